@@ -24,20 +24,19 @@ use testing::block_disk::BlockDisk;
 const CANNOT_BE_HERE: &str = "SKIPPED, cannot be here:";
 /// Folder of the processes' outputs, in cargo's target folder.
 const OUTPUTS: &str = "test-output";
-/// The feature that every integration test requires.
-const INTEGRATION: &str = "testing/integration";
 /// Failed processes that are run once more alone, at most: more of them did not fail for lack of
 /// processors.
 const REPEATED_MAX: usize = 6;
 /// Processes that the table of the slowest ones has.
 const SLOWEST: usize = 20;
+
 /// Runs the tests of a lane. `arguments` are `--all` or nothing, then those of `cargo test`: what
 /// is built, then after `--` what the executables are given.
 pub fn run(arguments: &[String]) -> Result<(), String> {
     let in_ci = std::env::var_os("CI").is_some();
     let (lane, arguments) = Lane::from_arguments(arguments);
     let is_whole = arguments.is_empty();
-    let (selection, given) = selection_and_given(&arguments);
+    let (selection, filters) = selection_and_given(&arguments);
     // The driver of SQL Server is built with headers that are installed here.
     let mut environment = install_tools(in_ci)?.to_vec();
     lane.adapt(&mut environment);
@@ -50,24 +49,15 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     // of the program name.
     environment.push(("XDG_CACHE_HOME", target().join("tmp/cache").display().to_string()));
     let durations = Durations::read(lane.name());
-    let arguments = [vec!["--show-output".to_owned()], given.clone()].concat();
-    let run = |selection: Vec<String>, given: &[String]| {
-        let mut executables = build(&selection, &lane, given)?;
-        durations.order(&mut executables);
-        let mut ended = run_side_by_side(&executables, &arguments, &environment)?;
-        repeat_failed(&mut ended, |name| {
-            let executable = executables.iter().find(|executable| executable.name == name)?;
-            Some(executable.run(&arguments, &environment, &target().join(OUTPUTS)))
-        });
-        Ok::<_, String>(ended)
-    };
-    let mut ended = run([vec!["--all-features".to_owned()], selection].concat(), &given)?;
-    if is_whole {
-        // The build that users get first. With the whole workspace, so that what has no part in the
-        // features is shared.
-        let selection = ["--features", INTEGRATION, "--test", "without_sqlserver"];
-        ended.extend(run(selection.map(str::to_owned).to_vec(), &[])?);
-    }
+    let arguments = [vec!["--show-output".to_owned()], filters.clone()].concat();
+    let selection = [vec!["--all-features".to_owned()], selection].concat();
+    let mut executables = build(&selection, &lane, &filters)?;
+    durations.order(&mut executables);
+    let mut ended = run_side_by_side(&executables, &arguments, &environment)?;
+    repeat_failed(&mut ended, |name| {
+        let executable = executables.iter().find(|executable| executable.name == name)?;
+        Some(executable.run(&arguments, &environment, &target().join(OUTPUTS)))
+    });
     durations.record(&ended)?;
     conclude(ended, in_ci)?;
     if is_whole {

@@ -64,19 +64,13 @@ pub const CONTEXT: Context = Context {
 };
 
 /// Optional features that the binary was built with.
-const FEATURES: &[&str] = match (cfg!(feature = "agents"), cfg!(feature = "sqlserver")) {
-    (true, true) => &["agents", "sqlserver"],
-    (true, false) => &["agents"],
-    (false, true) => &["sqlserver"],
-    (false, false) => &[],
-};
+const FEATURES: &[&str] = if cfg!(feature = "sqlserver") { &["sqlserver"] } else { &[] };
 
 /// Commands that no study has, in the order of the help.
 const COMMANDS: &[Command] = &[
     Command::new::<Init>(Experiments),
     Command::new::<Check>(Experiments),
     Command::new::<Run>(Experiments),
-    #[cfg(feature = "agents")]
     Command::new::<agent::Agent>(Experiments),
     Command::new::<Tune>(Experiments),
     Command::new::<Show>(Experiments),

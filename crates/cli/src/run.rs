@@ -41,7 +41,6 @@ pub struct Run {
     /// Print events and the summary as JSON, one object per line
     #[arg(long)]
     pub json: bool,
-    #[cfg(feature = "agents")]
     #[command(flatten)]
     pub agents: agent::AgentArguments,
 }
@@ -81,10 +80,7 @@ impl Tool for Run {
             label: self.label.clone(),
             permits: Permits { overwrite: self.overwrite.clone(), destroy: self.destroy.clone() },
             json: self.json,
-            #[cfg(feature = "agents")]
             agents: self.agents.begin(&experiment, &results)?,
-            #[cfg(not(feature = "agents"))]
-            agents: runner::Agents::default(),
             futile: Vec::new(),
         };
         let end = session.conduct(context, &experiment)?;

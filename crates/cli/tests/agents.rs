@@ -1,6 +1,5 @@
 //! Several load generators: together they do what one does, and whatever of them is killed, no
 //! trial is lost or recorded twice.
-#![cfg(feature = "agents")]
 
 mod faults;
 mod machines;

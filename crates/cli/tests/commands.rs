@@ -398,7 +398,7 @@ fn a_wrong_command_line_is_code_2() {
     let build: serde_json::Value = serde_json::from_str(&build).unwrap();
     assert_eq!(build["version"], env!("CARGO_PKG_VERSION"));
     assert!(build["target"].as_str().unwrap().starts_with(std::env::consts::ARCH), "{build}");
-    assert_eq!(build["features"], serde_json::json!(["agents", "sqlserver"]));
+    assert_eq!(build["features"], serde_json::json!(["sqlserver"]));
     assert!(!build["commit"].as_str().unwrap().is_empty(), "{build}");
 }
 

@@ -24,9 +24,7 @@ const SKEWS: &str = "import sqlite3, sys\nfor (value,) in \
 /// Messages and bytes a second through the broker, its CPU time, and the start skew, with 2 to 16
 /// agents.
 pub fn agents(bench: &Bench) -> Result<(), String> {
-    // The build that users make first has no agents; packages have them.
-    let build = ["build", "--quiet", "--release", "--bin", "steelbench", "--features", "agents"];
-    succeed(&mut cargo(&build))?;
+    succeed(&mut cargo(&["build", "--quiet", "--release", "--bin", "steelbench"]))?;
     let folder = bench.folder.join("agents");
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;

@@ -43,9 +43,7 @@ impl Metadata {
     pub fn read(target: Target, variant: Variant) -> Result<Self, Failure> {
         let manifest = root().join("crates/cli/Cargo.toml");
         let mut metadata = cargo(&["metadata", "--format-version", "1", "--locked"]);
-        // Other crates of the workspace have features of the same names.
-        let features = variant.features().split(',').map(|name| format!("{PROGRAM}/{name}"));
-        metadata.args(["--features", &features.collect::<Vec<_>>().join(",")]);
+        metadata.args(["--features", variant.features()]);
         metadata.args(["--filter-platform", target.triple(), "--manifest-path"]).arg(manifest);
         let metadata = output(&mut metadata).map_err(Failure::Process)?;
         let lock = failure::read(&root().join("Cargo.lock"))?;

@@ -26,11 +26,11 @@ impl Variant {
         }
     }
 
-    /// The optional features that it includes.
+    /// The optional features that it includes, for cargo. Other crates have features of these names.
     pub fn features(self) -> &'static str {
         match self {
-            Self::Usual => "agents",
-            Self::SqlServer => "agents,sqlserver",
+            Self::Usual => "",
+            Self::SqlServer => "steelbench/sqlserver",
         }
     }
 

@@ -1,16 +1,13 @@
 //! A link that is cut, TLS with a wrong certificate, hostile peers, and clocks that drift.
 
 use super::{Agent, OwnBroker, TOKEN, has_broker, has_thread, program, scripted_load, slow_load};
-use crate::common::{Ended, Lab, end, skipped, wait_until};
+use crate::common::{Ended, Lab, end, signal, skipped, wait_until};
 use flate2::Compression;
-use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
-use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 use transport::relay::{Relay, Toxics};
@@ -112,50 +109,53 @@ fn the_broker_shows_a_certificate_that_leads_to_a_trusted_root_and_names_the_hos
     agent.end().expect(0);
 }
 
-/// A peer with the token that sends rubbish to every subject that it hears of.
+/// A peer with the token that listens to a subject, and sends rubbish.
 struct Hostile(TcpStream);
 
 impl Hostile {
-    fn connect(broker: &OwnBroker) -> Self {
+    /// The run for which it claims agents.
+    const RUN: &str = "hostile";
+
+    fn connect(broker: &OwnBroker, subject: &str) -> Self {
         let mut stream = TcpStream::connect(("127.0.0.1", broker.port().unwrap())).unwrap();
         let login = format!("CONNECT {{\"auth_token\":\"{TOKEN}\",\"verbose\":false}}\r\n");
-        stream.write_all(format!("{login}SUB steelbench.> 1\r\nPING\r\n").as_bytes()).unwrap();
+        stream.write_all(format!("{login}SUB {subject} 1\r\nPING\r\n").as_bytes()).unwrap();
         Self(stream)
     }
 
-    /// Subjects that others use, heard until an agent works for a run, or for this time.
-    fn subjects(&self, time: Duration) -> BTreeSet<String> {
-        let subjects_of_work = ["steelbench.run.", "steelbench.agent."];
-        self.0.set_read_timeout(Some(time)).unwrap();
+    /// Waits for an agent that works for a run; returns the names of both.
+    fn agent_and_run(&self) -> (String, String) {
         let mut reader = BufReader::new(self.0.try_clone().unwrap());
-        let (mut found, mut line) = (BTreeSet::new(), String::new());
-        let until = std::time::Instant::now() + time;
-        while std::time::Instant::now() < until {
-            line.clear();
-            if !matches!(reader.read_line(&mut line), Ok(length) if length > 0) {
-                break;
-            }
-            let Some(words) = line.strip_prefix("MSG ") else { continue };
-            let words: Vec<&str> = words.split_whitespace().collect();
-            found.insert(words[0].to_owned());
-            let mut payload = vec![0; words.last().unwrap().parse::<usize>().unwrap() + 2];
+        loop {
+            let mut line = String::new();
+            assert!(reader.read_line(&mut line).unwrap() > 0, "the broker closed the connection");
+            let Some(words) = line.strip_prefix("MSG steelbench.") else { continue };
+            let mut payload =
+                vec![0; words.split(' ').next_back().unwrap().trim().parse().unwrap()];
             reader.read_exact(&mut payload).unwrap();
-            // A hello and a claim name the agent and the run.
-            let mut text = String::new();
-            let _ = ZlibDecoder::new(&payload[..]).read_to_string(&mut text);
-            let id = text.split("\"id\":\"").nth(1).and_then(|rest| rest.split('"').next());
-            found.extend(id.map(|id| format!("steelbench.agent.{id}")));
-            let is_heard = |begin: &&str| found.iter().any(|own| own.starts_with(*begin));
-            if subjects_of_work.iter().all(is_heard) {
-                break;
+            let subject: Vec<&str> = words.split(' ').next().unwrap().split('.').collect();
+            if let ["run", run, agent] = subject[..] {
+                return (agent.to_owned(), run.to_owned());
             }
         }
-        found
     }
 
     fn send(&mut self, subject: &str, payload: &[u8]) {
         let head = format!("PUB {subject} {}\r\n", payload.len());
-        let _ = self.0.write_all(&[head.as_bytes(), payload, b"\r\n"].concat());
+        self.0.write_all(&[head.as_bytes(), payload, b"\r\n"].concat()).unwrap();
+    }
+
+    /// Claims an agent until it answers: it has read all that waited then. And lets it go.
+    fn claim(&mut self, agent: &str) {
+        let subject = format!("steelbench.agent.{agent}.{}", Self::RUN);
+        self.0.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+        let mut reader = BufReader::new(self.0.try_clone().unwrap());
+        wait_until("the agent accepts a claim", || {
+            self.send(&subject, b"\"Claim\"");
+            let mut line = String::new();
+            reader.read_line(&mut line).is_ok() && line.starts_with("MSG steelbench.run.")
+        });
+        self.send(&subject, b"\"Dismiss\"");
     }
 }
 
@@ -172,57 +172,56 @@ fn packed(text: &[u8]) -> Vec<u8> {
     packed.finish().unwrap()
 }
 
+/// Times that each message is sent: unpacked, gigabytes.
+const FLOOD: usize = 40;
+
 #[test]
 fn a_hostile_peer_cannot_fill_the_memory_of_agents_or_runs() {
     if !has_broker() {
         return;
     }
     let broker = OwnBroker::start();
+    let listening = Hostile::connect(&broker, "steelbench.>");
     let agent = broker.agent(&program(), &["--name", "one"]);
     let file = slow_load(200, 1).replace("generators = 2", "generators = 1");
     let lab = Lab::with(&file);
     let (url, token) = (broker.url(), broker.folder.path().join("token"));
-    let own = ["--agents", "1", "--broker", &url, "--token-file", token.to_str().unwrap()];
-    let child = lab.start_with(&[&["run", "e.toml"], &own[..]].concat());
-    let subjects = Hostile::connect(&broker).subjects(Duration::from_secs(20));
-    assert!(subjects.iter().any(|own| own.starts_with("steelbench.run.")), "{subjects:?}");
-    assert!(subjects.iter().any(|own| own.starts_with("steelbench.agent.")), "{subjects:?}");
+    let options = ["--agents", "1", "--broker", &url, "--token-file", token.to_str().unwrap()];
+    let child = lab.start_with(&[&["run", "e.toml"], &options[..]].concat());
+    let (agent_id, run) = listening.agent_and_run();
+    drop(listening);
+    let bomb = packed(&vec![b' '; 64 << 20]);
+    let result = |reply: &str| [reply.as_bytes(), &bomb].concat();
+    let to_agent = format!("steelbench.agent.{agent_id}.{run}");
+    let to_run = format!("steelbench.run.{run}.{agent_id}");
+    let subjects = [to_agent, to_run, "steelbench.hello".to_owned()];
     let messages = [
         vec![b'x'; 1 << 20],
-        packed(&vec![b' '; 64 << 20]),
-        packed("[".repeat(1 << 20).as_bytes()),
-        packed(format!("{{\"id\":\"{}\"}}", "a".repeat(8 << 20)).as_bytes()),
+        bomb.clone(),
+        result("{\"Done\":{\"trial\":1,\"bytes\":16777216}}\n"),
+        result("{\"Report\":{\"trial\":1,\"number\":1,\"bytes\":16777216}}\n"),
+        "[".repeat(256 << 10).into_bytes(),
+        format!("{{\"Refuse\":\"{}\"}}", "a".repeat(256 << 10)).into_bytes(),
         Vec::new(),
     ];
-    let stop = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let mut hostile = Hostile::connect(&broker);
-            let drain = hostile.0.try_clone().unwrap();
-            scope.spawn(move || std::io::copy(&mut &drain, &mut std::io::sink()));
-            while !stop.load(Ordering::Relaxed) {
-                for subject in &subjects {
-                    for message in &messages {
-                        hostile.send(subject, message);
-                    }
-                }
-            }
-            let _ = hostile.0.shutdown(std::net::Shutdown::Both);
-        });
-        std::thread::sleep(Duration::from_millis(2_500));
-        for pid in [agent.pid(), child.id()] {
-            let peak_mib = peak_mib(pid);
-            assert!(peak_mib < 256, "process {pid} of {} used {peak_mib} MiB", child.id());
+    let mut hostile =
+        Hostile::connect(&broker, &format!("steelbench.run.{}.{agent_id}", Hostile::RUN));
+    for _ in 0..FLOOD {
+        for subject in &subjects {
+            messages.iter().for_each(|message| hostile.send(subject, message));
         }
-        stop.store(true, Ordering::Relaxed);
-    });
-    // Once the peer is gone, the run ends, or can be resumed.
+    }
+    hostile.claim(&agent_id);
+    for pid in [agent.pid(), child.id()] {
+        let peak_mib = peak_mib(pid);
+        assert!(peak_mib < 256, "process {pid} of {} used {peak_mib} MiB", child.id());
+    }
+    // Once the peer is gone, the run can be resumed.
+    signal(&child, libc::SIGINT);
     let ended = end(child);
     assert!(!ended.stderr.contains("panicked"), "{ended:#?}");
-    if ended.code != Some(0) {
-        lab.run_with(&[&own[..], &["--retry-failed"]].concat(), 0);
-    }
-    agent.end().expect(0);
+    lab.run_with(&[&options[..], &["--retry-failed"]].concat(), 0);
+    agent.end().expect(0).says(&format!("left run {run}: its messages were larger"));
 }
 
 /// A library that makes the monotonic clock of a process run 4 % faster.

@@ -1,6 +1,5 @@
 //! Kills of agents, brokers and coordinators at random instants: the run is repeated until it ends,
 //! and has each trial once. And a link between agents and broker that is cut.
-#![cfg(feature = "agents")]
 
 use crate::agents::{OwnBroker, children, cut_link, has_broker, kill, slow_load};
 use crate::attack::arena::{Random, Tries, campaign};

@@ -6,7 +6,6 @@
 //! its places, and leaves nothing behind. Each try has a seed of its own, by which it can be
 //! repeated: `cargo xtask attack KIND --seed SEED --tries 1`.
 
-#[cfg(feature = "agents")]
 mod agents;
 mod arena;
 mod clock_jumps;

@@ -4,8 +4,9 @@ use crate::block::{self, BlockTask, Outbox};
 use crate::bus::{Bus, Incoming};
 use crate::error::AgentError;
 use crate::message::{
-    BlockOrder, FromCoordinator, HELLO, Hello, Order, Reply, Word, decode, encode, to_agent,
+    BlockOrder, HELLO, Hello, Order, Reply, Word, decode, encode_hello, sender_of, to_agent,
 };
+use crate::offenders::Offenders;
 use crate::part::{Control, Fetched, Task, Voice};
 use crate::token;
 use clap::Parser;
@@ -66,7 +67,7 @@ impl Tool for Agent {
         let stop = signals::stop_flag()?;
         let hello = self.hello(context.registry)?;
         let token = self.token(&stop).map_err(Failure::failed)?;
-        let bus = Bus::connect(&self.broker, &token, &[to_agent(&hello.id)]);
+        let bus = Bus::connect(&self.broker, &token, &[to_agent(&hello.id, "*")]);
         let bus = bus.map_err(Failure::failed)?;
         let permitted = match self.allow.as_slice() {
             [] => "all probes, and no commands".to_owned(),
@@ -86,6 +87,7 @@ impl Tool for Agent {
             commands: self.allow.iter().any(|own| own == COMMAND),
             folder: self.folder.clone(),
             refused: String::new(),
+            offenders: Offenders::default(),
         };
         waiting.wait(&stop);
         Ok(ExitCode::Ok)
@@ -167,6 +169,8 @@ struct Waiting {
     folder: PathBuf,
     /// The last refusal, which is printed once.
     refused: String,
+    /// Runs whose messages were larger than permitted while the agent worked for them.
+    offenders: Offenders,
 }
 
 /// The run that the agent works for.
@@ -218,10 +222,10 @@ impl Waiting {
         match self.voice() {
             Some(voice) => {
                 let busy = self.work.is_some() || self.outbox.is_waiting();
-                voice.say(Reply::Alive { busy });
+                voice.say(&Reply::Alive { busy });
             }
             None if self.work.is_none() => {
-                if let Ok(bytes) = encode(&self.hello) {
+                if let Ok(bytes) = encode_hello(&self.hello) {
                     self.bus.sender().publish(HELLO.into(), bytes);
                 }
             }
@@ -244,7 +248,15 @@ impl Waiting {
     }
 
     fn hear(&mut self, incoming: &Incoming) {
-        let Ok(FromCoordinator { run, word }) = decode(&incoming.payload) else { return };
+        let run = sender_of(&incoming.subject);
+        let is_foreign = self.claim.as_ref().is_some_and(|claim| claim.run != run);
+        if is_foreign || self.offenders.is_dropped(run) {
+            return;
+        }
+        if incoming.is_excess {
+            return self.count_excess(run);
+        }
+        let Ok(word) = decode(&incoming.payload) else { return };
         if let Word::Refuse(cause) = word {
             if self.claim.is_none() && self.refused != cause {
                 output::complain(&format!("refused by a run: {cause}"));
@@ -252,17 +264,17 @@ impl Waiting {
             }
             return;
         }
-        if self.claim.is_none() && matches!(word, Word::Claim) && is_run(&run) {
-            self.claim = Some(Claim { run: run.clone(), heard: Instant::now() });
+        if self.claim.is_none() && matches!(word, Word::Claim) && is_run(run) {
+            self.claim = Some(Claim { run: run.to_owned(), heard: Instant::now() });
         }
-        let Some(claim) = self.claim.as_mut().filter(|claim| claim.run == run) else { return };
+        let Some(claim) = self.claim.as_mut() else { return };
         claim.heard = Instant::now();
         let Some(voice) = self.voice() else { return };
         match word {
-            Word::Claim => voice.say(Reply::Claimed(self.hello.clone())),
+            Word::Claim => voice.say(&Reply::Claimed(self.hello.clone())),
             Word::Time(number) => {
                 let at_ns = incoming.at.saturating_duration_since(self.origin).as_nanos() as u64;
-                voice.say(Reply::Time { number, at_ns });
+                voice.say(&Reply::Time { number, at_ns });
             }
             Word::Prepare(order) => self.prepare(*order, &voice),
             Word::Block(order) => self.run_block(*order, voice),
@@ -279,6 +291,15 @@ impl Waiting {
             }
             Word::Dismiss => self.free(),
             Word::Lease | Word::Refuse(_) => {}
+        }
+    }
+
+    /// Counts a message of the agent's run that was larger than permitted; the agent leaves the run
+    /// at the second one.
+    fn count_excess(&mut self, run: &str) {
+        if self.claim.is_some() && self.offenders.count(run) {
+            output::complain(&format!("left run {run}: its messages were larger than permitted"));
+            self.free();
         }
     }
 
@@ -314,7 +335,7 @@ impl Waiting {
                 continue;
             }
             let cause = "it still works on an earlier trial".into();
-            return voice.say(Reply::Failed { trial, cause });
+            return voice.say(&Reply::Failed { trial, cause });
         }
         let control = Arc::new(Control::default());
         let task = Task {
@@ -330,7 +351,7 @@ impl Waiting {
             Ok(thread) => self.work = Some(Work { trial, control, thread }),
             Err(error) => {
                 let cause = format!("it cannot start a thread: {error}");
-                voice.say(Reply::Failed { trial, cause });
+                voice.say(&Reply::Failed { trial, cause });
             }
         }
     }

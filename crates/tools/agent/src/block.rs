@@ -2,7 +2,7 @@
 
 use crate::bundle::{Bundle, plan_of};
 use crate::error::AgentError;
-use crate::message::{BlockOrder, Content, FromAgent, Reply, decode, encode, to_run};
+use crate::message::{BlockOrder, Content, Reply, decode_reply, encode_result, unpack};
 use crate::part::{Control, Voice};
 use engine::setup::Setup;
 use engine::{Ability, lock};
@@ -68,7 +68,7 @@ impl Outbox {
         for waiting in lock(&self.waiting).values_mut() {
             if waiting.sent.is_none_or(|sent| sent.elapsed() >= AGAIN_EVERY) {
                 waiting.sent = Some(Instant::now());
-                voice.sender.publish(to_run(&voice.run), waiting.bytes.clone());
+                voice.publish(waiting.bytes.clone());
             }
         }
     }
@@ -116,7 +116,7 @@ impl BlockTask {
             number: Mutex::new(0),
         });
         let cause = self.run(&reports).map_err(|error| redacted(&error.to_string())).err();
-        reports.send(Content::Ended(cause));
+        reports.send(&Content::Ended(cause));
     }
 
     fn run(&self, reports: &Arc<Reports>) -> Result<(), AgentError> {
@@ -138,8 +138,8 @@ impl BlockTask {
         }
         let reports = reports.clone();
         let take = move |content| match content {
-            ReportContent::Environment(own) => reports.send(Content::Environment(own)),
-            ReportContent::Trial(own) => reports.send(Content::Trial(own)),
+            ReportContent::Environment(own) => reports.send(&Content::Environment(own)),
+            ReportContent::Trial(own) => reports.send(&Content::Trial(own)),
             ReportContent::Ended(_) | ReportContent::Lost => {}
         };
         let options = Options {
@@ -220,7 +220,7 @@ struct Reports {
 }
 
 impl Reports {
-    fn send(&self, content: Content) {
+    fn send(&self, content: &Content) {
         let mut number = lock(&self.number);
         *number += 1;
         let bytes = self.packed(*number, content);
@@ -230,33 +230,30 @@ impl Reports {
 
     /// A report as it is sent: of a trial that is too large, or that a reader would not
     /// understand, its failure.
-    fn packed(&self, number: u64, content: Content) -> Vec<u8> {
-        let failed = match &content {
-            Content::Trial(trial) => Some(TrialRecord {
-                observations: None,
-                hooks: Vec::new(),
-                ..trial.as_ref().clone()
-            }),
-            Content::Environment(_) | Content::Ended(_) => None,
-        };
-        let message = |content| {
-            let reply = Reply::Report { trial: self.trial, number, content };
-            FromAgent { id: self.voice.id.clone(), reply }
-        };
-        let readable = encode(&message(content)).and_then(|bytes| {
-            decode::<FromAgent>(&bytes)?;
-            Ok(bytes)
+    fn packed(&self, number: u64, content: &Content) -> Vec<u8> {
+        let readable = self.encoded(number, content).and_then(|message| {
+            if let (Reply::Report { bytes, .. }, packed) = decode_reply(&message)? {
+                unpack::<Content>(packed, bytes)?;
+            }
+            Ok(message)
         });
         readable.unwrap_or_else(|error| {
             let cause = format!("its record cannot be sent: {error}");
-            let content = match failed {
-                Some(trial) => {
-                    let status = TrialStatus::Failed { cause };
-                    Content::Trial(Box::new(TrialRecord { status, ..trial }))
-                }
-                None => Content::Ended(Some(cause)),
+            let content = match content {
+                Content::Trial(trial) => Content::Trial(Box::new(TrialRecord {
+                    status: TrialStatus::Failed { cause },
+                    observations: None,
+                    hooks: Vec::new(),
+                    ..trial.as_ref().clone()
+                })),
+                Content::Environment(_) | Content::Ended(_) => Content::Ended(Some(cause)),
             };
-            encode(&message(content)).unwrap_or_default()
+            self.encoded(number, &content).unwrap_or_default()
         })
+    }
+
+    fn encoded(&self, number: u64, content: &Content) -> Result<Vec<u8>, AgentError> {
+        let trial = self.trial;
+        encode_result(content, |bytes| Reply::Report { trial, number, bytes })
     }
 }

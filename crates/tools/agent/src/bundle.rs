@@ -88,7 +88,7 @@ impl Bundle {
         for number in 0..name.pieces.min(PIECES_MAX) {
             let subject = format!("$JS.API.DIRECT.GET.{}.{}.{number}", name.stream, name.subject);
             let answer = sender.request("fetching the experiment", subject, Vec::new())?;
-            if answer.is_missing {
+            if answer.is_missing || answer.payload.len() > PIECE_BYTES {
                 return Err(AgentError::DamagedBundle);
             }
             bytes.extend_from_slice(&answer.payload);

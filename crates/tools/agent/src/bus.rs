@@ -5,6 +5,7 @@
 //! runtime for the four verbs that are used here.
 
 use crate::error::AgentError;
+use crate::message::bytes_max;
 use crate::nats::{Arriving, Delivered, FromServer, ServerInfo, connect, publish, subscribe};
 use crate::token::random_name;
 use observations::{Secret, redacted};
@@ -32,6 +33,8 @@ const SILENCE: Duration = Duration::from_secs(5);
 /// are stuck.
 const WAITING_MAX: usize = 4096;
 const WAITING_BYTES_MAX: usize = 32 << 20;
+/// Bytes that are read before the messages in them are passed on.
+const READ_MAX: usize = 1 << 20;
 /// The port of a URL without one.
 const PORT: u16 = 4222;
 
@@ -42,6 +45,8 @@ pub struct Incoming {
     pub subject: String,
     /// Its content.
     pub payload: Vec<u8>,
+    /// It was larger than messages on its subject may be; its content was dropped.
+    pub is_excess: bool,
     /// When it arrived.
     pub at: Instant,
 }
@@ -319,24 +324,25 @@ impl Line {
         }
     }
 
-    /// Reads what is there.
-    fn read(&mut self) -> io::Result<()> {
+    /// Reads what is there, up to a limit. Returns whether there may be more.
+    fn read(&mut self) -> io::Result<bool> {
         let mut buffer = [0; 8 << 10];
-        loop {
+        for _ in 0..READ_MAX / buffer.len() {
             match self.stream.read(&mut buffer) {
                 Ok(0) => return Err(closed()),
                 Ok(count) => {
                     (self.heard, self.asked) = (Instant::now(), false);
                     self.arriving.push(&buffer[..count]);
                     if count < buffer.len() && !self.stream.is_tls() {
-                        return Ok(());
+                        return Ok(false);
                     }
                 }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
         }
+        Ok(true)
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -414,11 +420,13 @@ impl Served {
 
     /// Passes messages on, until no one sends any more or the connection fails.
     fn work(&mut self, mut line: Line) -> io::Result<Over> {
-        let mut out = Vec::new();
+        let (mut out, mut has_more) = (Vec::new(), false);
         loop {
-            self.wait(&line)?;
+            if !has_more {
+                self.wait(&line)?;
+            }
             let is_over = self.obey(&mut out);
-            line.read()?;
+            has_more = line.read()?;
             while let Some(message) = line.arriving.next().map_err(io::Error::other)? {
                 self.take(message, &mut out)?;
             }
@@ -504,7 +512,9 @@ impl Served {
                     };
                     let _ = answer.try_send(result);
                 } else {
-                    self.keep(Incoming { subject, payload, at: Instant::now() });
+                    let is_excess = payload.len() > bytes_max(&subject);
+                    let payload = if is_excess { Vec::new() } else { payload };
+                    self.keep(Incoming { subject, payload, is_excess, at: Instant::now() });
                 }
             }
             FromServer::Error(text) => return Err(io::Error::other(text)),
@@ -516,7 +526,53 @@ impl Served {
 
 #[cfg(test)]
 mod tests {
-    use super::Address;
+    use super::{Address, Incoming, Served, WAITING_BYTES_MAX, WAITING_MAX};
+    use crate::message::{BYTES_MAX, HELLO, to_agent};
+    use crate::nats::{Delivered, FromServer};
+    use observations::Secret;
+    use std::collections::BTreeMap;
+    use std::os::unix::net::UnixStream;
+    use std::sync::mpsc::{self, sync_channel};
+
+    /// Messages that wait after this number with payloads of this length were delivered.
+    fn waiting(messages: usize, subject: &str, bytes: usize) -> Vec<Incoming> {
+        let (arriving, incoming) = sync_channel(WAITING_MAX);
+        let mut served = Served {
+            address: Address::parse("localhost").unwrap(),
+            token: Secret::from(String::new()),
+            subjects: Vec::new(),
+            inbox: "_INBOX.a".into(),
+            commands: mpsc::channel().1,
+            woken: UnixStream::pair().unwrap().0,
+            arriving,
+            waiting_bytes: std::sync::Arc::default(),
+            requests: BTreeMap::new(),
+            number: 0,
+            flushes: Vec::new(),
+        };
+        for _ in 0..messages {
+            let (subject, payload) = (subject.to_owned(), vec![0; bytes]);
+            let delivered = Delivered { subject, status: None, payload };
+            served.take(FromServer::Message(delivered), &mut Vec::new()).unwrap();
+        }
+        incoming.try_iter().collect()
+    }
+
+    #[test]
+    fn messages_that_wait_have_limits_in_number_and_bytes() {
+        assert_eq!(waiting(2 * WAITING_MAX, "a", 1).len(), WAITING_MAX);
+        let large = waiting(2 * WAITING_BYTES_MAX / BYTES_MAX, "a", BYTES_MAX);
+        assert_eq!(large.len(), WAITING_BYTES_MAX / BYTES_MAX);
+        assert!(large.iter().all(|message| !message.is_excess));
+    }
+
+    #[test]
+    fn the_content_of_an_excess_is_dropped() {
+        for subject in [HELLO, &to_agent("a", "r")] {
+            let [message] = &waiting(1, subject, BYTES_MAX)[..] else { panic!("no message") };
+            assert!(message.is_excess && message.payload.is_empty(), "{subject}");
+        }
+    }
 
     #[test]
     fn addresses_are_read_and_logins_refused() {

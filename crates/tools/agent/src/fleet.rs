@@ -8,9 +8,10 @@ use crate::bus::{Bus, Incoming, Sender};
 use crate::error::AgentError;
 use crate::launch::{Launched, Place};
 use crate::message::{
-    BlockOrder, BundleName, Content, DonePart, FromAgent, FromCoordinator, HELLO, Hello, Reply,
-    Word, decode, encode, to_agent, to_run,
+    BlockOrder, BundleName, Content, DonePart, HELLO, Hello, Reply, Word, decode, decode_reply,
+    encode_word, sender_of, to_agent, to_run, unpack,
 };
+use crate::offenders::Offenders;
 use crate::token;
 use engine::lock;
 use experiment::Experiment;
@@ -125,6 +126,8 @@ pub struct Members {
     pub agents: BTreeMap<String, Member>,
     /// Names of agents that were refused, and why.
     pub refused: BTreeMap<String, String>,
+    /// Agents that sent more than is permitted.
+    offenders: Offenders,
 }
 
 /// An agent of a run.
@@ -173,6 +176,24 @@ impl Members {
     fn has_name(&self, name: &str) -> bool {
         self.agents.values().any(|member| member.hello.name == name)
     }
+
+    fn refuse(&mut self, hello: &Hello, cause: &str) {
+        if self.refused.len() < REFUSED_MAX {
+            self.refused.insert(hello.name.clone(), cause.to_owned());
+        }
+    }
+
+    /// Counts a message of an agent that was larger than permitted, or a result that could not be
+    /// read. At the second one the run does without the agent. Returns whether it is this one.
+    fn count_excess(&mut self, id: &str) -> bool {
+        if !self.agents.contains_key(id) || !self.offenders.count(id) {
+            return false;
+        }
+        if let Some(Member { hello, .. }) = self.agents.remove(id) {
+            self.refuse(&hello, &excessive(&hello));
+        }
+        true
+    }
 }
 
 impl Roll {
@@ -219,7 +240,7 @@ impl Fleet {
             }
             Origin::Url { url, token } => (None, Vec::new(), url, token),
         };
-        let bus = Bus::connect(&url, &token, &[HELLO.into(), to_run(&run)])?;
+        let bus = Bus::connect(&url, &token, &[HELLO.into(), to_run(&run, "*")])?;
         let mut machinery = Machinery { launched: Vec::new(), broker, bundle: None };
         for place in places {
             if let Some(broker) = &machinery.broker {
@@ -306,22 +327,30 @@ impl Fleet {
     ///
     /// # Errors
     /// When the message is too large.
-    pub fn say(&self, id: &str, word: Word) -> Result<(), AgentError> {
+    pub fn say(&self, id: &str, word: &Word) -> Result<(), AgentError> {
         say(&self.sender, &self.run, id, word)
     }
 }
 
-fn say(sender: &Sender, run: &str, id: &str, word: Word) -> Result<(), AgentError> {
-    let bytes = encode(&FromCoordinator { run: run.to_owned(), word })?;
-    sender.publish(to_agent(id), bytes);
+/// Speaks to an agent for a run.
+///
+/// # Errors
+/// When the message is too large.
+pub fn say(sender: &Sender, run: &str, id: &str, word: &Word) -> Result<(), AgentError> {
+    sender.publish(to_agent(id, run), encode_word(word)?);
     Ok(())
+}
+
+/// Why an agent is dropped that exceeds the limits.
+fn excessive(hello: &Hello) -> String {
+    format!("agent {} sent messages that were larger than permitted, or damaged", hello.name)
 }
 
 impl Drop for Fleet {
     fn drop(&mut self) {
         let agents: Vec<String> = self.shared.lock().agents.keys().cloned().collect();
         for id in agents {
-            let _ = self.say(&id, Word::Dismiss);
+            let _ = self.say(&id, &Word::Dismiss);
         }
         let machinery = self.machinery.get_mut().unwrap_or_else(PoisonError::into_inner);
         if machinery.broker.is_none() && machinery.bundle.is_some() {
@@ -366,7 +395,7 @@ struct Hearing {
 }
 
 impl Hearing {
-    fn say(&self, id: &str, word: Word) {
+    fn say(&self, id: &str, word: &Word) {
         let _ = say(&self.sender, &self.run, id, word);
     }
 
@@ -374,7 +403,7 @@ impl Hearing {
     fn lease(&self) {
         let mut members = self.shared.lock();
         members.agents.retain(|_, member| member.heard.elapsed() < SILENCE);
-        members.agents.keys().for_each(|id| self.say(id, Word::Lease));
+        members.agents.keys().for_each(|id| self.say(id, &Word::Lease));
         self.shared.changed.notify_all();
     }
 
@@ -385,40 +414,97 @@ impl Hearing {
             }
             return;
         }
-        let Ok(FromAgent { id, reply }) = decode(&incoming.payload) else { return };
+        let id = sender_of(&incoming.subject);
         let mut members = self.shared.lock();
+        if members.offenders.is_dropped(id) {
+            return;
+        }
+        if incoming.is_excess {
+            return self.count_excess(&mut members, id);
+        }
+        let Ok((reply, packed)) = decode_reply(&incoming.payload) else { return };
         if let Reply::Claimed(hello) = reply {
-            let is_known = members.agents.contains_key(&id);
-            let is_other = !self.shared.by_name || !members.has_name(&hello.name);
-            let has_room = is_known || (is_other && members.agents.len() < self.shared.wanted);
-            if hello.id != id || !has_room || self.shared.objection(&hello).is_some() {
-                return self.say(&id, Word::Dismiss);
-            }
-            members.agents.entry(id).or_insert_with(|| Member {
-                hello,
-                heard: Instant::now(),
-                busy: false,
-                times: Vec::new(),
-                reports: VecDeque::new(),
-                recorded: 0,
-                is_recording: false,
-                trial: 0,
-                state: State::Preparing,
-            });
-        } else if let Some(member) = members.agents.get_mut(&id) {
+            self.admit(&mut members, id, hello);
+        } else if let Some(member) = members.agents.get_mut(id) {
             member.heard = Instant::now();
-            if let Reply::Report { trial, number, .. } = reply
-                && (trial != member.trial || number <= member.recorded)
-            {
-                // It is not wanted any more, or the answer to it was lost.
-                return self.say(&id, Word::Accept { trial, number });
+            match reply {
+                Reply::Done { trial, bytes } if member.works_on(trial) => {
+                    drop(members);
+                    self.take_record(id, trial, unpack(packed, bytes));
+                }
+                Reply::Report { trial, number, .. }
+                    if trial != member.trial || number <= member.recorded =>
+                {
+                    // It is not wanted any more, or the answer to it was lost.
+                    return self.say(id, &Word::Accept { trial, number });
+                }
+                Reply::Report { trial, number, bytes } if member.awaits(trial, number) => {
+                    drop(members);
+                    self.take_report(id, trial, number, unpack(packed, bytes));
+                }
+                reply => member.take(reply, incoming.at),
             }
-            member.take(reply, incoming.at);
         } else {
             // It was taken for lost: it can be claimed again.
-            return self.say(&id, Word::Dismiss);
+            return self.say(id, &Word::Dismiss);
         }
         self.shared.changed.notify_all();
+    }
+
+    /// Takes in an agent that accepted a claim, or lets it go.
+    fn admit(&self, members: &mut Members, id: &str, hello: Hello) {
+        let is_known = members.agents.contains_key(id);
+        let is_other = !self.shared.by_name || !members.has_name(&hello.name);
+        let has_room = is_known || (is_other && members.agents.len() < self.shared.wanted);
+        if hello.id != id || !has_room || self.shared.objection(&hello).is_some() {
+            return self.say(id, &Word::Dismiss);
+        }
+        members.agents.entry(id.to_owned()).or_insert_with(|| Member {
+            hello,
+            heard: Instant::now(),
+            busy: false,
+            times: Vec::new(),
+            reports: VecDeque::new(),
+            recorded: 0,
+            is_recording: false,
+            trial: 0,
+            state: State::Preparing,
+        });
+    }
+
+    fn count_excess(&self, members: &mut Members, id: &str) {
+        if members.count_excess(id) {
+            self.say(id, &Word::Dismiss);
+            self.shared.changed.notify_all();
+        }
+    }
+
+    /// Takes the record of an agent's part of a trial. One that cannot be read fails the trial.
+    fn take_record(&self, id: &str, trial: u64, record: Result<DonePart, AgentError>) {
+        let mut members = self.shared.lock();
+        let Some(member) = members.agents.get_mut(id).filter(|own| own.works_on(trial)) else {
+            return;
+        };
+        match record {
+            Ok(part) => member.state = State::Done(Box::new(part)),
+            Err(error) => {
+                member.state = State::Failed(error.to_string());
+                self.count_excess(&mut members, id);
+            }
+        }
+    }
+
+    /// Takes a report on a part of the plan.
+    fn take_report(&self, id: &str, trial: u64, number: u64, content: Result<Content, AgentError>) {
+        let mut members = self.shared.lock();
+        let Some(member) = members.agents.get_mut(id) else { return };
+        match content {
+            Ok(content) if member.awaits(trial, number) => {
+                member.reports.push_back((number, content));
+            }
+            Ok(_) => {}
+            Err(_) => self.count_excess(&mut members, id),
+        }
     }
 
     /// Claims a free agent while some are wanted.
@@ -428,22 +514,35 @@ impl Hearing {
             return;
         }
         let mut members = self.shared.lock();
-        if let Some(cause) = self.shared.objection(hello) {
-            if members.refused.len() < REFUSED_MAX {
-                members.refused.insert(hello.name.clone(), cause.clone());
-            }
-            self.say(&hello.id, Word::Refuse(cause));
+        if members.offenders.is_dropped(&hello.id) {
+            self.say(&hello.id, &Word::Refuse(excessive(hello)));
+        } else if let Some(cause) = self.shared.objection(hello) {
+            members.refuse(hello, &cause);
+            self.say(&hello.id, &Word::Refuse(cause));
         } else if members.agents.len() < self.shared.wanted {
             if self.shared.by_name && members.has_name(&hello.name) {
                 let cause = format!("another agent of this run is called {}", hello.name);
-                return self.say(&hello.id, Word::Refuse(cause));
+                return self.say(&hello.id, &Word::Refuse(cause));
             }
-            self.say(&hello.id, Word::Claim);
+            self.say(&hello.id, &Word::Claim);
         }
     }
 }
 
 impl Member {
+    /// Returns whether it works on this trial, and has not ended it.
+    fn works_on(&self, trial: u64) -> bool {
+        trial == self.trial && trial > 0 && !matches!(self.state, State::Done(_) | State::Failed(_))
+    }
+
+    /// Returns whether the report of this number on this part of the plan is the next one, and
+    /// there is room for it.
+    fn awaits(&self, trial: u64, number: u64) -> bool {
+        let waiting = self.reports.len() as u64 + u64::from(self.is_recording);
+        let is_next = trial == self.trial && number == self.recorded + waiting + 1;
+        is_next && trial > 0 && self.reports.len() < REPORTS_MAX
+    }
+
     fn take(&mut self, reply: Reply, at: Instant) {
         let (trial, state) = match reply {
             Reply::Alive { busy } => {
@@ -456,24 +555,14 @@ impl Member {
                 }
                 return;
             }
-            Reply::Report { trial, number, content } => {
-                let waiting = self.reports.len() as u64 + u64::from(self.is_recording);
-                let next = self.recorded + waiting + 1;
-                if trial == self.trial && number == next && self.reports.len() < REPORTS_MAX {
-                    self.reports.push_back((number, content));
-                }
-                return;
-            }
-            Reply::Claimed(_) => return,
+            Reply::Claimed(_) | Reply::Done { .. } | Reply::Report { .. } => return,
             Reply::Ready { trial, sessions } => (trial, State::Ready(sessions)),
             Reply::Progress { trial, done, latency_p99_ns } => {
                 (trial, State::Working(done, latency_p99_ns))
             }
-            Reply::Done { trial, part } => (trial, State::Done(part)),
             Reply::Failed { trial, cause } => (trial, State::Failed(cause)),
         };
-        let is_over = matches!(self.state, State::Done(_) | State::Failed(_));
-        if trial == self.trial && !is_over {
+        if self.works_on(trial) {
             self.state = state;
         }
     }

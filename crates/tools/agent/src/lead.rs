@@ -2,7 +2,7 @@
 
 use crate::clock::{ClockOffset, ROUND_TRIPS, RoundTrip};
 use crate::error::AgentError;
-use crate::fleet::{Fleet, SILENCE, State};
+use crate::fleet::{Fleet, SILENCE, State, say};
 use crate::message::{DonePart, Order, Word};
 use conductor::{Director, LOOK_EVERY, LoadError, LoadProgress};
 use engine::EngineError;
@@ -36,13 +36,7 @@ struct Hand {
 impl Drop for Crew {
     fn drop(&mut self) {
         for hand in &self.agents {
-            let message = crate::message::FromCoordinator {
-                run: self.run.clone(),
-                word: Word::End(self.trial),
-            };
-            if let Ok(bytes) = crate::message::encode(&message) {
-                self.sender.publish(crate::message::to_agent(&hand.id), bytes);
-            }
+            let _ = say(&self.sender, &self.run, &hand.id, &Word::End(self.trial));
         }
     }
 }
@@ -72,7 +66,7 @@ impl Generators for Fleet {
                 parts: load.generators,
                 attachment: attachment.clone(),
             };
-            self.say(&hand.id, Word::Prepare(Box::new(order))).map_err(ProbeError::study)?;
+            self.say(&hand.id, &Word::Prepare(Box::new(order))).map_err(ProbeError::study)?;
         }
         let mut sessions = Vec::new();
         self.watch(&crew, director, None, |state| match state {
@@ -90,7 +84,7 @@ impl Generators for Fleet {
         let start = Instant::now() + LEAD_TIME;
         for (hand, offset) in crew.agents.iter().zip(&offsets) {
             let at_ns = offset.there_ns((start - self.origin).as_nanos() as u64);
-            self.say(&hand.id, Word::Go { trial, at_ns }).map_err(ProbeError::study)?;
+            self.say(&hand.id, &Word::Go { trial, at_ns }).map_err(ProbeError::study)?;
         }
         self.watch(&crew, director, Some(start), |state| matches!(state, State::Done(_)))?;
         let later = self.offsets(&crew)?;
@@ -199,7 +193,7 @@ impl Fleet {
         }
         for number in 0..u64::from(ROUND_TRIPS) {
             let sent = Instant::now();
-            self.say(&hand.id, Word::Time(number)).map_err(ProbeError::study)?;
+            self.say(&hand.id, &Word::Time(number)).map_err(ProbeError::study)?;
             loop {
                 let members = self.shared.lock();
                 let member = members.agents.get(&hand.id).ok_or_else(|| lost(hand))?;

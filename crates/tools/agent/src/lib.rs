@@ -1,6 +1,7 @@
 //! `steelbench agent`, and `run --agents`: load generators in other processes, over NATS.
 //!
-//! - `message`: what coordinator and agents say to each other, and how large it may be
+//! - `message`: what coordinator and agents say to each other, and how large it may be;
+//!   `offenders`: peers that exceed it
 //! - `nats`: the client protocol of the broker; `bus`: the connection to it
 //! - `bundle`: the experiment, which the broker gets once and keeps for the agents (`JetStream`)
 //! - `broker`: a private nats-server of one run; `launch`: local agents, and agents over ssh
@@ -25,6 +26,7 @@ mod lead;
 mod machines;
 mod message;
 mod nats;
+mod offenders;
 mod part;
 mod token;
 

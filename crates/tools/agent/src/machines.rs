@@ -67,7 +67,7 @@ impl Machines for Fleet {
             configurations: part.configurations.clone(),
         };
         let id = member.hello.id.clone();
-        self.say(&id, Word::Block(Box::new(order.clone()))).map_err(unsent)?;
+        self.say(&id, &Word::Block(Box::new(order.clone()))).map_err(unsent)?;
         drop(members);
         let task = Task { id, order, ordered: Instant::now() };
         lock(&self.tasks).working.insert(machine.to_owned(), task);
@@ -96,7 +96,7 @@ impl Machines for Fleet {
             (member.recorded, member.is_recording) = (report.number, false);
         }
         let accept = Word::Accept { trial: task.order.trial, number: report.number };
-        let _ = self.say(&task.id, accept);
+        let _ = self.say(&task.id, &accept);
         if matches!(report.content, ReportContent::Ended(_)) {
             tasks.working.remove(&report.machine);
         }
@@ -105,7 +105,7 @@ impl Machines for Fleet {
     fn stop(&self) {
         let mut tasks = lock(&self.tasks);
         for task in std::mem::take(&mut tasks.working).into_values() {
-            let _ = self.say(&task.id, Word::End(task.order.trial));
+            let _ = self.say(&task.id, &Word::End(task.order.trial));
         }
         self.sender.flush();
     }
@@ -137,7 +137,7 @@ impl Fleet {
             if !member.busy && task.ordered.elapsed() >= ORDER_EVERY {
                 // The order was lost on its way, or the thread could not be started.
                 task.ordered = Instant::now();
-                let _ = self.say(&task.id, Word::Block(Box::new(task.order.clone())));
+                let _ = self.say(&task.id, &Word::Block(Box::new(task.order.clone())));
             }
         }
         None

@@ -1,4 +1,7 @@
-//! Messages between coordinator and agents, as JSON. Records of loads are compressed.
+//! Messages between coordinator and agents: a line of JSON. Results follow theirs, compressed.
+//!
+//! A message of a hostile peer costs its reader no more than its sender. Each kind has a limit that
+//! is checked before anything is read, and only a result that the coordinator waits for is unpacked.
 
 use crate::error::AgentError;
 use flate2::Compression;
@@ -12,19 +15,42 @@ use std::io::{Read, Write};
 
 /// Subject on which free agents say hello.
 pub const HELLO: &str = "steelbench.hello";
+/// First part of the subjects of messages to agents.
+const TO_AGENTS: &str = "steelbench.agent.";
 
-/// Largest message, compressed and not: a hostile peer must not fill our memory.
+/// Largest message of any kind.
 pub const BYTES_MAX: usize = 1 << 20;
-const UNPACKED_BYTES_MAX: usize = 16 << 20;
+/// Largest hello.
+const HELLO_BYTES_MAX: usize = 4 << 10;
+/// Largest order, and largest reply without its result.
+const LINE_BYTES_MAX: usize = 256 << 10;
+/// Largest result, unpacked.
+const RESULT_BYTES_MAX: usize = 16 << 20;
 
-/// Subject of the messages to an agent.
-pub fn to_agent(id: &str) -> String {
-    format!("steelbench.agent.{id}")
+/// Subject of the messages of a run to an agent; run `*`: of all runs.
+pub fn to_agent(id: &str, run: &str) -> String {
+    format!("{TO_AGENTS}{id}.{run}")
 }
 
-/// Subject of the messages to the coordinator of a run.
-pub fn to_run(run: &str) -> String {
-    format!("steelbench.run.{run}")
+/// Subject of the messages of an agent to the coordinator of a run; agent `*`: of all agents.
+pub fn to_run(run: &str, id: &str) -> String {
+    format!("steelbench.run.{run}.{id}")
+}
+
+/// Returns the sender in the subject of a message to an agent or to a run.
+pub fn sender_of(subject: &str) -> &str {
+    subject.rsplit('.').next().unwrap_or_default()
+}
+
+/// Returns the largest payload of messages on a subject.
+pub fn bytes_max(subject: &str) -> usize {
+    if subject == HELLO {
+        HELLO_BYTES_MAX
+    } else if subject.starts_with(TO_AGENTS) {
+        LINE_BYTES_MAX
+    } else {
+        BYTES_MAX
+    }
 }
 
 /// Description of an agent.
@@ -49,15 +75,6 @@ pub struct Hello {
 }
 
 /// A message of a coordinator.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct FromCoordinator {
-    /// The run that it speaks for.
-    pub run: String,
-    /// Its content.
-    pub word: Word,
-}
-
-/// The content of a message of a coordinator.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Word {
     /// The agent is to work for this run.
@@ -141,15 +158,6 @@ pub struct BundleName {
 
 /// A message of an agent to the coordinator that has claimed it.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct FromAgent {
-    /// The agent's identity.
-    pub id: String,
-    /// Its content.
-    pub reply: Reply,
-}
-
-/// The content of a message of an agent.
-#[derive(Debug, Serialize, Deserialize)]
 pub enum Reply {
     /// It works for this run.
     Claimed(Hello),
@@ -181,21 +189,21 @@ pub enum Reply {
         /// 99th percentile of latencies.
         latency_p99_ns: Option<u64>,
     },
-    /// Its part is done.
+    /// Its part is done. A [`DonePart`] follows.
     Done {
         /// The trial.
         trial: u64,
-        /// Its record.
-        part: Box<DonePart>,
+        /// Bytes of the result, unpacked.
+        bytes: usize,
     },
-    /// A report on a part of the plan. It is repeated until it is accepted.
+    /// A report on a part of the plan, repeated until it is accepted. A [`Content`] follows.
     Report {
         /// The part.
         trial: u64,
         /// Number of the report in the part, from 1.
         number: u64,
-        /// Its content.
-        content: Content,
+        /// Bytes of the result, unpacked.
+        bytes: usize,
     },
     /// It cannot do its part.
     Failed {
@@ -230,48 +238,107 @@ pub enum Content {
     Ended(Option<String>),
 }
 
-/// Writes a message.
+/// Writes a hello.
 ///
 /// # Errors
-/// When it is larger than [`BYTES_MAX`].
-pub fn encode(message: &impl Serialize) -> Result<Vec<u8>, AgentError> {
-    let unreadable = |cause: String| AgentError::Unreadable { cause };
-    let text = serde_json::to_vec(message).map_err(|error| unreadable(error.to_string()))?;
-    let mut packed = ZlibEncoder::new(Vec::new(), Compression::fast());
-    packed.write_all(&text).map_err(|error| unreadable(error.to_string()))?;
-    let packed = packed.finish().map_err(|error| unreadable(error.to_string()))?;
-    if packed.len() > BYTES_MAX {
-        return Err(AgentError::TooLarge { bytes: packed.len(), bytes_max: BYTES_MAX });
-    }
-    Ok(packed)
+/// When it is too large.
+pub fn encode_hello(hello: &Hello) -> Result<Vec<u8>, AgentError> {
+    line(hello, HELLO_BYTES_MAX)
 }
 
-/// Reads a message.
+/// Writes a message of a coordinator.
+///
+/// # Errors
+/// When it is too large.
+pub fn encode_word(word: &Word) -> Result<Vec<u8>, AgentError> {
+    line(word, LINE_BYTES_MAX)
+}
+
+/// Writes a message of an agent that has no result.
+///
+/// # Errors
+/// When it is too large.
+pub fn encode_reply(reply: &Reply) -> Result<Vec<u8>, AgentError> {
+    line(reply, LINE_BYTES_MAX)
+}
+
+/// Writes a result and the reply that announces its length.
+///
+/// # Errors
+/// When it is too large.
+pub fn encode_result(
+    result: &impl Serialize,
+    reply: impl FnOnce(usize) -> Reply,
+) -> Result<Vec<u8>, AgentError> {
+    let text = line(result, RESULT_BYTES_MAX)?;
+    let mut message = encode_reply(&reply(text.len()))?;
+    message.push(b'\n');
+    let mut packed = ZlibEncoder::new(message, Compression::fast());
+    packed.write_all(&text).map_err(|error| unreadable(&error))?;
+    let message = packed.finish().map_err(|error| unreadable(&error))?;
+    within(message.len(), BYTES_MAX)?;
+    Ok(message)
+}
+
+fn line(message: &impl Serialize, bytes_max: usize) -> Result<Vec<u8>, AgentError> {
+    let text = serde_json::to_vec(message).map_err(|error| unreadable(&error))?;
+    within(text.len(), bytes_max)?;
+    Ok(text)
+}
+
+fn within(bytes: usize, bytes_max: usize) -> Result<(), AgentError> {
+    if bytes > bytes_max { Err(AgentError::TooLarge { bytes, bytes_max }) } else { Ok(()) }
+}
+
+fn unreadable(error: &dyn std::fmt::Display) -> AgentError {
+    AgentError::Unreadable { cause: error.to_string() }
+}
+
+/// Reads a hello or a message of a coordinator.
+///
+/// # Errors
+/// When it is not one of this protocol.
+pub fn decode<T: DeserializeOwned>(payload: &[u8]) -> Result<T, AgentError> {
+    serde_json::from_slice(payload).map_err(|error| unreadable(&error))
+}
+
+/// Reads a message of an agent. Its result remains packed.
 ///
 /// # Errors
 /// When it is too large, or not one of this protocol.
-pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, AgentError> {
-    if bytes.len() > BYTES_MAX {
-        return Err(AgentError::TooLarge { bytes: bytes.len(), bytes_max: BYTES_MAX });
-    }
-    let mut text = Vec::new();
-    let unreadable = |cause: String| AgentError::Unreadable { cause };
-    ZlibDecoder::new(bytes)
-        .take(UNPACKED_BYTES_MAX as u64 + 1)
-        .read_to_end(&mut text)
-        .map_err(|error| unreadable(error.to_string()))?;
-    if text.len() > UNPACKED_BYTES_MAX {
-        return Err(AgentError::TooLarge { bytes: text.len(), bytes_max: UNPACKED_BYTES_MAX });
-    }
-    serde_json::from_slice(&text).map_err(|error| unreadable(error.to_string()))
+pub fn decode_reply(payload: &[u8]) -> Result<(Reply, &[u8]), AgentError> {
+    let end = payload.iter().position(|byte| *byte == b'\n').unwrap_or(payload.len());
+    within(end, LINE_BYTES_MAX)?;
+    Ok((decode(&payload[..end])?, payload.get(end + 1..).unwrap_or_default()))
+}
+
+/// Unpacks a result of this length, and no byte more.
+///
+/// # Errors
+/// When it is too large, longer than announced, or not one of this protocol.
+pub fn unpack<T: DeserializeOwned>(packed: &[u8], bytes: usize) -> Result<T, AgentError> {
+    within(bytes, RESULT_BYTES_MAX)?;
+    let mut text = Vec::with_capacity(bytes + 1);
+    let mut unpacking = ZlibDecoder::new(packed).take(bytes as u64 + 1);
+    unpacking.read_to_end(&mut text).map_err(|error| unreadable(&error))?;
+    within(text.len(), bytes)?;
+    decode(&text)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{DonePart, FromAgent, Reply, UNPACKED_BYTES_MAX, decode, encode};
+    use super::{
+        BYTES_MAX, Compression, DonePart, HELLO, Hello, LINE_BYTES_MAX, RESULT_BYTES_MAX, Reply,
+        Word, Write, ZlibEncoder, bytes_max, decode, decode_reply, encode_hello, encode_result,
+        encode_word, sender_of, to_agent, to_run, unpack,
+    };
     use crate::error::AgentError;
     use observations::{Histogram, MachineLoad};
     use probe::{Counts, LoadRecord};
+
+    fn done(bytes: usize) -> Reply {
+        Reply::Done { trial: 3, bytes }
+    }
 
     #[test]
     fn a_record_arrives_bucket_by_bucket() {
@@ -281,24 +348,64 @@ mod tests {
         let record = LoadRecord { latency, counts, ..LoadRecord::default() };
         let machine = MachineLoad { cpus: 4, busy_s: 0.1, ..MachineLoad::default() };
         let part = DonePart { record: record.clone(), late_ns: 5, machine, network_bytes: None };
-        let reply = Reply::Done { trial: 3, part: Box::new(part) };
-        let bytes = encode(&FromAgent { id: "a".into(), reply }).unwrap();
-        let FromAgent { reply: Reply::Done { part, .. }, .. } = decode(&bytes).unwrap() else {
+        let message = encode_result(&part, done).unwrap();
+        let (Reply::Done { trial: 3, bytes }, packed) = decode_reply(&message).unwrap() else {
             panic!("another reply");
         };
-        let arrived = part.record;
+        let arrived = unpack::<DonePart>(packed, bytes).unwrap().record;
         assert!(arrived == record);
         assert!(Vec::from(arrived.latency) == Vec::from(record.latency), "a long list");
     }
 
     #[test]
-    fn a_message_that_grows_without_limit_is_refused() {
-        let bomb = encode(&" ".repeat(2 * UNPACKED_BYTES_MAX)).unwrap();
-        let refused = decode::<String>(&bomb);
-        assert!(matches!(refused, Err(AgentError::TooLarge { .. })), "{refused:?}");
-        for bytes in [&b""[..], b"{}", &bomb[..40]] {
-            let refused = decode::<FromAgent>(bytes);
-            assert!(matches!(refused, Err(AgentError::Unreadable { .. })), "{refused:?}");
+    fn a_result_is_unpacked_up_to_the_length_that_it_announces() {
+        let mut packed = ZlibEncoder::new(Vec::new(), Compression::fast());
+        packed.write_all(&vec![b' '; 4 * RESULT_BYTES_MAX]).unwrap();
+        let bomb = packed.finish().unwrap();
+        assert!(bomb.len() < BYTES_MAX);
+        let read = |announced: usize| match unpack::<DonePart>(&bomb, announced) {
+            Err(AgentError::TooLarge { bytes, bytes_max }) => (bytes, bytes_max),
+            other => panic!("{announced} bytes: {other:?}"),
+        };
+        for announced in [0, 1, 1000] {
+            assert_eq!(read(announced), (announced + 1, announced));
         }
+        // Not unpacked at all.
+        for announced in [RESULT_BYTES_MAX + 1, usize::MAX] {
+            assert_eq!(read(announced), (announced, RESULT_BYTES_MAX));
+        }
+    }
+
+    #[test]
+    fn each_kind_of_message_has_its_limit() {
+        let (agent, run) = (to_agent("a", "r"), to_run("r", "a"));
+        assert_eq!((sender_of(&agent), sender_of(&run)), ("r", "a"));
+        assert!(bytes_max(HELLO) < bytes_max(&agent) && bytes_max(&agent) < bytes_max(&run));
+        let long = |bytes: usize| "a".repeat(bytes);
+        let too_large = |encoded: Result<Vec<u8>, AgentError>| {
+            matches!(encoded, Err(AgentError::TooLarge { .. }))
+        };
+        let hello = Hello { name: long(bytes_max(HELLO)), ..Hello::default() };
+        assert!(too_large(encode_hello(&hello)));
+        assert!(too_large(encode_word(&Word::Refuse(long(bytes_max(&agent))))));
+        assert!(too_large(encode_result(&long(RESULT_BYTES_MAX), done)));
+        let brackets = vec![b'['; LINE_BYTES_MAX + 1];
+        let reply = decode_reply(&brackets);
+        assert!(matches!(reply, Err(AgentError::TooLarge { .. })), "{reply:?}");
+    }
+
+    #[test]
+    fn rubbish_is_refused() {
+        let brackets = "[".repeat(LINE_BYTES_MAX);
+        for payload in [&b""[..], b"{}", b"\n", b"\"Alive\"\n", brackets.as_bytes()] {
+            let reply = decode_reply(payload);
+            assert!(matches!(reply, Err(AgentError::Unreadable { .. })), "{reply:?}");
+            let word = decode::<Word>(payload);
+            assert!(matches!(word, Err(AgentError::Unreadable { .. })), "{word:?}");
+        }
+        let cut = &encode_result(&"text", done).unwrap();
+        let (_, packed) = decode_reply(cut).unwrap();
+        let result = unpack::<String>(&packed[..packed.len() / 2], 6);
+        assert!(matches!(result, Err(AgentError::Unreadable { .. })), "{result:?}");
     }
 }

@@ -3,7 +3,7 @@
 use crate::bundle::{Bundle, probe};
 use crate::bus::Sender;
 use crate::error::AgentError;
-use crate::message::{BundleName, DonePart, FromAgent, Order, Reply, encode, to_run};
+use crate::message::{BundleName, DonePart, Order, Reply, encode_reply, encode_result, to_run};
 use conductor::{Director, LOOK_EVERY, LoadProgress};
 use engine::{EngineError, Instance, lock};
 use experiment::Configuration;
@@ -42,20 +42,23 @@ pub struct Voice {
 
 impl Voice {
     /// Sends a reply to the coordinator.
-    pub fn say(&self, reply: Reply) {
-        let message = FromAgent { id: self.id.clone(), reply };
-        match encode(&message) {
-            Ok(bytes) => self.sender.publish(to_run(&self.run), bytes),
-            Err(error) => {
-                let (Reply::Done { trial, .. } | Reply::Ready { trial, .. }) = message.reply else {
-                    return;
-                };
-                let reply = Reply::Failed { trial, cause: error.to_string() };
-                if let Ok(bytes) = encode(&FromAgent { id: self.id.clone(), reply }) {
-                    self.sender.publish(to_run(&self.run), bytes);
-                }
-            }
+    pub fn say(&self, reply: &Reply) {
+        if let Ok(message) = encode_reply(reply) {
+            self.publish(message);
         }
+    }
+
+    /// Sends a message that a trial needs, or the failure of the trial in its place.
+    fn deliver(&self, trial: u64, message: Result<Vec<u8>, AgentError>) {
+        match message {
+            Ok(message) => self.publish(message),
+            Err(error) => self.say(&Reply::Failed { trial, cause: error.to_string() }),
+        }
+    }
+
+    /// Sends an encoded message to the coordinator.
+    pub fn publish(&self, message: Vec<u8>) {
+        self.sender.publish(to_run(&self.run, &self.id), message);
     }
 }
 
@@ -172,7 +175,7 @@ impl Task {
             Err(_) if self.control.is_ended() => return,
             Err(cause) => redacted(&cause.to_string()),
         };
-        self.voice.say(Reply::Failed { trial: self.order.trial, cause });
+        self.voice.say(&Reply::Failed { trial: self.order.trial, cause });
     }
 
     fn generate(&self) -> Result<(), PartError> {
@@ -279,7 +282,8 @@ impl Part for AgentPart<'_> {
             network_bytes,
         };
         let trial = self.task.order.trial;
-        self.task.voice.say(Reply::Done { trial, part: Box::new(part) });
+        let message = encode_result(&part, |bytes| Reply::Done { trial, bytes });
+        self.task.voice.deliver(trial, message);
         self.task.control.wait_for_end(OPEN_MAX);
     }
 }
@@ -294,7 +298,8 @@ impl Director for AgentDirector<'_> {
     fn go(&mut self) -> bool {
         let AgentPart { task, instance, late_ns, machine } = self.part;
         let sessions = instance.shared().map(engine::Shared::sessions).unwrap_or_default();
-        task.voice.say(Reply::Ready { trial: task.order.trial, sessions });
+        let trial = task.order.trial;
+        task.voice.deliver(trial, encode_reply(&Reply::Ready { trial, sessions }));
         let Some(start_ns) = task.control.start_ns() else { return false };
         *lock(machine) = Some(Monitor::start());
         let start = task.origin + Duration::from_nanos(start_ns);
@@ -316,7 +321,7 @@ impl Director for AgentDirector<'_> {
         if self.told.elapsed() >= TELL_EVERY {
             self.told = Instant::now();
             let LoadProgress { done, latency_p99_ns, .. } = *now;
-            task.voice.say(Reply::Progress { trial: task.order.trial, done, latency_p99_ns });
+            task.voice.say(&Reply::Progress { trial: task.order.trial, done, latency_p99_ns });
         }
         (!task.control.is_ended()).then_some(LOOK_EVERY)
     }
