@@ -109,7 +109,7 @@ fn hostile_text_stays_text() {
         configuration.settings.insert(format!("={}", hostile()), Value::Text(hostile()));
     }
     for trial in &mut recording.trials {
-        if let observations::TrialStatus::Failed { cause } = &mut trial.status {
+        if let observations::TrialStatus::Failed { cause, .. } = &mut trial.status {
             *cause = hostile();
         }
         let Some(seen) = &mut trial.observations else { continue };
@@ -118,7 +118,7 @@ fn hostile_text_stays_text() {
         seen.warnings[0].detail = hostile();
         seen.responses[1].unit = "=1+1".to_owned();
         seen.responses[2].name = "-2+3 <b>".to_owned();
-        seen.devices.iter_mut().for_each(|device| device.volume = hostile());
+        seen.devices.iter_mut().for_each(|device| device.volume = hostile().into());
         for (wait, text) in seen.waits.iter_mut().zip(HOSTILE) {
             wait.wait_type = text.to_owned();
         }

@@ -102,7 +102,7 @@ pub fn on_volume(recording: &mut Recording, volume: &str, throttle: Option<&str>
             device: Some("/dev/vdb".into()),
             file_system: Some("ext4".into()),
             size_bytes: Some(1 << 30),
-            throttle: throttle.map(str::to_owned),
+            throttle: throttle.map(|limits| limits.parse().expect("limits")),
             ..VolumeEnvironment::default()
         }],
         ..Environment::default()

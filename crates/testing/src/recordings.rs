@@ -8,8 +8,8 @@ pub mod disk;
 pub use recording as plan;
 
 use observations::{
-    ConfigurationRecord, FactorRecord, LevelRecord, Observations, Recording, Response, Role,
-    RunRecord, TimeUse, TrialRecord, TrialStatus, Wait, WaitClass, WaitSource, Work,
+    ConfigurationRecord, FactorRecord, FailureKind, LevelRecord, Observations, Recording, Response,
+    Role, RunRecord, TimeUse, TrialRecord, TrialStatus, Wait, WaitClass, WaitSource, Work,
 };
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -74,7 +74,7 @@ pub fn done(configuration: usize, block: u32, observations: Observations) -> Tri
 }
 
 pub fn failed(configuration: usize, block: u32, cause: &str) -> TrialRecord {
-    let status = TrialStatus::Failed { cause: cause.to_owned() };
+    let status = TrialStatus::Failed { cause: cause.to_owned(), kind: FailureKind::Error };
     TrialRecord { status, observations: None, ..done(configuration, block, observed(1.0)) }
 }
 

@@ -4,9 +4,9 @@
 pub mod disk;
 
 use observations::{
-    ConfigurationRecord, Environment, FactorRecord, LevelRecord, Observations, Recording, Response,
-    Role, RunRecord, TimeUse, TrialRecord, TrialStatus, Wait, WaitClass, WaitSource, Warning,
-    WarningKind, Work,
+    ConfigurationRecord, Environment, FactorRecord, FailureKind, LevelRecord, Observations,
+    Recording, Response, Role, RunRecord, TimeUse, TrialRecord, TrialStatus, Wait, WaitClass,
+    WaitSource, Warning, WarningKind, Work,
 };
 use std::collections::BTreeMap;
 
@@ -60,7 +60,7 @@ pub fn done(configuration: usize, block: u32, observations: Observations) -> Tri
 }
 
 pub fn failed(configuration: usize, block: u32, cause: &str) -> TrialRecord {
-    let status = TrialStatus::Failed { cause: cause.to_owned() };
+    let status = TrialStatus::Failed { cause: cause.to_owned(), kind: FailureKind::Error };
     TrialRecord { status, observations: None, ..done(configuration, block, observed(1.0)) }
 }
 

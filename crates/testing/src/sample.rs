@@ -2,10 +2,11 @@
 
 use observations::{
     AdaptiveRepeats, ConfigurationRecord, DeviceUse, EngineVersion, Environment, Fact,
-    FactorRecord, FileRecord, Frame, GitState, Histogram, HookOutput, Latency, LevelRecord,
-    LoadHealth, MachineLoad, Observations, Operation, Profile, QueryPlan, Recording, Response,
-    Role, RunRecord, ScriptStatement, Series, Stack, TimeUse, TrialRecord, TrialStatus, Value,
-    VolumeEnvironment, Wait, WaitClass, WaitSource, WaitedResource, Warning, WarningKind, Work,
+    FactorRecord, FailureKind, FileRecord, Frame, GitState, Histogram, HookOutput, Latency,
+    LevelRecord, LoadHealth, MachineLoad, Observations, Operation, Profile, QueryPlan, Recording,
+    Response, Role, RunRecord, ScriptStatement, Series, Stack, TimeUse, TrialRecord, TrialStatus,
+    Value, VolumeEnvironment, Wait, WaitClass, WaitSource, WaitedResource, Warning, WarningKind,
+    Work,
 };
 
 /// A plan with two factors and three configurations, without trials.
@@ -98,8 +99,11 @@ fn environment() -> Environment {
 /// midway.
 pub fn trial(i: usize) -> TrialRecord {
     let cause = "disk I/O error: \"no space\",\nreally".to_owned();
-    let status =
-        if i % 9 == 8 || i % 10 == 9 { TrialStatus::Failed { cause } } else { TrialStatus::Done };
+    let status = if i % 9 == 8 || i % 10 == 9 {
+        TrialStatus::Failed { cause, kind: FailureKind::Error }
+    } else {
+        TrialStatus::Done
+    };
     TrialRecord {
         configuration: i % 3,
         block: (i / 3 + 1) as u32,

@@ -8,7 +8,10 @@ use crate::summary::study_of;
 use crate::{
     Comparison, Estimate, Interval, ResponseChoice, StorageTest, Study, Summary, Way, response,
 };
-use observations::{DeviceUse, Direction, Environment, Observations, Recording, VolumeEnvironment};
+use observations::{
+    DeviceUse, Direction, Environment, Observations, Recording, Throttle, VolumeEnvironment,
+    VolumeNames,
+};
 use serde::Serialize;
 
 /// A configuration's use of a volume, as a share of the measured maximum or of the throttle's
@@ -21,7 +24,7 @@ pub struct Ceiling {
     pub label: String,
     /// The volume; volumes on the same devices, which the kernel counts together, in one row
     /// (`data, log`).
-    pub volume: String,
+    pub volume: VolumeNames,
     /// Names of its devices.
     pub devices: Vec<String>,
     /// Reads or writes.
@@ -52,9 +55,27 @@ pub enum Limit {
     Throttle {
         /// So much a second.
         throttle: f64,
-        /// `IOPS` or `bytes/s`.
-        unit: String,
+        /// Unit of the limit.
+        unit: LimitUnit,
     },
+}
+
+/// The unit of a throttle's limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum LimitUnit {
+    /// I/Os a second.
+    #[serde(rename = "IOPS")]
+    Iops,
+    /// Bytes a second.
+    #[serde(rename = "bytes/s")]
+    Bytes,
+}
+
+/// A configuration on the devices of some volumes.
+struct Place<'a> {
+    configuration: usize,
+    label: &'a str,
+    volumes: VolumeNames,
 }
 
 /// A measurement of what storage can do.
@@ -114,9 +135,10 @@ impl Summary<'_> {
                 let storage = Storage::for_volumes(environment, &names, &trials);
                 let usable: Vec<&Measured> =
                     measured.iter().filter(|one| one.storage.is(&storage)).collect();
-                let place = (configuration, own.label.as_str(), names.join(", "));
+                let volumes = names.into_iter().collect();
+                let place = Place { configuration, label: &own.label, volumes };
                 for way in Way::ALL {
-                    ceilings.extend(ceiling(place.clone(), way, &trials, &storage, &usable));
+                    ceilings.extend(ceiling(&place, way, &trials, &storage, &usable));
                 }
             }
         }
@@ -133,7 +155,7 @@ impl Summary<'_> {
     ) -> Option<(Vec<(f64, f64)>, String)> {
         let used =
             || trials.iter().flat_map(|seen| &seen.devices).filter(|own| own.device == device);
-        let names = distinct(used().flat_map(|own| own.volume.split(", ")));
+        let names = distinct(used().flat_map(|own| own.volume.iter()));
         let storage = Storage::for_volumes(self.recording.environments.first(), &names, trials);
         let [reads, writes] = Way::ALL.map(|way| {
             let own = used().map(|own| way.counts(own));
@@ -175,7 +197,7 @@ pub fn concurrency_groups(recording: &Recording, probe: &str) -> Vec<Configurati
 
 /// The share of a configuration on a volume, from what the devices of each trial did.
 fn ceiling(
-    (configuration, label, volume): (usize, &str, String),
+    place: &Place<'_>,
     way: Way,
     trials: &[&Observations],
     storage: &Storage,
@@ -200,9 +222,9 @@ fn ceiling(
         None => throttled(storage.throttle?, way, &rate, mean_bytes)?,
     };
     Some(Ceiling {
-        configuration,
-        label: label.to_owned(),
-        volume,
+        configuration: place.configuration,
+        label: place.label.to_owned(),
+        volume: place.volumes.clone(),
         devices: storage.devices.clone(),
         way,
         rate,
@@ -214,26 +236,26 @@ fn ceiling(
     })
 }
 
-/// The share of the limit that binds first, of those in this direction: `reads 3000 IOPS, writes
-/// 125000000 bytes/s`.
+/// The share of the limit that binds first, of those in this direction.
 fn throttled(
-    throttle: &str,
+    throttle: Throttle,
     way: Way,
     rate: &Estimate,
     mean_bytes: f64,
 ) -> Option<(Limit, f64, Option<Interval>)> {
-    let (limit, scale) = throttle
-        .split(", ")
-        .filter_map(|limit| {
-            let mut words = limit.split(' ');
-            let (what, throttle, unit) =
-                (words.next()?, words.next()?.parse::<f64>().ok()?, words.next()?);
-            let amount = if unit == "IOPS" { 1.0 } else { mean_bytes };
-            let is_ours = what.strip_suffix('s') == Some(way.name()) && throttle > 0.0;
-            is_ours
-                .then(|| (Limit::Throttle { throttle, unit: unit.to_owned() }, amount / throttle))
+    let (iops, bytes) = match way {
+        Way::Read => (throttle.read_iops, throttle.read_bytes),
+        Way::Write => (throttle.write_iops, throttle.write_bytes),
+    };
+    let limits = [(iops, LimitUnit::Iops, 1.0), (bytes, LimitUnit::Bytes, mean_bytes)];
+    let (throttle, unit, scale) = limits
+        .into_iter()
+        .filter_map(|(limit, unit, amount)| {
+            let throttle = limit.filter(|limit| *limit > 0)? as f64;
+            Some((throttle, unit, amount / throttle))
         })
-        .max_by(|a, b| a.1.total_cmp(&b.1))?;
+        .max_by(|a, b| a.2.total_cmp(&b.2))?;
+    let limit = Limit::Throttle { throttle, unit };
     Some((limit, rate.mean * scale, rate.interval.map(|interval| interval.map(|end| end * scale))))
 }
 
@@ -241,7 +263,7 @@ fn throttled(
 fn volumes<'a>(trials: &[&'a Observations]) -> Vec<Vec<&'a str>> {
     let mut found: Vec<(Vec<String>, Vec<&str>)> = Vec::new();
     let all = trials.iter().flat_map(|trial| &trial.devices);
-    for volume in distinct(all.flat_map(|device| device.volume.split(", "))) {
+    for volume in distinct(all.flat_map(|device| device.volume.iter())) {
         let own = trials.iter().map(|trial| under(trial, &[volume]));
         let devices =
             names(&own.into_iter().find(|devices| !devices.is_empty()).unwrap_or_default());
@@ -260,7 +282,7 @@ struct Storage<'a> {
     devices: Vec<String>,
     /// The limits of its devices. They hold for all that a trial does to them, whatever volume it
     /// is for.
-    throttle: Option<&'a str>,
+    throttle: Option<Throttle>,
 }
 
 impl<'a> Storage<'a> {
@@ -272,14 +294,12 @@ impl<'a> Storage<'a> {
         let used =
             trials.iter().map(|trial| under(trial, volumes)).find(|devices| !devices.is_empty());
         let used = used.unwrap_or_default();
-        let names_of_all = used.iter().flat_map(|device| device.volume.split(", "));
+        let names_of_all = used.iter().flat_map(|device| device.volume.iter());
         Self {
             environment,
             volumes: volumes.iter().map(|name| (*name).to_owned()).collect(),
             devices: names(&used),
-            throttle: names_of_all
-                .into_iter()
-                .find_map(|name| find(environment?, name)?.throttle.as_deref()),
+            throttle: names_of_all.into_iter().find_map(|name| find(environment?, name)?.throttle),
         }
     }
 
@@ -312,10 +332,7 @@ fn under<'a>(trial: &'a Observations, volumes: &[impl AsRef<str>]) -> Vec<&'a De
     trial
         .devices
         .iter()
-        .filter(|device| {
-            let named = |own: &str| volumes.iter().any(|volume| volume.as_ref() == own);
-            named(device.volume.as_str()) || device.volume.split(", ").any(named)
-        })
+        .filter(|device| volumes.iter().any(|volume| device.volume.contains(volume.as_ref())))
         .collect()
 }
 

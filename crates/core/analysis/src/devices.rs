@@ -3,7 +3,9 @@
 use crate::response_names::distinct;
 pub use crate::study::DeviceFigures;
 use crate::{Estimate, StorageUse, Summary};
-use observations::{ConfigurationRecord, DeviceUse, Direction, Observations, write_copies};
+use observations::{
+    ConfigurationRecord, DeviceUse, Direction, Observations, VolumeNames, write_copies,
+};
 use serde::Serialize;
 
 /// The devices under a configuration, and the load itself to hold them against, where it uses them
@@ -27,8 +29,8 @@ pub struct ConfigurationDevices {
 /// One device.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DeviceRow {
-    /// The volume that it carries.
-    pub volume: String,
+    /// The volumes that it carries.
+    pub volume: VolumeNames,
     /// Its name.
     pub device: String,
     /// Its figures.
@@ -43,8 +45,7 @@ impl Summary<'_> {
             let trials = self.grid.trials(position).into_iter();
             let trials: Vec<&Observations> = trials.filter(|o| !o.devices.is_empty()).collect();
             let all = trials.iter().flat_map(|seen| &seen.devices);
-            let names =
-                distinct(all.map(|device| (device.volume.as_str(), device.device.as_str())));
+            let names = distinct(all.map(|device| (&device.volume, device.device.as_str())));
             let load = self.storage_use(position);
             (!names.is_empty()).then(|| ConfigurationDevices {
                 configuration: position,
@@ -53,7 +54,7 @@ impl Summary<'_> {
                 load: load.map(|load| (load.figures)(&trials)),
                 devices: names
                     .into_iter()
-                    .map(|name| DeviceRow::from_trials(&trials, name))
+                    .map(|(volume, device)| DeviceRow::from_trials(&trials, volume, device))
                     .collect(),
                 write_copies: load.and_then(|load| copies_of_trials(load, configuration, &trials)),
             })
@@ -75,15 +76,15 @@ fn copies_of_trials(
 }
 
 impl DeviceRow {
-    fn from_trials(trials: &[&Observations], (volume, device): (&str, &str)) -> Self {
+    fn from_trials(trials: &[&Observations], volume: &VolumeNames, device: &str) -> Self {
         let own: Vec<&DeviceUse> = trials
             .iter()
             .filter_map(|o| {
-                o.devices.iter().find(|own| own.volume == volume && own.device == device)
+                o.devices.iter().find(|own| own.volume == *volume && own.device == device)
             })
             .collect();
         Self {
-            volume: volume.to_owned(),
+            volume: volume.clone(),
             device: device.to_owned(),
             figures: DeviceFigures::of_device(&own),
         }

@@ -23,7 +23,7 @@ impl Summary<'_> {
     pub fn failures(&self) -> Vec<Failure> {
         let mut causes: BTreeMap<&str, (&str, Vec<&TrialRecord>)> = BTreeMap::new();
         for trial in self.recording.trials.iter().filter(|trial| !trial.is_futile()) {
-            let TrialStatus::Failed { cause } = &trial.status else { continue };
+            let TrialStatus::Failed { cause, .. } = &trial.status else { continue };
             causes.entry(reason(cause)).or_insert((cause, Vec::new())).1.push(trial);
         }
         let label = |index: usize| Some(self.recording.configurations.get(index)?.label.clone());

@@ -49,7 +49,7 @@ pub mod waits;
 pub mod wording;
 
 pub use accounting::{Accounting, Check};
-pub use ceiling::{Ceiling, Limit, MeasuredCeiling};
+pub use ceiling::{Ceiling, Limit, LimitUnit, MeasuredCeiling};
 pub use compare::{Comparison, Method, Scale, Standing};
 pub use configurations::ConfigurationRow;
 pub use decompose::{CodeChange, Decomposition, Part, PartKind, WaitShape};

@@ -2,7 +2,7 @@
 //! verdicts must not do as if it had not been, or as if a faster retry were the truth.
 
 use analysis::{Bound, FindingKind, Side, Standing, compare, compare_runs, runs, summarize};
-use observations::{Observations, Recording, Response, TrialStatus};
+use observations::{FailureKind, Observations, Recording, Response, TrialStatus};
 use testing::recordings::{data_files, done, observed, recording, timed_out};
 
 /// Seconds of `steady` in each block; `moody` takes 0.8 s, but in three blocks of five 30 s.
@@ -62,14 +62,13 @@ fn a_retry_does_not_make_a_time_out_good() {
     assert!(verdict[0].contains("moody: 1.50x"), "{verdict:?}");
 }
 
-/// The cause tells it, which older versions recorded too.
 #[test]
 fn a_trial_that_a_search_ended_early_is_named_as_such() {
     let mut run = with_retries(0);
     run.trials.retain(|trial| trial.attempt == 1);
     for trial in run.trials.iter_mut().filter(|trial| trial.timed_out()) {
         let cause = "stopped after 3.90 s: cannot beat the leader".to_owned();
-        trial.status = TrialStatus::Failed { cause };
+        trial.status = TrialStatus::Failed { cause, kind: FailureKind::Futile };
     }
     let summary = summarize(&run);
     assert!(summary.failures().is_empty());

@@ -3,7 +3,7 @@
 use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use observations::number::{self, plural};
-use observations::{Event, Response, RunEnd, TrialRef, is_futile_cause, redacted};
+use observations::{Event, FailureKind, Response, RunEnd, TrialRef, redacted};
 use report::Text;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -112,12 +112,12 @@ impl Display {
                 };
                 self.settled(trial, *wall_s, &format!("{}{warnings}", figures.join("  ")), true);
             }
-            Event::TrialFailed { trial, wall_s, cause, retry } => {
+            Event::TrialFailed { trial, wall_s, cause, kind, retry } => {
                 let again = if *retry { " (retrying)" } else { "" };
                 let mut causes = cause.lines();
                 let first = causes.next().unwrap_or_default();
                 // A trial that a search ended early has not failed.
-                let failed = if is_futile_cause(cause) { "" } else { "FAILED: " };
+                let failed = if *kind == FailureKind::Futile { "" } else { "FAILED: " };
                 self.settled(trial, *wall_s, &format!("{failed}{first}{again}"), !retry);
                 causes.for_each(|cause| self.line(&format!("         {cause}")));
             }

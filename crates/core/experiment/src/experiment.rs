@@ -3,7 +3,7 @@ use crate::{
     Configuration, FromValue, Invalid, NamedFile, Search, Setting, Stage, SurfaceFactor, Value,
 };
 use designs::{Screening, SurfaceDesign};
-use observations::{HoldOut, UnmeasuredTable};
+use observations::{HoldOut, Throttle, UnmeasuredTable};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
@@ -193,41 +193,6 @@ pub struct Volume {
     pub hook_timeout_s: f64,
     /// Limits that make it slower than it is.
     pub throttle: Option<Throttle>,
-}
-
-/// Upper limits of a volume's device per second; at least one is set.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Throttle {
-    /// Reads a second.
-    pub read_iops: Option<u64>,
-    /// Writes a second.
-    pub write_iops: Option<u64>,
-    /// Bytes read a second.
-    pub read_bytes: Option<u64>,
-    /// Bytes written a second.
-    pub write_bytes: Option<u64>,
-}
-
-impl Throttle {
-    /// The limits that there are, each with its name and unit.
-    pub fn limits(&self) -> impl Iterator<Item = (&'static str, u64, &'static str)> {
-        let all = [
-            ("reads", self.read_iops, "IOPS"),
-            ("writes", self.write_iops, "IOPS"),
-            ("reads", self.read_bytes, "bytes/s"),
-            ("writes", self.write_bytes, "bytes/s"),
-        ];
-        all.into_iter().filter_map(|(what, limit, unit)| Some((what, limit?, unit)))
-    }
-}
-
-impl fmt::Display for Throttle {
-    /// `reads 3000 IOPS, writes 125000000 bytes/s`
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let limits: Vec<String> =
-            self.limits().map(|(what, limit, unit)| format!("{what} {limit} {unit}")).collect();
-        f.write_str(&limits.join(", "))
-    }
 }
 
 /// The number of times that each configuration is run.

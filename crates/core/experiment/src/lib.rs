@@ -57,7 +57,7 @@ pub use error::{FileError, FileErrors, Invalid};
 pub use example::example;
 pub use experiment::{
     Blocks, Design, Experiment, Factor, FactorLevel, LeftOut, Repeats, ScreeningRuns, SurfaceRuns,
-    Throttle, Volume,
+    Volume,
 };
 pub use extension::{Extension, ExtensionError, STAGE, Stage, Step};
 pub use form::{Field, Fields, Form};

@@ -6,7 +6,8 @@ use experiment::file::{
     AFTER_RUN, BEFORE_TRIAL, DESCRIPTION, DISK_SPACE_BYTES, HOOKS_TIMEOUT_S, QUESTION, RESPONSE,
     RUN_TIME_S, TRIAL_TIME_S,
 };
-use experiment::{Blocks, Invalid, Throttle, Value};
+use experiment::{Blocks, Invalid, Value};
+use observations::Throttle;
 
 fn text(text: &str) -> Value {
     Value::Text(text.into())

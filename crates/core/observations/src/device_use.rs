@@ -1,12 +1,13 @@
+use crate::VolumeNames;
 use serde::{Deserialize, Serialize};
 
 /// Use of a block device during the measurement, by the kernel's counters
 /// (`/sys/dev/block/*/stat`): of all processes, not only the trial's.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct DeviceUse {
-    /// Volume that it carries, `default` for the work directory; of existing files and devices
-    /// their path.
-    pub volume: String,
+    /// Volumes that it carries, `default` for the work directory; of existing files and devices
+    /// their paths.
+    pub volume: VolumeNames,
     /// Its name: `vda`, `loop3`.
     pub device: String,
     /// Reads that ended, after the kernel merged adjacent ones.

@@ -1,5 +1,5 @@
 use crate::number::plural;
-use crate::{HookOutput, Response};
+use crate::{FailureKind, HookOutput, Response};
 use serde::Serialize;
 use std::fmt;
 
@@ -145,6 +145,9 @@ pub enum Event {
         wall_s: f64,
         /// One line.
         cause: String,
+        /// The kind of the cause. The JSON of events does not have it.
+        #[serde(skip)]
+        kind: FailureKind,
         /// True if it is retried.
         retry: bool,
     },

@@ -26,6 +26,7 @@ pub mod statement;
 mod survey;
 mod trial;
 mod value;
+mod volume;
 mod volume_facts;
 mod wait;
 
@@ -42,9 +43,9 @@ pub use percentile::{BEYOND_MIN, Percentile};
 pub use profile::{Frame, Profile, Stack, UNKNOWN};
 pub use query_record::{CountedStatement, QueryInterval};
 pub use record::{
-    AdaptiveRepeats, ConfigurationRecord, EngineVersion, Environment, FUTILE, FactorRecord,
+    AdaptiveRepeats, ConfigurationRecord, EngineVersion, Environment, FactorRecord, FailureKind,
     FileRecord, GitState, HookOutput, LevelRecord, RATE_AT_MOST, Recording, RunRecord, TrialRecord,
-    TrialStatus, UnmeasuredTable, VolumeEnvironment, is_futile_cause,
+    TrialStatus, UnmeasuredTable, VolumeEnvironment,
 };
 pub use redact::{names_secret, redact_json, redacted};
 pub use role::{Role, Roles};
@@ -63,6 +64,7 @@ pub use trial::{
     Direction, Fact, Latency, Observations, QueryPlan, Response, ScriptStatement, TimeUse, Work,
 };
 pub use value::{FromValue, Value};
+pub use volume::{Throttle, UnknownLimit, VolumeNames};
 pub use volume_facts::{
     ArrayFacts, DeviceFacts, LoopFacts, MappedFacts, MountFacts, PartitionFacts, VolumeFacts,
 };

@@ -1,4 +1,4 @@
-use crate::{FromValue, Observations, Response, Role, Roles, Value};
+use crate::{FromValue, Observations, Response, Role, Roles, Throttle, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -208,8 +208,7 @@ impl TrialRecord {
 
     /// Returns whether a search ended it early, as it could not be better than the best one.
     pub fn is_futile(&self) -> bool {
-        let TrialStatus::Failed { cause } = &self.status else { return false };
-        self.timed_out() && is_futile_cause(cause)
+        matches!(self.status, TrialStatus::Failed { kind: FailureKind::Futile, .. })
     }
 
     /// Returns it without what takes memory and decides no comparison of responses: series, plans,
@@ -232,14 +231,6 @@ fn first_setup() -> u32 {
     1
 }
 
-/// The end of the cause of a trial that a search ended early.
-pub const FUTILE: &str = "cannot beat the leader";
-
-/// Returns whether a cause is that of a trial that a search ended early; its first line says it.
-pub fn is_futile_cause(cause: &str) -> bool {
-    cause.lines().next().is_some_and(|first| first.ends_with(FUTILE))
-}
-
 /// The fact of a trial that a search ended early for its rate: the rate of the whole measurement
 /// would have been this or less, in the unit of the rate.
 pub const RATE_AT_MOST: &str = "rate_at_most";
@@ -254,7 +245,20 @@ pub enum TrialStatus {
     Failed {
         /// One line, with the engine's own words.
         cause: String,
+        /// The kind of the cause. Exports do not have it.
+        #[serde(skip)]
+        kind: FailureKind,
     },
+}
+
+/// The kind of a failure.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum FailureKind {
+    /// An error, or a limit of the experiment.
+    #[default]
+    Error,
+    /// A search ended the trial early: it could not beat the leader.
+    Futile,
 }
 
 /// Output of a hook command.
@@ -379,6 +383,6 @@ pub struct VolumeEnvironment {
     pub size_bytes: Option<u64>,
     /// Free bytes when the run started.
     pub free_bytes: Option<u64>,
-    /// Limits that made it slower than it is: `reads 3000 IOPS`; `None`: as fast as it is.
-    pub throttle: Option<String>,
+    /// Limits that made it slower than it is; `None`: as fast as it is.
+    pub throttle: Option<Throttle>,
 }

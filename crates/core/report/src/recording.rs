@@ -354,7 +354,7 @@ fn devices(recording: &Recording) -> Table<'_> {
         common(recording, parts(recording, |seen| &seen.devices));
     let per = |amount: f64, of: f64| (of > 0.0).then(|| amount / of);
     let mean_ms = move |seconds: f64, count: u64| per(seconds * 1e3, count as f64);
-    columns.add("volume", "", |row| row.part.volume.as_str());
+    columns.add("volume", "", |row| row.part.volume.to_string());
     columns.add("device", "", |row| row.part.device.as_str());
     columns.add("reads", "", |row| row.part.reads);
     columns.add("read_bytes", "", |row| row.part.read_bytes);
@@ -418,7 +418,7 @@ fn functions(recording: &Recording) -> Table<'_> {
 fn cause(row: &Item<'_, ()>) -> Option<Cell> {
     match &row.trial.status {
         TrialStatus::Done => None,
-        TrialStatus::Failed { cause } => {
+        TrialStatus::Failed { cause, .. } => {
             Some(Cell::from(cause).shown(cause.lines().next().unwrap_or_default()))
         }
     }

@@ -88,7 +88,7 @@ fn csv_reads_back() {
         assert_eq!(row["wall_s"].parse::<f64>().unwrap(), trial.wall_s);
         match &trial.status {
             TrialStatus::Done => assert_eq!(row["cause"], ""),
-            TrialStatus::Failed { cause } => assert_eq!(&row["cause"], cause),
+            TrialStatus::Failed { cause, .. } => assert_eq!(&row["cause"], cause),
         }
         let Some(seen) = &trial.observations else {
             assert_eq!((row["elapsed_s"].as_str(), row["rate_1 (rows/s)"].as_str()), ("", ""));
@@ -124,7 +124,7 @@ fn csv_reads_back() {
         .filter_map(|t| t.observations.as_ref())
         .flat_map(|seen| &seen.devices);
     for (row, used) in csv_rows(&folder.join("devices.csv")).iter().zip(devices) {
-        assert_eq!((&row["volume"], &row["device"]), (&used.volume, &used.device));
+        assert_eq!((&row["volume"], &row["device"]), (&used.volume.to_string(), &used.device));
         assert_eq!(row["write_bytes"], used.write_bytes.to_string());
         assert_eq!(row["queue_s"].parse::<f64>().unwrap(), used.queue_s);
     }

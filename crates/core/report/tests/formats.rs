@@ -1,6 +1,6 @@
 //! `docs/formats.md` names what the program writes: all of it, and nothing else.
 
-use observations::{Event, HookOutput, Response, RunEnd, Tally, TrialRef};
+use observations::{Event, FailureKind, HookOutput, Response, RunEnd, Tally, TrialRef};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use testing::sample;
@@ -107,7 +107,7 @@ fn events() -> Vec<Event> {
             responses: vec![Response::lower("elapsed", "s", 1.0)],
             warnings: Vec::new(),
         },
-        Event::TrialFailed { trial, wall_s: 0.0, cause, retry: false },
+        Event::TrialFailed { trial, wall_s: 0.0, cause, kind: FailureKind::Error, retry: false },
         Event::RepeatsEnough { trials: 1 },
         Event::BlockRepeated { block: 1, machine: String::new(), trials: 1 },
         Event::CandidateLeft { text: text.clone() },

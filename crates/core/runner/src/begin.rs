@@ -217,8 +217,7 @@ fn environment(experiment: &Experiment, options: &Options) -> Environment {
     let mut environment = observe::environment::capture(&volumes);
     for volume in &mut environment.volumes {
         let declared = experiment.volumes.iter().find(|declared| declared.name == volume.name);
-        volume.throttle =
-            declared.and_then(|declared| declared.throttle).map(|limits| limits.to_string());
+        volume.throttle = declared.and_then(|declared| declared.throttle);
     }
     environment.steelbench = env!("CARGO_PKG_VERSION").into();
     let interrupt = options.interrupt.clone();

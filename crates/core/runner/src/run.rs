@@ -13,7 +13,7 @@ use crate::schedule::{NextTrial, Schedule};
 use crate::settled::{Announce, finished, give_up, run_time_limit};
 use crate::spread::Spread;
 use crate::throttle;
-use crate::trial::{Interrupt, Limit, Outcome, Trial};
+use crate::trial::{Failed, Interrupt, Limit, Outcome, Trial};
 use crate::volumes::Volumes;
 use crate::workdir::Workdir;
 use engine::Permits;
@@ -355,11 +355,12 @@ impl<'a> Runner<'a> {
             Outcome::Stopped(CancelReason::RunTime) => return Ok(Some(run_time_limit())),
             Outcome::Stopped(_) => return Ok(Some(RunEnd::Interrupted)),
             Outcome::Down(text) => return Ok(Some(RunEnd::Limit { text })),
-            _ if self.options.interrupt.requested() && matches!(outcome, Outcome::Failed(..)) => {
+            _ if self.options.interrupt.requested() && matches!(outcome, Outcome::Failed(_)) => {
                 return Ok(Some(RunEnd::Interrupted));
             }
-            Outcome::Failed(cause, seen) => {
-                (TrialStatus::Failed { cause: redacted(&cause) }, seen.map(|seen| *seen))
+            Outcome::Failed(Failed { cause, kind, observations }) => {
+                let cause = redacted(&cause);
+                (TrialStatus::Failed { cause, kind }, observations.map(|observed| *observed))
             }
             Outcome::Done(mut seen) => {
                 seen.warnings.extend(self.schedule.other_plan(next.planned.configuration, &seen));
@@ -386,7 +387,7 @@ impl<'a> Runner<'a> {
         self.schedule.record_own(&record);
         self.previous = Some((record.configuration, record.setup));
         let failure = match &record.status {
-            TrialStatus::Failed { cause } => Some((record.configuration, cause.clone())),
+            TrialStatus::Failed { cause, .. } => Some((record.configuration, cause.clone())),
             TrialStatus::Done => None,
         };
         finished(&mut self.schedule, reference, record, announce);
@@ -421,7 +422,7 @@ impl<'a> Runner<'a> {
         let engine = self.options.registry.engine(&configuration.get(ENGINE));
         let probe = self.options.registry.probe(&configuration.get(PROBE));
         let (Some(engine), Some(probe)) = (engine, probe) else {
-            return Ok(Outcome::Failed("unknown engine or probe".into(), None));
+            return Ok(Outcome::failed("unknown engine or probe"));
         };
         let set_up = probe.set_up(configuration, &Target::for_engine(engine, configuration));
         let identity = set_up.as_ref().map(|own| own.identity());
@@ -433,11 +434,11 @@ impl<'a> Runner<'a> {
         let problems = self.leave_setup(next.planned.setup, hooks);
         if !problems.is_empty() {
             let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-            return Ok(Outcome::Failed(problems.join("; "), None));
+            return Ok(Outcome::failed(problems.join("; ")));
         }
         self.hosts.release_unless(engine.name(), &self.volumes.used_by(configuration));
         match self.volumes.change_to(configuration, block, hooks) {
-            Err(cause) => return Ok(Outcome::Failed(cause.to_string(), None)),
+            Err(cause) => return Ok(Outcome::failed(cause.to_string())),
             // A killed run's folders can appear with the file system that a command has mounted.
             Ok(prepared) => prepared.iter().for_each(|volume| {
                 announce_removed(self.workdir.remove_orphans(Path::new(&volume.path)), announce);
@@ -446,7 +447,7 @@ impl<'a> Runner<'a> {
         let variables =
             variables(&self.experiment.name, self.experiment.recorded_form(configuration), block);
         if let Err(cause) = self.hook(BEFORE_TRIAL, &self.options.interrupt, &variables, hooks) {
-            return Ok(Outcome::Failed(cause.to_string(), None));
+            return Ok(Outcome::failed(cause.to_string()));
         }
         let volumes = self.volumes.used_by(configuration);
         let folders = volumes.iter().map(|volume| PathBuf::from(&volume.path));
@@ -456,7 +457,7 @@ impl<'a> Runner<'a> {
         let HostForTrial { kept, others } =
             match self.hosts.host(engine, &volumes, &self.workdir)? {
                 Ok(hosts) => hosts,
-                Err(cause) => return Ok(Outcome::Failed(cause.to_string(), None)),
+                Err(cause) => return Ok(Outcome::failed(cause.to_string())),
             };
         if !is_kept {
             self.set_up = set_up;
@@ -486,7 +487,7 @@ impl<'a> Runner<'a> {
         // What cleans up after a trial runs to its end, also when the user interrupts.
         match self.hook(AFTER_TRIAL, &Interrupt::default(), &variables, hooks) {
             Err(cause) if matches!(outcome, Outcome::Done(_)) => {
-                Ok(Outcome::Failed(cause.to_string(), None))
+                Ok(Outcome::failed(cause.to_string()))
             }
             _ => Ok(outcome),
         }

@@ -119,7 +119,7 @@ impl<'a> Schedule<'a> {
         match &trial.status {
             // A trial that is too slow is a result, and one that is tried again may come to its
             // end.
-            TrialStatus::Failed { cause } if !trial.timed_out() => {
+            TrialStatus::Failed { cause, .. } if !trial.timed_out() => {
                 if !self.will_retry(trial) {
                     self.failures.note(trial.configuration, Some(cause));
                 }

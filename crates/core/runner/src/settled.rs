@@ -41,8 +41,8 @@ pub fn finished(
 ) {
     let (wall_s, retry) = (record.wall_s, schedule.will_retry(&record));
     match (record.status, record.observations) {
-        (TrialStatus::Failed { cause }, _) => {
-            announce(Event::TrialFailed { trial, wall_s, cause, retry });
+        (TrialStatus::Failed { cause, kind }, _) => {
+            announce(Event::TrialFailed { trial, wall_s, cause, kind, retry });
         }
         (TrialStatus::Done, observations) => {
             let mut observations = observations.unwrap_or_default();

@@ -316,7 +316,7 @@ impl<'r, 'a> Spread<'r, 'a> {
         self.schedule.record_own(&record);
         let configuration = record.configuration;
         let failure = match &record.status {
-            TrialStatus::Failed { cause } => Some(cause.clone()),
+            TrialStatus::Failed { cause, .. } => Some(cause.clone()),
             TrialStatus::Done => None,
         };
         finished(self.schedule, trial, record, announce);

@@ -7,7 +7,8 @@
 
 use crate::error::ThrottleError;
 use crate::workdir::{is_of_gone_process, new_folder};
-use experiment::{Experiment, Throttle, Volume};
+use experiment::{Experiment, Volume};
+use observations::Throttle;
 use observe::devices::{Device, devices_of};
 use observe::mounts::{self, Mount};
 use std::collections::BTreeMap;

@@ -5,7 +5,7 @@ use crate::reading::Reading;
 use designs::{RateBound, RateWatch};
 use engine::{Ability, Engine, EngineError, Instance};
 use experiment::Configuration;
-use observations::{Event, FUTILE, Fact, Observations, RATE_AT_MOST, Series, number};
+use observations::{Event, Fact, FailureKind, Observations, RATE_AT_MOST, Series, number};
 use probe::generation::Generation;
 use probe::{Disturbance, Probe, ProbeError, SetUp, Target, TrialContext};
 use std::path::PathBuf;
@@ -35,12 +35,28 @@ pub struct Trial<'a> {
 pub enum Outcome {
     /// Measured to the end.
     Done(Box<Observations>),
-    /// Not measured to the end, for this cause; with what was seen until then, if anything.
-    Failed(String, Option<Box<Observations>>),
+    /// Not measured to the end.
+    Failed(Failed),
     /// Not to be recorded: the run stops.
     Stopped(CancelReason),
     /// Not to be recorded: its server is down, and the run stops.
     Down(String),
+}
+
+/// A trial that was not measured to the end.
+pub struct Failed {
+    pub cause: String,
+    pub kind: FailureKind,
+    /// Observations until then, if any.
+    pub observations: Option<Box<Observations>>,
+}
+
+impl Outcome {
+    /// Returns the end by an error, without observations.
+    pub fn failed(cause: impl Into<String>) -> Self {
+        let (cause, kind) = (cause.into(), FailureKind::Error);
+        Self::Failed(Failed { cause, kind, observations: None })
+    }
 }
 
 /// The progress of a trial.
@@ -173,10 +189,11 @@ impl Trial<'_> {
             (Ok(_), Err(error @ (EngineError::Cancelled | EngineError::Remains { .. }))) => {
                 self.failed(&error, &cancel, log, &Heard::default())
             }
-            (Ok(_), Err(error)) => Outcome::Failed(format!("removing the target: {error}"), None),
+            (Ok(_), Err(error)) => Outcome::failed(format!("removing the target: {error}")),
             (Err(error), removed) => match (self.ended(error, &cancel, log, &heard), removed) {
-                (Outcome::Failed(cause, seen), Err(error)) => {
-                    Outcome::Failed(format!("{cause}\nremoving it failed too: {error}"), seen)
+                (Outcome::Failed(failed), Err(error)) => {
+                    let cause = format!("{}\nremoving it failed too: {error}", failed.cause);
+                    Outcome::Failed(Failed { cause, ..failed })
                 }
                 (outcome, _) => outcome,
             },
@@ -193,7 +210,7 @@ impl Trial<'_> {
     ) -> Outcome {
         match error {
             ProbeError::Engine(error) => self.failed(&error, cancel, log, heard),
-            error => Outcome::Failed(error.to_string(), None),
+            error => Outcome::failed(error.to_string()),
         }
     }
 
@@ -210,14 +227,18 @@ impl Trial<'_> {
             (
                 EngineError::Cancelled | EngineError::Remains { .. },
                 Some(CancelReason::TrialTime),
-            ) => Outcome::Failed(
-                format!(
-                    "took longer than limits.trial_time ({})",
-                    number::seconds(self.limit.trial_time_s)
-                ),
-                (elapsed_s > 0.0)
-                    .then(|| Box::new(self.seen_until(elapsed_s, self.limit.trial_time_s))),
-            ),
+            ) => {
+                let limit_s = self.limit.trial_time_s;
+                Outcome::Failed(Failed {
+                    cause: format!(
+                        "took longer than limits.trial_time ({})",
+                        number::seconds(limit_s)
+                    ),
+                    kind: FailureKind::Error,
+                    observations: (elapsed_s > 0.0)
+                        .then(|| Box::new(self.seen_until(elapsed_s, limit_s))),
+                })
+            }
             (EngineError::Cancelled | EngineError::Remains { .. }, Some(CancelReason::Futile)) => {
                 let most_s = match self.limit.futile {
                     Some(Futile::Time(most_s)) => most_s,
@@ -226,14 +247,15 @@ impl Trial<'_> {
                 let elapsed_s = elapsed_s.max(most_s);
                 let mut seen = self.seen_until(elapsed_s, most_s);
                 heard.add_rate(&mut seen);
-                Outcome::Failed(
-                    format!("stopped after {}: {FUTILE}", number::seconds(elapsed_s)),
-                    Some(Box::new(seen)),
-                )
+                let stopped = number::seconds(elapsed_s);
+                Outcome::Failed(Failed {
+                    cause: format!("stopped after {stopped}: cannot beat the leader"),
+                    kind: FailureKind::Futile,
+                    observations: Some(Box::new(seen)),
+                })
             }
-            (EngineError::Cancelled, Some(CancelReason::DiskSpace)) => Outcome::Failed(
-                "used more space than limits.disk_space, or a volume is nearly full".into(),
-                None,
+            (EngineError::Cancelled, Some(CancelReason::DiskSpace)) => Outcome::failed(
+                "used more space than limits.disk_space, or a volume is nearly full",
             ),
             (EngineError::Cancelled | EngineError::Remains { .. }, Some(reason)) => {
                 Outcome::Stopped(reason)
@@ -244,7 +266,7 @@ impl Trial<'_> {
                     Some(log) => format!("{error}\nend of the server's log:\n{log}"),
                     None => error.to_string(),
                 };
-                Outcome::Failed(cause, None)
+                Outcome::failed(cause)
             }
         }
     }

@@ -8,11 +8,11 @@ pub(crate) use guard::Values;
 
 use observations::{
     ActivityRecord, AdaptiveRepeats, ConfigurationRecord, CountedStatement, DeviceUse, Direction,
-    Environment, Fact, FactorRecord, FileRecord, GitState, Histogram, HookOutput, Latency,
-    LevelRecord, LoadHealth, MachineLoad, Observations, Operation, Percentile, QueryInterval,
-    QueryPlan, Response, Role, RunRecord, ScriptStatement, Series, ServerActivity, TimeUse,
-    TrialRecord, TrialStatus, Value, Wait, WaitClass, WaitSource, WaitedResource, Warning,
-    WarningKind, Work,
+    Environment, Fact, FactorRecord, FailureKind, FileRecord, GitState, Histogram, HookOutput,
+    Latency, LevelRecord, LoadHealth, MachineLoad, Observations, Operation, Percentile,
+    QueryInterval, QueryPlan, Response, Role, RunRecord, ScriptStatement, Series, ServerActivity,
+    TimeUse, TrialRecord, TrialStatus, Value, VolumeNames, Wait, WaitClass, WaitSource,
+    WaitedResource, Warning, WarningKind, Work,
 };
 use rusqlite::types::{Null, ToSqlOutput, Type, ValueRef};
 use rusqlite::{Connection, Params, Result, Row, ToSql, Transaction};
@@ -234,7 +234,8 @@ tables! {
     "roles": RoleOfSetting { path, role }
     "files": FileRecord { named_by, path, sha256, content }
     "trials": TrialRecord {
-        block, setup, sequence, attempt, machine, started_ms, wall_s, status as "status, cause",
+        block, setup, sequence, attempt, machine, started_ms, wall_s,
+        status as "status, cause, failure",
         observations as "observed, elapsed_s, connections, work_unit, work_amount, transactions, \
                          errors, retries, session_s, cpu_s, cpu_user_s, sampled_running_s, \
                          synthetic, timeout_s";
@@ -384,22 +385,41 @@ impl Field for Option<Vec<f64>> {
     }
 }
 
+impl Field for VolumeNames {
+    fn write<'a>(&'a self, values: &mut Values<'a>) -> Result<()> {
+        values.push(self.to_string().into());
+        Ok(())
+    }
+
+    fn read(columns: &mut Columns) -> Result<Self> {
+        Ok(String::read(columns)?.into())
+    }
+}
+
 impl Field for TrialStatus {
     fn write<'a>(&'a self, values: &mut Values<'a>) -> Result<()> {
         values.extend(match self {
-            Self::Done => ["done".into(), Null.to_sql()?],
-            Self::Failed { cause } => ["failed".into(), cause.to_sql()?],
+            Self::Done => ["done".into(), Null.to_sql()?, Null.to_sql()?],
+            Self::Failed { cause, kind } => {
+                let kind = match kind {
+                    FailureKind::Error => "error",
+                    FailureKind::Futile => "futile",
+                };
+                ["failed".into(), cause.to_sql()?, kind.into()]
+            }
         });
         Ok(())
     }
 
     fn read(columns: &mut Columns) -> Result<Self> {
-        let (status, cause) = (columns.text()?, Option::read(columns)?);
-        Ok(if status == "done" {
-            Self::Done
-        } else {
-            Self::Failed { cause: cause.unwrap_or_default() }
-        })
+        let (status, cause) = (columns.text()?, Option::<String>::read(columns)?);
+        let failure = Option::<String>::read(columns)?;
+        if status == "done" {
+            return Ok(Self::Done);
+        }
+        let is_futile = failure.is_some_and(|kind| kind == "futile");
+        let kind = if is_futile { FailureKind::Futile } else { FailureKind::Error };
+        Ok(Self::Failed { cause: cause.unwrap_or_default(), kind })
     }
 }
 

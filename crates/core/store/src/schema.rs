@@ -11,11 +11,12 @@ pub(crate) const APPLICATION_ID: i64 = 0x5374_4c62;
 pub(crate) const FIRST: i64 = 16;
 
 /// Each step leads to the next format, from none to the first one. Published steps never change.
-pub(crate) const STEPS: [&str; 4] = [
+pub(crate) const STEPS: [&str; 5] = [
     include_str!("schema/16_tables.sql"),
     include_str!("schema/17_roles.sql"),
     include_str!("schema/18_percentiles.sql"),
     include_str!("schema/19_machines.sql"),
+    include_str!("schema/20_failures.sql"),
 ];
 
 /// The newest format, which this program writes.
@@ -187,6 +188,30 @@ mod tests {
                 assert_eq!(objects(&old), objects(&fresh), "{times}, from format {version}");
             }
         }
+    }
+
+    /// Until format 19, the end of the first line of the cause told the kind of a failure.
+    #[test]
+    fn older_trials_have_the_kind_of_their_failure() {
+        let mut old = Connection::open_in_memory().unwrap();
+        STEPS[..steps_to(19)].iter().for_each(|step| old.execute_batch(step).unwrap());
+        old.execute_batch(
+            "PRAGMA foreign_keys = OFF; PRAGMA user_version = 19;
+             INSERT INTO trials (run, configuration, block, setup, sequence, attempt, started_ms,
+                                 status, cause, observed, timeout_s)
+             VALUES (1, 1, 1, 1, 1, 1, 0, 'done', NULL, 1, NULL),
+                    (1, 1, 2, 1, 2, 1, 0, 'failed', 'disk full', 0, NULL),
+                    (1, 1, 3, 1, 3, 1, 0, 'failed', 'took longer than 1 s', 1, 1),
+                    (1, 1, 4, 1, 4, 1, 0, 'failed', 'stopped after 1 s: cannot beat the leader
+removing it failed too: busy', 1, 0.5),
+                    (1, 1, 5, 1, 5, 1, 0, 'failed', 'cannot beat the leader', 0, NULL)",
+        )
+        .unwrap();
+        migrate(&mut old).unwrap();
+        let mut query = old.prepare("SELECT failure FROM trials ORDER BY block").unwrap();
+        let kinds = query.query_map([], |row| row.get::<_, Option<String>>(0)).unwrap();
+        let kinds: Vec<String> = kinds.map(|kind| kind.unwrap().unwrap_or_default()).collect();
+        assert_eq!(kinds, ["", "error", "error", "futile", "error"]);
     }
 
     #[test]

@@ -250,11 +250,11 @@ fn an_older_format_is_brought_up_to_date_with_its_data() {
     {
         let (_folder, path) = file();
         let (store, run) = filled(&path, 4);
-        // Takes back steps 17 to 19.
-        let former = "ALTER TABLE trials DROP COLUMN machine;
+        // Takes back steps 17 to 20.
+        let former = "ALTER TABLE trials DROP COLUMN failure; PRAGMA user_version = 16;
+                      ALTER TABLE trials DROP COLUMN machine;
                       ALTER TABLE responses DROP COLUMN percent;
-                      ALTER TABLE responses DROP COLUMN percent_of;
-                      DROP TABLE roles; PRAGMA user_version = 16";
+                      ALTER TABLE responses DROP COLUMN percent_of; DROP TABLE roles";
         store.connection.execute_batch(former).unwrap();
         drop(store);
         let old = fs::read(&path).unwrap();
@@ -552,7 +552,7 @@ fn no_text_is_written_or_read_with_a_password() {
     plan.configurations[0].settings.insert("b".into(), Value::List(list.to_vec()));
     plan.files[0].content = format!("CREATE USER u IDENTIFIED BY '{secret}'");
     let mut trial = sample::trial(0);
-    trial.status = observations::TrialStatus::Failed { cause: text() };
+    trial.status = testing::recordings::failed(0, 1, &text()).status;
     trial.hooks[0].command = format!("curl -u u:{secret} h");
     trial.hooks[0].output = text();
     let seen = trial.observations.as_mut().unwrap();

@@ -1,7 +1,8 @@
 //! Storage: networks of known truth, the published study, ceilings and counters worked out by hand.
 
 use analysis::{
-    Ceiling, FindingKind, Limit, MeasuredCeiling, Side, Study, Way, compare, summarize_with,
+    Ceiling, FindingKind, Limit, LimitUnit, MeasuredCeiling, Side, Study, Way, compare,
+    summarize_with,
 };
 use disk::analysis::{disk, knee, little_difference};
 use observations::{
@@ -361,7 +362,7 @@ fn a_throttled_volume_beside_the_work_directory_has_its_own_ceiling() {
     let [own] = &*ceilings(&database, std::slice::from_ref(&unthrottled)) else {
         panic!("one for the volumes")
     };
-    assert_eq!(own.ceiling, Limit::Throttle { throttle: 60.0, unit: "IOPS".into() });
+    assert_eq!(own.ceiling, Limit::Throttle { throttle: 60.0, unit: LimitUnit::Iops });
     close(own.share, 59.0 / 60.0, 1e-3);
     assert!(own.interval.unwrap().contains(59.0 / 60.0));
     let [own] = &*ceilings(&database, &[unthrottled, disk(60.0, "slow", throttle)]) else {
@@ -436,7 +437,9 @@ fn other_storage_is_no_ceiling() {
     };
     none(&|run| run.environments[0].host = Some("other".into()));
     none(&|run| run.environments[0].host = None);
-    none(&|run| run.environments[0].volumes[0].throttle = Some("writes 3000 IOPS".into()));
+    none(&|run| {
+        run.environments[0].volumes[0].throttle = Some("writes 3000 IOPS".parse().unwrap());
+    });
     none(&|run| run.environments[0].volumes[0].file_system = Some("xfs".into()));
     none(&|run| run.environments[0].volumes[0].size_bytes = Some(5));
     none(&|run| run.environments.clear());
@@ -464,7 +467,7 @@ fn other_storage_is_no_ceiling() {
     let [ceiling] = &*ceilings(&throttled, &[disk_run(None)]) else {
         panic!("the throttle is the ceiling")
     };
-    assert_eq!(ceiling.ceiling, Limit::Throttle { throttle: 3000.0, unit: "IOPS".into() });
+    assert_eq!(ceiling.ceiling, Limit::Throttle { throttle: 3000.0, unit: LimitUnit::Iops });
     let [ceiling] = &*ceilings(&throttled, &[disk_run(Some("writes 3000 IOPS"))]) else {
         panic!("one")
     };

@@ -300,7 +300,7 @@ data_files=1   vdb (ssd)        0    21,440   176     -  500 us         80 %   4
         "{over}"
     );
     database.environments[0].volumes[0].throttle =
-        Some("writes 61000 IOPS, reads 5000000 bytes/s".into());
+        Some("writes 61000 IOPS, reads 5000000 bytes/s".parse().unwrap());
     let mut said = |writes: [f64; 3]| {
         for (trial, writes) in database.trials.iter_mut().zip(writes) {
             trial.observations.as_mut().unwrap().devices =

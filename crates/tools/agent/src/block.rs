@@ -9,7 +9,7 @@ use engine::{Ability, lock};
 use experiment::common::{ENGINE, PROBE};
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL};
 use experiment::{Configuration, Experiment};
-use observations::{RunEnd, TrialRecord, TrialStatus, redacted};
+use observations::{FailureKind, RunEnd, TrialRecord, TrialStatus, redacted};
 use runner::{
     Agents, BlockPart, Interrupt, Manual, Options, OwnPart, Registry, ReportContent, WorkFolder,
 };
@@ -241,7 +241,7 @@ impl Reports {
             let cause = format!("its record cannot be sent: {error}");
             let content = match content {
                 Content::Trial(trial) => Content::Trial(Box::new(TrialRecord {
-                    status: TrialStatus::Failed { cause },
+                    status: TrialStatus::Failed { cause, kind: FailureKind::Error },
                     observations: None,
                     hooks: Vec::new(),
                     ..trial.as_ref().clone()

@@ -281,7 +281,7 @@ impl Question<'_> {
         if own().next().is_none() {
             let mut recorded =
                 response::distinct(self.devices().map(|device| device.device.clone()));
-            let volumes = self.devices().flat_map(|device| device.volume.split(", "));
+            let volumes = self.devices().flat_map(|device| device.volume.iter());
             recorded.extend(response::distinct(volumes.map(str::to_owned)));
             return Err(if recorded.is_empty() {
                 Missing::Counters
@@ -372,7 +372,7 @@ fn ratios(network: &Bottlenecks, variants: &[Bottlenecks], n: f64) -> Option<(f6
 
 /// Returns true when this is the device, or has the volume.
 fn is_named(device: &DeviceUse, name: &str) -> bool {
-    device.device == name || device.volume.split(", ").any(|volume| volume == name)
+    device.device == name || device.volume.contains(name)
 }
 
 fn is_io(class: WaitClass) -> bool {

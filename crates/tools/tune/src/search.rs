@@ -305,7 +305,7 @@ impl Searching<'_> {
 /// The present settings have to succeed.
 fn present_failed(trial: &TrialRecord) -> Failure {
     Failure::failed(match &trial.status {
-        observations::TrialStatus::Failed { cause } => {
+        observations::TrialStatus::Failed { cause, .. } => {
             format!("the present settings fail: {cause}")
         }
         observations::TrialStatus::Done => {

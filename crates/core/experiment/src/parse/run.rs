@@ -4,7 +4,7 @@ use super::{Reader, Values};
 use crate::configuration::names_volume;
 use crate::document::{Content, Node};
 use crate::error::Fault;
-use crate::experiment::{Blocks, Factor, Repeats, Throttle, Volume};
+use crate::experiment::{Blocks, Factor, Repeats, Volume};
 use crate::file::{
     BANDWIDTH, BLOCKS, BLOCKS_MAX, BLOCKS_MIN, BLOCKS_UNTIL, DESIGN_KIND, HOLD_OUT, MACHINES,
     PREDICT, PREDICT_AGGREGATE, PREDICT_COLD, PREDICT_COLUMNS, PREDICT_NAME, PREDICT_ROWS,
@@ -12,6 +12,7 @@ use crate::file::{
     VOLUME_CLEANUP, VOLUME_NAME, VOLUME_PATH, VOLUME_PREPARE, VOLUME_TIMEOUT_S, WRITE_BANDWIDTH,
     WRITE_IOPS,
 };
+use observations::Throttle;
 use observations::{HoldOut, UnmeasuredTable};
 
 /// More trials than this are a mistake: at a second each they take eleven days.
@@ -234,5 +235,5 @@ fn throttle(values: &Values) -> Option<Throttle> {
         read_bytes: READ_BANDWIDTH.value_in(values).or(both),
         write_bytes: WRITE_BANDWIDTH.value_in(values).or(both),
     };
-    throttle.limits().next().map(|_| throttle)
+    (!throttle.is_empty()).then_some(throttle)
 }

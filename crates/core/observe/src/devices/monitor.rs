@@ -1,5 +1,5 @@
 use super::{Device, devices_of};
-use observations::DeviceUse;
+use observations::{DeviceUse, VolumeNames};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ pub struct DeviceMonitor {
 /// A device and its counters at the start.
 #[derive(Debug)]
 struct Watched {
-    volumes: String,
+    volumes: VolumeNames,
     name: String,
     stat: File,
     start: Option<Counters>,
@@ -78,7 +78,12 @@ impl DeviceMonitor {
 impl Watched {
     fn open(device: Device, volumes: &[&str]) -> Option<Self> {
         let stat = File::open(device.folder().join("stat")).ok()?;
-        Some(Self { volumes: volumes.join(", "), name: device.name(), stat, start: None })
+        Some(Self {
+            volumes: volumes.iter().copied().collect(),
+            name: device.name(),
+            stat,
+            start: None,
+        })
     }
 }
 

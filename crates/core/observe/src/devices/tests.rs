@@ -92,7 +92,10 @@ fn counters_agree_with_known_io() {
     };
     let write =
         used(&format!("dd if=/dev/zero of={0} bs=64K count=200 oflag=direct", path.display()));
-    assert_eq!((write.volume.as_str(), &write.device), ("data, log", &name(&disk.devices[0])));
+    assert_eq!(
+        (write.volume.to_string(), &write.device),
+        ("data, log".to_owned(), &name(&disk.devices[0]))
+    );
     assert_eq!((write.writes, write.write_bytes), (200, 200 * 65_536));
     assert!(write.busy_s <= write.elapsed_s + 0.01, "{write:?}");
 

@@ -2,7 +2,7 @@
 
 use crate::model::{Cell, Columns, Section};
 use crate::{number, text};
-use analysis::{Ceiling, ConfigurationDevices, DeviceFigures, Limit, Standing, Summary};
+use analysis::{Ceiling, ConfigurationDevices, DeviceFigures, Limit, LimitUnit, Standing, Summary};
 
 /// Most configurations that are shown; with more, only the baseline and the best are.
 const CONFIGURATIONS_MAX: usize = 4;
@@ -116,7 +116,7 @@ fn sentence(ceiling: &Ceiling) -> String {
             format!(" ({}-{} %)", end(interval.low), end(interval.high))
         },
     );
-    let volumes = if ceiling.volume.contains(", ") { "volumes" } else { "volume" };
+    let volumes = if ceiling.volume.are_several() { "volumes" } else { "volume" };
     let (limit, over) = limit(ceiling);
     let over = if ceiling.share > 1.0 { over } else { "" };
     format!(
@@ -148,12 +148,10 @@ fn limit(ceiling: &Ceiling) -> (String, &'static str) {
             (limit, over)
         }
         Limit::Throttle { throttle, unit } => {
-            let amount = if unit == "IOPS" {
-                number::grouped(*throttle)
-            } else {
-                number::figure(throttle / 1e6)
+            let (amount, unit) = match unit {
+                LimitUnit::Iops => (number::grouped(*throttle), "IOPS"),
+                LimitUnit::Bytes => (number::figure(throttle / 1e6), "MB/s"),
             };
-            let unit = if unit == "IOPS" { unit } else { "MB/s" };
             let limit = format!("its throttle of {amount} {unit} for {}s", ceiling.way.name());
             (
                 limit,

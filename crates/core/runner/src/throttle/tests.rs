@@ -1,7 +1,8 @@
 //! Effects of limits on loop devices in the kernel. Needs root.
 
 use super::{ControlGroup, Device, Hierarchy, Mount, Version, devices_of, remove_orphans};
-use experiment::{Throttle, Volume};
+use experiment::Volume;
+use observations::Throttle;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
