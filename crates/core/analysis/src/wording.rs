@@ -38,6 +38,7 @@ pub use observations::number::{
     figure, grouped, p_value, plain_percent, plural as count, ratio, seconds_unit,
     short_percent as percent, whole, within,
 };
+use observations::wait_type::CPU_QUEUE;
 use observations::{Direction, WarningKind, number};
 
 /// A sentence with the evidence behind it.
@@ -172,7 +173,7 @@ pub fn shape(shape: &WaitShape) -> String {
 
 /// Meaning of the load driver's own wait type, which no engine documents.
 pub fn meaning(wait_type: &str) -> Option<&'static str> {
-    (wait_type == "CPU_QUEUE").then_some("for a CPU")
+    (wait_type == CPU_QUEUE).then_some("for a CPU")
 }
 
 /// Subject of a warning.

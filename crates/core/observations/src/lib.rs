@@ -29,6 +29,7 @@ mod value;
 mod volume;
 mod volume_facts;
 mod wait;
+pub mod wait_type;
 
 pub use device_use::{DeviceUse, Disagreement, device_agreement, write_copies};
 pub use digest::{fnv1a, fnv1a_64, hexadecimal, sha256};

@@ -1,4 +1,4 @@
-use crate::named;
+use crate::{named, wait_type};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -165,10 +165,10 @@ impl Wait {
 /// explains; the engine's own name otherwise.
 pub fn shown(wait_type: &str) -> &str {
     match wait_type {
-        "ARRIVAL" => "idle: next start not due",
-        "RETRY_PAUSE" => "pause before another try",
-        "CONNECTION_DONE" => "idle: finished early",
-        "BETWEEN_RUNS" => "idle: between runs",
+        wait_type::ARRIVAL => "idle: next start not due",
+        wait_type::RETRY_PAUSE => "pause before another try",
+        wait_type::CONNECTION_DONE => "idle: finished early",
+        wait_type::BETWEEN_RUNS => "idle: between runs",
         other => other,
     }
 }

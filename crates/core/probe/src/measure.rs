@@ -7,6 +7,7 @@ use engine::{
     Ability, CacheReport, CacheState, Collected, EngineError, EngineUse, SessionPart, WaitCollector,
 };
 use experiment::common::OBSERVE_PROFILE;
+use observations::wait_type::{CONNECTION_DONE, CPU_QUEUE};
 use observations::{
     Event, LoadHealth, MachineLoad, Observations, TimeUse, Wait, WaitClass, Warning, WarningKind,
 };
@@ -311,7 +312,7 @@ impl Surroundings {
             let elsewhere_s: f64 = all_waits.iter().map(|wait| wait.signal_s).sum();
             let signal_s = (delay_s - elsewhere_s).max(0.0);
             all_waits.extend(Wait::counted(
-                "CPU_QUEUE",
+                CPU_QUEUE,
                 WaitClass::CpuQueue,
                 preemptions,
                 0.0,
@@ -367,7 +368,7 @@ pub fn seconds(ns: u64) -> f64 {
 pub fn connection_done(elapsed_s: f64, ends_s: impl ExactSizeIterator<Item = f64>) -> Option<Wait> {
     let threads = ends_s.len() as u64;
     let apart_s = ends_s.map(|end_s| (elapsed_s - end_s).max(0.0)).sum();
-    Wait::counted("CONNECTION_DONE", WaitClass::Client, threads, apart_s, 0.0)
+    Wait::counted(CONNECTION_DONE, WaitClass::Client, threads, apart_s, 0.0)
 }
 
 #[cfg(test)]

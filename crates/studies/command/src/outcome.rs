@@ -6,7 +6,7 @@ use crate::lane::{LaneOutcome, Run};
 use crate::run::StartUp;
 use observations::{
     Fact, FactName, Histogram, Latency, Observations, Response, Series, TimeUse, Wait, WaitClass,
-    Warning, WarningKind, Work,
+    Warning, WarningKind, Work, wait_type,
 };
 use probe::measure::{Surroundings, connection_done};
 
@@ -211,9 +211,9 @@ fn waits(lanes: &[LaneOutcome], elapsed_s: f64) -> Vec<Wait> {
         runs += lane.runs.len() as u64;
     }
     [
-        Wait::counted("CPU_QUEUE", WaitClass::CpuQueue, lost, 0.0, queue_s),
+        Wait::counted(wait_type::CPU_QUEUE, WaitClass::CpuQueue, lost, 0.0, queue_s),
         Wait::counted("OFF_CPU", WaitClass::Other, left, off_s, 0.0),
-        Wait::counted("BETWEEN_RUNS", WaitClass::Client, runs, between_s, 0.0),
+        Wait::counted(wait_type::BETWEEN_RUNS, WaitClass::Client, runs, between_s, 0.0),
         connection_done(elapsed_s, lanes.iter().map(|lane| lane.elapsed_s)),
     ]
     .into_iter()

@@ -8,7 +8,7 @@ use experiment::Configuration;
 use experiment::common::OBSERVE_INTERVAL;
 use observations::{
     Amounts, DeviceUse, Histogram, Latency, LoadHealth, Observations, Operation, Response, Series,
-    Wait, WaitClass, Warning, WarningKind, Work, device_agreement,
+    Wait, WaitClass, Warning, WarningKind, Work, device_agreement, wait_type,
 };
 use probe::ProbeError;
 use probe::load::add_intervals;
@@ -237,7 +237,7 @@ impl DiskTrial<'_> {
             let count = (io_waits as f64 * share(file)).round() as u64;
             Wait::counted(&file.operation.name, file.class, count, io_s * share(file), 0.0)
         });
-        let arrival = Wait::counted("ARRIVAL", WaitClass::Client, 1, idle_s, 0.0);
+        let arrival = Wait::counted(wait_type::ARRIVAL, WaitClass::Client, 1, idle_s, 0.0);
         let ends_s = threads.iter().map(|thread| thread.elapsed_s);
         of_files.chain(arrival).chain(connection_done(self.outcome.elapsed_s, ends_s)).collect()
     }

@@ -8,7 +8,7 @@ use conductor::{Reader, Recorder};
 use engine::ConnectionSet;
 use observations::{
     Amounts, Fact, FactName, Histogram, INITIAL_CONNECTION_TIME, Latency, LoadHealth, Observations,
-    Response, ScriptStatement, Series, Wait, WaitClass, Work, add_by_interval,
+    Response, ScriptStatement, Series, Wait, WaitClass, Work, add_by_interval, wait_type,
 };
 use observe::ThreadUse;
 
@@ -381,9 +381,9 @@ fn latencies(plan: &LoadPlan, record: &LoadRecord, service: &Histogram) -> Vec<L
 /// and for connections that are not done yet.
 fn client_waits(record: &LoadRecord) -> Vec<Wait> {
     [
-        ("ARRIVAL", WaitClass::Client, record.arrival),
-        ("RETRY_PAUSE", WaitClass::Lock, record.pauses),
-        ("CONNECTION_DONE", WaitClass::Client, record.others),
+        (wait_type::ARRIVAL, WaitClass::Client, record.arrival),
+        (wait_type::RETRY_PAUSE, WaitClass::Lock, record.pauses),
+        (wait_type::CONNECTION_DONE, WaitClass::Client, record.others),
     ]
     .into_iter()
     .filter_map(|(name, class, wait)| wait.named(name, class))

@@ -4,7 +4,7 @@ use super::outcome::ClientReport;
 use crate::measure::seconds;
 use crate::record::{ClientWait, ThreadMark};
 use engine::SessionPart;
-use observations::{Observations, Wait, WaitClass};
+use observations::{Observations, Wait, WaitClass, wait_type};
 use std::collections::HashMap;
 
 /// The parts of a load, which sum to its observations: `parts` as the engine saw them.
@@ -41,13 +41,19 @@ fn add_threads(parts: &mut [SessionPart], reports: &[&ClientReport], whole: &Obs
             arrival = arrival.and(until.arrival.since(from.arrival));
             pauses = pauses.and(until.pauses.since(from.pauses));
         }
-        part.waits.extend(arrival.named("ARRIVAL", WaitClass::Client));
-        part.waits.extend(pauses.named("RETRY_PAUSE", WaitClass::Lock));
-        let done = whole.waits.iter().find(|own| own.wait_type == "CONNECTION_DONE");
+        part.waits.extend(arrival.named(wait_type::ARRIVAL, WaitClass::Client));
+        part.waits.extend(pauses.named(wait_type::RETRY_PAUSE, WaitClass::Lock));
+        let done = whole.waits.iter().find(|own| own.wait_type == wait_type::CONNECTION_DONE);
         part.waits.extend(done.filter(|_| number == last).cloned());
         let elsewhere_s: f64 = part.waits.iter().map(|own| own.signal_s).sum();
         let queue_s = (seconds(delay_ns) - elsewhere_s).max(0.0);
-        part.waits.extend(Wait::counted("CPU_QUEUE", WaitClass::CpuQueue, 0, 0.0, queue_s));
+        part.waits.extend(Wait::counted(
+            wait_type::CPU_QUEUE,
+            WaitClass::CpuQueue,
+            0,
+            0.0,
+            queue_s,
+        ));
     }
 }
 
@@ -93,7 +99,7 @@ mod tests {
     use crate::load::outcome::ClientReport;
     use crate::record::{ClientWait, ThreadMark};
     use engine::SessionPart;
-    use observations::{Observations, TimeUse, Wait, WaitClass};
+    use observations::{Observations, TimeUse, Wait, WaitClass, wait_type};
     use observe::{ThreadTimes, ThreadUse};
 
     const S: u64 = 1_000_000_000;
@@ -151,7 +157,7 @@ mod tests {
         add_threads(&mut parts, &[&report], &Observations::default());
         let times: Vec<[f64; 2]> = parts.iter().map(|own| [own.session_s, own.cpu_s]).collect();
         assert_eq!(times, [[2.0, 1.0], [4.0, 1.0], [4.0, 2.0]]);
-        assert!((all_s(&parts, "ARRIVAL") - 3.0).abs() < 1e-9);
-        assert!((all_s(&parts[2..], "CPU_QUEUE") - 1.0).abs() < 1e-9, "{parts:?}");
+        assert!((all_s(&parts, wait_type::ARRIVAL) - 3.0).abs() < 1e-9);
+        assert!((all_s(&parts[2..], wait_type::CPU_QUEUE) - 1.0).abs() < 1e-9, "{parts:?}");
     }
 }

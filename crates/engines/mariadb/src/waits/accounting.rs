@@ -1,8 +1,9 @@
 //! From counters and samples to waits that add up.
 
 use super::sampler::Samples;
-use super::types::{self, COMMITTING, CPU_QUEUE, IDLE, REDO_LOG, ROW_LOCK, WAIT_TYPES};
+use super::types::{self, COMMITTING, IDLE, REDO_LOG, ROW_LOCK, WAIT_TYPES};
 use engine::WaitType;
+use observations::wait_type::CPU_QUEUE;
 use observations::{TimeUse, Wait, WaitClass, WaitSource};
 use observe::ThreadTimes;
 use std::collections::BTreeMap;

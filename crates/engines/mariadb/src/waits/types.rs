@@ -4,9 +4,8 @@ use engine::WaitType;
 use observations::WaitClass::{
     self, Client, CpuQueue, DataRead, DataWrite, Latch, Lock, Log, Other,
 };
+use observations::wait_type::CPU_QUEUE;
 
-/// Runnable, waiting for a processor.
-pub const CPU_QUEUE: &str = "CPU_QUEUE";
 /// A row lock of `InnoDB`, which has no event.
 pub const ROW_LOCK: &str = "ROW_LOCK";
 /// The redo log, which has no event either.

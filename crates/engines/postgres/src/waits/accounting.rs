@@ -1,5 +1,6 @@
 use super::counters::ServerCounts;
-use super::types::{CPU_QUEUE, class};
+use super::types::class;
+use observations::wait_type::CPU_QUEUE;
 use observations::{TimeUse, Wait, WaitClass, WaitSource};
 use observe::ProcessTimes;
 use servers::activity::{Process, Window};

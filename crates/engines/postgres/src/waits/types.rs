@@ -4,9 +4,7 @@ use engine::WaitType;
 use observations::WaitClass::{
     self, Checkpoint, Client, CpuQueue, DataRead, DataWrite, Idle, Latch, Lock, Log, Other,
 };
-
-/// Run-queue time that is not part of another wait. It is the kernel's figure, not a wait event.
-pub(super) const CPU_QUEUE: &str = "CPU_QUEUE";
+use observations::wait_type::CPU_QUEUE;
 
 /// The usual wait events of PostgreSQL 14 to 18, named as from 17 on where the spelling differs
 /// (`WALSync`, from 17 on `WalSync`), then patterns for all others.
