@@ -148,7 +148,7 @@ fn observations(i: usize) -> Observations {
         },
         responses: (0..10)
             .map(|n: usize| match n % 2 {
-                _ if n == 8 => Response::percentile("latency_p95", ("ms", 1e6), &histogram, 95.0),
+                _ if n == 8 => Response::percentile("latency_p95", "ms", 1e6, &histogram, 95.0),
                 0 => Response::lower(&format!("time_{n}"), "s", x / 9.0),
                 _ => Response::higher(&format!("rate_{n}"), "rows/s", x * 1e9).in_steps_of(x / 7.0),
             })

@@ -271,7 +271,8 @@ impl Request<'_> {
         let mut rows = Vec::new();
         while self.byte()? == ROW {
             let values =
-                columns.iter().map(|column| self.value(*column)).collect::<io::Result<Vec<_>>>()?;
+                columns.iter().map(|(data_type, scale)| self.value(*data_type, *scale));
+            let values = values.collect::<io::Result<Vec<_>>>()?;
             rows.push(format!("({})", values.join(", ")));
         }
         let sql = format!("INSERT INTO {table} VALUES {}", rows.join(", "));
@@ -279,7 +280,7 @@ impl Request<'_> {
     }
 
     /// A value of a row, as a literal.
-    fn value(&mut self, (data_type, scale): (u8, u8)) -> io::Result<String> {
+    fn value(&mut self, data_type: u8, scale: u8) -> io::Result<String> {
         let length = match data_type {
             0xA7 | 0xAF | 0xE7 | 0xEF => usize::from(self.short()?),
             0x38 => 4,

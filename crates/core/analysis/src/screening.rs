@@ -202,7 +202,7 @@ pub fn chain_names(terms: &[Term]) -> Vec<String> {
     named.collect()
 }
 
-fn screened((position, factor): (usize, &FactorRecord)) -> ScreenedFactor {
+fn screened(position: usize, factor: &FactorRecord) -> ScreenedFactor {
     let level = |at: usize| factor.levels.get(at).cloned().unwrap_or_default();
     ScreenedFactor {
         letter: letter(position),
@@ -260,13 +260,13 @@ impl Screening {
     /// `None` where a factor has other levels than those of a screening.
     pub fn estimate(
         recording: &Recording,
-        (unit, direction): (&str, Direction),
+        unit: &str,
+        direction: Direction,
         values: ValuesOfRun<'_>,
     ) -> Option<Self> {
         let layout = Layout::new(recording)?;
-        let response = (unit, direction);
-        let mut screening = Self::of_layout(layout, recording, response, values);
-        screening.add_confirmations(recording, response, values);
+        let mut screening = Self::of_layout(layout, recording, unit, direction, values);
+        screening.add_confirmations(recording, unit, direction, values);
         screening.next = screening.next_steps(recording);
         Some(screening)
     }
@@ -274,7 +274,8 @@ impl Screening {
     fn of_layout(
         mut layout: Layout,
         recording: &Recording,
-        (unit, direction): (&str, Direction),
+        unit: &str,
+        direction: Direction,
         values_of: ValuesOfRun<'_>,
     ) -> Self {
         let hard: Vec<usize> =
@@ -297,9 +298,10 @@ impl Screening {
         let design = layout.corners();
         let contrasts = Contrasts::with_unassigned(&design);
         let resolution = design.separation();
+        let factors = recording.factors.iter().enumerate();
         let mut screening = Self {
             runs: design.runs().len(),
-            factors: recording.factors.iter().enumerate().map(screened).collect(),
+            factors: factors.map(|(position, factor)| screened(position, factor)).collect(),
             resolution,
             partial_aliases: !contrasts.partial.is_empty() && resolution == 3,
             mean: None,

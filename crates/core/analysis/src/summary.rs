@@ -190,8 +190,8 @@ impl Summary<'_> {
             |run: usize| self.figures.iter().flat_map(|figures| figures.values(run)).collect();
         let estimated = self.screening.get_or_init(|| {
             let response = self.response.as_ref()?;
-            let response = (response.unit.as_str(), response.direction);
-            let estimate = || Screening::estimate(self.recording, response, &values);
+            let (unit, direction) = (&response.unit, response.direction);
+            let estimate = || Screening::estimate(self.recording, unit, direction, &values);
             (self.design == DesignKind::Screening).then(estimate).flatten()
         });
         estimated.as_ref()

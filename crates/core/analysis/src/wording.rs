@@ -70,7 +70,7 @@ pub fn comparison(comparison: &Comparison, unit: &str) -> String {
     match comparison.scale {
         Scale::Ratio => {
             let interval =
-                comparison.interval.map(|i| format!(" {}", number::ratio_ends((i.low, i.high))));
+                comparison.interval.map(|i| format!(" {}", number::ratio_ends(i.low, i.high)));
             format!("{}x{}", ratio(comparison.value), interval.unwrap_or_default())
         }
         Scale::Difference => {
@@ -117,12 +117,12 @@ fn ratio_in_words(own: &Comparison, [better, worse]: [&str; 2]) -> String {
     let value = if is_worse { 1.0 / own.value } else { own.value };
     let ends = own.interval.map(|interval| {
         if is_worse {
-            (1.0 / interval.high, 1.0 / interval.low)
+            number::ratio_ends(1.0 / interval.high, 1.0 / interval.low)
         } else {
-            (interval.low, interval.high)
+            number::ratio_ends(interval.low, interval.high)
         }
     });
-    let ends = ends.map_or_else(String::new, |ends| format!(" {}", number::ratio_ends(ends)));
+    let ends = ends.map_or_else(String::new, |ends| format!(" {ends}"));
     format!("{}x{ends} {}", ratio(value), if is_worse { worse } else { better })
 }
 

@@ -211,7 +211,7 @@ fn recorded_percentiles_are_without_bias() {
     for _ in 0..TRIALS {
         let mut latencies = Histogram::default();
         (0..1_000).for_each(|_| latencies.record((-1e6 * random.uniform().ln()) as u64));
-        shifted.push(Response::percentile("latency_p99", ("ms", 1e6), &latencies, 99.0).value);
+        shifted.push(Response::percentile("latency_p99", "ms", 1e6, &latencies, 99.0).value);
         at_rank.push(latencies.percentile_ns(99.0) as f64 / 1e6);
     }
     let errors = |values: &[f64]| {

@@ -66,7 +66,7 @@ impl SplitPlot {
             let own = recording.trials.iter().filter(|trial| trial.configuration == run);
             own.map(|own| (own.block, own.observations.as_ref().unwrap().elapsed_s)).collect()
         };
-        Screening::estimate(&recording, ("s", Direction::LowerIsBetter), &values).unwrap()
+        Screening::estimate(&recording, "s", Direction::LowerIsBetter, &values).unwrap()
     }
 
     /// The experiments in which the first factor was significant, and any other effect.

@@ -52,6 +52,14 @@ pub struct LoadProgress {
     pub latency_p99_ns: Option<u64>,
 }
 
+/// The last look at latencies.
+#[derive(Debug, Default)]
+struct LatencyLook {
+    /// Second of the measurement.
+    second: i64,
+    p99_ns: Option<u64>,
+}
+
 /// Why a load did not come to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
@@ -279,7 +287,7 @@ impl Shared {
     /// Watches the lanes; returns whether the director let them finish.
     fn look_on(&self, lanes: usize, warmup: Duration, director: &mut dyn Director) -> bool {
         let mut last = Instant::now();
-        let (mut wait, mut looked_at, mut latency) = (LOOK_EVERY, 0, (0, None));
+        let (mut wait, mut looked_at, mut latency) = (LOOK_EVERY, 0, LatencyLook::default());
         let mut state = self.lock();
         while state.ended < lanes {
             let stopped = self.stopped.load(Ordering::Relaxed);
@@ -309,13 +317,12 @@ impl Shared {
         true
     }
 
-    /// `latency`: the second of the measurement at the last look at latencies, and what it showed.
     fn progress(
         &self,
         open: u32,
         since_ns: u64,
         warmup: Duration,
-        latency: &mut (i64, Option<u64>),
+        latency: &mut LatencyLook,
     ) -> LoadProgress {
         let since_s = || (self.now_ns() - since_ns) as f64 / 1e9;
         let elapsed_s = match open {
@@ -325,13 +332,14 @@ impl Shared {
         };
         // Adding up many lanes' latencies takes a millisecond: once a second is enough for the eye.
         let second = elapsed_s.floor() as i64;
-        if second != latency.0 {
+        if second != latency.second {
             let readers = self.live.iter().filter_map(|live| live.latencies.get()).flatten();
             let all = Reader::sum(readers);
-            *latency = (second, (!all.is_empty()).then(|| all.percentile_ns(99.0)));
+            let p99_ns = (!all.is_empty()).then(|| all.percentile_ns(99.0));
+            *latency = LatencyLook { second, p99_ns };
         }
         let done = self.live.iter().map(|live| live.done.get()).sum();
-        LoadProgress { elapsed_s, done, latency_p99_ns: latency.1 }
+        LoadProgress { elapsed_s, done, latency_p99_ns: latency.p99_ns }
     }
 }
 

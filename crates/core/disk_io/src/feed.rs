@@ -120,8 +120,7 @@ pub struct Feed<'a> {
     pub ended: bool,
     /// Number of its first file among those of the thread.
     pub first_file: u32,
-    /// Kinds of buffers: to read into, and to write from.
-    pub buffers: (usize, usize),
+    pub buffers: BufferKinds,
     space: Space,
     /// This is the measurement, in which bytes are counted off.
     measured: bool,
@@ -140,8 +139,15 @@ pub struct Next {
     pub sync: bool,
 }
 
+/// Positions of the kinds of buffers that a stream uses.
+#[derive(Debug, Clone, Copy)]
+pub struct BufferKinds {
+    pub read: usize,
+    pub write: usize,
+}
+
 impl<'a> Feed<'a> {
-    pub fn new(shared: &'a SharedStream<'a>, first_file: u32, buffers: (usize, usize)) -> Self {
+    pub fn new(shared: &'a SharedStream<'a>, first_file: u32, buffers: BufferKinds) -> Self {
         Self {
             shared,
             schedule: Schedule::Closed,

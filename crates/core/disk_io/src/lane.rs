@@ -216,9 +216,9 @@ impl<'a, Q: Queue> Lane<'a, Q> {
     fn begin(&mut self, number: usize, Next { place, write, sync }: Next, arrival: Arrival) {
         let Some(slot) = self.free.pop() else { return };
         let feed = &mut self.feeds[number];
-        let (read_kind, write_kind) = feed.buffers;
+        let kinds = feed.buffers;
         if write {
-            self.buffers.stamp(write_kind, slot, &mut self.random);
+            self.buffers.stamp(kinds.write, slot, &mut self.random);
         }
         if let Some(intended_ns) = arrival.intended_ns {
             feed.record.sent(intended_ns, self.room_since_ns, self.now_ns);
@@ -233,7 +233,7 @@ impl<'a, Q: Queue> Lane<'a, Q> {
             slot,
             file: feed.first_file + place.file as u32,
             offset: place.offset,
-            buffer: self.buffers.get(if write { write_kind } else { read_kind }, slot),
+            buffer: self.buffers.get(if write { kinds.write } else { kinds.read }, slot),
             length: place.length,
             write,
             durable: write && feed.stream().durability == Durability::EachWrite,

@@ -3,7 +3,7 @@
 
 use crate::data::{Buffers, Kind};
 use crate::error::QueueError;
-use crate::feed::{Feed, Schedule, Share};
+use crate::feed::{BufferKinds, Feed, Schedule, Share};
 use crate::lane::{Lane, LaneQueue};
 use crate::queue::{Blocking, Queue, Ring, rings_permitted};
 use crate::recorder::{Intervals, Record, Recorded};
@@ -240,7 +240,7 @@ fn finish<Q: Queue>(lane: &mut Lane<'_, Q>, until_ns: Option<u64>) -> u64 {
 
 /// The kinds of buffers that a group's threads need: one that all streams read into, and one for
 /// each that writes; and which of them each stream uses.
-fn kinds(streams: &[SharedStream<'_>]) -> (Vec<Kind>, Vec<(usize, usize)>) {
+fn kinds(streams: &[SharedStream<'_>]) -> (Vec<Kind>, Vec<BufferKinds>) {
     let streams = || streams.iter().map(|shared| shared.stream);
     let read =
         streams().filter(|stream| stream.read_percent > 0).map(|stream| stream.block.max).max();
@@ -248,7 +248,7 @@ fn kinds(streams: &[SharedStream<'_>]) -> (Vec<Kind>, Vec<(usize, usize)>) {
         read.map(|bytes| Kind { bytes, compress_percent: None }).into_iter().collect();
     let mut of_stream = Vec::new();
     for stream in streams() {
-        of_stream.push((0, kinds.len()));
+        of_stream.push(BufferKinds { read: 0, write: kinds.len() });
         if stream.read_percent < 100 {
             let compress_percent = Some(stream.compress_percent);
             kinds.push(Kind { bytes: stream.block.max, compress_percent });

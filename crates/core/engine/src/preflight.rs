@@ -71,7 +71,8 @@ impl Preflight {
         &mut self,
         needs: &'n [Need<'c>],
         folders: &Folders,
-        (url, volumes): (Setting<Option<String>>, Setting<Vec<String>>),
+        url: Setting<Option<String>>,
+        volumes: Setting<Vec<String>>,
         objections: impl Fn(&Configuration) -> Result<Vec<Invalid>, EngineError>,
     ) -> BTreeMap<String, Vec<&'n Need<'c>>> {
         let (mut seen, mut by_url) = (HashSet::new(), BTreeMap::<String, Vec<&Need<'_>>>::new());

@@ -48,17 +48,17 @@ pub struct Disagreement {
     pub written: Option<(u64, u64)>,
 }
 
-/// Compares the direct I/O of a load with the kernel's counters of its devices; `None` when they
+/// Compares the bytes that a load read and wrote by direct I/O with the kernel's counters of its devices; `None` when they
 /// agree within 2 % or 1 MiB, whichever is larger, and without devices.
 ///
 /// Bytes are compared and not I/Os, because the kernel splits and merges. A mirror writes
 /// everything to each of its devices: a whole multiple is not a disagreement; see [`write_copies`].
-pub fn device_agreement(ours: (u64, u64), devices: &[DeviceUse]) -> Option<Disagreement> {
-    let (read, written) = sums(devices)?;
+pub fn device_agreement(read: u64, written: u64, devices: &[DeviceUse]) -> Option<Disagreement> {
+    let (device_read, device_written) = sums(devices)?;
+    let writes_agree = close(written, device_written) || write_copies(written, devices).is_some();
     let disagreement = Disagreement {
-        read: Some((ours.0, read)).filter(|(ours, devices)| !close(*ours, *devices)),
-        written: Some((ours.1, written))
-            .filter(|(ours, all)| !close(*ours, *all) && write_copies(*ours, devices).is_none()),
+        read: (!close(read, device_read)).then_some((read, device_read)),
+        written: (!writes_agree).then_some((written, device_written)),
     };
     (disagreement.read.is_some() || disagreement.written.is_some()).then_some(disagreement)
 }

@@ -96,8 +96,8 @@ impl Histogram {
     /// [`Histogram::min_mean_max_ns`] give them: a text says no more of most latencies, and the
     /// thousands of a large recording take time to read. It has no percentiles and adds nothing
     /// to a sum.
-    pub fn of_figures(len: u64, min_mean_max_ns: (u64, f64, u64)) -> Self {
-        Self(Form::Figures(Figures { len, min_mean_max_ns }))
+    pub fn of_figures(len: u64, min_ns: u64, mean_ns: f64, max_ns: u64) -> Self {
+        Self(Form::Figures(Figures { len, min_mean_max_ns: (min_ns, mean_ns, max_ns) }))
     }
 
     /// Number of recorded values.

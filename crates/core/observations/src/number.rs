@@ -78,7 +78,7 @@ fn is_open_at(value: f64, end: f64) -> bool {
 
 /// An interval of a factor; bounds beyond a thousandfold are shown as such, and an open end at 1:
 /// `[1.88, 1.99]`, `[<0.001, >1000]`, `[>1, 1.99]`.
-pub fn ratio_ends((low, high): (f64, f64)) -> String {
+pub fn ratio_ends(low: f64, high: f64) -> String {
     let end = |end: f64| match end {
         open if is_open_at(open, 1.0) => format!("{}1", if open > 1.0 { ">" } else { "<" }),
         small if small < 1e-3 => "<0.001".to_owned(),
@@ -89,7 +89,7 @@ pub fn ratio_ends((low, high): (f64, f64)) -> String {
 }
 
 /// An interval in percent. Ends beyond tenfold have no exact value: `[-12, 30]`, `[<-1000, 99]`.
-pub fn percent_ends((low, high): (f64, f64), show: impl Fn(f64) -> String) -> String {
+pub fn percent_ends(low: f64, high: f64, show: impl Fn(f64) -> String) -> String {
     let end = |end: f64| match end {
         open if is_open_at(open, 0.0) => format!("{}0", if open > 0.0 { ">" } else { "<" }),
         small if small < -1e3 => format!("<{}", show(-1e3)),
@@ -101,7 +101,7 @@ pub fn percent_ends((low, high): (f64, f64), show: impl Fn(f64) -> String) -> St
 
 /// The interval of a figure that stands before it: `± 2.0 %`; one as wide as the figure has ends:
 /// `[0, 33.3]`.
-pub fn around(mean: f64, (low, high): (f64, f64)) -> String {
+pub fn around(mean: f64, low: f64, high: f64) -> String {
     let half = (high - low) / 2.0 / mean.abs();
     // Infinite or NaN for a mean of 0.
     if half < 1.0 {
@@ -324,20 +324,17 @@ mod tests {
             [0.12, 0.999, 1.0, 3.5, 112_503.0].map(relative),
             ["12 %", "100 %", "2.00x", "4.50x", ">10x"]
         );
-        assert_eq!(ratio_ends((1.876, 1.994)), "[1.88, 1.99]");
-        assert_eq!(ratio_ends((4e-6, 112_504.0)), "[<0.001, >1000]");
+        assert_eq!(ratio_ends(1.876, 1.994), "[1.88, 1.99]");
+        assert_eq!(ratio_ends(4e-6, 112_504.0), "[<0.001, >1000]");
         let [above, below] = [1.0_f64.next_up(), 1.0_f64.next_down()];
-        assert_eq!(
-            [ratio_ends((above, 1.5)), ratio_ends((0.5, below))],
-            ["[>1, 1.50]", "[0.50, <1]"]
-        );
-        assert_eq!(ratio_ends((1.0, 1.0)), "[1.00, 1.00]");
+        assert_eq!([ratio_ends(above, 1.5), ratio_ends(0.5, below)], ["[>1, 1.50]", "[0.50, <1]"]);
+        assert_eq!(ratio_ends(1.0, 1.0), "[1.00, 1.00]");
         assert_eq!(difference(2.0, Some((0.0_f64.next_up(), 4.0)), "rows"), "2.00 rows [>0, 4.00]");
-        assert_eq!(percent_ends((-99_900.0, 12.0), |end| signed(end, 0)), "[<-1000, +12]");
-        assert_eq!(percent_ends((-12.0, 99_900.0), |end| signed(end, 0)), "[-12, >+1000]");
-        assert_eq!(around(61_200.0, (60_000.0, 62_400.0)), "± 2.0 %");
-        assert_eq!(around(4.97, (0.0, 33.3)), "[0, 33.3]");
-        assert_eq!(around(0.0, (0.0, 1.5)), "[0, 1.50]");
+        assert_eq!(percent_ends(-99_900.0, 12.0, |end| signed(end, 0)), "[<-1000, +12]");
+        assert_eq!(percent_ends(-12.0, 99_900.0, |end| signed(end, 0)), "[-12, >+1000]");
+        assert_eq!(around(61_200.0, 60_000.0, 62_400.0), "± 2.0 %");
+        assert_eq!(around(4.97, 0.0, 33.3), "[0, 33.3]");
+        assert_eq!(around(0.0, 0.0, 1.5), "[0, 1.50]");
         assert_eq!([0.05, 0.025, 0.1, 1.0].map(plain_percent), ["5 %", "2.5 %", "10 %", "100 %"]);
         assert_eq!(
             [signed(1.3, 2), signed(-12.4, 1), signed(0.001, 2)],

@@ -64,7 +64,9 @@ impl Series {
 
     /// Amounts a second, times `scale`: of the warm-up, then of the measurement.
     pub fn of_amounts(
-        (name, unit, scale): (&str, &str, f64),
+        name: &str,
+        unit: &str,
+        scale: f64,
         interval_s: f64,
         warmup: Amounts<'_>,
         measured: Amounts<'_>,
@@ -86,7 +88,7 @@ mod tests {
 
     fn rates(warmup: (&[u64], f64), measured: (&[u64], f64)) -> (f64, Vec<f64>) {
         let amounts = |(by_interval, covered_s)| Amounts { by_interval, covered_s };
-        let series = Series::of_amounts(("n", "1/s", 1.0), 2.0, amounts(warmup), amounts(measured));
+        let series = Series::of_amounts("n", "1/s", 1.0, 2.0, amounts(warmup), amounts(measured));
         (series.start_s, series.values)
     }
 

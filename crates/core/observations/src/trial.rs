@@ -297,7 +297,8 @@ impl Response {
     /// A percentile of latencies; `unit_ns` is the length of its unit.
     pub fn percentile(
         name: &str,
-        (unit, unit_ns): (&str, f64),
+        unit: &str,
+        unit_ns: f64,
         latencies: &Histogram,
         percent: f64,
     ) -> Self {

@@ -61,19 +61,32 @@ pub struct Keys {
     parameters: [Parameter; 2],
 }
 
+/// The part of the keys that a connection draws from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeyShare {
+    /// Number of the part, from 0.
+    pub part: u32,
+    /// The number of parts.
+    pub parts: u32,
+}
+
+impl KeyShare {
+    /// All keys.
+    pub const ALL: Self = Self { part: 0, parts: 1 };
+}
+
 impl Keys {
-    /// Keys of connection `index`; the same seed gives the same ones. `share` is its own part of
-    /// the keys and the number of parts; (0, 1) gives all of them.
+    /// Keys of connection `index`; the same seed gives the same ones.
     pub fn new(
         configuration: &Configuration,
         set: DataSet,
         seed: u64,
         index: u32,
-        share: (u32, u32),
+        share: KeyShare,
     ) -> Self {
         let all = configuration.get(DISTINCT_KEYS).unwrap_or_else(|| set.keys());
-        let bound = |share_of: u32| all * u64::from(share_of) / u64::from(share.1);
-        let numbers = bound(share.0)..bound(share.0 + 1);
+        let bound = |part: u32| all * u64::from(part) / u64::from(share.parts);
+        let numbers = bound(share.part)..bound(share.part + 1);
         let count = (numbers.end - numbers.start).max(1) as f64;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         // Streams that cannot overlap: 2^128 draws apart.
@@ -140,12 +153,12 @@ impl Keys {
 
 #[cfg(test)]
 mod tests {
-    use super::{DISTINCT_KEYS, KEYS, Keys, ZIPF};
+    use super::{DISTINCT_KEYS, KEYS, KeyShare, Keys, ZIPF};
     use crate::data;
     use experiment::{Configuration, Value};
     use std::collections::HashMap;
 
-    fn drawn(keys: &str, share: (u32, u32), count: usize) -> HashMap<i64, usize> {
+    fn drawn(keys: &str, share: KeyShare, count: usize) -> HashMap<i64, usize> {
         let settings = [
             (KEYS.path(), Value::Text(keys.into())),
             (ZIPF.path(), Value::Float(1.2)),
@@ -154,7 +167,7 @@ mod tests {
         let settings = settings.into_iter().map(|(path, value)| (path.to_owned(), value)).collect();
         let configuration = Configuration { settings, ..Configuration::default() };
         let set = data::data_set(&configuration);
-        let mut keys = Keys::new(&configuration, set, 7, share.0, share);
+        let mut keys = Keys::new(&configuration, set, 7, share.part, share);
         let mut counts = HashMap::new();
         for _ in 0..count {
             *counts.entry(keys.draw()[0]).or_insert(0) += 1;
@@ -164,7 +177,7 @@ mod tests {
 
     #[test]
     fn uniform_keys_are_all_keys_alike() {
-        let counts = drawn("uniform", (0, 1), 200_000);
+        let counts = drawn("uniform", KeyShare::ALL, 200_000);
         assert_eq!(
             (counts.len(), counts.keys().min(), counts.keys().max()),
             (1000, Some(&1), Some(&1000))
@@ -178,7 +191,7 @@ mod tests {
     fn zipf_and_latest_keys_have_the_shares_of_the_law() {
         let total: f64 = (1..=1000).map(|rank| f64::from(rank).powf(-1.2)).sum();
         for keys in ["zipf", "latest"] {
-            let counts = drawn(keys, (0, 1), 200_000);
+            let counts = drawn(keys, KeyShare::ALL, 200_000);
             let mut most: Vec<(usize, i64)> =
                 counts.iter().map(|(key, count)| (*count, *key)).collect();
             most.sort_unstable_by(|a, b| b.cmp(a));
@@ -199,7 +212,7 @@ mod tests {
     fn shares_are_disjoint_and_together_all() {
         let mut all = Vec::new();
         for index in 0..3 {
-            all.extend(drawn("uniform", (index, 3), 20_000).into_keys());
+            all.extend(drawn("uniform", KeyShare { part: index, parts: 3 }, 20_000).into_keys());
         }
         all.sort_unstable();
         assert!(all.into_iter().eq(1..=1000));

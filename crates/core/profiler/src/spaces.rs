@@ -23,6 +23,16 @@ struct Mapping {
     module: ModuleId,
 }
 
+/// A file that comes to be at an address.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MappedFile<'a> {
+    pub start: u64,
+    pub length: u64,
+    pub offset: u64,
+    pub name: &'a str,
+    pub inode: u64,
+}
+
 /// The addresses of all processes.
 #[derive(Default)]
 pub(crate) struct Spaces {
@@ -69,15 +79,8 @@ impl Spaces {
     }
 
     /// A file came to be at an address, in the place of what was there.
-    pub fn map(
-        &mut self,
-        pid: i32,
-        place: (u64, u64, u64),
-        name: &str,
-        inode: u64,
-        modules: &mut Modules,
-    ) {
-        let (start, length, offset) = place;
+    pub fn map(&mut self, pid: i32, file: MappedFile<'_>, modules: &mut Modules) {
+        let MappedFile { start, length, offset, name, inode } = file;
         let module = modules.id(pid, name, inode);
         let mapping = Mapping { start, end: start.saturating_add(length), offset, module };
         let space = self.of.entry(pid).or_default();
@@ -145,10 +148,12 @@ mod tests {
     #[test]
     fn what_came_last_is_there_and_copies_are_apart() {
         let (mut spaces, mut modules) = (Spaces::default(), Modules::default());
-        spaces.map(1, (0x1000, 0x1000, 0), "a", 1, &mut modules);
-        spaces.map(1, (0x3000, 0x1000, 0x500), "b", 2, &mut modules);
+        let file =
+            |start, length, offset, name, inode| MappedFile { start, length, offset, name, inode };
+        spaces.map(1, file(0x1000, 0x1000, 0, "a", 1), &mut modules);
+        spaces.map(1, file(0x3000, 0x1000, 0x500, "b", 2), &mut modules);
         spaces.fork(2, 1);
-        spaces.map(1, (0x1800, 0x100, 0), "c", 3, &mut modules);
+        spaces.map(1, file(0x1800, 0x100, 0, "c", 3), &mut modules);
         let found = |spaces: &Spaces, pid, address| {
             let (module, offset) = spaces.find(pid, address)?;
             Some((modules.0.get_index(module)?.0.0.clone(), offset))

@@ -1,7 +1,7 @@
 //! Counting stacks while samples come in.
 
 use crate::records::{Timed, What};
-use crate::spaces::{ModuleId, Modules, Spaces};
+use crate::spaces::{MappedFile, ModuleId, Modules, Spaces};
 use std::collections::{HashMap, HashSet};
 
 /// Marks in a chain, `PERF_CONTEXT_*` of `linux/perf_event.h`: above this, an entry says whose
@@ -55,7 +55,8 @@ impl Stacks {
             }
             What::Map { pid, start, length, offset, name, inode } => {
                 let name = String::from_utf8_lossy(&name);
-                self.spaces.map(pid, (start, length, offset), &name, inode, &mut self.modules);
+                let file = MappedFile { start, length, offset, name: &name, inode };
+                self.spaces.map(pid, file, &mut self.modules);
             }
             What::Fork { pid, parent } => self.spaces.fork(pid, parent),
             What::Exec { pid } => self.spaces.clear(pid),

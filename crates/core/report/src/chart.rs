@@ -58,13 +58,13 @@ impl Chart {
     pub fn interval(&self, bar: &Bar) -> String {
         let Some((low, high)) = bar.interval else { return String::new() };
         match self.kind {
-            ChartKind::Diverging => number::percent_ends((low, high), percent),
+            ChartKind::Diverging => number::percent_ends(low, high, percent),
             ChartKind::Waterfall => {
                 let end = |value| number::signed(value, self.decimals());
                 format!("[{}, {}]", end(low), end(high))
             }
             ChartKind::OverTime => String::new(),
-            ChartKind::Bars => number::around(bar.value, (low, high)),
+            ChartKind::Bars => number::around(bar.value, low, high),
         }
     }
 
@@ -301,7 +301,7 @@ pub fn table(chart: &Chart) -> Table<'static> {
     let unit = if chart.unit.is_empty() { "value" } else { &*chart.unit };
     table.right(unit, |(_, bar)| Cell::from(bar.value).shown(chart.value(bar)).toned(bar.tone));
     table.left("95 % interval", |(_, bar)| match bar.interval {
-        Some(ends) => Cell::ends(ends, chart.interval(bar)),
+        Some((low, high)) => Cell::ends(low, high, chart.interval(bar)),
         None => "".into(),
     });
     if chart.bars().any(|bar| !bar.note.is_empty()) {

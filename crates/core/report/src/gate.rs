@@ -118,7 +118,7 @@ fn change(limit: &LimitJudged, own: &Judged) -> String {
     let percent = |value: f64| number::fixed(value, 1);
     let interval = match own.interval.map(|it| [100.0 * sign * it.low, 100.0 * sign * it.high]) {
         None => " (one block, no interval)".to_owned(),
-        Some([a, b]) => format!(" {}", number::percent_ends((a.min(b), a.max(b)), percent)),
+        Some([a, b]) => format!(" {}", number::percent_ends(a.min(b), a.max(b), percent)),
     };
     format!("{name} {word} by {} %{interval}", percent(100.0 * change.abs()))
 }

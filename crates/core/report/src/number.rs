@@ -30,7 +30,7 @@ fn shown(estimate: &Estimate, unit: &str) -> String {
 /// The interval of a mean that stands before it: ` ± 2.0 %`, ` [0, 33.3]`; nothing where there is
 /// none.
 pub fn interval(estimate: &Estimate) -> String {
-    let ends = estimate.interval.map(|it| around(estimate.mean, (it.low, it.high)));
+    let ends = estimate.interval.map(|it| around(estimate.mean, it.low, it.high));
     ends.map_or_else(String::new, |ends| format!(" {ends}"))
 }
 

@@ -38,7 +38,8 @@ pub fn functions(section: &mut Section, summary: &ProfileSummary, rows_max: usiz
 pub fn own_columns<'a, T>(table: &mut Columns<'a, &'a T>, own: fn(&'a T) -> &'a Sampled) {
     let interval = |Sampled { interval: Interval { low, high }, .. }: &Sampled| {
         Cell::ends(
-            (*low, *high),
+            *low,
+            *high,
             format!("{} to {}", number::fixed(100.0 * low, 1), number::percent(*high, 1)),
         )
     };

@@ -14,7 +14,7 @@ pub fn efficiency(share: f64, interval: Option<Interval>) -> Cell {
 }
 
 /// By the ends of an interval: `flat`; `negative to flat` where it has both.
-pub fn class((low, high): (ScalingClass, ScalingClass)) -> String {
+pub fn class(low: ScalingClass, high: ScalingClass) -> String {
     match (low, high) {
         (ScalingClass::Negative, ScalingClass::Linear) => "unknown".to_owned(),
         _ if low != high => format!("{} to {}", low.name(), high.name()),

@@ -87,8 +87,8 @@ impl WorkScale {
         table
             .left("interval", |(part, _)| {
                 let Some(Interval { low, high }) = part.interval else { return "".into() };
-                let ends = (low * self.units, high * self.units);
-                Cell::ends(ends, format!("[{}, {}]", end(ends.0), end(ends.1)))
+                let (low, high) = (low * self.units, high * self.units);
+                Cell::ends(low, high, format!("[{}, {}]", end(low), end(high)))
             })
             .optional(1);
         table

@@ -74,7 +74,7 @@ pub fn load(registry: Registry, mut experiment: Experiment) -> Result<Experiment
     for configuration in &mut experiment.configurations {
         for (named, in_place) in named(registry, configuration) {
             if !read.contains_key(&named) {
-                match read_named(&named, in_place, &experiment.folder) {
+                match read_named(named.0, &named.1, in_place, &experiment.folder) {
                     Ok(files) => {
                         let new =
                             files.iter().filter(|file| !experiment.files.contains(file)).cloned();
@@ -133,7 +133,8 @@ fn named(registry: Registry, configuration: &Configuration) -> Vec<((&'static st
 /// Reads a file, and those that it reads itself where it is used from where it lies; else a folder
 /// of SQL files too.
 fn read_named(
-    (setting, path): &(&'static str, String),
+    setting: &'static str,
+    path: &str,
     in_place: bool,
     folder: &Path,
 ) -> Result<Vec<Arc<NamedFile>>, Invalid> {
@@ -147,7 +148,7 @@ fn read_named(
         let is_as_named = place == Path::new(path);
         let counts =
             if is_as_named { "" } else { "; relative paths start at the experiment file's folder" };
-        Invalid::new(*setting, format!("{}: {error}{counts}", place.display()))
+        Invalid::new(setting, format!("{}: {error}{counts}", place.display()))
     })?;
     if in_place {
         files.extend(files.iter().flat_map(NamedFile::included).collect::<Vec<_>>());

@@ -1,6 +1,6 @@
 //! Statement counters of servers, interval by interval, apart from runs.
 
-use crate::rows::{insert, insert_all, select};
+use crate::rows::{Owner, insert, insert_all, select};
 use crate::{Result, Store};
 use observations::QueryInterval;
 
@@ -11,7 +11,7 @@ impl Store {
     pub fn record_queries(&mut self, interval: &QueryInterval) -> Result<i64> {
         self.write(|transaction| {
             let id = insert(transaction, &[], interval)?;
-            insert_all(transaction, ("interval", id), &interval.statements)?;
+            insert_all(transaction, Owner { column: "interval", id }, &interval.statements)?;
             Ok(id)
         })
     }

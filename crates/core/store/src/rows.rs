@@ -110,14 +110,21 @@ pub(crate) fn insert<R: Record>(
     Ok(transaction.last_insert_rowid())
 }
 
-/// Writes the records of one kind that belong to `owner`: a column and its value.
+/// The row that records belong to: a column that refers to it, and its number.
+#[derive(Clone, Copy)]
+pub(crate) struct Owner {
+    pub column: &'static str,
+    pub id: i64,
+}
+
+/// Writes the records of one kind that belong to `owner`.
 pub(crate) fn insert_all<R: Record>(
     transaction: &Transaction,
-    owner: (&str, i64),
+    owner: Owner,
     records: &[R],
 ) -> Result<()> {
     for (position, record) in records.iter().enumerate() {
-        let keys: [(&str, &dyn ToSql); 2] = [(owner.0, &owner.1), ("position", &position)];
+        let keys: [(&str, &dyn ToSql); 2] = [(owner.column, &owner.id), ("position", &position)];
         insert(transaction, if R::IS_ONE { &keys[..1] } else { &keys }, record)?;
     }
     Ok(())
@@ -486,10 +493,11 @@ impl Field for Histogram {
     /// NULL in place of the histogram means that it was not requested: see [`HISTOGRAM`].
     fn read(columns: &mut Columns) -> Result<Self> {
         if columns.is_null()? {
-            let count = Field::read(columns)?;
             return Ok(Self::of_figures(
-                count,
-                (Field::read(columns)?, Field::read(columns)?, Field::read(columns)?),
+                Field::read(columns)?,
+                Field::read(columns)?,
+                Field::read(columns)?,
+                Field::read(columns)?,
             ));
         }
         Self::from_bytes(columns.bytes()?).map_err(|error| columns.unreadable(error))

@@ -1,6 +1,8 @@
 //! Writing: a run's plan once, then one transaction for each trial.
 
-use crate::rows::{Field, Level, RoleOfSetting, Setting, Values, insert, insert_all, unrecordable};
+use crate::rows::{
+    Field, Level, Owner, RoleOfSetting, Setting, Values, insert, insert_all, unrecordable,
+};
 use crate::{Fault, Result, Store};
 use observations::{Environment, FactorRecord, Recording, Roles, TrialRecord};
 use rusqlite::{OptionalExtension, Row, Transaction, params};
@@ -22,11 +24,11 @@ impl Store {
         }
         self.write(|transaction| {
             let run = insert(transaction, &[("seed", &plan.run.seed.to_string())], &plan.run)?;
-            insert_all(transaction, ("run", run), &plan.environments)?;
+            insert_all(transaction, Owner { column: "run", id: run }, &plan.environments)?;
             insert_factors(transaction, run, plan)?;
             insert_configurations(transaction, run, plan)?;
             insert_roles(transaction, run, &plan.roles)?;
-            insert_all(transaction, ("run", run), &plan.files)?;
+            insert_all(transaction, Owner { column: "run", id: run }, &plan.files)?;
             Ok(run)
         })
     }
@@ -55,7 +57,7 @@ impl Store {
                        equivalence_margin = ?9, label = coalesce(?10, label) WHERE id = ?11";
             values.execute(&mut transaction.prepare(sql)?)?;
             transaction.execute("DELETE FROM files WHERE run = ?1", [id])?;
-            insert_all(transaction, ("run", id), &plan.files)?;
+            insert_all(transaction, Owner { column: "run", id }, &plan.files)?;
             add_levels(transaction, id, plan)?;
             insert_configurations(transaction, id, plan)
         })
@@ -94,7 +96,7 @@ impl Store {
         self.write_with(synchronous, |transaction| {
             let id =
                 insert(transaction, &[("run", &run), ("configuration", &configuration)], trial)?;
-            let of_trial = ("trial", id);
+            let of_trial = Owner { column: "trial", id };
             insert_all(transaction, of_trial, &trial.hooks)?;
             let Some(seen) = &trial.observations else { return Ok(()) };
             insert_all(transaction, of_trial, &seen.responses)?;
@@ -161,7 +163,7 @@ fn add_levels(transaction: &Transaction, run: i64, plan: &Recording) -> rusqlite
 
 fn insert_roles(transaction: &Transaction, run: i64, roles: &Roles) -> rusqlite::Result<()> {
     let all = roles.iter().map(|(path, role)| RoleOfSetting { path: path.into(), role });
-    insert_all(transaction, ("run", run), &all.collect::<Vec<_>>())
+    insert_all(transaction, Owner { column: "run", id: run }, &all.collect::<Vec<_>>())
 }
 
 /// Inserts the configurations of the plan that follow those recorded.
@@ -174,11 +176,15 @@ fn insert_configurations(
     let known: usize = transaction.query_row(sql, [run], |row| row.get(0))?;
     for (position, configuration) in plan.configurations.iter().enumerate().skip(known) {
         let id = insert(transaction, &[("run", &run), ("position", &position)], configuration)?;
-        insert_all(transaction, ("configuration", id), &configuration.levels)?;
+        insert_all(transaction, Owner { column: "configuration", id }, &configuration.levels)?;
         let settings = configuration.settings.iter();
         let settings =
             settings.map(|(path, value)| Setting { path: path.clone(), value: value.clone() });
-        insert_all(transaction, ("configuration", id), &settings.collect::<Vec<_>>())?;
+        insert_all(
+            transaction,
+            Owner { column: "configuration", id },
+            &settings.collect::<Vec<_>>(),
+        )?;
     }
     Ok(())
 }

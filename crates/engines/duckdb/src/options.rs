@@ -26,11 +26,15 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
             format!("conflicts with {PREFIX}{}; remove one of them", compression::SETTING);
         Invalid::new(COMPRESSION.path(), message)
     });
-    configuration.below(PREFIX).filter_map(objection).chain(twice).collect()
+    configuration
+        .below(PREFIX)
+        .filter_map(|(name, value)| objection(name, value))
+        .chain(twice)
+        .collect()
 }
 
 /// The objection to a setting, by its name.
-fn objection((name, value): (&str, &Value)) -> Option<Invalid> {
+fn objection(name: &str, value: &Value) -> Option<Invalid> {
     let refused = REFUSED.iter().find(|(refused, _)| refused.eq_ignore_ascii_case(name));
     let message = if let Some((_, why)) = refused {
         format!("cannot be set: {why}")

@@ -57,7 +57,7 @@ impl Prerequisites for Postgres {
 /// Returns the preflight problems of these needs.
 fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
     let mut found = Preflight::default();
-    let by_url = found.of_private(needs, folders, (URL, VOLUME), |own| private(own, folders));
+    let by_url = found.of_private(needs, folders, URL, VOLUME, |own| private(own, folders));
     for need in needs.iter().filter(|need| need.configuration.get(URL).is_none()) {
         found.note(settings::substitution(need.configuration));
     }

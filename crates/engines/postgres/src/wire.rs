@@ -91,14 +91,14 @@ impl PostgresWire {
 
     fn run(&mut self, statement: usize, out: &mut Vec<u8>) {
         self.prepare(statement, out);
-        bind(out, statement, (Format::Text, 0), |_| ());
+        bind(out, statement, Format::Text, 0, |_| ());
         out.extend_from_slice(EXECUTE);
     }
 
     fn run_for(&mut self, statement: usize, key: Key, out: &mut Vec<u8>) {
         self.prepare(statement, out);
         let integer = self.statements[statement].integer_key;
-        bind(out, statement, (Format::Binary, 1), |out| put_key(out, key, integer));
+        bind(out, statement, Format::Binary, 1, |out| put_key(out, key, integer));
         out.extend_from_slice(EXECUTE);
     }
 
@@ -192,7 +192,7 @@ impl Wire for PostgresWire {
                 let statement = OWN.len() + operation;
                 self.keeps_rows = self.statements[statement].keeps_rows;
                 self.prepare(statement, out);
-                bind(out, statement, (Format::Text, parameters.len()), |out| {
+                bind(out, statement, Format::Text, parameters.len(), |out| {
                     for parameter in parameters {
                         value(out, parameter);
                     }
@@ -308,7 +308,8 @@ fn parse(out: &mut Vec<u8>, statement: usize, sql: &str) {
 fn bind(
     out: &mut Vec<u8>,
     statement: usize,
-    (format, count): (Format, usize),
+    format: Format,
+    count: usize,
     values: impl FnOnce(&mut Vec<u8>),
 ) {
     message(out, b'B', |out| {

@@ -50,10 +50,10 @@ pub fn section(summary: &Summary, covariates: &[Covariate]) -> Option<Section> {
 
 /// `1.82x [1.61, 2.05]`, `3.2 s [2.9, 3.5]`.
 fn change(covariate: &Covariate, own: &Dependence, unit: &str) -> String {
-    let ends = (own.interval.low, own.interval.high);
+    let (low, high) = (own.interval.low, own.interval.high);
     if covariate.by_ratio {
-        format!("{}x {}", ratio(own.change), ratio_ends(ends))
+        format!("{}x {}", ratio(own.change), ratio_ends(low, high))
     } else {
-        difference(own.change, Some(ends), unit)
+        difference(own.change, Some((low, high)), unit)
     }
 }

@@ -154,7 +154,9 @@ impl DiskTrial<'_> {
     fn series(&self) -> Vec<Series> {
         let series = |name: &str, unit: &str, scale: f64, warmup: &[u64], measured: &[u64]| {
             Series::of_amounts(
-                (name, unit, scale),
+                name,
+                unit,
+                scale,
                 self.configuration.get(OBSERVE_INTERVAL),
                 Amounts { by_interval: warmup, covered_s: self.configuration.get(WARMUP) },
                 Amounts { by_interval: measured, covered_s: self.outcome.elapsed_s },
@@ -180,8 +182,8 @@ impl DiskTrial<'_> {
     /// Compares the kernel's counts with our own, where no page cache is between.
     fn device_warning(&self, all: &StreamOutcome, devices: &[DeviceUse]) -> Option<Warning> {
         let direct = self.streams.iter().all(|plan| plan.get(DIRECT));
-        let ours = (all.reads.bytes, all.writes.bytes);
-        let disagreement = direct.then(|| device_agreement(ours, devices))??;
+        let (read, written) = (all.reads.bytes, all.writes.bytes);
+        let disagreement = direct.then(|| device_agreement(read, written, devices))??;
         Some(Warning { kind: WarningKind::DeviceDisagrees, detail: disagreement.sentence() })
     }
 
@@ -336,7 +338,7 @@ fn latencies(name: &str, latency: &Histogram, figures: &[&str]) -> Vec<Response>
                 "max" => max_ns,
                 percentile => {
                     let percent = percentile[1..].parse().unwrap_or(100.0);
-                    return Response::percentile(&name, ("us", 1e3), latency, percent);
+                    return Response::percentile(&name, "us", 1e3, latency, percent);
                 }
             };
             let response = Response::lower(&name, "us", in_bucket as f64 / 1e3);

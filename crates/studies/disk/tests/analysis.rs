@@ -256,14 +256,14 @@ fn bytes(read_bytes: u64, write_bytes: u64) -> DeviceUse {
 #[test]
 fn counters_agree_within_two_percent_or_a_mebibyte() {
     let gib = 1 << 30;
-    assert_eq!(device_agreement((gib, 0), &[]), None);
-    assert_eq!(device_agreement((gib, 0), &[bytes(gib + gib / 50, 1 << 20)]), None);
-    assert_eq!(device_agreement((gib, 0), &[bytes(gib / 2, 0), bytes(gib / 2, 0)]), None);
-    let more = device_agreement((gib, 0), &[bytes(gib + gib / 49, 0)]).unwrap();
+    assert_eq!(device_agreement(gib, 0, &[]), None);
+    assert_eq!(device_agreement(gib, 0, &[bytes(gib + gib / 50, 1 << 20)]), None);
+    assert_eq!(device_agreement(gib, 0, &[bytes(gib / 2, 0), bytes(gib / 2, 0)]), None);
+    let more = device_agreement(gib, 0, &[bytes(gib + gib / 49, 0)]).unwrap();
     assert_eq!((more.read, more.written), (Some((gib, gib + gib / 49)), None));
-    assert!(device_agreement((gib, 0), &[bytes(gib, (1 << 20) + 1)]).unwrap().written.is_some());
-    assert_eq!(device_agreement((1000, 1000), &[bytes(0, 1 << 20)]), None);
-    let cached = device_agreement((gib, 0), &[bytes(0, 0)]).unwrap();
+    assert!(device_agreement(gib, 0, &[bytes(gib, (1 << 20) + 1)]).unwrap().written.is_some());
+    assert_eq!(device_agreement(1000, 1000, &[bytes(0, 1 << 20)]), None);
+    let cached = device_agreement(gib, 0, &[bytes(0, 0)]).unwrap();
     assert_eq!(
         cached.sentence(),
         "the load read 1073.7 MB, the kernel counted 0.0 MB from the devices"
@@ -274,12 +274,12 @@ fn counters_agree_within_two_percent_or_a_mebibyte() {
 fn mirrors_write_a_multiple() {
     let gib = 1 << 30;
     let mirror = [bytes(gib / 2, gib), bytes(gib / 2, gib)];
-    assert_eq!(device_agreement((gib, gib), &mirror), None);
+    assert_eq!(device_agreement(gib, gib, &mirror), None);
     assert_eq!(write_copies(gib, &mirror), Some(2));
     // One device that writes twice is not a mirror; with parity the ratio is not a whole number.
-    assert!(device_agreement((0, gib), &[bytes(0, 2 * gib)]).is_some());
+    assert!(device_agreement(0, gib, &[bytes(0, 2 * gib)]).is_some());
     let parity = [bytes(0, gib / 2), bytes(0, gib / 2), bytes(0, gib / 2)];
-    assert!(device_agreement((0, gib), &parity).is_some());
+    assert!(device_agreement(0, gib, &parity).is_some());
     assert_eq!(write_copies(gib, &parity), None);
     assert_eq!(write_copies(0, &mirror), None);
 }
@@ -387,7 +387,10 @@ fn a_volume_has_all_its_devices() {
     }
     let found = ceilings(&database, &[run]);
     let [ceiling] = found.as_slice() else { panic!("{found:?}") };
-    assert_eq!((ceiling.volume.as_str(), ceiling.devices.join(" ")), ("ssd", "vdb vdc".to_owned()));
+    assert_eq!(
+        (ceiling.volume.to_string(), ceiling.devices.join(" ")),
+        ("ssd".into(), "vdb vdc".into())
+    );
     close(ceiling.rate.mean, 40_000.0, 1e-3);
 }
 
@@ -406,7 +409,7 @@ fn an_interval_that_says_nothing_is_left_out() {
 fn a_database_is_held_against_the_ceiling_that_fits() {
     let found = ceilings(&database(21_443.0, 10_000.0, None), &[disk_run(None)]);
     let [ceiling] = found.as_slice() else { panic!("{found:?}") };
-    assert_eq!((ceiling.way, ceiling.volume.as_str()), (Way::Write, "ssd"));
+    assert_eq!((ceiling.way, ceiling.volume.to_string()), (Way::Write, "ssd".into()));
     let of = measured(ceiling);
     assert_eq!((of.block_bytes, of.random, of.run), (8192, true, 3));
     // 21,443 of 52,300; both vary alike, so the interval holds the share. In some blocks the

@@ -11,7 +11,7 @@ use observations::Observations;
 use probe::data::{
     self, ANALYZE, COLUMNS, DATA, DATA_SEED, ROWS, ROWS_PER_PAGE, SCALE, cpu_each, keys_of_a_table,
 };
-use probe::keys::{DISTINCT_KEYS, KEYS, Keys, ZIPF, objection};
+use probe::keys::{DISTINCT_KEYS, KEYS, KeyShare, Keys, ZIPF, objection};
 use probe::load::{
     CONNECTIONS, DURATION, GENERATORS, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload,
     drive_counting,
@@ -108,7 +108,7 @@ impl Probe for Lookup {
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
         let configuration = context.configuration;
         let set = data::data_set(configuration);
-        let keys = |seed, index| Keys::new(configuration, set, seed, index, (0, 1));
+        let keys = |seed, index| Keys::new(configuration, set, seed, index, KeyShare::ALL);
         let mut work = data::work(&set);
         let (table, operation) = (work.tables[0].clone(), work.operations.len());
         let method = configuration.get(METHOD);

@@ -428,7 +428,7 @@ fn add_responses(seen: &mut Observations, counts: &Counts, worked_s: f64) {
         let name = format!("transaction: {}", kind.profile().name);
         if let Some(histogram) = seen.latency(&name).filter(|own| !own.is_empty()) {
             let name = kind.percentile_name();
-            let response = Response::percentile(&name, ("ms", 1e6), histogram, 90.0);
+            let response = Response::percentile(&name, "ms", 1e6, histogram, 90.0);
             seen.responses.push(response);
         }
     }

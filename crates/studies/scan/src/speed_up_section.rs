@@ -26,7 +26,7 @@ fn section(own: &SpeedUp) -> Section {
     table.left("efficiency", |row| {
         row.efficiency.map(|share| efficiency(share, row.efficiency_interval))
     });
-    table.left("scaling", |row| row.between.map(class));
+    table.left("scaling", |row| row.between.map(|(low, high)| class(low, high)));
     table.left("CPUs busy", |row| row.busy.as_ref().map(Cell::estimate_without_unit));
     table.left("CPU time", |row| {
         row.processor_time.as_ref().map(|own| number::comparison(own, "us/row"))

@@ -167,7 +167,7 @@ impl Probe for ScriptProbe {
         }
         let plan = LoadPlan {
             kinds: mix.names().map(str::to_owned).collect(),
-            statements: mix.sources().map(recorded).collect(),
+            statements: mix.sources().map(|(script, text)| recorded(script, text)).collect(),
             tries_max: configuration.get(MAX_TRIES),
             ..LoadPlan::from_context(context, TRANSACTIONS)
         };
@@ -231,7 +231,7 @@ fn sysbench_of(configuration: &Configuration) -> Sysbench {
 }
 
 /// Returns the record of a script's statement.
-fn recorded((script, text): (&str, &str)) -> ScriptStatement {
+fn recorded(script: &str, text: &str) -> ScriptStatement {
     ScriptStatement {
         script: script.to_owned(),
         text: redacted(text),

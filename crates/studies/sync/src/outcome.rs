@@ -69,7 +69,7 @@ fn responses(outcome: &Outcome, acquire: &Histogram, operation: &Histogram) -> V
         Response::lower(name, "/million ops", switches * one).in_steps_of(one)
     };
     let p99 =
-        |name: &str, latency: &Histogram| Response::percentile(name, ("ns", 1.0), latency, 99.0);
+        |name: &str, latency: &Histogram| Response::percentile(name, "ns", 1.0, latency, 99.0);
     let cpu_ns: u64 = outcome.threads.iter().map(|thread| thread.used.times.cpu_ns).sum();
     let elapsed_ms = outcome.elapsed_s * 1e3;
     let throughput = if elapsed_ms > 0.0 { outcome.operations() as f64 / elapsed_ms } else { 0.0 };
@@ -132,7 +132,9 @@ fn acquisitions(load: &Load, outcome: &Outcome, acquire: &Histogram) -> Option<O
 
 fn throughput(load: &Load, outcome: &Outcome) -> Series {
     Series::of_amounts(
-        ("throughput", "ops/ms", 1e-3),
+        "throughput",
+        "ops/ms",
+        1e-3,
         load.interval.as_secs_f64(),
         Amounts { by_interval: &outcome.warmup_by_interval, covered_s: load.warmup.as_secs_f64() },
         Amounts { by_interval: &outcome.by_interval, covered_s: outcome.elapsed_s },

@@ -87,7 +87,9 @@ fn table(curves: &[Curve]) -> Columns<'_, &Curve> {
     table.name("curve", |curve| named(curve));
     table.left("scaling", |curve| {
         curve.scaled.as_ref().map(|own| {
-            let name = own.between.map_or_else(|| own.class.name().to_owned(), class);
+            let name = own
+                .between
+                .map_or_else(|| own.class.name().to_owned(), |(low, high)| class(low, high));
             Cell::new(name, tone(own.class))
         })
     });

@@ -16,7 +16,7 @@ use observations::{Observations, Response, ScriptStatement};
 use probe::data::{
     self, ANALYZE, COLUMNS, DATA, DATA_SEED, ROWS, ROWS_PER_PAGE, SCALE, cpu_each, keys_of_a_table,
 };
-use probe::keys::{DISTINCT_KEYS, KEYS, Keys, ZIPF, objection};
+use probe::keys::{DISTINCT_KEYS, KEYS, KeyShare, Keys, ZIPF, objection};
 use probe::load::{
     CONNECTIONS, DURATION, GENERATORS, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload,
     drive_counting,
@@ -117,7 +117,8 @@ impl Probe for Update {
         };
         let disjoint = configuration.get(SHARING) == Sharing::Disjoint;
         let (mut seen, used) = drive_counting(context, &plan, &|index| {
-            let share = if disjoint { (index, plan.connections) } else { (0, 1) };
+            let parts = KeyShare { part: index, parts: plan.connections };
+            let share = if disjoint { parts } else { KeyShare::ALL };
             let keys = Keys::new(configuration, set, context.seed, index, share);
             Box::new(UpdateWorkload { keys, operation, steps: 0 })
         })?;

@@ -85,19 +85,19 @@ impl DedicatedConnections {
         scripts: &[(&str, f64)],
     ) -> Result<Self, WhatIfError> {
         let mix = Mix::of_model(summary, model).ok_or_else(|| WhatIfError::NoEvidence {
-            change: scripts.first().map(named).unwrap_or_default(),
+            change: scripts.first().map(|(script, n)| named(script, *n)).unwrap_or_default(),
             missing: Missing::Mix,
         })?;
         let mut connections = vec![0.0; mix.names.len()];
-        for own in scripts {
-            let position = mix.names.iter().position(|name| name == own.0);
+        for (script, n) in scripts {
+            let position = mix.names.iter().position(|name| name == script);
             let position = position.ok_or_else(|| WhatIfError::NoEvidence {
-                change: named(own),
+                change: named(script, *n),
                 missing: Missing::Script { ran: mix.names.clone() },
             })?;
-            connections[position] = own.1;
+            connections[position] = *n;
         }
-        let changes: Vec<String> = scripts.iter().map(named).collect();
+        let changes: Vec<String> = scripts.iter().map(|(script, n)| named(script, *n)).collect();
         Ok(Self { mix, connections, change: changes.join(" ") })
     }
 
@@ -134,8 +134,8 @@ impl DedicatedConnections {
     }
 }
 
-fn named((script, n): &(&str, f64)) -> String {
-    format!("connections.{script}={}", wording::whole(*n))
+fn named(script: &str, n: f64) -> String {
+    format!("connections.{script}={}", wording::whole(n))
 }
 
 impl Mix {

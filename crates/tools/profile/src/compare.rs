@@ -76,9 +76,8 @@ fn changes(a: &ProfileSummary, b: &ProfileSummary, by_function: bool) -> Vec<Cha
     let p_values = |test: &dyn Fn([u64; 2]) -> f64| {
         adjusted(&counts.values().map(|own| Some(test(*own))).collect::<Vec<_>>())
     };
-    let share_p =
-        p_values(&|[of_a, of_b]| same_share_p((of_a, a.all.samples), (of_b, b.all.samples)));
-    let seconds_p = p_values(&|[of_a, of_b]| same_seconds_p((of_a, a.hz), (of_b, b.hz)));
+    let share_p = p_values(&|samples| same_share_p(samples, [a.all.samples, b.all.samples]));
+    let seconds_p = p_values(&|samples| same_seconds_p(samples, [a.hz, b.hz]));
     let all = counts.into_iter().zip(share_p).zip(seconds_p);
     let mut changes: Vec<Change> = all
         .map(|((((module, function, kernel), [of_a, of_b]), share_p), seconds_p)| {
@@ -133,15 +132,15 @@ fn seconds_interval(a: &Sampled, b: &Sampled) -> Interval {
 
 /// Twice the smaller tail of Fisher's exact test: are these two parts the same share of their
 /// wholes?
-fn same_share_p(a: (u64, u64), b: (u64, u64)) -> f64 {
-    let part = a.0 + b.0;
-    Hypergeometric::new(a.1 + b.1, part, a.1).map_or(1.0, |chance| two_tails(&chance, a.0))
+fn same_share_p([a, b]: [u64; 2], [whole_a, whole_b]: [u64; 2]) -> f64 {
+    let chance = Hypergeometric::new(whole_a + whole_b, a + b, whole_a);
+    chance.map_or(1.0, |chance| two_tails(&chance, a))
 }
 
 /// The exact conditional test of two Poisson rates: is it the same time, sampled so often a second?
-fn same_seconds_p(a: (u64, f64), b: (u64, f64)) -> f64 {
-    let expected = a.1 / (a.1 + b.1);
-    Binomial::new(expected, a.0 + b.0).map_or(1.0, |chance| two_tails(&chance, a.0))
+fn same_seconds_p([a, b]: [u64; 2], [hz_a, hz_b]: [f64; 2]) -> f64 {
+    let expected = hz_a / (hz_a + hz_b);
+    Binomial::new(expected, a + b).map_or(1.0, |chance| two_tails(&chance, a))
 }
 
 fn two_tails(chance: &impl DiscreteCDF<u64, f64>, found: u64) -> f64 {
@@ -164,7 +163,7 @@ mod tests {
             ((500, 2000), (480, 2100), 0.116_093_700_295),
             ((5, 5), (5, 5), 1.0),
         ] {
-            let found = same_share_p(a, b);
+            let found = same_share_p([a.0, b.0], [a.1, b.1]);
             assert!((found / p - 1.0).abs() < 1e-6, "{a:?} {b:?}: {found}, not {p}");
         }
         for (a, b, p) in [
@@ -174,7 +173,7 @@ mod tests {
             ((99, 99.0), (999, 999.0), 1.000_000_000_000),
             ((0, 99.0), (0, 99.0), 1.0),
         ] {
-            let found = same_seconds_p(a, b);
+            let found = same_seconds_p([a.0, b.0], [a.1, b.1]);
             assert!((found / p - 1.0).abs() < 1e-6, "{a:?} {b:?}: {found}, not {p}");
         }
     }

@@ -121,8 +121,9 @@ pub fn merge(surveys: &[Survey]) -> Merged {
     for (what, holder) in unreported(&sorted) {
         values.entry(what).or_default().entry(DEFAULT.into()).or_default().push(holder);
     }
+    let differing = values.into_iter().filter(|(_, values)| values.len() > 1);
     let differences: Vec<Difference> =
-        values.into_iter().filter(|(_, values)| values.len() > 1).map(difference).collect();
+        differing.map(|(what, values)| difference(what, values)).collect();
     let mut odd: Vec<OddOne> = differences.iter().flat_map(odd).collect();
     odd.sort_by_key(|one| one.held.holders.len());
     Merged {
@@ -293,7 +294,7 @@ fn shown(setting: &ServerSetting) -> Option<String> {
     })
 }
 
-fn difference((what, values): (String, BTreeMap<String, Vec<String>>)) -> Difference {
+fn difference(what: String, values: BTreeMap<String, Vec<String>>) -> Difference {
     let mut values: Vec<Held> =
         values.into_iter().map(|(value, holders)| Held { value, holders }).collect();
     values.sort_by_key(|held| std::cmp::Reverse(held.holders.len()));

@@ -154,7 +154,8 @@ fn table(summary: &ActivitySummary) -> Section {
     shares.left("95 % interval", |row| {
         let (low, high) = (row.interval.low, row.interval.high);
         Cell::ends(
-            (low, high),
+            low,
+            high,
             format!("{} to {}", number::percent(low, 1), number::percent(high, 1)),
         )
     });

@@ -220,7 +220,7 @@ impl<'d> Phrases<'d> {
             Some(interval) => {
                 let sign = part.share.unwrap_or_default().signum();
                 let (a, b) = (100.0 * sign * interval.low, 100.0 * sign * interval.high);
-                let ends = number::percent_ends((a.min(b), a.max(b)), wording::figure_of_percent);
+                let ends = number::percent_ends(a.min(b), a.max(b), wording::figure_of_percent);
                 format!("{share} {ends}")
             }
             None => format!("{share} ({})", self.seconds(part)),

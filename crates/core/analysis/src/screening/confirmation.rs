@@ -59,7 +59,8 @@ impl Screening {
     pub(super) fn add_confirmations(
         &mut self,
         recording: &Recording,
-        response: (&str, Direction),
+        unit: &str,
+        direction: Direction,
         values: ValuesOfRun<'_>,
     ) {
         let extensions = Extension::from_source(&recording.run.source);
@@ -67,7 +68,7 @@ impl Screening {
             let Step::Confirm { effects, .. } = &extension.step else { continue };
             let before = self.layout.before(stage);
             // A fold-over after it has not predicted anything.
-            let screening = Self::of_layout(before, recording, response, values);
+            let screening = Self::of_layout(before, recording, unit, direction, values);
             let blocks = complete_blocks(runs, values);
             let blocks: Vec<Vec<f64>> = blocks.into_iter().map(|(_, own)| own).collect();
             let confirmation = ScreeningConfirmation {

@@ -55,7 +55,7 @@ impl Reader<'_> {
                 self.errors.add(&node.span, PATH, message);
                 continue;
             }
-            if let Some(runs) = self.extension_runs(node, &extension, screening, (factors, hard)) {
+            if let Some(runs) = self.extension_runs(node, &extension, screening, factors, hard) {
                 all.push(ExtensionRuns { extension, runs });
             }
         }
@@ -67,7 +67,8 @@ impl Reader<'_> {
         node: &Node,
         extension: &Extension,
         screening: &ScreeningRuns,
-        (factors, hard): (&mut [Factor], &[usize]),
+        factors: &mut [Factor],
+        hard: &[usize],
     ) -> Option<Vec<Vec<i8>>> {
         match &extension.step {
             Step::Fold(factor) => self.folded(node, screening, factor.as_deref(), factors),
@@ -84,7 +85,7 @@ impl Reader<'_> {
                 }
                 Some(runs.clone())
             }
-            Step::Surface { centre } => self.around(node, screening, centre, (factors, hard)),
+            Step::Surface { centre } => self.around(node, screening, centre, factors, hard),
         }
     }
 
@@ -118,7 +119,8 @@ impl Reader<'_> {
         node: &Node,
         screening: &ScreeningRuns,
         centre: &[i8],
-        (factors, hard): (&mut [Factor], &[usize]),
+        factors: &mut [Factor],
+        hard: &[usize],
     ) -> Option<Vec<Vec<i8>>> {
         let place = EXTENSION_CENTRE.path();
         let own: Vec<usize> = (0..centre.len()).filter(|at| centre[*at] == 0).collect();

@@ -314,7 +314,7 @@ fn responses(
         for (name, percentile) in
             [("latency_p50", 50.0), ("latency_p95", 95.0), ("latency_p99", 99.0)]
         {
-            responses.push(Response::percentile(name, ("ms", 1e6), latency, percentile));
+            responses.push(Response::percentile(name, "ms", 1e6, latency, percentile));
         }
     }
     if plan.latencies && plan.rate.is_some() {
@@ -393,7 +393,9 @@ fn client_waits(record: &LoadRecord) -> Vec<Wait> {
 /// Units a second in each interval: warm-up before second 0, then the measurement.
 fn throughput(plan: &LoadPlan, record: &LoadRecord, elapsed_s: f64) -> Series {
     Series::of_amounts(
-        ("throughput", plan.rate_unit, 1.0),
+        "throughput",
+        plan.rate_unit,
+        1.0,
         plan.interval_s,
         Amounts { by_interval: &record.warmup_units_by_interval, covered_s: plan.warmup_s },
         Amounts { by_interval: &record.units_by_interval, covered_s: elapsed_s },

@@ -123,7 +123,7 @@ fn average(gain: &Estimate) -> Cell {
     let interval = gain
         .interval
         .map(|Interval { low, high }| Interval { low: factor(low), high: factor(high) });
-    let ends = interval.map(|it| format!(" {}", number::ratio_ends((it.low, it.high))));
+    let ends = interval.map(|it| format!(" {}", number::ratio_ends(it.low, it.high)));
     let shown = format!("{}x{}", number::ratio(value), ends.unwrap_or_default());
     Cell::from(value).within(interval).shown(shown)
 }

@@ -142,7 +142,7 @@ impl Cell {
     }
 
     /// The ends of an interval alone.
-    pub fn ends((low, high): (f64, f64), shown: impl Into<Text>) -> Self {
+    pub fn ends(low: f64, high: f64, shown: impl Into<Text>) -> Self {
         Self { interval: Some((low, high)), ..Self::default() }.shown(shown)
     }
 

@@ -308,7 +308,9 @@ impl Known {
             "enum" => wanted.eq_ignore_ascii_case(value),
             "integer" | "real" => {
                 let numbers = number(wanted, unit).zip(number(value, unit));
-                numbers.is_some_and(|(wanted, (value, _))| may_become(wanted, value))
+                numbers.is_some_and(|((wanted, rounding), (value, _))| {
+                    may_become(wanted, rounding, value)
+                })
             }
             _ => wanted == value,
         }
@@ -369,7 +371,7 @@ fn number(text: &str, unit: Option<&str>) -> Option<(f64, f64)> {
 }
 
 /// Returns whether a server may have rounded the wanted value to this one.
-fn may_become((wanted, rounding): (f64, f64), got: f64) -> bool {
+fn may_become(wanted: f64, rounding: f64, got: f64) -> bool {
     let to_whole = if wanted.fract() != 0.0 && got.fract() == 0.0 { 0.5 } else { 0.0 };
     (wanted - got).abs() <= rounding + to_whole + (1e-6 * wanted.abs()).min(1e-6)
 }
@@ -531,7 +533,8 @@ mod tests {
     #[test]
     fn knows_what_a_server_may_round() {
         let takes = |wanted, unit, got| {
-            may_become(number(wanted, unit).unwrap(), number(got, unit).unwrap().0)
+            let (wanted, rounding) = number(wanted, unit).unwrap();
+            may_become(wanted, rounding, number(got, unit).unwrap().0)
         };
         // To the next smaller unit: 30.1 GB are 30822.4 MB.
         assert!(takes("30.1GB", Some("8kB"), "3945216"));

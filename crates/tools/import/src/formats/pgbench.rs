@@ -90,7 +90,7 @@ pub fn log(text: &str) -> Result<Observations, FormatError> {
     let elapsed_s = (end - begin) as f64 / 1e6;
     let mut responses = vec![Response::higher("throughput", "tx/s", count as f64 / elapsed_s)];
     for (name, percent) in [("latency_p50", 50.0), ("latency_p95", 95.0), ("latency_p99", 99.0)] {
-        responses.push(Response::percentile(name, ("ms", 1e6), &histogram, percent));
+        responses.push(Response::percentile(name, "ms", 1e6, &histogram, percent));
     }
     let mut seen = observed(elapsed_s, 0, responses);
     seen.work =

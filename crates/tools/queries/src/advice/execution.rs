@@ -310,10 +310,10 @@ fn access_path(plan: &StatementPlan) -> String {
 
 /// Tables whose statistics are older than the data.
 pub fn of_tables(snapshot: &Snapshot) -> Vec<Advice> {
-    snapshot.tables.iter().enumerate().filter_map(stale).collect()
+    snapshot.tables.iter().enumerate().filter_map(|(at, table)| stale(at, table)).collect()
 }
 
-fn stale((at, table): (usize, &Table)) -> Option<Advice> {
+fn stale(at: usize, table: &Table) -> Option<Advice> {
     let (changed, rows) = (table.changed_since_analyze?, table.rows?.max(0.0));
     let is_stale =
         changed >= STALE_ROWS_MIN && changed as f64 >= STALE_SHARE * rows && table.is_in_use();
