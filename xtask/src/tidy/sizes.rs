@@ -7,6 +7,7 @@ use crate::markdown::Page;
 use crate::process::root;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
+use std::path::Path;
 
 /// A part of the project.
 #[derive(Debug, Clone)]
@@ -77,7 +78,7 @@ pub fn rooms(workspace: &Workspace, files: &[&str], pages: &[Page]) -> Vec<Room>
     let program = lines.values().sum();
     let rust: usize = files
         .iter()
-        .filter(|file| file.ends_with(".rs"))
+        .filter(|file| Path::new(file).extension().is_some_and(|extension| extension == "rs"))
         .map(|file| code_lines(&std::fs::read_to_string(root().join(file)).unwrap_or_default()))
         .sum();
     let lock = std::fs::read_to_string(root().join("Cargo.lock")).unwrap_or_default();
