@@ -139,9 +139,9 @@ complete -F _{name}_with_words -o bashdefault -o default {name}
 fn zsh(context: &Context, generated: &str) -> String {
     let name = context.name;
     let (begin, end) = (format!("#compdef {name}\n"), "\nif [ \"$funcstack[1]\"");
-    let body = generated.strip_prefix(&begin).unwrap_or(generated);
-    let body = body.rfind(end).map_or(body, |at| &body[..at]);
-    let body = body.replacen(&format!("\n_{name}() {{"), &format!("\n_{name}_words() {{"), 1);
+    let rest = generated.strip_prefix(&begin).unwrap_or(generated);
+    let function = rest.rfind(end).map_or(rest, |at| &rest[..at]);
+    let body = function.replacen(&format!("\n_{name}() {{"), &format!("\n_{name}_words() {{"), 1);
     format!(
         r#"#compdef {name}
 {body}

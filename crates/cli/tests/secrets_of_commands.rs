@@ -271,11 +271,10 @@ fn a_recording_of_waits_of_mariadb_has_no_password() {
 #[test]
 fn the_titles_of_clients_that_fill_tables_do_not_show_a_password() {
     let mut targets = Vec::new();
-    let postgres: Vec<_> = servers::by_url::bindirs().into_iter().take(1).collect();
-    let postgres = postgres.iter().map(|bin| {
+    let start = |bin: &std::path::PathBuf| {
         servers::by_url::Server::start(bin, "host all app 127.0.0.1/32 scram-sha-256", &[])
-    });
-    let postgres: Vec<_> = postgres.collect();
+    };
+    let postgres: Vec<_> = servers::by_url::bindirs().iter().take(1).map(start).collect();
     for server in &postgres {
         let role = format!(
             "CREATE ROLE app LOGIN CREATEDB PASSWORD '{SECRET}'; CREATE DATABASE prod OWNER app"

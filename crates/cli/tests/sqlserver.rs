@@ -376,10 +376,11 @@ fn a_capture_stands_for_its_server_and_holds_no_statement_unless_asked() {
     // The differences are those of the two readings that it holds.
     let captured: serde_json::Value = serde_json::from_str(&captured).unwrap();
     let waits = captured["observation"]["activity"]["waits"].as_array().unwrap().iter();
-    let waits = waits.map(|wait| {
-        (wait["wait_type"].as_str().unwrap().to_owned(), wait["count"].as_u64().unwrap())
-    });
-    let waits: BTreeMap<String, u64> = waits.collect();
+    let waits: BTreeMap<String, u64> = waits
+        .map(|wait| {
+            (wait["wait_type"].as_str().unwrap().to_owned(), wait["count"].as_u64().unwrap())
+        })
+        .collect();
     assert!(waits.len() > 1, "{waits:?}");
     assert_eq!(captures::rises(&captured, &["wait_type", "waits"]), waits);
     lab.steelbench(&["waits", "c.json"])

@@ -282,11 +282,13 @@ fn of_database(catalog: &mut Catalog, sql: &str, texts: &[String]) -> Option<Ans
 /// wait for each other for ever: each locks itself, and then all others.
 fn known(sql: &str) -> String {
     let sql = &sql.replace("READ UNCOMMITTED", "READ COMMITTED");
-    let known =
-        sql.replace(" OPTION (LOOP JOIN, FORCE ORDER, MAXDOP 1)", "").replace(" CACHE 1000", "");
-    let known = known.replace("count_big(*)", "count(*)").replace("datetime2(3)", "datetime2");
-    let known = known.replace(" COLLATE SQL_Latin1_General_CP1_CI_AS", "");
-    let known = known.replace(CHECKSUM, "'not computed'");
+    let known = sql
+        .replace(" OPTION (LOOP JOIN, FORCE ORDER, MAXDOP 1)", "")
+        .replace(" CACHE 1000", "")
+        .replace("count_big(*)", "count(*)")
+        .replace("datetime2(3)", "datetime2")
+        .replace(" COLLATE SQL_Latin1_General_CP1_CI_AS", "")
+        .replace(CHECKSUM, "'not computed'");
     match known.split_once(", CONSTRAINT [pk_") {
         Some((table, _)) if table.contains("] uniqueidentifier") => format!("{table})"),
         _ => known,

@@ -52,9 +52,11 @@ impl Content {
         failure::write(&staged.join(DOC).join("steelbench.cdx.json"), &sbom)?;
         let notices = notices::write(metadata)?;
         failure::write(&staged.join(DOC).join("third-party-notices.txt"), notices)?;
-        let files = failure::files_below(&staged)?;
-        let files = files.iter().filter_map(|path| path.strip_prefix(&staged).ok());
-        let files = files.map(Path::to_path_buf).collect();
+        let files = failure::files_below(&staged)?
+            .iter()
+            .filter_map(|path| path.strip_prefix(&staged).ok())
+            .map(Path::to_path_buf)
+            .collect();
         Ok(Self { target: build.target, root: staged, files, sbom })
     }
 

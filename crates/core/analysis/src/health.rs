@@ -173,7 +173,8 @@ fn share(kind: WarningKind, observations: &Observations) -> Option<f64> {
     let machine = &observations.machine;
     let capacity_s = f64::from(machine.cpus) * observations.elapsed_s;
     let of_machine = |seconds: f64| {
-        Some(seconds / capacity_s).filter(|_| !observations.synthetic && capacity_s >= MACHINE_S)
+        let is_known = !observations.synthetic && capacity_s >= MACHINE_S;
+        is_known.then_some(seconds / capacity_s)
     };
     match kind {
         WarningKind::OtherLoad => of_machine(machine.busy_s - machine.own_s),

@@ -30,7 +30,7 @@ impl TooFew {
         let available = names.filter_map(|other| {
             let all = recorded(other, trials);
             let is_available = all.len() >= own.len() && all.iter().all(Percentile::is_available);
-            Some((other, all.first()?.percent)).filter(|_| is_available)
+            is_available.then_some((other, all.first()?.percent))
         });
         let highest = available.max_by(|a, b| a.1.total_cmp(&b.1));
         Some(Self {

@@ -110,7 +110,7 @@ impl ConfigurationScripts {
         };
         let scripts = names.iter().map(|name| {
             let own = || statements.iter().filter(|statement| statement.script == **name);
-            let alone = Some(*name).filter(|_| names.len() > 1);
+            let alone = (names.len() > 1).then_some(*name);
             ScriptFigures {
                 script: (*name).to_owned(),
                 transactions: committed(Some(name)),

@@ -78,11 +78,10 @@ impl Domain {
                     return special[index.min(special.len() - 1)];
                 }
                 let inner = (position - share) / (1.0 - share);
-                let value = match scale {
+                let value = rounded(match scale {
                     Scale::Linear => low + inner * (high - low),
                     Scale::Log => low * (high / low).powf(inner),
-                };
-                let value = rounded(value);
+                });
                 let value = if *whole { value.round() } else { value };
                 value.clamp(*low, *high)
             }

@@ -109,7 +109,9 @@ impl Buffers {
 
 impl Drop for Buffers {
     fn drop(&mut self) {
-        if let Some(layout) = layout(self.bytes).ok().filter(|_| self.bytes > 0) {
+        if let Some(layout) = layout(self.bytes).ok()
+            && self.bytes > 0
+        {
             // SAFETY: it was allocated with this layout, and no I/O uses it any more: else `leak`
             // is called.
             unsafe { alloc::dealloc(self.memory.as_ptr(), layout) };

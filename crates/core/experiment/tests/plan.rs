@@ -189,12 +189,12 @@ fn changes_are_those_that_need_more_than_a_setting() {
     assert_eq!(Plan::new(&unlisted).changes(Some(a), b)[0], b.levels[1]);
 
     // Without commands it is not, and its changes are noticed all the same.
-    let plain: Vec<&str> = EVERYTHING
+    let lines: Vec<&str> = EVERYTHING
         .lines()
         .filter(|line| !(line.starts_with("prepare") || line.starts_with("cleanup")))
         .collect();
-    let plain = plain.join("\n").replace("hard_to_change = [\"target.volume\"]", "");
-    let plain = common::experiment(&plain);
+    let text = lines.join("\n").replace("hard_to_change = [\"target.volume\"]", "");
+    let plain = common::experiment(&text);
     assert!(!plain.factors[1].hard_to_change);
     assert_eq!(Plan::new(&plain).changes(Some(a), b)[0], b.levels[1]);
 }

@@ -51,10 +51,9 @@ fn runs_a_fraction_of_the_combinations_in_blocks() {
 /// More combinations than a grid may have.
 #[test]
 fn factors_may_be_many() {
-    let many: Vec<String> =
+    let factors: Vec<String> =
         (0..20).map(|i| format!("\"target.settings.p{i}\" = [1, 2]\n")).collect();
-    let many = many.concat();
-    let many = SCREENING.replace("[factors]\n", &format!("[factors]\n{many}"));
+    let many = SCREENING.replace("[factors]\n", &format!("[factors]\n{}", factors.concat()));
     let own = experiment(&many.replace("\"IV\"", "\"III\""));
     assert_eq!((own.factors.len(), own.configurations.len()), (27, 32));
 }

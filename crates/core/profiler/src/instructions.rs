@@ -52,7 +52,7 @@ impl Instructions {
         let read = self.counter.read_full()?;
         let since = read.count().saturating_sub(self.last);
         self.last = read.count();
-        Ok(Some(since).filter(|_| read.time_running() == read.time_enabled()))
+        Ok((read.time_running() == read.time_enabled()).then_some(since))
     }
 }
 

@@ -80,7 +80,7 @@ pub(crate) fn warnings(compared: &WarningsCompared) -> Option<Section> {
     table.right("B", |own| count(own.to, compared.to_trials));
     table.left("for example", |own| own.detail.as_str()).optional(1);
     section.table(table);
-    Some(section).filter(|_| !compared.kinds.is_empty())
+    (!compared.kinds.is_empty()).then_some(section)
 }
 
 /// `1.93x [1.88, 1.99] faster than A`; without a direction `1.00x [0.98, 1.02] against A (above 1

@@ -103,7 +103,7 @@ fn changes(history: &History) -> Option<Section> {
          at most 5 % of unchanged configurations are reported. The intervals take the position \
          of the change as known.",
     );
-    Some(section).filter(|_| !history.configurations.is_empty())
+    (!history.configurations.is_empty()).then_some(section)
 }
 
 /// Predictions of models for held-out levels, with the measurements; `None` without a model.
@@ -144,7 +144,7 @@ fn models(history: &History) -> Option<Section> {
             factors.len()
         ));
     }
-    Some(section).filter(|_| !is_empty)
+    (!is_empty).then_some(section)
 }
 
 /// Labels and commits of the runs; `None` without any.
@@ -159,7 +159,7 @@ fn runs(history: &History) -> Option<Section> {
     table.name("label", |run| run.label.as_deref());
     table.left("commit", |run| text::origin(None, run.git.as_ref()));
     section.table(table);
-    Some(section).filter(|_| !is_empty)
+    (!is_empty).then_some(section)
 }
 
 /// Changes in environment and settings, run by run; `None` without any.
@@ -176,7 +176,7 @@ fn surroundings(history: &History) -> Option<Section> {
     table.name("before", |(_, change, absent)| changed(change, change.from.as_ref(), absent));
     table.name("since", |(_, change, absent)| changed(change, change.to.as_ref(), absent));
     section.table(table);
-    Some(section).filter(|_| rows.count() > 0)
+    (rows.count() > 0).then_some(section)
 }
 
 fn configuration(history: &History, own: &HistorySeries) -> Section {

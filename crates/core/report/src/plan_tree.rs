@@ -84,15 +84,15 @@ pub fn rest(section: &mut Section, plan: &Plan) {
 }
 
 pub fn overview(plan: &Plan) -> String {
-    let said = [
+    let figures = [
         plan.cost.map(|cost| format!("estimated cost {}", grouped(cost).text())),
         plan.degree.filter(|degree| *degree > 1).map(|degree| format!("up to {degree} threads")),
         plan.elapsed_ms.map(|ms| format!("run in {} ms", grouped(ms).text())),
         plan.cpu_ms.map(|ms| format!("{} ms CPU time", grouped(ms).text())),
         plan.planning_ms.map(|ms| format!("planned in {} ms", grouped(ms).text())),
     ];
-    let said = joined(said.into_iter().flatten(), ", ");
-    let said = if said.is_empty() { "no costs and no run recorded".to_owned() } else { said };
+    let summary = joined(figures.into_iter().flatten(), ", ");
+    let said = if summary.is_empty() { "no costs and no run recorded".to_owned() } else { summary };
     let mut characters = said.chars();
     let first = characters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
     format!("{first}{}.", characters.as_str())

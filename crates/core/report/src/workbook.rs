@@ -139,10 +139,10 @@ fn lines<'a>(summary: &'a Summary<'a>) -> Vec<Line<'a>> {
         let Some(at) = level.and_then(|own| places.get(own.level.as_str()).copied()) else {
             continue;
         };
-        let others = row.levels.iter().filter(|level| level.factor != effect.factor);
-        let others: Vec<String> =
-            others.map(|level| format!("{}={}", level.factor, level.level)).collect();
-        let others = if others.is_empty() { name() } else { others.join(" ") };
+        let levels = row.levels.iter().filter(|level| level.factor != effect.factor);
+        let levels: Vec<String> =
+            levels.map(|level| format!("{}={}", level.factor, level.level)).collect();
+        let others = if levels.is_empty() { name() } else { levels.join(" ") };
         let line = *known.entry(others).or_insert_with_key(|others| {
             lines.push((others.clone(), vec![None; effect.levels.len()]));
             lines.len() - 1
@@ -167,12 +167,11 @@ fn profile<'a>(summary: &'a Summary<'a>) -> Table<'a> {
         .filter_map(|row| Some((row, row.accounting.as_ref()?)))
         .collect();
     let is_class = |name: &str| WaitClass::ALL.iter().any(|class| class.name() == name);
-    let names = measured.first().map_or_else(Vec::new, |(_, own)| parts(own));
-    let names = names
+    let first = measured.first().map_or_else(Vec::new, |(_, own)| parts(own));
+    let names: Vec<(&str, String)> = first
         .into_iter()
         .map(|(name, _)| name)
-        .filter(|name| !is_class(name) || measured.iter().any(|(_, own)| part(own, name) != 0.0));
-    let names: Vec<(&str, String)> = names
+        .filter(|name| !is_class(name) || measured.iter().any(|(_, own)| part(own, name) != 0.0))
         .map(|name| match name {
             class if is_class(class) => (name, format!("{class} wait")),
             _ => (name, name.to_owned()),

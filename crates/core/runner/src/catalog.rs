@@ -192,10 +192,11 @@ pub fn validate(registry: Registry, experiment: &Experiment) -> Result<(), FileE
         let disturbances = registry.disturbances.iter();
         let disturbing =
             disturbances.flat_map(|own| own.plan(configuration, Disturbed { engine, probe }));
-        let from_engine = from_engine.chain(disturbing);
-        let from_engine = from_engine.chain(without_link(engine, configuration));
-        let from_engine = from_engine.chain(shared(engine, configuration));
-        let from_engine = from_engine.chain(divided_twice(experiment, configuration));
+        let from_engine = from_engine
+            .chain(disturbing)
+            .chain(without_link(engine, configuration))
+            .chain(shared(engine, configuration))
+            .chain(divided_twice(experiment, configuration));
         let objections_of_all = from_engine.chain(probe.plan(configuration, &target));
         for objection in objections_of_all.chain(secrets(experiment.recorded_form(configuration))) {
             if !objections.contains(&objection) {

@@ -39,9 +39,8 @@ pub fn refused(configuration: &Configuration, library: &'static Library) -> Vec<
     };
     asked
         .filter_map(|(path, method)| {
-            let said = connection.run(&format!("SET {SETTING} = '{method}'")).err()?;
-            let said = said.to_string();
-            let said = said.lines().next().unwrap_or_default().to_owned();
+            let error = connection.run(&format!("SET {SETTING} = '{method}'")).err()?.to_string();
+            let said = error.lines().next().unwrap_or_default().to_owned();
             let message = format!(
                 "DuckDB {} does not support compression `{method}`: {said}",
                 library.version

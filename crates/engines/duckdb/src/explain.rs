@@ -22,7 +22,7 @@ pub fn explain(
         "SELECT count(DISTINCT block_id) FROM pragma_storage_info({name}) WHERE persistent"
     );
     // A Parquet file has no blocks of the database.
-    let stored = Some(stored).filter(|_| table.storage.format == TableFormat::Table);
+    let stored = (table.storage.format == TableFormat::Table).then_some(stored);
     let mut explained = Explained {
         plan: Some(Planned {
             text: answer(connection, &format!("EXPLAIN {sql}"), 1)?,

@@ -44,7 +44,9 @@ fn make(setup: &Setup, target: &Target, path: &Path) -> Result<(), EngineError> 
         copied.map_err(EngineError::at(&dump.place()))?;
     }
     let connection = target.connect_to(&target.open_at(path)?)?;
-    if let Some(dump) = dump.filter(|_| database.is_none()) {
+    if let Some(dump) = dump
+        && database.is_none()
+    {
         run(&connection, dump, None)?;
     }
     for file in &setup.sql {

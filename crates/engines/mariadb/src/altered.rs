@@ -97,7 +97,9 @@ impl Alter for MariaDb {
         }
         let (of_file, while_it_runs): (Settings, Settings) =
             of_server.clone().into_iter().partition(|(name, _)| !known[name].is_dynamic());
-        if let Some(name) = of_file.keys().next().filter(|_| !altered.may_restart()) {
+        if let Some(name) = of_file.keys().next()
+            && !altered.may_restart()
+        {
             return Err(EngineError::failed(path(name), NEEDS_RESTART));
         }
         altered.note(&mut record, &of_server, &known, &mut client)?;

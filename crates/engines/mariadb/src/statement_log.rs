@@ -32,8 +32,10 @@ impl StatementLogs for Logs {
                 continue;
             }
             is_head = false;
-            if let Some(name) = line.strip_prefix("use ").filter(|_| run.text.is_empty()) {
-                database = name.trim_end_matches(';').trim_matches('`').to_owned();
+            if let Some(name) = line.strip_prefix("use ")
+                && run.text.is_empty()
+            {
+                name.trim_end_matches(';').trim_matches('`').clone_into(&mut database);
             } else if !(run.text.is_empty() && line.starts_with("SET timestamp=")) {
                 if !run.text.is_empty() {
                     run.text.push('\n');

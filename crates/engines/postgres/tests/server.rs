@@ -134,9 +134,9 @@ fn files_of_tablespaces_count_and_leave_the_page_cache() {
         client
             .batch("CREATE TABLE t TABLESPACE s AS SELECT generate_series(1, 300000) AS n")
             .unwrap();
-        let path = client.query("SELECT pg_relation_filepath('t')", &[]).unwrap();
-        let path = path.iter().next().unwrap().get(0).unwrap().to_owned();
-        let path = cluster.data_directory().join(path).canonicalize().unwrap();
+        let rows = client.query("SELECT pg_relation_filepath('t')", &[]).unwrap();
+        let name = rows.iter().next().unwrap().get(0).unwrap().to_owned();
+        let path = cluster.data_directory().join(name).canonicalize().unwrap();
         assert!(path.starts_with(&place));
         let file = std::fs::File::open(path).unwrap();
         assert!(cluster.space_bytes() > before + (10 << 20));

@@ -276,7 +276,9 @@ impl Action for BackgroundAction<'_> {
             .into());
         }
         self.add_action(seen)?;
-        if let Some(backup) = self.outcome.backup.as_ref().filter(|_| self.job.restore) {
+        if let Some(backup) = self.outcome.backup.as_ref()
+            && self.job.restore
+        {
             let measured = self.request(self.job.rate_limit)?;
             let verdict = Verdict::find(self.work()?, &measured, backup, self.context.cancel)?;
             verdict.add_to(seen);

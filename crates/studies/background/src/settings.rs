@@ -285,7 +285,9 @@ impl Job {
             transfer_bytes.map(|_| TRANSFER_SIZE.path()),
             buffers.map(|_| BUFFERS.path()),
         ];
-        if let Some(path) = given.into_iter().flatten().next().filter(|_| !tool.is_of_server) {
+        if let Some(path) = given.into_iter().flatten().next()
+            && !tool.is_of_server
+        {
             let message = format!("{} writes its files itself; remove it", tool.name);
             return Some(Invalid::new(path, message));
         }

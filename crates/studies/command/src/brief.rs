@@ -32,7 +32,9 @@ pub fn document(
         "± and [ ]: 95 % CI over {}. {more}waits, devices and all responses: -v.",
         plural(blocks, "block")
     ));
-    if let Some(first) = summary.findings().first().filter(|_| times.len() > 1) {
+    if let Some(first) = summary.findings().first()
+        && times.len() > 1
+    {
         section.line(first.text.as_str());
     }
     let warnings = summary.configurations.iter().flat_map(|row| &row.warnings);

@@ -189,7 +189,7 @@ impl Job {
 
     /// Seconds of the measurement, where these decide.
     pub fn duration_s(&self) -> Option<f64> {
-        Some(self.runs.duration_s).filter(|_| self.exact_runs().is_none())
+        self.exact_runs().is_none().then_some(self.runs.duration_s)
     }
 }
 

@@ -147,9 +147,9 @@ fn query_time(parts: &[&QueryPart], classes: &[WaitClass], sample_s: Option<f64>
     });
     let cpu = TimePart { name: CPU, time: seconds(parts, |own| own.cpu_s), below_s: None };
     // Where samples see more than there is, the rest is negative: it is not an amount.
-    let rest = values(parts, QueryPart::unaccounted_s);
-    let rest = Estimate::from_values(&rest, "s", Direction::LowerIsBetter);
-    let rest = TimePart { name: UNACCOUNTED, time: rest, below_s: None };
+    let unaccounted = values(parts, QueryPart::unaccounted_s);
+    let time = Estimate::from_values(&unaccounted, "s", Direction::LowerIsBetter);
+    let rest = TimePart { name: UNACCOUNTED, time, below_s: None };
     let name = parts.first().map_or(REST, |own| own.query.as_str());
     QueryTime {
         query: if name == REST { BEHIND.to_owned() } else { name.to_owned() },

@@ -162,7 +162,7 @@ impl DiskRow {
     ) -> Option<Self> {
         let (configuration, trials) = (&recording.configurations[position], grid.trials(position));
         trials.first()?;
-        let own = |path| Some(configuration.get(path)?).filter(|_| !has_streams(configuration));
+        let own = |path| if has_streams(configuration) { None } else { configuration.get(path) };
         // What goes before `.iops` in the names of responses.
         let names =
             response::names(&trials).into_iter().filter_map(|name| name.strip_suffix(".iops"));

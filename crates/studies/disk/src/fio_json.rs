@@ -34,7 +34,9 @@ pub fn fio_json(recording: &Recording, grouped: &BTreeMap<String, String>) -> Va
         for stream in Stream::all(of, observations) {
             let name = stream.name.clone().unwrap_or_else(|| run.name.clone());
             let (job, figures) = (grouped.get(&name), stream.figures(observations));
-            if let Some(at) = sum.filter(|_| job.is_some()) {
+            if let Some(at) = sum
+                && job.is_some()
+            {
                 jobs[at].figures.add(&figures);
             } else {
                 sum = sum.or(job.map(|_| jobs.len()));

@@ -289,7 +289,9 @@ impl StreamPlan {
             .zip(set.with_role(role))
             .filter(|(number, _)| only.is_none_or(|only| only == *number))
         {
-            if let Some(reason) = file.forbidden.as_ref().filter(|_| self.writes()) {
+            if let Some(reason) = file.forbidden.as_ref()
+                && self.writes()
+            {
                 return Err(unfit(reason.clone()).into());
             }
             let length =

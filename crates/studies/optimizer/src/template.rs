@@ -189,9 +189,9 @@ impl VariedColumn {
     ) -> Result<(Self, usize), TemplateError> {
         let is_name = |token: &Token<'_>| matches!(token.kind, Kind::Word | Kind::Name);
         let name = |at: usize| all.get(at).filter(|own| is_name(own)).copied();
-        let column = at.checked_sub(1).and_then(name);
-        let column =
-            column.filter(|own| !BEFORE_A_PREDICATE.iter().any(|word| own.is_keyword(word)));
+        let is_column =
+            |token: &Token<'_>| !BEFORE_A_PREDICATE.iter().any(|word| token.is_keyword(word));
+        let column = at.checked_sub(1).and_then(name).filter(is_column);
         let column = column.ok_or(TemplateError::NoColumn)?;
         let is_qualified = at >= 3 && all[at - 2].text == ".";
         let qualifier = if is_qualified { name(at - 3) } else { None };

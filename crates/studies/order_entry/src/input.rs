@@ -120,7 +120,9 @@ impl Inputs {
             supplier: self.other(input.warehouse, 1, random).unwrap_or(input.warehouse),
             quantity: random.random_range(1..=10),
         }));
-        if let Some(last) = input.lines.last_mut().filter(|_| rolls_back) {
+        if let Some(last) = input.lines.last_mut()
+            && rolls_back
+        {
             last.item = self.size.items() + 1;
         }
     }

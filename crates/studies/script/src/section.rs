@@ -16,7 +16,9 @@ pub fn sections(summary: &Summary, configurations: &[ConfigurationScripts]) -> V
     let mut sections: Vec<Section> =
         shown.map(|own| section(own, summary.part_names(own.index))).collect();
     let others = configurations.len() - sections.len();
-    if let Some(last) = sections.last_mut().filter(|_| others > 0) {
+    if let Some(last) = sections.last_mut()
+        && others > 0
+    {
         let others = number::plural(others, "other configuration");
         last.note(format!("{others}: see `show --only` and the JSON output."));
     }

@@ -148,9 +148,10 @@ impl StatementHistory {
         self.has_pages |= pages.is_some();
         let work =
             pages.map(|(hit, read)| hit.saturating_add(read)).or_else(|| one.get("rows_read"));
-        let waits = one.samples();
-        let waits = waits.map(|(wait, samples)| SampledWait { wait: wait.to_owned(), samples });
-        let waits = waits.collect();
+        let waits = one
+            .samples()
+            .map(|(wait, samples)| SampledWait { wait: wait.to_owned(), samples })
+            .collect();
         let CountedStatement { digest, database, user, is_top, text, plan_hash, plan, .. } = one;
         let plan = plan_hash.zip(plan).map(|(hash, text)| {
             *self.hashes.entry(hash).or_insert_with(|| {

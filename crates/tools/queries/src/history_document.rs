@@ -196,7 +196,7 @@ fn statements(history: &StatementHistory, rows: usize) -> Option<Section> {
         "mean over time: mean time of a run; the scale spans the smallest to the \
                   largest value, not from zero.",
     );
-    Some(section).filter(|_| !history.statements.is_empty())
+    (!history.statements.is_empty()).then_some(section)
 }
 
 fn means(series: &StatementSeries, intervals: usize) -> Vec<Option<f64>> {

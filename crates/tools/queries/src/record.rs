@@ -68,7 +68,9 @@ pub fn joined(intervals: impl IntoIterator<Item = QueryInterval>) -> Option<Snap
             .into_iter()
             .for_each(|one| add(&mut snapshot.statements, &mut places, one));
     }
-    if let Some(snapshot) = joined.as_mut().filter(|_| unobserved_ms > 0) {
+    if let Some(snapshot) = joined.as_mut()
+        && unobserved_ms > 0
+    {
         let unobserved = seconds(unobserved_ms as f64 / 1e3);
         snapshot
             .notes

@@ -140,7 +140,9 @@ impl Tune {
         let worth = stage.knobs.search.worth;
         let confirmed = Confirmation::from_recording(&recording, contenders, goal, worth)?;
         let mut ablation: Option<Ablation> = None;
-        if let Some(winner) = confirmed.winner.filter(|_| self.explain) {
+        if let Some(winner) = confirmed.winner
+            && self.explain
+        {
             let to = &confirmed.contenders[winner].point;
             let path = AblationPath::new(stage.knobs, optimiser, &history.tried, to);
             let file = Stage::beside(results, ablation::SUFFIX);
@@ -159,7 +161,9 @@ impl Tune {
             form,
         };
         session.show_as(stage.context, &recording, None, &|summary| page.document(summary))?;
-        if let Some(winner) = confirmed.winner.filter(|_| self.apply) {
+        if let Some(winner) = confirmed.winner
+            && self.apply
+        {
             self.apply(stage, &confirmed.contenders[winner])?;
         }
         Ok(ExitCode::Ok)

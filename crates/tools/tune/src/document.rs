@@ -217,7 +217,9 @@ impl Page<'_> {
             ));
         }
         let first = own.present.first().zip(own.present.last());
-        if let Some((first, last)) = first.filter(|_| own.present.len() > 1) {
+        if let Some((first, last)) = first
+            && own.present.len() > 1
+        {
             section.line(format!(
                 "The present settings measured {} in the first round and {} in the last.",
                 number::quantity(*first, &self.confirmation.response.unit),

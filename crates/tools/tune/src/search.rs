@@ -267,7 +267,9 @@ impl Searching<'_> {
                 (None, None) => Outcome::Failed,
             };
             let point = contender.point.clone();
-            if let Some(seen) = trial.observations.as_ref().filter(|_| trial.is_futile()) {
+            if let Some(seen) = trial.observations.as_ref()
+                && trial.is_futile()
+            {
                 let left_s = rate_bound(trial).and(history.time.window_s());
                 let left_s = left_s.map(|all_s| (all_s - seen.elapsed_s).max(0.0));
                 let (point, elapsed_s) = (point.clone(), seen.elapsed_s);

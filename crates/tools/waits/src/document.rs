@@ -41,7 +41,9 @@ pub fn activity(
     sections.extend(counted(summary));
     sections.extend(counters::sections(summary, view));
     sections.extend(meanings(summary));
-    sections.extend(Some(summary).filter(|_| view.statements).and_then(texts));
+    if view.statements {
+        sections.extend(texts(summary));
+    }
     sections.extend(missing(&summary.seen.lost));
     let elapsed = number::seconds(summary.seen.elapsed_s);
     Document { title: format!("{}: waits in {elapsed}", summary.seen.server).into(), sections }

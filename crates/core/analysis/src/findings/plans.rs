@@ -109,7 +109,9 @@ impl<'s> Sides<'s> {
         changed.sort_by(|a, b| b.0.total_cmp(&a.0));
         let others = changed.len().saturating_sub(NAMED);
         changed.truncate(NAMED);
-        if let Some((_, last)) = changed.last_mut().filter(|_| others > 0) {
+        if let Some((_, last)) = changed.last_mut()
+            && others > 0
+        {
             last.text = format!(
                 "{} The plans of {} more changed, too.",
                 last.text,

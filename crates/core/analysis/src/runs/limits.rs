@@ -38,16 +38,17 @@ pub fn judge_sides(
                 None => pair.choices(which)?.remove(0),
             };
             let candidates = pair.matches.iter().zip(pair.samples(&response));
-            let candidates = candidates.map(|(own, samples)| Candidate {
-                label: pair.from.first().configurations[own.from].label.clone(),
-                values: samples.logarithms().map(|[from, to]| Logarithms {
-                    is_paired: false,
-                    from,
-                    to,
-                    timed_out: samples.timed_out(),
-                }),
-            });
-            let candidates = candidates.collect();
+            let candidates = candidates
+                .map(|(own, samples)| Candidate {
+                    label: pair.from.first().configurations[own.from].label.clone(),
+                    values: samples.logarithms().map(|[from, to]| Logarithms {
+                        is_paired: false,
+                        from,
+                        to,
+                        timed_out: samples.timed_out(),
+                    }),
+                })
+                .collect();
             let too_few = pair.too_few(&response);
             Ok(LimitJudged::new(limit, response, candidates, too_few)?)
         })

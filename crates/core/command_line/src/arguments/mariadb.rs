@@ -56,9 +56,9 @@ impl MariaDb {
             url.push('@');
         }
         // As to MariaDB's programs, a port alone is one of this machine.
-        let host = psql.host.as_deref().or_else(|| self.port.map(|_| "127.0.0.1"));
-        let host = host.unwrap_or_default();
-        let host = if host.contains(':') { format!("[{host}]") } else { encoded(host) };
+        let default = if self.port.is_some() { "127.0.0.1" } else { "" };
+        let name = psql.host.as_deref().unwrap_or(default);
+        let host = if name.contains(':') { format!("[{name}]") } else { encoded(name) };
         url.push_str(&host);
         if let Some(port) = self.port {
             url.push(':');

@@ -14,7 +14,9 @@ use serde_json::{Value, json};
 pub(crate) fn sections(summary: &Summary, models: &[ModelSummary]) -> Vec<Section> {
     let mut sections: Vec<Section> = models.iter().map(|model| section(summary, model)).collect();
     let left_out = summary.models_left_out();
-    if let Some(last) = sections.last_mut().filter(|_| left_out > 0) {
+    if let Some(last) = sections.last_mut()
+        && left_out > 0
+    {
         let others = number::plural(left_out, "other combination");
         last.note(format!(
             "{others} of levels can be modelled too: select one with `show --only` or \

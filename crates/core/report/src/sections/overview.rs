@@ -150,7 +150,7 @@ fn machine(environment: &Environment) -> String {
     let parts = [environment.host.clone(), environment.cpu_model.clone(), Some(cpus), memory];
     let software = [environment.kernel.clone(), environment.virtualization.clone()];
     let parts = parts.into_iter().chain(software).flatten().chain(engines);
-    let ours = Some(format!("Steelbench {}", environment.steelbench))
-        .filter(|_| !environment.steelbench.is_empty());
+    let version = &environment.steelbench;
+    let ours = (!version.is_empty()).then(|| format!("Steelbench {version}"));
     joined(parts.chain(ours), ", ")
 }

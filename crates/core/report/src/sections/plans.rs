@@ -80,12 +80,14 @@ fn described(summary: &Summary, plan: &PlanRow, differs: bool) -> String {
     if plan.operators.len() > OPERATORS_MAX {
         operators.push("...");
     }
-    let figures = [
+    let estimates = [
         estimate(plan.estimated_rows).map(|rows| format!("{rows} rows")),
         estimate(plan.estimated_cost).map(|cost| format!("cost {cost}")),
     ];
-    let figures = joined(figures.into_iter().flatten(), ", ");
-    let figures = if figures.is_empty() { figures } else { format!("; {figures}") };
+    let mut figures = joined(estimates.into_iter().flatten(), ", ");
+    if !figures.is_empty() {
+        figures.insert_str(0, "; ");
+    }
     let trials = number::plural(plan.trials, "trial");
     let labels = labels(summary, plan);
     let of = if differs && !labels.is_empty() { format!("{labels}: ") } else { String::new() };

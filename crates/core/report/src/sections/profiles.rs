@@ -24,7 +24,9 @@ pub(crate) fn sections(summary: &Summary, profiles: &[ConfigurationProfile]) -> 
     let shown = shown(summary, profiles);
     let left_out = profiles.len() - shown.len();
     sections.extend(shown.iter().map(|profile| section(profile)));
-    if let Some(last) = sections.last_mut().filter(|_| left_out > 0) {
+    if let Some(last) = sections.last_mut()
+        && left_out > 0
+    {
         let others = number::plural(left_out, "other configuration");
         last.note(format!("{others} also have profiles: see `compare` and `export`."));
     }

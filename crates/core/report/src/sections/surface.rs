@@ -173,9 +173,9 @@ fn stationary(section: &mut Section, report: &SurfaceReport, own: &StationaryPoi
         Kind::Saddle => "a saddle",
         Kind::Ridge => "a ridge",
     };
-    let coded = own.coded.iter().enumerate();
-    let coded = coded.map(|(at, code)| format!("x{} {}", at + 1, number::signed(*code, 2)));
-    let coded = coded.collect::<Vec<_>>().join(", ");
+    let codes = own.coded.iter().enumerate();
+    let codes = codes.map(|(at, code)| format!("x{} {}", at + 1, number::signed(*code, 2)));
+    let coded = codes.collect::<Vec<_>>().join(", ");
     if own.is_tested {
         section.line(format!(
             "Stationary point: {shape} at {} ({coded}), predicted mean {}.",
@@ -197,7 +197,9 @@ fn stationary(section: &mut Section, report: &SurfaceReport, own: &StationaryPoi
         parts.collect::<Vec<_>>().join(" ")
     });
     section.table(table);
-    if let Some(region) = own.region.as_ref().filter(|_| own.is_tested) {
+    if let Some(region) = own.region.as_ref()
+        && own.is_tested
+    {
         let mut table = Columns::for_rows(report.factors.iter().zip(region));
         table.name("factor", |(own, _)| analysis::wording::short_name(&own.name).to_owned());
         table.left("95 % confidence region", |(_, range)| range.text());
@@ -271,9 +273,9 @@ impl Plane<'_> {
     fn elsewhere(&self) -> String {
         let others = self.others();
         let all = self.report.levels(&others);
-        let named = self.report.factors.iter().zip(all).enumerate();
-        let named = named.filter(|(at, _)| !self.pair.contains(at));
-        let named: Vec<String> = named
+        let factors = self.report.factors.iter().zip(all).enumerate();
+        let named: Vec<String> = factors
+            .filter(|(at, _)| !self.pair.contains(at))
             .map(|(_, (own, level))| {
                 format!("{} {level}", analysis::wording::short_name(&own.name))
             })

@@ -14,7 +14,9 @@ use observations::WaitSource;
 pub(crate) fn sections(summary: &Summary, configurations: &[ConfigurationWaits]) -> Vec<Section> {
     let mut sections: Vec<Section> = configurations.iter().map(section).collect();
     let all = summary.configurations.iter().filter(|row| row.accounting.is_some()).count();
-    if let Some(last) = sections.last_mut().filter(|_| all > configurations.len()) {
+    if let Some(last) = sections.last_mut()
+        && all > configurations.len()
+    {
         let others = number::plural(all - configurations.len(), "other configuration");
         last.note(format!("{others}: see `show --only` and the JSON output."));
     }

@@ -94,7 +94,9 @@ impl BackgroundWork for MariaSchema {
         folder: &Path,
         cancel: &Cancel,
     ) -> Result<Restored, EngineError> {
-        if let Some(server) = self.private_server().filter(|_| request.tool == COPY_TOOL) {
+        if let Some(server) = self.private_server()
+            && request.tool == COPY_TOOL
+        {
             let source = Source::of_server(&lock(server), folder);
             return data_copy::restore(source, request, backup, cancel);
         }

@@ -145,7 +145,7 @@ fn setting(row: Vec<Option<String>>) -> Option<ServerSetting> {
         CACHES_IN_BYTES.contains(&name.as_str()) || (ends(&IN_BYTES) && !ends(&NOT_IN_BYTES));
     Some(ServerSetting {
         unit: (is_bytes && value.parse::<u64>().is_ok()).then(|| "B".into()),
-        value: Some(value).filter(|_| is_plain),
+        value: is_plain.then_some(value),
         default: default.filter(|_| is_plain),
         source,
         file: Some(file).filter(|file| !file.is_empty()),

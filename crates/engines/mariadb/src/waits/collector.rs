@@ -103,12 +103,15 @@ impl WaitCollector for MariaCollector {
             times: after.sessions.zip(before.sessions).map(|(after, before)| after.since(before)),
             instruments,
         };
-        let parts = if samples.len() > 1 { &readings[..] } else { &[] };
-        let parts = parts.windows(2).zip(&samples).map(|(ends, samples)| {
-            let (waits, time) = counted(&ends[0], &ends[1]).account(samples);
-            SessionPart { session_s: time.session_s, cpu_s: time.cpu_s, waits }
-        });
-        let parts = parts.collect();
+        let divided = if samples.len() > 1 { &readings[..] } else { &[] };
+        let parts = divided
+            .windows(2)
+            .zip(&samples)
+            .map(|(ends, samples)| {
+                let (waits, time) = counted(&ends[0], &ends[1]).account(samples);
+                SessionPart { session_s: time.session_s, cpu_s: time.cpu_s, waits }
+            })
+            .collect();
         let mut all = Samples::default();
         for own in &samples {
             all.join(own);

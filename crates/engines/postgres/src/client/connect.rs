@@ -145,9 +145,16 @@ fn keep_alive(stream: &Stream, wanted: &KeepAlive) -> io::Result<()> {
     if wanted.is_off || socket.domain()? == Domain::UNIX {
         return Ok(());
     }
-    let parameters = wanted.idle.into_iter().fold(TcpKeepalive::new(), TcpKeepalive::with_time);
-    let parameters = wanted.interval.into_iter().fold(parameters, TcpKeepalive::with_interval);
-    let parameters = wanted.count.into_iter().fold(parameters, TcpKeepalive::with_retries);
+    let mut parameters = TcpKeepalive::new();
+    if let Some(idle) = wanted.idle {
+        parameters = parameters.with_time(idle);
+    }
+    if let Some(interval) = wanted.interval {
+        parameters = parameters.with_interval(interval);
+    }
+    if let Some(count) = wanted.count {
+        parameters = parameters.with_retries(count);
+    }
     socket.set_keepalive(true)?;
     socket.set_tcp_keepalive(&parameters)?;
     socket.set_tcp_user_timeout(wanted.user_timeout)

@@ -33,7 +33,9 @@ pub fn read(text: &str) -> Vec<Statement> {
         }
         let detail =
             line.split_once("DETAIL:  ").and_then(|(_, detail)| detail.split_once("arameters: "));
-        if let Some((_, text)) = detail.filter(|_| !executed.is_empty()) {
+        if let Some((_, text)) = detail
+            && !executed.is_empty()
+        {
             values = parameters(&format!("{text}\n{body}"));
             add_values(statements.last_mut(), &executed, &values);
         }

@@ -210,7 +210,9 @@ impl Reader {
 
     /// A line below a node, or behind all of them.
     fn below(&mut self, number: usize, at: usize, text: &str) -> Result<(), PlanError> {
-        if let Some(name) = part_name(text).filter(|_| self.summary.is_none()) {
+        if let Some(name) = part_name(text)
+            && self.summary.is_none()
+        {
             self.part = Some(Part { column: at, members: name });
             return Ok(());
         }
@@ -227,7 +229,9 @@ impl Reader {
             self.open = property::is_open(value).then(|| key.to_owned());
             return Ok(());
         }
-        if let Some((verb, target)) = target(text).filter(|_| self.summary.is_none()) {
+        if let Some((verb, target)) = target(text)
+            && self.summary.is_none()
+        {
             let (schema, table) = heading::qualified(target);
             let node = self.nodes.last_mut().expect("not empty");
             let targets = node.members.entry("Target Tables").or_insert_with(|| json!([]));

@@ -147,10 +147,10 @@ impl Reading {
                         .lost
                         .push("CPU time of sessions: the server does not count it.".into());
                 }
-                let pages = |column| rise(before.first(), now.first(), column);
-                let pages = pages("logical_reads").zip(pages("page_reads"));
-                let pages =
-                    pages.map(|(all, reads)| PageUse { hits: all.saturating_sub(reads), reads });
+                let rise = |column| rise(before.first(), now.first(), column);
+                let pages = rise("logical_reads")
+                    .zip(rise("page_reads"))
+                    .map(|(all, reads)| PageUse { hits: all.saturating_sub(reads), reads });
                 collected.used = EngineUse { pages, ..EngineUse::default() };
             }
             (Err(why), _) | (_, Err(why)) => {

@@ -292,7 +292,9 @@ impl fmt::Display for Workload {
         if self.paced {
             writeln!(f, "pace = 1")?;
         }
-        if let Some(rate) = self.rate.filter(|_| self.kind.scripts().is_some()) {
+        if let Some(rate) = self.rate
+            && self.kind.scripts().is_some()
+        {
             writeln!(f, "rate = \"{rate}/s\"")?;
         }
         writeln!(f, "max_tries = {}", self.tries)?;

@@ -188,7 +188,9 @@ fn kept(place: Place<'_>, source: usize, table: &Table, demand: &Demand) -> Opti
     let block = place.block;
     let is_cut = block.is_limited && !block.order.is_empty() && !demand.serves_order;
     let is_counted = demand.is_whole && !is_cut && !demand.is_join;
-    if let Some(kept) = counted(place).filter(|_| is_counted) {
+    if let Some(kept) = counted(place)
+        && is_counted
+    {
         return Some(kept);
     }
     // Nothing is known of the parts of documents.
@@ -242,11 +244,17 @@ fn joined(place: Place<'_>, source: usize, table: &Table, demand: &Demand) -> Op
         return demand.share().map(|share| share * table.rows.unwrap_or(0.0));
     }
     let returned = place.statement().by_call(Counter::Rows);
-    if let Some(rows) = returned.filter(|_| block.is_top && !block.gathers && !block.is_limited) {
+    if let Some(rows) = returned
+        && block.is_top
+        && !block.gathers
+        && !block.is_limited
+    {
         return Some(rows.max(1.0));
     }
     let planned = scans.iter().filter_map(|one| one.join?.rows.estimated).reduce(f64::min);
-    if let Some(planned) = planned.filter(|_| place.rules.estimates_scans) {
+    if let Some(planned) = planned
+        && place.rules.estimates_scans
+    {
         return Some(planned);
     }
     // By the number of different values: the rows of the other tables, each with its own.
@@ -438,12 +446,12 @@ fn evidence(snapshot: &Snapshot, table: &Table, one: Use) -> String {
             percent(share, if share < 0.001 { 3 } else { 1 })
         )
     };
-    let counted = [
+    let figures = [
         statement.get(Counter::Calls).map(runs),
         statement.mean_ms().map(|ms| format!("{} each", seconds(ms / 1e3))),
     ];
-    let counted: Vec<String> = counted.into_iter().flatten().collect();
+    let figures: Vec<String> = figures.into_iter().flatten().collect();
     let counted =
-        if counted.is_empty() { String::new() } else { format!(" ({})", counted.join("; ")) };
+        if figures.is_empty() { String::new() } else { format!(" ({})", figures.join("; ")) };
     format!("Statement {} {read} {needs}{counted}.", one.statement + 1)
 }

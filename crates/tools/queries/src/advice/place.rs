@@ -132,11 +132,14 @@ pub fn unquoted(name: &str) -> &str {
 /// A key of an index without what may differ though it is the same: spaces, casts of texts,
 /// parentheses around it, quotes, what follows the name.
 pub fn squeezed(key: &str) -> String {
-    let key = key.to_lowercase().replace("::text", "").replace("::charactervarying", "");
-    let key = key.replace("::character varying", "");
-    let key = key.trim_end_matches(" text_pattern_ops").trim_end_matches(" collate nocase");
+    let untyped = key
+        .to_lowercase()
+        .replace("::text", "")
+        .replace("::charactervarying", "")
+        .replace("::character varying", "");
+    let bare = untyped.trim_end_matches(" text_pattern_ops").trim_end_matches(" collate nocase");
     let key: String =
-        key.chars().filter(|c| !c.is_whitespace() && *c != '"' && *c != '`').collect();
+        bare.chars().filter(|c| !c.is_whitespace() && *c != '"' && *c != '`').collect();
     let mut inner = key.as_str();
     while let Some(next) = inner.strip_prefix('(').and_then(|text| text.strip_suffix(')')) {
         inner = next;

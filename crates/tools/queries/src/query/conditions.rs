@@ -182,7 +182,9 @@ fn run(nodes: &[Node<'_>], from: usize) -> String {
 
 fn known(run: &str, syntax: Syntax) -> Option<(String, Comparison)> {
     let contains = CONTAINS.iter().find(|known| run.starts_with(**known));
-    if let Some(operator) = contains.filter(|_| syntax == Syntax::Postgres) {
+    if let Some(operator) = contains
+        && syntax == Syntax::Postgres
+    {
         return Some(((*operator).to_owned(), Comparison::Contains((*operator).to_owned())));
     }
     let (text, comparison) = SIGNS.iter().find(|(text, _)| run.starts_with(text))?;

@@ -107,7 +107,9 @@ fn source(nodes: &[Node<'_>], from: usize, syntax: Syntax, block: &mut Block) ->
         alias = Some(plain(token, syntax));
         at += 1;
     }
-    if let Some(name) = names.pop().filter(|_| !is_function) {
+    if let Some(name) = names.pop()
+        && !is_function
+    {
         block.sources.push(Source { schema: names.pop(), name, alias });
     }
     at.max(from + 1)

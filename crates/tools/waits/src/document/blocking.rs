@@ -112,7 +112,7 @@ fn root_line(root: &RootBlocker) -> String {
     let state = match (&*session.state, session.state_s) {
         ("", _) => session.process.is_empty().then(|| "state hidden from this role".to_owned()),
         (state, Some(seconds)) => Some(format!("{state} for {}", number::seconds(seconds))),
-        (state, None) => Some(state.to_owned()).filter(|_| session.pid != 0),
+        (state, None) => (session.pid != 0).then(|| state.to_owned()),
     };
     let transaction = session.transaction_s.map(|seconds| {
         let seconds = number::seconds(seconds);
