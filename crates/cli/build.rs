@@ -13,8 +13,8 @@ fn main() {
 /// commit does not make developers compile again.
 fn commit() -> String {
     const UNKNOWN: &str = "unknown";
-    if let Ok(given) = env::var("STEELBENCH_COMMIT") {
-        return given;
+    if let Ok(commit) = env::var("STEELBENCH_COMMIT") {
+        return commit;
     }
     if env::var("PROFILE").is_ok_and(|profile| profile == "debug") {
         return UNKNOWN.into();

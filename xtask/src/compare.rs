@@ -43,8 +43,8 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
         let new = written(Path::new(new), file, &folder.join(&name).join("new"))?;
         for view in &VIEWS {
             let lines = differences(&old.join(view.name), &new.join(view.name))?;
-            let said = if lines == 0 { "same".into() } else { format!("{lines} lines differ") };
-            println!("{name:<32} {:<12} {said}", view.name);
+            let text = if lines == 0 { "same".into() } else { format!("{lines} lines differ") };
+            println!("{name:<32} {:<12} {text}", view.name);
             differing += usize::from(lines > 0);
         }
     }
@@ -63,7 +63,9 @@ fn written(program: &Path, file: &Path, folder: &Path) -> Result<PathBuf, String
     fs::copy(file, results.join("r.steelbench")).map_err(|error| failed(file, &error))?;
     for View { name, arguments } in &VIEWS {
         let mut command = Command::new(&program);
-        command.current_dir(folder).args(arguments.iter().map(|one| one.replace("{}", name)));
+        command
+            .current_dir(folder)
+            .args(arguments.iter().map(|argument| argument.replace("{}", name)));
         // One width, no colours, and the same name of the program in what it prints.
         command.env("COLUMNS", "100").env("NO_COLOR", "1");
         let printed = output(&mut command)?;

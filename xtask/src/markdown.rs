@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn a_passage_joins_the_lines_of_a_paragraph() {
         let page = page("one\ntwo\n\n- three\n  four\n- five");
-        let texts: Vec<String> = page.passages().into_iter().map(|one| one.text).collect();
+        let texts: Vec<String> = page.passages().into_iter().map(|passage| passage.text).collect();
         assert_eq!(texts, ["one two", "- three four", "- five"]);
     }
 

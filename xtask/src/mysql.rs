@@ -122,7 +122,7 @@ fn starter(root: &Path, program: &str, place: &str) -> Result<String, String> {
     let loader = find("usr/lib64", "ld-linux-").or_else(|| find("usr/lib", "ld-linux-"));
     let loader = loader.ok_or_else(|| format!("{}: there is no loader in it", root.display()))?;
     let libraries = format!("usr/lib/{}-linux-gnu", std::env::consts::ARCH);
-    let own = if program == "mysqld" {
+    let text = if program == "mysqld" {
         // Behind what the caller says, which may have to come first.
         "--basedir=\"$root/usr\" --lc-messages-dir=\"$root/usr/share/mysql\" \
          --plugin-dir=\"$root/usr/lib/mysql/plugin\" \
@@ -134,6 +134,6 @@ fn starter(root: &Path, program: &str, place: &str) -> Result<String, String> {
     Ok(format!(
         "#!/bin/bash\nroot=$(dirname \"$(readlink -f \"$0\")\")/root\nexec -a {program} \
          \"$root/{loader}\" --library-path \"$root/{libraries}:$root/{libraries}/private\" \
-         \"$root/usr/{place}/{program}\" \"$@\" {own}\n"
+         \"$root/usr/{place}/{program}\" \"$@\" {text}\n"
     ))
 }

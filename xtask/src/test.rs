@@ -149,9 +149,9 @@ pub fn live(engines: &[String]) -> Result<(), String> {
             name,
             "--",
         ];
-        let given = ["--nocapture", "--test-threads=1"];
+        let options = ["--nocapture", "--test-threads=1"];
         let mut command = cargo(&arguments);
-        let status = command.args(given).status().map_err(|error| format!("cargo: {error}"))?;
+        let status = command.args(options).status().map_err(|error| format!("cargo: {error}"))?;
         if !status.success() {
             return Err(format!("the server is not as documented: {status}"));
         }
@@ -163,21 +163,21 @@ pub fn live(engines: &[String]) -> Result<(), String> {
 /// names of tests.
 fn selection_and_given(arguments: &[String]) -> (Vec<String>, Vec<String>) {
     let end = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());
-    let (mut selection, mut given) = (Vec::new(), Vec::new());
+    let (mut selection, mut filters) = (Vec::new(), Vec::new());
     for (at, argument) in arguments[..end].iter().enumerate() {
         // What follows an option may be its value.
         let is_name = ![Some(at), at.checked_sub(1)]
             .into_iter()
             .flatten()
             .any(|at| arguments[at].starts_with('-'));
-        if is_name { &mut given } else { &mut selection }.push(argument.clone());
+        if is_name { &mut filters } else { &mut selection }.push(argument.clone());
     }
-    given.extend(arguments.iter().skip(end + 1).cloned());
-    (selection, given)
+    filters.extend(arguments.iter().skip(end + 1).cloned());
+    (selection, filters)
 }
 
 /// Builds what `cargo test` with these arguments runs, and divides it into processes.
-fn build(arguments: &[String], lane: &Lane, given: &[String]) -> Result<Vec<Executable>, String> {
+fn build(arguments: &[String], lane: &Lane, filters: &[String]) -> Result<Vec<Executable>, String> {
     let mut build =
         cargo(&["test", "--workspace", "--no-run", "--message-format=json-render-diagnostics"]);
     let mut child = build
@@ -196,7 +196,7 @@ fn build(arguments: &[String], lane: &Lane, given: &[String]) -> Result<Vec<Exec
     }
     let mut processes = Vec::new();
     for executable in executables {
-        processes.extend(executable.processes(lane, given)?);
+        processes.extend(executable.processes(lane, filters)?);
     }
     Ok(processes)
 }
@@ -233,10 +233,10 @@ fn run_side_by_side(
 /// Runs again, alone, what has failed beside other processes: tests with real servers compete there
 /// for processors. What passes now is named in the end, and counts as passed.
 fn repeat_failed(ended: &mut [Ended], run: impl Fn(&str) -> Option<Ended>) {
-    if ended.iter().filter(|one| !one.is_well).count() > REPEATED_MAX {
+    if ended.iter().filter(|process| !process.is_well).count() > REPEATED_MAX {
         return;
     }
-    for failed in ended.iter_mut().filter(|one| !one.is_well) {
+    for failed in ended.iter_mut().filter(|process| !process.is_well) {
         println!("\n     Running {} again, alone", failed.name);
         if let Some(repeated) = run(&failed.name) {
             repeated.print();
@@ -248,7 +248,7 @@ fn repeat_failed(ended: &mut [Ended], run: impl Fn(&str) -> Option<Ended>) {
 /// Prints the table of the slowest, what was skipped and what failed; an error when a test failed,
 /// or was skipped where that is not allowed.
 fn conclude(mut ended: Vec<Ended>, in_ci: bool) -> Result<(), String> {
-    ended.sort_by_key(|one| std::cmp::Reverse(one.took));
+    ended.sort_by_key(|process| std::cmp::Reverse(process.took));
     println!("\nThe slowest of {} processes, in seconds:", ended.len());
     for Ended { name, took, .. } in ended.iter().take(SLOWEST) {
         println!("{:>8.1}  {name}", took.as_secs_f64());
@@ -257,11 +257,14 @@ fn conclude(mut ended: Vec<Ended>, in_ci: bool) -> Result<(), String> {
     for line in &skipped {
         println!("{line}");
     }
-    for one in ended.iter().filter(|one| one.is_repeated && one.is_well) {
-        println!("UNSTEADY, failed beside other processes and passed alone: {}", one.name);
+    for process in ended.iter().filter(|process| process.is_repeated && process.is_well) {
+        println!("UNSTEADY, failed beside other processes and passed alone: {}", process.name);
     }
-    let failed: Vec<&str> =
-        ended.iter().filter(|one| !one.is_well).map(|one| one.name.as_str()).collect();
+    let failed: Vec<&str> = ended
+        .iter()
+        .filter(|process| !process.is_well)
+        .map(|process| process.name.as_str())
+        .collect();
     if !failed.is_empty() {
         return Err(format!("tests failed in\n    {}", failed.join("\n    ")));
     }
@@ -305,22 +308,22 @@ mod tests {
     fn what_fails_twice_has_failed_and_what_passes_alone_is_named() {
         let (all, runs) = repeated(3);
         assert_eq!(runs, 3);
-        assert!(!all[0].is_well && all[1..].iter().all(|one| one.is_well));
-        assert_eq!(all.iter().filter(|one| one.is_repeated).count(), 3);
+        assert!(!all[0].is_well && all[1..].iter().all(|process| process.is_well));
+        assert_eq!(all.iter().filter(|process| process.is_repeated).count(), 3);
         assert_eq!(conclude(all, false), Err("tests failed in\n    0".to_owned()));
         // Seven do not fail for lack of processors.
         let (all, runs) = repeated(7);
-        assert_eq!((runs, all.iter().filter(|one| !one.is_well).count()), (0, 7));
+        assert_eq!((runs, all.iter().filter(|process| !process.is_well).count()), (0, 7));
     }
 
     #[test]
     fn names_of_tests_go_to_the_executables() {
         let split = |line: &str| {
             let arguments: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-            let (selection, given) = selection_and_given(&arguments);
-            (selection.join(" "), given.join(" "))
+            let (selection, filters) = selection_and_given(&arguments);
+            (selection.join(" "), filters.join(" "))
         };
-        let both = |selection: &str, given: &str| (selection.to_owned(), given.to_owned());
+        let both = |selection: &str, text: &str| (selection.to_owned(), text.to_owned());
         assert_eq!(split(""), both("", ""));
         assert_eq!(split("kills"), both("", "kills"));
         assert_eq!(

@@ -9,6 +9,7 @@ mod lids;
 mod links;
 mod listed;
 mod modules;
+mod names;
 mod page_prose;
 mod prose;
 mod rust_version;
@@ -42,6 +43,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     wrong.extend(guides::check(&workspace));
     wrong.extend(listed::check(&files));
     wrong.extend(files.iter().flat_map(|file| language::check(file)));
+    wrong.extend(files.iter().flat_map(|file| names::check(file)));
     let pages = crate::markdown::pages()?;
     let (rooms, lids) = (sizes::rooms(&workspace, &files, &pages), Lids::read(&root())?);
     wrong.extend(sizes::check(&rooms, &lids));

@@ -91,16 +91,22 @@ impl Tool for Check {
 
 /// Returns whether trials run statements of the user.
 fn has_statements(context: &Context, experiment: &Experiment) -> bool {
-    experiment.configurations.iter().any(|own| {
-        let probe = context.registry.probe(&own.get(PROBE));
-        probe.is_some_and(|probe| !probe.statements(own).is_empty())
+    experiment.configurations.iter().any(|configuration| {
+        let probe = context.registry.probe(&configuration.get(PROBE));
+        probe.is_some_and(|probe| !probe.statements(configuration).is_empty())
     })
 }
 
 /// The statements that engines refuse, a line each.
 fn refused(statements: &[RefusedStatement]) -> String {
-    let line = |own: &RefusedStatement| {
-        format!("{}:{}:{}: {}", own.script, own.line, own.column, own.message)
+    let line = |refused_statement: &RefusedStatement| {
+        format!(
+            "{}:{}:{}: {}",
+            refused_statement.script,
+            refused_statement.line,
+            refused_statement.column,
+            refused_statement.message
+        )
     };
     statements.iter().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -184,10 +190,10 @@ fn as_text(
     lines.extend(screening(experiment).iter().flat_map(ScreeningPlan::lines));
     lines.extend(race(experiment));
     lines.extend(surface(experiment).iter().flat_map(SurfacePlan::lines));
-    let own = plural(experiment.own_configurations(), "configuration");
+    let configurations = plural(experiment.own_configurations(), "configuration");
     let trials = plural(plan.len(), "trial");
     let extensions: String = experiment.stages.iter().map(extension).collect();
-    lines.push(format!("{own} x {repeats}{setups}{extensions} = {trials}, seed {seed}"));
+    lines.push(format!("{configurations} x {repeats}{setups}{extensions} = {trials}, seed {seed}"));
     let trial_max = rounded_time(experiment.get(TRIAL_TIME_S));
     lines.push(format!("time: {}; at most {trial_max} per trial", estimate.text(plan.len())));
     lines.extend(experiment.left_out.iter().map(ToString::to_string));
@@ -314,19 +320,19 @@ fn as_json(
         .recorded()
         .configurations
         .iter()
-        .map(|it| {
+        .map(|configuration| {
             json!({
-                "label": it.label(), "key": it.key(), "levels": it.levels,
-                "settings": it.identity(),
+                "label": configuration.label(), "key": configuration.key(), "levels": configuration.levels,
+                "settings": configuration.identity(),
             })
         })
         .collect();
     let order: Vec<Value> = plan
         .trials()
-        .map(|it| {
+        .map(|trial| {
             json!({
-                "sequence": it.sequence, "block": it.block, "setup": it.setup,
-                "configuration": it.configuration,
+                "sequence": trial.sequence, "block": trial.block, "setup": trial.setup,
+                "configuration": trial.configuration,
             })
         })
         .collect();
@@ -334,8 +340,8 @@ fn as_json(
         Design::Race { first } => Some(json!({ "kind": "race", "first": first })),
         _ => None,
     };
-    let design = screening(experiment).map(|own| own.json());
-    let design = design.or(race).or_else(|| surface(experiment).map(|own| own.json()));
+    let design = screening(experiment).map(|screening| screening.json());
+    let design = design.or(race).or_else(|| surface(experiment).map(|surface| surface.json()));
     json!({
         "schema": report::json::SCHEMA,
         "kind": "check",

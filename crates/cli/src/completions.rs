@@ -84,10 +84,10 @@ fn levels(context: &Context, name: &str) -> Option<BTreeSet<String>> {
     let path = if path.exists() { path.as_path() } else { Path::new(name) };
     let store = results::open_file(context, path).ok()?;
     let recording = results::read_run(&store, None, Store::read_figures).ok()?;
-    let levels = recording.configurations.iter().flat_map(|own| &own.levels);
-    let levels = levels.map(|own| {
-        let short = own.factor.rsplit('.').next().unwrap_or_default();
-        format!("{short}={}", own.level)
+    let levels = recording.configurations.iter().flat_map(|configuration| &configuration.levels);
+    let levels = levels.map(|level| {
+        let short = level.factor.rsplit('.').next().unwrap_or_default();
+        format!("{short}={}", level.level)
     });
     Some(levels.collect())
 }
@@ -96,13 +96,13 @@ fn levels(context: &Context, name: &str) -> Option<BTreeSet<String>> {
 fn commands_with_names(context: &Context) -> Vec<String> {
     let line = context.line();
     let with_names = line.get_subcommands().filter(|command| {
-        command.get_positionals().any(|own| {
-            let names = own.get_value_names().unwrap_or_default();
-            own.get_possible_values().is_empty()
+        command.get_positionals().any(|positional| {
+            let names = positional.get_value_names().unwrap_or_default();
+            positional.get_possible_values().is_empty()
                 && names.iter().any(|name| ["NAME", "NAMES", "A B"].contains(&name.as_str()))
         })
     });
-    with_names.map(|own| own.get_name().to_owned()).collect()
+    with_names.map(|name| name.get_name().to_owned()).collect()
 }
 
 /// Extends bash's completion: words that depend on the results. A word ends at `=` there.

@@ -34,7 +34,7 @@ pub enum Format {
     Json,
     /// The CSV tables with typed columns
     Parquet,
-    /// One workbook with a sheet for each table, filters and charts
+    /// A workbook with a sheet for each table, filters and charts
     Xlsx,
 }
 

@@ -106,14 +106,14 @@ fn example(
 ) -> Result<String, Failure> {
     let catalog = context.registry.catalog();
     let (engines, probes) = (names(&catalog.engines), names(&catalog.probes));
-    for (what, asked, known) in [("engine", engine, &engines), ("probe", probe, &probes)] {
-        if let Some(unknown) = asked.filter(|name| !known.contains(name)) {
+    for (what, engine, known) in [("engine", engine, &engines), ("probe", probe, &probes)] {
+        if let Some(unknown) = engine.filter(|name| !known.contains(name)) {
             return Err(Failure::usage(catalog.unknown_name(what, unknown, known)));
         }
     }
     let mut objections = Vec::new();
-    for engine in engines.iter().filter(|name| engine.is_none_or(|asked| asked == **name)) {
-        for probe in probes.iter().filter(|name| probe.is_none_or(|asked| asked == **name)) {
+    for engine in engines.iter().filter(|name| engine.is_none_or(|engine| engine == **name)) {
+        for probe in probes.iter().filter(|name| probe.is_none_or(|probe| probe == **name)) {
             let text = experiment::example(&catalog, engine, probe);
             match experiment::parse(&text, &catalog)
                 .and_then(|read| runner::load(context.registry, read))

@@ -12,12 +12,12 @@ fn commands() -> Vec<(String, Command)> {
     let mut program = CONTEXT.line().term_width(COLUMNS);
     program.build();
     let mut all = Vec::new();
-    for command in program.get_subcommands().filter(|own| own.get_name() != "help") {
+    for command in program.get_subcommands().filter(|subcommand| subcommand.get_name() != "help") {
         all.push((command.get_name().to_owned(), command.clone()));
-        let nested = command.get_subcommands().filter(|own| own.get_name() != "help");
-        all.extend(nested.map(|own| {
-            let words = format!("{} {}", command.get_name(), own.get_name());
-            (words, own.clone())
+        let nested = command.get_subcommands().filter(|subcommand| subcommand.get_name() != "help");
+        all.extend(nested.map(|subcommand| {
+            let words = format!("{} {}", command.get_name(), subcommand.get_name());
+            (words, subcommand.clone())
         }));
     }
     all
@@ -63,8 +63,9 @@ fn every_command_has_two_examples_that_parse() {
         let examples: Vec<&str> = help.lines().skip(1).map(str::trim).collect();
         assert_eq!(examples.len(), 2, "{name}: {help}");
         for example in examples {
-            let own = example.find("steelbench ").unwrap_or_else(|| panic!("{name}: {example}"));
-            let read = CONTEXT.line().try_get_matches_from(words(&example[own..]));
+            let command_line =
+                example.find("steelbench ").unwrap_or_else(|| panic!("{name}: {example}"));
+            let read = CONTEXT.line().try_get_matches_from(words(&example[command_line..]));
             assert!(read.is_ok(), "{example}: {}", read.unwrap_err());
         }
     }

@@ -87,8 +87,8 @@ fn runs_of(arguments: &History, stores: &[Store]) -> Result<Vec<Recording>, Fail
         return Err(Failure::usage(format!("no run of {name} between --from and --to")));
     }
     let skipped = arguments.last.map_or(0, |last| runs.len().saturating_sub(last as usize));
-    let wanted = runs.into_iter().skip(skipped);
-    wanted.map(|(at, run)| Ok(figures_only(stores[at].read_figures(run.id)?))).collect()
+    let runs = runs.into_iter().skip(skipped);
+    runs.map(|(at, run)| Ok(figures_only(stores[at].read_figures(run.id)?))).collect()
 }
 
 /// Each run once, although files may have been copied: of copies the one with the most trials.
@@ -98,7 +98,7 @@ fn each_once(
 ) -> Result<Vec<(usize, RunRecord)>, Failure> {
     let mut kept: Vec<(usize, RunRecord)> = Vec::new();
     for (at, run) in runs {
-        let Some((known, own)) = kept.iter_mut().find(|(_, other)| {
+        let Some((known, earlier)) = kept.iter_mut().find(|(_, other)| {
             (other.started_ms, other.seed) == (run.started_ms, run.seed) && other.name == run.name
         }) else {
             kept.push((at, run));
@@ -111,9 +111,10 @@ fn each_once(
             path(*known),
             path(at)
         ));
-        if stores[at].recorded_trials(run.id)?.len() > stores[*known].recorded_trials(own.id)?.len()
+        if stores[at].recorded_trials(run.id)?.len()
+            > stores[*known].recorded_trials(earlier.id)?.len()
         {
-            (*known, *own) = (at, run);
+            (*known, *earlier) = (at, run);
         }
     }
     Ok(kept)

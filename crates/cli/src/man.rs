@@ -59,10 +59,11 @@ struct Origin {
 
 impl Origin {
     fn from_context(context: &Context) -> Self {
-        let given = std::env::var("SOURCE_DATE_EPOCH").ok();
-        let given = given.and_then(|text| text.parse::<u32>().ok()).map(u64::from);
-        let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |own| own.as_secs());
-        let time = report::utc(given.unwrap_or_else(now) as i64 * 1000);
+        let epoch = std::env::var("SOURCE_DATE_EPOCH").ok();
+        let epoch = epoch.and_then(|text| text.parse::<u32>().ok()).map(u64::from);
+        let now =
+            || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs());
+        let time = report::utc(epoch.unwrap_or_else(now) as i64 * 1000);
         Self {
             date: time.split_whitespace().next().unwrap_or_default().to_owned(),
             source: format!("{} {}", context.name, env!("CARGO_PKG_VERSION")),
@@ -72,9 +73,10 @@ impl Origin {
 
 /// Writes the page of a command and those of its commands.
 fn write_commands(command: &clap::Command, folder: &Path, origin: &Origin) -> io::Result<()> {
-    let own =
-        command.get_subcommands().filter(|own| !own.is_hide_set() && own.get_name() != "help");
-    for below in own {
+    let subcommands = command
+        .get_subcommands()
+        .filter(|subcommand| !subcommand.is_hide_set() && subcommand.get_name() != "help");
+    for below in subcommands {
         write_commands(below, folder, origin)?;
     }
     let page = CommandPage::new(command.clone());
@@ -205,7 +207,7 @@ fn properties(setting: &Value) -> &Value {
 }
 
 fn objects(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
-    value.as_object().into_iter().flatten().map(|(name, own)| (name.as_str(), own))
+    value.as_object().into_iter().flatten().map(|(name, member)| (name.as_str(), member))
 }
 
 fn description(setting: &Value) -> &str {

@@ -130,7 +130,7 @@ impl NextStep {
             ));
         }
         let summary = results::summary_alone(recorded.context, recording);
-        let screening = summary.screening().filter(|own| !own.effects.is_empty());
+        let screening = summary.screening().filter(|screening| !screening.effects.is_empty());
         let Some(screening) = screening else {
             let cause = "no block of the recorded screening has a value of every run; fix the \
                          cause and run again with --retry-failed";
@@ -144,9 +144,9 @@ impl NextStep {
     /// Returns whether the last extension of a recording is this step.
     fn is_begun(&self, last: &Stage, experiment: &Experiment) -> bool {
         match (&last.extension.step, &self.fold) {
-            (Step::Fold(own), Some(asked)) => {
-                let asked = factor(experiment, asked).ok().flatten();
-                *own == asked
+            (Step::Fold(folded), Some(name)) => {
+                let factor = factor(experiment, name).ok().flatten();
+                *folded == factor
             }
             (Step::Confirm { .. }, None) => self.confirm,
             (Step::Surface { .. }, None) => self.surface,
@@ -163,9 +163,9 @@ impl NextStep {
     ) -> Result<Extension, Failure> {
         let blocks = experiment.repeats.blocks.max();
         let extension = match &self.fold {
-            Some(asked) => {
+            Some(name) => {
                 let factor =
-                    factor(experiment, asked).map_err(|cause| recorded.refusal(self, &cause))?;
+                    factor(experiment, name).map_err(|cause| recorded.refusal(self, &cause))?;
                 return Ok(Extension { step: Step::Fold(factor), blocks: Some(blocks) });
             }
             None if self.confirm => {
@@ -178,21 +178,21 @@ impl NextStep {
 }
 
 /// The factor that a name, its last part or its letter means; `None` of an empty name: all.
-fn factor(experiment: &Experiment, asked: &str) -> Result<Option<String>, String> {
-    if asked.is_empty() {
+fn factor(experiment: &Experiment, text: &str) -> Result<Option<String>, String> {
+    if text.is_empty() {
         return Ok(None);
     }
-    let names: Vec<&str> = experiment.factors.iter().map(|own| own.name.as_str()).collect();
-    let exact = names.iter().find(|own| **own == asked);
+    let names: Vec<&str> = experiment.factors.iter().map(|factor| factor.name.as_str()).collect();
+    let exact = names.iter().find(|name| **name == text);
     let exact_or_short =
-        exact.or_else(|| names.iter().find(|own| own.rsplit('.').next() == Some(asked)));
+        exact.or_else(|| names.iter().find(|name| name.rsplit('.').next() == Some(text)));
     let found = exact_or_short.or_else(|| {
         let mut lettered = names.iter().enumerate();
-        Some(lettered.find(|(at, _)| analysis::screening::term_name(&[*at]) == asked)?.1)
+        Some(lettered.find(|(at, _)| analysis::screening::term_name(&[*at]) == text)?.1)
     });
     match found {
         Some(name) => Ok(Some((*name).to_owned())),
-        None => Err(unknown_name("factor", asked, &names)),
+        None => Err(unknown_name("factor", text, &names)),
     }
 }
 
@@ -204,13 +204,16 @@ impl Recorded<'_> {
         run: &RunRecord,
     ) -> Result<Experiment, Failure> {
         let known = Extension::from_source(&run.source);
-        let own: Vec<&Extension> = experiment.stages.iter().map(|own| &own.extension).collect();
-        let is_longer = known.len() > own.len() && known.iter().zip(&own).all(|(a, b)| a == *b);
+        let extensions: Vec<&Extension> =
+            experiment.stages.iter().map(|stage| &stage.extension).collect();
+        let is_longer =
+            known.len() > extensions.len() && known.iter().zip(&extensions).all(|(a, b)| a == *b);
         if !is_longer {
             return Ok(experiment);
         }
-        let missing = known[own.len()..].iter();
-        let source = missing.fold(experiment.source.clone(), |text, own| own.append_to(&text));
+        let missing = known[extensions.len()..].iter();
+        let source =
+            missing.fold(experiment.source.clone(), |text, extension| extension.append_to(&text));
         self.read(&source).map_err(|cause| {
             Failure::usage(format!(
                 "{}: the file does not fit the extensions of {}: {cause}",
@@ -222,9 +225,9 @@ impl Recorded<'_> {
 
     fn read(&self, source: &str) -> Result<Experiment, String> {
         self.context.experiment_of(self.file, source).map_err(|errors| {
-            let messages = errors.errors.iter().map(|own| {
-                let help = own.help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
-                format!("{}{help}", own.message)
+            let messages = errors.errors.iter().map(|error| {
+                let help = error.help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
+                format!("{}{help}", error.message)
             });
             messages.collect::<Vec<_>>().join("; ")
         })

@@ -113,16 +113,16 @@ fn agents_on_postgres_draw_the_keys_of_one_process_and_are_seen_by_the_server() 
         let lab = Lab::with(&file(generators, ""));
         lab.write("note.sql", note);
         lab.run_with(arguments, 0);
-        let seen = "SELECT (SELECT sum(resource_s + signal_s) > 0 FROM waits), t.transactions, \
+        let text = "SELECT (SELECT sum(resource_s + signal_s) > 0 FROM waits), t.transactions, \
                     l.count FROM trials t, latencies l WHERE l.position = 0";
-        (drawn(), lab.rows("t", seen), lab)
+        (drawn(), lab.rows("t", text), lab)
     };
-    let (expected, seen, _) = run("", &[]);
+    let (expected, observations, _) = run("", &[]);
     assert_eq!(expected.matches(',').count(), 402);
     for (generators, agents) in [("generators = 1", "1"), ("generators = 2", "2")] {
         let (drawn, seen_of_agents, lab) = run(generators, &["--agents", agents]);
         assert_eq!(drawn, expected, "{generators}");
-        assert_eq!(seen_of_agents, seen, "{generators}");
+        assert_eq!(seen_of_agents, observations, "{generators}");
         // The server's observer knows the sessions of the agents: their time is accounted for.
         let time = lab.rows("t", "SELECT session_s > 0, cpu_s > 0 FROM trials");
         assert_eq!(time, ["1|1"]);
@@ -156,8 +156,8 @@ fn several_agents_look_up_what_one_process_looks_up() {
     lab.run_with(&["--agents", "3"], 0);
     let recorded = lab.rows("t", made);
     assert_eq!((expected.len(), recorded.len()), (2, 4));
-    for (one, several) in expected.iter().zip(recorded.chunks(2)) {
-        assert!(several.iter().all(|own| own == one), "{one} {several:?}");
+    for (single, several) in expected.iter().zip(recorded.chunks(2)) {
+        assert!(several.iter().all(|operation| operation == single), "{single} {several:?}");
     }
 }
 
@@ -189,9 +189,9 @@ fn agents_on_mariadb_and_mysql_draw_the_keys_of_one_process() {
             client.run("SET SESSION group_concat_max_len = 1000000").unwrap();
             let drawn = client.cell(sql).unwrap().unwrap();
             client.run("TRUNCATE noted.drawn").unwrap();
-            let seen = "SELECT t.transactions, t.session_s > 0, l.count FROM trials t, latencies l \
+            let text = "SELECT t.transactions, t.session_s > 0, l.count FROM trials t, latencies l \
                         WHERE l.position = 0";
-            (drawn, lab.rows("t", seen))
+            (drawn, lab.rows("t", text))
         };
         let expected = run("", &[]);
         assert_eq!(expected.1, ["103|1|103"]);
@@ -318,17 +318,17 @@ fn agents_wait_at_a_broker_of_the_user_and_the_token_is_told_nowhere() {
     let first = lab.run_with(&arguments, 0);
     // The same agents serve the next run.
     let second = lab.run_with(&[&arguments[..], &["--fresh"]].concat(), 0);
-    let mut said = format!("{}{}{}{}", first.stdout, first.stderr, second.stdout, second.stderr);
+    let mut text = format!("{}{}{}{}", first.stdout, first.stderr, second.stdout, second.stderr);
     for agent in agents {
         let ended =
             agent.end().expect(0).says("is connected and permits all probes, and no commands");
-        said += &ended.stdout;
-        said += &ended.stderr;
+        text += &ended.stdout;
+        text += &ended.stderr;
     }
     for entry in std::fs::read_dir(lab.path("results")).unwrap().flatten() {
-        said += &String::from_utf8_lossy(&std::fs::read(entry.path()).unwrap());
+        text += &String::from_utf8_lossy(&std::fs::read(entry.path()).unwrap());
     }
-    assert!(!said.contains(TOKEN));
+    assert!(!text.contains(TOKEN));
     let facts = "SELECT DISTINCT name FROM facts WHERE name GLOB 'generator_rate.*' ORDER BY 1";
     assert_eq!(lab.rows("t", facts), ["generator_rate.here", "generator_rate.there"]);
     // Nothing of the run is left in the broker.
@@ -348,8 +348,8 @@ fn what_is_wrong_with_a_broker_or_an_agent_is_said_and_the_run_can_be_resumed() 
     let broker = OwnBroker::start();
     let (url, token) = (broker.url(), broker.secret("token", TOKEN));
     let with = |url: &str, token: &str, code, more: &[&str]| {
-        let own = ["--agents", "2", "--broker", url, "--token-file", token];
-        lab.run_with(&[&own[..], more].concat(), code)
+        let options = ["--agents", "2", "--broker", url, "--token-file", token];
+        lab.run_with(&[&options[..], more].concat(), code)
     };
     with("nats://127.0.0.1:1", &token, 1, &[]).says("no broker answers at nats://127.0.0.1:1");
     with(&url, &broker.secret("other", "another-token-than-the-right"), 1, &[])
@@ -428,7 +428,7 @@ pub fn children(parent: u32, text: &str) -> Vec<i32> {
         let read =
             |name: &str| std::fs::read_to_string(entry.path().join(name)).unwrap_or_default();
         let is_child = read("stat").rsplit_once(") ").is_some_and(|(_, rest)| {
-            rest.split(' ').nth(1).is_some_and(|own| own == parent.to_string())
+            rest.split(' ').nth(1).is_some_and(|part| part == parent.to_string())
         });
         if is_child && read("cmdline").replace('\0', " ").contains(text) {
             found.push(pid);
@@ -440,8 +440,9 @@ pub fn children(parent: u32, text: &str) -> Vec<i32> {
 /// Returns whether a process has a thread of this name.
 fn has_thread(pid: i32, name: &str) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    let mut names = threads.filter_map(|own| std::fs::read_to_string(own.path().join("comm")).ok());
-    names.any(|own| own.trim() == name)
+    let mut names =
+        threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("comm")).ok());
+    names.any(|thread| thread.trim() == name)
 }
 
 pub fn kill(pid: i32) {

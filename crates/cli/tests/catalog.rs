@@ -36,12 +36,16 @@ fn tables_of_wait_types_have_unique_names_that_are_reached() {
     let tables: Vec<_> = engines.filter(|(_, table)| !table.is_empty()).collect();
     assert_eq!(tables.len(), 5);
     for (engine, table) in tables {
-        let names: BTreeSet<String> = table.iter().map(|one| one.name.to_lowercase()).collect();
+        let names: BTreeSet<String> = table.iter().map(|table| table.name.to_lowercase()).collect();
         assert_eq!(names.len(), table.len(), "a name of {engine} is listed twice");
-        for (index, one) in table.iter().enumerate() {
-            let before = table[..index].iter().find(|other| other.fits(one.name));
-            assert_eq!(before, None, "{} is never reached", one.name);
-            assert!(!one.meaning.is_empty() && !one.meaning.ends_with('.'), "{}", one.name);
+        for (index, ability) in table.iter().enumerate() {
+            let before = table[..index].iter().find(|other| other.fits(ability.name));
+            assert_eq!(before, None, "{} is never reached", ability.name);
+            assert!(
+                !ability.meaning.is_empty() && !ability.meaning.ends_with('.'),
+                "{}",
+                ability.name
+            );
         }
     }
 }
@@ -66,7 +70,7 @@ fn studies_have_probes_of_the_registry_and_sections_of_their_own() {
     for study in STUDIES {
         assert!(REGISTRY.probe(study.probe).is_some(), "no probe {}", study.probe);
     }
-    let names: Vec<&str> = SECTIONS.iter().copied().flatten().map(|own| own.name).collect();
+    let names: Vec<&str> = SECTIONS.iter().copied().flatten().map(|section| section.name).collect();
     assert_eq!(names.iter().collect::<HashSet<_>>().len(), names.len(), "{names:?}");
 }
 
@@ -92,28 +96,29 @@ fn core_has_no_literal_path_probe_engine_or_fact_of_the_declarations() {
     let catalog = REGISTRY.catalog();
     let declared = catalog.engines.iter().chain(&catalog.probes);
     let mut names: HashSet<String> =
-        declared.clone().flat_map(|(_, all)| *all).map(|own| own.path.to_owned()).collect();
+        declared.clone().flat_map(|(_, all)| *all).map(|setting| setting.path.to_owned()).collect();
     names.extend(declared.map(|(name, _)| (*name).to_owned()));
     names.extend([ENGINE.path(), PROBE.path(), SEED.path()].map(str::to_owned));
-    for file in ["studies", "core/probe", "core/engine", "engines"].map(|own| crates.join(own)) {
+    for file in ["studies", "core/probe", "core/engine", "engines"].map(|text| crates.join(text)) {
         for source in sources(&file) {
             for declaration in ["FactName::new(", "FactFamily::new("] {
                 let parts = source.1.split(declaration).skip(1);
-                names.extend(parts.filter_map(|own| own.split('"').nth(1)).map(str::to_owned));
+                names.extend(parts.filter_map(|part| part.split('"').nth(1)).map(str::to_owned));
             }
         }
     }
     assert!(names.contains("table_pages") && names.contains("workload.connections"));
     let core = ["analysis", "report", "runner", "store", "conductor", "statistics"];
-    let all = core.iter().flat_map(|own| sources(&crates.join("core").join(own).join("src")));
+    let all = core.iter().flat_map(|core| sources(&crates.join("core").join(core).join("src")));
     let found: Vec<String> = all
         .flat_map(|(path, text)| {
             let path = path.display().to_string();
             let is_other = |word: &&str| {
                 OTHER_WORDS.iter().any(|(file, all)| path.ends_with(file) && all.contains(word))
             };
-            let named = literals(&text).filter(|own| names.contains(*own) && !is_other(own));
-            named.map(|own| format!("{path}: {own:?}")).collect::<Vec<_>>()
+            let named =
+                literals(&text).filter(|literal| names.contains(*literal) && !is_other(literal));
+            named.map(|literal| format!("{path}: {literal:?}")).collect::<Vec<_>>()
         })
         .collect();
     assert!(found.is_empty(), "{}", found.join("\n"));
@@ -128,7 +133,9 @@ fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
             if path.file_name().is_some_and(|name| name != "tests" && name != "target") {
                 all.extend(sources(&path));
             }
-        } else if path.extension().is_some_and(|own| own == "rs") && !path.ends_with("tests.rs") {
+        } else if path.extension().is_some_and(|extension| extension == "rs")
+            && !path.ends_with("tests.rs")
+        {
             let text = fs::read_to_string(&path).unwrap();
             all.push((path, text));
         }

@@ -34,18 +34,18 @@ fn json_is_valid_line_by_line() {
     let finished = events.iter().find(|event| event["event"] == "trial_finished").unwrap();
     assert_eq!(finished["responses"][0]["name"], "elapsed");
 
-    let one = |arguments: &[&str]| -> Value {
+    let object = |arguments: &[&str]| -> Value {
         let lines = lab.json(arguments);
         assert_eq!(lines.len(), 1, "{arguments:?}");
         lines[0].clone()
     };
-    let check = one(&["check", "e.toml"]);
+    let check = object(&["check", "e.toml"]);
     assert_eq!((&check["kind"], check["trials"].as_array().unwrap().len()), (&"check".into(), 12));
     assert_eq!(check["estimate"]["recorded_trials"], 12);
-    let show = one(&["show", "t"]);
+    let show = object(&["show", "t"]);
     assert_eq!((&show["kind"], &show["overview"]["done"]), (&"summary".into(), &12.into()));
-    assert_eq!(one(&["show", "t", "--runs"])["runs"].as_array().unwrap().len(), 2);
-    let compare = one(&["compare", "data_files=1,log=wal, synced", "data_files=1,log=wal"]);
+    assert_eq!(object(&["show", "t", "--runs"])["runs"].as_array().unwrap().len(), 2);
+    let compare = object(&["compare", "data_files=1,log=wal, synced", "data_files=1,log=wal"]);
     assert_eq!(compare["kind"], "comparison");
     assert_eq!(compare["from_label"], "data_files=1 log=wal, synced");
 }

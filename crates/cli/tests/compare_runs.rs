@@ -77,16 +77,16 @@ fn warnings_of_trials_are_shown_and_change_no_decision() {
                WHERE run = 2 AND block < 3 UNION ALL
                SELECT id, 91, 'steal', 'stolen' FROM trials WHERE run = 1 AND block = 1";
     lab.results("t").execute_batch(sql).unwrap();
-    let said = "Warnings: steal on 2 of 6 trials of A and 0 of 6 of B, other-load on 0 of 6 \
+    let line = "Warnings: steal on 2 of 6 trials of A and 0 of 6 of B, other-load on 0 of 6 \
                 trials of A and 4 of 6 of B.";
     for (limit, code) in [("slower:150%", 0), ("slower:3%", 1)] {
         let text = lab.compare(&["t@1", "t@2", "--fail-if", limit]).expect(code).stdout;
-        assert!(text.replace('\n', " ").contains(said), "{text}");
+        assert!(text.replace('\n', " ").contains(line), "{text}");
         let row = text.lines().find(|line| line.starts_with("other-load  ")).unwrap();
         let cells: Vec<&str> = row.split_whitespace().collect();
         assert_eq!(cells[..7], ["other-load", "0", "of", "6", "4", "of", "6"], "{row}");
         let ended = lab.compare(&["t@1", "t@2", "--json", "--fail-if", limit]).expect(code);
-        assert!(ended.stderr.contains(said), "{}", ended.stderr);
+        assert!(ended.stderr.contains(line), "{}", ended.stderr);
         let json: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
         assert_eq!(json["gate"]["warnings"]["kinds"][1]["to"], 4, "{json}");
     }
@@ -141,9 +141,12 @@ fn levels_of_one_run_pass_a_gate_or_do_not() {
     let gate = |more: &[&str], code: i32| lab.compare(&[&sides[..], more].concat()).expect(code);
     // Each of two configurations is half as slow again.
     let broken = gate(&["--fail-if", "slower:30%"], 1);
-    let said = broken.stdout.replace('\n', " ");
-    assert!(said.contains("Gate failed: elapsed of ") && said.contains("(2 of 2 conf"), "{said}");
-    assert!(!said.contains("One run per side"), "{said}");
+    let stdout = broken.stdout.replace('\n', " ");
+    assert!(
+        stdout.contains("Gate failed: elapsed of ") && stdout.contains("(2 of 2 conf"),
+        "{stdout}"
+    );
+    assert!(!stdout.contains("One run per side"), "{stdout}");
     gate(&["--fail-if", "slower:70%"], 0).shows("Gate passed");
     gate(&["--fail-if", "throughput:-20%", "--fail-if", "slower:70%"], 1);
     lab.compare(&["version=new", "version=old", "--fail-if", "slower:3%"]).expect(0);
@@ -197,8 +200,11 @@ fn all_responses_and_markdown() {
     let all = lab.compare(&["t@1", "t@2", "--all", "--md"]).expect(0).stdout;
     assert!(all.contains("### elapsed (s, lower is better)"), "{all}");
     assert!(all.contains("### throughput (rows/s, higher is better)"), "{all}");
-    let one = lab.compare(&["t@1", "t@2", "--response", "throughput", "--md"]).expect(0).stdout;
-    assert!(one.contains("throughput: B is 2.00x") && !one.contains("### elapsed"), "{one}");
+    let stdout = lab.compare(&["t@1", "t@2", "--response", "throughput", "--md"]).expect(0).stdout;
+    assert!(
+        stdout.contains("throughput: B is 2.00x") && !stdout.contains("### elapsed"),
+        "{stdout}"
+    );
 }
 
 /// Three runs a side: runs of 2 ms against runs of 4 ms.
@@ -257,12 +263,12 @@ fn levels_are_compared_over_the_other_factors() {
     for named in [["t", "delay=2 ms", "delay=4 ms"], ["t@1", "delay=2 ms", "delay=4 ms"]] {
         assert_eq!(lab.compare(&named).expect(0).stdout, text);
     }
-    let one = lab.compare(&["delay=2 ms,data_files=1", "delay=4 ms"]).expect(0).stdout;
+    let stdout = lab.compare(&["delay=2 ms,data_files=1", "delay=4 ms"]).expect(0).stdout;
     assert!(
-        one.contains("Not compared, because the other side lacks a match: 1 configuration."),
-        "{one}"
+        stdout.contains("Not compared, because the other side lacks a match: 1 configuration."),
+        "{stdout}"
     );
-    assert!(one.contains("B  delay=4 ms data_files=1"), "{one}");
+    assert!(stdout.contains("B  delay=4 ms data_files=1"), "{stdout}");
     lab.compare(&["delay=2 ms", "data_files=1"]).expect(2).says("levels of the same");
     let json = &lab.json(&["compare", "delay=2 ms", "delay=4 ms"])[0];
     assert_eq!((json["pairs"].as_i64(), json["unmatched"].as_i64()), (Some(2), Some(0)));

@@ -85,7 +85,7 @@ fn targets() -> Vec<Target> {
             name => targets.push(target(name, engine, Vec::new())),
         }
     }
-    targets.retain(|own| !is_live() || own.name == "sqlserver");
+    targets.retain(|target| !is_live() || target.name == "sqlserver");
     targets
 }
 
@@ -95,7 +95,7 @@ impl Target {
     }
 }
 
-/// One run at a time works on a server by URL.
+/// A run at a time works on a server by URL.
 static TURN: Mutex<()> = Mutex::new(());
 
 /// The emulator of SQL Server: it describes times wrongly, and does not hear of a cancelled
@@ -253,16 +253,16 @@ fn batch(operation: usize, keys: &[Key]) -> Request<'_> {
 /// A prepared target with the rows, and a connection.
 fn loaded(
     host: &mut dyn Host,
-    own: &Target,
+    target: &Target,
     cancel: &Cancel,
 ) -> (Box<dyn Instance>, Box<dyn ConnectionSet>) {
-    let instance = host.prepare(&own.configuration, 2, cancel).unwrap();
+    let instance = host.prepare(&target.configuration, 2, cancel).unwrap();
     let mut work = work();
-    if !joins_by_nested_loops(own) {
+    if !joins_by_nested_loops(target) {
         assert!(
             matches!(instance.create(work), Err(EngineError::Unsupported { .. })),
             "{}",
-            own.name
+            target.name
         );
         work = self::work();
         work.operations.truncate(LOOKUP_EACH);
@@ -274,23 +274,23 @@ fn loaded(
     (instance, connections)
 }
 
-fn joins_by_nested_loops(own: &Target) -> bool {
-    own.engine.abilities().contains(&Ability::NestedLoops)
+fn joins_by_nested_loops(target: &Target) -> bool {
+    target.engine.abilities().contains(&Ability::NestedLoops)
 }
 
 fn is_empty(folder: &Path) -> bool {
     std::fs::read_dir(folder).unwrap().next().is_none()
 }
 
-fn runs_every_operation(own: &Target) {
-    let (_folder, mut host) = host(own.engine);
-    let (instance, mut connections) = loaded(host.as_mut(), own, &Cancel::new());
+fn runs_every_operation(target: &Target) {
+    let (_folder, mut host) = host(target.engine);
+    let (instance, mut connections) = loaded(host.as_mut(), target, &Cancel::new());
     let set = connections.as_mut();
-    assert_eq!(row(set, SCAN, &[]), [1000.0, 2000.0, 999.0, 2.0], "{}", own.name);
+    assert_eq!(row(set, SCAN, &[]), [1000.0, 2000.0, 999.0, 2.0], "{}", target.name);
     assert_eq!(row(set, LOOKUP, &[17]), [2.0]);
     assert_eq!(row(set, RANGE, &[10, 19]), [10.0]);
-    if joins_by_nested_loops(own) {
-        assert_eq!(row(set, LOOKUP_EACH, &[]), [3.0, 6.0, 3.0, 700.0], "{}", own.name);
+    if joins_by_nested_loops(target) {
+        assert_eq!(row(set, LOOKUP_EACH, &[]), [3.0, 6.0, 3.0, 700.0], "{}", target.name);
     }
     ask(set, &batch(UPDATE, &keys(0..10))).unwrap();
     assert_eq!((row(set, LOOKUP, &[9]), row(set, LOOKUP, &[10])), (vec![7.0], vec![2.0]));
@@ -303,16 +303,16 @@ fn runs_every_operation(own: &Target) {
     instance.remove().unwrap();
 }
 
-fn fills_tables_with_every_type_of_value(own: &Target) {
-    if !own.engine.abilities().contains(&Ability::Statements) || own.name == STAND_IN {
+fn fills_tables_with_every_type_of_value(target: &Target) {
+    if !target.engine.abilities().contains(&Ability::Statements) || target.name == STAND_IN {
         return;
     }
-    let (_folder, mut host) = host(own.engine);
-    let instance = host.prepare(&own.configuration, 1, &Cancel::new()).unwrap();
+    let (_folder, mut host) = host(target.engine);
+    let instance = host.prepare(&target.configuration, 1, &Cancel::new()).unwrap();
     let mut work = typed_work();
     for operation in &mut work.operations {
         if let Operation::Text(text) = operation {
-            text.texts[0] = match own.engine.name() {
+            text.texts[0] = match target.engine.name() {
                 // What others call chr.
                 "sqlite" => text.texts[0].replace("chr(", "char("),
                 // There `||` is OR, and MySQL has no chr.
@@ -337,64 +337,68 @@ fn fills_tables_with_every_type_of_value(own: &Target) {
     let mut connections = instance.connect(1).unwrap();
     let set = connections.as_mut();
     // The sum of -1.00 to 8.99 in hundredths.
-    let (scanned, wanted) = (row(set, 0, &[]), [1000.0, 3995.0, -1.0, 999.0]);
-    let close = scanned.iter().zip(wanted).all(|(got, wanted)| (got - wanted).abs() < 1e-6);
-    assert!(close, "{}: {scanned:?}", own.name);
+    let (scanned, expected) = (row(set, 0, &[]), [1000.0, 3995.0, -1.0, 999.0]);
+    let close = scanned.iter().zip(expected).all(|(got, expected)| (got - expected).abs() < 1e-6);
+    assert!(close, "{}: {scanned:?}", target.name);
     for (operation, rows) in [(1, 1000.0), (2, 10.0), (3, 1000.0)] {
-        assert_eq!(row(set, operation, &[]), [rows], "{}: question {operation}", own.name);
+        assert_eq!(row(set, operation, &[]), [rows], "{}: question {operation}", target.name);
     }
     drop(connections);
     // In an engine with pages of rows, each page has about `rows_per_page` rows.
     let explained = instance.explain(0, &table, true).unwrap();
-    let has_plans = own.name != STAND_IN;
-    assert!(!has_plans || explained.plan.is_some_and(|plan| !plan.text.is_empty()), "{}", own.name);
+    let has_plans = target.name != STAND_IN;
     assert!(
-        !has_pages(own) || explained.pages.is_none_or(|pages| (45..=55).contains(&pages)),
+        !has_plans || explained.plan.is_some_and(|plan| !plan.text.is_empty()),
+        "{}",
+        target.name
+    );
+    assert!(
+        !has_pages(target) || explained.pages.is_none_or(|pages| (45..=55).contains(&pages)),
         "{}: {:?}",
-        own.name,
+        target.name,
         explained.pages
     );
     instance.remove().unwrap();
 }
 
 /// Returns whether it keeps whole rows in pages.
-fn has_pages(own: &Target) -> bool {
-    ["sqlite", "postgres", "mariadb", "sqlserver"].contains(&own.engine.name())
+fn has_pages(target: &Target) -> bool {
+    ["sqlite", "postgres", "mariadb", "sqlserver"].contains(&target.engine.name())
 }
 
-fn refuses_more_rows_than_fit_a_page(own: &Target) {
-    let (_folder, mut host) = host(own.engine);
-    let instance = host.prepare(&own.configuration, 1, &Cancel::new()).unwrap();
+fn refuses_more_rows_than_fit_a_page(target: &Target) {
+    let (_folder, mut host) = host(target.engine);
+    let instance = host.prepare(&target.configuration, 1, &Cancel::new()).unwrap();
     let mut work = typed_work();
     work.tables[0].columns[7].data_type = DataType::PageFiller { rows: 2000 };
     if let Err(error) = instance.create(work) {
         assert!(
             error.to_string().contains("2000 rows with 8 columns do not fit"),
             "{}: {error}",
-            own.name
+            target.name
         );
     } else {
         // Without pages every width will do.
-        assert!(!has_pages(own), "{}", own.name);
+        assert!(!has_pages(target), "{}", target.name);
     }
     instance.remove().unwrap();
 }
 
-fn answers_with_an_error_and_goes_on(own: &Target) {
-    let (_folder, mut host) = host(own.engine);
-    let (instance, mut connections) = loaded(host.as_mut(), own, &Cancel::new());
+fn answers_with_an_error_and_goes_on(target: &Target) {
+    let (_folder, mut host) = host(target.engine);
+    let (instance, mut connections) = loaded(host.as_mut(), target, &Cancel::new());
     let set = connections.as_mut();
     // New keys first, then one that is there: all of the transaction is rolled back.
     let mut double = keys(2000..2010);
     double.push(Key(3));
     ask(set, &batch(INSERT, &double)).unwrap_err();
     ask(set, &Request::ROLLBACK).unwrap();
-    assert_eq!(row(set, SCAN, &[])[0], 1000.0, "{}", own.name);
-    if own.engine.abilities().contains(&Ability::Statements) {
+    assert_eq!(row(set, SCAN, &[])[0], 1000.0, "{}", target.name);
+    if target.engine.abilities().contains(&Ability::Statements) {
         let wrong = Statement::Text("SELECT nothing FROM nowhere");
         let error =
             ask(set, &Request::Execute { statement: wrong, parameters: &[], results: false });
-        assert!(error.unwrap_err().to_string().contains("nowhere"), "{}", own.name);
+        assert!(error.unwrap_err().to_string().contains("nowhere"), "{}", target.name);
         assert_eq!(row(set, SCAN, &[])[0], 1000.0);
     }
     drop(connections);
@@ -402,63 +406,66 @@ fn answers_with_an_error_and_goes_on(own: &Target) {
 }
 
 /// Not by changing anything, whatever the statement would do.
-fn tells_the_plans_of_statements(own: &Target) {
-    if !own.engine.abilities().contains(&Ability::Statements) {
+fn tells_the_plans_of_statements(target: &Target) {
+    if !target.engine.abilities().contains(&Ability::Statements) {
         return;
     }
-    let (_folder, mut host) = host(own.engine);
-    let (instance, mut connections) = loaded(host.as_mut(), own, &Cancel::new());
-    let asked = |texts: &[&str], values: Option<Vec<Parameter>>| {
+    let (_folder, mut host) = host(target.engine);
+    let (instance, mut connections) = loaded(host.as_mut(), target, &Cancel::new());
+    let request = |texts: &[&str], values: Option<Vec<Parameter>>| {
         let texts = texts.iter().map(|text| (*text).to_owned()).collect();
         PlanRequest { statement: UserStatement { texts }, values }
     };
     let by_id = |id| {
-        asked(&["SELECT count(*) FROM orders WHERE id = ", ""], Some(vec![Parameter::Integer(id)]))
+        request(
+            &["SELECT count(*) FROM orders WHERE id = ", ""],
+            Some(vec![Parameter::Integer(id)]),
+        )
     };
     let all = [
         by_id(7),
         by_id(8),
-        asked(&["DELETE FROM orders WHERE id > 0"], Some(Vec::new())),
-        asked(&["SELECT a FROM nowhere"], Some(Vec::new())),
-        asked(&["CREATE TABLE made (a INTEGER)"], Some(Vec::new())),
+        request(&["DELETE FROM orders WHERE id > 0"], Some(Vec::new())),
+        request(&["SELECT a FROM nowhere"], Some(Vec::new())),
+        request(&["CREATE TABLE made (a INTEGER)"], Some(Vec::new())),
     ];
     let plans = instance.plans(&all).unwrap();
     let refusal = plans.first().and_then(|plan| plan.as_ref().err());
     if let Some(why) = refusal {
         // The emulator of SQL Server would run what is to be explained.
         let why = why.to_string();
-        assert!(why.contains("has no effect on this server"), "{}: {why}", own.name);
-        assert!(plans.iter().all(Result::is_err), "{}: {plans:?}", own.name);
+        assert!(why.contains("has no effect on this server"), "{}: {why}", target.name);
+        assert!(plans.iter().all(Result::is_err), "{}: {plans:?}", target.name);
     } else if !plans.is_empty() {
         // The scripted engine and the skeleton tell none.
         let [Ok(first), Ok(second), Ok(delete), Err(nowhere), Err(create)] = &plans[..] else {
-            panic!("{}: {plans:?}", own.name)
+            panic!("{}: {plans:?}", target.name)
         };
-        assert_eq!(first.text, second.text, "{}: values are no part of a plan", own.name);
+        assert_eq!(first.text, second.text, "{}: values are no part of a plan", target.name);
         assert!(
             first.text.contains("orders") && delete.text.contains("orders"),
             "{}: {plans:?}",
-            own.name
+            target.name
         );
-        assert!(!first.text.contains('7'), "{}: {first:?}", own.name);
-        assert!(nowhere.to_string().contains("nowhere"), "{}: {nowhere}", own.name);
-        assert_eq!(create.to_string(), "CREATE has no plan", "{}", own.name);
+        assert!(!first.text.contains('7'), "{}: {first:?}", target.name);
+        assert!(nowhere.to_string().contains("nowhere"), "{}: {nowhere}", target.name);
+        assert_eq!(create.to_string(), "CREATE has no plan", "{}", target.name);
     }
     let is_ours =
-        ["sqlite", "postgres", "mariadb", "duckdb", "sqlserver"].contains(&own.engine.name());
-    assert_eq!(plans.is_empty(), !is_ours, "{}", own.name);
-    assert_eq!(row(connections.as_mut(), SCAN, &[])[0], 1000.0, "{}", own.name);
+        ["sqlite", "postgres", "mariadb", "duckdb", "sqlserver"].contains(&target.engine.name());
+    assert_eq!(plans.is_empty(), !is_ours, "{}", target.name);
+    assert_eq!(row(connections.as_mut(), SCAN, &[])[0], 1000.0, "{}", target.name);
     drop(connections);
     instance.remove().unwrap();
 }
 
-fn ends_when_it_is_asked_to(own: &Target) {
-    if !own.engine.abilities().contains(&Ability::Statements) || own.name == STAND_IN {
+fn ends_when_it_is_asked_to(target: &Target) {
+    if !target.engine.abilities().contains(&Ability::Statements) || target.name == STAND_IN {
         return;
     }
-    let (_folder, mut host) = host(own.engine);
+    let (_folder, mut host) = host(target.engine);
     let cancel = Cancel::new();
-    let (instance, mut connections) = loaded(host.as_mut(), own, &cancel);
+    let (instance, mut connections) = loaded(host.as_mut(), target, &cancel);
     let endless = "SELECT count(*) FROM orders a, orders b, orders c, orders d WHERE a.id + b.id \
                    + c.id + d.id < 0";
     let request =
@@ -479,12 +486,12 @@ fn ends_when_it_is_asked_to(own: &Target) {
     });
     drop(connections);
     instance.remove().unwrap();
-    assert!(started.elapsed() < LONG, "{}", own.name);
+    assert!(started.elapsed() < LONG, "{}", target.name);
 }
 
-fn observes_waits_and_space_and_leaves_nothing(own: &Target) {
-    let (folder, mut host) = host(own.engine);
-    let (instance, mut connections) = loaded(host.as_mut(), own, &Cancel::new());
+fn observes_waits_and_space_and_leaves_nothing(target: &Target) {
+    let (folder, mut host) = host(target.engine);
+    let (instance, mut connections) = loaded(host.as_mut(), target, &Cancel::new());
     let mut collector = instance.wait_collector();
     if let Some(collector) = &mut collector {
         collector.start().unwrap();
@@ -497,25 +504,27 @@ fn observes_waits_and_space_and_leaves_nothing(own: &Target) {
     let collected = collector.map(|mut collector| collector.stop().unwrap());
     drop(connections);
     for wait in collected.iter().flat_map(|collected| &collected.waits) {
-        assert!(wait.resource_s >= 0.0 && wait.signal_s >= 0.0, "{}: {wait:?}", own.name);
-        let known = WaitType::find(own.engine.wait_types(), &wait.wait_type);
-        assert!(known.is_some(), "{}: {} has no meaning", own.name, wait.wait_type);
+        assert!(wait.resource_s >= 0.0 && wait.signal_s >= 0.0, "{}: {wait:?}", target.name);
+        let known = WaitType::find(target.engine.wait_types(), &wait.wait_type);
+        assert!(known.is_some(), "{}: {} has no meaning", target.name, wait.wait_type);
     }
     // The files of a server by URL are not seen.
-    let is_by_url = own.is_by_url();
-    assert!(instance.space_bytes().map_or(is_by_url, |bytes| bytes > 0), "{}", own.name);
-    assert!(!own.engine.version(&[&own.configuration], &Cancel::new().stop()).version.is_empty());
+    let is_by_url = target.is_by_url();
+    assert!(instance.space_bytes().map_or(is_by_url, |bytes| bytes > 0), "{}", target.name);
+    assert!(
+        !target.engine.version(&[&target.configuration], &Cancel::new().stop()).version.is_empty()
+    );
     instance.remove().unwrap();
     let (server, made) = (server(folder.path()), identity(folder.path()));
     host.rest(&Cancel::new()).unwrap();
-    assert!(server.is_none_or(|pid| !is_alive(pid)), "{} runs beside others", own.name);
-    let (instance, mut connections) = loaded(host.as_mut(), own, &Cancel::new());
-    assert_eq!(row(connections.as_mut(), SCAN, &[])[0], 1000.0, "{}", own.name);
-    assert!(server.is_none() || made == identity(folder.path()), "{} is recreated", own.name);
+    assert!(server.is_none_or(|pid| !is_alive(pid)), "{} runs beside others", target.name);
+    let (instance, mut connections) = loaded(host.as_mut(), target, &Cancel::new());
+    assert_eq!(row(connections.as_mut(), SCAN, &[])[0], 1000.0, "{}", target.name);
+    assert!(server.is_none() || made == identity(folder.path()), "{} is recreated", target.name);
     drop(connections);
     instance.remove().unwrap();
     drop(host);
-    assert!(is_empty(folder.path()), "{} leaves files", own.name);
+    assert!(is_empty(folder.path()), "{} leaves files", target.name);
 }
 
 /// The first process of the private server that a host keeps in this folder.
@@ -530,12 +539,12 @@ fn identity(folder: &Path) -> Option<u64> {
     Some(folder.join("data").metadata().ok()?.ino())
 }
 
-fn works_beside_another_one(own: &Target) {
+fn works_beside_another_one(target: &Target) {
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                let (_folder, mut host) = host(own.engine);
-                let (instance, mut connections) = loaded(host.as_mut(), own, &Cancel::new());
+                let (_folder, mut host) = host(target.engine);
+                let (instance, mut connections) = loaded(host.as_mut(), target, &Cancel::new());
                 assert_eq!(row(connections.as_mut(), SCAN, &[])[0], 1000.0);
                 drop(connections);
                 instance.remove().unwrap();
@@ -544,9 +553,9 @@ fn works_beside_another_one(own: &Target) {
     });
 }
 
-fn prepares_the_next_target_after_one_was_dropped_or_killed(own: &Target) {
-    let (folder, mut host) = host(own.engine);
-    let (instance, connections) = loaded(host.as_mut(), own, &Cancel::new());
+fn prepares_the_next_target_after_one_was_dropped_or_killed(target: &Target) {
+    let (folder, mut host) = host(target.engine);
+    let (instance, connections) = loaded(host.as_mut(), target, &Cancel::new());
     if let Some(pid) = server(folder.path()) {
         // SAFETY: a plain system call; the process is the private server of this host.
         assert_eq!(unsafe { libc::kill(pid, libc::SIGKILL) }, 0);
@@ -555,7 +564,7 @@ fn prepares_the_next_target_after_one_was_dropped_or_killed(own: &Target) {
         assert!(
             until(|| ask(connections.as_mut(), &batch(LOOKUP, &keys(0..1))).is_err()),
             "{}",
-            own.name
+            target.name
         );
         drop(connections);
         // What it says of a server that is gone is not the question here.
@@ -564,8 +573,8 @@ fn prepares_the_next_target_after_one_was_dropped_or_killed(own: &Target) {
         drop(connections);
         drop(instance);
     }
-    let (instance, mut connections) = loaded(host.as_mut(), own, &Cancel::new());
-    assert_eq!(row(connections.as_mut(), SCAN, &[])[0], 1000.0, "{}", own.name);
+    let (instance, mut connections) = loaded(host.as_mut(), target, &Cancel::new());
+    assert_eq!(row(connections.as_mut(), SCAN, &[])[0], 1000.0, "{}", target.name);
     drop(connections);
     instance.remove().unwrap();
 }
@@ -574,10 +583,10 @@ macro_rules! contract {
     ($($name:ident),* $(,)?) => {
         $(#[test]
         fn $name() {
-            for own in targets() {
+            for target in targets() {
                 let _turn =
-                    own.is_by_url().then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner));
-                super::$name(&own);
+                    target.is_by_url().then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner));
+                super::$name(&target);
             }
         })*
     };

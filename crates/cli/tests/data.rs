@@ -18,8 +18,9 @@ fn quantity() -> i64 {
 #[test]
 fn a_table_is_written_as_csv_and_as_parquet_with_the_same_values() {
     let lab = Lab::new();
-    let said = lab.steelbench(&["data", "lineitem", "--scale", "0.01", "--output", "d"]).expect(0);
-    said.shows("d/lineitem.csv: 60,175 rows");
+    let output =
+        lab.steelbench(&["data", "lineitem", "--scale", "0.01", "--output", "d"]).expect(0);
+    output.shows("d/lineitem.csv: 60,175 rows");
     let csv = lab.read("d/lineitem.csv");
     let quantities =
         csv.lines().skip(1).map(|line| line.split(',').nth(4).unwrap().replace('.', ""));
@@ -68,10 +69,10 @@ fn one_table_goes_to_standard_output_and_a_set_to_a_file_each() {
 fn ready_experiments_on_data_sets_run() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
     for name in ["scan-cost", "lineitem-scan", "lookup-update", "scan-parallel"] {
-        let mut wanted: Vec<&str> = targets().into_iter().map(|(engine, _)| engine).collect();
-        wanted.retain(|engine| name != "scan-parallel" || *engine != "sqlite");
-        wanted.sort_unstable();
-        if wanted.is_empty() {
+        let mut engine: Vec<&str> = targets().into_iter().map(|(engine, _)| engine).collect();
+        engine.retain(|engine| name != "scan-parallel" || *engine != "sqlite");
+        engine.sort_unstable();
+        if engine.is_empty() {
             continue;
         }
         let text = std::fs::read_to_string(folder.join(format!("{name}.toml"))).unwrap();
@@ -98,12 +99,12 @@ fn ready_experiments_on_data_sets_run() {
         common::Ended::from(run.output().unwrap()).expect(0);
         let engines = "SELECT DISTINCT level FROM configuration_levels WHERE factor = 'engine' \
                        ORDER BY level";
-        assert_eq!(lab.rows(name, engines), wanted, "{name}");
+        assert_eq!(lab.rows(name, engines), engine, "{name}");
         let facts = "SELECT DISTINCT name FROM facts ORDER BY name";
         let facts = lab.rows(name, facts);
-        let pages: &[&str] = if wanted == ["duckdb"] { &[] } else { &["pages_hit", "pages_read"] };
-        for wanted in ["cpu_s", "page_bytes", "table_pages", "table_rows"].iter().chain(pages) {
-            assert!(facts.iter().any(|fact| fact == wanted), "{name}: {facts:?}");
+        let pages: &[&str] = if engine == ["duckdb"] { &[] } else { &["pages_hit", "pages_read"] };
+        for text in ["cpu_s", "page_bytes", "table_pages", "table_rows"].iter().chain(pages) {
+            assert!(facts.iter().any(|fact| fact == text), "{name}: {facts:?}");
         }
         let plans = lab
             .rows(name, "SELECT count(DISTINCT trial) = (SELECT count(*) FROM trials) FROM plans");
@@ -242,8 +243,8 @@ fn levels_of_engines_that_are_not_installed_are_left_out_and_said() {
     let checked = parsed(&lab, &["check", "e.toml", "--json"]);
     assert!(checked["left_out"][0].as_str().unwrap().starts_with(left_out));
     assert_eq!(checked["configurations"].as_array().unwrap().len(), 1);
-    let said = lab.run(0).says(left_out);
-    assert!(said.stdout.replace('\n', " ").contains("duckdb not installed"), "{said:?}");
+    let message = lab.run(0).says(left_out);
+    assert!(message.stdout.replace('\n', " ").contains("duckdb not installed"), "{message:?}");
     assert_eq!(lab.rows("t", "SELECT label FROM configurations"), ["engine=row"]);
     // What is not installed is not run, and the other way round is another experiment.
     if let Some(library) = duckdb_library() {
@@ -270,8 +271,8 @@ fn a_scan_study_predicts_a_table_of_ones_own() {
     let table = "[[predict]]\nname = \"orders\"\nrows = \"2M\"\nrows_per_page = 10\naggregate = \
                  \"sum\"\ncolumns = 3\n";
     let lab = Lab::with(&format!("{file}{table}"));
-    let said = lab.run(0);
-    said.shows("Estimates of the model for unmeasured tables").shows("orders");
+    let output = lab.run(0);
+    output.shows("Estimates of the model for unmeasured tables").shows("orders");
     let shown = parsed(&lab, &["show", "t", "--json"]);
     let prediction = &shown["costs"][0]["predictions"][0];
     assert_eq!(

@@ -46,11 +46,11 @@ fn same_shape(ours: &Value, theirs: &Value, place: &str) {
                 same_shape(value, other, place);
             }
         }
-        (Value::Number(one), Value::Number(other)) => {
-            assert_eq!(one.is_f64(), other.is_f64(), "{place}");
+        (Value::Number(number), Value::Number(other)) => {
+            assert_eq!(number.is_f64(), other.is_f64(), "{place}");
         }
-        (one, other) => {
-            assert_eq!(std::mem::discriminant(one), std::mem::discriminant(other), "{place}");
+        (value, other) => {
+            assert_eq!(std::mem::discriminant(value), std::mem::discriminant(other), "{place}");
         }
     }
 }
@@ -97,7 +97,7 @@ fn the_same_jobs_do_the_same_work() {
     let (mine, fios) = (jobs(&ours), jobs(&theirs));
     assert_eq!(mine.len(), fios.len());
     // Sizes that are drawn come to a number of I/Os that differs; everything else is exact.
-    for (one, other) in mine.iter().zip(&fios).take(4) {
+    for (job, other) in mine.iter().zip(&fios).take(4) {
         for (section, key) in [
             ("read", "total_ios"),
             ("read", "io_bytes"),
@@ -105,12 +105,12 @@ fn the_same_jobs_do_the_same_work() {
             ("write", "io_bytes"),
         ] {
             assert_eq!(
-                one[section][key], other[section][key],
+                job[section][key], other[section][key],
                 "{} {section} {key}",
-                one["jobname"]
+                job["jobname"]
             );
         }
-        assert_eq!(one["job options"]["rw"], other["job options"]["rw"]);
+        assert_eq!(job["job options"]["rw"], other["job options"]["rw"]);
     }
     assert_eq!(mine[0]["read"]["total_ios"], 256);
     assert_eq!(mine[3]["write"]["io_bytes"], 1 << 20);
@@ -142,7 +142,7 @@ fn groups_are_reported_as_fio_reports_them() {
         let figure = |job: &Value| {
             let number = |section: &str, key: &str| job[section][key].as_u64().unwrap();
             let [reads, writes] =
-                ["read", "write"].map(|it| (number(it, "total_ios"), number(it, "io_bytes")));
+                ["read", "write"].map(|text| (number(text, "total_ios"), number(text, "io_bytes")));
             format!("{} {} {reads:?} {writes:?}", job["jobname"], job["groupid"])
         };
         document["jobs"].as_array().unwrap().iter().map(figure).collect()
@@ -206,8 +206,8 @@ fn a_grid_has_a_job_for_each_trial() {
         .map(|job| job["jobname"].as_str().unwrap())
         .collect();
     names.sort_unstable();
-    let (one, two) = ("disk queue_depth=1", "disk queue_depth=2");
-    assert_eq!(names, [one, one, two, two]);
+    let (text, two) = ("disk queue_depth=1", "disk queue_depth=2");
+    assert_eq!(names, [text, text, two, two]);
 }
 
 #[test]

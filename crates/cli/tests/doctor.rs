@@ -44,12 +44,12 @@ fn engines_are_listed_with_their_versions() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|own| own["name"].as_str().unwrap())
+        .map(|array| array["name"].as_str().unwrap())
         .collect();
     assert_eq!(names, ["sqlite", "duckdb", "postgres", "mariadb", "sqlserver", "files"]);
-    for own in page["engines"].as_array().unwrap() {
-        let is_ready = own["state"] == "ready";
-        assert!(is_ready || own["found"].as_str().unwrap().len() > 20, "{own}");
+    for array in page["engines"].as_array().unwrap() {
+        let is_ready = array["state"] == "ready";
+        assert!(is_ready || array["found"].as_str().unwrap().len() > 20, "{array}");
     }
 }
 
@@ -78,7 +78,7 @@ fn another_user_learns_what_root_has_more() {
         ("ready".into(), "limited".into())
     );
     assert_eq!(state(&as_nobody, "I/O limits"), "missing");
-    for own in as_nobody["machine"].as_array().unwrap() {
-        assert_eq!(own["state"] == "ready", own["remedy"].is_null(), "{own}");
+    for array in as_nobody["machine"].as_array().unwrap() {
+        assert_eq!(array["state"] == "ready", array["remedy"].is_null(), "{array}");
     }
 }

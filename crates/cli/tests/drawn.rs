@@ -31,14 +31,15 @@ fn trials(lab: &Lab) -> Vec<(u32, usize, f64, f64)> {
     let recording =
         store::Store::open(lab.path("results/drawn.steelbench")).unwrap().read(1).unwrap();
     let trials = recording.trials.iter().map(|trial| {
-        let seen = trial.observations.as_ref().unwrap();
-        let [printed, variable] = ["printed", "variable"].map(|own| seen.response(own).unwrap());
+        let observations = trial.observations.as_ref().unwrap();
+        let [printed, variable] =
+            ["printed", "variable"].map(|text| observations.response(text).unwrap());
         assert_eq!(printed, variable);
-        assert!([1.0, 2.0].contains(&seen.fact("drawn:word").unwrap()));
-        (trial.block, trial.configuration, seen.fact("drawn:x").unwrap(), printed)
+        assert!([1.0, 2.0].contains(&observations.fact("drawn:word").unwrap()));
+        (trial.block, trial.configuration, observations.fact("drawn:x").unwrap(), printed)
     });
     let mut trials: Vec<_> = trials.collect();
-    trials.sort_by_key(|own| (own.0, own.1));
+    trials.sort_by_key(|trial| (trial.0, trial.1));
     trials
 }
 
@@ -50,9 +51,9 @@ fn all_configurations_of_a_block_get_the_recorded_value() {
     assert_eq!(first.len(), 12);
     for pair in first.chunks(2) {
         assert_eq!((pair[0].0, pair[0].2), (pair[1].0, pair[1].2), "{first:?}");
-        assert!(pair.iter().all(|own| own.2 == own.3), "{pair:?}");
+        assert!(pair.iter().all(|pair| pair.2 == pair.3), "{pair:?}");
     }
-    let values: BTreeSet<u64> = first.iter().map(|own| own.2 as u64).collect();
+    let values: BTreeSet<u64> = first.iter().map(|draw| draw.2 as u64).collect();
     assert_eq!(values.len(), 6, "{first:?}");
     // Another run of the file draws the same.
     let other = Lab::with(DRAWN);
@@ -80,9 +81,9 @@ fn reports_say_how_the_response_follows_a_drawn_parameter() {
     assert!(shown.contains("from word=1 to word=9"), "{shown}");
     let json = lab.steelbench(&["show", "drawn", "--json"]).expect(0).stdout;
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    let own = json["covariates"].as_array().unwrap();
-    assert_eq!(own.len(), 2);
-    let word = own.iter().find(|own| own["name"] == "word").unwrap();
+    let array = json["covariates"].as_array().unwrap();
+    assert_eq!(array.len(), 2);
+    let word = array.iter().find(|array| array["name"] == "word").unwrap();
     assert!(word["response"]["interval"]["low"].as_f64().unwrap() > 1.0, "{word}");
 }
 
@@ -100,7 +101,7 @@ fn what_cannot_be_drawn_is_an_error_with_its_place() {
         assert!(DRAWN.contains(from), "{from}");
         let lab = Lab::with(&DRAWN.replace(from, to));
         let ended = lab.steelbench(&["check", "e.toml"]).expect(2);
-        let said = ended.stderr.clone() + &ended.stdout;
-        assert!(said.contains(expected) && said.contains("e.toml:"), "{to}: {said}");
+        let text = ended.stderr.clone() + &ended.stdout;
+        assert!(text.contains(expected) && text.contains("e.toml:"), "{to}: {text}");
     }
 }

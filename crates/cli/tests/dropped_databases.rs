@@ -60,12 +60,12 @@ fn read(lab: &Lab, arguments: &[&str]) -> Value {
 /// The runs of the statement by database, and whether some of them may be missing.
 fn runs(found: &Value) -> Vec<(String, u64, bool)> {
     let all = found["statements"].as_array().unwrap().iter();
-    let own = all.filter(|one| one["text"].as_str().unwrap().starts_with(TEXT));
-    let mut runs: Vec<_> = own
-        .map(|one| {
-            let calls = one["counters"]["calls"].as_u64().unwrap();
-            let database = one["database"].as_str().unwrap();
-            (database.to_owned(), calls, one["is_partial"].as_bool().unwrap())
+    let matching = all.filter(|statement| statement["text"].as_str().unwrap().starts_with(TEXT));
+    let mut runs: Vec<_> = matching
+        .map(|statement| {
+            let calls = statement["counters"]["calls"].as_u64().unwrap();
+            let database = statement["database"].as_str().unwrap();
+            (database.to_owned(), calls, statement["is_partial"].as_bool().unwrap())
         })
         .collect();
     runs.sort_by_key(|(_, calls, _)| *calls);

@@ -129,11 +129,11 @@ fn failed_trials_are_run_again_when_that_is_asked_for() {
     assert_eq!(before.len(), 6);
     // They fail again, as often as the file says, and nothing else is run.
     let events = lab.json(&["run", "e.toml", "--retry-failed"]);
-    assert_eq!(events.iter().find(|it| it["event"] == "run_finished").unwrap()["failed"], 2);
+    assert_eq!(events.iter().find(|event| event["event"] == "run_finished").unwrap()["failed"], 2);
     let retried: Vec<_> = events
         .iter()
-        .filter(|it| it["event"] == "trial_failed")
-        .map(|it| it["retry"].clone())
+        .filter(|event| event["event"] == "trial_failed")
+        .map(|event| event["retry"].clone())
         .collect();
     assert_eq!(retried, [true, false, true, false]);
     // The reason is gone: once is enough.

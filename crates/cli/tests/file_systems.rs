@@ -52,7 +52,7 @@ fn left_in(lab: &Lab) -> Vec<String> {
     let results = std::fs::read_dir(lab.path("results")).into_iter().flatten().flatten();
     let paths = results
         .map(|entry| entry.path())
-        .filter(|path| path.extension().is_none_or(|it| it != "html"));
+        .filter(|path| path.extension().is_none_or(|extension| extension != "html"));
     let names =
         paths.map(|path| path.file_name().unwrap_or_default().to_string_lossy().into_owned());
     left.extend(names.filter(|name| !name.contains(".steelbench")));

@@ -27,7 +27,7 @@ fn ends(workload: &str, code: i32, cause: &str) -> Lab {
     let ended = end(child.unwrap()).expect(code);
     let causes = servers::causes(&lab);
     assert!(
-        causes.iter().any(|it| it.contains(cause)) || (code == 0 && causes.is_empty()),
+        causes.iter().any(|text| text.contains(cause)) || (code == 0 && causes.is_empty()),
         "{causes:?}"
     );
     assert!(causes.iter().all(|cause| cause.len() < 10_000), "{causes:.200?}");
@@ -116,7 +116,7 @@ fn a_pipe_in_place_of_a_file_keeps_nobody_waiting() {
         );
         end(lab.start()).expect(code);
         assert!(
-            servers::causes(&lab).iter().all(|it| it.contains(cause)),
+            servers::causes(&lab).iter().all(|text| text.contains(cause)),
             "{:?}",
             servers::causes(&lab)
         );

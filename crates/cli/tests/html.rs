@@ -38,13 +38,13 @@ fn browse(page: &Path, dark: bool, steps: &[Value]) -> Option<View> {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let asked = json!({ "page": page, "dark": dark, "steps": steps });
-    browser.stdin.take().unwrap().write_all(asked.to_string().as_bytes()).unwrap();
+    let request = json!({ "page": page, "dark": dark, "steps": steps });
+    browser.stdin.take().unwrap().write_all(request.to_string().as_bytes()).unwrap();
     let output = browser.wait_with_output().unwrap();
     assert!(output.status.success(), "the browser's driver failed");
-    let seen: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let list = |name: &str| seen[name].as_array().unwrap().clone();
-    Some(View { results: list("results"), console: list("console"), alert: seen["alert"] == true })
+    let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let list = |name: &str| value[name].as_array().unwrap().clone();
+    Some(View { results: list("results"), console: list("console"), alert: value["alert"] == true })
 }
 
 fn js(script: &str) -> Value {
@@ -102,11 +102,11 @@ fn shows_what_the_store_holds_and_loads_nothing() {
             input.labels.length === 1)"),
         json!({ "pdf": true }),
     ];
-    let Some(seen) = browse(&lab.path("results/t.html"), false, &steps) else { return };
-    assert_eq!((seen.console, seen.alert), (Vec::new(), false));
+    let Some(state) = browse(&lab.path("results/t.html"), false, &steps) else { return };
+    assert_eq!((state.console, state.alert), (Vec::new(), false));
     let stored = lab.rows("t", "SELECT sequence || ' ' || elapsed_s FROM trials ORDER BY sequence");
-    let sequences = values(&seen.results[1]);
-    let elapsed = values(&seen.results[0]);
+    let sequences = values(&state.results[1]);
+    let elapsed = values(&state.results[0]);
     assert_eq!((stored.len(), elapsed.len()), (12, 12));
     let mut shown: Vec<(u32, f64)> = sequences.iter().map(|s| *s as u32).zip(elapsed).collect();
     shown.sort_by_key(|(sequence, _)| *sequence);
@@ -116,25 +116,25 @@ fn shows_what_the_store_holds_and_loads_nothing() {
         let exact: f64 = exact.parse().unwrap();
         assert!((exact - elapsed).abs() <= 1e-12 * exact, "{exact} {elapsed}");
     }
-    for cell in seen.results[0].as_array().unwrap() {
+    for cell in state.results[0].as_array().unwrap() {
         let (text, exact) =
             (cell[0].as_str().unwrap(), cell[1].as_str().unwrap().parse::<f64>().unwrap());
         let printed: f64 = text.replace(',', "").parse().unwrap();
         assert!((printed / exact - 1.0).abs() < 0.005, "{text} is not {exact}");
     }
-    assert_eq!(seen.results[2], 0, "nothing was requested");
-    let drawn = seen.results[3].as_array().unwrap();
+    assert_eq!(state.results[2], 0, "nothing was requested");
+    let drawn = state.results[3].as_array().unwrap();
     // Response, profile and latency; whether a waterfall or a series is drawn depends on the
     // figures.
     assert!(drawn.len() >= 3 && drawn.iter().all(|marks| marks.as_u64().unwrap() > 3), "{drawn:?}");
     let levels: Vec<i64> =
-        seen.results[4].as_array().unwrap().iter().map(|l| l.as_i64().unwrap()).collect();
+        state.results[4].as_array().unwrap().iter().map(|l| l.as_i64().unwrap()).collect();
     assert!(
         levels[0] == 1 && levels.windows(2).all(|two| two[1] > 1 && two[1] - two[0] <= 1),
         "{levels:?}"
     );
-    assert_eq!((&seen.results[5], &seen.results[6]), (&json!(true), &json!(true)));
-    assert_eq!(seen.results[7][1], "%PDF-");
+    assert_eq!((&state.results[5], &state.results[6]), (&json!(true), &json!(true)));
+    assert_eq!(state.results[7][1], "%PDF-");
 }
 
 /// A page of plans at the width of a telephone and of a desk: nothing but its tables scrolls aside.
@@ -159,9 +159,9 @@ fn a_page_of_plans_fits_and_quotes_no_markup() {
             const ends = [...parts].map((part) => part.getBoundingClientRect().right - begin);
             return [width, Math.max(...ends), parts.length];
         });");
-    let Some(seen) = browse(&lab.path("page.html"), false, &[widths]) else { return };
-    assert!(!seen.alert && seen.console.is_empty(), "{:?}", seen.console);
-    for size in seen.results[0].as_array().unwrap() {
+    let Some(state) = browse(&lab.path("page.html"), false, &[widths]) else { return };
+    assert!(!state.alert && state.console.is_empty(), "{:?}", state.console);
+    for size in state.results[0].as_array().unwrap() {
         let (width, end) = (size[0].as_f64().unwrap(), size[1].as_f64().unwrap());
         assert!(end <= width && size[2].as_u64() > Some(8), "{size}");
     }
@@ -194,9 +194,9 @@ fn sorts_and_filters_by_keyboard() {
         json!({ "focus": "#filter-text", "keys": ["such text is nowhere"] }),
         count(),
     ];
-    let Some(seen) = browse(&lab.path("results/t.html"), false, &steps) else { return };
-    assert_eq!((seen.console, seen.alert), (Vec::new(), false));
-    let results = &seen.results;
+    let Some(state) = browse(&lab.path("results/t.html"), false, &steps) else { return };
+    assert_eq!((state.console, state.alert), (Vec::new(), false));
+    let results = &state.results;
     assert_eq!(
         (&results[0], &results[2], &results[5]),
         (&json!("none"), &json!("ascending"), &json!("descending"))
@@ -225,10 +225,10 @@ fn is_dark_where_the_system_is_and_can_be_switched() {
     };
     let steps = [light(), json!({ "focus": "#theme", "keys": ["ENTER"] }), light()];
     for dark in [true, false] {
-        let Some(seen) = browse(&lab.path("page.html"), dark, &steps) else { return };
-        let is_dark = |step: usize| seen.results[step].as_u64().unwrap() < 200;
+        let Some(state) = browse(&lab.path("page.html"), dark, &steps) else { return };
+        let is_dark = |step: usize| state.results[step].as_u64().unwrap() < 200;
         assert_eq!((is_dark(0), is_dark(2)), (dark, !dark));
-        assert_eq!(seen.console, Vec::<Value>::new());
+        assert_eq!(state.console, Vec::<Value>::new());
     }
 }
 
@@ -283,8 +283,10 @@ fn recorded() -> Recording {
             output: "it said\nthis".into(),
         };
         trial.hooks = vec![hook(0), hook(1)];
-        if let Some(seen) = &mut trial.observations {
-            seen.warnings.push(Warning { kind: WarningKind::Steal, detail: "stolen".into() });
+        if let Some(observations) = &mut trial.observations {
+            observations
+                .warnings
+                .push(Warning { kind: WarningKind::Steal, detail: "stolen".into() });
         }
     }
     recording
@@ -312,9 +314,9 @@ fn markup_in_the_data_is_only_text() {
     let mut pages = Vec::new();
     for (name, recording) in [("plain.html", &recording), ("poisoned.html", &poisoned)] {
         lab.write(name, &report::html(&summarize(recording), &[]));
-        let Some(seen) = browse(&lab.path(name), false, &[elements(), text()]) else { return };
-        assert_eq!((seen.console, seen.alert), (Vec::new(), false), "{name}");
-        pages.push(seen.results);
+        let Some(state) = browse(&lab.path(name), false, &[elements(), text()]) else { return };
+        assert_eq!((state.console, state.alert), (Vec::new(), false), "{name}");
+        pages.push(state.results);
     }
     // No string has become an element or a handler. (There may be more cells, because a response
     // with another name is another column; what the markup would make or end are these.)
@@ -325,9 +327,9 @@ fn markup_in_the_data_is_only_text() {
         assert_eq!(pages[0][0][0][name], pages[1][0][0][name], "{name}");
     }
     assert_eq!((&pages[1][0][0]["IMG"], &pages[1][0][1]), (&Value::Null, &json!([])));
-    let said = pages[1][1].as_str().unwrap();
-    assert!(said.matches("<script>alert(1)</script>\"><img").count() > 100);
-    assert!(!said.chars().any(|c| (c.is_control() && c != '\n' && c != '\t') || c == '\u{202e}'));
+    let page = pages[1][1].as_str().unwrap();
+    assert!(page.matches("<script>alert(1)</script>\"><img").count() > 100);
+    assert!(!page.chars().any(|c| (c.is_control() && c != '\n' && c != '\t') || c == '\u{202e}'));
 }
 
 /// Contours, tested points, the stationary point and its region.
@@ -350,9 +352,9 @@ fn a_surface_is_drawn() {
         count("[aria-label=dot] circle"),
         count("[aria-label=dot] path"),
     ];
-    let Some(seen) = browse(&lab.path("page.html"), true, &steps) else { return };
-    assert_eq!((seen.console, seen.alert), (Vec::new(), false));
-    let drawn: Vec<i64> = seen.results.iter().map(|own| own.as_i64().unwrap()).collect();
+    let Some(state) = browse(&lab.path("page.html"), true, &steps) else { return };
+    assert_eq!((state.console, state.alert), (Vec::new(), false));
+    let drawn: Vec<i64> = state.results.iter().map(|result| result.as_i64().unwrap()).collect();
     assert!(drawn[0] > 5 && drawn[1] == 1, "{drawn:?}");
     // Four corners, four points on axes, the centre; the cross.
     assert_eq!((drawn[2], drawn[3]), (9, 1));

@@ -29,8 +29,8 @@ fn runs_of_pgbench_are_compared_as_if_they_were_ours() {
         })
         .collect();
     arguments.extend(files.iter().map(String::as_str));
-    let said = lab.steelbench(&arguments).expect(0).stdout;
-    assert!(said.contains("8 trials of 2 configurations, measured elsewhere"), "{said}");
+    let stdout = lab.steelbench(&arguments).expect(0).stdout;
+    assert!(stdout.contains("8 trials of 2 configurations, measured elsewhere"), "{stdout}");
     let shown = lab.steelbench(&["show", "imported"]).expect(0).stdout;
     for part in ["measured elsewhere", "shared_buffers=4GB", "2.00x", "throughput"] {
         assert!(shown.contains(part), "{part}: {shown}");
@@ -54,12 +54,13 @@ fn responses(lab: &Lab, arguments: &[&str]) -> Vec<(String, f64)> {
     let trials = recording.trials.iter().zip(1..);
     trials
         .flat_map(|(trial, number)| {
-            let seen = trial.observations.clone().unwrap();
-            let waits = seen
+            let observations = trial.observations.clone().unwrap();
+            let waits = observations
                 .waits
                 .into_iter()
                 .map(|wait| (wait.wait_type, wait.resource_s + wait.signal_s));
-            let responses = seen.responses.into_iter().map(|one| (one.name, one.value));
+            let responses =
+                observations.responses.into_iter().map(|response| (response.name, response.value));
             responses
                 .chain(waits)
                 .map(move |(name, value)| (format!("{number} {name}"), value))
@@ -70,9 +71,9 @@ fn responses(lab: &Lab, arguments: &[&str]) -> Vec<(String, f64)> {
 
 fn near(found: &[(String, f64)], expected: &[(&str, f64)]) {
     for (name, value) in expected {
-        let one = found.iter().find(|one| one.0 == *name);
-        let one = one.unwrap_or_else(|| panic!("{name} is not in {found:?}"));
-        assert!((one.1 - value).abs() < 2e-3 * value.abs() + 1e-9, "{name}: {} {value}", one.1);
+        let entry = found.iter().find(|entry| entry.0 == *name);
+        let entry = entry.unwrap_or_else(|| panic!("{name} is not in {found:?}"));
+        assert!((entry.1 - value).abs() < 2e-3 * value.abs() + 1e-9, "{name}: {} {value}", entry.1);
     }
 }
 
@@ -241,13 +242,13 @@ fn configurations_of_benchbase_become_experiments() {
     let written = |scale: &str, weights: &str, names: &[&str]| {
         let lab = Lab::new();
         lab.write("c.xml", &benchbase(SQLITE, scale, weights, names));
-        let said = lab.steelbench(&["import", "c.xml"]).expect(0).stdout;
-        assert!(said.contains("Without a counterpart: <sessionsetupfile>"), "{said}");
-        let file = said.split_whitespace().nth(1).unwrap().trim_end_matches('.').to_owned();
+        let stdout = lab.steelbench(&["import", "c.xml"]).expect(0).stdout;
+        assert!(stdout.contains("Without a counterpart: <sessionsetupfile>"), "{stdout}");
+        let file = stdout.split_whitespace().nth(1).unwrap().trim_end_matches('.').to_owned();
         lab.steelbench(&["check", &file]).expect(0);
         let text = lab.read(&file);
-        assert!(!text.contains("Geh") && !said.contains("Geh"), "{text}");
-        (text, said)
+        assert!(!text.contains("Geh") && !stdout.contains("Geh"), "{text}");
+        (text, stdout)
     };
     for (scale, weights, names, parts) in [
         ("2", "45,43,4,4,4", &ORDERS[..], &["warehouses = 2", "duration = \"90 s\""][..]),
@@ -261,13 +262,13 @@ fn configurations_of_benchbase_become_experiments() {
         ("0.01", "15,15,15,25,15,15", &BANK, &["rows = 10000", "send-payment.sql@25", ":paid_in"]),
         ("0.1", "1,0,1", &["Q1", "Q2", "Q6"], &["scale = 0.1", "[\"Q1\", \"Q6\"]", "streams = 7"]),
     ] {
-        let (text, said) = written(scale, weights, names);
+        let (text, message) = written(scale, weights, names);
         for part in parts {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert!(text.contains("warmup") || text.contains("streams"), "{text}");
         assert_eq!(
-            said.contains("transaction DeleteRecord"),
+            message.contains("transaction DeleteRecord"),
             names.len() == 6 && names[0] == "ReadRecord"
         );
     }
@@ -275,7 +276,7 @@ fn configurations_of_benchbase_become_experiments() {
 
 #[test]
 fn urls_of_benchbase_lose_their_passwords() {
-    for (kind, given, expected) in [
+    for (kind, text, expected) in [
         (
             "POSTGRES",
             "jdbc:postgresql://a:Geh@db.example:5433/bank?user=u&amp;password=Geheim",
@@ -296,16 +297,16 @@ fn urls_of_benchbase_lose_their_passwords() {
         lab.write(
             "c.xml",
             &benchbase(
-                [kind, given],
+                [kind, text],
                 "1",
                 "45,43,4,4,4",
                 &["NewOrder", "Payment", "OrderStatus", "Delivery", "StockLevel"],
             ),
         );
-        let said = lab.steelbench(&["import", "c.xml"]).expect(0).stdout;
+        let stdout = lab.steelbench(&["import", "c.xml"]).expect(0).stdout;
         let text = lab.read("benchbase-tpcc.toml");
         assert!(text.contains(expected) && !text.contains("Geh"), "{text}");
-        assert!(!said.contains("Geh"), "{said}");
+        assert!(!stdout.contains("Geh"), "{stdout}");
     }
 }
 

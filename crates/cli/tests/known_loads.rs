@@ -42,7 +42,7 @@ impl Drop for Busy {
     }
 }
 
-/// One trial of a load: what it did, and the seconds of its sessions' time by part.
+/// A trial of a load: what it did, and the seconds of its sessions' time by part.
 #[derive(Debug)]
 struct Trial {
     script: String,

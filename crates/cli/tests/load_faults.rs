@@ -129,8 +129,10 @@ fn a_disk_that_is_full_in_the_middle_of_a_load_is_named_and_the_run_goes_on_late
         )
     });
     let embedded = [("engine = \"sqlite\"".to_owned(), "size=100m")];
-    for (target, size) in
-        embedded.into_iter().chain(duckdb().into_iter().map(|it| (it, "size=100m"))).chain(servers)
+    for (target, size) in embedded
+        .into_iter()
+        .chain(duckdb().into_iter().map(|library| (library, "size=100m")))
+        .chain(servers)
     {
         // 9 MB in rows of 300 bytes, on a volume with room for 2 MB. The second block reloads,
         // because updates change the rows.
@@ -218,12 +220,12 @@ fn is_no_library(lab: &Lab, variable: Option<&str>, words: &[&str]) {
         command.envs(variable.map(|name| ("STEELBENCH_DUCKDB_LIB", name)));
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let ended = end(child.unwrap());
-        let said = format!("{}{}", ended.stdout, ended.stderr);
+        let text = format!("{}{}", ended.stdout, ended.stderr);
         // What is wrong with a path in the file is an error of the file.
         assert!(ended.code == Some(code) || ended.code == Some(2), "{ended:#?}");
         for word in words.iter().chain(&["install libduckdb 1.2 or later", "STEELBENCH_DUCKDB_LIB"])
         {
-            assert!(said.contains(word), "{word:?} is not in {ended:#?}");
+            assert!(text.contains(word), "{word:?} is not in {ended:#?}");
         }
     }
     assert_eq!(lab.work_folders().len(), 0);
@@ -274,7 +276,7 @@ fn a_library_that_is_none_of_duckdbs_or_too_old_or_cut_off_is_named() {
     lab.write("empty.so", "");
     std::fs::create_dir(lab.path("folder.so")).unwrap();
     places.push(("folder.so", "not a regular file"));
-    for (name, lines, said) in [
+    for (name, lines, text) in [
         ("other.so", "int nothing(void) { return 0; }\n", "is not DuckDB"),
         (
             "old.so",
@@ -288,7 +290,7 @@ fn a_library_that_is_none_of_duckdbs_or_too_old_or_cut_off_is_named() {
             .current_dir(lab.path(""))
             .status();
         if made.is_ok_and(|status| status.success()) {
-            places.push((name, said));
+            places.push((name, text));
         } else {
             skipped("no C compiler");
         }
@@ -301,15 +303,15 @@ fn a_library_that_is_none_of_duckdbs_or_too_old_or_cut_off_is_named() {
         }
     }
     let workload = scans("10", "scans = 1");
-    for (name, said) in places {
+    for (name, message) in places {
         let path = lab.path(name);
         let path = path.to_str().unwrap();
         lab.write("e.toml", &file("engine = \"duckdb\"", &workload, ""));
-        is_no_library(&lab, Some(path), &[path, said]);
+        is_no_library(&lab, Some(path), &[path, message]);
         lab.write(
             "e.toml",
             &file(&format!("engine = \"duckdb\"\nlibrary = \"{path}\""), &workload, ""),
         );
-        is_no_library(&lab, None, &[path, said]);
+        is_no_library(&lab, None, &[path, message]);
     }
 }

@@ -177,13 +177,13 @@ fn refusals(server: &Server) {
         .run(1)
         .says("Connection refused");
     // Of the server as a whole, found before the first trial.
-    for (set, said, back) in [
+    for (set, text, back) in [
         ("read_only = 1", "the server is read-only", "read_only = 0"),
         ("max_connections = 10", "the server allows 10 connections", "max_connections = 50"),
         ("local_infile = 0", "SET GLOBAL local_infile = ON", "local_infile = 1"),
     ] {
         root.run(&format!("SET GLOBAL {set}")).unwrap();
-        by_url(&url, "", &inserts(0.2).replace("= 2", "= 16")).run(1).says(said);
+        by_url(&url, "", &inserts(0.2).replace("= 2", "= 16")).run(1).says(text);
         root.run(&format!("SET GLOBAL {back}")).unwrap();
     }
     // Others have taken what there is.

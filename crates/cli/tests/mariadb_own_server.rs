@@ -45,9 +45,9 @@ impl Own {
         // What a kill leaves is not another's process by now.
         let _ = std::fs::remove_file(pid);
         give(folder);
-        let own = Self { server, restart };
-        own.control("start");
-        Some(own)
+        let fixture = Self { server, restart };
+        fixture.control("start");
+        Some(fixture)
     }
 
     fn control(&self, what: &str) {
@@ -125,15 +125,17 @@ const SETTINGS: &str = "settings = { innodb_sort_buffer_size = \"2M\", back_log 
 const RECORD: &str = "INSERT INTO app.recorded SELECT concat_ws(' ', @@innodb_sort_buffer_size, \
                     @@back_log, @@innodb_io_capacity, @@max_allowed_packet, @@sort_buffer_size);\n";
 
-fn recorded(own: &Own) -> Vec<String> {
-    let rows = own.server.connect().query("SELECT words FROM app.recorded ORDER BY words").unwrap();
+fn recorded(fixture: &Own) -> Vec<String> {
+    let rows =
+        fixture.server.connect().query("SELECT words FROM app.recorded ORDER BY words").unwrap();
     rows.rows.into_iter().flatten().flatten().collect()
 }
 
-fn prepared(own: &Own, file: &str) -> Lab {
+fn prepared(fixture: &Own, file: &str) -> Lab {
     let lab = lab(file);
     lab.write("r.sql", RECORD);
-    own.server
+    fixture
+        .server
         .connect()
         .run("CREATE DATABASE IF NOT EXISTS app; CREATE OR REPLACE TABLE app.recorded (words text)")
         .unwrap();
@@ -142,54 +144,66 @@ fn prepared(own: &Own, file: &str) -> Lab {
 
 #[test]
 fn variables_of_a_server_are_in_force_in_trials_and_put_back_afterwards() {
-    let Some(own) = Own::start() else { return };
-    own.server.connect().run("SET GLOBAL long_query_time = 5").unwrap();
-    let before = own.all();
+    let Some(fixture) = Own::start() else { return };
+    fixture.server.connect().run("SET GLOBAL long_query_time = 5").unwrap();
+    let before = fixture.all();
     let factors = "[factors]\n\"target.settings.innodb_sort_buffer_size\" = [\"2M\", \"4M\"]\n";
     let settings = SETTINGS.replace("innodb_sort_buffer_size = \"2M\", ", "");
-    let lab =
-        prepared(&own, &own.experiment(&format!("{}\n{settings}", own.permitted()), ONCE, factors));
+    let lab = prepared(
+        &fixture,
+        &fixture.experiment(&format!("{}\n{settings}", fixture.permitted()), ONCE, factors),
+    );
     lab.run(0);
     assert_eq!(
-        recorded(&own),
+        recorded(&fixture),
         ["2097152 77 321 2097152 1048576", "4194304 77 321 2097152 1048576"]
     );
-    assert_eq!(own.all(), before);
+    assert_eq!(fixture.all(), before);
     // Values set at run time survive Steelbench's restarts.
-    assert_eq!(own.shown("long_query_time"), "5.000000");
-    assert!(!own.option_file().exists());
+    assert_eq!(fixture.shown("long_query_time"), "5.000000");
+    assert!(!fixture.option_file().exists());
     // One for each level, and one at the end.
-    assert_eq!(own.restarts(), 3);
+    assert_eq!(fixture.restarts(), 3);
     assert_eq!((servers::records(&lab), lab.work_folders()), (Vec::new(), Vec::new()));
     // What stood in the file stays there, and without a variable that needs a restart there is
     // none.
-    std::fs::write(own.option_file(), "[mysqld]\nback_log = 55").unwrap();
-    own.control("start");
-    let target =
-        format!("{}\nsettings = {{ innodb_io_capacity = 400, back_log = 66 }}", own.permitted());
-    lab.write("e.toml", &own.experiment(&target, ONCE, ""));
+    std::fs::write(fixture.option_file(), "[mysqld]\nback_log = 55").unwrap();
+    fixture.control("start");
+    let target = format!(
+        "{}\nsettings = {{ innodb_io_capacity = 400, back_log = 66 }}",
+        fixture.permitted()
+    );
+    lab.write("e.toml", &fixture.experiment(&target, ONCE, ""));
     lab.run_with(&["--fresh"], 0);
-    assert_eq!(std::fs::read_to_string(own.option_file()).unwrap(), "[mysqld]\nback_log = 55");
-    assert_eq!((own.shown("back_log").as_str(), own.restarts()), ("55", 5));
-    assert!(recorded(&own).iter().any(|words| words.contains(" 66 400 ")), "{:?}", recorded(&own));
+    assert_eq!(std::fs::read_to_string(fixture.option_file()).unwrap(), "[mysqld]\nback_log = 55");
+    assert_eq!((fixture.shown("back_log").as_str(), fixture.restarts()), ("55", 5));
+    assert!(
+        recorded(&fixture).iter().any(|words| words.contains(" 66 400 ")),
+        "{:?}",
+        recorded(&fixture)
+    );
     let target = "allow_server_settings = true\nsettings.innodb_io_capacity = 444";
-    lab.write("e.toml", &own.experiment(target, ONCE, ""));
+    lab.write("e.toml", &fixture.experiment(target, ONCE, ""));
     lab.run_with(&["--fresh"], 0);
-    assert!(recorded(&own).iter().any(|words| words.contains(" 55 444 ")), "{:?}", recorded(&own));
-    assert_eq!((own.shown("innodb_io_capacity"), own.restarts()), (before[2].clone(), 5));
+    assert!(
+        recorded(&fixture).iter().any(|words| words.contains(" 55 444 ")),
+        "{:?}",
+        recorded(&fixture)
+    );
+    assert_eq!((fixture.shown("innodb_io_capacity"), fixture.restarts()), (before[2].clone(), 5));
 }
 
 #[test]
 fn what_is_not_permitted_is_refused_before_the_first_trial_and_changes_nothing() {
-    let Some(own) = Own::start() else { return };
-    let before = own.all();
-    let lab = prepared(&own, "");
-    let wanted = "settings.innodb_sort_buffer_size = \"2M\"";
-    for (target, said) in [
-        (wanted.to_owned(), "needs a server restart. On a server by URL"),
+    let Some(fixture) = Own::start() else { return };
+    let before = fixture.all();
+    let lab = prepared(&fixture, "");
+    let text = "settings.innodb_sort_buffer_size = \"2M\"";
+    for (target, text) in [
+        (text.to_owned(), "needs a server restart. On a server by URL"),
         ("settings.innodb_io_capacity = 321".into(), "is server-wide. On a server by URL"),
         (
-            format!("allow_server_settings = true\n{wanted}"),
+            format!("allow_server_settings = true\n{text}"),
             "needs a server restart; to permit one, set target.allow_restart",
         ),
         ("settings.sort_bufer_size = \"1M\"".into(), "did you mean `sort_buffer_size`?"),
@@ -200,9 +214,9 @@ fn what_is_not_permitted_is_refused_before_the_first_trial_and_changes_nothing()
         ),
         ("allow_server_settings = true\nallow_restart = \"true\"".into(), "target.option_file"),
     ] {
-        lab.write("e.toml", &own.experiment(&target, ONCE, ""));
-        lab.steelbench(&["check", "e.toml"]).expect(2).says(said);
-        lab.run_with(&["--fresh"], 2).says(said);
+        lab.write("e.toml", &fixture.experiment(&target, ONCE, ""));
+        lab.steelbench(&["check", "e.toml"]).expect(2).says(text);
+        lab.run_with(&["--fresh"], 2).says(text);
     }
     lab.write(
         "e.toml",
@@ -214,7 +228,7 @@ fn what_is_not_permitted_is_refused_before_the_first_trial_and_changes_nothing()
     // A value that the server makes another of.
     lab.write(
         "e.toml",
-        &own.experiment("allow_server_settings = true\nsettings.max_connections = 5", ONCE, ""),
+        &fixture.experiment("allow_server_settings = true\nsettings.max_connections = 5", ONCE, ""),
     );
     lab.run_with(&["--fresh"], 1);
     assert!(
@@ -223,8 +237,9 @@ fn what_is_not_permitted_is_refused_before_the_first_trial_and_changes_nothing()
         causes(&lab)
     );
     // A command that does nothing is found out.
-    let idle = own.permitted().replace(&format!("{} restart", own.restart.display()), "true");
-    lab.write("e.toml", &own.experiment(&format!("{idle}\n{wanted}"), ONCE, ""));
+    let idle =
+        fixture.permitted().replace(&format!("{} restart", fixture.restart.display()), "true");
+    lab.write("e.toml", &fixture.experiment(&format!("{idle}\n{text}"), ONCE, ""));
     lab.run_with(&["--fresh"], 1);
     assert!(
         causes(&lab).last().unwrap().contains(
@@ -234,26 +249,31 @@ fn what_is_not_permitted_is_refused_before_the_first_trial_and_changes_nothing()
         "{:?}",
         causes(&lab)
     );
-    assert_eq!((own.restarts(), own.option_file().exists(), own.all()), (0, false, before));
+    assert_eq!(
+        (fixture.restarts(), fixture.option_file().exists(), fixture.all()),
+        (0, false, before)
+    );
 }
 
 #[test]
 fn a_kill_leaves_a_record_from_which_the_next_run_on_that_server_puts_back() {
-    let Some(own) = Own::start() else { return };
-    let before = own.all();
-    let lab =
-        prepared(&own, &own.experiment(&format!("{}\n{SETTINGS}", own.permitted()), ENDLESS, ""));
+    let Some(fixture) = Own::start() else { return };
+    let before = fixture.all();
+    let lab = prepared(
+        &fixture,
+        &fixture.experiment(&format!("{}\n{SETTINGS}", fixture.permitted()), ENDLESS, ""),
+    );
     let child = lab.start();
-    own.await_load();
-    assert_eq!(own.all(), ["2097152", "77", "321", "2097152"]);
+    fixture.await_load();
+    assert_eq!(fixture.all(), ["2097152", "77", "321", "2097152"]);
     // Another experiment on that server.
     let other = |target: &str| {
-        let file = own.experiment(target, ONCE, "").replace("name = \"t\"", "name = \"other\"");
+        let file = fixture.experiment(target, ONCE, "").replace("name = \"t\"", "name = \"other\"");
         lab.write("other.toml", &file);
         lab.steelbench(&["run", "other.toml", "--fresh"])
     };
-    other(&own.permitted()).expect(1).says("another run has changed them and is still running");
-    assert_eq!(own.shown("back_log"), "77");
+    other(&fixture.permitted()).expect(1).says("another run has changed them and is still running");
+    assert_eq!(fixture.shown("back_log"), "77");
     signal(&child, libc::SIGKILL);
     end(child);
     let [record] = &servers::records(&lab)[..] else { panic!("{:?}", servers::records(&lab)) };
@@ -261,107 +281,109 @@ fn a_kill_leaves_a_record_from_which_the_next_run_on_that_server_puts_back() {
     other("")
         .expect(1)
         .says(&record.canonicalize().unwrap().display().to_string())
-        .says(&format!("remove {}", own.option_file().display()))
+        .says(&format!("remove {}", fixture.option_file().display()))
         .says("SET GLOBAL innodb_io_capacity = 200");
-    other(&own.permitted())
+    other(&fixture.permitted())
         .expect(0)
         .says("an earlier run did not end properly")
         .says("restored the settings of");
-    assert_eq!(own.all(), before);
-    assert_eq!((servers::records(&lab), own.option_file().exists()), (Vec::new(), false));
-    assert_eq!(recorded(&own).len(), 1);
+    assert_eq!(fixture.all(), before);
+    assert_eq!((servers::records(&lab), fixture.option_file().exists()), (Vec::new(), false));
+    assert_eq!(recorded(&fixture).len(), 1);
     // After a killed run and a restart of the server there is nothing left to restore.
     lab.write(
         "e.toml",
-        &own.experiment(
+        &fixture.experiment(
             "allow_server_settings = true\nsettings.innodb_io_capacity = 345",
             ENDLESS,
             "",
         ),
     );
     let child = lab.start_with(&["run", "e.toml", "--fresh"]);
-    own.await_load();
+    fixture.await_load();
     signal(&child, libc::SIGKILL);
     end(child);
     // A server tells the second in which it was started.
     std::thread::sleep(std::time::Duration::from_secs(1));
-    own.control("start");
-    own.server.connect().run("SET GLOBAL innodb_io_capacity = 456").unwrap();
+    fixture.control("start");
+    fixture.server.connect().run("SET GLOBAL innodb_io_capacity = 456").unwrap();
     other("allow_server_settings = true").expect(0).says("an earlier run did not end properly");
     assert_eq!(
-        (own.shown("innodb_io_capacity").as_str(), servers::records(&lab)),
+        (fixture.shown("innodb_io_capacity").as_str(), servers::records(&lab)),
         ("456", Vec::new())
     );
 }
 
 #[test]
 fn an_interrupt_and_a_failure_put_back_too() {
-    let Some(own) = Own::start() else { return };
-    let before = own.all();
-    let lab =
-        prepared(&own, &own.experiment(&format!("{}\n{SETTINGS}", own.permitted()), ENDLESS, ""));
+    let Some(fixture) = Own::start() else { return };
+    let before = fixture.all();
+    let lab = prepared(
+        &fixture,
+        &fixture.experiment(&format!("{}\n{SETTINGS}", fixture.permitted()), ENDLESS, ""),
+    );
     let child = lab.start();
-    own.await_load();
+    fixture.await_load();
     signal(&child, libc::SIGINT);
     end(child).expect(130);
-    assert_eq!(own.all(), before);
+    assert_eq!(fixture.all(), before);
     // A command that fails after it has stopped the server, which then has to be started for it to
     // be put back.
-    let script = own.server.folder().join("once.sh");
+    let script = fixture.server.folder().join("once.sh");
     let failing = format!(
         "#!/bin/sh\nif [ -e {0}.done ]; then exec {1} restart; fi\ntouch {0}.done\n{1} stop\necho \
          no such luck >&2\nexit 1\n",
         script.display(),
-        own.restart.display()
+        fixture.restart.display()
     );
     std::fs::write(&script, failing).unwrap();
     std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).unwrap();
-    let restart = format!("{} restart", own.restart.display());
+    let restart = format!("{} restart", fixture.restart.display());
     let target = format!(
         "{}\nsettings.back_log = 99",
-        own.permitted().replace(&restart, &script.display().to_string())
+        fixture.permitted().replace(&restart, &script.display().to_string())
     );
-    lab.write("e.toml", &own.experiment(&target, ONCE, ""));
+    lab.write("e.toml", &fixture.experiment(&target, ONCE, ""));
     lab.run_with(&["--fresh"], 1);
     assert!(causes(&lab).last().unwrap().contains("no such luck"), "{:?}", causes(&lab));
-    assert_eq!(own.all(), before);
-    assert_eq!((servers::records(&lab), own.option_file().exists()), (Vec::new(), false));
+    assert_eq!(fixture.all(), before);
+    assert_eq!((servers::records(&lab), fixture.option_file().exists()), (Vec::new(), false));
 }
 
 #[test]
 fn tuned_variables_stay_until_they_are_undone() {
-    let Some(own) = Own::start() else { return };
-    let before = own.all();
-    let sort = own.shown("sort_buffer_size");
+    let Some(fixture) = Own::start() else { return };
+    let before = fixture.all();
+    let sort = fixture.shown("sort_buffer_size");
     let target = "allow_server_settings = true\nsettings = { innodb_io_capacity = 1500, \
                   sort_buffer_size = \"3M\" }";
     // A transaction takes as long as the first variable is large. The second is 2M by default.
     let knobs = "[[knob]]\nsetting = \"target.settings.innodb_io_capacity\"\nrange = [300, \
                  1500]\n[[knob]]\nsetting = \"target.settings.sort_buffer_size\"\nrange = [3, \
                  8]\nunit = \"M\"\n[tune]\nbudget = \"20 trials\"\n";
-    let file = own.experiment(target, ONCE, knobs).replace("blocks = 1", "blocks = 3");
+    let file = fixture.experiment(target, ONCE, knobs).replace("blocks = 1", "blocks = 3");
     let lab = lab(&file.replace("name = \"t\"", "name = \"t\"\nresponse = \"elapsed\""));
     lab.write("r.sql", "SELECT sleep(@@GLOBAL.innodb_io_capacity / 2500);\n");
     let apply = || lab.steelbench(&["tune", "e.toml", "--on-live", "--apply"]).expect(0);
     apply().says("applied to").says("innodb_io_capacity, sort_buffer_size");
-    assert_ne!(own.all(), before);
-    assert_ne!(own.shown("sort_buffer_size"), sort);
-    let tuned = own.shown("innodb_io_capacity");
+    assert_ne!(fixture.all(), before);
+    assert_ne!(fixture.shown("sort_buffer_size"), sort);
+    let tuned = fixture.shown("innodb_io_capacity");
     apply();
-    assert_eq!(own.shown("innodb_io_capacity"), tuned);
+    assert_eq!(fixture.shown("innodb_io_capacity"), tuned);
 
-    let once = own.experiment(
+    let once = fixture.experiment(
         "allow_server_settings = true\nsettings.innodb_io_capacity = 345",
         ENDLESS,
         "",
     );
     lab.write("once.toml", &once.replace("name = \"t\"", "name = \"once\""));
     let child = lab.start_with(&["run", "once.toml"]);
-    own.await_load();
-    assert_eq!(own.shown("innodb_io_capacity"), "345");
+    fixture.await_load();
+    assert_eq!(fixture.shown("innodb_io_capacity"), "345");
     signal(&child, libc::SIGKILL);
     end(child);
     let undone = lab.steelbench(&["tune", "e.toml", "--undo"]).expect(0).stdout;
     assert_eq!(undone.matches("restored the settings of").count(), 2, "{undone}");
-    assert_eq!((own.all(), own.shown("sort_buffer_size")), (before, sort));
+    assert_eq!((fixture.all(), fixture.shown("sort_buffer_size")), (before, sort));
 }

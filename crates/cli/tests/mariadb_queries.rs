@@ -64,9 +64,10 @@ fn json(ended: &Ended) -> Value {
 }
 
 fn advice(found: &Value) -> Vec<(&str, &str)> {
-    let all = found["advice"].as_array().unwrap().iter().filter(|one| one["kind"] != "setting");
-    let mut found: Vec<_> =
-        all.map(|one| (one["kind"].as_str().unwrap(), one["subject"].as_str().unwrap())).collect();
+    let all = found["advice"].as_array().unwrap().iter().filter(|array| array["kind"] != "setting");
+    let mut found: Vec<_> = all
+        .map(|advice| (advice["kind"].as_str().unwrap(), advice["subject"].as_str().unwrap()))
+        .collect();
     found.sort_unstable();
     found
 }
@@ -74,8 +75,9 @@ fn advice(found: &Value) -> Vec<(&str, &str)> {
 /// The number of the statement whose text begins so but for its quotes, from 1.
 fn number(found: &Value, text: &str) -> usize {
     let statements = found["statements"].as_array().unwrap();
-    let plain = |one: &Value| one["text"].as_str().unwrap().replace('`', "").to_lowercase();
-    let at = statements.iter().position(|one| plain(one).starts_with(&text.to_lowercase()));
+    let plain = |value: &Value| value["text"].as_str().unwrap().replace('`', "").to_lowercase();
+    let at =
+        statements.iter().position(|statement| plain(statement).starts_with(&text.to_lowercase()));
     at.unwrap_or_else(|| panic!("{text}: {statements:#?}")) + 1
 }
 
@@ -100,7 +102,7 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
         ];
         assert_eq!(advice(&found), expected, "{:#?}", found["advice"]);
         let all = found["advice"].as_array().unwrap();
-        let missing = all.iter().find(|one| one["kind"] == "missing_index").unwrap();
+        let missing = all.iter().find(|advice| advice["kind"] == "missing_index").unwrap();
         assert_eq!(
             missing["ddl"],
             "CREATE INDEX `orders_customer_id` ON `shop`.`orders` (`customer_id`) \
@@ -124,7 +126,7 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
             .as_array()
             .unwrap()
             .iter()
-            .map(|one| one["text"].as_str().unwrap())
+            .map(|array| array["text"].as_str().unwrap())
             .collect();
         assert!(
             texts
@@ -143,8 +145,8 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
             }
         });
         let mut client = connect(server);
-        for one in found["advice"].as_array().unwrap() {
-            if let Some(ddl) = one["ddl"].as_str() {
+        for array in found["advice"].as_array().unwrap() {
+            if let Some(ddl) = array["ddl"].as_str() {
                 client.run(ddl).unwrap();
             }
         }
@@ -200,7 +202,7 @@ fn without_the_performance_schema_it_says_so_and_shows_the_indexes() {
             found["unread"]
         );
         let all = found["advice"].as_array().unwrap().iter();
-        let advice: Vec<&Value> = all.filter(|one| one["kind"] != "setting").collect();
+        let advice: Vec<&Value> = all.filter(|advice| advice["kind"] != "setting").collect();
         assert_eq!(advice.len(), 1, "{advice:#?}");
         let ddl = "ALTER TABLE `odd ``d`.`t; --` DROP INDEX `k 1`, ALGORITHM=INPLACE, LOCK=NONE";
         assert_eq!(advice[0]["ddl"], ddl);

@@ -25,10 +25,12 @@ fn json(lab: &Lab, arguments: &[&str]) -> Value {
     serde_json::from_str(&lab.steelbench(arguments).expect(0).stdout).unwrap()
 }
 
-fn wait_s(seen: &Value, name: &str) -> f64 {
-    let waits = seen["waits"].as_array().unwrap().iter();
-    let own = waits.filter(|wait| wait["wait_type"] == name);
-    own.map(|wait| wait["resource_s"].as_f64().unwrap() + wait["signal_s"].as_f64().unwrap()).sum()
+fn wait_s(value: &Value, name: &str) -> f64 {
+    let waits = value["waits"].as_array().unwrap().iter();
+    let waits = waits.filter(|wait| wait["wait_type"] == name);
+    waits
+        .map(|wait| wait["resource_s"].as_f64().unwrap() + wait["signal_s"].as_f64().unwrap())
+        .sum()
 }
 
 #[test]
@@ -58,14 +60,14 @@ fn a_blocked_session_its_blocker_and_what_they_wait_for_are_shown_recorded_and_r
                 flat(&lab.steelbench(&["waits", "w.steelbench", "--tasks"]).expect(0).stdout),
                 ended.stdout
             );
-            let seen = json(&lab, &["waits", "w.steelbench", "--json"]);
-            let busy_s = seen["time"]["session_s"].as_f64().unwrap();
+            let json = json(&lab, &["waits", "w.steelbench", "--json"]);
+            let busy_s = json["time"]["session_s"].as_f64().unwrap();
             for wait in ["ROW_LOCK", "Waiting for table metadata lock"] {
-                let share = wait_s(&seen, wait) / busy_s;
-                assert!((0.4..=0.55).contains(&share), "{wait} is {share} of {busy_s} s: {seen:#}");
+                let share = wait_s(&json, wait) / busy_s;
+                assert!((0.4..=0.55).contains(&share), "{wait} is {share} of {busy_s} s: {json:#}");
             }
-            let unaccounted = seen["accounting"]["unaccounted_s"].as_f64().unwrap() / busy_s;
-            assert!((-0.05..0.05).contains(&unaccounted), "{unaccounted}: {seen:#}");
+            let unaccounted = json["accounting"]["unaccounted_s"].as_f64().unwrap() / busy_s;
+            assert!((-0.05..0.05).contains(&unaccounted), "{unaccounted}: {json:#}");
         });
         survey(url, &["mariadb-buffer-pool-small"], &["mariadb-performance-schema"]);
     });
@@ -189,9 +191,9 @@ fn inventories_of_many_servers_are_one() {
     let (usual, odd) = (inventory(0), inventory(1));
     let mut names = vec!["survey".to_owned(), "merge".to_owned()];
     for number in 0..10 {
-        let mut one = if number == 4 { odd.clone() } else { usual.clone() };
-        one["machine"]["host"] = format!("db{number}").into();
-        lab.write(&format!("db{number}.json"), &one.to_string());
+        let mut shape = if number == 4 { odd.clone() } else { usual.clone() };
+        shape["machine"]["host"] = format!("db{number}").into();
+        lab.write(&format!("db{number}.json"), &shape.to_string());
         names.push(format!("db{number}.json"));
     }
     let arguments: Vec<&str> = names.iter().map(String::as_str).collect();

@@ -37,9 +37,9 @@ fn what_a_run_says_of_levels_that_it_has_not_seen() {
     let predict = |more: &[&str]| {
         lab.steelbench(&[&["predict", "t", "--set", "connections=12"], more].concat())
     };
-    let asked = predict(&["--set", "cpus=2x", "--json"]);
-    if is_answered(&asked) {
-        let json: Value = serde_json::from_str(&asked.stdout).unwrap();
+    let prediction = predict(&["--set", "cpus=2x", "--json"]);
+    if is_answered(&prediction) {
+        let json: Value = serde_json::from_str(&prediction.stdout).unwrap();
         assert_eq!((json["kind"].as_str(), json["n"].as_f64()), (Some("prediction"), Some(12.0)));
         let (low, high) =
             (json["interval"]["low"].as_f64().unwrap(), json["interval"]["high"].as_f64().unwrap());
@@ -55,7 +55,7 @@ fn what_a_run_says_of_levels_that_it_has_not_seen() {
     let history: Value =
         serde_json::from_str(&lab.steelbench(&["history", "t", "--json"]).stdout).unwrap();
     let record = history["runs"][0]["models"][0]["model"]["tested"].as_array().unwrap();
-    let at: Vec<f64> = record.iter().filter_map(|own| own["n"].as_f64()).collect();
+    let at: Vec<f64> = record.iter().filter_map(|record| record["n"].as_f64()).collect();
     assert_eq!(at, [8.0, 16.0], "{history}");
 
     let open = lab.steelbench(&["predict", "t", "--set", "connections=16", "--set", "rate=1"]);
@@ -105,7 +105,7 @@ fn each_script_of_a_mix_has_its_prediction() {
     lab.write("long.sql", "SELECT sum(abalance) FROM pgbench_accounts WHERE aid < 3000;\n");
     lab.run(0);
     let predict = |sets: &[&str]| {
-        let sets = sets.iter().flat_map(|own| ["--set", own]);
+        let sets = sets.iter().flat_map(|set| ["--set", set]);
         lab.steelbench(&["predict", "t"].into_iter().chain(sets).collect::<Vec<_>>())
     };
     predict(&["connections=6"])

@@ -106,7 +106,7 @@ fn what_mysql_does_not_have_is_said_and_limits_of_statements_are_kept() {
     let Some((server, _turn)) = server() else { return };
     let insert = "probe = \"insert\"\nrows = \"1k\"\nmethod = \"procedure\"\nkey = \"sequential\"";
     let script = "probe = \"script\"\nscript = \"s.sql\"\ntransactions = 4";
-    for (target, workload, said) in [
+    for (target, workload, text) in [
         ("", insert, "MySQL has no sequences"),
         ("compression = \"page-zlib\"", insert, "MySQL's page compression is not supported"),
         ("statement_timeout = \"200 ms\"", script, "maximum statement execution time exceeded"),
@@ -120,8 +120,8 @@ fn what_mysql_does_not_have_is_said_and_limits_of_statements_are_kept() {
         lab.run(1);
         let causes = servers::causes(&lab);
         assert!(
-            causes.iter().all(|cause| cause.contains(said)) && !causes.is_empty(),
-            "{said}: {causes:?}"
+            causes.iter().all(|cause| cause.contains(text)) && !causes.is_empty(),
+            "{text}: {causes:?}"
         );
     }
 }
@@ -147,7 +147,7 @@ fn variables_of_the_server_are_set_and_put_back_and_those_that_cannot_be_are_nam
         assert_eq!(value("innodb_io_capacity"), before);
         assert_eq!(servers::records(&lab), Vec::<std::path::PathBuf>::new());
     }
-    for (settings, code, said) in [
+    for (settings, code, text) in [
         ("allow_server_settings = true\nsettings.innodb_page_size = 4096", 1, "read only variable"),
         ("settings.sort_buffer_sise = 4096", 2, "did you mean"),
         (
@@ -161,7 +161,7 @@ fn variables_of_the_server_are_set_and_put_back_and_those_that_cannot_be_are_nam
         lab.write("s.sql", tell);
         let ended = lab.run(code);
         let output = format!("{}{}{:?}", ended.stdout, ended.stderr, servers::causes(&lab));
-        assert!(flat(&output).contains(said), "{said}: {output}");
+        assert!(flat(&output).contains(text), "{text}: {output}");
     }
 }
 
@@ -190,22 +190,22 @@ fn a_blocked_session_its_blocker_and_what_they_wait_for_are_shown() {
                     "connection {changer} (user root) waits for table metadata lock for "
                 ))
                 .shows("table shop.stock, EXCLUSIVE");
-            let seen = json(&lab.steelbench(&["waits", "w.steelbench", "--json"]).expect(0));
-            let busy_s = seen["time"]["session_s"].as_f64().unwrap();
+            let json = json(&lab.steelbench(&["waits", "w.steelbench", "--json"]).expect(0));
+            let busy_s = json["time"]["session_s"].as_f64().unwrap();
             for name in ["ROW_LOCK", "Waiting for table metadata lock"] {
-                let own = seen["waits"]
+                let array = json["waits"]
                     .as_array()
                     .unwrap()
                     .iter()
                     .filter(|wait| wait["wait_type"] == name);
-                let wait_s: f64 = own.map(|wait| wait["resource_s"].as_f64().unwrap()).sum();
+                let wait_s: f64 = array.map(|wait| wait["resource_s"].as_f64().unwrap()).sum();
                 assert!(
                     (0.4..=0.55).contains(&(wait_s / busy_s)),
-                    "{name} of {busy_s} s: {seen:#}"
+                    "{name} of {busy_s} s: {json:#}"
                 );
             }
-            let unaccounted = seen["accounting"]["unaccounted_s"].as_f64().unwrap() / busy_s;
-            assert!((-0.05..0.05).contains(&unaccounted), "{unaccounted}: {seen:#}");
+            let unaccounted = json["accounting"]["unaccounted_s"].as_f64().unwrap() / busy_s;
+            assert!((-0.05..0.05).contains(&unaccounted), "{unaccounted}: {json:#}");
             let mut screen = Screen::start(&lab, 200, &["waits", &url, "--watch"]);
             for (key, words) in
                 [(b"1", ["ROW_LOCK", "metadata lock"]), (b"4", ["row 7 of shop.stock", "blocks 2"])]
@@ -297,10 +297,12 @@ fn statements_have_their_plans_and_the_index_that_is_missing_is_found() {
     drop(client);
     let found = json(&Lab::new().steelbench(&["queries", &url, "--json"]).expect(0));
     let all = found["statements"].as_array().unwrap();
-    let texts: Vec<&str> = all.iter().map(|one| one["text"].as_str().unwrap()).collect();
+    let texts: Vec<&str> =
+        all.iter().map(|statement| statement["text"].as_str().unwrap()).collect();
     let statement = |verb: &str| {
-        let own = all.iter().find(|one| one["text"].as_str().unwrap().starts_with(verb));
-        own.unwrap_or_else(|| panic!("{verb} is not in {texts:#?}"))
+        let statement =
+            all.iter().find(|statement| statement["text"].as_str().unwrap().starts_with(verb));
+        statement.unwrap_or_else(|| panic!("{verb} is not in {texts:#?}"))
     };
     let (select, update) = (statement("SELECT *"), statement("UPDATE"));
     assert_eq!(
@@ -319,8 +321,9 @@ fn statements_have_their_plans_and_the_index_that_is_missing_is_found() {
         "{texts:#?}"
     );
     let advice = found["advice"].as_array().unwrap();
-    let of =
-        |kind: &str| advice.iter().find(|one| one["kind"] == kind).map(|one| one["ddl"].clone());
+    let of = |kind: &str| {
+        advice.iter().find(|advice| advice["kind"] == kind).map(|advice| advice["ddl"].clone())
+    };
     let ddl = "CREATE INDEX `orders_customer_id` ON `queried`.`orders` (`customer_id`) \
                ALGORITHM=INPLACE LOCK=NONE";
     assert_eq!(of("missing_index"), Some(ddl.into()), "{advice:#?}");

@@ -64,15 +64,15 @@ fn set_ups_are_part_of_the_order() {
     let lab = Lab::with(&PLAN.replace("blocks = 3", "blocks = 4\nsetups = 2"));
     let order = |trials: &serde_json::Value| -> Vec<String> {
         let number = |trial: &serde_json::Value, of: &str| trial[of].as_u64().unwrap();
-        let one = |it| {
+        let place = |trial| {
             format!(
                 "{}|{}|{}",
-                number(it, "setup"),
-                number(it, "block"),
-                number(it, "configuration")
+                number(trial, "setup"),
+                number(trial, "block"),
+                number(trial, "configuration")
             )
         };
-        trials.as_array().unwrap().iter().map(one).collect()
+        trials.as_array().unwrap().iter().map(place).collect()
     };
     let recorded = "SELECT t.setup, t.block, c.position FROM trials t
                     JOIN configurations c ON c.id = t.configuration ORDER BY t.id";

@@ -169,7 +169,7 @@ fn a_file_that_changes_is_told_and_stops_a_run() {
 #[test]
 fn what_is_wrong_in_a_file_is_told_with_line_and_statement() {
     let lab = lab(SQLITE, "", 10);
-    for (sql, said) in [
+    for (sql, text) in [
         (
             "CREATE TABLE items (id INTEGER);\n\n-- x\nINSERT INTO\n  itms VALUES (1);\n",
             &["schema.sql:4: no such table: itms", "INSERT INTO"][..],
@@ -185,8 +185,8 @@ fn what_is_wrong_in_a_file_is_told_with_line_and_statement() {
         lab.write("schema.sql", sql);
         run(&lab, &["--fresh"], 1);
         let causes = lab.rows("t", "SELECT cause FROM trials ORDER BY id DESC LIMIT 1");
-        for said in said {
-            assert!(causes[0].contains(said), "{causes:?}");
+        for text in text {
+            assert!(causes[0].contains(text), "{causes:?}");
         }
         assert_eq!(templates(&lab), Vec::<PathBuf>::new());
     }
@@ -270,12 +270,12 @@ fn psql_fills_a_private_server_once_and_every_trial_begins_with_a_copy() {
         run(&lab, &[], 2).says("target.setup.sql: items.csv differs from line 11 on");
         run(&lab, &["--fresh"], 1);
         let causes = causes(&lab);
-        for said in [
+        for text in [
             "running schema.sql: psql ended with exit status: 3",
             "psql:schema.sql:6: ERROR:",
             "SELECT wrong",
         ] {
-            assert!(causes[0].contains(said), "{causes:?}");
+            assert!(causes[0].contains(text), "{causes:?}");
         }
         servers::nothing_is_left(&lab);
     }

@@ -139,8 +139,8 @@ fn nothing_has_to_be_installed_and_connections_are_varied() {
     for (row, statement) in lab.rows("pg", sql).iter().zip(statements) {
         let (count, mean) = row.split_once('|').unwrap();
         assert_eq!(statement["count"].as_i64(), count.parse().ok());
-        let own = statement["latency"]["mean"].as_f64().unwrap();
-        assert!((own / mean.parse::<f64>().unwrap() - 1.0).abs() < 1e-5, "{row} {statement}");
+        let mean_ms = statement["latency"]["mean"].as_f64().unwrap();
+        assert!((mean_ms / mean.parse::<f64>().unwrap() - 1.0).abs() < 1e-5, "{row} {statement}");
         assert!(statement["latency"]["interval"]["low"].is_number());
     }
     let page = lab.read("results/pg.html");
@@ -203,14 +203,15 @@ fn a_url_of_mariadb_runs_scripts_on_the_tables_there() {
             "visit.sql",
             "\\set page random(1, 9)\nINSERT INTO visits (page) VALUES (:page);\n",
         );
-        let own = url.replacen("localhost/?", "localhost/shop?", 1);
-        assert_ne!(own, url);
-        lab.steelbench(&["pg", &own, "-f", "visit.sql", "-T", "0.3", "--blocks", "1"]).expect(0);
+        let with_database = url.replacen("localhost/?", "localhost/shop?", 1);
+        assert_ne!(with_database, url);
+        lab.steelbench(&["pg", &with_database, "-f", "visit.sql", "-T", "0.3", "--blocks", "1"])
+            .expect(0);
         let count = client.cell("SELECT count(*) > 0 FROM shop.visits").unwrap();
         assert_eq!(count.as_deref(), Some("1"));
         let left = "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'shop'";
         assert_eq!(client.cell(left).unwrap().as_deref(), Some("1"));
-        lab.steelbench(&["pg", "--engine", "sqlite", &own]).expect(2);
+        lab.steelbench(&["pg", "--engine", "sqlite", &with_database]).expect(2);
     });
 }
 
@@ -244,9 +245,9 @@ fn built_in_scripts_work_on_existing_tables_of_mariadb() {
         client.run(&filled("pgbench_tellers", "tid", 10)).unwrap();
         client.run(&filled("pgbench_accounts", "aid", 100_000)).unwrap();
         let lab = Lab::new();
-        let own = url.replacen("localhost/?", "localhost/bank?", 1);
+        let with_database = url.replacen("localhost/?", "localhost/bank?", 1);
         let options = ["-c", "3", "-t", "100", "--existing-tables", "--blocks", "1"];
-        lab.steelbench(&[&["pg", own.as_str()], options.as_slice()].concat()).expect(0);
+        lab.steelbench(&[&["pg", with_database.as_str()], options.as_slice()].concat()).expect(0);
         let balances = "SELECT count(*) = 300 AND sum(delta) = (SELECT sum(abalance) FROM \
                         bank.pgbench_accounts) AND sum(delta) = (SELECT sum(tbalance) FROM \
                         bank.pgbench_tellers) AND sum(delta) = (SELECT bbalance FROM \

@@ -22,7 +22,7 @@ pub struct Case {
 
 /// An advice.
 pub struct Wanted {
-    /// Its kind.
+    /// The kind.
     pub kind: &'static str,
     /// A part of its subject, or of its statement's text.
     pub about: &'static str,
@@ -31,8 +31,8 @@ pub struct Wanted {
 }
 
 /// A star at the end of what is wanted stands for any end.
-fn is_ddl(found: &str, wanted: &str) -> bool {
-    wanted.strip_suffix('*').map_or(found == wanted, |begin| found.starts_with(begin))
+fn is_ddl(found: &str, text: &str) -> bool {
+    text.strip_suffix('*').map_or(found == text, |begin| found.starts_with(begin))
 }
 
 /// The statements of a case in the order in which they run.
@@ -46,8 +46,8 @@ pub fn load(cases: &[Case]) -> impl Iterator<Item = String> {
 /// The first statement of each case that misses an index, with the statement that creates it.
 pub fn missing_indexes(cases: &[Case]) -> impl Iterator<Item = (String, &'static str)> {
     cases.iter().filter_map(|case| {
-        let wanted = case.wanted.iter().find(|wanted| wanted.kind == "missing_index")?;
-        Some((case.load.first()?.1.replace("{n}", "1"), wanted.ddl))
+        let missing_index = case.wanted.iter().find(|advice| advice.kind == "missing_index")?;
+        Some((case.load.first()?.1.replace("{n}", "1"), missing_index.ddl))
     })
 }
 
@@ -67,27 +67,27 @@ pub fn check(found: &Value, cases: &[Case]) {
         .unwrap()
         .iter()
         // Those of the test's server.
-        .filter(|one| one["kind"] != "setting")
-        .map(|one| {
-            let of = one["statements"].as_array().unwrap().iter();
+        .filter(|array| array["kind"] != "setting")
+        .map(|array| {
+            let of = array["statements"].as_array().unwrap().iter();
             let texts: Vec<String> = of
                 .map(|at| text(&statements[at.as_u64().unwrap() as usize]["text"]).replace('`', ""))
                 .collect();
-            let about = format!("{} {}", text(&one["subject"]), texts.join(" "));
-            (text(&one["kind"]), about, text(&one["ddl"]), one)
+            let about = format!("{} {}", text(&array["subject"]), texts.join(" "));
+            (text(&array["kind"]), about, text(&array["ddl"]), array)
         })
         .collect();
     let mut missed = Vec::new();
-    for wanted in cases.iter().flat_map(|case| case.wanted) {
+    for expected in cases.iter().flat_map(|case| case.wanted) {
         let at = left.iter().position(|(kind, about, ddl, _)| {
-            kind == wanted.kind && about.contains(wanted.about) && is_ddl(ddl, wanted.ddl)
+            kind == expected.kind && about.contains(expected.about) && is_ddl(ddl, expected.ddl)
         });
         match at {
             Some(at) => drop(left.remove(at)),
-            None => missed.push(format!("{} {} {}", wanted.kind, wanted.about, wanted.ddl)),
+            None => missed.push(format!("{} {} {}", expected.kind, expected.about, expected.ddl)),
         }
     }
-    let surplus: Vec<&Value> = left.iter().map(|one| one.3).collect();
+    let surplus: Vec<&Value> = left.iter().map(|advice| advice.3).collect();
     assert!(
         missed.is_empty() && surplus.is_empty(),
         "not found: {missed:#?}\nfound in addition: {surplus:#?}"
@@ -96,7 +96,7 @@ pub fn check(found: &Value, cases: &[Case]) {
         .as_array()
         .unwrap()
         .iter()
-        .filter_map(|one| one["time"]["share"].as_f64())
+        .filter_map(|array| array["time"]["share"].as_f64())
         .collect();
     assert!(shares.is_sorted_by(|a, b| a >= b), "{shares:?}");
 }

@@ -58,15 +58,15 @@ fn a_server_rests_while_another_engine_works() {
                    results/*.work/*/data/postmaster.pid | wc -l) $(stat -c %i \
                    results/*.work/*/data) >> seen'\n");
     lab.run(0);
-    let seen = lab.read("seen");
-    let seen: Vec<Vec<&str>> = seen.lines().map(|line| line.split(' ').collect()).collect();
-    let of = |engine: &str| seen.iter().filter(|row| row[0] == engine).collect::<Vec<_>>();
+    let log = lab.read("seen");
+    let lines: Vec<Vec<&str>> = log.lines().map(|line| line.split(' ').collect()).collect();
+    let of = |engine: &str| lines.iter().filter(|row| row[0] == engine).collect::<Vec<_>>();
     assert_eq!((of("postgres").len(), of("sqlite").len()), (2, 2));
-    assert!(of("postgres").iter().all(|row| row[1] == "1"), "{seen:?}");
-    assert!(of("sqlite").iter().all(|row| row[1] == "0"), "{seen:?}");
+    assert!(of("postgres").iter().all(|row| row[1] == "1"), "{lines:?}");
+    assert!(of("sqlite").iter().all(|row| row[1] == "0"), "{lines:?}");
     // The data directory is the same one.
     let first = of("postgres")[0][2];
-    assert!(seen.iter().filter(|row| row.len() > 2).all(|row| row[2] == first), "{seen:?}");
+    assert!(lines.iter().filter(|row| row.len() > 2).all(|row| row[2] == first), "{lines:?}");
     nothing_is_left(&lab);
 }
 

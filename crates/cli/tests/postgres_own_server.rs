@@ -39,13 +39,13 @@ impl Own {
         )
         .unwrap();
         std::fs::set_permissions(&restart, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let own = Self { server, restart };
-        own.alter("ALTER SYSTEM SET shared_buffers = '24MB'");
-        own.alter(
+        let fixture = Self { server, restart };
+        fixture.alter("ALTER SYSTEM SET shared_buffers = '24MB'");
+        fixture.alter(
             "ALTER SYSTEM SET shared_preload_libraries = 'pg_stat_statements', 'auto_explain'",
         );
-        own.control("restart");
-        own
+        fixture.control("restart");
+        fixture
     }
 
     fn control(&self, what: &str) {
@@ -73,7 +73,7 @@ impl Own {
         self.client().cell(&format!("SHOW {setting}")).unwrap().unwrap()
     }
 
-    /// Its file without the comment.
+    /// The file without the comment.
     fn file(&self) -> Vec<String> {
         let text = std::fs::read_to_string(self.server.folder().join("data/postgresql.auto.conf"))
             .unwrap();
@@ -138,21 +138,25 @@ fn lab(file: &str) -> Lab {
 #[test]
 fn settings_of_a_server_are_in_force_in_trials_and_put_back_afterwards() {
     for bin in bindirs() {
-        let own = Own::start(&bin);
-        let before = own.file();
+        let fixture = Own::start(&bin);
+        let before = fixture.file();
         let factors = "[factors]\n\"target.settings.shared_buffers\" = [\"32MB\", \"40MB\"]\n";
         let settings = SETTINGS.replace("shared_buffers = \"32MB\", ", "");
-        let lab = lab(&own.experiment(&format!("{}\n{settings}", own.permitted()), ONCE, factors));
+        let lab = lab(&fixture.experiment(
+            &format!("{}\n{settings}", fixture.permitted()),
+            ONCE,
+            factors,
+        ));
         lab.run(0);
-        let mut seen: Vec<String> = lab.read("said").lines().map(str::to_owned).collect();
-        seen.sort();
-        assert_eq!(seen, ["420 7 4096 auto_explain 5120", "420 7 5120 auto_explain 5120"]);
-        assert_eq!(own.file(), before);
-        assert_eq!(own.shown("shared_buffers"), "24MB");
-        assert_eq!(own.shown("checkpoint_timeout"), "5min");
-        assert_eq!(own.shown("shared_preload_libraries"), "pg_stat_statements, auto_explain");
+        let mut line: Vec<String> = lab.read("said").lines().map(str::to_owned).collect();
+        line.sort();
+        assert_eq!(line, ["420 7 4096 auto_explain 5120", "420 7 5120 auto_explain 5120"]);
+        assert_eq!(fixture.file(), before);
+        assert_eq!(fixture.shown("shared_buffers"), "24MB");
+        assert_eq!(fixture.shown("checkpoint_timeout"), "5min");
+        assert_eq!(fixture.shown("shared_preload_libraries"), "pg_stat_statements, auto_explain");
         // One for each level, one at the end, and the test's own.
-        assert_eq!(own.restarts(), 4);
+        assert_eq!(fixture.restarts(), 4);
         assert_eq!(lab.work_folders(), Vec::<PathBuf>::new());
     }
 }
@@ -160,10 +164,10 @@ fn settings_of_a_server_are_in_force_in_trials_and_put_back_afterwards() {
 #[test]
 fn what_is_not_permitted_is_refused_and_changes_nothing() {
     for bin in bindirs() {
-        let own = Own::start(&bin);
-        let before = own.file();
+        let fixture = Own::start(&bin);
+        let before = fixture.file();
         let lab = lab("");
-        for (permitted, said) in [
+        for (permitted, text) in [
             ("", "Set target.allow_server_settings = true"),
             (
                 "allow_server_settings = true\n",
@@ -171,10 +175,10 @@ fn what_is_not_permitted_is_refused_and_changes_nothing() {
             ),
         ] {
             let target = format!("{permitted}settings.shared_buffers = \"32MB\"");
-            lab.write("e.toml", &own.experiment(&target, ONCE, ""));
-            lab.run_with(&["--fresh"], 2).says(said);
+            lab.write("e.toml", &fixture.experiment(&target, ONCE, ""));
+            lab.run_with(&["--fresh"], 2).says(text);
         }
-        lab.write("e.toml", &own.experiment("allow_restart = \"true\"", ONCE, ""));
+        lab.write("e.toml", &fixture.experiment("allow_restart = \"true\"", ONCE, ""));
         lab.run(2).says("needs target.allow_server_settings = true as well");
         lab.write(
             "e.toml",
@@ -183,24 +187,24 @@ fn what_is_not_permitted_is_refused_and_changes_nothing() {
         );
         lab.run(2).says("needs this permission, a private server does not");
         // Another user's pending change does not take effect with Steelbench's restart.
-        own.alter("ALTER SYSTEM SET max_connections = 90");
-        own.alter("SELECT pg_reload_conf()");
-        let others = own.file();
-        let target = format!("{}\nsettings.shared_buffers = \"32MB\"", own.permitted());
-        lab.write("e.toml", &own.experiment(&target, ONCE, ""));
+        fixture.alter("ALTER SYSTEM SET max_connections = 90");
+        fixture.alter("SELECT pg_reload_conf()");
+        let others = fixture.file();
+        let target = format!("{}\nsettings.shared_buffers = \"32MB\"", fixture.permitted());
+        lab.write("e.toml", &fixture.experiment(&target, ONCE, ""));
         lab.run_with(&["--fresh"], 1);
         assert!(
             causes(&lab).last().unwrap().contains("a pending change of max_connections"),
             "{:?}",
             causes(&lab)
         );
-        assert_eq!((own.file(), own.restarts()), (others.clone(), 1));
+        assert_eq!((fixture.file(), fixture.restarts()), (others.clone(), 1));
         assert_ne!(others, before);
         // A command that does nothing is found out.
-        own.control("restart");
+        fixture.control("restart");
         let target = "allow_server_settings = true\nallow_restart = \
                       \"true\"\nsettings.shared_buffers = \"32MB\"";
-        lab.write("e.toml", &own.experiment(target, ONCE, ""));
+        lab.write("e.toml", &fixture.experiment(target, ONCE, ""));
         lab.run_with(&["--fresh"], 1);
         assert!(
             causes(&lab).last().unwrap().contains(
@@ -210,30 +214,34 @@ fn what_is_not_permitted_is_refused_and_changes_nothing() {
             "{:?}",
             causes(&lab)
         );
-        assert_eq!(own.file(), others);
+        assert_eq!(fixture.file(), others);
     }
 }
 
 #[test]
 fn a_kill_leaves_a_record_from_which_the_next_run_on_that_server_puts_back() {
     for bin in bindirs() {
-        let own = Own::start(&bin);
-        let before = own.file();
-        let lab = lab(&own.experiment(&format!("{}\n{SETTINGS}", own.permitted()), ENDLESS, ""));
+        let fixture = Own::start(&bin);
+        let before = fixture.file();
+        let lab =
+            lab(&fixture.experiment(&format!("{}\n{SETTINGS}", fixture.permitted()), ENDLESS, ""));
         let child = lab.start();
-        own.await_load();
-        assert_eq!(own.shown("shared_buffers"), "32MB");
+        fixture.await_load();
+        assert_eq!(fixture.shown("shared_buffers"), "32MB");
         // Another experiment, in another database of the server.
         let other = |target: &str| {
-            let file = own.experiment(target, ONCE, "").replace("name = \"t\"", "name = \"other\"");
+            let file =
+                fixture.experiment(target, ONCE, "").replace("name = \"t\"", "name = \"other\"");
             lab.write("other.toml", &file.replace("dbname=postgres", "dbname=template1"));
             lab.steelbench(&["run", "other.toml", "--fresh"])
         };
-        other(&own.permitted()).expect(1).says("another run has changed them and is still running");
-        assert_eq!(own.shown("shared_buffers"), "32MB");
+        other(&fixture.permitted())
+            .expect(1)
+            .says("another run has changed them and is still running");
+        assert_eq!(fixture.shown("shared_buffers"), "32MB");
         signal(&child, libc::SIGKILL);
         end(child);
-        assert_ne!(own.file(), before);
+        assert_ne!(fixture.file(), before);
         let [record] = &servers::records(&lab)[..] else { panic!("{:?}", servers::records(&lab)) };
         // One that may not change the server says what is to be done.
         other("")
@@ -241,15 +249,15 @@ fn a_kill_leaves_a_record_from_which_the_next_run_on_that_server_puts_back() {
             .says(&record.canonicalize().unwrap().display().to_string())
             .says("ALTER SYSTEM SET \"shared_buffers\" = '24MB'")
             .says("ALTER SYSTEM RESET \"max_wal_senders\"");
-        other(&own.permitted())
+        other(&fixture.permitted())
             .expect(0)
             .says("an earlier run did not end properly")
             .says("restored the settings of");
-        assert_eq!(own.file(), before);
+        assert_eq!(fixture.file(), before);
         assert_eq!(servers::records(&lab), Vec::<PathBuf>::new());
         assert_eq!(lab.read("said"), "300 10 3072 pg_stat_statements, auto_explain 4096\n");
         // The run that was killed has nothing left to put back.
-        lab.write("e.toml", &own.experiment("", ONCE, ""));
+        lab.write("e.toml", &fixture.experiment("", ONCE, ""));
         let next = lab.run_with(&["--fresh"], 0);
         assert!(!next.stderr.contains("restored the settings"), "{next:#?}");
         assert_eq!(lab.work_folders(), Vec::<PathBuf>::new());
@@ -259,23 +267,23 @@ fn a_kill_leaves_a_record_from_which_the_next_run_on_that_server_puts_back() {
 #[test]
 fn an_interrupt_and_a_failure_put_back_too() {
     for bin in bindirs() {
-        let own = Own::start(&bin);
-        let before = own.file();
-        let target = format!("{}\n{SETTINGS}", own.permitted());
-        let lab = lab(&own.experiment(&target, ENDLESS, ""));
+        let fixture = Own::start(&bin);
+        let before = fixture.file();
+        let target = format!("{}\n{SETTINGS}", fixture.permitted());
+        let lab = lab(&fixture.experiment(&target, ENDLESS, ""));
         let child = lab.start();
-        own.await_load();
+        fixture.await_load();
         signal(&child, libc::SIGINT);
         end(child).expect(130);
-        assert_eq!(own.file(), before);
-        assert_eq!(own.shown("shared_buffers"), "24MB");
+        assert_eq!(fixture.file(), before);
+        assert_eq!(fixture.shown("shared_buffers"), "24MB");
         // With this the server does not start: there is no such memory.
-        let target = format!("{}\nsettings.shared_buffers = \"7TB\"", own.permitted());
-        lab.write("e.toml", &own.experiment(&target, ONCE, ""));
+        let target = format!("{}\nsettings.shared_buffers = \"7TB\"", fixture.permitted());
+        lab.write("e.toml", &fixture.experiment(&target, ONCE, ""));
         lab.run_with(&["--fresh"], 1);
         assert!(causes(&lab)[0].contains("restarting the server"), "{:?}", causes(&lab));
-        assert_eq!(own.file(), before);
-        assert_eq!(own.shown("shared_buffers"), "24MB");
+        assert_eq!(fixture.file(), before);
+        assert_eq!(fixture.shown("shared_buffers"), "24MB");
         assert_eq!(servers::records(&lab), Vec::<PathBuf>::new());
     }
 }
@@ -292,11 +300,11 @@ const SLEEP: &str = "SELECT pg_sleep(setting::float / 400) FROM pg_settings WHER
 #[test]
 fn tuned_settings_stay_until_they_are_undone() {
     for bin in bindirs() {
-        let own = Own::start(&bin);
-        let before = own.file();
+        let fixture = Own::start(&bin);
+        let before = fixture.file();
         let target = "allow_server_settings = true\nsettings = { checkpoint_timeout = \"300s\", \
                       work_mem = \"5MB\" }";
-        let file = own.experiment(target, ONCE, TUNED).replace("blocks = 1", "blocks = 3");
+        let file = fixture.experiment(target, ONCE, TUNED).replace("blocks = 1", "blocks = 3");
         let file = file.replace("name = \"t\"", "name = \"t\"\nresponse = \"elapsed\"");
         let lab = servers::lab(&file);
         lab.write("r.sql", SLEEP);
@@ -306,33 +314,33 @@ fn tuned_settings_stay_until_they_are_undone() {
 
         let apply = || lab.steelbench(&["tune", "e.toml", "--on-live", "--apply"]).expect(0);
         apply().says("applied to").says("checkpoint_timeout, work_mem").says("--undo");
-        let tuned = own.file();
+        let tuned = fixture.file();
         assert_ne!(tuned, before);
         // All sessions have it, also what a session may set.
-        assert_ne!(own.shown("checkpoint_timeout"), "5min");
+        assert_ne!(fixture.shown("checkpoint_timeout"), "5min");
         assert!(tuned.iter().any(|line| line.starts_with("work_mem")), "{tuned:?}");
-        assert_ne!(own.shown("work_mem"), "4MB");
+        assert_ne!(fixture.shown("work_mem"), "4MB");
         apply();
-        assert_eq!(own.file(), tuned);
+        assert_eq!(fixture.file(), tuned);
 
         // A run leaves the applied settings, and one that was killed is undone with them.
-        let once = own.experiment(
+        let once = fixture.experiment(
             "allow_server_settings = true\nsettings.checkpoint_timeout = \"7min\"",
             ENDLESS,
             "",
         );
         lab.write("once.toml", &once.replace("name = \"t\"", "name = \"once\""));
         let child = lab.start_with(&["run", "once.toml"]);
-        own.await_load();
-        assert_eq!(own.shown("checkpoint_timeout"), "7min");
+        fixture.await_load();
+        assert_eq!(fixture.shown("checkpoint_timeout"), "7min");
         let refused = lab.steelbench(&["tune", "e.toml", "--undo"]).expect(1);
         refused.says("another run has changed them and is still running");
         signal(&child, libc::SIGKILL);
         end(child);
         let undone = undo();
         assert_eq!(undone.matches("restored the settings of").count(), 2, "{undone}");
-        assert_eq!(own.file(), before);
-        assert_eq!(own.shown("checkpoint_timeout"), "5min");
+        assert_eq!(fixture.file(), before);
+        assert_eq!(fixture.shown("checkpoint_timeout"), "5min");
         assert!(undo().contains("Nothing to undo"));
     }
 }

@@ -216,14 +216,14 @@ fn what_is_wrong_with_a_script_is_told_by_check_with_its_place() {
         );
         lab.steelbench(&["check", "e.toml"]).expect(2)
     };
-    let own = "script = \"s.sql\"";
-    check(own, "SELECT 1;\n\\set a 1 +\n").says("s.sql:2:");
-    check(own, "SELECT 1;\n\n\\sett a 1\n").says("s.sql:3:").says("sett");
-    check(own, "\\if true\nSELECT 1;\n").says("s.sql").says("endif");
-    check(own, "").says("s.sql");
+    let text = "script = \"s.sql\"";
+    check(text, "SELECT 1;\n\\set a 1 +\n").says("s.sql:2:");
+    check(text, "SELECT 1;\n\n\\sett a 1\n").says("s.sql:3:").says("sett");
+    check(text, "\\if true\nSELECT 1;\n").says("s.sql").says("endif");
+    check(text, "").says("s.sql");
     check("script = \"missing.sql\"", "").says("missing.sql");
     check("builtin = \"tpcb-liek\"", "").says("tpcb-liek").says("tpcb-like");
-    check(&format!("{own}\ntransactions = 5"), "SELECT 1;").says("give one of them");
+    check(&format!("{text}\ntransactions = 5"), "SELECT 1;").says("give one of them");
     let wrong = "[experiment]\nname = \"t\"\n[target]\nengine = \"null\"\n[workload]\nprobe = \
                  \"script\"\nbuiltin = \"tpcb-like\"\nduration = 1\n";
     lab.write("e.toml", wrong);

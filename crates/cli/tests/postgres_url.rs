@@ -292,11 +292,11 @@ fn settings_of_a_session_are_levels_of_a_factor() {
             "INSERT INTO seen SELECT current_setting('work_mem'), current_setting('app.note')",
         );
         lab.run(0);
-        let seen = client
+        let client = client
             .query("SELECT string_agg(mem || ' ' || note, ', ' ORDER BY mem, note) FROM seen", &[])
             .unwrap();
-        let seen = seen.first().unwrap().get(0).unwrap();
-        assert_eq!(seen, "1MB a\\b, 1MB two words, 2MB a\\b, 2MB two words");
+        let client = client.first().unwrap().get(0).unwrap();
+        assert_eq!(client, "1MB a\\b, 1MB two words, 2MB a\\b, 2MB two words");
     }
 }
 
@@ -357,9 +357,9 @@ fn the_processes_of_servers_on_this_machine_are_in_the_profile_of_a_trial() {
             let profile = lab.json(&["show", "t"])[0]["profiles"][0]["profile"].clone();
             let samples = |name: &str| {
                 let modules = profile["modules"].as_array().unwrap().iter();
-                let own =
+                let modules =
                     modules.filter(|module| module["module"].as_str().unwrap().ends_with(name));
-                own.map(|module| module["own"]["samples"].as_u64().unwrap()).sum::<u64>()
+                modules.map(|module| module["own"]["samples"].as_u64().unwrap()).sum::<u64>()
             };
             if samples("/postgres") > 20 && samples("/steelbench") > 0 {
                 break;
@@ -390,11 +390,11 @@ fn a_trial_with_another_plan_than_the_first_of_its_configuration_is_warned_about
         let scan = "probe = \"scan\"\nrows = 20000\nscans = 1\ngroup_by = \"c2\"";
         let file = file(&socket(&server), scan, &format!("[hooks]\nbefore_trial = \"{hook}\"\n"));
         let lab = lab(&file.replace("blocks = 1", "blocks = 3"));
-        let said = lab.run(0);
+        let output = lab.run(0);
         let warned = "SELECT t.block FROM warnings w JOIN trials t ON t.id = w.trial WHERE w.kind \
                       = 'other_plan'";
         assert_eq!(lab.rows("t", warned), ["2"]);
-        said.shows("plan differs from other trials");
+        output.shows("plan differs from other trials");
         let plans = lab.rows("t", "SELECT text LIKE '%HashAggregate%' FROM plans ORDER BY trial");
         assert_eq!(plans, ["1", "0", "1"]);
     }

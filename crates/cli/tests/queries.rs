@@ -38,15 +38,18 @@ fn json(ended: &Ended) -> Value {
 /// The number of the statement whose text begins so, from 1.
 fn number(found: &Value, text: &str) -> usize {
     let statements = found["statements"].as_array().unwrap();
-    let at = statements.iter().position(|one| one["text"].as_str().unwrap().starts_with(text));
+    let at = statements
+        .iter()
+        .position(|statement| statement["text"].as_str().unwrap().starts_with(text));
     at.unwrap_or_else(|| panic!("{text}: {statements:#?}")) + 1
 }
 
 /// Kinds and subjects, but for settings, which are those of the test's server.
 fn advice(found: &Value) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    let all = found["advice"].as_array().unwrap().iter().filter(|one| one["kind"] != "setting");
-    let mut found: Vec<_> = all.map(|one| (text(&one["kind"]), text(&one["subject"]))).collect();
+    let all = found["advice"].as_array().unwrap().iter().filter(|array| array["kind"] != "setting");
+    let mut found: Vec<_> =
+        all.map(|advice| (text(&advice["kind"]), text(&advice["subject"]))).collect();
     found.sort();
     found
 }
@@ -54,8 +57,8 @@ fn advice(found: &Value) -> Vec<(String, String)> {
 /// The first advice of a kind.
 fn of_kind(found: &Value, kind: &str) -> Value {
     let all = found["advice"].as_array().unwrap();
-    let one = all.iter().find(|one| one["kind"] == kind);
-    one.unwrap_or_else(|| panic!("{kind}: {all:#?}")).clone()
+    let advice = all.iter().find(|advice| advice["kind"] == kind);
+    advice.unwrap_or_else(|| panic!("{kind}: {all:#?}")).clone()
 }
 
 #[test]
@@ -100,12 +103,12 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
         // Each index with the statements that use it.
         let tables = found["tables"].as_array().unwrap();
         let users = |name: &str| -> Vec<usize> {
-            let is_it = |one: &&Value| {
-                let table = &tables[one["table"].as_u64().unwrap() as usize];
-                table["indexes"][one["index"].as_u64().unwrap() as usize]["name"] == name
+            let is_it = |value: &&Value| {
+                let table = &tables[value["table"].as_u64().unwrap() as usize];
+                table["indexes"][value["index"].as_u64().unwrap() as usize]["name"] == name
             };
             let uses = found["uses"].as_array().unwrap().iter().filter(is_it);
-            uses.map(|one| one["statement"].as_u64().unwrap() as usize + 1).collect()
+            uses.map(|usage| usage["statement"].as_u64().unwrap() as usize + 1).collect()
         };
         let lookups = number(&found, "SELECT name FROM customers WHERE id");
         assert!(users("customers_pkey").contains(&lookups), "{:#?}", found["uses"]);
@@ -122,7 +125,7 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
             .as_array()
             .unwrap()
             .iter()
-            .map(|one| one["text"].as_str().unwrap())
+            .map(|array| array["text"].as_str().unwrap())
             .collect();
         assert!(
             texts.iter().all(|text| !text.contains("pg_catalog") && !text.contains("steelbench")),
@@ -138,8 +141,8 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
         captured(cluster, &lab, url);
         // What is advised can be done.
         let mut client = cluster.connect().unwrap();
-        for one in found["advice"].as_array().unwrap() {
-            if let Some(ddl) = one["ddl"].as_str() {
+        for array in found["advice"].as_array().unwrap() {
+            if let Some(ddl) = array["ddl"].as_str() {
                 client.batch(ddl).unwrap();
             }
         }
@@ -333,8 +336,8 @@ fn a_trial_of_the_log(lab: &Lab, url: &str) {
     let found = lab.json(&["show", "try"]).remove(0);
     let of = |part: &str, name: &str, text: &str| {
         let all = found[part].as_array().unwrap();
-        let own = all.iter().find(|one| one[name].as_str().unwrap().starts_with(text));
-        own.unwrap_or_else(|| panic!("{text}: {all:#?}")).clone()
+        let entry = all.iter().find(|entry| entry[name].as_str().unwrap().starts_with(text));
+        entry.unwrap_or_else(|| panic!("{text}: {all:#?}")).clone()
     };
     for text in ["SELECT zip FROM customers WHERE name", "SELECT id FROM customers WHERE city"] {
         let gain = of("statement_gains", "text", text);
@@ -421,11 +424,15 @@ fn plans_of_the_log_tell_what_ran() {
         );
         a_trial_of_the_log(&lab, url);
         let evidence = |kind: &str| {
-            let one =
-                found["advice"].as_array().unwrap().iter().find(|one| one["kind"] == kind).unwrap();
+            let array = found["advice"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .find(|array| array["kind"] == kind)
+                .unwrap();
             (
-                one["evidence"].as_str().unwrap().to_owned(),
-                one["certainty"].as_str().unwrap().to_owned(),
+                array["evidence"].as_str().unwrap().to_owned(),
+                array["certainty"].as_str().unwrap().to_owned(),
             )
         };
         let (estimate, certainty) = evidence("estimate_off");
@@ -461,11 +468,11 @@ fn a_statement_that_cannot_be_explained_says_why() {
         let lab = Lab::new();
         let why = |found: &Value, is_it: &dyn Fn(&str) -> bool| {
             let all = found["statements"].as_array().unwrap();
-            let one = all
+            let statement = all
                 .iter()
-                .find(|one| is_it(one["text"].as_str().unwrap()))
+                .find(|statement| is_it(statement["text"].as_str().unwrap()))
                 .unwrap_or_else(|| panic!("{all:#?}"));
-            one["not_explained"].as_str().unwrap_or_default().to_owned()
+            statement["not_explained"].as_str().unwrap_or_default().to_owned()
         };
         let levels = |text: &str| text.matches("LIMIT").count();
         let found = json(&lab.steelbench(&["queries", url, "--json"]).expect(0));

@@ -61,12 +61,18 @@ fn wait_for_intervals(lab: &Lab, more: u64) {
 fn changed_plans(history: &Value) -> Vec<(String, String, String, Value)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let plan = |value: &Value| text(&history["plans"][value.as_u64().unwrap() as usize]);
-    let all = history["changes"].as_array().unwrap().iter().filter(|one| !one["plans"].is_null());
-    let one = |one: &Value| {
-        let statement = &history["statements"][one["statement"].as_u64().unwrap() as usize];
-        (text(&statement["text"]), plan(&one["plans"][0]), plan(&one["plans"][1]), one.clone())
+    let all =
+        history["changes"].as_array().unwrap().iter().filter(|array| !array["plans"].is_null());
+    let summary = |value: &Value| {
+        let statement = &history["statements"][value["statement"].as_u64().unwrap() as usize];
+        (
+            text(&statement["text"]),
+            plan(&value["plans"][0]),
+            plan(&value["plans"][1]),
+            value.clone(),
+        )
     };
-    all.map(one).collect()
+    all.map(summary).collect()
 }
 
 /// The intervals adjoin, and the one that is named begins when it says.
@@ -167,8 +173,8 @@ fn an_index_that_is_dropped_changes_a_plan_and_nothing_else_is_named() {
             let joined = &lab.json(&["queries", FILE])[0];
             let lookup = |found: &Value| {
                 let mut all = found["statements"].as_array().unwrap().iter();
-                all.find(|one| one["text"].as_str().unwrap().contains(LOOKUP)).unwrap()["counters"]
-                    ["calls"]
+                all.find(|statement| statement["text"].as_str().unwrap().contains(LOOKUP)).unwrap()
+                    ["counters"]["calls"]
                     .to_string()
             };
             assert_eq!(lookup(joined), lab.rows("w", sum)[0]);

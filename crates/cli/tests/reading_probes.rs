@@ -42,11 +42,11 @@ fn duckdb() -> impl Iterator<Item = (&'static str, Settings)> {
 /// The engines with pages of rows that are there, each with what it needs.
 fn targets() -> Vec<(&'static str, Settings)> {
     let mut targets = vec![("sqlite", Vec::new())];
-    targets.extend(servers::installations().into_iter().map(|one| {
+    targets.extend(servers::installations().into_iter().map(|installation| {
         let text = |text: String| Value::Text(text);
         let settings = vec![
-            ("target.bindir".to_owned(), text(one.bindir.display().to_string())),
-            ("target.version".to_owned(), text(one.version.to_string())),
+            ("target.bindir".to_owned(), text(installation.bindir.display().to_string())),
+            ("target.version".to_owned(), text(installation.version.to_string())),
             ("target.settings.fsync".to_owned(), Value::Bool(false)),
         ];
         ("postgres", settings)
@@ -62,9 +62,9 @@ fn text(text: &str) -> Value {
     Value::Text(text.into())
 }
 
-fn configuration(target: &[(String, Value)], given: &[(&str, Value)]) -> Configuration {
-    let given = given.iter().map(|(path, value)| ((*path).to_owned(), value.clone()));
-    let settings = target.iter().cloned().chain(given).collect();
+fn configuration(target: &[(String, Value)], settings: &[(&str, Value)]) -> Configuration {
+    let settings = settings.iter().map(|(path, value)| ((*path).to_owned(), value.clone()));
+    let settings = target.iter().cloned().chain(settings).collect();
     Configuration { settings, ..Configuration::default() }
 }
 
@@ -99,7 +99,7 @@ impl Hosted {
         instance.remove().unwrap();
     }
 
-    /// One trial, and what a question about its tables has for an answer behind it.
+    /// A trial, and what a question about its tables has for an answer behind it.
     fn trial(
         &mut self,
         probe: &dyn Probe,
@@ -122,8 +122,8 @@ impl Hosted {
                 disturbances: &[],
                 progress: &|_| (),
             });
-            let seen = run.unwrap_or_else(|error: ProbeError| panic!("{engine}: {error}"));
-            result = Some((seen, ask(instance, &Statement::Text(question))));
+            let observations = run.unwrap_or_else(|error: ProbeError| panic!("{engine}: {error}"));
+            result = Some((observations, ask(instance, &Statement::Text(question))));
         });
         result.unwrap()
     }
@@ -143,8 +143,8 @@ fn ask(instance: &dyn Instance, statement: &Statement<'_>) -> Vec<String> {
     done.results[0].last.iter().map(|cell| cell.clone().unwrap_or_default()).collect()
 }
 
-fn close(got: &str, wanted: f64) -> bool {
-    (got.parse::<f64>().unwrap() / wanted - 1.0).abs() < 1e-9
+fn close(got: &str, expected: f64) -> bool {
+    (got.parse::<f64>().unwrap() / expected - 1.0).abs() < 1e-9
 }
 
 fn loaded(name: &str, operations: Vec<Operation>) -> Work {
@@ -166,7 +166,7 @@ fn loaded(name: &str, operations: Vec<Operation>) -> Work {
 
 #[test]
 fn lineitem_has_the_sums_of_another_implementation_in_each_engine() {
-    let wanted = |column: &str| -> f64 {
+    let reference = |column: &str| -> f64 {
         let line = REFERENCE
             .lines()
             .find(|line| line.starts_with(&format!("lineitem\t{column}\t")))
@@ -185,7 +185,7 @@ fn lineitem_has_the_sums_of_another_implementation_in_each_engine() {
             for ((column, got), hundredths) in
                 columns.iter().zip(&row[1..]).zip([1.0, 1.0, 0.01, 0.01, 0.01, 0.01])
             {
-                assert!(close(got, wanted(column) * hundredths), "{engine} {column}: {got}");
+                assert!(close(got, reference(column) * hundredths), "{engine} {column}: {got}");
             }
         });
     }
@@ -209,11 +209,11 @@ fn q1_and_q6_have_the_answers_of_another_implementation_in_each_engine() {
     for (engine, settings) in all_targets() {
         Hosted::new(engine).prepared(&configuration(&settings, &[]), 1, |instance| {
             instance.create(loaded("lineitem", vec![query("tpch-q1"), query("tpch-q6")])).unwrap();
-            for (operation, wanted) in [(0, answer("q1\tA")), (1, answer("q6"))] {
+            for (operation, answer) in [(0, answer("q1\tA")), (1, answer("q6"))] {
                 let row = ask(instance, &Statement::Operation(operation));
-                let numbers = &row[row.len() - wanted.len()..];
-                let same = numbers.iter().zip(&wanted).all(|(got, wanted)| close(got, *wanted));
-                assert!(same, "{engine}: {row:?} for {wanted:?}");
+                let numbers = &row[row.len() - answer.len()..];
+                let same = numbers.iter().zip(&answer).all(|(got, answer)| close(got, *answer));
+                assert!(same, "{engine}: {row:?} for {answer:?}");
             }
         });
     }
@@ -222,7 +222,7 @@ fn q1_and_q6_have_the_answers_of_another_implementation_in_each_engine() {
 #[test]
 fn a_scan_reports_rows_pages_processor_time_and_its_plan() {
     for (engine, settings) in targets() {
-        let given = [
+        let workload = [
             ("workload.rows", number(20_000)),
             ("workload.rows_per_page", number(20)),
             ("workload.columns", number(6)),
@@ -233,14 +233,15 @@ fn a_scan_reports_rows_pages_processor_time_and_its_plan() {
             ("workload.connections", number(1)),
             ("workload.analyze", Value::Bool(true)),
         ];
-        let configuration = configuration(&settings, &given);
-        let (seen, row) = Hosted::new(engine).trial(
+        let configuration = configuration(&settings, &workload);
+        let (observations, row) = Hosted::new(engine).trial(
             &Scan,
             &configuration,
             "SELECT count(*), min(id), max(id) FROM synthetic",
         );
         assert_eq!(row, ["20000", "1", "20000"], "{engine}");
-        let fact = |name: &str| seen.fact(name).unwrap_or_else(|| panic!("{engine} lacks {name}"));
+        let fact =
+            |name: &str| observations.fact(name).unwrap_or_else(|| panic!("{engine} lacks {name}"));
         let names = [
             "table_rows",
             "scans",
@@ -251,24 +252,27 @@ fn a_scan_reports_rows_pages_processor_time_and_its_plan() {
             "agg_max",
             "agg_avg",
         ];
-        let wanted = [20_000.0, 5.0, 1.0, 2.0, 1.0, 2.0, 1.0, 0.0];
-        assert_eq!(names.map(fact), wanted, "{engine}");
+        let expected = [20_000.0, 5.0, 1.0, 2.0, 1.0, 2.0, 1.0, 0.0];
+        assert_eq!(names.map(fact), expected, "{engine}");
         let pages = fact("table_pages");
         assert!((950.0..=1100.0).contains(&pages), "{engine}: {pages} pages");
         // Each page of the table is looked at in each scan, and few others are.
         let used = fact("pages_hit") + fact("pages_read");
         assert!((pages * 0.99..=pages * 1.2 + 20.0).contains(&used), "{engine}: {used} of {pages}");
         let cpu_s = fact("cpu_s");
-        assert!(cpu_s > 0.0 && cpu_s * 5.0 <= seen.elapsed_s * 1.1 + 0.02, "{engine}: {cpu_s}");
-        let per_page = seen.response("cpu_per_page").unwrap();
+        assert!(
+            cpu_s > 0.0 && cpu_s * 5.0 <= observations.elapsed_s * 1.1 + 0.02,
+            "{engine}: {cpu_s}"
+        );
+        let per_page = observations.response("cpu_per_page").unwrap();
         assert!((per_page * pages / 1e6 / cpu_s - 1.0).abs() < 1e-9, "{engine}");
-        let per_core = seen.response("bandwidth_per_core").unwrap();
+        let per_core = observations.response("bandwidth_per_core").unwrap();
         assert!(
             (per_core * cpu_s * 1e6 / (pages * fact("page_bytes")) - 1.0).abs() < 1e-9,
             "{engine}"
         );
-        assert_eq!(seen.responses[0].name, "scan");
-        let plan = &seen.plans[0];
+        assert_eq!(observations.responses[0].name, "scan");
+        let plan = &observations.plans[0];
         assert!(plan.text.to_lowercase().contains("scan"), "{engine}: {}", plan.text);
         assert_eq!((plan.hash.len(), plan.statement.as_str()), (16, "scan"));
         // What one run took is not part of the plan, which would be another one each time.
@@ -294,7 +298,7 @@ fn workers_of_a_parallel_scan_are_planned_and_their_processor_time_is_counted() 
     for (engine, settings) in targets().into_iter().filter(|(engine, _)| *engine == "postgres") {
         let mut host = Hosted::new(engine);
         let mut scan = |degree: i64| {
-            let given = [
+            let workload = [
                 ("workload.rows", number(200_000)),
                 ("workload.aggregates", Value::List(vec![text("sum"), text("avg")])),
                 ("workload.aggregated_columns", number(4)),
@@ -302,7 +306,7 @@ fn workers_of_a_parallel_scan_are_planned_and_their_processor_time_is_counted() 
                 ("workload.degree", number(degree)),
                 ("workload.connections", number(1)),
             ];
-            let configuration = configuration(&settings, &given);
+            let configuration = configuration(&settings, &workload);
             host.trial(&Scan, &configuration, "SELECT 1").0
         };
         let (alone, together) = (scan(1), scan(3));
@@ -314,13 +318,13 @@ fn workers_of_a_parallel_scan_are_planned_and_their_processor_time_is_counted() 
         );
         assert_ne!(alone.plans[0].hash, together.plans[0].hash);
         // The session itself does a third of the work; with its workers it is all of it again.
-        let (one, three) = (alone.fact("cpu_s").unwrap(), together.fact("cpu_s").unwrap());
+        let (fact, three) = (alone.fact("cpu_s").unwrap(), together.fact("cpu_s").unwrap());
         assert!(
             together.time.cpu_s / 10.0 < 0.8 * three,
             "{} of {three}",
             together.time.cpu_s / 10.0
         );
-        assert!((0.7..3.0).contains(&(three / one)), "{three} of {one}");
+        assert!((0.7..3.0).contains(&(three / fact)), "{three} of {fact}");
     }
 }
 
@@ -329,7 +333,7 @@ fn duckdb_scans_and_looks_up_on_as_many_threads_as_it_is_told() {
     for (engine, settings) in duckdb() {
         let mut host = Hosted::new(engine);
         let mut scan = |degree: i64| {
-            let given = [
+            let workload = [
                 ("workload.rows", number(400_000)),
                 ("workload.aggregates", Value::List(vec![text("count"), text("sum"), text("avg")])),
                 ("workload.aggregated_columns", number(4)),
@@ -337,19 +341,21 @@ fn duckdb_scans_and_looks_up_on_as_many_threads_as_it_is_told() {
                 ("workload.degree", number(degree)),
                 ("workload.analyze", Value::Bool(true)),
             ];
-            let configuration = configuration(&settings, &given);
+            let configuration = configuration(&settings, &workload);
             host.trial(
                 &Scan,
                 &configuration,
                 "SELECT count(*), current_setting('threads') FROM synthetic",
             )
         };
-        let ((alone, one), (together, three)) = (scan(1), scan(3));
+        let ((alone, single), (together, three)) = (scan(1), scan(3));
         assert_eq!(
-            (one, three),
+            (single, three),
             (vec!["400000".into(), "1".into()], vec!["400000".into(), "3".into()])
         );
-        let all = |seen: &Observations| (seen.fact("cpu_s").unwrap() * 20.0, seen.time.cpu_s);
+        let all = |observations: &Observations| {
+            (observations.fact("cpu_s").unwrap() * 20.0, observations.time.cpu_s)
+        };
         let (cpu_s, own_s) = all(&alone);
         assert!(own_s > 0.0 && (cpu_s - own_s).abs() < 1e-9, "{cpu_s} of which {own_s}");
         let (cpu_s, own_s) = all(&together);
@@ -365,27 +371,35 @@ fn duckdb_scans_and_looks_up_on_as_many_threads_as_it_is_told() {
         );
         assert_eq!(plan.hash, together.plans[0].hash);
         let lookups = [("workload.rows", number(5000)), ("workload.lookups", number(200))];
-        let (seen, _) = host.trial(&Lookup, &configuration(&settings, &lookups), "SELECT 1");
-        assert_eq!(seen.work.amount, 200);
+        let (observations, _) =
+            host.trial(&Lookup, &configuration(&settings, &lookups), "SELECT 1");
+        assert_eq!(observations.work.amount, 200);
         let join =
             configuration(&settings, &[lookups[1].clone(), ("workload.method", text("join"))]);
         let target = Target::for_engine(testing::engine(engine), &join);
         let objections = Lookup.plan(&join, &target);
-        assert!(objections.iter().any(|one| one.message.contains("does not join by nested loops")));
+        assert!(
+            objections
+                .iter()
+                .any(|objection| objection.message.contains("does not join by nested loops"))
+        );
     }
 }
 
 #[test]
 fn what_cannot_be_scanned_is_said_before_anything_runs() {
     let sqlite = testing::engine("sqlite");
-    let objections = |probe: &dyn Probe, given: &[(&str, Value)]| -> Vec<String> {
-        let configuration = configuration(&[], given);
+    let objections = |probe: &dyn Probe, settings: &[(&str, Value)]| -> Vec<String> {
+        let configuration = configuration(&[], settings);
         let target = Target::for_engine(sqlite, &configuration);
         let invalid = probe.plan(&configuration, &target);
-        invalid.iter().map(|one| format!("{}: {}", one.path, one.message)).collect()
+        invalid
+            .iter()
+            .map(|objection| format!("{}: {}", objection.path, objection.message))
+            .collect()
     };
     let scans = ("workload.scans", number(1));
-    for (given, wanted) in [
+    for (settings, text) in [
         (("workload.aggregates", text("sum(c99)")), "unknown column of table synthetic `c99`"),
         (("workload.aggregates", text("median")), "unknown aggregate `median`"),
         (("workload.aggregates", text("sum(c6)")), "c6 is not a numeric column"),
@@ -396,8 +410,8 @@ fn what_cannot_be_scanned_is_said_before_anything_runs() {
         (("workload.degree", number(4)), "runs a statement on one CPU"),
         (("workload.query", text("tpch-q1")), "use data = \"lineitem\""),
     ] {
-        let found = objections(&Scan, &[scans.clone(), given]);
-        assert!(found.len() == 1 && found[0].contains(wanted), "{wanted}: {found:?}");
+        let found = objections(&Scan, &[scans.clone(), settings]);
+        assert!(found.len() == 1 && found[0].contains(text), "{text}: {found:?}");
     }
     let many = [
         scans.clone(),
@@ -430,7 +444,7 @@ fn lookups_find_their_rows_by_statement_and_by_join() {
             ("lineitem", "statements"),
             ("lineitem", "join"),
         ] {
-            let given = [
+            let workload = [
                 ("workload.data", text(data)),
                 ("workload.scale", Value::Float(0.002)),
                 ("workload.rows", number(5000)),
@@ -441,18 +455,22 @@ fn lookups_find_their_rows_by_statement_and_by_join() {
                 ("workload.keys", text("zipf")),
                 ("workload.zipf", Value::Float(0.99)),
             ];
-            let configuration = configuration(&settings, &given);
-            let (seen, _) = host.trial(&Lookup, &configuration, "SELECT 1");
-            assert_eq!(seen.work.amount, 2000, "{engine} {data} {method}");
-            assert!(seen.response("cpu_per_lookup").unwrap() > 0.0, "{engine} {data} {method}");
+            let configuration = configuration(&settings, &workload);
+            let (observations, _) = host.trial(&Lookup, &configuration, "SELECT 1");
+            assert_eq!(observations.work.amount, 2000, "{engine} {data} {method}");
+            assert!(
+                observations.response("cpu_per_lookup").unwrap() > 0.0,
+                "{engine} {data} {method}"
+            );
             // Rows are found by the key, not by reading the table.
-            let pages = seen.fact("pages_hit").unwrap() + seen.fact("pages_read").unwrap();
-            let table = seen.fact("table_pages").unwrap();
+            let pages =
+                observations.fact("pages_hit").unwrap() + observations.fact("pages_read").unwrap();
+            let table = observations.fact("table_pages").unwrap();
             assert!(
                 pages >= 1.0 && pages < table / 4.0,
                 "{engine} {data} {method}: {pages} of {table}"
             );
-            let plan = seen.plans[0].text.to_lowercase();
+            let plan = observations.plans[0].text.to_lowercase();
             let by_key = if engine == "sqlite" { "search" } else { "index" };
             assert!(
                 plan.contains(by_key) && !plan.contains("hash"),
@@ -467,7 +485,7 @@ fn updates_are_all_in_the_table_and_hold_their_locks_for_a_time() {
     for (engine, settings) in all_targets() {
         let mut host = Hosted::new(engine);
         for sharing in ["shared", "disjoint"] {
-            let given = [
+            let workload = [
                 ("workload.rows", number(1000)),
                 ("workload.updates", number(400)),
                 ("workload.connections", number(4)),
@@ -476,11 +494,11 @@ fn updates_are_all_in_the_table_and_hold_their_locks_for_a_time() {
                 ("workload.max_tries", number(100)),
                 ("target.settings.synchronous", text("off")),
             ];
-            let given = if engine == "sqlite" { &given[..] } else { &given[..6] };
-            let configuration = configuration(&settings, given);
+            let workload = if engine == "sqlite" { &workload[..] } else { &workload[..6] };
+            let configuration = configuration(&settings, workload);
             // Each update adds 1 to a value of which the data set tells the sum.
             let sum = "SELECT sum(c2), count(*) FROM synthetic";
-            let (seen, row) = host.trial(&Update, &configuration, sum);
+            let (observations, row) = host.trial(&Update, &configuration, sum);
             let set = DataSet::new("synthetic", Size { rows: 1000, ..Size::default() }).unwrap();
             let mut before = 0;
             for rows in set.fills().remove(0).batches {
@@ -488,11 +506,17 @@ fn updates_are_all_in_the_table_and_hold_their_locks_for_a_time() {
                 before += values.iter().sum::<i64>();
             }
             assert_eq!(row[0].parse::<i64>().unwrap() - before, 400, "{engine} {sharing}");
-            assert_eq!((seen.work.amount, row[1].as_str()), (400, "1000"), "{engine} {sharing}");
-            assert!(seen.response("cpu_per_update").unwrap() > 0.0, "{engine} {sharing}");
+            assert_eq!(
+                (observations.work.amount, row[1].as_str()),
+                (400, "1000"),
+                "{engine} {sharing}"
+            );
+            assert!(observations.response("cpu_per_update").unwrap() > 0.0, "{engine} {sharing}");
             // The lock goes with the commit: a part of the transaction.
-            let (held, all) =
-                (seen.response("lock_held").unwrap(), seen.response("latency_mean").unwrap());
+            let (held, all) = (
+                observations.response("lock_held").unwrap(),
+                observations.response("latency_mean").unwrap(),
+            );
             assert!(0.0 < held && held < all, "{engine} {sharing}: {held} of {all} ms");
         }
     }
@@ -503,7 +527,7 @@ fn updates_are_all_in_the_table_and_hold_their_locks_for_a_time() {
 #[test]
 fn page_size_cache_size_and_mmap_size_of_sqlite_change_what_a_scan_reads() {
     let scan = |settings: &[(&str, i64)]| {
-        let given = [
+        let workload = [
             ("workload.rows", number(4000)),
             ("workload.rows_per_page", number(20)),
             ("workload.aggregates", text("sum")),
@@ -513,9 +537,9 @@ fn page_size_cache_size_and_mmap_size_of_sqlite_change_what_a_scan_reads() {
         let settings = settings
             .iter()
             .map(|(name, value)| (format!("target.settings.{name}"), number(*value)));
-        let configuration = configuration(&settings.collect::<Settings>(), &given);
-        let (seen, _) = Hosted::new("sqlite").trial(&Scan, &configuration, "SELECT 1");
-        let fact = |name: &str| seen.fact(name).unwrap();
+        let configuration = configuration(&settings.collect::<Settings>(), &workload);
+        let (observations, _) = Hosted::new("sqlite").trial(&Scan, &configuration, "SELECT 1");
+        let fact = |name: &str| observations.fact(name).unwrap();
         (fact("table_pages"), fact("page_bytes"), fact("pages_read"), fact("pages_hit"))
     };
     // Of 200 pages a cache of 100 KiB has none left when the next scan begins.

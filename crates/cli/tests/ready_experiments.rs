@@ -16,7 +16,7 @@ fn ready(name: &str, changes: &[(&str, &str)]) -> Lab {
     let lab = lab(&text);
     for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
         let file = path.file_name().unwrap().to_string_lossy().into_owned();
-        if file.starts_with(name) && path.extension().is_some_and(|own| own == "sql") {
+        if file.starts_with(name) && path.extension().is_some_and(|extension| extension == "sql") {
             lab.write(&file, &std::fs::read_to_string(&path).unwrap());
         }
     }

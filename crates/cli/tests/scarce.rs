@@ -102,12 +102,12 @@ fn answered(crowd: &mut [(TcpStream, Vec<u8>)]) -> usize {
     let head = b"HTTP/1.1 200";
     let mut count = 0;
     let mut some = vec![0; 64 << 10];
-    for (stream, heard) in crowd {
+    for (stream, buffer) in crowd {
         // An error says that nothing is there, or that the connection was closed.
         while let Ok(length @ 1..) = stream.read(&mut some) {
-            heard.extend(&some[..length]);
+            buffer.extend(&some[..length]);
         }
-        count += heard.windows(head.len()).filter(|part| part == head).count();
+        count += buffer.windows(head.len()).filter(|part| part == head).count();
     }
     count
 }

@@ -53,8 +53,8 @@ fn effects_with_their_alias_chains() {
     let screening = &shown["screening"];
     let effect = |chain: &[&str]| {
         let all = screening["effects"].as_array().unwrap_or_else(|| panic!("{shown}"));
-        let own = all.iter().find(|own| own["chain"] == serde_json::json!(chain)).unwrap();
-        (own["value"].as_f64().unwrap() * 1e3, own["significant"].as_bool())
+        let effect = all.iter().find(|effect| effect["chain"] == serde_json::json!(chain)).unwrap();
+        (effect["value"].as_f64().unwrap() * 1e3, effect["significant"].as_bool())
     };
     let close = |chain: &[&str], ms: f64, significant: bool| {
         let (value, verdict) = effect(chain);
@@ -105,7 +105,8 @@ fn one_block_of_a_plackett_burman_design() {
     assert!(shown["test"]["lenth"]["pse"].as_f64().is_some(), "{shown}");
     let models = shown["models"].as_array().unwrap();
     // The model that generated the figures.
-    let exact = models.iter().find(|own| own["r_squared"].as_f64().unwrap() > 0.999_999).unwrap();
+    let exact =
+        models.iter().find(|model| model["r_squared"].as_f64().unwrap() > 0.999_999).unwrap();
     let terms: Vec<&str> =
         exact["terms"].as_array().unwrap().iter().map(|t| t["term"].as_str().unwrap()).collect();
     assert_eq!(terms, ["A", "C", "AC"]);
@@ -159,8 +160,8 @@ fn a_fold_a_confirmation_and_a_surface_extend_the_recording() {
     assert_eq!(shown["runs"], 16);
     let effect = |name: &str| {
         let all = shown["effects"].as_array().unwrap().iter();
-        let mut own = all.filter(|own| own["chain"][0] == name);
-        (own.next().unwrap()["value"].as_f64().unwrap() * 1e3, own.count())
+        let mut effects = all.filter(|effect| effect["chain"][0] == name);
+        (effects.next().unwrap()["value"].as_f64().unwrap() * 1e3, effects.count())
     };
     // 1 or 3 ms, 4 or 2 transactions.
     for (name, ms) in [("A", 6.0), ("C", -4.0), ("AC", -2.0), ("B", 0.0), ("D", 0.0)] {

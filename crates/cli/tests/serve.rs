@@ -82,8 +82,8 @@ fn labels_are_shown_and_groups_of_runs_and_levels_compared_as_on_the_command_lin
     let list = server.page("/");
     assert!(list.contains("before the second time") && list.contains("after &lt;b&gt;"), "{list}");
     let groups = server.page("/runs?from=t%401&from=t%402&to=t%403&to=t%404");
-    let said = sentence(&lab, &["--baseline", "t@1", "t@2", "--candidate", "t@3", "t@4"]);
-    assert!(groups.contains(&said), "{said}: {groups}");
+    let verdict = sentence(&lab, &["--baseline", "t@1", "t@2", "--candidate", "t@3", "t@4"]);
+    assert!(groups.contains(&verdict), "{verdict}: {groups}");
     assert!(
         groups.contains("B: t@4") && groups.contains("from=t%403&amp;from=t%404&amp;to=t%401"),
         "{groups}"
@@ -94,8 +94,8 @@ fn labels_are_shown_and_groups_of_runs_and_levels_compared_as_on_the_command_lin
     let many: Vec<String> = (1..=21).map(|run| format!("from=t%40{run}")).collect();
     assert_eq!(server.get(&format!("/runs?{}&to=t%4050", many.join("&"))).status, 400);
     let levels = server.page("/compare?file=t&run=4&a=data_files%3D1&b=data_files%3D2");
-    let said = sentence(&lab, &["data_files=1", "data_files=2"]);
-    assert!(levels.contains(&said), "{said}: {levels}");
+    let sentence = sentence(&lab, &["data_files=1", "data_files=2"]);
+    assert!(levels.contains(&sentence), "{sentence}: {levels}");
 }
 
 #[test]
@@ -112,9 +112,9 @@ fn serves_what_it_was_given_and_notices_what_comes() {
     assert!(list.contains("broken: results file") && list.contains("complete: 4 trials"), "{list}");
     assert_eq!(server.get("/run?file=broken").status, 500);
 
-    let one = Server::start(&lab, &["results/t.steelbench"]);
-    assert!(!one.page("/").contains("broken"));
-    assert_eq!(one.get("/run?file=broken").status, 404);
+    let server = Server::start(&lab, &["results/t.steelbench"]);
+    assert!(!server.page("/").contains("broken"));
+    assert_eq!(server.get("/run?file=broken").status, 404);
     let named = Server::start(&lab, &["t"]);
     assert!(named.page("/run?file=t").contains("Run 1, "));
     lab.steelbench(&["serve", "--port", "0", "nowhere"]).expect(2).says("nowhere");
@@ -285,11 +285,11 @@ fn says_how_far_a_run_is() {
     let server = Server::start(&lab, &[]);
     let run = lab.start();
     let_go(&lab, 2);
-    let one = server.version();
+    let version = server.version();
     let page = server.page("/run?file=t");
     assert!(page.contains(">running: 2 of 6 trials<"), "{page}");
     let_go(&lab, 1);
-    assert_ne!(server.version(), one, "a trial was committed");
+    assert_ne!(server.version(), version, "a trial was committed");
     assert!(server.page("/").contains("<td>running: 3 of 6 trials</td>"));
     let three = server.version();
     signal(&run, libc::SIGKILL);
@@ -511,6 +511,6 @@ fn the_list_opens_each_file_once_and_only_those_that_have_changed() {
     assert_eq!(opens(&folder, list), HashMap::new(), "nothing has changed");
     let file = std::fs::File::options().append(true).open(folder.join("copy3.steelbench")).unwrap();
     file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(1)).unwrap();
-    let one = opens(&folder, list);
-    assert_eq!(one.keys().collect::<Vec<_>>(), ["copy3.steelbench"]);
+    let refusal = opens(&folder, list);
+    assert_eq!(refusal.keys().collect::<Vec<_>>(), ["copy3.steelbench"]);
 }

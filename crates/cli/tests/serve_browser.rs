@@ -68,11 +68,11 @@ fn a_run_is_watched_and_what_the_reader_does_stays() {
     let_go(&lab, 4);
     browser.until(&state_is("running: 12 of 20 trials"));
     let after = browser.js(observe);
-    let without_top = |mut seen: Value| {
-        seen.as_object_mut().unwrap().remove("top");
-        seen
+    let without_top = |mut value: Value| {
+        value.as_object_mut().unwrap().remove("top");
+        value
     };
-    let top = |seen: &Value| seen["top"].as_f64().unwrap();
+    let top = |value: &Value| value["top"].as_f64().unwrap();
     assert!((top(&before) - top(&after)).abs() < 3.0, "it has jumped: {before} {after}");
     assert_eq!(without_top(before), without_top(after));
     assert_eq!(browser.js(ROWS), 6);

@@ -17,7 +17,7 @@ fn findings(lab: &Lab, server: &Server) -> Vec<(String, String)> {
     let found: Value = serde_json::from_str(&ended.stdout).unwrap();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let all = found["advice"].as_array().unwrap().iter();
-    all.map(|one| (text(&one["kind"]), text(&one["subject"])))
+    all.map(|advice| (text(&advice["kind"]), text(&advice["subject"])))
         .filter(|(kind, _)| ["exhaustion", "held_up", "replication"].contains(&kind.as_str()))
         .collect()
 }
@@ -68,7 +68,7 @@ fn what_holds_a_server_back_is_found_and_nothing_before() {
 
         let found = findings(&lab, &server);
         let has = |kind: &str, subject: &str| {
-            found.iter().any(|one| one.0 == kind && one.1.starts_with(subject))
+            found.iter().any(|advice| advice.0 == kind && advice.1.starts_with(subject))
         };
         let expected = [
             ("exhaustion", "transaction numbers of database postgres".to_owned()),

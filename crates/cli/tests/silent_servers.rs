@@ -163,7 +163,7 @@ fn an_interruption_ends_a_load_on_a_private_server_that_is_frozen() {
         let child = lab.start();
         let threads = format!("/proc/{}/task", child.id());
         let is_load = |thread: DirEntry| {
-            read_to_string(thread.path().join("comm")).is_ok_and(|it| it.starts_with("load"))
+            read_to_string(thread.path().join("comm")).is_ok_and(|name| name.starts_with("load"))
         };
         wait_until("a load runs", || read_dir(&threads).unwrap().flatten().any(is_load));
         let servers = processes(&lab).into_iter().filter(|pid| *pid != child.id() as i32);
@@ -223,7 +223,7 @@ fn a_server_of_another_user_knows_nothing_of_our_environment() {
         );
         let known = ["PATH", "LD_LIBRARY_PATH", "TZ", "LC_ALL"];
         // The servers add variables of their own.
-        let own = [
+        let names = [
             "PGDATA",
             "PG_GRANDPARENT_PID",
             "PGLOCALEDIR",
@@ -235,7 +235,7 @@ fn a_server_of_another_user_knows_nothing_of_our_environment() {
         for line in environment.lines() {
             let (name, _) = line.split_once('=').unwrap_or((line, ""));
             assert!(
-                known.contains(&name) || own.contains(&name) || line.is_empty(),
+                known.contains(&name) || names.contains(&name) || line.is_empty(),
                 "{environment}"
             );
         }

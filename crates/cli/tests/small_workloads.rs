@@ -84,21 +84,23 @@ fn counted(lab: &Lab, name: &str) -> (BTreeMap<String, f64>, BTreeMap<String, f6
     let json = lab.json(&["show", name]);
     let mut scripts = BTreeMap::new();
     let mut counts = BTreeMap::new();
-    for own in json.iter().flat_map(|own| own["scripts"].as_array().cloned().unwrap_or_default()) {
-        for script in own["scripts"].as_array().unwrap() {
+    for array in
+        json.iter().flat_map(|json| json["scripts"].as_array().cloned().unwrap_or_default())
+    {
+        for script in array["scripts"].as_array().unwrap() {
             let transactions = script["transactions"].as_f64().unwrap();
             let share = script["specified_share"].as_f64().unwrap();
             assert!(is_near(transactions, f64::from(TRANSACTIONS), share), "{script}");
             *scripts.entry(script["script"].as_str().unwrap().to_owned()).or_insert(0.0) +=
                 transactions;
         }
-        for count in own["counts"].as_array().unwrap() {
+        for count in array["counts"].as_array().unwrap() {
             let (script, name) =
                 (count["script"].as_str().unwrap(), count["name"].as_str().unwrap());
             *counts.entry(format!("{script} {name}")).or_insert(0.0) +=
                 count["sum"].as_f64().unwrap();
         }
-        assert!(own["checks"].as_u64().unwrap() > 0, "{own}");
+        assert!(array["checks"].as_u64().unwrap() > 0, "{array}");
     }
     assert!(!scripts.is_empty(), "{json:?}");
     (scripts, counts)
@@ -166,8 +168,8 @@ fn the_report_has_the_mutual_slowdown_of_order_entry_and_analytics() {
         .shows(" as long")
         .shows("Order entry transactions: load=");
     let json = lab.json(&["show", "mixed-load"]);
-    let slowdown = json.iter().find_map(|own| own["slowdown"].as_array()).unwrap();
-    let [own] = &slowdown[..] else { panic!("{slowdown:?}") };
+    let slowdown = json.iter().find_map(|json| json["slowdown"].as_array()).unwrap();
+    let [slowdown] = &slowdown[..] else { panic!("{slowdown:?}") };
     for (side, response) in [("order_entry", "new_orders"), ("analytics", "analytics_time")] {
         let sql = format!(
             "SELECT t.block || ' ' || l.level || ' ' || r.value FROM responses r JOIN trials t ON \
@@ -176,20 +178,20 @@ fn the_report_has_the_mutual_slowdown_of_order_entry_and_analytics() {
         );
         let values = lab.rows("mixed-load", &sql);
         let of_level = |level: &str| -> Vec<f64> {
-            let own = values.iter().filter(|own| own.contains(level));
-            own.map(|own| own.rsplit_once(' ').unwrap().1.parse().unwrap()).collect()
+            let values = values.iter().filter(|value| value.contains(level));
+            values.map(|value| value.rsplit_once(' ').unwrap().1.parse().unwrap()).collect()
         };
         let alone = of_level(if side == "analytics" { " analytics " } else { " order entry " });
         let both = of_level(" both ");
         assert_eq!((alone.len(), both.len()), (3, 3), "{values:?}");
         let logs = both.iter().zip(&alone).map(|(both, alone)| (both / alone).ln());
         let expected = (logs.sum::<f64>() / 3.0).exp();
-        let ratio = own[side]["ratio"]["value"].as_f64().unwrap();
+        let ratio = slowdown[side]["ratio"]["value"].as_f64().unwrap();
         assert!((ratio / expected - 1.0).abs() < 1e-6, "{side}: {ratio} for {expected}");
-        assert_eq!(own[side]["ratio"]["blocks"], 3);
+        assert_eq!(slowdown[side]["ratio"]["blocks"], 3);
     }
-    assert_eq!(own["queries"].as_array().map(Vec::len), Some(8));
-    assert_eq!(own["sessions"].as_array().map(Vec::len), Some(3));
+    assert_eq!(slowdown["queries"].as_array().map(Vec::len), Some(8));
+    assert_eq!(slowdown["sessions"].as_array().map(Vec::len), Some(3));
 }
 
 /// A transfer that loses money fails the trial, on each engine.

@@ -36,17 +36,17 @@ fn a_file_gets_advice_that_takes_no_more_than_it_does() {
         "data", "lineitem", "--scale", "0.01", "--format", "parquet", "--output", "d",
     ])
     .expect(0);
-    let said = lab
+    let output = lab
         .steelbench(&["sort-order", "d/lineitem.parquet", "--measure", "--orders", "2", "--json"])
         .expect(0);
-    let json: serde_json::Value = serde_json::from_str(&said.stdout).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&output.stdout).unwrap();
     assert_eq!((json["kind"].as_str(), json["rows"].as_u64()), (Some("sort_order"), Some(60_175)));
     let best = &json["orders"][0];
     assert!(bytes(best) <= bytes(&json["generated"]), "{json}");
     // One row group: what was looked at is all there is.
     assert_eq!(best["predicted"]["bytes"].as_f64().map(f64::round), Some(bytes(best)));
-    let said = lab.steelbench(&["sort-order", "d/lineitem.parquet", "--rows", "20k"]).expect(0);
-    said.shows("ORDER BY").shows("20,000 of 60,175 rows sampled");
+    let output = lab.steelbench(&["sort-order", "d/lineitem.parquet", "--rows", "20k"]).expect(0);
+    output.shows("ORDER BY").shows("20,000 of 60,175 rows sampled");
     assert_eq!(std::fs::read_dir(lab.path("d")).unwrap().count(), 1);
 }
 
@@ -77,8 +77,8 @@ fn hostile_files_neither_command_the_terminal_nor_end_the_program() {
         &["sort-order", "h.parquet", "--json"],
         &["sort-order", "h.parquet", "--md"],
     ] {
-        let said = lab.steelbench(form).expect(0);
-        assert!(!said.stdout.contains(['\u{1b}', '\u{202e}']), "{}", said.stdout);
+        let output = lab.steelbench(form).expect(0);
+        assert!(!output.stdout.contains(['\u{1b}', '\u{202e}']), "{}", output.stdout);
     }
     let whole = std::fs::read(lab.path("h.parquet")).unwrap();
     std::fs::write(lab.path("cut.parquet"), &whole[..whole.len() / 2]).unwrap();
@@ -88,8 +88,8 @@ fn hostile_files_neither_command_the_terminal_nor_end_the_program() {
     )
     .unwrap();
     for file in ["cut.parquet", "noise.parquet", "missing.parquet", "."] {
-        let said = lab.steelbench(&["sort-order", file]).expect(2);
-        assert!(!said.stderr.contains("panicked"), "{}", said.stderr);
+        let output = lab.steelbench(&["sort-order", file]).expect(2);
+        assert!(!output.stderr.contains("panicked"), "{}", output.stderr);
     }
 }
 
@@ -145,25 +145,25 @@ fn a_table_of_duckdb_gets_the_advice_of_its_rows() {
                 String::from_utf8(output.stderr).unwrap(),
             )
         };
-        let (code, of_table, said) = ask(&["sort-order", "w.duckdb", "the \"lines", "--json"]);
-        assert_eq!(code, Some(0), "{said}");
+        let (code, of_table, message) = ask(&["sort-order", "w.duckdb", "the \"lines", "--json"]);
+        assert_eq!(code, Some(0), "{message}");
         let (_, of_file, _) = ask(&["sort-order", "d/lineitem.parquet", "--json"]);
         let [of_table, of_file]: [serde_json::Value; 2] =
             [of_table, of_file].map(|text| serde_json::from_str(&text).unwrap());
         assert_eq!(of_table["rows_all"], of_file["rows_all"]);
         assert_eq!(of_table["columns"], of_file["columns"]);
         assert_eq!(of_table["orders"][0]["columns"], of_file["orders"][0]["columns"]);
-        let (code, _, said) = ask(&["sort-order", "w.duckdb", "nothing"]);
-        assert!(code != Some(0) && said.contains("nothing"), "{said}");
-        let (code, _, said) = ask(&["sort-order", "none.duckdb", "t"]);
-        assert!(code != Some(0) && said.contains("none.duckdb"), "{said}");
+        let (code, _, message) = ask(&["sort-order", "w.duckdb", "nothing"]);
+        assert!(code != Some(0) && message.contains("nothing"), "{message}");
+        let (code, _, message) = ask(&["sort-order", "none.duckdb", "t"]);
+        assert!(code != Some(0) && message.contains("none.duckdb"), "{message}");
     }
 }
 
 /// Advice as JSON.
 fn advice(lab: &Lab, arguments: &[&str]) -> Json {
-    let said = lab.steelbench(&[&["sort-order"], arguments, &["--json"]].concat()).expect(0);
-    serde_json::from_str(&said.stdout).unwrap()
+    let output = lab.steelbench(&[&["sort-order"], arguments, &["--json"]].concat()).expect(0);
+    serde_json::from_str(&output.stdout).unwrap()
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn a_table_of_sqlite_gets_the_advice_of_its_rows_and_is_only_read() {
         std::fs::read_dir(lab.path(""))
             .unwrap()
             .flatten()
-            .filter(|own| own.path().is_file())
+            .filter(|dir| dir.path().is_file())
             .count(),
         1
     );
@@ -249,8 +249,10 @@ fn a_table_of_a_postgresql_server_gets_advice_and_is_only_read() {
         let all = advice(&lab, &[&url, "s.Rows"]);
         assert_eq!((&all["rows"], &all["rows_all"]), (&json!(50_000), &json!(50_000)));
         let columns: Vec<_> = all["columns"].as_array().unwrap().iter().collect();
-        let columns: Vec<_> =
-            columns.into_iter().map(|own| (own["name"].clone(), own["distinct"].clone())).collect();
+        let columns: Vec<_> = columns
+            .into_iter()
+            .map(|column| (column["name"].clone(), column["distinct"].clone()))
+            .collect();
         let known = [("id", 50_000), ("Seven", 7), ("word", 12), ("part", 13), ("day", 17)];
         assert_eq!(columns, known.map(|(name, distinct)| (json!(name), json!(distinct))));
         let some = advice(&lab, &[&url, "s.Rows", "--rows", "10k"]);
@@ -280,11 +282,11 @@ fn the_ready_experiment_runs() {
             "engine = \"duckdb\"",
             &format!("engine = \"duckdb\"\nlibrary = \"{library}\""),
         ));
-        let mut said = lab.run(0);
+        let mut output = lab.run(0);
         for words in
             ["Sort order", "The advice, order=advise", "Prediction error", "row groups skipped"]
         {
-            said = said.shows(words);
+            output = output.shows(words);
         }
         let ordered = lab.rows(
             "sort-order",

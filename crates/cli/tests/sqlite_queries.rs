@@ -54,7 +54,7 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|one| (text(&one["kind"]), text(&one["subject"])))
+        .map(|array| (text(&array["kind"]), text(&array["subject"])))
         .collect();
     let mut expected = [
         ("missing_index", "orders"),
@@ -63,14 +63,14 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
         ("unused_index", "orders (orders_note_idx)"),
     ]
     .map(|(kind, subject)| (kind.to_owned(), subject.to_owned()));
-    let mut seen = advice.clone();
-    seen.sort();
+    let mut copy = advice.clone();
+    copy.sort();
     expected.sort();
-    assert_eq!(seen, expected, "{:#?}", found["advice"]);
+    assert_eq!(copy, expected, "{:#?}", found["advice"]);
     let statement = |begin: &str| {
         let all = found["statements"].as_array().unwrap();
         all.iter()
-            .find(|one| one["text"].as_str().unwrap().starts_with(begin))
+            .find(|statement| statement["text"].as_str().unwrap().starts_with(begin))
             .unwrap_or_else(|| panic!("{all:#?}"))
     };
     // Two that differ in a constant are one; SQLite looked at every row but the first of both.
@@ -86,7 +86,7 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
     assert!(text(&statement("SELECT missing")["not_explained"]).contains("no such table: nowhere"));
     assert_eq!(statement("VACUUM")["not_explained"], "utility statement, no plan");
     let unread = found["unread"].to_string();
-    for said in [
+    for text in [
         "shop.sql:7",
         "it writes",
         "shop.sql:8",
@@ -94,7 +94,7 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
         "shop.sql:9",
         "shop.sql:10",
     ] {
-        assert!(unread.contains(said), "{said}: {unread}");
+        assert!(unread.contains(text), "{text}: {unread}");
     }
     for form in [&ended.stdout, &lab.read("q.html")] {
         assert!(!form.contains("S3cret"), "{form}");
@@ -102,8 +102,8 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
     assert_eq!(std::fs::read(lab.path("shop.sqlite")).unwrap(), before);
     // What is advised can be done, and then there is nothing to say.
     let database = Connection::open(lab.path("shop.sqlite")).unwrap();
-    for one in found["advice"].as_array().unwrap() {
-        database.execute_batch(one["ddl"].as_str().unwrap()).unwrap();
+    for array in found["advice"].as_array().unwrap() {
+        database.execute_batch(array["ddl"].as_str().unwrap()).unwrap();
     }
     let ended = lab.steelbench(&["queries", "shop.sqlite", "--sql", "shop.sql"]).expect(0);
     ended.shows("No findings").shows("The given statements");

@@ -337,10 +337,10 @@ fn an_observation_is_recorded_shown_again_and_its_json_is_exact() {
         .steelbench(&["waits", &url, "--seconds", "2", "--output", "o.steelbench", "--json"])
         .expect(0);
     let shown = lab.steelbench(&["waits", "o.steelbench", "--json"]).expect(0);
-    let seen: serde_json::Value = serde_json::from_str(&live.stdout).unwrap();
-    assert_eq!(seen, serde_json::from_str::<serde_json::Value>(&shown.stdout).unwrap());
-    assert_eq!(seen["counted_in"], "sys.dm_os_wait_stats");
-    let latches = &seen["counters"][0];
+    let value: serde_json::Value = serde_json::from_str(&live.stdout).unwrap();
+    assert_eq!(value, serde_json::from_str::<serde_json::Value>(&shown.stdout).unwrap());
+    assert_eq!(value["counted_in"], "sys.dm_os_wait_stats");
+    let latches = &value["counters"][0];
     assert_eq!(
         (&latches["title"], &latches["rows"][0]["name"]),
         (&"Latch classes".into(), &"BUFFER".into())
@@ -348,11 +348,11 @@ fn an_observation_is_recorded_shown_again_and_its_json_is_exact() {
     let values: Vec<f64> = serde_json::from_value(latches["rows"][0]["values"].clone()).unwrap();
     assert!(values[0] > 0.0 && (values[2] - 0.1).abs() < 1e-9, "{values:?}");
     assert_eq!(latches["rows"].as_array().unwrap().len(), 1, "what did not change is left out");
-    let kinds: Vec<&str> = seen["resources"]
+    let kinds: Vec<&str> = value["resources"]
         .as_array()
         .unwrap()
         .iter()
-        .filter_map(|one| one["kind"].as_str())
+        .filter_map(|array| array["kind"].as_str())
         .collect();
     assert_eq!(kinds, ["PFS page", "page of dbo.MyBigTable, index 1"]);
     assert!(!live.stdout.contains("S3c") && !live.stdout.contains("sa:"));
@@ -418,7 +418,7 @@ fn without(statements: &[&str], command: &[&str]) -> String {
     }
     let url = mock.url("encrypt=optional");
     let arguments: Vec<&str> =
-        command.iter().map(|one| if *one == "URL" { &url } else { *one }).collect();
+        command.iter().map(|command| if *command == "URL" { &url } else { *command }).collect();
     let ended = lab.steelbench(&arguments).expect(0);
     ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -462,18 +462,18 @@ fn each_view_that_a_server_lacks_is_told() {
         assert!(shown.contains(&format!("{title}: {name}: {error}")), "{title}: {shown}");
         assert_eq!(shown.matches(&error).count(), 1, "{title}: {shown}");
         // The report makes no statement that needs the missing view.
-        let seen = [
+        let expectations = [
             ("sys.dm_os_waiting_tasks", "blocks 1 session"),
             ("sys.dm_exec_requests", "PFS page 5:1:1520544"),
         ];
-        for (of, what) in seen {
+        for (of, what) in expectations {
             assert_eq!(shown.contains(what), of != name, "{title}: {what}: {shown}");
         }
         assert_eq!(shown.contains("counts and times waits"), name != views::WAITS.name, "{shown}");
     };
     std::thread::scope(|scope| {
-        for one in waits {
-            scope.spawn(move || see(one));
+        for wait in waits {
+            scope.spawn(move || see(wait));
         }
     });
     for (view, what) in [
@@ -483,12 +483,12 @@ fn each_view_that_a_server_lacks_is_told() {
     ] {
         let statements: Vec<&str> = [Some(view.sql), view.older].into_iter().flatten().collect();
         let json = without(&statements, &["survey", "--server", "URL", "--volume", "/", "--json"]);
-        let seen: serde_json::Value = serde_json::from_str(&json).unwrap();
-        let unread = seen["unread"].as_array().unwrap().iter();
-        let own: Vec<_> =
-            unread.filter(|one| one["what"].as_str().unwrap().contains(what)).collect();
+        let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let unread = value["unread"].as_array().unwrap().iter();
+        let matching: Vec<_> =
+            unread.filter(|gap| gap["what"].as_str().unwrap().contains(what)).collect();
         assert!(
-            own.len() == 1 && own[0]["why"].as_str().unwrap().contains(view.name),
+            matching.len() == 1 && matching[0]["why"].as_str().unwrap().contains(view.name),
             "{what}: {json}"
         );
         assert!(json.contains("Microsoft SQL Server 2022"), "{json}");
@@ -548,23 +548,23 @@ fn live_server_has_all_that_is_asked() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
     };
-    let seen = run(&["waits", &url, "--seconds", "5", "--json"]);
+    let output = run(&["waits", &url, "--seconds", "5", "--json"]);
     let survey = run(&["survey", "--server", &url, "--volume", "/", "--json"]);
     println!(
         "{}: {} types of wait, {} tables of counters, {} settings",
-        seen["server"],
-        seen["waits"].as_array().unwrap().len(),
-        seen["counters"].as_array().unwrap().len(),
+        output["server"],
+        output["waits"].as_array().unwrap().len(),
+        output["counters"].as_array().unwrap().len(),
         survey["servers"][0]["settings"].as_array().unwrap().len()
     );
     let queries = run(&["queries", &url, "--json"]);
     println!(
         "not seen: {:#}\nunread: {:#}\n{:#}",
-        seen["lost"], survey["unread"], queries["unread"]
+        output["lost"], survey["unread"], queries["unread"]
     );
     // An unknown column or object is a bug in Steelbench; a missing permission is not.
     for unknown in ["error 207:", "error 208:", "error 102:", "error 156:"] {
-        for unread in [&seen["lost"], &survey["unread"], &queries["unread"]] {
+        for unread in [&output["lost"], &survey["unread"], &queries["unread"]] {
             assert!(!unread.to_string().contains(unknown), "{unknown}: {unread}");
         }
     }

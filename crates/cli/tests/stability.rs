@@ -42,12 +42,12 @@ fn configurations_with_two_regimes_are_found_in_recorded_blocks() {
     let with_regimes: Vec<&Value> =
         rows.iter().filter(|row| !row["regimes"].as_array().unwrap().is_empty()).collect();
     // The mean of s271 is 2,654, its standard deviation 918.
-    let own = with_regimes.iter().find(|row| row["label"] == "configuration=s271").unwrap();
-    assert!((own["estimate"]["mean"].as_f64().unwrap() - 2_654.0).abs() < 1.0, "{own}");
-    assert!((own["cv"].as_f64().unwrap() - 918.0 / 2_654.0).abs() < 0.001, "{own}");
-    let regimes = own["regimes"].as_array().unwrap();
-    assert_eq!(regimes[0]["blocks"], serde_json::json!([1, 2]), "{own}");
-    assert!(own["ratio"].as_f64().unwrap() > 2.0, "{own}");
+    let regime = with_regimes.iter().find(|row| row["label"] == "configuration=s271").unwrap();
+    assert!((regime["estimate"]["mean"].as_f64().unwrap() - 2_654.0).abs() < 1.0, "{regime}");
+    assert!((regime["cv"].as_f64().unwrap() - 918.0 / 2_654.0).abs() < 0.001, "{regime}");
+    let regimes = regime["regimes"].as_array().unwrap();
+    assert_eq!(regimes[0]["blocks"], serde_json::json!([1, 2]), "{regime}");
+    assert!(regime["ratio"].as_f64().unwrap() > 2.0, "{regime}");
     // Those that vary by no more than 5 % have one regime.
     let steady = rows.iter().filter(|row| row["cv"].as_f64().unwrap() < 0.05);
     assert_eq!(steady.count(), 15);

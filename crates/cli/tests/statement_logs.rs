@@ -11,7 +11,7 @@ use work::Cancel;
 /// The statement whose text begins so.
 fn statement(found: &Value, text: &str) -> Value {
     let all = found["statements"].as_array().unwrap();
-    let is_it = |one: &&Value| one["text"].as_str().unwrap().starts_with(text);
+    let is_it = |value: &&Value| value["text"].as_str().unwrap().starts_with(text);
     all.iter().find(is_it).unwrap_or_else(|| panic!("{text}: {all:#?}")).clone()
 }
 
@@ -119,11 +119,11 @@ fn percentiles_are_the_smallest_times_that_cover_their_share() {
     });
     lab.write("slow.log", &log);
     let found = read(&lab, &lab.path("slow.log"));
-    let one = statement(&found, "SELECT * FROM t");
+    let statement = statement(&found, "SELECT * FROM t");
     let expected = serde_json::json!({"p50_ms": 50.0, "p95_ms": 95.0, "p99_ms": 99.0});
-    assert_eq!(one["percentiles"], expected);
-    assert_eq!(one["counters"]["time_ns"], 5_050_000_000_u64);
-    assert_eq!(one["counters"]["rows_read"], 5000);
+    assert_eq!(statement["percentiles"], expected);
+    assert_eq!(statement["counters"]["time_ns"], 5_050_000_000_u64);
+    assert_eq!(statement["counters"]["rows_read"], 5000);
     lab.steelbench(&["queries", "slow.log"]).expect(0).shows("Statements of a log").shows("95 %");
 }
 
@@ -131,11 +131,11 @@ fn percentiles_are_the_smallest_times_that_cover_their_share() {
 fn a_file_is_never_taken_for_a_database() {
     let lab = Lab::new();
     lab.write("notes.txt", "nothing that anybody reads\n");
-    for (name, said) in [
+    for (name, text) in [
         ("missing.log", "missing.log: no such file"),
         ("logs/today", "logs/today: no such file"),
         ("notes.txt", "notes.txt: not a results file, a capture, a database or a log"),
     ] {
-        lab.steelbench(&["queries", name]).expect(2).says(said);
+        lab.steelbench(&["queries", name]).expect(2).says(text);
     }
 }

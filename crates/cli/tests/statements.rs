@@ -70,10 +70,9 @@ fn operations() -> Vec<Operation> {
 fn statements(dialect: &dyn Dialect) -> Vec<String> {
     let work =
         Work { tables: vec![table(), sample()], operations: operations(), ..Work::default() };
-    let operations = work
-        .operations
-        .iter()
-        .map(|own| dialect.statement(own, &work).unwrap_or_else(|error| format!("none: {error}")));
+    let operations = work.operations.iter().map(|operation| {
+        dialect.statement(operation, &work).unwrap_or_else(|error| format!("none: {error}"))
+    });
     let created = work.tables.iter().flat_map(|table| dialect.create(table).unwrap());
     created.chain(operations).collect()
 }

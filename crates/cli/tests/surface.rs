@@ -100,9 +100,9 @@ fn a_published_surface_has_its_maximum() {
         ("x1^2", -1.308_555),
         ("x2^2", -0.933_442),
     ];
-    for (own, (term, value)) in fit["coefficients"].as_array().unwrap().iter().zip(expected) {
-        assert_eq!(own["term"], term);
-        close(&own["value"], value, 1e-6);
+    for (array, (term, value)) in fit["coefficients"].as_array().unwrap().iter().zip(expected) {
+        assert_eq!(array["term"], term);
+        close(&array["value"], value, 1e-6);
     }
     close(&fit["r_squared"], 0.9981, 5e-5);
     close(&fit["lack_of_fit"]["f"], 0.5307, 5e-5);
@@ -177,11 +177,12 @@ fn next_trials_do_not_fall_below_zero() {
     lab.run(0);
     let fit = &lab.json(&["show", "chemistry"])[0]["surface"]["fit"];
     let next = fit["next"].as_array().unwrap();
-    let times = next.iter().map(|own| own["levels"][0].as_str().unwrap().parse::<f64>().unwrap());
+    let times =
+        next.iter().map(|point| point["levels"][0].as_str().unwrap().parse::<f64>().unwrap());
     let times: Vec<f64> = times.collect();
     assert!(times.is_sorted_by(|earlier, later| earlier > later), "{fit}");
     assert_eq!(times.last(), Some(&0.0), "{fit}");
-    assert!(next.iter().all(|own| own["is_tested"] == true), "{fit}");
+    assert!(next.iter().all(|point| point["is_tested"] == true), "{fit}");
 }
 
 /// Two of the runs have no value: the report says so, and fits the others.

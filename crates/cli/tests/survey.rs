@@ -135,9 +135,9 @@ fn servers_are_asked_what_they_are() {
             .as_array()
             .unwrap()
             .iter()
-            .filter(|one| one["is_changed"] == true)
+            .filter(|array| array["is_changed"] == true)
             .collect();
-        let work_mem = changed.iter().find(|one| one["name"] == "work_mem").unwrap();
+        let work_mem = changed.iter().find(|setting| setting["name"] == "work_mem").unwrap();
         assert_eq!(
             (&work_mem["value"], &work_mem["file"]),
             (&json!("7168"), &json!("postgresql.auto.conf"))

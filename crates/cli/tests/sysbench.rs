@@ -86,20 +86,20 @@ fn shape(statement: &str) -> String {
 
 /// The integers in statements of this shape.
 fn values(log: &[String], like: &str) -> Vec<i64> {
-    let own = log.iter().filter(|statement| shape(statement).starts_with(like));
+    let log = log.iter().filter(|statement| shape(statement).starts_with(like));
     let number = |statement: &String| statement.rsplit(['=', ' ']).next()?.trim().parse().ok();
-    own.filter_map(number).collect()
+    log.filter_map(number).collect()
 }
 
 /// The largest difference of the shares of two samples that are no larger than a number (Kolmogorov
 /// and Smirnov), and what it is at most in 999 of 1,000 pairs of samples of one distribution.
-fn distance(one: &[i64], other: &[i64]) -> (f64, f64) {
+fn distance(group: &[i64], other: &[i64]) -> (f64, f64) {
     let share = |sample: &[i64], most: i64| {
         sample.iter().filter(|value| **value <= most).count() as f64 / sample.len() as f64
     };
     let furthest =
-        (0..=ROWS).map(|most| (share(one, most) - share(other, most)).abs()).fold(0.0, f64::max);
-    let (n, m) = (one.len() as f64, other.len() as f64);
+        (0..=ROWS).map(|most| (share(group, most) - share(other, most)).abs()).fold(0.0, f64::max);
+    let (n, m) = (group.len() as f64, other.len() as f64);
     (furthest, 1.95 * ((n + m) / (n * m)).sqrt())
 }
 
@@ -164,7 +164,10 @@ fn the_statements_of_a_transaction_and_their_values_are_those_of_sysbench() {
                     let text =
                         ours.iter().find(|statement| statement.starts_with("INSERT")).unwrap();
                     assert_eq!(
-                        theirs.iter().find(|own| own.starts_with("INSERT")).map(|own| form(own)),
+                        theirs
+                            .iter()
+                            .find(|statement| statement.starts_with("INSERT"))
+                            .map(|statement| form(statement)),
                         Some(form(text)),
                         "texts are groups of digits of the same lengths"
                     );

@@ -13,10 +13,10 @@ const EVIL: &str = "x\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}2J\u{7f}\u{8}\r\u{202e}\u
 /// Nothing of it was printed as it is.
 #[track_caller]
 fn harmless(ended: &Ended) {
-    for said in [&ended.stdout, &ended.stderr] {
+    for stdout in [&ended.stdout, &ended.stderr] {
         let harmful =
             |c: char| (c.is_control() && c != '\n') || "\u{202e}\u{2066}\u{200f}".contains(c);
-        assert!(!said.contains(harmful), "{said:?}");
+        assert!(!stdout.contains(harmful), "{stdout:?}");
     }
 }
 

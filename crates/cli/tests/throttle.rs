@@ -100,8 +100,8 @@ fn a_throttled_volume_is_slower_by_far_and_everything_is_as_before() {
     // Each commit is at least one write: 60 of them at 20 a second, less what may pass at first.
     assert!((1.5..100.0).contains(&slow), "{slow} s");
     // Around trials our process is where it was started: where this test is.
-    let own = std::fs::read_to_string("/proc/self/cgroup").unwrap();
-    assert_eq!(lab.rows("t", "SELECT DISTINCT output FROM hooks"), [own]);
+    let cgroup = std::fs::read_to_string("/proc/self/cgroup").unwrap();
+    assert_eq!(lab.rows("t", "SELECT DISTINCT output FROM hooks"), [cgroup]);
     assert_eq!((groups_of(pid).len(), lab.work_folders().len()), (0, 0));
 }
 

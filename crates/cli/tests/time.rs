@@ -141,7 +141,7 @@ fn exports_have_the_form_of_hyperfines() {
     lab.steelbench(&ours).expect(0);
     let results = json(&lab, "ours.json");
     let codes: Vec<&Value> =
-        results["results"].as_array().unwrap().iter().map(|one| &one["exit_codes"]).collect();
+        results["results"].as_array().unwrap().iter().map(|array| &array["exit_codes"]).collect();
     assert_eq!(codes, [&serde_json::json!([0, 0, 0]), &serde_json::json!([3, 3, 3])]);
     let first = &results["results"][0];
     let times: Vec<f64> =
@@ -157,12 +157,12 @@ fn exports_have_the_form_of_hyperfines() {
     for (ours, theirs) in
         results["results"].as_array().unwrap().iter().zip(theirs["results"].as_array().unwrap())
     {
-        let (mut own, mut their) = (shape(ours), shape(theirs));
+        let (mut shape, mut their) = (shape(ours), shape(theirs));
         // hyperfine has it since 1.19; we leave it out where it is not known.
-        for shape in [&mut own, &mut their] {
+        for shape in [&mut shape, &mut their] {
             shape.as_object_mut().unwrap().remove("memory_usage_byte");
         }
-        assert_eq!(own, their);
+        assert_eq!(shape, their);
         for same in ["command", "exit_codes", "parameters"] {
             assert_eq!(ours[same], theirs[same]);
         }
@@ -254,7 +254,7 @@ fn sleepers(seconds: &str) -> usize {
     let line = format!("sleep\0{seconds}\0");
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let lines = entries.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
-    lines.filter(|own| own == line.as_bytes()).count()
+    lines.filter(|row| row == line.as_bytes()).count()
 }
 
 /// In the group of the command, in a session of its own, and as the work of a hook.
@@ -328,8 +328,8 @@ fn what_another_setup_has_changed_is_set_up_again() {
     assert!(numbers.len() > 2 && numbers.windows(2).all(|pair| pair[0] != pair[1]), "{numbers:?}");
     // One series each, as with hyperfine.
     std::fs::remove_file(lab.path("log")).unwrap();
-    let one = ["--blocks", "1"];
-    lab.steelbench(&[&["time"], &options[..], &one[..], &command[..]].concat()).expect(0);
+    let blocks = ["--blocks", "1"];
+    lab.steelbench(&[&["time"], &options[..], &blocks[..], &command[..]].concat()).expect(0);
     assert_eq!(series(&lines(&lab, "log")).len(), 2);
 }
 

@@ -21,11 +21,16 @@ fn gain<'a>(summary: &'a Value, begin: &str) -> &'a Value {
 /// The operators of each plan of the statement that begins so, in the order of the levels.
 fn operators(summary: &Value, begin: &str) -> Vec<String> {
     let statements = summary["plans"].as_array().unwrap();
-    let own = statements
+    let statement = statements
         .iter()
-        .find(|own| own["statement"].as_str().unwrap().starts_with(begin))
+        .find(|statement| statement["statement"].as_str().unwrap().starts_with(begin))
         .unwrap();
-    own["plans"].as_array().unwrap().iter().map(|plan| plan["operators"].to_string()).collect()
+    statement["plans"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|plan| plan["operators"].to_string())
+        .collect()
 }
 
 fn run(lab: &Lab, arguments: &[&str], code: i32) -> Ended {
@@ -193,7 +198,7 @@ fn an_option_that_the_server_of_the_copy_does_not_know_is_reported_with_a_remedy
     run(&lab, &[&[&*url, "-f", "read.sql"], &QUICK[..]].concat(), 1)
         .says("unrecognized parameter \"pg_other\"")
         .says("does not know this part of the dump")
-        .says("remove it from the database");
+        .says("Remedy: remove it from the database");
 }
 
 #[test]

@@ -137,8 +137,8 @@ fn settings_that_a_winner_does_without_are_named() {
     let page = lab.steelbench(&["tune", "e.toml"]).expect(0).stdout;
     assert!(page.contains("Settings defaults are better than the present ones in space"), "{page}");
     let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
-    let said = "To apply (PRAGMA) Remove page_size: the winner has the server's default.";
-    assert!(words.contains(said), "{page}");
+    let text = "To apply (PRAGMA) Remove page_size: the winner has the server's default.";
+    assert!(words.contains(text), "{page}");
 }
 
 /// Scripted time is shorter than real time. So every trial of the third round takes longer than the
@@ -203,8 +203,8 @@ fn rates_that_cannot_reach_the_leader_are_stopped() {
     let stopped = run.stderr.matches(": cannot beat the leader").count();
     assert!(stopped >= 1 && !run.stderr.contains("FAILED"), "{run:?}");
     let trials = if stopped == 1 { "trial" } else { "trials" };
-    let said = format!("{stopped} {trials} stopped early: worse than the leader. This saved ");
-    assert!(run.stdout.contains(&said), "{said}: {run:?}");
+    let text = format!("{stopped} {trials} stopped early: worse than the leader. This saved ");
+    assert!(run.stdout.contains(&text), "{text}: {run:?}");
     assert!(run.stdout.contains("; 0 failed or broke a limit"), "{run:?}");
     // What was seen until then is kept, with the bound of the rate.
     let sql = "SELECT count(*), min(t.elapsed_s < 0.8), min(f.value BETWEEN 30 AND 2900), \
@@ -214,11 +214,11 @@ fn rates_that_cannot_reach_the_leader_are_stopped() {
     assert_eq!(lab.rows("rates-search", sql), [format!("{stopped}|1|1|lookups/s")]);
     let shown = lab.steelbench(&["show", "rates-search"]).expect(0).stdout;
     let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-    let said = format!(
+    let text = format!(
         "The search ended {stopped} {trials} early, because they could not beat its best trial any \
          more: candidate="
     );
-    assert!(shown.contains(&said) && shown.contains("ended early"), "{said}: {shown}");
+    assert!(shown.contains(&text) && shown.contains("ended early"), "{text}: {shown}");
     assert!(!shown.contains("limits.trial_time") && !shown.contains("timed out"), "{shown}");
     let again = lab.steelbench(&["tune", "e.toml"]).expect(0);
     assert_eq!(again.stdout, run.stdout);
@@ -355,8 +355,8 @@ fn a_gain_has_one_interval_and_its_risk_is_named() {
          budget = \"30 trials\"\nallow_data_loss = [\"synchronous\"]\n[repeats]\nblocks = 4\n",
     );
     let page = lab.steelbench(&["tune", "e.toml"]).expect(0).stdout;
-    let winner = ["A", "B"].into_iter().find(|own| {
-        page.contains(&format!("Settings {own} are better than the present ones in throughput"))
+    let winner = ["A", "B"].into_iter().find(|text| {
+        page.contains(&format!("Settings {text} are better than the present ones in throughput"))
     });
     let Some(winner) = winner else {
         assert!(page.contains("Keep the present settings"), "{page}");
@@ -368,7 +368,7 @@ fn a_gain_has_one_interval_and_its_risk_is_named() {
     let json = lab.steelbench(&["show", "tuned", "--json"]).expect(0).stdout;
     let summary: Value = serde_json::from_str(&json).unwrap();
     let levels = summary["factors"]["effects"][0]["levels"].as_array().unwrap();
-    let level = levels.iter().find(|own| own["level"] == winner).unwrap();
+    let level = levels.iter().find(|level| level["level"] == winner).unwrap();
     let interval = &level["comparison"]["interval"];
     let [low, high] = ["low", "high"].map(|end| interval[end].as_f64().unwrap());
     let low = if low <= 1.0_f64.next_up() { ">1".to_owned() } else { format!("{low:.3}") };

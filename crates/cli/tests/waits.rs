@@ -135,8 +135,9 @@ fn a_capture_stands_for_its_server_and_holds_no_statement_unless_asked() {
                 .shows(&format!("SELECT pg_terminate_backend({holder}) rolls it back."));
             let merged = lab.steelbench(&["survey", "merge", "c.json"]).expect(0);
             merged.shows("shared_buffers").shows("host=");
-            let asked = ["capture", url, "--seconds", "1", "--output", "c.json", "--statements"];
-            lab.steelbench(&asked).expect(0);
+            let arguments =
+                ["capture", url, "--seconds", "1", "--output", "c.json", "--statements"];
+            lab.steelbench(&arguments).expect(0);
             assert!(
                 lab.read("c.json").contains("UPDATE stock SET a = a + ?"),
                 "{}",
@@ -169,24 +170,24 @@ fn json_has_the_same_with_exact_figures_and_ctrl_c_ends_the_interval() {
             wait_for_polls(cluster, 60);
             signal(&child, libc::SIGINT);
             let ended = end(child).expect(0);
-            let seen: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+            let value: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
             assert_eq!(
-                (&seen["schema"], &seen["kind"]),
+                (&value["schema"], &value["kind"]),
                 (&"steelbench/1".into(), &"activity".into())
             );
-            let rows = seen["table"]["rows"].as_array().unwrap();
+            let rows = value["table"]["rows"].as_array().unwrap();
             let row = rows.iter().find(|row| row["wait_type"] == "Lock:transactionid").unwrap();
             assert_eq!(row["class"], "lock");
             let (waited, elapsed) =
-                (row["wait_s"].as_f64().unwrap(), seen["elapsed_s"].as_f64().unwrap());
+                (row["wait_s"].as_f64().unwrap(), value["elapsed_s"].as_f64().unwrap());
             assert!((waited - elapsed).abs() < 0.2 * elapsed, "{waited} of {elapsed}");
-            assert!(seen["sampling"]["polls"].as_u64().unwrap() > 0);
-            let root = &seen["blocking"][0];
+            assert!(value["sampling"]["polls"].as_u64().unwrap() > 0);
+            let root = &value["blocking"][0];
             assert_eq!(root["session"]["pid"], holder);
             assert_eq!(root["victims"], serde_json::json!([{"task": 0, "depth": 1}]));
-            assert_eq!(seen["tasks"][0]["session"]["pid"], waiter);
+            assert_eq!(value["tasks"][0]["session"]["pid"], waiter);
             // The same by statement, over the whole interval.
-            let blocked = &seen["blocked"][0];
+            let blocked = &value["blocked"][0];
             assert_eq!(blocked["blocker"], "BEGIN; UPDATE stock SET a = ?");
             assert_eq!(blocked["blocker_state"], "idle in transaction");
             assert_eq!(blocked["victim"], "UPDATE stock SET a = a + ?");
@@ -194,9 +195,9 @@ fn json_has_the_same_with_exact_figures_and_ctrl_c_ends_the_interval() {
             assert!(blocked["looks"].as_u64().unwrap() > 0, "{blocked}");
             assert!(blocked["seconds"].as_f64().unwrap() <= elapsed, "{blocked}");
             // One statement waits for a lock, and its share is known with an error.
-            let waits = seen["statement_waits"].as_array().unwrap();
+            let waits = value["statement_waits"].as_array().unwrap();
             let wait = waits.iter().find(|wait| wait["wait_type"] == "Lock:transactionid").unwrap();
-            assert!(seen["texts"][wait["query_id"].to_string()].is_string(), "{seen}");
+            assert!(value["texts"][wait["query_id"].to_string()].is_string(), "{value}");
             let (share, error) = (wait["share"].as_f64().unwrap(), wait["error"].as_f64().unwrap());
             assert!((0.35..=0.55).contains(&share) && error > 0.0 && error < 0.2, "{wait}");
         });
@@ -394,11 +395,11 @@ fn nothing_is_cut_for_a_program_and_constants_are_shown_on_request_only() {
             .unwrap();
         let columns: Vec<String> =
             (0..40).map(|n| format!("a_rather_long_column_name_{n}")).collect();
-        let wanted = format!("SELECT pg_sleep(?), {}", columns.join(", "));
+        let text = format!("SELECT pg_sleep(?), {}", columns.join(", "));
         let from =
             columns.iter().map(|name| format!("'S3cret' AS {name}")).collect::<Vec<_>>().join(", ");
         // The server itself cuts after 1 kB; what it has is not cut again.
-        let statement = wanted.replace('?', "61703") + &format!(" FROM (SELECT {from}) t");
+        let statement = text.replace('?', "61703") + &format!(" FROM (SELECT {from}) t");
         let canceller = client.canceller();
         let thread = std::thread::spawn(move || client.batch(&statement));
         let mut admin = cluster.connect().unwrap();
@@ -410,7 +411,7 @@ fn nothing_is_cut_for_a_program_and_constants_are_shown_on_request_only() {
         });
         let lab = Lab::new();
         let shown = lab.steelbench(&["waits", url, "--seconds", "1"]).expect(0).stdout;
-        let start = &wanted[..900];
+        let start = &text[..900];
         assert!(shown.contains(application) && shown.contains(start), "{shown}");
         assert!(
             !shown.contains("S3cret") && !shown.contains("61703") && !shown.contains('…'),

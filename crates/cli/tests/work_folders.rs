@@ -115,10 +115,10 @@ fn a_run_that_lives_keeps_its_folder_on_a_volume_that_others_share() {
         !folders().is_empty() || first.try_wait().unwrap().is_some()
     });
     let Some(live) = folders().pop() else {
-        let said = first.wait_with_output().unwrap().stderr;
+        let stderr = first.wait_with_output().unwrap().stderr;
         return skipped(&format!(
             "two mount namespaces: {}",
-            String::from_utf8_lossy(&said).trim()
+            String::from_utf8_lossy(&stderr).trim()
         ));
     };
     let second = common::end(start_at(&lab.path("place"), &lab.path("b"))).expect(0);

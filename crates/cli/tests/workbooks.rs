@@ -20,12 +20,12 @@ for sheet in book:
 print(json.dumps(sheets, default=str))";
     let mut python = Command::new("python3");
     let output = python.args(["-c", script, file]).current_dir(lab.path("")).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    if said.contains("No module named") {
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    if text.contains("No module named") {
         println!("SKIPPED: python3 with openpyxl is not installed");
         return None;
     }
-    Some(serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{said}")))
+    Some(serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{text}")))
 }
 
 pub fn rows<'a>(sheets: &'a Value, name: &str) -> &'a [Value] {
@@ -36,8 +36,8 @@ pub fn rows<'a>(sheets: &'a Value, name: &str) -> &'a [Value] {
 pub fn row<'a>(sheets: &'a Value, name: &str, heading: &str, value: &str) -> &'a Value {
     let found = rows(sheets, name).iter().find(|row| row[heading] == value);
     found.unwrap_or_else(|| {
-        let seen = (rows(sheets, name), rows(sheets, "Notes"));
-        panic!("{name}, {heading} = {value}: {seen:#?}")
+        let contents = (rows(sheets, name), rows(sheets, "Notes"));
+        panic!("{name}, {heading} = {value}: {contents:#?}")
     })
 }
 

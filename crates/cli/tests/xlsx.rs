@@ -25,11 +25,11 @@ fn held(lab: &Lab, results: &str) {
     let output =
         python(&[READER, &path("book.xlsx"), &path("recording.json"), &path("summary.json")])
             .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
     let cells: usize =
-        said.trim().strip_prefix("held ").unwrap().strip_suffix(" cells").unwrap().parse().unwrap();
-    assert!(cells > 500, "{said}");
+        text.trim().strip_prefix("held ").unwrap().strip_suffix(" cells").unwrap().parse().unwrap();
+    assert!(cells > 500, "{text}");
 }
 
 /// Stores a recording that no probe made.
@@ -45,8 +45,9 @@ fn store(lab: &Lab, recording: &Recording) -> String {
 
 /// So that sums over devices and trials stay within 64 bits.
 fn limit_bytes(recording: &mut Recording, most: u64) {
-    let seen = recording.trials.iter_mut().filter_map(|trial| trial.observations.as_mut());
-    seen.flat_map(|seen| &mut seen.devices)
+    let observations = recording.trials.iter_mut().filter_map(|trial| trial.observations.as_mut());
+    observations
+        .flat_map(|observation| &mut observation.devices)
         .for_each(|used| used.write_bytes = used.write_bytes.min(most));
 }
 
@@ -101,7 +102,7 @@ fn hostile_text_stays_text() {
         recording
             .configurations
             .iter_mut()
-            .for_each(|it| it.levels[factor].factor = name.to_owned());
+            .for_each(|configuration| configuration.levels[factor].factor = name.to_owned());
     }
     let label = "@".to_owned() + &"\u{1f980}long ".repeat(9_000);
     for (number, configuration) in recording.configurations.iter_mut().enumerate() {
@@ -112,14 +113,14 @@ fn hostile_text_stays_text() {
         if let observations::TrialStatus::Failed { cause, .. } = &mut trial.status {
             *cause = hostile();
         }
-        let Some(seen) = &mut trial.observations else { continue };
-        seen.work.unit = hostile();
-        seen.series[0].unit = hostile();
-        seen.warnings[0].detail = hostile();
-        seen.responses[1].unit = "=1+1".to_owned();
-        seen.responses[2].name = "-2+3 <b>".to_owned();
-        seen.devices.iter_mut().for_each(|device| device.volume = hostile().into());
-        for (wait, text) in seen.waits.iter_mut().zip(HOSTILE) {
+        let Some(observations) = &mut trial.observations else { continue };
+        observations.work.unit = hostile();
+        observations.series[0].unit = hostile();
+        observations.warnings[0].detail = hostile();
+        observations.responses[1].unit = "=1+1".to_owned();
+        observations.responses[2].name = "-2+3 <b>".to_owned();
+        observations.devices.iter_mut().for_each(|device| device.volume = hostile().into());
+        for (wait, text) in observations.waits.iter_mut().zip(HOSTILE) {
             wait.wait_type = text.to_owned();
         }
     }
@@ -133,9 +134,9 @@ fn ten_thousand_trials() {
     let mut recording = sample::recording(3);
     limit_bytes(&mut recording, 1 << 40);
     let mut first = recording.trials.swap_remove(0);
-    let seen = first.observations.as_mut().unwrap();
-    seen.latencies.truncate(1);
-    for latency in &mut seen.latencies {
+    let observations = first.observations.as_mut().unwrap();
+    observations.latencies.truncate(1);
+    for latency in &mut observations.latencies {
         // As it is read from a results file.
         latency.histogram = Histogram::from_bytes(&latency.histogram.to_bytes()).unwrap();
     }

@@ -22,7 +22,7 @@ impl Device {
     }
 }
 
-/// One trial with all responses; `read` is its direction.
+/// A trial with all responses; `read` is its direction.
 pub fn disk_observed(iops: f64, depth: f64, block_bytes: f64, read: bool) -> Observations {
     let latency_s = depth / iops;
     let mut histogram = Histogram::default();
@@ -85,8 +85,9 @@ pub fn saturation(device: Device, threads: &[&str], depths: &[&str]) -> Recordin
         let levels = configuration.levels.iter().map(|level| level.level.parse::<f64>().unwrap());
         let outstanding: f64 = levels.product();
         for (block, noise) in [(1, 0.99), (2, 1.0), (3, 1.01)] {
-            let seen = disk_observed(device.iops(outstanding) * noise, outstanding, 8192.0, true);
-            recording.trials.push(done(position, block, seen));
+            let observations =
+                disk_observed(device.iops(outstanding) * noise, outstanding, 8192.0, true);
+            recording.trials.push(done(position, block, observations));
         }
     }
     recording

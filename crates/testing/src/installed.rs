@@ -26,9 +26,9 @@ pub fn installations() -> Vec<Installation> {
     let bindirs: Vec<PathBuf> = listed.iter().flat_map(std::env::split_paths).collect();
     let real: Vec<PathBuf> = bindirs.iter().filter_map(|place| place.canonicalize().ok()).collect();
     let mut found = Installation::find_all(&bindirs);
-    found.retain(|one| listed.is_none() || real.contains(&one.bindir));
+    found.retain(|installation| listed.is_none() || real.contains(&installation.bindir));
     let mut majors = BTreeSet::new();
-    found.retain(|one| majors.insert(one.version.major));
+    found.retain(|installation| majors.insert(installation.version.major));
     if found.is_empty() {
         println!("SKIPPED: no PostgreSQL server is installed");
     }

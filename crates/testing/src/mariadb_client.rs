@@ -24,10 +24,10 @@ pub fn program(name: &str) -> Option<PathBuf> {
 
 /// A server that listens on a unix socket and on 127.0.0.1. Its superuser `root` has no password.
 pub struct Server {
-    /// Its port on 127.0.0.1.
+    /// The port on 127.0.0.1.
     pub port: u16,
     folder: TempDir,
-    /// Its program and its options, without that of the option file.
+    /// The program and its options, without that of the option file.
     program: PathBuf,
     options: Vec<String>,
     process: Option<Child>,
@@ -70,13 +70,13 @@ impl Server {
         Some(server)
     }
 
-    /// One of MariaDB and one of MySQL, where they are installed.
+    /// A server of MariaDB and one of MySQL, where they are installed.
     pub fn each() -> Vec<Self> {
         [Self::start(&[]), Self::mysql(&["--local-infile=ON"])].into_iter().flatten().collect()
     }
 
-    /// One of MySQL that all tests of this executable share. It ends with this process, however
-    /// that ends.
+    /// A server of MySQL that all tests of this executable share. It ends with this process,
+    /// however that ends.
     pub fn shared_mysql() -> Option<&'static Self> {
         static SHARED: OnceLock<Option<Server>> = OnceLock::new();
         SHARED
@@ -125,7 +125,7 @@ impl Server {
 
     /// Returns the server's arguments after its option files.
     pub fn arguments(&self) -> Vec<String> {
-        let own = [
+        let arguments = [
             "--bind-address=127.0.0.1".to_owned(),
             format!("--port={}", self.port),
             format!("--socket={}", self.socket().display()),
@@ -134,7 +134,7 @@ impl Server {
             "--innodb-flush-log-at-trx-commit=0".to_owned(),
             "--innodb-doublewrite=0".to_owned(),
         ];
-        self.common().into_iter().chain(self.options.iter().cloned()).chain(own).collect()
+        self.common().into_iter().chain(self.options.iter().cloned()).chain(arguments).collect()
     }
 
     /// Starts it, after [`stop`](Self::stop).
@@ -172,12 +172,12 @@ impl Server {
         self.folder.path()
     }
 
-    /// Its socket.
+    /// The socket.
     pub fn socket(&self) -> PathBuf {
         self.folder().join("sock")
     }
 
-    /// Its superuser, over the unix socket.
+    /// The superuser, over the unix socket.
     pub fn config(&self) -> Config {
         Config::unix(&self.socket(), "root").with_default_timeout(LONG)
     }

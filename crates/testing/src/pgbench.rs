@@ -114,14 +114,14 @@ impl Server {
     pub fn pgbench(&self, script: &str, arguments: &[&str]) -> Result<String, String> {
         let arguments = [&["-n", "-f", "/dev/stdin"], arguments].concat();
         let output = self.run("pgbench", &arguments, script);
-        let said = String::from_utf8(output.stderr).unwrap();
-        if output.status.success() { Ok(said) } else { Err(said) }
+        let text = String::from_utf8(output.stderr).unwrap();
+        if output.status.success() { Ok(text) } else { Err(text) }
     }
 
     /// Returns the output of `debug()` while pgbench runs a script.
     pub fn debug(&self, script: &str, arguments: &[&str]) -> Vec<String> {
-        let said = self.pgbench(script, arguments).unwrap_or_else(|error| panic!("{error}"));
-        let values = said.lines().filter(|line| line.starts_with("debug("));
+        let pgbench = self.pgbench(script, arguments).unwrap_or_else(|error| panic!("{error}"));
+        let values = pgbench.lines().filter(|line| line.starts_with("debug("));
         values.map(|line| line.split_once("): ").unwrap().1.to_owned()).collect()
     }
 

@@ -54,7 +54,7 @@ pub fn tls_bindirs() -> Vec<PathBuf> {
 pub struct Server {
     /// The folder of its programs.
     pub bin: PathBuf,
-    /// Its port on 127.0.0.1.
+    /// The port on 127.0.0.1.
     pub port: u16,
     folder: TempDir,
     process: Option<Child>,
@@ -141,7 +141,7 @@ impl Server {
         self.folder.path()
     }
 
-    /// Its owner, over the unix socket.
+    /// The owner, over the unix socket.
     pub fn config(&self) -> Config {
         let config = Config::unix(self.folder(), self.port, OWNER, "postgres");
         config.with_connect_timeout(Some(LONG))

@@ -80,9 +80,9 @@ pub fn failed(configuration: usize, block: u32, cause: &str) -> TrialRecord {
 
 /// A trial that `limits.trial_time` of 4 s stopped after `elapsed_s` of its measurement.
 pub fn timed_out(configuration: usize, block: u32, elapsed_s: f64) -> TrialRecord {
-    let seen = Observations { elapsed_s, timeout_s: Some(4.0), ..Observations::default() };
+    let observations = Observations { elapsed_s, timeout_s: Some(4.0), ..Observations::default() };
     let trial = failed(configuration, block, "took longer than limits.trial_time (4.00 s)");
-    TrialRecord { observations: Some(seen), ..trial }
+    TrialRecord { observations: Some(observations), ..trial }
 }
 
 /// Roles of the settings that these recordings have.
@@ -120,12 +120,15 @@ pub fn recording(factors: &[Factor]) -> Recording {
     for (factor, levels) in factors {
         configurations = configurations
             .iter()
-            .flat_map(|own| -> Vec<Vec<LevelRecord>> {
+            .flat_map(|configuration| -> Vec<Vec<LevelRecord>> {
                 let level = |level: &&str| LevelRecord {
                     factor: (*factor).to_owned(),
                     level: (*level).to_owned(),
                 };
-                levels.iter().map(|l| own.iter().cloned().chain([level(l)]).collect()).collect()
+                levels
+                    .iter()
+                    .map(|l| configuration.iter().cloned().chain([level(l)]).collect())
+                    .collect()
             })
             .collect();
     }

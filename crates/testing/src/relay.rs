@@ -92,15 +92,15 @@ impl Relay {
             is_down: AtomicBool::new(false),
             is_silent: AtomicBool::new(false),
         });
-        let own = Arc::clone(&relay);
+        let shared = Arc::clone(&relay);
         std::thread::spawn(move || {
             for (number, client) in listener.incoming().flatten().enumerate() {
-                if own.is_down.load(Ordering::Relaxed) {
+                if shared.is_down.load(Ordering::Relaxed) {
                     continue;
                 }
                 let Ok(server) = TcpStream::connect(server) else { continue };
-                own.clients.lock().unwrap().push(client.try_clone().unwrap());
-                own.serve(&client, &server, judge(number));
+                shared.clients.lock().unwrap().push(client.try_clone().unwrap());
+                shared.serve(&client, &server, judge(number));
             }
         });
         relay
@@ -108,14 +108,16 @@ impl Relay {
 
     fn serve(self: &Arc<Self>, client: &TcpStream, server: &TcpStream, judge: Judge) {
         let judge = Arc::new(Mutex::new(judge));
-        for (from, own, other) in [(From::Client, client, server), (From::Server, server, client)] {
-            let (own, other) = (own.try_clone().unwrap(), other.try_clone().unwrap());
+        for (from, client, other) in
+            [(From::Client, client, server), (From::Server, server, client)]
+        {
+            let (near, other) = (client.try_clone().unwrap(), other.try_clone().unwrap());
             let (relay, judge) = (Arc::clone(self), Arc::clone(&judge));
             std::thread::spawn(move || {
                 // A broken connection is the end of it.
-                let _ = relay.pump(from, &own, &other, &judge);
+                let _ = relay.pump(from, &near, &other, &judge);
                 let _ = other.shutdown(Shutdown::Both);
-                let _ = own.shutdown(Shutdown::Both);
+                let _ = near.shutdown(Shutdown::Both);
             });
         }
     }
@@ -123,13 +125,13 @@ impl Relay {
     fn pump(
         &self,
         from: From,
-        mut own: &TcpStream,
+        mut near: &TcpStream,
         mut other: &TcpStream,
         judge: &Mutex<Judge>,
     ) -> std::io::Result<()> {
         let mut bytes = vec![0; 64 << 10];
         loop {
-            let length = own.read(&mut bytes)?;
+            let length = near.read(&mut bytes)?;
             let some = &bytes[..length];
             if some.is_empty() {
                 return Ok(());
@@ -141,7 +143,7 @@ impl Relay {
                 _ if self.is_silent() => {}
                 Fate::Pass => other.write_all(some)?,
                 Fate::Change(changed) => other.write_all(&changed)?,
-                Fate::Answer(answer) => own.write_all(&answer)?,
+                Fate::Answer(answer) => near.write_all(&answer)?,
                 Fate::Drop => {}
             }
         }

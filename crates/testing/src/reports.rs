@@ -71,9 +71,10 @@ pub fn plan(factors: &[(&str, &[&str])]) -> Recording {
     for (factor, levels) in factors {
         combinations = combinations
             .iter()
-            .flat_map(|own| {
+            .flat_map(|combination| {
                 levels.iter().map(|l| {
-                    own.iter()
+                    combination
+                        .iter()
                         .cloned()
                         .chain([LevelRecord { factor: (*factor).into(), level: (*l).into() }])
                         .collect()
@@ -151,12 +152,12 @@ pub fn two_factors() -> Recording {
         for block in 1..=3 {
             let elapsed_s = 60.0 - 7.0 * configuration as f64
                 + 0.3 * f64::from(block * (1 + configuration as u32 % 2));
-            let mut seen = observed(elapsed_s);
+            let mut observations = observed(elapsed_s);
             if configuration == 1 {
                 let detail = "the generator used 31 % of the sessions' time".into();
-                seen.warnings.push(Warning { kind: WarningKind::LoadLimited, detail });
+                observations.warnings.push(Warning { kind: WarningKind::LoadLimited, detail });
             }
-            recording.trials.push(done(configuration, block, seen));
+            recording.trials.push(done(configuration, block, observations));
         }
     }
     recording.trials.push(failed(4, 4, "disk I/O error"));

@@ -25,21 +25,24 @@ pub fn text(text: impl Into<String>) -> Value {
 pub fn installed() -> Vec<Installed> {
     let mut all =
         vec![Installed { name: "sqlite".into(), engine: &sqlite::Sqlite, settings: Vec::new() }];
-    all.extend(installations().pop().map(|own| Installed {
-        name: format!("postgres {}", own.version),
+    all.extend(installations().pop().map(|installation| Installed {
+        name: format!("postgres {}", installation.version),
         engine: &postgres::Postgres,
         settings: vec![
-            ("target.bindir", text(own.bindir.to_str().unwrap())),
-            ("target.version", text(own.version.to_string())),
+            ("target.bindir", text(installation.bindir.to_str().unwrap())),
+            ("target.version", text(installation.version.to_string())),
             ("target.settings.fsync", Value::Bool(false)),
         ],
     }));
-    all.extend(mariadb_installations().pop().map(|own| Installed {
-        name: format!("mariadb {}", own.version),
+    all.extend(mariadb_installations().pop().map(|mariadb_installation| Installed {
+        name: format!("mariadb {}", mariadb_installation.version),
         engine: &mariadb::MariaDb,
         settings: vec![
-            ("target.bindir", text(own.server.parent().unwrap().display().to_string())),
-            ("target.version", text(own.version.clone())),
+            (
+                "target.bindir",
+                text(mariadb_installation.server.parent().unwrap().display().to_string()),
+            ),
+            ("target.version", text(mariadb_installation.version.clone())),
         ],
     }));
     all.extend(duckdb());
@@ -57,9 +60,9 @@ pub fn duckdb() -> Option<Installed> {
 
 impl Installed {
     /// These settings on the engine.
-    pub fn configuration(&self, given: &[(&'static str, Value)]) -> Configuration {
+    pub fn configuration(&self, settings: &[(&'static str, Value)]) -> Configuration {
         let engine = [("target.engine", text(self.engine.name()))];
-        let settings = engine.iter().chain(&self.settings).chain(given);
+        let settings = engine.iter().chain(&self.settings).chain(settings);
         let settings = settings.map(|(path, value)| ((*path).to_owned(), value.clone())).collect();
         Configuration { settings, ..Configuration::default() }
     }
@@ -67,7 +70,7 @@ impl Installed {
     /// The settings that the probe refuses.
     pub fn objections(&self, probe: &dyn Probe, configuration: &Configuration) -> Vec<String> {
         let target = Target::for_engine(self.engine, configuration);
-        probe.plan(configuration, &target).into_iter().map(|own| own.path).collect()
+        probe.plan(configuration, &target).into_iter().map(|plan| plan.path).collect()
     }
 
     /// Runs a trial, and hands the open target to a check before it is removed. An error: the
@@ -75,21 +78,21 @@ impl Installed {
     pub fn measured(
         &self,
         probe: &dyn Probe,
-        given: &[(&'static str, Value)],
+        settings: &[(&'static str, Value)],
         check: impl FnOnce(&TrialContext<'_>, Result<Observations, ProbeError>),
     ) -> Result<(), EngineError> {
-        self.bench().measured(probe, given, check)
+        self.bench().measured(probe, settings, check)
     }
 
     /// Runs a trial with these actions beside its load, as [`Installed::measured`].
     pub fn measured_beside(
         &self,
         probe: &dyn Probe,
-        given: &[(&'static str, Value)],
+        settings: &[(&'static str, Value)],
         disturbances: &[&'static dyn Disturbance],
         check: impl FnOnce(&TrialContext<'_>, Result<Observations, ProbeError>),
     ) -> Result<(), EngineError> {
-        self.bench().run(probe, given, disturbances, check)
+        self.bench().run(probe, settings, disturbances, check)
     }
 
     /// The engine ready for several trials.
@@ -129,21 +132,21 @@ impl Bench<'_> {
     pub fn measured(
         &mut self,
         probe: &dyn Probe,
-        given: &[(&'static str, Value)],
+        settings: &[(&'static str, Value)],
         check: impl FnOnce(&TrialContext<'_>, Result<Observations, ProbeError>),
     ) -> Result<(), EngineError> {
-        self.run(probe, given, &[], check)
+        self.run(probe, settings, &[], check)
     }
 
     fn run(
         &mut self,
         probe: &dyn Probe,
-        given: &[(&'static str, Value)],
+        settings: &[(&'static str, Value)],
         disturbances: &[&'static dyn Disturbance],
         check: impl FnOnce(&TrialContext<'_>, Result<Observations, ProbeError>),
     ) -> Result<(), EngineError> {
-        let own = self.own;
-        let mut configuration = own.configuration(given);
+        let installation = self.own;
+        let mut configuration = installation.configuration(settings);
         let files = probe
             .files(&configuration)
             .into_iter()
@@ -151,9 +154,9 @@ impl Bench<'_> {
             .map(Arc::new);
         configuration.files.extend(files);
         let connections = probe.connections(&configuration);
-        let refused = own.engine.validate(&configuration, connections);
-        let objections = (own.objections(probe, &configuration), refused);
-        assert_eq!(objections, (Vec::new(), Vec::new()), "{}", own.name);
+        let refused = installation.engine.validate(&configuration, connections);
+        let objections = (installation.objections(probe, &configuration), refused);
+        assert_eq!(objections, (Vec::new(), Vec::new()), "{}", installation.name);
         let cancel = Cancel::new();
         let instance = self.host.prepare(&configuration, connections, &cancel).unwrap();
         let context = TrialContext {
@@ -161,14 +164,14 @@ impl Bench<'_> {
             generation: probe::generation::Generation::Here,
             configuration: &configuration,
             instance: instance.as_ref(),
-            target: Target::for_engine(own.engine, &configuration),
+            target: Target::for_engine(installation.engine, &configuration),
             storage: &[],
             seed: 7,
             cancel: &cancel,
             progress: &|_| {},
         };
-        let seen = probe.run(&context);
-        check(&context, seen);
+        let observations = probe.run(&context);
+        check(&context, observations);
         instance.remove()
     }
 }

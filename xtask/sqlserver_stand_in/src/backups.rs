@@ -31,7 +31,7 @@ pub fn answer(catalog: &mut Catalog, sql: &str) -> Option<Answer> {
         let known = catalog.databases.contains_key(&name);
         return Some(if known { Ok(Vec::new()) } else { Err(no_database(&name)) });
     }
-    if let Some(rest) = sql.strip_prefix("BACKUP DATABASE ").filter(|own| !own.contains("'NUL'")) {
+    if let Some(rest) = sql.strip_prefix("BACKUP DATABASE ").filter(|rest| !rest.contains("'NUL'")) {
         return Some(backup(catalog, rest));
     }
     let rest = sql.strip_prefix("RESTORE ")?;
@@ -81,8 +81,8 @@ fn parts(text: &str) -> Vec<&str> {
 /// The paths of `DISK = N'...'`, separated by commas.
 fn disks(text: &str) -> Result<Vec<String>, iridium_core::error::DbError> {
     let path = |part: &&str| {
-        let quoted = part.strip_prefix("DISK = N'").and_then(|own| own.strip_suffix('\''));
-        quoted.map(|own| own.replace("''", "'")).ok_or_else(|| syntax(part))
+        let quoted = part.strip_prefix("DISK = N'").and_then(|rest| rest.strip_suffix('\''));
+        quoted.map(|text| text.replace("''", "'")).ok_or_else(|| syntax(part))
     };
     parts(text).iter().map(path).collect()
 }
@@ -101,7 +101,7 @@ fn backup(catalog: &mut Catalog, rest: &str) -> Answer {
         return Err(no_database(&database));
     }
     let (mut name, mut is_compressed, mut is_format) = (None, false, false);
-    for option in parts(options).into_iter().filter(|own| !own.is_empty()) {
+    for option in parts(options).into_iter().filter(|part| !part.is_empty()) {
         let (word, value) = option.split_once(" = ").unwrap_or((option, ""));
         match word {
             "FORMAT" => is_format = true,
@@ -115,7 +115,7 @@ fn backup(catalog: &mut Catalog, rest: &str) -> Answer {
                     return Err(error(3031, format!("Option 'maxtransfersize' is {value}.")));
                 }
             }
-            "BUFFERCOUNT" if value.parse::<u32>().is_ok_and(|own| own > 0) => {}
+            "BUFFERCOUNT" if value.parse::<u32>().is_ok_and(|value| value > 0) => {}
             _ => return Err(syntax(option)),
         }
     }
@@ -144,15 +144,15 @@ fn set(catalog: &Catalog, text: &str) -> Result<Media, iridium_core::error::DbEr
     });
     let media: Vec<&Media> = media.collect::<Result<_, _>>()?;
     let first = media.first().copied().ok_or_else(|| syntax(text))?;
-    let mut given = paths.clone();
-    let mut wanted = first.set.clone();
-    given.sort();
-    wanted.sort();
-    let is_whole = given == wanted && media.iter().all(|own| own.set == first.set);
+    let mut paths = paths.clone();
+    let mut set = first.set.clone();
+    paths.sort();
+    set.sort();
+    let is_whole = paths == set && media.iter().all(|media| media.set == first.set);
     if is_whole {
         return Ok(first.clone());
     }
-    Err(error(3132, format!("The media set has {} media families.", wanted.len())))
+    Err(error(3132, format!("The media set has {} media families.", set.len())))
 }
 
 /// One file of a set is enough for its label.
@@ -173,10 +173,10 @@ fn files(made: &Made) -> Vec<(String, String, &'static str)> {
         .iter()
         .map(|(number, name, path, ..)| (name.clone(), path.clone(), kind(*number)))
         .collect();
-    for (own, suffix) in [("D", "mdf"), ("L", "ldf")] {
-        if !files.iter().any(|(.., kind)| *kind == own) {
+    for (text, suffix) in [("D", "mdf"), ("L", "ldf")] {
+        if !files.iter().any(|(.., kind)| *kind == text) {
             let name = format!("steelbench_not_marked_yet_{suffix}");
-            files.push((name.clone(), format!("/var/opt/mssql/data/{name}.{suffix}"), own));
+            files.push((name.clone(), format!("/var/opt/mssql/data/{name}.{suffix}"), text));
         }
     }
     files
@@ -198,8 +198,8 @@ fn restore(catalog: &mut Catalog, rest: &str) -> Answer {
         if let Some(rest) = option.strip_prefix("MOVE ") {
             let texts = literals(rest);
             let [logical, path] = texts.as_slice() else { return Err(syntax(option)) };
-            let is_taken = left.iter().any(|(_, own, _)| own == path);
-            let known = left.iter().position(|(own, ..)| own == logical);
+            let is_taken = left.iter().any(|(_, reserved, _)| reserved == path);
+            let known = left.iter().position(|(name, ..)| name == logical);
             let Some(at) = known.filter(|_| !is_taken && rest.contains(" TO N'")) else {
                 return Err(error(3234, format!("Logical file '{logical}' is not part of it.")));
             };
@@ -224,10 +224,10 @@ fn restore(catalog: &mut Catalog, rest: &str) -> Answer {
 /// Bytes of the data and of the backup of a database, if there is one.
 fn sizes(catalog: &Catalog, sql: &str) -> Vec<Option<iridium_core::QueryResult>> {
     let name = literals(sql).into_iter().next().unwrap_or_default();
-    let own = catalog.media.values().find(|media| media.database == name);
+    let media = catalog.media.values().find(|media| media.database == name);
     let row = |media: &Media| {
         let stored = if media.is_compressed { DATA_BYTES / 4 } else { DATA_BYTES };
         vec![Some(DATA_BYTES.to_string()), Some(stored.to_string())]
     };
-    rows(&["data_bytes", "backup_bytes"], own.map(row).into_iter().collect())
+    rows(&["data_bytes", "backup_bytes"], media.map(row).into_iter().collect())
 }

@@ -214,14 +214,14 @@ impl Request<'_> {
         while self.at < self.bytes.len() {
             values.push(self.parameter()?);
         }
-        let (statement, own) = match procedure {
+        let (statement, parameters_from) = match procedure {
             SP_EXECUTESQL => (0, 2),
             SP_PREPEXEC => (2, 3),
             other => return Err(unknown(format!("procedure {other}"))),
         };
         let mut sql = values.get(statement).map(|(text, _)| text.clone()).unwrap_or_default();
         // The tenth one begins as the first does.
-        for (number, (_, literal)) in values.iter().skip(own).enumerate().rev() {
+        for (number, (_, literal)) in values.iter().skip(parameters_from).enumerate().rev() {
             sql = sql.replace(&format!("@P{}", number + 1), literal);
         }
         Ok([&self.bytes[..headers], &utf16(&sql)].concat())
@@ -301,9 +301,9 @@ impl Request<'_> {
             0xA7 | 0xAF => quoted(String::from_utf8_lossy(&bytes).into_owned()).1,
             0x6A | 0x6C => {
                 let sign = if bytes[0] == 0 { "-" } else { "" };
-                let one = 10_i128.pow(scale.into());
+                let unit = 10_i128.pow(scale.into());
                 let number = little(&bytes[1..]);
-                format!("{sign}{}.{:0width$}", number / one, number % one, width = scale.into())
+                format!("{sign}{}.{:0width$}", number / unit, number % unit, width = scale.into())
             }
             0x28 => format!("'{}'", date(little(&bytes))),
             0x2A => {

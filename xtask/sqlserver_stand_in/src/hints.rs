@@ -21,8 +21,8 @@ pub fn without(sql: &str) -> Result<String, DbError> {
         Some((rest, hints)) => (rest, hints.strip_suffix(')').ok_or_else(|| syntax(hints))?),
         None => (sql, ""),
     };
-    let mut own = query_hints.split(", ").filter(|own| !own.is_empty());
-    if let Some(unknown) = own.find(|own| !is_of_a_query(own)) {
+    let mut parts = query_hints.split(", ").filter(|part| !part.is_empty());
+    if let Some(unknown) = parts.find(|part| !is_of_a_query(part)) {
         return Err(syntax(unknown));
     }
     let Some((before, rest)) = sql.split_once(" WITH (") else { return Ok(sql.to_owned()) };
@@ -32,7 +32,7 @@ pub fn without(sql: &str) -> Result<String, DbError> {
     let end = rest.find(") WHERE").or_else(|| rest.ends_with(')').then(|| rest.len() - 1));
     let end = end.ok_or_else(|| syntax(rest))?;
     let hints: Vec<&str> = rest[..end].split(", ").collect();
-    if let Some(unknown) = hints.iter().find(|own| !is_of_a_table(own)) {
+    if let Some(unknown) = hints.iter().find(|hint| !is_of_a_table(hint)) {
         return Err(syntax(unknown));
     }
     if hints.contains(&"FORCESEEK") && hints.contains(&"FORCESCAN") {
@@ -42,12 +42,12 @@ pub fn without(sql: &str) -> Result<String, DbError> {
 }
 
 fn is_of_a_query(hint: &str) -> bool {
-    let degree = hint.strip_prefix("MAXDOP ").map(|own| own.parse::<u16>().is_ok());
+    let degree = hint.strip_prefix("MAXDOP ").map(|degree| degree.parse::<u16>().is_ok());
     degree.unwrap_or_else(|| OF_A_QUERY.contains(&hint))
 }
 
 fn is_of_a_table(hint: &str) -> bool {
-    let index = hint.strip_prefix("INDEX(").and_then(|own| own.strip_suffix(')'));
+    let index = hint.strip_prefix("INDEX(").and_then(|name| name.strip_suffix(')'));
     match index {
         Some(name) => name == "0" || (name.starts_with('[') && name.ends_with(']')),
         None => ["FORCESEEK", "FORCESCAN"].contains(&hint),

@@ -115,8 +115,8 @@ fn names(tokens: &[Token]) -> Option<String> {
 fn types(tokens: &[Token]) -> Option<String> {
     tokens.iter().enumerate().find_map(|(at, token)| {
         let Token::Word(name) = token else { return None };
-        let given = arguments(&tokens[at + 1..]);
-        let first = given.first().copied();
+        let arguments = arguments(&tokens[at + 1..]);
+        let first = arguments.first().copied();
         let fits = match name.as_str() {
             "CHAR" | "VARCHAR" | "BINARY" | "VARBINARY" => {
                 first.is_none_or(|length| (1..=8_000).contains(&length))
@@ -124,12 +124,12 @@ fn types(tokens: &[Token]) -> Option<String> {
             "NCHAR" | "NVARCHAR" => first.is_none_or(|length| (1..=4_000).contains(&length)),
             "DECIMAL" | "NUMERIC" => {
                 first.is_none_or(|digits| (1..=38).contains(&digits))
-                    && given.get(1).is_none_or(|scale| Some(*scale) <= first)
+                    && arguments.get(1).is_none_or(|scale| Some(*scale) <= first)
             }
             "DATETIME2" | "TIME" | "DATETIMEOFFSET" => first.is_none_or(|scale| scale <= 7),
             _ => true,
         };
-        (!fits).then(|| format!("{} ({given:?})", name.to_lowercase()))
+        (!fits).then(|| format!("{} ({arguments:?})", name.to_lowercase()))
     })
 }
 
@@ -202,8 +202,8 @@ fn parts(tokens: &[Token]) -> Vec<&[Token]> {
 /// Bytes of a column, and whether its length varies.
 fn width(column: &[Token]) -> Option<(u64, bool)> {
     let Token::Word(name) = column.get(1)? else { return None };
-    let given = arguments(column.get(2..)?);
-    let length = given.first().copied().unwrap_or(1);
+    let arguments = arguments(column.get(2..)?);
+    let length = arguments.first().copied().unwrap_or(1);
     Some(match name.as_str() {
         "BIT" | "TINYINT" => (1, false),
         "SMALLINT" => (2, false),
@@ -239,7 +239,8 @@ fn table(tokens: &[Token]) -> Option<String> {
         return Some(format!("a column of an unknown type: {:?}", columns[unknown]));
     }
     let varying = widths.iter().flatten().filter(|(_, varies)| *varies).count() as u64;
-    let fixed: u64 = widths.iter().flatten().filter(|(_, varies)| !varies).map(|own| own.0).sum();
+    let fixed: u64 =
+        widths.iter().flatten().filter(|(_, varies)| !varies).map(|width| width.0).sum();
     let offsets = if varying > 0 { 2 + 2 * varying } else { 0 };
     let row = 4 + fixed + 2 + (columns.len() as u64).div_ceil(8) + offsets;
     if row > ROW_MAX {
@@ -300,8 +301,8 @@ mod tests {
             ("CREATE TABLE [t] ([a] int NOT NULL) WITH (FILLFACTOR = 101)", "FILLFACTOR"),
             ("CREATE TABLE [t] ([a] money NOT NULL)", "unknown type"),
         ] {
-            let said = exceeded(sql).unwrap_or_else(|| panic!("{sql}"));
-            assert!(said.contains(limit), "{sql}: {said}");
+            let message = exceeded(sql).unwrap_or_else(|| panic!("{sql}"));
+            assert!(message.contains(limit), "{sql}: {message}");
         }
         for sql in [
             "CREATE TABLE [t] ([id] bigint NOT NULL, [f] char(8000) NOT NULL DEFAULT \

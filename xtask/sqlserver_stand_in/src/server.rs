@@ -42,7 +42,7 @@ pub struct Server {
     master: Arc<Database>,
     sessions: Mutex<HashMap<SessionId, (Arc<Database>, SessionId)>>,
     next: AtomicU64,
-    /// Its login lacks VIEW SERVER STATE.
+    /// The login lacks VIEW SERVER STATE.
     hides_sessions: bool,
 }
 
@@ -83,9 +83,9 @@ impl Server {
             // Without the permission one sees one's own session only, without an error.
             let may = |id: SessionId| !self.hides_sessions || id == session;
             let is_seen = |id: &SessionId| sessions.contains_key(id) && may(*id);
-            let seen = ids.filter(is_seen).count().to_string();
+            let count = ids.filter(is_seen).count().to_string();
             let columns = ["sessions", "cpu_ms", "page_reads", "logical_reads"];
-            return Some(Ok(rows(&columns, vec![vec![Some(seen), None, None, None]])));
+            return Some(Ok(rows(&columns, vec![vec![Some(count), None, None, None]])));
         }
         if has("@@MAX_CONNECTIONS") {
             return Some(Ok(cell("most", Some("32767".into()))));
@@ -149,13 +149,13 @@ impl Server {
             known.0 = value;
             if has("RECONFIGURE") {
                 // It applies what others have changed, too.
-                catalog.settings.values_mut().for_each(|own| own.1 = own.0);
+                catalog.settings.values_mut().for_each(|setting| setting.1 = setting.0);
             }
             return Some(Ok(Vec::new()));
         }
         if has("FROM sys.configurations") {
             let all = catalog.settings.iter().map(|(name, (configured, in_use))| {
-                let [configured, in_use] = [configured, in_use].map(|own| Some(own.to_string()));
+                let [configured, in_use] = [configured, in_use].map(|value| Some(value.to_string()));
                 vec![Some(name.clone()), configured, in_use, Some("1".into())]
             });
             let columns = ["name", "configured", "in_use", "is_dynamic"];
@@ -184,20 +184,20 @@ impl Server {
     /// Answers the driver's query before a bulk load: the columns of a table, and their collations.
     fn columns(&self, session: SessionId, sql: &str) -> Answer {
         let name = literals(sql).into_iter().next().unwrap_or_default();
-        let (database, own) = self.look_up(session)?;
+        let (database, session_state) = self.look_up(session)?;
         // Of no rows, it knows the columns only when they are named, and no types.
         let table = name.trim_matches(['[', ']']);
-        let asked = format!(
+        let text = format!(
             "SELECT COLUMN_NAME, DATA_TYPE, CHARACTER_MAXIMUM_LENGTH FROM \
              INFORMATION_SCHEMA.COLUMNS WHERE TABLE_NAME = '{table}'"
         );
-        let answers = database.execute_session_batch_sql_multi(own, &asked)?;
+        let answers = database.execute_session_batch_sql_multi(session_state, &text)?;
         let columns: Vec<_> = answers.iter().flatten().flat_map(|answer| &answer.rows).collect();
         let names: Vec<String> =
             columns.iter().map(|row| format!("[{}]", shown(&row[0]))).collect();
         let sql =
             format!("SELECT @@TRANCOUNT AS n; SELECT {} FROM {name} WHERE 1 = 0", names.join(", "));
-        let mut answer = database.execute_session_batch_sql_multi(own, &sql)?;
+        let mut answer = database.execute_session_batch_sql_multi(session_state, &sql)?;
         if let Some(described) = answer.get_mut(1).and_then(Option::as_mut) {
             described.column_types =
                 columns.iter().map(|row| data_type(&shown(&row[1]), &row[2])).collect();
@@ -332,8 +332,8 @@ fn bracketed(text: Option<&str>) -> Option<String> {
 impl SessionManager for Server {
     fn create_session(&self) -> SessionId {
         let session = 51 + self.next.fetch_add(1, Ordering::Relaxed);
-        let own = self.master.create_session();
-        lock(&self.sessions).insert(session, (Arc::clone(&self.master), own));
+        let create_session = self.master.create_session();
+        lock(&self.sessions).insert(session, (Arc::clone(&self.master), create_session));
         session
     }
 
@@ -343,12 +343,12 @@ impl SessionManager for Server {
     }
 
     fn close_session(&self, session: SessionId) -> Result<(), DbError> {
-        let (database, own) = self.look_up(session)?;
+        let (database, session_state) = self.look_up(session)?;
         lock(&self.sessions).remove(&session);
         let mut catalog = lock(&self.catalog);
         catalog.lock = catalog.lock.filter(|holder| *holder != session);
         drop(catalog);
-        database.close_session(own)
+        database.close_session(session_state)
     }
 
     fn set_session_journal(
@@ -356,8 +356,8 @@ impl SessionManager for Server {
         session: SessionId,
         journal: Box<dyn Journal>,
     ) -> Result<(), DbError> {
-        let (database, own) = self.look_up(session)?;
-        database.set_session_journal(own, journal)
+        let (database, session_state) = self.look_up(session)?;
+        database.set_session_journal(session_state, journal)
     }
 }
 
@@ -367,8 +367,8 @@ impl StatementExecutor for Server {
         session: SessionId,
         statement: Statement,
     ) -> Result<Option<QueryResult>, DbError> {
-        let (database, own) = self.look_up(session)?;
-        database.execute_session(own, statement)
+        let (database, session_state) = self.look_up(session)?;
+        database.execute_session(session_state, statement)
     }
 
     fn execute_session_batch(
@@ -376,8 +376,8 @@ impl StatementExecutor for Server {
         session: SessionId,
         statements: Vec<Statement>,
     ) -> Result<Option<QueryResult>, DbError> {
-        let (database, own) = self.look_up(session)?;
-        database.execute_session_batch(own, statements)
+        let (database, session_state) = self.look_up(session)?;
+        database.execute_session_batch(session_state, statements)
     }
 
     fn execute_session_batch_sql(
@@ -385,8 +385,8 @@ impl StatementExecutor for Server {
         session: SessionId,
         sql: &str,
     ) -> Result<Option<QueryResult>, DbError> {
-        let (database, own) = self.look_up(session)?;
-        database.execute_session_batch_sql(own, sql)
+        let (database, session_state) = self.look_up(session)?;
+        database.execute_session_batch_sql(session_state, sql)
     }
 
     fn execute_session_batch_sql_multi(&self, session: SessionId, sql: &str) -> Answer {
@@ -407,19 +407,19 @@ impl StatementExecutor for Server {
         if ["CHECKPOINT", "SET SHOWPLAN_XML ON"].contains(&sql.trim()) {
             return Ok(Vec::new());
         }
-        let (database, own) = self.look_up(session)?;
+        let (database, session_state) = self.look_up(session)?;
         // It takes this at the outermost level only.
         let rollback = sql.strip_prefix("IF @@TRANCOUNT > 0 ");
-        if rollback.is_some() && !database.transaction_is_active(own)? {
+        if rollback.is_some() && !database.transaction_is_active(session_state)? {
             return Ok(Vec::new());
         }
         let known = hints::without(&known(rollback.unwrap_or(sql)))?;
-        let answer = database.execute_session_batch_sql_multi(own, &known);
+        let answer = database.execute_session_batch_sql_multi(session_state, &known);
         match answer {
             // The emulator does not wait for locks: report a conflict as a deadlock.
             Err(refused) if refused.to_string().contains("lock conflict") => {
-                if database.transaction_is_active(own)? {
-                    database.execute_session_batch_sql(own, "ROLLBACK TRANSACTION")?;
+                if database.transaction_is_active(session_state)? {
+                    database.execute_session_batch_sql(session_state, "ROLLBACK TRANSACTION")?;
                 }
                 std::thread::sleep(BACK_OFF);
                 Err(error(
@@ -442,19 +442,19 @@ impl StatementExecutor for Server {
         if let Some(name) = &database {
             self.set_session_database(session, name.clone())?;
         }
-        let (own_database, own) = self.look_up(session)?;
-        own_database.set_session_metadata(own, user, application, host, database)
+        let (own_database, session_state) = self.look_up(session)?;
+        own_database.set_session_metadata(session_state, user, application, host, database)
     }
 
     fn set_session_database(&self, session: SessionId, database: String) -> Result<(), DbError> {
         let made =
             lock(&self.catalog).databases.get(&database).map(|made| Arc::clone(&made.tables));
         if let Some(tables) = made {
-            let own = tables.create_session();
-            lock(&self.sessions).insert(session, (tables, own));
+            let create_session = tables.create_session();
+            lock(&self.sessions).insert(session, (tables, create_session));
         }
-        let (own_database, own) = self.look_up(session)?;
-        own_database.set_session_database(own, database)
+        let (own_database, session_state) = self.look_up(session)?;
+        own_database.set_session_database(session_state, database)
     }
 
     fn cursor_rpc_open(
@@ -463,8 +463,8 @@ impl StatementExecutor for Server {
         sql: &str,
         option: i32,
     ) -> Result<(i32, QueryResult), DbError> {
-        let (database, own) = self.look_up(session)?;
-        database.cursor_rpc_open(own, sql, option)
+        let (database, session_state) = self.look_up(session)?;
+        database.cursor_rpc_open(session_state, sql, option)
     }
 
     fn cursor_rpc_fetch(
@@ -475,18 +475,18 @@ impl StatementExecutor for Server {
         row: i32,
         rows: i32,
     ) -> Result<CursorFetchResult, DbError> {
-        let (database, own) = self.look_up(session)?;
-        database.cursor_rpc_fetch(own, handle, fetch_type, row, rows)
+        let (database, session_state) = self.look_up(session)?;
+        database.cursor_rpc_fetch(session_state, handle, fetch_type, row, rows)
     }
 
     fn cursor_rpc_close(&self, session: SessionId, handle: i32) -> Result<(), DbError> {
-        let (database, own) = self.look_up(session)?;
-        database.cursor_rpc_close(own, handle)
+        let (database, session_state) = self.look_up(session)?;
+        database.cursor_rpc_close(session_state, handle)
     }
 
     fn cursor_rpc_deallocate(&self, session: SessionId, handle: i32) -> Result<(), DbError> {
-        let (database, own) = self.look_up(session)?;
-        database.cursor_rpc_deallocate(own, handle)
+        let (database, session_state) = self.look_up(session)?;
+        database.cursor_rpc_deallocate(session_state, handle)
     }
 
     fn set_bulk_load_active(
@@ -497,8 +497,8 @@ impl StatementExecutor for Server {
         columns: Vec<ColumnSpec>,
         received: bool,
     ) -> Result<(), DbError> {
-        let (database, own) = self.look_up(session)?;
-        database.set_bulk_load_active(own, active, table, columns, received)
+        let (database, session_state) = self.look_up(session)?;
+        database.set_bulk_load_active(session_state, active, table, columns, received)
     }
 
     fn get_bulk_load_state(
@@ -506,7 +506,7 @@ impl StatementExecutor for Server {
         session: SessionId,
     ) -> (bool, Option<ObjectName>, Option<Vec<ColumnSpec>>, bool) {
         match self.look_up(session) {
-            Ok((database, own)) => database.get_bulk_load_state(own),
+            Ok((database, session_state)) => database.get_bulk_load_state(session_state),
             Err(_) => (false, None, None, false),
         }
     }
@@ -522,22 +522,22 @@ impl SqlAnalyzer for Server {
         session: SessionId,
         sql: &str,
     ) -> Result<ExecutionTrace, DbError> {
-        let (database, own) = self.look_up(session)?;
-        database.trace_execute_session_sql(own, sql)
+        let (database, session_state) = self.look_up(session)?;
+        database.trace_execute_session_sql(session_state, sql)
     }
 
     fn session_isolation_level(&self, session: SessionId) -> Result<IsolationLevel, DbError> {
-        let (database, own) = self.look_up(session)?;
-        database.session_isolation_level(own)
+        let (database, session_state) = self.look_up(session)?;
+        database.session_isolation_level(session_state)
     }
 
     fn transaction_is_active(&self, session: SessionId) -> Result<bool, DbError> {
-        let (database, own) = self.look_up(session)?;
-        database.transaction_is_active(own)
+        let (database, session_state) = self.look_up(session)?;
+        database.transaction_is_active(session_state)
     }
 
     fn session_options(&self, session: SessionId) -> Result<SessionOptions, DbError> {
-        let (database, own) = self.look_up(session)?;
-        database.session_options(own)
+        let (database, session_state) = self.look_up(session)?;
+        database.session_options(session_state)
     }
 }

@@ -84,11 +84,11 @@ pub fn compare(bench: &Bench) -> Result<(), String> {
     }
     let log = server.file("log").to_string_lossy().into_owned();
     let report = bench.folder.join("pgbadger.txt").to_string_lossy().into_owned();
-    let said = output(
+    let output = output(
         Command::new("pgbadger")
             .args(["-q", "-f", "stderr", "-p", "%m [%p] ", "-o", &report, &log]),
     );
-    let text = said.and_then(|_| {
+    let text = output.and_then(|_| {
         std::fs::read_to_string(&report).map_err(|error| format!("{report}: {error}"))
     });
     println!(

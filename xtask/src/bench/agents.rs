@@ -121,32 +121,32 @@ struct Counted {
 impl Broker {
     fn start(folder: &Path) -> Result<Self, String> {
         let config = folder.join("config");
-        let own = folder.display();
+        let place = folder.display();
         let text = format!(
             "listen: \"127.0.0.1:-1\"\nhttp: \"127.0.0.1:-1\"\nauthorization {{ token: \
-             \"{TOKEN}\" }}\njetstream {{ store_dir: \"{own}/store\" }}\nports_file_dir: \
-             \"{own}\"\n"
+             \"{TOKEN}\" }}\njetstream {{ store_dir: \"{place}/store\" }}\nports_file_dir: \
+             \"{place}\"\n"
         );
         let written = std::fs::write(&config, text)
             .and_then(|()| std::fs::write(folder.join("token"), TOKEN))
             .and_then(|()| private(&folder.join("token")));
-        written.map_err(|error| format!("{own}: {error}"))?;
+        written.map_err(|error| format!("{place}: {error}"))?;
         let mut command = Command::new("nats-server");
         command.arg("-c").arg(&config).stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn().map_err(|error| format!("nats-server: {error}"))?;
         let file = folder.join(format!("nats-server_{}.ports", child.id()));
-        let mut own =
+        let mut server =
             Self { process: Processes(vec![child]), folder: folder.into(), ports: Value::Null };
         let started = Instant::now();
-        while own.ports.is_null() {
+        while server.ports.is_null() {
             if started.elapsed() > Duration::from_secs(15) {
                 return Err("nats-server does not start".into());
             }
             std::thread::sleep(Duration::from_millis(20));
             let text = std::fs::read_to_string(&file).unwrap_or_default();
-            own.ports = serde_json::from_str(&text).unwrap_or_default();
+            server.ports = serde_json::from_str(&text).unwrap_or_default();
         }
-        Ok(own)
+        Ok(server)
     }
 
     fn url(&self, kind: &str) -> Result<&str, String> {

@@ -233,7 +233,7 @@ impl<'a> Peers<'a> {
         let of_one = |of: &dyn Fn(usize) -> Result<f64, String>| -> Result<f64, String> {
             Ok((of(MANY)? - of(FEW)?) / (MANY - FEW) as f64)
         };
-        let (own, peer) = (
+        let (ours, peer) = (
             of_one(&|scans| {
                 // Writes the file, and the data set where it is not kept: neither is to be counted.
                 self.trial(SQLITE, scans, "0 s", 0)?;
@@ -243,8 +243,8 @@ impl<'a> Peers<'a> {
             of_one(&|scans| instructions(&self.straight(scans)?))?,
         );
         println!(
-            "instructions of a scan ours / sqlite, that loop ({own:.0} and {peer:.0}): {:.4}",
-            own / peer
+            "instructions of a scan ours / sqlite, that loop ({ours:.0} and {peer:.0}): {:.4}",
+            ours / peer
         );
         Ok(())
     }
@@ -419,12 +419,12 @@ impl<'a> Peers<'a> {
             serde_json::from_str(&shown).map_err(|error| format!("show --json: {error}"))?;
         let models = summary["costs"].as_array().ok_or("show --json has no costs")?;
         for engine in ["sqlite", "postgres", "duckdb"].map(|name| format!("engine={name}")) {
-            let own: Vec<&Value> = models
+            let values: Vec<&Value> = models
                 .iter()
                 .filter(|model| model["group"].as_str().unwrap_or_default() == engine)
                 .collect();
             let mut rows: Vec<(f64, String)> =
-                own.iter().flat_map(|model| predictions(model)).collect();
+                values.iter().flat_map(|model| predictions(model)).collect();
             rows.sort_by(|left, right| right.0.abs().total_cmp(&left.0.abs()));
             let errors: Vec<f64> = rows.iter().map(|(error, _)| error.abs()).collect();
             if errors.is_empty() {
@@ -496,9 +496,9 @@ fn instructions(command: &Command) -> Result<f64, String> {
     counted.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
     let result =
         run_by(&mut counted, command).output().map_err(|error| format!("valgrind: {error}"))?;
-    let said = String::from_utf8_lossy(&result.stderr);
-    let total = said.lines().find_map(|line| Some(line.split_once("refs:")?.1.replace(',', "")));
-    number(&total.ok_or_else(|| format!("{counted:?}: {}\n{said}", result.status))?)
+    let text = String::from_utf8_lossy(&result.stderr);
+    let total = text.lines().find_map(|line| Some(line.split_once("refs:")?.1.replace(',', "")));
+    number(&total.ok_or_else(|| format!("{counted:?}: {}\n{text}", result.status))?)
 }
 
 fn number(printed: &str) -> Result<f64, String> {

@@ -15,7 +15,7 @@ const SECONDS: u64 = 3;
 /// Size of the file. It fits in memory, for the page cache.
 const FILE_MIB: u64 = 1024;
 
-/// One setting of both programs.
+/// A setting of both programs.
 struct Setting {
     pattern: &'static str,
     fio: &'static str,

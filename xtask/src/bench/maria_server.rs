@@ -71,7 +71,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Its process.
+    /// The process.
     pub fn pid(&self) -> String {
         self.process.id().to_string()
     }

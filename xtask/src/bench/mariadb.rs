@@ -33,7 +33,7 @@ const OURS: &[&str] = &[
 ];
 const DEFAULTS: &[&str] = &["--performance-schema=ON"];
 
-/// One run: transactions a second, and CPU of the client or of the server for each transaction.
+/// A run: transactions a second, and CPU of the client or of the server for each transaction.
 #[derive(Debug, Clone, Copy)]
 struct Cost {
     tps: f64,
@@ -83,7 +83,7 @@ pub fn performance_schema(bench: &Bench) -> Result<(), String> {
     let servers = KINDS
         .iter()
         .zip(["off", "on", "all"])
-        .map(|((_, own), name)| prepared_server(bench, name, own));
+        .map(|((_, arguments), name)| prepared_server(bench, name, arguments));
     let servers = servers.collect::<Result<Vec<_>, _>>()?;
     let mut costs = vec![Vec::new(); KINDS.len()];
     for round in 0..SCHEMA_ROUNDS {

@@ -68,9 +68,9 @@ const ALL: [(&str, Measurement); 34] = [
 pub fn run(arguments: &[String]) -> Result<(), String> {
     let (mut names, mut scale) = (arguments.to_vec(), QUICK_SCALE);
     if let Some(at) = names.iter().position(|name| name == "--scale") {
-        let given = names.drain(at..names.len().min(at + 2)).nth(1);
+        let name = names.drain(at..names.len().min(at + 2)).nth(1);
         let number =
-            given.as_deref().and_then(|text| text.parse::<f64>().ok()).filter(|scale| *scale > 0.0);
+            name.as_deref().and_then(|text| text.parse::<f64>().ok()).filter(|scale| *scale > 0.0);
         scale = number.ok_or("--scale needs a number above 0")?;
     }
     let names = names.as_slice();
@@ -82,7 +82,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     }
     let bench = Bench::build(scale)?;
     for (name, measure) in ALL {
-        if names.is_empty() || names.iter().any(|wanted| name.starts_with(wanted.as_str())) {
+        if names.is_empty() || names.iter().any(|prefix| name.starts_with(prefix.as_str())) {
             println!("== {name}");
             measure(&bench)?;
         }

@@ -131,11 +131,11 @@ pub fn run(bench: &Bench) -> Result<(), String> {
             serde_json::from_str(&shown).map_err(|error| format!("{name}: {error}"))?;
         for model in summary["models"].as_array().into_iter().flatten() {
             let best = &model["candidates"][0];
-            for own in best["tested"].as_array().into_iter().flatten() {
-                let number = |key: &str| own[key].as_f64().unwrap_or(f64::NAN);
+            for array in best["tested"].as_array().into_iter().flatten() {
+                let number = |key: &str| array[key].as_f64().unwrap_or(f64::NAN);
                 let (low, high) =
-                    (own["interval"]["low"].as_f64(), own["interval"]["high"].as_f64());
-                let covered = own["covered"].as_bool() == Some(true);
+                    (array["interval"]["low"].as_f64(), array["interval"]["high"].as_f64());
+                let covered = array["covered"].as_bool() == Some(true);
                 println!(
                     "| {name} | {} | {} | {:.0} | {:.0} to {:.0}{} | {:.0} | {:+.1} % |",
                     best["model"].as_str().unwrap_or_default(),
@@ -184,10 +184,10 @@ fn what_if(bench: &Bench) -> Result<(), String> {
         "\n| experiment | change | predicted | 95 % interval | measured | error \
          |\n|---|---|---|---|---|---|"
     );
-    for Change { name, asked, replaced, factors, on_one } in CHANGES {
-        let Some((_, text)) = EXPERIMENTS.iter().find(|(own, _)| *own == name) else { continue };
+    for Change { name, asked: questions, replaced, factors, on_one } in CHANGES {
+        let Some((_, text)) = EXPERIMENTS.iter().find(|(file, _)| *file == name) else { continue };
         let mut predict = bench.command(&["predict", name, "--json"]);
-        predict.args(asked.iter().flat_map(|change| ["--set", change]));
+        predict.args(questions.iter().flat_map(|change| ["--set", change]));
         let Ok(printed) = output(&mut predict) else {
             println!("SKIPPED: {name}: there is nothing to predict from");
             continue;
@@ -212,7 +212,7 @@ fn what_if(bench: &Bench) -> Result<(), String> {
         let predicted = number(&answer["throughput"]);
         println!(
             "| {name} | {} | {predicted:.0} | {low:.0} to {high:.0}{} | {measured:.0} | {:+.1} % |",
-            asked.join(", "),
+            questions.join(", "),
             if (low..=high).contains(&measured) { "" } else { " (missed)" },
             100.0 * (predicted / measured - 1.0)
         );
@@ -222,10 +222,10 @@ fn what_if(bench: &Bench) -> Result<(), String> {
 
 /// Does something while we, and what we start, may use the first processor only.
 fn on_one_processor<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    let own = std::process::id().to_string();
-    let pin = |list: &str| output(Command::new("taskset").args(["-apc", list, &own]));
+    let id = std::process::id().to_string();
+    let pin = |list: &str| output(Command::new("taskset").args(["-apc", list, &id]));
     // `pid 4711's current affinity list: 0,1`
-    let before = output(Command::new("taskset").args(["-pc", &own]))?;
+    let before = output(Command::new("taskset").args(["-pc", &id]))?;
     let before = before.trim().rsplit(' ').next().unwrap_or_default().to_owned();
     pin("0")?;
     let done = work();

@@ -60,7 +60,7 @@ impl PeerServer {
         self.folder.join("data")
     }
 
-    /// One of PostgreSQL's programs, as the server's user.
+    /// A program of PostgreSQL, as the server's user.
     fn program(&self, name: &str) -> Command {
         let program = self.bindir.join(name);
         let mut command = if self.as_other {

@@ -17,7 +17,7 @@ const ROWS: u64 = 5_000_000;
 
 const INSERT_SCRIPT: &str = "insert.sql";
 
-/// One run: transactions a second and CPU of the client for each transaction.
+/// A run: transactions a second and CPU of the client for each transaction.
 #[derive(Debug, Clone, Copy)]
 struct Cost {
     tps: f64,

@@ -96,10 +96,10 @@ pub fn report(bench: &Bench) -> Result<(), String> {
 
 /// A results file with trials of each configuration in `blocks` blocks: copies of one that ran.
 fn recorded(bench: &Bench, name: &str, factors: &str, blocks: u32) -> Result<PathBuf, String> {
-    let one = if factors.contains("connections") { "" } else { "connections = 1\n" };
+    let text = if factors.contains("connections") { "" } else { "connections = 1\n" };
     let text = format!(
         "[experiment]\nname = \"{name}\"\n[target]\nengine = \"sqlite\"\nsettings = {{ \
-         synchronous = \"off\" }}\n[workload]\nprobe = \"insert\"\n{one}duration = \"1 \
+         synchronous = \"off\" }}\n[workload]\nprobe = \"insert\"\n{text}duration = \"1 \
          s\"\n[limits]\nrun_time = \"5 s\"\n[factors]\n{factors}"
     );
     let file = bench.folder.join(format!("{name}.toml"));
@@ -122,17 +122,18 @@ fn beside_a_read(
     goal: Goal,
 ) -> Result<(), String> {
     let arguments: Vec<_> =
-        command.get_args().map(|own| own.to_string_lossy().into_owned()).collect();
+        command.get_args().map(|arg| arg.to_string_lossy().into_owned()).collect();
     println!("{}:", arguments.join(" "));
     command.args(output);
     let mut read = Command::new("python3");
     read.args(["-c", READ]).arg(results);
     let pairs = pairs(3, |_| used(&command), |_| used(&read))?;
-    let ratios: Vec<f64> = pairs.iter().map(|(own, read)| own.cpu_s / read.cpu_s).collect();
-    let column = |of: fn(&Used) -> f64| pairs.iter().map(|(own, _)| of(own)).collect::<Vec<f64>>();
-    print_goal("  processor time", &column(|own| own.cpu_s), 2, " s", goal.0);
+    let ratios: Vec<f64> = pairs.iter().map(|(ours, read)| ours.cpu_s / read.cpu_s).collect();
+    let column =
+        |of: fn(&Used) -> f64| pairs.iter().map(|(ours, _)| of(ours)).collect::<Vec<f64>>();
+    print_goal("  processor time", &column(|used| used.cpu_s), 2, " s", goal.0);
     print_ratios("  the same against a plain read", &ratios);
-    print_goal("  most memory", &column(|own| own.peak_mb), 0, " MB", goal.1);
+    print_goal("  most memory", &column(|used| used.peak_mb), 0, " MB", goal.1);
     if let Some(page) = output {
         let bytes = page.metadata().map_err(|error| format!("{}: {error}", page.display()))?.len();
         print_goal("  output", &[bytes as f64 / 1e6], 1, " MB", goal.2);

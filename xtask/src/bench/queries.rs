@@ -76,9 +76,9 @@ pub fn whole(bench: &Bench) -> Result<(), String> {
         &format!("queries --html --workbook of {} (goals 5 s, 200 MB)", there.trim()),
         &command,
     )?;
-    for one in [&page, &book] {
-        let bytes = one.metadata().map_err(|error| format!("{}: {error}", one.display()))?.len();
-        println!("  {}: {:.1} MB", one.display(), bytes as f64 / 1e6);
+    for page in [&page, &book] {
+        let bytes = page.metadata().map_err(|error| format!("{}: {error}", page.display()))?.len();
+        println!("  {}: {:.1} MB", page.display(), bytes as f64 / 1e6);
     }
     let mut read = Command::new(python());
     println!("  openpyxl: {}", said(read.args(["-c", SHEETS]).arg(&book)));
@@ -158,7 +158,7 @@ fn measured(what: &str, command: &Command) -> Result<(), String> {
     for (at, name, unit) in
         [(0, "wall time", " s"), (1, "processor time", " s"), (2, "most memory", " MB")]
     {
-        let column: Vec<f64> = runs.iter().map(|one| one[at]).collect();
+        let column: Vec<f64> = runs.iter().map(|run| run[at]).collect();
         print(&format!("  {name}"), &column, 2, unit);
     }
     Ok(())

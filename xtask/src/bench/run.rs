@@ -119,7 +119,7 @@ pub struct Used {
     pub cpu_s: f64,
     /// The most memory that it had at once, in megabytes.
     pub peak_mb: f64,
-    /// Its output.
+    /// The output.
     pub printed: String,
 }
 
@@ -144,11 +144,11 @@ pub fn used(command: &Command) -> Result<Used, String> {
     let result = run_by(python.args(["-c", USED]), command)
         .output()
         .map_err(|error| format!("python3: {error}"))?;
-    let said = String::from_utf8_lossy(&result.stderr);
+    let text = String::from_utf8_lossy(&result.stderr);
     if !result.status.success() {
-        return Err(format!("{command:?}: {}\n{said}", result.status));
+        return Err(format!("{command:?}: {}\n{text}", result.status));
     }
-    let times = said.lines().last().unwrap_or_default();
+    let times = text.lines().last().unwrap_or_default();
     let used = times
         .split_once(' ')
         .and_then(|(s, kib)| Some((s.parse().ok()?, kib.parse::<f64>().ok()?)));

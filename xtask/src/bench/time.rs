@@ -16,7 +16,7 @@ struct Timed {
     mean_s: f64,
     /// Elapsed time of the program.
     wall_s: f64,
-    /// Its part without the runs.
+    /// The part without the runs.
     overhead_s: f64,
 }
 

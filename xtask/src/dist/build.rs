@@ -52,7 +52,7 @@ impl Target {
         if cfg!(target_arch = "aarch64") { Self::Aarch64 } else { Self::X86_64 }
     }
 
-    /// Its name in triples and in `.rpm`.
+    /// The name in triples and in `.rpm`.
     pub fn name(self) -> &'static str {
         match self {
             Self::X86_64 => "x86_64",
@@ -107,8 +107,8 @@ impl Build {
             program.clone()
         } else {
             // Packed before, or else built for this machine.
-            let own = target_folder(Target::of_this_machine()).join("steelbench");
-            if own.exists() { own } else { build_for_this_machine(release)? }
+            let text = target_folder(Target::of_this_machine()).join("steelbench");
+            if text.exists() { text } else { build_for_this_machine(release)? }
         };
         Ok(Self { target, program, runs_here })
     }
@@ -119,17 +119,17 @@ fn build(
     options: &Options,
     release: &Release,
     tools: &Tools,
-    own: Target,
+    build_target: Target,
 ) -> Result<PathBuf, Failure> {
     let features = release.variant.features();
     let mut build = match release.variant {
         Variant::Usual => {
-            let triple = format!("{}.{GLIBC}", own.triple());
+            let triple = format!("{}.{GLIBC}", build_target.triple());
             let mut zigbuild = cargo(&["zigbuild"]);
             zigbuild.args(["--target", &triple]);
             zigbuild
         }
-        Variant::SqlServer => cargo(&["build", "--target", own.triple()]),
+        Variant::SqlServer => cargo(&["build", "--target", build_target.triple()]),
     };
     build.args(["--locked", "--package", "steelbench", "--features", features]);
     build.args(["--profile", &options.profile]);
@@ -146,7 +146,7 @@ fn build(
         .env("SOURCE_DATE_EPOCH", &release.epoch);
     succeed(&mut build).map_err(Failure::Process)?;
     let folder = if options.profile == "dev" { "debug" } else { &options.profile };
-    Ok(target().join(own.triple()).join(folder).join("steelbench"))
+    Ok(target().join(build_target.triple()).join(folder).join("steelbench"))
 }
 
 fn build_for_this_machine(release: &Release) -> Result<PathBuf, Failure> {

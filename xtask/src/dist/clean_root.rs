@@ -82,7 +82,7 @@ fn make(root: &Path, depends: &str) -> Result<(), Failure> {
     let sources = sources.into_iter().find(|path| Path::new(path).exists());
     let _ = std::fs::remove_dir_all(root);
     let mut make = Command::new("mmdebstrap");
-    let depends = depends.split(',').filter_map(|one| one.split_whitespace().next());
+    let depends = depends.split(',').filter_map(|part| part.split_whitespace().next());
     let include = format!("--include={}", depends.collect::<Vec<_>>().join(","));
     make.args(["--quiet", "--variant=essential", &include, suite.unwrap_or("stable")]).arg(root);
     make.args(sources);

@@ -62,7 +62,7 @@ impl Content {
 
     /// Returns whether a file of the content is a program.
     pub fn is_program(path: &Path) -> bool {
-        path.starts_with("usr/bin") || path.extension().is_some_and(|it| it == "sh")
+        path.starts_with("usr/bin") || path.extension().is_some_and(|extension| extension == "sh")
     }
 }
 

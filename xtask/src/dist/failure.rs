@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 /// A step of the packing that could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// Its text names the program and its output.
+    /// The text names the program and its output.
     #[error("{0}")]
     Process(String),
     #[error("{}: {cause}", path.display())]

@@ -44,8 +44,8 @@ pub fn check(build: &Build, must_be_portable: bool) -> Result<(), Failure> {
     if must_be_portable {
         return Failure::unless_empty(wrong);
     }
-    for one in &wrong {
-        println!("accepted of a program for this machine: {one}");
+    for program in &wrong {
+        println!("accepted of a program for this machine: {program}");
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ const PROGRAM: &str = "steelbench";
 /// A crate that the program or its build needs.
 #[derive(Debug)]
 pub struct Crate {
-    /// Its name for cargo, which other crates depend on by.
+    /// The name for cargo, which other crates depend on by.
     pub id: String,
     pub name: String,
     pub version: String,
@@ -76,7 +76,9 @@ impl Metadata {
             })
             .collect();
         crates.sort_by(|a, b| {
-            let order = |one: &Crate| (one.id != program, one.name.clone(), one.version.clone());
+            let order = |package: &Crate| {
+                (package.id != program, package.name.clone(), package.version.clone())
+            };
             order(a).cmp(&order(b))
         });
         Self { crates }
@@ -84,7 +86,7 @@ impl Metadata {
 
     /// Returns the crates that the program contains.
     pub fn parts(&self) -> impl Iterator<Item = &Crate> {
-        self.crates.iter().filter(|one| !one.is_of_build)
+        self.crates.iter().filter(|package| !package.is_of_build)
     }
 }
 
@@ -113,9 +115,9 @@ struct Dependency<'a> {
 }
 
 fn dependencies(node: &Value) -> impl Iterator<Item = Dependency<'_>> {
-    list(&node["deps"]).map(|own| Dependency {
-        id: text(&own["pkg"]),
-        kinds: list(&own["dep_kinds"]).map(|kind| text(&kind["kind"])).collect(),
+    list(&node["deps"]).map(|dependency| Dependency {
+        id: text(&dependency["pkg"]),
+        kinds: list(&dependency["dep_kinds"]).map(|kind| text(&kind["kind"])).collect(),
     })
 }
 
@@ -203,8 +205,11 @@ mod tests {
         });
         let lock = "[[package]]\nname = \"cc\"\nversion = \"1.0.0\"\nchecksum = \"12ab\"\n";
         let read = Metadata::from_json(&metadata, &checksums(lock));
-        let all: Vec<(&str, bool)> =
-            read.crates.iter().map(|one| (one.name.as_str(), one.is_of_build)).collect();
+        let all: Vec<(&str, bool)> = read
+            .crates
+            .iter()
+            .map(|package| (package.name.as_str(), package.is_of_build))
+            .collect();
         let expected = [
             ("steelbench", false),
             ("cc", true),

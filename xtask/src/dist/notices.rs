@@ -14,9 +14,9 @@ const NAMES: [&str; 5] = ["LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE"
 pub fn write(metadata: &Metadata) -> Result<String, Failure> {
     let mut users: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut without = Vec::new();
-    for one in metadata.parts().filter(|one| one.registry.is_some()) {
-        let name = format!("{} {} ({})", one.name, one.version, one.licence);
-        let texts = texts(&one.folder)?;
+    for part in metadata.parts().filter(|part| part.registry.is_some()) {
+        let name = format!("{} {} ({})", part.name, part.version, part.licence);
+        let texts = texts(&part.folder)?;
         if texts.is_empty() {
             without.push(name.clone());
         }

@@ -80,8 +80,11 @@ mod tests {
     fn this_machine_is_the_target_unless_one_is_named() {
         assert_eq!(parse("").unwrap().targets, [Target::of_this_machine()]);
         assert_eq!(parse("--target aarch64").unwrap().targets, [Target::Aarch64]);
-        let given = parse("--binary a/b --check").unwrap();
-        assert_eq!((given.targets.len(), given.checks, given.is_given_binary()), (1, true, true));
+        let options = parse("--binary a/b --check").unwrap();
+        assert_eq!(
+            (options.targets.len(), options.checks, options.is_given_binary()),
+            (1, true, true)
+        );
     }
 
     #[test]

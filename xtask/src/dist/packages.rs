@@ -232,7 +232,7 @@ pub fn check_rpm(rpm: &Path, content: &Content) -> Result<(), Failure> {
             wrong.push(format!("the .rpm lacks {file}"));
         }
     }
-    for file in listed.iter().filter(|file| !staged.iter().any(|one| one == *file)) {
+    for file in listed.iter().filter(|file| !staged.iter().any(|name| name == *file)) {
         wrong.push(format!("the .rpm has {file}, which was not staged"));
     }
     Failure::unless_empty(wrong)?;

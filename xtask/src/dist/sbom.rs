@@ -16,21 +16,21 @@ const VENDORED: &str = "crates/core/report/assets/vendor";
 /// Returns the bill of the program for a target, the same text for the same commit.
 pub fn write(release: &Release, target: Target, metadata: &Metadata) -> Result<String, Failure> {
     let mut components: Vec<Value> = metadata.crates.iter().skip(1).map(component).collect();
-    for one in metadata.parts() {
-        components.extend(c_library(one)?);
+    for part in metadata.parts() {
+        components.extend(c_library(part)?);
     }
     components.extend(scripts()?);
     let dependencies: Vec<Value> = metadata
         .crates
         .iter()
-        .map(|one| {
+        .map(|package| {
             let needs: Vec<String> = metadata
                 .crates
                 .iter()
-                .filter(|other| one.needs.contains(&other.id))
+                .filter(|other| package.needs.contains(&other.id))
                 .map(reference)
                 .collect();
-            json!({"ref": reference(one), "dependsOn": needs})
+            json!({"ref": reference(package), "dependsOn": needs})
         })
         .collect();
     let bill = json!({
@@ -72,38 +72,38 @@ sys.exit(str(error) if error else 0)";
 }
 
 /// A crate as a component: one of the registry has its checksum.
-fn component(one: &Crate) -> Value {
+fn component(package: &Crate) -> Value {
     let mut value = json!({
         "type": "library",
-        "bom-ref": reference(one),
-        "name": one.name,
-        "version": one.version,
-        "scope": if one.is_of_build { "excluded" } else { "required" },
-        "purl": format!("pkg:cargo/{}@{}", one.name, one.version.replace('+', "%2B")),
+        "bom-ref": reference(package),
+        "name": package.name,
+        "version": package.version,
+        "scope": if package.is_of_build { "excluded" } else { "required" },
+        "purl": format!("pkg:cargo/{}@{}", package.name, package.version.replace('+', "%2B")),
     });
-    if !one.description.is_empty() {
-        value["description"] = json!(one.description);
+    if !package.description.is_empty() {
+        value["description"] = json!(package.description);
     }
-    if !one.licence.is_empty() {
-        value["licenses"] = json!([{"expression": one.licence}]);
+    if !package.licence.is_empty() {
+        value["licenses"] = json!([{"expression": package.licence}]);
     }
-    if let Some(checksum) = &one.checksum {
+    if let Some(checksum) = &package.checksum {
         value["hashes"] = json!([{"alg": "SHA-256", "content": checksum}]);
     }
-    let origin = one.registry.as_deref().unwrap_or("this repository");
+    let origin = package.registry.as_deref().unwrap_or("this repository");
     value["properties"] = json!([{"name": "steelbench:origin", "value": origin}]);
     value
 }
 
-fn reference(one: &Crate) -> String {
-    format!("{}@{}", one.name, one.version)
+fn reference(package: &Crate) -> String {
+    format!("{}@{}", package.name, package.version)
 }
 
 /// The C library whose source a crate contains, with the version in its header.
-fn c_library(one: &Crate) -> Result<Option<Value>, Failure> {
-    let (name, licence, version) = match one.name.as_str() {
+fn c_library(package: &Crate) -> Result<Option<Value>, Failure> {
+    let (name, licence, version) = match package.name.as_str() {
         "libsqlite3-sys" => {
-            let header = one.folder.join("sqlite3/sqlite3.h");
+            let header = package.folder.join("sqlite3/sqlite3.h");
             let text = failure::read(&header)?;
             let line = text.lines().find_map(|line| line.strip_prefix("#define SQLITE_VERSION "));
             let looks = "#define SQLITE_VERSION";
@@ -116,21 +116,21 @@ fn c_library(one: &Crate) -> Result<Option<Value>, Failure> {
         }
         // Its version is in that of the crate.
         "zstd-sys" => {
-            let version = one.version.rsplit("zstd.").next().unwrap_or_default().to_owned();
+            let version = package.version.rsplit("zstd.").next().unwrap_or_default().to_owned();
             ("zstd", json!({"license": {"id": "BSD-3-Clause"}}), version)
         }
         _ => return Ok(None),
     };
     Ok(Some(json!({
         "type": "library",
-        "bom-ref": format!("{name}@{version} in {}", reference(one)),
+        "bom-ref": format!("{name}@{version} in {}", reference(package)),
         "name": name,
         "version": version,
         "scope": "required",
         "purl": format!("pkg:generic/{name}@{version}"),
         "licenses": [licence],
         "properties": [
-            {"name": "steelbench:origin", "value": format!("in the crate {}", one.name)},
+            {"name": "steelbench:origin", "value": format!("in the crate {}", package.name)},
         ],
     })))
 }
@@ -203,8 +203,11 @@ mod tests {
 
     #[test]
     fn the_scripts_of_the_repository_are_listed() {
-        let names: Vec<String> =
-            scripts().unwrap().iter().map(|one| one["name"].as_str().unwrap().to_owned()).collect();
+        let names: Vec<String> = scripts()
+            .unwrap()
+            .iter()
+            .map(|script| script["name"].as_str().unwrap().to_owned())
+            .collect();
         assert!(names.contains(&"d3".into()) && names.contains(&"internmap".into()), "{names:?}");
     }
 }

@@ -26,7 +26,8 @@ impl Variant {
         }
     }
 
-    /// The optional features that it includes, for cargo. Other crates have features of these names.
+    /// The optional features that it includes, as cargo reads them: other crates have features of
+    /// the same names.
     pub fn features(self) -> &'static str {
         match self {
             Self::Usual => "",

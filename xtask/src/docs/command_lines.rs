@@ -33,7 +33,7 @@ pub fn check(page: &Page, commands: &[CommandHelp]) -> Vec<String> {
 
 fn is_command(text: &str, commands: &[CommandHelp]) -> bool {
     let name = text.strip_prefix("steelbench ").and_then(|rest| rest.split(' ').next());
-    name.is_some_and(|name| commands.iter().any(|one| one.words == [name]))
+    name.is_some_and(|name| commands.iter().any(|command| command.words == [name]))
 }
 
 /// The arguments of each call of the program in a line of a shell.
@@ -81,10 +81,10 @@ fn shell_commands(line: &str) -> Vec<Vec<String>> {
 
 /// The unknown command or option.
 fn fault(words: &[String], commands: &[CommandHelp]) -> Option<String> {
-    let mut command = commands.iter().find(|one| one.words.is_empty())?;
+    let mut command = commands.iter().find(|command| command.words.is_empty())?;
     let mut depth = 0;
-    while let Some(next) = commands.iter().find(|one| {
-        one.words.len() == depth + 1 && words.get(..=depth).is_some_and(|w| w == one.words)
+    while let Some(next) = commands.iter().find(|command| {
+        command.words.len() == depth + 1 && words.get(..=depth).is_some_and(|w| w == command.words)
     }) {
         command = next;
         depth += 1;

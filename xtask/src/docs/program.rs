@@ -83,7 +83,7 @@ impl Program {
 impl CommandHelp {
     /// Returns whether its help names the option.
     pub fn has_option(&self, option: &str) -> bool {
-        self.options().any(|one| one == option)
+        self.options().any(|known| known == option)
     }
 
     fn options(&self) -> impl Iterator<Item = &str> {
@@ -123,7 +123,7 @@ mod tests {
     fn options_and_aliases_are_known() {
         let command = CommandHelp { words: Vec::new(), help: HELP.into() };
         let known: Vec<bool> =
-            ["-o", "--out", "--output", "--in"].map(|one| command.has_option(one)).into();
+            ["-o", "--out", "--output", "--in"].map(|text| command.has_option(text)).into();
         assert_eq!(known, [true, true, true, false]);
     }
 }

@@ -105,14 +105,15 @@ fn list(text: &mut String, prefix: &str, settings: &Value) {
         }
         let (path, setting) =
             if below.is_object() { (format!("{path}.NAME"), below) } else { (path, setting) };
-        for one in setting["anyOf"].as_array().map_or(vec![setting], |all| all.iter().collect()) {
+        for form in setting["anyOf"].as_array().map_or(vec![setting], |all| all.iter().collect()) {
             // One form of a setting may be a table.
-            let nested = properties(one);
+            let nested = properties(form);
             if objects(nested).next().is_some() {
                 list(text, &path, nested);
                 continue;
             }
-            let entry = format!("- `{path}`{}{}: {}", owners(one), values(one), description(one));
+            let entry =
+                format!("- `{path}`{}{}: {}", owners(form), values(form), description(form));
             text.push_str(&wrapped("  ", &entry));
             text.push('\n');
         }

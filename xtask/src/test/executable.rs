@@ -44,18 +44,18 @@ impl Executable {
     /// belongs to their process (limits, signals, processor time, what it leaves behind).
     /// `given` are the arguments of the executable; a module without a selected test has no
     /// process.
-    pub fn processes(self, lane: &Lane, given: &[String]) -> Result<Vec<Self>, String> {
+    pub fn processes(self, lane: &Lane, filters: &[String]) -> Result<Vec<Self>, String> {
         if !self.name.contains(" --test ") {
             return Ok(vec![self]);
         }
         // Why a test is ignored is in the unstable format alone.
         let mut list = Command::new(&self.path);
-        list.args(["--list", "--format", "json", "-Z", "unstable-options"]).args(given);
+        list.args(["--list", "--format", "json", "-Z", "unstable-options"]).args(filters);
         list.env("RUSTC_BOOTSTRAP", "1").current_dir(&self.folder);
         let mut modules: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for test in output(&mut list)?.lines().filter_map(Test::from_line) {
             let is_run = test.ignored.is_none_or(|reason| lane.has(&reason));
-            if is_run || given.iter().any(is_about_ignored) {
+            if is_run || filters.iter().any(is_about_ignored) {
                 let module = test.name.split_once("::").map_or("", |(module, _)| module);
                 modules.entry(module.to_owned()).or_default().push(test.name);
             }
@@ -190,8 +190,8 @@ fn is_exact(argument: &String) -> bool {
 }
 
 /// Returns true for arguments by which a developer decides on ignored tests.
-fn is_about_ignored(argument: &String) -> bool {
-    ["--ignored", "--include-ignored"].contains(&argument.as_str())
+fn is_about_ignored(argument: impl AsRef<str>) -> bool {
+    ["--ignored", "--include-ignored"].contains(&argument.as_ref())
 }
 
 /// From the identity of a package: `URL#NAME@VERSION`, or `URL#VERSION` where the URL ends with the

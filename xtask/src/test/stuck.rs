@@ -46,8 +46,10 @@ fn with_descendants(first: u32) -> Vec<u32> {
         numbers.filter_map(|number| Some((number, parent(number)?))).collect();
     let mut found = vec![first];
     let mut at = 0;
-    while let Some(one) = found.get(at).copied() {
-        found.extend(parents.iter().filter(|(_, parent)| *parent == one).map(|(number, _)| number));
+    while let Some(process) = found.get(at).copied() {
+        found.extend(
+            parents.iter().filter(|(_, parent)| *parent == process).map(|(number, _)| number),
+        );
         at += 1;
     }
     found
@@ -65,11 +67,11 @@ fn description(process: u32) -> String {
     let threads = read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
     for thread in threads {
         let thread = thread.file_name().to_string_lossy().into_owned();
-        let own = |name: &str| {
+        let first_line = |name: &str| {
             let text = read(&format!("task/{thread}/{name}"));
             text.lines().next().unwrap_or_default().trim().to_owned()
         };
-        let (name, place, call) = (own("comm"), own("wchan"), own("syscall"));
+        let (name, place, call) = (first_line("comm"), first_line("wchan"), first_line("syscall"));
         let _ = writeln!(text, "    {thread} {name}: {place}; system call {call}");
     }
     for (number, file) in files(process) {

@@ -6,12 +6,12 @@ use super::workspace::{Tier, Workspace};
 /// Names every circle by its arrows.
 pub fn check(workspace: &Workspace) -> Vec<String> {
     let mut wrong = Vec::new();
-    for one in workspace.crates.iter().filter(|one| one.tier != Tier::Aside) {
-        let modules = read(&one.sources);
+    for package in workspace.crates.iter().filter(|package| package.tier != Tier::Aside) {
+        let modules = read(&package.sources);
         let uses = uses(&modules);
         for circle in circles(&uses) {
             let arrows = arrows(&modules, &uses, &circle).join(", ");
-            wrong.push(format!("{}: a circle: {arrows}", one.name));
+            wrong.push(format!("{}: a circle: {arrows}", package.name));
         }
     }
     wrong

@@ -55,7 +55,7 @@ pub fn check(workspace: &Workspace) -> Vec<String> {
 }
 
 fn place(name: &str) -> Option<usize> {
-    CORE.iter().position(|one| *one == name)
+    CORE.iter().position(|core| *core == name)
 }
 
 fn is_allowed(user: &Crate, used: &Crate) -> bool {
@@ -75,18 +75,19 @@ mod tests {
 
     #[test]
     fn arrows_point_from_the_binary_to_the_core() {
-        let one = |name: &str, tier| Crate {
+        let member = |name: &str, tier| Crate {
             name: name.into(),
             folder: String::new(),
             tier,
             uses: Vec::new(),
             sources: Vec::new(),
         };
-        let [cli, tool, study] = [Tier::Cli, Tier::Tools, Tier::Studies].map(|tier| one("a", tier));
+        let [cli, tool, study] =
+            [Tier::Cli, Tier::Tools, Tier::Studies].map(|tier| member("a", tier));
         let [engine, servers, helpers] =
-            ["sqlite", "servers", "helpers"].map(|name| one(name, Tier::Engines));
-        let [runner, store] = ["runner", "store"].map(|name| one(name, Tier::Core));
-        let testing = one("testing", Tier::Aside);
+            ["sqlite", "servers", "helpers"].map(|name| member(name, Tier::Engines));
+        let [runner, store] = ["runner", "store"].map(|name| member(name, Tier::Core));
+        let testing = member("testing", Tier::Aside);
         for (user, used) in [
             (&cli, &tool),
             (&cli, &study),

@@ -101,9 +101,9 @@ mod tests {
     #[test]
     fn unlisted_files_are_found_in_the_root() {
         let files = ["Cargo.toml", "crates/x/src/lib.rs", "x", "results/a.steelbench"];
-        let said =
+        let text =
             ["results", "x"].map(|name| format!("{name}: not among what may lie in the root"));
-        assert_eq!(strangers(files.into_iter()), said);
+        assert_eq!(strangers(files.into_iter()), text);
     }
 
     #[test]

@@ -23,7 +23,7 @@ fn check_guide(name: &str, workspace: &Workspace) -> Vec<String> {
         let folder = quoted.first().filter(|_| line.starts_with("| `"));
         for path in &quoted {
             let is_missing = places(path, folder.copied(), workspace)
-                .is_some_and(|mut places| !places.any(|it| it.exists()));
+                .is_some_and(|mut places| !places.any(|place| place.exists()));
             if is_missing {
                 wrong.push(format!("{name}:{}: {path} does not exist", number + 1));
             }
@@ -54,11 +54,12 @@ fn places(
 ) -> Option<impl Iterator<Item = PathBuf>> {
     let path = path.split("NAME").next().unwrap_or_default();
     let (first, rest) = path.split_once('/')?;
-    let of_crate = workspace.crates.iter().find(|one| {
-        one.name == first || one.folder.rsplit('/').next().is_some_and(|folder| folder == first)
+    let of_crate = workspace.crates.iter().find(|package| {
+        package.name == first
+            || package.folder.rsplit('/').next().is_some_and(|folder| folder == first)
     });
     let is_ours = of_crate.is_some() || ["crates", "docs", "experiments", "src"].contains(&first);
-    let of_crate = root().join(of_crate.map_or("", |one| &one.folder));
+    let of_crate = root().join(of_crate.map_or("", |package| &package.folder));
     let in_folder = root().join(folder.unwrap_or_default()).join(path);
     is_ours.then(|| {
         [root().join(path), of_crate.join("src").join(rest), of_crate.join(rest), in_folder]

@@ -29,7 +29,8 @@ const BANNED: [&[&str]; 16] = [
 ];
 
 /// First words that doc comments must not have.
-const FIRST_WORDS: [&[&str]; 4] = [&["what"], &["who"], &["whether"], &["the", "same"]];
+const FIRST_WORDS: [&[&str]; 6] =
+    [&["its"], &["the", "same"], &["those"], &["what"], &["whether"], &["who"]];
 
 /// Words after "is no" that do not make it a predicate.
 const AFTER_IS_NO: [&str; 5] = ["better", "less", "longer", "more", "worse"];
@@ -49,7 +50,7 @@ pub fn check(file: &str) -> Vec<String> {
     }
     let text = std::fs::read_to_string(root().join(file)).unwrap_or_default();
     let findings = findings(&text).into_iter();
-    findings.map(|it| format!("{file}:{}: {}", it.line, it.message)).collect()
+    findings.map(|finding| format!("{file}:{}: {}", finding.line, finding.message)).collect()
 }
 
 fn findings(text: &str) -> Vec<Finding> {
@@ -73,7 +74,9 @@ fn findings(text: &str) -> Vec<Finding> {
 fn functions_named_of(text: &str) -> Vec<Finding> {
     let lines = text.lines().enumerate();
     let named = lines.filter(|(_, line)| {
-        tokens(line).windows(3).any(|it| it[..2] == ["fn", "of"] && matches!(it[2], "(" | "<"))
+        tokens(line)
+            .windows(3)
+            .any(|pair| pair[..2] == ["fn", "of"] && matches!(pair[2], "(" | "<"))
     });
     named.map(|(at, _)| Finding { line: at + 1, message: "a function named `of`".into() }).collect()
 }
@@ -93,7 +96,7 @@ fn is_phrase(words: &[Word], phrase: &[&str]) -> bool {
             .iter()
             .zip(words)
             .enumerate()
-            .all(|(at, (wanted, word))| word.text == *wanted && (at == last || !word.ends_clause))
+            .all(|(at, (phrase, word))| word.text == *phrase && (at == last || !word.ends_clause))
 }
 
 fn banned(sentence: &[Word]) -> impl Iterator<Item = Finding> {
@@ -120,7 +123,7 @@ fn long(sentence: &[Word]) -> Option<Finding> {
         .filter(|word| word.text.chars().all(|c| c.is_alphabetic() || "'-`".contains(c)))
         .count();
     let is_statement = ["select", "insert", "create", "update", "declare", "with", "from", "join"];
-    let is_statement = is_statement.iter().any(|it| sentence[0].text == *it);
+    let is_statement = is_statement.iter().any(|statement| sentence[0].text == *statement);
     // Words without punctuation are a list.
     let is_sentence = sentence.iter().any(|word| word.ends_clause) && !is_statement;
     let is_long = sentence.len() > WORDS_MAX && prose * 5 > sentence.len() * 4 && is_sentence;
@@ -135,7 +138,10 @@ mod tests {
     use super::findings;
 
     fn messages(text: &str) -> Vec<String> {
-        findings(text).into_iter().map(|it| format!("{}: {}", it.line, it.message)).collect()
+        findings(text)
+            .into_iter()
+            .map(|finding| format!("{}: {}", finding.line, finding.message))
+            .collect()
     }
 
     #[test]
@@ -149,10 +155,15 @@ mod tests {
 
     #[test]
     fn doc_comments_begin_with_a_verb_or_a_noun() {
-        let text = "/// What it is.\nfn a() {}\n/// Returns what it is.\nfn of(b: B) {}";
+        let text = "/// What it is.\nfn a() {}\n/// Returns what it is.\nfn of(b: B) {}\n\
+                    struct C {\n    /// Its name.\n    d: u8,\n}";
         assert_eq!(
             messages(text),
-            ["1: a doc comment that begins with `what`", "4: a function named `of`"]
+            [
+                "1: a doc comment that begins with `what`",
+                "4: a function named `of`",
+                "6: a doc comment that begins with `its`"
+            ]
         );
     }
 

@@ -76,7 +76,7 @@ impl<'a> Rise<'a> {
 pub struct History {
     base: String,
     commits: Vec<Commit>,
-    /// Those before the base too.
+    /// Commits before the base too.
     all: Vec<Commit>,
 }
 

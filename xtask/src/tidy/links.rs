@@ -30,7 +30,7 @@ fn check_page(page: &Page, pages: &[Page]) -> Vec<String> {
             wrong.push(format!("{place}: {path} does not exist"));
         } else if let (Some((_, anchor)), Some(linked)) =
             (link.target.split_once('#'), pages.iter().find(|page| page.name == path))
-            && !anchors(linked).iter().any(|one| one == anchor)
+            && !anchors(linked).iter().any(|known| known == anchor)
         {
             wrong.push(format!("{place}: {path} has no heading #{anchor}"));
         }

@@ -33,8 +33,8 @@ fn is_listed(file: &str, sources: &[&str], read: &dyn Fn(&str) -> String) -> boo
     is_root(folder, parent, name, sources, read)
         || parents(folder, parent, sources).any(|parent| names(&read(parent), name))
         || sources.iter().any(|other| {
-            let is_beside =
-                other.rsplit_once('/').map(|it| it.0) == file.rsplit_once('/').map(|it| it.0);
+            let is_beside = other.rsplit_once('/').map(|parts| parts.0)
+                == file.rsplit_once('/').map(|parts| parts.0);
             is_beside && read(other).contains(&format!("#[path = \"{name}.rs\"]"))
         })
 }
@@ -74,12 +74,12 @@ fn parents<'a>(
         })
         .collect();
     above.extend(["lib.rs", "main.rs"].map(|name| format!("{folder}{name}")));
-    sources.iter().copied().filter(move |file| above.iter().any(|it| it == file))
+    sources.iter().copied().filter(move |file| above.iter().any(|candidate| candidate == file))
 }
 
 /// The file has `mod name;`.
 fn names(text: &str, name: &str) -> bool {
-    tokens(text).windows(3).any(|it| it == ["mod", name, ";"])
+    tokens(text).windows(3).any(|pair| pair == ["mod", name, ";"])
 }
 
 #[cfg(test)]

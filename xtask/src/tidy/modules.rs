@@ -6,7 +6,7 @@ use super::workspace::Source;
 /// A module that is a file.
 #[derive(Debug)]
 pub struct Module {
-    /// Its names from the root of the crate, which has none.
+    /// The names from the root of the crate, which has none.
     pub path: Vec<String>,
     /// Paths that it names, as they are written there.
     named: Vec<Vec<String>>,
@@ -95,7 +95,8 @@ fn module(source: &Source) -> Module {
         } else if tokens.get(at + 1) == Some(&"::") && (at == 0 || tokens[at - 1] != "::") {
             let mut path = vec![tokens[at].to_owned()];
             at += 1;
-            while tokens.get(at) == Some(&"::") && tokens.get(at + 1).is_some_and(|it| is_name(it))
+            while tokens.get(at) == Some(&"::")
+                && tokens.get(at + 1).is_some_and(|token| is_name(token))
             {
                 path.push(tokens[at + 1].to_owned());
                 at += 2;

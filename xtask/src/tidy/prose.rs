@@ -171,7 +171,10 @@ mod tests {
 
     fn read(text: &str) -> Vec<(Place, Vec<String>)> {
         let all = passages(text).into_iter();
-        all.map(|it| (it.place, it.sentences.iter().map(|words| joined(words)).collect())).collect()
+        all.map(|comment| {
+            (comment.place, comment.sentences.iter().map(|words| joined(words)).collect())
+        })
+        .collect()
     }
 
     #[test]

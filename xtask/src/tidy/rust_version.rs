@@ -16,10 +16,10 @@ pub fn check() -> Result<Vec<String>, String> {
         metadata["packages"].as_array().into_iter().flatten().filter_map(Crate::read).collect();
     let mut wrong = compare(&crates);
     let readme = std::fs::read_to_string(root().join(README)).unwrap_or_default();
-    if let Some(own) = crates.iter().find(|one| one.is_ours)
-        && !readme.contains(&format!("Rust {}.{} or newer", own.version[0], own.version[1]))
+    if let Some(package) = crates.iter().find(|package| package.is_ours)
+        && !readme.contains(&format!("Rust {}.{} or newer", package.version[0], package.version[1]))
     {
-        wrong.push(format!("{README}: it names another Rust than {}", own.text));
+        wrong.push(format!("{README}: it names another Rust than {}", package.text));
     }
     Ok(wrong)
 }
@@ -47,10 +47,13 @@ impl<'a> Crate<'a> {
 }
 
 fn compare(crates: &[Crate<'_>]) -> Vec<String> {
-    let own = crates.iter().filter(|one| one.is_ours).map(|one| one.version).min();
-    let newer = crates.iter().filter(|one| !one.is_ours && Some(one.version) > own);
+    let version =
+        crates.iter().filter(|package| package.is_ours).map(|package| package.version).min();
+    let newer = crates.iter().filter(|package| !package.is_ours && Some(package.version) > version);
     newer
-        .map(|one| format!("Cargo.toml: {} needs rust-version {} or newer", one.name, one.text))
+        .map(|package| {
+            format!("Cargo.toml: {} needs rust-version {} or newer", package.name, package.text)
+        })
         .collect()
 }
 

@@ -28,7 +28,7 @@ pub enum Kind {
 pub struct Piece<'a> {
     pub kind: Kind,
     pub text: &'a str,
-    /// Its first line, from 1.
+    /// The first line, from 1.
     pub line: usize,
 }
 
@@ -66,7 +66,9 @@ pub fn pieces(text: &str) -> Vec<Piece<'_>> {
 /// Identifiers, `::`, and every other sign for itself; no comments, texts or spaces.
 pub fn tokens(text: &str) -> Vec<&str> {
     let all = pieces(text).into_iter();
-    all.filter(|piece| matches!(piece.kind, Kind::Word | Kind::Sign)).map(|it| it.text).collect()
+    all.filter(|piece| matches!(piece.kind, Kind::Word | Kind::Sign))
+        .map(|piece| piece.text)
+        .collect()
 }
 
 fn is_word(c: char) -> bool {

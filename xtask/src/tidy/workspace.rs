@@ -25,7 +25,7 @@ pub struct Crate {
     pub tier: Tier,
     /// The crates of the workspace that it depends on, without those of its tests.
     pub uses: Vec<String>,
-    /// Its source without tests.
+    /// The source without tests.
     pub sources: Vec<Source>,
 }
 
@@ -62,15 +62,15 @@ impl Workspace {
                 sources,
             });
         }
-        let names: Vec<String> = crates.iter().map(|one| one.name.clone()).collect();
-        for one in &mut crates {
-            one.uses.retain(|used| names.contains(used));
+        let names: Vec<String> = crates.iter().map(|package| package.name.clone()).collect();
+        for package in &mut crates {
+            package.uses.retain(|used| names.contains(used));
         }
         Ok(Self { crates })
     }
 
     pub fn named(&self, name: &str) -> Option<&Crate> {
-        self.crates.iter().find(|one| one.name == name)
+        self.crates.iter().find(|package| package.name == name)
     }
 }
 
@@ -105,8 +105,8 @@ fn sources(folder: &str, files: &[&str]) -> Result<Vec<Source>, String> {
     let mut sources = Vec::new();
     for file in files {
         let path = file.strip_prefix(folder).and_then(|rest| rest.strip_prefix("/src/"));
-        let Some(path) =
-            path.filter(|path| Path::new(path).extension().is_some_and(|it| it == "rs"))
+        let Some(path) = path
+            .filter(|path| Path::new(path).extension().is_some_and(|extension| extension == "rs"))
         else {
             continue;
         };

@@ -54,7 +54,8 @@ fn machines_run_whole_blocks_after_a_check_and_see_what_one_machine_sees() {
     lab.run_with(&["--agents", "2"], 0).says("the run is complete");
     assert_eq!(lab.rows("t", "SELECT count(*) FROM trials"), ["14"]);
     let left = std::fs::read_dir(lab.path("results")).unwrap().flatten();
-    let left = left.filter(|own| own.file_name().to_string_lossy().contains("steelbench-machine"));
+    let left =
+        left.filter(|folder| folder.file_name().to_string_lossy().contains("steelbench-machine"));
     assert_eq!(left.count(), 0);
 }
 
@@ -112,7 +113,7 @@ fn a_block_of_a_lost_machine_is_repeated_by_another_one() {
     let again = agent("again");
     wait_until("the folder is removed", || {
         let entries = std::fs::read_dir(lab.path("")).unwrap().flatten();
-        let mut names = entries.map(|own| own.file_name().to_string_lossy().into_owned());
+        let mut names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
         !names.any(|name| name.starts_with("steelbench-machine"))
     });
     again.end().expect(0);
@@ -167,12 +168,12 @@ fn what_cannot_run_on_machines_is_refused() {
     let broker = OwnBroker::start();
     let agents = ["a", "b"].map(|name| {
         let folder = lab.path("").display().to_string();
-        let own = ["--name", name, "--folder", &folder, "--allow", "insert,command"];
-        broker.agent(&program(), &own)
+        let options = ["--name", name, "--folder", &folder, "--allow", "insert,command"];
+        broker.agent(&program(), &options)
     });
     let (url, token) = (broker.url(), broker.folder.path().join("token"));
-    let own = ["--agents", "2", "--broker", &url, "--token-file", token.to_str().unwrap()];
-    lab.run_with(&own, 0);
+    let options = ["--agents", "2", "--broker", &url, "--token-file", token.to_str().unwrap()];
+    lab.run_with(&options, 0);
     let hooks = "SELECT count(*) FROM hooks WHERE exit_code = 0";
     // Two configurations in two blocks, and two repeats of the check on each machine.
     assert_eq!(lab.rows("t", hooks), ["8"]);

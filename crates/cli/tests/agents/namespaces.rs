@@ -74,7 +74,7 @@ fn two_agents_in_namespaces_record_what_one_process_records() {
     let broker = OwnBroker::start_at("0.0.0.0", "");
     let agents: Vec<_> = namespaces
         .iter()
-        .map(|own| Agent::start(own.agent(&broker).args(["--name", &own.name])))
+        .map(|namespace| Agent::start(namespace.agent(&broker).args(["--name", &namespace.name])))
         .collect();
     let lab = Lab::with(&scripted_load("rate = \"900/s\"\ngenerators = 2", ""));
     let (url, token) = (broker.url(), broker.secret("token", TOKEN));

@@ -188,7 +188,7 @@ impl Arena {
         let mut folders = vec![self.lab.path("")];
         while let Some(folder) = folders.pop() {
             for entry in std::fs::read_dir(folder).unwrap().flatten() {
-                if ["inside", RECORDS].iter().any(|own| entry.path() == self.lab.path(own)) {
+                if ["inside", RECORDS].iter().any(|text| entry.path() == self.lab.path(text)) {
                     continue;
                 }
                 let metadata = entry.path().symlink_metadata().unwrap();
@@ -223,13 +223,13 @@ impl Arena {
         if bytes > OUTPUT_BYTES_MAX {
             return Err(format!("{command:?}: prints {bytes} bytes"));
         }
-        let seen = Ended {
+        let outcome = Ended {
             status,
             stdout: std::fs::read(out).unwrap(),
             stderr: std::fs::read(err).unwrap(),
         };
-        seen.is_sound().map_err(|why| format!("{command:?}: {why}"))?;
-        Ok(seen)
+        outcome.is_sound().map_err(|why| format!("{command:?}: {why}"))?;
+        Ok(outcome)
     }
 
     /// Nothing outside was touched, and no work folder is left.

@@ -63,11 +63,11 @@ fn clock_jumps() {
             let jumps = if is_workbook { &at_rest } else { &jumps };
             let mut command = arena.lab.command(arguments);
             command.env("LD_PRELOAD", &library).env("CLOCK_JUMPS", jumps);
-            let seen = arena.run_command(command, USUAL)?;
-            match seen.status.code() {
+            let outcome = arena.run_command(command, USUAL)?;
+            match outcome.status.code() {
                 Some(0) => Ok(()),
-                Some(1) if is_workbook && seen.text().contains("before 1970") => Ok(()),
-                _ => Err(format!("{arguments:?}: {}: {}", seen.status, seen.text())),
+                Some(1) if is_workbook && outcome.text().contains("before 1970") => Ok(()),
+                _ => Err(format!("{arguments:?}: {}: {}", outcome.status, outcome.text())),
             }
         };
         let all = || {

@@ -61,9 +61,9 @@ fn damaged_duckdb() {
             }
             std::fs::write(path, bytes).unwrap();
         }
-        let seen = run(&["run", "e.toml", "--fresh"])?;
-        if !matches!(seen.status.code(), Some(0 | 1)) {
-            return Err(seen.text());
+        let outcome = run(&["run", "e.toml", "--fresh"])?;
+        if !matches!(outcome.status.code(), Some(0 | 1)) {
+            return Err(outcome.text());
         }
         arena.is_clean()
     });

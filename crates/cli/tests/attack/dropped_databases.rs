@@ -63,10 +63,10 @@ fn disturb(server: &Server, random: &mut Random) -> u64 {
 
 /// Waits until the command has taken its first snapshot: its session has answered and is idle.
 fn first_snapshot(server: &Server, child: &mut Child) {
-    let asked = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'steelbench%' \
+    let text = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'steelbench%' \
                  AND state LIKE 'idle%' AND state_change < clock_timestamp() - interval '150 ms'";
     let (mut admin, begun) = (server.connect(), Instant::now());
-    while admin.cell(asked).unwrap().as_deref() == Some("0")
+    while admin.cell(text).unwrap().as_deref() == Some("0")
         && child.try_wait().unwrap().is_none()
         && begun.elapsed() < USUAL.time
     {
@@ -77,19 +77,19 @@ fn first_snapshot(server: &Server, child: &mut Child) {
 /// The sum of all calls of the statement.
 fn calls(found: &Value) -> f64 {
     let statements = found["statements"].as_array().cloned().unwrap_or_default();
-    let ours = statements
-        .iter()
-        .filter(|one| one["text"].as_str().is_some_and(|text| text.contains("relpages >")));
-    ours.filter_map(|one| one["counters"]["calls"].as_f64()).sum()
+    let ours = statements.iter().filter(|statement| {
+        statement["text"].as_str().is_some_and(|text| text.contains("relpages >"))
+    });
+    ours.filter_map(|statement| statement["counters"]["calls"].as_f64()).sum()
 }
 
 /// Counters below zero.
 fn negative(value: &Value, path: &str) -> Option<String> {
     match value {
         Value::Object(all) => {
-            all.iter().find_map(|(name, one)| negative(one, &format!("{path}.{name}")))
+            all.iter().find_map(|(name, member)| negative(member, &format!("{path}.{name}")))
         }
-        Value::Array(all) => all.iter().find_map(|one| negative(one, path)),
+        Value::Array(all) => all.iter().find_map(|element| negative(element, path)),
         Value::Number(number) if path.contains("counters") && number.as_f64() < Some(0.0) => {
             Some(format!("{path} is {number}"))
         }

@@ -89,12 +89,12 @@ fn other_than_regular_files() {
         for (name, target) in
             [("setup", "setup.sql = \"schema.sql\""), ("dump", "setup.dump = \"prod.sqlite\"")]
         {
-            let own = script
+            let script = script
                 .replace("\"null\"", &format!("\"sqlite\"\n{target}"))
                 .replace("target.data_files", "workload.connections");
             arena.write(
                 &format!("{name}.toml"),
-                own.replace("connections = 1\n", "transactions = 2\n").as_bytes(),
+                script.replace("connections = 1\n", "transactions = 2\n").as_bytes(),
             );
         }
         arena.write("s.sql", b"SELECT 1;\n");
@@ -104,9 +104,9 @@ fn other_than_regular_files() {
                        = \"command\"\ncommand = \"true\"\ninput = \"in\"\noutput = \
                        \"out\"\n[repeats]\nblocks = 1\n";
         arena.write("command.toml", command.as_bytes());
-        let seen = arena.run(&["run", "good.toml"], USUAL)?;
-        if !seen.status.success() {
-            return Err(seen.text());
+        let outcome = arena.run(&["run", "good.toml"], USUAL)?;
+        if !outcome.status.success() {
+            return Err(outcome.text());
         }
         std::fs::copy(arena.path("results/t.steelbench"), arena.path("results/other.steelbench"))
             .unwrap();

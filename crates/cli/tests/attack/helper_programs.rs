@@ -21,13 +21,13 @@ const DUMP: &str = "CREATE TABLE t (a int);\nINSERT INTO t VALUES (1), (2), (3);
 const READ: &str = "\\set n random(1, 3)\nSELECT count(*) FROM t WHERE a = :n;\n";
 
 /// Neither the password nor a file of this machine was sent or printed.
-fn is_kept(heard: &Heard, printed: &str) -> Result<(), String> {
+fn is_kept(received: &Heard, printed: &str) -> Result<(), String> {
     let file = std::fs::read(FILE).unwrap();
-    let heard = heard.lock().unwrap();
+    let received = received.lock().unwrap();
     for (what, part) in
         [("the password", PASSWORD.as_bytes()), ("a file", &file[..file.len().min(20)])]
     {
-        if contains(&heard, part) {
+        if contains(&received, part) {
             return Err(format!("sends {what} to the man in the middle: {printed}"));
         }
     }
@@ -35,13 +35,13 @@ fn is_kept(heard: &Heard, printed: &str) -> Result<(), String> {
 }
 
 /// Passes PostgreSQL's messages on, except on this connection, where it asks for the password.
-fn postgres_judge(is_attacked: bool, heard: Heard) -> relay::Judge {
+fn postgres_judge(is_attacked: bool, received: Heard) -> relay::Judge {
     let mut is_asked = false;
     Box::new(move |from, bytes| {
         if from == From::Server {
             return Fate::Pass;
         }
-        heard.lock().unwrap().extend(bytes);
+        received.lock().unwrap().extend(bytes);
         if !is_attacked {
             return Fate::Pass;
         }
@@ -72,10 +72,10 @@ fn helper_programs_of_postgres() {
         let arena = Arena::new();
         arena.write("dump.sql", DUMP.as_bytes());
         arena.write("read.sql", READ.as_bytes());
-        let (heard, attacked) = (Heard::default(), random.below(10));
-        let own = Arc::clone(&heard);
+        let (received, attacked) = (Heard::default(), random.below(10));
+        let shared = Arc::clone(&received);
         let address = relay::start(here, behind, move |number| {
-            postgres_judge(number >= attacked, Arc::clone(&own))
+            postgres_judge(number >= attacked, Arc::clone(&shared))
         });
         let mode = *random.pick(&["disable", "prefer"]);
         let url = format!(
@@ -98,11 +98,11 @@ fn helper_programs_of_postgres() {
             .collect();
         let mut command = arena.lab.command(&line);
         command.env("PGPASSWORD", PASSWORD).env("XDG_CACHE_HOME", arena.path("cache"));
-        let seen = arena.run_command(command, LIMITS)?;
+        let outcome = arena.run_command(command, LIMITS)?;
         let failure = |why| format!("connection {attacked}, {}: {why}", way[0]);
-        is_kept(&heard, &seen.text()).map_err(failure)?;
-        if !matches!(seen.status.code(), Some(0..=2)) {
-            return Err(failure(seen.text()));
+        is_kept(&received, &outcome.text()).map_err(failure)?;
+        if !matches!(outcome.status.code(), Some(0..=2)) {
+            return Err(failure(outcome.text()));
         }
         arena.is_clean()
     });
@@ -117,13 +117,13 @@ enum Demand {
     File,
 }
 
-fn mariadb_judge(demand: Option<Demand>, heard: Heard) -> relay::Judge {
+fn mariadb_judge(demand: Option<Demand>, received: Heard) -> relay::Judge {
     let mut messages = 0;
     Box::new(move |from, bytes| {
         if from == From::Server {
             return Fate::Pass;
         }
-        heard.lock().unwrap().extend(bytes);
+        received.lock().unwrap().extend(bytes);
         messages += 1;
         let packet = |number: u8, body: &[u8]| {
             let length = (body.len() as u32).to_le_bytes();
@@ -165,10 +165,10 @@ fn helper_programs_of_mariadb() {
         arena.write("dump.sql", DUMP.as_bytes());
         arena.write("read.sql", READ.as_bytes());
         let demand = *random.in_turn(&[Demand::Clear, Demand::File]);
-        let (heard, attacked) = (Heard::default(), random.below(8));
-        let own = Arc::clone(&heard);
+        let (received, attacked) = (Heard::default(), random.below(8));
+        let shared = Arc::clone(&received);
         let address = relay::start(here, behind, move |number| {
-            mariadb_judge((number >= attacked).then_some(demand), Arc::clone(&own))
+            mariadb_judge((number >= attacked).then_some(demand), Arc::clone(&shared))
         });
         let mode = *random.pick(&["DISABLED", "PREFERRED"]);
         let url = format!("mariadb://me@{address}/?ssl-mode={mode}&connect-timeout=5");
@@ -195,11 +195,11 @@ fn helper_programs_of_mariadb() {
         ];
         let mut command = arena.lab.command(&line);
         command.env("MYSQL_PWD", PASSWORD).env("XDG_CACHE_HOME", arena.path("cache"));
-        let seen = arena.run_command(command, LIMITS)?;
+        let outcome = arena.run_command(command, LIMITS)?;
         let failure = |why| format!("connection {attacked}, {way}: {why}");
-        is_kept(&heard, &seen.text()).map_err(failure)?;
-        if !matches!(seen.status.code(), Some(0..=2)) {
-            return Err(failure(seen.text()));
+        is_kept(&received, &outcome.text()).map_err(failure)?;
+        if !matches!(outcome.status.code(), Some(0..=2)) {
+            return Err(failure(outcome.text()));
         }
         arena.is_clean()
     });

@@ -264,11 +264,11 @@ fn serve(
     begins: Begins,
     received: &Received,
 ) -> std::io::Result<()> {
-    let mut heard = [0; 10_000];
+    let mut buffer = [0; 10_000];
     let mut listen = |socket: &mut TcpStream| {
-        let count = socket.read(&mut heard)?;
-        received.lock().unwrap().extend(&heard[..count]);
-        std::io::Result::Ok(heard[..count].to_vec())
+        let count = socket.read(&mut buffer)?;
+        received.lock().unwrap().extend(&buffer[..count]);
+        std::io::Result::Ok(buffer[..count].to_vec())
     };
     if let Begins::Asked { declines } = begins
         && listen(&mut socket)?.ends_with(&80_877_103_u32.to_be_bytes())
@@ -310,11 +310,11 @@ pub fn address() -> IpAddr {
 fn start(pieces: Vec<Piece>, begins: Begins) -> (SocketAddr, Received) {
     let listener = TcpListener::bind((address(), 0)).unwrap();
     let (address, received) = (listener.local_addr().unwrap(), Received::default());
-    let heard = Arc::clone(&received);
+    let shared = Arc::clone(&received);
     std::thread::spawn(move || {
         for socket in listener.incoming().flatten() {
-            let (pieces, heard) = (pieces.clone(), Arc::clone(&heard));
-            std::thread::spawn(move || serve(socket, &pieces, begins, &heard));
+            let (pieces, received) = (pieces.clone(), Arc::clone(&shared));
+            std::thread::spawn(move || serve(socket, &pieces, begins, &received));
         }
     });
     (address, received)
@@ -349,9 +349,9 @@ fn ask(
     command.env("PGPASSWORD", PASSWORD).env("PGCONNECT_TIMEOUT", "2").env("MYSQL_PWD", PASSWORD);
     // Many of these servers are silent at some point; the usual limit is a minute.
     command.env("STEELBENCH_SILENCE_S", "10");
-    let seen = arena.run_command(command, LIMITS)?;
-    if seen.text().contains(PASSWORD) {
-        return Err(format!("tells the password: {}", seen.text()));
+    let outcome = arena.run_command(command, LIMITS)?;
+    if outcome.text().contains(PASSWORD) {
+        return Err(format!("tells the password: {}", outcome.text()));
     }
     let received = received.lock().unwrap();
     let file = std::fs::read(FILE).unwrap();
@@ -359,7 +359,7 @@ fn ask(
         [("the password", PASSWORD.as_bytes()), ("a file", &file[..file.len().min(20)])]
     {
         if received.windows(part.len()).any(|window| window == part) {
-            return Err(format!("sends {what} to the server: {}", seen.text()));
+            return Err(format!("sends {what} to the server: {}", outcome.text()));
         }
     }
     drop(received);

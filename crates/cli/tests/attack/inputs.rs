@@ -103,8 +103,9 @@ fn large(random: &mut Random) -> Option<Vec<u8>> {
 fn experiments() -> Vec<String> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
     let files = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
-    let mut files: Vec<_> =
-        files.filter(|path| path.extension().is_some_and(|it| it == "toml")).collect();
+    let mut files: Vec<_> = files
+        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+        .collect();
     files.sort();
     let texts = files.iter().map(|path| std::fs::read_to_string(path).unwrap());
     texts.chain([scripted(3, "", "")]).collect()
@@ -163,13 +164,13 @@ fn connection_strings() {
             "e.toml",
             file.replace("[workload]", &format!("url = \"{quoted}\"\n[workload]")).as_bytes(),
         );
-        let seen = arena.run(&["check", "e.toml"], USUAL)?;
+        let outcome = arena.run(&["check", "e.toml"], USUAL)?;
         // The word may be printed where the mutated URL no longer marks it as a password.
         let mut places = url.match_indices(SECRET).map(|(at, _)| &url[..at]);
         let is_password =
             places.all(|before| before.ends_with("password=") || before.ends_with(':'));
-        if is_password && seen.text().contains(SECRET) {
-            return Err(format!("{url:?}: tells the password: {}", seen.text()));
+        if is_password && outcome.text().contains(SECRET) {
+            return Err(format!("{url:?}: tells the password: {}", outcome.text()));
         }
         arena.is_clean()
     });

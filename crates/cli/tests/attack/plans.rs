@@ -80,30 +80,30 @@ struct Between {
 impl Between {
     fn start(server: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let own = Self { port: listener.local_addr().unwrap().port(), says: Arc::default() };
-        let says = own.says.clone();
+        let relay = Self { port: listener.local_addr().unwrap().port(), says: Arc::default() };
+        let says = relay.says.clone();
         std::thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 let Ok(server) = TcpStream::connect(("127.0.0.1", server)) else { continue };
-                let (says, asked) = (says.clone(), Arc::<AtomicBool>::default());
+                let (says, requested) = (says.clone(), Arc::<AtomicBool>::default());
                 let ends = (client.try_clone().unwrap(), server.try_clone().unwrap());
-                let heard = asked.clone();
-                std::thread::spawn(move || forward(ends.0, ends.1, &heard));
-                std::thread::spawn(move || answer(server, client, &says, &asked));
+                let forwarded = requested.clone();
+                std::thread::spawn(move || forward(ends.0, ends.1, &forwarded));
+                std::thread::spawn(move || answer(server, client, &says, &requested));
             }
         });
-        own
+        relay
     }
 }
 
 /// Forwards the client's messages unchanged; notes when it asks for a plan.
-fn forward(mut client: TcpStream, mut server: TcpStream, asked: &AtomicBool) {
-    let mut heard = [0; 16 << 10];
-    while let Ok(count @ 1..) = client.read(&mut heard) {
-        if heard[..count].windows(9).any(|window| window == b"EXPLAIN (") {
-            asked.store(true, Ordering::SeqCst);
+fn forward(mut client: TcpStream, mut server: TcpStream, requested: &AtomicBool) {
+    let mut buffer = [0; 16 << 10];
+    while let Ok(count @ 1..) = client.read(&mut buffer) {
+        if buffer[..count].windows(9).any(|window| window == b"EXPLAIN (") {
+            requested.store(true, Ordering::SeqCst);
         }
-        if server.write_all(&heard[..count]).is_err() {
+        if server.write_all(&buffer[..count]).is_err() {
             break;
         }
     }
@@ -115,7 +115,7 @@ fn answer(
     mut server: TcpStream,
     mut client: TcpStream,
     says: &Mutex<Vec<Vec<u8>>>,
-    asked: &AtomicBool,
+    requested: &AtomicBool,
 ) {
     let mut rows_sent = false;
     let mut head = [0; 5];
@@ -125,7 +125,7 @@ fn answer(
         if server.read_exact(&mut body).is_err() {
             break;
         }
-        let is_asked = asked.load(Ordering::SeqCst);
+        let is_asked = requested.load(Ordering::SeqCst);
         let message = match head[0] {
             b'D' if is_asked && rows_sent => continue,
             b'D' if is_asked => {
@@ -136,7 +136,7 @@ fn answer(
             _ => [&head[..], &body].concat(),
         };
         if head[0] == b'Z' {
-            asked.store(false, Ordering::SeqCst);
+            requested.store(false, Ordering::SeqCst);
             rows_sent = false;
         }
         if client.write_all(&message).is_err() {
@@ -176,9 +176,9 @@ const READERS: &[&[&str]] = &[
 fn read_some(arena: &Arena, random: &mut Random) -> Result<(), String> {
     for _ in 0..3 {
         let reader: &[&str] = random.pick::<&[&str]>(READERS);
-        let seen = arena.run(reader, USUAL)?;
-        if !seen.status.success() {
-            return Err(seen.text());
+        let outcome = arena.run(reader, USUAL)?;
+        if !outcome.status.success() {
+            return Err(outcome.text());
         }
     }
     let page = std::fs::read_to_string(arena.path("results/t.html")).unwrap_or_default();
@@ -220,16 +220,16 @@ fn explain_outputs() {
             server.port
         );
         arena.write("e.toml", scans(&format!("engine = \"postgres\"\nurl = \"{url}\"")).as_bytes());
-        let seen = arena.run(&["run", "e.toml", "--fresh"], USUAL)?;
-        if !matches!(seen.status.code(), Some(0 | 1)) {
-            return Err(seen.text());
+        let outcome = arena.run(&["run", "e.toml", "--fresh"], USUAL)?;
+        if !matches!(outcome.status.code(), Some(0 | 1)) {
+            return Err(outcome.text());
         }
         read_some(&arena, random)
     });
 }
 
 /// Files that `plan` reads, of each format.
-const FILES: [&str; 8] = [
+const FILES: [&str; 9] = [
     include_str!("../../../engines/sqlserver/tests/plans/own.sqlplan"),
     include_str!("../../../engines/postgres/tests/plans/pg-join.txt"),
     include_str!("../../../engines/postgres/tests/plans/pg-join.json"),

@@ -94,8 +94,8 @@ fn recorded(arena: &Arena) -> Vec<Recorded> {
         .map(|experiment| {
             let _ = std::fs::remove_dir_all(arena.path("results"));
             arena.write("e.toml", experiment.as_bytes());
-            let seen = arena.run(&["run", "e.toml", "--label", "a label"], USUAL).unwrap();
-            assert!(seen.status.success(), "{}", seen.text());
+            let outcome = arena.run(&["run", "e.toml", "--label", "a label"], USUAL).unwrap();
+            assert!(outcome.status.success(), "{}", outcome.text());
             Recorded {
                 experiment,
                 bytes: std::fs::read(arena.path("results/t.steelbench")).unwrap(),
@@ -107,8 +107,8 @@ fn recorded(arena: &Arena) -> Vec<Recorded> {
         let url = server.conninfo();
         let line =
             ["waits", &url, "--seconds=0.2", "--statements", "--tasks", "--output", "w.steelbench"];
-        let seen = arena.run(&line, USUAL).unwrap();
-        assert!(seen.status.success(), "{}", seen.text());
+        let outcome = arena.run(&line, USUAL).unwrap();
+        assert!(outcome.status.success(), "{}", outcome.text());
         let bytes = std::fs::read(arena.path("w.steelbench")).unwrap();
         all.push(Recorded { experiment: scripted(3, "", ""), bytes });
     }

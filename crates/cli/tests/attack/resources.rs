@@ -33,7 +33,7 @@ fn full_disk() {
         std::fs::create_dir_all(arena.path(folder)).unwrap();
         let size = format!("size={DISK_KB}k");
         let Some(disk) = SmallDisk::mount(arena.path(folder), &size) else { return Ok(()) };
-        let seen = arena.run(&["run", "e.toml"], USUAL)?;
+        let outcome = arena.run(&["run", "e.toml"], USUAL)?;
         let messages = [
             "No space left",
             "no space left",
@@ -42,8 +42,8 @@ fn full_disk() {
             "bytes are free",
             "disk I/O error",
         ];
-        if !seen.status.success() && !messages.iter().any(|part| seen.text().contains(part)) {
-            return Err(seen.text());
+        if !outcome.status.success() && !messages.iter().any(|part| outcome.text().contains(part)) {
+            return Err(outcome.text());
         }
         // Recorded data is readable while the disk is full, and the run resumes when there is space
         // again.
@@ -74,7 +74,7 @@ fn file() -> String {
 }
 
 /// It ended well, or said of its trial why it failed.
-fn says_why(seen: &Ended) -> Result<(), String> {
+fn says_why(outcome: &Ended) -> Result<(), String> {
     let messages = [
         "cannot be started",
         "starting a thread",
@@ -84,8 +84,8 @@ fn says_why(seen: &Ended) -> Result<(), String> {
         "ulimit",
         "unable to open",
     ];
-    let text = seen.text();
-    if seen.status.success() || messages.iter().any(|part| text.contains(part)) {
+    let text = outcome.text();
+    if outcome.status.success() || messages.iter().any(|part| text.contains(part)) {
         Ok(())
     } else {
         Err(text)
@@ -118,8 +118,8 @@ fn few_files() {
     campaign("few_files", Tries { short: 2, full: 200 }, |random| {
         let _ = std::fs::remove_dir_all(arena.path("results"));
         let files = [64, 16, 8 + random.below(100) as u64][random.below(3)];
-        let seen = arena.run(&["run", "e.toml"], Limits { files, ..USUAL })?;
-        says_why(&seen)
+        let outcome = arena.run(&["run", "e.toml"], Limits { files, ..USUAL })?;
+        says_why(&outcome)
             .or_else(|why| if why.contains("os error 24") { Ok(()) } else { Err(why) })?;
         arena.is_clean()
     });
@@ -134,11 +134,11 @@ fn little_memory() {
     campaign("little_memory", Tries { short: 2, full: 200 }, |random| {
         let _ = std::fs::remove_dir_all(arena.path("results"));
         let bytes = least + (random.below(400 << 10) as u64) * 1024;
-        let seen = arena.run(&["run", "e.toml"], Limits { bytes, ..USUAL })?;
+        let outcome = arena.run(&["run", "e.toml"], Limits { bytes, ..USUAL })?;
         // SQLite says nothing more of a file that it has no memory to open.
         let memory =
             ["cause: opening", "memory allocation of", "out of memory", "Cannot allocate memory"];
-        says_why(&seen).or_else(|why| {
+        says_why(&outcome).or_else(|why| {
             if memory.iter().any(|part| why.contains(part)) { Ok(()) } else { Err(why) }
         })?;
         let last = arena.run(&["run", "e.toml"], USUAL)?;

@@ -91,9 +91,9 @@ fn secret_forms() {
             let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
             let mut command = arena.lab.command(&arguments);
             command.env("PGCONNECT_TIMEOUT", "1");
-            let seen = arena.run_command(command, limits)?;
-            if contains(seen.text().as_bytes(), secret.as_bytes()) {
-                return Err(format!("{arguments:?} prints it: {}", seen.text()));
+            let outcome = arena.run_command(command, limits)?;
+            if contains(outcome.text().as_bytes(), secret.as_bytes()) {
+                return Err(format!("{arguments:?} prints it: {}", outcome.text()));
             }
             let holders = holders(&arena.path(""), secret.as_bytes());
             if !holders.is_empty() {

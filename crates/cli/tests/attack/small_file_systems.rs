@@ -116,17 +116,17 @@ fn attack(kind: &str, tries: Tries, engines: &[String]) {
         let stop = AtomicBool::new(false);
         let delay = Duration::from_millis(random.below(2500) as u64);
         let left = random.below(64 << 10) as u64;
-        let said = format!("{maker:?}, {engine}, results {on_results}, data {on_volume}");
-        let failure = |why: String| format!("{said}, {delay:?}, {left}: {why}");
+        let text = format!("{maker:?}, {engine}, results {on_results}, data {on_volume}");
+        let failure = |why: String| format!("{text}, {delay:?}, {left}: {why}");
         let folder: PathBuf = arena.path("small");
-        let seen = std::thread::scope(|scope| {
+        let scope = std::thread::scope(|scope| {
             let _filling = Filling(&stop);
             scope.spawn(|| fill(&folder, delay, left, &stop));
             arena.run(&arguments, LONG)
         })
         .map_err(failure)?;
-        if !seen.status.success() && !CAUSES.iter().any(|cause| seen.text().contains(cause)) {
-            return Err(failure(seen.text()));
+        if !scope.status.success() && !CAUSES.iter().any(|cause| scope.text().contains(cause)) {
+            return Err(failure(scope.text()));
         }
         std::fs::remove_file(folder.join("filler")).unwrap();
         if !is_freed(&folder) {

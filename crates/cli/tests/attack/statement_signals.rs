@@ -58,21 +58,21 @@ impl Target {
 /// A proxy that sends the signal.
 fn proxy(server: &Server, aim: &Aim) -> (SocketAddr, Arc<Target>) {
     let target = Arc::<Target>::default();
-    let (own, aim) = (Arc::clone(&target), aim.clone());
+    let (victim, aim) = (Arc::clone(&target), aim.clone());
     let localhost = IpAddr::from(Ipv4Addr::LOCALHOST);
     let address = relay::start(localhost, (localhost, server.port).into(), move |_| {
-        let (own, aim) = (Arc::clone(&own), aim.clone());
+        let (target, aim) = (Arc::clone(&victim), aim.clone());
         Box::new(move |from, bytes| {
             if from == From::Server {
                 return Fate::Pass;
             }
             match aim.after {
-                None => own.look(&aim, bytes),
+                None => target.look(&aim, bytes),
                 Some(delay) => {
-                    let (own, aim, bytes) = (Arc::clone(&own), aim.clone(), bytes.to_vec());
+                    let (target, aim, bytes) = (Arc::clone(&target), aim.clone(), bytes.to_vec());
                     std::thread::spawn(move || {
                         std::thread::sleep(delay);
-                        own.look(&aim, &bytes);
+                        target.look(&aim, &bytes);
                     });
                 }
             }

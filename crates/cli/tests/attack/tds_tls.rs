@@ -25,9 +25,9 @@ fn with_encryption(bytes: &[u8], value: u8) -> Vec<u8> {
     while bytes.get(at).is_some_and(|option| *option != 0xff) {
         if bytes[at] == 1
             && let Some(&[high, low]) = bytes.get(at + 1..at + 3)
-            && let Some(own) = bytes.get_mut(head + usize::from(u16::from_be_bytes([high, low])))
+            && let Some(byte) = bytes.get_mut(head + usize::from(u16::from_be_bytes([high, low])))
         {
-            *own = value;
+            *byte = value;
             break;
         }
         at += 5;
@@ -92,15 +92,15 @@ fn tds_tls() {
             Change::Encryption(_) => (From::Server, 0),
             _ => (from, nth),
         };
-        let heard = Arc::<Mutex<Vec<u8>>>::default();
-        let own = Arc::clone(&heard);
+        let received = Arc::<Mutex<Vec<u8>>>::default();
+        let shared = Arc::clone(&received);
         let localhost = IpAddr::from(Ipv4Addr::LOCALHOST);
         let address =
             relay::start(localhost, (localhost, servers[server].port).into(), move |_| {
-                let (own, mut count) = (Arc::clone(&own), 0);
+                let (shared, mut count) = (Arc::clone(&shared), 0);
                 Box::new(move |sender, bytes| {
                     if sender == From::Client {
-                        own.lock().unwrap().extend(bytes);
+                        shared.lock().unwrap().extend(bytes);
                     }
                     if sender != from {
                         return Fate::Pass;
@@ -119,15 +119,15 @@ fn tds_tls() {
         command.env("SQLCMDPASSWORD", PASSWORD);
         let failure =
             |why: String| format!("{change:?} of message {nth} of {from:?}, {mode}: {why}");
-        let seen = arena.run_command(command, limits).map_err(failure)?;
-        let heard = heard.lock().unwrap();
+        let outcome = arena.run_command(command, limits).map_err(failure)?;
+        let received = received.lock().unwrap();
         for secret in [PASSWORD.as_bytes().to_vec(), disguised(PASSWORD)] {
-            if contains(&heard, &secret) || contains(seen.text().as_bytes(), &secret) {
-                return Err(failure(format!("tells the password: {}", seen.text())));
+            if contains(&received, &secret) || contains(outcome.text().as_bytes(), &secret) {
+                return Err(failure(format!("tells the password: {}", outcome.text())));
             }
         }
-        if !matches!(seen.status.code(), Some(0..=2)) || seen.text().trim().is_empty() {
-            return Err(failure(format!("{}: {}", seen.status, seen.text())));
+        if !matches!(outcome.status.code(), Some(0..=2)) || outcome.text().trim().is_empty() {
+            return Err(failure(format!("{}: {}", outcome.status, outcome.text())));
         }
         arena.is_clean()
     });

@@ -17,10 +17,10 @@ fn read(lab: &Lab, arguments: &[&str]) -> Value {
 fn timeless(found: &Value) -> Value {
     let mut found = found.clone();
     found["span"] = Value::Null;
-    for one in found["advice"].as_array_mut().unwrap() {
+    for advice in found["advice"].as_array_mut().unwrap() {
         // "not once in 37 seconds"
-        if ["unused_index", "dead_rows", "held_up"].contains(&one["kind"].as_str().unwrap()) {
-            one["evidence"] = Value::Null;
+        if ["unused_index", "dead_rows", "held_up"].contains(&advice["kind"].as_str().unwrap()) {
+            advice["evidence"] = Value::Null;
         }
     }
     // The sample of columns reads rows, too.
@@ -58,14 +58,17 @@ pub fn say_the_same(lab: &Lab, url: &str, hidden: &[&str]) {
     }
     let counted = |found: &Value| -> Vec<(Value, Value, Value)> {
         let all = found["statements"].as_array().unwrap().iter();
-        all.map(|one| (one["counters"].clone(), one["plans"].clone(), one["digest"].clone()))
-            .collect()
+        all.map(|statement| {
+            (statement["counters"].clone(), statement["plans"].clone(), statement["digest"].clone())
+        })
+        .collect()
     };
     assert_eq!(counted(&without), counted(&live));
     lab.steelbench(&["waits", "with.json"]).expect(0);
     let captured: Value = serde_json::from_str(&lab.read("with.json")).unwrap();
     let operations = captured["observation"]["activity"]["operations"].as_array().unwrap().iter();
-    let counted = operations.map(|one| (owned(&one["name"]), one["count"].as_u64().unwrap()));
+    let counted = operations
+        .map(|operation| (owned(&operation["name"]), operation["count"].as_u64().unwrap()));
     let counted: BTreeMap<String, u64> = counted.filter(|(_, count)| *count > 0).collect();
     assert_eq!(rises(&captured, &["name", "count"]), counted);
 }
@@ -73,12 +76,12 @@ pub fn say_the_same(lab: &Lab, url: &str, hidden: &[&str]) {
 /// Returns the increases of a counter between the two readings of a capture with such columns.
 pub fn rises(captured: &Value, [name, counter]: &[&str; 2]) -> BTreeMap<String, u64> {
     let readings = captured["readings"].as_array().unwrap();
-    let column = |reading: &Value, wanted: &str| {
-        reading["columns"].as_array().unwrap().iter().position(|column| column == wanted)
+    let column = |reading: &Value, text: &str| {
+        reading["columns"].as_array().unwrap().iter().position(|column| column == text)
     };
     let (reading, [name, counter]) = readings
         .iter()
-        .find_map(|one| Some((one, [column(one, name)?, column(one, counter)?])))
+        .find_map(|reading| Some((reading, [column(reading, name)?, column(reading, counter)?])))
         .unwrap_or_else(|| panic!("{readings:#?}"));
     let counts = |rows: &Value| -> BTreeMap<String, u64> {
         let rows = rows.as_array().unwrap().iter();
@@ -106,7 +109,9 @@ pub fn tell_of_the_time_between(lab: &Lab, url: &str, text: &str, runs: u64, run
     let statements = between["statements"].as_array().unwrap();
     let ran: Vec<(&str, u64)> = statements
         .iter()
-        .map(|one| (one["text"].as_str().unwrap(), one["counters"]["calls"].as_u64().unwrap()))
+        .map(|statement| {
+            (statement["text"].as_str().unwrap(), statement["counters"]["calls"].as_u64().unwrap())
+        })
         // By which tests wait for sessions to end.
         .filter(|(text, _)| !text.contains("pg_stat_activity"))
         .collect();

@@ -4,7 +4,7 @@ use crate::common::{Ended, Lab};
 use std::io::Read;
 use std::path::Path;
 
-/// Its parts are searched for too: errors cut texts at signs.
+/// The parts are searched for too: errors cut texts at signs.
 pub const SECRET: &str = "Zq7vSECRETx9";
 
 /// Files in which it is planted.
@@ -61,8 +61,8 @@ pub fn kept(lab: &Lab, ended: &Ended, what: &str) {
 /// Checks all files except these.
 #[track_caller]
 pub fn kept_but_in(lab: &Lab, ended: &Ended, what: &str, except: &[&str]) {
-    let said = format!("{}{}", ended.stdout, ended.stderr);
-    let all = [said.into_bytes(), written(&lab.path(""), except)].concat();
+    let text = format!("{}{}", ended.stdout, ended.stderr);
+    let all = [text.into_bytes(), written(&lab.path(""), except)].concat();
     let leak = all.windows(6).position(|window| window == b"SECRET");
     let context = leak
         .map(|at| String::from_utf8_lossy(&all[at.saturating_sub(200)..(at + 60).min(all.len())]));

@@ -82,10 +82,10 @@ fn a_data_set_is_loaded_once_and_found_as_it_was() {
         let mut hosted = Hosted::new(engine);
         let host = hosted.host.as_mut();
         // Other rows are another data set; the one before is still there beside it.
-        for (seed, wanted) in [(seed + (1 << 32), 2), (seed, 2), (seed + (1 << 32), 2)] {
+        for (seed, expected) in [(seed + (1 << 32), 2), (seed, 2), (seed + (1 << 32), 2)] {
             let row = counting_loads(host, &configuration, seed, false, &loads);
             let loaded = loads.load(Ordering::Relaxed);
-            assert_eq!((row[0].as_str(), loaded), ("3000", wanted), "{engine}");
+            assert_eq!((row[0].as_str(), loaded), ("3000", expected), "{engine}");
         }
     }
 }
@@ -93,7 +93,7 @@ fn a_data_set_is_loaded_once_and_found_as_it_was() {
 /// The values of a column as the data set makes them.
 fn days_of(set: &DataSet, column: &str) -> Vec<i32> {
     let fill = set.fills().remove(0);
-    let at = fill.columns.iter().position(|own| *own == column).unwrap();
+    let at = fill.columns.iter().position(|name| *name == column).unwrap();
     let days = |rows: work::Rows| match &rows.columns[at] {
         Values::Dates(days) => days.clone(),
         other => panic!("{other:?}"),
@@ -109,9 +109,9 @@ fn skipped(days: &[i32]) -> f64 {
 
 /// Returns the results of the sort-order probe for ORDERS in an order: bytes of all columns, the
 /// predicted bytes, and the row groups that a filter can skip.
-fn ordered(own: &[(String, Value)], format: &str, order: &str) -> (f64, f64, f64) {
+fn ordered(settings: &[(String, Value)], format: &str, order: &str) -> (f64, f64, f64) {
     let configuration = configuration(
-        own,
+        settings,
         &[
             ("workload.data", text("orders")),
             ("workload.scale", Value::Float(0.2)),
@@ -123,9 +123,9 @@ fn ordered(own: &[(String, Value)], format: &str, order: &str) -> (f64, f64, f64
     );
     let question = "SELECT count(*), sum(o_orderkey), (SELECT used_blocks * block_size FROM \
                     pragma_database_size()) FROM orders";
-    let (seen, answer) = Hosted::new("duckdb").trial(&SortOrder, &configuration, question);
-    let fact = |name: &str| seen.fact(name).unwrap_or_else(|| panic!("{name}"));
-    let of_columns = seen.facts.iter().filter(|fact| fact.name.starts_with("bytes_"));
+    let (observations, answer) = Hosted::new("duckdb").trial(&SortOrder, &configuration, question);
+    let fact = |name: &str| observations.fact(name).unwrap_or_else(|| panic!("{name}"));
+    let of_columns = observations.facts.iter().filter(|fact| fact.name.starts_with("bytes_"));
     let columns: f64 = of_columns.map(|fact| fact.value).sum();
     // Of 32 keys in a row 8 are used (TPC-H 4.2.3).
     let keys: u64 = (1..=300_000_u64).map(|order| (order >> 3) << 5 | order & 7).sum();
@@ -139,7 +139,7 @@ fn ordered(own: &[(String, Value)], format: &str, order: &str) -> (f64, f64, f64
     assert!(
         (fact("predicted_bytes") / columns - 1.0).abs() < 0.15,
         "{format} {order}: {:?}",
-        seen.facts
+        observations.facts
     );
     (columns, fact("predicted_bytes"), fact("row_groups_skipped"))
 }
@@ -155,14 +155,14 @@ fn sort_orders_are_stored_as_they_are_asked_for() {
     assert!(skipped(&sorted) > 0.0);
     let targets: Vec<_> = duckdb().collect();
     let formats = ["table", "parquet"];
-    for (number, (_, own)) in targets.iter().enumerate() {
+    for (number, (_, target)) in targets.iter().enumerate() {
         let is_last = number + 1 == targets.len();
         for format in formats.iter().filter(|format| is_last || **format == "table") {
             let (none, by_day) =
-                (ordered(own, format, "none"), ordered(own, format, "o_orderdate"));
+                (ordered(target, format, "none"), ordered(target, format, "o_orderdate"));
             assert_eq!((none.2, by_day.2), (skipped(&generated), skipped(&sorted)), "{format}");
             if is_last && *format == "table" {
-                let advised = ordered(own, format, "advise");
+                let advised = ordered(target, format, "advise");
                 // Where two orders take the same, how full the last block of each row group is
                 // decides.
                 assert!(advised.0 <= none.0 + 3.0 * 262_144.0, "{advised:?} {none:?}");

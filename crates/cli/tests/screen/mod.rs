@@ -39,8 +39,8 @@ impl Screen {
         command.stdin(theirs.try_clone().unwrap()).stdout(theirs.try_clone().unwrap());
         let child = command.env("TERM", "xterm").stderr(theirs).spawn().unwrap();
         let terminal = File::from(ours);
-        let (mut read, seen) = (terminal.try_clone().unwrap(), Arc::default());
-        let write = Arc::<Mutex<Vec<u8>>>::clone(&seen);
+        let (mut read, output) = (terminal.try_clone().unwrap(), Arc::default());
+        let write = Arc::<Mutex<Vec<u8>>>::clone(&output);
         std::thread::spawn(move || {
             let mut part = [0; 4096];
             // At its end the terminal is an error.
@@ -48,7 +48,7 @@ impl Screen {
                 write.lock().unwrap().extend_from_slice(&part[..bytes]);
             }
         });
-        Self { child, terminal, columns, seen }
+        Self { child, terminal, columns, seen: output }
     }
 
     pub fn press(&mut self, key: &[u8]) {
@@ -57,8 +57,8 @@ impl Screen {
 
     pub fn await_words(&self, words: &[&str]) {
         wait_until(&format!("{words:?} on the screen"), || {
-            let seen = lines(&self.seen.lock().unwrap(), self.columns);
-            words.iter().all(|word| seen.contains(word))
+            let lines = lines(&self.seen.lock().unwrap(), self.columns);
+            words.iter().all(|word| lines.contains(word))
         });
     }
 

@@ -108,11 +108,11 @@ pub fn once<C>(
         if found.is_none() {
             found = connect();
         }
-        let said = found.as_mut().and_then(|(_, client)| says(client));
-        if said.is_none() {
+        let message = found.as_mut().and_then(|(_, client)| says(client));
+        if message.is_none() {
             found = None;
         }
-        said == Some(true)
+        message == Some(true)
     });
     found.unwrap()
 }
@@ -152,9 +152,9 @@ pub fn processes(lab: &Lab) -> Vec<i32> {
         let process = Path::new("/proc").join(pid.to_string());
         let works_there =
             std::fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd.starts_with(&folder));
-        let told = std::fs::read(process.join("cmdline")).unwrap_or_default();
-        let told = String::from_utf8_lossy(&told).contains(folder.to_str().unwrap());
-        (works_there || told) && installed::is_alive(*pid)
+        let command = std::fs::read(process.join("cmdline")).unwrap_or_default();
+        let is_ours = String::from_utf8_lossy(&command).contains(folder.to_str().unwrap());
+        (works_there || is_ours) && installed::is_alive(*pid)
     };
     numbers.filter(concerned).collect()
 }
@@ -201,8 +201,8 @@ pub fn only_trials_on_the_small_disk_fail(lab: &Lab, disk: &str) {
     }
     for cause in causes(lab) {
         // Who sees it first: the server, or our watch over the volumes.
-        let told = ["the disk is full", "No space left on device", "a volume is nearly full"];
-        assert!(told.iter().any(|part| cause.contains(part)), "{cause}");
+        let messages = ["the disk is full", "No space left on device", "a volume is nearly full"];
+        assert!(messages.iter().any(|part| cause.contains(part)), "{cause}");
     }
     assert_eq!(std::fs::read_dir(lab.path("small")).unwrap().count(), 0);
     nothing_is_left(lab);
@@ -214,7 +214,7 @@ pub fn silent(
 ) -> (u16, Receiver<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let (tell, told) = channel();
+    let (tell, receiver) = channel();
     std::thread::spawn(move || {
         for mut socket in listener.incoming().flatten() {
             let tell = tell.clone();
@@ -226,5 +226,5 @@ pub fn silent(
             });
         }
     });
-    (port, told)
+    (port, receiver)
 }

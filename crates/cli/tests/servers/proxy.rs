@@ -43,16 +43,16 @@ impl Proxy {
     /// To the server at this port.
     pub fn start(to: u16, decide: impl Fn(&Sent<'_>) -> Act + Send + Sync + 'static) -> Self {
         let localhost = IpAddr::from(Ipv4Addr::LOCALHOST);
-        let heard = Arc::<Mutex<Vec<u8>>>::default();
-        let (own, decide) = (Arc::clone(&heard), Arc::new(decide));
+        let received = Arc::<Mutex<Vec<u8>>>::default();
+        let (shared, decide) = (Arc::clone(&received), Arc::new(decide));
         let address = relay::start(localhost, (localhost, to).into(), move |_| {
-            let (heard, decide) = (Arc::clone(&own), Arc::clone(&decide));
+            let (received, decide) = (Arc::clone(&shared), Arc::clone(&decide));
             let (mut is_first, mut last) = (true, Act::Pass);
             Box::new(move |from, bytes| {
                 if from == From::Server {
                     return if matches!(last, Act::Pass) { Fate::Pass } else { Fate::Drop };
                 }
-                heard.lock().unwrap().extend(bytes);
+                received.lock().unwrap().extend(bytes);
                 match last {
                     Act::Swallow => return Fate::Drop,
                     Act::Answer(_) => return Fate::Cut,
@@ -70,7 +70,7 @@ impl Proxy {
                 }
             })
         });
-        Self { port: address.port(), heard }
+        Self { port: address.port(), heard: received }
     }
 
     /// Returns whether a client has sent these bytes.

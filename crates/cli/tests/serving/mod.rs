@@ -162,9 +162,9 @@ impl Browser {
     /// Waits until a script's result is true.
     #[track_caller]
     pub fn until(&mut self, script: &str) {
-        let seen = self.step(&json!({ "until": script, "seconds": 60 }));
+        let step = self.step(&json!({ "until": script, "seconds": 60 }));
         assert!(
-            !seen.is_null(),
+            !step.is_null(),
             "never happened: {script}; {}",
             self.js("return document.body.innerText")
         );

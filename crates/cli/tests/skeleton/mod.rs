@@ -185,13 +185,13 @@ fn select(rows: &Rows, operation: &Operation, parameters: &[i64]) -> Results {
     let Operation::Select { outputs, rows: filter, .. } = operation else {
         return Results::default();
     };
-    let wanted = |(key, amount): &(&i64, &i64)| match filter {
+    let matches_filter = |(key, amount): &(&i64, &i64)| match filter {
         Filter::All => true,
         Filter::Key => parameters[0] == **key,
         Filter::KeyRange => (parameters[0]..=parameters[1]).contains(*key),
         Filter::Below(_, bound) => *amount < bound,
     };
-    aggregate(outputs, &rows.iter().filter(wanted).collect::<Vec<_>>())
+    aggregate(outputs, &rows.iter().filter(matches_filter).collect::<Vec<_>>())
 }
 
 fn aggregate(outputs: &[Output], found: &[(&i64, &i64)]) -> Results {

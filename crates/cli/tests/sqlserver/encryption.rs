@@ -33,25 +33,26 @@ fn strict_and_mandatory_connections_are_verified() {
         );
         let pinned =
             survey(&format!("servercertificate={}", lab.path("server.pem").display())).expect(0);
-        let seen: serde_json::Value = serde_json::from_str(&pinned.stdout).unwrap();
-        let server = &seen["servers"][0];
+        let answer: serde_json::Value = serde_json::from_str(&pinned.stdout).unwrap();
+        let server = &answer["servers"][0];
         assert_eq!(
             (&server["engine"], &server["databases"][0]["name"]),
             (&"sqlserver".into(), &"shop".into())
         );
         let settings = server["settings"].as_array().unwrap();
-        let value =
-            |name: &str| settings.iter().find(|one| one["name"] == name).unwrap()["value"].clone();
+        let value = |name: &str| {
+            settings.iter().find(|setting| setting["name"] == name).unwrap()["value"].clone()
+        };
         assert_eq!(
             (value("numa_node_count"), value("max worker threads")),
             ("2".into(), "0".into())
         );
         assert!(
-            seen["unread"]
+            answer["unread"]
                 .as_array()
                 .unwrap()
                 .iter()
-                .all(|one| !one["what"].as_str().unwrap().contains("127.0.0.1"))
+                .all(|array| !array["what"].as_str().unwrap().contains("127.0.0.1"))
         );
         // What Encrypt=Strict promises, TrustServerCertificate does not take away.
         let trusted = survey("trustservercertificate=yes");

@@ -105,7 +105,7 @@ fn answer_queries(mock: &Mock, state: i32) {
     );
 }
 
-/// Its statistics, files and waits.
+/// The statistics, files and waits.
 fn answer_storage(mock: &Mock) {
     let answer = |sql: &str, rows: &str| mock.answers.answer(sql, rows);
     answer(
@@ -258,12 +258,12 @@ fn queries_json(lab: &Lab, arguments: &[&str]) -> serde_json::Value {
 /// Text, runs and the origins of the plans of each statement.
 fn counted(found: &serde_json::Value) -> Vec<(String, u64, Vec<String>)> {
     let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
-    let one = |one: &serde_json::Value| {
+    let summary = |value: &serde_json::Value| {
         let plans =
-            one["plans"].as_array().unwrap().iter().map(|plan| text(&plan["origin"])).collect();
-        (text(&one["text"]), one["counters"]["calls"].as_u64().unwrap(), plans)
+            value["plans"].as_array().unwrap().iter().map(|plan| text(&plan["origin"])).collect();
+        (text(&value["text"]), value["counters"]["calls"].as_u64().unwrap(), plans)
     };
-    found["statements"].as_array().unwrap().iter().map(one).collect()
+    found["statements"].as_array().unwrap().iter().map(summary).collect()
 }
 
 #[test]
@@ -304,8 +304,11 @@ fn statements_are_those_of_the_query_store_where_it_counts() {
         );
         let evidence = missing["evidence"].as_str().unwrap();
         assert!(evidence.contains("missing for 1,200 seeks and scans"), "{missing}");
-        let several =
-            found["advice"].as_array().unwrap().iter().find(|one| one["kind"] == "several_plans");
+        let several = found["advice"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|array| array["kind"] == "several_plans");
         assert_eq!(several.is_some(), state == 2, "{found:#}");
         if let Some(several) = several {
             let evidence = "The Query Store has 2 plans for it: Table Scan Orders (2 runs, on \

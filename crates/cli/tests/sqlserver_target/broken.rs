@@ -102,13 +102,13 @@ fn a_drop_that_is_the_victim_of_a_deadlock_is_tried_again() {
     // Each time but the last one, and each time.
     for (victims, code) in [(4, 0), (usize::MAX, 1)] {
         let Some(url) = sql_server_stand_in(&[]) else { return };
-        let seen = Arc::new(AtomicUsize::new(0));
-        let own = Arc::clone(&seen);
+        let count = Arc::new(AtomicUsize::new(0));
+        let shared = Arc::clone(&count);
         let (url, _relay) = Relay::judging(&url, move |_| {
-            let own = Arc::clone(&own);
+            let shared = Arc::clone(&shared);
             Box::new(move |from, bytes| {
                 let is_drop = from == From::Client && contains(bytes, &utf16("DROP DATABASE"));
-                if is_drop && own.fetch_add(1, Ordering::SeqCst) < victims {
+                if is_drop && shared.fetch_add(1, Ordering::SeqCst) < victims {
                     return Fate::Answer(error_message(1205, "deadlock victim"));
                 }
                 Fate::Pass
@@ -118,7 +118,7 @@ fn a_drop_that_is_the_victim_of_a_deadlock_is_tried_again() {
         on.write("", INSERTS, "");
         let ended = on.run(code);
         if code == 0 {
-            assert_eq!(seen.load(Ordering::SeqCst), victims + 1);
+            assert_eq!(count.load(Ordering::SeqCst), victims + 1);
         } else {
             assert!(ended.stderr.contains("error 1205: deadlock victim"), "{ended:#?}");
         }

@@ -100,7 +100,10 @@ impl Accounting {
 
     /// Resource wait of a class.
     pub fn resource(&self, class: WaitClass) -> f64 {
-        self.resource_s.iter().find(|(own, _)| *own == class).map_or(0.0, |(_, seconds)| *seconds)
+        self.resource_s
+            .iter()
+            .find(|(known, _)| *known == class)
+            .map_or(0.0, |(_, seconds)| *seconds)
     }
 
     /// Everything that is accounted for.

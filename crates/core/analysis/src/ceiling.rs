@@ -20,7 +20,7 @@ use serde::Serialize;
 pub struct Ceiling {
     /// Position of the configuration in the recording.
     pub configuration: usize,
-    /// Its short label.
+    /// The short label.
     pub label: String,
     /// The volume; volumes on the same devices, which the kernel counts together, in one row
     /// (`data, log`).
@@ -122,21 +122,25 @@ impl Summary<'_> {
         let measured: Vec<Measured> =
             self.storage_runs.iter().flat_map(|run| Measured::all(run, self.studies)).collect();
         // One request at a time measures a latency, and not what the storage can do.
-        let measured = measured.into_iter().filter(|one| one.depth.is_none_or(|n| n >= DEPTH_MIN));
+        let measured = measured
+            .into_iter()
+            .filter(|measurement| measurement.depth.is_none_or(|n| n >= DEPTH_MIN));
         let measured: Vec<Measured> = measured.collect();
         let environment = self.recording.environments.first();
         let mut ceilings = Vec::new();
-        for (configuration, own) in self.recording.configurations.iter().enumerate() {
+        for (configuration, record) in self.recording.configurations.iter().enumerate() {
             let trials = match self.storage_use(configuration) {
                 Some(_) => Vec::new(),
                 None => self.grid.trials(configuration),
             };
             for names in volumes(&trials) {
                 let storage = Storage::for_volumes(environment, &names, &trials);
-                let usable: Vec<&Measured> =
-                    measured.iter().filter(|one| one.storage.is(&storage)).collect();
+                let usable: Vec<&Measured> = measured
+                    .iter()
+                    .filter(|measurement| measurement.storage.is(&storage))
+                    .collect();
                 let volumes = names.into_iter().collect();
-                let place = Place { configuration, label: &own.label, volumes };
+                let place = Place { configuration, label: &record.label, volumes };
                 for way in Way::ALL {
                     ceilings.extend(ceiling(&place, way, &trials, &storage, &usable));
                 }
@@ -153,13 +157,17 @@ impl Summary<'_> {
         trials: &[&Observations],
         device: &str,
     ) -> Option<(Vec<(f64, f64)>, String)> {
-        let used =
-            || trials.iter().flat_map(|seen| &seen.devices).filter(|own| own.device == device);
-        let names = distinct(used().flat_map(|own| own.volume.iter()));
+        let used = || {
+            trials
+                .iter()
+                .flat_map(|trial| &trial.devices)
+                .filter(|device_use| device_use.device == device)
+        };
+        let names = distinct(used().flat_map(|device_use| device_use.volume.iter()));
         let storage = Storage::for_volumes(self.recording.environments.first(), &names, trials);
         let [reads, writes] = Way::ALL.map(|way| {
-            let own = used().map(|own| way.counts(own));
-            own.fold((0.0, 0.0), |sum, own| (sum.0 + own.0 as f64, sum.1 + own.1 as f64))
+            let counts = used().map(|counts| way.counts(counts));
+            counts.fold((0.0, 0.0), |sum, count| (sum.0 + count.0 as f64, sum.1 + count.1 as f64))
         });
         let (way, (count, bytes)) =
             if reads.0 > writes.0 { (Way::Read, reads) } else { (Way::Write, writes) };
@@ -172,20 +180,20 @@ impl Summary<'_> {
                 let all = with_storage.flat_map(|study| concurrency_groups(recording, study.probe));
                 let measured = all.map(|group| -> Vec<Measured> {
                     let all = group.configurations.iter();
-                    all.filter_map(|own| {
-                        Measured::for_recording(recording, self.studies, &grid, *own)
+                    all.filter_map(|candidate| {
+                        Measured::for_recording(recording, self.studies, &grid, *candidate)
                     })
-                    .filter(|own| own.way == way && own.storage.is(&storage))
+                    .filter(|recording| recording.way == way && recording.storage.is(&storage))
                     .collect()
                 });
                 measured.collect::<Vec<_>>()
             })
             .filter(|group| group.len() > 1);
         let rank = |group: &[Measured]| {
-            group.iter().map(|own| own.rank(bytes / count)).fold(f64::INFINITY, f64::min)
+            group.iter().map(|group| group.rank(bytes / count)).fold(f64::INFINITY, f64::min)
         };
         let best = several.min_by(|a, b| rank(a).total_cmp(&rank(b)))?;
-        let depths = best.iter().map(|own| Some((own.depth?, own.ceiling.iops.mean)));
+        let depths = best.iter().map(|depth| Some((depth.depth?, depth.ceiling.iops.mean)));
         Some((depths.collect::<Option<_>>()?, best[0].ceiling.experiment.clone()))
     }
 }
@@ -210,9 +218,9 @@ fn ceiling(
         .filter(|e| e.mean >= RATE_MIN)?;
     let done = used.iter().flatten().map(|device| way.counts(device));
     let (count, bytes) =
-        done.fold((0.0, 0.0), |sum, own| (sum.0 + own.0 as f64, sum.1 + own.1 as f64));
+        done.fold((0.0, 0.0), |sum, total| (sum.0 + total.0 as f64, sum.1 + total.1 as f64));
     let mean_bytes = bytes / count;
-    let of_way = measured.iter().filter(|one| one.way == way);
+    let of_way = measured.iter().filter(|measurement| measurement.way == way);
     let best = of_way.min_by(|a, b| a.rank(mean_bytes).total_cmp(&b.rank(mean_bytes)));
     let (ceiling, share, interval) = match best {
         Some(best) => {
@@ -264,9 +272,9 @@ fn volumes<'a>(trials: &[&'a Observations]) -> Vec<Vec<&'a str>> {
     let mut found: Vec<(Vec<String>, Vec<&str>)> = Vec::new();
     let all = trials.iter().flat_map(|trial| &trial.devices);
     for volume in distinct(all.flat_map(|device| device.volume.iter())) {
-        let own = trials.iter().map(|trial| under(trial, &[volume]));
+        let rates = trials.iter().map(|trial| under(trial, &[volume]));
         let devices =
-            names(&own.into_iter().find(|devices| !devices.is_empty()).unwrap_or_default());
+            names(&rates.into_iter().find(|devices| !devices.is_empty()).unwrap_or_default());
         match found.iter_mut().find(|(known, _)| *known == devices) {
             Some((_, names)) => names.push(volume),
             None => found.push((devices, vec![volume])),
@@ -310,14 +318,16 @@ impl<'a> Storage<'a> {
     /// Returns whether both describe the same storage as far as known: host, devices, limits, file
     /// system.
     fn is(&self, other: &Self) -> bool {
-        let (Some(own), Some(theirs)) = (self.environment, other.environment) else { return false };
+        let (Some(environment), Some(theirs)) = (self.environment, other.environment) else {
+            return false;
+        };
         let place = |of: &'a VolumeEnvironment| (&of.device, &of.file_system, of.size_bytes);
         let known = |storage: &Self, environment: &'a Environment| -> Vec<_> {
             storage.volumes.iter().filter_map(|name| find(environment, name)).map(place).collect()
         };
-        let (ours, others) = (known(self, own), known(other, theirs));
-        own.host.is_some()
-            && own.host == theirs.host
+        let (ours, others) = (known(self, environment), known(other, theirs));
+        environment.host.is_some()
+            && environment.host == theirs.host
             && self.devices == other.devices
             && self.throttle == other.throttle
             && (ours.is_empty()
@@ -390,12 +400,12 @@ impl<'a> Measured<'a> {
         let several = storage.devices.len() > 1;
         let rates: Vec<f64> = trials
             .iter()
-            .filter_map(|own| {
-                let of_devices = rate(&storage.under(own), way);
+            .filter_map(|trial| {
+                let of_devices = rate(&storage.under(trial), way);
                 if several {
                     return of_devices;
                 }
-                let of_load = choice.value(own).filter(|iops| *iops > 0.0)?;
+                let of_load = choice.value(trial).filter(|iops| *iops > 0.0)?;
                 Some(of_devices.map_or(of_load, |counted| counted.max(of_load)))
             })
             .collect();
@@ -407,7 +417,7 @@ impl<'a> Measured<'a> {
             block_bytes,
             iops: Estimate::from_amounts(&rates, &choice.unit, Direction::HigherIsBetter)?,
         };
-        let depth = response::estimate(depth, &trials).map(|own| own.mean);
+        let depth = response::estimate(depth, &trials).map(|estimate| estimate.mean);
         (!storage.devices.is_empty()).then_some(Self { storage, way, rates, depth, ceiling })
     }
 
@@ -423,5 +433,5 @@ impl<'a> Measured<'a> {
 }
 
 fn find<'e>(environment: &'e Environment, volume: &str) -> Option<&'e VolumeEnvironment> {
-    environment.volumes.iter().find(|own| own.name == volume)
+    environment.volumes.iter().find(|candidate| candidate.name == volume)
 }

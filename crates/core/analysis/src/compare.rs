@@ -51,7 +51,7 @@ pub struct Comparison {
     pub scale: Scale,
     /// The factor (or difference); above 1 (0) is better than the other one.
     pub value: f64,
-    /// Its 95 % interval; in a family adjusted like the p-value ([`corrected`]), so that it
+    /// The 95 % interval; in a family adjusted like the p-value ([`corrected`]), so that it
     /// excludes "no difference" if and only if a difference is claimed. An end next to "no
     /// difference" is open.
     pub interval: Option<Interval>,
@@ -113,7 +113,8 @@ impl Values {
     }
 
     fn from_blocks(side: &[Vec<Figure>], first: usize) -> Self {
-        let values = side.iter().map(|block| block.iter().filter_map(|own| own.known).collect());
+        let values =
+            side.iter().map(|block| block.iter().filter_map(|block| block.known).collect());
         Self {
             blocks: values.filter(|block: &Vec<f64>| !block.is_empty()).collect(),
             first,
@@ -134,13 +135,13 @@ impl Comparison {
     /// taken.
     pub fn from_trials(matched: &Matched<Figure>, response: &ResponseChoice) -> Option<Self> {
         let sides = [&matched.from, &matched.to];
-        if sides.into_iter().flatten().flatten().any(|own| own.known.is_none()) {
+        if sides.into_iter().flatten().flatten().any(|side| side.known.is_none()) {
             return None;
         }
         let [from, to] = [0, 1].map(|side| Values::from_blocks(sides[side], matched.first[side]));
         let (scale, test) = tested(matched.paired, &from, &to, response.direction)?;
         let equivalence_p = scale.equivalence(&test, response.equivalence_margin);
-        let timed_out = sides.map(|side| side.iter().flatten().any(|own| own.timed_out));
+        let timed_out = sides.map(|side| side.iter().flatten().any(|side| side.timed_out));
         Self { equivalence_p, ..scale.comparison(&test) }.with_timeouts(timed_out)
     }
 
@@ -305,7 +306,7 @@ fn tested(
     })
 }
 
-/// One side of a test: a value for each block.
+/// A side of a test: a value for each block.
 #[derive(Debug, Clone)]
 pub struct Sample {
     /// Means of blocks or set-ups.
@@ -326,7 +327,7 @@ impl Sample {
 pub struct Test {
     /// The difference.
     pub value: f64,
-    /// Its 95 % interval.
+    /// The 95 % interval.
     pub interval: Option<Interval>,
     /// The p-value of "there is no difference".
     pub p_value: Option<f64>,
@@ -406,14 +407,16 @@ pub(crate) fn welch_error(a: &Moments, b: &Moments) -> Option<(f64, f64)> {
 /// Positions of those that can be the best: without time-outs, if there are any such, and of these
 /// with at least two blocks, if there are any.
 pub(crate) fn candidates(estimates: &[Option<&Estimate>]) -> Vec<usize> {
-    let some =
-        |usable: &dyn Fn(&Estimate) -> bool| estimates.iter().flatten().any(|own| usable(own));
-    let is_complete = |own: &Estimate| own.timeouts == 0 || !some(&|own| own.timeouts == 0);
+    let some = |usable: &dyn Fn(&Estimate) -> bool| {
+        estimates.iter().flatten().any(|estimate| usable(estimate))
+    };
+    let is_complete =
+        |estimate: &Estimate| estimate.timeouts == 0 || !some(&|estimate| estimate.timeouts == 0);
     (0..estimates.len())
         .filter(|at| {
-            estimates[*at].is_some_and(|own| {
-                is_complete(own)
-                    && (own.n >= 2 || !some(&|other| is_complete(other) && other.n >= 2))
+            estimates[*at].is_some_and(|estimate| {
+                is_complete(estimate)
+                    && (estimate.n >= 2 || !some(&|other| is_complete(other) && other.n >= 2))
             })
         })
         .collect()
@@ -431,14 +434,19 @@ pub(crate) fn best(
     let estimates: Vec<Option<&Estimate>> = estimates.iter().map(Option::as_ref).collect();
     let measured = candidates(&estimates).into_iter();
     let scale = comparisons.iter().flatten().map(|comparison| comparison.scale).next();
-    let gains = measured.map(|own| match &comparisons[own] {
-        _ if own == reference => Some((own, scale?.equal())),
-        Some(comparison) if Some(comparison.scale) == scale => Some((own, comparison.value)),
+    let gains = measured.map(|measurement| match &comparisons[measurement] {
+        _ if measurement == reference => Some((measurement, scale?.equal())),
+        Some(comparison) if Some(comparison.scale) == scale => {
+            Some((measurement, comparison.value))
+        }
         _ => None,
     });
     let ranked: Option<Vec<(usize, f64)>> = gains.collect();
     let Some(ranked) = ranked.filter(|_| scale.is_some()) else { return best_mean(&estimates) };
-    ranked.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0))).map(|(own, _)| own)
+    ranked
+        .into_iter()
+        .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
+        .map(|(index, _)| index)
 }
 
 /// Position of the best mean among the candidates.
@@ -454,20 +462,20 @@ pub(crate) fn best_mean(estimates: &[Option<&Estimate>]) -> Option<usize> {
 /// Each of `n` against one of them, corrected (Holm) over all; `None` for that one itself, and for
 /// all where there is none.
 pub(crate) fn against(
-    one: Option<usize>,
+    baseline: Option<usize>,
     n: usize,
     compare: &dyn Fn(usize, usize) -> Option<Comparison>,
 ) -> Vec<Option<Comparison>> {
-    corrected(each_against(one, n, compare))
+    corrected(each_against(baseline, n, compare))
 }
 
 /// Each of `n` against one of them, not corrected.
 pub(crate) fn each_against(
-    one: Option<usize>,
+    baseline: Option<usize>,
     n: usize,
     compare: &dyn Fn(usize, usize) -> Option<Comparison>,
 ) -> Vec<Option<Comparison>> {
-    (0..n).map(|to: usize| compare(one.filter(|one| *one != to)?, to)).collect()
+    (0..n).map(|to: usize| compare(baseline.filter(|from| *from != to)?, to)).collect()
 }
 
 /// Standing of each against the best one, from the comparisons with it.
@@ -493,7 +501,7 @@ pub(crate) fn standings(best: Option<usize>, against_best: &[Option<Comparison>]
 
 /// A family with its corrected p-values, and the intervals that agree with them.
 pub fn corrected(family: Vec<Option<Comparison>>) -> Vec<Option<Comparison>> {
-    let tests = family.iter().flatten().filter(|own| own.p_value.is_some()).count();
+    let tests = family.iter().flatten().filter(|family| family.p_value.is_some()).count();
     corrected_of(family, tests)
 }
 
@@ -519,9 +527,9 @@ pub(crate) fn with_adjusted_p(mut family: Vec<Option<Comparison>>) -> Vec<Option
 
 /// The members of a family of this many tests, whose p-values are adjusted, with their intervals.
 pub(crate) fn reported(family: &[Option<Comparison>], tests: usize) -> Vec<Option<Comparison>> {
-    let reported = family.iter().enumerate().map(|(at, own)| {
+    let reported = family.iter().enumerate().map(|(at, comparison)| {
         let others = family.iter().enumerate().filter(|(other, _)| *other != at);
-        Some(own.as_ref()?.reported(others.filter_map(|(_, other)| other.as_ref()), tests))
+        Some(comparison.as_ref()?.reported(others.filter_map(|(_, other)| other.as_ref()), tests))
     });
     reported.collect()
 }

@@ -45,7 +45,7 @@ pub struct ConfigurationRow {
     pub failed: usize,
     /// Trials that were stopped while they were measured: at `limits.trial_time`, or by a search.
     pub timeouts: usize,
-    /// Those of them that a search ended early.
+    /// Failed trials that a search ended early.
     #[serde(skip)]
     pub futile: usize,
     /// Blocks in which every attempt failed otherwise.
@@ -67,9 +67,9 @@ impl ConfigurationRow {
         self.timeouts.saturating_sub(self.futile)
     }
 
-    /// Its warnings but for these, which are those of the run.
+    /// The warnings but for these, which are those of the run.
     pub fn own_warnings(&self, of_run: &[WarningKind]) -> Vec<&WarningCount> {
-        self.warnings.iter().filter(|own| !of_run.contains(&own.kind)).collect()
+        self.warnings.iter().filter(|warning| !of_run.contains(&warning.kind)).collect()
     }
 
     /// Removes comparisons, which hold for a number of blocks that no outcome decides.
@@ -87,13 +87,14 @@ pub fn rows(
     let responses = Responses::new(grid);
     let mut attempts = vec![Vec::new(); recording.configurations.len()];
     for trial in &recording.trials {
-        if let Some(own) = attempts.get_mut(trial.configuration) {
-            own.push(trial);
+        if let Some(attempt) = attempts.get_mut(trial.configuration) {
+            attempt.push(trial);
         }
     }
     let all = attempts.iter().enumerate();
-    let mut rows: Vec<ConfigurationRow> =
-        all.map(|(index, own)| row(recording, index, own, grid, &responses, figures)).collect();
+    let mut rows: Vec<ConfigurationRow> = all
+        .map(|(index, record)| row(recording, index, record, grid, &responses, figures))
+        .collect();
     if let Some(figures) = figures {
         compare_rows(&mut rows, recording, figures);
     }
@@ -112,7 +113,7 @@ impl<'a> Responses<'a> {
     fn new(grid: &Grid<&'a Observations>) -> Self {
         let names = all_names(&grid.observations());
         let mut figures: Vec<Figures> = Vec::new();
-        for trials in (0..grid.cells.len()).map(|own| grid.with_timeouts(own)) {
+        for trials in (0..grid.cells.len()).map(|index| grid.with_timeouts(index)) {
             for choice in names.iter().filter_map(|name| response::named(name, &trials)) {
                 if !figures.iter().any(|known| known.response == choice) {
                     figures.push(grid.figures(&choice));
@@ -124,7 +125,7 @@ impl<'a> Responses<'a> {
 
     fn estimate(&self, name: &str, index: usize, trials: &[&Observations]) -> Option<Estimate> {
         let choice = response::named(name, trials)?;
-        self.figures.iter().find(|own| own.response == choice)?.estimate(index)
+        self.figures.iter().find(|figure| figure.response == choice)?.estimate(index)
     }
 }
 
@@ -166,7 +167,7 @@ fn row(
         lost_blocks: blocks.len() - trials.len() - timeouts,
         warnings: health::count(trials),
         waits: WaitTable::of_trials(trials),
-        hot: hot::resources(trials.iter().flat_map(|seen| &seen.resources)),
+        hot: hot::resources(trials.iter().flat_map(|trial| &trial.resources)),
         accounting: Accounting::mean(trials),
     }
 }
@@ -175,16 +176,20 @@ fn row(
 /// is not compared, and where some do there is no best.
 fn compare_rows(rows: &mut [ConfigurationRow], recording: &Recording, figures: &Figures) {
     let baseline = recording.run.baseline;
-    let kind = |own: usize| WorkKind::of_configuration(recording, own);
-    let one_kind = (1..rows.len()).all(|own| kind(own) == kind(0));
-    let one = |from, to| figures.compare(from, to).filter(|_| kind(from) == kind(to));
+    let kind = |index: usize| WorkKind::of_configuration(recording, index);
+    let one_kind = (1..rows.len()).all(|index| kind(index) == kind(0));
+    let comparable = |from, to| figures.compare(from, to).filter(|_| kind(from) == kind(to));
     let estimates: Vec<_> = rows.iter().map(|row| row.response.clone()).collect();
-    let reference = baseline.filter(|own| *own < rows.len()).unwrap_or(0);
-    let ranked = compare::each_against(Some(reference), rows.len(), &one);
+    let reference = baseline.filter(|baseline| *baseline < rows.len()).unwrap_or(0);
+    let ranked = compare::each_against(Some(reference), rows.len(), &comparable);
     let best = compare::best(&estimates, &ranked, reference);
     let best = best.filter(|_| one_kind && !figures.grid.set_up_once());
-    let factors = compare::against(baseline.filter(|own| *own < rows.len()), rows.len(), &one);
-    let against_best = compare::against(best, rows.len(), &one);
+    let factors = compare::against(
+        baseline.filter(|baseline| *baseline < rows.len()),
+        rows.len(),
+        &comparable,
+    );
+    let against_best = compare::against(best, rows.len(), &comparable);
     let standings = compare::standings(best, &against_best);
     let compared = factors.into_iter().zip(against_best).zip(standings);
     for (row, ((factor, against_best), standing)) in rows.iter_mut().zip(compared) {

@@ -58,11 +58,14 @@ impl Decomposition {
         let unit = matched.from.first()?.first()?.work.unit.clone();
         matched.to.first()?;
         let all = |of: fn(&Observations) -> f64, sides: &[&[Vec<&Observations>]]| -> f64 {
-            mean(sides.iter().copied().flatten().flatten().map(|seen| of(seen)).collect::<Vec<_>>())
+            mean(sides.iter().copied().flatten().flatten().map(|side| of(side)).collect::<Vec<_>>())
         };
-        let work = all(|seen| seen.work.amount as f64, &[&matched.from, &matched.to]);
-        let sessions = |side: &Vec<_>| all(|seen| f64::from(seen.connections), &[side]);
-        let total = Seconds::from_trials(matched, PartKind::Total, |seen| seen.time.session_s);
+        let work =
+            all(|observations| observations.work.amount as f64, &[&matched.from, &matched.to]);
+        let sessions = |side: &Vec<_>| all(|side| f64::from(side.connections), &[side]);
+        let total = Seconds::from_trials(matched, PartKind::Total, |observations| {
+            observations.time.session_s
+        });
         let classes = by_class(matched);
         Some(Self {
             unit,
@@ -102,7 +105,7 @@ fn by_class(matched: &Matched<&Observations>) -> Vec<Seconds> {
             .map(|block| {
                 block
                     .iter()
-                    .map(|seen| (seen.work.amount as f64, Accounting::for_trial(seen)))
+                    .map(|block| (block.work.amount as f64, Accounting::for_trial(block)))
                     .collect()
             })
             .collect()
@@ -112,7 +115,7 @@ fn by_class(matched: &Matched<&Observations>) -> Vec<Seconds> {
         let [from, to] = [0, 1].map(|side: usize| {
             sides[side]
                 .iter()
-                .map(|block| mean(block.iter().map(|(work, own)| seconds(own) / work)))
+                .map(|block| mean(block.iter().map(|(work, value)| seconds(value) / work)))
                 .collect()
         });
         Seconds::new(matched, kind, from, to)
@@ -142,8 +145,9 @@ fn by_type(matched: &Matched<&Observations>, classes: &[Seconds]) -> Vec<Seconds
         .into_iter()
         .map(|(is_client, name)| {
             let kind = if is_client { PartKind::ClientWait } else { PartKind::WaitType };
-            Seconds::from_trials(matched, kind(name.to_owned()), |seen| {
-                seen.waits
+            Seconds::from_trials(matched, kind(name.to_owned()), |observations| {
+                observations
+                    .waits
                     .iter()
                     .filter(is_part)
                     .filter(|wait| {

@@ -14,7 +14,7 @@ use serde::Serialize;
 pub struct ConfigurationDevices {
     /// Position of the configuration in the recording.
     pub configuration: usize,
-    /// Its short label.
+    /// The short label.
     pub label: String,
     /// Trials with counters.
     pub trials: usize,
@@ -31,9 +31,9 @@ pub struct ConfigurationDevices {
 pub struct DeviceRow {
     /// The volumes that it carries.
     pub volume: VolumeNames,
-    /// Its name.
+    /// The name.
     pub device: String,
-    /// Its figures.
+    /// The figures.
     pub figures: DeviceFigures,
 }
 
@@ -44,7 +44,7 @@ impl Summary<'_> {
         let devices = configurations.filter_map(|(position, configuration)| {
             let trials = self.grid.trials(position).into_iter();
             let trials: Vec<&Observations> = trials.filter(|o| !o.devices.is_empty()).collect();
-            let all = trials.iter().flat_map(|seen| &seen.devices);
+            let all = trials.iter().flat_map(|trial| &trial.devices);
             let names = distinct(all.map(|device| (&device.volume, device.device.as_str())));
             let load = self.storage_use(position);
             (!names.is_empty()).then(|| ConfigurationDevices {
@@ -77,16 +77,18 @@ fn copies_of_trials(
 
 impl DeviceRow {
     fn from_trials(trials: &[&Observations], volume: &VolumeNames, device: &str) -> Self {
-        let own: Vec<&DeviceUse> = trials
+        let device_uses: Vec<&DeviceUse> = trials
             .iter()
             .filter_map(|o| {
-                o.devices.iter().find(|own| own.volume == *volume && own.device == device)
+                o.devices
+                    .iter()
+                    .find(|device_use| device_use.volume == *volume && device_use.device == device)
             })
             .collect();
         Self {
             volume: volume.clone(),
             device: device.to_owned(),
-            figures: DeviceFigures::of_device(&own),
+            figures: DeviceFigures::of_device(&device_uses),
         }
     }
 }

@@ -9,24 +9,26 @@ use observations::ConfigurationRecord;
 impl Summary<'_> {
     /// The settings by which commits of a configuration may be lost: `synchronous=off`.
     pub(crate) fn weakened(&self, configuration: usize) -> Vec<String> {
-        let own = &self.recording.configurations[configuration];
-        let rules = self.rules(own).iter();
-        let weakened = rules.filter_map(|rule| Some((rule.path, rule.weakened(&own.settings)?)));
+        let configuration = &self.recording.configurations[configuration];
+        let rules = self.rules(configuration).iter();
+        let weakened =
+            rules.filter_map(|rule| Some((rule.path, rule.weakened(&configuration.settings)?)));
         weakened.map(|(path, value)| format!("{}={value}", wording::short_name(path))).collect()
     }
 
     fn rules(&self, configuration: &ConfigurationRecord) -> &'static [DurabilityRule] {
-        let own = engine(configuration).unwrap_or_default();
-        let rules = self.durability.iter().find(|(known, _)| *known == own);
+        let engine = engine(configuration).unwrap_or_default();
+        let rules = self.durability.iter().find(|(known, _)| *known == engine);
         rules.map_or(&[], |(_, rules)| rules)
     }
 
     /// The configurations of a level, and by which settings all of them weaken durability.
     fn weakened_level(&self, effect: &FactorEffect, level: &str) -> Vec<String> {
         let rows = self.recording.configurations.iter().enumerate();
-        let own = rows.filter(|(_, own)| own.level(&effect.factor) == Some(level));
-        let all = own.map(|(at, _)| self.weakened(at));
-        all.reduce(|a, b| a.into_iter().filter(|one| b.contains(one)).collect()).unwrap_or_default()
+        let rows = rows.filter(|(_, row)| row.level(&effect.factor) == Some(level));
+        let all = rows.map(|(at, _)| self.weakened(at));
+        all.reduce(|a, b| a.into_iter().filter(|setting| b.contains(setting)).collect())
+            .unwrap_or_default()
     }
 
     /// The levels of a factor that weaken durability, where levels differ in it; empty otherwise.
@@ -39,17 +41,21 @@ impl Summary<'_> {
             .filter(|level| level.trials > 0)
             .map(|level| (level.level.as_str(), self.weakened_level(effect, &level.level)))
             .collect();
-        let everywhere = |one: &String| of_level.iter().all(|(_, weakened)| weakened.contains(one));
+        let everywhere =
+            |text: &String| of_level.iter().all(|(_, weakened)| weakened.contains(text));
         let weaker: Vec<String> = of_level
             .iter()
             .filter_map(|(level, weakened)| {
-                let own: Vec<&str> =
-                    weakened.iter().filter(|one| !everywhere(one)).map(String::as_str).collect();
+                let specific: Vec<&str> = weakened
+                    .iter()
+                    .filter(|setting| !everywhere(setting))
+                    .map(String::as_str)
+                    .collect();
                 let level = format!("{name}={level}");
-                match own[..] {
+                match specific[..] {
                     [] => None,
                     [only] if only == level => Some(level),
-                    _ => Some(format!("{level} ({})", own.join(", "))),
+                    _ => Some(format!("{level} ({})", specific.join(", "))),
                 }
             })
             .collect();
@@ -64,7 +70,7 @@ impl Summary<'_> {
     pub fn durability_against(&self, from: usize, to: usize) -> String {
         let before = self.weakened(from);
         let mut more = self.weakened(to);
-        more.retain(|one| !before.contains(one));
+        more.retain(|setting| !before.contains(setting));
         if more.is_empty() {
             return String::new();
         }
@@ -79,32 +85,33 @@ impl Summary<'_> {
             .iter()
             .filter(|row| row.done > 0)
             .filter_map(|row| {
-                let own = engine(&self.recording.configurations[row.index])?;
-                Some((own, self.weakened(row.index)))
+                let engine = engine(&self.recording.configurations[row.index])?;
+                Some((engine, self.weakened(row.index)))
             })
             .collect();
         let mut engines: Vec<(&str, &Vec<String>)> = Vec::new();
-        for (own, weakened) in &all {
-            if engines.iter().all(|(known, _)| known != own) {
-                engines.push((own, weakened));
+        for (name, weakened) in &all {
+            if engines.iter().all(|(known, _)| known != name) {
+                engines.push((name, weakened));
             }
         }
         // Within an engine it is the factor that differs.
         let are_alike = engines.iter().all(|(name, weakened)| {
-            all.iter().filter(|(own, _)| own == name).all(|(_, other)| &other == weakened)
+            all.iter().filter(|(engine, _)| engine == name).all(|(_, other)| &other == weakened)
         });
         if !are_alike {
             return None;
         }
         let (weak, strong): (Vec<_>, Vec<_>) =
             engines.into_iter().partition(|(_, weakened)| !weakened.is_empty());
-        let named = weak.iter().map(|(own, by)| format!("{own} ({})", by.join(", ")));
+        let named = weak.iter().map(|(engine, by)| format!("{engine} ({})", by.join(", ")));
         let named = wording::list(&named.collect::<Vec<_>>());
         match (weak.is_empty(), strong.is_empty()) {
             (true, _) => None,
             (false, true) => Some(format!("In every configuration {MAY_BE_LOST}: {named}.")),
             (false, false) => {
-                let strong: Vec<String> = strong.iter().map(|(own, _)| (*own).to_owned()).collect();
+                let strong: Vec<String> =
+                    strong.iter().map(|(engine, _)| (*engine).to_owned()).collect();
                 let verb = if strong.len() == 1 { "keeps" } else { "keep" };
                 Some(format!(
                     "Durability is unequal between engines: with {named} {MAY_BE_LOST}; {} {verb} \

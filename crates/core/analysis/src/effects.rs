@@ -60,7 +60,7 @@ pub struct FactorEffect {
     pub detectable: Option<Detectable>,
 }
 
-/// One level of a factor.
+/// A level of a factor.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LevelEffect {
     /// Label of the level.
@@ -134,7 +134,7 @@ impl Factors {
             .collect();
         let pairs = layouts.iter().enumerate();
         let pairs =
-            pairs.flat_map(|(i, one)| layouts[i + 1..].iter().map(move |other| (one, other)));
+            pairs.flat_map(|(i, layout)| layouts[i + 1..].iter().map(move |other| (layout, other)));
         // What the main factor gains is asked first: "more files help only with ...".
         let ordered = pairs.map(|(a, b)| if main == Some(b.factor) { (b, a) } else { (a, b) });
         let mut interactions: Vec<Interaction> =
@@ -180,7 +180,9 @@ pub(crate) fn corrected(effects: &mut [FactorEffect], interactions: &mut [Intera
     let levels = effects.iter_mut().flat_map(|effect| &mut effect.levels);
     let alone = levels.filter_map(|level| level.comparison.as_mut());
     let alone = alone.map(|comparison| (comparison.p_value, &mut comparison.adjusted_p));
-    let together = interactions.iter_mut().map(|it| (Some(it.p_value), &mut it.adjusted_p));
+    let together = interactions
+        .iter_mut()
+        .map(|interaction| (Some(interaction.p_value), &mut interaction.adjusted_p));
     let family = correct(alone.chain(together).collect());
     for effect in effects.iter_mut() {
         effect.adjust_intervals(family);

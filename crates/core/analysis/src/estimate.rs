@@ -80,9 +80,9 @@ pub struct Ratio {
 impl Ratio {
     /// Summarises logarithms of ratios, one of each block; `None` when none is finite.
     pub fn from_logs(logs: &[f64]) -> Option<Self> {
-        let own = Estimate::from_values(logs, "", Direction::LowerIsBetter)?;
-        let interval = own.interval.map(|interval| interval.map(f64::exp));
-        Some(Self { ratio: own.mean.exp(), interval, blocks: own.n })
+        let values = Estimate::from_values(logs, "", Direction::LowerIsBetter)?;
+        let interval = values.interval.map(|interval| interval.map(f64::exp));
+        Some(Self { ratio: values.mean.exp(), interval, blocks: values.n })
     }
 }
 
@@ -103,9 +103,10 @@ impl Estimate {
     /// Summarises values that are never below 0: what the interval has there is cut off; it costs
     /// no coverage. `None` when no value is finite.
     pub fn from_amounts(values: &[f64], unit: &str, direction: Direction) -> Option<Self> {
-        let own = Self::from_values(values, unit, direction)?;
-        let interval = own.interval.map(|it| Interval { low: it.low.max(0.0), ..it });
-        Some(Self { interval, ..own })
+        let estimate = Self::from_values(values, unit, direction)?;
+        let interval =
+            estimate.interval.map(|interval| Interval { low: interval.low.max(0.0), ..interval });
+        Some(Self { interval, ..estimate })
     }
 
     /// An estimate whose interval comes from elsewhere.
@@ -351,9 +352,9 @@ mod tests {
         let of = |values: &[f64]| Estimate::from_values(values, "s", Direction::LowerIsBetter);
         assert_eq!(of(&[]), None);
         assert_eq!(of(&[f64::NAN, f64::INFINITY]), None);
-        let one = of(&[3.0, f64::NAN]).unwrap();
-        assert_eq!((one.n, one.mean, one.median), (1, 3.0, 3.0));
-        assert_eq!((one.interval, one.sd, one.cv()), (None, None, None));
+        let partial = of(&[3.0, f64::NAN]).unwrap();
+        assert_eq!((partial.n, partial.mean, partial.median), (1, 3.0, 3.0));
+        assert_eq!((partial.interval, partial.sd, partial.cv()), (None, None, None));
         let even = of(&[4.0, 1.0, 2.0, 9.0]).unwrap();
         assert_eq!((even.median, even.min, even.max), (3.0, 1.0, 9.0));
         assert_eq!(of(&[-1.0, 1.0]).unwrap().cv(), None);
@@ -365,7 +366,7 @@ mod tests {
         let steady = vec![100.0, 101.0, 99.0, 100.0];
         let noisy = vec![100.0, 130.0, 70.0, 100.0];
         let of = |values: &[&Vec<f64>], until| {
-            blocks_needed(&values.iter().map(|it| (*it).clone()).collect::<Vec<_>>(), until)
+            blocks_needed(&values.iter().map(|value| (*value).clone()).collect::<Vec<_>>(), until)
         };
         assert_eq!(of(&[&steady], 0.026), Some(1.0));
         assert_eq!(of(&[&steady], 0.013), Some(4.0));

@@ -50,8 +50,8 @@ impl Summary<'_> {
     /// about a configuration.
     pub fn run_warnings(&self) -> Vec<WarningKind> {
         let done = self.done();
-        let of_run = self.warnings().into_iter().filter(|own| own.trials == done);
-        of_run.filter(|_| self.configurations.len() > 1).map(|own| own.kind).collect()
+        let of_run = self.warnings().into_iter().filter(|warning| warning.trials == done);
+        of_run.filter(|_| self.configurations.len() > 1).map(|failure| failure.kind).collect()
     }
 
     /// Trials that timed out.
@@ -59,7 +59,7 @@ impl Summary<'_> {
         self.recording.trials.iter().filter(|trial| trial.timed_out()).count()
     }
 
-    /// Those of them that a search ended early, as they could not beat its best trial.
+    /// Failed trials that a search ended early, as they could not beat its best trial.
     pub fn futile(&self) -> impl Iterator<Item = &TrialRecord> {
         self.recording.trials.iter().filter(|trial| trial.is_futile())
     }

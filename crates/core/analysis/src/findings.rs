@@ -26,12 +26,13 @@ impl Summary<'_> {
         if self.done() == 0 {
             return caveats::find(self, None);
         }
-        let asked = self.asked_factor();
-        let is_answered =
-            claims.first().is_some_and(|claim| asked.is_some_and(|own| claim.is_about(own)));
+        let asked_factor = self.asked_factor();
+        let is_answered = claims.first().is_some_and(|claim| {
+            asked_factor.is_some_and(|asked_factor| claim.is_about(asked_factor))
+        });
         let (about_asked, about_others): (Vec<_>, Vec<_>) = verdict::no_difference(self)
             .into_iter()
-            .partition(|(factor, _)| Some(*factor) == asked && !is_answered);
+            .partition(|(factor, _)| Some(*factor) == asked_factor && !is_answered);
         let of_factor = |(_, finding): (usize, Finding)| finding;
         let explanations = self.explanations();
         let (cause, best) = explanations.split_at(explanations.len().min(1));

@@ -24,7 +24,7 @@ pub struct GainTable {
     pub columns: Vec<GainColumn>,
 }
 
-/// One level against the reference level.
+/// A level against the reference level.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GainColumn {
     /// Position of the level.
@@ -103,7 +103,7 @@ fn average_gain(matched: &Matched<Figure>, direction: Direction) -> Option<Estim
 pub struct BestOfLevel {
     /// Position of the configuration in the recording.
     pub configuration: usize,
-    /// Its response.
+    /// The response.
     pub response: Estimate,
     /// Against the best configuration of the reference level; `None` for the reference level
     /// itself. Both are chosen by looking, so that it is a description and no test: it has
@@ -118,11 +118,12 @@ impl BestOfLevel {
             return vec![None; layout.levels];
         }
         let best = |level: usize| -> Option<(usize, Estimate)> {
-            let own: Vec<usize> = layout.configurations(level).collect();
-            let mut estimates: Vec<_> = own.iter().map(|c| figures.estimate(*c)).collect();
+            let configurations: Vec<usize> = layout.configurations(level).collect();
+            let mut estimates: Vec<_> =
+                configurations.iter().map(|c| figures.estimate(*c)).collect();
             let best =
                 compare::best_mean(&estimates.iter().map(Option::as_ref).collect::<Vec<_>>())?;
-            Some((own[best], estimates[best].take()?))
+            Some((configurations[best], estimates[best].take()?))
         };
         let first = best(layout.reference);
         (0..layout.levels)
@@ -131,8 +132,10 @@ impl BestOfLevel {
                 let from = first.as_ref().filter(|_| level != layout.reference);
                 let comparison = from.and_then(|(from, _)| figures.compare(*from, configuration));
                 let factor = comparison
-                    .filter(|it| it.scale == Scale::Ratio && it.bound.is_none())
-                    .map(|it| it.value);
+                    .filter(|comparison| {
+                        comparison.scale == Scale::Ratio && comparison.bound.is_none()
+                    })
+                    .map(|comparison| comparison.value);
                 Some(Self { configuration, response: estimate, factor })
             })
             .collect()

@@ -56,15 +56,15 @@ pub struct LimitError(String);
 impl Gate {
     /// Limits on a percentile that some configurations have too few values for.
     pub fn too_few(&self) -> impl Iterator<Item = (&Limit, &TooFew)> {
-        self.limits.iter().filter_map(|own| Some((&own.limit, own.too_few.as_ref()?)))
+        self.limits.iter().filter_map(|limit| Some((&limit.limit, limit.too_few.as_ref()?)))
     }
 
     /// Limits of which no configuration could be judged: too few blocks, or values that are not
     /// above 0.
     pub fn not_judged(&self) -> impl Iterator<Item = &LimitJudged> {
-        self.limits
-            .iter()
-            .filter(|limit| limit.configurations.iter().all(|own| own.adjusted_p.is_none()))
+        self.limits.iter().filter(|limit| {
+            limit.configurations.iter().all(|configuration| configuration.adjusted_p.is_none())
+        })
     }
 }
 
@@ -192,7 +192,7 @@ pub struct Judged {
     /// Relative change of the response, as measured: 0.04 is 4 % more. `None` where it cannot be
     /// computed.
     pub change: Option<f64>,
-    /// Its 95 % interval, not corrected.
+    /// The 95 % interval, not corrected.
     pub interval: Option<Interval>,
     /// One-sided p-value of "the limit is kept", corrected (Holm) over the configurations.
     pub adjusted_p: Option<f64>,
@@ -252,9 +252,9 @@ pub fn judge(
     let limits = limits.iter().map(|limit| {
         let response = common(limit.response.as_deref().unwrap_or(&primary), &from, &to)?;
         let figures = grid.figures(&response);
-        let candidates = cells.pairs.iter().map(|(own, other)| Candidate {
+        let candidates = cells.pairs.iter().map(|(from, other)| Candidate {
             label: recording.configurations[*other].label.clone(),
-            values: figures.grid.matched(*own, *other).logarithms(),
+            values: figures.grid.matched(*from, *other).logarithms(),
         });
         let too_few = TooFew::find(&response.name, &[&from[..], &to].concat());
         LimitJudged::new(limit, response, candidates.collect(), too_few)
@@ -274,8 +274,8 @@ pub(crate) fn common(
 ) -> Result<ResponseChoice, GateError> {
     let of_both = |name: &str| {
         let find =
-            |side: &[&Observations]| side.iter().find_map(|seen| ResponseChoice::named(name, seen));
-        find(from).filter(|own| find(to).as_ref() == Some(own))
+            |side: &[&Observations]| side.iter().find_map(|side| ResponseChoice::named(name, side));
+        find(from).filter(|value| find(to).as_ref() == Some(value))
     };
     of_both(name).ok_or_else(|| {
         let all = response::all_names(&[from, to].concat());
@@ -288,15 +288,15 @@ impl Matched<Figure> {
     /// Means of the logarithms of each block; `None` where a value has none, or there is none.
     fn logarithms(&self) -> Option<Logarithms> {
         let sample = |side: &[Vec<Figure>], first: usize| {
-            let log = |own: &Figure| own.known.filter(|value| *value > 0.0).map(f64::ln);
+            let log = |figure: &Figure| figure.known.filter(|value| *value > 0.0).map(f64::ln);
             let blocks = side.iter().map(|block| block.iter().map(log).collect::<Option<Vec<_>>>());
             let values: Vec<f64> = blocks.map(|logs| logs.map(mean)).collect::<Option<_>>()?;
-            let all = mean(side.iter().flatten().filter_map(|own| own.known));
+            let all = mean(side.iter().flatten().filter_map(|side| side.known));
             let rounding = (resolution(side.iter().flatten()) / all).powi(2) / 12.0;
             (!values.is_empty()).then_some(Sample { values, known: Known { first, rounding } })
         };
         let timed_out =
-            |side: &[Vec<Figure>]| side.iter().flatten().any(|own: &Figure| own.timed_out);
+            |side: &[Vec<Figure>]| side.iter().flatten().any(|figure: &Figure| figure.timed_out);
         Some(Logarithms {
             is_paired: self.paired,
             from: sample(&self.from, self.first[0])?,
@@ -339,17 +339,22 @@ impl LimitJudged {
             });
         }
         let number = candidates.len();
-        let judged = candidates.into_iter().map(|own| own.judge(rise, limit.share, number));
+        let judged =
+            candidates.into_iter().map(|candidate| candidate.judge(rise, limit.share, number));
         let (mut configurations, beyond): (Vec<Judged>, Vec<Option<f64>>) = judged.unzip();
-        let adjusted = configurations.iter_mut().map(|it| &mut it.adjusted_p);
+        let adjusted = configurations.iter_mut().map(|configuration| &mut configuration.adjusted_p);
         correct(beyond.into_iter().zip(adjusted).collect());
-        for judged in
-            configurations.iter_mut().filter(|it| it.adjusted_p.is_some_and(|p| p < ONE_SIDED))
+        for judged in configurations
+            .iter_mut()
+            .filter(|configuration| configuration.adjusted_p.is_some_and(|p| p < ONE_SIDED))
         {
             judged.decision = Decision::Broken;
         }
-        let decision =
-            configurations.iter().map(|it| it.decision).max().unwrap_or(Decision::Unsure);
+        let decision = configurations
+            .iter()
+            .map(|configuration| configuration.decision)
+            .max()
+            .unwrap_or(Decision::Unsure);
         Ok(Self { limit: limit.clone(), response, rise, decision, configurations, too_few })
     }
 }
@@ -370,7 +375,7 @@ impl Candidate {
         let Some(Logarithms { is_paired, from, to, timed_out }) = self.values else {
             return (unsure, None);
         };
-        let seen = Test::run(is_paired, &from, &to, RESOLUTION);
+        let test = Test::run(is_paired, &from, &to, RESOLUTION);
         let sign = if rise { 1.0 } else { -1.0 };
         // The test of "no more than the limit" is that of "no difference" from values that are at
         // the limit.
@@ -391,9 +396,9 @@ impl Candidate {
             .map(|(error, df)| sign * (limit + sign * noncentrality(df, number) * error).exp_m1());
         let judged = Judged {
             decision: if kept && may_keep { Decision::Kept } else { Decision::Unsure },
-            change: exact.then(|| seen.value.exp_m1()),
-            interval: seen.interval.filter(|_| exact).map(|interval| interval.map(f64::exp_m1)),
-            repeats: seen.blocks,
+            change: exact.then(|| test.value.exp_m1()),
+            interval: test.interval.filter(|_| exact).map(|interval| interval.map(f64::exp_m1)),
+            repeats: test.blocks,
             detectable: detectable.filter(|change| exact && (rise || *change < 1.0)),
             ..unsure
         };
@@ -415,7 +420,7 @@ mod tests {
     #[test]
     fn limits_are_read() {
         let of = |text: &str| {
-            text.parse::<Limit>().map(|it| (it.response, it.way, (it.share * 1e6).round()))
+            text.parse::<Limit>().map(|text| (text.response, text.way, (text.share * 1e6).round()))
         };
         assert_eq!(of("slower:3%"), Ok((None, Way::Worse, 30_000.0)));
         assert_eq!(of("faster: 2.5 %"), Ok((None, Way::Better, 25_000.0)));

@@ -38,7 +38,7 @@ struct Design {
 pub struct Figures {
     /// The response.
     pub response: ResponseChoice,
-    /// Its figure in each trial.
+    /// The figure in each trial.
     pub grid: Grid<Figure>,
 }
 
@@ -56,7 +56,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Its noun in reports.
+    /// The noun in reports.
     pub fn noun(self) -> &'static str {
         if self == Self::Block { "block" } else { "set-up" }
     }
@@ -91,10 +91,10 @@ impl<'a> Grid<&'a Observations> {
         let plots: Vec<usize> = recording
             .configurations
             .iter()
-            .map(|own| {
+            .map(|configuration| {
                 let next = numbers.len();
                 let hard = recording.factors.iter().filter(|factor| factor.hard_to_change);
-                let levels: Vec<_> = hard.map(|it| own.level(&it.name)).collect();
+                let levels: Vec<_> = hard.map(|factor| configuration.level(&factor.name)).collect();
                 *numbers.entry(levels).or_insert(next)
             })
             .collect();
@@ -117,19 +117,19 @@ impl<'a> Grid<&'a Observations> {
     pub fn trials(&self, configuration: usize) -> Vec<&'a Observations> {
         self.cells[configuration]
             .iter()
-            .map(|(_, seen)| *seen)
-            .filter(|seen| !seen.timed_out())
+            .map(|(_, observations)| *observations)
+            .filter(|observations| !observations.timed_out())
             .collect()
     }
 
     /// Returns its observations, including those of timed-out trials.
     pub fn with_timeouts(&self, configuration: usize) -> Vec<&'a Observations> {
-        self.cells[configuration].iter().map(|(_, seen)| *seen).collect()
+        self.cells[configuration].iter().map(|(_, observations)| *observations).collect()
     }
 
     /// Returns the figures of a response.
     pub fn figures(&self, response: &ResponseChoice) -> Figures {
-        let grid = self.map(|seen| response.figure(seen)).rounded();
+        let grid = self.map(|grid| response.figure(grid)).rounded();
         Figures { grid, response: response.clone() }
     }
 }
@@ -142,21 +142,21 @@ impl Grid<Figure> {
         let groups: Vec<Vec<f64>> = self
             .cells
             .iter()
-            .map(|cells| cells.iter().filter_map(|(_, own)| own.value()).collect())
+            .map(|cells| cells.iter().filter_map(|(_, cell)| cell.value()).collect())
             .collect();
-        let figures = self.cells.iter().flatten().filter(|(_, own)| own.value().is_some());
-        let steps: Vec<f64> = figures.filter_map(|(_, own)| own.step).collect();
+        let figures = self.cells.iter().flatten().filter(|(_, cell)| cell.value().is_some());
+        let steps: Vec<f64> = figures.filter_map(|(_, cell)| cell.step).collect();
         let finest = steps.iter().copied().fold(f64::INFINITY, f64::min);
         // Zeros at the end of a number may be missing. Steps of other ratios are no digits: the
         // buckets of latencies, or one of the events that a rate counts.
-        let are_digits = steps.iter().all(|own| {
-            let places = (own / finest).log10();
+        let are_digits = steps.iter().all(|step| {
+            let places = (step / finest).log10();
             (places - places.round()).abs() < 1e-9
         });
         let digit = are_digits.then_some(finest);
         if let Some(step) = digit.and_then(|digit| step(&groups, digit)) {
             let figures = self.cells.iter_mut().flatten();
-            figures.for_each(|(_, own)| own.step = own.step.map(|_| step));
+            figures.for_each(|(_, cell)| cell.step = cell.step.map(|_| step));
         }
         self
     }
@@ -172,12 +172,12 @@ impl Figures {
     pub fn values(&self, configuration: usize) -> impl Iterator<Item = (u32, f64)> {
         self.grid.cells[configuration]
             .iter()
-            .filter_map(|(block, own)| Some((*block, own.value()?)))
+            .filter_map(|(block, cell)| Some((*block, cell.value()?)))
     }
 
     /// The values of all trials, in the order of configurations and blocks.
     pub fn all(&self) -> impl Iterator<Item = f64> {
-        (0..self.grid.cells.len()).flat_map(|own| self.values(own)).map(|(_, value)| value)
+        (0..self.grid.cells.len()).flat_map(|index| self.values(index)).map(|(_, value)| value)
     }
 }
 
@@ -185,7 +185,7 @@ impl<T: Copy> Grid<T> {
     /// Maps each trial's value; trials without a result are left out.
     pub fn map<U>(&self, of: impl Fn(T) -> Option<U>) -> Grid<U> {
         let cells = self.cells.iter().map(|cells| {
-            cells.iter().filter_map(|(block, own)| Some((*block, of(*own)?))).collect()
+            cells.iter().filter_map(|(block, cell)| Some((*block, of(*cell)?))).collect()
         });
         Grid { cells: cells.collect(), design: Rc::clone(&self.design) }
     }
@@ -193,7 +193,7 @@ impl<T: Copy> Grid<T> {
     /// The usable trials.
     #[must_use]
     pub fn filter(&self, usable: impl Fn(T) -> bool) -> Self {
-        self.map(|own| usable(own).then_some(own))
+        self.map(|grid| usable(grid).then_some(grid))
     }
 
     /// The trial of a configuration in a block.
@@ -228,8 +228,8 @@ impl<T: Copy> Grid<T> {
 
     /// Groups values by block, or by round.
     pub fn repeated<U>(&self, cells: impl Iterator<Item = (u32, U)>, unit: Unit) -> Repeats<U> {
-        let (units, first) = self.units(cells.map(|(block, own)| (block, 0, own)), unit);
-        Repeats { units: units.into_iter().map(|(_, own)| own).collect(), first }
+        let (units, first) = self.units(cells.map(|(block, cell)| (block, 0, cell)), unit);
+        Repeats { units: units.into_iter().map(|(_, cells)| cells).collect(), first }
     }
 
     /// Groups values of a block and a configuration by unit, in order; with the number that the
@@ -244,11 +244,11 @@ impl<T: Copy> Grid<T> {
             Unit::Round | Unit::SetUp => self.design.setups.get(&block).copied().unwrap_or(1),
         };
         let mut units: BTreeMap<(u32, usize), Vec<U>> = BTreeMap::new();
-        for (block, configuration, own) in cells {
+        for (block, configuration, cell) in cells {
             let plot = if unit == Unit::SetUp { self.design.plots[configuration] } else { 0 };
-            units.entry((round(block), plot)).or_default().push(own);
+            units.entry((round(block), plot)).or_default().push(cell);
         }
-        let units: Vec<_> = units.into_iter().map(|((round, _), own)| (round, own)).collect();
+        let units: Vec<_> = units.into_iter().map(|((round, _), cells)| (round, cells)).collect();
         let first = self.first(&units);
         (units, first)
     }
@@ -305,8 +305,8 @@ impl<T: Copy> Grid<T> {
     fn paired(&self, pairs: impl Iterator<Item = (usize, usize)>, unit: Unit) -> Matched<T> {
         let both = pairs.flat_map(|(from, to)| {
             let cells = self.cells[from].iter();
-            cells.filter_map(move |(block, own)| {
-                Some((*block, from, (*own, self.cell(to, *block)?)))
+            cells.filter_map(move |(block, cell)| {
+                Some((*block, from, (*cell, self.cell(to, *block)?)))
             })
         });
         let (units, first) = self.units(both, unit);
@@ -325,7 +325,7 @@ impl<T> Matched<T> {
 impl Matched<Figure> {
     /// Returns whether any trial timed out.
     pub fn timed_out(&self) -> bool {
-        self.from.iter().chain(&self.to).flatten().any(|own| own.timed_out)
+        self.from.iter().chain(&self.to).flatten().any(|cell| cell.timed_out)
     }
 }
 
@@ -361,13 +361,15 @@ impl FactorLayout {
         let positions: Vec<Option<usize>> = recording
             .configurations
             .iter()
-            .map(|own| own.level(&record.name).and_then(|label| labels.get(label).copied()))
+            .map(|configuration| {
+                configuration.level(&record.name).and_then(|label| labels.get(label).copied())
+            })
             .collect();
         let mut index: HashMap<Others, usize> = HashMap::new();
         let mut groups: Vec<Vec<Option<usize>>> = Vec::new();
-        for (configuration, own) in recording.configurations.iter().enumerate() {
+        for (configuration, configuration_record) in recording.configurations.iter().enumerate() {
             let Some(level) = positions[configuration] else { continue };
-            let others = own.levels.iter().filter(|l| l.factor != record.name);
+            let others = configuration_record.levels.iter().filter(|l| l.factor != record.name);
             let others = others.map(|l| (l.factor.as_str(), l.level.as_str())).collect();
             let kind = WorkKind::of_configuration(recording, configuration);
             let key = (format!("{kind:?}"), others);
@@ -387,10 +389,12 @@ impl FactorLayout {
                 kinds[level].push(kind);
             }
         }
-        kinds.retain(|own| !own.is_empty());
-        let does_more =
-            |own: &[WorkKind], other: &[WorkKind]| own.iter().any(|it| !other.contains(it));
-        let differ = kinds.iter().any(|own| does_more(own, &kinds[0]) || does_more(&kinds[0], own));
+        kinds.retain(|kind| !kind.is_empty());
+        let does_more = |work_kinds: &[WorkKind], other: &[WorkKind]| {
+            work_kinds.iter().any(|work_kind| !other.contains(work_kind))
+        };
+        let differ =
+            kinds.iter().any(|kind| does_more(kind, &kinds[0]) || does_more(&kinds[0], kind));
         Self {
             factor,
             levels: record.levels.len(),
@@ -426,7 +430,10 @@ impl FactorLayout {
     #[must_use]
     pub fn at(&self, by: &Self, level: usize) -> Self {
         let kept = self.groups.iter().map(|group| {
-            group.iter().map(|own| own.filter(|own| by.positions[*own] == Some(level))).collect()
+            group
+                .iter()
+                .map(|group| group.filter(|group| by.positions[*group] == Some(level)))
+                .collect()
         });
         let groups =
             kept.filter(|group: &Vec<Option<usize>>| group.iter().any(Option::is_some)).collect();

@@ -10,7 +10,7 @@ use crate::{
 use observations::{Direction, Observations, Recording};
 use serde::Serialize;
 
-/// One side of a comparison.
+/// A side of a comparison.
 #[derive(Debug, Clone, Copy)]
 pub struct Side<'a> {
     /// The run.
@@ -81,7 +81,7 @@ pub struct ResponseChange {
 pub struct Percent {
     /// The difference in percent.
     pub value: f64,
-    /// Its 95 % interval.
+    /// The 95 % interval.
     pub interval: Option<Interval>,
 }
 
@@ -133,13 +133,13 @@ pub fn matched_cells(
     [from, to]: [&[usize]; 2],
     varied: &[&str],
 ) -> MatchedCells {
-    let others = |own: &usize| -> Vec<_> {
-        let levels = recording.configurations[*own].levels.iter();
+    let others = |index: &usize| -> Vec<_> {
+        let levels = recording.configurations[*index].levels.iter();
         levels.filter(|level| !varied.contains(&level.factor.as_str())).collect()
     };
     let pairs: Vec<(usize, usize)> = from
         .iter()
-        .filter_map(|own| Some((*own, *to.iter().find(|other| others(other) == others(own))?)))
+        .filter_map(|from| Some((*from, *to.iter().find(|other| others(other) == others(from))?)))
         .collect();
     MatchedCells { unmatched: from.len() + to.len() - 2 * pairs.len(), pairs }
 }
@@ -166,31 +166,31 @@ enum Over {
 impl<'a> Sides<'a> {
     fn all_exist(&self) -> bool {
         let [from, to] = [0, 1].map(|side| self.grids[side].cells.len());
-        self.pairs.iter().all(|own| own.0 < from && own.1 < to)
+        self.pairs.iter().all(|pair| pair.0 < from && pair.1 < to)
     }
 
     fn trials(&self) -> [Vec<&'a Observations>; 2] {
         let [from, to] = &self.grids;
         [
-            self.pairs.iter().flat_map(|own| from.trials(own.0)).collect(),
-            self.pairs.iter().flat_map(|own| to.trials(own.1)).collect(),
+            self.pairs.iter().flat_map(|pair| from.trials(pair.0)).collect(),
+            self.pairs.iter().flat_map(|pair| to.trials(pair.1)).collect(),
         ]
     }
 
     /// Pairs the values of both sides; `T` is the value of a trial.
     fn matched<T: Copy>(&self, [from, to]: [&Grid<T>; 2]) -> Matched<T> {
         match (&self.over, self.pairs) {
-            (Over::Runs, [(own, other)]) => {
-                let repeats = |grid: &Grid<T>, own| grid.repeats(own, grid.unit_of_levels());
-                Matched::apart(repeats(from, *own), repeats(to, *other))
+            (Over::Runs, [(first, other)]) => {
+                let repeats = |grid: &Grid<T>, index| grid.repeats(index, grid.unit_of_levels());
+                Matched::apart(repeats(from, *first), repeats(to, *other))
             }
             (_, pairs) => from.matched_over(pairs),
         }
     }
 
     fn estimates(&self, [from, to]: [&Figures; 2]) -> [Option<Estimate>; 2] {
-        if let (Over::Blocks | Over::Runs, [(own, other)]) = (&self.over, self.pairs) {
-            [from.estimate(*own), to.estimate(*other)]
+        if let (Over::Blocks | Over::Runs, [(first, other)]) = (&self.over, self.pairs) {
+            [from.estimate(*first), to.estimate(*other)]
         } else {
             let matched = self.matched([&from.grid, &to.grid]);
             [(matched.from, matched.first[0]), (matched.to, matched.first[1])]
@@ -248,18 +248,19 @@ fn changes(
         Some(ResponseChange { response, from: from?, to: to?, comparison, percent: None })
     });
     let mut changes: Vec<ResponseChange> = changes.collect();
-    let is_other = |own: &ResponseChange| own.response.name != chosen.name;
-    let others = changes.iter().filter(|own| is_other(own)).map(|own| own.comparison.clone());
+    let is_other = |response_change: &ResponseChange| response_change.response.name != chosen.name;
+    let others =
+        changes.iter().filter(|change| is_other(change)).map(|change| change.comparison.clone());
     let mut others = corrected(others.collect()).into_iter();
-    for own in &mut changes {
-        own.comparison = if is_other(own) {
+    for change in &mut changes {
+        change.comparison = if is_other(change) {
             others.next().flatten()
         } else {
-            own.comparison.take().map(Comparison::alone)
+            change.comparison.take().map(Comparison::alone)
         };
-        let comparison = own.comparison.as_ref();
-        own.percent =
-            comparison.and_then(|it| Percent::from_comparison(it, own.response.direction));
+        let comparison = change.comparison.as_ref();
+        change.percent = comparison
+            .and_then(|comparison| Percent::from_comparison(comparison, change.response.direction));
     }
     changes
 }

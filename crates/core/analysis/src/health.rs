@@ -70,9 +70,12 @@ impl WarningsCompared {
         let sides = [count(from), count(to)];
         let mut kinds: Vec<WarningSides> = Vec::new();
         for WarningCount { kind, detail, .. } in sides.iter().flatten() {
-            if kinds.iter().all(|own| own.kind != *kind) {
+            if kinds.iter().all(|warning| warning.kind != *kind) {
                 let [from, to] = [0, 1].map(|side| {
-                    sides[side].iter().find(|own| own.kind == (*kind)).map_or(0, |own| own.trials)
+                    sides[side]
+                        .iter()
+                        .find(|side| side.kind == (*kind))
+                        .map_or(0, |side| side.trials)
                 });
                 kinds.push(WarningSides { kind: *kind, from, to, detail: detail.clone() });
             }
@@ -86,9 +89,9 @@ impl WarningsCompared {
 /// Figures of a scripted engine come from a virtual clock: only what the script itself can
 /// get wrong is warned, not the machine under it.
 pub fn warnings(observations: &Observations) -> Vec<Warning> {
-    let above = |kind, limit: f64, said: &dyn Fn(String) -> String| {
+    let above = |kind, limit: f64, text: &dyn Fn(String) -> String| {
         let share = share(kind, observations).filter(|share| *share > limit);
-        (kind, share.map(|share| said(number::percent(share, 1))))
+        (kind, share.map(|share| text(number::percent(share, 1))))
     };
     let too_much = Accounting::for_trial(observations).unaccounted_s <= 0.0;
     let is_of_runs = observations.work.unit == Work::RUN;
@@ -157,11 +160,11 @@ fn overloaded(observations: &Observations) -> Option<String> {
     let load = &observations.load;
     let (schedule_s, free_until_s) = (load.schedule_s?, load.free_until_s?);
     (free_until_s < OVERLOADED_FROM * schedule_s && observations.elapsed_s > 0.0).then(|| {
-        let asked = number::grouped(load.sends_intended as f64 / schedule_s);
+        let grouped = number::grouped(load.sends_intended as f64 / schedule_s);
         let unit = if is_of_ios(observations) { "I/Os" } else { "transactions" };
         let done = number::grouped(starts_done(observations) as f64 / observations.elapsed_s);
         format!(
-            "requested {asked} {unit}/s, achieved {done}/s: latency from the intended start \
+            "requested {grouped} {unit}/s, achieved {done}/s: latency from the intended start \
              grows with the length of the trial"
         )
     })

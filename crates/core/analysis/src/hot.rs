@@ -75,9 +75,11 @@ impl HotResources {
 }
 
 /// The kinds that make up much of the samples of their class.
-pub fn resources<'a>(seen: impl IntoIterator<Item = &'a WaitedResource>) -> Vec<HotResources> {
+pub fn resources<'a>(
+    waited_resources: impl IntoIterator<Item = &'a WaitedResource>,
+) -> Vec<HotResources> {
     let (mut kinds, mut classes) = (BTreeMap::new(), BTreeMap::new());
-    for resource in seen {
+    for resource in waited_resources {
         *classes.entry(resource.class).or_insert(0) += resource.samples;
         if let Some(kind) = &resource.kind {
             kinds
@@ -110,7 +112,7 @@ pub fn resources<'a>(seen: impl IntoIterator<Item = &'a WaitedResource>) -> Vec<
             })
         })
         .collect();
-    hot.sort_by_key(|one| Reverse(one.samples));
+    hot.sort_by_key(|resource| Reverse(resource.samples));
     hot
 }
 
@@ -146,8 +148,10 @@ mod tests {
             resource("LATCH_EX", latch, "ALLOC", None, 1),
             resource("PAGEIOLATCH_EX", read, "5:1:900", Some("data or index page"), 19),
         ]);
-        let found: Vec<_> =
-            hot.iter().map(|one| (&*one.wait_type, &*one.kind, one.samples, one.of)).collect();
+        let found: Vec<_> = hot
+            .iter()
+            .map(|resource| (&*resource.wait_type, &*resource.kind, resource.samples, resource.of))
+            .collect();
         assert_eq!(
             found,
             [

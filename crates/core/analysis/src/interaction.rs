@@ -51,9 +51,9 @@ impl Interaction {
         by: &FactorLayout,
         figures: &Figures,
     ) -> Option<Self> {
-        let all = || figures.grid.cells.iter().flatten().map(|(_, own)| own);
+        let all = || figures.grid.cells.iter().flatten().map(|(_, cell)| cell);
         // Without the blocks in which a trial timed out gains would be those of fast trials only.
-        if all().any(|own| own.timed_out) {
+        if all().any(|cell| cell.timed_out) {
             return None;
         }
         let values: Vec<f64> = figures.all().collect();
@@ -141,8 +141,8 @@ fn tables(
         }
     }
     let each = members.values().next()?.len();
-    let balanced =
-        members.len() == factor.levels * by.levels && members.values().all(|own| own.len() == each);
+    let balanced = members.len() == factor.levels * by.levels
+        && members.values().all(|member| member.len() == each);
     if !balanced || factor.levels < 2 || by.levels < 2 {
         return None;
     }
@@ -151,8 +151,8 @@ fn tables(
     };
     let table = |block: u32| -> Option<Vec<Vec<f64>>> {
         let mut table = vec![vec![0.0; by.levels]; factor.levels];
-        for ((a, b), own) in &members {
-            for configuration in own {
+        for ((a, b), members_of_cell) in &members {
+            for configuration in members_of_cell {
                 table[*a][*b] += value(*configuration, block)? / each as f64;
             }
         }

@@ -12,7 +12,7 @@ pub const PERCENTILES: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
 /// recorded any.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Latencies {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// In the order of the file.
     pub configurations: Vec<ConfigurationLatency>,
@@ -23,7 +23,7 @@ pub struct Latencies {
 pub struct ConfigurationLatency {
     /// Position of the configuration in the recording.
     pub configuration: usize,
-    /// Its short label.
+    /// The short label.
     pub label: String,
     /// Trials that recorded any.
     pub trials: usize,
@@ -40,7 +40,7 @@ impl Summary<'_> {
     /// service time is latency.
     pub fn latencies(&self) -> Vec<Latencies> {
         let mut kinds: Vec<Latencies> = Vec::new();
-        let all = self.recording.done().flat_map(|(_, seen)| &seen.latencies);
+        let all = self.recording.done().flat_map(|(_, observations)| &observations.latencies);
         for name in distinct(all.map(|latency| latency.name.as_str())) {
             if kinds.iter().any(|kind| self.is_in(name, &kind.name)) {
                 continue;
@@ -66,28 +66,32 @@ impl Summary<'_> {
 
     /// The histogram of each trial that has one.
     fn histograms(&self, configuration: usize, name: &str) -> Vec<&Histogram> {
-        let recorded =
-            self.grid.cells[configuration].iter().filter_map(|(_, seen)| seen.latency(name));
+        let recorded = self.grid.cells[configuration]
+            .iter()
+            .filter_map(|(_, observations)| observations.latency(name));
         recorded.filter(|histogram| !histogram.is_empty()).collect()
     }
 
     /// Returns whether all latencies of one kind are latencies of the other.
     fn is_in(&self, name: &str, other: &str) -> bool {
-        let seen = self.grid.cells.iter().flatten().map(|(_, seen)| seen);
-        let mut recorded = seen.filter_map(|seen| Some((seen.latency(name)?, seen.latency(other))));
-        recorded.all(|(own, other)| own.is_empty() || other == Some(own))
+        let observations = self.grid.cells.iter().flatten().map(|(_, observations)| observations);
+        let mut recorded = observations.filter_map(|observations| {
+            Some((observations.latency(name)?, observations.latency(other)))
+        });
+        recorded.all(|(histogram, other)| histogram.is_empty() || other == Some(histogram))
     }
 }
 
 impl ConfigurationLatency {
     fn for_configuration(row: &ConfigurationRow, trials: &[&Histogram]) -> Option<Self> {
-        let largest_ns = trials.iter().map(|own| own.percentile_ns(100.0)).max()?;
+        let largest_ns = trials.iter().map(|trial| trial.percentile_ns(100.0)).max()?;
         let percentiles = std::array::from_fn(|at| {
             let percent = PERCENTILES[at];
-            let is_available =
-                |own: &&Histogram| Percentile { percent, values: own.len() }.is_available();
+            let is_available = |histogram: &&Histogram| {
+                Percentile { percent, values: histogram.len() }.is_available()
+            };
             let values: Vec<f64> =
-                trials.iter().map(|own| own.quantile_ns(percent) / 1e9).collect();
+                trials.iter().map(|trial| trial.quantile_ns(percent) / 1e9).collect();
             let estimate = Estimate::from_values(&values, "s", Direction::LowerIsBetter);
             estimate.filter(|_| trials.iter().all(is_available))
         });
@@ -95,7 +99,7 @@ impl ConfigurationLatency {
             configuration: row.index,
             label: row.label.clone(),
             trials: trials.len(),
-            recorded: trials.iter().map(|one| one.len()).sum(),
+            recorded: trials.iter().map(|trial| trial.len()).sum(),
             percentiles,
             largest_s: largest_ns as f64 / 1e9,
         })

@@ -44,25 +44,26 @@ impl Summary<'_> {
         let machines = &check.as_ref().or(plan.as_ref())?.factors.last()?.levels;
         Some(MachineReport {
             machines: machines.clone(),
-            check: check.as_ref().map(|own| factors(&summarize(own))),
-            plan: plan.as_ref().map(|own| factors(&summarize(own))),
+            check: check.as_ref().map(|check| factors(&summarize(check))),
+            plan: plan.as_ref().map(|plan| factors(&summarize(plan))),
         })
     }
 }
 
 /// Returns the tests of the last factor, alone and with each other one, as a family of their own.
 pub fn factors(summary: &Summary<'_>) -> Factors {
-    let mut own = summary.factors.clone().without_claims();
+    let mut factors = summary.factors.clone().without_claims();
     let (Some(figures), Some(machine)) = (&summary.figures, summary.layouts.last()) else {
-        return own;
+        return factors;
     };
     let record = &summary.recording.factors[machine.factor];
-    own.effects[machine.factor] = FactorEffect::estimate(record, machine, &summary.grid, figures);
+    factors.effects[machine.factor] =
+        FactorEffect::estimate(record, machine, &summary.grid, figures);
     let others = summary.layouts.iter().filter(|other| other.factor != machine.factor);
-    own.interactions =
+    factors.interactions =
         others.filter_map(|other| Interaction::estimate(other, machine, figures)).collect();
-    own.family = corrected(&mut own.effects, &mut own.interactions);
-    own
+    factors.family = corrected(&mut factors.effects, &mut factors.interactions);
+    factors
 }
 
 /// Returns a sentence for each machine but the first one, by the check between machines.
@@ -113,14 +114,14 @@ pub fn checked(recording: &Recording) -> Option<Recording> {
             ..trial.without_details()
         })
     });
-    let mut own = Recording {
+    let mut recording = Recording {
         trials: trials.collect(),
         configurations: machines.iter().map(|machine| with_machine(&plain, machine)).collect(),
         factors: vec![factor(&machines)],
         ..frame(recording)
     };
-    own.run.baseline = Some(0);
-    Some(own)
+    recording.run.baseline = Some(0);
+    Some(recording)
 }
 
 /// Returns a recording with the machine as its last factor; `None` where fewer than two machines
@@ -132,8 +133,8 @@ pub fn by_machine(recording: &Recording) -> Option<Recording> {
     for trial in recording.valid() {
         blocks.entry(trial.machine.as_ref()?).or_default().insert(trial.block);
     }
-    for own in blocks.values() {
-        ordinals.extend((1..).zip(own).map(|(ordinal, block)| (*block, ordinal)));
+    for block in blocks.values() {
+        ordinals.extend((1..).zip(block).map(|(ordinal, block)| (*block, ordinal)));
     }
     let count = recording.configurations.len();
     let trials = recording.valid().filter_map(|trial| {
@@ -148,11 +149,14 @@ pub fn by_machine(recording: &Recording) -> Option<Recording> {
         })
     });
     let all = machines.iter().flat_map(|machine| {
-        recording.configurations.iter().map(move |own| with_machine(own, machine))
+        recording
+            .configurations
+            .iter()
+            .map(move |configuration| with_machine(configuration, machine))
     });
     // Each block of a machine sets up each level of a hard-to-change factor for itself.
     let factors = recording.factors.iter();
-    let factors = factors.map(|own| FactorRecord { hard_to_change: false, ..own.clone() });
+    let factors = factors.map(|factor| FactorRecord { hard_to_change: false, ..factor.clone() });
     Some(Recording {
         trials: trials.collect(),
         configurations: all.collect(),
@@ -181,13 +185,15 @@ fn factor(machines: &[String]) -> FactorRecord {
 }
 
 /// A configuration on a machine.
-fn with_machine(own: &ConfigurationRecord, machine: &str) -> ConfigurationRecord {
-    let mut own = own.clone();
-    let label = format!("{} {MACHINE}={machine}", own.label);
-    label.trim_start().clone_into(&mut own.label);
-    own.key = format!("{} {machine}", own.key);
-    own.levels.push(LevelRecord { factor: MACHINE.into(), level: machine.to_owned() });
-    own
+fn with_machine(configuration_record: &ConfigurationRecord, machine: &str) -> ConfigurationRecord {
+    let mut configuration_record = configuration_record.clone();
+    let label = format!("{} {MACHINE}={machine}", configuration_record.label);
+    label.trim_start().clone_into(&mut configuration_record.label);
+    configuration_record.key = format!("{} {machine}", configuration_record.key);
+    configuration_record
+        .levels
+        .push(LevelRecord { factor: MACHINE.into(), level: machine.to_owned() });
+    configuration_record
 }
 
 /// A recording without factors and trials. Its order is that of a grid.

@@ -60,11 +60,11 @@ impl Means {
 fn places(layout: &FactorLayout, grid: &Grid<Figure>) -> Vec<Place> {
     let mut places = Vec::new();
     for group in layout.groups() {
-        let cells = group.iter().flatten().flat_map(|own| &grid.cells[*own]);
+        let cells = group.iter().flatten().flat_map(|group| &grid.cells[*group]);
         let blocks: BTreeSet<u32> = cells.map(|(block, _)| *block).collect();
         places.extend(blocks.into_iter().map(|block| Place {
             block,
-            levels: group.iter().map(|own| grid.cell((*own)?, block)).collect(),
+            levels: group.iter().map(|group| grid.cell((*group)?, block)).collect(),
         }));
     }
     places
@@ -95,6 +95,6 @@ fn compared(places: &[Place], levels: usize, reference: usize) -> Vec<usize> {
 
 /// Over the places of each block or set-up, then over these.
 fn estimate(places: &[&Place], level: usize, figures: &Figures, unit: Unit) -> Option<Estimate> {
-    let own = places.iter().filter_map(|place| Some((place.block, place.levels[level]?)));
-    figures.response.estimate_means(&figures.grid.repeated(own, unit))
+    let values = places.iter().filter_map(|place| Some((place.block, place.levels[level]?)));
+    figures.response.estimate_means(&figures.grid.repeated(values, unit))
 }

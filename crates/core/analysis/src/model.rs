@@ -50,7 +50,7 @@ pub struct ModelSummary {
     pub demands: Vec<LevelDemands>,
     /// The busiest device, where its speed at several depths of its queue is known.
     pub device: Option<DeviceDepths>,
-    /// Its fits.
+    /// The fits.
     #[serde(skip)]
     pub(crate) fitted: Option<Judged>,
     /// Role of the factor.
@@ -79,7 +79,7 @@ pub struct ModelLevel {
 /// Gunther's law, or Amdahl's where the data show no coherency.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Scalability {
-    /// Its coefficients.
+    /// The coefficients.
     pub law: Usl,
     /// 95 % t intervals of throughput of one, contention and coherency; `None` of one that came
     /// out as 0.
@@ -88,7 +88,7 @@ pub struct Scalability {
     pub residual: f64,
     /// The level with the highest throughput; `None` where it never falls.
     pub peak: Option<f64>,
-    /// Its 95 % interval; `None` where coherency does not differ significantly from 0.
+    /// The 95 % interval; `None` where coherency does not differ significantly from 0.
     pub peak_interval: Option<Interval>,
     /// True if the data show coherency (a falling throughput): its interval lies above 0.
     pub falls: bool,
@@ -115,7 +115,9 @@ impl Summary<'_> {
     pub fn throughput_models(&self) -> Vec<ModelSummary> {
         let mut groups = self.model_groups();
         let named = self.named_configurations();
-        groups.sort_by_key(|group| !group.levels.iter().any(|(own, _)| named.contains(own)));
+        groups.sort_by_key(|group| {
+            !group.levels.iter().any(|(configuration, _)| named.contains(configuration))
+        });
         groups.truncate(MODELS_MAX);
         groups.into_iter().filter_map(|group| self.throughput_model(group)).collect()
     }
@@ -134,13 +136,16 @@ impl Summary<'_> {
         {
             let numbers = factor.numeric.as_deref().unwrap_or_default();
             for group in layout.groups() {
-                let known = group.iter().zip(numbers).filter_map(|(own, n)| Some(((*own)?, *n)));
-                let done = known.filter(|(own, _)| !self.grid.trials(*own).is_empty());
+                let known =
+                    group.iter().zip(numbers).filter_map(|(group, n)| Some(((*group)?, *n)));
+                let done =
+                    known.filter(|(configuration, _)| !self.grid.trials(*configuration).is_empty());
                 let mut levels: Vec<(usize, f64)> = done.collect();
                 levels.sort_by(|a, b| a.1.total_cmp(&b.1));
                 if levels.len() >= LEVELS_MIN
-                    && levels.iter().all(|(own, _)| {
-                        !self.recording.configurations[*own].sets(Role::ArrivalRate, roles)
+                    && levels.iter().all(|(configuration, _)| {
+                        !self.recording.configurations[*configuration]
+                            .sets(Role::ArrivalRate, roles)
                     })
                 {
                     groups.push(ModelGroup { factor, levels });
@@ -156,32 +161,41 @@ impl Summary<'_> {
         let device = self.busiest_device(&levels);
         let measured: Vec<Measured> = levels
             .iter()
-            .filter_map(|own| {
+            .filter_map(|level| {
                 Measured::at_level(
-                    own.0,
-                    own.1,
-                    &self.grid.trials(own.0),
-                    device.as_ref().map(|own| own.device.as_str()),
+                    level.0,
+                    level.1,
+                    &self.grid.trials(level.0),
+                    device.as_ref().map(|device| device.device.as_str()),
                 )
             })
             .collect();
-        let points: Vec<Level> = measured.iter().map(|own| own.level.clone()).collect();
-        let processors =
-            self.recording.environments.first().map(|own| own.cpus).filter(|cpus| *cpus > 0);
+        let points: Vec<Level> =
+            measured.iter().map(|measurement| measurement.level.clone()).collect();
+        let processors = self
+            .recording
+            .environments
+            .first()
+            .map(|environment| environment.cpus)
+            .filter(|cpus| *cpus > 0);
         let machine = machine(processors, device.as_ref());
         let held_out = self.held_out(&factor.name, &points);
-        let refusal = measured.iter().find_map(|own| own.saturated.clone());
+        let refusal = measured.iter().find_map(|measurement| measurement.saturated.clone());
         let judged = match &refusal {
             Some(why) => Err(why.clone()),
             None => holdout::judge(&points, &machine, &held_out).map_err(|error| error.to_string()),
         };
         let tested = judged.as_ref().ok().and_then(|judged| judged.candidates.first());
         let test = |n: f64| {
-            tested?.tested.iter().find(|own| own.prediction.n.total_cmp(&n).is_eq()).cloned()
+            tested?.tested.iter().find(|level| level.prediction.n.total_cmp(&n).is_eq()).cloned()
         };
         let first = measured.first()?;
-        let demands = [first, measured.last()?].map(|own| {
-            LevelDemands::at_level(own.level.n, &self.grid.trials(own.configuration), processors)
+        let demands = [first, measured.last()?].map(|level| {
+            LevelDemands::at_level(
+                level.level.n,
+                &self.grid.trials(level.configuration),
+                processors,
+            )
         });
         Some(ModelSummary {
             factor: factor.name.clone(),
@@ -197,11 +211,11 @@ impl Summary<'_> {
             demands: demands.into(),
             levels: measured
                 .iter()
-                .map(|own| ModelLevel {
-                    configuration: own.configuration,
-                    n: own.level.n,
-                    measured: own.estimate.clone(),
-                    tested: test(own.level.n),
+                .map(|measurement| ModelLevel {
+                    configuration: measurement.configuration,
+                    n: measurement.level.n,
+                    measured: measurement.estimate.clone(),
+                    tested: test(measurement.level.n),
                 })
                 .collect(),
             device,
@@ -216,8 +230,8 @@ impl Summary<'_> {
     fn held_out(&self, factor: &str, levels: &[Level]) -> Vec<bool> {
         let rules: Vec<_> = self.hold_out.iter().filter(|rule| rule.factor == factor).collect();
         if rules.is_empty() {
-            let seen = levels.len() - holdout::automatic(levels.len());
-            return (0..levels.len()).map(|at| at >= seen).collect();
+            let fitted = levels.len() - holdout::automatic(levels.len());
+            return (0..levels.len()).map(|at| at >= fitted).collect();
         }
         levels.iter().map(|level| rules.iter().any(|rule| rule.holds(level.n))).collect()
     }
@@ -240,20 +254,20 @@ impl Measured {
         device: Option<&str>,
     ) -> Option<Self> {
         let choice = response::named("throughput", trials)?;
-        let values: Vec<f64> = trials.iter().filter_map(|seen| choice.value(seen)).collect();
+        let values: Vec<f64> = trials.iter().filter_map(|trial| choice.value(trial)).collect();
         let estimate = Estimate::from_values(&values, &choice.unit, choice.direction)?;
         let cpu: Vec<f64> = trials
             .iter()
-            .filter_map(|seen| {
-                let work = choice.value(seen)? * seen.elapsed_s;
-                (work > 0.0 && seen.machine.own_s > 0.0).then(|| seen.machine.own_s / work)
+            .filter_map(|trial| {
+                let work = choice.value(trial)? * trial.elapsed_s;
+                (work > 0.0 && trial.machine.own_s > 0.0).then(|| trial.machine.own_s / work)
             })
             .collect();
         let cpu_s = (cpu.len() == trials.len()).then(|| cpu.iter().sum::<f64>() / cpu.len() as f64);
         let limited = trials
             .iter()
-            .filter(|seen| {
-                seen.warnings.iter().any(|warning| warning.kind == WarningKind::LoadLimited)
+            .filter(|trial| {
+                trial.warnings.iter().any(|warning| warning.kind == WarningKind::LoadLimited)
             })
             .count();
         let saturated = (2 * limited >= trials.len()).then(|| {
@@ -278,7 +292,8 @@ fn scalability(levels: &[Level]) -> Option<Scalability> {
         .collect();
     let fit = Fit::least_squares(&points, Law::Universal).ok()?;
     let intervals = [0, 1, 2].map(|coefficient| fit.interval(coefficient));
-    let shown = |coefficient: usize| intervals[coefficient].is_some_and(|own| own.low > 0.0);
+    let shown =
+        |coefficient: usize| intervals[coefficient].is_some_and(|interval| interval.low > 0.0);
     let drawn = steps(levels).map(|n| (n, fit.usl.throughput(n), fit.band(n)));
     Some(Scalability {
         law: fit.usl,
@@ -322,6 +337,6 @@ impl ModelSummary {
 /// Counters of the trials are with the levels, of which some are held out; what was probed is known
 /// beforehand.
 fn machine(processors: Option<u32>, device: Option<&DeviceDepths>) -> Machine {
-    let probed = device.filter(|own| own.probed.is_some());
-    Machine { processors, probed: probed.map_or_else(Vec::new, |own| own.depths.clone()) }
+    let probed = device.filter(|device| device.probed.is_some());
+    Machine { processors, probed: probed.map_or_else(Vec::new, |probe| probe.depths.clone()) }
 }

@@ -42,20 +42,20 @@ impl Summary<'_> {
 impl OpenLoop {
     fn from_trials(label: &str, trials: &[&Observations]) -> Option<Self> {
         let sum =
-            |part: fn(&Observations) -> f64| trials.iter().map(|seen| part(seen)).sum::<f64>();
-        let starts = sum(|seen| seen.load.sends_intended as f64);
-        let schedule_s = sum(|seen| seen.load.schedule_s.unwrap_or(0.0));
-        let elapsed_s = sum(|seen| seen.elapsed_s);
-        let missed_us = trials.iter().map(|seen| seen.load.send_delay_us_max).max().unwrap_or(0);
+            |part: fn(&Observations) -> f64| trials.iter().map(|trial| part(trial)).sum::<f64>();
+        let starts = sum(|observations| observations.load.sends_intended as f64);
+        let schedule_s = sum(|observations| observations.load.schedule_s.unwrap_or(0.0));
+        let elapsed_s = sum(|observations| observations.elapsed_s);
+        let missed_us = trials.iter().map(|trial| trial.load.send_delay_us_max).max().unwrap_or(0);
         (starts > 0.0 && schedule_s > 0.0 && elapsed_s > 0.0).then(|| Self {
             label: label.to_owned(),
             trials: trials.len(),
             asked: starts / schedule_s,
-            done: sum(|seen| health::starts_done(seen) as f64) / elapsed_s,
-            late: sum(|seen| seen.load.sends_late.unwrap_or(0) as f64) / starts,
-            missed: sum(|seen| seen.load.sends_missed as f64) / starts,
+            done: sum(|observations| health::starts_done(observations) as f64) / elapsed_s,
+            late: sum(|observations| observations.load.sends_late.unwrap_or(0) as f64) / starts,
+            missed: sum(|observations| observations.load.sends_missed as f64) / starts,
             missed_s_max: missed_us as f64 / 1e6,
-            overloaded: trials.iter().filter(|seen| health::is_overloaded(seen)).count(),
+            overloaded: trials.iter().filter(|trial| health::is_overloaded(trial)).count(),
         })
     }
 }

@@ -16,9 +16,9 @@ use std::collections::BTreeMap;
 pub struct Outlier {
     /// Position of the configuration in the recording.
     pub configuration: usize,
-    /// Its label.
+    /// The label.
     pub label: String,
-    /// Its block.
+    /// The block.
     pub block: u32,
     /// The value.
     pub value: f64,
@@ -27,7 +27,7 @@ pub struct Outlier {
     pub expected: f64,
     /// Unit of both.
     pub unit: String,
-    /// Its deviation, in robust standard deviations: 0.6745 (x - expected) / MAD, of logarithms
+    /// The deviation, in robust standard deviations: 0.6745 (x - expected) / MAD, of logarithms
     /// where all values have one.
     pub modified_z: f64,
 }
@@ -76,8 +76,8 @@ fn outliers(recording: &Recording, figures: &Figures) -> Vec<Outlier> {
     let all = spread(&mut rows.iter().flat_map(|row| row.deviations.values()));
     let mut found = Vec::new();
     for row in &rows {
-        let own = spread(&mut row.deviations.values());
-        let Some(mad) = own.into_iter().chain(all).reduce(f64::max) else { continue };
+        let spread = spread(&mut row.deviations.values());
+        let Some(mad) = spread.into_iter().chain(all).reduce(f64::max) else { continue };
         for (block, deviation) in &row.deviations {
             let modified_z = MAD_SHARE * deviation / mad;
             if modified_z.abs() <= MODIFIED_Z {
@@ -130,7 +130,7 @@ fn spread(deviations: &mut dyn Iterator<Item = &f64>) -> Option<f64> {
 pub struct Drift {
     /// F of the block term.
     pub f: f64,
-    /// Its p-value; under 0.05 blocks differ.
+    /// The p-value; under 0.05 blocks differ.
     pub p_value: f64,
     /// Complete blocks used.
     pub blocks: usize,
@@ -195,15 +195,15 @@ impl Summary<'_> {
     /// throughput, elapsed time and queues follow the schedule of each block, so there the service
     /// time is tested.
     pub fn drift(&self) -> Option<Drift> {
-        let mut done = self.recording.done().map(|(_, seen)| seen);
-        let open = done.find(|seen| seen.load.sends_intended > 0);
-        let service = open.map(|seen| ResponseChoice::named("service_mean", seen));
+        let mut done = self.recording.done().map(|(_, observations)| observations);
+        let open = done.find(|observations| observations.load.sends_intended > 0);
+        let service = open.map(|observations| ResponseChoice::named("service_mean", observations));
         let response = service.unwrap_or_else(|| self.response.clone())?;
         if self.recording.factors.iter().any(|factor| factor.hard_to_change) {
             return None;
         }
         let figures = self.grid.figures(&response);
-        let rows = (0..self.grid.cells.len()).map(|own| figures.values(own).collect());
+        let rows = (0..self.grid.cells.len()).map(|index| figures.values(index).collect());
         let rows: Vec<BTreeMap<u32, f64>> =
             rows.filter(|row: &BTreeMap<_, _>| !row.is_empty()).collect();
         let first = rows.first()?;

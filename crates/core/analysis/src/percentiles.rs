@@ -22,21 +22,22 @@ pub struct TooFew {
 impl TooFew {
     /// The response in these trials; `None` if it is not a percentile, or all have enough values.
     pub fn find(name: &str, trials: &[&Observations]) -> Option<Self> {
-        let own = recorded(name, trials);
-        let lacking = own.iter().find(|own| !own.is_available())?;
+        let percentiles = recorded(name, trials);
+        let lacking = percentiles.iter().find(|percentile| !percentile.is_available())?;
         let family = family(name);
         let names =
             response_names::names(trials).into_iter().filter(|other| self::family(other) == family);
         let available = names.filter_map(|other| {
             let all = recorded(other, trials);
-            let is_available = all.len() >= own.len() && all.iter().all(Percentile::is_available);
+            let is_available =
+                all.len() >= percentiles.len() && all.iter().all(Percentile::is_available);
             is_available.then_some((other, all.first()?.percent))
         });
         let highest = available.max_by(|a, b| a.1.total_cmp(&b.1));
         Some(Self {
             name: name.to_owned(),
             needed: Percentile::needed(lacking.percent),
-            fewest: own.iter().map(|own| own.values).min()?,
+            fewest: percentiles.iter().map(|percentile| percentile.values).min()?,
             available: highest.map(|(name, _)| name.to_owned()),
         })
     }
@@ -63,8 +64,11 @@ impl fmt::Display for TooFew {
 
 /// The percentile that a response is, in each trial that recorded it.
 fn recorded(name: &str, trials: &[&Observations]) -> Vec<Percentile> {
-    let responses = trials.iter().flat_map(|seen| &seen.responses);
-    responses.filter(|own| own.name == name).filter_map(|own| own.percentile).collect()
+    let responses = trials.iter().flat_map(|trial| &trial.responses);
+    responses
+        .filter(|response| response.name == name)
+        .filter_map(|response| response.percentile)
+        .collect()
 }
 
 /// The quantity of a percentile: `log.latency` of `log.latency_p99.9`.

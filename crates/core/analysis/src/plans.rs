@@ -22,7 +22,7 @@ pub struct StatementPlans {
 pub struct PlanRow {
     /// Hash of the plan, or of the first of several that count as one; empty without a plan.
     pub hash: String,
-    /// Its operators from the top, with their tables and indexes.
+    /// The operators from the top, with their tables and indexes.
     pub operators: Vec<String>,
     /// The plan as the engine printed it.
     pub text: String,
@@ -49,7 +49,11 @@ impl StatementPlans {
         self.plans
             .iter()
             .filter(|plan| plan.reason.is_none())
-            .filter(|plan| plan.configurations.iter().any(|own| configurations.contains(own)))
+            .filter(|plan| {
+                plan.configurations
+                    .iter()
+                    .any(|configuration| configurations.contains(configuration))
+            })
             .collect()
     }
 }
@@ -67,26 +71,28 @@ impl Summary<'_> {
             if self.study(row.index).is_some_and(|study| !study.explains_statements) {
                 continue;
             }
-            let seen = self.grid.trials(row.index).into_iter();
-            for (plan, is_ours) in seen
-                .flat_map(|seen| seen.plans.iter().map(|plan| (plan, seen.statements.is_empty())))
-            {
-                let at = all.iter().position(|own| own.statement == plan.statement).unwrap_or_else(
-                    || {
+            let trials = self.grid.trials(row.index).into_iter();
+            for (plan, is_ours) in trials.flat_map(|trial| {
+                trial.plans.iter().map(|plan| (plan, trial.statements.is_empty()))
+            }) {
+                let at = all
+                    .iter()
+                    .position(|group| group.statement == plan.statement)
+                    .unwrap_or_else(|| {
                         all.push(StatementPlans {
                             statement: plan.statement.clone(),
                             plans: Vec::new(),
                         });
                         all.len() - 1
-                    },
-                );
+                    });
                 let plans = &mut all[at].plans;
                 let operators = read.entry(&plan.hash).or_insert_with(|| operators(&plan.text));
                 let at = plans
                     .iter()
-                    .position(|own| {
-                        own.reason == plan.reason
-                            && (own.hash == plan.hash || is_ours && own.operators == *operators)
+                    .position(|variant| {
+                        variant.reason == plan.reason
+                            && (variant.hash == plan.hash
+                                || is_ours && variant.operators == *operators)
                     })
                     .unwrap_or_else(|| {
                         plans.push(PlanRow {
@@ -101,13 +107,13 @@ impl Summary<'_> {
                         });
                         plans.len() - 1
                     });
-                let own = &mut plans[at];
-                own.trials += 1;
-                if own.configurations.last() != Some(&row.index) {
-                    own.configurations.push(row.index);
+                let variant = &mut plans[at];
+                variant.trials += 1;
+                if variant.configurations.last() != Some(&row.index) {
+                    variant.configurations.push(row.index);
                 }
-                own.estimated_rows = widened(own.estimated_rows, plan.estimated_rows);
-                own.estimated_cost = widened(own.estimated_cost, plan.estimated_cost);
+                variant.estimated_rows = widened(variant.estimated_rows, plan.estimated_rows);
+                variant.estimated_cost = widened(variant.estimated_cost, plan.estimated_cost);
             }
         }
         all

@@ -47,8 +47,8 @@ impl Detectable {
     /// [`BLOCKS_MAX`] do not.
     pub fn blocks_for(&self, relative: f64) -> Option<usize> {
         let detects = |blocks: usize| {
-            let own = Self::from_spread(self.sd_log_ratio, blocks, self.comparisons);
-            own.is_some_and(|own| own.relative <= relative)
+            let detectable = Self::from_spread(self.sd_log_ratio, blocks, self.comparisons);
+            detectable.is_some_and(|detectable| detectable.relative <= relative)
         };
         if !detects(BLOCKS_MAX) {
             return None;

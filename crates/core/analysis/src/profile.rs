@@ -54,20 +54,20 @@ pub struct Sampled {
 /// A program, a library, or a part of the kernel.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ModuleUse {
-    /// Its path, or a name in brackets.
+    /// The path, or a name in brackets.
     pub module: String,
     /// True for kernel code.
     pub kernel: bool,
     /// Samples in its functions.
     pub own: Sampled,
-    /// Its functions that were found running, most first.
+    /// The functions that were found running, most first.
     pub functions: Vec<FunctionUse>,
 }
 
 /// A function.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FunctionUse {
-    /// Its name.
+    /// The name.
     pub function: String,
     /// Samples in it.
     pub own: Sampled,
@@ -130,19 +130,25 @@ pub fn profile(profile: &Profile) -> ProfileSummary {
 
 fn modules(profile: &Profile, sampled: impl Fn(u64) -> Sampled) -> Vec<ModuleUse> {
     let mut modules: BTreeMap<(&str, bool), (u64, Vec<FunctionUse>)> = BTreeMap::new();
-    for (frame, (own, total)) in profile.frames.iter().zip(profile.self_and_total()) {
-        if own > 0 {
+    for (frame, (self_count, total)) in profile.frames.iter().zip(profile.self_and_total()) {
+        if self_count > 0 {
             let module = modules.entry((profile.module_of(frame), frame.kernel)).or_default();
-            module.0 += own;
+            module.0 += self_count;
             let function = frame.function.clone();
-            module.1.push(FunctionUse { function, own: sampled(own), total: sampled(total) });
+            module.1.push(FunctionUse {
+                function,
+                own: sampled(self_count),
+                total: sampled(total),
+            });
         }
     }
-    let module =
-        |((module, kernel), (own, mut functions)): ((&str, bool), (u64, Vec<FunctionUse>))| {
-            functions.sort_by_key(|function| Reverse(function.own.samples));
-            ModuleUse { module: module.to_owned(), kernel, own: sampled(own), functions }
-        };
+    let module = |((module, kernel), (self_count, mut functions)): (
+        (&str, bool),
+        (u64, Vec<FunctionUse>),
+    )| {
+        functions.sort_by_key(|function| Reverse(function.own.samples));
+        ModuleUse { module: module.to_owned(), kernel, own: sampled(self_count), functions }
+    };
     let mut modules: Vec<ModuleUse> = modules.into_iter().map(module).collect();
     modules.sort_by_key(|module| Reverse(module.own.samples));
     modules
@@ -158,7 +164,7 @@ pub fn short_module(module: &str) -> &str {
 pub struct ConfigurationProfile {
     /// Position of the configuration in the recording.
     pub index: usize,
-    /// Its short label.
+    /// The short label.
     pub label: String,
     /// All its trials that were profiled, as one.
     pub profile: ProfileSummary,
@@ -179,7 +185,9 @@ impl Summary<'_> {
     /// All trials of a configuration that were profiled to their end, as one. `None` where none
     /// was.
     pub fn profile(&self, configuration: usize) -> Option<Profile> {
-        merged(self.grid.trials(configuration).into_iter().filter_map(|seen| seen.profile.as_ref()))
+        merged(
+            self.grid.trials(configuration).into_iter().filter_map(|trial| trial.profile.as_ref()),
+        )
     }
 }
 
@@ -206,12 +214,12 @@ pub fn merged<'a>(profiles: impl IntoIterator<Item = &'a Profile>) -> Option<Pro
             other
                 .missing
                 .iter()
-                .filter(|one| !merged.missing.contains(one))
+                .filter(|module| !merged.missing.contains(module))
                 .cloned()
                 .collect::<Vec<_>>(),
         );
         for stack in &other.stacks {
-            let own: Vec<usize> = other
+            let frames: Vec<usize> = other
                 .frames_of(stack)
                 .map(&mut |frame: &Frame| {
                     let name = other.module_of(frame);
@@ -226,7 +234,7 @@ pub fn merged<'a>(profiles: impl IntoIterator<Item = &'a Profile>) -> Option<Pro
                     })
                 })
                 .collect();
-            *stacks.entry(own).or_insert(0) += stack.samples;
+            *stacks.entry(frames).or_insert(0) += stack.samples;
         }
     }
     merged.stacks = stacks.into_iter().map(|(frames, samples)| Stack { frames, samples }).collect();
@@ -239,7 +247,7 @@ pub fn merged<'a>(profiles: impl IntoIterator<Item = &'a Profile>) -> Option<Pro
 pub struct FlameNode {
     /// Name of the function; of the root `all`.
     pub function: String,
-    /// Its module; empty of the root.
+    /// The module; empty of the root.
     pub module: String,
     /// True if it runs in the kernel.
     pub kernel: bool,
@@ -247,7 +255,7 @@ pub struct FlameNode {
     pub samples: u64,
     /// Samples here.
     pub own: u64,
-    /// Its callees, by name; the order has no meaning in time.
+    /// The callees, by name; the order has no meaning in time.
     pub children: Vec<FlameNode>,
 }
 

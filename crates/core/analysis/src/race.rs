@@ -32,9 +32,9 @@ pub struct RaceReport {
 /// A candidate of a race.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Candidate {
-    /// Its position among the configurations.
+    /// The position among the configurations.
     pub configuration: usize,
-    /// Its label.
+    /// The label.
     pub label: String,
     /// Blocks that it ran in the race.
     pub blocks: usize,
@@ -54,7 +54,7 @@ pub struct Candidate {
 /// When and why a configuration left, in a sentence.
 pub fn sentence(departure: &Departure, summary: &Summary) -> String {
     let label = |at: usize| summary.recording.configurations[at].label.as_str();
-    let own = label(departure.candidate);
+    let departed = label(departure.candidate);
     let why = match departure.reason {
         Reason::Failed => "a trial failed".to_owned(),
         Reason::TimedOut => "every trial timed out".to_owned(),
@@ -70,13 +70,13 @@ pub fn sentence(departure: &Departure, summary: &Summary) -> String {
             format!("{} is {by} ({} at a level of {level:.2e})", label(leader), p_value(p))
         }
     };
-    format!("{own} left after {}: {why}.", wording::count(departure.after, "block"))
+    format!("{departed} left after {}: {why}.", wording::count(departure.after, "block"))
 }
 
 impl RaceReport {
     /// Candidates in the race.
     pub fn survivors(&self) -> impl Iterator<Item = &Candidate> {
-        self.candidates.iter().filter(|own| own.departure.is_none())
+        self.candidates.iter().filter(|candidate| candidate.departure.is_none())
     }
 
     /// A sentence on the winner, or on the candidates that remain.
@@ -96,8 +96,8 @@ impl RaceReport {
                 ),
             ),
             [leader, others @ ..] => {
-                let behind = others.iter().filter_map(|own| own.behind);
-                let most = behind.map(|own| own.high).fold(f64::NEG_INFINITY, f64::max);
+                let behind = others.iter().filter_map(|candidate| candidate.behind);
+                let most = behind.map(|interval| interval.high).fold(f64::NEG_INFINITY, f64::max);
                 let most = match (most.is_finite(), self.by_ratio) {
                     (true, true) => format!("; it could be up to {}x better", ratio(most)),
                     (true, false) => {
@@ -105,7 +105,8 @@ impl RaceReport {
                     }
                     (false, _) => String::new(),
                 };
-                let others: Vec<String> = others.iter().map(|own| own.label.clone()).collect();
+                let others: Vec<String> =
+                    others.iter().map(|candidate| candidate.label.clone()).collect();
                 let text = format!(
                     "{} leads after {blocks}, not significantly better than {}{most}.",
                     leader.label,
@@ -136,26 +137,26 @@ impl Summary<'_> {
         let first = experiment::race_first(&self.recording.run.source) as usize;
         let rules = Rules { first, ..Rules::new(true) };
         let Standing { departures, survivors, blocks, trials, by_ratio } = self.race(rules)?;
-        let label = |own: usize| self.recording.configurations[own].label.clone();
-        let inside = survivors.into_iter().map(|own| Candidate {
-            configuration: own.candidate,
-            label: label(own.candidate),
+        let label = |index: usize| self.recording.configurations[index].label.clone();
+        let inside = survivors.into_iter().map(|survivor| Candidate {
+            configuration: survivor.candidate,
+            label: label(survivor.candidate),
             blocks,
-            mean: Some(own.mean).filter(|mean| mean.is_finite()),
-            interval: own.interval,
-            behind: own.behind,
+            mean: Some(survivor.mean).filter(|mean| mean.is_finite()),
+            interval: survivor.interval,
+            behind: survivor.behind,
             departure: None,
             why: String::new(),
         });
-        let left = departures.iter().rev().map(|own| Candidate {
-            configuration: own.candidate,
-            label: label(own.candidate),
-            blocks: own.after,
-            mean: self.mean_until(own),
+        let left = departures.iter().rev().map(|departure| Candidate {
+            configuration: departure.candidate,
+            label: label(departure.candidate),
+            blocks: departure.after,
+            mean: self.mean_until(departure),
             interval: None,
             behind: None,
-            departure: Some(*own),
-            why: sentence(own, self),
+            departure: Some(*departure),
+            why: sentence(departure, self),
         });
         let candidates = inside.chain(left).collect();
         let (level, unit) = (rules.level, self.unit().to_owned());
@@ -167,7 +168,7 @@ impl Summary<'_> {
         let known: Vec<f64> = outcomes
             .iter()
             .take(departure.after)
-            .filter_map(|own| match own {
+            .filter_map(|outcome| match outcome {
                 Outcome::Value(value) | Outcome::TimedOut(Some(value)) => Some(*value),
                 Outcome::TimedOut(None) | Outcome::Failed => None,
             })
@@ -182,7 +183,7 @@ impl Summary<'_> {
         let response = self.response.as_ref()?;
         let is_lower_better = response.direction == Direction::LowerIsBetter;
         let outcomes: Vec<Vec<Outcome>> =
-            (0..self.recording.configurations.len()).map(|own| self.outcomes(own)).collect();
+            (0..self.recording.configurations.len()).map(|index| self.outcomes(index)).collect();
         Some(racing::race(&outcomes, Rules { is_lower_better, ..rules }))
     }
 
@@ -191,14 +192,15 @@ impl Summary<'_> {
     fn outcomes(&self, configuration: usize) -> Vec<Outcome> {
         let outcomes = (1..).map_while(|block| {
             let figures = self.figures.as_ref();
-            let Some(own) = figures.and_then(|own| own.grid.cell(configuration, block)) else {
+            let Some(cell) = figures.and_then(|figure| figure.grid.cell(configuration, block))
+            else {
                 let mut trials = self.recording.trials.iter();
                 return trials
                     .find(|trial| trial.configuration == configuration && trial.block == block)
                     .map(|_| Outcome::Failed);
             };
-            Some(match own.known {
-                Some(bound) if own.timed_out => Outcome::TimedOut(Some(bound)),
+            Some(match cell.known {
+                Some(bound) if cell.timed_out => Outcome::TimedOut(Some(bound)),
                 Some(value) => Outcome::Value(value),
                 None => Outcome::TimedOut(None),
             })

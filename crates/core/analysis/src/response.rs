@@ -26,7 +26,7 @@ pub struct ResponseChoice {
 /// A trial's value of a response.
 #[derive(Debug, Clone, Copy)]
 pub struct Figure {
-    /// Its value, or for a trial that timed out what it exceeds; `None`: nothing is known.
+    /// The value, or for a trial that timed out what it exceeds; `None`: nothing is known.
     pub known: Option<f64>,
     /// True if `limits.trial_time` stopped the trial.
     pub timed_out: bool,
@@ -46,7 +46,7 @@ impl Figure {
 
 /// The mean of the steps in which these figures were counted or rounded.
 pub fn resolution<'f>(figures: impl IntoIterator<Item = &'f Figure>) -> f64 {
-    let steps = figures.into_iter().filter_map(|own| own.step);
+    let steps = figures.into_iter().filter_map(|figure| figure.step);
     Some(mean(steps)).filter(|mean| !mean.is_nan()).unwrap_or(0.0)
 }
 
@@ -58,18 +58,19 @@ impl ResponseChoice {
     /// available.
     pub fn for_recording(recording: &Recording) -> Option<Self> {
         let (_, first) = recording.done().next()?;
-        let measured =
-            |choice: &Self| recording.done().any(|(_, seen)| choice.value(seen).is_some());
-        let asked = recording.run.response.as_deref();
-        let found = asked.and_then(|name| {
+        let measured = |choice: &Self| {
+            recording.done().any(|(_, observations)| choice.value(observations).is_some())
+        };
+        let response = recording.run.response.as_deref();
+        let found = response.and_then(|name| {
             let recorded =
                 recording.done().flat_map(|(_, o)| &o.responses).find(|r| r.name == name);
             recorded.map(Self::from_response).or_else(|| Self::derived(name, first))
         });
         let found = found.filter(measured);
-        let missing = asked.filter(|_| found.is_none()).map(str::to_owned);
+        let missing = response.filter(|_| found.is_none()).map(str::to_owned);
         let responses = || first.responses.iter().map(Self::from_response);
-        let preferred = asked.or_else(|| Some(first.responses.first()?.name.as_str()));
+        let preferred = response.or_else(|| Some(first.responses.first()?.name.as_str()));
         let choice = found
             .or_else(|| Self::available(preferred?, recording).filter(measured))
             .or_else(|| responses().find(measured).or_else(|| responses().next()))
@@ -79,9 +80,10 @@ impl ResponseChoice {
 
     /// In place of a percentile that some trials have too few values for, the highest available.
     fn available(name: &str, recording: &Recording) -> Option<Self> {
-        let trials: Vec<&Observations> = recording.done().map(|(_, seen)| seen).collect();
+        let trials: Vec<&Observations> =
+            recording.done().map(|(_, observations)| observations).collect();
         let available = TooFew::find(name, &trials)?.available?;
-        trials.iter().find_map(|seen| Self::named(&available, seen))
+        trials.iter().find_map(|trial| Self::named(&available, trial))
     }
 
     /// A response that this trial has, recorded or derived.
@@ -120,7 +122,8 @@ impl ResponseChoice {
     /// The mean over trials that have it; the interval is over the blocks or set-ups that repeat
     /// it.
     pub fn estimate(&self, repeats: &Repeats<Figure>) -> Option<Estimate> {
-        let values: Vec<f64> = repeats.units.iter().flatten().filter_map(|own| own.known).collect();
+        let values: Vec<f64> =
+            repeats.units.iter().flatten().filter_map(|unit| unit.known).collect();
         let estimate = Estimate::without_interval(&values, &self.unit, self.direction)?;
         let Estimate { interval, timeouts, bound, .. } = self.estimate_means(repeats)?;
         let sd = estimate.sd.filter(|_| bound.is_none());
@@ -131,14 +134,14 @@ impl ResponseChoice {
     /// the other trials; none where the value of a trial is withheld.
     pub fn estimate_means(&self, repeats: &Repeats<Figure>) -> Option<Estimate> {
         let figures = || repeats.units.iter().flatten();
-        if figures().any(|own| own.withheld) {
+        if figures().any(|figure| figure.withheld) {
             return None;
         }
         let means: Vec<f64> = repeats
             .units
             .iter()
-            .filter(|unit| unit.iter().any(|own| own.known.is_some()))
-            .map(|unit| mean(unit.iter().filter_map(|own| own.known)))
+            .filter(|unit| unit.iter().any(|unit| unit.known.is_some()))
+            .map(|unit| mean(unit.iter().filter_map(|unit| unit.known)))
             .collect();
         let rounding = resolution(figures()).powi(2) / 12.0;
         let estimate = Estimate::without_interval(&means, &self.unit, self.direction)?;
@@ -150,20 +153,21 @@ impl ResponseChoice {
             if is_amount { Interval { low: interval.low.max(0.0), ..interval } } else { interval }
         });
         let estimate = Estimate { interval, ..estimate };
-        let is_bound = figures().filter(|own| own.timed_out).all(|own| own.known.is_some());
-        Some(estimate.with_timeouts(figures().filter(|own| own.timed_out).count(), is_bound))
+        let is_bound =
+            figures().filter(|figure| figure.timed_out).all(|figure| figure.known.is_some());
+        Some(estimate.with_timeouts(figures().filter(|figure| figure.timed_out).count(), is_bound))
     }
 
     /// Returns a trial's value; `None` where estimates and comparisons leave it out: no value, and
     /// neither timed out nor withheld.
-    pub fn figure(&self, seen: &Observations) -> Option<Figure> {
-        let recorded = seen.responses.iter().find(|response| response.name == self.name);
+    pub fn figure(&self, observations: &Observations) -> Option<Figure> {
+        let recorded = observations.responses.iter().find(|response| response.name == self.name);
         let percentile = recorded.and_then(|recorded| recorded.percentile);
         // Latencies of an overloaded open loop only reflect the length of the trial.
-        let withheld = self.name.starts_with("latency") && health::is_overloaded(seen)
-            || percentile.is_some_and(|own| !own.is_available());
-        let timed_out = seen.timed_out();
-        let elapsed_s = seen.elapsed_s;
+        let withheld = self.name.starts_with("latency") && health::is_overloaded(observations)
+            || percentile.is_some_and(|percentile| !percentile.is_available());
+        let timed_out = observations.timed_out();
+        let elapsed_s = observations.elapsed_s;
         let known = match (recorded, self.name.as_str()) {
             // Of a trial that timed out the elapsed time is known: it is a lower bound.
             (_, name) if timed_out => {
@@ -172,7 +176,9 @@ impl ResponseChoice {
             _ if withheld => None,
             (Some(recorded), _) => Some(recorded.value),
             (None, "elapsed") => Some(elapsed_s),
-            (None, "throughput") => (elapsed_s > 0.0).then(|| seen.work.amount as f64 / elapsed_s),
+            (None, "throughput") => {
+                (elapsed_s > 0.0).then(|| observations.work.amount as f64 / elapsed_s)
+            }
             _ => None,
         };
         let known = known.filter(|value| timed_out || value.is_finite());
@@ -196,13 +202,14 @@ impl ResponseChoice {
 /// The mean of a response, recorded or derived, over the trials that have it.
 pub fn estimate(name: &str, trials: &[&Observations]) -> Option<Estimate> {
     let choice = named(name, trials)?;
-    let units = trials.iter().filter_map(|own| choice.figure(own)).map(|own| vec![own]).collect();
+    let units =
+        trials.iter().filter_map(|trial| choice.figure(trial)).map(|figure| vec![figure]).collect();
     choice.estimate(&Repeats { units, first: usize::MAX })
 }
 
 /// The response of this name that any of these trials has; of one that timed out its unit may not
 /// be known.
 pub fn named(name: &str, trials: &[&Observations]) -> Option<ResponseChoice> {
-    let done = trials.iter().filter(|seen| !seen.timed_out());
-    done.chain(trials).find_map(|seen| ResponseChoice::named(name, seen))
+    let done = trials.iter().filter(|trial| !trial.timed_out());
+    done.chain(trials).find_map(|observations| ResponseChoice::named(name, observations))
 }

@@ -5,7 +5,9 @@ use observations::Observations;
 /// Names of the responses that any of these trials recorded, in the order in which they first
 /// occur: a trial in which something failed has fewer.
 pub fn names<'a>(trials: &[&'a Observations]) -> Vec<&'a str> {
-    distinct(trials.iter().flat_map(|seen| &seen.responses).map(|response| response.name.as_str()))
+    distinct(
+        trials.iter().flat_map(|trial| &trial.responses).map(|response| response.name.as_str()),
+    )
 }
 
 /// Returns the recorded names, then those that every trial has without recording them.
@@ -16,9 +18,9 @@ pub fn all_names<'a>(trials: &[&'a Observations]) -> Vec<&'a str> {
 /// Each once, in the order in which they first occur.
 pub fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut distinct = Vec::new();
-    for one in all {
-        if !distinct.contains(&one) {
-            distinct.push(one);
+    for name in all {
+        if !distinct.contains(&name) {
+            distinct.push(name);
         }
     }
     distinct

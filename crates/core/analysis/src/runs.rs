@@ -39,10 +39,10 @@ pub enum RunsError {
     NoTrials {
         /// Name of its experiment.
         name: String,
-        /// Its number.
+        /// The number.
         run: i64,
     },
-    /// One run against several.
+    /// A run against several.
     #[error(
         "one side has one run and the other {several}: give at least two runs per side to \
          estimate run-to-run variation"
@@ -202,8 +202,8 @@ pub fn compare_sides(
 ) -> Result<RunsCompared, RunsError> {
     let pair = Pair::new(from, to)?;
     let (from, to) = (pair.from.first(), pair.to.first());
-    let labels = |recording: &Recording, own: fn(&Match) -> usize| {
-        let matched: HashSet<usize> = pair.matches.iter().map(own).collect();
+    let labels = |recording: &Recording, index_of: fn(&Match) -> usize| {
+        let matched: HashSet<usize> = pair.matches.iter().map(index_of).collect();
         let rest =
             recording.configurations.iter().enumerate().filter(|(at, _)| !matched.contains(at));
         rest.map(|(_, configuration)| configuration.label.clone()).collect()
@@ -213,8 +213,8 @@ pub fn compare_sides(
         environment: changes::environment(from.environments.first(), to.environments.first()),
         settings: changes::settings(from, to, &pair.matches),
         factors: changes::factors(from, to),
-        only_from: labels(from, |it| it.from),
-        only_to: labels(to, |it| it.to),
+        only_from: labels(from, |pair| pair.from),
+        only_to: labels(to, |pair| pair.to),
         warnings: pair.warnings(),
         responses: choices.into_iter().map(|choice| pair.compare(choice)).collect(),
         more_from: pair.from.runs[1..].iter().map(RunName::for_recording).collect(),
@@ -327,7 +327,7 @@ impl<'a> Runs<'a> {
             let settings = changes::settings(first, run, &changes::matching(first, run));
             environment
                 .into_iter()
-                .chain(settings.into_iter().map(|it| it.change))
+                .chain(settings.into_iter().map(|setting| setting.change))
                 .map(|change| change.what)
         });
         names.collect()
@@ -344,7 +344,10 @@ impl<'a> Pair<'a> {
         let matches = changes::matching(from.first(), to.first());
         if matches.is_empty() {
             let labels = |recording: &Recording| {
-                let labels = recording.configurations.iter().map(|it| it.label.as_str());
+                let labels = recording
+                    .configurations
+                    .iter()
+                    .map(|configuration| configuration.label.as_str());
                 labels.collect::<Vec<_>>().join(", ")
             };
             return Err(RunsError::NothingMatches {
@@ -357,10 +360,13 @@ impl<'a> Pair<'a> {
 
     /// Warnings that the trials of matched configurations carry.
     fn warnings(&self) -> WarningsCompared {
-        let trials = |side: &Runs<'a>, own: fn(&Match) -> usize| -> Vec<&'a Observations> {
-            self.matches.iter().flat_map(|it| side.trials(own(it))).collect()
+        let trials = |side: &Runs<'a>, index_of: fn(&Match) -> usize| -> Vec<&'a Observations> {
+            self.matches.iter().flat_map(|pair| side.trials(index_of(pair))).collect()
         };
-        WarningsCompared::compare(&trials(&self.from, |it| it.from), &trials(&self.to, |it| it.to))
+        WarningsCompared::compare(
+            &trials(&self.from, |pair| pair.from),
+            &trials(&self.to, |pair| pair.to),
+        )
     }
 
     fn differ_within(&self) -> Vec<String> {
@@ -389,8 +395,8 @@ impl<'a> Pair<'a> {
 
     /// Returns why a percentile has no value in some matched configurations.
     fn too_few(&self, response: &ResponseChoice) -> Option<TooFew> {
-        let trials = self.matches.iter().flat_map(|own| {
-            [self.from.trials(own.from), self.to.trials(own.to)].into_iter().flatten()
+        let trials = self.matches.iter().flat_map(|row| {
+            [self.from.trials(row.from), self.to.trials(row.to)].into_iter().flatten()
         });
         TooFew::find(&response.name, &trials.collect::<Vec<_>>())
     }
@@ -398,19 +404,20 @@ impl<'a> Pair<'a> {
     fn compare(&self, response: ResponseChoice) -> ResponseCompared {
         let [from, to] = [&self.from, &self.to].map(|side| side.figures(&response));
         let samples = self.samples(&response);
-        let comparisons = corrected(samples.iter().map(|own| own.compare(&response)).collect());
+        let comparisons =
+            corrected(samples.iter().map(|sample| sample.compare(&response)).collect());
         ResponseCompared {
             configurations: self
                 .matches
                 .iter()
                 .zip(&samples)
                 .zip(comparisons)
-                .map(|((own, samples), comparison)| ConfigurationCompared {
-                    from_label: self.from.first().configurations[own.from].label.clone(),
-                    to_label: self.to.first().configurations[own.to].label.clone(),
-                    matched_by: own.by,
-                    from: self.from.estimate(&from, own.from),
-                    to: self.to.estimate(&to, own.to),
+                .map(|((row, samples), comparison)| ConfigurationCompared {
+                    from_label: self.from.first().configurations[row.from].label.clone(),
+                    to_label: self.to.first().configurations[row.to].label.clone(),
+                    matched_by: row.by,
+                    from: self.from.estimate(&from, row.from),
+                    to: self.to.estimate(&to, row.to),
                     verdict: self.judge(comparison.as_ref()),
                     detectable: samples.detectable(),
                     comparison,
@@ -437,9 +444,9 @@ impl<'a> Pair<'a> {
         let [from, to] = [&self.from, &self.to].map(|side| side.figures(response));
         self.matches
             .iter()
-            .map(|own| Samples {
-                from: self.from.side(&from, own.from),
-                to: self.to.side(&to, own.to),
+            .map(|row| Samples {
+                from: self.from.side(&from, row.from),
+                to: self.to.side(&to, row.to),
             })
             .collect()
     }
@@ -449,9 +456,11 @@ impl Verdict {
     /// The verdict of a comparison; `Unknown` without one.
     pub fn judge(comparison: Option<&Comparison>) -> Self {
         match comparison {
-            Some(own) if own.supported() && own.is_better() => Self::Better,
-            Some(own) if own.supported() => Self::Worse,
-            Some(own) if own.p_value.is_some() && own.bound.is_none() => Self::NotSeen,
+            Some(comparison) if comparison.supported() && comparison.is_better() => Self::Better,
+            Some(comparison) if comparison.supported() => Self::Worse,
+            Some(comparison) if comparison.p_value.is_some() && comparison.bound.is_none() => {
+                Self::NotSeen
+            }
             _ => Self::Unknown,
         }
     }

@@ -91,7 +91,7 @@ pub struct CentreTest {
 pub struct ScreenedFactor {
     /// `A`; I is left out.
     pub letter: String,
-    /// Its name.
+    /// The name.
     pub name: String,
     /// The first level, -1.
     pub low: String,
@@ -102,7 +102,7 @@ pub struct ScreenedFactor {
 /// A contrast of the runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ScreenedEffect {
-    /// Its alias chain by letters, such as `AB`, `CE` and `-DF`: the effect is their sum.
+    /// The alias chain by letters, such as `AB`, `CE` and `-DF`: the effect is their sum.
     /// Empty for a column without a factor.
     pub chain: Vec<String>,
     /// The factor of a main effect that is not aliased with interactions of two factors, by its
@@ -123,7 +123,7 @@ pub struct ScreenedEffect {
     /// The terms of its chain.
     #[serde(skip)]
     terms: Vec<Term>,
-    /// Its error; `None` if it was not tested.
+    /// The error; `None` if it was not tested.
     #[serde(skip)]
     error: Option<EffectError>,
 }
@@ -166,7 +166,7 @@ pub enum EffectTest {
 /// A model of a Plackett-Burman design.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ScreeningModel {
-    /// Its terms by letters, each with its effect.
+    /// The terms by letters, each with its effect.
     pub terms: Vec<ModelTerm>,
     /// Share of the variation between the runs that it explains.
     pub r_squared: f64,
@@ -175,9 +175,9 @@ pub struct ScreeningModel {
 /// A term of a model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ModelTerm {
-    /// Its letters: `F`, `FG`.
+    /// The letters: `F`, `FG`.
     pub term: String,
-    /// Its effect in the model.
+    /// The effect in the model.
     pub effect: f64,
 }
 
@@ -190,7 +190,7 @@ fn letter(factor: usize) -> String {
 /// `AB`; letters with digits are joined by a point.
 pub fn term_name(factors: &[usize]) -> String {
     let letters: Vec<String> = factors.iter().map(|factor| letter(*factor)).collect();
-    letters.join(if letters.iter().any(|own| own.len() > 1) { "." } else { "" })
+    letters.join(if letters.iter().any(|letter| letter.len() > 1) { "." } else { "" })
 }
 
 /// The terms of a chain, with a sign where they enter with the opposite one.
@@ -214,10 +214,10 @@ fn screened(position: usize, factor: &FactorRecord) -> ScreenedFactor {
 
 /// The factor that distinguishes the runs of a fold-over from those of the design; `None`: all do.
 fn folded_factor(layout: &Layout) -> Option<usize> {
-    let (own, fold) = (layout.design.corners.first()?, layout.fold.as_ref()?.corners.first()?);
-    let levels = layout.coded[*own].iter().zip(&layout.coded[*fold]);
+    let (corner, fold) = (layout.design.corners.first()?, layout.fold.as_ref()?.corners.first()?);
+    let levels = layout.coded[*corner].iter().zip(&layout.coded[*fold]);
     let reversed: Vec<usize> =
-        levels.enumerate().filter(|(_, (own, fold))| own != fold).map(|(at, _)| at).collect();
+        levels.enumerate().filter(|(_, (level, fold))| level != fold).map(|(at, _)| at).collect();
     match reversed[..] {
         [only] => Some(only),
         _ => None,
@@ -227,8 +227,9 @@ fn folded_factor(layout: &Layout) -> Option<usize> {
 /// The values without the means of both halves of a folded design.
 fn without_halves(design: &Design, means: &[f64]) -> Vec<f64> {
     let mean_of = |block: usize| {
-        let own = means.iter().zip(design.blocks()).filter(|(_, own)| **own == block);
-        mean(own.map(|(value, _)| value))
+        let block_means =
+            means.iter().zip(design.blocks()).filter(|(_, mean_block)| **mean_block == block);
+        mean(block_means.map(|(value, _)| value))
     };
     let halves = [mean_of(0), mean_of(1)];
     means.iter().zip(design.blocks()).map(|(value, block)| value - halves[*block]).collect()
@@ -366,7 +367,7 @@ impl Screening {
         if !contrasts.partial.is_empty() {
             self.models = models(design, &without_halves(design, &means));
         }
-        self.effects.sort_by(|one, other| other.value.abs().total_cmp(&one.value.abs()));
+        self.effects.sort_by(|first, other| other.value.abs().total_cmp(&first.value.abs()));
         let all = self.effects.len() as f64;
         for (rank, effect) in self.effects.iter_mut().rev().enumerate() {
             effect.quantile = Normal::standard().inverse_cdf(0.5 + 0.5 * (rank as f64 + 0.5) / all);
@@ -382,13 +383,13 @@ impl Screening {
             (0..self.effects.len()).partition(|at| self.effects[*at].between_setups);
         let alone = between.into_iter().filter(|_| values.setups).map(|at| vec![at]);
         let mut df = None;
-        for own in std::iter::once(within).chain(alone) {
-            let chains: Vec<&Chain> = own.iter().map(|i| &contrasts.chains[*i]).collect();
+        for members in std::iter::once(within).chain(alone) {
+            let chains: Vec<&Chain> = members.iter().map(|i| &contrasts.chains[*i]).collect();
             let Some(stratum) = Stratum::new(&chains, &values.repeats, values.first) else {
                 continue;
             };
             df = df.or(Some(stratum.df));
-            for (position, effect) in own.into_iter().zip(&stratum.effects) {
+            for (position, effect) in members.into_iter().zip(&stratum.effects) {
                 self.effects[position].interval = Some(effect.interval);
                 let (standard_error, df) = (stratum.standard_error, stratum.df);
                 self.effects[position].error = Some(EffectError { standard_error, df });

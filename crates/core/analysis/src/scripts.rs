@@ -16,7 +16,7 @@ use serde::Serialize;
 pub struct ConfigurationScripts {
     /// Position of the configuration in the recording.
     pub index: usize,
-    /// Its short label.
+    /// The short label.
     pub configuration: String,
     /// Trials behind the figures.
     pub trials: usize,
@@ -37,7 +37,7 @@ pub struct ConfigurationScripts {
 pub struct ScriptCount {
     /// Name of the script.
     pub script: String,
-    /// Its name.
+    /// The name.
     pub name: String,
     /// The sum.
     pub sum: f64,
@@ -48,7 +48,7 @@ pub struct ScriptCount {
 /// A script; counts are of all trials together.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ScriptFigures {
-    /// Its name.
+    /// The name.
     pub script: String,
     /// Transactions committed.
     pub transactions: u64,
@@ -71,7 +71,7 @@ pub struct ScriptFigures {
 pub struct StatementFigures {
     /// Name of its script.
     pub script: String,
-    /// Its text.
+    /// The text.
     pub text: String,
     /// The number of times that it succeeded.
     pub count: u64,
@@ -79,7 +79,7 @@ pub struct StatementFigures {
     pub latency: Option<Estimate>,
     /// The longest, in seconds.
     pub longest_s: f64,
-    /// Its share of the time in statements of the configuration.
+    /// The share of the time in statements of the configuration.
     pub share: f64,
     /// The number of times that it ended a transaction that was given up.
     pub failures: u64,
@@ -90,7 +90,7 @@ pub struct StatementFigures {
 impl Summary<'_> {
     /// The configurations that ran scripts, in the order of the file.
     pub fn scripts(&self) -> Vec<ConfigurationScripts> {
-        let ran = self.grid.filter(|seen| !seen.timed_out() && !seen.statements.is_empty());
+        let ran = self.grid.filter(|grid| !grid.timed_out() && !grid.statements.is_empty());
         self.configurations
             .iter()
             .filter_map(|row| ConfigurationScripts::for_configuration(&ran, row))
@@ -106,10 +106,10 @@ impl ConfigurationScripts {
         let statements = StatementFigures::from_trials(&first.statements, &trials, &repeats);
         let names = distinct(first.statements.iter().map(|statement| statement.script.as_str()));
         let committed = |script: Option<&str>| -> u64 {
-            trials.iter().map(|seen| transactions(seen, script.filter(|_| names.len() > 1))).sum()
+            trials.iter().map(|trial| transactions(trial, script.filter(|_| names.len() > 1))).sum()
         };
         let scripts = names.iter().map(|name| {
-            let own = || statements.iter().filter(|statement| statement.script == **name);
+            let of_script = || statements.iter().filter(|statement| statement.script == **name);
             let alone = (names.len() > 1).then_some(*name);
             ScriptFigures {
                 script: (*name).to_owned(),
@@ -120,21 +120,27 @@ impl ConfigurationScripts {
                     &repeats,
                     "transactions/s",
                     Direction::HigherIsBetter,
-                    |seen: &Observations| Some(transactions(seen, alone) as f64 / seen.elapsed_s),
+                    |observations: &Observations| {
+                        Some(transactions(observations, alone) as f64 / observations.elapsed_s)
+                    },
                 ),
-                latency: estimate(&repeats, "ms", Direction::LowerIsBetter, |seen| {
-                    latency_ms(seen, alone)
+                latency: estimate(&repeats, "ms", Direction::LowerIsBetter, |repeat| {
+                    latency_ms(repeat, alone)
                 }),
-                failures: own().map(|statement| statement.failures).fold(0, u64::saturating_add),
-                retries: own().map(|statement| statement.retries).fold(0, u64::saturating_add),
+                failures: of_script()
+                    .map(|statement| statement.failures)
+                    .fold(0, u64::saturating_add),
+                retries: of_script()
+                    .map(|statement| statement.retries)
+                    .fold(0, u64::saturating_add),
             }
         });
         Some(Self {
             index: row.index,
             configuration: row.label.clone(),
             trials: trials.len(),
-            initial_connection_time: estimate(&repeats, "ms", Direction::LowerIsBetter, |seen| {
-                INITIAL_CONNECTION_TIME.read(seen)
+            initial_connection_time: estimate(&repeats, "ms", Direction::LowerIsBetter, |repeat| {
+                INITIAL_CONNECTION_TIME.read(repeat)
             }),
             scripts: scripts.collect(),
             statements,
@@ -146,10 +152,10 @@ impl ConfigurationScripts {
 
 /// The counters of the trials; `transactions` is the number of transactions of a script.
 fn counts(trials: &[&Observations], transactions: impl Fn(&str) -> u64) -> Vec<ScriptCount> {
-    let members = trials.iter().take(1).flat_map(|seen| SCRIPT_COUNTS.members(seen));
+    let members = trials.iter().take(1).flat_map(|trial| SCRIPT_COUNTS.members(trial));
     let counts = members.filter_map(|(member, _)| {
         let (script, name) = member.rsplit_once(": ")?;
-        let sum: f64 = trials.iter().filter_map(|seen| SCRIPT_COUNTS.read(member, seen)).sum();
+        let sum: f64 = trials.iter().filter_map(|trial| SCRIPT_COUNTS.read(member, trial)).sum();
         let per_transaction = sum / transactions(script).max(1) as f64;
         Some(ScriptCount { script: script.into(), name: name.into(), sum, per_transaction })
     });
@@ -162,31 +168,37 @@ impl StatementFigures {
         trials: &[&Observations],
         repeats: &Repeats<&Observations>,
     ) -> Vec<Self> {
-        let total_s: f64 =
-            trials.iter().flat_map(|seen| &seen.statements).map(|own| own.wall_s).sum();
+        let total_s: f64 = trials
+            .iter()
+            .flat_map(|trial| &trial.statements)
+            .map(|statement| statement.wall_s)
+            .sum();
         let figures = statements.iter().enumerate().map(|(at, statement)| {
-            let own = || trials.iter().filter_map(move |seen| seen.statements.get(at));
+            let counts = || trials.iter().filter_map(move |trial| trial.statements.get(at));
             // A crafted file may hold any counts.
             let sum =
-                |part: fn(&ScriptStatement) -> u64| own().map(part).fold(0, u64::saturating_add);
-            let wall_s: f64 = own().map(|own| own.wall_s).sum();
+                |part: fn(&ScriptStatement) -> u64| counts().map(part).fold(0, u64::saturating_add);
+            let wall_s: f64 = counts().map(|count| count.wall_s).sum();
             Self {
                 script: statement.script.clone(),
                 text: statement.text.clone(),
-                count: sum(|own| own.count),
+                count: sum(|count| count.count),
                 latency: estimate(
                     repeats,
                     "ms",
                     Direction::LowerIsBetter,
-                    |seen: &Observations| {
-                        let own = seen.statements.get(at).filter(|own| own.count > 0)?;
-                        Some(own.wall_s * 1e3 / own.count as f64)
+                    |observations: &Observations| {
+                        let statement = observations
+                            .statements
+                            .get(at)
+                            .filter(|statement| statement.count > 0)?;
+                        Some(statement.wall_s * 1e3 / statement.count as f64)
                     },
                 ),
-                longest_s: own().map(|own| own.wall_s_max).fold(0.0, f64::max),
+                longest_s: counts().map(|count| count.wall_s_max).fold(0.0, f64::max),
                 share: if total_s > 0.0 { wall_s / total_s } else { 0.0 },
-                failures: sum(|own| own.failures),
-                retries: sum(|own| own.retries),
+                failures: sum(|count| count.failures),
+                retries: sum(|count| count.retries),
             }
         });
         figures.collect()
@@ -195,30 +207,37 @@ impl StatementFigures {
 
 /// Returns whether these are the latencies of one of several scripts, or of the only one. Their
 /// names are what the study times, and the script: `transaction: payment`, `query: Q1`.
-fn is_of(own: &Latency, script: Option<&str>) -> bool {
-    match own.name.split_once(": ") {
+fn is_of(latency: &Latency, script: Option<&str>) -> bool {
+    match latency.name.split_once(": ") {
         Some((_, name)) => script == Some(name),
-        None => script.is_none() && own.name != "service",
+        None => script.is_none() && latency.name != "service",
     }
 }
 
 /// Transactions that a trial committed, of one of several scripts or of all.
-fn transactions(seen: &Observations, script: Option<&str>) -> u64 {
+fn transactions(observations: &Observations, script: Option<&str>) -> u64 {
     if script.is_none() {
-        return seen.work.transactions;
+        return observations.work.transactions;
     }
-    seen.latencies.iter().filter(|own| is_of(own, script)).map(|own| own.histogram.len()).sum()
+    observations
+        .latencies
+        .iter()
+        .filter(|latency| is_of(latency, script))
+        .map(|latency| latency.histogram.len())
+        .sum()
 }
 
 /// The mean latency of a trial's transactions; one in which an open loop was overloaded only
 /// measures how long it was.
-fn latency_ms(seen: &Observations, script: Option<&str>) -> Option<f64> {
-    let recorded =
-        seen.latencies.iter().filter(|own| is_of(own, script) && !own.histogram.is_empty());
+fn latency_ms(observations: &Observations, script: Option<&str>) -> Option<f64> {
+    let recorded = observations
+        .latencies
+        .iter()
+        .filter(|latency| is_of(latency, script) && !latency.histogram.is_empty());
     let (mut sum_ns, mut count) = (0.0, 0);
-    for own in recorded.filter(|_| !health::is_overloaded(seen)) {
-        sum_ns += own.histogram.min_mean_max_ns().1 * own.histogram.len() as f64;
-        count += own.histogram.len();
+    for latency in recorded.filter(|_| !health::is_overloaded(observations)) {
+        sum_ns += latency.histogram.min_mean_max_ns().1 * latency.histogram.len() as f64;
+        count += latency.histogram.len();
     }
     (count > 0).then(|| sum_ns / count as f64 / 1e6)
 }
@@ -230,7 +249,7 @@ fn estimate(
     direction: Direction,
     value: impl Fn(&Observations) -> Option<f64>,
 ) -> Option<Estimate> {
-    let values = |unit: &Vec<&Observations>| unit.iter().filter_map(|seen| value(seen)).collect();
+    let values = |unit: &Vec<&Observations>| unit.iter().filter_map(|unit| value(unit)).collect();
     let units = repeats.units.iter().map(values).filter(|values: &Vec<f64>| !values.is_empty());
     let means: Vec<f64> = units.map(|values| mean(&values)).collect();
     let moments = Moments::known(&means, Known { first: repeats.first, ..Known::default() });

@@ -79,7 +79,7 @@ impl Comparison {
         let on_scale =
             |value: f64| sign * if self.scale == Scale::Ratio { value.ln() } else { value };
         let (a, b) = (on_scale(interval.low), on_scale(interval.high));
-        let own = Chosen {
+        let estimate = Chosen {
             value: on_scale(self.value),
             low: a.min(b),
             error: (a - b).abs() / 2.0 / t_quantile(tail(df), df),
@@ -87,10 +87,11 @@ impl Comparison {
         };
         let runner_up = others.map(|other| on_scale(other.value)).fold(0.0, f64::max);
         // Of one that is not the largest only the significance was a choice.
-        let runner_up = if runner_up > own.value { 0.0 } else { runner_up };
+        let runner_up = if runner_up > estimate.value { 0.0 } else { runner_up };
         let multiple =
             self.adjusted_p.zip(self.p_value).map_or(1.0, |(adjusted, p)| (adjusted / p).max(1.0));
-        let low = own.low(runner_up, if multiple.is_finite() { multiple } else { 1.0 }, family);
+        let low =
+            estimate.low(runner_up, if multiple.is_finite() { multiple } else { 1.0 }, family);
         let low = if self.scale == Scale::Ratio { (sign * low).exp() } else { sign * low };
         if sign > 0.0 { Interval { low, ..interval } } else { Interval { high: low, ..interval } }
     }

@@ -42,12 +42,12 @@ pub struct WorkKind<'a> {
 impl<'a> WorkKind<'a> {
     /// Reads it from the settings that declare this role.
     pub fn of_configuration(recording: &'a Recording, configuration: usize) -> Self {
-        let own = &recording.configurations[configuration];
+        let configuration = &recording.configurations[configuration];
         let operations = recording.roles.paths(&[Role::Operation]);
         Self {
-            probe: probe(own),
+            probe: probe(configuration),
             operations: operations
-                .filter_map(|path| Some((path, own.settings.get(path)?)))
+                .filter_map(|path| Some((path, configuration.settings.get(path)?)))
                 .collect(),
         }
     }
@@ -61,7 +61,7 @@ pub fn has_probe(configuration: &ConfigurationRecord, name: &str) -> bool {
 /// Positions of the configurations whose probe this is.
 pub fn with_probe<'a>(recording: &'a Recording, probe: &'a str) -> impl Iterator<Item = usize> {
     let all = recording.configurations.iter().enumerate();
-    all.filter(move |(_, own)| has_probe(own, probe)).map(|(position, _)| position)
+    all.filter(move |(_, record)| has_probe(record, probe)).map(|(position, _)| position)
 }
 
 /// Configurations that differ in some settings only.
@@ -101,7 +101,9 @@ pub fn groups(
             factor.levels.len() > 1
                 && groups.iter().all(|group| {
                     distinct(
-                        group.iter().map(|own| recording.configurations[*own].level(&factor.name)),
+                        group
+                            .iter()
+                            .map(|group| recording.configurations[*group].level(&factor.name)),
                     )
                     .len()
                         == 1

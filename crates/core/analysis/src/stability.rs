@@ -43,9 +43,9 @@ pub struct Stability {
 pub struct ConfigurationStability {
     /// Position of the configuration in the recording.
     pub configuration: usize,
-    /// Its label.
+    /// The label.
     pub label: String,
-    /// Its response.
+    /// The response.
     pub estimate: Estimate,
     /// Standard deviation relative to the mean.
     pub cv: f64,
@@ -88,12 +88,12 @@ impl ConfigurationStability {
 impl Stability {
     /// Configurations with regimes.
     pub fn with_regimes(&self) -> impl Iterator<Item = &ConfigurationStability> {
-        self.configurations.iter().filter(|own| own.has_regimes())
+        self.configurations.iter().filter(|configuration| configuration.has_regimes())
     }
 
     /// The smallest and the largest coefficient of variation.
     pub fn cv(&self) -> Option<(f64, f64)> {
-        let all = || self.configurations.iter().map(|own| own.cv);
+        let all = || self.configurations.iter().map(|configuration| configuration.cv);
         Some((all().reduce(f64::min)?, all().reduce(f64::max)?))
     }
 }
@@ -111,13 +111,13 @@ impl Summary<'_> {
     /// that many.
     pub fn stability(&self) -> Option<Stability> {
         let figures = self.figures.as_ref()?;
-        let tested = (0..figures.grid.cells.len()).filter_map(|own| self.tested(own));
+        let tested = (0..figures.grid.cells.len()).filter_map(|index| self.tested(index));
         let mut tested: Vec<Tested> = tested.collect();
-        let blocks = tested.iter().map(|own| own.values.len()).max()?;
+        let blocks = tested.iter().map(|row| row.values.len()).max()?;
         adjust(&mut tested);
         let drift = self.drift();
         let changes = changes(drift.as_ref(), &tested);
-        let configurations = tested.into_iter().map(|own| self.divided(own)).collect();
+        let configurations = tested.into_iter().map(|row| self.divided(row)).collect();
         Some(Stability {
             response: figures.response.name.clone(),
             unit: figures.response.unit.clone(),
@@ -137,7 +137,7 @@ impl Summary<'_> {
         let estimate = Estimate::from_values(&plain, &response.unit, response.direction)?;
         let cv = estimate.cv().filter(|_| values.len() >= BLOCKS_MIN)?;
         let cells = figures.grid.cells[configuration].iter();
-        let resolution = crate::response::resolution(cells.map(|(_, own)| own));
+        let resolution = crate::response::resolution(cells.map(|(_, cell)| cell));
         let row = ConfigurationStability {
             configuration,
             label: self.recording.configurations[configuration].label.clone(),
@@ -160,27 +160,27 @@ impl Summary<'_> {
         let significant = row.p_value.is_some_and(|p| p < ERROR_RATE);
         let Some(found) = found.filter(|_| significant) else { return row };
         let regimes = (0..=found.cuts.len()).map(|group| {
-            let own = || values.iter().filter(|(_, value)| found.group(*value) == group);
+            let group_values = || values.iter().filter(|(_, value)| found.group(*value) == group);
             Regime {
-                mean: mean(own().map(|(_, value)| value)),
-                blocks: own().map(|(block, _)| *block).collect(),
+                mean: mean(group_values().map(|(_, value)| value)),
+                blocks: group_values().map(|(block, _)| *block).collect(),
             }
         });
         let mut regimes: Vec<Regime> = regimes.collect();
-        let apart = |own: &[Regime]| own[1].mean - own[0].mean;
-        if regimes.windows(2).any(|own| apart(own) < STEPS_MIN * resolution) {
+        let apart = |regimes: &[Regime]| regimes[1].mean - regimes[0].mean;
+        if regimes.windows(2).any(|pair| apart(pair) < STEPS_MIN * resolution) {
             return row;
         }
         let (low, high) = (regimes[0].mean, regimes[regimes.len() - 1].mean);
         row.ratio = (low > 0.0).then(|| high / low);
         let steps = regimes
             .windows(2)
-            .map(|own| if low > 0.0 { own[1].mean / own[0].mean } else { apart(own) });
+            .map(|pair| if low > 0.0 { pair[1].mean / pair[0].mean } else { apart(pair) });
         let steps: Vec<f64> = steps.collect();
         let largest = (0..steps.len()).max_by(|a, b| steps[*a].total_cmp(&steps[*b]));
         let second = largest.unwrap_or(0) + 1;
         let mut sides = [0..second, second..regimes.len()]
-            .map(|side| regimes[side].iter().flat_map(|own| own.blocks.clone()).collect());
+            .map(|side| regimes[side].iter().flat_map(|regime| regime.blocks.clone()).collect());
         if row.estimate.direction == Direction::LowerIsBetter {
             regimes.reverse();
             sides.reverse();
@@ -203,12 +203,12 @@ impl Summary<'_> {
 /// finding, and without regimes it says nothing about their p-values, which depend neither on the
 /// unit nor on the spread of values.
 fn adjust(tested: &mut [Tested]) {
-    let with_p = || tested.iter().filter_map(|own| Some((own, own.found.as_ref()?.p_value)));
+    let with_p = || tested.iter().filter_map(|row| Some((row, row.found.as_ref()?.p_value)));
     let p_values: Vec<f64> = with_p().map(|(_, p)| p).collect();
-    let weights: Vec<f64> = with_p().map(|(own, _)| own.row.cv).collect();
+    let weights: Vec<f64> = with_p().map(|(row, _)| row.row.cv).collect();
     let adjusted = discoveries(&p_values, &weights);
-    let found = tested.iter_mut().filter(|own| own.found.is_some());
-    found.zip(adjusted).for_each(|(own, p)| own.row.p_value = Some(p));
+    let found = tested.iter_mut().filter(|row| row.found.is_some());
+    found.zip(adjusted).for_each(|(row, p)| row.row.p_value = Some(p));
 }
 
 /// Blocks with a new level: of the block means where there are several configurations, else of the
@@ -216,9 +216,11 @@ fn adjust(tested: &mut [Tested]) {
 fn changes(drift: Option<&Drift>, tested: &[Tested]) -> Vec<u32> {
     let series: Vec<(u32, f64)> = match (drift, tested) {
         (Some(drift), _) => drift.relative.clone(),
-        (None, [own]) => own.values.clone(),
+        (None, [row]) => row.values.clone(),
         _ => Vec::new(),
     };
     let values: Vec<f64> = series.iter().map(|(_, value)| *value).collect();
-    distinct(change_points::change_points(&values).iter().map(|own| series[own.at].0))
+    distinct(
+        change_points::change_points(&values).iter().map(|change_point| series[change_point.at].0),
+    )
 }

@@ -11,11 +11,11 @@ use serde::Serialize;
 pub struct StatementGain {
     /// Name of its script.
     pub script: String,
-    /// Its text.
+    /// The text.
     pub text: String,
     /// Position of the configuration in the recording.
     pub index: usize,
-    /// Its short label.
+    /// The short label.
     pub configuration: String,
     /// The label of the baseline, or of the first configuration.
     pub reference: String,
@@ -23,9 +23,9 @@ pub struct StatementGain {
     pub reference_latency: Option<Estimate>,
     /// Milliseconds of the statement here.
     pub latency: Option<Estimate>,
-    /// Its share of the time in statements in the baseline.
+    /// The share of the time in statements in the baseline.
     pub share: f64,
-    /// Its speed here as a multiple, by paired blocks; p-value and interval are adjusted (Holm) for
+    /// The speed here as a multiple, by paired blocks; p-value and interval are adjusted (Holm) for
     /// all of them.
     pub gain: Comparison,
 }
@@ -37,15 +37,16 @@ impl Summary<'_> {
         let base = self.recording.run.baseline.unwrap_or(0);
         let named = self.named_configurations();
         let scripts = self.scripts();
-        let Some(reference) = scripts.iter().find(|own| own.index == base) else {
+        let Some(reference) = scripts.iter().find(|script| script.index == base) else {
             return Vec::new();
         };
-        let others = scripts.iter().filter(|own| own.index != base && named.contains(&own.index));
+        let others =
+            scripts.iter().filter(|script| script.index != base && named.contains(&script.index));
         let mut gains: Vec<StatementGain> =
-            others.flat_map(|own| self.gains_of(reference, own)).collect();
-        let family = corrected(gains.iter().map(|own| Some(own.gain.clone())).collect());
-        for (own, gain) in gains.iter_mut().zip(family) {
-            own.gain = gain.unwrap_or_else(|| own.gain.clone());
+            others.flat_map(|statement| self.gains_of(reference, statement)).collect();
+        let family = corrected(gains.iter().map(|gain| Some(gain.gain.clone())).collect());
+        for (statement, gain) in gains.iter_mut().zip(family) {
+            statement.gain = gain.unwrap_or_else(|| statement.gain.clone());
         }
         gains
     }
@@ -58,18 +59,19 @@ impl Summary<'_> {
         let mut gains: Vec<StatementGain> = Vec::new();
         for from in &reference.statements {
             let is_known =
-                gains.iter().any(|own| own.script == from.script && own.text == from.text);
+                gains.iter().any(|gain| gain.script == from.script && gain.text == from.text);
             let Some(to) = other
                 .statements
                 .iter()
-                .find(|own| own.script == from.script && own.text == from.text)
+                .find(|statement| statement.script == from.script && statement.text == from.text)
                 .filter(|_| !is_known)
             else {
                 continue;
             };
-            let usable = self.grid.filter(|seen| !seen.timed_out());
-            let matched =
-                usable.map(|seen| mean_ms(seen, from)).matched(reference.index, other.index);
+            let usable = self.grid.filter(|grid| !grid.timed_out());
+            let matched = usable
+                .map(|observations| mean_ms(observations, from))
+                .matched(reference.index, other.index);
             let side = |blocks: &[Vec<f64>], first| Values {
                 blocks: blocks.to_vec(),
                 first,
@@ -101,10 +103,14 @@ impl Summary<'_> {
 
 /// Milliseconds of a statement in a trial; of one that stands several times in its script of all
 /// together.
-fn mean_ms(seen: &Observations, of: &StatementFigures) -> Option<f64> {
-    let own =
-        || seen.statements.iter().filter(|own| own.script == of.script && own.text == of.text);
-    let count: u64 = own().map(|own| own.count).fold(0, u64::saturating_add);
-    let wall_s: f64 = own().map(|own| own.wall_s).sum();
+fn mean_ms(observations: &Observations, of: &StatementFigures) -> Option<f64> {
+    let runs = || {
+        observations
+            .statements
+            .iter()
+            .filter(|statement| statement.script == of.script && statement.text == of.text)
+    };
+    let count: u64 = runs().map(|run| run.count).fold(0, u64::saturating_add);
+    let wall_s: f64 = runs().map(|run| run.wall_s).sum();
     (count > 0 && wall_s > 0.0).then(|| wall_s * 1e3 / count as f64)
 }

@@ -9,16 +9,16 @@ use serde::Serialize;
 pub struct PartNames {
     /// Heading of their section.
     pub heading: &'static str,
-    /// One of them: `script`.
+    /// A single part: `script`.
     pub part: &'static str,
-    /// Its work, which it does many times: `transactions`.
+    /// The work, which it does many times: `transactions`.
     pub work: &'static str,
     /// Unit of the rate of that: `tps`.
     pub rate: &'static str,
 }
 
 impl PartNames {
-    /// Those of scripts.
+    /// The part names of scripts.
     pub const SCRIPTS: Self =
         Self { heading: "Scripts", part: "script", work: "transactions", rate: "tps" };
 }
@@ -109,7 +109,7 @@ pub struct WorkCost {
     pub kind: CostKind,
     /// Unit as printed.
     pub unit: &'static str,
-    /// Its value in a trial.
+    /// The value in a trial.
     pub value: fn(&Observations) -> Option<f64>,
 }
 

@@ -43,11 +43,11 @@ pub struct Summary<'a> {
     pub studies: &'static [&'static Study],
     /// Runs that may have measured what the storage can do.
     pub(crate) storage_runs: Vec<Recording>,
-    /// Its trials by configuration and block.
+    /// The trials by configuration and block.
     pub grid: Grid<&'a Observations>,
     /// Figures of the response.
     pub(crate) figures: Option<Figures>,
-    /// One for each factor.
+    /// A layout for each factor.
     pub layouts: Vec<FactorLayout>,
     /// Kind of its design. Factors are compared level by level in a grid alone.
     pub design: DesignKind,
@@ -136,17 +136,21 @@ pub fn summarize_with<'r>(
     let response = ResponseChoice::for_recording(recording);
     let layouts: Vec<FactorLayout> =
         (0..recording.factors.len()).map(|factor| FactorLayout::new(recording, factor)).collect();
-    let ordered = layouts
-        .iter()
-        .position(|own| recording.factors[own.factor].numeric.is_some() && !own.other_work);
-    let compared = layouts.iter().position(|own| !own.other_work);
+    let ordered = layouts.iter().position(|layout| {
+        recording.factors[layout.factor].numeric.is_some() && !layout.other_work
+    });
+    let compared = layouts.iter().position(|layout| !layout.other_work);
     let main_factor = ordered.or(compared).or((!layouts.is_empty()).then_some(0));
     let figures = response.as_ref().map(|response| grid.figures(response));
     let design = DesignKind::from_source(&recording.run.source);
     let factors = figures
         .as_ref()
         .map(|figures| Factors::estimate(recording, &grid, &layouts, main_factor, figures))
-        .map(|own| if design == DesignKind::Grid { own } else { own.without_claims() });
+        .map(
+            |estimate| {
+                if design == DesignKind::Grid { estimate } else { estimate.without_claims() }
+            },
+        );
     let mut configurations = configurations::rows(recording, &grid, figures.as_ref());
     if design == DesignKind::Race {
         configurations.iter_mut().for_each(ConfigurationRow::without_comparisons);
@@ -180,7 +184,7 @@ impl Summary<'_> {
             main_factor: self.main_factor,
             done: self.done(),
             failed: self.failed(),
-            synthetic: self.recording.done().any(|(_, seen)| seen.synthetic),
+            synthetic: self.recording.done().any(|(_, observations)| observations.synthetic),
         }
     }
 
@@ -215,27 +219,27 @@ impl Summary<'_> {
     /// Returns whether a study's sections draw the response of completed trials.
     pub fn study_draws_response(&self) -> bool {
         let mut drawn = (0..self.configurations.len())
-            .filter(|own: &usize| self.study(*own).is_some_and(|study| study.draws_response));
-        drawn.any(|own| !self.grid.trials(own).is_empty())
+            .filter(|index: &usize| self.study(*index).is_some_and(|study| study.draws_response));
+        drawn.any(|configuration| !self.grid.trials(configuration).is_empty())
     }
 
     /// Position of the factor that the experiment asks about: the first of the file whose levels
     /// are compared. One that only states how large the load or the data is comes after the others.
     pub fn asked_factor(&self) -> Option<usize> {
-        let compared = || self.layouts.iter().filter(|own| !own.other_work);
-        let asked = compared().find(|own| {
-            let path = &self.recording.factors[own.factor].name;
+        let compared = || self.layouts.iter().filter(|layout| !layout.other_work);
+        let explained = compared().find(|change| {
+            let path = &self.recording.factors[change.factor].name;
             !self.recording.roles.has(path, &LOAD)
         });
-        let asked = asked.or_else(|| compared().next()).or(self.layouts.first());
-        asked.map(|own| own.factor)
+        let explained = explained.or_else(|| compared().next()).or(self.layouts.first());
+        explained.map(|change| change.factor)
     }
 
     /// Returns the smallest difference between two configurations that could have been detected,
     /// from the spread of all against the one with the most trials; `None` without a spread.
     pub fn detectable(&self) -> Option<Detectable> {
         let figures = self.figures.as_ref().filter(|_| self.design != DesignKind::Race);
-        let measured = figures?.grid.filter(|own| own.value().is_some());
+        let measured = figures?.grid.filter(|grid| grid.value().is_some());
         let rows = &self.configurations;
         let reference = rows.iter().rev().max_by_key(|row| row.done)?.index;
         let others = (0..rows.len()).filter(|other| *other != reference);
@@ -247,8 +251,9 @@ impl Summary<'_> {
 
     /// Percentiles without estimates, because some trials of a configuration have too few values.
     pub fn too_few(&self) -> Vec<TooFew> {
-        let all = (0..self.grid.cells.len()).flat_map(|own| TooFew::all(&self.grid.trials(own)));
-        let names = distinct(all.map(|own| own.name));
+        let all =
+            (0..self.grid.cells.len()).flat_map(|index| TooFew::all(&self.grid.trials(index)));
+        let names = distinct(all.map(|figure| figure.name));
         let trials = self.grid.observations();
         names.iter().filter_map(|name| TooFew::find(name, &trials)).collect()
     }

@@ -42,7 +42,7 @@ pub struct SurfaceReport {
 /// A factor of a surface.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SurfaceAxis {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// The level coded -1.
     pub low: String,
@@ -50,7 +50,7 @@ pub struct SurfaceAxis {
     pub high: String,
     /// True if equal ratios of its levels are equal distances.
     pub is_log: bool,
-    /// Its coding.
+    /// The coding.
     #[serde(skip)]
     pub factor: SurfaceFactor,
 }
@@ -60,7 +60,7 @@ pub struct SurfaceAxis {
 pub struct SurfacePoint {
     /// Coded levels.
     pub coded: Vec<f64>,
-    /// Its block.
+    /// The block.
     pub block: u32,
     /// The value.
     pub value: f64,
@@ -99,7 +99,7 @@ pub struct FittedSurface {
 pub struct Coefficient {
     /// `x1`, `x1 x2`, `x1^2`.
     pub term: String,
-    /// Its value.
+    /// The value.
     pub value: f64,
     /// 95 % interval of this one alone.
     pub interval: Option<Interval>,
@@ -110,7 +110,7 @@ pub struct Coefficient {
 /// A stationary point.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StationaryPoint {
-    /// Its coded levels.
+    /// The coded levels.
     pub coded: Vec<f64>,
     /// The levels next to it that can be set.
     pub levels: Vec<String>,
@@ -169,7 +169,7 @@ pub enum Answer {
 /// A trial that would come next.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NextTrial {
-    /// Its levels, as they can be set.
+    /// The levels, as they can be set.
     pub levels: Vec<String>,
     /// Coded levels.
     pub coded: Vec<f64>,
@@ -192,9 +192,12 @@ struct Tested {
 impl Tested {
     fn new(points: &[SurfacePoint], factors: usize) -> Self {
         let ends = |of: fn(f64, f64) -> f64, from: f64| -> Vec<f64> {
-            (0..factors).map(|at| points.iter().map(|own| own.coded[at]).fold(from, of)).collect()
+            (0..factors)
+                .map(|at| points.iter().map(|point| point.coded[at]).fold(from, of))
+                .collect()
         };
-        let distance = points.iter().map(|own| statistics::norm(&own.coded)).fold(0.0, f64::max);
+        let distance =
+            points.iter().map(|point| statistics::norm(&point.coded)).fold(0.0, f64::max);
         Self {
             low: ends(f64::min, f64::INFINITY),
             high: ends(f64::max, f64::NEG_INFINITY),
@@ -240,18 +243,20 @@ impl SurfaceReport {
         let mut points = Vec::new();
         for position in runs {
             let configuration = &recording.configurations[*position];
-            let code = |own: &SurfaceFactor| own.code(configuration.level(&own.name)?);
+            let code = |surface_factor: &SurfaceFactor| {
+                surface_factor.code(configuration.level(&surface_factor.name)?)
+            };
             let coded: Vec<f64> = factors.iter().map(code).collect::<Option<_>>()?;
-            let own = values(*position).into_iter();
-            points.extend(own.map(|(block, value)| SurfacePoint {
+            let values = values(*position).into_iter();
+            points.extend(values.map(|(block, value)| SurfacePoint {
                 coded: coded.clone(),
                 block,
                 value,
             }));
         }
-        let own = recording.trials.iter().filter(|own| runs.contains(&own.configuration));
+        let trials = recording.trials.iter().filter(|trial| runs.contains(&trial.configuration));
         let mut attempted: Vec<(usize, u32)> =
-            own.map(|own| (own.configuration, own.block)).collect();
+            trials.map(|trial| (trial.configuration, trial.block)).collect();
         attempted.sort_unstable();
         attempted.dedup();
         let axes = factors.into_iter().map(|factor| SurfaceAxis {
@@ -275,13 +280,15 @@ impl SurfaceReport {
     }
 
     fn fitted(&self) -> Option<FittedSurface> {
-        let mut numbers: Vec<u32> = self.points.iter().map(|own| own.block).collect();
+        let mut numbers: Vec<u32> = self.points.iter().map(|point| point.block).collect();
         numbers.sort_unstable();
         numbers.dedup();
-        let block = |own: &SurfacePoint| numbers.binary_search(&own.block).unwrap_or_default();
+        let block = |surface_point: &SurfacePoint| {
+            numbers.binary_search(&surface_point.block).unwrap_or_default()
+        };
         let blocks: Vec<usize> = self.points.iter().map(block).collect();
-        let points: Vec<Vec<f64>> = self.points.iter().map(|own| own.coded.clone()).collect();
-        let values: Vec<f64> = self.points.iter().map(|own| own.value).collect();
+        let points: Vec<Vec<f64>> = self.points.iter().map(|point| point.coded.clone()).collect();
+        let values: Vec<f64> = self.points.iter().map(|point| point.value).collect();
         let surface = Surface::fit(&points, &blocks, &values, Order::Second).ok()?;
         let tested = Tested::new(&self.points, self.factors.len());
         let coefficients = coefficients(&surface);
@@ -306,25 +313,25 @@ impl SurfaceReport {
 
     /// The levels at coded ones, as they can be set.
     pub fn levels(&self, coded: &[f64]) -> Vec<String> {
-        self.factors.iter().zip(coded).map(|(own, at)| own.factor.label(*at)).collect()
+        self.factors.iter().zip(coded).map(|(factor, at)| factor.factor.label(*at)).collect()
     }
 
     fn stationary(&self, surface: &Surface, tested: &Tested) -> Option<StationaryPoint> {
         let found = Stationary::find(surface)?;
         let region = surface.region(&found, &tested.low, &tested.high);
         let is_tested = tested.contains(&found.point);
-        let may_be_tested = region.as_ref().is_none_or(|own| {
+        let may_be_tested = region.as_ref().is_none_or(|region| {
             let ends = found.point.iter().zip(tested.low.iter().zip(&tested.high));
-            own.iter().zip(ends).all(|(range, (at, (low, high)))| {
+            region.iter().zip(ends).all(|(range, (at, (low, high)))| {
                 let reaches_down = at <= high || range.low.is_none_or(|end| end <= *high);
                 let reaches_up = at >= low || range.high.is_none_or(|end| end >= *low);
                 reaches_down && reaches_up
             })
         });
         let label = |at: usize, end: Option<f64>| end.map(|end| self.factors[at].factor.label(end));
-        let range = |(at, own): (usize, &designs::RegionRange)| LevelRange {
-            low: label(at, own.low),
-            high: label(at, own.high),
+        let range = |(at, region_range): (usize, &designs::RegionRange)| LevelRange {
+            low: label(at, region_range.low),
+            high: label(at, region_range.high),
         };
         let (value, interval) = surface.estimate(&found.point);
         Some(StationaryPoint {
@@ -334,30 +341,33 @@ impl SurfaceReport {
             shape: found.kind,
             is_tested,
             may_be_tested,
-            region: region.map(|own| own.iter().enumerate().map(range).collect()),
+            region: region.map(|region| region.iter().enumerate().map(range).collect()),
             coded: found.point,
             curvatures: found
                 .curvatures
                 .into_iter()
-                .map(|own| AxisCurvature {
-                    value: own.value,
-                    interval: own.interval,
-                    direction: own.axis,
+                .map(|curvature| AxisCurvature {
+                    value: curvature.value,
+                    interval: curvature.interval,
+                    direction: curvature.axis,
                 })
                 .collect(),
         })
     }
 
     fn answer(&self, coefficients: &[Coefficient], stationary: Option<&StationaryPoint>) -> Answer {
-        if !coefficients.iter().any(|own| own.adjusted_p.is_some_and(|p| p < 0.05)) {
+        if !coefficients.iter().any(|coefficient| coefficient.adjusted_p.is_some_and(|p| p < 0.05))
+        {
             return Answer::Level;
         }
         match stationary {
             // A plane: it rises to an edge.
             None => Answer::Edge,
-            Some(own) => match (own.shape, self.higher_is_better) {
+            Some(stationary) => match (stationary.shape, self.higher_is_better) {
                 (Kind::Ridge, _) => Answer::Ridge,
-                (Kind::Maximum, true) | (Kind::Minimum, false) if own.is_tested => Answer::Optimum,
+                (Kind::Maximum, true) | (Kind::Minimum, false) if stationary.is_tested => {
+                    Answer::Optimum
+                }
                 (Kind::Maximum, true) | (Kind::Minimum, false) => Answer::Outside,
                 (Kind::Maximum | Kind::Minimum | Kind::Saddle, _) => Answer::Edge,
             },
@@ -373,13 +383,13 @@ impl SurfaceReport {
     ) -> Vec<NextTrial> {
         let points = match (answer, stationary) {
             (Answer::Level, _) => Vec::new(),
-            (Answer::Optimum, Some(own)) => vec![own.coded.clone()],
+            (Answer::Optimum, Some(stationary)) => vec![stationary.coded.clone()],
             _ => self.path(surface, tested),
         };
         let trials = points.into_iter().map(|point| {
             let levels = self.levels(&point);
             let codes = self.factors.iter().zip(&levels);
-            let codes = codes.map(|(own, level)| own.factor.code(level).unwrap_or(f64::NAN));
+            let codes = codes.map(|(factor, level)| factor.factor.code(level).unwrap_or(f64::NAN));
             let coded: Vec<f64> = codes.collect();
             let (value, interval) = surface.estimate(&coded);
             NextTrial { levels, value, interval, is_tested: tested.contains(&coded), coded }
@@ -393,7 +403,7 @@ impl SurfaceReport {
         let at = |distance: f64| surface.path(self.higher_is_better, &[distance]).pop();
         let mut points = Vec::new();
         let mut low = 0.0;
-        for distance in DISTANCES.map(|own| own * tested.distance) {
+        for distance in DISTANCES.map(|distance| distance * tested.distance) {
             let Some(point) = at(distance) else { break };
             if self.can_be_set(&point) {
                 points.push(point);
@@ -403,10 +413,11 @@ impl SurfaceReport {
             let mut high = distance;
             for _ in 0..HALVINGS {
                 let middle = f64::midpoint(low, high);
-                let is_possible = at(middle).is_some_and(|own| self.can_be_set(&own));
+                let is_possible = at(middle).is_some_and(|levels| self.can_be_set(&levels));
                 if is_possible { low = middle } else { high = middle }
             }
-            points.extend(at(low).filter(|own| tested.contains(own) && !points.contains(own)));
+            points
+                .extend(at(low).filter(|point| tested.contains(point) && !points.contains(point)));
             break;
         }
         points
@@ -415,8 +426,8 @@ impl SurfaceReport {
     /// Returns whether these levels can be set: a factor whose levels are positive stays so, and
     /// one whose levels begin at 0 does not fall below.
     fn can_be_set(&self, coded: &[f64]) -> bool {
-        self.factors.iter().zip(coded).all(|(own, at)| {
-            let (lowest, number) = (own.factor.number(-1.0), own.factor.number(*at));
+        self.factors.iter().zip(coded).all(|(factor, at)| {
+            let (lowest, number) = (factor.factor.number(-1.0), factor.factor.number(*at));
             if lowest == 0.0 { number >= 0.0 } else { lowest < 0.0 || number > 0.0 }
         })
     }
@@ -443,9 +454,9 @@ fn coefficients(surface: &Surface) -> Vec<Coefficient> {
 /// `x1`, `x1 x2`, `x1^2`.
 fn term_name(term: &[usize]) -> String {
     match term {
-        [one, other] if one == other => format!("x{}^2", one + 1),
+        [term, other] if term == other => format!("x{}^2", term + 1),
         _ => {
-            let factors: Vec<String> = term.iter().map(|own| format!("x{}", own + 1)).collect();
+            let factors: Vec<String> = term.iter().map(|term| format!("x{}", term + 1)).collect();
             factors.join(" ")
         }
     }
@@ -473,15 +484,15 @@ impl Summary<'_> {
     /// The factors and the runs of the surface that a screening continues as.
     fn screened_surface(&self) -> Option<(Vec<SurfaceFactor>, Vec<usize>)> {
         let extensions = Extension::from_source(&self.recording.run.source);
-        let centre = extensions.into_iter().find_map(|own| match own.step {
+        let centre = extensions.into_iter().find_map(|extension| match extension.step {
             Step::Surface { centre } => Some(centre),
             _ => None,
         })?;
         let screening = self.screening()?;
         let numeric = SurfaceFactor::numeric_from_source(&self.recording.run.source);
-        let own = screening.factors.iter().zip(&centre).filter(|(_, level)| **level == 0);
-        let factors = own.map(|(own, _)| {
-            let found = numeric.iter().find(|(name, _)| *name == own.name)?;
+        let centred = screening.factors.iter().zip(&centre).filter(|(_, level)| **level == 0);
+        let factors = centred.map(|(factor, _)| {
+            let found = numeric.iter().find(|(name, _)| *name == factor.name)?;
             found.1.clone().ok()
         });
         let factors = factors.collect::<Option<_>>()?;

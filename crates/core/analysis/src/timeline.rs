@@ -29,7 +29,7 @@ impl Timeline {
 }
 
 impl Summary<'_> {
-    /// One trial of the baseline (else the first configuration) and one of the best, where that was
+    /// A trial of the baseline (else the first configuration) and one of the best, where that was
     /// recorded.
     pub fn timelines(&self) -> Vec<Timeline> {
         let (rows, Some(response)) = (&self.configurations, &self.response) else {
@@ -51,10 +51,11 @@ fn timeline(
     grid: &Grid<&Observations>,
     response: &ResponseChoice,
 ) -> Option<Timeline> {
-    let trials = grid.cells[row.index].iter().filter_map(|(block, seen)| {
-        let series = seen.series.first();
-        let series = series.filter(|own| own.interval_s > 0.0 && own.start_s.is_finite())?;
-        Some((response.value(seen)?, *block, series.clone()))
+    let trials = grid.cells[row.index].iter().filter_map(|(block, observations)| {
+        let series = observations.series.first();
+        let series =
+            series.filter(|series| series.interval_s > 0.0 && series.start_s.is_finite())?;
+        Some((response.value(observations)?, *block, series.clone()))
     });
     let mut trials: Vec<(f64, u32, Series)> = trials.collect();
     trials.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -14,8 +14,10 @@ pub fn volume_advice(facts: &VolumeFacts) -> Vec<Advice> {
             all.push(Advice { rule, weight, subject: subject.to_owned(), fact, reason, action });
         };
         match find {
-            Device(find) => facts.devices.iter().for_each(|own| add(&own.name, find(own))),
-            Mount(find) => facts.mount.iter().for_each(|own| add(&own.folder, find(own, facts))),
+            Device(find) => facts.devices.iter().for_each(|device| add(&device.name, find(device))),
+            Mount(find) => {
+                facts.mount.iter().for_each(|mount| add(&mount.folder, find(mount, facts)));
+            }
         }
     }
     all.sort_by_key(|advice| advice.weight);

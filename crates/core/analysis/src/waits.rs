@@ -10,9 +10,9 @@ pub use table::{Averages, HEADINGS, WaitOptions, WaitRow, WaitTable};
 /// Waits and accounting of one configuration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ConfigurationWaits {
-    /// Its position in the recording.
+    /// The position in the recording.
     pub index: usize,
-    /// Its short label.
+    /// The short label.
     pub configuration: String,
     /// The waits of sessions.
     pub waits: WaitTable,

@@ -88,34 +88,34 @@ pub fn comparison(comparison: &Comparison, unit: &str) -> String {
 /// A change in the words of its response, a factor the natural way round:
 /// `1.93x [1.88, 1.99] faster`, `59x [41, 85] longer`, `at least 2.20x higher`,
 /// `3.2 s [2.9, 3.5] better`.
-pub fn change(own: &Comparison, response: Option<&ResponseChoice>) -> String {
-    if own.scale == Scale::Difference {
-        return comparison(own, response.map_or("", |response| response.unit.as_str()));
+pub fn change(change: &Comparison, response: Option<&ResponseChoice>) -> String {
+    if change.scale == Scale::Difference {
+        return comparison(change, response.map_or("", |response| response.unit.as_str()));
     }
-    ratio_in_words(own, response.map_or(["better", "worse"], ratio_words))
+    ratio_in_words(change, response.map_or(["better", "worse"], ratio_words))
 }
 
 /// A ratio of durations of the same work: `1.93x [1.88, 1.99] faster`.
-pub fn speed(own: &Comparison) -> String {
-    ratio_in_words(own, ["faster", "slower"])
+pub fn speed(comparison: &Comparison) -> String {
+    ratio_in_words(comparison, ["faster", "slower"])
 }
 
 /// Without a word where the interval contains 1.
-fn ratio_in_words(own: &Comparison, [better, worse]: [&str; 2]) -> String {
-    if own.bound.is_none() && own.interval.is_some_and(|interval| interval.contains(1.0)) {
-        return comparison(own, "");
+fn ratio_in_words(change: &Comparison, [better, worse]: [&str; 2]) -> String {
+    if change.bound.is_none() && change.interval.is_some_and(|interval| interval.contains(1.0)) {
+        return comparison(change, "");
     }
-    if let Some(bound) = own.bound {
-        let limit = own.limit();
+    if let Some(bound) = change.bound {
+        let limit = change.limit();
         return if limit < 1.0 {
             format!("{} {}x {worse}", bound.opposite().words(), ratio(1.0 / limit))
         } else {
             format!("{} {}x {better}", bound.words(), ratio(limit))
         };
     }
-    let is_worse = own.value < 1.0;
-    let value = if is_worse { 1.0 / own.value } else { own.value };
-    let ends = own.interval.map(|interval| {
+    let is_worse = change.value < 1.0;
+    let value = if is_worse { 1.0 / change.value } else { change.value };
+    let ends = change.interval.map(|interval| {
         if is_worse {
             number::ratio_ends(1.0 / interval.high, 1.0 / interval.low)
         } else {
@@ -147,7 +147,7 @@ fn ratio_words(response: &ResponseChoice) -> [&'static str; 2] {
 pub fn list(items: &[String]) -> String {
     match items {
         [] => String::new(),
-        [one] => one.clone(),
+        [single] => single.clone(),
         [most @ .., last] => format!("{} and {last}", most.join(", ")),
     }
 }
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn says_comparisons_lists_and_scales() {
-        let mut one = Comparison {
+        let mut change = Comparison {
             scale: Scale::Ratio,
             value: 1.9306,
             interval: Some(Interval { low: 1.88, high: 1.99 }),
@@ -244,11 +244,11 @@ mod tests {
             df: None,
             method: Method::PairedT,
         };
-        assert_eq!(comparison(&one, "s"), "1.93x [1.88, 1.99]");
-        one.scale = Scale::Difference;
-        one.value = -2.0;
-        one.interval = Some(Interval { low: -3.0, high: -1.0 });
-        assert_eq!(comparison(&one, "s"), "2.00 s [1.00, 3.00] worse");
+        assert_eq!(comparison(&change, "s"), "1.93x [1.88, 1.99]");
+        change.scale = Scale::Difference;
+        change.value = -2.0;
+        change.interval = Some(Interval { low: -3.0, high: -1.0 });
+        assert_eq!(comparison(&change, "s"), "2.00 s [1.00, 3.00] worse");
         let items: Vec<String> = ["a", "b", "c"].map(str::to_owned).into();
         assert_eq!((list(&items), list(&items[..1])), ("a, b and c".to_owned(), "a".to_owned()));
         assert_eq!(work_scale(320_000.0, "row"), (1e3, "1,000 rows".to_owned()));

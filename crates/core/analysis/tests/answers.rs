@@ -72,8 +72,8 @@ fn side_responses_come_last() {
     for trial in &mut run.trials {
         let latency = if trial.configuration == 0 { 5.0 } else { 1.0 };
         let latency = latency + 0.001 * f64::from(trial.block);
-        let seen = trial.observations.as_mut().unwrap();
-        seen.responses.push(Response::lower("latency_p99", "ms", latency));
+        let observations = trial.observations.as_mut().unwrap();
+        observations.responses.push(Response::lower("latency_p99", "ms", latency));
     }
     let summary = summarize(&run);
     let findings = summary.findings();
@@ -88,13 +88,13 @@ fn amounts_of_different_work_are_not_ranked() {
     let of = |is_fixed: bool| {
         let mut run = measure(&[("target.data_files", &["1", "4"])], &[10.0, 10.0]);
         for trial in &mut run.trials {
-            let seen = trial.observations.as_mut().unwrap();
+            let observations = trial.observations.as_mut().unwrap();
             let size = [100.0, 300.0][trial.configuration];
             if !is_fixed {
-                seen.work.amount *= [1, 3][trial.configuration];
+                observations.work.amount *= [1, 3][trial.configuration];
             }
             let size = size + 0.01 * f64::from(trial.block);
-            seen.responses.push(Response::lower("space", "MB", size));
+            observations.responses.push(Response::lower("space", "MB", size));
         }
         texts(&summarize(&run)).iter().any(|text| text.contains("space"))
     };
@@ -108,9 +108,9 @@ fn levels_that_compute_something_else_are_different_work() {
         &[("target.engine", &["a", "b"]), ("query", &["count", "sum"])],
         &[10.0, 80.0, 2.0, 20.0],
     );
-    for own in &mut run.configurations {
-        let aggregate = own.levels[1].level.clone();
-        own.settings.insert("workload.aggregates".into(), Value::Text(aggregate));
+    for configuration in &mut run.configurations {
+        let aggregate = configuration.levels[1].level.clone();
+        configuration.settings.insert("workload.aggregates".into(), Value::Text(aggregate));
     }
     let summary = summarize(&run);
     let [engine, query] = &summary.factors.effects[..] else { panic!("two factors") };
@@ -129,9 +129,11 @@ const RULES: &[DurabilityRule] = &[DurabilityRule {
 }];
 
 fn with_engines(run: &mut Recording, engines: &[&str], syncs: &[&str]) {
-    for (own, (engine, sync)) in run.configurations.iter_mut().zip(engines.iter().zip(syncs)) {
-        own.settings.insert("target.engine".into(), Value::Text((*engine).into()));
-        own.settings.insert("target.settings.sync".into(), Value::Text((*sync).into()));
+    for (configuration, (engine, sync)) in
+        run.configurations.iter_mut().zip(engines.iter().zip(syncs))
+    {
+        configuration.settings.insert("target.engine".into(), Value::Text((*engine).into()));
+        configuration.settings.insert("target.settings.sync".into(), Value::Text((*sync).into()));
     }
 }
 
@@ -156,7 +158,7 @@ fn a_level_that_weakens_durability_says_so() {
 
 #[test]
 fn unequal_durability_of_engines_is_a_finding() {
-    let said = |syncs: [&str; 2]| {
+    let answer = |syncs: [&str; 2]| {
         let mut run = measure(&[("target.engine", &["a", "b"])], &[10.0, 5.0]);
         with_engines(&mut run, &["a", "b"], &syncs);
         let mut summary = summarize(&run);
@@ -164,13 +166,13 @@ fn unequal_durability_of_engines_is_a_finding() {
         let all = texts(&summary);
         (all[0].clone(), all.into_iter().find(|text| text.starts_with("Durability is unequal")))
     };
-    let (first, unequal) = said(["on", "off"]);
+    let (first, unequal) = answer(["on", "off"]);
     assert!(first.contains("With engine=b (sync=off), commits may be lost"), "{first}");
     let unequal = unequal.unwrap();
     assert!(unequal.contains("with b (sync=off) commits may be lost"), "{unequal}");
     assert!(unequal.contains("a keeps every commit"), "{unequal}");
-    assert_eq!(said(["on", "on"]).1, None);
-    assert_eq!(said(["off", "off"]).1, None);
+    assert_eq!(answer(["on", "on"]).1, None);
+    assert_eq!(answer(["off", "off"]).1, None);
 }
 
 /// The machine slows down, and one level fails in the slow blocks: its mean is the lowest.
@@ -191,7 +193,7 @@ fn a_level_that_fails_in_slow_blocks_is_not_marked_best_for_it() {
             }
         }
         let summary = summarize(&run);
-        let mean = |own: usize| summary.configurations[own].response.as_ref().unwrap().mean;
+        let mean = |index: usize| summary.configurations[index].response.as_ref().unwrap().mean;
         lowest += usize::from(mean(2) < mean(0).min(mean(1)));
         marked += usize::from(summary.configurations[2].standing == Standing::Best);
         assert_eq!(summary.factors.effects[0].best == Some(2), {
@@ -219,9 +221,9 @@ fn single_runs_are_compared_without_a_claim() {
     let of = |from: &[Recording], to: &[Recording]| {
         compare_sides(from, to, Responses::Primary).unwrap().responses[0].configurations[0].verdict
     };
-    let [one, other] = [&a, &b].map(std::slice::from_ref);
-    assert_eq!(of(one, other), Verdict::WorseInTheseRuns);
-    assert_eq!(of(other, one), Verdict::BetterInTheseRuns);
+    let [reference, other] = [&a, &b].map(std::slice::from_ref);
+    assert_eq!(of(reference, other), Verdict::WorseInTheseRuns);
+    assert_eq!(of(other, reference), Verdict::BetterInTheseRuns);
     assert_eq!(of(&[a.clone(), c], &[b.clone(), d]), Verdict::Worse);
     let gate = judge(&a, &b, Responses::Primary, &["slower:1%".parse().unwrap()]).unwrap();
     assert!(gate.spread == Spread::SingleRuns && gate.decision == Decision::Broken);

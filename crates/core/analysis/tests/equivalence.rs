@@ -25,7 +25,8 @@ fn the_slowest_is_not_as_good_for_want_of_blocks() {
 fn two_blocks_that_vary_bound_no_difference() {
     let run = data_files(&["1", "2", "4"], &[&[8.0, 9.6], &[2.0, 8.0], &[0.46, 0.53]]);
     let findings = summarize(&run).findings();
-    let verdict = &findings.iter().find(|it| it.kind == FindingKind::Verdict).unwrap().text;
+    let verdict =
+        &findings.iter().find(|finding| finding.kind == FindingKind::Verdict).unwrap().text;
     assert!(
         verdict
             .ends_with("2 is not significantly different; 2 blocks do not bound the difference."),
@@ -53,8 +54,10 @@ fn a_verdict_says_how_large_a_difference_may_be() {
     let texts = |margin: f64| {
         let mut run = run.clone();
         run.run.equivalence_margin = margin;
-        let verdict =
-            summarize(&run).findings().into_iter().find(|it| it.kind == FindingKind::Verdict);
+        let verdict = summarize(&run)
+            .findings()
+            .into_iter()
+            .find(|finding| finding.kind == FindingKind::Verdict);
         verdict.unwrap().text
     };
     let narrow = texts(0.05);

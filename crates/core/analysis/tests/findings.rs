@@ -52,7 +52,7 @@ fn the_sweet_spot_is_told_as_a_multiple_of_the_processors() {
         recording.roles = [("target.data_files", Role::Layout)].into_iter().collect();
         recording.environments = vec![Environment { cpus, ..Environment::default() }];
         for trial in &mut recording.trials {
-            trial.observations.iter_mut().for_each(|seen| seen.synthetic = synthetic);
+            trial.observations.iter_mut().for_each(|observation| observation.synthetic = synthetic);
         }
         texts(&summarize(&recording), FindingKind::Verdict).remove(0)
     };
@@ -278,7 +278,7 @@ fn several_factors_are_told_one_by_one() {
     let waits = summary.waits();
     // Each configuration by itself: the baseline, what was asked about from there, the best.
     let shown: Vec<_> =
-        waits.iter().map(|own| (own.configuration.as_str(), own.waits.trials)).collect();
+        waits.iter().map(|wait| (wait.configuration.as_str(), wait.waits.trials)).collect();
     assert_eq!(
         shown,
         [
@@ -395,11 +395,11 @@ fn more_connections_are_not_more_waiting_by_themselves() {
     // The same elapsed time and the same share of waits, on four times the connections.
     let mut recording = insert_study(&["4", "16"], &[10.0; 2], &[0.5; 2]);
     for trial in recording.trials.iter_mut().filter(|trial| trial.configuration == 1) {
-        let seen = trial.observations.as_mut().unwrap();
-        seen.connections *= 4;
-        seen.time.session_s *= 4.0;
-        seen.time.cpu_s *= 4.0;
-        for wait in &mut seen.waits {
+        let observations = trial.observations.as_mut().unwrap();
+        observations.connections *= 4;
+        observations.time.session_s *= 4.0;
+        observations.time.cpu_s *= 4.0;
+        for wait in &mut observations.waits {
             wait.resource_s *= 4.0;
         }
     }
@@ -442,7 +442,7 @@ fn what_was_asked_stands_first_and_the_largest_effect_after_it() {
             .sides()
             .starts_with("synchronous_commit=on to synchronous_commit=off")
     );
-    let shown = summary.waits().into_iter().map(|own| own.configuration).collect::<Vec<_>>();
+    let shown = summary.waits().into_iter().map(|wait| wait.configuration).collect::<Vec<_>>();
     assert!(shown.contains(&"shared_buffers=128 synchronous_commit=on".to_owned()), "{shown:?}");
     assert!(shown.contains(&"shared_buffers=128 synchronous_commit=off".to_owned()), "{shown:?}");
     // Nothing but noise: what was not found is all there is to tell.
@@ -490,10 +490,11 @@ fn an_effect_on_another_response_is_told_last() {
         let mut recording = recording(&[("target.compression", &["on", "off"])]);
         for block in 1..=5 {
             for configuration in 0..2 {
-                let mut seen = observed(elapsed[configuration] * noise(configuration, block));
+                let mut observations =
+                    observed(elapsed[configuration] * noise(configuration, block));
                 let cost = cost[configuration] * noise(2 + configuration, block);
-                seen.responses.push(Response::lower("cost", "$", cost));
-                recording.trials.push(done(configuration, block, seen));
+                observations.responses.push(Response::lower("cost", "$", cost));
+                recording.trials.push(done(configuration, block, observations));
             }
         }
         let findings = summarize(&recording).findings();
@@ -510,7 +511,7 @@ fn an_effect_on_another_response_is_told_last() {
     );
     // Beside an effect on the response compared, at the level that the verdict names.
     let beside = found([1.0, 5.0], [10.0, 5.0]);
-    let position = |kind| beside.iter().position(|(own, _)| *own == kind);
+    let position = |kind| beside.iter().position(|(claim, _)| *claim == kind);
     assert_eq!(position(FindingKind::Verdict), Some(0));
     assert!(position(FindingKind::Responses) > position(FindingKind::Waits), "{beside:?}");
     assert!(found([1.0; 2], [10.0; 2]).iter().all(|(kind, _)| *kind == FindingKind::NoDifference));

@@ -101,9 +101,9 @@ fn decomposition_adds_up() {
             }
             // The total is what was measured, not only the sum of parts.
             let per_unit = |side: Side, of: fn(&Observations) -> f64| {
-                let own =
+                let trials =
                     side.recording.done().filter(|(t, _)| t.configuration == side.configuration);
-                let values: Vec<f64> = own.map(|(_, o)| of(o) / o.work.amount as f64).collect();
+                let values: Vec<f64> = trials.map(|(_, o)| of(o) / o.work.amount as f64).collect();
                 values.iter().sum::<f64>() / values.len() as f64
             };
             for (side, session_s) in [(from, total.from_s), (to, total.to_s)] {
@@ -178,10 +178,10 @@ fn benign_waits_are_filtered_for_servers_only() {
     let server = WaitTable::new(&[waits.as_slice()], options);
     assert_eq!(server.rows.len(), 1);
     assert_eq!((server.filtered_s, server.filtered.len()), (1400.0, 2));
-    let own = WaitTable::of_trials(&[&Observations { waits, ..Observations::default() }]);
+    let trials = WaitTable::of_trials(&[&Observations { waits, ..Observations::default() }]);
     // Only idle time is left out of the waits of the load's sessions.
     assert_eq!(
-        own.rows.iter().map(|row| row.wait_type.as_str()).collect::<Vec<_>>(),
+        trials.rows.iter().map(|row| row.wait_type.as_str()).collect::<Vec<_>>(),
         ["XE_LIVE_TARGET_TVF", "WRITELOG"]
     );
 }

@@ -61,10 +61,10 @@ fn a_slower_machine_is_found_by_the_check_and_by_the_plan() {
 fn a_gain_that_depends_on_the_machine_is_an_interaction() {
     let run = shared(&mut Random::new(2), [1.0, 1.5]);
     let plan = summarize(&run).machines().unwrap().plan.unwrap();
-    let own = &plan.interactions[0];
-    assert!(own.supported(), "{own:?}");
-    assert_eq!((plan.effects[own.factor].factor.as_str(), own.by), ("files", 1));
-    assert_eq!([own.most, own.least], [0, 1]);
+    let interaction = &plan.interactions[0];
+    assert!(interaction.supported(), "{interaction:?}");
+    assert_eq!((plan.effects[interaction.factor].factor.as_str(), interaction.by), ("files", 1));
+    assert_eq!([interaction.most, interaction.least], [0, 1]);
     // One test of the machine and one interaction: the family of this section.
     assert_eq!(plan.family, 2);
 }
@@ -94,7 +94,7 @@ fn a_block_that_another_machine_repeats_counts_once() {
     lost.machine = Some("b".into());
     run.trials.insert(0, lost);
     assert_eq!(run.done().count(), before);
-    assert!(run.done().all(|(_, seen)| seen.elapsed_s < 99.0));
+    assert!(run.done().all(|(_, observations)| observations.elapsed_s < 99.0));
     assert!(summarize(&run).machines().is_some());
 }
 

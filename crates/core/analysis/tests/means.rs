@@ -47,8 +47,11 @@ fn a_level_with_few_figures_does_not_spoil_the_others() {
     }
     let summary = summarize(&run);
     let effect = &summary.factors.effects[0];
-    let n: Vec<_> =
-        effect.levels.iter().map(|level| level.response.as_ref().map(|own| own.n)).collect();
+    let n: Vec<_> = effect
+        .levels
+        .iter()
+        .map(|level| level.response.as_ref().map(|response| response.n))
+        .collect();
     assert_eq!((n, effect.left_out), (vec![Some(5), Some(5), None], 1));
     assert_eq!(effect.levels[2].trials, 1);
 }
@@ -73,10 +76,10 @@ fn levels_that_never_meet_have_no_means_to_compare() {
 #[test]
 fn other_work_is_not_compared() {
     let mut run = recording(&[("work", &["load", "scan"]), ("compression", &["off", "on"])]);
-    for (own, probe) in
+    for (configuration, probe) in
         run.configurations.iter_mut().zip(["bulk-load", "bulk-load", "scan", "scan"])
     {
-        own.settings.insert("workload.probe".to_owned(), probe.into());
+        configuration.settings.insert("workload.probe".to_owned(), probe.into());
     }
     for block in 1..=5 {
         let noise = 1.0 + 0.002 * f64::from(block % 3);
@@ -89,7 +92,7 @@ fn other_work_is_not_compared() {
     assert!(
         work.other_work
             && work.best.is_none()
-            && work.levels.iter().all(|own| own.comparison.is_none())
+            && work.levels.iter().all(|level| level.comparison.is_none())
     );
     // Of both works: 1 / 1.25 and 1 / 1.5.
     let ratio = compression.levels[1].comparison.as_ref().unwrap().value;
@@ -98,14 +101,14 @@ fn other_work_is_not_compared() {
         summary.configurations.iter().map(|row| row.factor.is_some()).collect::<Vec<_>>();
     assert_eq!(compared, [false, true, false, false]);
     assert!(summary.configurations.iter().all(|row| row.standing == Standing::Unknown));
-    let said: Vec<String> = summary.findings().into_iter().map(|finding| finding.text).collect();
+    let text: Vec<String> = summary.findings().into_iter().map(|finding| finding.text).collect();
     assert!(
-        said.iter()
+        text.iter()
             .any(|text| text == "The levels of work do different work and are not compared."),
-        "{said:?}"
+        "{text:?}"
     );
     assert!(
-        !said.iter().any(|text| text.contains("work=scan") || text.contains("best configuration")),
-        "{said:?}"
+        !text.iter().any(|text| text.contains("work=scan") || text.contains("best configuration")),
+        "{text:?}"
     );
 }

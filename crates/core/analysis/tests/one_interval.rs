@@ -88,8 +88,8 @@ fn intervals_of_claims_cover_the_truth() {
         for _ in 0..2 * EXPERIMENTS {
             let (run, effects) = measure(&mut random, levels, blocks, 0.06);
             let summary = summarize(&run);
-            for (level, own) in summary.factors.effects[0].levels.iter().enumerate() {
-                let Some(comparison) = own.supported() else { continue };
+            for (level, effect) in summary.factors.effects[0].levels.iter().enumerate() {
+                let Some(comparison) = effect.supported() else { continue };
                 claims += 1;
                 let truth = (effects[0] - effects[level]).exp();
                 held += usize::from(comparison.interval.unwrap().contains(truth));

@@ -9,20 +9,20 @@ use testing::recordings::{Random, done, recording};
 /// A trial of 10 s at about 1,000 transactions a second, of which the block's schedule has drawn so
 /// many.
 fn trial(starts: f64, latency_ms: f64, service_ms: f64) -> Observations {
-    let mut seen = recordings::observed(10.0);
-    seen.responses = vec![
+    let mut observations = recordings::observed(10.0);
+    observations.responses = vec![
         Response::lower("latency_p99", "ms", latency_ms),
         Response::higher("throughput", "transactions/s", starts / 10.0),
         Response::lower("service_mean", "ms", service_ms),
     ];
-    seen.load = LoadHealth {
+    observations.load = LoadHealth {
         sends_intended: starts as u64,
         sends_late: Some(0),
         schedule_s: Some(9.99),
         free_until_s: Some(9.99),
         ..LoadHealth::default()
     };
-    seen
+    observations
 }
 
 /// Four configurations in five blocks on a machine that does not change; `compared` on this
@@ -37,8 +37,8 @@ fn steady(random: &mut Random, compared: &str) -> Recording {
         for configuration in 0..4 {
             let noise = |random: &mut Random, share: f64| 1.0 + share * random.normal();
             let (latency, service) = (9.0 * queue * noise(random, 0.03), 2.0 * noise(random, 0.02));
-            let seen = trial(starts + random.normal().round(), latency, service);
-            recording.trials.push(done(configuration, block, seen));
+            let trial = trial(starts + random.normal().round(), latency, service);
+            recording.trials.push(done(configuration, block, trial));
         }
     }
     recording
@@ -75,25 +75,28 @@ fn a_machine_that_slows_down_is_seen_in_its_service_time() {
     let drift = summary.drift().unwrap();
     assert!(drift.supported && drift.response == "service_mean", "{drift:?}");
     assert!(
-        summary.findings().iter().any(|it| it.text.starts_with("Blocks differ in service_mean ("))
+        summary
+            .findings()
+            .iter()
+            .any(|finding| finding.text.starts_with("Blocks differ in service_mean ("))
     );
 }
 
 #[test]
 fn one_overloaded_trial_leaves_the_latencies_of_its_configuration_without_a_verdict() {
     let mut recording = steady(&mut Random::new(7), "latency_p99");
-    for (trial, seen) in
+    for (trial, observation) in
         recording.trials.iter_mut().filter(|trial| trial.configuration == 3).map(|trial| {
             let block = trial.block;
             (block, trial.observations.as_mut().unwrap())
         })
     {
         // Where it keeps up it looks twice as fast as all others.
-        seen.responses[0].value /= 2.0;
+        observation.responses[0].value /= 2.0;
         if trial == 2 {
-            seen.responses[0].value = 4_000.0;
+            observation.responses[0].value = 4_000.0;
             let detail = "6,000 transactions/s were asked for".to_owned();
-            seen.warnings.push(Warning { kind: WarningKind::Overloaded, detail });
+            observation.warnings.push(Warning { kind: WarningKind::Overloaded, detail });
         }
     }
     let summary = summarize(&recording);
@@ -127,12 +130,12 @@ fn an_overloaded_level_is_why_levels_cannot_be_compared() {
     recording.run.response = Some("latency_p99".to_owned());
     for block in 1..=5 {
         for configuration in 0..2 {
-            let mut seen = trial(10_000.0, 9.0 + f64::from(block) / 10.0, 2.0);
+            let mut trial = trial(10_000.0, 9.0 + f64::from(block) / 10.0, 2.0);
             if configuration == 1 {
                 let detail = "6,000 transactions/s were asked for".to_owned();
-                seen.warnings.push(Warning { kind: WarningKind::Overloaded, detail });
+                trial.warnings.push(Warning { kind: WarningKind::Overloaded, detail });
             }
-            recording.trials.push(done(configuration, block, seen));
+            recording.trials.push(done(configuration, block, trial));
         }
     }
     let texts: Vec<String> =

@@ -19,14 +19,14 @@ fn trial(elapsed_s: f64, select_ms: f64, insert_ms: f64, plan: &str, cost: f64) 
         wall_s: each_ms,
         ..ScriptStatement::default()
     };
-    let mut seen = observed(elapsed_s);
-    seen.statements = vec![statement(SELECT, select_ms), statement("INSERT", insert_ms)];
-    seen.plans = vec![
+    let mut observations = observed(elapsed_s);
+    observations.statements = vec![statement(SELECT, select_ms), statement("INSERT", insert_ms)];
+    observations.plans = vec![
         QueryPlan::new(SELECT, plan.into()).estimated(Some(10.0), Some(cost)),
         QueryPlan::new("INSERT", "Insert on t\n  ->  Result".into()),
         QueryPlan::none("VACUUM", "VACUUM has no plan".into()),
     ];
-    seen
+    observations
 }
 
 /// Two levels, of which the second is faster; in the fourth block it may have the plan of the
@@ -85,14 +85,17 @@ fn a_plan_that_changed_is_told_with_what_became_of_the_statement() {
     let run = run(INDEX);
     let summary = summarize(&run);
     let plans = summary.plans();
-    assert_eq!(plans.iter().map(|own| own.plans.len()).collect::<Vec<_>>(), [2, 1, 1]);
-    let own = &plans[0].plans;
-    assert_eq!((own[0].configurations.as_slice(), own[0].trials), (&[0][..], 4));
-    assert_eq!(own[0].estimated_cost, Some((100.0, 103.0)));
-    assert_eq!(own[1].operators, ["Aggregate", "Index Only Scan using t_a on t"]);
+    assert_eq!(plans.iter().map(|plan| plan.plans.len()).collect::<Vec<_>>(), [2, 1, 1]);
+    let variants = &plans[0].plans;
+    assert_eq!((variants[0].configurations.as_slice(), variants[0].trials), (&[0][..], 4));
+    assert_eq!(variants[0].estimated_cost, Some((100.0, 103.0)));
+    assert_eq!(variants[1].operators, ["Aggregate", "Index Only Scan using t_a on t"]);
     assert_eq!(plans[2].plans[0].reason.as_deref(), Some("VACUUM has no plan"));
-    let found: Vec<_> =
-        summary.findings().into_iter().filter(|own| own.kind == FindingKind::Plan).collect();
+    let found: Vec<_> = summary
+        .findings()
+        .into_iter()
+        .filter(|finding| finding.kind == FindingKind::Plan)
+        .collect();
     let [finding] = &found[..] else { panic!("{found:?}") };
     let begin = "The plan of `SELECT count(*) FROM t WHERE a = :a` changes from data_files=1 to \
                  4: Seq Scan on t -> Index Only Scan using t_a on t; the statement is 3.9";
@@ -110,16 +113,17 @@ fn a_plan_that_changed_is_told_with_what_became_of_the_statement() {
 
 #[test]
 fn nothing_is_told_where_a_plan_is_on_both_sides_or_nothing_is_faster() {
-    let found =
-        |run: &Recording| summarize(run).findings().iter().any(|own| own.kind == FindingKind::Plan);
+    let found = |run: &Recording| {
+        summarize(run).findings().iter().any(|finding| finding.kind == FindingKind::Plan)
+    };
     assert!(found(&run(INDEX)));
     assert!(!found(&run(SCAN)), "one of the trials with the index had the plan without it");
     // A statement that gains is reported also where losses of other statements cancel the gain.
     let mut balanced = run(INDEX);
     for record in &mut balanced.trials {
-        let seen = record.observations.as_mut().unwrap();
-        seen.elapsed_s = 2.0 + f64::from(record.block) / 100.0;
-        seen.responses = observed(seen.elapsed_s).responses;
+        let observations = record.observations.as_mut().unwrap();
+        observations.elapsed_s = 2.0 + f64::from(record.block) / 100.0;
+        observations.responses = observed(observations.elapsed_s).responses;
     }
     assert!(found(&balanced));
     for record in &mut balanced.trials {

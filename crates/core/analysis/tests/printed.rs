@@ -28,8 +28,8 @@ fn experiment(factors: &[Factor], blocks: u32, noise: f64, elapsed_s: &[f64]) ->
 }
 
 fn with_settings(run: &mut Recording, path: &str, values: &[&str]) {
-    for (own, value) in run.configurations.iter_mut().zip(values) {
-        own.settings.insert(path.into(), Value::Text((*value).into()));
+    for (configuration, value) in run.configurations.iter_mut().zip(values) {
+        configuration.settings.insert(path.into(), Value::Text((*value).into()));
     }
 }
 
@@ -38,8 +38,8 @@ fn side_response() -> Recording {
     for trial in &mut run.trials {
         let latency = if trial.configuration == 0 { 2.0 } else { 4.0 };
         let latency = latency * (1.0 + 0.01 * f64::from(trial.block));
-        let seen = trial.observations.as_mut().unwrap();
-        seen.responses.push(Response::lower("latency_p99", "ms", latency));
+        let observations = trial.observations.as_mut().unwrap();
+        observations.responses.push(Response::lower("latency_p99", "ms", latency));
     }
     run
 }

@@ -1,6 +1,6 @@
 //! The published insert studies S1a to S1d: the factors, averages and percentages that they print.
 //!
-//! What was published of them are bests, factors and averages, not every trial. Each data set below
+//! The studies published bests, factors and averages, not every trial. Each data set below
 //! is the smallest that has the published figures; times that were not published are built from
 //! these and are marked so.
 
@@ -8,7 +8,7 @@ use analysis::gains::GainColumn;
 use analysis::{Summary, summarize};
 use testing::recordings::{Factor, done, observed, recording};
 
-/// One trial of each configuration, the last factor fastest.
+/// A trial of each configuration, the last factor fastest.
 fn study(factors: &[Factor], elapsed_s: impl IntoIterator<Item = f64>) -> Summary<'static> {
     let mut recording = recording(factors);
     for (configuration, elapsed_s) in elapsed_s.into_iter().enumerate() {

@@ -21,20 +21,23 @@ fn losers_failures_and_time_outs_of_a_recording_leave() {
     let summary = summarize(&recording);
     let race = summary.race(Rules::new(true)).unwrap();
     let left: Vec<(usize, usize)> =
-        race.departures.iter().map(|own| (own.candidate, own.after)).collect();
+        race.departures.iter().map(|departure| (departure.candidate, departure.after)).collect();
     assert_eq!(left[0], (3, 3), "{race:?}");
     assert!(left.contains(&(2, 5)) && left.contains(&(4, 5)), "{race:?}");
     assert!(matches!(race.departures[0].reason, Reason::Failed));
-    let survivors: Vec<usize> = race.survivors.iter().map(|own| own.candidate).collect();
+    let survivors: Vec<usize> = race.survivors.iter().map(|survivor| survivor.candidate).collect();
     assert_eq!((survivors.len(), race.blocks, race.is_over()), (2, 6, false), "{race:?}");
     let behind = race.survivors[1].behind.unwrap();
     assert!(behind.contains(1.01) && behind.low > 0.5, "{behind:?}");
-    let said: Vec<String> = race.departures.iter().map(|own| sentence(own, &summary)).collect();
-    assert_eq!(said[0], "data_files=4 left after 3 blocks: a trial failed.");
+    let sentence: Vec<String> =
+        race.departures.iter().map(|departure| sentence(departure, &summary)).collect();
+    assert_eq!(sentence[0], "data_files=4 left after 3 blocks: a trial failed.");
     assert!(
-        said.iter().any(|own| own.starts_with("data_files=3 left after 5 blocks: data_files=")
-            && own.contains("x better (p ")),
-        "{said:?}"
+        sentence
+            .iter()
+            .any(|sentence| sentence.starts_with("data_files=3 left after 5 blocks: data_files=")
+                && sentence.contains("x better (p ")),
+        "{sentence:?}"
     );
     assert_eq!(race.trials, 3 * 5 + 2 * 4 + 2);
 }

@@ -60,7 +60,10 @@ fn limits(texts: &[&str]) -> Vec<Limit> {
 
 fn decisions(from: &Recording, to: &Recording, limit: &str) -> (Decision, Vec<Decision>) {
     let gate = judge(from, to, Responses::Primary, &limits(&[limit])).unwrap();
-    (gate.decision, gate.limits[0].configurations.iter().map(|it| it.decision).collect())
+    (
+        gate.decision,
+        gate.limits[0].configurations.iter().map(|configuration| configuration.decision).collect(),
+    )
 }
 
 #[test]
@@ -68,8 +71,8 @@ fn compares_as_scipy_does() {
     let (a, b) = ([10.0, 10.4, 9.8, 10.1], [11.0, 11.6, 10.9, 11.2, 12.0]);
     let compared =
         compare_runs(&run(1, &[("1", &a)]), &run(2, &[("1", &b)]), Responses::Primary).unwrap();
-    let own = &compared.responses[0].configurations[0];
-    let comparison = own.comparison.as_ref().unwrap();
+    let configuration = &compared.responses[0].configurations[0];
+    let comparison = configuration.comparison.as_ref().unwrap();
     let close =
         |ours: f64, theirs: f64| assert!((ours / theirs - 1.0).abs() < 1e-6, "{ours} {theirs}");
     // Less time is better, so that the factor is the inverse.
@@ -79,9 +82,12 @@ fn compares_as_scipy_does() {
     let near = comparison.interval.unwrap().high.recip();
     assert!(near > 1.0 && near <= SCIPY[2], "{near}");
     close(comparison.interval.unwrap().low.recip(), SCIPY[3]);
-    close(own.detectable.unwrap(), SCIPY[4]);
-    assert_eq!((comparison.method, own.verdict), (Method::Welch, Verdict::WorseInTheseRuns));
-    assert_eq!(own.matched_by, MatchedBy::Settings);
+    close(configuration.detectable.unwrap(), SCIPY[4]);
+    assert_eq!(
+        (comparison.method, configuration.verdict),
+        (Method::Welch, Verdict::WorseInTheseRuns)
+    );
+    assert_eq!(configuration.matched_by, MatchedBy::Settings);
     // One configuration has no mean of several.
     assert_eq!(compared.responses[0].overall, None);
 }
@@ -102,7 +108,7 @@ fn configurations_match_by_settings_then_by_levels() {
     let rows = &compared.responses[0].configurations;
     let matched: Vec<_> = rows
         .iter()
-        .map(|it| (it.from_label.as_str(), it.to_label.as_str(), it.matched_by))
+        .map(|row| (row.from_label.as_str(), row.to_label.as_str(), row.matched_by))
         .collect();
     assert_eq!(
         matched,
@@ -118,7 +124,7 @@ fn configurations_match_by_settings_then_by_levels() {
     let settings: Vec<_> = compared
         .settings
         .iter()
-        .map(|it| (it.change.what.as_str(), it.configurations.len()))
+        .map(|setting| (setting.change.what.as_str(), setting.configurations.len()))
         .collect();
     assert_eq!(settings, [("target.y", 1), ("repeats.seed", 0)]);
     assert_eq!(compared.factors.len(), 1);
@@ -126,8 +132,8 @@ fn configurations_match_by_settings_then_by_levels() {
 
 #[test]
 fn what_cannot_be_compared_is_said() {
-    let one = run(1, &[("1", &[1.0, 1.1])]);
-    let compare = |to: &Recording, which| compare_runs(&one, to, which).unwrap_err();
+    let single_run = run(1, &[("1", &[1.0, 1.1])]);
+    let compare = |to: &Recording, which| compare_runs(&single_run, to, which).unwrap_err();
     assert!(matches!(
         compare(&run(2, &[("1", &[])]), Responses::Primary),
         RunsError::NoTrials { run: 2, .. }
@@ -146,9 +152,9 @@ fn what_cannot_be_compared_is_said() {
         compare(&seconds, Responses::Primary),
         RunsError::Gate(GateError::NoResponse { .. })
     ));
-    let all = compare_runs(&one, &seconds, Responses::All).unwrap();
+    let all = compare_runs(&single_run, &seconds, Responses::All).unwrap();
     assert_eq!(
-        all.responses.iter().map(|it| it.response.name.as_str()).collect::<Vec<_>>(),
+        all.responses.iter().map(|response| response.response.name.as_str()).collect::<Vec<_>>(),
         ["throughput"]
     );
 }
@@ -186,8 +192,8 @@ fn a_gate_has_three_answers() {
     use Decision::{Broken, Kept, Unsure};
     let before = run(1, &[("1", &[1.00, 1.01, 0.99, 1.00]), ("2", &[2.00, 2.02, 1.98, 2.00])]);
     let after = |first: f64| {
-        let own: Vec<f64> = [1.00, 1.01, 0.99, 1.00].iter().map(|it| it * first).collect();
-        run(2, &[("1", &own), ("2", &[2.00, 2.02, 1.98, 2.00])])
+        let values: Vec<f64> = [1.00, 1.01, 0.99, 1.00].iter().map(|noise| noise * first).collect();
+        run(2, &[("1", &values), ("2", &[2.00, 2.02, 1.98, 2.00])])
     };
     assert_eq!(decisions(&before, &after(1.00), "slower:3%"), (Kept, vec![Kept, Kept]));
     assert_eq!(decisions(&before, &after(1.03), "slower:3%"), (Unsure, vec![Unsure, Kept]));
@@ -212,14 +218,14 @@ fn one_configuration_fails_when_its_interval_is_beyond_the_limit() {
             |level: f64| (0..4).map(|_| level * (0.02 * random.normal()).exp()).collect::<Vec<_>>();
         let (from, to) = (run(1, &[("1", &blocks(1.0))]), run(2, &[("1", &blocks(1.04))]));
         let gate = judge(&from, &to, Responses::Primary, &limits(&["slower:3%"])).unwrap();
-        let own = &gate.limits[0].configurations[0];
-        let interval = own.interval.unwrap();
+        let configuration = &gate.limits[0].configurations[0];
+        let interval = configuration.interval.unwrap();
         let expected = match interval {
-            it if it.low > 0.03 => Decision::Broken,
-            it if it.high < 0.03 => Decision::Kept,
+            interval if interval.low > 0.03 => Decision::Broken,
+            interval if interval.high < 0.03 => Decision::Kept,
             _ => Decision::Unsure,
         };
-        assert_eq!(own.decision, expected, "{own:?}");
+        assert_eq!(configuration.decision, expected, "{configuration:?}");
         broken += usize::from(expected == Decision::Broken);
         kept += usize::from(expected == Decision::Kept);
     }
@@ -244,27 +250,31 @@ fn false_alarms_are_as_rare_as_promised() {
         run(id, &pairs)
     };
     let n: u32 = 600;
-    let (mut none, mut at_limit, mut seen, mut held) = (0_u32, 0_u32, 0_u32, 0_u32);
+    let (mut none, mut at_limit, mut detected, mut held) = (0_u32, 0_u32, 0_u32, 0_u32);
     for _ in 0..n {
         let (before, same, slower) = (simulate(1.0, 1), simulate(1.0, 2), simulate(1.03, 3));
         none += u32::from(decisions(&before, &same, "slower:3%").0 == Decision::Broken);
         at_limit += u32::from(decisions(&before, &slower, "slower:3%").0 == Decision::Broken);
         let compared = compare_runs(&before, &same, Responses::Primary).unwrap();
-        let of =
-            |verdict| compared.responses[0].configurations.iter().any(|it| it.verdict == verdict);
-        seen += u32::from(of(Verdict::BetterInTheseRuns) || of(Verdict::WorseInTheseRuns));
+        let of = |verdict| {
+            compared.responses[0]
+                .configurations
+                .iter()
+                .any(|configuration| configuration.verdict == verdict)
+        };
+        detected += u32::from(of(Verdict::BetterInTheseRuns) || of(Verdict::WorseInTheseRuns));
         let overall = compared.responses[0].overall.as_ref().unwrap();
         held += u32::from(overall.interval.unwrap().contains(1.0));
     }
     println!(
-        "no change {none}, at the limit {at_limit}, differences seen {seen}, overall holds {held} \
+        "no change {none}, at the limit {at_limit}, differences seen {detected}, overall holds {held} \
          of {n}"
     );
     let at_most =
         |share: f64| f64::from(n) * share + 3.0 * (f64::from(n) * share * (1.0 - share)).sqrt();
     assert!(f64::from(at_limit) < at_most(0.025), "{at_limit}");
     assert!(none <= at_limit);
-    assert!(f64::from(seen) < at_most(0.05), "{seen}");
+    assert!(f64::from(detected) < at_most(0.05), "{detected}");
     assert!((0.93..=0.97).contains(&(f64::from(held) / f64::from(n))), "{held}");
 }
 
@@ -319,14 +329,15 @@ fn a_history_has_its_changes_where_they_are() {
 
 /// Runs of two configurations. Runs vary by 3 %, the blocks of a run by 1 %.
 fn differing_runs(random: &mut Random, first_id: i64, level: f64) -> Vec<Recording> {
-    let mut one = |id| {
-        let own = 0.03 * random.normal();
-        let mut blocks =
-            || (0..5).map(|_| level * (own + 0.01 * random.normal()).exp()).collect::<Vec<f64>>();
+    let mut simulate = |id| {
+        let offset = 0.03 * random.normal();
+        let mut blocks = || {
+            (0..5).map(|_| level * (offset + 0.01 * random.normal()).exp()).collect::<Vec<f64>>()
+        };
         let (a, b) = (blocks(), blocks());
         run(id, &[("1", &a), ("2", &b)])
     };
-    (first_id..first_id + 3).map(&mut one).collect()
+    (first_id..first_id + 3).map(&mut simulate).collect()
 }
 
 /// A change of runs that differ by themselves: two single runs show one far too often, and it is
@@ -345,20 +356,22 @@ fn runs_that_differ_by_themselves_raise_no_alarm_when_there_are_several_a_side()
     for _ in 0..n {
         let [before, same, slower, much] = [(1, 1.0), (4, 1.0), (7, 1.1), (10, 1.25)]
             .map(|(id, level)| differing_runs(&mut random, id, level));
-        let seen = |from: &[Recording], to: &[Recording]| {
+        let is_detected = |from: &[Recording], to: &[Recording]| {
             let compared = compare_sides(from, to, Responses::Primary).unwrap();
             let rows = &compared.responses[0].configurations;
-            let seen = rows.iter().any(|it| matches!(it.verdict, Verdict::Better | Verdict::Worse));
-            let here =
-                |it: Verdict| matches!(it, Verdict::BetterInTheseRuns | Verdict::WorseInTheseRuns);
-            let here = rows.iter().any(|it| here(it.verdict));
+            let row =
+                rows.iter().any(|row| matches!(row.verdict, Verdict::Better | Verdict::Worse));
+            let here = |verdict: Verdict| {
+                matches!(verdict, Verdict::BetterInTheseRuns | Verdict::WorseInTheseRuns)
+            };
+            let here = rows.iter().any(|row| here(row.verdict));
             let interval = rows[0].comparison.as_ref().unwrap().interval.unwrap();
-            [u32::from(seen), u32::from(interval.contains(1.0)), u32::from(here)]
+            [u32::from(row), u32::from(interval.contains(1.0)), u32::from(here)]
         };
-        let [claimed, _, here] = seen(&before[..1], &same[..1]);
+        let [claimed, _, here] = is_detected(&before[..1], &same[..1]);
         assert_eq!(claimed, 0);
         single += here;
-        let [alarm, holds, _] = seen(&before, &same);
+        let [alarm, holds, _] = is_detected(&before, &same);
         several += alarm;
         held += holds;
         failed += broken(&before, &same, "slower:0%");
@@ -391,15 +404,15 @@ fn several_runs_a_side_count_once_each() {
     };
     let (from, to) = (side(1, [1.0, 1.02, 0.98]), side(4, [1.1, 1.12, 1.09]));
     let compared = compare_sides(&from, &to, Responses::Primary).unwrap();
-    let own = &compared.responses[0].configurations[0];
-    let estimate = own.from.as_ref().unwrap();
+    let configuration = &compared.responses[0].configurations[0];
+    let estimate = configuration.from.as_ref().unwrap();
     assert!((estimate.mean - 1.0).abs() < 1e-12 && estimate.n == 3);
     // Welch of the means of runs is that of two runs with these values as blocks.
     let [a, b] = [&[1.0, 1.02, 0.98], &[1.1, 1.12, 1.09]].map(|values: &[f64; 3]| values.to_vec());
     let blocks =
         compare_runs(&run(1, &[("1", &a)]), &run(2, &[("1", &b)]), Responses::Primary).unwrap();
     let expected = blocks.responses[0].configurations[0].comparison.clone().unwrap();
-    let comparison = own.comparison.as_ref().unwrap();
+    let comparison = configuration.comparison.as_ref().unwrap();
     assert!((comparison.value - expected.value).abs() < 1e-9);
     assert!((comparison.p_value.unwrap() - expected.p_value.unwrap()).abs() < 1e-9);
     assert_eq!((compared.more_from.len(), compared.more_to[1].run), (2, 6));

@@ -67,8 +67,8 @@ fn factors_by_paired_blocks() {
 #[test]
 fn factors_between_runs() {
     for case in reference("ratio") {
-        let one = |key: &str| data_files(&["1"], &[&numbers(&case, key)]);
-        let (first, second) = (one("first"), one("second"));
+        let sample = |key: &str| data_files(&["1"], &[&numbers(&case, key)]);
+        let (first, second) = (sample("first"), sample("second"));
         let side = |recording| Side { recording, configuration: 0 };
         let comparison = compare(side(&first), side(&second)).unwrap().comparison.unwrap();
         let interval = plain(false, &case);

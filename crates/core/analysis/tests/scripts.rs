@@ -21,17 +21,18 @@ fn trial(timed: &str, first_ms: f64) -> Observations {
         histogram.add((each_ms * 1e6) as u64, count);
         Latency { name: format!("{timed}: {script}"), histogram }
     };
-    let mut seen = observed(2.0);
-    seen.work.transactions = 4000;
-    seen.latencies = vec![latency("a.sql", 1000, first_ms * 2.0), latency("b.sql", 3000, 1.0)];
-    seen.facts =
+    let mut observations = observed(2.0);
+    observations.work.transactions = 4000;
+    observations.latencies =
+        vec![latency("a.sql", 1000, first_ms * 2.0), latency("b.sql", 3000, 1.0)];
+    observations.facts =
         vec![Fact { name: "initial_connection_time".into(), unit: "ms".into(), value: 7.0 }];
-    seen.statements = vec![
+    observations.statements = vec![
         statement("a.sql", "UPDATE", 1000, first_ms),
         statement("b.sql", "SELECT", 3000, 0.5),
         statement("b.sql", "NEVER", 0, 0.0),
     ];
-    seen
+    observations
 }
 
 #[test]
@@ -48,32 +49,39 @@ fn have_means_with_intervals(timed: &str) {
     }
     let summary = summarize(&run);
     let all = summary.scripts();
-    let [own] = &all[..] else { panic!("{all:?}") };
+    let [statement] = &all[..] else { panic!("{all:?}") };
     let near = |ours: f64, expected: f64| {
         assert!((ours / expected - 1.0).abs() < 2e-3, "{ours} {expected}");
     };
-    let update = own.statements[0].latency.as_ref().unwrap();
+    let update = statement.statements[0].latency.as_ref().unwrap();
     // t(0.975, 2) x 1 / sqrt(3) = 2.4841; below zero it is cut off.
     near(update.mean, 2.0);
     let interval = update.interval.unwrap();
     assert!(interval.low.abs() < 1e-12);
     near(interval.high, 4.4841);
     assert_eq!((update.n, update.unit.as_str()), (3, "ms"));
-    assert_eq!(own.statements[2].latency, None, "it never ran");
+    assert_eq!(statement.statements[2].latency, None, "it never ran");
     assert_eq!(
-        (own.statements[0].count, own.statements[0].failures, own.statements[0].retries),
+        (
+            statement.statements[0].count,
+            statement.statements[0].failures,
+            statement.statements[0].retries
+        ),
         (3000, 6, 15)
     );
     // 6 s of 6 + 4.5.
-    near(own.statements[0].share, 6.0 / 10.5);
-    near(own.statements[0].longest_s, 0.03);
-    let scripts: Vec<_> =
-        own.scripts.iter().map(|it| (it.script.as_str(), it.transactions, it.failures)).collect();
+    near(statement.statements[0].share, 6.0 / 10.5);
+    near(statement.statements[0].longest_s, 0.03);
+    let scripts: Vec<_> = statement
+        .scripts
+        .iter()
+        .map(|script| (script.script.as_str(), script.transactions, script.failures))
+        .collect();
     assert_eq!(scripts, [("a.sql", 3000, 6), ("b.sql", 9000, 12)]);
-    near(own.scripts[0].share, 0.25);
-    near(own.scripts[0].tps.as_ref().unwrap().mean, 500.0);
-    near(own.scripts[0].latency.as_ref().unwrap().mean, 4.0);
-    near(own.initial_connection_time.as_ref().unwrap().mean, 7.0);
+    near(statement.scripts[0].share, 0.25);
+    near(statement.scripts[0].tps.as_ref().unwrap().mean, 500.0);
+    near(statement.scripts[0].latency.as_ref().unwrap().mean, 4.0);
+    near(statement.initial_connection_time.as_ref().unwrap().mean, 7.0);
     // Who ran no script has no such section.
     assert!(summarize(&data_files(&["1"], &[&[2.0, 2.1]])).scripts().is_empty());
 }

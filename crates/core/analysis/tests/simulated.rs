@@ -34,13 +34,15 @@ impl Truth {
         let synchronous = 1 + random.below(3) as usize;
         let spread = |random: &mut Random| 0.01 * 20_f64.powf(random.uniform());
         let common = spread(random);
-        let own = random.below(2) == 0;
+        let is_first = random.below(2) == 0;
         let configurations = files * synchronous;
         Self {
             files,
             synchronous,
             blocks: 3 + random.below(8) as u32,
-            noise: (0..configurations).map(|_| if own { spread(random) } else { common }).collect(),
+            noise: (0..configurations)
+                .map(|_| if is_first { spread(random) } else { common })
+                .collect(),
             machine: 0.1 * random.uniform(),
             effect: vec![0.0; configurations],
         }

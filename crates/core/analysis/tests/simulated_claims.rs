@@ -32,7 +32,7 @@ fn made_good(run: &Recording) -> Recording {
 /// Returns whether this configuration is called better than one that never times out.
 fn is_called_better(summary: &Summary, configuration: usize) -> bool {
     let row = &summary.configurations[configuration];
-    row.factor.as_ref().is_some_and(|own| own.supported() && own.is_better())
+    row.factor.as_ref().is_some_and(|factor| factor.supported() && factor.is_better())
         || row.standing == Standing::Best
         || summary.factors.effects[0].winner() == Some(configuration)
 }
@@ -144,7 +144,7 @@ fn equivalence_is_stated_only_where_it_is_so() {
     assert!(equivalent > EXPERIMENTS / 2, "{equivalent}");
 }
 
-/// One trial of twenty takes twenty times as long: what was seen of it is named, no time is below
+/// A trial of twenty takes twenty times as long: what was seen of it is named, no time is below
 /// zero, and nothing is claimed of it.
 #[test]
 fn rare_spikes_are_named() {
@@ -168,14 +168,15 @@ fn rare_spikes_are_named() {
             .findings()
             .iter()
             .any(|finding| finding.text.starts_with("A few outliers dominate"));
-        let (count, said) =
+        let (count, named_count) =
             if is_spiky { (&mut with_spikes, &mut named) } else { (&mut without, &mut wrongly) };
         *count += 1;
-        *said += usize::from(says);
+        *named_count += usize::from(says);
         let estimates =
             summary.configurations.iter().flat_map(|row| [&row.elapsed, &row.throughput]).flatten();
-        below +=
-            estimates.filter(|own| own.interval.is_some_and(|interval| interval.low < 0.0)).count();
+        below += estimates
+            .filter(|estimate| estimate.interval.is_some_and(|interval| interval.low < 0.0))
+            .count();
         claims += usize::from(
             summary.factors.effects[0].levels.iter().any(|level| level.supported().is_some()),
         );

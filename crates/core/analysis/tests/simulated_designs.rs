@@ -98,9 +98,9 @@ fn split_plot_claims(random: &mut Random, design: &SplitPlot) -> [usize; 3] {
             for level in &effects[0].levels {
                 assert_eq!(level.response.as_ref().unwrap().interval, None);
                 let comparison = level.comparison.as_ref();
-                assert!(
-                    comparison.is_none_or(|own| own.p_value.is_none() && own.interval.is_none())
-                );
+                assert!(comparison.is_none_or(
+                    |comparison| comparison.p_value.is_none() && comparison.interval.is_none()
+                ));
             }
             let sentence = "Each level of volume was set up only once, so set-up effects cannot \
                             be excluded; repeat the set-up (repeats.setups = 3).";
@@ -202,15 +202,21 @@ fn intervals_hold_the_spread_of_set_ups() {
         // Nothing changed from one run to the other but the set-ups.
         let again = design.measure(&mut random);
         let compared = compare_runs(&recording, &again, Responses::Primary).unwrap();
-        let verdicts = compared.responses[0].configurations.iter().map(|own| own.verdict);
+        let verdicts =
+            compared.responses[0].configurations.iter().map(|configuration| configuration.verdict);
         differ += usize::from(
-            verdicts.into_iter().any(|it| !matches!(it, Verdict::NotSeen | Verdict::Unknown)),
+            verdicts
+                .into_iter()
+                .any(|verdict| !matches!(verdict, Verdict::NotSeen | Verdict::Unknown)),
         );
         let once = SplitPlot { setups: 1, ..design };
-        let [one, other] = [(); 2].map(|()| once.measure(&mut random));
-        let compared = compare_runs(&one, &other, Responses::Primary).unwrap();
+        let [measure, other] = [(); 2].map(|()| once.measure(&mut random));
+        let compared = compare_runs(&measure, &other, Responses::Primary).unwrap();
         assert!(
-            compared.responses[0].configurations.iter().all(|own| own.verdict == Verdict::Unknown)
+            compared.responses[0]
+                .configurations
+                .iter()
+                .all(|configuration| configuration.verdict == Verdict::Unknown)
         );
     }
     println!("runs that differ: {differ} of {EXPERIMENTS}");
@@ -294,12 +300,12 @@ fn adaptive(random: &mut Random, effects: &[f64], noise: f64, rule: AdaptiveRepe
     };
     (1..=rule.min).for_each(|number| block(&mut recording, number));
     let first: Vec<Vec<f64>> = (0..effects.len())
-        .map(|own| {
+        .map(|index| {
             recording
                 .trials
                 .iter()
-                .filter(|it| it.configuration == own)
-                .map(|it| it.wall_s)
+                .filter(|trial| trial.configuration == index)
+                .map(|trial| trial.wall_s)
                 .collect()
         })
         .collect();
@@ -373,8 +379,11 @@ fn headlines(
         let comparison = |level: usize| effect.levels[level].comparison.as_ref().unwrap();
         // As if it had been chosen before the data was seen.
         let plain = |level: usize| {
-            let elapsed_s = |own| summary.grid.trials(own).into_iter().map(|seen| seen.elapsed_s);
-            let side = |own| Values::each(&elapsed_s(own).collect::<Vec<f64>>());
+            let elapsed_s = |configuration| {
+                summary.grid.trials(configuration).into_iter().map(|trial| trial.elapsed_s)
+            };
+            let side =
+                |configuration| Values::each(&elapsed_s(configuration).collect::<Vec<f64>>());
             let direction = Direction::LowerIsBetter;
             Comparison::of_values(true, &side(0), &side(level), direction).unwrap().interval
         };

@@ -160,17 +160,21 @@ fn available_percentiles_cover_and_do_not_differ_by_their_counts() {
                 format!("{:.1} / {:.1} %", 100.0 * claims, 100.0 * coverage)
             });
             println!("  {latencies:?}: {}", shown.join("  "));
-            for (at, [own, covered]) in found.into_iter().enumerate() {
-                claims[at] += own / DISTRIBUTIONS.len() as f64;
+            for (at, [claimed, covered]) in found.into_iter().enumerate() {
+                claims[at] += claimed / DISTRIBUTIONS.len() as f64;
                 coverage[at] += covered / DISTRIBUTIONS.len() as f64;
             }
         }
-        let shown = [claims, coverage].map(|own| own.map(|own| format!("{:.1} %", 100.0 * own)));
+        let shown =
+            [claims, coverage].map(|claim| claim.map(|claim| format!("{:.1} %", 100.0 * claim)));
         println!("  all: differ {}; cover {}", shown[0].join("  "), shown[1].join("  "));
         // Three standard errors over the distributions.
         let margin = 3.0 * (0.05 * 0.95 / (DISTRIBUTIONS.len() * EXPERIMENTS) as f64).sqrt();
-        assert!(claims.iter().all(|own| *own <= 0.05 + margin), "{counts:?}: {claims:?}");
-        assert!(coverage.iter().all(|own| *own >= 0.95 - margin), "{counts:?}: {coverage:?}");
+        assert!(claims.iter().all(|claim| *claim <= 0.05 + margin), "{counts:?}: {claims:?}");
+        assert!(
+            coverage.iter().all(|coverage| *coverage >= 0.95 - margin),
+            "{counts:?}: {coverage:?}"
+        );
     }
 }
 

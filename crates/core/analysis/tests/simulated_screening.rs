@@ -63,8 +63,10 @@ impl SplitPlot {
     fn screened(&self, random: &mut Random) -> Screening {
         let recording = self.measure(random);
         let values = |run: usize| {
-            let own = recording.trials.iter().filter(|trial| trial.configuration == run);
-            own.map(|own| (own.block, own.observations.as_ref().unwrap().elapsed_s)).collect()
+            let trials = recording.trials.iter().filter(|trial| trial.configuration == run);
+            trials
+                .map(|trial| (trial.block, trial.observations.as_ref().unwrap().elapsed_s))
+                .collect()
         };
         Screening::estimate(&recording, "s", Direction::LowerIsBetter, &values).unwrap()
     }
@@ -75,8 +77,8 @@ impl SplitPlot {
         for _ in 0..EXPERIMENTS {
             let screened = self.screened(random);
             let is_first = |factor: Option<usize>| factor == Some(0);
-            found[0] += usize::from(screened.significant().any(|own| is_first(own.factor)));
-            found[1] += usize::from(screened.significant().any(|own| !is_first(own.factor)));
+            found[0] += usize::from(screened.significant().any(|effect| is_first(effect.factor)));
+            found[1] += usize::from(screened.significant().any(|effect| !is_first(effect.factor)));
         }
         found
     }
@@ -95,8 +97,8 @@ fn effects_between_set_ups_have_the_error_of_set_ups() {
     // Without set-ups that are repeated the effect of a level is that of its only set-up.
     let once = SplitPlot { hard: 1, setups: 1, spread: 1.0, effects: [3.0, 0.0] };
     let screened = once.screened(&mut random);
-    let own = screened.effects.iter().find(|own| own.factor == Some(0)).unwrap();
-    assert!(own.between_setups && own.significant.is_none());
+    let effect = screened.effects.iter().find(|effect| effect.factor == Some(0)).unwrap();
+    assert!(effect.between_setups && effect.significant.is_none());
     // What acts within set-ups is found whatever these vary by, and so is a large effect between.
     let plain = SplitPlot { hard: 1, setups: 8, spread: 1.0, effects: [4.0, 0.15] };
     let [first, others] = plain.claims(&mut random);

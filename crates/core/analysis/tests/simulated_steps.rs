@@ -102,10 +102,10 @@ fn printed_steps_are_inferred_or_declared() {
                 "{step} {blocks} {recorded:?}: {claims:.3} {means:.3} {ratios:.3} {equivalent:.3}"
             );
             if recorded == Recorded::Declared || (recorded == Recorded::Printed && step < 4.0) {
-                let seen = (step, blocks, recorded);
-                assert!(claims <= 0.05 + margin, "{seen:?}: {claims}");
-                assert!(means.min(ratios) >= 0.95 - margin, "{seen:?}: {means} {ratios}");
-                assert!(equivalent <= 0.05 + margin, "{seen:?}: {equivalent}");
+                let case = (step, blocks, recorded);
+                assert!(claims <= 0.05 + margin, "{case:?}: {claims}");
+                assert!(means.min(ratios) >= 0.95 - margin, "{case:?}: {means} {ratios}");
+                assert!(equivalent <= 0.05 + margin, "{case:?}: {equivalent}");
             }
         }
     }

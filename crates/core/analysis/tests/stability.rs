@@ -32,7 +32,7 @@ fn autocorrelated(mean: f64, blocks: usize, random: &mut Random) -> Vec<f64> {
 fn two_regimes(mean: f64, blocks: usize, random: &mut Random) -> Vec<f64> {
     let mut factor = || if random.uniform() < 0.3 { 1.3 } else { 1.0 };
     let factors: Vec<f64> = (0..blocks).map(|_| factor()).collect();
-    normal(mean, blocks, random).iter().zip(factors).map(|(own, factor)| own * factor).collect()
+    normal(mean, blocks, random).iter().zip(factors).map(|(value, factor)| value * factor).collect()
 }
 
 fn recording(of: &[Noise], blocks: usize, random: &mut Random) -> Recording {
@@ -73,8 +73,8 @@ fn a_noisy_configuration_among_steady_ones_is_found() {
     let of = [normal as Noise, normal, two_regimes, normal, normal];
     let (mut found, mut wrong) = (0, 0);
     for _ in 0..REPORTS {
-        for own in stability(&recording(&of, 12, &mut random)).with_regimes() {
-            *(if own.configuration == 2 { &mut found } else { &mut wrong }) += 1;
+        for stability in stability(&recording(&of, 12, &mut random)).with_regimes() {
+            *(if stability.configuration == 2 { &mut found } else { &mut wrong }) += 1;
         }
     }
     println!("{found} {wrong}");
@@ -91,16 +91,16 @@ fn slow_blocks() -> Recording {
         .collect();
     let mut recording = data_files(&["1"], &[&times]);
     for (trial, slow) in recording.trials.iter_mut().zip(slow) {
-        let seen = trial.observations.as_mut().unwrap();
+        let observations = trial.observations.as_mut().unwrap();
         // A second of each connection is on a CPU, whatever the block.
-        seen.time.cpu_s = 3.0 * (1.0 + 0.01 * random.normal());
-        let waited_s = seen.time.session_s - seen.time.cpu_s;
-        seen.waits = vec![wait("WAL_SYNC", observations::WaitClass::Log, waited_s, 0.0)];
+        observations.time.cpu_s = 3.0 * (1.0 + 0.01 * random.normal());
+        let waited_s = observations.time.session_s - observations.time.cpu_s;
+        observations.waits = vec![wait("WAL_SYNC", observations::WaitClass::Log, waited_s, 0.0)];
         let steal_s = (if slow { 0.4 } else { 0.02 }) * (1.0 + 0.1 * random.normal());
-        seen.machine = MachineLoad {
+        observations.machine = MachineLoad {
             cpus: 4,
             // The other processes take turns, whatever the block.
-            busy_s: 1.0 + seen.elapsed_s * if trial.block % 2 == 0 { 0.11 } else { 0.09 },
+            busy_s: 1.0 + observations.elapsed_s * if trial.block % 2 == 0 { 0.11 } else { 0.09 },
             own_s: 1.0,
             steal_s,
             iowait_s: 0.0,
@@ -112,16 +112,17 @@ fn slow_blocks() -> Recording {
 #[test]
 fn waits_and_counters_that_separate_regimes_are_named() {
     let stability = stability(&slow_blocks());
-    let own = stability.with_regimes().next().unwrap();
-    let blocks: Vec<&Vec<u32>> = own.regimes.iter().map(|regime| &regime.blocks).collect();
+    let stability = stability.with_regimes().next().unwrap();
+    let blocks: Vec<&Vec<u32>> = stability.regimes.iter().map(|regime| &regime.blocks).collect();
     assert_eq!(blocks, [&vec![2, 5, 9], &vec![1, 3, 4, 6, 7, 8, 10]]);
-    assert!((own.ratio.unwrap() - 1.4).abs() < 0.02, "{own:?}");
-    let why: String = own.why.iter().map(|finding| finding.text.as_str()).collect();
+    assert!((stability.ratio.unwrap() - 1.4).abs() < 0.02, "{stability:?}");
+    let why: String = stability.why.iter().map(|finding| finding.text.as_str()).collect();
     assert!(why.contains("more WAL_SYNC wait") && !why.contains("CPU time"), "{why}");
     // The other processes do not differ.
-    let names: Vec<&str> = own.separators.iter().map(|own| own.name.as_str()).collect();
+    let names: Vec<&str> =
+        stability.separators.iter().map(|separator| separator.name.as_str()).collect();
     assert_eq!(names, ["CPU steal"]);
-    let steal = &own.separators[0];
+    let steal = &stability.separators[0];
     assert!(steal.is_complete && steal.p_value < 0.05, "{steal:?}");
     assert!(steal.worse.mean > 5.0 * steal.better.mean && steal.worse.unit == "%", "{steal:?}");
 }

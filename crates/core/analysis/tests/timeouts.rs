@@ -78,12 +78,12 @@ fn a_trial_that_a_search_ended_early_is_named_as_such() {
         ["The levels of script cannot be compared: trials of moody were ended early by the \
              search."]
     );
-    let one = "script=moody (after 3.90 s)";
+    let text = "script=moody (after 3.90 s)";
     assert_eq!(
         texts(&run, FindingKind::Caveat),
         [format!(
             "The search ended 3 trials early, because they could not beat its best trial any more: \
-             {one}, {one} and {one}. They were not measured to the end."
+             {text}, {text} and {text}. They were not measured to the end."
         )]
     );
 }
@@ -125,9 +125,11 @@ fn what_cannot_be_compared_is_not() {
     run.trials.push(timed_out(0, 1, 3.9));
     assert_eq!(summarize(&run).configurations[1].factor, None);
     let mut run = with_retries(0);
-    for seen in run.trials.iter_mut().filter_map(|trial| trial.observations.as_mut()) {
-        if seen.timeout_s.is_none() {
-            seen.responses.insert(0, Response::lower("latency_p99", "ms", 5.0 * seen.elapsed_s));
+    for observation in run.trials.iter_mut().filter_map(|trial| trial.observations.as_mut()) {
+        if observation.timeout_s.is_none() {
+            observation
+                .responses
+                .insert(0, Response::lower("latency_p99", "ms", 5.0 * observation.elapsed_s));
         }
     }
     let summary = summarize(&run);
@@ -178,9 +180,9 @@ fn runs_and_sides_are_compared_with_their_time_outs() {
     // 0.8 s in two blocks of five does not prove that nothing became slower.
     assert_eq!(judge(&new, "slower:3%"), analysis::gate::Decision::Unsure);
     let compared = compare_runs(&old, &new, runs::Responses::Primary).unwrap();
-    let own = &compared.responses[0].configurations[0];
-    assert_eq!(own.verdict, runs::Verdict::Unknown);
-    assert_eq!(own.to.as_ref().unwrap().bound, Some(Bound::AtLeast));
+    let configuration = &compared.responses[0].configurations[0];
+    assert_eq!(configuration.verdict, runs::Verdict::Unknown);
+    assert_eq!(configuration.to.as_ref().unwrap().bound, Some(Bound::AtLeast));
     let (from, to) =
         (Side { recording: &old, configuration: 0 }, Side { recording: &new, configuration: 0 });
     let side = compare(from, to).unwrap().comparison.unwrap();
@@ -196,8 +198,9 @@ fn runs_and_sides_are_compared_with_their_time_outs() {
 fn a_time_out_of_unknown_length_still_forbids_a_verdict() {
     let mut run = with_retries(0);
     for trial in run.trials.iter_mut().filter(|trial| trial.timed_out()) {
-        let seen = Observations { elapsed_s: f64::NAN, ..trial.observations.clone().unwrap() };
-        trial.observations = Some(seen);
+        let observations =
+            Observations { elapsed_s: f64::NAN, ..trial.observations.clone().unwrap() };
+        trial.observations = Some(observations);
     }
     let summary = summarize(&run);
     assert_eq!(summary.configurations[1].factor, None);

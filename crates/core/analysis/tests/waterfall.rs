@@ -147,7 +147,7 @@ fn processor_time_by_function() {
     assert!((shares[0] - 1.0).abs() < 1e-9 && shares[1].abs() < 1e-9, "{shares:?}");
 }
 
-/// One sample of a function in each block says nothing, however much the blocks agree; forty do.
+/// A sample of a function in each block says nothing, however much the blocks agree; forty do.
 #[test]
 fn few_samples_that_agree_are_no_change() {
     let supported = |rare: u64, common: u64| {

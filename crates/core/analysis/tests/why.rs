@@ -57,15 +57,15 @@ fn study_of(load: &Load, factor: &str, from: (&str, &str), to: (&str, &str)) -> 
     let mut run = recording(&[(factor, &[from.0, to.0])]);
     let spread = [[-1.0, 0.5, 0.0, 1.0, -0.5], [0.5, -0.5, 1.0, -1.0, 0.0]];
     for (configuration, table) in [from.1, to.1].into_iter().enumerate() {
-        for (block, own) in (1..).zip(spread[configuration]) {
+        for (block, spread) in (1..).zip(spread[configuration]) {
             let (mut waits, mut total_s) = published(table);
             for wait in &mut waits {
-                wait.resource_s *= 1.0 + 0.005 * own;
-                wait.signal_s *= 1.0 + 0.005 * own;
+                wait.resource_s *= 1.0 + 0.005 * spread;
+                wait.signal_s *= 1.0 + 0.005 * spread;
                 wait.count =
-                    wait.count.map(|count| (count as f64 * (1.0 + 0.001 * own)).round() as u64);
+                    wait.count.map(|count| (count as f64 * (1.0 + 0.001 * spread)).round() as u64);
             }
-            total_s = (total_s + cpu_s) * (1.0 + 0.005 * own);
+            total_s = (total_s + cpu_s) * (1.0 + 0.005 * spread);
             let trial = Observations {
                 connections: load.connections,
                 time: TimeUse { session_s: total_s, cpu_s, cpu_user_s: None, ..TimeUse::default() },
@@ -85,10 +85,10 @@ fn study(from: (&str, &str), to: (&str, &str)) -> Recording {
 
 /// Waits as sampled in a trial: latch waits of the published length, on the published pages, 13
 /// sessions at a time. Pages that hold rows are synthetic.
-fn sampled(seen: &mut Observations) {
+fn sampled(observations: &mut Observations) {
     let seconds = |wait_type: &str| -> f64 {
-        let own = seen.waits.iter().filter(|wait| wait.wait_type == wait_type);
-        own.map(Wait::wait_s).sum()
+        let waits = observations.waits.iter().filter(|wait| wait.wait_type == wait_type);
+        waits.map(Wait::wait_s).sum()
     };
     let resource = |wait_type: &str, resource: &str, share: f64| {
         let kind = sqlserver::PageId::kind(resource.parse().unwrap());
@@ -102,7 +102,7 @@ fn sampled(seen: &mut Observations) {
             sessions_max: 13,
         }
     };
-    seen.resources = vec![
+    observations.resources = vec![
         resource("PAGELATCH_UP", "5:1:1520544", 0.75),
         resource("PAGELATCH_UP", "5:1:1544808", 0.25),
         resource("PAGELATCH_SH", "5:1:900", 1.0),
@@ -114,20 +114,20 @@ fn sampled(seen: &mut Observations) {
 #[test]
 fn the_published_hot_pages_are_a_finding() {
     let mut recording = study(("1", "S1d, one file"), ("8", "S1d, eight files"));
-    let seen = recording.trials.iter_mut().filter_map(|trial| trial.observations.as_mut());
-    seen.for_each(sampled);
+    let observations = recording.trials.iter_mut().filter_map(|trial| trial.observations.as_mut());
+    observations.for_each(sampled);
     let summary = summarize(&recording);
     let findings = summary.findings();
     let hot: Vec<_> =
         findings.iter().filter(|finding| finding.text.contains(" of the sampled ")).collect();
     // Published are 36,702 s of PAGELATCH_UP and 16,775 s of PAGELATCH_SH.
-    let said = [
+    let sentences = [
         "With data_files=1, PAGELATCH_UP on 2 PFS pages: 69 % of the sampled latch time; more \
          data files would spread it.",
         "With data_files=1, PAGELATCH_SH on data or index page 5:1:900: 31 % of the sampled \
          latch time.",
     ];
-    assert_eq!(hot.iter().map(|finding| finding.text.as_str()).collect::<Vec<_>>(), said);
+    assert_eq!(hot.iter().map(|finding| finding.text.as_str()).collect::<Vec<_>>(), sentences);
     let parts = [
         "1,836 of 2,675 samples of wait class latch (95 % CI 67 % to 70 %)",
         "at most 13 sessions at a time; samples: 5:1:1520544 1377, 5:1:1544808 459",
@@ -146,21 +146,22 @@ fn the_published_hot_pages_are_a_finding() {
 /// left, and the log is what is waited for.
 #[test]
 fn the_published_conclusions_on_disks_and_ssd() {
-    let [one, two, ssd] = ["one file", "two files", ""].map(|files| match files {
+    let [text, two, ssd] = ["one file", "two files", ""].map(|files| match files {
         "" => "S1c, data and log on SSD RAID-0".to_owned(),
         files => format!("S1c, spinning disks, {files}"),
     });
-    let recording = study_of(&S1C, "target.data_files", ("1", &one), ("2", &two));
-    let said = why(&summarize(&recording));
+    let recording = study_of(&S1C, "target.data_files", ("1", &text), ("2", &two));
+    let sentences = why(&summarize(&recording));
     assert!(
-        said[0].contains("session time falls") && said[0].contains("less PAGEIOLATCH_EX wait"),
-        "{said:?}"
+        sentences[0].contains("session time falls")
+            && sentences[0].contains("less PAGEIOLATCH_EX wait"),
+        "{sentences:?}"
     );
     let recording = study_of(&S1C, "volume", ("spinning", &two), ("ssd", &ssd));
     let summary = summarize(&recording);
-    let said = why(&summary);
+    let sentences = why(&summary);
     for part in ["less PAGEIOLATCH_EX wait", "less WRITELOG wait"] {
-        assert!(said[0].contains(part), "{said:?}");
+        assert!(sentences[0].contains(part), "{sentences:?}");
     }
     let gain =
         summary.findings().into_iter().find(|finding| finding.kind == FindingKind::Gain).unwrap();
@@ -177,21 +178,21 @@ fn the_published_conclusions_on_disks_and_ssd() {
 fn the_published_conclusions_of_one_file_against_eight() {
     let recording = study(("1", "S1d, one file"), ("8", "S1d, eight files"));
     let summary = summarize(&recording);
-    let said = why(&summary);
-    assert!(said[0].contains("PAGELATCH_UP wait eliminated"), "{said:?}");
+    let sentences = why(&summary);
+    assert!(sentences[0].contains("PAGELATCH_UP wait eliminated"), "{sentences:?}");
     // Contention on pages is the gain; reads and the processors' queue take some of it back.
-    let (gain, back) = said[0].split_once(", offset by ").unwrap();
+    let (gain, back) = sentences[0].split_once(", offset by ").unwrap();
     // They are larger than what is left of them: seconds, not shares of more than the whole.
     assert!(
         gain.contains("session time falls from 1885 to 1796 s per million rows. By part: 229 s"),
-        "{said:?}"
+        "{sentences:?}"
     );
-    assert!(gain.contains("less PAGELATCH_SH wait"), "{said:?}");
-    assert!(back.contains(" more PAGEIOLATCH_EX wait"), "{said:?}");
-    assert!(back.contains(" new SOS_SCHEDULER_YIELD wait"), "{said:?}");
+    assert!(gain.contains("less PAGELATCH_SH wait"), "{sentences:?}");
+    assert!(back.contains(" more PAGEIOLATCH_EX wait"), "{sentences:?}");
+    assert!(back.contains(" new SOS_SCHEDULER_YIELD wait"), "{sentences:?}");
     // 4.9 and 5.4 ms as published, from the published sums.
     assert_eq!(
-        said[1].split("; ").next().unwrap(),
+        sentences[1].split("; ").next().unwrap(),
         "PAGEIOLATCH_EX: fewer waits, each longer: 45.7 M of 4.95 ms -> 45.2 M of 5.42 ms"
     );
 }
@@ -201,21 +202,23 @@ fn the_published_conclusions_of_one_file_against_eight() {
 fn the_published_conclusions_of_four_files_against_eight() {
     let recording = study(("4", "S1d, format example"), ("8", "S1d, eight files"));
     let summary = summarize(&recording);
-    let said = why(&summary);
+    let sentences = why(&summary);
     assert!(
-        said[0].contains("session time rises") && said[0].contains(" more PAGEIOLATCH_EX wait"),
-        "{said:?}"
+        sentences[0].contains("session time rises")
+            && sentences[0].contains(" more PAGEIOLATCH_EX wait"),
+        "{sentences:?}"
     );
     assert!(
-        said[0].contains("offset by ") && said[0].contains(" PAGELATCH_UP wait eliminated"),
-        "{said:?}"
+        sentences[0].contains("offset by ")
+            && sentences[0].contains(" PAGELATCH_UP wait eliminated"),
+        "{sentences:?}"
     );
     assert!(
-        said[1].contains("waits, each longer: 45.3 M of 3.41 ms -> 45.2 M of 5.42 ms"),
-        "{said:?}"
+        sentences[1].contains("waits, each longer: 45.3 M of 3.41 ms -> 45.2 M of 5.42 ms"),
+        "{sentences:?}"
     );
     let findings = summary.findings();
-    let evidence = &findings.iter().find(|finding| finding.text == said[1]).unwrap().evidence;
+    let evidence = &findings.iter().find(|finding| finding.text == sentences[1]).unwrap().evidence;
     assert!(
         evidence.contains("PAGEIOLATCH_EX count p") && evidence.contains("length p < 0.001"),
         "{evidence}"
@@ -288,12 +291,14 @@ fn both_decompositions_add_up() {
         let side = |configuration| Side { recording: &run, configuration };
         let whole = compare(side(0), side(1)).unwrap().decomposition.unwrap();
         let measured = |configuration: usize| {
-            let own: Vec<f64> = run
+            let times: Vec<f64> = run
                 .done()
                 .filter(|(trial, _)| trial.configuration == configuration)
-                .map(|(_, seen)| seen.time.session_s / seen.work.amount as f64)
+                .map(|(_, observations)| {
+                    observations.time.session_s / observations.work.amount as f64
+                })
                 .collect();
-            own.iter().sum::<f64>() / own.len() as f64
+            times.iter().sum::<f64>() / times.len() as f64
         };
         let difference = measured(1) - measured(0);
         for parts in [&whole.by_type, &whole.by_class] {
@@ -319,17 +324,17 @@ fn what_changes_within_the_same_time_is_told_without_shares() {
     for block in 0..5 {
         for configuration in 0..2 {
             // The same five durations on both sides, in another order.
-            let mut seen = observed(10.0 * noise[(block + configuration) % 5]);
-            seen.responses.push(observations::Response::lower(
+            let mut observations = observed(10.0 * noise[(block + configuration) % 5]);
+            observations.responses.push(observations::Response::lower(
                 "cost",
                 "$",
                 10.0 - 5.0 * configuration as f64,
             ));
             if configuration == 1 {
-                seen.waits[0].resource_s *= 0.5;
-                seen.time.cpu_s *= 1.5;
+                observations.waits[0].resource_s *= 0.5;
+                observations.time.cpu_s *= 1.5;
             }
-            run.trials.push(done(configuration, 1 + block as u32, seen));
+            run.trials.push(done(configuration, 1 + block as u32, observations));
         }
     }
     let summary = summarize(&run);
@@ -367,8 +372,8 @@ fn the_best_configuration_is_explained() {
     // Where only the main factor is worth changing, the same is not explained twice.
     for trial in &mut run.trials {
         let slower = if trial.configuration % 2 == 1 { 1.5 } else { 1.0 };
-        let seen = trial.observations.as_mut().unwrap();
-        *seen = observed(slower * seen.elapsed_s);
+        let observations = trial.observations.as_mut().unwrap();
+        *observations = observed(slower * observations.elapsed_s);
     }
     let summary = summarize(&run);
     let sides: Vec<String> =
@@ -437,8 +442,8 @@ fn the_largest_waits_are_named_however_many_small_ones_there_are() {
                 ),
             ];
             waits.extend((0..20).map(|i| {
-                let own = 1.0 + 0.2 * spread[(i + configuration) % 2][(i + block) % 5];
-                (format!("LWLock:{i}"), WaitClass::Latch, 1e-5 * own)
+                let noise = 1.0 + 0.2 * spread[(i + configuration) % 2][(i + block) % 5];
+                (format!("LWLock:{i}"), WaitClass::Latch, 1e-5 * noise)
             }));
             let waits: Vec<(&str, WaitClass, f64)> =
                 waits.iter().map(|(name, class, s)| (name.as_str(), *class, *s)).collect();
@@ -446,11 +451,11 @@ fn the_largest_waits_are_named_however_many_small_ones_there_are() {
         }
     }
     let summary = summarize(&run);
-    let said = &why(&summary)[0];
-    assert!(said.contains("less Lock:transactionid wait and "), "{said}");
-    assert!(said.contains("less IO:WALSync wait"), "{said}");
-    let (_, idle) = said.split_once("Not a cause: ").unwrap();
-    assert!(idle.ends_with(" less Client:ClientRead wait."), "{said}");
+    let sentence = &why(&summary)[0];
+    assert!(sentence.contains("less Lock:transactionid wait and "), "{sentence}");
+    assert!(sentence.contains("less IO:WALSync wait"), "{sentence}");
+    let (_, idle) = sentence.split_once("Not a cause: ").unwrap();
+    assert!(idle.ends_with(" less Client:ClientRead wait."), "{sentence}");
     // The sentence and the figure go by the same interval.
     let explanations = summary.explanations();
     for part in &explanations[0].decomposition.by_type {
@@ -461,7 +466,7 @@ fn the_largest_waits_are_named_however_many_small_ones_there_are() {
             && part.supported()
             && part.share.unwrap() > 0.1
         {
-            assert!(said.contains(name), "{name} in {said}");
+            assert!(sentence.contains(name), "{name} in {sentence}");
         }
     }
 }

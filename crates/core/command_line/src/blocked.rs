@@ -96,10 +96,10 @@ mod tests {
         blocked.add(&[], 0.5);
         let found = blocked.longest();
         assert_eq!(found.len(), 1);
-        let one = &found[0];
-        assert_eq!((one.seconds, one.sessions_max, one.looks), (1.25, 2, 2));
+        let blocked = &found[0];
+        assert_eq!((blocked.seconds, blocked.sessions_max, blocked.looks), (1.25, 2, 2));
         assert_eq!(
-            (one.blocker.as_str(), one.resource.as_deref()),
+            (blocked.blocker.as_str(), blocked.resource.as_deref()),
             ("DELETE FROM t", Some("row 1 of t"))
         );
     }

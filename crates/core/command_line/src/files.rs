@@ -144,8 +144,8 @@ fn partial(path: &Path) -> io::Result<(PathBuf, File)> {
     let paths =
         (0_u32..).map(|number| path.with_file_name(format!(".{name}.{process}-{number}.partial")));
     let created = paths.map(|partial| File::create_new(&partial).map(|file| (partial, file)));
-    let mut created =
-        created.skip_while(|it| it.as_ref().is_err_and(|e| e.kind() == ErrorKind::AlreadyExists));
+    let mut created = created
+        .skip_while(|file| file.as_ref().is_err_and(|e| e.kind() == ErrorKind::AlreadyExists));
     let (partial, file) = created.next().unwrap_or_else(|| Err(ErrorKind::AlreadyExists.into()))?;
     // Held until the file is complete: see below. Where there are no locks, its process tells.
     let _ = file.try_lock();

@@ -39,8 +39,8 @@ pub fn print_wrapped(lines: &str) -> Result<ExitCode, Failure> {
 
 /// The columns to keep to: COLUMNS, or those of the terminal. What goes elsewhere is not cut.
 fn columns() -> Option<usize> {
-    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    asked.or_else(|| columns_of(std::io::stdout()))
+    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    columns.or_else(|| columns_of(std::io::stdout()))
 }
 
 fn columns_of(output: impl IsTerminal + AsFd) -> Option<usize> {

@@ -101,8 +101,13 @@ impl Display {
                 let figures: Vec<String> = responses
                     .iter()
                     .take(2)
-                    .map(|it: &Response| {
-                        format!("{} {} {}", it.name, number::grouped(it.value), it.unit)
+                    .map(|response: &Response| {
+                        format!(
+                            "{} {} {}",
+                            response.name,
+                            number::grouped(response.value),
+                            response.unit
+                        )
                     })
                     .collect();
                 let warnings = if warnings.is_empty() {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// A ready experiment.
 pub struct Ready {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
     /// The experiment file, then the files that it names.
     pub files: &'static [ReadyFile],
@@ -15,9 +15,9 @@ pub struct Ready {
 
 /// A file of a ready experiment.
 pub struct ReadyFile {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// Its contents.
+    /// The contents.
     pub text: &'static str,
 }
 
@@ -28,10 +28,10 @@ impl Ready {
     /// # Errors
     /// When a file exists or cannot be written.
     pub fn write(&self, experiment: Option<(&str, &str)>) -> Result<Vec<String>, Failure> {
-        let own = self.files.iter().map(|file| (file.name, file.text));
+        let built_in = self.files.iter().map(|file| (file.name, file.text));
         let files: Vec<(&str, &str)> = match experiment {
-            Some(experiment) => std::iter::once(experiment).chain(own.skip(1)).collect(),
-            None => own.collect(),
+            Some(experiment) => std::iter::once(experiment).chain(built_in.skip(1)).collect(),
+            None => built_in.collect(),
         };
         write_all(&files)
     }

@@ -53,7 +53,7 @@ pub struct Place<'a> {
     pub which: Which,
 }
 
-/// One of the runs or observations in a results file.
+/// A run or an observation in a results file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Which {
     /// The latest one.

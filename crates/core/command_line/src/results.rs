@@ -13,8 +13,8 @@ use store::{DeclaredRoles, Store, StoreError};
 pub const FOLDER: &str = "results";
 
 /// The results file of an experiment: the one that is asked for, or the usual one.
-pub fn path(asked: Option<&PathBuf>, experiment: &str) -> PathBuf {
-    asked.cloned().unwrap_or_else(|| {
+pub fn path(path: Option<&PathBuf>, experiment: &str) -> PathBuf {
+    path.cloned().unwrap_or_else(|| {
         let ending = format!(".{}", store::EXTENSION);
         // A name that has the ending of a results file names that file.
         let name = experiment.strip_suffix(&ending).unwrap_or(experiment);
@@ -58,7 +58,9 @@ pub fn open_file(context: &Context, path: &Path) -> Result<Store, StoreError> {
 fn declared_roles(context: &Context) -> DeclaredRoles {
     let registry = context.registry;
     DeclaredRoles::new(move |recording| {
-        registry.catalog().roles(recording.configurations.iter().map(|own| &own.settings))
+        registry
+            .catalog()
+            .roles(recording.configurations.iter().map(|configuration| &configuration.settings))
     })
 }
 
@@ -123,8 +125,10 @@ pub fn summary_alone<'r>(context: &Context, recording: &'r Recording) -> Summary
 fn storage_runs(context: &Context, recording: &Recording, results: &Path) -> Vec<Recording> {
     let measures = context.studies.iter().filter(|study| study.storage.is_some());
     let probes: Vec<&str> = measures.map(|study| study.probe).collect();
-    if recording.configurations.iter().any(|own| {
-        own.get::<String>(PROBE.path()).is_some_and(|probe| probes.contains(&probe.as_str()))
+    if recording.configurations.iter().any(|configuration| {
+        configuration
+            .get::<String>(PROBE.path())
+            .is_some_and(|probe| probes.contains(&probe.as_str()))
     }) {
         return Vec::new();
     }
@@ -138,8 +142,8 @@ fn with_models<'r>(context: &Context, mut summary: Summary<'r>) -> Summary<'r> {
     summary.durability.clone_from(&catalog.durability);
     // What a file of another version asks for may not be readable: then what it asks to predict is
     // not.
-    let asked = experiment::parse(&summary.recording.run.source, &catalog);
-    if let Ok(experiment) = asked {
+    let experiment = experiment::parse(&summary.recording.run.source, &catalog);
+    if let Ok(experiment) = experiment {
         summary.predict = experiment.predict;
         summary.hold_out = experiment.hold_out;
     }

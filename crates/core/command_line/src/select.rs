@@ -14,7 +14,7 @@ pub fn keep_only(recording: &mut Recording, levels: &[String]) -> Result<(), Fai
         let (levels, all) = (levels.join(" and "), labels(&recording.configurations));
         return Err(Failure::usage(format!("no configuration has {levels}; available:\n  {all}")));
     }
-    let position = |old: usize| kept.iter().position(|it| *it == old);
+    let position = |old: usize| kept.iter().position(|index| *index == old);
     recording.run.baseline = recording.run.baseline.and_then(position);
     recording.trials.retain_mut(|trial| {
         let new = position(trial.configuration);
@@ -22,22 +22,30 @@ pub fn keep_only(recording: &mut Recording, levels: &[String]) -> Result<(), Fai
         new.is_some()
     });
     recording.configurations =
-        kept.iter().map(|it| recording.configurations[*it].clone()).collect();
+        kept.iter().map(|index| recording.configurations[*index].clone()).collect();
     Ok(())
 }
 
 /// The configurations that have these levels, each given as `factor=level` by the factor's whole
 /// name or the last part of it.
 fn with_levels(recording: &Recording, levels: &[String]) -> Vec<usize> {
-    let matching = (0..recording.configurations.len()).filter(|it: &usize| {
-        let own = &recording.configurations[*it].levels;
-        levels.iter().all(|level| own.iter().any(|it| is_level(&it.factor, &it.level, level)))
+    let matching = (0..recording.configurations.len()).filter(|index: &usize| {
+        let recorded_levels = &recording.configurations[*index].levels;
+        levels.iter().all(|level| {
+            recorded_levels
+                .iter()
+                .any(|level_record| is_level(&level_record.factor, &level_record.level, level))
+        })
     });
     matching.collect()
 }
 
 fn labels<'a>(configurations: impl IntoIterator<Item = &'a ConfigurationRecord>) -> String {
-    configurations.into_iter().map(|it| it.label.as_str()).collect::<Vec<_>>().join("\n  ")
+    configurations
+        .into_iter()
+        .map(|configuration| configuration.label.as_str())
+        .collect::<Vec<_>>()
+        .join("\n  ")
 }
 
 /// Returns whether a text names this level of this factor. Names and levels may contain `=`.
@@ -88,9 +96,9 @@ pub fn one(recording: &Recording, text: &str) -> Result<usize, Failure> {
         selected(recording, text)?
     };
     match found.as_slice() {
-        [one] => Ok(*one),
+        [index] => Ok(*index),
         several => {
-            let all = labels(several.iter().map(|own| &recording.configurations[*own]));
+            let all = labels(several.iter().map(|index| &recording.configurations[*index]));
             Err(Failure::usage(format!(
                 "several configurations match; add levels of other factors:\n  {all}"
             )))
@@ -106,17 +114,17 @@ pub fn cells(
     b: &str,
 ) -> Result<(MatchedCells, [String; 2]), Failure> {
     let sides = [selected(recording, a)?, selected(recording, b)?];
-    let label = |own: usize| recording.configurations[own].label.clone();
+    let label = |index: usize| recording.configurations[index].label.clone();
     if let [[from], [to]] = sides.each_ref().map(Vec::as_slice) {
         let cells = MatchedCells { pairs: vec![(*from, *to)], unmatched: 0 };
         return Ok((cells, [label(*from), label(*to)]));
     }
     let names = |text: &str, factor: &FactorRecord| {
         // A label names every factor.
-        recording.configurations.iter().any(|own| own.label == text)
-            || levels(text)
-                .iter()
-                .any(|own| factor.levels.iter().any(|level| is_level(&factor.name, level, own)))
+        recording.configurations.iter().any(|configuration| configuration.label == text)
+            || levels(text).iter().any(|configuration| {
+                factor.levels.iter().any(|level| is_level(&factor.name, level, configuration))
+            })
     };
     let varied = recording.factors.iter().filter(|factor| names(a, factor) && names(b, factor));
     let varied: Vec<&str> = varied.map(|factor| factor.name.as_str()).collect();

@@ -40,8 +40,8 @@ impl Context {
 
 /// A stop that a flag asks for.
 pub fn stop_by(flag: &Arc<AtomicBool>) -> Stop {
-    let asked = Arc::clone(flag);
-    Stop::when(move || asked.load(Ordering::Relaxed))
+    let flag = Arc::clone(flag);
+    Stop::when(move || flag.load(Ordering::Relaxed))
 }
 
 /// The failure of a server, with advice; an interruption when that was its cause.
@@ -68,11 +68,11 @@ pub fn observe(
         if left_s <= 0.0 || stop.load(Ordering::Relaxed) || observer.is_lost() {
             break;
         }
-        let asked = Instant::now();
+        let started = Instant::now();
         signals::pause(left_s.min(LOOK_S), stop, || observer.is_lost());
         // A look that fails is the failure of the interval, which tells more.
         match observer.tasks() {
-            Ok(Some(tasks)) => blocked.add(&tasks, asked.elapsed().as_secs_f64()),
+            Ok(Some(tasks)) => blocked.add(&tasks, started.elapsed().as_secs_f64()),
             Ok(None) => {}
             Err(_) => break,
         }

@@ -33,7 +33,7 @@ pub enum Chapter {
 }
 
 impl Chapter {
-    /// Its heading in the help.
+    /// The heading in the help.
     pub fn heading(self) -> &'static str {
         match self {
             Self::Experiments => "Experiments",
@@ -48,7 +48,7 @@ impl Chapter {
 /// A line of the registry: a tool without its type.
 #[derive(Debug, Clone, Copy)]
 pub struct Command {
-    /// Its place in the help.
+    /// The place in the help.
     pub chapter: Chapter,
     /// The command line that clap parses.
     pub line: fn() -> clap::Command,

@@ -41,8 +41,8 @@ fn main() {
                 Histogram::<u64>::new_with_bounds(1, 3_600_000_000_000, 3).unwrap().into_sync();
             let recorders = Mutex::new((0..threads).map(|_| shared.recorder()).collect::<Vec<_>>());
             let figure = each(threads, records, || {
-                let mut own = recorders.lock().unwrap().pop().unwrap();
-                move |value| own.saturating_record(value)
+                let mut recorder = recorders.lock().unwrap().pop().unwrap();
+                move |value| recorder.saturating_record(value)
             });
             drop(recorders);
             shared.refresh();
@@ -52,8 +52,8 @@ fn main() {
             let registry = Registry::new(AtomicStorage);
             let key = metrics::Key::from_name("latency");
             each(threads, records, || {
-                let own = registry.get_or_create_histogram(&key, Clone::clone);
-                move |value| metrics::HistogramFn::record(&*own, value as f64)
+                let handle = registry.get_or_create_histogram(&key, Clone::clone);
+                move |value| metrics::HistogramFn::record(&*handle, value as f64)
             })
         }
         "prometheus" => {

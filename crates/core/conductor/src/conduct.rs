@@ -72,7 +72,7 @@ pub enum LoadError {
          limit (ulimit -u)"
     )]
     Start {
-        /// Its number, from 1.
+        /// The number, from 1.
         number: usize,
         /// Threads of the load.
         threads: usize,

@@ -194,9 +194,9 @@ mod tests {
             let (mut last, mut over) = (0, false);
             while !over {
                 over = done.load(Ordering::Acquire);
-                let seen = Reader::sum([&reader]);
-                assert!(seen.len() >= last, "{} after {last}", seen.len());
-                last = seen.len();
+                let sum = Reader::sum([&reader]);
+                assert!(sum.len() >= last, "{} after {last}", sum.len());
+                last = sum.len();
             }
             assert_eq!(last, 2_000_000);
         });

@@ -56,12 +56,12 @@ impl DataSet {
         Self { name: "sysbench", size: Size { rows, tables, distribution, ..Size::default() } }
     }
 
-    /// Its name.
+    /// The name.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Its tables, of which the first is the one that is scanned.
+    /// The tables, of which the first is the one that is scanned.
     pub fn tables(&self) -> Vec<Table> {
         self.parts().into_iter().map(|part| part.table).collect()
     }
@@ -209,7 +209,7 @@ mod tests {
                 let others =
                     table.columns.iter().filter(|column| !fill.columns.contains(&column.name));
                 assert!(
-                    others.clone().all(|own| own.nullable || own.default.is_some()),
+                    others.clone().all(|column| column.nullable || column.default.is_some()),
                     "{name} {}",
                     table.name
                 );

@@ -102,8 +102,8 @@ fn access_info(size: Size) -> Part {
         of_subscribers(size, |seed, id| {
             let mut random = generator(seed, id, 1);
             let types = some_of(TYPES, 1, &mut random);
-            let rows = types.into_iter().map(|own| Row {
-                integers: [id, own, byte(&mut random), byte(&mut random)],
+            let rows = types.into_iter().map(|kind| Row {
+                integers: [id, kind, byte(&mut random), byte(&mut random)],
                 texts: [letters(3, &mut random), letters(5, &mut random)],
             });
             rows.collect()
@@ -124,10 +124,10 @@ fn special_facilities(size: Size) -> Part {
     Part::new(table("special_facility", columns, &["s_id", "sf_type"], storage), 6, move || {
         of_subscribers(size, |seed, id| {
             let (types, mut random) = facilities(seed, id);
-            let rows = types.into_iter().map(|own| Row {
+            let rows = types.into_iter().map(|kind| Row {
                 integers: [
                     id,
-                    own,
+                    kind,
                     i64::from(random.random_bool(ACTIVE)),
                     byte(&mut random),
                     byte(&mut random),
@@ -148,12 +148,12 @@ fn call_forwardings(size: Size) -> Part {
         of_subscribers(size, |seed, id| {
             let mut random = generator(seed, id, 3);
             let mut rows = Vec::new();
-            for own in facilities(seed, id).0 {
+            for facility in facilities(seed, id).0 {
                 for start in some_of(STARTS, 0, &mut random) {
                     let end = start + random.random_range(1..=8_i64);
                     let number = (0..DIGITS).map(|_| random.random_range(b'0'..=b'9') as char);
                     let number = number.collect();
-                    rows.push(Row { integers: [id, own, start, end], texts: [number] });
+                    rows.push(Row { integers: [id, facility, start, end], texts: [number] });
                 }
             }
             rows
@@ -163,8 +163,8 @@ fn call_forwardings(size: Size) -> Part {
 
 /// The generator of a subscriber's values in a table.
 fn generator(seed: u64, id: i64, table: u64) -> Xoshiro256PlusPlus {
-    let own = (id as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    Xoshiro256PlusPlus::seed_from_u64(seed.rotate_left(32) ^ own ^ table)
+    let hash = (id as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    Xoshiro256PlusPlus::seed_from_u64(seed.rotate_left(32) ^ hash ^ table)
 }
 
 fn byte(random: &mut Xoshiro256PlusPlus) -> i64 {

@@ -91,18 +91,18 @@ struct Lists {
 
 impl Lists {
     fn new() -> Self {
-        let own = Distributions::static_default();
+        let distributions = Distributions::static_default();
         Self {
-            sentences: weighted(own.grammar(), |form| form),
-            noun_phrases: weighted(own.noun_phrase(), |form| form),
-            verb_phrases: weighted(own.verb_phrase(), |form| form),
-            nouns: weighted(own.nouns(), word),
-            verbs: weighted(own.verbs(), word),
-            adjectives: weighted(own.adjectives(), word),
-            adverbs: weighted(own.adverbs(), word),
-            auxiliaries: weighted(own.auxiliaries(), word),
-            prepositions: weighted(own.prepositions(), word),
-            terminators: weighted(own.terminators(), word),
+            sentences: weighted(distributions.grammar(), |form| form),
+            noun_phrases: weighted(distributions.noun_phrase(), |form| form),
+            verb_phrases: weighted(distributions.verb_phrase(), |form| form),
+            nouns: weighted(distributions.nouns(), word),
+            verbs: weighted(distributions.verbs(), word),
+            adjectives: weighted(distributions.adjectives(), word),
+            adverbs: weighted(distributions.adverbs(), word),
+            auxiliaries: weighted(distributions.auxiliaries(), word),
+            prepositions: weighted(distributions.prepositions(), word),
+            terminators: weighted(distributions.terminators(), word),
         }
     }
 }
@@ -212,8 +212,8 @@ mod tests {
         assert_eq!(theirs.size() as usize, BYTES);
         for first in (0..BYTES).step_by(BEYOND) {
             let bytes = BEYOND.min(BYTES - first);
-            let own = theirs.text(first as i32, (first + bytes) as i32);
-            assert!(piece(first, bytes) == own, "{first}");
+            let text = theirs.text(first as i32, (first + bytes) as i32);
+            assert!(piece(first, bytes) == text, "{first}");
         }
         for (first, _) in &PARTS[1..] {
             assert_eq!(

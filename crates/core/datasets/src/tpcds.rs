@@ -112,9 +112,9 @@ tables! {
 /// number a text of at most as many characters; `*N`: N such columns. Texts of a fixed length have
 /// no blanks at their ends, because engines compare such blanks differently.
 fn types(declared: &str) -> impl Iterator<Item = DataType> {
-    declared.split(' ').flat_map(|one| {
-        let (one, count) = one.split_once('*').unwrap_or((one, "1"));
-        let data_type = match one {
+    declared.split(' ').flat_map(|part| {
+        let (word, count) = part.split_once('*').unwrap_or((part, "1"));
+        let data_type = match word {
             "i" => Int,
             "b" => BigInt,
             "d" => Decimal,

@@ -174,14 +174,14 @@ fn with_customers<R>(
     rows: &[R],
     comments: &mut Comments,
     key: impl Fn(&R) -> i64,
-    own: Own<'_, R>,
+    columns: Own<'_, R>,
 ) -> Values {
     Values::Texts(
         rows.iter()
             .map(|row| {
                 let mut comment = comments.next(key(row)).to_owned();
                 for words in ["Customer ", "Complaints", "Recommends"] {
-                    if let Some(place) = own(row).find(words) {
+                    if let Some(place) = columns(row).find(words) {
                         comment.replace_range(place..place + words.len(), words);
                     }
                 }
@@ -361,14 +361,14 @@ mod tests {
     };
 
     /// All rows as the crate makes them in one go, with its own text, as lines of `dbgen`.
-    fn same(own: Part, pieces: usize, theirs: impl Iterator<Item = impl Display>) {
-        let (name, mut theirs) = (own.table.name, theirs);
-        assert_eq!(own.batches.len(), pieces, "{name}");
+    fn same(part: Part, pieces: usize, theirs: impl Iterator<Item = impl Display>) {
+        let (name, mut theirs) = (part.table.name, theirs);
+        assert_eq!(part.batches.len(), pieces, "{name}");
         let mut line = String::new();
-        for rows in own.batches.into_iter().flat_map(|make| make()) {
+        for rows in part.batches.into_iter().flat_map(|make| make()) {
             for row in 0..rows.count {
                 line.clear();
-                for (values, column) in rows.columns.iter().zip(&own.columns) {
+                for (values, column) in rows.columns.iter().zip(&part.columns) {
                     values.write(row, &mut line).unwrap();
                     if *column == "l_quantity" {
                         line.truncate(line.len() - ".00".len());

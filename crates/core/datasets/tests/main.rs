@@ -12,8 +12,8 @@ use work::Values;
 fn add(sums: &mut Vec<i64>, values: &Values, rows: Range<usize>) {
     let present: Vec<usize> = rows.filter(|row| values.present(*row).is_some()).collect();
     let count = present.len() as i64;
-    let own = if let Values::Nullable { values, .. } = values { values } else { values };
-    let more = match own {
+    let values = if let Values::Nullable { values, .. } = values { values } else { values };
+    let more = match values {
         Values::Integers(numbers) | Values::Decimals(numbers) => {
             vec![present.iter().map(|row| numbers[*row]).sum()]
         }

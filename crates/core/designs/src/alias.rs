@@ -90,12 +90,12 @@ impl Contrasts {
         let runs = design.runs().len() / if is_folded { 2 } else { 1 };
         let Some(all) = plackett_burman(runs) else { return contrasts };
         for column in 0..all.factors() {
-            let own: Vec<i8> = all.runs().iter().map(|run| run[column]).collect();
-            let both = [own.clone(), own.iter().map(|sign| -sign).collect()];
+            let levels: Vec<i8> = all.runs().iter().map(|run| run[column]).collect();
+            let both = [levels.clone(), levels.iter().map(|sign| -sign).collect()];
             let columns = both
                 .into_iter()
                 .take(if is_folded { 2 } else { 1 })
-                .map(|second| if is_folded { [own.clone(), second].concat() } else { second });
+                .map(|second| if is_folded { [levels.clone(), second].concat() } else { second });
             for coefficients in columns {
                 let mut chains = contrasts.chains.iter();
                 if chains.all(|chain| product(&chain.coefficients, &coefficients) == 0) {
@@ -128,8 +128,8 @@ impl Contrasts {
     }
 }
 
-fn product(one: &[i8], other: &[i8]) -> i32 {
-    one.iter().zip(other).map(|(one, other)| i32::from(*one) * i32::from(*other)).sum()
+fn product(first: &[i8], other: &[i8]) -> i32 {
+    first.iter().zip(other).map(|(level, other)| i32::from(*level) * i32::from(*other)).sum()
 }
 
 impl Chain {

@@ -12,7 +12,7 @@ const TAIL: f64 = 0.025;
 pub struct PredictedDifference {
     /// The difference.
     pub value: f64,
-    /// Its standard error.
+    /// The standard error.
     pub standard_error: f64,
     /// Degrees of freedom of the error.
     pub df: f64,
@@ -42,7 +42,7 @@ pub enum Verdict {
 pub struct Confirmation {
     /// Mean of the differences.
     pub measured: f64,
-    /// Its 95 % interval.
+    /// The 95 % interval.
     pub interval: Interval,
     /// The 95 % interval in which this mean was expected.
     pub expected: Interval,
@@ -70,7 +70,8 @@ impl Confirmation {
             return None;
         }
         let measured = differences.iter().sum::<f64>() / blocks;
-        let squares: f64 = differences.iter().map(|own| (own - measured).powi(2)).sum();
+        let squares: f64 =
+            differences.iter().map(|difference| (difference - measured).powi(2)).sum();
         let error = (squares / (blocks - 1.0) / blocks).sqrt();
         let tail = TAIL / family as f64;
         let half = t_quantile(tail, blocks - 1.0) * error;

@@ -48,9 +48,9 @@ impl Curvature {
         if df_runs < 1.0 {
             return None;
         }
-        let largest = all().flat_map(|(runs, _)| runs).map(|own| own.abs()).fold(0.0, f64::max);
+        let largest = all().flat_map(|(runs, _)| runs).map(|value| value.abs()).fold(0.0, f64::max);
         // Without any noise (a scripted engine) there is rounding.
-        let value = Some(mean(&differences)).filter(|own| own.abs() > ROUNDING * largest);
+        let value = Some(mean(&differences)).filter(|mean| mean.abs() > ROUNDING * largest);
         let value = value.unwrap_or(0.0);
         if centre < 2.0 {
             let df = blocks - 1.0;
@@ -60,11 +60,11 @@ impl Curvature {
         let of_centre: f64 = all().map(|(_, centre)| squares_around_mean(centre)).sum();
         let of_runs: f64 = repeated().map(|part| interaction_squares(&part.runs)).sum();
         let df_centre = blocks * (centre - 1.0);
-        let [own, other] = [of_centre / df_centre / centre, of_runs / df_runs / runs];
-        let shares = own.powi(2) / df_centre + other.powi(2) / df_runs;
+        let [mean_square, other] = [of_centre / df_centre / centre, of_runs / df_runs / runs];
+        let shares = mean_square.powi(2) / df_centre + other.powi(2) / df_runs;
         let both = df_centre + df_runs;
-        let df = if shares > 0.0 { (own + other).powi(2) / shares } else { both };
-        let apart = Self::tested(value, (own + other) / blocks, df);
+        let df = if shares > 0.0 { (mean_square + other).powi(2) / shares } else { both };
+        let apart = Self::tested(value, (mean_square + other) / blocks, df);
         let pooled = (of_centre + of_runs) / both * (1.0 / centre + 1.0 / runs);
         let together = Self::tested(value, pooled / blocks, both);
         let is_wider = together.interval.high > apart.interval.high;
@@ -86,13 +86,13 @@ fn squares_around_mean(values: &[f64]) -> f64 {
 
 /// Squares of what neither the run nor the block explains.
 fn interaction_squares(blocks: &[Vec<f64>]) -> f64 {
-    let own: Vec<Vec<f64>> = blocks
+    let deviations: Vec<Vec<f64>> = blocks
         .iter()
         .map(|block| {
             let mean = mean(block);
             block.iter().map(|value| value - mean).collect()
         })
         .collect();
-    let runs = (0..blocks[0].len()).map(|run| own.iter().map(|block| block[run]).collect());
+    let runs = (0..blocks[0].len()).map(|run| deviations.iter().map(|block| block[run]).collect());
     runs.map(|run: Vec<f64>| squares_around_mean(&run)).sum()
 }

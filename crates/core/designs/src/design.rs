@@ -54,14 +54,14 @@ impl Design {
             subsets(self.factors(), size).map(|term| self.column(&term)).collect()
         };
         let (mains, pairs) = (of(1), of(2));
-        let is_correlated = |one: &Vec<i8>, other: &Vec<i8>| {
-            one.iter().zip(other).map(|(one, other)| i32::from(one * other)).sum::<i32>() != 0
+        let is_correlated = |first: &Vec<i8>, other: &Vec<i8>| {
+            first.iter().zip(other).map(|(level, other)| i32::from(level * other)).sum::<i32>() != 0
         };
         if mains.iter().any(|main| pairs.iter().any(|pair| is_correlated(main, pair))) {
             return 3;
         }
         let mut others = pairs.iter().enumerate();
-        if others.any(|(at, one)| pairs[at + 1..].iter().any(|other| is_correlated(one, other))) {
+        if others.any(|(at, pair)| pairs[at + 1..].iter().any(|other| is_correlated(pair, other))) {
             return 4;
         }
         5
@@ -82,8 +82,8 @@ impl Design {
         let blocks = self.blocks.iter().max().map_or(0, |last| last + 1);
         let mut folded = self.clone();
         for run in &mut folded.runs {
-            for (own, level) in run.iter_mut().enumerate() {
-                if factor.is_none_or(|factor| factor == own) {
+            for (index, level) in run.iter_mut().enumerate() {
+                if factor.is_none_or(|factor| factor == index) {
                     *level = -*level;
                 }
             }

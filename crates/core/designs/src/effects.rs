@@ -48,9 +48,9 @@ impl Stratum {
             .collect();
         let residuals: Vec<Vec<f64>> = by_repeat
             .iter()
-            .map(|own| {
-                let mean = own[..first].iter().sum::<f64>() / first as f64;
-                own[..first].iter().map(|value| value - mean).collect()
+            .map(|repeat| {
+                let mean = repeat[..first].iter().sum::<f64>() / first as f64;
+                repeat[..first].iter().map(|value| value - mean).collect()
             })
             .collect();
         let squares: f64 = residuals.iter().flatten().map(|residual| residual * residual).sum();
@@ -59,7 +59,7 @@ impl Stratum {
         let df = nominal * evenness(chains, &residuals);
         let largest = repeats.iter().flatten().map(|value| value.abs()).fold(0.0, f64::max);
         let half = t_quantile(0.025, df) * standard_error;
-        let means = by_repeat.iter().map(|own| own.iter().sum::<f64>() / n);
+        let means = by_repeat.iter().map(|repeat| repeat.iter().sum::<f64>() / n);
         let effects = means.map(|value| Effect {
             value,
             interval: Interval::around(value, half),
@@ -88,13 +88,13 @@ fn evenness(chains: &[&Chain], residuals: &[Vec<f64>]) -> f64 {
         .map(|run| {
             let of_repeats = (0..repeats).map(|repeat| -> f64 {
                 let parts = chains.iter().zip(residuals);
-                parts.map(|(chain, own)| f64::from(chain.coefficients[run]) * own[repeat]).sum()
+                parts.map(|(chain, value)| f64::from(chain.coefficients[run]) * value[repeat]).sum()
             });
             of_repeats.map(|residual| residual.powi(2)).sum()
         })
         .collect();
     let sum: f64 = variances.iter().sum();
-    let squares: f64 = variances.iter().map(|own| own * own).sum();
+    let squares: f64 = variances.iter().map(|variance| variance * variance).sum();
     if squares == 0.0 {
         return 1.0;
     }

@@ -8,7 +8,7 @@ const COLLINEAR: f64 = 1e-9;
 /// Coefficients that come closest to the values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
-    /// One for each column.
+    /// A coefficient for each column.
     pub coefficients: Vec<f64>,
     /// The inverse of the normal matrix: covariances of the coefficients over the error's variance.
     pub unscaled: Vec<Vec<f64>>,
@@ -111,8 +111,8 @@ impl Fit {
 
 fn reflect(reflector: &[f64], column: &mut [f64]) {
     let scale = 2.0 * dot(reflector, column) / dot(reflector, reflector);
-    for (value, own) in column.iter_mut().zip(reflector) {
-        *value -= scale * own;
+    for (value, reflector) in column.iter_mut().zip(reflector) {
+        *value -= scale * reflector;
     }
 }
 
@@ -120,15 +120,15 @@ fn reflect(reflector: &[f64], column: &mut [f64]) {
 fn inverse(size: usize, upper: impl Fn(usize, usize) -> f64) -> Vec<Vec<f64>> {
     let columns: Vec<Vec<f64>> =
         (0..size).map(|column| inverse_column(size, column, &upper)).collect();
-    (0..size).map(|row| columns.iter().map(|own| own[row]).collect()).collect()
+    (0..size).map(|row| columns.iter().map(|column| column[row]).collect()).collect()
 }
 
 fn inverse_column(size: usize, column: usize, upper: impl Fn(usize, usize) -> f64) -> Vec<f64> {
-    let mut own = vec![0.0; size];
-    own[column] = 1.0 / upper(column, column);
+    let mut unit = vec![0.0; size];
+    unit[column] = 1.0 / upper(column, column);
     for row in (0..column).rev() {
-        let sum: f64 = (row + 1..=column).map(|k| upper(row, k) * own[k]).sum();
-        own[row] = -sum / upper(row, row);
+        let sum: f64 = (row + 1..=column).map(|k| upper(row, k) * unit[k]).sum();
+        unit[row] = -sum / upper(row, row);
     }
-    own
+    unit
 }

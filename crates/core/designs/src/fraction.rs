@@ -76,7 +76,7 @@ pub struct Fraction {
 /// Interactions of two factors that are aliased with blocks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Lost {
-    /// Those that no other such interaction is aliased with.
+    /// Interactions that no other such interaction is aliased with.
     alone: usize,
     all: usize,
 }
@@ -86,7 +86,9 @@ struct Lost {
 pub fn fewest_runs(factors: usize, resolution: Resolution) -> Option<usize> {
     let mut sizes = (2..=RUNS_MAX.ilog2()).map(|base| 1 << base);
     sizes.find(|runs| match Fraction::minimum_aberration(*runs, factors) {
-        Ok(fraction) => fraction.resolution().is_none_or(|own| own >= resolution as usize + 3),
+        Ok(fraction) => {
+            fraction.resolution().is_none_or(|reached| reached >= resolution as usize + 3)
+        }
         // All combinations are fewer.
         Err(FractionError::TooManyRuns { .. }) => true,
         Err(_) => false,
@@ -169,7 +171,7 @@ impl Fraction {
         for word in first..1 << self.base {
             let is_independent = !group.contains(&word);
             let spares_mains =
-                group.iter().chain([&0]).all(|own| !self.columns.contains(&(own ^ word)));
+                group.iter().chain([&0]).all(|group| !self.columns.contains(&(group ^ word)));
             if is_independent && spares_mains {
                 chosen.push(word);
                 self.extend_blocks(words, chosen, best);
@@ -180,7 +182,8 @@ impl Fraction {
 
     fn interactions_in(&self, group: &[u32]) -> Lost {
         let pairs = |word: u32| {
-            self.columns.iter().filter(|one| self.columns.contains(&(*one ^ word))).count() / 2
+            self.columns.iter().filter(|column| self.columns.contains(&(*column ^ word))).count()
+                / 2
         };
         let lost = group.iter().map(|word| pairs(*word));
         Lost { alone: lost.clone().filter(|pairs| *pairs == 1).count(), all: lost.sum() }
@@ -249,8 +252,8 @@ impl Fraction {
 fn group(words: &[u32]) -> Vec<u32> {
     (1_u32..1 << words.len())
         .map(|chosen| {
-            let own = words.iter().enumerate().filter(|(i, _)| chosen >> i & 1 == 1);
-            own.fold(0, |product, (_, word)| product ^ word)
+            let words = words.iter().enumerate().filter(|(i, _)| chosen >> i & 1 == 1);
+            words.fold(0, |product, (_, word)| product ^ word)
         })
         .collect()
 }

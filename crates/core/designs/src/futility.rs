@@ -36,7 +36,7 @@ const CORRELATION_MAX: f64 = 0.9;
 pub struct RateBound {
     /// The least rate of the whole window, in units a second.
     pub least: f64,
-    /// Its unit.
+    /// The unit.
     pub unit: String,
     /// Seconds of the window.
     pub window_s: f64,
@@ -69,8 +69,8 @@ impl Courses {
                 rates.iter().zip(parts).map(|(rate, part)| rate * part).sum::<f64>() / all
             };
             for (part, mean) in shape.iter_mut().enumerate() {
-                let own = until(part + 1) - until(part);
-                *mean += PARTS as f64 * own / trials.len() as f64;
+                let share = until(part + 1) - until(part);
+                *mean += PARTS as f64 * share / trials.len() as f64;
             }
             for (look, largest) in rises.iter_mut().enumerate() {
                 let part = FIRST + look;
@@ -136,7 +136,8 @@ impl RateWatch {
     /// Hears the mean rate since it last heard of the measurement, at this second of it. Returns
     /// the bound that the rate of the whole window cannot exceed, if that is below the least.
     pub fn hear(&mut self, elapsed_s: f64, rate: f64) -> Option<f64> {
-        let Some(step_s) = self.heard_s.map(|last_s| elapsed_s - last_s).filter(|own| *own >= 0.0)
+        let Some(step_s) =
+            self.heard_s.map(|last_s| elapsed_s - last_s).filter(|step| *step >= 0.0)
         else {
             // Of the time until the first word a part belongs to the warm-up.
             let heard_s = (elapsed_s >= 0.0).then_some(elapsed_s);
@@ -218,9 +219,9 @@ impl Line {
         let all: f64 = rests.iter().map(|rest| rest * rest).sum();
         let neighbours: f64 = rests.windows(2).map(|pair| pair[0] * pair[1]).sum();
         // Residuals of a line are correlated less than the values: about (2 + 4 r) / n less.
-        let seen = if all > 0.0 { neighbours / all } else { 0.0 };
+        let share = if all > 0.0 { neighbours / all } else { 0.0 };
         let correlation =
-            ((seen + 2.0 / number) / (1.0 - 4.0 / number)).clamp(0.0, CORRELATION_MAX);
+            ((share + 2.0 / number) / (1.0 - 4.0 / number)).clamp(0.0, CORRELATION_MAX);
         let widened = (1.0 + correlation) / (1.0 - correlation);
         Self { number, level, slope, squares, variance: widened * all / (number - 2.0) }
     }

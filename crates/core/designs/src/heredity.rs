@@ -10,7 +10,7 @@ const MODELS_MAX: usize = 400_000;
 /// A model of main effects and interactions of two factors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
-    /// Its terms, each by its factors; an interaction only with at least one of its factors (weak
+    /// The terms, each by its factors; an interaction only with at least one of its factors (weak
     /// heredity).
     pub terms: Vec<Vec<usize>>,
     /// Half the effect of each term; the mean comes first.
@@ -38,7 +38,7 @@ pub fn models(design: &Design, values: &[f64], size_max: usize, best: usize) -> 
             .filter(|chosen| has_heredity(chosen, &terms))
             .filter_map(|chosen| model(&chosen, &terms, &columns, values))
             .collect();
-        models.sort_by(|one, other| other.r_squared.total_cmp(&one.r_squared));
+        models.sort_by(|first, other| other.r_squared.total_cmp(&first.r_squared));
         models.truncate(best);
         found.extend(models);
     }
@@ -49,7 +49,7 @@ fn has_heredity(chosen: &[usize], terms: &[Vec<usize>]) -> bool {
     chosen.iter().all(|interaction| {
         let factors = &terms[*interaction];
         factors.len() == 1
-            || factors.iter().any(|factor| chosen.iter().any(|own| terms[*own] == [*factor]))
+            || factors.iter().any(|factor| chosen.iter().any(|term| terms[*term] == [*factor]))
     })
 }
 
@@ -59,8 +59,8 @@ fn model(
     columns: &[Vec<f64>],
     values: &[f64],
 ) -> Option<Model> {
-    let own = chosen.iter().map(|term| columns[*term].clone());
-    let with_mean: Vec<Vec<f64>> = [vec![1.0; values.len()]].into_iter().chain(own).collect();
+    let column = chosen.iter().map(|term| columns[*term].clone());
+    let with_mean: Vec<Vec<f64>> = [vec![1.0; values.len()]].into_iter().chain(column).collect();
     let fit = Fit::new(&with_mean, values).ok()?;
     Some(Model {
         terms: chosen.iter().map(|term| terms[*term].clone()).collect(),

@@ -48,16 +48,16 @@ const LEAD_DF_MIN: f64 = 3.0;
 /// A point that was tried.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tried {
-    /// Its values.
+    /// The values.
     pub point: Point,
-    /// Its outcome.
+    /// The outcome.
     pub outcome: Outcome,
 }
 
 /// The outcome of a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Outcome {
-    /// Its cost; lower is better.
+    /// The cost; lower is better.
     Cost(f64),
     /// Stopped early: its cost is this or more.
     AtLeast(f64),
@@ -89,9 +89,9 @@ pub struct Optimiser<'s> {
 /// A point that was tried, with its predicted cost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranked {
-    /// Its values.
+    /// The values.
     pub point: Point,
-    /// Its predicted cost.
+    /// The predicted cost.
     pub cost: f64,
 }
 
@@ -153,17 +153,18 @@ impl Optimiser<'_> {
 
     /// The lead of the best point over one that was measured repeatedly; else `None`.
     pub fn lead(&self, tried: &[Tried], over: &Point) -> Option<Lead> {
-        let noise = Noise::from_repeats(tried).filter(|own| own.df >= LEAD_DF_MIN)?.sd;
-        let same = tried.iter().filter(|own| own.point == *over);
-        let costs: Vec<f64> = same.filter_map(|own| own.outcome.cost()).collect();
+        let noise = Noise::from_repeats(tried).filter(|repeat| repeat.df >= LEAD_DF_MIN)?.sd;
+        let same = tried.iter().filter(|attempt| attempt.point == *over);
+        let costs: Vec<f64> = same.filter_map(|trial| trial.outcome.cost()).collect();
         let models = self.models(tried, &mut Draw::new(self.seed));
         (costs.len() > 1).then(|| Lead { cost: mean(&costs) - models.best, noise })
     }
 
     /// The lowest predicted cost of the points that were measured.
     fn lowest(&self, cost: &Forest, tried: &[Tried]) -> f64 {
-        let measured = tried.iter().filter(|own| own.outcome.cost().is_some());
-        let costs = measured.map(|own| cost.predict(&self.space.features(&own.point)).mean);
+        let measured = tried.iter().filter(|attempt| attempt.outcome.cost().is_some());
+        let costs =
+            measured.map(|measurement| cost.predict(&self.space.features(&measurement.point)).mean);
         costs.fold(f64::INFINITY, f64::min)
     }
 
@@ -175,16 +176,21 @@ impl Optimiser<'_> {
         }
         let models = self.models(tried, &mut Draw::new(self.seed));
         let mut ranked: Vec<Ranked> = Vec::new();
-        for own in tried.iter().filter(|own| own.outcome.cost().is_some()) {
-            let same = || tried.iter().filter(|it| it.point == own.point).map(|it| it.outcome);
+        for candidate in tried.iter().filter(|attempt| attempt.outcome.cost().is_some()) {
+            let same = || {
+                tried
+                    .iter()
+                    .filter(|trial| trial.point == candidate.point)
+                    .map(|attempt| attempt.outcome)
+            };
             let is_complete = same().all(|outcome| outcome.cost().is_some());
-            if !is_complete || ranked.iter().any(|it| it.point == own.point) {
+            if !is_complete || ranked.iter().any(|entry| entry.point == candidate.point) {
                 continue;
             }
             let measured = mean(same().filter_map(Outcome::cost));
-            let predicted = models.cost.predict(&self.space.features(&own.point)).mean;
+            let predicted = models.cost.predict(&self.space.features(&candidate.point)).mean;
             let cost = predicted + MEASURED_SHARE * (measured - predicted);
-            ranked.push(Ranked { point: own.point.clone(), cost });
+            ranked.push(Ranked { point: candidate.point.clone(), cost });
         }
         ranked.sort_by(|left, right| left.cost.total_cmp(&right.cost));
         ranked
@@ -213,10 +219,10 @@ impl Optimiser<'_> {
 
     fn models(&self, tried: &[Tried], draw: &mut Draw) -> Models {
         let features: Vec<Vec<f64>> =
-            tried.iter().map(|own| self.space.features(&own.point)).collect();
+            tried.iter().map(|attempt| self.space.features(&attempt.point)).collect();
         let (mut points, mut costs, mut stopped) = (Vec::new(), Vec::new(), Vec::new());
-        for (own, features) in tried.iter().zip(&features) {
-            match own.outcome {
+        for (attempt, features) in tried.iter().zip(&features) {
+            match attempt.outcome {
                 Outcome::Failed => continue,
                 Outcome::Cost(cost) => costs.push(cost),
                 Outcome::AtLeast(bound) => {
@@ -236,13 +242,13 @@ impl Optimiser<'_> {
         let has_failed = points.len() < tried.len();
         let success = has_failed.then(|| {
             let succeeded: Vec<f64> =
-                tried.iter().map(|own| f64::from(own.outcome != Outcome::Failed)).collect();
+                tried.iter().map(|attempt| f64::from(attempt.outcome != Outcome::Failed)).collect();
             Forest::fit(&features, &succeeded, draw)
         });
         let best = self.lowest(&cost, tried);
         let centre = mean(&costs);
         let variance =
-            costs.iter().map(|own| (own - centre).powi(2)).sum::<f64>() / costs.len() as f64;
+            costs.iter().map(|cost| (cost - centre).powi(2)).sum::<f64>() / costs.len() as f64;
         Models { cost, tried: features, variance, success, best }
     }
 
@@ -256,19 +262,22 @@ impl Optimiser<'_> {
         let mut pool: Vec<Point> = (0..RANDOM).filter_map(|_| self.space.random(draw)).collect();
         let mut known: Vec<(f64, &Point)> = tried
             .iter()
-            .filter(|own| own.outcome.cost().is_some())
-            .map(|own| (models.cost.predict(&self.space.features(&own.point)).mean, &own.point))
+            .filter(|attempt| attempt.outcome.cost().is_some())
+            .map(|attempt| {
+                (models.cost.predict(&self.space.features(&attempt.point)).mean, &attempt.point)
+            })
             .collect();
         known.sort_by(|left, right| left.0.total_cmp(&right.0));
         for (_, point) in known.iter().take(BEST) {
             pool.extend((0..NEIGHBOURS).filter_map(|_| self.space.neighbour(point, draw)));
         }
-        pool.retain(|point| tried.iter().all(|own| own.point != *point));
+        pool.retain(|point| tried.iter().all(|attempt| attempt.point != *point));
         let mut best: Option<(f64, Point, Prediction)> = None;
         for point in pool {
             let features = self.space.features(&point);
             let prediction = models.predict(&features);
-            let success = models.success.as_ref().map_or(1.0, |own| own.predict(&features).mean);
+            let success =
+                models.success.as_ref().map_or(1.0, |success| success.predict(&features).mean);
             let gain = success * expected_improvement(prediction, models.best);
             if best.as_ref().is_none_or(|(most, ..)| gain > *most) {
                 best = Some((gain, point, prediction));
@@ -281,7 +290,7 @@ impl Optimiser<'_> {
 impl Models {
     /// Predicts a cost; its variance grows with the distance to the nearest point.
     fn predict(&self, point: &[f64]) -> Prediction {
-        let squares = self.tried.iter().map(|own| squared_distance(own, point));
+        let squares = self.tried.iter().map(|attempt| squared_distance(attempt, point));
         let nearest = squares.fold(f64::INFINITY, f64::min);
         let unknown = 1.0 - (-nearest / REACH.powi(2)).exp();
         let Prediction { mean, variance } = self.cost.predict(point);
@@ -290,7 +299,7 @@ impl Models {
 }
 
 fn has_cost(tried: &[Tried]) -> bool {
-    tried.iter().any(|own| own.outcome.cost().is_some())
+    tried.iter().any(|attempt| attempt.outcome.cost().is_some())
 }
 
 /// The noise of costs.
@@ -304,12 +313,12 @@ impl Noise {
     /// Pools the variances of points that were measured repeatedly; `None` without one.
     fn from_repeats(tried: &[Tried]) -> Option<Self> {
         let (mut squares, mut df) = (0.0, 0.0);
-        for (at, own) in tried.iter().enumerate() {
-            if tried[..at].iter().any(|it| it.point == own.point) {
+        for (at, trial) in tried.iter().enumerate() {
+            if tried[..at].iter().any(|earlier| earlier.point == trial.point) {
                 continue;
             }
-            let same = tried[at..].iter().filter(|it| it.point == own.point);
-            let costs: Vec<f64> = same.filter_map(|it| it.outcome.cost()).collect();
+            let same = tried[at..].iter().filter(|repeat| repeat.point == trial.point);
+            let costs: Vec<f64> = same.filter_map(|repeat| repeat.outcome.cost()).collect();
             let centre = mean(&costs);
             squares += costs.iter().map(|cost| (cost - centre).powi(2)).sum::<f64>();
             df += costs.len().saturating_sub(1) as f64;

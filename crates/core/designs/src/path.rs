@@ -21,7 +21,7 @@ impl Surface {
         let slopes: Vec<f64> =
             (0..self.factors).map(|factor| sign * self.coefficient(&[factor])).collect();
         let along: Vec<f64> = axes.iter().map(|axis| axis.along(&slopes)).collect();
-        let size = along.iter().map(|own| own * own).sum::<f64>().sqrt();
+        let size = along.iter().map(|step| step * step).sum::<f64>().sqrt();
         if size == 0.0 {
             return Vec::new();
         }
@@ -35,12 +35,12 @@ impl Surface {
             let (mut low, mut high) = (top, top + size / (2.0 * distance));
             for _ in 0..HALVINGS {
                 let middle = f64::midpoint(low, high);
-                let length = parts(middle).map(|own| own * own).sum::<f64>().sqrt();
+                let length = parts(middle).map(|part| part * part).sum::<f64>().sqrt();
                 if length <= *distance { high = middle } else { low = middle }
             }
             let mut parts: Vec<f64> = parts(high).collect();
             // Without a slope along the steepest axis, that axis takes the rest of the distance.
-            let others: f64 = parts[1..].iter().map(|own| own * own).sum();
+            let others: f64 = parts[1..].iter().map(|part| part * part).sum();
             parts[0] = (distance * distance - others).max(0.0).sqrt().copysign(along[0]);
             let mut point = vec![0.0; self.factors];
             for (part, axis) in parts.into_iter().zip(&axes) {

@@ -34,7 +34,7 @@ impl Surface {
         let variance = self.fit.variance()?;
         let Slopes { values, covariances } = self.slopes(point);
         let squares =
-            eigen(covariances).into_iter().map(|own| own.along(&values).powi(2) / own.value);
+            eigen(covariances).into_iter().map(|eigen| eigen.along(&values).powi(2) / eigen.value);
         let f = squares.sum::<f64>() / (self.factors as f64 * variance);
         Some(f_upper_p(f, self.factors as f64, self.fit.df as f64))
     }
@@ -88,7 +88,7 @@ impl Surface {
     fn closest_with(&self, factor: usize, level: f64, from: &[f64]) -> Vec<f64> {
         let mut point = from.to_vec();
         point[factor] = level;
-        let others: Vec<usize> = (0..self.factors).filter(|own| *own != factor).collect();
+        let others: Vec<usize> = (0..self.factors).filter(|index| *index != factor).collect();
         for _ in 0..ROUNDS {
             let Slopes { values, covariances } = self.slopes(&point);
             let axes: Vec<_> =
@@ -97,7 +97,7 @@ impl Surface {
                 .iter()
                 .map(|other| {
                     let change: Vec<f64> =
-                        (0..self.factors).map(|own| self.second(own, *other)).collect();
+                        (0..self.factors).map(|index| self.second(index, *other)).collect();
                     axes.iter().map(|axis| axis.along(&change) / axis.value.sqrt()).collect()
                 })
                 .collect();
@@ -112,9 +112,9 @@ impl Surface {
     }
 
     /// How much the slope along a factor rises per level of another.
-    fn second(&self, one: usize, other: usize) -> f64 {
-        let product = self.coefficient(&[one.min(other), one.max(other)]);
-        if one == other { 2.0 * product } else { product }
+    fn second(&self, first: usize, other: usize) -> f64 {
+        let product = self.coefficient(&[first.min(other), first.max(other)]);
+        if first == other { 2.0 * product } else { product }
     }
 
     fn slopes(&self, point: &[f64]) -> Slopes {
@@ -125,7 +125,7 @@ impl Surface {
             values: gradients.iter().map(|weights| dot(weights, coefficients)).collect(),
             covariances: gradients
                 .iter()
-                .map(|one| gradients.iter().map(|other| self.form(one, other)).collect())
+                .map(|gradient| gradients.iter().map(|other| self.form(gradient, other)).collect())
                 .collect(),
         }
     }
@@ -134,9 +134,9 @@ impl Surface {
     fn gradient_weights(&self, factor: usize, point: &[f64]) -> Vec<f64> {
         let weights = self.terms.iter().map(|term| match term[..] {
             [only] => f64::from(u8::from(only == factor)),
-            [one, other] => {
-                let first = if one == factor { point[other] } else { 0.0 };
-                let second = if other == factor { point[one] } else { 0.0 };
+            [term, other] => {
+                let first = if term == factor { point[other] } else { 0.0 };
+                let second = if other == factor { point[term] } else { 0.0 };
                 first + second
             }
             _ => 0.0,
@@ -145,12 +145,12 @@ impl Surface {
     }
 
     /// The covariance of two weighted sums of the terms' coefficients, over the error's variance.
-    pub(crate) fn form(&self, one: &[f64], other: &[f64]) -> f64 {
-        let rows = one.iter().zip(&self.fit.unscaled[self.before..]);
+    pub(crate) fn form(&self, first: &[f64], other: &[f64]) -> f64 {
+        let rows = first.iter().zip(&self.fit.unscaled[self.before..]);
         rows.filter(|(weight, _)| **weight != 0.0)
             .map(|(weight, row)| {
                 let sum: f64 =
-                    row[self.before..].iter().zip(other).map(|(own, weight)| own * weight).sum();
+                    row[self.before..].iter().zip(other).map(|(row, weight)| row * weight).sum();
                 weight * sum
             })
             .sum()

@@ -153,12 +153,12 @@ impl Screening {
 
 fn advice(factors: usize, resolution: Resolution) -> String {
     let lower = [Resolution::IV, Resolution::III];
-    let possible = lower
-        .into_iter()
-        .filter(|own| *own < resolution)
-        .find_map(|own| Some((own, fewest_runs(factors, own)?)));
+    let possible =
+        lower.into_iter().filter(|lower_resolution| *lower_resolution < resolution).find_map(
+            |lower_resolution| Some((lower_resolution, fewest_runs(factors, lower_resolution)?)),
+        );
     match possible {
-        Some((own, runs)) => format!("resolution {own:?} takes {runs} runs"),
+        Some((possible, runs)) => format!("resolution {possible:?} takes {runs} runs"),
         None => format!("use fewer than {RUNS_MAX} factors"),
     }
 }

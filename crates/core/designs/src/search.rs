@@ -27,7 +27,7 @@ pub type Lengths = [u32; LENGTH_MAX + 1];
 pub struct Class {
     /// Columns in ascending order, the independent ones (1, 2, 4, ...) among them.
     pub columns: Vec<u32>,
-    /// Its word lengths.
+    /// The word lengths.
     pub lengths: Lengths,
 }
 
@@ -79,9 +79,9 @@ impl Table {
 
     /// The word lengths that are left without each of the factors, which tell classes apart.
     fn without_each(&self, columns: u64) -> Vec<Lengths> {
-        let own = (1..64).filter(|column| columns >> column & 1 == 1);
+        let index = (1..64).filter(|column| columns >> column & 1 == 1);
         let mut all: Vec<Lengths> =
-            own.map(|column| self.lengths(columns & !(1 << column))).collect();
+            index.map(|column| self.lengths(columns & !(1 << column))).collect();
         all.sort_unstable();
         all
     }
@@ -130,7 +130,7 @@ fn extended(table: &Table, base: u32, classes: &[Class], classes_max: usize) -> 
         }
     }
     candidates.sort_by(by_aberration);
-    candidates.dedup_by(|one, other| one.columns == other.columns);
+    candidates.dedup_by(|candidate, other| candidate.columns == other.columns);
     let mut known = BTreeSet::new();
     let mut kept = Vec::new();
     for candidate in candidates {
@@ -145,8 +145,8 @@ fn extended(table: &Table, base: u32, classes: &[Class], classes_max: usize) -> 
 }
 
 /// Fewer short words first; of equal ones the first set of columns.
-fn by_aberration(one: &Class, other: &Class) -> Ordering {
-    one.lengths.cmp(&other.lengths).then_with(|| one.columns.cmp(&other.columns))
+fn by_aberration(class: &Class, other: &Class) -> Ordering {
+    class.lengths.cmp(&other.lengths).then_with(|| class.columns.cmp(&other.columns))
 }
 
 fn bits(columns: &[u32]) -> u64 {

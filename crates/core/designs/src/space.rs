@@ -122,11 +122,11 @@ impl Domain {
         match (self, value) {
             // Choices have no order: each has a feature of its own.
             (Self::Choice(number), value) if *number > 2 => {
-                features.extend((0..*number).map(|own| f64::from(value == Some(own as f64))));
+                features.extend((0..*number).map(|index| f64::from(value == Some(index as f64))));
             }
             (_, None) => features.push(-1.0),
             (Self::Numbers { special, .. }, Some(value)) => {
-                let index = special.iter().position(|own| own.total_cmp(&value).is_eq());
+                let index = special.iter().position(|point| point.total_cmp(&value).is_eq());
                 let outside = index.map(|index| -0.5 * (index + 1) as f64 / special.len() as f64);
                 features.push(outside.unwrap_or_else(|| self.scaled(value)));
             }
@@ -198,9 +198,9 @@ impl Space<'_> {
     pub fn filling(&self, number: usize, draw: &mut Draw) -> Vec<Point> {
         let cubes = (0..20).map(|_| self.hypercube(number, draw));
         let apart = |points: &Vec<Point>| {
-            let features: Vec<Vec<f64>> = points.iter().map(|own| self.features(own)).collect();
-            let pairs = features.iter().enumerate().flat_map(|(index, own)| {
-                features[..index].iter().map(move |other| squared_distance(own, other))
+            let features: Vec<Vec<f64>> = points.iter().map(|point| self.features(point)).collect();
+            let pairs = features.iter().enumerate().flat_map(|(index, feature)| {
+                features[..index].iter().map(move |other| squared_distance(feature, other))
             });
             pairs.fold(f64::INFINITY, f64::min)
         };
@@ -218,7 +218,7 @@ impl Space<'_> {
                 let mut strata: Vec<usize> = (0..number).collect();
                 draw.shuffle(&mut strata);
                 let positions =
-                    strata.iter().map(|own| (*own as f64 + draw.unit()) / number as f64);
+                    strata.iter().map(|stratum| (*stratum as f64 + draw.unit()) / number as f64);
                 positions.map(|position| domain.at(position)).collect()
             })
             .collect();

@@ -25,7 +25,7 @@ pub enum Kind {
 /// The stationary point of a surface.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stationary {
-    /// Its coded levels.
+    /// The coded levels.
     pub point: Vec<f64>,
     /// The value there, in the first block.
     pub value: f64,
@@ -60,18 +60,23 @@ impl Stationary {
                 axis: direction,
             })
             .collect();
-        let largest = curvatures.iter().map(|own| own.value.abs()).fold(0.0, f64::max);
-        if curvatures.is_empty() || curvatures.iter().any(|own| own.value.abs() <= 1e-12 * largest)
+        let largest = curvatures.iter().map(|curvature| curvature.value.abs()).fold(0.0, f64::max);
+        if curvatures.is_empty()
+            || curvatures.iter().any(|curvature| curvature.value.abs() <= 1e-12 * largest)
         {
             return None;
         }
         // Along each axis the slope at the centre over twice the curvature.
         let mut point = vec![0.0; factors];
-        for own in &curvatures {
-            let slope: f64 =
-                own.axis.iter().enumerate().map(|(i, part)| part * surface.coefficient(&[i])).sum();
-            for (level, part) in point.iter_mut().zip(&own.axis) {
-                *level -= slope / (2.0 * own.value) * part;
+        for curvature in &curvatures {
+            let slope: f64 = curvature
+                .axis
+                .iter()
+                .enumerate()
+                .map(|(i, part)| part * surface.coefficient(&[i]))
+                .sum();
+            for (level, part) in point.iter_mut().zip(&curvature.axis) {
+                *level -= slope / (2.0 * curvature.value) * part;
             }
         }
         let kind = kind(&curvatures);
@@ -86,10 +91,13 @@ impl Stationary {
 }
 
 fn kind(curvatures: &[Curvature]) -> Kind {
-    if curvatures.iter().any(|own| own.interval.is_none_or(|interval| interval.contains(0.0))) {
+    if curvatures
+        .iter()
+        .any(|curvature| curvature.interval.is_none_or(|interval| interval.contains(0.0)))
+    {
         return Kind::Ridge;
     }
-    let rising = curvatures.iter().filter(|own| own.value > 0.0).count();
+    let rising = curvatures.iter().filter(|curvature| curvature.value > 0.0).count();
     match rising {
         0 => Kind::Maximum,
         n if n == curvatures.len() => Kind::Minimum,
@@ -159,7 +167,7 @@ pub(crate) fn eigen(mut matrix: Vec<Vec<f64>>) -> Vec<Axis> {
         direction: vectors.iter().map(|row| row[i]).collect(),
     });
     let mut found: Vec<Axis> = axes.collect();
-    found.sort_by(|one, other| other.value.total_cmp(&one.value));
+    found.sort_by(|first, other| other.value.total_cmp(&first.value));
     found
 }
 
@@ -170,12 +178,13 @@ fn rotate(
     cosine: f64,
     sine: f64,
 ) {
-    let turn = |one: f64, other: f64| (cosine * one - sine * other, sine * one + cosine * other);
+    let turn =
+        |first: f64, other: f64| (cosine * first - sine * other, sine * first + cosine * other);
     for row in matrix.iter_mut().chain(vectors.iter_mut()) {
         (row[p], row[q]) = turn(row[p], row[q]);
     }
     let (above, below) = matrix.split_at_mut(q);
-    for (one, other) in above[p].iter_mut().zip(&mut below[0]) {
-        (*one, *other) = turn(*one, *other);
+    for (upper, other) in above[p].iter_mut().zip(&mut below[0]) {
+        (*upper, *other) = turn(*upper, *other);
     }
 }

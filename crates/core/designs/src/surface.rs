@@ -19,7 +19,7 @@ pub enum Order {
 pub struct Surface {
     /// The fit: the mean of the first block, the shift of each further block, then `terms`.
     pub fit: Fit,
-    /// Its terms by their factors: `[0]` x1, `[0, 1]` x1 x2, `[0, 0]` x1 squared.
+    /// The terms by their factors: `[0]` x1, `[0, 1]` x1 x2, `[0, 0]` x1 squared.
     pub terms: Vec<Vec<usize>>,
     /// Number of factors.
     pub factors: usize,
@@ -61,7 +61,8 @@ impl Surface {
         let mut columns = vec![vec![1.0; values.len()]];
         let blocks_max = blocks.iter().copied().max().unwrap_or(0);
         columns.extend(
-            (1..=blocks_max).map(|block| indicator(blocks.iter().map(|own| *own == block))),
+            (1..=blocks_max)
+                .map(|block| indicator(blocks.iter().map(|run_block| *run_block == block))),
         );
         let before = columns.len();
         columns.extend(terms.iter().map(|term| {
@@ -85,7 +86,7 @@ impl Surface {
 
     /// Coefficient of a term, 0 of one that the model lacks.
     pub fn coefficient(&self, term: &[usize]) -> f64 {
-        let position = self.terms.iter().position(|own| own == term);
+        let position = self.terms.iter().position(|known| known == term);
         position.map_or(0.0, |at| self.fit.coefficients[self.before + at])
     }
 
@@ -110,18 +111,17 @@ impl Surface {
         let value = dot(&weights, &self.fit.coefficients);
         let variance = weights.iter().zip(&self.fit.unscaled);
         let variance: f64 = variance.map(|(weight, row)| weight * dot(row, &weights)).sum();
-        let half = self
-            .fit
-            .variance()
-            .map(|own| t_quantile(0.025, self.fit.df as f64) * (own * variance).sqrt());
+        let half = self.fit.variance().map(|error_variance| {
+            t_quantile(0.025, self.fit.df as f64) * (error_variance * variance).sqrt()
+        });
         (value, half.map(|half| Interval::around(value, half)))
     }
 
     /// Half the coefficient of a product, or that of a square: an element of the symmetric matrix
     /// of the second-order part.
-    pub(crate) fn half(&self, one: usize, other: usize) -> f64 {
-        let product = self.coefficient(&[one.min(other), one.max(other)]);
-        if one == other { product } else { product / 2.0 }
+    pub(crate) fn half(&self, first: usize, other: usize) -> f64 {
+        let product = self.coefficient(&[first.min(other), first.max(other)]);
+        if first == other { product } else { product / 2.0 }
     }
 
     /// The direction of length 1 in which the first-order part rises most; `None` of a level plane.
@@ -147,10 +147,13 @@ fn lack_of_fit(
     fit: &Fit,
 ) -> Option<LackOfFit> {
     let distinct = distinct(points);
-    let mut columns: Vec<Vec<f64>> =
-        distinct.iter().map(|point| indicator(points.iter().map(|own| own == point))).collect();
+    let mut columns: Vec<Vec<f64>> = distinct
+        .iter()
+        .map(|point| indicator(points.iter().map(|tested| tested == point)))
+        .collect();
     let others = 1..=blocks.iter().copied().max().unwrap_or(0);
-    columns.extend(others.map(|block| indicator(blocks.iter().map(|own| *own == block))));
+    columns
+        .extend(others.map(|block| indicator(blocks.iter().map(|run_block| *run_block == block))));
     // Blocks without a common point are determined together with their points.
     let columns = independent(&columns);
     let repeats = Fit::new(&columns, values).ok()?;
@@ -167,7 +170,7 @@ fn lack_of_fit(
 }
 
 fn indicator(is_own: impl Iterator<Item = bool>) -> Vec<f64> {
-    is_own.map(|own| f64::from(u8::from(own))).collect()
+    is_own.map(|is_member| f64::from(u8::from(is_member))).collect()
 }
 
 fn distinct(points: &[Vec<f64>]) -> Vec<Vec<f64>> {

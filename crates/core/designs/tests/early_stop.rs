@@ -65,8 +65,8 @@ fn search(noise: Noise, seed: u64, counts: &mut Counts) {
     for round in 0..ROUNDS {
         let points = optimiser.propose(&tried, ROUND);
         let limit = optimiser.stop_beyond(&tried);
-        let known = tried.iter().filter(|own| own.outcome.cost().is_some());
-        let leader = known.map(|own| cost(&own.point)).fold(f64::INFINITY, f64::min);
+        let known = tried.iter().filter(|attempt| attempt.outcome.cost().is_some());
+        let leader = known.map(|trial| cost(&trial.point)).fold(f64::INFINITY, f64::min);
         for limit in limit.iter().flat_map(|limit| [limit; DRAWS]) {
             let errors = random.block(ROUND + 1, round, noise).into_iter().skip(1);
             let costs = errors.map(|error| leader + CV * (error - 100.0));
@@ -87,9 +87,10 @@ fn search(noise: Noise, seed: u64, counts: &mut Counts) {
         }
     }
     let ranked = optimiser.ranked(&tried);
-    let stopped =
-        |point: &Point| tried.iter().any(|own| own.point == *point && own.outcome.cost().is_none());
-    assert!(ranked.iter().all(|own| !stopped(&own.point)), "a bound is not a value");
+    let stopped = |point: &Point| {
+        tried.iter().any(|attempt| attempt.point == *point && attempt.outcome.cost().is_none())
+    };
+    assert!(ranked.iter().all(|entry| !stopped(&entry.point)), "a bound is not a value");
     counts.regret += cost(&ranked[0].point);
 }
 
@@ -129,7 +130,7 @@ fn a_stopped_trial_counts_as_its_bound_or_more() {
     }
     let after = optimiser.predict(&tried, std::slice::from_ref(&point))[0];
     assert!(before < 1.5 && after > 2.0, "{before} {after}");
-    assert!(optimiser.ranked(&tried).iter().all(|own| own.point != point));
+    assert!(optimiser.ranked(&tried).iter().all(|entry| entry.point != point));
     let failed = Tried { point: point.clone(), outcome: Outcome::Failed };
     assert!(!optimiser.propose(&[vec![failed], tried].concat(), 1).contains(&point));
 }

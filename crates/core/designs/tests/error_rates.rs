@@ -30,7 +30,8 @@ fn repeated_effects() {
                 let stratum = Stratum::new(&all, &values, usize::MAX).unwrap();
                 any += usize::from(stratum.adjusted().iter().flatten().any(|p| *p < 0.05));
                 tested += stratum.effects.len();
-                covered += stratum.effects.iter().filter(|own| own.interval.contains(0.0)).count();
+                covered +=
+                    stratum.effects.iter().filter(|effect| effect.interval.contains(0.0)).count();
             }
             let (any, covered) = (any as f64 / sets as f64, covered as f64 / tested as f64);
             println!("{noise:?}, {blocks} blocks: any {any:.3}, coverage {covered:.3}");
@@ -52,10 +53,10 @@ fn unreplicated_effects() {
         let unit = Lenth::new(&vec![1.0; effects]).unwrap();
         let (simulated, by_t) = (unit.simulated(), unit.by_t());
         for _ in 0..SETS {
-            let own: Vec<f64> = (0..effects).map(|_| random.normal()).collect();
-            let scale = Lenth::new(&own).unwrap().pse / unit.pse;
-            let largest = own.iter().map(|effect| effect.abs()).fold(0.0, f64::max);
-            alone += usize::from(own[0].abs() > simulated.margin * scale);
+            let effects_truth: Vec<f64> = (0..effects).map(|_| random.normal()).collect();
+            let scale = Lenth::new(&effects_truth).unwrap().pse / unit.pse;
+            let largest = effects_truth.iter().map(|effect| effect.abs()).fold(0.0, f64::max);
+            alone += usize::from(effects_truth[0].abs() > simulated.margin * scale);
             any += usize::from(largest > simulated.simultaneous * scale);
             any_by_t += usize::from(largest > by_t.simultaneous * scale);
         }
@@ -80,7 +81,7 @@ fn unreplicated_effects_of_noisy_trials() {
             let values = random.block(16, 0, noise);
             let effects: Vec<f64> = chains.iter().map(|chain| chain.effect(&values)).collect();
             let lenth = Lenth::new(&effects).unwrap();
-            any += usize::from(effects.iter().any(|own| own.abs() > limit * lenth.pse));
+            any += usize::from(effects.iter().any(|effect| effect.abs() > limit * lenth.pse));
         }
         let rate = any as f64 / SETS as f64;
         println!("{noise:?}: {rate:.3}");
@@ -99,18 +100,18 @@ fn pooled_error_is_that_of_two_way_analysis() {
     let total = mean(&values.concat());
     let mut squares = 0.0;
     for run in 0..8 {
-        let own = mean(&values.iter().map(|block| block[run]).collect::<Vec<_>>());
+        let run_mean = mean(&values.iter().map(|block| block[run]).collect::<Vec<_>>());
         squares += values
             .iter()
-            .map(|block| (block[run] - own - mean(block) + total).powi(2))
+            .map(|block| (block[run] - run_mean - mean(block) + total).powi(2))
             .sum::<f64>();
     }
     let expected = (4.0 / 24.0 * squares / 14.0_f64).sqrt();
     assert!((stratum.standard_error - expected).abs() < 1e-12);
     // Fewer than 7 x 2, as the runs do not vary alike.
     assert!((4.0..=14.0).contains(&stratum.df), "{}", stratum.df);
-    let (own, half) = (stratum.effects[0], t_quantile(0.025, stratum.df) * expected);
-    assert!((own.interval.high - own.value - half).abs() < 1e-12);
+    let (effect, half) = (stratum.effects[0], t_quantile(0.025, stratum.df) * expected);
+    assert!((effect.interval.high - effect.value - half).abs() < 1e-12);
 }
 
 /// The effect that `check` calls detectable is found in 80 % of experiments.
@@ -130,7 +131,7 @@ fn detectable_effects_are_found() {
                 let block = |block| {
                     let noise = random.block(runs, block, Noise::Normal).into_iter();
                     let signs = noise.zip(&chains[0].coefficients);
-                    signs.map(|(own, sign)| own + size * f64::from(*sign) / 2.0).collect()
+                    signs.map(|(value, sign)| value + size * f64::from(*sign) / 2.0).collect()
                 };
                 let values: Vec<Vec<f64>> = (0..blocks).map(block).collect();
                 found += usize::from(if blocks == 1 {

@@ -73,19 +73,20 @@ fn folded_contrasts_are_least_squares_with_a_shift_between_halves() {
         let chains: Vec<&Chain> = contrasts.chains.iter().collect();
         let runs = design.runs().len();
         assert_eq!(chains.len(), runs - 2, "{number}");
-        for (at, one) in chains.iter().enumerate() {
+        for (at, chain) in chains.iter().enumerate() {
             for other in &chains[at + 1..] {
-                let products = one.coefficients.iter().zip(&other.coefficients);
+                let products = chain.coefficients.iter().zip(&other.coefficients);
                 assert_eq!(products.map(|(a, b)| i32::from(a * b)).sum::<i32>(), 0);
             }
         }
         let values: Vec<Vec<f64>> = (0..3).map(|at| random.block(runs, at, Noise::Drift)).collect();
         let stratum = Stratum::new(&chains, &values, usize::MAX).unwrap();
         let columns = |block: usize, half: usize| -> Vec<f64> {
-            let own = design.blocks().iter().map(|own| f64::from(u8::from(*own == half)));
+            let half_of_run =
+                design.blocks().iter().map(|block| f64::from(u8::from(*block == half)));
             let all = (0..3).map(|other| f64::from(u8::from(other == block)));
-            let own: Vec<f64> = own.collect();
-            all.flat_map(|on| own.iter().map(move |own| on * own)).collect()
+            let half_indicator: Vec<f64> = half_of_run.collect();
+            all.flat_map(|on| half_indicator.iter().map(move |half_sign| on * half_sign)).collect()
         };
         let mut all: Vec<Vec<f64>> =
             (0..3).flat_map(|block| [columns(block, 0), columns(block, 1)]).collect();
@@ -139,11 +140,12 @@ fn error_rate_of_the_test_of_curvature() {
             for _ in 0..sets {
                 let all: Vec<Vec<f64>> =
                     (0..blocks).map(|block| random.block(16 + centre, block, noise)).collect();
-                let split =
-                    |at: fn(&[f64]) -> &[f64]| all.iter().map(|own| at(own).to_vec()).collect();
+                let split = |at: fn(&[f64]) -> &[f64]| {
+                    all.iter().map(|values| at(values).to_vec()).collect()
+                };
                 let part = CentredBlocks {
-                    runs: split(|own| &own[..16]),
-                    centre: split(|own| &own[16..]),
+                    runs: split(|values| &values[..16]),
+                    centre: split(|values| &values[16..]),
                 };
                 let Some(found) = Curvature::new(&[part]) else { continue };
                 tested += 1;
@@ -178,22 +180,26 @@ fn error_rate_of_folded_designs() {
                 let mut half = |half: usize| -> Vec<Vec<f64>> {
                     let shift = 7.0 * half as f64;
                     let blocks = (0..blocks).map(|at| random.block(8, half * blocks + at, noise));
-                    blocks.map(|own| own.iter().map(|value| value + shift).collect()).collect()
+                    blocks.map(|block| block.iter().map(|value| value + shift).collect()).collect()
                 };
                 let (first, second) = (half(0), half(1));
-                let values: Vec<Vec<f64>> =
-                    first.into_iter().zip(second).map(|(own, fold)| [own, fold].concat()).collect();
+                let values: Vec<Vec<f64>> = first
+                    .into_iter()
+                    .zip(second)
+                    .map(|(value, fold)| [value, fold].concat())
+                    .collect();
                 if blocks == 1 {
                     let effects: Vec<f64> =
-                        chains.iter().map(|own| own.effect(&values[0])).collect();
+                        chains.iter().map(|chain| chain.effect(&values[0])).collect();
                     let pse = Lenth::new(&effects).unwrap().pse;
-                    any += usize::from(effects.iter().any(|own| own.abs() > limit * pse));
+                    any += usize::from(effects.iter().any(|effect| effect.abs() > limit * pse));
                     continue;
                 }
                 let stratum = Stratum::new(&chains, &values, usize::MAX).unwrap();
                 any += usize::from(stratum.adjusted().iter().flatten().any(|p| *p < 0.05));
                 tested += stratum.effects.len();
-                covered += stratum.effects.iter().filter(|own| own.interval.contains(0.0)).count();
+                covered +=
+                    stratum.effects.iter().filter(|effect| effect.interval.contains(0.0)).count();
             }
             let rate = any as f64 / sets as f64;
             let coverage = covered as f64 / tested.max(1) as f64;
@@ -223,13 +229,14 @@ fn expected_intervals_of_confirmations() {
                     .map(|at| {
                         let noise = random.block(16, at, noise);
                         let effect = |run: usize| -> f64 {
-                            let own = chains[..3].iter().zip([1.0, -0.7, 0.4]);
-                            own.map(|(chain, share)| {
-                                share * size * f64::from(chain.coefficients[run]) / 2.0
-                            })
-                            .sum()
+                            let planted = chains[..3].iter().zip([1.0, -0.7, 0.4]);
+                            planted
+                                .map(|(chain, share)| {
+                                    share * size * f64::from(chain.coefficients[run]) / 2.0
+                                })
+                                .sum()
                         };
-                        noise.iter().enumerate().map(|(run, own)| own + effect(run)).collect()
+                        noise.iter().enumerate().map(|(run, noise)| noise + effect(run)).collect()
                     })
                     .collect();
                 let stratum = Stratum::new(&chains, &screened, usize::MAX).unwrap();
@@ -299,8 +306,9 @@ fn a_prediction_without_a_difference_is_seldom_confirmed() {
 fn verdicts_of_confirmations() {
     let predicted =
         PredictedDifference { value: 10.0, standard_error: 0.5, df: 20.0, selected: 0.25 };
-    let verdict =
-        |differences: &[f64]| Confirmation::new(&predicted, differences, 1).map(|own| own.verdict);
+    let verdict = |differences: &[f64]| {
+        Confirmation::new(&predicted, differences, 1).map(|confirmation| confirmation.verdict)
+    };
     assert_eq!(verdict(&[9.5, 10.5, 10.0]), Some(Verdict::Confirmed));
     assert_eq!(verdict(&[4.9, 5.1, 5.0]), Some(Verdict::OtherSize));
     assert_eq!(verdict(&[-20.0, 35.0, 10.0]), Some(Verdict::Undecided));

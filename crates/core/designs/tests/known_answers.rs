@@ -56,14 +56,15 @@ impl Effects {
             chain.terms.iter().map(|term| name(&term.factors)).collect()
         };
         let chains = Contrasts::new(design).chains;
-        let by_chain: Vec<_> = chains.iter().map(|own| (label(own), own.effect(values))).collect();
+        let by_chain: Vec<_> =
+            chains.iter().map(|chain| (label(chain), chain.effect(values))).collect();
         let effects: Vec<f64> = by_chain.iter().map(|(_, effect)| *effect).collect();
         Self { lenth: Lenth::new(&effects).unwrap(), by_chain }
     }
 
     #[track_caller]
     fn has(&self, term: &str, expected: f64, within: f64) {
-        let chain = self.by_chain.iter().find(|(names, _)| names.iter().any(|own| own == term));
+        let chain = self.by_chain.iter().find(|(names, _)| names.iter().any(|name| name == term));
         close(chain.unwrap_or_else(|| panic!("no effect {term}")).1, expected, within);
     }
 
@@ -109,10 +110,10 @@ fn reactor_full_and_half() {
     assert_eq!(effects.beyond(4.8198), ["B", "D", "E", "BD", "DE"]);
     // This half is the fraction with the least aberration.
     let mut fraction = Fraction::minimum_aberration(16, 5).unwrap().design().runs().to_vec();
-    let mut own = runs.runs().to_vec();
+    let mut runs = runs.runs().to_vec();
     fraction.sort();
-    own.sort();
-    assert_eq!(fraction, own);
+    runs.sort();
+    assert_eq!(fraction, runs);
 }
 
 #[test]
@@ -212,8 +213,10 @@ fn cast_fatigue() {
     ] {
         effects.has(term, value, 6e-5);
     }
-    let pairs: Vec<Model> =
-        models(&runs, &data["y"], 2, 2).into_iter().filter(|own| own.terms.len() == 2).collect();
+    let pairs: Vec<Model> = models(&runs, &data["y"], 2, 2)
+        .into_iter()
+        .filter(|model| model.terms.len() == 2)
+        .collect();
     assert_eq!(pairs[0].terms, [vec![5], vec![5, 6]]);
     for (found, expected) in pairs[0].coefficients.iter().zip([5.7303, 0.4576, -0.4588]) {
         close(*found, expected, 6e-5);
@@ -301,7 +304,7 @@ fn chem_react_is_a_maximum() {
 fn co_is_a_ridge() {
     let Some(data) = read("co-ridge-18.csv") else { return };
     let points: Vec<Vec<f64>> =
-        data["x1"].iter().zip(&data["x2"]).map(|(one, other)| vec![*one, *other]).collect();
+        data["x1"].iter().zip(&data["x2"]).map(|(data, other)| vec![*data, *other]).collect();
     let surface = Surface::fit(&points, &[0; 18], &data["y"], Order::Second).unwrap();
     let stationary = Stationary::find(&surface).unwrap();
     close(stationary.curvatures[0].value, 0.1868, 5e-5);

@@ -14,7 +14,7 @@ use designs::{
 fn generators(fraction: &Fraction) -> Vec<String> {
     let word = |factors: &[usize]| factors.iter().map(|factor| letter(*factor)).collect::<String>();
     let all = fraction.generators();
-    all.iter().map(|own| format!("{}={}", letter(own.factor), word(&own.product))).collect()
+    all.iter().map(|alias| format!("{}={}", letter(alias.factor), word(&alias.product))).collect()
 }
 
 fn blocks(fraction: &Fraction) -> Vec<String> {
@@ -35,7 +35,7 @@ fn aliases(design: &Design) -> Vec<String> {
     };
     let mut chains = Contrasts::new(design).chains;
     chains.retain(|chain| chain.terms.len() > 1);
-    chains.iter().map(|own| own.terms.iter().map(name).collect::<Vec<_>>().join("=")).collect()
+    chains.iter().map(|chain| chain.terms.iter().map(name).collect::<Vec<_>>().join("=")).collect()
 }
 
 fn minimum(runs: usize, factors: usize) -> Fraction {
@@ -143,16 +143,16 @@ fn no_choice_of_columns_in_up_to_16_runs_is_better() {
             (1..1 << base).filter(|column: &u32| !column.is_power_of_two()).collect();
         for chosen in 1_u32..1 << others.len() {
             let mut columns: Vec<u32> = (0..base).map(|bit| 1 << bit).collect();
-            let own = others.iter().enumerate().filter(|(i, _)| chosen >> i & 1 == 1);
-            columns.extend(own.map(|(_, column)| *column));
+            let members = others.iter().enumerate().filter(|(i, _)| chosen >> i & 1 == 1);
+            columns.extend(members.map(|(_, column)| *column));
             if columns.len() > 9 {
                 continue;
             }
             let mut words = [0; 8];
             for word in 1_u32..1 << columns.len() {
-                let own = columns.iter().enumerate().filter(|(i, _)| word >> i & 1 == 1);
+                let members = columns.iter().enumerate().filter(|(i, _)| word >> i & 1 == 1);
                 let length = word.count_ones() as usize;
-                if own.fold(0, |sum, (_, column)| sum ^ column) == 0 && length <= 10 {
+                if members.fold(0, |sum, (_, column)| sum ^ column) == 0 && length <= 10 {
                     words[length - 3] += 1;
                 }
             }
@@ -183,7 +183,7 @@ fn runs_that_a_resolution_takes() {
 #[test]
 fn screening_designs() {
     let screening = |factors, size, hard: &[usize]| Screening::new(factors, size, hard);
-    let runs = |factors, size| screening(factors, size, &[]).map(|own| own.runs());
+    let runs = |factors, size| screening(factors, size, &[]).map(|screening| screening.runs());
     assert_eq!(runs(10, Size::Resolution(Resolution::III)), Ok(16));
     assert_eq!(runs(10, Size::Resolution(Resolution::IV)), Ok(32));
     assert_eq!(runs(8, Size::Resolution(Resolution::V)), Ok(64));
@@ -246,9 +246,15 @@ fn folding_separates() {
     let all = aliases(&seven.folded(None));
     assert!(all.iter().all(|chain| chain.split('=').all(|term| term.len() == 2)), "{all:?}");
     // One factor: it and its interactions are free of other effects of at most two factors.
-    let one = aliases(&seven.folded(Some(0)));
-    assert!(!one.iter().flat_map(|own| own.split('=')).any(|term| term.contains('A')), "{one:?}");
-    assert!(one.contains(&"B=CF=EG".to_owned()) || one.contains(&"B=CG=EF".to_owned()), "{one:?}");
+    let aliases = aliases(&seven.folded(Some(0)));
+    assert!(
+        !aliases.iter().flat_map(|alias| alias.split('=')).any(|term| term.contains('A')),
+        "{aliases:?}"
+    );
+    assert!(
+        aliases.contains(&"B=CF=EG".to_owned()) || aliases.contains(&"B=CG=EF".to_owned()),
+        "{aliases:?}"
+    );
     // An even word changes its sign: E = ABC to E = -ABC in the second half, so that each is free.
     let folded = minimum(16, 7).design().folded(None);
     assert_eq!(folded.runs().len(), 32);

@@ -44,7 +44,7 @@ struct Tree {
 }
 
 fn numbers(value: &Value) -> Vec<f64> {
-    value.as_array().unwrap().iter().map(|own| own.as_f64().unwrap()).collect()
+    value.as_array().unwrap().iter().map(|array| array.as_f64().unwrap()).collect()
 }
 
 fn domain(knob: &Value, log: &[&str]) -> (Domain, (f64, f64)) {
@@ -89,7 +89,7 @@ impl Recorded {
         let recorded = Self {
             trees: trees.collect(),
             default: default
-                .map(|(own, (low, high))| Some((low + own * (high - low)).round()))
+                .map(|(fraction, (low, high))| Some((low + fraction * (high - low)).round()))
                 .collect(),
             bounds,
             domains,
@@ -105,7 +105,7 @@ impl Recorded {
         let scaled: Vec<f64> = point
             .iter()
             .zip(&self.bounds)
-            .map(|(own, (low, high))| (own.unwrap() - low) / (high - low))
+            .map(|(point, (low, high))| (point.unwrap() - low) / (high - low))
             .collect();
         let leaves = self.trees.iter().map(|tree| {
             let mut at = 0;
@@ -156,7 +156,7 @@ fn search(recorded: &Recorded, seed: u64, noise: &mut Draw) -> Search {
         }
     }
     assert!(tried.len() + blocks * (CANDIDATES + 1) <= TRIALS);
-    let ranked = optimiser.ranked(&tried).into_iter().map(|own| own.point);
+    let ranked = optimiser.ranked(&tried).into_iter().map(|entry| entry.point);
     let best: Vec<Point> =
         ranked.filter(|point| *point != recorded.default).take(CANDIDATES).collect();
     let baseline: Vec<f64> =
@@ -189,8 +189,8 @@ fn search(recorded: &Recorded, seed: u64, noise: &mut Draw) -> Search {
 fn simulated(recorded: &Recorded, runs: u64) -> (f64, f64) {
     let mut noise = Draw::new(36);
     let all: Vec<Search> = (0..runs).map(|run| search(recorded, 1 + run, &mut noise)).collect();
-    let regret = all.iter().map(|own| own.regret).sum::<f64>() / runs as f64;
-    let holds = all.iter().filter(|own| own.holds).count() as f64 / runs as f64;
+    let regret = all.iter().map(|outcome| outcome.regret).sum::<f64>() / runs as f64;
+    let holds = all.iter().filter(|outcome| outcome.holds).count() as f64 / runs as f64;
     println!("mean regret {regret:.3}, intervals that hold {holds:.3}");
     (regret, holds)
 }

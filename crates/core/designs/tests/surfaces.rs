@@ -11,7 +11,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use serde_json::Value;
 
 fn numbers(value: &Value) -> Vec<f64> {
-    value.as_array().unwrap().iter().map(|own| own.as_f64().unwrap()).collect()
+    value.as_array().unwrap().iter().map(|array| array.as_f64().unwrap()).collect()
 }
 
 #[track_caller]
@@ -37,13 +37,13 @@ fn fits_are_those_of_numpy_and_scipy() {
         let points: Vec<Vec<f64>> =
             case["points"].as_array().unwrap().iter().map(numbers).collect();
         let blocks: Vec<usize> =
-            numbers(&case["blocks"]).into_iter().map(|own| own as usize).collect();
+            numbers(&case["blocks"]).into_iter().map(|number| number as usize).collect();
         let surface =
             Surface::fit(&points, &blocks, &numbers(&case["values"]), Order::Second).unwrap();
         let fit = &surface.fit;
         all_close(&fit.coefficients, &case["coefficients"], 1e-9);
         let half_widths: Vec<f64> =
-            (0..fit.coefficients.len()).map(|own| fit.half_width(own).unwrap()).collect();
+            (0..fit.coefficients.len()).map(|index| fit.half_width(index).unwrap()).collect();
         all_close(&half_widths, &case["half_widths"], 1e-9);
         let lack = surface.lack_of_fit().unwrap();
         let expected = &case["lack_of_fit"];
@@ -55,7 +55,8 @@ fn fits_are_those_of_numpy_and_scipy() {
         );
         let stationary = Stationary::find(&surface).unwrap();
         all_close(&stationary.point, &case["stationary"], 1e-8);
-        let curvatures: Vec<f64> = stationary.curvatures.iter().map(|own| own.value).collect();
+        let curvatures: Vec<f64> =
+            stationary.curvatures.iter().map(|curvature| curvature.value).collect();
         all_close(&curvatures, &case["curvatures"], 1e-9);
         let at = numbers(&case["at"]);
         close(surface.stationary_p(&at).unwrap(), case["p_stationary"].as_f64().unwrap(), 1e-8);
@@ -91,7 +92,7 @@ fn paths_leave_a_ridge_through_the_centre() {
 enum Noise {
     Normal,
     Lognormal,
-    /// One trial in twenty takes much longer.
+    /// A trial in twenty takes much longer.
     Spikes,
     /// A block is in one of two regimes.
     Regimes,
@@ -126,13 +127,13 @@ impl Random {
             }
             let regime = if self.uniform() < 0.5 { 0.0 } else { 3.0 };
             for (place, run) in order.into_iter().enumerate() {
-                let own = self.normal();
+                let draw = self.normal();
                 let noise = match noise {
-                    Noise::Normal => own,
-                    Noise::Lognormal => (0.8 * own).exp(),
-                    Noise::Spikes => own + if self.uniform() < 0.05 { 10.0 } else { 0.0 },
-                    Noise::Regimes => own + regime,
-                    Noise::Drift => own + 0.1 * (block * design.runs.len() + place) as f64,
+                    Noise::Normal => draw,
+                    Noise::Lognormal => (0.8 * draw).exp(),
+                    Noise::Spikes => draw + if self.uniform() < 0.05 { 10.0 } else { 0.0 },
+                    Noise::Regimes => draw + regime,
+                    Noise::Drift => draw + 0.1 * (block * design.runs.len() + place) as f64,
                 };
                 runs.values.push(100.0 + truth.value(&design.runs[run]) + noise);
                 runs.points.push(design.runs[run].clone());
@@ -161,14 +162,14 @@ impl Truth {
 
     fn value(self, point: &[f64]) -> f64 {
         let [x, y] = [point[0] - Self::AT[0], point[1] - Self::AT[1]];
-        let [one, other] = self.curvatures;
-        one * (x + y).powi(2) / 2.0 + other * (x - y).powi(2) / 2.0
+        let [first, other] = self.curvatures;
+        first * (x + y).powi(2) / 2.0 + other * (x - y).powi(2) / 2.0
     }
 
     /// Slopes, product, squares.
     fn coefficients(self) -> [f64; 5] {
-        let [one, other] = self.curvatures;
-        let (square, product) = (f64::midpoint(one, other), one - other);
+        let [first, other] = self.curvatures;
+        let (square, product) = (f64::midpoint(first, other), first - other);
         let [x, y] = Self::AT;
         [-2.0 * square * x - product * y, -2.0 * square * y - product * x, product, square, square]
     }
@@ -213,13 +214,14 @@ fn simulate(random: &mut Random, blocks: usize, noise: Noise, truth: Truth, sets
         rates.any += share(adjusted.iter().flatten().any(|p| *p < 0.05));
         rates.region += share(surface.may_be_stationary(&Truth::AT).unwrap());
         let stationary = Stationary::find(&surface).unwrap();
-        rates.misfits += share(surface.lack_of_fit().is_some_and(|own| own.p_value < 0.05));
+        rates.misfits +=
+            share(surface.lack_of_fit().is_some_and(|lack_of_fit| lack_of_fit.p_value < 0.05));
         rates.maxima += share(stationary.kind == Kind::Maximum);
         // A ridge has no point.
         if truth.curvatures[0] == 0.0 {
             continue;
         }
-        let ranges = surface.region(&stationary, &wide.map(|own| -own), &wide).unwrap();
+        let ranges = surface.region(&stationary, &wide.map(|bound| -bound), &wide).unwrap();
         let holds = |(range, at): (&designs::RegionRange, f64)| {
             range.low.is_none_or(|end| end <= at) && range.high.is_none_or(|end| at <= end)
         };

@@ -89,7 +89,7 @@ pub struct IoFailure {
     pub doing: &'static str,
     /// The place.
     pub offset: u64,
-    /// Its length; 0 for a sync.
+    /// The length; 0 for a sync.
     pub length: u32,
     /// Error number of the system; `None`: fewer bytes were moved than were asked for.
     pub errno: Option<i32>,
@@ -145,7 +145,7 @@ pub enum Misfit {
         sector: u64,
         /// The setting: `the block size`.
         what: &'static str,
-        /// Its value.
+        /// The value.
         bytes: u64,
     },
 }

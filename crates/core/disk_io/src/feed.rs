@@ -8,7 +8,7 @@ use crate::{Arrivals, Durability, Stream};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// One thread's part of a stream's arrivals. Times are nanoseconds on the run's clock.
+/// A thread's part of a stream's arrivals. Times are nanoseconds on the run's clock.
 #[derive(Debug)]
 pub enum Schedule {
     /// Whenever the queue has room.
@@ -110,7 +110,7 @@ pub struct Arrival {
     pub ends_burst: bool,
 }
 
-/// One thread's part of a stream.
+/// A thread's part of a stream.
 #[derive(Debug)]
 pub struct Feed<'a> {
     pub shared: &'a SharedStream<'a>,

@@ -29,7 +29,7 @@ struct Slot {
     start_ns: u64,
 }
 
-/// One load thread.
+/// A load thread.
 pub struct Lane<'a, Q> {
     /// Dropped before the buffers.
     queue: Q,
@@ -75,12 +75,12 @@ pub struct LaneQueue<Q> {
 impl<'a, Q: Queue> Lane<'a, Q> {
     /// A thread with its queue.
     pub fn new(
-        own: LaneQueue<Q>,
+        lane_queue: LaneQueue<Q>,
         feeds: Vec<Feed<'a>>,
         random: Xoshiro256PlusPlus,
         stage: &'a Stage<'a>,
     ) -> Self {
-        let LaneQueue { queue, buffers, depth, batch } = own;
+        let LaneQueue { queue, buffers, depth, batch } = lane_queue;
         let direct = feeds.iter().any(|feed| feed.stream().direct);
         let batch = batch.clamp(1, depth) as usize;
         let place = Place { file: 0, offset: 0, length: 0 };

@@ -52,11 +52,11 @@ pub enum Backend {
 /// A kind of I/O on some files: what one session of a database, or one part of it, does.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stream {
-    /// Its name in reports: `data`, `log`.
+    /// The name in reports: `data`, `log`.
     pub name: String,
-    /// Its part of the I/Os, relative to the other streams of the group.
+    /// The part of the I/Os, relative to the other streams of the group.
     pub weight: u32,
-    /// Its regions. Random I/O covers them uniformly by size; sequential I/O passes through them in
+    /// The regions. Random I/O covers them uniformly by size; sequential I/O passes through them in
     /// order and restarts at the end.
     pub regions: Vec<Region>,
     /// The target of an I/O.
@@ -219,7 +219,7 @@ pub struct Outcome {
 /// Results of one stream.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StreamOutcome {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// Seconds from "go" to the end of its last I/O where it ended before the run (its bytes were
     /// moved, or all its files failed), else those of the run: what its rates are to be
@@ -246,7 +246,7 @@ pub struct StreamOutcome {
     /// Open loop ([`Arrivals::Rate`]): I/Os intended until the end of the measurement, whether or
     /// not the queue ever had room for them.
     pub sends_intended: u64,
-    /// Those of them begun more than 1 ms late although the queue had room.
+    /// I/Os begun more than 1 ms late although the queue had room.
     pub sends_missed: u64,
     /// The worst delay although the queue had room, in nanoseconds.
     pub send_delay_ns_max: u64,
@@ -284,7 +284,7 @@ impl Direction {
     }
 }
 
-/// One load thread.
+/// A load thread.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ThreadOutcome {
     /// Seconds from "go" to the end of its last I/O, or of the measurement.

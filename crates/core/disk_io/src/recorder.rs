@@ -1,4 +1,4 @@
-//! One thread's record of one stream; no other thread reads it before the thread ends.
+//! A thread's record of one stream; no other thread reads it before the thread ends.
 
 use crate::{Direction, Durability, Stream};
 use conductor::{Reader, Recorder};
@@ -62,7 +62,7 @@ impl Intervals {
     }
 }
 
-/// One thread's record of one stream in one part of the run.
+/// A thread's record of one stream in one part of the run.
 #[derive(Debug, Default)]
 pub struct Record {
     pub reads: Option<Recorded>,

@@ -33,7 +33,7 @@ pub fn run(load: &Load, director: &mut dyn Director) -> Result<Outcome, DiskErro
     let groups: Vec<Vec<SharedStream<'_>>> = groups.collect::<Result<_, _>>()?;
     let (backend, note) = match load.backend {
         Some(Backend::Blocking) => (Backend::Blocking, None),
-        wanted => match (rings_permitted(), wanted) {
+        requested => match (rings_permitted(), requested) {
             (Ok(()), _) => (Backend::IoUring, None),
             (Err(why), Some(_)) => return Err(why.into()),
             (Err(why), None) => (
@@ -72,11 +72,11 @@ fn run_on<'a, Q: Queue>(
     conduct(lanes, director, |stage| threads[stage.lane].run::<Q>(stage))
 }
 
-/// One of the threads of a load.
+/// A thread of a load.
 #[derive(Debug, Clone, Copy)]
 struct Thread<'a> {
     load: &'a Load,
-    /// Those of its group.
+    /// The streams of its group.
     streams: &'a [SharedStream<'a>],
     /// Number of its group, and its own within that.
     group: usize,
@@ -112,7 +112,7 @@ impl<'a> Thread<'a> {
     fn run<Q: Queue>(self, stage: &Stage<'_>) -> Result<Report, DiskError> {
         let load = self.load;
         let (mut lane, note) = self.lane::<Q>(stage)?;
-        if self.streams.iter().any(|one| one.stream.arrivals != Arrivals::Closed) {
+        if self.streams.iter().any(|stream| stream.stream.arrivals != Arrivals::Closed) {
             wake_in_time();
         }
         let warm_ns = stage.together()?;
@@ -300,8 +300,8 @@ fn add(outcome: &mut StreamOutcome, record: Record, warmup: &Intervals, elapsed_
     let own_s = (record.last_ns - record.from_ns) as f64 / 1e9;
     outcome.elapsed_s = outcome.elapsed_s.max(own_s);
     let directions = [&mut outcome.reads, &mut outcome.writes, &mut outcome.syncs];
-    for (sum, seen) in directions.into_iter().zip([record.reads, record.writes, record.syncs]) {
-        sum.add(&seen.map(Recorded::direction).unwrap_or_default());
+    for (sum, recorded) in directions.into_iter().zip([record.reads, record.writes, record.syncs]) {
+        sum.add(&recorded.map(Recorded::direction).unwrap_or_default());
     }
     if elapsed_s > 0.0 {
         outcome.depth_mean += record.depth_ns as f64 / 1e9 / elapsed_s;

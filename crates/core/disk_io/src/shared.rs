@@ -101,7 +101,7 @@ impl<'a> SharedStream<'a> {
     pub fn failures_by_time(&self) -> Vec<IoFailure> {
         let mut failures: Vec<_> =
             self.files.iter().filter_map(|file| file.failure.get().cloned()).collect();
-        failures.sort_by(|one, other| one.at_s.total_cmp(&other.at_s));
+        failures.sort_by(|first, other| first.at_s.total_cmp(&other.at_s));
         failures
     }
 }

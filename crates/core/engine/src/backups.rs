@@ -9,7 +9,7 @@ use work::Cancel;
 /// The background actions of an engine: plain data that settings are checked against.
 #[derive(Clone, Copy)]
 pub struct Background {
-    /// Its backup tools, the default one first.
+    /// The backup tools, the default one first.
     pub tools: &'static [BackupTool],
     /// Actions as statements, by name: `analyze`, `vacuum`, `index-build`.
     pub actions: &'static [StatementAction],
@@ -20,7 +20,7 @@ pub struct Background {
 /// An action that consists of statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatementAction {
-    /// Its name in experiment files.
+    /// The name in experiment files.
     pub name: &'static str,
     /// The statements for each table, with `{table}`, `{column}` (the first one outside of the key)
     /// and `{workers}`.
@@ -34,7 +34,7 @@ pub struct StatementAction {
 /// A program or interface that makes backups.
 #[derive(Clone, Copy)]
 pub struct BackupTool {
-    /// Its name in experiment files.
+    /// The name in experiment files.
     pub name: &'static str,
     /// Methods by which it compresses, in addition to `none`.
     pub compressions: &'static [&'static str],
@@ -54,7 +54,7 @@ pub struct BackupTool {
 pub struct BackupRequest {
     /// Name of the tool.
     pub tool: &'static str,
-    /// Its compression; `none`: none.
+    /// The compression; `none`: none.
     pub compression: &'static str,
     /// Workers.
     pub workers: u32,
@@ -80,7 +80,7 @@ pub struct OnServer {
 /// A finished backup.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Backup {
-    /// Its file or folder; one without files if they are the server's.
+    /// The file or folder; one without files if they are the server's.
     pub path: PathBuf,
     /// Bytes of its files, where they are the server's; `None`: they are below `path`.
     pub server_bytes: Option<u64>,
@@ -188,13 +188,13 @@ impl Background {
     /// The tool with this name, or the default one.
     pub fn tool(&self, name: Option<&str>) -> Option<&'static BackupTool> {
         match name {
-            Some(name) => self.tools.iter().find(|own| own.name == name),
+            Some(name) => self.tools.iter().find(|tool| tool.name == name),
             None => self.tools.first(),
         }
     }
 
     /// The action with this name.
     pub fn action(&self, name: &str) -> Option<&'static StatementAction> {
-        self.actions.iter().find(|own| own.name == name)
+        self.actions.iter().find(|action| action.name == name)
     }
 }

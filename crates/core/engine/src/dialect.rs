@@ -86,12 +86,12 @@ pub trait Dialect {
     /// The clauses of a table's foreign keys.
     fn foreign_keys(&self, table: &Table) -> Vec<String> {
         let keys = table.storage.references.iter();
-        keys.map(|own| {
+        keys.map(|key| {
             format!(
                 "FOREIGN KEY ({}) REFERENCES {} ({})",
-                self.names(own.columns),
-                self.quote(own.table),
-                self.names(own.key)
+                self.names(key.columns),
+                self.quote(key.table),
+                self.names(key.key)
             )
         })
         .collect()

@@ -14,11 +14,11 @@ use work::{Cancel, Stop, Table};
 pub trait Engine: Send + Sync {
     /// The name that `target.engine` gives.
     fn name(&self) -> &'static str;
-    /// Its settings in `[target]`.
+    /// The settings in `[target]`.
     fn settings(&self) -> &'static [Declaration] {
         &[]
     }
-    /// Its settings by which commits may be lost after a crash.
+    /// The settings by which commits may be lost after a crash.
     fn durability(&self) -> &'static [DurabilityRule] {
         &[]
     }
@@ -43,7 +43,7 @@ pub trait Engine: Send + Sync {
     }
     /// Returns the source of the targets of consecutive trials. Nothing is started yet.
     fn host(&self, folders: Folders) -> Box<dyn Host>;
-    /// Its wait types; of several that fit a name, the first counts.
+    /// The wait types; of several that fit a name, the first counts.
     fn wait_types(&self) -> &'static [WaitType] {
         &[]
     }
@@ -75,7 +75,7 @@ pub trait Engine: Send + Sync {
     fn plans(&self) -> Option<&dyn Plans> {
         None
     }
-    /// Its query optimizer, where its plans can be explained with estimates in a session.
+    /// The query optimizer, where its plans can be explained with estimates in a session.
     fn optimizer(&self) -> Option<&'static Optimizer> {
         None
     }
@@ -97,7 +97,7 @@ pub trait Engine: Send + Sync {
     fn statement_logs(&self) -> Option<&dyn StatementLogs> {
         None
     }
-    /// Its targets for load generators in other processes; `None`: it runs in our process.
+    /// The targets for load generators in other processes; `None`: it runs in our process.
     fn sharing(&self) -> Option<&dyn Sharing> {
         None
     }
@@ -110,7 +110,7 @@ pub trait Engine: Send + Sync {
 /// A form in which an engine reads settings.
 #[derive(Debug, Clone, Copy)]
 pub struct SettingsForm {
-    /// Its name: a file, or a statement.
+    /// The name: a file, or a statement.
     pub name: &'static str,
     /// Writes settings with their values.
     pub write: fn(&[(String, String)]) -> String,

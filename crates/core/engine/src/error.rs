@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 pub enum RetryCause {
     /// Transactions wait for each other.
     Deadlock,
-    /// Its snapshot is too old for what it wants to write, or the order is not serializable.
+    /// The snapshot is too old for what it wants to write, or the order is not serializable.
     Conflict,
     /// A lock was not free in time.
     LockTimeout,
@@ -33,7 +33,7 @@ pub enum EngineError {
         doing: String,
         /// The engine's message.
         message: String,
-        /// Its kind.
+        /// The kind.
         cause: RetryCause,
     },
     /// A constraint refuses a statement: a duplicate key, a missing parent.

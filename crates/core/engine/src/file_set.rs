@@ -189,13 +189,13 @@ pub struct FileSet {
 /// A file or device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TargetFile {
-    /// Its role in a database.
+    /// The role in a database.
     pub role: Role,
-    /// Its path.
+    /// The path.
     pub path: PathBuf,
     /// Bytes that it has.
     pub size: u64,
-    /// Its origin.
+    /// The origin.
     pub origin: Origin,
     /// Why nothing may be written to it; `None`: it may be.
     pub forbidden: Option<String>,

@@ -38,11 +38,11 @@ pub trait Instance: Send + Sync {
     fn remove(self: Box<Self>) -> Result<(), EngineError> {
         Ok(())
     }
-    /// Its tables, with [`crate::Ability::Tables`].
+    /// The tables, with [`crate::Ability::Tables`].
     fn tables(&self) -> Option<&dyn Tables> {
         None
     }
-    /// Its plans of statements.
+    /// The plans of statements.
     fn explainer(&self) -> Option<&dyn Explainer> {
         None
     }
@@ -50,7 +50,7 @@ pub trait Instance: Send + Sync {
     fn column_store(&self) -> Option<&dyn ColumnStore> {
         None
     }
-    /// Its files, with [`crate::Ability::Files`].
+    /// The files, with [`crate::Ability::Files`].
     fn file_target(&self) -> Option<&dyn FileTarget> {
         None
     }
@@ -62,11 +62,11 @@ pub trait Instance: Send + Sync {
     fn shared(&self) -> Option<&dyn Shared> {
         None
     }
-    /// Its server, where it has one.
+    /// The server, where it has one.
     fn server(&self) -> Option<&dyn ServerProcess> {
         None
     }
-    /// Its private server to disturb and to replicate, where it has one.
+    /// The private server to disturb and to replicate, where it has one.
     fn nodes(&self) -> Option<&dyn Nodes> {
         None
     }
@@ -111,7 +111,10 @@ pub trait Explainer {
     ///
     /// # Errors
     /// When the engine cannot be asked at all.
-    fn plans(&self, asked: &[PlanRequest]) -> Result<Vec<Result<Planned, NoPlan>>, EngineError>;
+    fn plans(
+        &self,
+        plan_requests: &[PlanRequest],
+    ) -> Result<Vec<Result<Planned, NoPlan>>, EngineError>;
 }
 
 /// A target that several processes work on.
@@ -206,9 +209,9 @@ impl dyn Instance + '_ {
     /// When the engine cannot be asked at all.
     pub fn plans(
         &self,
-        asked: &[PlanRequest],
+        plan_requests: &[PlanRequest],
     ) -> Result<Vec<Result<Planned, NoPlan>>, EngineError> {
-        self.explainer().map_or(Ok(Vec::new()), |explainer| explainer.plans(asked))
+        self.explainer().map_or(Ok(Vec::new()), |explainer| explainer.plans(plan_requests))
     }
 
     /// [`FileTarget::create_files`].

@@ -11,7 +11,7 @@ use work::{Request, Statement};
 pub enum Node {
     /// The server that the trial began with.
     Primary,
-    /// Its replica, which may have been promoted.
+    /// The replica, which may have been promoted.
     Replica,
 }
 
@@ -132,14 +132,14 @@ impl Replication {
     /// settings that it decides itself.
     pub fn objections(&self, configuration: &Configuration, why: &str) -> Vec<Invalid> {
         let by_url = configuration.value(self.url).is_some();
-        let own = configuration.below(self.settings).map(|(name, _)| name);
-        let own = own.filter(|name| self.own_settings.contains(name)).map(|name| {
+        let name = configuration.below(self.settings).map(|(name, _)| name);
+        let objection = name.filter(|name| self.own_settings.contains(name)).map(|name| {
             let message = "the study sets this itself; for commits that wait for the replica use \
                            workload.synchronous";
             Invalid::new(format!("{}{name}", self.settings), message)
         });
         let why = format!("{why}; remove {}", self.url);
-        by_url.then(|| Invalid::new(self.url, why)).into_iter().chain(own).collect()
+        by_url.then(|| Invalid::new(self.url, why)).into_iter().chain(objection).collect()
     }
 }
 
@@ -193,7 +193,7 @@ impl NodeSession {
         let row = self.run(of.sql, limit)?;
         let row = row.ok_or_else(|| EngineError::failed(of.sql, "no answer"))?;
         let cell = |column: usize| row.get(column)?.clone();
-        let bytes = cell(of.bytes).and_then(|own| own.parse().ok());
+        let bytes = cell(of.bytes).and_then(|cell| cell.parse().ok());
         let bytes = bytes.ok_or_else(|| EngineError::failed(of.sql, "no position"))?;
         Ok(LogPosition { bytes, file: of.file.and_then(cell) })
     }

@@ -77,7 +77,7 @@ pub const LIMIT_OFFSET: &str = "LIMIT 1 OFFSET {skipped}";
 /// A way to read a table that can be forced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Alternative {
-    /// Its name in experiment files: `scan`, `index`.
+    /// The name in experiment files: `scan`, `index`.
     pub name: &'static str,
     /// True if it reads all of the table.
     pub is_scan: bool,
@@ -162,18 +162,19 @@ impl Alternative {
 
     /// Returns whether an operator that reads the table is one of the alternative.
     pub fn has(&self, operator: &str) -> bool {
-        self.operators.is_empty() || self.operators.iter().any(|own| operator.starts_with(own))
+        self.operators.is_empty()
+            || self.operators.iter().any(|prefix| operator.starts_with(prefix))
     }
 
     /// Returns whether a plan lacks the operators that it avoids, by their names.
     pub fn is_avoided<'n>(&self, mut names: impl Iterator<Item = &'n str>) -> bool {
-        !names.any(|name| self.avoided.iter().any(|own| name.starts_with(own)))
+        !names.any(|name| self.avoided.iter().any(|prefix| name.starts_with(prefix)))
     }
 
     /// Returns whether a plan has an operator that it needs, by their names.
     pub fn is_needed<'n>(&self, mut names: impl Iterator<Item = &'n str>) -> bool {
         self.needed.is_empty()
-            || names.any(|name| self.needed.iter().any(|own| name.starts_with(own)))
+            || names.any(|name| self.needed.iter().any(|prefix| name.starts_with(prefix)))
     }
 
     /// Returns whether a session is enough, so that it is one of any query.
@@ -190,7 +191,7 @@ impl Alternative {
 impl Optimizer {
     /// The alternative with this name.
     pub fn alternative(&self, name: &str) -> Option<&'static Alternative> {
-        self.alternatives.iter().find(|own| own.name == name)
+        self.alternatives.iter().find(|alternative| alternative.name == name)
     }
 }
 

@@ -12,7 +12,7 @@ pub const GROUP_ROWS: usize = 122_880;
 /// A file that was written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Written {
-    /// Its rows.
+    /// The rows.
     pub rows: u64,
     /// Bytes that each column takes in each row group, dictionaries included; columns in the order
     /// of the fill.

@@ -44,7 +44,7 @@ pub struct Planned {
 /// An engine's description of an operation before it runs; unknown parts are absent.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Explained {
-    /// Its plan.
+    /// The plan.
     pub plan: Option<Planned>,
     /// The engine's analysis of one run as printed, if requested.
     pub analysis: Option<String>,
@@ -62,7 +62,7 @@ pub enum NoPlan {
     /// Engines plan no statements of this kind.
     #[error("{verb} has no plan")]
     Verb {
-        /// Its first word.
+        /// The first word.
         verb: String,
     },
     /// A statement that is a command.
@@ -89,13 +89,13 @@ pub enum NoPlan {
         /// The words of the server.
         message: String,
     },
-    /// Its values are not known before it runs.
+    /// The values are not known before it runs.
     #[error("its parameter values are known only while it runs")]
     ValuesUnknown,
-    /// Its values are unknown, and the engine plans for values only.
+    /// The values are unknown, and the engine plans for values only.
     #[error("cannot be planned without parameter values, which are known only while it runs")]
     ValuesNeeded,
-    /// Its values are results of other statements.
+    /// The values are results of other statements.
     #[error("its values come from results of other statements")]
     FromResults,
     /// The first of its statements would be explained, and the second one run.
@@ -145,14 +145,14 @@ impl NoPlan {
 
 /// Explains one statement after the other while there is time; each returns a plan or a reason.
 pub fn each(
-    asked: &[PlanRequest],
+    plan_requests: &[PlanRequest],
     mut explain: impl FnMut(&PlanRequest) -> Result<Planned, NoPlan>,
 ) -> Vec<Result<Planned, NoPlan>> {
     let started = Instant::now();
-    asked
+    plan_requests
         .iter()
-        .map(|own| {
-            let verb = first_word(own.statement.texts.first().map_or("", String::as_str))
+        .map(|plan_request| {
+            let verb = first_word(plan_request.statement.texts.first().map_or("", String::as_str))
                 .to_ascii_uppercase();
             if !plans::VERBS.contains(&verb.as_str()) {
                 return Err(NoPlan::Verb { verb });
@@ -160,7 +160,7 @@ pub fn each(
             if started.elapsed() > TIME_MAX {
                 return Err(NoPlan::Late);
             }
-            explain(own)
+            explain(plan_request)
         })
         .collect()
 }
@@ -183,15 +183,16 @@ mod tests {
 
     #[test]
     fn only_statements_with_plans_are_sent() {
-        let asked = |text: &str| PlanRequest {
+        let request = |text: &str| PlanRequest {
             statement: UserStatement { texts: vec![text.into()] },
             values: None,
         };
         let mut sent = Vec::new();
-        let all = each(&[asked("VACUUM t"), asked("select 1"), asked("(SELECT 2)")], |own| {
-            sent.push(own.statement.texts[0].clone());
-            Ok(Planned::default())
-        });
+        let all =
+            each(&[request("VACUUM t"), request("select 1"), request("(SELECT 2)")], |request| {
+                sent.push(request.statement.texts[0].clone());
+                Ok(Planned::default())
+            });
         assert_eq!(sent, ["select 1", "(SELECT 2)"]);
         assert_eq!(all[0], Err(NoPlan::Verb { verb: "VACUUM".to_owned() }));
         assert!(all[1].is_ok() && all[2].is_ok());

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 /// Needs of one configuration's trials.
 #[derive(Debug, Clone)]
 pub struct Need<'a> {
-    /// Its settings.
+    /// The settings.
     pub configuration: &'a Configuration,
     /// Connections that the load opens.
     pub connections: u32,
-    /// Its footprint.
+    /// The footprint.
     pub footprint: Footprint,
 }
 
@@ -75,7 +75,7 @@ impl Preflight {
         volumes: Setting<Vec<String>>,
         objections: impl Fn(&Configuration) -> Result<Vec<Invalid>, EngineError>,
     ) -> BTreeMap<String, Vec<&'n Need<'c>>> {
-        let (mut seen, mut by_url) = (HashSet::new(), BTreeMap::<String, Vec<&Need<'_>>>::new());
+        let (mut devices, mut by_url) = (HashSet::new(), BTreeMap::<String, Vec<&Need<'_>>>::new());
         for need in needs {
             if let Some(url) = need.configuration.get(url) {
                 by_url.entry(url).or_default().push(need);
@@ -83,7 +83,7 @@ impl Preflight {
             }
             self.needs(need.of_rows(&need.configuration.get(volumes), folders));
             let target: Vec<(&str, &Value)> = need.configuration.below("target.").collect();
-            if seen.insert(format!("{target:?}")) {
+            if devices.insert(format!("{target:?}")) {
                 match objections(need.configuration) {
                     Err(error) => self.misses(error.to_string()),
                     Ok(invalid) => self.invalid.extend(invalid),
@@ -128,8 +128,8 @@ impl Preflight {
                 None => together.push((device, space)),
             }
         }
-        for (own, space) in together {
-            match self.space.iter_mut().find(|known| device(&known.folder) == own) {
+        for (shared_device, space) in together {
+            match self.space.iter_mut().find(|known| device(&known.folder) == shared_device) {
                 Some(known) if known.bytes < space.bytes => *known = space,
                 Some(_) => {}
                 None => self.space.push(space),

@@ -186,11 +186,14 @@ pub fn explain_each(
 /// Keeps texts with values; the first of a statement stays, so that its plans differ by what the
 /// server has changed.
 #[expect(clippy::implicit_hasher, reason = "every caller has the standard hasher")]
-pub fn remember(known: &mut HashMap<String, String>, seen: impl Iterator<Item = (String, String)>) {
+pub fn remember(
+    known: &mut HashMap<String, String>,
+    found: impl Iterator<Item = (String, String)>,
+) {
     if known.len() >= SEEN_MAX {
         known.clear();
     }
-    for (statement, text) in seen {
+    for (statement, text) in found {
         known.entry(statement).or_insert(text);
     }
 }

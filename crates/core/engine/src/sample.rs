@@ -50,14 +50,17 @@ enum Cells {
 impl Cells {
     fn push(&mut self, cell: Option<Cell<'_>>) {
         let widened = match (&*self, cell) {
-            (Self::Integers(own), Some(Cell::Real(_))) => {
-                Self::Reals(own.iter().map(|cell| cell.map(|number| number as f64)).collect())
+            (Self::Integers(integers), Some(Cell::Real(_))) => {
+                Self::Reals(integers.iter().map(|cell| cell.map(|number| number as f64)).collect())
             }
-            (Self::Integers(own), Some(Cell::Text(_))) => Self::Texts(
-                own.iter().map(|cell| cell.map(|number| Cell::Integer(number).text())).collect(),
+            (Self::Integers(integers), Some(Cell::Text(_))) => Self::Texts(
+                integers
+                    .iter()
+                    .map(|cell| cell.map(|number| Cell::Integer(number).text()))
+                    .collect(),
             ),
-            (Self::Reals(own), Some(Cell::Text(_))) => Self::Texts(
-                own.iter().map(|cell| cell.map(|number| Cell::Real(number).text())).collect(),
+            (Self::Reals(reals), Some(Cell::Text(_))) => Self::Texts(
+                reals.iter().map(|cell| cell.map(|number| Cell::Real(number).text())).collect(),
             ),
             _ => return self.push_own(cell),
         };
@@ -68,16 +71,16 @@ impl Cells {
     /// A value of this kind, or a narrower one.
     fn push_own(&mut self, cell: Option<Cell<'_>>) {
         match self {
-            Self::Integers(own) => own.push(match cell {
+            Self::Integers(integers) => integers.push(match cell {
                 Some(Cell::Integer(number)) => Some(number),
                 _ => None,
             }),
-            Self::Reals(own) => own.push(match cell {
+            Self::Reals(reals) => reals.push(match cell {
                 Some(Cell::Integer(number)) => Some(number as f64),
                 Some(Cell::Real(number)) => Some(number),
                 _ => None,
             }),
-            Self::Texts(own) => own.push(cell.map(Cell::text)),
+            Self::Texts(column) => column.push(cell.map(Cell::text)),
         }
     }
 

@@ -115,7 +115,7 @@ impl Setup {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("variable `{name}` is not set; add it to target.setup.variables")]
 pub struct NotSet {
-    /// Its name.
+    /// The name.
     pub name: String,
 }
 

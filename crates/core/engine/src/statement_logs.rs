@@ -17,7 +17,7 @@ pub struct LoggedRun {
     pub database: String,
     /// The user who ran it; empty where the log does not say.
     pub user: String,
-    /// Its time, ms.
+    /// The time, ms.
     pub ms: f64,
     /// Time in which it waited for locks, ms.
     pub lock_ms: Option<f64>,

@@ -9,7 +9,7 @@ pub struct WaitType {
     /// The engine's own name, or a pattern in which one `*` stands for any text. Upper and lower
     /// case are not distinguished: some names changed theirs between versions of an engine.
     pub name: &'static str,
-    /// Its class.
+    /// The class.
     pub class: WaitClass,
     /// Meaning of the wait. The sentence begins with "The session was ...".
     pub meaning: &'static str,
@@ -20,7 +20,7 @@ pub struct WaitType {
 /// Wait types of background tasks that say nothing about a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BenignGroup {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
     /// True if it is left out by default.
     pub is_filtered: bool,

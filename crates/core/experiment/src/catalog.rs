@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub struct ExampleLevels {
     /// Path of the setting.
     pub path: &'static str,
-    /// Its levels.
+    /// The levels.
     pub levels: [i64; 3],
 }
 
@@ -40,11 +40,11 @@ pub struct Catalog {
 /// factors. Without a default they are absent from files that do not give them.
 #[derive(Debug, Clone, Copy)]
 pub struct OwnSection {
-    /// Its name; paths of its settings begin with it.
+    /// The name; paths of its settings begin with it.
     pub name: &'static str,
-    /// Its meaning, a sentence.
+    /// The meaning, a sentence.
     pub doc: &'static str,
-    /// Its settings.
+    /// The settings.
     pub settings: &'static [Declaration],
 }
 
@@ -72,10 +72,10 @@ impl OtherName {
 impl Catalog {
     /// The error of a name of an engine or a probe that is not known.
     pub(crate) fn unknown(&self, what: &str, name: &str, known: &[&str]) -> Fault {
-        match self.own_name(name).filter(|own| known.contains(own)) {
-            Some(own) => Fault::with_help(
+        match self.own_name(name).filter(|name| known.contains(name)) {
+            Some(similar) => Fault::with_help(
                 format!("unknown {what} `{name}`"),
-                format!("{what} `{own}` covers {name}"),
+                format!("{what} `{similar}` covers {name}"),
             ),
             None => Fault::unknown(what, name, known),
         }
@@ -84,7 +84,8 @@ impl Catalog {
     /// A sentence for the name of a setting in another program, in any section.
     pub fn other_name(&self, name: &str) -> Option<String> {
         let key = name.rsplit('.').next().unwrap_or(name).to_ascii_lowercase();
-        let OtherName { program, help, .. } = self.other_names.iter().find(|own| own.is(&key))?;
+        let OtherName { program, help, .. } =
+            self.other_names.iter().find(|alias| alias.is(&key))?;
         Some(format!("{key} is a setting of {program}; {help}"))
     }
 
@@ -97,13 +98,13 @@ impl Catalog {
     /// The engine's own name for another one.
     fn own_name(&self, name: &str) -> Option<&'static str> {
         let known = self.aliases.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(name));
-        known.map(|(_, own)| *own)
+        known.map(|(_, known_path)| *known_path)
     }
 
     /// The settings of an engine by which commits may be lost after a crash.
     pub fn durability_rules(&self, engine: &str) -> &'static [DurabilityRule] {
-        let own = self.durability.iter().find(|(known, _)| *known == engine);
-        own.map_or(&[], |(_, rules)| rules)
+        let durability = self.durability.iter().find(|(known, _)| *known == engine);
+        durability.map_or(&[], |(_, rules)| rules)
     }
 
     /// Roles of all settings.
@@ -166,7 +167,8 @@ impl Known {
         self.settings.iter().any(|setting| {
             let known = setting.path;
             let mut known = known.split('.');
-            path.split('.').all(|part| known.next().is_some_and(|own| own == part || own == "*"))
+            path.split('.')
+                .all(|part| known.next().is_some_and(|pattern| pattern == part || pattern == "*"))
                 && known.next().is_some()
         })
     }

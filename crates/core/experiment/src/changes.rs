@@ -43,8 +43,13 @@ impl Changes {
     /// Adds what differs in the files that the experiment names, as they were recorded and as they
     /// are. A version that kept no files leaves it open.
     pub fn of_files(&mut self, old: &[FileRecord], new: &[FileRecord]) {
-        let in_other = |others: &[FileRecord], own: &FileRecord| {
-            others.iter().find(|it| (&it.named_by, &it.path) == (&own.named_by, &own.path)).cloned()
+        let in_other = |others: &[FileRecord], file_record: &FileRecord| {
+            others
+                .iter()
+                .find(|entry| {
+                    (&entry.named_by, &entry.path) == (&file_record.named_by, &file_record.path)
+                })
+                .cloned()
         };
         for is in new {
             let (path, named_by) = (&is.path, &is.named_by);
@@ -96,16 +101,16 @@ pub fn describe(
 pub fn changes(old: &Experiment, new: &Experiment) -> Changes {
     let (mut harmless, mut incompatible) = (Vec::new(), Vec::new());
     if !new.stages.starts_with(&old.stages) {
-        let kinds = |own: &Experiment| {
-            let kinds = own.stages.iter().map(|stage| stage.extension.step.kind());
+        let kinds = |experiment: &Experiment| {
+            let kinds = experiment.stages.iter().map(|stage| stage.extension.step.kind());
             kinds.collect::<Vec<_>>().join(", ")
         };
-        let shown = |own: &Experiment| {
-            let blocks = own.repeats.blocks.max();
-            if own.stages.is_empty() {
+        let shown = |experiment: &Experiment| {
+            let blocks = experiment.repeats.blocks.max();
+            if experiment.stages.is_empty() {
                 "none".to_owned()
             } else {
-                format!("{} after {blocks} blocks", kinds(own))
+                format!("{} after {blocks} blocks", kinds(experiment))
             }
         };
         incompatible.push(format!("extensions: {} -> {}", shown(old), shown(new)));
@@ -121,7 +126,8 @@ pub fn changes(old: &Experiment, new: &Experiment) -> Changes {
         note(differences, setting.path, &shown(setting, old), &shown(setting, new));
     }
     note(&mut harmless, "report.baseline", &baseline(old), &baseline(new));
-    let volumes = in_both("volume", &old.volumes, &new.volumes, |it| &it.name, &mut incompatible);
+    let volumes =
+        in_both("volume", &old.volumes, &new.volumes, |text| &text.name, &mut incompatible);
     for (_, before, _, volume) in volumes {
         for (key, value) in VOLUME {
             let what = format!("volume {}: {key}", volume.name);
@@ -131,7 +137,8 @@ pub fn changes(old: &Experiment, new: &Experiment) -> Changes {
     compare_setups(&old.repeats, &new.repeats, &mut harmless, &mut incompatible);
     note(&mut incompatible, "order.hard_to_change", &order(old), &order(new));
     let before = incompatible.len();
-    let factors = in_both("factor", &old.factors, &new.factors, |it| &it.name, &mut incompatible);
+    let factors =
+        in_both("factor", &old.factors, &new.factors, |text| &text.name, &mut incompatible);
     for (was_at, before, is_at, factor) in factors {
         compare_levels(before, factor, was_at == is_at, &mut incompatible);
     }
@@ -248,15 +255,15 @@ fn in_both<'a, T>(
     name: fn(&T) -> &String,
     differences: &mut Vec<String>,
 ) -> Vec<(usize, &'a T, usize, &'a T)> {
-    let position = |of: &[T], wanted: &T| of.iter().position(|it| name(it) == name(wanted));
-    for gone in old.iter().filter(|it| position(new, it).is_none()) {
+    let position = |of: &[T], item: &T| of.iter().position(|entry| name(entry) == name(item));
+    for gone in old.iter().filter(|entry| position(new, entry).is_none()) {
         differences.push(format!("{what} {} was removed", name(gone)));
     }
     let mut both = Vec::new();
-    for (at, it) in new.iter().enumerate() {
-        match position(old, it) {
-            Some(before) => both.push((before, &old[before], at, it)),
-            None => differences.push(format!("{what} {} was added", name(it))),
+    for (at, item) in new.iter().enumerate() {
+        match position(old, item) {
+            Some(before) => both.push((before, &old[before], at, item)),
+            None => differences.push(format!("{what} {} was added", name(item))),
         }
     }
     both

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// One level of one factor, as labelled in the file.
+/// A level of one factor, as labelled in the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Level {
     /// Factor name: a dotted path, or the name of a group of linked levels.
@@ -12,7 +12,7 @@ pub struct Level {
     pub label: String,
 }
 
-/// One level for each factor: all settings of a trial, defaults filled in, validated.
+/// A level for each factor: all settings of a trial, defaults filled in, validated.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Configuration {
     /// The level of each factor, in the order of the file.
@@ -37,9 +37,9 @@ impl Configuration {
     /// Names of the volumes that its `SECTION.*volume` settings give, in the order of the settings;
     /// one that several settings name stands there once.
     pub fn volumes(&self) -> Vec<&str> {
-        let given = self.settings.iter().filter(|(path, _)| names_volume(path));
+        let settings = self.settings.iter().filter(|(path, _)| names_volume(path));
         let mut names: Vec<&str> = Vec::new();
-        for value in given.flat_map(|(_, value)| value.elements()) {
+        for value in settings.flat_map(|(_, value)| value.elements()) {
             if let Value::Text(name) = value
                 && !names.contains(&name.as_str())
             {
@@ -102,6 +102,6 @@ impl Configuration {
 /// Returns whether a setting names volumes: `target.volume`, `target.log_volume`,
 /// `background.volume`.
 pub(crate) fn names_volume(path: &str) -> bool {
-    let own = path.split_once('.').filter(|(_, key)| !key.contains('.'));
-    own.is_some_and(|(_, key)| key.ends_with("volume") || key.ends_with("volumes"))
+    let section_key = path.split_once('.').filter(|(_, key)| !key.contains('.'));
+    section_key.is_some_and(|(_, key)| key.ends_with("volume") || key.ends_with("volumes"))
 }

@@ -300,7 +300,7 @@ mod tests {
             "trial_time = \"25 h\"",
         ] {
             assert!(
-                experiment.source.lines().any(|it| it == line),
+                experiment.source.lines().any(|written| written == line),
                 "{line}\n{}",
                 experiment.source
             );
@@ -337,7 +337,7 @@ mod tests {
         assert_eq!(experiment.factors[0].numeric(), Some(vec![1.0, 2.0]));
         for line in ["time = \"50 ms\"", "name = \"007\"", "\"workload.count\" = [1, 2]"] {
             assert!(
-                experiment.source.lines().any(|it| it == line),
+                experiment.source.lines().any(|written| written == line),
                 "{line}\n{}",
                 experiment.source
             );

@@ -26,12 +26,12 @@ settings! {
 /// An engine's setting by which commits may be lost after a crash.
 #[derive(Debug, Clone, Copy)]
 pub struct DurabilityRule {
-    /// Its dotted path.
+    /// The dotted path.
     pub path: &'static str,
     /// The values with which no commit is lost, in lower case; every other one weakens. A switch is
     /// `on` or `off`.
     pub keeps: &'static [&'static str],
-    /// Its value for [`Durability::Full`] and for [`Durability::Relaxed`]; `None` leaves it alone.
+    /// The value for [`Durability::Full`] and for [`Durability::Relaxed`]; `None` leaves it alone.
     pub applied: [Option<&'static str>; 2],
 }
 
@@ -47,10 +47,10 @@ impl DurabilityRule {
     /// # Errors
     /// Says what contradicts it.
     pub(crate) fn apply(&self, settings: &mut BTreeMap<String, Value>) -> Result<(), Fault> {
-        let Some(asked) = DURABILITY.value_in(settings) else { return Ok(()) };
+        let Some(value_in) = DURABILITY.value_in(settings) else { return Ok(()) };
         let weakens = self.weakened(settings).is_some();
-        let applied = self.applied[usize::from(asked == Durability::Relaxed)];
-        let contradicts = match asked {
+        let applied = self.applied[usize::from(value_in == Durability::Relaxed)];
+        let contradicts = match value_in {
             Durability::Full => weakens,
             Durability::Relaxed => {
                 !weakens && applied.is_some() && settings.contains_key(self.path)
@@ -61,7 +61,7 @@ impl DurabilityRule {
                 "{} = {} contradicts durability = \"{}\"; give one of them",
                 self.path,
                 settings[self.path],
-                asked.name()
+                value_in.name()
             );
             return Err(message.into());
         }
@@ -95,8 +95,8 @@ mod tests {
     const PAGES: DurabilityRule =
         DurabilityRule { path: "target.settings.pages", keeps: &["on"], applied: [None; 2] };
 
-    fn settings(given: &[(&str, Value)]) -> BTreeMap<String, Value> {
-        given.iter().map(|(path, value)| ((*path).to_owned(), value.clone())).collect()
+    fn settings(values: &[(&str, Value)]) -> BTreeMap<String, Value> {
+        values.iter().map(|(path, value)| ((*path).to_owned(), value.clone())).collect()
     }
 
     #[test]
@@ -109,31 +109,31 @@ mod tests {
             (Value::Bool(true), false),
             (Value::Text("On".into()), false),
         ] {
-            let own = settings(&[(SYNC.path, value)]);
-            assert_eq!(SYNC.weakened(&own).is_some(), weakens, "{own:?}");
+            let settings = settings(&[(SYNC.path, value)]);
+            assert_eq!(SYNC.weakened(&settings).is_some(), weakens, "{settings:?}");
         }
         assert_eq!(SYNC.weakened(&BTreeMap::new()), None);
     }
 
     #[test]
     fn durability_sets_what_is_not_given_and_refuses_contradictions() {
-        let asked = |name: &str| (DURABILITY.path(), Value::Text(name.into()));
-        let mut full = settings(&[asked("full")]);
+        let engine = |name: &str| (DURABILITY.path(), Value::Text(name.into()));
+        let mut full = settings(&[engine("full")]);
         SYNC.apply(&mut full).unwrap();
         PAGES.apply(&mut full).unwrap();
         assert_eq!(full.get(SYNC.path), Some(&Value::Text("on".into())));
         assert_eq!(full.get(PAGES.path), None);
-        let mut relaxed = settings(&[asked("relaxed")]);
+        let mut relaxed = settings(&[engine("relaxed")]);
         SYNC.apply(&mut relaxed).unwrap();
         assert_eq!(relaxed.get(SYNC.path), Some(&Value::Text("off".into())));
         for (name, path, value) in
             [("full", SYNC.path, false), ("full", PAGES.path, false), ("relaxed", SYNC.path, true)]
         {
-            let mut own = settings(&[asked(name), (path, Value::Bool(value))]);
-            let of_either = [SYNC, PAGES].map(|rule| rule.apply(&mut own).is_err());
+            let mut settings = settings(&[engine(name), (path, Value::Bool(value))]);
+            let of_either = [SYNC, PAGES].map(|rule| rule.apply(&mut settings).is_err());
             assert!(of_either.contains(&true), "{name} {path} {value}");
         }
-        let mut own = settings(&[asked("relaxed"), (PAGES.path, Value::Bool(true))]);
-        assert!(PAGES.apply(&mut own).is_ok());
+        let mut settings = settings(&[engine("relaxed"), (PAGES.path, Value::Bool(true))]);
+        assert!(PAGES.apply(&mut settings).is_ok());
     }
 }

@@ -28,13 +28,13 @@ pub fn example(catalog: &Catalog, engine: &str, probe: &str) -> String {
     section(&mut text, "workload", probe_settings, &[("probe", probe)]);
     section(&mut text, "network", NETWORK, &[]);
     section(&mut text, "observe", OBSERVE, &[]);
-    let given = catalog
+    let example = catalog
         .examples
         .iter()
         .filter(|(of, _)| *of == probe || *of == engine)
         .map(|(_, example)| *example)
         .find(|example| probe_settings.iter().any(|setting| setting.path == example.path));
-    let factor = given.or_else(|| engine_settings.iter().chain(probe_settings).find_map(doubled));
+    let factor = example.or_else(|| engine_settings.iter().chain(probe_settings).find_map(doubled));
     if let Some(factor) = &factor {
         let _ = write!(text, "\n{}", factors(factor, engine_settings));
     }

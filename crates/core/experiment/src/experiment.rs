@@ -43,7 +43,7 @@ pub struct Experiment {
     pub hard_to_change: Vec<usize>,
     /// The file as it is.
     pub source: String,
-    /// Its form in the results file, where that is another: without command lines.
+    /// The form in the results file, where that is another: without command lines.
     pub(crate) recorded: Option<Box<Experiment>>,
     /// The folder of the file; empty where there is none: that in which Steelbench runs.
     pub folder: PathBuf,
@@ -66,7 +66,7 @@ pub enum Design {
         /// Blocks that all candidates run.
         first: u32,
     },
-    /// Those of a two-level design with few runs.
+    /// Runs of a two-level design with few runs.
     Screening(ScreeningRuns),
     /// Points of a response surface.
     Surface(SurfaceRuns),
@@ -97,8 +97,8 @@ impl SurfaceRuns {
     pub fn coded(&self, factors: &[Factor]) -> Vec<Vec<f64>> {
         let runs = self.levels.iter().map(|run| {
             let levels = run.iter().zip(factors).zip(&self.factors);
-            let code = |((level, factor), own): ((&usize, &Factor), &SurfaceFactor)| {
-                own.code(&factor.levels[*level].label).unwrap_or(f64::NAN)
+            let code = |((level, factor), surface_factor): ((&usize, &Factor), &SurfaceFactor)| {
+                surface_factor.code(&factor.levels[*level].label).unwrap_or(f64::NAN)
             };
             levels.map(code).collect()
         });
@@ -126,7 +126,7 @@ impl Design {
 pub struct Factor {
     /// Dotted path of a setting, or the name of a group of linked levels.
     pub name: String,
-    /// Its levels in the order of the file.
+    /// The levels in the order of the file.
     pub levels: Vec<FactorLevel>,
     /// True if it is changed as seldom as possible.
     pub hard_to_change: bool,
@@ -134,7 +134,7 @@ pub struct Factor {
     pub manual: Option<String>,
 }
 
-/// One level of a factor.
+/// A level of a factor.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FactorLevel {
     /// Label as printed.
@@ -181,7 +181,7 @@ impl Factor {
 /// A named place to put data or log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Volume {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// A directory.
     pub path: String,
@@ -259,12 +259,16 @@ impl Experiment {
         let baseline = self.baseline.map(|position| self.configurations[position].label());
         for factor in &mut self.factors {
             let configurations = &mut self.configurations;
-            let has = |own: &Configuration, label: &str| {
-                own.levels.iter().any(|level| level.factor == factor.name && level.label == label)
+            let has = |configuration: &Configuration, label: &str| {
+                configuration
+                    .levels
+                    .iter()
+                    .any(|level| level.factor == factor.name && level.label == label)
             };
             let why = |level: &FactorLevel| {
-                let mut own = configurations.iter().filter(|own| has(own, &level.label));
-                own.find_map(&missing).filter(|_| level.if_installed)
+                let mut configurations =
+                    configurations.iter().filter(|configuration| has(configuration, &level.label));
+                configurations.find_map(&missing).filter(|_| level.if_installed)
             };
             let found: Vec<LeftOut> = factor
                 .levels
@@ -279,18 +283,21 @@ impl Experiment {
                     })
                 })
                 .collect();
-            configurations.retain(|own| !found.iter().any(|left| has(own, &left.level)));
+            configurations
+                .retain(|configuration| !found.iter().any(|left| has(configuration, &left.level)));
             factor.levels.retain(|level| !found.iter().any(|left| left.level == level.label));
             self.left_out.extend(found);
         }
         self.baseline = baseline
-            .and_then(|label| self.configurations.iter().position(|own| own.label() == label))
+            .and_then(|label| {
+                self.configurations.iter().position(|configuration| configuration.label() == label)
+            })
             .or_else(|| (self.configurations.len() > 1).then_some(0));
     }
 
     /// Number of configurations before those of extensions.
     pub fn own_configurations(&self) -> usize {
-        self.stages.first().map_or(self.configurations.len(), |own| own.configurations.start)
+        self.stages.first().map_or(self.configurations.len(), |stage| stage.configurations.start)
     }
 
     /// A setting that no engine or probe owns: one of [`crate::file`].

@@ -72,7 +72,7 @@ pub struct Stage {
     pub extension: Extension,
     /// Positions of its configurations.
     pub configurations: Range<usize>,
-    /// Its blocks.
+    /// The blocks.
     pub blocks: RangeInclusive<u32>,
     /// The number of times that each level of the hard-to-change factors is set up.
     pub setups: u32,
@@ -94,18 +94,18 @@ impl Stage {
         has_setups: bool,
     ) -> Vec<Self> {
         let mut block = own_blocks + 1;
-        let stage = |own: ExtensionRuns| {
-            let blocks = own.extension.blocks.unwrap_or(own_blocks);
+        let stage = |extension_runs: ExtensionRuns| {
+            let blocks = extension_runs.extension.blocks.unwrap_or(own_blocks);
             // A comparison of set-ups needs as many of them as can be.
-            let setups = match own.extension.step {
+            let setups = match extension_runs.extension.step {
                 Step::Confirm { .. } if has_setups => blocks,
                 _ => own_setups.min(blocks),
             };
             let stage = Self {
-                configurations: first..first + own.runs.len(),
+                configurations: first..first + extension_runs.runs.len(),
                 blocks: block..=block + blocks - 1,
                 setups,
-                extension: own.extension,
+                extension: extension_runs.extension,
             };
             (first, block) = (stage.configurations.end, block + blocks);
             stage
@@ -115,7 +115,7 @@ impl Stage {
 }
 
 impl Step {
-    /// Its kind in the file.
+    /// The kind in the file.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Fold(_) => "fold",
@@ -135,7 +135,7 @@ impl Extension {
             (EXTENSION_EFFECTS.path(), "confirm"),
             (EXTENSION_CENTRE.path(), "surface"),
         ];
-        let name = ["fold", "confirm", "surface"].into_iter().find(|own| *own == kind);
+        let name = ["fold", "confirm", "surface"].into_iter().find(|text| *text == kind);
         let name = name.unwrap_or("fold");
         let misplaced =
             of_kinds.iter().find(|(path, of)| values.contains_key(*path) && *of != name);
@@ -149,7 +149,7 @@ impl Extension {
                 if runs.is_empty() {
                     return Err(missing(EXTENSION_RUNS.path()));
                 }
-                let runs = runs.iter().map(|own| signs(own, "+-")).collect::<Result<_, _>>()?;
+                let runs = runs.iter().map(|run| signs(run, "+-")).collect::<Result<_, _>>()?;
                 let effects = EXTENSION_EFFECTS.value_in(values);
                 if effects.is_empty() {
                     return Err(missing(EXTENSION_EFFECTS.path()));
@@ -194,7 +194,7 @@ impl Extension {
             Step::Fold(Some(factor)) => line(EXTENSION_FACTOR.path(), quoted(factor)),
             Step::Confirm { runs, effects } => {
                 line(EXTENSION_RUNS.path(), list(runs.iter().map(|run| quoted(&written(run)))));
-                line(EXTENSION_EFFECTS.path(), list(effects.iter().map(|own| quoted(own))));
+                line(EXTENSION_EFFECTS.path(), list(effects.iter().map(|effect| quoted(effect))));
             }
             Step::Surface { centre } => line(EXTENSION_CENTRE.path(), quoted(&written(centre))),
         }
@@ -219,8 +219,8 @@ fn written(run: &[i8]) -> String {
 }
 
 fn signs(text: &str, known: &str) -> Result<Vec<i8>, ExtensionError> {
-    let signs = text.chars().map(|own| match own {
-        _ if !known.contains(own) => Err(ExtensionError::Signs(text.to_owned())),
+    let signs = text.chars().map(|character| match character {
+        _ if !known.contains(character) => Err(ExtensionError::Signs(text.to_owned())),
         '-' => Ok(-1),
         '+' => Ok(1),
         _ => Ok(0),
@@ -246,7 +246,8 @@ mod tests {
             },
             Extension { step: Step::Surface { centre: vec![0, 0, -1, 1] }, blocks: Some(3) },
         ];
-        let source = all.iter().fold("[design]\n".to_owned(), |text, own| own.append_to(&text));
+        let source =
+            all.iter().fold("[design]\n".to_owned(), |text, extension| extension.append_to(&text));
         assert_eq!(Extension::from_source(&source), all);
         assert!(source.contains("runs = [\"-+\", \"++\"]"), "{source}");
     }

@@ -22,7 +22,9 @@ const OF_LEVELS: [&str; 2] = ["factors.", "exclude."];
 impl Experiment {
     /// Returns whether command lines are kept out of the results file.
     pub fn hides_commands(&self) -> bool {
-        self.configurations.iter().any(|own| own.get(OBSERVE_COMMANDS) == Some(false))
+        self.configurations
+            .iter()
+            .any(|configuration| configuration.get(OBSERVE_COMMANDS) == Some(false))
     }
 
     /// The experiment in the form in which it is recorded.
@@ -32,8 +34,9 @@ impl Experiment {
 
     /// A configuration in the form in which it is recorded.
     pub fn recorded_form<'a>(&'a self, configuration: &'a Configuration) -> &'a Configuration {
-        let own = self.configurations.iter().position(|own| std::ptr::eq(own, configuration));
-        own.and_then(|own| self.recorded().configurations.get(own)).unwrap_or(configuration)
+        let index =
+            self.configurations.iter().position(|candidate| std::ptr::eq(candidate, configuration));
+        index.and_then(|index| self.recorded().configurations.get(index)).unwrap_or(configuration)
     }
 
     /// Has the experiment recorded with a number for each command line: those of hooks, volumes and
@@ -50,13 +53,15 @@ impl Experiment {
         let mut recorded = parse(&without_commands(&self.source, commands), catalog)?;
         prepare(&mut recorded);
         recorded.baseline = self.baseline;
-        for (own, recorded) in self.configurations.iter_mut().zip(&mut recorded.configurations) {
-            recorded.files.clone_from(&own.files);
-            own.levels.clone_from(&recorded.levels);
+        for (configuration, recorded) in
+            self.configurations.iter_mut().zip(&mut recorded.configurations)
+        {
+            recorded.files.clone_from(&configuration.files);
+            configuration.levels.clone_from(&recorded.levels);
         }
-        for (own, recorded) in self.factors.iter_mut().zip(&recorded.factors) {
-            for (own, recorded) in own.levels.iter_mut().zip(&recorded.levels) {
-                own.label.clone_from(&recorded.label);
+        for (factor, recorded) in self.factors.iter_mut().zip(&recorded.factors) {
+            for (level, recorded) in factor.levels.iter_mut().zip(&recorded.levels) {
+                level.label.clone_from(&recorded.label);
             }
         }
         self.recorded = Some(Box::new(recorded));

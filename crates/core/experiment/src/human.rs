@@ -149,10 +149,8 @@ pub(crate) fn read(kind: Kind, node: &Node) -> Result<Value, Fault> {
         }),
         Kind::Text | Kind::MaybeEmptyText => text(node),
         Kind::Choice(words) => match &node.content {
-            Content::Text(given) if words.contains(&given.as_str()) => {
-                Ok(Value::Text(given.clone()))
-            }
-            Content::Text(given) => Err(Fault::unknown("value", given, words)),
+            Content::Text(text) if words.contains(&text.as_str()) => Ok(Value::Text(text.clone())),
+            Content::Text(text) => Err(Fault::unknown("value", text, words)),
             _ => Err(not_allowed(node, &words.join(", "))),
         },
         Kind::Scalar => match &node.content {
@@ -236,11 +234,11 @@ pub(crate) fn label(node: &Node) -> String {
 }
 
 fn not_allowed(node: &Node, allowed: &str) -> Fault {
-    let given = match &node.content {
+    let kind = match &node.content {
         Content::List(_) | Content::Table(_) => node.kind().into(),
         _ => format!("`{}`", label(node)),
     };
-    format!("{given} is not allowed; expected {allowed}").into()
+    format!("{kind} is not allowed; expected {allowed}").into()
 }
 
 /// Reads a text, or a list with its members.

@@ -45,7 +45,7 @@ pub enum Kind {
     TextList,
     /// Text or a list of numbers and texts.
     ScalarList,
-    /// One of these words.
+    /// A choice of these words.
     Choice(&'static [&'static str]),
     /// A boolean, number or text that only the engine can judge.
     Scalar,

@@ -31,7 +31,7 @@ pub enum Budget {
 pub struct Knob {
     /// Dotted path of the setting.
     pub setting: String,
-    /// Its values.
+    /// The values.
     pub values: KnobValues,
     /// Values that the setting accepts.
     pub kind: Kind,
@@ -92,15 +92,15 @@ impl Knob {
     pub fn number(&self, value: &Value) -> Option<f64> {
         match &self.values {
             KnobValues::Listed(values) => {
-                values.iter().position(|own| own == value).map(|at| at as f64)
+                values.iter().position(|candidate| candidate == value).map(|at| at as f64)
             }
             KnobValues::Range { .. } => {
                 let number = value.as_f64().or_else(|| {
                     let text = value.to_string();
                     let digits = text.find(|c: char| c.is_alphabetic()).unwrap_or(text.len());
                     let (digits, unit) = text.split_at(digits);
-                    let own = unit_factor(self.unit.as_deref()?)?;
-                    Some(digits.trim().parse::<f64>().ok()? * unit_factor(unit)? / own)
+                    let factor_of_unit = unit_factor(self.unit.as_deref()?)?;
+                    Some(digits.trim().parse::<f64>().ok()? * unit_factor(unit)? / factor_of_unit)
                 });
                 number.filter(|number| number.is_finite())
             }

@@ -15,11 +15,11 @@ pub struct NamedFile {
     /// Source of the name: the path of a setting, a hook of a volume, or an option of a quick
     /// command.
     pub named_by: String,
-    /// Its path as named.
+    /// The path as named.
     pub path: String,
     /// The folder from which a relative path counts; empty: that in which Steelbench runs.
     pub folder: PathBuf,
-    /// Its content; of data nothing.
+    /// The content; of data nothing.
     pub content: String,
     /// True if it is used in place, so that it can change during a run.
     pub is_program: bool,
@@ -82,20 +82,20 @@ impl NamedFile {
     /// When it cannot be read.
     pub fn used_in_place(named_by: &str, path: &str, folder: &Path) -> io::Result<Self> {
         let folder = folder.to_path_buf();
-        let own = Self {
+        let file = Self {
             named_by: named_by.into(),
             path: path.into(),
             folder,
             is_program: true,
             ..Self::default()
         };
-        let place = own.place();
+        let place = file.place();
         match read_text(&place, SOURCE_BYTES_MAX) {
-            Ok(content) => Ok(Self { content, ..own }),
+            Ok(content) => Ok(Self { content, ..file }),
             Err(error) if is_data(&error) => {
                 let stamps = stamps(&place)?;
                 let data = Some(Data { sha256: hash_of_data(&place)?, stamps });
-                Ok(Self { data, ..own })
+                Ok(Self { data, ..file })
             }
             Err(error) => Err(error),
         }

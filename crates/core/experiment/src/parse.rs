@@ -1,6 +1,6 @@
 //! From the text of a file to an [`Experiment`]: sections, then factors, then configurations.
 //!
-//! What is wrong does not stop the reading: a level or factor that cannot be read keeps its
+//! An error does not stop the reading: a level or factor that cannot be read keeps its
 //! position and name, so that what refers to it is judged as if it were right, and all errors come
 //! at once.
 
@@ -92,14 +92,14 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
     let design = reader.design(&core, &mut factors, &hard_to_change, &repeats);
     let extensions = reader.extensions(design.as_ref(), &mut factors, &hard_to_change, &repeats);
     let configurations = reader.configurations(&base, &factors, design.as_ref(), &extensions);
-    let added: usize = extensions.iter().map(|own| own.runs.len()).sum();
-    let own = configurations.len().saturating_sub(added);
+    let added: usize = extensions.iter().map(|extension| extension.runs.len()).sum();
+    let main_runs = configurations.len().saturating_sub(added);
     reader.check_candidates(design.as_ref(), &configurations);
-    let baseline = reader.baseline(&factors, &configurations[..own]);
+    let baseline = reader.baseline(&factors, &configurations[..main_runs]);
     let search = reader.search(&core, &configurations);
     reader.check_number_of_trials(repeats.blocks.max(), configurations.len());
     let counts = [repeats.blocks.max(), repeats.setups];
-    let stages = Stage::in_plan(extensions, own, counts, !hard_to_change.is_empty());
+    let stages = Stage::in_plan(extensions, main_runs, counts, !hard_to_change.is_empty());
     let experiment = Experiment {
         name: reader.name(&core),
         configurations,
@@ -130,8 +130,8 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
 
 impl<'a> Reader<'a> {
     fn check_sections(&mut self) {
-        let own = self.catalog.sections.iter().map(|own| own.name);
-        let known: Vec<&str> = SECTIONS.iter().map(|(name, _)| *name).chain(own).collect();
+        let name = self.catalog.sections.iter().map(|section| section.name);
+        let known: Vec<&str> = SECTIONS.iter().map(|(name, _)| *name).chain(name).collect();
         for entry in self.root.entries() {
             let name = entry.key.as_str();
             if !known.contains(&name) {
@@ -167,16 +167,16 @@ impl<'a> Reader<'a> {
     fn know_settings(&mut self) {
         self.known.add(NETWORK);
         self.known.add(OBSERVE);
-        self.catalog.sections.iter().for_each(|own| self.known.add(own.settings));
+        self.catalog.sections.iter().for_each(|section| self.known.add(section.settings));
         let sections = [
             ("target", "engine", &self.catalog.engines),
             ("workload", "probe", &self.catalog.probes),
         ];
         for (section, key, all) in sections {
             let path = format!("{section}.{key}");
-            let given = owners(self.root, section, &path);
+            let owners = owners(self.root, section, &path);
             let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
-            if given.is_empty() {
+            if owners.is_empty() {
                 let span = self.root.key_span(section);
                 self.errors.add(
                     &span,
@@ -184,8 +184,8 @@ impl<'a> Reader<'a> {
                     Fault::with_help("missing", format!("known: {}", names.join(", "))),
                 );
             }
-            let mut is_known = !given.is_empty();
-            for node in given {
+            let mut is_known = !owners.is_empty();
+            for node in owners {
                 // A value that is not text is an error where the setting is read.
                 let text = node.text();
                 if let Some((_, settings)) = all.iter().find(|(owner, _)| Some(*owner) == text) {
@@ -201,18 +201,18 @@ impl<'a> Reader<'a> {
             for (_, settings) in all.iter().filter(|_| !is_known) {
                 self.known.add(settings);
             }
-            let own = SETTINGS.iter().find(|setting| setting.path == path);
-            self.known.add(own.map_or(&[], std::slice::from_ref));
+            let setting = SETTINGS.iter().find(|setting| setting.path == path);
+            self.known.add(setting.map_or(&[], std::slice::from_ref));
         }
     }
 
     /// The values that `[target]`, `[workload]`, `[observe]` and sections of the catalog give.
     fn base_settings(&mut self) -> Values {
         let mut values = Values::new();
-        let own = self.catalog.sections.iter().map(|own| own.name);
+        let name = self.catalog.sections.iter().map(|section| section.name);
         for leaf in ["target", "workload", "network", "observe"]
             .into_iter()
-            .chain(own)
+            .chain(name)
             .flat_map(|section| self.root.leaves_of(section, section))
         {
             if leaf.node.is_table() && self.known.is_table(&leaf.path) {
@@ -323,7 +323,7 @@ impl<'a> Reader<'a> {
 
     /// The name of the experiment, which is also the name of a file.
     fn name(&mut self, core: &Values) -> String {
-        let Some(given) = self.root.at(NAME.path()) else {
+        let Some(name_node) = self.root.at(NAME.path()) else {
             let span = self.root.key_span("experiment");
             self.errors.add(&span, NAME.path(), "missing; give the experiment a name");
             return String::new();
@@ -333,7 +333,7 @@ impl<'a> Reader<'a> {
         if let Err(error) = file_name(&name)
             && !name.is_empty()
         {
-            self.errors.add(&given.span, NAME.path(), error.to_string());
+            self.errors.add(&name_node.span, NAME.path(), error.to_string());
         }
         name
     }
@@ -369,13 +369,15 @@ impl<'a> Reader<'a> {
             ("workload", "probe", &self.catalog.probes),
         ];
         sections.into_iter().find_map(|(section, key, all)| {
-            let others = all.iter().filter(|(_, own)| own.iter().any(|it| it.path == path));
+            let others = all
+                .iter()
+                .filter(|(_, named_files)| named_files.iter().any(|file| file.path == path));
             let others: Vec<&str> = others.map(|(name, _)| *name).collect();
-            let given = owners(self.root, section, &format!("{section}.{key}"));
-            let own: Vec<&str> = given.into_iter().filter_map(Node::text).collect();
-            (!others.is_empty() && !own.is_empty()).then(|| {
+            let owners = owners(self.root, section, &format!("{section}.{key}"));
+            let text: Vec<&str> = owners.into_iter().filter_map(Node::text).collect();
+            (!others.is_empty() && !text.is_empty()).then(|| {
                 Fault::with_help(
-                    format!("`{path}` is not a setting of {key} {}", own.join(", ")),
+                    format!("`{path}` is not a setting of {key} {}", text.join(", ")),
                     format!("it is a setting of {key} {}", others.join(", ")),
                 )
             })
@@ -404,8 +406,8 @@ fn owners<'a>(root: &'a Node, section: &str, path: &str) -> Vec<&'a Node> {
 /// Where each setting stands, for objections of engines and probes; of a table, where it begins.
 fn spans(root: &Node, catalog: &Catalog) -> BTreeMap<String, Range<usize>> {
     let mut spans = BTreeMap::new();
-    let own = catalog.sections.iter().map(|own| own.name);
-    for section in ["target", "workload", "network", "observe", "tune"].into_iter().chain(own) {
+    let name = catalog.sections.iter().map(|section| section.name);
+    for section in ["target", "workload", "network", "observe", "tune"].into_iter().chain(name) {
         if let Some(entry) = root.get(section) {
             insert_spans(&mut spans, section, entry);
         }
@@ -427,8 +429,8 @@ fn insert_spans(spans: &mut BTreeMap<String, Range<usize>>, path: &str, entry: &
     let is_table = matches!(entry.node.content, Content::Table(_));
     let span = if is_table { &entry.key_span } else { &entry.node.span };
     spans.insert(path.to_owned(), span.clone());
-    for own in entry.node.entries() {
-        insert_spans(spans, &format!("{path}.{}", own.key), own);
+    for entry in entry.node.entries() {
+        insert_spans(spans, &format!("{path}.{}", entry.key), entry);
     }
 }
 

@@ -23,7 +23,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use statistics::shuffle;
 use std::ops::RangeInclusive;
 
-/// One trial of the plan.
+/// A trial of the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlannedTrial {
     /// Position in [`Experiment::configurations`].
@@ -88,17 +88,17 @@ impl Part {
     fn all(experiment: &Experiment) -> Vec<Self> {
         let repeats = experiment.repeats;
         let configurations = (0..experiment.own_configurations()).collect();
-        let stages = experiment.stages.iter().map(|own| Self {
-            configurations: own.configurations.clone().collect(),
-            blocks_before: own.blocks.start() - 1,
+        let stages = experiment.stages.iter().map(|stage| Self {
+            configurations: stage.configurations.clone().collect(),
+            blocks_before: stage.blocks.start() - 1,
             repeats: Repeats {
-                blocks: Blocks::Fixed(own.blocks.clone().count() as u32),
-                setups: own.setups,
+                blocks: Blocks::Fixed(stage.blocks.clone().count() as u32),
+                setups: stage.setups,
                 ..repeats
             },
         });
-        let own = Self { configurations, blocks_before: 0, repeats };
-        std::iter::once(own).chain(stages).collect()
+        let plan = Self { configurations, blocks_before: 0, repeats };
+        std::iter::once(plan).chain(stages).collect()
     }
 }
 
@@ -108,13 +108,13 @@ impl Plan {
         let repeats = &experiment.repeats;
         let mut groups: Vec<Group> = Vec::new();
         let incomplete = Incomplete::new(&experiment.design);
-        let parts = incomplete.as_ref().map_or(1, |own| own.number as u32);
+        let parts = incomplete.as_ref().map_or(1, |incomplete| incomplete.number as u32);
         let (mut before, mut setup) = (0, 0);
         for part in Part::all(experiment) {
-            for own in 1..=part.repeats.setups {
+            for index in 1..=part.repeats.setups {
                 let mut random = generator(repeats.seed, 0, u64::from(setup));
                 setup += 1;
-                let blocks = part.repeats.blocks_of(own);
+                let blocks = part.repeats.blocks_of(index);
                 // Incomplete blocks have one set-up, of which each part takes a block.
                 let blocks =
                     blocks.start() + part.blocks_before..=blocks.end() * parts + part.blocks_before;
@@ -171,7 +171,9 @@ impl Plan {
         let earlier = *blocks.start()..block;
         let earlier = match self.incomplete {
             None => order.len() * earlier.len(),
-            Some(_) => earlier.map(|own| self.configurations_of(configurations, own).len()).sum(),
+            Some(_) => {
+                earlier.map(|stage| self.configurations_of(configurations, stage).len()).sum()
+            }
         };
         let first = before + earlier + 1;
         order
@@ -187,7 +189,9 @@ impl Plan {
     }
 
     fn configurations_of(&self, group: &[usize], block: u32) -> Vec<usize> {
-        let runs = |own: &usize| self.incomplete.as_ref().is_none_or(|it| it.runs(*own, block));
+        let runs = |configuration: &usize| {
+            self.incomplete.as_ref().is_none_or(|incomplete| incomplete.runs(*configuration, block))
+        };
         group.iter().copied().filter(runs).collect()
     }
 
@@ -203,9 +207,9 @@ impl Plan {
 
     /// Number of trials, with the largest number of blocks.
     pub fn len(&self) -> usize {
-        let parts = self.incomplete.as_ref().map_or(1, |own| own.number);
+        let parts = self.incomplete.as_ref().map_or(1, |incomplete| incomplete.number);
         let groups = self.groups.iter();
-        groups.map(|own| own.configurations.len() * own.blocks.clone().count() / parts).sum()
+        groups.map(|group| group.configurations.len() * group.blocks.clone().count() / parts).sum()
     }
 
     /// Returns whether there is nothing to run.

@@ -40,10 +40,10 @@ pub fn schema(catalog: &Catalog) -> Value {
         schema["description"] = json!(doc);
         properties.insert((*section).into(), schema);
     }
-    for own in &catalog.sections {
-        let mut schema = common_table(own.name, own.settings);
-        schema["description"] = json!(own.doc);
-        properties.insert(own.name.into(), schema);
+    for section in &catalog.sections {
+        let mut schema = common_table(section.name, section.settings);
+        schema["description"] = json!(section.doc);
+        properties.insert(section.name.into(), schema);
     }
     let engines: Vec<&str> = catalog.engines.iter().map(|(name, _)| *name).collect();
     let probes: Vec<&str> = catalog.probes.iter().map(|(name, _)| *name).collect();
@@ -145,7 +145,7 @@ fn allow(place: &mut Value, schema: Value) {
     if place.is_null() {
         *place = schema;
     } else if let Some(schemas) = place.get_mut("anyOf").and_then(Value::as_array_mut) {
-        if !schemas.iter_mut().any(|own| joins(own, &schema)) {
+        if !schemas.iter_mut().any(|known| joins(known, &schema)) {
             schemas.push(schema);
         }
     } else if !joins(place, &schema) {
@@ -154,7 +154,7 @@ fn allow(place: &mut Value, schema: Value) {
 }
 
 /// Adds the owners of an equal schema; false if the schemas differ.
-fn joins(own: &mut Value, other: &Value) -> bool {
+fn joins(value: &mut Value, other: &Value) -> bool {
     let without_owners = |schema: &Value| {
         let mut schema = schema.clone();
         if let Some(keys) = schema.as_object_mut() {
@@ -162,11 +162,11 @@ fn joins(own: &mut Value, other: &Value) -> bool {
         }
         schema
     };
-    let is_equal = without_owners(own) == without_owners(other);
+    let is_equal = without_owners(value) == without_owners(other);
     if is_equal && let Some(more) = other[OWNERS].as_array() {
-        let owners = own[OWNERS].as_array().into_iter().flatten();
+        let owners = value[OWNERS].as_array().into_iter().flatten();
         let all: Vec<&Value> = owners.chain(more).collect();
-        own[OWNERS] = json!(all);
+        value[OWNERS] = json!(all);
     }
     is_equal
 }
@@ -233,7 +233,7 @@ fn factors(catalog: &Catalog) -> Value {
     let owned = catalog.engines.iter().chain(&catalog.probes).flat_map(|(_, settings)| *settings);
     let selecting =
         SETTINGS.iter().filter(|setting| [ENGINE.path(), PROBE.path()].contains(&setting.path));
-    let sections = catalog.sections.iter().flat_map(|own| own.settings);
+    let sections = catalog.sections.iter().flat_map(|section| section.settings);
     for setting in owned.chain(NETWORK).chain(OBSERVE).chain(sections).chain(selecting) {
         let place = if setting.path.contains('*') {
             let pattern = setting.path.replace('.', "\\.").replace('*', ".+");

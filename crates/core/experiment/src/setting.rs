@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 /// A setting's value in the commented example file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Example {
-    /// Its default, or a value of its kind, behind a `#`.
+    /// The default, or a value of its kind, behind a `#`.
     OfKind,
     /// This value, as TOML, behind a `#`.
     Shown(&'static str),
@@ -29,7 +29,7 @@ pub struct Declaration {
     pub default: Option<&'static str>,
     /// The part that it plays, where analysis asks for it.
     pub role: Option<Role>,
-    /// Its value in the example file.
+    /// The value in the example file.
     pub example: Example,
     /// One or two sentences for people: the schema, the example file and errors show it.
     pub doc: &'static str,
@@ -106,7 +106,7 @@ impl<T: FromValue> Setting<T> {
         Self { declaration, values: PhantomData }
     }
 
-    /// Its dotted path.
+    /// The dotted path.
     pub const fn path(self) -> &'static str {
         self.declaration.path
     }
@@ -125,11 +125,11 @@ impl<T: FromValue> Setting<T> {
             .ok_or_else(|| Invalid::new(self.path(), format!("`{text}` is not allowed")))
     }
 
-    /// Its value among these, or its default.
+    /// The value among these, or its default.
     pub fn value_in(self, settings: &BTreeMap<String, Value>) -> T {
         let Declaration { path, kind, default, .. } = self.declaration;
-        let given = settings.get(path).and_then(|value| T::from_value(Some(value)));
-        given
+        let value = settings.get(path).and_then(|value| T::from_value(Some(value)));
+        value
             .or_else(|| {
                 T::from_value(default.and_then(|text| human::read_default(kind, text)).as_ref())
             })

@@ -35,7 +35,7 @@ impl Quantity {
 /// A factor of a response surface.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SurfaceFactor {
-    /// Its name.
+    /// The name.
     pub name: String,
     unit: String,
     is_whole: bool,
@@ -103,7 +103,7 @@ impl SurfaceFactor {
         let logs = root.at(LOG_SCALE.path()).map(Node::elements).unwrap_or_default();
         let factors = root.leaves_of("factors", "").into_iter().map(|leaf| {
             let labels: Vec<String> = leaf.node.elements().iter().map(human::label).collect();
-            let is_log = logs.iter().any(|own| own.text() == Some(&leaf.path));
+            let is_log = logs.iter().any(|log| log.text() == Some(&leaf.path));
             let factor = Self::new(&leaf.path, &labels, is_log);
             (leaf.path, factor)
         });
@@ -139,7 +139,7 @@ impl SurfaceFactor {
         text.parse().unwrap_or(number)
     }
 
-    /// Its unit, empty without one.
+    /// The unit, empty without one.
     pub fn unit(&self) -> &str {
         self.unit.trim()
     }

@@ -42,18 +42,25 @@ fn read(target: &str) -> Result<Experiment, FileErrors> {
 
 #[test]
 fn each_engine_gets_its_own_setting() {
-    for (asked, values) in [
+    for (text, values) in [
         ("full", [Value::Text("full".into()), Value::Integer(1)]),
         ("relaxed", [Value::Text("normal".into()), Value::Integer(2)]),
     ] {
-        let experiment = read(&format!("durability = \"{asked}\"")).unwrap();
-        for ((own, rules), value) in experiment.configurations.iter().zip(RULES).zip(values) {
-            assert_eq!(own.value(rules[0].path), Some(&value));
-            assert_eq!(rules[0].weakened(&own.settings).is_some(), asked == "relaxed");
+        let experiment = read(&format!("durability = \"{text}\"")).unwrap();
+        for ((configuration, rules), value) in
+            experiment.configurations.iter().zip(RULES).zip(values)
+        {
+            assert_eq!(configuration.value(rules[0].path), Some(&value));
+            assert_eq!(rules[0].weakened(&configuration.settings).is_some(), text == "relaxed");
         }
     }
     let unasked = read("").unwrap();
-    assert!(unasked.configurations.iter().all(|own| own.value(RULES[0][0].path).is_none()));
+    assert!(
+        unasked
+            .configurations
+            .iter()
+            .all(|configuration| configuration.value(RULES[0][0].path).is_none())
+    );
 }
 
 #[test]

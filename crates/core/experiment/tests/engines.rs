@@ -44,7 +44,7 @@ fn each_engine_reads_the_value_in_its_way() {
         let experiment = experiment(&engines("1", order));
         let value_of = |engine: &str| {
             let mut all = experiment.configurations.iter();
-            all.find(|it| it.get(experiment::common::ENGINE) == engine)
+            all.find(|configuration| configuration.get(experiment::common::ENGINE) == engine)
                 .unwrap()
                 .value("target.file_growth")
                 .cloned()

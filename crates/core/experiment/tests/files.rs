@@ -88,8 +88,11 @@ fn a_file_with_everything() {
     // A level without settings differs by its name alone: for a hook or a person to make.
     assert!(experiment.factors[3].levels.iter().all(|level| level.set.is_empty()));
     // A setting of one linked level is not one of the other.
-    let rollback =
-        experiment.configurations.iter().find(|it| it.levels[2].label == "rollback").unwrap();
+    let rollback = experiment
+        .configurations
+        .iter()
+        .find(|configuration| configuration.levels[2].label == "rollback")
+        .unwrap();
     assert_eq!(rollback.value("target.settings.wal_autocheckpoint"), None);
     assert_eq!(rollback.value("target.settings.synchronous"), Some(&text("normal")));
 
@@ -107,8 +110,11 @@ fn a_file_with_everything() {
         write_bytes: Some(67_108_864),
     };
     assert_eq!(slow.throttle, Some(limits));
-    let both =
-        experiment.configurations.iter().find(|it| it.levels[1].label == "fast+slow").unwrap();
+    let both = experiment
+        .configurations
+        .iter()
+        .find(|configuration| configuration.levels[1].label == "fast+slow")
+        .unwrap();
     assert_eq!(both.volumes(), ["fast", "slow"]);
 
     assert_eq!(experiment.get(BEFORE_TRIAL).as_deref(), Some("sync"));
@@ -249,8 +255,8 @@ fn keys_are_stable() {
         probe = \"scan\"
         duration = \"250 ms\"
     ";
-    let one = &experiment(source).configurations[0];
-    assert_eq!(one.key(), "0e74fbe768174319");
+    let configuration = &experiment(source).configurations[0];
+    assert_eq!(configuration.key(), "0e74fbe768174319");
     // The order of the keys and the way in which values are written do not count.
     let other = "
         [workload]
@@ -263,8 +269,11 @@ fn keys_are_stable() {
         [experiment]
         name = \"another-name\"
     ";
-    assert_eq!(experiment(other).configurations[0].key(), one.key());
-    assert_ne!(experiment(&source.replace("= 2", "= 3")).configurations[0].key(), one.key());
+    assert_eq!(experiment(other).configurations[0].key(), configuration.key());
+    assert_ne!(
+        experiment(&source.replace("= 2", "= 3")).configurations[0].key(),
+        configuration.key()
+    );
 }
 
 #[test]

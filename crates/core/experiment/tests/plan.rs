@@ -162,8 +162,13 @@ fn groups_come_in_random_order() {
 fn changes_are_those_that_need_more_than_a_setting() {
     let experiment = experiment(EVERYTHING);
     let plan = Plan::new(&experiment);
-    let find =
-        |label: &str| experiment.configurations.iter().find(|it| it.label() == label).unwrap();
+    let find = |label: &str| {
+        experiment
+            .configurations
+            .iter()
+            .find(|configuration| configuration.label() == label)
+            .unwrap()
+    };
     let changes = |previous: Option<&str>, next: &str| -> Vec<String> {
         let changes = plan.changes(previous.map(find), find(next));
         changes.into_iter().map(|level| format!("{} {}", level.factor, level.label)).collect()

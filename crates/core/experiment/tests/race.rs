@@ -22,9 +22,9 @@ blocks = 20
 
 #[test]
 fn candidates_are_a_grid_or_a_list() {
-    let own = experiment(RACE);
-    assert_eq!(own.design, Design::Race { first: 5 });
-    assert_eq!((own.configurations.len(), experiment::race_first(RACE)), (6, 5));
+    let race = experiment(RACE);
+    assert_eq!(race.design, Design::Race { first: 5 });
+    assert_eq!((race.configurations.len(), experiment::race_first(RACE)), (6, 5));
     let three = RACE.replace("\"race\"\n[factors]", "\"race\"\nfirst = 3\n[factors]");
     assert_eq!(experiment(&three).design, Design::Race { first: 3 });
     assert_eq!(experiment::race_first(&three), 3);

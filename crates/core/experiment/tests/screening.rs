@@ -28,13 +28,13 @@ blocks = 2
 
 #[test]
 fn runs_a_fraction_of_the_combinations_in_blocks() {
-    let own = experiment(SCREENING);
-    let Design::Screening(design) = &own.design else { panic!("{:?}", own.design) };
+    let screening = experiment(SCREENING);
+    let Design::Screening(design) = &screening.design else { panic!("{:?}", screening.design) };
     assert_eq!((design.design.runs(), design.design.resolution()), (16, Some(4)));
-    assert_eq!(own.configurations.len(), 16);
-    assert_eq!(Plan::new(&own).len(), 32);
-    for (position, factor) in own.factors.iter().enumerate() {
-        let first = own
+    assert_eq!(screening.configurations.len(), 16);
+    assert_eq!(Plan::new(&screening).len(), 32);
+    for (position, factor) in screening.factors.iter().enumerate() {
+        let first = screening
             .configurations
             .iter()
             .filter(|configuration| configuration.levels[position].label == factor.levels[0].label);
@@ -54,17 +54,17 @@ fn factors_may_be_many() {
     let factors: Vec<String> =
         (0..20).map(|i| format!("\"target.settings.p{i}\" = [1, 2]\n")).collect();
     let many = SCREENING.replace("[factors]\n", &format!("[factors]\n{}", factors.concat()));
-    let own = experiment(&many.replace("\"IV\"", "\"III\""));
-    assert_eq!((own.factors.len(), own.configurations.len()), (27, 32));
+    let experiment = experiment(&many.replace("\"IV\"", "\"III\""));
+    assert_eq!((experiment.factors.len(), experiment.configurations.len()), (27, 32));
 }
 
 #[test]
 fn hard_to_change_factors_form_whole_plots() {
-    let own = experiment(&SCREENING.replace(
+    let experiment = experiment(&SCREENING.replace(
         "[repeats]",
         "[order]\nhard_to_change = [\"workload.key\", \"workload.connections\"]\n[repeats]",
     ));
-    let plan = Plan::new(&own);
+    let plan = Plan::new(&experiment);
     assert_eq!(plan.groups(), 4);
     assert!((0..4).all(|group| plan.group(group).len() == 4));
 }
@@ -159,14 +159,14 @@ fn centre_points_follow_the_runs() {
         "resolution = \"III\"",
         "resolution = \"III\"\ncentre_points = 3\nlog_scale = [\"workload.connections\"]",
     );
-    let own = experiment(&source);
-    assert_eq!(own.configurations.len(), 8 + 3);
+    let experiment = experiment(&source);
+    assert_eq!(experiment.configurations.len(), 8 + 3);
     assert_eq!(
-        own.configurations[8].label(),
+        experiment.configurations[8].label(),
         "data_files=3 connections=4 rows_per_transaction=505 a=2 b=1"
     );
-    assert!(own.configurations[10].label().ends_with(" run=3"));
-    assert_eq!(own.factors[1].levels[2].label, "4");
+    assert!(experiment.configurations[10].label().ends_with(" run=3"));
+    assert_eq!(experiment.factors[1].levels[2].label, "4");
     for (old, new, part) in [
         ("[1, 5]", "[1, 2]", "two levels of the design are rounded to 2"),
         ("[1, 5]", "[5, 1]", "give the low level first"),
@@ -196,17 +196,17 @@ fn extensions_follow_the_plan() {
     let confirm = Step::Confirm { runs, effects: vec!["A".into()] };
     let source = extended(&folded, confirm, 5);
     let source = extended(&source, Step::Surface { centre: vec![0, 0, -1, 1, -1] }, 2);
-    let own = experiment(&source);
-    assert_eq!(own.configurations.len(), 8 + 8 + 2 + 4 + 3);
-    let blocks: Vec<_> = own.stages.iter().map(|stage| stage.blocks.clone()).collect();
+    let screening = experiment(&source);
+    assert_eq!(screening.configurations.len(), 8 + 8 + 2 + 4 + 3);
+    let blocks: Vec<_> = screening.stages.iter().map(|stage| stage.blocks.clone()).collect();
     assert_eq!(blocks, [3..=4, 5..=9, 10..=11]);
     let before: Vec<_> = Plan::new(&base).trials().collect();
-    let after: Vec<_> = Plan::new(&own).trials().collect();
+    let after: Vec<_> = Plan::new(&screening).trials().collect();
     assert_eq!(after[..16], before);
     assert_eq!(after.len(), 16 + 16 + 10 + 14);
     let sequence: Vec<u32> = after.iter().map(|trial| trial.sequence).collect();
     assert_eq!(sequence, (1..=56).collect::<Vec<u32>>());
-    for stage in &own.stages {
+    for stage in &screening.stages {
         for block in stage.blocks.clone() {
             let mut runs: Vec<usize> = after
                 .iter()
@@ -218,17 +218,18 @@ fn extensions_follow_the_plan() {
         }
     }
     // The reverse of the first run.
-    let level = |run: usize, factor: usize| own.configurations[run].levels[factor].label.as_str();
+    let level =
+        |run: usize, factor: usize| screening.configurations[run].levels[factor].label.as_str();
     assert!((0..5).all(|factor| level(0, factor) != level(8, factor)));
-    assert!(own.configurations[8].label().ends_with(" stage=fold"));
-    assert!(own.configurations[22].label().ends_with(" stage=surface"));
-    assert!(own.configurations[23].label().ends_with(" stage=surface run=2"));
+    assert!(screening.configurations[8].label().ends_with(" stage=fold"));
+    assert!(screening.configurations[22].label().ends_with(" stage=surface"));
+    assert!(screening.configurations[23].label().ends_with(" stage=surface run=2"));
     assert_eq!((level(18, 0), level(19, 0), level(20, 0), level(18, 2)), ("1", "5", "3", "10"));
 
     // A run can continue with more extensions, not with fewer or others.
-    assert!(changes(&base, &own).resumable());
-    assert!(changes(&experiment(&folded), &own).resumable());
-    let shorter = changes(&own, &experiment(&folded));
+    assert!(changes(&base, &screening).resumable());
+    assert!(changes(&experiment(&folded), &screening).resumable());
+    let shorter = changes(&screening, &experiment(&folded));
     assert_eq!(
         shorter.incompatible,
         ["extensions: fold, confirm, surface after 2 blocks -> fold after 2 blocks"]
@@ -249,8 +250,8 @@ fn set_ups_continue_in_extensions() {
     let source = extended(&hard, Step::Fold(None), 4);
     let runs = vec![vec![1, 1, 1, 1, 1], vec![-1, -1, -1, -1, -1]];
     let confirm = Step::Confirm { runs, effects: vec!["A".into()] };
-    let own = experiment(&extended(&source, confirm, 3));
-    let mut setups: Vec<u32> = Plan::new(&own).trials().map(|trial| trial.setup).collect();
+    let experiment = experiment(&extended(&source, confirm, 3));
+    let mut setups: Vec<u32> = Plan::new(&experiment).trials().map(|trial| trial.setup).collect();
     setups.dedup();
     // Each level of the factor once in each set-up; a block of the confirmation is one.
     assert_eq!(setups, [1, 2, 3, 4, 5, 6, 7]);

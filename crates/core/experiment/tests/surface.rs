@@ -21,20 +21,24 @@ blocks = 2
 "#;
 
 fn levels(source: &str, factor: usize) -> Vec<String> {
-    experiment(source).factors[factor].levels.iter().map(|own| own.label.clone()).collect()
+    experiment(source).factors[factor].levels.iter().map(|level| level.label.clone()).collect()
 }
 
 #[test]
 fn levels_lie_between_and_beyond_those_of_the_file() {
-    let own = experiment(SURFACE);
-    let Design::Surface(runs) = &own.design else { panic!("{:?}", own.design) };
+    let surface = experiment(SURFACE);
+    let Design::Surface(runs) = &surface.design else { panic!("{:?}", surface.design) };
     assert_eq!(DesignKind::from_source(SURFACE), DesignKind::ResponseSurface);
     // Four corners, four points on axes, three times the centre.
-    assert_eq!((own.configurations.len(), Plan::new(&own).len()), (11, 22));
+    assert_eq!((surface.configurations.len(), Plan::new(&surface).len()), (11, 22));
     assert_eq!(levels(SURFACE, 0), ["4", "8", "12"]);
     assert_eq!(levels(SURFACE, 1), ["10", "505", "1000"]);
-    assert_eq!(own.configurations[9].label(), "data_files=8 rows_per_transaction=10");
-    let centres = own.configurations.iter().filter(|own| own.label().contains("run=")).count();
+    assert_eq!(surface.configurations[9].label(), "data_files=8 rows_per_transaction=10");
+    let centres = surface
+        .configurations
+        .iter()
+        .filter(|configuration| configuration.label().contains("run="))
+        .count();
     assert_eq!(centres, 2);
     let kind = "kind = \"response-surface\"";
     let rotatable = SURFACE.replace(kind, &format!("{kind}\naxial = \"rotatable\""));
@@ -49,40 +53,43 @@ fn levels_lie_between_and_beyond_those_of_the_file() {
     let log =
         SURFACE.replace(kind, &format!("{kind}\nlog_scale = [\"workload.rows_per_transaction\"]"));
     assert_eq!(levels(&log, 1), ["10", "100", "1000"]);
-    assert_eq!(runs.coded(&own.factors).len(), 11);
+    assert_eq!(runs.coded(&surface.factors).len(), 11);
 }
 
 #[test]
 fn orthogonal_blocks_alternate() {
     let kind = "kind = \"response-surface\"";
-    let own = SURFACE.replace(kind, &format!("{kind}\naxial = \"orthogonal-blocks\""));
-    let own = experiment(&own.replace("[10, 1000]", "[1000, 3000]"));
-    let plan = Plan::new(&own);
+    let surface = SURFACE.replace(kind, &format!("{kind}\naxial = \"orthogonal-blocks\""));
+    let experiment = experiment(&surface.replace("[10, 1000]", "[1000, 3000]"));
+    let plan = Plan::new(&experiment);
     // Four corners or four axial points, each with three centre points, in each of two repeats.
-    assert_eq!((own.configurations.len(), plan.len()), (14, 28));
+    assert_eq!((experiment.configurations.len(), plan.len()), (14, 28));
     let of_block = |block: u32| {
-        let mut runs: Vec<usize> =
-            plan.trials().filter(|it| it.block == block).map(|it| it.configuration).collect();
+        let mut runs: Vec<usize> = plan
+            .trials()
+            .filter(|trial| trial.block == block)
+            .map(|trial| trial.configuration)
+            .collect();
         runs.sort_unstable();
         runs
     };
     assert_eq!(of_block(1), [0, 1, 2, 3, 4, 5, 6]);
     assert_eq!(of_block(2), [7, 8, 9, 10, 11, 12, 13]);
     assert_eq!((of_block(3), of_block(4)), (of_block(1), of_block(2)));
-    let sequence: Vec<u32> = plan.trials().map(|it| it.sequence).collect();
+    let sequence: Vec<u32> = plan.trials().map(|trial| trial.sequence).collect();
     assert_eq!(sequence, (1..=28).collect::<Vec<u32>>());
 }
 
 #[test]
 fn box_behnken_has_no_corners() {
     let kind = "kind = \"response-surface\"";
-    let own = SURFACE
+    let surface = SURFACE
         .replace(kind, &format!("{kind}\nsurface = \"box-behnken\""))
         .replace("[repeats]", "\"workload.connections\" = [1, 9]\n[repeats]");
-    let own = experiment(&own);
-    assert_eq!(own.configurations.len(), 12 + 3);
-    let Design::Surface(runs) = &own.design else { panic!("{own:?}") };
-    for run in runs.coded(&own.factors) {
+    let experiment = experiment(&surface);
+    assert_eq!(experiment.configurations.len(), 12 + 3);
+    let Design::Surface(runs) = &experiment.design else { panic!("{experiment:?}") };
+    for run in runs.coded(&experiment.factors) {
         assert!(run.contains(&0.0), "{run:?}");
     }
 }

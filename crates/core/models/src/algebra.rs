@@ -5,13 +5,14 @@
 pub fn invert(matrix: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
     let n = matrix.len();
     let scale: Vec<f64> = (0..n).map(|row| matrix[row][row].sqrt()).collect();
-    if scale.iter().any(|own| !own.is_finite() || *own <= 0.0) {
+    if scale.iter().any(|scale| !scale.is_finite() || *scale <= 0.0) {
         return None;
     }
     let mut rows: Vec<Vec<f64>> = (0..n)
         .map(|row| {
-            let own = (0..n).map(|column| matrix[row][column] / (scale[row] * scale[column]));
-            own.chain((0..n).map(|column| f64::from(u8::from(row == column)))).collect()
+            let row_scaled =
+                (0..n).map(|column| matrix[row][column] / (scale[row] * scale[column]));
+            row_scaled.chain((0..n).map(|column| f64::from(u8::from(row == column)))).collect()
         })
         .collect();
     for column in 0..n {
@@ -24,10 +25,10 @@ pub fn invert(matrix: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
             return None;
         }
         rows[column].iter_mut().for_each(|value| *value /= head);
-        let own = rows[column].clone();
+        let row = rows[column].clone();
         for (_, other) in rows.iter_mut().enumerate().filter(|(at, _)| *at != column) {
             let factor = other[column];
-            other.iter_mut().zip(&own).for_each(|(value, own)| *value -= factor * own);
+            other.iter_mut().zip(&row).for_each(|(value, row)| *value -= factor * row);
         }
     }
     Some(
@@ -50,7 +51,7 @@ mod tests {
         for (at, row) in matrix.iter().enumerate() {
             for column in 0..3 {
                 let product: f64 =
-                    row.iter().zip(&inverse).map(|(own, other)| own * other[column]).sum();
+                    row.iter().zip(&inverse).map(|(row, other)| row * other[column]).sum();
                 let expected = f64::from(u8::from(at == column));
                 assert!((product - expected).abs() < 1e-6, "{at} {column} {product}");
             }

@@ -27,9 +27,9 @@ impl Weights {
     /// Weights for these levels.
     pub fn new(levels: &[Level], machine: &Machine) -> Self {
         let shares = shares(levels, machine);
-        let errors = origins(levels).filter_map(|own| {
-            let curve = Curve::average(&shares, own.seen, machine)?;
-            Some(own.error_of(&curve)? / own.octaves().max(1.0))
+        let errors = origins(levels).filter_map(|origin| {
+            let curve = Curve::average(&shares, origin.seen, machine)?;
+            Some(origin.error_of(&curve)? / origin.octaves().max(1.0))
         });
         Self { errors: errors.collect(), shares }
     }
@@ -55,9 +55,9 @@ impl Curve {
                 Some(Member { model: *model, weight: *weight, curve })
             })
             .collect();
-        let all: f64 = members.iter().map(|own| own.weight).sum();
-        for own in &mut members {
-            own.weight /= all;
+        let all: f64 = members.iter().map(|member| member.weight).sum();
+        for member in &mut members {
+            member.weight /= all;
         }
         (all > 0.0).then_some(Self::Average(members))
     }
@@ -71,11 +71,11 @@ fn shares(levels: &[Level], machine: &Machine) -> Vec<(Model, f64)> {
         .into_iter()
         .map(|model| {
             let errors: Vec<f64> =
-                origins(levels).filter_map(|own| own.error(model, machine)).collect();
+                origins(levels).filter_map(|origin| origin.error(model, machine)).collect();
             let square = if errors.is_empty() {
                 ERROR_UNTESTED.powi(2)
             } else {
-                errors.iter().map(|own| own * own).sum::<f64>() / errors.len() as f64
+                errors.iter().map(|error| error * error).sum::<f64>() / errors.len() as f64
             };
             (model, (square + ERROR_MIN.powi(2) + noise).powi(-2))
         })

@@ -37,7 +37,7 @@ impl Bounds {
             above = above.max(high_log - low_log - octave);
             below = below.max(low_log - high_log - octave);
         }
-        let fastest = levels.iter().map(|own| own.1.exp()).fold(0.0, f64::max);
+        let fastest = levels.iter().map(|level| level.1.exp()).fold(0.0, f64::max);
         let rates = [cpu_rate(&levels, machine), device_rate(&levels, machine)];
         // A resource that did more than it can was not measured right.
         let rate_max = rates.into_iter().flatten().filter(|rate| *rate > fastest).reduce(f64::min);

@@ -81,9 +81,9 @@ pub enum Curve {
 pub struct Member {
     /// The model.
     pub model: Model,
-    /// Its share.
+    /// The share.
     pub weight: f64,
-    /// Its fit.
+    /// The fit.
     pub curve: Curve,
 }
 
@@ -95,7 +95,7 @@ impl Level {
 }
 
 impl Model {
-    /// Those that are fitted by themselves.
+    /// Curves that are fitted by themselves.
     pub const ALL: [Self; 5] =
         [Self::Amdahl, Self::Universal, Self::Network, Self::SharedSyncs, Self::Device];
 
@@ -143,15 +143,15 @@ impl Curve {
         match self {
             Self::Average(members) => {
                 let mut logs = vec![0.0; n];
-                for own in members {
-                    let found = own.curve.throughputs(n)?;
-                    logs.iter_mut().zip(found).for_each(|(log, x)| *log += own.weight * x.ln());
+                for member in members {
+                    let found = member.curve.throughputs(n)?;
+                    logs.iter_mut().zip(found).for_each(|(log, x)| *log += member.weight * x.ln());
                 }
                 Some(logs.into_iter().map(f64::exp).collect())
             }
             Self::Law(fit) => (n <= network::CUSTOMERS_MAX)
                 .then(|| (1..=n).map(|n| fit.usl.throughput(n as f64)).collect()),
-            Self::Network(own) => own.throughputs(n),
+            Self::Network(network) => network.throughputs(n),
         }
     }
 
@@ -161,12 +161,12 @@ impl Curve {
             Self::Average(members) => {
                 let logs = members
                     .iter()
-                    .map(|own| Some(own.weight * own.curve.throughput(n)?.ln()))
+                    .map(|member| Some(member.weight * member.curve.throughput(n)?.ln()))
                     .sum::<Option<f64>>();
                 logs.map(f64::exp)
             }
             Self::Law(fit) => Some(fit.usl.throughput(n)),
-            Self::Network(own) => own.throughputs(n as usize)?.last().copied(),
+            Self::Network(network) => network.throughputs(n as usize)?.last().copied(),
         }
     }
 }
@@ -296,8 +296,8 @@ impl Bottlenecks {
             serial_s,
             delay_s,
         };
-        let squares = |own: &Self| {
-            let found = own.throughputs(most);
+        let squares = |curve: &Self| {
+            let found = curve.throughputs(most);
             found.map_or(f64::MAX, |found| {
                 means.iter().map(|(n, mean)| (found[n - 1] / mean).ln().powi(2)).sum()
             })

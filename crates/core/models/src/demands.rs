@@ -6,7 +6,7 @@ use serde::Serialize;
 /// Counters of a resource during a measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Counted {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// Kind of its time.
     pub kind: Kind,
@@ -35,7 +35,7 @@ pub enum Kind {
 /// A measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
-    /// Its length.
+    /// The length.
     pub elapsed_s: f64,
     /// Connections that worked.
     pub customers: f64,
@@ -52,7 +52,7 @@ pub struct Measured {
 /// A transaction's demand on a resource.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Demand {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// Kind of its time.
     pub kind: Kind,
@@ -132,20 +132,23 @@ impl Demands {
             demands: measured
                 .resources
                 .iter()
-                .map(|own| {
-                    let name = || own.name.clone();
-                    if own.seconds < 0.0 || !own.seconds.is_finite() {
-                        return Err(DemandError::Negative { name: name(), seconds: own.seconds });
+                .map(|resource| {
+                    let name = || resource.name.clone();
+                    if resource.seconds < 0.0 || !resource.seconds.is_finite() {
+                        return Err(DemandError::Negative {
+                            name: name(),
+                            seconds: resource.seconds,
+                        });
                     }
-                    let busy = own.seconds / elapsed_s / own.servers.unwrap_or(1.0);
-                    if own.servers.is_some() && busy > 1.0 + TOLERANCE {
+                    let busy = resource.seconds / elapsed_s / resource.servers.unwrap_or(1.0);
+                    if resource.servers.is_some() && busy > 1.0 + TOLERANCE {
                         return Err(DemandError::Impossible { name: name(), busy });
                     }
                     Ok(Demand {
                         name: name(),
-                        kind: own.kind,
-                        demand_s: own.seconds / transactions,
-                        operations: own.operations.map(|count| count / transactions),
+                        kind: resource.kind,
+                        demand_s: resource.seconds / transactions,
+                        operations: resource.operations.map(|count| count / transactions),
                         busy,
                     })
                 })

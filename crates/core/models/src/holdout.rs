@@ -161,14 +161,14 @@ impl Fitted {
         let ends = levels.iter().map(|level| level.n);
         let range = ends.fold((f64::MAX, 0.0_f64), |(low, high), n| (low.min(n), high.max(n)));
         let (prior, weight) = PRIOR_OCTAVE;
-        let errors = weights.errors.iter().map(|own| own * own);
+        let errors = weights.errors.iter().map(|error| error * error);
         let octave =
             (weight * prior * prior + errors.sum::<f64>()) / (weight + weights.errors.len() as f64);
         Some(Self {
             model,
             without: (0..levels.len())
                 .filter_map(|at| {
-                    let others = levels.iter().enumerate().filter(|(own, _)| *own != at);
+                    let others = levels.iter().enumerate().filter(|(index, _)| *index != at);
                     fit(&others.map(|(_, level)| level.clone()).collect::<Vec<_>>())
                 })
                 .collect(),
@@ -190,7 +190,10 @@ impl Fitted {
     /// between trials. Beyond the levels, their misses of the highest levels, predicted from those
     /// below, are added for each octave. Nothing is predicted beyond physical [`Bounds`].
     pub fn predict(&self, n: f64) -> Option<Prediction> {
-        let found = self.curve.throughput(n).filter(|own| *own > 0.0 && own.is_finite())?;
+        let found = self
+            .curve
+            .throughput(n)
+            .filter(|throughput| *throughput > 0.0 && throughput.is_finite())?;
         let anchor = if n > self.range.1 { self.anchor } else { 0.0 };
         let logs: Vec<f64> = self
             .without
@@ -208,7 +211,7 @@ impl Fitted {
         let variance = jackknife + self.between(n) + self.variance + beyond + self.noise;
         let half = variance.sqrt() * t_quantile(0.025, self.df);
         let bounds = self.bounds.at(n);
-        let within = |own: f64| own.clamp(bounds.low, bounds.high);
+        let within = |rate: f64| rate.clamp(bounds.low, bounds.high);
         let centre = found * anchor.exp();
         let interval = Interval { low: centre * (-half).exp(), high: centre * half.exp() };
         Some(Prediction { n, predicted: within(centre), interval: interval.map(within), distance })
@@ -217,8 +220,9 @@ impl Fitted {
     /// Variance of the logarithm between the models of an average.
     fn between(&self, n: f64) -> f64 {
         let Curve::Average(members) = &self.curve else { return 0.0 };
-        let logs =
-            members.iter().filter_map(|own| Some((own.weight, own.curve.throughput(n)?.ln())));
+        let logs = members
+            .iter()
+            .filter_map(|member| Some((member.weight, member.curve.throughput(n)?.ln())));
         let logs: Vec<(f64, f64)> = logs.filter(|(_, log)| log.is_finite()).collect();
         let mean: f64 = logs.iter().map(|(weight, log)| weight * log).sum();
         logs.iter().map(|(weight, log)| weight * (log - mean).powi(2)).sum()
@@ -256,25 +260,26 @@ pub fn judge(levels: &[Level], machine: &Machine, held_out: &[bool]) -> Result<J
     {
         return Err(JudgeError::NotPositive);
     }
-    let of = |wanted: bool| -> Vec<Level> {
-        let chosen = levels.iter().zip(held_out).filter(|(_, held)| **held == wanted);
+    let of = |is_held: bool| -> Vec<Level> {
+        let chosen = levels.iter().zip(held_out).filter(|(_, held)| **held == is_held);
         chosen.map(|(level, _)| level.clone()).collect()
     };
-    let (seen, unseen) = (of(false), of(true));
+    let (fitted, unseen) = (of(false), of(true));
     if unseen.is_empty() {
         return Err(JudgeError::NoneHeldOut);
     }
-    if seen.len() < 3 {
-        return Err(JudgeError::TooFewLeft { left: seen.len(), held_out: unseen.len() });
+    if fitted.len() < 3 {
+        return Err(JudgeError::TooFewLeft { left: fitted.len(), held_out: unseen.len() });
     }
-    let weights = Weights::new(&seen, machine);
+    let weights = Weights::new(&fitted, machine);
     let candidate = |model: Model| {
-        let fitted = Fitted::weighted(model, &seen, machine, &weights)?;
+        let fitted = Fitted::weighted(model, &fitted, machine, &weights)?;
         let tested: Vec<Tested> =
             unseen.iter().map(|level| fitted.test(level)).collect::<Option<_>>()?;
-        let error_median = median(&tested.iter().map(|own| own.error.abs()).collect::<Vec<_>>())?;
+        let error_median =
+            median(&tested.iter().map(|level| level.error.abs()).collect::<Vec<_>>())?;
         let factor_median =
-            median(&tested.iter().map(|own| own.prediction.factor()).collect::<Vec<_>>())?;
+            median(&tested.iter().map(|level| level.prediction.factor()).collect::<Vec<_>>())?;
         Some((Candidate { model, tested, error_median, factor_median }, fitted))
     };
     let (average, tested) = candidate(Model::Average).ok_or(JudgeError::NotPositive)?;

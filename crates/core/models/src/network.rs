@@ -46,7 +46,7 @@ pub struct Station {
 }
 
 impl Service {
-    /// Its speed with `n` there as a multiple of that with one, 1 or more.
+    /// The speed with `n` there as a multiple of that with one, 1 or more.
     pub fn rate(&self, n: f64) -> f64 {
         match self {
             Self::Delay => n,
@@ -123,32 +123,37 @@ impl Station {
 /// come first, where they are one and its weights are all there is: the time grows with customers x
 /// servers, and not with the square of the customers.
 pub fn throughputs(stations: &[Station], customers: usize) -> Option<Vec<f64>> {
-    let makes_sense = |own: &Station| {
-        own.demand_s >= 0.0 && own.demand_s.is_finite() && own.service.makes_sense()
+    let makes_sense = |station: &Station| {
+        station.demand_s >= 0.0 && station.demand_s.is_finite() && station.service.makes_sense()
     };
-    let takes_time = stations.iter().any(|own| own.demand_s > 0.0);
+    let takes_time = stations.iter().any(|station| station.demand_s > 0.0);
     if !takes_time || !stations.iter().all(makes_sense) || !(1..=CUSTOMERS_MAX).contains(&customers)
     {
         return None;
     }
-    let busy = stations.iter().filter(|own| own.demand_s > 0.0);
-    let (delays, queues): (Vec<&Station>, _) = busy.partition(|own| own.service == Service::Delay);
-    let constants = constants(delays.iter().map(|own| own.demand_s).sum(), &queues, customers);
+    let busy = stations.iter().filter(|station| station.demand_s > 0.0);
+    let (delays, queues): (Vec<&Station>, _) =
+        busy.partition(|busy| busy.service == Service::Delay);
+    let constants = constants(delays.iter().map(|delay| delay.demand_s).sum(), &queues, customers);
     Some(constants.windows(2).map(|pair| (pair[0] - pair[1]).exp()).collect())
 }
 
 /// Logarithms of the normalising constants of 0, 1, .. customers.
 fn constants(delay_s: f64, queues: &[&Station], customers: usize) -> Vec<f64> {
-    let Some(at) = queues.iter().position(|own| own.service == Service::Shared) else {
+    let Some(at) = queues.iter().position(|queue| queue.service == Service::Shared) else {
         let delay = Station { demand_s: delay_s, service: Service::Delay };
-        return queues.iter().fold(delay.weights(customers), |before, own| own.joined(&before));
+        return queues.iter().fold(delay.weights(customers), |before, queue| queue.joined(&before));
     };
     // Its weights, demand^n 2^(n - 1) / n! for n customers and 1 for none, are the mean of those of
     // a delay of twice the demand and those of no delay.
     let others = [&queues[..at], &queues[at + 1..]].concat();
     let without = constants(delay_s, &others, customers);
     let delayed = constants(delay_s + 2.0 * queues[at].demand_s, &others, customers);
-    without.iter().zip(delayed).map(|(one, other)| log_add(*one, other) - LN_2).collect()
+    without
+        .iter()
+        .zip(delayed)
+        .map(|(immediate, other)| log_add(*immediate, other) - LN_2)
+        .collect()
 }
 
 /// Transactions of one kind.
@@ -166,11 +171,11 @@ pub struct Class {
 ///
 /// Within some percent of the exact solution, worst where queues are of about one.
 pub fn several_classes(services: &[Service], classes: &[Class]) -> Option<Vec<f64>> {
-    let makes_sense = |own: &Class| {
-        own.customers > 0.0
-            && own.demands_s.len() == services.len()
-            && own.demands_s.iter().all(|demand_s| *demand_s >= 0.0 && demand_s.is_finite())
-            && own.demands_s.iter().any(|demand_s| *demand_s > 0.0)
+    let makes_sense = |class: &Class| {
+        class.customers > 0.0
+            && class.demands_s.len() == services.len()
+            && class.demands_s.iter().all(|demand_s| *demand_s >= 0.0 && demand_s.is_finite())
+            && class.demands_s.iter().any(|demand_s| *demand_s > 0.0)
     };
     if !classes.iter().all(makes_sense) || !services.iter().all(Service::makes_sense) {
         return None;
@@ -181,7 +186,7 @@ pub fn several_classes(services: &[Service], classes: &[Class]) -> Option<Vec<f6
     let mut found = vec![0.0; classes.len()];
     for _ in 0..ROUNDS_MAX {
         let all: Vec<f64> =
-            (0..stations).map(|at| queues.iter().map(|own| own[at]).sum()).collect();
+            (0..stations).map(|at| queues.iter().map(|queue| queue[at]).sum()).collect();
         let mut change = 0.0_f64;
         for ((class, queue), throughput) in classes.iter().zip(&mut queues).zip(&mut found) {
             let residences: Vec<f64> = (0..stations)
@@ -191,9 +196,9 @@ pub fn several_classes(services: &[Service], classes: &[Class]) -> Option<Vec<f6
                 })
                 .collect();
             *throughput = class.customers / residences.iter().sum::<f64>();
-            for (own, residence) in queue.iter_mut().zip(residences) {
-                change = change.max((*own - *throughput * residence).abs() / class.customers);
-                *own = *throughput * residence;
+            for (queue, residence) in queue.iter_mut().zip(residences) {
+                change = change.max((*queue - *throughput * residence).abs() / class.customers);
+                *queue = *throughput * residence;
             }
         }
         if change < 1e-10 {
@@ -229,10 +234,10 @@ pub struct Arriving {
 /// formula for one server and Allen and Cunneen's for several.
 pub fn arriving(rates: &[f64], rate: f64, dispersion: f64) -> Option<Arriving> {
     let busy = rate / rates.last()?;
-    if !(busy > 0.0 && busy < 1.0) || rates.iter().any(|own| *own <= 0.0) {
+    if !(busy > 0.0 && busy < 1.0) || rates.iter().any(|rate| *rate <= 0.0) {
         return None;
     }
-    let weights = weights(rates.iter().map(|own| rate / own));
+    let weights = weights(rates.iter().map(|station_rate| rate / station_rate));
     // With more than are taken at once each state has `busy` times the weight of the one before.
     let full = weights[rates.len()];
     let with_a_line = full * busy / (1.0 - busy);
@@ -250,8 +255,8 @@ pub fn arriving(rates: &[f64], rate: f64, dispersion: f64) -> Option<Arriving> {
 /// logarithms: with thousands the products exceed what a double holds.
 fn weights(ratios: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut logs = vec![0.0];
-    logs.extend(ratios.scan(0.0, |log, own| {
-        *log += own.ln();
+    logs.extend(ratios.scan(0.0, |log, ratio| {
+        *log += ratio.ln();
         Some(*log)
     }));
     let most = logs.iter().copied().fold(f64::MIN, f64::max);

@@ -58,7 +58,7 @@ pub enum Law {
 pub struct Fit {
     /// The law.
     pub law: Law,
-    /// Its coefficients.
+    /// The coefficients.
     pub usl: Usl,
     /// Standard errors of gamma, contention and coherency; 0 of one that is not fitted.
     pub errors: [f64; 3],
@@ -152,7 +152,7 @@ impl Fit {
     pub fn least_squares(points: &[Point], law: Law) -> Result<Self, FitError> {
         if !points
             .iter()
-            .all(|own| own.n > 0.0 && own.throughput > 0.0 && own.throughput.is_finite())
+            .all(|point| point.n > 0.0 && point.throughput > 0.0 && point.throughput.is_finite())
         {
             return Err(FitError::NotPositive);
         }
@@ -177,9 +177,9 @@ impl Fit {
             let (normal, slope) = normal(points, at, free);
             let damped: Vec<Vec<f64>> = (0..free.len())
                 .map(|row| {
-                    let mut own = normal[row].clone();
-                    own[row] *= 1.0 + damping;
-                    own
+                    let mut row_values = normal[row].clone();
+                    row_values[row] *= 1.0 + damping;
+                    row_values
                 })
                 .collect();
             let Some(inverse) = invert(&damped) else { break };
@@ -214,7 +214,7 @@ impl Fit {
         for (row, &r) in free.iter().enumerate() {
             for (column, &c) in free.iter().enumerate() {
                 covariance[r][c] =
-                    inverse.as_ref().map_or(f64::NAN, |own| own[row][column] * variance);
+                    inverse.as_ref().map_or(f64::NAN, |matrix| matrix[row][column] * variance);
             }
         }
         let errors = [0, 1, 2].map(|at: usize| covariance[at][at].sqrt());
@@ -282,13 +282,13 @@ fn variance(points: &[Point], usl: Usl, coefficients: usize) -> (f64, f64) {
     let means = levels
         .iter()
         .map(|n| {
-            let own: Vec<&Point> =
+            let points: Vec<&Point> =
                 points.iter().filter(|point| point.n.total_cmp(n).is_eq()).collect();
-            let sum: f64 = own
+            let sum: f64 = points
                 .iter()
                 .map(|point| point.weight.sqrt() * (point.throughput - usl.throughput(*n)))
                 .sum();
-            sum * sum / own.len() as f64
+            sum * sum / points.len() as f64
         })
         .sum::<f64>()
         / means_df;
@@ -296,7 +296,10 @@ fn variance(points: &[Point], usl: Usl, coefficients: usize) -> (f64, f64) {
 }
 
 fn squares(points: &[Point], usl: Usl) -> f64 {
-    points.iter().map(|own| own.weight * (own.throughput - usl.throughput(own.n)).powi(2)).sum()
+    points
+        .iter()
+        .map(|point| point.weight * (point.throughput - usl.throughput(point.n)).powi(2))
+        .sum()
 }
 
 /// The normal matrix of the linearised law, and its slope.
@@ -338,14 +341,14 @@ fn start(points: &[Point], free: &[usize]) -> Option<Usl> {
         return Some(Usl { gamma: most, contention: 0.0, coherency: 0.0 });
     }
     let share = |coefficient: usize| {
-        free.iter().position(|own| *own == coefficient).map_or(0.0, |at| found[at] / found[0])
+        free.iter().position(|index| *index == coefficient).map_or(0.0, |at| found[at] / found[0])
     };
     Some(Usl { gamma: 1.0 / found[0], contention: share(1), coherency: share(2) })
 }
 
 fn moved(from: Usl, free: &[usize], step: &[f64]) -> Usl {
     let by = |coefficient: usize| {
-        free.iter().position(|own| *own == coefficient).map_or(0.0, |at| step[at])
+        free.iter().position(|index| *index == coefficient).map_or(0.0, |at| step[at])
     };
     Usl {
         gamma: from.gamma + by(0),

@@ -45,10 +45,11 @@ fn the_network_finds_what_takes_time() {
     let found =
         Curve::fit(Model::Network, &levels(&truth, Some(0.002), &mut || 0.0), &with(Some(4)))
             .unwrap();
-    let Curve::Network(own) = found else { panic!("a network") };
+    let Curve::Network(network) = found else { panic!("a network") };
     assert!(
-        (own.serial_s / 0.0008 - 1.0).abs() < 0.02 && (own.delay_s / 0.005 - 1.0).abs() < 0.02,
-        "{own:?}"
+        (network.serial_s / 0.0008 - 1.0).abs() < 0.02
+            && (network.delay_s / 0.005 - 1.0).abs() < 0.02,
+        "{network:?}"
     );
 }
 
@@ -87,10 +88,10 @@ fn intervals_of_levels_that_were_not_seen_hold_what_they_promise() {
             let held_out = LEVELS.map(|n| n > 16.0);
             let processors = if at == 1 { 8 } else { 2 };
             let judged = holdout::judge(&levels, &with(Some(processors)), &held_out).unwrap();
-            for own in &judged.candidates[0].tested {
-                held += u32::from(own.covered);
+            for level in &judged.candidates[0].tested {
+                held += u32::from(level.covered);
                 all += 1;
-                errors.push(own.error.abs());
+                errors.push(level.error.abs());
             }
         }
     }
@@ -109,8 +110,8 @@ fn error_grows_with_the_distance() {
     for model in [Model::Amdahl, Model::Universal, Model::Network] {
         let fitted = Fitted::fit(model, &levels, &with(Some(2))).unwrap();
         let width = |n: f64| {
-            let own = fitted.predict(n).unwrap();
-            (own.distance, (own.interval.high / own.interval.low).ln())
+            let predict = fitted.predict(n).unwrap();
+            (predict.distance, (predict.interval.high / predict.interval.low).ln())
         };
         let (inside, near, far) = (width(48.0), width(128.0), width(512.0));
         assert_eq!(
@@ -140,7 +141,7 @@ fn too_little_to_tell_is_refused() {
     let flat = levels(&|_| 500.0, None, &mut || 0.0);
     let judged = holdout::judge(&flat, &with(None), &LEVELS.map(|n| n > 16.0)).unwrap();
     assert!(
-        judged.candidates[0].tested.iter().all(|own| own.error.abs() < 0.02 && own.covered),
+        judged.candidates[0].tested.iter().all(|level| level.error.abs() < 0.02 && level.covered),
         "{judged:?}"
     );
 }

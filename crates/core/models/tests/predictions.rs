@@ -147,7 +147,8 @@ impl Rates {
     }
 
     fn print(&self, of: &str) {
-        let [factor, error] = [&self.factors, &self.errors].map(|own| Self::median(own));
+        let [factor, error] =
+            [&self.factors, &self.errors].map(|estimates| Self::median(estimates));
         println!("{of}: {:.3} {factor:.2} {error:.3}", self.coverage());
     }
 
@@ -164,10 +165,10 @@ fn simulate(random: &mut Random, law: Law, noise: f64, levels: u32, octaves: u32
     let mut rates = Rates::default();
     for _ in 0..EXPERIMENTS {
         let target = law.draw(random);
-        let seen: Vec<Level> =
+        let recorded: Vec<Level> =
             (0..levels).map(|at| target.measure(random, 1 << at, noise)).collect();
         let machine = Machine { processors: Some(target.processors), probed: Vec::new() };
-        let fitted = Fitted::fit(Model::Average, &seen, &machine).unwrap();
+        let fitted = Fitted::fit(Model::Average, &recorded, &machine).unwrap();
         let n = 1_usize << (levels - 1 + octaves);
         let prediction = fitted.predict(n as f64).unwrap();
         // What the interval is for: the mean of as many trials as the levels have.
@@ -186,14 +187,14 @@ fn one_octave_beyond_the_levels() {
     println!("coverage, median factor of the interval, median error; {EXPERIMENTS} targets each");
     let mut all = Rates::default();
     for law in LAWS {
-        let mut own = Rates::default();
+        let mut rates = Rates::default();
         for noise in NOISES {
             for levels in [4, 5] {
-                own.add(simulate(&mut random, law, noise, levels, 1));
+                rates.add(simulate(&mut random, law, noise, levels, 1));
             }
         }
-        own.print(&format!("{law:?}"));
-        all.add(own);
+        rates.print(&format!("{law:?}"));
+        all.add(rates);
     }
     all.print("all");
     let (coverage, factor) = (all.coverage(), Rates::median(&all.factors));

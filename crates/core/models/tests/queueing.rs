@@ -27,17 +27,19 @@ fn mean_value_analysis(stations: &[Station], customers: usize) -> Vec<f64> {
         let residence: Vec<f64> = stations
             .iter()
             .zip(&probabilities)
-            .map(|(own, p)| {
+            .map(|(station, p)| {
                 (1..=n)
-                    .map(|j| j as f64 * own.demand_s / own.service.rate(j as f64) * p[j - 1])
+                    .map(|j| {
+                        j as f64 * station.demand_s / station.service.rate(j as f64) * p[j - 1]
+                    })
                     .sum()
             })
             .collect();
         let throughput = n as f64 / residence.iter().sum::<f64>();
-        for (own, p) in stations.iter().zip(&mut probabilities) {
+        for (station, p) in stations.iter().zip(&mut probabilities) {
             let mut next = vec![0.0; n + 1];
             for j in 1..=n {
-                next[j] = throughput * own.demand_s / own.service.rate(j as f64) * p[j - 1];
+                next[j] = throughput * station.demand_s / station.service.rate(j as f64) * p[j - 1];
             }
             next[0] = 1.0 - next[1..].iter().sum::<f64>();
             *p = next;
@@ -111,12 +113,12 @@ fn many_processors_under_a_heavy_load() {
     close(found[1999], 1000.0, 1e-9);
 }
 
-/// One server, of which one is taken at a time, is M/M/1: 5 ms at 80 % become 25 ms. Two are M/M/2.
+/// A server, of which one is taken at a time, is M/M/1: 5 ms at 80 % become 25 ms. Two are M/M/2.
 /// A network that takes everybody is an open one, of which each station stands by itself (Jackson).
 #[test]
 fn arrivals_at_a_rate_as_by_formula() {
     let all_s = |rates: &[f64], rate| {
-        arriving(rates, rate, 1.0).map(|own| own.line_s + own.inside_s).unwrap()
+        arriving(rates, rate, 1.0).map(|station| station.line_s + station.inside_s).unwrap()
     };
     close(all_s(&[200.0], 160.0), 0.025, 1e-12);
     close(arriving(&[200.0], 160.0, 1.0).unwrap().inside_s, 0.005, 1e-12);
@@ -271,9 +273,10 @@ fn group_commit_as_simpy_finds() {
 #[test]
 fn two_classes_as_in_the_textbook() {
     let class = |demands_s: [f64; 2]| Class { customers: 1.0, demands_s: demands_s.into() };
-    let one = Service::Servers(1);
+    let servers = Service::Servers(1);
     let found =
-        several_classes(&[one.clone(), one], &[class([1.0, 3.0]), class([2.0, 4.0])]).unwrap();
+        several_classes(&[servers.clone(), servers], &[class([1.0, 3.0]), class([2.0, 4.0])])
+            .unwrap();
     close(found[0], 3.0 / 19.0, 0.03);
     close(found[1], 2.0 / 19.0, 0.03);
 }
@@ -314,11 +317,15 @@ fn a_class_and_its_halves() {
         .collect();
     for customers in [1_u32, 5, 20, 60] {
         let all = f64::from(customers);
-        let one = several_classes(&services, &[class(all)]).unwrap()[0];
-        close(one, throughputs(&exact, customers as usize).unwrap()[customers as usize - 1], 0.05);
+        let single_class = several_classes(&services, &[class(all)]).unwrap()[0];
+        close(
+            single_class,
+            throughputs(&exact, customers as usize).unwrap()[customers as usize - 1],
+            0.05,
+        );
         let halves = several_classes(&services, &[class(all / 2.0), class(all / 2.0)]).unwrap();
         close(halves[0], halves[1], 1e-9);
-        close(halves[0], one / 2.0, 0.06);
+        close(halves[0], single_class / 2.0, 0.06);
     }
     assert_eq!(several_classes(&services, &[Class { customers: 1.0, demands_s: vec![0.1] }]), None);
     assert_eq!(several_classes(&services, &[class(0.0)]), None);
@@ -338,8 +345,8 @@ fn what_is_drawn_waits_alike() {
     };
     let residences = network.residences_s(16).unwrap();
     close(residences.iter().sum::<f64>(), 16.0 / network.throughputs(16).unwrap()[15], 1e-6);
-    for (at, own) in [[2.795_51, 11.306_62], [0.187_02, 0.933_94]].into_iter().enumerate() {
-        for (kind, simulated) in own.into_iter().enumerate() {
+    for (at, row_times) in [[2.795_51, 11.306_62], [0.187_02, 0.933_94]].into_iter().enumerate() {
+        for (kind, simulated) in row_times.into_iter().enumerate() {
             let times = [[0.5, 0.1], [2.0, 0.5]][kind][at] / demand(at);
             close(residences[at] * times, simulated, 0.04);
         }

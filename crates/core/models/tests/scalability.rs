@@ -113,9 +113,9 @@ fn bad_input() {
     let few = Fit::least_squares(&absolute(&SPECSDM91[..3]), Law::Universal).unwrap_err();
     assert_eq!(few, FitError::TooFewLevels { levels: 3, needed: 4 });
     // One level measured many times is one level.
-    let one = [Point::relative(4.0, 100.0); 9];
+    let identical = [Point::relative(4.0, 100.0); 9];
     assert_eq!(
-        Fit::least_squares(&one, Law::Amdahl).unwrap_err(),
+        Fit::least_squares(&identical, Law::Amdahl).unwrap_err(),
         FitError::TooFewLevels { levels: 1, needed: 3 }
     );
     let negative = absolute(&[(1.0, 1.0), (2.0, -2.0), (3.0, 2.5), (4.0, 3.0)]);
@@ -143,12 +143,16 @@ fn intervals_hold_what_they_promise() {
                     }));
             }
             let fit = Fit::least_squares(&points, Law::Universal).unwrap();
-            held[0] +=
-                usize::from(fit.interval(1).is_some_and(|own| own.contains(truth.contention)));
-            held[1] +=
-                usize::from(fit.interval(2).is_some_and(|own| own.contains(truth.coherency)));
+            held[0] += usize::from(
+                fit.interval(1).is_some_and(|interval| interval.contains(truth.contention)),
+            );
+            held[1] += usize::from(
+                fit.interval(2).is_some_and(|interval| interval.contains(truth.coherency)),
+            );
             let peak = truth.peak().unwrap();
-            held[2] += usize::from(fit.peak_interval().is_some_and(|own| own.contains(peak)));
+            held[2] += usize::from(
+                fit.peak_interval().is_some_and(|peak_interval| peak_interval.contains(peak)),
+            );
         }
         let shares = held.map(|held| held as f64 / EXPERIMENTS as f64);
         println!("{trials} trials of a level: contention, coherency, peak {shares:?}");

@@ -8,7 +8,7 @@ pub struct DeviceUse {
     /// Volumes that it carries, `default` for the work directory; of existing files and devices
     /// their paths.
     pub volume: VolumeNames,
-    /// Its name: `vda`, `loop3`.
+    /// The name: `vda`, `loop3`.
     pub device: String,
     /// Reads that ended, after the kernel merged adjacent ones.
     pub reads: u64,
@@ -48,8 +48,8 @@ pub struct Disagreement {
     pub written: Option<(u64, u64)>,
 }
 
-/// Compares the bytes that a load read and wrote by direct I/O with the kernel's counters of its devices; `None` when they
-/// agree within 2 % or 1 MiB, whichever is larger, and without devices.
+/// Compares the bytes that a load read and wrote by direct I/O with the kernel's counters of its
+/// devices; `None` when they agree within 2 % or 1 MiB, whichever is larger, and without devices.
 ///
 /// Bytes are compared and not I/Os, because the kernel splits and merges. A mirror writes
 /// everything to each of its devices: a whole multiple is not a disagreement; see [`write_copies`].
@@ -91,9 +91,9 @@ fn copies(ours: u64, devices: u64) -> Option<u64> {
 }
 
 impl Disagreement {
-    /// One sentence with the figures, for a warning.
+    /// A sentence with the figures, for a warning.
     pub fn sentence(&self) -> String {
-        let one = |(verb, preposition): (&str, &str), (ours, devices): (u64, u64)| {
+        let sentence = |(verb, preposition): (&str, &str), (ours, devices): (u64, u64)| {
             let (ours, devices) = (ours as f64 / 1e6, devices as f64 / 1e6);
             format!(
                 "the load {verb} {ours:.1} MB, the kernel counted {devices:.1} MB {preposition} \
@@ -101,8 +101,8 @@ impl Disagreement {
             )
         };
         let parts = [
-            self.read.map(|bytes| one(("read", "from"), bytes)),
-            self.written.map(|bytes| one(("wrote", "to"), bytes)),
+            self.read.map(|bytes| sentence(("read", "from"), bytes)),
+            self.written.map(|bytes| sentence(("wrote", "to"), bytes)),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
     }

@@ -21,18 +21,18 @@ pub struct TrialRef {
 pub struct Tally {
     /// All of them, less those that adaptive repeats have made needless so far.
     pub planned: usize,
-    /// Those that were measured to the end.
+    /// Trials that were measured to the end.
     pub done: usize,
-    /// Those that have failed as often as they may.
+    /// Trials that have failed as often as they may.
     pub failed: usize,
-    /// Those of the failed ones that `limits.trial_time` stopped; they are not run again.
+    /// Failed trials that `limits.trial_time` stopped; they are not run again.
     pub timeouts: usize,
-    /// Those of the failed ones that a search ended early; they are not run again.
+    /// Failed trials that a search ended early; they are not run again.
     pub futile: usize,
 }
 
 impl Tally {
-    /// Those that have been neither done nor given up as failed.
+    /// Trials that have been neither done nor given up as failed.
     pub fn not_run(&self) -> usize {
         self.planned.saturating_sub(self.done + self.failed)
     }
@@ -132,7 +132,7 @@ pub enum Event {
         trial: TrialRef,
         /// Seconds of the whole trial.
         wall_s: f64,
-        /// Its responses.
+        /// The responses.
         responses: Vec<Response>,
         /// Short names of its warnings.
         warnings: Vec<String>,
@@ -178,7 +178,7 @@ pub enum Event {
     },
     /// Something the user should know.
     Warning {
-        /// One sentence.
+        /// A sentence.
         text: String,
     },
     /// The session is over.

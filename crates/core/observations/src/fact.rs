@@ -32,9 +32,9 @@ impl FactName {
         Fact { name: self.name.into(), unit: self.unit.into(), value }
     }
 
-    /// Its value in a trial; `None` where the trial does not have it.
-    pub fn read(self, seen: &Observations) -> Option<f64> {
-        seen.fact(self.name)
+    /// The value in a trial; `None` where the trial does not have it.
+    pub fn read(self, observations: &Observations) -> Option<f64> {
+        observations.fact(self.name)
     }
 }
 
@@ -73,16 +73,18 @@ impl FactFamily {
     }
 
     /// The value of one member in a trial.
-    pub fn read(self, member: &str, seen: &Observations) -> Option<f64> {
-        seen.facts
+    pub fn read(self, member: &str, observations: &Observations) -> Option<f64> {
+        observations
+            .facts
             .iter()
             .find(|fact| fact.name.strip_prefix(self.prefix) == Some(member))
             .map(|fact| fact.value)
     }
 
     /// The members that a trial has, with their values, in the order of the recording.
-    pub fn members(self, seen: &Observations) -> impl Iterator<Item = (&str, f64)> {
-        seen.facts
+    pub fn members(self, observations: &Observations) -> impl Iterator<Item = (&str, f64)> {
+        observations
+            .facts
             .iter()
             .filter_map(move |fact| Some((fact.name.strip_prefix(self.prefix)?, fact.value)))
     }

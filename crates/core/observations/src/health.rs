@@ -10,11 +10,11 @@ pub struct LoadHealth {
     pub run_delay_share: f64,
     /// Transactions that an open-loop schedule intended.
     pub sends_intended: u64,
-    /// Those that an idle connection started later than 1 ms after the intended time.
+    /// Sends that an idle connection started later than 1 ms after the intended time.
     pub sends_missed: u64,
     /// The worst such delay in microseconds.
     pub send_delay_us_max: u64,
-    /// Those that were started later than 1 ms after the intended time because every connection
+    /// Sends that were started later than 1 ms after the intended time because every connection
     /// was busy; `None`: not an open loop, or not counted.
     #[serde(default)]
     pub sends_late: Option<u64>,
@@ -47,7 +47,7 @@ pub struct MachineLoad {
 pub struct Warning {
     /// Kind of the reason.
     pub kind: WarningKind,
-    /// One sentence with the figure behind it.
+    /// A sentence with the figure behind it.
     pub detail: String,
 }
 

@@ -45,8 +45,8 @@ impl Default for Histogram {
 impl PartialEq for Histogram {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
-            (Form::Packed(own), Form::Packed(other)) if own == other => true,
-            (Form::Figures(own), Form::Figures(other)) => own == other,
+            (Form::Packed(packed), Form::Packed(other)) if packed == other => true,
+            (Form::Figures(figures), Form::Figures(other)) => figures == other,
             _ => self.len() == other.len() && self.slots() == other.slots(),
         }
     }
@@ -92,7 +92,7 @@ impl Histogram {
         Self(Form::Packed(Packed::from_slots(&sums)))
     }
 
-    /// One of which only these figures are known, as [`Histogram::len`] and
+    /// A histogram of which only these figures are known, as [`Histogram::len`] and
     /// [`Histogram::min_mean_max_ns`] give them: a text says no more of most latencies, and the
     /// thousands of a large recording take time to read. It has no percentiles and adds nothing
     /// to a sum.
@@ -134,9 +134,8 @@ impl Histogram {
         };
         let (mut slots, mut below, mut last) = (packed.slots(), 0, None::<Slot>);
         percentiles.map(|percentile| {
-            let wanted =
-                ((percentile / 100.0).min(1.0) * packed.len() as f64).ceil().max(1.0) as u64;
-            while below < wanted {
+            let rank = ((percentile / 100.0).min(1.0) * packed.len() as f64).ceil().max(1.0) as u64;
+            while below < rank {
                 let Some(slot) = slots.next() else { break };
                 below += slot.count;
                 last = Some(slot);
@@ -305,9 +304,9 @@ mod tests {
         }
         assert_eq!(Histogram::sum(&[&left, &right]), whole);
         let parts = [0, 1, 2].map(|part| {
-            let mut own = Histogram::default();
-            (1..10_000_u64).filter(|i| i % 3 == part).for_each(|i| own.record(i * 777));
-            own
+            let mut histogram = Histogram::default();
+            (1..10_000_u64).filter(|i| i % 3 == part).for_each(|i| histogram.record(i * 777));
+            histogram
         });
         assert_eq!(Histogram::sum(&parts.each_ref()), whole);
         assert!(Histogram::sum(&[]).is_empty());
@@ -359,7 +358,7 @@ mod tests {
         let percentiles = [0.0, 0.001, 10.0, 50.0, 99.0, 99.999, 100.0];
         assert_eq!(
             read.percentiles_ns(percentiles),
-            percentiles.map(|own| theirs.value_at_percentile(own))
+            percentiles.map(|percentile| theirs.value_at_percentile(percentile))
         );
         for percentile in percentiles {
             assert_eq!(

@@ -11,7 +11,7 @@ pub const BEYOND_MIN: f64 = 10.0;
 /// The distribution that a percentile of a trial comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Percentile {
-    /// Its percentile: 99 is the value that 1 % of the values exceed.
+    /// The percentile: 99 is the value that 1 % of the values exceed.
     pub percent: f64,
     /// Values of the trial that it is taken from.
     pub values: u64,

@@ -39,7 +39,7 @@ pub struct Profile {
 /// A function on a stack.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Frame {
-    /// Its name, readable, or [`UNKNOWN`].
+    /// The name, readable, or [`UNKNOWN`].
     pub function: String,
     /// Index into [`Profile::modules`].
     pub module: usize,
@@ -88,8 +88,8 @@ impl Profile {
                     *total += stack.samples;
                 }
             }
-            if let Some((own, _)) = stack.frames.last().and_then(|leaf| counts.get_mut(*leaf)) {
-                *own += stack.samples;
+            if let Some((count, _)) = stack.frames.last().and_then(|leaf| counts.get_mut(*leaf)) {
+                *count += stack.samples;
             }
         }
         counts

@@ -43,7 +43,7 @@ pub struct CountedStatement {
     pub user: String,
     /// True if clients sent it, not a function that they called.
     pub is_top: bool,
-    /// Its text.
+    /// The text.
     pub text: String,
     /// True if the server reset its counter within the interval, so some is missing.
     pub is_partial: bool,
@@ -51,7 +51,7 @@ pub struct CountedStatement {
     pub counters: BTreeMap<String, u64>,
     /// Hash of `plan`.
     pub plan_hash: Option<String>,
-    /// Its plan at the end of the interval, one operator a line, indented below the one that reads
+    /// The plan at the end of the interval, one operator a line, indented below the one that reads
     /// it, without estimates.
     pub plan: Option<String>,
 }

@@ -2,7 +2,7 @@ use crate::{FromValue, Observations, Response, Role, Roles, Throttle, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One run of an experiment as the store holds it: all that analysis and reports may use.
+/// A run of an experiment as the store holds it: all that analysis and reports may use.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Recording {
     /// The run itself.
@@ -116,7 +116,7 @@ pub struct FactorRecord {
     pub hard_to_change: bool,
 }
 
-/// One level for each factor.
+/// A level for each factor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ConfigurationRecord {
     /// Stable identity: a hash of the settings, the same in every run with the same settings.
@@ -152,11 +152,11 @@ pub struct FileRecord {
     /// Source of the name: the path of a setting, a hook of a volume, or an option of a quick
     /// command.
     pub named_by: String,
-    /// Its path as named.
+    /// The path as named.
     pub path: String,
     /// SHA-256 of its content in hexadecimal, as `sha256sum` prints it.
     pub sha256: String,
-    /// Its content, with stars for the passwords in it.
+    /// The content, with stars for the passwords in it.
     pub content: String,
 }
 
@@ -169,7 +169,7 @@ pub struct LevelRecord {
     pub level: String,
 }
 
-/// One run of one configuration.
+/// A run of one configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialRecord {
     /// Index into [`Recording::configurations`].
@@ -215,12 +215,12 @@ impl TrialRecord {
     /// profile, statements and the output of hooks.
     #[must_use]
     pub fn without_details(&self) -> Self {
-        let observations = self.observations.as_ref().map(|seen| Observations {
+        let observations = self.observations.as_ref().map(|observation| Observations {
             series: Vec::new(),
             plans: Vec::new(),
             profile: None,
             statements: Vec::new(),
-            ..seen.clone()
+            ..observation.clone()
         });
         Self { observations, hooks: Vec::new(), ..self.clone() }
     }
@@ -282,7 +282,7 @@ impl Recording {
     pub fn responses(&self) -> Vec<&Response> {
         let mut distinct: Vec<&Response> = Vec::new();
         let all = self.trials.iter().filter_map(|trial| trial.observations.as_ref());
-        for response in all.flat_map(|seen| &seen.responses) {
+        for response in all.flat_map(|observations| &observations.responses) {
             if !distinct
                 .iter()
                 .any(|known| known.name == response.name && known.unit == response.unit)
@@ -295,9 +295,9 @@ impl Recording {
 
     /// Trials that count: of a block that another machine repeated, those of the last one.
     pub fn valid(&self) -> impl Iterator<Item = &TrialRecord> {
-        let own = self.trials.iter().filter(|trial| trial.machine.is_some());
+        let trials = self.trials.iter().filter(|trial| trial.machine.is_some());
         let machines: BTreeMap<u32, &String> =
-            own.filter_map(|trial| Some((trial.block, trial.machine.as_ref()?))).collect();
+            trials.filter_map(|trial| Some((trial.block, trial.machine.as_ref()?))).collect();
         self.trials.iter().filter(move |trial| {
             machines.get(&trial.block).is_none_or(|last| trial.machine.as_ref() == Some(*last))
         })
@@ -308,10 +308,10 @@ impl Recording {
     pub fn done(&self) -> impl Iterator<Item = (&TrialRecord, &Observations)> {
         let place = |trial: &TrialRecord| (trial.configuration, trial.block);
         let timed_out: BTreeSet<_> =
-            self.trials.iter().filter(|it| it.timed_out()).map(place).collect();
+            self.trials.iter().filter(|trial| trial.timed_out()).map(place).collect();
         self.valid().filter_map(move |trial| match (&trial.status, &trial.observations) {
-            (TrialStatus::Done, Some(seen)) if !timed_out.contains(&place(trial)) => {
-                Some((trial, seen))
+            (TrialStatus::Done, Some(observations)) if !timed_out.contains(&place(trial)) => {
+                Some((trial, observations))
             }
             _ => None,
         })

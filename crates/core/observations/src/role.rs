@@ -53,8 +53,8 @@ impl Roles {
 
     /// Paths of the settings with one of these roles, role by role.
     pub fn paths<'a>(&'a self, roles: &'a [Role]) -> impl Iterator<Item = &'a str> {
-        roles.iter().flat_map(|wanted| {
-            let with_role = self.0.iter().filter(move |(_, role)| *role == wanted);
+        roles.iter().flat_map(|requested| {
+            let with_role = self.0.iter().filter(move |(_, role)| *role == requested);
             with_role.map(|(path, _)| path.as_str())
         })
     }

@@ -13,7 +13,7 @@ pub struct Series {
     /// Length of an interval in seconds; 0: one value for each run of a command, in the order in
     /// which they began.
     pub interval_s: f64,
-    /// One value an interval. The last interval of the warm-up and of the measurement may be cut
+    /// A value an interval. The last interval of the warm-up and of the measurement may be cut
     /// short: they are scaled by the length that they have, and left out where that is under a
     /// tenth.
     pub values: Vec<f64>,

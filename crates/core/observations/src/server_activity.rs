@@ -77,7 +77,7 @@ pub struct BlockedTime {
     pub blocker: String,
     /// The state of the blocker.
     pub blocker_state: String,
-    /// Its client: `user application`.
+    /// The client: `user application`.
     pub blocker_client: String,
     /// The statement that waited.
     pub victim: String,
@@ -153,7 +153,7 @@ pub struct CounterTable {
 /// A column of a [`CounterTable`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CounterColumn {
-    /// Its heading.
+    /// The heading.
     pub heading: String,
     /// Unit of its values.
     pub unit: CounterUnit,
@@ -214,7 +214,7 @@ pub struct ActivityCell {
     pub process: String,
     /// True if it works for a client: the client's process, or a worker of its query.
     pub for_client: bool,
-    /// Its wait; `None`: running, or ready to run.
+    /// The wait; `None`: running, or ready to run.
     pub wait_type: Option<String>,
     /// Our class of the wait; `None` with `wait_type`.
     pub class: Option<WaitClass>,
@@ -255,7 +255,7 @@ pub struct ProcessUse {
 pub struct WaitingTask {
     /// The waiting session.
     pub session: TaskSession,
-    /// Its wait type.
+    /// The wait type.
     pub wait_type: String,
     /// Seconds that it has waited, where the engine reports it.
     pub waited_s: Option<f64>,
@@ -289,7 +289,7 @@ pub struct TaskSession {
     pub state: String,
     /// Seconds in this state.
     pub state_s: Option<f64>,
-    /// Its statement, or its last one.
+    /// The statement, or its last one.
     pub statement: String,
     /// Seconds since the statement began.
     pub statement_s: Option<f64>,

@@ -96,13 +96,13 @@ pub struct Cache {
 /// A NUMA node: processors and the memory that is near to them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NumaNode {
-    /// Its number.
+    /// The number.
     pub node: u32,
-    /// Its processors: `0-7,16-23`; empty of a node that has only memory.
+    /// The processors: `0-7,16-23`; empty of a node that has only memory.
     pub cpus: String,
     /// The number of these.
     pub cpu_count: u32,
-    /// Its memory in bytes.
+    /// The memory in bytes.
     pub memory_bytes: Option<u64>,
     /// The distance of each node, in the order of the nodes; 10 is the node itself.
     pub distances: Vec<u32>,
@@ -154,9 +154,9 @@ pub struct Limits {
 /// A setting of the operating system.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SystemSetting {
-    /// Its name: `vm.swappiness`.
+    /// The name: `vm.swappiness`.
     pub name: String,
-    /// Its value; where processors differ, each with how many have it. `None`: it could not be
+    /// The value; where processors differ, each with how many have it. `None`: it could not be
     /// read.
     pub value: Option<String>,
 }
@@ -169,7 +169,7 @@ pub struct SurveyedServer {
     pub engine: String,
     /// Where it was reached, without user and password.
     pub address: String,
-    /// Its version: `PostgreSQL 15.18`.
+    /// The version: `PostgreSQL 15.18`.
     pub version: String,
     /// True if it is a process of the surveyed machine, as far as known.
     pub is_local: bool,
@@ -181,21 +181,21 @@ pub struct SurveyedServer {
     pub settings: Vec<ServerSetting>,
     /// Extensions in the database that was connected to: name and version.
     pub extensions: Vec<Extension>,
-    /// Its databases, the largest first.
+    /// The databases, the largest first.
     pub databases: Vec<Database>,
 }
 
 /// A setting of a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerSetting {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its value in `unit`; `None`: it is a text, which may tell of users or secrets, and is not
+    /// The value in `unit`; `None`: it is a text, which may tell of users or secrets, and is not
     /// recorded.
     pub value: Option<String>,
     /// Unit of value and default: `8kB`, `ms`.
     pub unit: Option<String>,
-    /// Its built-in value; `None` where the value is not recorded.
+    /// The built-in value; `None` where the value is not recorded.
     pub default: Option<String>,
     /// The source of the value: `default`, `configuration file`, `command line`, `database`.
     pub source: String,
@@ -210,18 +210,18 @@ pub struct ServerSetting {
 /// An extension.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extension {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its version.
+    /// The version.
     pub version: String,
 }
 
 /// A database.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Database {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its size in bytes; `None`: we may not ask.
+    /// The size in bytes; `None`: we may not ask.
     pub bytes: Option<u64>,
 }
 
@@ -288,9 +288,9 @@ pub enum Weight {
 pub struct Advice {
     /// Name of the rule, the same in every version: `partition-sector`.
     pub rule: &'static str,
-    /// Its importance.
+    /// The importance.
     pub weight: Weight,
-    /// Its subject: a device, a mounted folder, a setting, a server.
+    /// The subject: a device, a mounted folder, a setting, a server.
     pub subject: String,
     /// The finding, with figures.
     pub fact: String,

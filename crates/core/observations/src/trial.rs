@@ -82,7 +82,7 @@ impl Observations {
 
     /// The mean of the latencies with this name, in seconds; `None` without any.
     pub fn mean_latency_s(&self, name: &str) -> Option<f64> {
-        let histogram = self.latency(name).filter(|own| !own.is_empty())?;
+        let histogram = self.latency(name).filter(|latency| !latency.is_empty())?;
         Some(histogram.min_mean_max_ns().1 / 1e9)
     }
 
@@ -128,7 +128,7 @@ pub struct Latency {
 pub struct ScriptStatement {
     /// Name of the script.
     pub script: String,
-    /// Its text as it stands there, with stars for the passwords in it.
+    /// The text as it stands there, with stars for the passwords in it.
     pub text: String,
     /// The number of times that it succeeded.
     pub count: u64,

@@ -17,13 +17,13 @@ pub struct VolumeFacts {
 pub struct MountFacts {
     /// Where it is mounted.
     pub folder: String,
-    /// Its type: `ext4`.
+    /// The type: `ext4`.
     pub file_system: String,
     /// Mounted source: a device, or a name.
     pub source: String,
     /// Options of the mount and of the file system: `rw,relatime,discard`.
     pub options: String,
-    /// Its block, the least that it allocates and writes, in bytes.
+    /// The block, the least that it allocates and writes, in bytes.
     pub block_bytes: Option<u64>,
     /// Stripe unit that it was made for, in bytes: what one disk gets before the next (xfs su).
     pub stripe_unit_bytes: Option<u64>,
@@ -34,7 +34,7 @@ pub struct MountFacts {
     pub btrfs_data: Vec<String>,
     /// Profiles of metadata.
     pub btrfs_metadata: Vec<String>,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub size_bytes: Option<u64>,
     /// Free bytes for unprivileged use.
     pub free_bytes: Option<u64>,
@@ -44,9 +44,9 @@ pub struct MountFacts {
 /// (Documentation/ABI/stable/sysfs-block). A partition has the limits and the queue of its disk.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct DeviceFacts {
-    /// Its name: `vda1`, `md0`, `loop3`.
+    /// The name: `vda1`, `md0`, `loop3`.
     pub name: String,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub size_bytes: Option<u64>,
     /// Of a partition: where it lies on its disk.
     pub partition: Option<PartitionFacts>,
@@ -115,7 +115,7 @@ pub struct ArrayFacts {
 pub struct MappedFacts {
     /// The name that it was given.
     pub name: String,
-    /// Its driver: `LVM`, `CRYPT`, `mpath`.
+    /// The driver: `LVM`, `CRYPT`, `mpath`.
     pub kind: Option<String>,
 }
 

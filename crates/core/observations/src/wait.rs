@@ -145,9 +145,9 @@ impl Wait {
         }
         match &mut self.source {
             WaitSource::Counted => {}
-            WaitSource::Server { error_s: own, .. } => *own = error_s,
-            WaitSource::Sampled { samples: own_samples, error_s: own, .. } => {
-                (*own_samples, *own) = (samples, error_s);
+            WaitSource::Server { error_s: sample_error_s, .. } => *sample_error_s = error_s,
+            WaitSource::Sampled { samples: own_samples, error_s: sample_error_s, .. } => {
+                (*own_samples, *sample_error_s) = (samples, error_s);
             }
         }
         self.resource_s += other.resource_s;

@@ -49,15 +49,15 @@ pub struct Heard {
 /// The end of a command.
 #[derive(Debug)]
 pub struct Ended {
-    /// Its exit code or signal.
+    /// The exit code or signal.
     pub status: ExitStatus,
     /// From just before it was started until the kernel reported its end.
     pub elapsed: Duration,
-    /// Its resource use.
+    /// The resource use.
     pub used: ProcessUse,
-    /// Its output, if the stream is read.
+    /// The output, if the stream is read.
     pub stdout: Printed,
-    /// Its error output, if the stream is read.
+    /// The error output, if the stream is read.
     pub stderr: Printed,
     /// It was killed with its group, because the user asked to stop.
     pub stopped: bool,
@@ -133,10 +133,10 @@ impl Printed {
 pub fn run(
     command: &Command,
     streams: Streams,
-    heard: Heard,
+    received: Heard,
     stop: &dyn Fn() -> bool,
 ) -> io::Result<Ended> {
-    Ready::new(command, streams, heard)?.run(stop)
+    Ready::new(command, streams, received)?.run(stop)
 }
 
 /// Runs a child without ending the rest of its group, unless `stop` ended it.
@@ -146,10 +146,10 @@ pub fn run(
 pub fn run_beside(
     command: &Command,
     streams: Streams,
-    heard: Heard,
+    received: Heard,
     stop: &dyn Fn() -> bool,
 ) -> io::Result<Ended> {
-    Ready::new(command, streams, heard)?.run_leader(stop).map(|(ended, _)| ended)
+    Ready::new(command, streams, received)?.run_leader(stop).map(|(ended, _)| ended)
 }
 
 /// A command that is made ready once, to be run again and again with the same streams: what is read
@@ -165,12 +165,12 @@ impl Ready {
     ///
     /// # Errors
     /// A zero byte in one of its texts; no memory; no file descriptor.
-    pub fn new(command: &Command, mut streams: Streams, heard: Heard) -> io::Result<Self> {
+    pub fn new(command: &Command, mut streams: Streams, received: Heard) -> io::Result<Self> {
         // The other ends stay open here too, so a pipe does not report that a process has closed
         // it. That avoids a wake-up just before the process ends.
         let pipes = [
-            Pipe::in_place_of(heard.stdout, &mut streams[1])?,
-            Pipe::in_place_of(heard.stderr, &mut streams[2])?,
+            Pipe::in_place_of(received.stdout, &mut streams[1])?,
+            Pipe::in_place_of(received.stderr, &mut streams[2])?,
         ];
         Ok(Self { start: Start::new(command, streams)?, pipes })
     }
@@ -267,9 +267,9 @@ fn is_above_own_peak(peak_bytes: u64) -> bool {
     if peak_bytes > (usage(libc::RUSAGE_SELF).ru_maxrss as u64) << 10 {
         return true;
     }
-    let own = own_peak_bytes();
-    OWN.store(own, Ordering::Relaxed);
-    peak_bytes > own
+    let self_peak = own_peak_bytes();
+    OWN.store(self_peak, Ordering::Relaxed);
+    peak_bytes > self_peak
 }
 
 /// A process that leads a group, ended with it unless it is waited for.
@@ -425,10 +425,12 @@ pub fn open_at_once(options: &mut OpenOptions, path: &Path) -> io::Result<File> 
 
 /// Removes passwords, and secrets of our environment, from a child's output.
 pub fn without_secrets(text: &str) -> String {
-    let own = std::env::vars_os();
+    let environment = std::env::vars_os();
     without(
         text,
-        own.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
+        environment.filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        }),
     )
 }
 
@@ -474,9 +476,9 @@ mod tests {
         for code in [3, 0, 7] {
             ready.set("RUN", &code.to_string()).unwrap();
             let ended = ready.run(&|| false).unwrap();
-            let heard = (ended.stdout.text(), ended.stderr.text());
+            let outputs = (ended.stdout.text(), ended.stderr.text());
             assert_eq!(
-                (ended.status.code(), heard),
+                (ended.status.code(), outputs),
                 (Some(code), (format!("{code} out\n"), format!("{code} err\n")))
             );
         }

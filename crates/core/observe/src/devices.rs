@@ -61,7 +61,7 @@ impl Device {
         self.folder().join("partition").exists()
     }
 
-    /// Its name: `vda`, `loop3`; its number where the kernel does not describe it.
+    /// The name: `vda`, `loop3`; its number where the kernel does not describe it.
     pub fn name(self) -> String {
         self.folder().canonicalize().map_or_else(|_| self.to_string(), |folder| name_of(&folder))
     }
@@ -93,7 +93,7 @@ pub enum DeviceError {
     /// The file system has no device: it is in memory, on a network or over several devices.
     #[error("it is on {file_system}, which has no block device")]
     NoDevice {
-        /// Its type: `tmpfs`.
+        /// The type: `tmpfs`.
         file_system: String,
     },
     /// The path names something else.

@@ -67,8 +67,8 @@ fn answer(folder: &Path, arguments: &[&str], until: Instant) -> Option<(bool, St
         .env("GIT_TERMINAL_PROMPT", "0");
     let null = || open_at_once(File::options().read(true).write(true), Path::new("/dev/null"));
     let streams = [Some(null().ok()?.into()), None, Some(null().ok()?.into())];
-    let heard = Heard { stdout: true, stderr: false };
-    let ended = run(&command, streams, heard, &|| Instant::now() >= until).ok()?;
+    let received = Heard { stdout: true, stderr: false };
+    let ended = run(&command, streams, received, &|| Instant::now() >= until).ok()?;
     (!ended.stopped).then(|| (ended.status.success(), ended.stdout.text()))
 }
 

@@ -68,11 +68,11 @@ pub fn volumes() -> (Vec<VolumeFacts>, Vec<Unread>) {
             return (Vec::new(), vec![unread("/proc/self/mountinfo".into(), error.to_string())]);
         }
     };
-    let (mut found, mut failed, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
+    let (mut found, mut failed, mut devices) = (Vec::new(), Vec::new(), BTreeSet::new());
     for mount in mounts {
         let is_mine =
             mount.source.starts_with('/') && !READ_ONLY.contains(&mount.file_system.as_str());
-        if !is_mine || !mount.folder.is_dir() || !seen.insert(mount.number) {
+        if !is_mine || !mount.folder.is_dir() || !devices.insert(mount.number) {
             continue;
         }
         match volume(&mount.folder) {
@@ -93,8 +93,10 @@ fn mount_of(path: &Path, members: &[Device]) -> Option<MountFacts> {
     let block_bytes = statistics(path).map(|stat| stat.f_frsize).filter(|bytes| *bytes > 0);
     let (stripe_unit_bytes, stripe_width_bytes) = stripe(&mount.options, block_bytes);
     let (size_bytes, free_bytes) = space(path).unzip();
-    let btrfs =
-        members.first().filter(|_| mount.file_system == "btrfs").and_then(|one| btrfs_folder(*one));
+    let btrfs = members
+        .first()
+        .filter(|_| mount.file_system == "btrfs")
+        .and_then(|member| btrfs_folder(*member));
     // How btrfs spreads its blocks: profiles are folders among files.
     let profiles = |kind: &str| {
         let Some((folder, _)) = &btrfs else { return Vec::new() };

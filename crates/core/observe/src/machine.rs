@@ -17,7 +17,7 @@ pub struct MachineMonitor {
 enum Own {
     /// This process, and its children that have ended.
     WithEnded,
-    /// Those, and its descendants that run: private servers with their sessions.
+    /// Ended children, and descendants that run: private servers with their sessions.
     WithServers,
 }
 
@@ -40,9 +40,9 @@ impl MachineMonitor {
         Self::watch(Own::WithServers)
     }
 
-    fn watch(own: Own) -> Self {
+    fn watch(scope: Own) -> Self {
         let started = Instant::now();
-        Self { start: Processors::read(), own, own_start_s: own.cpu_s(), started }
+        Self { start: Processors::read(), own: scope, own_start_s: scope.cpu_s(), started }
     }
 
     /// Stops watching. Figures that the system does not report are 0.
@@ -119,7 +119,7 @@ fn running_descendants_cpu_s() -> f64 {
     let mut family = vec![std::process::id() as i32];
     let mut next = 0;
     while let Some(parent) = family.get(next).copied() {
-        family.extend(parents.iter().filter(|own| own.1 == parent).map(|own| own.0));
+        family.extend(parents.iter().filter(|process| process.1 == parent).map(|parent| parent.0));
         next += 1;
     }
     let times =
@@ -164,11 +164,11 @@ mod tests {
             .unwrap();
         let mut line = [0];
         child.stdout.as_mut().unwrap().read_exact(&mut line).unwrap();
-        let own = with_servers.own.cpu_s() - super::Own::WithEnded.cpu_s();
-        let seen = with_servers.stop();
+        let ended_s = with_servers.own.cpu_s() - super::Own::WithEnded.cpu_s();
+        let stop = with_servers.stop();
         drop(child.stdin.take());
         child.wait().unwrap();
         // It has counted to 300,000, which takes more than some ticks.
-        assert!(own > 0.05 && seen.own_s > 0.05, "{own} s, {seen:?}");
+        assert!(ended_s > 0.05 && stop.own_s > 0.05, "{ended_s} s, {stop:?}");
     }
 }

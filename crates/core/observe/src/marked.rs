@@ -53,7 +53,7 @@ impl Mark {
         format!("{}-", std::process::id())
     }
 
-    /// Its value, to be given to processes from now on.
+    /// The value, to be given to processes from now on.
     pub fn value(&self) -> &str {
         self.before.get_or_init(|| processes::all().collect());
         &self.value
@@ -94,7 +94,7 @@ impl Mark {
             .filter(|pid| !before.contains(pid))
             .filter(|pid| {
                 let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-                environment.split(|byte| *byte == 0).any(|one| one == mark.as_bytes())
+                environment.split(|byte| *byte == 0).any(|part| part == mark.as_bytes())
             })
             .collect()
     }

@@ -11,7 +11,7 @@ pub struct Mount {
     pub root: PathBuf,
     /// Where it is mounted.
     pub folder: PathBuf,
-    /// Its type: `ext4`.
+    /// The type: `ext4`.
     pub file_system: String,
     /// The device, for file systems that have one.
     pub source: String,

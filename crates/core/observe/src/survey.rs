@@ -134,7 +134,7 @@ fn mitigations(tree: &Tree) -> Vec<Mitigation> {
         let state = tree.text(format!("{FOLDER}/{flaw}"))?;
         Some(Mitigation { flaw, state })
     });
-    all.filter(|one| one.state != "Not affected").collect()
+    all.filter(|vulnerability| vulnerability.state != "Not affected").collect()
 }
 
 /// Returns whether the kernel's clock is synchronized (see adjtimex(2)).

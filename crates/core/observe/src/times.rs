@@ -16,9 +16,9 @@ pub struct ThreadTimes {
 }
 
 impl ThreadTimes {
-    /// Those of a thread of another process, from `/proc/<pid>/task/<tid>/schedstat`; the time on a
-    /// processor is as of the last tick or switch. `None` when it has ended, or the kernel does
-    /// not tell.
+    /// CPU times of a thread of another process, from `/proc/<pid>/task/<tid>/schedstat`. The time
+    /// on a CPU is as of the last tick or switch. `None` when the thread has ended, or the kernel
+    /// does not tell.
     pub fn read(pid: i32, thread: i32) -> Option<Self> {
         let schedstat =
             std::fs::read_to_string(proc(pid, &format!("task/{thread}/schedstat"))).ok()?;
@@ -268,11 +268,11 @@ fn proc(pid: i32, file: &str) -> PathBuf {
 }
 
 /// Some fields of `stat`, which are counted from 1. The second one, the name, may hold anything.
-fn stat_fields<const N: usize>(stat: &str, wanted: [usize; N]) -> Option<[u64; N]> {
+fn stat_fields<const N: usize>(stat: &str, positions: [usize; N]) -> Option<[u64; N]> {
     let after_name = stat.get(stat.rfind(')')? + 1..)?;
     let fields: Vec<&str> = after_name.split_ascii_whitespace().collect();
     let mut numbers = [0; N];
-    for (number, field) in numbers.iter_mut().zip(wanted) {
+    for (number, field) in numbers.iter_mut().zip(positions) {
         *number = fields.get(field - 3)?.parse().ok()?;
     }
     Some(numbers)
@@ -381,11 +381,11 @@ mod tests {
             std::hint::spin_loop();
         }
         std::thread::yield_now();
-        let (seen, own) = (ThreadTimes::read(pid, thread).unwrap(), clock.read());
+        let (kernel_times, clock) = (ThreadTimes::read(pid, thread).unwrap(), clock.read());
         // The kernel's figure is as of the last tick.
         assert!(
-            seen.cpu_ns <= own.cpu_ns && own.cpu_ns - seen.cpu_ns < 30_000_000,
-            "{seen:?} {own:?}"
+            kernel_times.cpu_ns <= clock.cpu_ns && clock.cpu_ns - kernel_times.cpu_ns < 30_000_000,
+            "{kernel_times:?} {clock:?}"
         );
         assert!(process_cpu_s(pid).unwrap() >= 0.03);
         assert_eq!(ThreadTimes::read(pid, 0), None);

@@ -307,11 +307,11 @@ mod tests {
     /// the second threads of all cores come after the first ones. Each socket has two nodes.
     fn two_sockets(folder: &Path) {
         for cpu in 0..16_u32 {
-            let (core, own) = (cpu % 8, folder.join(format!("{CPUS}/cpu{cpu}/topology")));
-            write(&own.join("core_cpus_list"), &format!("{core},{}\n", core + 8));
+            let (core, text) = (cpu % 8, folder.join(format!("{CPUS}/cpu{cpu}/topology")));
+            write(&text.join("core_cpus_list"), &format!("{core},{}\n", core + 8));
             // Cores are numbered within their socket: the number alone would mix them up.
-            write(&own.join("core_id"), &format!("{}\n", core % 4));
-            write(&own.join("physical_package_id"), &format!("{}\n", core / 4));
+            write(&text.join("core_id"), &format!("{}\n", core % 4));
+            write(&text.join("physical_package_id"), &format!("{}\n", core / 4));
         }
         for node in 0..4_u32 {
             let (first, last) = (2 * node, 2 * node + 1);

@@ -62,9 +62,9 @@ impl ColumnType {
 /// A column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field<'n> {
-    /// Its name.
+    /// The name.
     pub name: &'n str,
-    /// Its type.
+    /// The type.
     pub column_type: ColumnType,
     /// True if rows may lack a value.
     pub nullable: bool,

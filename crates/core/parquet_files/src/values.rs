@@ -27,7 +27,7 @@ pub enum Values {
 /// The values of a column in the order of its rows.
 #[derive(Debug, Clone)]
 pub struct Cells {
-    /// Those that are not NULL.
+    /// Values that are not NULL.
     pub values: Values,
     /// For each row 1 if it has a value, else 0; `None` where NULL is impossible.
     pub present: Option<Vec<i16>>,
@@ -108,7 +108,7 @@ impl Values {
         }
     }
 
-    /// The same values without the pages that they were read from.
+    /// Copies the values, so that they do not hold the pages that they were read from.
     #[must_use]
     pub fn detached(self) -> Self {
         let copy = |value: &ByteArray| ByteArray::from(value.data().to_vec());

@@ -8,9 +8,9 @@ const COST_ERROR: f64 = 0.01;
 /// A part of an operator's estimated cost, by a published formula that agrees with it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CostPart {
-    /// Its name in the engine's words: `total cost`, `EstimateIO`.
+    /// The name in the engine's words: `total cost`, `EstimateIO`.
     pub name: String,
-    /// Its value in the plan.
+    /// The value in the plan.
     pub cost: f64,
     /// The terms of the formula, which add up to it.
     pub terms: Vec<CostTerm>,
@@ -48,7 +48,7 @@ impl CostTerm {
         Self { is_implied: true, ..Self::new(count, of, price, constant) }
     }
 
-    /// Its part of the cost.
+    /// The part of the cost.
     pub fn cost(&self) -> f64 {
         self.count * self.price
     }
@@ -71,9 +71,10 @@ impl CostPart {
         let sum: f64 = part.terms.iter().map(CostTerm::cost).sum();
         let inputs: f64 =
             part.terms.iter().filter(|term| term.is_input()).map(CostTerm::cost).sum();
-        let own = cost - inputs;
-        let is_own = sum.is_finite() && own + rounding > 0.0;
-        (is_own && (sum - cost).abs() <= COST_ERROR * own.abs() + rounding).then_some(part)
+        let operator_cost = cost - inputs;
+        let is_own = sum.is_finite() && operator_cost + rounding > 0.0;
+        (is_own && (sum - cost).abs() <= COST_ERROR * operator_cost.abs() + rounding)
+            .then_some(part)
     }
 
     /// True when all its numbers are in the plan, so that the formula was checked by its cost.

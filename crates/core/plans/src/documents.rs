@@ -43,7 +43,7 @@ pub fn has_member(text: &str, name: &str) -> bool {
 
 /// The plan of the first statement that has one.
 pub fn first_plan(statements: Vec<Statement>) -> Option<Plan> {
-    statements.into_iter().find_map(|one| one.plan)
+    statements.into_iter().find_map(|statement| statement.plan)
 }
 
 #[cfg(test)]

@@ -28,8 +28,10 @@ pub struct Uses {
 /// indexes that it changes.
 pub fn index_uses<'a>(statements: impl IntoIterator<Item = &'a Statement>) -> Vec<IndexUse> {
     let mut all: BTreeMap<&Object, BTreeMap<(usize, Access), usize>> = BTreeMap::new();
-    let plans =
-        statements.into_iter().enumerate().filter_map(|(at, one)| Some((at, one.plan.as_ref()?)));
+    let plans = statements
+        .into_iter()
+        .enumerate()
+        .filter_map(|(at, statement)| Some((at, statement.plan.as_ref()?)));
     for (statement, plan) in plans {
         for (_, operator) in plan.operators() {
             let Some(access) = operator.access else { continue };

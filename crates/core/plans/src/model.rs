@@ -11,9 +11,9 @@ use sql::Syntax;
 pub struct Statement {
     /// Name of the engine that made the plan.
     pub engine: String,
-    /// Its text in the file, with its literals; empty where the file does not have it.
+    /// The text in the file, with its literals; empty where the file does not have it.
     pub text: String,
-    /// Its kind, in the engine's words: `SELECT`, `COND`.
+    /// The kind, in the engine's words: `SELECT`, `COND`.
     pub kind: String,
     /// The engine's hash of the statement without its literals.
     pub query_hash: Option<String>,
@@ -60,7 +60,7 @@ pub struct Plan {
     /// Statistics of columns from which its rows were estimated.
     #[serde(default)]
     pub statistics: Vec<Statistics>,
-    /// Its operators.
+    /// The operators.
     pub root: Option<Operator>,
     /// Indexes that the optimizer itself missed.
     pub missing_indexes: Vec<MissingIndex>,
@@ -78,7 +78,7 @@ pub struct Plan {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Operator {
-    /// Its kind.
+    /// The kind.
     pub kind: Kind,
     /// The engine's own name: `Clustered Index Seek`, `Index Only Scan`.
     pub name: String,
@@ -122,7 +122,7 @@ pub struct Operator {
     pub properties: Vec<Property>,
     /// The engine's warnings.
     pub warnings: Vec<Warning>,
-    /// Its inputs.
+    /// The inputs.
     pub inputs: Vec<Operator>,
 }
 
@@ -174,7 +174,7 @@ pub struct Object {
     pub database: String,
     /// Empty where the plan does not have it.
     pub schema: String,
-    /// Its name.
+    /// The name.
     pub table: String,
     /// `None`: the table itself.
     pub index: Option<String>,
@@ -243,7 +243,7 @@ pub struct MissingIndex {
 /// A parameter.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parameter {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// The value that the plan was made for.
     pub compiled: Option<String>,
@@ -286,7 +286,7 @@ pub struct Wait {
 pub struct Warning {
     /// The engine's name of it: `SpillToTempDb`.
     pub name: String,
-    /// Its details, as `name value` pairs.
+    /// The details, as `name value` pairs.
     pub detail: String,
     /// Bytes that an operator wrote because its memory did not suffice.
     #[serde(default)]
@@ -315,7 +315,7 @@ impl Operator {
 }
 
 impl Plan {
-    /// Its operators with their depth, from the top.
+    /// The operators with their depth, from the top.
     pub fn operators(&self) -> Vec<(usize, &Operator)> {
         self.root.as_ref().map_or_else(Vec::new, Operator::tree)
     }
@@ -326,13 +326,14 @@ impl Plan {
         for parameter in &mut self.parameters {
             parameter.compiled.iter_mut().chain(&mut parameter.run).for_each(&mut visit);
         }
-        for own in &mut self.traits {
-            if let Trait::Variant { condition, .. } = own {
+        for role in &mut self.traits {
+            if let Trait::Variant { condition, .. } = role {
                 visit(condition);
             }
         }
         // The figures of a spill, for instance, are no constants of the statement.
-        let quotes = |own: &&mut Warning| terms.quoting_warnings.contains(&own.name.as_str());
+        let quotes =
+            |warning: &&mut Warning| terms.quoting_warnings.contains(&warning.name.as_str());
         self.warnings.iter_mut().filter(quotes).for_each(|warning| visit(&mut warning.detail));
         self.visit_operators(|operator| {
             operator.predicates.iter_mut().for_each(|predicate| visit(&mut predicate.text));

@@ -54,8 +54,8 @@ impl Plan {
     /// as the cost of one run of it. `None` where the plan does not divide costs.
     pub fn cpu_share(&self) -> Option<f64> {
         let (mut cpu, mut divided, mut all) = (0.0, 0.0, 0.0);
-        for ((_, operator), own) in self.operators().into_iter().zip(self.own()) {
-            let cost = own.cost.unwrap_or(0.0);
+        for ((_, operator), share_of_operator) in self.operators().into_iter().zip(self.own()) {
+            let cost = share_of_operator.cost.unwrap_or(0.0);
             all += cost;
             if let Some(share) = operator.run_cost.and_then(RunCost::cpu_share) {
                 cpu += cost * share;
@@ -110,7 +110,7 @@ mod tests {
 
     fn sums(root: Operator) -> (Vec<Option<f64>>, Vec<Option<f64>>) {
         let plan = Plan { root: Some(root), ..Plan::default() };
-        plan.own().into_iter().map(|own| (own.cost, own.ms)).unzip()
+        plan.own().into_iter().map(|share| (share.cost, share.ms)).unzip()
     }
 
     #[test]

@@ -72,7 +72,7 @@ pub enum Trait {
     SerialByHint,
     /// A cursor that sees changes, and reads again for each fetch.
     DynamicCursor(String),
-    /// One of several plans that differ by the number of rows of a value.
+    /// A plan of several that differ by the number of rows of a value.
     Variant {
         /// The condition whose values differ in their rows.
         condition: String,

@@ -107,7 +107,7 @@ pub struct Aggregates {
 }
 
 impl Aggregates {
-    /// Those of a configuration; an error names the setting that does not fit the table.
+    /// The aggregates of a configuration; an error names the setting that does not fit the table.
     pub fn from_settings(configuration: &Configuration, table: &Table) -> Result<Self, Invalid> {
         let fault = |setting: &'static str| {
             move |error: SelectionError| Invalid::new(setting, error.to_string())
@@ -208,10 +208,11 @@ fn aggregate(text: &str, columns: usize, table: &Table) -> Result<Vec<Output>, S
 /// others.
 fn in_order(table: &Table, only_numbers: bool) -> Vec<&'static str> {
     let mut columns: Vec<_> = table.columns.iter().collect();
-    columns.retain(|own| !matches!(own.data_type, DataType::PageFiller { .. } | DataType::Uuid));
-    columns.retain(|own| !only_numbers || is_number(own.data_type));
-    columns.sort_by_key(|own| (!is_number(own.data_type), table.key.contains(&own.name)));
-    columns.into_iter().map(|own| own.name).collect()
+    columns
+        .retain(|column| !matches!(column.data_type, DataType::PageFiller { .. } | DataType::Uuid));
+    columns.retain(|column| !only_numbers || is_number(column.data_type));
+    columns.sort_by_key(|column| (!is_number(column.data_type), table.key.contains(&column.name)));
+    columns.into_iter().map(|column| column.name).collect()
 }
 
 fn is_number(data_type: DataType) -> bool {
@@ -224,9 +225,9 @@ pub fn filter(text: &str, table: &Table) -> Result<Filter, SelectionError> {
     let either = "a whole number, or a day for a date column";
     let (name, bound) = text.split_once('<').ok_or_else(|| form(either))?;
     let (name, bound) = (column(name.trim(), table)?, bound.trim());
-    let bound = match table.column(name).map(|own| own.data_type) {
+    let bound = match table.column(name).map(|column| column.data_type) {
         Some(DataType::Date) => work::day(bound).map(i64::from).ok_or_else(|| form("a day"))?,
-        Some(own) if is_number(own) => {
+        Some(data_type) if is_number(data_type) => {
             bound.replace('_', "").parse().map_err(|_| form("a whole number"))?
         }
         _ => return Err(SelectionError::NotOrdered { column: name }),

@@ -77,14 +77,18 @@ impl<'a> Beside<'a> {
 
     /// Adds the effects of the actions to the observations. The load's transactions are on the
     /// clock.
-    pub fn finish(self, load: &mut LoadSeen, seen: &mut Observations) -> Result<(), ProbeError> {
+    pub fn finish(
+        self,
+        load: &mut LoadSeen,
+        observations: &mut Observations,
+    ) -> Result<(), ProbeError> {
         let go_ns = self.clock.go_ns();
-        for own in &mut load.transactions {
-            own.due_ns = own.due_ns.saturating_sub(go_ns);
-            own.end_ns = own.end_ns.map(|end_ns| end_ns.saturating_sub(go_ns));
+        for transaction in &mut load.transactions {
+            transaction.due_ns = transaction.due_ns.saturating_sub(go_ns);
+            transaction.end_ns = transaction.end_ns.map(|end_ns| end_ns.saturating_sub(go_ns));
         }
-        load.transactions.sort_unstable_by_key(|own| own.due_ns);
-        self.actions.into_iter().try_for_each(|action| action.finish(load, seen))
+        load.transactions.sort_unstable_by_key(|transaction| transaction.due_ns);
+        self.actions.into_iter().try_for_each(|action| action.finish(load, observations))
     }
 }
 

@@ -50,14 +50,14 @@ pub const COMPRESSED: FactFamily = FactFamily::new("compressed.", "B");
 
 /// Processor seconds of a unit of work: sessions, their workers, and where it was counted the
 /// kernel's threads.
-pub fn processor_s(seen: &Observations) -> Option<f64> {
-    Some(CPU_S.read(seen)? + KERNEL_CPU_S.read(seen).unwrap_or(0.0))
+pub fn processor_s(observations: &Observations) -> Option<f64> {
+    Some(CPU_S.read(observations)? + KERNEL_CPU_S.read(observations).unwrap_or(0.0))
 }
 
 /// Microseconds of session time for each unit of work.
-pub fn session_us(seen: &Observations) -> Option<f64> {
-    let amount = Some(seen.work.amount as f64).filter(|amount| *amount > 0.0)?;
-    Some(1e6 * seen.elapsed_s * f64::from(seen.connections) / amount)
+pub fn session_us(observations: &Observations) -> Option<f64> {
+    let amount = Some(observations.work.amount as f64).filter(|amount| *amount > 0.0)?;
+    Some(1e6 * observations.elapsed_s * f64::from(observations.connections) / amount)
 }
 
 /// Position of the operation that counts the rows of a data set's first table; a probe's own
@@ -165,10 +165,10 @@ impl Loaded {
     }
 
     /// The observations with the plan of the statement, if the engine reports it.
-    pub fn with_plan(self, statement: &str, mut seen: Observations) -> Observations {
+    pub fn with_plan(self, statement: &str, mut observations: Observations) -> Observations {
         let Explained { plan, analysis, .. } = self.explained;
-        seen.plans.extend(plan.map(|plan| recorded(statement, plan).analyzed(analysis)));
-        seen
+        observations.plans.extend(plan.map(|plan| recorded(statement, plan).analyzed(analysis)));
+        observations
     }
 }
 
@@ -179,12 +179,20 @@ pub fn recorded(statement: &str, plan: Planned) -> QueryPlan {
 
 /// Adds the facts of a load of single rows, and behind its responses what a unit of work costs of
 /// processors.
-pub fn cpu_each(seen: &mut Observations, loaded: &Loaded, used: EngineUse, name: &str, unit: &str) {
-    let units = seen.work.amount as f64;
+pub fn cpu_each(
+    observations: &mut Observations,
+    loaded: &Loaded,
+    used: EngineUse,
+    name: &str,
+    unit: &str,
+) {
+    let units = observations.work.amount as f64;
     if units > 0.0 {
-        let facts = loaded.facts(seen.time.cpu_s, used, units);
-        seen.responses.extend(facts.cpu_s.map(|cpu_s| Response::lower(name, unit, cpu_s * 1e6)));
-        seen.facts.extend(facts.all);
+        let facts = loaded.facts(observations.time.cpu_s, used, units);
+        observations
+            .responses
+            .extend(facts.cpu_s.map(|cpu_s| Response::lower(name, unit, cpu_s * 1e6)));
+        observations.facts.extend(facts.all);
     }
 }
 
@@ -308,9 +316,9 @@ fn counted(fill: &mut Fill, counts: Arc<Counts>) {
     let (mut batches, busy) =
         (std::mem::replace(&mut fill.batches, Box::new(std::iter::empty())), fill.busy.clone());
     fill.batches = Box::new(std::iter::from_fn(move || {
-        let (asked, idle) = (Instant::now(), busy.load(Ordering::Relaxed) == 0);
+        let (requested, idle) = (Instant::now(), busy.load(Ordering::Relaxed) == 0);
         let rows: Option<Rows> = batches.next();
-        let waited_ns = if idle { asked.elapsed().as_nanos() as u64 } else { 0 };
+        let waited_ns = if idle { requested.elapsed().as_nanos() as u64 } else { 0 };
         counts.waited_ns.fetch_add(waited_ns, Ordering::Relaxed);
         counts.rows.fetch_add(rows.as_ref().map_or(0, |rows| rows.count as u64), Ordering::Relaxed);
         rows

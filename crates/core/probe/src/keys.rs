@@ -42,8 +42,9 @@ pub fn objection(configuration: &Configuration, set: &DataSet) -> Option<Invalid
             format!("the keys of {} are not known integers; use another data set", set.name());
         return Some(Invalid::new(crate::data::DATA.path(), message));
     }
-    let wanted = configuration.get(DISTINCT_KEYS).filter(|wanted| *wanted > set.keys())?;
-    let message = format!("{wanted} keys exceed the {} of the table", set.keys());
+    let configuration =
+        configuration.get(DISTINCT_KEYS).filter(|configuration| *configuration > set.keys())?;
+    let message = format!("{configuration} keys exceed the {} of the table", set.keys());
     Some(Invalid::new(DISTINCT_KEYS.path(), message))
 }
 
@@ -196,10 +197,10 @@ mod tests {
                 counts.iter().map(|(key, count)| (*count, *key)).collect();
             most.sort_unstable_by(|a, b| b.cmp(a));
             for (rank, (count, _)) in (1..=3).zip(&most) {
-                let wanted = 200_000.0 * f64::from(rank).powf(-1.2) / total;
+                let expected = 200_000.0 * f64::from(rank).powf(-1.2) / total;
                 assert!(
-                    (*count as f64 / wanted - 1.0).abs() < 0.05,
-                    "{keys} {rank}: {count} of {wanted}"
+                    (*count as f64 / expected - 1.0).abs() < 0.05,
+                    "{keys} {rank}: {count} of {expected}"
                 );
             }
             let last =

@@ -15,11 +15,11 @@ const DIVIDED_EVERY: Duration = Duration::from_millis(1);
 /// A transaction of an open loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timed {
-    /// Its intended start in nanoseconds.
+    /// The intended start in nanoseconds.
     pub due_ns: u64,
-    /// Its end; `None`: it was skipped, or given up.
+    /// The end; `None`: it was skipped, or given up.
     pub end_ns: Option<u64>,
-    /// Its kind, by its position among those of the load; `None`: it was skipped.
+    /// The kind, by its position among those of the load; `None`: it was skipped.
     pub kind: Option<u32>,
 }
 
@@ -38,9 +38,9 @@ pub struct LoadSeen {
 /// A kind of transactions that a load is judged by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CountedKind {
-    /// Its position among the kinds of the load.
+    /// The position among the kinds of the load.
     pub kind: u32,
-    /// Its name in the plural: `new orders`.
+    /// The name in the plural: `new orders`.
     pub name: &'static str,
 }
 
@@ -125,8 +125,8 @@ impl<'a> LoadClock<'a> {
     /// Ends a part of the measurement and begins the next: the load's waits are divided here.
     /// Returns when that is done, or the load is over. One action of a trial may do so.
     pub fn divide(&self) {
-        let wanted = self.divisions.want();
-        while self.divisions.done() < wanted && !self.is_over() {
+        let count = self.divisions.want();
+        while self.divisions.done() < count && !self.is_over() {
             std::thread::sleep(DIVIDED_EVERY);
         }
     }

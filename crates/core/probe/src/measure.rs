@@ -247,13 +247,13 @@ impl Director for Conducted<'_> {
     }
 }
 
-fn cache_warning(wanted: CacheState, report: &CacheReport) -> Warning {
+fn cache_warning(cache_state: CacheState, report: &CacheReport) -> Warning {
     let resident = report
         .resident_bytes
         .map_or_else(|| "an unknown part".into(), |bytes| format!("{bytes} bytes"));
-    let wanted = wanted.name();
+    let name = cache_state.name();
     let detail = format!(
-        "cache = {wanted} was requested, but {resident} of {} are in memory",
+        "cache = {name} was requested, but {resident} of {} are in memory",
         report.file_bytes
     );
     Warning { kind: WarningKind::CacheState, detail }

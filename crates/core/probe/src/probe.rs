@@ -15,7 +15,7 @@ use work::{Cancel, Table};
 pub trait Probe: Send + Sync {
     /// The name that `workload.probe` gives.
     fn name(&self) -> &'static str;
-    /// Its settings in `[workload]`.
+    /// The settings in `[workload]`.
     fn settings(&self) -> &'static [Declaration];
     /// Names of its settings in other programs.
     fn other_names(&self) -> &'static [OtherName] {
@@ -92,7 +92,7 @@ pub struct WrittenStatement {
     pub line: usize,
     /// Column of its beginning in characters, from 1.
     pub column: usize,
-    /// Its text as it stands there.
+    /// The text as it stands there.
     pub text: String,
     /// The request to an engine to plan it, or why there is none.
     pub request: Result<PlanRequest, NoPlan>,
@@ -177,7 +177,7 @@ impl TrialContext<'_> {
 
 /// A kind of disturbance, with a section of its own in the file.
 pub trait Disturbance: Send + Sync {
-    /// Its section, whose settings have no defaults.
+    /// The section, whose settings have no defaults.
     fn section(&self) -> OwnSection;
     /// Paths of its settings that hold command lines.
     fn commands(&self) -> &'static [&'static str] {
@@ -217,5 +217,9 @@ pub trait Action: Send {
     ///
     /// # Errors
     /// When the target fails.
-    fn finish(self: Box<Self>, load: &LoadSeen, seen: &mut Observations) -> Result<(), ProbeError>;
+    fn finish(
+        self: Box<Self>,
+        load: &LoadSeen,
+        observations: &mut Observations,
+    ) -> Result<(), ProbeError>;
 }

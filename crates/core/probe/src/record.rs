@@ -65,8 +65,8 @@ impl LoadRecord {
 
     /// All times on its timeline.
     fn times(&mut self) -> impl Iterator<Item = &mut u64> {
-        let own = [&mut self.start_ns, &mut self.done_ns, &mut self.end_ns];
-        own.into_iter().chain(self.study.spans_ns.iter_mut().flatten().flatten())
+        let times = [&mut self.start_ns, &mut self.done_ns, &mut self.end_ns];
+        times.into_iter().chain(self.study.spans_ns.iter_mut().flatten().flatten())
     }
 
     /// Adds the record of another process on the same timeline.
@@ -84,11 +84,12 @@ impl LoadRecord {
         add_by_interval(&mut self.units_by_interval, &other.units_by_interval);
         self.latency = Histogram::sum(&[&self.latency, &other.latency]);
         self.service = Histogram::sum(&[&self.service, &other.service]);
-        for (own, other) in self.latency_by_kind.iter_mut().zip(&other.latency_by_kind) {
-            *own = Histogram::sum(&[own, other]);
+        for (latency_by_kind, other) in self.latency_by_kind.iter_mut().zip(&other.latency_by_kind)
+        {
+            *latency_by_kind = Histogram::sum(&[latency_by_kind, other]);
         }
-        for (own, other) in self.statements.iter_mut().zip(&other.statements) {
-            *own = own.and(*other);
+        for (statement, other) in self.statements.iter_mut().zip(&other.statements) {
+            *statement = statement.and(*other);
         }
         self.counts = self.counts.and(other.counts);
         self.study.add(&other.study);
@@ -117,10 +118,10 @@ impl StudyCounts {
     pub fn add(&mut self, other: &Self) {
         add_by_interval(&mut self.counts, &other.counts);
         self.spans_ns.resize(self.spans_ns.len().max(other.spans_ns.len()), None);
-        for (own, other) in self.spans_ns.iter_mut().zip(&other.spans_ns) {
+        for (spans_ns, other) in self.spans_ns.iter_mut().zip(&other.spans_ns) {
             let Some([start_ns, end_ns]) = *other else { continue };
-            let [first_ns, last_ns] = own.unwrap_or([start_ns, end_ns]);
-            *own = Some([first_ns.min(start_ns), last_ns.max(end_ns)]);
+            let [first_ns, last_ns] = spans_ns.unwrap_or([start_ns, end_ns]);
+            *spans_ns = Some([first_ns.min(start_ns), last_ns.max(end_ns)]);
         }
     }
 }
@@ -152,9 +153,9 @@ pub struct Counts {
     pub generator_ns: u64,
     /// Transactions intended by an open loop.
     pub sends_intended: u64,
-    /// Those started late because all connections were busy.
+    /// Sends started late because all connections were busy.
     pub sends_late: u64,
-    /// Those started late by an idle connection.
+    /// Sends started late by an idle connection.
     pub sends_missed: u64,
     /// The worst delay of these.
     pub send_delay_ns_max: u64,

@@ -37,16 +37,16 @@ mod tests {
 
     #[test]
     fn every_processor_that_is_on_is_known() {
-        let own = std::thread::available_parallelism().unwrap().get();
-        assert!(online_cpus().len() >= own, "{:?}", online_cpus());
+        let cpus = std::thread::available_parallelism().unwrap().get();
+        assert!(online_cpus().len() >= cpus, "{:?}", online_cpus());
     }
 
     #[test]
     fn a_process_below_another_one_is_found_and_a_dead_one_is_not_alive() {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        let (own, pid) = (std::process::id() as i32, child.id() as i32);
-        assert!(with_descendants(&[own]).contains(&pid));
-        assert!(!with_descendants(&[pid]).contains(&own));
+        let (id, pid) = (std::process::id() as i32, child.id() as i32);
+        assert!(with_descendants(&[id]).contains(&pid));
+        assert!(!with_descendants(&[pid]).contains(&id));
         assert!(is_alive(pid));
         assert_eq!(threads(pid).collect::<Vec<_>>(), [pid]);
         child.kill().unwrap();

@@ -115,8 +115,8 @@ impl Profiler {
     /// Begins to sample; returns when sampling is on. A command is sampled from its beginning
     /// anyway.
     pub fn start(self) -> Result<Self> {
-        let asked = self.orders.send(());
-        match asked.ok().and_then(|()| self.answers.recv().ok()) {
+        let sent = self.orders.send(());
+        match sent.ok().and_then(|()| self.answers.recv().ok()) {
             Some(_) => Ok(self),
             None => Err(self.why_it_ended()),
         }
@@ -186,9 +186,9 @@ impl Collector {
     /// Of these processes and all below them.
     fn of_processes(roots: &[i32], hz: u32) -> Result<Self> {
         let pids = with_descendants(roots);
-        let own = observe::thread_id();
+        let thread = observe::thread_id();
         let threads =
-            pids.iter().flat_map(|pid| processes::threads(*pid)).filter(|tid| *tid != own);
+            pids.iter().flat_map(|pid| processes::threads(*pid)).filter(|tid| *tid != thread);
         let events = Events::of_threads(&threads.collect::<Vec<_>>(), &online_cpus(), hz)?;
         if events.rings.is_empty() {
             return Err(ProfileError::NoProcess(roots.first().copied().unwrap_or(0)));

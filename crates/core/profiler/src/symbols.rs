@@ -82,9 +82,9 @@ impl Symbols {
 fn nameless(profile: &Profile) -> Vec<String> {
     let mut missing = Vec::new();
     let all = profile.samples() as f64;
-    let own = profile.self_and_total();
+    let counts = profile.self_and_total();
     for (index, frame) in profile.frames.iter().enumerate() {
-        let (samples, module) = (own[index].0, profile.module_of(frame));
+        let (samples, module) = (counts[index].0, profile.module_of(frame));
         if frame.function != UNKNOWN || !(samples as f64 >= all * WORTH_SAYING && samples > 0) {
             continue;
         }

@@ -14,14 +14,14 @@ pub fn advised(advice: &[Advice], nothing: &str) -> Section {
     if advice.is_empty() {
         section.toned(nothing, Tone::Good);
     }
-    for one in advice {
-        let (word, tone) = match one.weight {
+    for advice in advice {
+        let (word, tone) = match advice.weight {
             Weight::Problem => ("Problem", Tone::Warning),
             Weight::Note => ("Note", Tone::Plain),
         };
-        section.toned(format!("{word}: {} {}.", one.subject, one.fact), tone);
-        section.detail(format!("Why: {}.", one.reason));
-        section.detail(format!("Do: {}.", one.action));
+        section.toned(format!("{word}: {} {}.", advice.subject, advice.fact), tone);
+        section.detail(format!("Why: {}.", advice.reason));
+        section.detail(format!("Do: {}.", advice.action));
     }
     section
 }

@@ -31,7 +31,7 @@ fn block(block: &mut Block) {
                 text
             });
         }
-        Block::Chart(one) => chart(one),
+        Block::Chart(figure) => chart(figure),
         Block::Figure(figure) => figure.chart.iter_mut().for_each(chart),
         Block::Flame(_) | Block::Listing(_) | Block::Fold(..) => {}
     }
@@ -61,7 +61,7 @@ fn spell(text: &mut Text) {
                 '–' | '—' | '−' => "-".to_owned(),
                 '×' => "x".to_owned(),
                 '…' => "...".to_owned(),
-                own => mark(own).to_string(),
+                other_mark => mark(other_mark).to_string(),
             })
             .collect::<String>()
             .into();
@@ -71,7 +71,7 @@ fn spell(text: &mut Text) {
 /// The mark for a sign of a chart.
 fn mark(sign: char) -> char {
     match sign {
-        own if own.is_ascii() => own,
+        ascii if ascii.is_ascii() => ascii,
         '…' => '~',
         '│' => '|',
         '▐' | '▓' | '▄' | '▅' => '+',

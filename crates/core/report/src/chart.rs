@@ -24,7 +24,7 @@ pub enum ChartRow {
         label: String,
         /// The bar, filled with blanks.
         bar: String,
-        /// Its figure.
+        /// The figure.
         figure: String,
         /// A further remark.
         note: String,
@@ -53,7 +53,7 @@ impl Chart {
         }
     }
 
-    /// Its 95 % interval as it is written: `± 2 %`, where it is as wide as the value `[0, 33.3]`;
+    /// The 95 % interval as it is written: `± 2 %`, where it is as wide as the value `[0, 33.3]`;
     /// of diverging bars `[+10.2, +11.8]`.
     pub fn interval(&self, bar: &Bar) -> String {
         let Some((low, high)) = bar.interval else { return String::new() };
@@ -176,7 +176,7 @@ fn series_rows(chart: &Chart, width: usize) -> Vec<ChartRow> {
         width.saturating_sub(2 + label_width + 2 + 2 + figure_width).min(LINE_MAX)
     };
     let figures = Some(figures(true))
-        .filter(|own| room_beside(own) >= BAR_MIN)
+        .filter(|figure| room_beside(figure) >= BAR_MIN)
         .unwrap_or_else(|| figures(false));
     let room = room_beside(&figures);
     let room = if room < BAR_MIN { 0 } else { room };
@@ -362,7 +362,7 @@ const RISE: char = '▓';
 
 /// One line a bar; the first and the last are totals, the others begin where the one before ended.
 ///
-/// What would be less than a column is drawn as one.
+/// Bars of less than a column are drawn as one column.
 fn waterfall(bars: &[&Bar], room: usize) -> Vec<String> {
     let steps = steps(bars);
     let most = steps.iter().flat_map(|(a, b)| [*a, *b]).fold(0.0, f64::max);

@@ -11,12 +11,12 @@ use std::fmt::Write as _;
 /// Why a gate is passed or not, in one line, with the warnings that the trials behind it carry.
 pub fn gate(gate: &Gate) -> Text {
     let WarningsCompared { from_trials, to_trials, kinds } = &gate.warnings;
-    let warnings = listed(kinds.iter().map(|own| {
+    let warnings = listed(kinds.iter().map(|kind| {
         format!(
             "{} on {} of {from_trials} trials of A and {} of {to_trials} of B",
-            own.kind.name(),
-            own.from,
-            own.to
+            kind.kind.name(),
+            kind.from,
+            kind.to
         )
     }))
     .map_or_else(String::new, |all| format!(" Warnings: {all}."));
@@ -34,16 +34,19 @@ pub fn gate(gate: &Gate) -> Text {
 /// configurations).`
 fn decision(gate: &Gate) -> String {
     let worst: Vec<&LimitJudged> =
-        gate.limits.iter().filter(|it| it.decision == gate.decision).collect();
+        gate.limits.iter().filter(|limit| limit.decision == gate.decision).collect();
     let Some(first) = worst.first().filter(|_| gate.decision != Decision::Kept) else {
-        let limits = joined(gate.limits.iter().map(|it| it.limit.to_string()), ", ");
+        let limits = joined(gate.limits.iter().map(|limit| limit.limit.to_string()), ", ");
         return format!("Gate passed: every configuration is within {limits}.");
     };
-    let hit: Vec<&Judged> =
-        first.configurations.iter().filter(|it| it.decision == gate.decision).collect();
+    let hit: Vec<&Judged> = first
+        .configurations
+        .iter()
+        .filter(|configuration| configuration.decision == gate.decision)
+        .collect();
     let furthest =
         hit.iter().copied().reduce(|a, b| if beyond(first, b) > beyond(first, a) { b } else { a });
-    let what = furthest.map_or_else(String::new, |own| change(first, own));
+    let what = furthest.map_or_else(String::new, |judged| change(first, judged));
     let share =
         format!("{} of {}", hit.len(), number::plural(first.configurations.len(), "configuration"));
     let others = if worst.len() > 1 {
@@ -85,11 +88,14 @@ pub fn gate_tone(gate: &Gate) -> Tone {
 /// `elapsed: 10 blocks find a change of 6.1 % or more with 80 % power.`: what a gate that did not
 /// fail can have missed.
 fn detectable(gate: &Gate) -> Option<String> {
-    let all = gate.limits.iter().flat_map(|own| own.configurations.iter().map(move |it| (own, it)));
-    let known = all.filter_map(|(own, it)| Some((own, it.detectable?, it.repeats)));
-    let (own, change, repeats) = known.reduce(|a, b| if b.1 > a.1 { b } else { a })?;
+    let all = gate.limits.iter().flat_map(|limit| {
+        limit.configurations.iter().map(move |configuration| (limit, configuration))
+    });
+    let known = all
+        .filter_map(|(limit, judgement)| Some((limit, judgement.detectable?, judgement.repeats)));
+    let (limit, change, repeats) = known.reduce(|a, b| if b.1 > a.1 { b } else { a })?;
     let unit = if gate.spread == Spread::Runs { "run" } else { "block" };
-    let (way, name) = (if own.rise { "rise" } else { "fall" }, &own.response.name);
+    let (way, name) = (if limit.rise { "rise" } else { "fall" }, &limit.response.name);
     (gate.decision != Decision::Broken).then(|| {
         format!(
             "{} detect a {way} of {name} by {} % or more with 80 % power.",
@@ -100,13 +106,13 @@ fn detectable(gate: &Gate) -> Option<String> {
 }
 
 /// Returns the part of a change that goes in the direction of the limit.
-fn beyond(limit: &LimitJudged, own: &Judged) -> f64 {
-    own.change.map_or(f64::NEG_INFINITY, |change| if limit.rise { change } else { -change })
+fn beyond(limit: &LimitJudged, judged: &Judged) -> f64 {
+    judged.change.map_or(f64::NEG_INFINITY, |change| if limit.rise { change } else { -change })
 }
 
-fn change(limit: &LimitJudged, own: &Judged) -> String {
-    let name = format!("{} of {}", limit.response.name, label(&own.label));
-    let Some(change) = own.change else {
+fn change(limit: &LimitJudged, judged: &Judged) -> String {
+    let name = format!("{} of {}", limit.response.name, label(&judged.label));
+    let Some(change) = judged.change else {
         let why = limit
             .too_few
             .as_ref()
@@ -116,7 +122,10 @@ fn change(limit: &LimitJudged, own: &Judged) -> String {
     let sign = if change < 0.0 { -1.0 } else { 1.0 };
     let word = if change < 0.0 { "fell" } else { "rose" };
     let percent = |value: f64| number::fixed(value, 1);
-    let interval = match own.interval.map(|it| [100.0 * sign * it.low, 100.0 * sign * it.high]) {
+    let interval = match judged
+        .interval
+        .map(|interval| [100.0 * sign * interval.low, 100.0 * sign * interval.high])
+    {
         None => " (one block, no interval)".to_owned(),
         Some([a, b]) => format!(" {}", number::percent_ends(a.min(b), a.max(b), percent)),
     };
@@ -140,9 +149,12 @@ pub fn github(gate: &Gate) -> String {
 /// The gate as a test report in `JUnit`'s XML: a test for each limit on each configuration. What is
 /// unsure is skipped.
 pub fn junit(gate: &Gate, suite: &str) -> String {
-    let all =
-        || gate.limits.iter().flat_map(|own| own.configurations.iter().map(move |it| (own, it)));
-    let number = |decision| all().filter(|(_, it)| it.decision == decision).count();
+    let all = || {
+        gate.limits.iter().flat_map(|limit| {
+            limit.configurations.iter().map(move |configuration| (limit, configuration))
+        })
+    };
+    let number = |decision| all().filter(|(_, judgement)| judgement.decision == decision).count();
     let counts = format!(
         "tests=\"{}\" failures=\"{}\" skipped=\"{}\" errors=\"0\"",
         all().count(),
@@ -154,9 +166,9 @@ pub fn junit(gate: &Gate, suite: &str) -> String {
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {counts}>\n<testsuite \
          name=\"{suite}\" {counts}>\n"
     );
-    for (own, judged) in all() {
-        let name = markup::text(&format!("{}: {}", own.limit, label(&judged.label)));
-        let message = markup::text(&change(own, judged));
+    for (limit, judged) in all() {
+        let name = markup::text(&format!("{}: {}", limit.limit, label(&judged.label)));
+        let message = markup::text(&change(limit, judged));
         let outcome = match judged.decision {
             Decision::Kept => format!("<system-out>{message}</system-out>"),
             Decision::Unsure => format!("<skipped message=\"inconclusive: {message}\"/>"),

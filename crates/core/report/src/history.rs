@@ -21,7 +21,7 @@ pub fn history(history: &History) -> Document {
     sections.extend(runs(history));
     sections.extend(models(history));
     sections.extend(surroundings(history));
-    sections.extend(history.configurations.iter().map(|own| configuration(history, own)));
+    sections.extend(history.configurations.iter().map(|compared| configuration(history, compared)));
     let name = history.runs.last().map_or("", |run| run.run.name.as_str());
     Document { title: format!("{name}: history").into(), sections }
 }
@@ -45,13 +45,13 @@ fn introduction(history: &History) -> Section {
 fn overview(history: &History) -> Section {
     let mut section = Section::new("Configurations");
     let mut table = Columns::for_rows(&history.configurations);
-    table.name("configuration", |own| label(&own.label));
-    table.left("over time", |own| sparkline(&means(own)));
-    table.left("first", |own| own.points.iter().flatten().next()).optional(1);
-    table.left("latest", |own| own.points.iter().flatten().next_back());
-    table.right("changes", |own| match own.changes.last() {
+    table.name("configuration", |table| label(&table.label));
+    table.left("over time", |table| sparkline(&means(table)));
+    table.left("first", |table| table.points.iter().flatten().next()).optional(1);
+    table.left("latest", |table| table.points.iter().flatten().next_back());
+    table.right("changes", |table| match table.changes.last() {
         None => Cell::new("none", Tone::Muted),
-        Some(change) => Cell::from(own.changes.len()).toned(tone(change.verdict)),
+        Some(change) => Cell::from(table.changes.len()).toned(tone(change.verdict)),
     });
     section.table(table);
     section.note(
@@ -70,10 +70,10 @@ fn overview(history: &History) -> Section {
 
 fn changes(history: &History) -> Option<Section> {
     let mut section = Section::new("Changes of level");
-    for own in &history.configurations {
-        for change in &own.changes {
+    for configuration in &history.configurations {
+        for change in &configuration.changes {
             let run = &history.runs[change.run].run;
-            let (name, when) = (label(&own.label), text::utc(run.started_ms));
+            let (name, when) = (label(&configuration.label), text::utc(run.started_ms));
             let unit = &history.response.unit;
             let (before, after) =
                 (number::quantity(change.before, unit), number::quantity(change.after, unit));
@@ -90,8 +90,11 @@ fn changes(history: &History) -> Option<Section> {
             ));
         }
     }
-    let longest =
-        history.configurations.iter().map(|own| own.points.iter().flatten().count()).max();
+    let longest = history
+        .configurations
+        .iter()
+        .map(|configuration| configuration.points.iter().flatten().count())
+        .max();
     if section.blocks.is_empty() {
         section.line("None found.");
     }
@@ -114,8 +117,8 @@ fn models(history: &History) -> Option<Section> {
         let tested = run
             .models
             .iter()
-            .flat_map(|own| own.model.tested.iter().map(move |tested| (own, tested)));
-        rows.extend(tested.map(|(own, tested)| (run.run.run, own, tested)));
+            .flat_map(|model| model.model.tested.iter().map(move |tested| (model, tested)));
+        rows.extend(tested.map(|(level, tested)| (run.run.run, level, tested)));
     }
     let is_empty = rows.is_empty();
     let held = rows.iter().filter(|row| row.2.covered).count();
@@ -126,8 +129,12 @@ fn models(history: &History) -> Option<Section> {
     table.left("model", |row| row.1.model.model.name());
     table.right("at", |row| number::whole(row.2.prediction.n));
     table.left("predicted", |row| {
-        let own = row.2.prediction.interval;
-        number::difference(row.2.prediction.predicted, Some((own.low, own.high)), &row.1.unit)
+        let interval = row.2.prediction.interval;
+        number::difference(
+            row.2.prediction.predicted,
+            Some((interval.low, interval.high)),
+            &row.1.unit,
+        )
     });
     table.right("measured", |row| number::quantity(row.2.measured, &row.1.unit));
     table.left("held", |row| if row.2.covered { "yes" } else { "no" });
@@ -167,7 +174,8 @@ fn surroundings(history: &History) -> Option<Section> {
     let mut section = Section::new("What changed between runs");
     let rows = history.runs.iter().flat_map(|run| {
         let environment = run.environment.iter().map(move |change| (run.run.run, change, NOTHING));
-        let settings = run.settings.iter().map(move |it| (run.run.run, &it.change, NOT_SET));
+        let settings =
+            run.settings.iter().map(move |setting| (run.run.run, &setting.change, NOT_SET));
         environment.chain(settings)
     });
     let mut table = Columns::for_rows(rows.clone());
@@ -179,16 +187,21 @@ fn surroundings(history: &History) -> Option<Section> {
     (rows.count() > 0).then_some(section)
 }
 
-fn configuration(history: &History, own: &HistorySeries) -> Section {
-    let mut section = Section::new(label(&own.label));
-    let rows = history.runs.iter().zip(&own.points).enumerate();
+fn configuration(history: &History, history_series: &HistorySeries) -> Section {
+    let mut section = Section::new(label(&history_series.label));
+    let rows = history.runs.iter().zip(&history_series.points).enumerate();
     let mut table = Columns::for_rows(rows);
     table.right("run", |(_, (run, _))| run.run.run);
     table.left("started", |(_, (run, _))| text::utc(run.run.started_ms));
-    table.right("n", |(_, (_, point))| point.as_ref().map_or(0, |it| it.n));
+    table.right("n", |(_, (_, point))| point.as_ref().map_or(0, |point| point.n));
     table.left(&history.response.name, |(_, (_, point))| point.as_ref());
     table.left("level", |(at, _)| {
-        match own.changes.iter().find(|it| it.run == *at).map(|it| it.verdict) {
+        match history_series
+            .changes
+            .iter()
+            .find(|change| change.run == *at)
+            .map(|change| change.verdict)
+        {
             Some(Verdict::Better) => Cell::new("better from here", Tone::Good),
             Some(_) => Cell::new("worse from here", Tone::Bad),
             None => "".into(),
@@ -215,8 +228,8 @@ pub fn tone(verdict: Verdict) -> Tone {
     }
 }
 
-fn means(own: &HistorySeries) -> Vec<Option<f64>> {
-    own.points.iter().map(|point| point.as_ref().map(|it| it.mean)).collect()
+fn means(history_series: &HistorySeries) -> Vec<Option<f64>> {
+    history_series.points.iter().map(|point| point.as_ref().map(|point| point.mean)).collect()
 }
 
 /// A line of bars between the smallest and the largest value.

@@ -22,8 +22,10 @@ pub fn markdown(document: &Document) -> String {
                     out.push_str(end);
                 }
                 Block::Table(table) => markdown_table(&mut out, table),
-                Block::Chart(one) => chart(&mut out, one),
-                Block::Figure(figure) => figure.chart.iter().for_each(|one| chart(&mut out, one)),
+                Block::Chart(figure) => chart(&mut out, figure),
+                Block::Figure(figure) => {
+                    figure.chart.iter().for_each(|figure| chart(&mut out, figure));
+                }
                 Block::Flame(_) | Block::Listing(_) | Block::Fold(..) => {}
             }
         }

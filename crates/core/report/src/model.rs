@@ -11,9 +11,9 @@ use serde_json::Value;
 /// A report.
 #[derive(Clone, Default)]
 pub struct Document {
-    /// Its title.
+    /// The title.
     pub title: Text,
-    /// Its parts in order.
+    /// The parts in order.
     pub sections: Vec<Section>,
 }
 
@@ -24,7 +24,7 @@ pub struct Section {
     pub heading: Text,
     /// Where it is shown.
     pub medium: Medium,
-    /// Its content.
+    /// The content.
     pub blocks: Vec<Block>,
 }
 
@@ -70,7 +70,7 @@ pub struct Figure {
     pub caption: Text,
     /// The main figures in words, for those who cannot see it.
     pub alternative: Text,
-    /// Its data.
+    /// The data.
     pub data: Table<'static>,
     /// Heading of the data.
     pub data_heading: Text,
@@ -81,7 +81,7 @@ pub struct Figure {
 /// A paragraph of one sentence or a few; wrapped where it does not fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// Its text.
+    /// The text.
     pub text: Text,
     /// How it is meant.
     pub tone: Tone,
@@ -92,7 +92,7 @@ pub struct Line {
 /// Bars on one axis, which begins at zero.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
-    /// Its content, and the better direction.
+    /// The content, and the better direction.
     pub title: Text,
     /// Unit of all values.
     pub unit: Text,
@@ -129,9 +129,9 @@ pub struct BarGroup {
 /// A bar.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Bar {
-    /// Its label.
+    /// The label.
     pub label: Text,
-    /// Its length.
+    /// The length.
     pub value: f64,
     /// Both ends of the 95 % interval of the value, where it has one.
     pub interval: Option<(f64, f64)>,

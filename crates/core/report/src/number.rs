@@ -30,7 +30,7 @@ fn shown(estimate: &Estimate, unit: &str) -> String {
 /// The interval of a mean that stands before it: ` ± 2.0 %`, ` [0, 33.3]`; nothing where there is
 /// none.
 pub fn interval(estimate: &Estimate) -> String {
-    let ends = estimate.interval.map(|it| around(estimate.mean, it.low, it.high));
+    let ends = estimate.interval.map(|interval| around(estimate.mean, interval.low, interval.high));
     ends.map_or_else(String::new, |ends| format!(" {ends}"))
 }
 
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn comparisons_are_ratios_or_differences() {
-        let mut one = Comparison {
+        let mut single = Comparison {
             scale: Scale::Ratio,
             value: 1755.0 / 909.0,
             interval: Some(Interval { low: 1.876, high: 1.994 }),
@@ -99,16 +99,16 @@ mod tests {
             df: None,
             method: Method::PairedT,
         };
-        assert_eq!(comparison(&one, "s"), "1.93x [1.88, 1.99]");
-        one.interval = None;
-        assert_eq!(comparison(&one, "s"), "1.93x");
-        one = Comparison {
+        assert_eq!(comparison(&single, "s"), "1.93x [1.88, 1.99]");
+        single.interval = None;
+        assert_eq!(comparison(&single, "s"), "1.93x");
+        single = Comparison {
             scale: Scale::Difference,
             value: 3.2,
             interval: Some(Interval { low: -1.0, high: 7.4 }),
-            ..one
+            ..single
         };
-        assert_eq!(comparison(&one, "s"), "+3.20 s [-1.00, 7.40]");
+        assert_eq!(comparison(&single, "s"), "+3.20 s [-1.00, 7.40]");
         assert_eq!([ratio(0.0123), ratio(0.5), ratio(123.4)], ["0.0123", "0.50", "123"]);
     }
 }

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 pub struct Panels<'a> {
     /// Short name of the main factor.
     pub factor: String,
-    /// Its levels in the order of the file.
+    /// The levels in the order of the file.
     pub levels: Vec<&'a str>,
     /// The levels as numbers, when every one is a number.
     numeric: Option<Vec<f64>>,
@@ -55,15 +55,16 @@ impl<'a> Panels<'a> {
             summary.factors.effects.iter().map(|factor| factor.factor.as_str()).collect();
         let second =
             summary.factors.effects.iter().find(|f| with_series && f.factor != main.factor);
-        let series_names =
-            second.map_or_else(Vec::new, |f| f.levels.iter().map(|it| it.level.as_str()).collect());
+        let series_names = second
+            .map_or_else(Vec::new, |f| f.levels.iter().map(|level| level.level.as_str()).collect());
         let levels: Vec<&str> = main.levels.iter().map(|level| level.level.as_str()).collect();
         let (level_at, series_at) = (places(&levels), places(&series_names));
         let short: HashMap<&str, &str> =
             names.iter().map(|name| (*name, short_name(name, &names))).collect();
         let title = |row: &ConfigurationRow| {
             let others = row.levels.iter().filter(|level| {
-                level.factor != main.factor && second.is_none_or(|own| own.factor != level.factor)
+                level.factor != main.factor
+                    && second.is_none_or(|other| other.factor != level.factor)
             });
             // Further runs of the same levels share a panel: their number is not a factor.
             let named = others.filter_map(|level| {
@@ -81,12 +82,12 @@ impl<'a> Panels<'a> {
             });
         }
         let positions = summary.configurations.iter().map(|row| {
-            let own = |name: &str| row.levels.iter().find(|level| level.factor == name);
+            let level_of = |name: &str| row.levels.iter().find(|level| level.factor == name);
             let series = |factor: &FactorEffect| {
-                series_at.get(own(&factor.factor).map_or("", |own| &own.level)).copied()
+                series_at.get(level_of(&factor.factor).map_or("", |level| &level.level)).copied()
             };
             Some(Position {
-                level: *level_at.get(own(&main.factor)?.level.as_str())?,
+                level: *level_at.get(level_of(&main.factor)?.level.as_str())?,
                 series: second.map_or(Some(0), series)?,
                 panel: *title_at.get(&title(row))?,
             })

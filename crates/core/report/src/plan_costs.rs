@@ -11,8 +11,11 @@ use plans::{CostPart, CostTerm, Plan, Terms};
 pub fn plan_costs(section: &mut Section, plan: &Plan, terms: &Terms) {
     plan_tree(section, plan, terms);
     let all = plan.operators();
-    let explained: Vec<_> =
-        all.iter().map(|(_, operator)| operator).filter(|one| !one.cost_parts.is_empty()).collect();
+    let explained: Vec<_> = all
+        .iter()
+        .map(|(_, operator)| operator)
+        .filter(|operator| !operator.cost_parts.is_empty())
+        .collect();
     if explained.is_empty() {
         return section.note("No cost of this plan follows a published formula.");
     }

@@ -23,9 +23,9 @@ struct Described<'a> {
 pub fn plan_page(section: &mut Section, plan: &Plan, terms: &Terms) {
     let remarks = remarks(plan, terms);
     let figures = plan.own();
-    let timed = figures.iter().any(|own| own.ms.is_some());
+    let timed = figures.iter().any(|figure| figure.ms.is_some());
     let measure = if timed { Measure::Time } else { Measure::Cost };
-    let of = |own: &Own| if timed { own.ms } else { own.cost }.unwrap_or(0.0);
+    let of = |share: &Own| if timed { share.ms } else { share.cost }.unwrap_or(0.0);
     let sum: f64 = figures.iter().map(of).sum();
     let whole = plan.elapsed_ms.filter(|_| timed).unwrap_or(0.0).max(sum);
     section.line(overview(plan));
@@ -37,24 +37,24 @@ pub fn plan_page(section: &mut Section, plan: &Plan, terms: &Terms) {
         .iter()
         .zip(&figures)
         .enumerate()
-        .map(|(number, ((_, operator), own))| Described {
+        .map(|(number, ((_, operator), figure))| Described {
             number,
             operator,
-            own: *own,
-            remarks: remarks.iter().filter(|one| one.operator == Some(number)).collect(),
+            own: *figure,
+            remarks: remarks.iter().filter(|remark| remark.operator == Some(number)).collect(),
         })
         .collect();
     all.sort_by(|a, b| of(&b.own).total_cmp(&of(&a.own)));
     if whole > 0.0 {
         section.chart(chart(&all, measure, of));
     }
-    for one in &all {
-        let part = if whole > 0.0 { of(&one.own) / whole } else { 0.0 };
-        if part < SHOWN && one.remarks.is_empty() {
+    for entry in &all {
+        let part = if whole > 0.0 { of(&entry.own) / whole } else { 0.0 };
+        if part < SHOWN && entry.remarks.is_empty() {
             continue;
         }
-        section.line(described(one, part, measure));
-        for remark in &one.remarks {
+        section.line(described(entry, part, measure));
+        for remark in &entry.remarks {
             let placed = Placed { remark, place: String::new() };
             section.indented(2, placed.to_string(), Tone::Warning);
         }
@@ -69,11 +69,12 @@ fn chart(all: &[Described], measure: Measure, of: impl Fn(&Own) -> f64) -> Chart
         Measure::Time => ("Own time of operators (less is better)", "ms"),
         Measure::Cost => ("Own estimated cost of operators (less is better)", ""),
     };
-    let bars = all.iter().take(BARS).filter(|one| of(&one.own) > 0.0).map(|one| Bar {
-        label: format!("{} {}", one.number + 1, named(one.operator)).into(),
-        value: of(&one.own),
-        ..Bar::default()
-    });
+    let bars =
+        all.iter().take(BARS).filter(|described| of(&described.own) > 0.0).map(|described| Bar {
+            label: format!("{} {}", described.number + 1, named(described.operator)).into(),
+            value: of(&described.own),
+            ..Bar::default()
+        });
     Chart {
         title: title.into(),
         unit: unit.into(),
@@ -89,13 +90,13 @@ pub fn named(operator: &Operator) -> String {
 }
 
 /// An operator in a sentence: its share, its rows as estimated and as counted, its runs.
-fn described(one: &Described, part: f64, measure: Measure) -> String {
-    let operator = one.operator;
+fn described(entry: &Described, part: f64, measure: Measure) -> String {
+    let operator = entry.operator;
     let share = match measure {
         Measure::Time => format!(
             "{} of the time, {} ms",
             number::short_percent(part),
-            grouped(one.own.ms.unwrap_or(0.0)).text()
+            grouped(entry.own.ms.unwrap_or(0.0)).text()
         ),
         Measure::Cost => format!("{} of the cost", number::short_percent(part)),
     };
@@ -106,7 +107,7 @@ fn described(one: &Described, part: f64, measure: Measure) -> String {
     let runs = runs.map(|runs| format!("; {} runs", grouped(runs).text()));
     format!(
         "{} {}: {share}{}{}{}.",
-        one.number + 1,
+        entry.number + 1,
         named(operator),
         rows(operator.rows.estimated, "estimated"),
         rows(operator.rows.actual, "actual"),

@@ -34,7 +34,7 @@ pub fn table(section: &mut Section, plan: &Plan) {
     let rows: Vec<Row> = all
         .iter()
         .zip(plan.own())
-        .map(|((depth, operator), own)| Row { depth: *depth, operator, own })
+        .map(|((depth, operator), share)| Row { depth: *depth, operator, own: share })
         .collect();
     let total_cost = plan.root.as_ref().and_then(|root| root.cost).filter(|cost| *cost > 0.0);
     let mut columns = Columns::for_rows(&rows);
@@ -92,8 +92,8 @@ pub fn overview(plan: &Plan) -> String {
         plan.planning_ms.map(|ms| format!("planned in {} ms", grouped(ms).text())),
     ];
     let summary = joined(figures.into_iter().flatten(), ", ");
-    let said = if summary.is_empty() { "no costs and no run recorded".to_owned() } else { summary };
-    let mut characters = said.chars();
+    let text = if summary.is_empty() { "no costs and no run recorded".to_owned() } else { summary };
+    let mut characters = text.chars();
     let first = characters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
     format!("{first}{}.", characters.as_str())
 }

@@ -35,7 +35,7 @@ pub fn functions(section: &mut Section, summary: &ProfileSummary, rows_max: usiz
 }
 
 /// Share, its interval, samples, time.
-pub fn own_columns<'a, T>(table: &mut Columns<'a, &'a T>, own: fn(&'a T) -> &'a Sampled) {
+pub fn own_columns<'a, T>(table: &mut Columns<'a, &'a T>, sampled: fn(&'a T) -> &'a Sampled) {
     let interval = |Sampled { interval: Interval { low, high }, .. }: &Sampled| {
         Cell::ends(
             *low,
@@ -43,10 +43,10 @@ pub fn own_columns<'a, T>(table: &mut Columns<'a, &'a T>, own: fn(&'a T) -> &'a 
             format!("{} to {}", number::fixed(100.0 * low, 1), number::percent(*high, 1)),
         )
     };
-    table.right("Share", move |item| Cell::percent(own(item).share, 1));
-    table.left("95 % interval", move |item| interval(own(item))).optional(2);
-    table.right("Samples", move |item| Cell::count(own(item).samples)).optional(3);
-    table.right("Time", move |item| Cell::seconds(own(item).seconds));
+    table.right("Share", move |item| Cell::percent(sampled(item).share, 1));
+    table.left("95 % interval", move |item| interval(sampled(item))).optional(2);
+    table.right("Samples", move |item| Cell::count(sampled(item).samples)).optional(3);
+    table.right("Time", move |item| Cell::seconds(sampled(item).seconds));
 }
 
 /// A section of what was not seen.

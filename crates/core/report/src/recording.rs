@@ -12,7 +12,7 @@ use observations::{
 use serde_json::Value as Json;
 use std::collections::{BTreeMap, HashSet};
 
-/// One part of what a trial saw (a wait, a latency, ...), with its trial.
+/// A part of what a trial saw (a wait, a latency, ...), with its trial.
 #[derive(Clone, Copy)]
 struct Item<'a, P> {
     /// Number of the trial in the recording, from 1: it joins the tables.
@@ -48,7 +48,7 @@ fn common<'a, P: 'a>(
     columns.add("run", "", |_| recording.run.id);
     columns.add("trial", "", |row| row.number).on_page = true;
     columns.add("configuration", "", |row| {
-        configuration(recording, row).map(|own| own.label.as_str())
+        configuration(recording, row).map(|configuration| configuration.label.as_str())
     });
     columns.add("block", "", |row| row.trial.block).on_page = true;
     columns.add("attempt", "", |row| row.trial.attempt).on_page = true;
@@ -79,23 +79,24 @@ fn configuration<'a, P>(
     recording.configurations.get(row.trial.configuration)
 }
 
-/// One row a trial.
+/// A row a trial.
 pub fn trials(recording: &Recording) -> Table<'_> {
     let trials = numbered(recording).map(|(number, trial)| Item { number, trial, part: () });
     let mut columns = common(recording, trials);
-    columns.add("elapsed", "s", |row| seen(row).map(|seen| seen.elapsed_s)).on_page =
-        !recording.responses().iter().any(|response| response.name == "elapsed");
+    columns
+        .add("elapsed", "s", |row| seen(row).map(|observations| observations.elapsed_s))
+        .on_page = !recording.responses().iter().any(|response| response.name == "elapsed");
     figures(&mut columns, recording);
     let account = |row: &Item<'_, ()>, seconds: fn(&Accounting) -> f64| {
-        let own = seen(row).map(Accounting::for_trial).filter(|own| own.session_s > 0.0)?;
-        Some(Share(own.share(seconds(&own))))
+        let trial = seen(row).map(Accounting::for_trial).filter(|trial| trial.session_s > 0.0)?;
+        Some(Share(trial.share(seconds(&trial))))
     };
     columns
-        .add("cpu_share", "", move |row| account(row, |own| own.cpu_s))
+        .add("cpu_share", "", move |row| account(row, |row| row.cpu_s))
         .headed("CPU share")
         .on_page = true;
     columns
-        .add("unaccounted_share", "", move |row| account(row, |own| own.unaccounted_s))
+        .add("unaccounted_share", "", move |row| account(row, |row| row.unaccounted_s))
         .on_page = true;
     columns
         .add("warnings", "", |row: &Item<'_, ()>| {
@@ -158,36 +159,55 @@ fn figures<'a>(columns: &mut Parts<'a, ()>, recording: &'a Recording) {
 }
 
 fn observed(columns: &mut Parts<'_, ()>) {
-    columns.add("synthetic", "", |row| seen(row).map(|seen| seen.synthetic));
-    columns.add("connections", "", |row| seen(row).map(|seen| seen.connections));
-    columns.add("work_amount", "", |row| seen(row).map(|seen| seen.work.amount));
-    columns.add("work_unit", "", |row| seen(row).map(|seen| seen.work.unit.as_str()));
-    columns.add("transactions", "", |row| seen(row).map(|seen| seen.work.transactions));
-    columns.add("errors", "", |row| seen(row).map(|seen| seen.work.errors));
-    columns.add("retries", "", |row| seen(row).map(|seen| seen.work.retries));
-    columns.add("session", "s", |row| seen(row).map(|seen| seen.time.session_s)).headed("sessions");
+    columns.add("synthetic", "", |row| seen(row).map(|observations| observations.synthetic));
+    columns.add("connections", "", |row| seen(row).map(|observations| observations.connections));
+    columns.add("work_amount", "", |row| seen(row).map(|observations| observations.work.amount));
+    columns
+        .add("work_unit", "", |row| seen(row).map(|observations| observations.work.unit.as_str()));
+    columns.add("transactions", "", |row| {
+        seen(row).map(|observations| observations.work.transactions)
+    });
+    columns.add("errors", "", |row| seen(row).map(|observations| observations.work.errors));
+    columns.add("retries", "", |row| seen(row).map(|observations| observations.work.retries));
+    columns
+        .add("session", "s", |row| seen(row).map(|observations| observations.time.session_s))
+        .headed("sessions");
     columns
         .add("cpu", "s", |row| Some(seen(row)?.time.cpu_s).filter(|cpu_s| *cpu_s > 0.0))
         .headed("CPU");
     columns.add("cpu_user", "s", |row| seen(row)?.time.cpu_user_s).headed("CPU in user mode");
-    columns.add("client_share", "", |row| seen(row).map(|seen| Share(seen.load.client_share)));
-    columns
-        .add("run_delay_share", "", |row| seen(row).map(|seen| Share(seen.load.run_delay_share)));
-    columns.add("sends_intended", "", |row| seen(row).map(|seen| seen.load.sends_intended));
-    columns.add("sends_missed", "", |row| seen(row).map(|seen| seen.load.sends_missed));
+    columns.add("client_share", "", |row| {
+        seen(row).map(|observations| Share(observations.load.client_share))
+    });
+    columns.add("run_delay_share", "", |row| {
+        seen(row).map(|observations| Share(observations.load.run_delay_share))
+    });
+    columns.add("sends_intended", "", |row| {
+        seen(row).map(|observations| observations.load.sends_intended)
+    });
+    columns.add("sends_missed", "", |row| {
+        seen(row).map(|observations| observations.load.sends_missed)
+    });
     columns.add("sends_late", "", |row| seen(row)?.load.sends_late);
     columns.add("schedule", "s", |row| seen(row)?.load.schedule_s);
     columns.add("free_until", "s", |row| seen(row)?.load.free_until_s);
     columns
-        .add("send_delay_us_max", "", |row| seen(row).map(|seen| seen.load.send_delay_us_max))
+        .add("send_delay_us_max", "", |row| {
+            seen(row).map(|observations| observations.load.send_delay_us_max)
+        })
         .headed("longest send delay (us)");
     columns
-        .add("machine_cpus", "", |row| seen(row).map(|seen| seen.machine.cpus))
+        .add("machine_cpus", "", |row| seen(row).map(|observations| observations.machine.cpus))
         .headed("machine CPUs");
-    columns.add("machine_busy", "s", |row| seen(row).map(|seen| seen.machine.busy_s));
-    columns.add("machine_own", "s", |row| seen(row).map(|seen| seen.machine.own_s));
-    columns.add("machine_steal", "s", |row| seen(row).map(|seen| seen.machine.steal_s));
-    columns.add("machine_iowait", "s", |row| seen(row).map(|seen| seen.machine.iowait_s));
+    columns
+        .add("machine_busy", "s", |row| seen(row).map(|observations| observations.machine.busy_s));
+    columns.add("machine_own", "s", |row| seen(row).map(|observations| observations.machine.own_s));
+    columns.add("machine_steal", "s", |row| {
+        seen(row).map(|observations| observations.machine.steal_s)
+    });
+    columns.add("machine_iowait", "s", |row| {
+        seen(row).map(|observations| observations.machine.iowait_s)
+    });
 }
 
 /// A wait, and its place in the trial's wait table.
@@ -200,9 +220,9 @@ struct Waited<'a> {
 
 /// The nine columns of the published tables, and what else was recorded of a wait.
 fn waits(recording: &Recording) -> Table<'_> {
-    let waited = observed_trials(recording).flat_map(|(number, trial, seen)| {
-        let table = WaitTable::of_trials(&[seen]);
-        seen.waits.iter().map(move |wait| {
+    let waited = observed_trials(recording).flat_map(|(number, trial, observations)| {
+        let table = WaitTable::of_trials(&[observations]);
+        observations.waits.iter().map(move |wait| {
             let at = table.rows.iter().position(|row| row.wait_type == wait.wait_type);
             let of_all = at.map(|at| (table.rows[at].percentage, at < table.top));
             Item { number, trial, part: Waited { wait, of_all } }
@@ -275,17 +295,13 @@ impl Figures {
 }
 
 fn latencies(recording: &Recording) -> Table<'_> {
-    let distributions =
-        parts(recording, |seen| &seen.latencies).map(|Item { number, trial, part: latency }| {
-            Item {
-                number,
-                trial,
-                part: Distribution {
-                    latency,
-                    figures: Figures::from_histogram(&latency.histogram),
-                },
-            }
-        });
+    let distributions = parts(recording, |recording| &recording.latencies).map(
+        |Item { number, trial, part: latency }| Item {
+            number,
+            trial,
+            part: Distribution { latency, figures: Figures::from_histogram(&latency.histogram) },
+        },
+    );
     let rows: Vec<_> = distributions.collect();
     let mut columns = common(recording, rows.into_iter());
     columns.add("latency", "", |row: &Item<Distribution>| row.part.latency.name.as_str());
@@ -295,7 +311,7 @@ fn latencies(recording: &Recording) -> Table<'_> {
     for (at, (name, heading, _)) in PERCENTILES.into_iter().enumerate() {
         columns
             .add(name, "ns", move |row: &Item<'_, Distribution<'_>>| {
-                row.part.figures.map(|own| own.percentiles_ns[at])
+                row.part.figures.map(|figure| figure.percentiles_ns[at])
             })
             .headed(heading);
     }
@@ -304,7 +320,7 @@ fn latencies(recording: &Recording) -> Table<'_> {
 }
 
 fn statements(recording: &Recording) -> Table<'_> {
-    let mut columns = common(recording, parts(recording, |seen| &seen.statements));
+    let mut columns = common(recording, parts(recording, |recording| &recording.statements));
     columns.add("script", "", |row: &Item<&ScriptStatement>| row.part.script.as_str());
     columns.add("statement", "", |row| row.part.text.as_str()).wrapped = true;
     columns.add("count", "", |row| row.part.count);
@@ -319,7 +335,7 @@ fn statements(recording: &Recording) -> Table<'_> {
 }
 
 fn operations(recording: &Recording) -> Table<'_> {
-    let mut columns = common(recording, parts(recording, |seen| &seen.operations));
+    let mut columns = common(recording, parts(recording, |recording| &recording.operations));
     columns.add("operation", "", |row: &Item<&Operation>| row.part.name.as_str());
     columns.add("count", "", |row| row.part.count);
     columns.add("bytes", "", |row| row.part.bytes);
@@ -327,10 +343,10 @@ fn operations(recording: &Recording) -> Table<'_> {
     columns.named("operations")
 }
 
-/// One row for each interval.
+/// A row for each interval.
 fn series(recording: &Recording) -> Table<'_> {
     let intervals =
-        parts(recording, |seen| &seen.series).flat_map(|Item { number, trial, part }| {
+        parts(recording, |recording| &recording.series).flat_map(|Item { number, trial, part }| {
             (0..part.values.len()).map(move |interval| Item {
                 number,
                 trial,
@@ -351,7 +367,7 @@ fn series(recording: &Recording) -> Table<'_> {
 /// The kernel's counters of the block devices under every trial.
 fn devices(recording: &Recording) -> Table<'_> {
     let mut columns: Parts<'_, &DeviceUse> =
-        common(recording, parts(recording, |seen| &seen.devices));
+        common(recording, parts(recording, |recording| &recording.devices));
     let per = |amount: f64, of: f64| (of > 0.0).then(|| amount / of);
     let mean_ms = move |seconds: f64, count: u64| per(seconds * 1e3, count as f64);
     columns.add("volume", "", |row| row.part.volume.to_string());
@@ -394,7 +410,9 @@ struct Sampled<'a> {
 
 fn functions(recording: &Recording) -> Table<'_> {
     let sampled = observed_trials(recording)
-        .filter_map(|(number, trial, seen)| Some((number, trial, seen.profile.as_ref()?)))
+        .filter_map(|(number, trial, observations)| {
+            Some((number, trial, observations.profile.as_ref()?))
+        })
         .flat_map(|(number, trial, profile)| {
             let counted = profile.frames.iter().zip(profile.self_and_total());
             counted.map(move |(frame, counts)| Item {
@@ -445,12 +463,12 @@ fn parts<'a, P>(
     recording: &'a Recording,
     list: fn(&'a Observations) -> &'a Vec<P>,
 ) -> impl Iterator<Item = Item<'a, &'a P>> + Clone {
-    observed_trials(recording).flat_map(move |(number, trial, seen)| {
-        list(seen).iter().map(move |part| Item { number, trial, part })
+    observed_trials(recording).flat_map(move |(number, trial, observations)| {
+        list(observations).iter().map(move |part| Item { number, trial, part })
     })
 }
 
-/// One row for each setting of each configuration.
+/// A row for each setting of each configuration.
 pub fn settings(recording: &Recording) -> Table<'_> {
     let mut values: BTreeMap<&str, Vec<&observations::Value>> = BTreeMap::new();
     let all = || recording.configurations.iter();
@@ -459,13 +477,14 @@ pub fn settings(recording: &Recording) -> Table<'_> {
     }
     let varying: HashSet<&str> = values
         .iter()
-        .filter(|(_, own)| {
-            own.len() < recording.configurations.len()
-                || own.windows(2).any(|pair| pair[0] != pair[1])
+        .filter(|(_, column)| {
+            column.len() < recording.configurations.len()
+                || column.windows(2).any(|pair| pair[0] != pair[1])
         })
         .map(|(name, _)| *name)
         .collect();
-    let rows = all().flat_map(|own| own.settings.iter().map(move |setting| (own, setting)));
+    let rows =
+        all().flat_map(|record| record.settings.iter().map(move |setting| (record, setting)));
     let mut columns = Columns::for_rows(rows);
     columns.add("configuration", "", |(configuration, _)| configuration.label.as_str());
     columns.add("setting", "", |(_, (name, _))| name.as_str());

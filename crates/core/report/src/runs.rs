@@ -18,7 +18,12 @@ use analysis::{Comparison, Estimate};
 /// Two runs: how each configuration changed, and what else did.
 pub fn runs(compared: &RunsCompared, gate: Option<&Gate>) -> Document {
     let mut sections = vec![introduction(compared, gate)];
-    sections.extend(compared.responses.iter().map(|own| response(own, unit(compared))));
+    sections.extend(
+        compared
+            .responses
+            .iter()
+            .map(|compared_response| response(compared_response, unit(compared))),
+    );
     sections.extend(warnings(&compared.warnings));
     sections.push(surroundings(compared));
     sections.extend(unmatched(compared));
@@ -89,7 +94,11 @@ const SINGLE_RUNS: &str = "One run per side: the figures describe these two runs
 fn verdict(compared: &ResponseCompared, repeat: &str) -> (String, Tone) {
     let name = &compared.response.name;
     let of = |verdict: Verdict| {
-        compared.configurations.iter().filter(|it| it.verdict == verdict).count()
+        compared
+            .configurations
+            .iter()
+            .filter(|configuration| configuration.verdict == verdict)
+            .count()
     };
     let counts = [
         (of(Verdict::Better), "better"),
@@ -102,8 +111,11 @@ fn verdict(compared: &ResponseCompared, repeat: &str) -> (String, Tone) {
     let counts =
         joined(counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")), ", ");
     let n = compared.configurations.len();
-    let single =
-        compared.configurations.first().filter(|_| n == 1).and_then(|it| it.comparison.as_ref());
+    let single = compared
+        .configurations
+        .first()
+        .filter(|_| n == 1)
+        .and_then(|configuration| configuration.comparison.as_ref());
     let over =
         if n == 1 { String::new() } else { " over all configurations (geometric mean)".to_owned() };
     match single.or(compared.overall.as_ref()) {
@@ -136,24 +148,24 @@ fn response(compared: &ResponseCompared, repeat: &str) -> Section {
     let (better, unit) = (better(response.direction), &response.unit);
     let mut section = Section::new(format!("{} ({unit}, {better} is better)", response.name));
     let mut table = Columns::for_rows(&compared.configurations);
-    let n = |it: Option<&Estimate>| it.map_or(0, |it| it.n);
-    table.name("configuration", |own| labels(own));
-    table.left("A", |own| own.from.as_ref());
-    table.left("B", |own| own.to.as_ref());
-    table.left("B vs A", |own| {
-        let (_, tone) = said(own.verdict);
-        own.comparison.as_ref().map(|it| Cell::comparison(it, unit).toned(tone))
+    let n = |estimate: Option<&Estimate>| estimate.map_or(0, |estimate| estimate.n);
+    table.name("configuration", |table| labels(table));
+    table.left("A", |table| table.from.as_ref());
+    table.left("B", |table| table.to.as_ref());
+    table.left("B vs A", |table| {
+        let (_, tone) = said(table.verdict);
+        table.comparison.as_ref().map(|comparison| Cell::comparison(comparison, unit).toned(tone))
     });
-    table.left("verdict", |own| {
-        let (word, tone) = said(own.verdict);
+    table.left("verdict", |table| {
+        let (word, tone) = said(table.verdict);
         Cell::new(word, tone)
     });
     table
-        .right("n", move |own| format!("{}, {}", n(own.from.as_ref()), n(own.to.as_ref())))
+        .right("n", move |table| format!("{}, {}", n(table.from.as_ref()), n(table.to.as_ref())))
         .optional(1);
     table
-        .right("detectable", move |own| {
-            own.detectable.map(|share| Cell::from(Share(share)).shown(number::relative(share)))
+        .right("detectable", move |table| {
+            table.detectable.map(|share| Cell::from(Share(share)).shown(number::relative(share)))
         })
         .optional(2);
     section.table(table);
@@ -186,10 +198,11 @@ fn said(verdict: Verdict) -> (&'static str, Tone) {
 }
 
 /// The label, or both where they differ; a star where only the levels are the same.
-fn labels(own: &ConfigurationCompared) -> String {
-    let (from, to) = (label(&own.from_label), label(&own.to_label));
+fn labels(configuration_compared: &ConfigurationCompared) -> String {
+    let (from, to) =
+        (label(&configuration_compared.from_label), label(&configuration_compared.to_label));
     let name = if from == to { from.to_owned() } else { format!("{from} / {to}") };
-    if own.matched_by == MatchedBy::Levels { format!("{name} *") } else { name }
+    if configuration_compared.matched_by == MatchedBy::Levels { format!("{name} *") } else { name }
 }
 
 fn surroundings(compared: &RunsCompared) -> Section {
@@ -211,15 +224,15 @@ fn surroundings(compared: &RunsCompared) -> Section {
         table.name("A", |setting| changed(&setting.change, setting.change.from.as_ref(), NOT_SET));
         table.name("B", |setting| changed(&setting.change, setting.change.to.as_ref(), NOT_SET));
         table.name("configurations", |setting| {
-            listed(setting.configurations.iter().map(|it| label(it)))
+            listed(setting.configurations.iter().map(|configuration| label(configuration)))
                 .unwrap_or_else(|| "all".to_owned())
         });
         section.table(table);
         if compared
             .responses
             .iter()
-            .flat_map(|it| &it.configurations)
-            .any(|it| it.matched_by == MatchedBy::Levels)
+            .flat_map(|response| &response.configurations)
+            .any(|configuration| configuration.matched_by == MatchedBy::Levels)
         {
             section.warn("*: same levels, but these settings differ.");
         }
@@ -242,7 +255,7 @@ fn surroundings(compared: &RunsCompared) -> Section {
 /// Placeholder for a setting that one side lacks.
 pub(crate) const NOT_SET: &str = "not set";
 
-/// One side of a change.
+/// A side of a change.
 pub(crate) fn changed(change: &Change, side: Option<&String>, absent: &str) -> Cell {
     side.map_or_else(
         || Cell::new(absent, Tone::Muted),
@@ -260,7 +273,7 @@ fn readable(what: &str, value: &str) -> String {
         .parse()
         .ok()
         .filter(|_| value.len() > 15 && value.contains('.'))
-        .map(|it| rounded(it).to_string());
+        .map(|value| rounded(value).to_string());
     bytes.or(fraction).unwrap_or_else(|| value.to_owned())
 }
 

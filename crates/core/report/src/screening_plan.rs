@@ -68,7 +68,7 @@ impl ScreeningPlan<'_> {
             "factors": self.factors,
             "generators": self.generators(),
             "aliases": chains(&contrasts),
-            "partially_aliased": contrasts.partial.iter().map(|own| term_name(own))
+            "partially_aliased": contrasts.partial.iter().map(|chain| term_name(chain))
                 .collect::<Vec<_>>(),
             "detectable_in_standard_deviations":
                 detectable(self.design.runs(), contrasts.chains.len(), self.blocks),
@@ -78,7 +78,7 @@ impl ScreeningPlan<'_> {
     /// `E = ABC`.
     fn generators(&self) -> Vec<String> {
         let all = self.design.generators().into_iter();
-        all.map(|own| format!("{} = {}", term_name(&[own.factor]), term_name(&own.product)))
+        all.map(|alias| format!("{} = {}", term_name(&[alias.factor]), term_name(&alias.product)))
             .collect()
     }
 

@@ -174,11 +174,11 @@ fn all(studies: StudySections<'_>) -> Vec<&'static SectionEntry> {
 /// behind it. What only pages show is computed for them alone: it may need every latency of a large
 /// recording.
 pub fn run(summary: &Summary, studies: StudySections<'_>, medium: Medium) -> Document {
-    let wanted = all(studies)
+    let entries = all(studies)
         .into_iter()
         .filter(|entry| !(entry.page_only && medium == Medium::Text))
         .filter_map(|entry| entry.show);
-    let sections = wanted.flat_map(|show| show(summary)).collect();
+    let sections = entries.flat_map(|show| show(summary)).collect();
     Document { title: summary.recording.run.name.as_str().into(), sections }
 }
 

@@ -30,7 +30,7 @@ impl SurfacePlan<'_> {
     /// The lines that `check` prints.
     pub fn lines(&self) -> Vec<String> {
         let design = &self.runs.design;
-        let part = |part: SurfacePart| design.parts.iter().filter(|own| **own == part).count();
+        let part = |part: SurfacePart| design.parts.iter().filter(|known| **known == part).count();
         let (cube, axes, centre) =
             (part(SurfacePart::Cube), part(SurfacePart::Axis), part(SurfacePart::Centre));
         let runs = plural(design.runs.len(), "run");
@@ -41,13 +41,13 @@ impl SurfacePlan<'_> {
         };
         let mut lines =
             vec![format!("design: response surface, {runs}, {kind}, {centre} at the centre")];
-        lines.extend(self.runs.factors.iter().zip(self.factors).map(|(own, factor)| {
+        lines.extend(self.runs.factors.iter().zip(self.factors).map(|(surface_factor, factor)| {
             let codes = factor.levels.iter().map(|level| {
-                let code = own.code(&level.label).unwrap_or(f64::NAN);
+                let code = surface_factor.code(&level.label).unwrap_or(f64::NAN);
                 format!("{} = {}", number::signed(code, 2), level.label)
             });
-            let scale = if own.is_log() { ", log scale" } else { "" };
-            format!("  {}{scale}: {}", own.name, codes.collect::<Vec<_>>().join(", "))
+            let scale = if surface_factor.is_log() { ", log scale" } else { "" };
+            format!("  {}{scale}: {}", surface_factor.name, codes.collect::<Vec<_>>().join(", "))
         }));
         if design.blocks.iter().any(|block| *block > 0) {
             lines.push("  blocks: corners and axes alternate, each with its centre points".into());
@@ -61,7 +61,7 @@ impl SurfacePlan<'_> {
             return "  error: no degrees of freedom; raise repeats.blocks or design.centre_points"
                 .into();
         };
-        let [slope, interaction, curvature] = widths.map(|own| number::fixed(own, 2));
+        let [slope, interaction, curvature] = widths.map(|width| number::fixed(width, 2));
         format!(
             "  95 % intervals in standard deviations of a trial ({}): slopes ±{slope}, \
              interactions ±{interaction}, curvatures ±{curvature}",
@@ -80,10 +80,10 @@ impl SurfacePlan<'_> {
         json!({
             "kind": "response-surface",
             "runs": design.runs.len(),
-            "factors": self.factors.iter().map(|own| &own.name).collect::<Vec<_>>(),
+            "factors": self.factors.iter().map(|factor| &factor.name).collect::<Vec<_>>(),
             "coded": self.runs.coded(self.factors),
             "blocks": design.blocks,
-            "degrees_of_freedom": precision.map(|own| own.df),
+            "degrees_of_freedom": precision.map(|precision| precision.df),
         })
     }
 
@@ -92,7 +92,7 @@ impl SurfacePlan<'_> {
         let (mut points, mut blocks) = (Vec::new(), Vec::new());
         for repeat in 0..self.repeats {
             points.extend(self.runs.coded(self.factors));
-            blocks.extend(self.runs.design.blocks.iter().map(|own| repeat * blocks_max + own));
+            blocks.extend(self.runs.design.blocks.iter().map(|block| repeat * blocks_max + block));
         }
         let values = vec![0.0; points.len()];
         let surface = Surface::fit(&points, &blocks, &values, Order::Second).ok()?;

@@ -32,7 +32,7 @@ pub struct Table<'a> {
     pub fixed: bool,
     /// Lines above the table on its own sheet; the first one is its title.
     pub lines: Vec<Text>,
-    /// Its plot in a spreadsheet.
+    /// The plot in a spreadsheet.
     pub plot: Option<Plot>,
     /// Rows that a report leaves out.
     pub left_out: usize,
@@ -99,15 +99,15 @@ pub enum Align {
 /// A chart that a spreadsheet draws of a table: its first column along the axis.
 #[derive(Debug, Clone)]
 pub struct Plot {
-    /// Its form.
+    /// The form.
     pub kind: PlotKind,
-    /// Its heading.
+    /// The heading.
     pub title: Text,
     /// Title of the axis along which the rows are; empty where the rows say it.
     pub x: Text,
     /// Unit of the values.
     pub y: Text,
-    /// Its lines or columns.
+    /// The lines or columns.
     pub series: Vec<PlotSeries>,
 }
 
@@ -125,7 +125,7 @@ pub enum PlotKind {
 #[derive(Debug, Clone)]
 /// A series of a chart on a sheet.
 pub struct PlotSeries {
-    /// Its name.
+    /// The name.
     pub name: Text,
     /// The column of its values.
     pub values: usize,
@@ -220,8 +220,8 @@ impl<'a> Table<'a> {
     /// Names of the columns for programs. Ours are always the same; a factor or response that is
     /// called like one of them gets its origin in front, `factor.block`.
     pub fn keys(&self) -> Vec<String> {
-        let own = self.columns.iter().filter(|column| column.origin.is_none());
-        let mut taken: HashSet<String> = own.map(Column::key).collect();
+        let columns = self.columns.iter().filter(|column| column.origin.is_none());
+        let mut taken: HashSet<String> = columns.map(Column::key).collect();
         let key = |column: &Column| {
             let mut key = column.key();
             if let Some(origin) = column.origin {

@@ -98,13 +98,13 @@ impl Terminal {
         for (i, (heading, (text, tone))) in
             rows.iter().flat_map(|row| headings.iter().zip(row).enumerate())
         {
-            let said = if heading.is_empty() || text.is_empty() {
+            let text = if heading.is_empty() || text.is_empty() {
                 text.clone()
             } else {
                 Text::from(format!("{heading}: {text}"))
             };
-            if !said.is_empty() {
-                self.line(&Line { text: said, tone: *tone, indent: if i == 0 { 0 } else { 2 } });
+            if !text.is_empty() {
+                self.line(&Line { text, tone: *tone, indent: if i == 0 { 0 } else { 2 } });
             }
         }
     }

@@ -36,7 +36,7 @@ const READING: &str = include_str!("../../../../docs/reading-a-report.md");
 /// A page without its frame, for a server of pages. All of it is HTML in which the data is escaped.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Body {
-    /// Its title.
+    /// The title.
     pub title: String,
     /// List items with links to the sections.
     pub contents: String,

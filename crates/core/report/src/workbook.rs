@@ -23,11 +23,17 @@ pub fn tables<'a>(summary: &'a Summary<'a>) -> Vec<Table<'a>> {
 
 /// Findings with their evidence, then causes of failure, below the description of the run.
 fn verdict<'a>(summary: &Summary<'a>) -> Table<'a> {
-    let findings =
-        summary.findings().into_iter().map(|own| (name(own.kind), own.text, own.evidence));
-    let failures = summary.failures().into_iter().map(|own| {
-        let attempts = number::plural(own.attempts, "attempt");
-        ("failure".to_owned(), own.cause, format!("{attempts}: {}", own.configurations.join("; ")))
+    let findings = summary
+        .findings()
+        .into_iter()
+        .map(|finding| (name(finding.kind), finding.text, finding.evidence));
+    let failures = summary.failures().into_iter().map(|failure| {
+        let attempts = number::plural(failure.attempts, "attempt");
+        (
+            "failure".to_owned(),
+            failure.cause,
+            format!("{attempts}: {}", failure.configurations.join("; ")),
+        )
     });
     let mut columns = Columns::for_rows(findings.chain(failures).collect::<Vec<_>>());
     columns.add("kind", "", |(kind, ..)| kind.clone());
@@ -41,8 +47,10 @@ fn verdict<'a>(summary: &Summary<'a>) -> Table<'a> {
         number::plural(summary.done(), "trial"),
         number::plural(summary.failed(), "attempt")
     );
-    let compared =
-        summary.response.as_ref().map(|own| format!("Compared on {} ({})", own.name, own.unit));
+    let compared = summary
+        .response
+        .as_ref()
+        .map(|response| format!("Compared on {} ({})", response.name, response.unit));
     let lines = [Some(run.name.clone()), run.question.clone(), Some(done), compared];
     let mut table = columns.named("verdict");
     table.lines = lines.into_iter().flatten().map(Text::from).collect();
@@ -105,13 +113,13 @@ fn response<'a>(summary: &'a Summary<'a>) -> Table<'a> {
         }
     }
     let mut table = columns.named("response");
-    table.plot = summary.response.as_ref().filter(|_| rows > 1).map(|own| Plot {
+    table.plot = summary.response.as_ref().filter(|_| rows > 1).map(|response| Plot {
         // Levels without an order are not joined by a line.
         kind: if main.is_some() { PlotKind::Lines } else { PlotKind::Columns },
         title: format!(
             "{} ({unit}), {} is better; bars: 95 % intervals",
-            own.name,
-            better(own.direction)
+            response.name,
+            better(response.direction)
         )
         .into(),
         x: main.map_or("configuration", |factor| &factor.name).into(),
@@ -122,8 +130,12 @@ fn response<'a>(summary: &'a Summary<'a>) -> Table<'a> {
 }
 
 fn lines<'a>(summary: &'a Summary<'a>) -> Vec<Line<'a>> {
-    let name =
-        || summary.response.as_ref().map_or_else(|| "response".to_owned(), |it| it.name.clone());
+    let name = || {
+        summary
+            .response
+            .as_ref()
+            .map_or_else(|| "response".to_owned(), |response| response.name.clone())
+    };
     let Some(effect) = summary.main_effect() else {
         return vec![(
             name(),
@@ -131,12 +143,13 @@ fn lines<'a>(summary: &'a Summary<'a>) -> Vec<Line<'a>> {
         )];
     };
     let levels = effect.levels.iter().enumerate().rev();
-    let places: HashMap<&str, usize> = levels.map(|(at, own)| (own.level.as_str(), at)).collect();
+    let places: HashMap<&str, usize> =
+        levels.map(|(at, record)| (record.level.as_str(), at)).collect();
     let mut lines: Vec<Line> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
     for row in &summary.configurations {
         let level = row.levels.iter().find(|level| level.factor == effect.factor);
-        let Some(at) = level.and_then(|own| places.get(own.level.as_str()).copied()) else {
+        let Some(at) = level.and_then(|level| places.get(level.level.as_str()).copied()) else {
             continue;
         };
         let levels = row.levels.iter().filter(|level| level.factor != effect.factor);
@@ -167,11 +180,13 @@ fn profile<'a>(summary: &'a Summary<'a>) -> Table<'a> {
         .filter_map(|row| Some((row, row.accounting.as_ref()?)))
         .collect();
     let is_class = |name: &str| WaitClass::ALL.iter().any(|class| class.name() == name);
-    let first = measured.first().map_or_else(Vec::new, |(_, own)| parts(own));
+    let first = measured.first().map_or_else(Vec::new, |(_, accounting)| parts(accounting));
     let names: Vec<(&str, String)> = first
         .into_iter()
         .map(|(name, _)| name)
-        .filter(|name| !is_class(name) || measured.iter().any(|(_, own)| part(own, name) != 0.0))
+        .filter(|name| {
+            !is_class(name) || measured.iter().any(|(_, accounting)| part(accounting, name) != 0.0)
+        })
         .map(|name| match name {
             class if is_class(class) => (name, format!("{class} wait")),
             _ => (name, name.to_owned()),
@@ -179,16 +194,18 @@ fn profile<'a>(summary: &'a Summary<'a>) -> Table<'a> {
         .collect();
     let mut columns = Columns::for_rows(measured);
     columns.add("configuration", "", |(row, _)| text::label(&row.label));
-    columns.add("trials", "", |(_, own)| own.trials);
-    columns.add("sessions", "s", |(_, own)| own.session_s);
+    columns.add("trials", "", |(_, accounting)| accounting.trials);
+    columns.add("sessions", "s", |(_, accounting)| accounting.session_s);
     let mut series = Vec::new();
     for (name, heading) in &names {
         series.push(PlotSeries { name: heading.into(), values: columns.len(), reach: None });
         let name = *name;
-        columns.add(heading, "", move |(_, own)| Share(own.share(part(own, name))));
+        columns.add(heading, "", move |(_, accounting)| {
+            Share(accounting.share(part(accounting, name)))
+        });
     }
     for (name, heading) in names {
-        columns.add(heading, "s", move |(_, own)| part(own, name));
+        columns.add(heading, "s", move |(_, accounting)| part(accounting, name));
     }
     let mut table = columns.named("profile");
     let title = "Where the session time went".into();
@@ -268,8 +285,10 @@ fn configurations<'a>(summary: &'a Summary<'a>) -> Table<'a> {
 
 /// Every response that a trial recorded, of every configuration; the response that matters first.
 fn rows<'a>(summary: &'a Summary<'_>) -> Vec<Row<'a>> {
-    let primary =
-        summary.response.as_ref().map(|own| (own.name.as_str(), own.unit.as_str(), own.direction));
+    let primary = summary
+        .response
+        .as_ref()
+        .map(|response| (response.name.as_str(), response.unit.as_str(), response.direction));
     let mut responses: Vec<_> = primary.into_iter().collect();
     for Response { name, unit, direction, .. } in summary.recording.responses() {
         if !responses.iter().any(|(known, ..)| known == name) {
@@ -283,9 +302,12 @@ fn rows<'a>(summary: &'a Summary<'_>) -> Vec<Row<'a>> {
             let estimate = if chosen {
                 of.response.as_ref()
             } else {
-                of.responses.iter().find(|(own, _)| own == name).map(|(_, estimate)| estimate)
+                of.responses
+                    .iter()
+                    .find(|(response, _)| response == name)
+                    .map(|(_, estimate)| estimate)
             };
-            let few = too_few.iter().find(|own| own.name == name && estimate.is_none());
+            let few = too_few.iter().find(|reason| reason.name == name && estimate.is_none());
             let too_few = few.map(ToString::to_string);
             Row { of, name, unit, direction, chosen, estimate, too_few }
         })

@@ -177,10 +177,10 @@ fn draw(sheet: &mut Worksheet, plot: &Plot, rows: u32) -> Result<(), XlsxError> 
         PlotKind::Columns => ChartType::Column,
         PlotKind::Stacked => ChartType::ColumnStacked,
     });
-    for own in &plot.series {
-        let series = chart.add_series().set_name(own.name.as_str());
-        series.set_categories(&range(0)).set_values(&range(own.values));
-        if let Some((above, below)) = own.reach {
+    for plotted in &plot.series {
+        let series = chart.add_series().set_name(plotted.name.as_str());
+        series.set_categories(&range(0)).set_values(&range(plotted.values));
+        if let Some((above, below)) = plotted.reach {
             let bars = ChartErrorBarsType::Custom(range(above), range(below));
             series.set_y_error_bars(ChartErrorBars::new().set_type(bars));
         }

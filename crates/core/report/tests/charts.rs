@@ -11,9 +11,9 @@ use testing::reports::{data_files, done, observed, plan, two_factors};
 fn study() -> Recording {
     let mut recording = data_files(&["1", "4"], &[&[8.0, 8.1, 7.9], &[4.0, 4.1, 3.95]]);
     for trial in recording.trials.iter_mut().filter(|trial| trial.configuration == 1) {
-        let seen = trial.observations.as_mut().unwrap();
-        seen.waits[0].resource_s *= 0.5;
-        seen.time.cpu_s *= 2.0;
+        let observations = trial.observations.as_mut().unwrap();
+        observations.waits[0].resource_s *= 0.5;
+        observations.time.cpu_s *= 2.0;
     }
     recording
 }
@@ -42,7 +42,10 @@ fn with_series(mut recording: Recording, values: impl Fn(usize) -> Vec<f64>) -> 
             interval_s: 1.0,
             values,
         };
-        trial.observations.iter_mut().for_each(|seen| seen.series.push(series.clone()));
+        trial
+            .observations
+            .iter_mut()
+            .for_each(|observation| observation.series.push(series.clone()));
     }
     recording
 }

@@ -104,9 +104,9 @@ fn printed_parts_add_up_whatever_the_figures() {
         let (a, b) = (x.sqrt() * 3.7, x.ln() + 1.1);
         let mut recording = data_files(&["1", "16"], &[&[a, a * 1.013], &[b, b * 0.977]]);
         for (n, trial) in recording.trials.iter_mut().enumerate() {
-            let seen = trial.observations.as_mut().unwrap();
-            seen.time.cpu_s *= 1.0 + (x * 0.7 + n as f64).sin() / 3.0;
-            seen.waits[0].resource_s *= 1.0 + (x * 1.3 + n as f64).cos();
+            let observations = trial.observations.as_mut().unwrap();
+            observations.time.cpu_s *= 1.0 + (x * 0.7 + n as f64).sin() / 3.0;
+            observations.waits[0].resource_s *= 1.0 + (x * 1.3 + n as f64).cos();
         }
         let (_, document) = compared(&recording);
         for by in ["wait type", "class of wait"] {

@@ -29,18 +29,22 @@ fn field(row: &Row, name: &str) -> Field {
 }
 
 fn rows_expected(recording: &Recording, table: &str) -> usize {
-    let seen = recording.trials.iter().filter_map(|trial| trial.observations.as_ref());
+    let observations = recording.trials.iter().filter_map(|trial| trial.observations.as_ref());
     match table {
         "trials" => recording.trials.len(),
-        "waits" => seen.map(|seen| seen.waits.len()).sum(),
-        "latencies" => seen.map(|seen| seen.latencies.len()).sum(),
-        "statements" => seen.map(|seen| seen.statements.len()).sum(),
-        "operations" => seen.map(|seen| seen.operations.len()).sum(),
-        "devices" => seen.map(|seen| seen.devices.len()).sum(),
-        "functions" => {
-            seen.filter_map(|seen| seen.profile.as_ref()).map(|profile| profile.frames.len()).sum()
-        }
-        _ => seen.flat_map(|seen| &seen.series).map(|series| series.values.len()).sum(),
+        "waits" => observations.map(|observation| observation.waits.len()).sum(),
+        "latencies" => observations.map(|observation| observation.latencies.len()).sum(),
+        "statements" => observations.map(|observation| observation.statements.len()).sum(),
+        "operations" => observations.map(|observation| observation.operations.len()).sum(),
+        "devices" => observations.map(|observation| observation.devices.len()).sum(),
+        "functions" => observations
+            .filter_map(|observation| observation.profile.as_ref())
+            .map(|profile| profile.frames.len())
+            .sum(),
+        _ => observations
+            .flat_map(|observation| &observation.series)
+            .map(|series| series.values.len())
+            .sum(),
     }
 }
 
@@ -90,16 +94,16 @@ fn csv_reads_back() {
             TrialStatus::Done => assert_eq!(row["cause"], ""),
             TrialStatus::Failed { cause, .. } => assert_eq!(&row["cause"], cause),
         }
-        let Some(seen) = &trial.observations else {
+        let Some(observations) = &trial.observations else {
             assert_eq!((row["elapsed_s"].as_str(), row["rate_1 (rows/s)"].as_str()), ("", ""));
             continue;
         };
         assert_eq!(row["work_amount"], i64::MAX.to_string());
         assert_eq!(row["machine_steal_s"].parse::<f64>().unwrap(), 1e-300);
-        for fact in &seen.facts {
+        for fact in &observations.facts {
             assert_eq!(row[&fact.name].parse::<f64>().unwrap(), fact.value);
         }
-        for response in &seen.responses {
+        for response in &observations.responses {
             let text = &row[&format!("{} ({})", response.name, response.unit)];
             assert_eq!(text.parse::<f64>().unwrap(), response.value);
         }
@@ -122,7 +126,7 @@ fn csv_reads_back() {
         .trials
         .iter()
         .filter_map(|t| t.observations.as_ref())
-        .flat_map(|seen| &seen.devices);
+        .flat_map(|observation| &observation.devices);
     for (row, used) in csv_rows(&folder.join("devices.csv")).iter().zip(devices) {
         assert_eq!((&row["volume"], &row["device"]), (&used.volume.to_string(), &used.device));
         assert_eq!(row["write_bytes"], used.write_bytes.to_string());
@@ -134,11 +138,14 @@ fn csv_reads_back() {
         ("step, \"two\"", "false", "20", "60"),
         ("vfs_read", "true", "40", "40"),
     ];
-    for (row, (function, kernel, own, total)) in
+    for (row, (function, kernel, self_samples, total)) in
         csv_rows(&folder.join("functions.csv")).iter().zip(expected)
     {
         assert_eq!((row["function"].as_str(), row["kernel"].as_str()), (function, kernel));
-        assert_eq!((row["self_samples"].as_str(), row["total_samples"].as_str()), (own, total));
+        assert_eq!(
+            (row["self_samples"].as_str(), row["total_samples"].as_str()),
+            (self_samples, total)
+        );
         assert_eq!(row["total_s"].parse::<f64>().unwrap(), total.parse::<f64>().unwrap() / 99.0);
     }
 }
@@ -163,14 +170,17 @@ fn parquet_reads_back_with_types() {
         assert_eq!(field(row, "wall_s"), Field::Double(trial.wall_s));
         match &trial.observations {
             None => assert_eq!(field(row, "work_amount"), Field::Null),
-            Some(seen) => {
+            Some(observations) => {
                 assert_eq!(field(row, "work_amount"), Field::ULong(i64::MAX as u64));
                 assert_eq!(
                     field(row, "cpu_user_s"),
-                    seen.time.cpu_user_s.map_or(Field::Null, Field::Double)
+                    observations.time.cpu_user_s.map_or(Field::Null, Field::Double)
                 );
-                assert_eq!(field(row, "synthetic"), Field::Bool(seen.synthetic));
-                assert_eq!(field(row, "time_0 (s)"), Field::Double(seen.responses[0].value));
+                assert_eq!(field(row, "synthetic"), Field::Bool(observations.synthetic));
+                assert_eq!(
+                    field(row, "time_0 (s)"),
+                    Field::Double(observations.responses[0].value)
+                );
             }
         }
     }
@@ -258,9 +268,9 @@ fn odd_recordings_are_exported_too() {
         configuration.levels[1].factor = "block".into();
     }
     odd.factors[0].numeric = Some(vec![1.5, 4.0, 16.0]);
-    let seen = odd.trials[0].observations.as_mut().unwrap();
-    seen.elapsed_s = f64::NAN;
-    seen.latencies = vec![Latency { name: "none".into(), histogram: Histogram::default() }];
+    let observations = odd.trials[0].observations.as_mut().unwrap();
+    observations.elapsed_s = f64::NAN;
+    observations.latencies = vec![Latency { name: "none".into(), histogram: Histogram::default() }];
     let all_failed = Recording { trials: vec![sample::trial(8)], ..sample::plan() };
     let unplanned = Recording {
         trials: vec![observations::TrialRecord {

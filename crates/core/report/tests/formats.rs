@@ -70,7 +70,7 @@ fn every_field_of_the_json_is_documented() {
     assert_same(&documented("JSON", "JSON: "), &written);
 }
 
-/// One of each event, and of each end of a run.
+/// Each event once, and of each end of a run.
 fn events() -> Vec<Event> {
     let (text, cause) = (String::new(), String::new());
     let trial = TrialRef { sequence: 1, block: 1, attempt: 1, configuration: String::new() };
@@ -204,9 +204,10 @@ fn every_column_of_the_tables_is_documented() {
 }
 
 fn sample_responses(recording: &observations::Recording) -> impl Iterator<Item = String> {
-    let (_, seen) = recording.done().next().unwrap();
-    let facts = seen.facts.iter().map(|fact| fact.name.clone());
-    seen.responses
+    let (_, observations) = recording.done().next().unwrap();
+    let facts = observations.facts.iter().map(|fact| fact.name.clone());
+    observations
+        .responses
         .iter()
         .map(|response| format!("{} ({})", response.name, response.unit))
         .chain(facts)

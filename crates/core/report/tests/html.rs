@@ -24,21 +24,22 @@ fn says_all_that_the_terminal_says() {
     {
         let page = page(&recording);
         let document = report::run(&summarize(&recording), &[], Medium::Any);
-        let mut said = vec![document.title.to_string()];
+        let mut sentences = vec![document.title.to_string()];
         // The page has figures for the small charts of the text.
         let chart = |block: &Block| matches!(block, Block::Chart(_) | Block::Figure(_));
         for section in
             document.sections_for(Medium::Text).filter(|section| !section.blocks.iter().any(chart))
         {
-            said.push(section.heading.to_string());
+            sentences.push(section.heading.to_string());
             for block in &section.blocks {
                 match block {
-                    Block::Line(line) => said.push(line.text.to_string()),
+                    Block::Line(line) => sentences.push(line.text.to_string()),
                     Block::Table(table) => {
-                        said.extend(
+                        sentences.extend(
                             table.columns.iter().map(|column| column.heading().to_string()),
                         );
-                        said.extend(table.rows().flatten().map(|cell| cell.text().to_string()));
+                        sentences
+                            .extend(table.rows().flatten().map(|cell| cell.text().to_string()));
                     }
                     Block::Chart(_)
                     | Block::Figure(_)
@@ -48,8 +49,8 @@ fn says_all_that_the_terminal_says() {
                 }
             }
         }
-        assert!(said.len() > 10);
-        for text in said {
+        assert!(sentences.len() > 10);
+        for text in sentences {
             assert!(page.contains(&escaped(&text)), "{text:?} is not in the page");
         }
     }
@@ -106,11 +107,11 @@ fn four_hundred_long_trials_stay_under_five_megabytes() {
     let mut histogram = Histogram::default();
     (1..20_000_u64).for_each(|i| histogram.record(i * i * 7));
     for trial in &mut recording.trials {
-        let seen = trial.observations.as_mut().unwrap();
-        seen.latencies = ["transaction", "service"]
+        let observations = trial.observations.as_mut().unwrap();
+        observations.latencies = ["transaction", "service"]
             .map(|name| Latency { name: name.into(), histogram: histogram.clone() })
             .to_vec();
-        seen.series = (0..8)
+        observations.series = (0..8)
             .map(|number| {
                 let value =
                     |second: usize| 1e6 / (1.0 + (second % 97) as f64) + f64::from(number) / 3.0;

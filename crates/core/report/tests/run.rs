@@ -52,9 +52,9 @@ fn waits_are_those_of_one_configuration() {
     let recording = two_factors();
     let text = plain(&recording, 100);
     let summary = summarize(&recording);
-    for own in summary.waits() {
-        assert!(text.contains(&format!("\nWaits: {}\n", own.configuration)), "{text}");
-        assert_eq!(own.waits, summary.configurations[own.index].waits);
+    for wait in summary.waits() {
+        assert!(text.contains(&format!("\nWaits: {}\n", wait.configuration)), "{text}");
+        assert_eq!(wait.waits, summary.configurations[wait.index].waits);
     }
     let (_, responses) = text.split_once("\nEvery response\n").unwrap();
     let other = responses.split_once("throughput, higher is better").unwrap().1;
@@ -70,8 +70,14 @@ fn accounting_adds_up_to_the_sessions_time() {
                 unaccounted 2.0 %\n";
     assert!(plain(&recording, 120).contains(line));
     let mut over = recording;
-    let seen = over.trials[0].observations.as_mut().unwrap();
-    seen.waits.push(wait("CLIENT", WaitClass::Client, 0.05 * seen.time.session_s, 0.0, 1));
+    let observations = over.trials[0].observations.as_mut().unwrap();
+    observations.waits.push(wait(
+        "CLIENT",
+        WaitClass::Client,
+        0.05 * observations.time.session_s,
+        0.0,
+        1,
+    ));
     assert!(plain(&over, 120).contains("client 5.0 % + unaccounted -3.0 %\n"));
 }
 
@@ -131,8 +137,8 @@ fn a_response_of_its_own_comes_first() {
     let mut recording = data_files(&["1", "2"], &[&[5.0, 6.0], &[3.0, 4.0]]);
     recording.run.response = Some("latency_p99".into());
     for (i, trial) in recording.trials.iter_mut().enumerate() {
-        let seen = trial.observations.as_mut().unwrap();
-        seen.responses.push(Response::lower("latency_p99", "ms", 10.0 + i as f64));
+        let observations = trial.observations.as_mut().unwrap();
+        observations.responses.push(Response::lower("latency_p99", "ms", 10.0 + i as f64));
     }
     let text = plain(&recording, 100);
     assert!(text.contains("\ndata_files  n  latency_p99    elapsed"), "{text}");
@@ -155,10 +161,11 @@ fn odd_recordings_have_a_report() {
     let unseen = Recording { trials: vec![done(0, 1, Observations::default())], ..one_factor() };
     let mut not_numbers = data_files(&["1", "4"], &[&[5.0, 6.0], &[3.0, 2.0]]);
     for (trial, value) in not_numbers.trials.iter_mut().zip([f64::NAN, f64::INFINITY, -1.0, 0.0]) {
-        let seen = trial.observations.as_mut().unwrap();
-        (seen.elapsed_s, seen.time.session_s, seen.time.cpu_s) = (value, value, value);
-        seen.responses[0].value = value;
-        seen.waits[0].signal_s = value;
+        let observations = trial.observations.as_mut().unwrap();
+        (observations.elapsed_s, observations.time.session_s, observations.time.cpu_s) =
+            (value, value, value);
+        observations.responses[0].value = value;
+        observations.waits[0].signal_s = value;
     }
     let namesakes = plan(&[("a.size", &["1"]), ("b.size", &["2", "3"])]);
     for (recording, says) in [
@@ -198,16 +205,16 @@ fn control_characters_never_reach_the_terminal() {
     recording.environments[0].host = Some(evil.into());
     for configuration in 0..2 {
         for block in 1..4 {
-            let mut seen = observed(f64::from(block) + 3.0 * configuration as f64);
-            seen.waits.push(wait(evil, WaitClass::Other, 99.0, 0.0, 1));
-            seen.work.unit = evil.into();
-            seen.responses[0].name = evil.into();
-            seen.responses[0].unit = evil.into();
-            seen.warnings.push(observations::Warning {
+            let mut observations = observed(f64::from(block) + 3.0 * configuration as f64);
+            observations.waits.push(wait(evil, WaitClass::Other, 99.0, 0.0, 1));
+            observations.work.unit = evil.into();
+            observations.responses[0].name = evil.into();
+            observations.responses[0].unit = evil.into();
+            observations.warnings.push(observations::Warning {
                 kind: observations::WarningKind::Steal,
                 detail: evil.into(),
             });
-            recording.trials.push(done(configuration, block, seen));
+            recording.trials.push(done(configuration, block, observations));
         }
     }
     recording.trials.push(failed(0, 4, evil));
@@ -270,10 +277,10 @@ fn what_is_long_is_shown_by_its_head() {
     let mut recording = plan(&[("target.data_files", &levels)]);
     for configuration in 0..LEVELS {
         for block in 1..=2 {
-            let mut seen = observed(100.0 + configuration as f64 + 0.1 * f64::from(block));
+            let mut observations = observed(100.0 + configuration as f64 + 0.1 * f64::from(block));
             let detail = "other processes used 9.0 % of the CPUs".into();
-            seen.warnings.push(Warning { kind: WarningKind::OtherLoad, detail });
-            recording.trials.push(done(configuration, block, seen));
+            observations.warnings.push(Warning { kind: WarningKind::OtherLoad, detail });
+            recording.trials.push(done(configuration, block, observations));
         }
         recording.trials.push(failed(configuration, 3, "disk I/O error"));
     }
@@ -290,7 +297,7 @@ fn what_is_long_is_shown_by_its_head() {
     let json = report::json::summary(&summary, &[]).unwrap();
     let waits = json["configurations"].as_array().unwrap().iter();
     assert_eq!(
-        waits.filter(|own| own["waits"]["rows"].as_array().unwrap().len() == 2).count(),
+        waits.filter(|wait| wait["waits"]["rows"].as_array().unwrap().len() == 2).count(),
         LEVELS
     );
     assert_eq!(json["failures"][0]["configurations"].as_array().unwrap().len(), LEVELS);

@@ -37,10 +37,10 @@ pub fn begin(
     volumes::check(experiment, &folder)?;
     // Git is asked while the file is opened and the machine looked at.
     let (git, opened) = std::thread::scope(|scope| {
-        let asked = Builder::new().name("git".into()).spawn_scoped(scope, || git_state(experiment));
+        let state = Builder::new().name("git".into()).spawn_scoped(scope, || git_state(experiment));
         let opened = open(experiment, options);
         (
-            asked.map_or_else(|_| git_state(experiment), |asked| asked.join().unwrap_or_default()),
+            state.map_or_else(|_| git_state(experiment), |state| state.join().unwrap_or_default()),
             opened,
         )
     });
@@ -71,7 +71,7 @@ pub fn begin(
 /// The plan of a run as it is recorded.
 fn plan_record(experiment: &Experiment, options: &Options) -> Recording {
     let recorded = experiment.recorded();
-    let settings = experiment.configurations.iter().map(|own| &own.settings);
+    let settings = experiment.configurations.iter().map(|configuration| &configuration.settings);
     Recording {
         run: run_record(experiment, options),
         factors: recorded.factors.iter().map(factor_record).collect(),
@@ -143,7 +143,7 @@ fn resume(
     }
     // Trials refer to configurations by their position.
     let has_conditions =
-        experiment.factors.iter().flat_map(|factor| &factor.levels).any(|it| it.if_installed);
+        experiment.factors.iter().flat_map(|factor| &factor.levels).any(|level| level.if_installed);
     let then = &recorded.configurations;
     let all_same = then.len() == experiment.configurations.len()
         && then.iter().zip(&experiment.configurations).all(|(was, is)| was.label == is.label());

@@ -34,17 +34,26 @@ impl Registry {
 
     /// The settings that all engines and probes declare.
     pub fn catalog(&self) -> Catalog {
-        let of_probes = self.probes.iter().map(|one| (one.name(), one.example_levels()));
-        let of_engines = self.engines.iter().map(|one| (one.name(), one.example_levels()));
+        let of_probes = self.probes.iter().map(|probe| (probe.name(), probe.example_levels()));
+        let of_engines = self.engines.iter().map(|engine| (engine.name(), engine.example_levels()));
         let examples = of_probes.chain(of_engines);
         Catalog {
             examples: examples.filter_map(|(name, levels)| Some((name, levels?))).collect(),
-            aliases: self.engines.iter().flat_map(|one| aliases(*one)).collect(),
-            durability: self.engines.iter().map(|one| (one.name(), one.durability())).collect(),
-            engines: self.engines.iter().map(|one| (one.name(), one.settings())).collect(),
-            probes: self.probes.iter().map(|one| (one.name(), one.settings())).collect(),
-            other_names: self.probes.iter().flat_map(|one| one.other_names()).copied().collect(),
-            sections: self.disturbances.iter().map(|one| one.section()).collect(),
+            aliases: self.engines.iter().flat_map(|engine| aliases(*engine)).collect(),
+            durability: self
+                .engines
+                .iter()
+                .map(|engine| (engine.name(), engine.durability()))
+                .collect(),
+            engines: self.engines.iter().map(|engine| (engine.name(), engine.settings())).collect(),
+            probes: self.probes.iter().map(|probe| (probe.name(), probe.settings())).collect(),
+            other_names: self
+                .probes
+                .iter()
+                .flat_map(|probe| probe.other_names())
+                .copied()
+                .collect(),
+            sections: self.disturbances.iter().map(|disturbance| disturbance.section()).collect(),
         }
     }
 }
@@ -106,7 +115,8 @@ pub fn load(registry: Registry, mut experiment: Experiment) -> Result<Experiment
 /// Has an experiment recorded without the command lines of its probes, hooks and volumes.
 fn hide_commands(registry: Registry, experiment: &mut Experiment) -> Result<(), FileErrors> {
     let commands = registry.probes.iter().flat_map(|probe| probe.commands()).copied();
-    let disturbing = registry.disturbances.iter().flat_map(|own| own.commands()).copied();
+    let disturbing =
+        registry.disturbances.iter().flat_map(|disturbance| disturbance.commands()).copied();
     let commands: Vec<&str> = commands.chain(disturbing).collect();
     experiment.hide_commands(&commands, &registry.catalog(), |recorded| {
         leave_out_missing(registry, recorded);
@@ -190,8 +200,8 @@ pub fn validate(registry: Registry, experiment: &Experiment) -> Result<(), FileE
         let of_tables = engine.validate_tables(configuration, &probe.tables(configuration));
         let from_engine = from_engine.into_iter().chain(of_tables);
         let disturbances = registry.disturbances.iter();
-        let disturbing =
-            disturbances.flat_map(|own| own.plan(configuration, Disturbed { engine, probe }));
+        let disturbing = disturbances
+            .flat_map(|disturbance| disturbance.plan(configuration, Disturbed { engine, probe }));
         let from_engine = from_engine
             .chain(disturbing)
             .chain(without_link(engine, configuration))
@@ -215,8 +225,8 @@ fn without_link(engine: &dyn Engine, configuration: &Configuration) -> Vec<Inval
     }
     let name = engine.name();
     let message = format!("no relay can be between a load and {name}; remove this setting");
-    let given = configuration.below("network.");
-    given.map(|(key, _)| Invalid::new(format!("network.{key}"), message.clone())).collect()
+    let below = configuration.below("network.");
+    below.map(|(key, _)| Invalid::new(format!("network.{key}"), message.clone())).collect()
 }
 
 /// Returns an objection to load generators on a target that they cannot work on.

@@ -32,7 +32,7 @@ pub enum RunError {
     NoVolume {
         /// Name of the volume.
         volume: String,
-        /// Its path.
+        /// The path.
         path: String,
     },
     /// Volumes cannot be throttled.
@@ -137,9 +137,9 @@ pub struct FolderError {
     last_line.as_ref().map(|line| format!(": {line}")).unwrap_or_default()
 )]
 pub struct HookError {
-    /// Its purpose: `before_trial`, `volume fast: prepare`.
+    /// The purpose: `before_trial`, `volume fast: prepare`.
     pub name: String,
-    /// Its end.
+    /// The end.
     #[source]
     pub cause: HookEnd,
     /// The last line of its output, where the error is.
@@ -174,15 +174,15 @@ pub enum HookEnd {
 /// A volume that a trial cannot use.
 #[derive(Debug, thiserror::Error)]
 pub enum VolumeError {
-    /// One of its commands failed.
+    /// A command of a volume failed.
     #[error(transparent)]
     Hook(#[from] HookError),
-    /// Its folder is missing, also after its command.
+    /// The folder is missing, also after its command.
     #[error("volume {volume}: {path} does not exist")]
     Missing {
         /// Name of the volume.
         volume: String,
-        /// Its path.
+        /// The path.
         path: String,
     },
     /// No folder can be made on it.
@@ -240,7 +240,7 @@ pub enum ThrottleError {
     NoDevice {
         /// Name of the volume.
         volume: String,
-        /// Its path.
+        /// The path.
         path: String,
         /// The cause.
         source: DeviceError,

@@ -22,11 +22,11 @@ const DRAIN_TIME_MAX: Duration = Duration::from_millis(200);
 /// A hook that is to run.
 #[derive(Debug, Clone)]
 pub struct Hook<'a> {
-    /// Its purpose: `before_trial`, `volume fast: prepare`.
+    /// The purpose: `before_trial`, `volume fast: prepare`.
     pub name: String,
     /// Shell command.
     pub command: &'a str,
-    /// Its command line is not recorded.
+    /// The command line is not recorded.
     pub is_hidden: bool,
     /// Variables for it.
     pub variables: Vec<(String, String)>,

@@ -17,7 +17,7 @@ pub struct Hosts {
 /// A host with what it has of its own.
 pub struct HostEntry {
     engine: &'static str,
-    /// Its folder on each volume, by the volume's name; `default` for the work directory.
+    /// The folder on each volume, by the volume's name; `default` for the work directory.
     pub storage: Vec<(String, PathBuf)>,
     // Dropped in this order: servers in the folders stop before the folders are removed, and
     // processes leave a control group before it is removed.

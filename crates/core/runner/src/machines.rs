@@ -28,7 +28,7 @@ pub trait Machines: Send + Sync {
 /// A machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Machine {
-    /// Its name, by which trials are recorded.
+    /// The name, by which trials are recorded.
     pub name: String,
     /// It has no part of the plan.
     pub is_free: bool,
@@ -46,11 +46,11 @@ pub struct BlockPart {
 /// A message of a machine.
 #[derive(Debug, Clone)]
 pub struct Report {
-    /// Its name.
+    /// The name.
     pub machine: String,
     /// Number of the report.
     pub number: u64,
-    /// Its content.
+    /// The content.
     pub content: ReportContent,
 }
 
@@ -61,7 +61,7 @@ pub enum ReportContent {
     Environment(Box<Environment>),
     /// A trial that it has run.
     Trial(Box<TrialRecord>),
-    /// Its part is over; with the cause if it could not run all of it.
+    /// The part is over; with the cause if it could not run all of it.
     Ended(Option<String>),
     /// Nothing was heard of it: its part is over.
     Lost,
@@ -79,7 +79,7 @@ pub enum MachineError {
     /// A machine cannot be given its part of the plan.
     #[error("giving work to machine {machine}: {source}")]
     Unsent {
-        /// Its name.
+        /// The name.
         machine: String,
         /// The cause, with what to do.
         source: Box<dyn std::error::Error + Send + Sync>,

@@ -125,13 +125,15 @@ fn moved(engine: &str, folder: &Path, place: &Path) -> String {
 
 /// The different needs of the configurations on an engine.
 fn needs<'a>(registry: Registry, experiment: &'a Experiment, engine: &str) -> Vec<Need<'a>> {
-    let (mut needs, mut seen) = (Vec::new(), HashSet::new());
-    for configuration in experiment.configurations.iter().filter(|one| one.get(ENGINE) == engine) {
+    let (mut needs, mut devices) = (Vec::new(), HashSet::new());
+    for configuration in
+        experiment.configurations.iter().filter(|configuration| configuration.get(ENGINE) == engine)
+    {
         let Some(probe) = registry.probe(&configuration.get(PROBE)) else { continue };
         let connections = probe.connections(configuration);
         let need = Need { configuration, connections, footprint: probe.footprint(configuration) };
         let target: Vec<(&str, &Value)> = configuration.below("target.").collect();
-        if seen.insert(format!("{target:?} {connections} {:?}", need.footprint)) {
+        if devices.insert(format!("{target:?} {connections} {:?}", need.footprint)) {
             needs.push(need);
         }
     }

@@ -43,16 +43,20 @@ impl Race {
     /// Decides by the blocks up to this one, which are complete. Returns a sentence on each
     /// candidate that leaves after it.
     pub fn look(&mut self, block: u32) -> Vec<String> {
-        let mut seen = self.recorded.clone();
-        seen.trials.retain(|trial| trial.block <= block);
-        let summary = analysis::summarize(&seen);
+        let mut recorded = self.recorded.clone();
+        recorded.trials.retain(|trial| trial.block <= block);
+        let summary = analysis::summarize(&recorded);
         let rules = Rules { first: self.first as usize, ..Rules::new(true) };
         let Some(race) = summary.race(rules) else { return Vec::new() };
-        let new = race.departures.iter().filter(|own| !self.left.contains_key(&own.candidate));
-        let sentences = new.map(|own| sentence(own, &summary)).collect();
+        let new = race
+            .departures
+            .iter()
+            .filter(|departure| !self.left.contains_key(&departure.candidate));
+        let sentences = new.map(|departure| sentence(departure, &summary)).collect();
         self.is_over = race.is_over() && block >= self.first;
         let departures = race.departures.iter();
-        self.left = departures.map(|own| (own.candidate, own.after as u32)).collect();
+        self.left =
+            departures.map(|departure| (departure.candidate, departure.after as u32)).collect();
         sentences
     }
 }

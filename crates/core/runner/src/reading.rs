@@ -22,7 +22,7 @@ pub struct Reading<'a> {
 struct SetupFile {
     /// As it is named.
     name: String,
-    /// Its place, without links.
+    /// The place, without links.
     place: PathBuf,
     bytes: u64,
 }
@@ -35,7 +35,7 @@ impl<'a> Reading<'a> {
         announce: &'a mut (dyn FnMut(Event) + Send),
     ) -> Self {
         let setup = Setup::from_settings(configuration);
-        let named = setup.iter().flat_map(|own| own.dump.iter().chain(&own.sql));
+        let named = setup.iter().flat_map(|setup| setup.dump.iter().chain(&setup.sql));
         let files = named.filter_map(|file| {
             let place = file.place().canonicalize().ok()?;
             let bytes = place.metadata().ok().filter(std::fs::Metadata::is_file)?.len();

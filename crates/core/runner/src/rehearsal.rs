@@ -42,7 +42,7 @@ pub struct RefusedStatement {
     pub script: String,
     /// Line of the refused part, from 1.
     pub line: usize,
-    /// Its column in characters, from 1.
+    /// The column in characters, from 1.
     pub column: usize,
     /// The engine's message.
     pub message: String,
@@ -82,7 +82,7 @@ pub fn rehearse(
 /// Statements are asked on each different kind of target, and each value of a setting once on each
 /// kind: a server for every combination of settings would take a minute where a few do.
 fn all(registry: Registry, experiment: &Experiment, results: &Path, cancel: &Cancel) -> Rehearsal {
-    let (mut answers, mut asked) = (Rehearsal::default(), HashSet::new());
+    let (mut answers, mut requested) = (Rehearsal::default(), HashSet::new());
     let (mut prepared, mut refused) = (0, BTreeSet::new());
     let mut place = None;
     for configuration in &experiment.configurations {
@@ -91,10 +91,10 @@ fn all(registry: Registry, experiment: &Experiment, results: &Path, cancel: &Can
         let Some((engine, probe)) = engine.zip(probe) else { continue };
         let statements = probe.statements(configuration);
         let questions = questions(configuration, &statements);
-        if questions.is_subset(&asked) || !is_worth_asking(engine, configuration, &statements) {
+        if questions.is_subset(&requested) || !is_worth_asking(engine, configuration, &statements) {
             continue;
         }
-        asked.extend(questions);
+        requested.extend(questions);
         let asking = Asking { registry, experiment, engine, probe, configuration, cancel };
         match asking.answers(&statements, results, &mut place) {
             Ok(plans) => {
@@ -141,16 +141,22 @@ fn questions(configuration: &Configuration, statements: &[WrittenStatement]) -> 
 }
 
 /// Says why a statement was not prepared.
-fn unprepared(own: &WrittenStatement, reason: &NoPlan) -> String {
-    format!("{}:{}:{}: not prepared: {reason}", own.script, own.line, own.column)
+fn unprepared(written_statement: &WrittenStatement, reason: &NoPlan) -> String {
+    format!(
+        "{}:{}:{}: not prepared: {reason}",
+        written_statement.script, written_statement.line, written_statement.column
+    )
 }
 
 /// A refusal that does not prevent the run.
-fn uncertain(own: &RefusedStatement) -> String {
+fn uncertain(refused_statement: &RefusedStatement) -> String {
     format!(
         "{}:{}:{}: {} (perhaps not in the run: the script changes tables or the session, or may \
          skip this statement)",
-        own.script, own.line, own.column, own.message
+        refused_statement.script,
+        refused_statement.line,
+        refused_statement.column,
+        refused_statement.message
     )
 }
 
@@ -197,7 +203,7 @@ type Answers<'a> = Vec<(&'a WrittenStatement, Result<Planned, NoPlan>)>;
 
 /// Why an engine was not asked.
 enum NotAsked {
-    /// Its tables cannot be there before the run.
+    /// The tables cannot be there before the run.
     Unprepared(String),
     /// The target cannot be made.
     Failed(EngineError),
@@ -238,8 +244,10 @@ impl Asking<'_> {
         if self.cancel.is_cancelled() {
             return Err(late());
         }
-        let requests: Vec<PlanRequest> =
-            statements.iter().filter_map(|own| own.request.as_ref().ok().cloned()).collect();
+        let requests: Vec<PlanRequest> = statements
+            .iter()
+            .filter_map(|statement| statement.request.as_ref().ok().cloned())
+            .collect();
         let plans = match self.by_url(&requests) {
             Some(plans) => plans?,
             None => self.on_private_target(&requests, results, place).map_err(|error| {
@@ -248,9 +256,9 @@ impl Asking<'_> {
         };
         // Without an answer, it was not asked on this target.
         let mut plans = plans.into_iter();
-        let answers = statements.iter().filter_map(|own| match &own.request {
-            Ok(_) => Some((own, plans.next()?)),
-            Err(reason) => Some((own, Err(reason.clone()))),
+        let answers = statements.iter().filter_map(|statement| match &statement.request {
+            Ok(_) => Some((statement, plans.next()?)),
+            Err(reason) => Some((statement, Err(reason.clone()))),
         });
         Ok(answers.collect())
     }
@@ -315,7 +323,8 @@ impl Asking<'_> {
         let directory = folder.path().to_path_buf();
         let (mut created, mut volumes) = (vec![folder], Vec::new());
         let names = self.configuration.volumes();
-        for volume in self.experiment.volumes.iter().filter(|own| names.contains(&&*own.name)) {
+        for volume in self.experiment.volumes.iter().filter(|volume| names.contains(&&*volume.name))
+        {
             let path = Path::new(&volume.path);
             // A command makes it only in the run.
             let is_there = volume.prepare.is_none() && path.is_dir();
@@ -414,8 +423,8 @@ mod tests {
             is_certain: true,
         };
         let at = |message| {
-            let own = refusal(&statement, message);
-            (own.line, own.column)
+            let refusal = refusal(&statement, message);
+            (refusal.line, refusal.column)
         };
         assert_eq!(at("column \"nope\" does not exist"), (7, 17));
         assert_eq!(at("relation \"t\" does not exist"), (8, 6));

@@ -55,10 +55,10 @@ pub fn run(
     }
     let plan = Plan::new(experiment);
     let mut schedule = Schedule::new(experiment, &plan, &session.recorded, options.retry_failed);
-    if let Some(own) = &mut options.part {
-        schedule.restrict(&own.part);
+    if let Some(part) = &mut options.part {
+        schedule.restrict(&part.part);
         let environment = session.recorded.environments.last().cloned().unwrap_or_default();
-        (own.take)(ReportContent::Environment(Box::new(environment)));
+        (part.take)(ReportContent::Environment(Box::new(environment)));
     }
     announce(Event::RunStarted {
         experiment: experiment.name.clone(),
@@ -111,7 +111,10 @@ pub fn run(
 
 /// An experiment that needs other processes has some.
 fn require_agents(experiment: &Experiment, options: &Options) -> Result<(), RunError> {
-    let is_divided = experiment.configurations.iter().any(|own| own.get(GENERATORS).is_some());
+    let is_divided = experiment
+        .configurations
+        .iter()
+        .any(|configuration| configuration.get(GENERATORS).is_some());
     if options.agents.generators.is_none() && is_divided {
         return Err(RunError::NoAgents { setting: GENERATORS.path() });
     }
@@ -225,8 +228,8 @@ impl<'a> Runner<'a> {
         announce(Event::Step { text: "checking prerequisites".into() });
         let (interrupt, deadline) = (self.options.interrupt.clone(), self.run_deadline);
         let is_late = move || deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        let asked = interrupt.clone();
-        let stop = Stop::when(move || asked.requested() || is_late());
+        let stop = interrupt.clone();
+        let stop = Stop::when(move || stop.requested() || is_late());
         let found = preflight(
             self.options.registry,
             self.experiment,
@@ -362,9 +365,11 @@ impl<'a> Runner<'a> {
                 let cause = redacted(&cause);
                 (TrialStatus::Failed { cause, kind }, observations.map(|observed| *observed))
             }
-            Outcome::Done(mut seen) => {
-                seen.warnings.extend(self.schedule.other_plan(next.planned.configuration, &seen));
-                (TrialStatus::Done, Some(*seen))
+            Outcome::Done(mut observations) => {
+                observations
+                    .warnings
+                    .extend(self.schedule.other_plan(next.planned.configuration, &observations));
+                (TrialStatus::Done, Some(*observations))
             }
         };
         let record = TrialRecord {
@@ -425,8 +430,8 @@ impl<'a> Runner<'a> {
             return Ok(Outcome::failed("unknown engine or probe"));
         };
         let set_up = probe.set_up(configuration, &Target::for_engine(engine, configuration));
-        let identity = set_up.as_ref().map(|own| own.identity());
-        let is_kept = identity == self.set_up.as_ref().map(|own| own.identity())
+        let identity = set_up.as_ref().map(|set_up| set_up.identity());
+        let is_kept = identity == self.set_up.as_ref().map(|set_up| set_up.identity())
             && !self.is_other_setup(next.planned.setup);
         if !is_kept {
             self.end_set_up(announce);

@@ -145,15 +145,18 @@ impl<'a> Schedule<'a> {
 
     /// The configurations of a block that are to be run.
     pub fn open_in(&self, block: u32) -> Vec<usize> {
-        let rounds = self.rounds.iter().filter(|(_, own)| *own == block);
+        let rounds = self.rounds.iter().filter(|(_, other)| *other == block);
         let trials = rounds.flat_map(|(group, block)| self.plan.block(*group, *block));
-        trials.filter(|own| self.open(*own).is_some()).map(|own| own.configuration).collect()
+        trials
+            .filter(|trial| self.open(*trial).is_some())
+            .map(|trial| trial.configuration)
+            .collect()
     }
 
     /// The number of attempts of each configuration in a block so far.
     pub fn attempts(&self, block: u32) -> BTreeMap<usize, u32> {
-        let own = self.tried.iter().filter(|((_, own), _)| *own == block);
-        own.map(|((configuration, _), tried)| (*configuration, tried.attempts)).collect()
+        let attempts = self.tried.iter().filter(|((_, other), _)| *other == block);
+        attempts.map(|((configuration, _), tried)| (*configuration, tried.attempts)).collect()
     }
 
     /// Number of blocks of the plan.
@@ -168,7 +171,7 @@ impl<'a> Schedule<'a> {
 
     /// Number of blocks that were left to a machine.
     pub fn blocks_of(&self, machine: &str) -> usize {
-        self.machines.values().filter(|own| *own == machine).count()
+        self.machines.values().filter(|name| *name == machine).count()
     }
 
     /// Leaves a block to a machine. Trials of another one no longer count: it runs all of them.
@@ -179,7 +182,7 @@ impl<'a> Schedule<'a> {
             return 0;
         }
         let open = self.open_in(block).len();
-        for (_, tried) in self.tried.iter_mut().filter(|((_, own), _)| *own == block) {
+        for (_, tried) in self.tried.iter_mut().filter(|((_, other), _)| *other == block) {
             *tried =
                 Tried { attempts: tried.attempts, forgiven: tried.attempts, ..Tried::default() };
         }
@@ -199,26 +202,26 @@ impl<'a> Schedule<'a> {
         if trial.status != TrialStatus::Done {
             return;
         }
-        let Some(seen) = &trial.observations else { return };
+        let Some(observations) = &trial.observations else { return };
         self.measured.insert(trial.configuration);
-        for Response { name, .. } in &seen.responses {
+        for Response { name, .. } in &observations.responses {
             if !self.responses.contains(name) {
                 self.responses.insert(name.clone());
             }
         }
-        self.plans.entry(trial.configuration).or_insert_with(|| seen.plans.clone());
+        self.plans.entry(trial.configuration).or_insert_with(|| observations.plans.clone());
         // A modified results file may have trials of more configurations than its experiment.
-        let own = self.value(seen).zip(self.values.get_mut(trial.configuration));
-        if let Some((value, values)) = own {
+        let extremes = self.value(observations).zip(self.values.get_mut(trial.configuration));
+        if let Some((value, values)) = extremes {
             values.insert(trial.block, value);
         }
     }
 
     /// A warning when the engine ran a statement in another way than in the first trial of this
     /// configuration.
-    pub fn other_plan(&self, configuration: usize, seen: &Observations) -> Option<Warning> {
+    pub fn other_plan(&self, configuration: usize, observations: &Observations) -> Option<Warning> {
         let first = self.plans.get(&configuration)?;
-        let plan = seen.plans.iter().find(|plan| {
+        let plan = observations.plans.iter().find(|plan| {
             plan.reason.is_none()
                 && first.iter().any(|known| {
                     known.statement == plan.statement
@@ -315,9 +318,9 @@ impl<'a> Schedule<'a> {
     /// Trials of the plan that candidates of a race do not run, as they have left or won.
     fn out_of_race(&self) -> usize {
         let Some(race) = &self.race else { return 0 };
-        let out = self.plan.trials().filter(|own| {
-            !race.runs(own.configuration, own.block)
-                && !self.tried.contains_key(&(own.configuration, own.block))
+        let out = self.plan.trials().filter(|trial| {
+            !race.runs(trial.configuration, trial.block)
+                && !self.tried.contains_key(&(trial.configuration, trial.block))
         });
         out.count()
     }
@@ -343,14 +346,14 @@ impl<'a> Schedule<'a> {
         let all =
             |fails: &dyn Fn(usize) -> bool| self.left().all(|planned| fails(planned.configuration));
         self.left().next().is_some()
-            && (all(&|one| self.failures.gives_up(one))
-                || repeats && all(&|one| self.failures.failed_like_the_last(one)))
+            && (all(&|planned| self.failures.gives_up(planned))
+                || repeats && all(&|planned| self.failures.failed_like_the_last(planned)))
     }
 
     /// The trials that are not settled, those of configurations that are given up included.
     fn left(&self) -> impl Iterator<Item = PlannedTrial> {
         let trials = self.rounds.iter().flat_map(|(group, block)| self.plan.block(*group, *block));
-        trials.filter(|it| self.attempt_left(it.configuration, it.block).is_some())
+        trials.filter(|trial| self.attempt_left(trial.configuration, trial.block).is_some())
     }
 
     /// Returns whether the file names this response as the one that is compared.
@@ -362,7 +365,7 @@ impl<'a> Schedule<'a> {
     /// soon as each was measured, or has no trials left.
     pub fn unknown_response(&mut self) -> Option<String> {
         let name = self.response.as_ref().filter(|name| !self.responses.contains(*name))?;
-        let is_early = self.left().any(|own| !self.measured.contains(&own.configuration));
+        let is_early = self.left().any(|trial| !self.measured.contains(&trial.configuration));
         if is_early || self.has_warned {
             return None;
         }
@@ -382,8 +385,10 @@ impl<'a> Schedule<'a> {
             planned: self.plan.len() - self.needless,
             done: all().filter(|tried| tried.done).count(),
             failed: self.failed(),
-            timeouts: all().filter(|own| own.settled && !own.done && !own.futile).count(),
-            futile: all().filter(|own| own.futile && !own.done).count(),
+            timeouts: all()
+                .filter(|attempt| attempt.settled && !attempt.done && !attempt.futile)
+                .count(),
+            futile: all().filter(|attempt| attempt.futile && !attempt.done).count(),
         }
     }
 
@@ -415,7 +420,7 @@ impl<'a> Schedule<'a> {
 /// The progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outlook {
-    /// Its trials.
+    /// The trials.
     pub tally: Tally,
     /// True if nothing is left to run.
     pub complete: bool,

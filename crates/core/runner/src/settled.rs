@@ -47,7 +47,7 @@ pub fn finished(
         (TrialStatus::Done, observations) => {
             let mut observations = observations.unwrap_or_default();
             // The one that is compared is shown first.
-            observations.responses.sort_by_key(|own| !schedule.compares(&own.name));
+            observations.responses.sort_by_key(|response| !schedule.compares(&response.name));
             if let Some(text) = schedule.unknown_response() {
                 announce(Event::Warning { text });
             }

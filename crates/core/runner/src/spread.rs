@@ -123,18 +123,21 @@ impl<'r, 'a> Spread<'r, 'a> {
 
     /// Gives work to the machines that have none.
     fn assign(&mut self, present: &[Machine], open: &[u32], announce: Announce) -> Option<RunEnd> {
-        let is_complete = present.iter().all(|own| self.unchecked(&own.name).is_empty());
+        let is_complete = present.iter().all(|machine| self.unchecked(&machine.name).is_empty());
         let mut working = self.working.values();
-        if !self.is_checked && is_complete && !working.any(|own| matches!(own.work, Work::Check)) {
+        if !self.is_checked
+            && is_complete
+            && !working.any(|assignment| matches!(assignment.work, Work::Check))
+        {
             self.is_checked = true;
             let recorded = &self.session.recorded;
             for Verdict { differs, text } in analysis::machines::verdict(recorded) {
                 announce(if differs { Event::Warning { text } } else { Event::Step { text } });
             }
         }
-        let free = present.iter().filter(|own| own.is_free);
+        let free = present.iter().filter(|machine| machine.is_free);
         let free: Vec<&Machine> =
-            free.filter(|own| !self.working.contains_key(&own.name)).collect();
+            free.filter(|machine| !self.working.contains_key(&machine.name)).collect();
         for machine in free {
             let name = &machine.name;
             let Some((work, part)) = self.work_for(name, present, open, announce) else {
@@ -161,11 +164,11 @@ impl<'r, 'a> Spread<'r, 'a> {
     /// Repeats of the check that a machine has not run.
     fn unchecked(&self, machine: &str) -> Vec<u32> {
         let checks = self.session.recorded.checks.iter();
-        let own: Vec<u32> = checks
+        let sequence: Vec<u32> = checks
             .filter(|trial| trial.machine.as_deref() == Some(machine))
             .map(|trial| trial.sequence)
             .collect();
-        (1..=self.repeats).filter(|repeat| !own.contains(repeat)).collect()
+        (1..=self.repeats).filter(|repeat| !sequence.contains(repeat)).collect()
     }
 
     /// The work of a free machine, if there is any: its part of the check, the rest of its own
@@ -188,14 +191,16 @@ impl<'r, 'a> Spread<'r, 'a> {
         let assigned: Vec<u32> = self.working.values().filter_map(Assigned::block).collect();
         let free = || open.iter().copied().filter(|block| !assigned.contains(block));
         let schedule = &mut *self.schedule;
-        let own = free().find(|block| schedule.machine(*block) == Some(machine));
+        let assigned = free().find(|block| schedule.machine(*block) == Some(machine));
         let share = schedule.blocks().div_ceil(present.len().max(1));
         let has_room = schedule.blocks_of(machine) < share;
         let new = free().find(|block| has_room && schedule.machine(*block).is_none());
         let left = free().find(|block| {
-            schedule.machine(*block).is_some_and(|name| present.iter().all(|own| own.name != name))
+            schedule
+                .machine(*block)
+                .is_some_and(|name| present.iter().all(|machine| machine.name != name))
         });
-        let block = own.or(new).or(left)?;
+        let block = assigned.or(new).or(left)?;
         let trials = schedule.leave_to(block, machine);
         if trials > 0 {
             announce(Event::BlockRepeated { block, machine: machine.to_owned(), trials });
@@ -214,7 +219,9 @@ impl<'r, 'a> Spread<'r, 'a> {
             ReportContent::Trial(trial) => return self.record(machine, trial, announce),
             ReportContent::Ended(cause) => return Ok(self.ended(machine, cause.as_deref())),
             ReportContent::Lost => {
-                if let Some(block) = self.working.remove(machine).and_then(|own| own.block()) {
+                if let Some(block) =
+                    self.working.remove(machine).and_then(|assignment| assignment.block())
+                {
                     let text = format!(
                         "machine {machine} was lost in block {block}: it continues the block when \
                          it is there again, or another machine repeats all of the block"
@@ -245,7 +252,7 @@ impl<'r, 'a> Spread<'r, 'a> {
     ) -> Result<(), RunError> {
         let recorded = &mut self.session.recorded.environments;
         let is_known =
-            recorded.iter().any(|own| environment_differences(own, environment).is_empty());
+            recorded.iter().any(|known| environment_differences(known, environment).is_empty());
         if is_known {
             return Ok(());
         }
@@ -282,10 +289,16 @@ impl<'r, 'a> Spread<'r, 'a> {
             }
             Work::Block(_) => return Ok(None),
         };
-        let place = |own: &TrialRecord| {
-            (own.configuration, own.block, own.sequence, own.attempt, own.machine.clone())
+        let place = |trial_record: &TrialRecord| {
+            (
+                trial_record.configuration,
+                trial_record.block,
+                trial_record.sequence,
+                trial_record.attempt,
+                trial_record.machine.clone(),
+            )
         };
-        if known.iter().any(|own| place(own) == place(&record)) {
+        if known.iter().any(|known_record| place(known_record) == place(&record)) {
             return Ok(None);
         }
         self.session.store.record_trial(self.session.run, &record)?;

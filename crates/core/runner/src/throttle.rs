@@ -47,13 +47,13 @@ impl ControlGroup {
     }
 
     fn empty() -> Result<Self, ThrottleError> {
-        let Hierarchy { version, mount, own } =
+        let Hierarchy { version, mount, own: group } =
             Hierarchy::find().ok_or(ThrottleError::NoController)?;
         let parent =
-            if version == Version::One { own.clone() } else { parent_with_io(&mount, &own)? };
+            if version == Version::One { group.clone() } else { parent_with_io(&mount, &group)? };
         let path = new_folder(&parent, PREFIX)
             .map_err(not_permitted(&parent, "create a control group"))?;
-        Ok(Self { path, version, limited: Vec::new(), own })
+        Ok(Self { path, version, limited: Vec::new(), own: group })
     }
 
     /// The file to which a process writes `0` to get the limits, best before it becomes another
@@ -96,8 +96,8 @@ impl ControlGroup {
         limit: &str,
     ) -> Result<(), ThrottleError> {
         let value = value(key, limit);
-        let wanted = format!("{device} {value}");
-        std::fs::write(file, &wanted).map_err(not_permitted(file, "set a limit"))?;
+        let text = format!("{device} {value}");
+        std::fs::write(file, &text).map_err(not_permitted(file, "set a limit"))?;
         self.limited.push((file.to_path_buf(), device, key));
         let now = read(file);
         let line = now
@@ -107,7 +107,7 @@ impl ControlGroup {
         if line.split(' ').skip(1).any(|part| part == value) {
             return Ok(());
         }
-        Err(ThrottleError::Ignored { path: file.into(), found: line.to_owned(), wanted })
+        Err(ThrottleError::Ignored { path: file.into(), found: line.to_owned(), wanted: text })
     }
 }
 
@@ -200,8 +200,8 @@ fn limits(volumes: &[&Volume]) -> Result<BTreeMap<Device, Throttle>, ThrottleErr
         for device in devices {
             let other = *users.entry(device).or_insert(volume);
             if other.throttle != volume.throttle {
-                let (one, other) = (other.name.clone(), volume.name.clone());
-                return Err(ThrottleError::Shared { one, other, device });
+                let (name, other) = (other.name.clone(), volume.name.clone());
+                return Err(ThrottleError::Shared { one: name, other, device });
             }
         }
     }
@@ -255,17 +255,17 @@ impl Hierarchy {
         })?;
         // A group outside of what is mounted here cannot be named: then the topmost visible one.
         let below = path.strip_prefix(&mount.root).unwrap_or(Path::new(""));
-        let own = mount.folder.join(if path.starts_with("/..") { Path::new("") } else { below });
-        Some(Self { version, mount: mount.folder.clone(), own })
+        let text = mount.folder.join(if path.starts_with("/..") { Path::new("") } else { below });
+        Some(Self { version, mount: mount.folder.clone(), own: text })
     }
 }
 
 /// The nearest ancestor of our own group whose children have the I/O controller. Version 2 gives it
 /// only to children of groups without processes, so that this is not our own. If it is not enabled
 /// anywhere, enables it in the topmost group; that changes nothing for groups without limits.
-fn parent_with_io(mount: &Path, own: &Path) -> Result<PathBuf, ThrottleError> {
+fn parent_with_io(mount: &Path, path: &Path) -> Result<PathBuf, ThrottleError> {
     let control = |group: &Path| group.join("cgroup.subtree_control");
-    let visible = own.ancestors().take_while(|group| group.starts_with(mount));
+    let visible = path.ancestors().take_while(|group| group.starts_with(mount));
     if let Some(group) = visible
         .into_iter()
         .find(|group| read(&control(group)).split_whitespace().any(|name| name == "io"))

@@ -1,4 +1,4 @@
-//! One trial: prepare a target, run the probe, remove the target; and what limits or interrupts it.
+//! A trial: prepare a target, run the probe, remove the target; and what limits or interrupts it.
 
 use crate::hosts::HostEntry;
 use crate::reading::Reading;
@@ -72,21 +72,21 @@ struct Hearing<'h> {
 struct Heard {
     /// The second at which it was last heard of.
     elapsed_s: f64,
-    /// Its rate, where a search judges that.
+    /// The rate, where a search judges that.
     rate: Option<RateWatch>,
 }
 
 impl Heard {
     /// Adds the rate until the end, and its bound.
-    fn add_rate(&self, seen: &mut Observations) {
+    fn add_rate(&self, observations: &mut Observations) {
         let Some(watch) = &self.rate else { return };
         let unit = watch.unit();
-        seen.facts.extend(watch.at_most().map(|value| Fact {
+        observations.facts.extend(watch.at_most().map(|value| Fact {
             name: RATE_AT_MOST.into(),
             unit: unit.into(),
             value,
         }));
-        seen.series.push(Series {
+        observations.series.push(Series {
             name: "throughput".into(),
             unit: unit.into(),
             start_s: 0.0,
@@ -107,17 +107,17 @@ impl<'h> Hearing<'h> {
     }
 
     /// Announces it; stops the trial when it cannot be better than the best one of its search.
-    fn pass_on(heard: &Mutex<Self>, progress: Event, cancel: &Cancel) {
-        let Ok(mut own) = heard.lock() else { return };
+    fn pass_on(listener: &Mutex<Self>, progress: Event, cancel: &Cancel) {
+        let Ok(mut state) = listener.lock() else { return };
         if let Event::Progress { elapsed_s, rate, unit, .. } = &progress {
-            own.heard.elapsed_s = *elapsed_s;
-            let watch = own.heard.rate.as_mut().filter(|watch| watch.unit() == unit);
+            state.heard.elapsed_s = *elapsed_s;
+            let watch = state.heard.rate.as_mut().filter(|watch| watch.unit() == unit);
             let is_slow = watch.is_some_and(|watch| watch.hear(*elapsed_s, *rate).is_some());
-            if is_slow || own.futile_s.is_some_and(|most| *elapsed_s > most) {
+            if is_slow || state.futile_s.is_some_and(|most| *elapsed_s > most) {
                 cancel.cancel(CancelReason::Futile);
             }
         }
-        (own.announce)(progress);
+        (state.announce)(progress);
     }
 }
 
@@ -171,7 +171,7 @@ impl Trial<'_> {
         let log = if result.is_err() { instance.log_tail() } else { None };
         let full = cancel.reason() == Some(CancelReason::DiskSpace);
         let removed = watched(limit, &cancel, self.interrupt, None, None, || instance.remove());
-        let Hearing { announce, heard, .. } =
+        let Hearing { announce, heard: state, .. } =
             hearing.into_inner().unwrap_or_else(PoisonError::into_inner);
         // A stopped trial has no record that names it.
         if let Err(error @ EngineError::Remains { .. }) = &removed
@@ -180,7 +180,7 @@ impl Trial<'_> {
             announce(Event::Warning { text: error.to_string() });
         }
         match (result, removed) {
-            (Ok(_), _) if full => self.failed(&EngineError::Cancelled, &cancel, log, &heard),
+            (Ok(_), _) if full => self.failed(&EngineError::Cancelled, &cancel, log, &state),
             (Ok(mut observations), Ok(())) => {
                 observations.warnings.extend(analysis::health::warnings(&observations));
                 Outcome::Done(Box::new(observations))
@@ -190,7 +190,7 @@ impl Trial<'_> {
                 self.failed(&error, &cancel, log, &Heard::default())
             }
             (Ok(_), Err(error)) => Outcome::failed(format!("removing the target: {error}")),
-            (Err(error), removed) => match (self.ended(error, &cancel, log, &heard), removed) {
+            (Err(error), removed) => match (self.ended(error, &cancel, log, &state), removed) {
                 (Outcome::Failed(failed), Err(error)) => {
                     let cause = format!("{}\nremoving it failed too: {error}", failed.cause);
                     Outcome::Failed(Failed { cause, ..failed })
@@ -206,10 +206,10 @@ impl Trial<'_> {
         error: ProbeError,
         cancel: &Cancel,
         log: Option<String>,
-        heard: &Heard,
+        received: &Heard,
     ) -> Outcome {
         match error {
-            ProbeError::Engine(error) => self.failed(&error, cancel, log, heard),
+            ProbeError::Engine(error) => self.failed(&error, cancel, log, received),
             error => Outcome::failed(error.to_string()),
         }
     }
@@ -220,9 +220,9 @@ impl Trial<'_> {
         error: &EngineError,
         cancel: &Cancel,
         log: Option<String>,
-        heard: &Heard,
+        received: &Heard,
     ) -> Outcome {
-        let elapsed_s = heard.elapsed_s;
+        let elapsed_s = received.elapsed_s;
         match (error, cancel.reason()) {
             (
                 EngineError::Cancelled | EngineError::Remains { .. },
@@ -245,13 +245,13 @@ impl Trial<'_> {
                     _ => elapsed_s,
                 };
                 let elapsed_s = elapsed_s.max(most_s);
-                let mut seen = self.seen_until(elapsed_s, most_s);
-                heard.add_rate(&mut seen);
+                let mut observations = self.seen_until(elapsed_s, most_s);
+                received.add_rate(&mut observations);
                 let stopped = number::seconds(elapsed_s);
                 Outcome::Failed(Failed {
                     cause: format!("stopped after {stopped}: cannot beat the leader"),
                     kind: FailureKind::Futile,
-                    observations: Some(Box::new(seen)),
+                    observations: Some(Box::new(observations)),
                 })
             }
             (EngineError::Cancelled, Some(CancelReason::DiskSpace)) => Outcome::failed(

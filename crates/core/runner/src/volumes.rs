@@ -140,17 +140,17 @@ pub fn check(experiment: &Experiment, default: &Path) -> Result<(), RunError> {
     }
     throttle::check(experiment)?;
     let limit = experiment.get(DISK_SPACE_BYTES).unwrap_or(0);
-    let wanted = limit.saturating_add(FREE_BYTES_MIN);
+    let needed = limit.saturating_add(FREE_BYTES_MIN);
     for path in folders {
         let free = observe::file_system::space(&path).map_or(u64::MAX, |(_, free)| free);
-        if free < wanted {
+        if free < needed {
             return Err(RunError::NoSpace { path, free, limit, reserve: FREE_BYTES_MIN });
         }
     }
     Ok(())
 }
 
-/// One of a volume's commands.
+/// A volume's commands.
 struct VolumeCommand<'a> {
     volume: &'a Volume,
     purpose: &'static str,
@@ -159,12 +159,12 @@ struct VolumeCommand<'a> {
 }
 
 fn run_command(
-    own: &VolumeCommand<'_>,
+    volume_command: &VolumeCommand<'_>,
     variables: &[(String, String)],
     interrupt: &Interrupt,
     hooks: &mut Vec<HookOutput>,
 ) -> Result<(), VolumeError> {
-    let VolumeCommand { volume, purpose, command, is_hidden } = *own;
+    let VolumeCommand { volume, purpose, command, is_hidden } = *volume_command;
     let mut variables = variables.to_vec();
     variables.push(("STEELBENCH_VOLUME".into(), volume.name.clone()));
     variables.push(("STEELBENCH_VOLUME_PATH".into(), volume.path.clone()));

@@ -1,7 +1,7 @@
 //! Folders for the data of trials. Each has a marker file that names its owner and that its run
 //! keeps locked. Steelbench removes no folder without its marker, or whose marker is locked.
 //!
-//! What is removed is reached by the descriptor of its folder, so that no link leads us elsewhere.
+//! Removal reaches a folder by the descriptor of its folder, so that no link leads us elsewhere.
 
 use crate::Registry;
 use crate::error::FolderError;
@@ -47,8 +47,9 @@ impl Places {
     pub fn find(registry: Registry, experiment: &Experiment, folder: &Path) -> Self {
         let place = |engine: &&'static dyn Engine| {
             let all = experiment.configurations.iter();
-            let own: Vec<_> = all.filter(|own| own.get(ENGINE) == engine.name()).collect();
-            let place = engine.prerequisites()?.other_place(&own, folder)?;
+            let configurations: Vec<_> =
+                all.filter(|configuration| configuration.get(ENGINE) == engine.name()).collect();
+            let place = engine.prerequisites()?.other_place(&configurations, folder)?;
             Some((engine.name(), place))
         };
         Self(registry.engines.iter().filter_map(place).collect())
@@ -135,7 +136,7 @@ fn reclaim(registry: Registry, path: &Path) -> bool {
 /// The entries of a folder whose names begin with this.
 fn named(parent: &Path, prefix: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
-    let named = entries.filter(|own| own.file_name().to_string_lossy().starts_with(prefix));
+    let named = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix));
     named.map(|entry| entry.path()).collect()
 }
 
@@ -185,15 +186,16 @@ impl WorkFolder {
     /// Claims a folder that was made just now.
     fn mark(path: PathBuf, owner: &str) -> io::Result<Self> {
         // From here on, dropping it removes it: a full disk leaves nothing.
-        let mut own = Self { folder: open_folder(&path)?, path, marker: None, is_ours: true };
-        let mut marker = File::create_new(within(&own.folder, MARKER))?;
+        let mut folder_of_run =
+            Self { folder: open_folder(&path)?, path, marker: None, is_ours: true };
+        let mut marker = File::create_new(within(&folder_of_run.folder, MARKER))?;
         marker.try_lock()?;
         marker.write_all(owner.as_bytes())?;
         if marker.metadata()?.nlink() == 0 {
             return Err(ErrorKind::NotFound.into());
         }
-        own.marker = Some(marker);
-        Ok(own)
+        folder_of_run.marker = Some(marker);
+        Ok(folder_of_run)
     }
 
     /// A folder that is marked with one of these owners and not locked, or an empty one of a
@@ -220,7 +222,7 @@ impl WorkFolder {
         Ok(is_orphan.then_some(Self { path, folder, marker, is_ours: false }))
     }
 
-    /// Its path.
+    /// The path.
     pub fn path(&self) -> &Path {
         &self.path
     }

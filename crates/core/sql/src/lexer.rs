@@ -38,11 +38,11 @@ pub enum Kind {
 /// A piece of SQL text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token<'a> {
-    /// Its part of speech.
+    /// The part of speech.
     pub kind: Kind,
-    /// Its text, with quotes.
+    /// The text, with quotes.
     pub text: &'a str,
-    /// Its offset in bytes.
+    /// The offset in bytes.
     pub at: usize,
     /// False of a literal, a name or a comment whose end is missing.
     pub is_closed: bool,

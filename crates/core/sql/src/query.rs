@@ -8,7 +8,7 @@ pub enum QueryError {
     /// It reads nothing.
     #[error("begins with `{word}`; give a query that begins with SELECT or WITH")]
     NotAQuery {
-        /// Its first word.
+        /// The first word.
         word: String,
     },
     /// It changes or locks something.

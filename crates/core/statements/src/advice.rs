@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A finding, with what to do about it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Advice {
-    /// Its kind.
+    /// The kind.
     pub kind: AdviceKind,
     /// The place.
     pub database: String,
@@ -15,15 +15,15 @@ pub struct Advice {
     pub index: Option<usize>,
     /// Numbers of the statements that it is about.
     pub statements: Vec<usize>,
-    /// Its subject in a few words: the name of the index or table.
+    /// The subject in a few words: the name of the index or table.
     pub subject: String,
     /// The counts and estimates that it rests on.
     pub evidence: String,
     /// The change to make, and its effect.
     pub change: String,
-    /// Its cost in writes and space, or a caution.
+    /// The cost in writes and space, or a caution.
     pub price: String,
-    /// Its certainty.
+    /// The certainty.
     pub certainty: Certainty,
     /// A statement that does it, which `queries try` takes.
     pub ddl: Option<String>,

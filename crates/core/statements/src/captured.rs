@@ -50,11 +50,11 @@ impl Captured {
     ) -> Self {
         let hypothetical = advice
             .iter()
-            .filter_map(|one| {
+            .filter_map(|advice| {
                 Some(HypotheticalIndex {
-                    database: one.database.clone(),
-                    ddl: one.ddl.clone()?,
-                    cost: one.hypothetical?,
+                    database: advice.database.clone(),
+                    ddl: advice.ddl.clone()?,
+                    cost: advice.hypothetical?,
                 })
             })
             .collect();
@@ -85,7 +85,7 @@ impl Captured {
         let kept = self
             .advice
             .iter()
-            .filter(|one| one.statements.iter().all(|at| *at < snapshot.statements.len()));
+            .filter(|advice| advice.statements.iter().all(|at| *at < snapshot.statements.len()));
         is_last.then(|| kept.cloned().collect())
     }
 
@@ -93,8 +93,11 @@ impl Captured {
     pub fn hypothetical(&self, advice: &Advice) -> Option<Hypothetical> {
         self.hypothetical
             .iter()
-            .find(|one| one.database == advice.database && advice.ddl.as_ref() == Some(&one.ddl))
-            .map(|one| one.cost)
+            .find(|hypothetical| {
+                hypothetical.database == advice.database
+                    && advice.ddl.as_ref() == Some(&hypothetical.ddl)
+            })
+            .map(|hypothetical| hypothetical.cost)
     }
 }
 
@@ -104,7 +107,7 @@ impl Snapshot {
     pub fn clean(&mut self, rules: &Rules, literals: bool) {
         let syntax = rules.syntax;
         let statistics = self.tables.iter_mut().flat_map(|table| &mut table.statistics);
-        for step in statistics.flat_map(|one| &mut one.histogram) {
+        for step in statistics.flat_map(|statistic| &mut statistic.histogram) {
             step.value = redacted(&step.value);
         }
         for statement in &mut self.statements {

@@ -52,19 +52,19 @@ counters! {
     RowsRead: "rows read", Number;
     /// Pages of tables and indexes that were found in the server's cache.
     SharedHitBlocks: "shared hit", Blocks;
-    /// Those that were not.
+    /// Local blocks that were read.
     SharedReadBlocks: "shared read", Blocks;
-    /// Those that it changed first.
+    /// Local blocks that it changed first.
     SharedDirtiedBlocks: "shared dirtied", Blocks;
-    /// Those that it had to write itself.
+    /// Shared blocks that it had to write itself.
     SharedWrittenBlocks: "shared written", Blocks;
     /// Pages of temporary tables that were found in memory.
     LocalHitBlocks: "local hit", Blocks;
-    /// Those that were not.
+    /// Local blocks that were read.
     LocalReadBlocks: "local read", Blocks;
-    /// Those that it changed first.
+    /// Local blocks that it changed first.
     LocalDirtiedBlocks: "local dirtied", Blocks;
-    /// Those that it wrote.
+    /// Local blocks that it wrote.
     LocalWrittenBlocks: "local written", Blocks;
     /// Pages of temporary files that it read.
     TempReadBlocks: "temporary read", Blocks;

@@ -65,11 +65,11 @@ pub struct Span {
 /// them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Table {
-    /// Its path.
+    /// The path.
     pub database: String,
     /// Empty where the engine has none.
     pub schema: String,
-    /// Its name.
+    /// The name.
     pub name: String,
     /// As it is written in a statement, quoted where that is needed.
     pub quoted: String,
@@ -87,7 +87,7 @@ pub struct Table {
     pub inserts: Option<u64>,
     /// Rows that were updated.
     pub updates: Option<u64>,
-    /// Those of them that changed no index (HOT).
+    /// Updates that changed no index (HOT).
     pub hot_updates: Option<u64>,
     /// Rows that were deleted.
     pub deletes: Option<u64>,
@@ -105,12 +105,12 @@ pub struct Table {
     /// The optimizer's statistics as it keeps them, where they were asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub statistics: Vec<TableStatistics>,
-    /// Its foreign keys.
+    /// The foreign keys.
     pub foreign_keys: Vec<ForeignKey>,
     /// Indexes that the server's optimizer has missed.
     #[serde(default)]
     pub missed: Vec<Missed>,
-    /// Its indexes.
+    /// The indexes.
     pub indexes: Vec<Index>,
     /// True where the engine tells whether it has a primary key, and it has none.
     #[serde(default)]
@@ -120,7 +120,7 @@ pub struct Table {
 /// The optimizer's statistics of a column.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Column {
-    /// Its name, quoted where that is needed.
+    /// The name, quoted where that is needed.
     pub name: String,
     /// Bytes of a value on average.
     pub width: f64,
@@ -128,7 +128,7 @@ pub struct Column {
     pub nulls: f64,
     /// Different values; below 0 their share of the rows; 0 where that is not known.
     pub distinct: f64,
-    /// Its type, in the engine's words.
+    /// The type, in the engine's words.
     #[serde(default)]
     pub kind: String,
     /// True when the optimizer has no statistics of it: its width is not known.
@@ -140,7 +140,7 @@ pub struct Column {
 /// was for.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Missed {
-    /// Its columns, and what it would save.
+    /// The columns, and what it would save.
     pub hint: MissingIndex,
     /// Seeks and scans that it could have been used for.
     pub uses: u64,
@@ -151,7 +151,7 @@ pub struct Missed {
 /// A foreign key of a table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForeignKey {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// The columns of this table, quoted where that is needed.
     pub columns: Vec<String>,
@@ -163,7 +163,7 @@ pub struct ForeignKey {
 /// An index.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Index {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// As it is written in a statement, quoted where that is needed.
     pub quoted: String,
@@ -196,7 +196,7 @@ pub struct Index {
     pub rows_read: Option<u64>,
     /// Rows of the table that were fetched through it.
     pub rows_fetched: Option<u64>,
-    /// Its pages that were found in the server's cache, and that were not.
+    /// The pages that were found in the server's cache, and that were not.
     pub blocks: Option<(u64, u64)>,
     /// The statement that makes it.
     pub definition: String,
@@ -312,7 +312,7 @@ impl Table {
 }
 
 impl Index {
-    /// Its columns as they stand in a statement: `a, b DESC`.
+    /// The columns as they stand in a statement: `a, b DESC`.
     pub fn columns(&self) -> String {
         self.keys
             .iter()
@@ -335,7 +335,7 @@ impl Index {
             .map(|key| key.column.as_str())
             .chain(self.included.iter().map(String::as_str));
         let found: Vec<&Column> = names
-            .map(|name| columns.iter().find(|one| one.name == name && !one.is_unanalyzed))
+            .map(|name| columns.iter().find(|column| column.name == name && !column.is_unanalyzed))
             .collect::<Option<_>>()?;
         let entries = self.entries.filter(|entries| *entries > 0.0 && self.method == "btree")?;
         let key: f64 = found.iter().map(|column| column.width * (1.0 - column.nulls)).sum();

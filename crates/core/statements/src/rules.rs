@@ -63,9 +63,9 @@ pub struct IndexAbilities {
 /// An index that finds a text inside of texts.
 #[derive(Debug, Clone, Copy)]
 pub struct InfixIndex {
-    /// Its method.
+    /// The method.
     pub method: &'static str,
-    /// Its operator class.
+    /// The operator class.
     pub class: &'static str,
     /// The statement that installs it.
     pub needs: &'static str,
@@ -88,7 +88,7 @@ impl IndexAbilities {
 /// An index that is advised.
 #[derive(Debug, Clone, Copy)]
 pub struct NewIndex<'a> {
-    /// Its table.
+    /// The table.
     pub table: &'a Table,
     /// The columns that it is ordered by: an expression in parentheses, and what an index needs
     /// behind a name after a space.
@@ -118,7 +118,7 @@ impl NewIndex<'_> {
     /// The statement for an engine whose indexes need a name, with names in its quotes.
     pub fn named(&self, quote: fn(&str) -> String) -> String {
         let table = self.table;
-        let parts: Vec<(&str, &str)> = self.columns.iter().map(|one| parts(one)).collect();
+        let parts: Vec<(&str, &str)> = self.columns.iter().map(|column| parts(column)).collect();
         let words: Vec<String> = parts
             .iter()
             .flat_map(|(name, _)| {

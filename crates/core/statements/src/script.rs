@@ -8,7 +8,7 @@ use sql::{Syntax, tokens};
 pub struct ScriptStatement {
     /// File and line.
     pub place: String,
-    /// Its text.
+    /// The text.
     pub text: String,
 }
 
@@ -47,8 +47,10 @@ mod tests {
         let script = "-- first; not one\nSELECT ';', \"a;b\" /* ; */ FROM [t;1];\n\n/* x */ \
                       ;\nSELECT 'it''s;' -- end";
         let read = |file, script| script_statements(file, script, Syntax::Sqlite);
-        let found: Vec<(String, String)> =
-            read("f.sql", script).into_iter().map(|one| (one.place, one.text)).collect();
+        let found: Vec<(String, String)> = read("f.sql", script)
+            .into_iter()
+            .map(|statement| (statement.place, statement.text))
+            .collect();
         let expected = [
             ("f.sql:2", "SELECT ';', \"a;b\" /* ; */ FROM [t;1]"),
             ("f.sql:5", "SELECT 'it''s;' -- end"),

@@ -18,7 +18,7 @@ pub struct Statement {
     pub user: String,
     /// True when clients send it, and not a function that they call.
     pub is_top: bool,
-    /// Its text as the server keeps it; empty where we may not see it.
+    /// The text as the server keeps it; empty where we may not see it.
     pub text: String,
     /// The server's counters.
     pub counters: BTreeMap<Counter, u64>,
@@ -42,7 +42,7 @@ pub struct Statement {
     /// True when the role may not explain it.
     #[serde(default)]
     pub is_denied: bool,
-    /// Its text with values that it was seen to run with. It is shown and written nowhere.
+    /// The text with values that it was seen to run with. It is shown and written nowhere.
     #[serde(skip)]
     pub sample: Option<String>,
 }
@@ -56,7 +56,7 @@ pub struct CountedRow {
     /// When its counters began, ms since 1970 UTC; `None`: the server does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since_ms: Option<i64>,
-    /// Its counters; empty where it is the only row of the statement, whose counters are its.
+    /// The counters; empty where it is the only row of the statement, whose counters are its.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub counters: BTreeMap<Counter, u64>,
 }
@@ -86,7 +86,7 @@ pub struct Percentiles {
 /// A plan of a statement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StatementPlan {
-    /// Its origin.
+    /// The origin.
     pub origin: Origin,
     /// Of how many runs; 0 where that is not known, or it was re-explained.
     pub runs: u64,
@@ -176,7 +176,7 @@ impl Statement {
 }
 
 impl StatementPlan {
-    /// One of which no run is known.
+    /// A statement of which no run is known.
     pub fn new(origin: Origin, plan: Plan) -> Self {
         Self { origin, runs: 0, mean_ms: None, plan, sample: None, text: None }
     }
@@ -187,7 +187,7 @@ impl StatementPlan {
         Self { text: Some(PlanText { extension, text }), ..self }
     }
 
-    /// Its operators and what they work on, one a line, indented below the one that reads it,
+    /// The operators and what they work on, one a line, indented below the one that reads it,
     /// without figures: plans with one shape are the same plan.
     pub fn shape(&self) -> String {
         self.plan

@@ -3,13 +3,13 @@
 
 use serde::{Deserialize, Serialize};
 
-/// One set of statistics of the optimizer: of an index, a column or several columns.
+/// A set of statistics of the optimizer: of an index, a column or several columns.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TableStatistics {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its columns.
+    /// The columns.
     pub columns: Vec<String>,
     /// Rows of the table when they were gathered.
     pub rows: Option<f64>,
@@ -53,11 +53,11 @@ pub struct HistogramStep {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DataFile {
-    /// Its database; empty where it serves several.
+    /// The database; empty where it serves several.
     pub database: String,
-    /// Its path or name.
+    /// The path or name.
     pub name: String,
-    /// Its content, in the engine's words: `ROWS`, `LOG`, `tablespace`.
+    /// The content, in the engine's words: `ROWS`, `LOG`, `tablespace`.
     pub kind: String,
     /// The number of files, where several are counted together.
     pub files: Option<u64>,

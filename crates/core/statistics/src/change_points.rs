@@ -31,7 +31,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 struct Process {
     /// Autocorrelation of the autoregressive part.
     autocorrelation: f64,
-    /// Its share of the variance; the rest is noise.
+    /// The share of the variance; the rest is noise.
     share: f64,
 }
 
@@ -100,7 +100,7 @@ fn more_than_dependence(
     random: &mut Xoshiro256PlusPlus,
 ) -> Option<f64> {
     let fit = Fit::likeliest(values, few);
-    let seen = fit.deviance - Fit::likeliest(values, all).deviance;
+    let gain = fit.deviance - Fit::likeliest(values, all).deviance;
     let p_values = LEAST_FAVOURABLE.map(|process| {
         let steps = process.filter(values.len() + RUN_IN);
         p_value(SERIES, LEVEL, || {
@@ -113,7 +113,7 @@ fn more_than_dependence(
                 cuts.sort_unstable();
             }
             let [few, all] = [few, &cuts].map(|cuts| Fit::likeliest(&series, cuts).deviance);
-            few - all >= seen
+            few - all >= gain
         })
     });
     p_values.into_iter().try_fold(0.0, |largest: f64, p| Some(largest.max(p?)))

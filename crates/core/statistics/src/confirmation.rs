@@ -88,7 +88,7 @@ impl Expected {
 pub enum Verdict {
     /// A block has no value: it failed or broke a limit.
     Failed,
-    /// Its values differ too much.
+    /// The values differ too much.
     Unstable,
     /// Significantly better than the baseline, by what is worth it.
     Better,
@@ -107,20 +107,20 @@ pub struct Rating {
     pub gain: Option<f64>,
     /// 95 % interval of the gain.
     pub interval: Option<Interval>,
-    /// Its standing.
+    /// The standing.
     pub verdict: Verdict,
 }
 
 /// Rates candidates by the positive values of each block; `None`: failed. The values of the
 /// baseline are complete.
 pub fn confirm(baseline: &[f64], candidates: &[Vec<Option<f64>>], rules: Rules) -> Vec<Rating> {
-    candidates.iter().map(|own| rate(baseline, own, candidates.len(), rules)).collect()
+    candidates.iter().map(|candidate| rate(baseline, candidate, candidates.len(), rules)).collect()
 }
 
 /// The candidate that is better and has the largest gain.
 pub fn winner(ratings: &[Rating]) -> Option<usize> {
-    let better = ratings.iter().enumerate().filter(|(_, own)| own.verdict == Verdict::Better);
-    let gain = |own: &Rating| own.gain.unwrap_or_default();
+    let better = ratings.iter().enumerate().filter(|(_, rating)| rating.verdict == Verdict::Better);
+    let gain = |rating: &Rating| rating.gain.unwrap_or_default();
     better.max_by(|left, right| gain(left.1).total_cmp(&gain(right.1))).map(|(at, _)| at)
 }
 
@@ -158,7 +158,7 @@ impl PairedGain {
         let n = logs.len() as f64;
         let centre = mean(logs);
         let interval = (logs.len() >= 2).then(|| {
-            let squares: f64 = logs.iter().map(|own| (own - centre).powi(2)).sum();
+            let squares: f64 = logs.iter().map(|log| (log - centre).powi(2)).sum();
             let error = (squares / (n - 1.0) / n).sqrt();
             let half = t_quantile(coverage.tail(family), n - 1.0) * error;
             Interval::around(centre, half).map(f64::exp)
@@ -173,12 +173,12 @@ fn rate(baseline: &[f64], values: &[Option<f64>], family: usize, rules: Rules) -
     let has_failed = known.len() < baseline.len();
     let sign = if rules.is_lower_better { -1.0 } else { 1.0 };
     let pairs = values.iter().zip(baseline);
-    let ratios: Vec<f64> = pairs.filter_map(|(own, base)| Some((*own)? / base)).collect();
+    let ratios: Vec<f64> = pairs.filter_map(|(value, base)| Some((*value)? / base)).collect();
     let logs: Vec<f64> = ratios.iter().map(|ratio| sign * ratio.ln()).collect();
     let varies = |values: &[f64]| Spread::from_values(values).range > rules.range_max;
     let is_unstable = varies(&known) && (!varies(baseline) || varies(&ratios));
     let PairedGain { factor, interval } = PairedGain::from_logs(&logs, family, rules.coverage);
-    let is_proven = interval.is_some_and(|own| own.low > 1.0);
+    let is_proven = interval.is_some_and(|interval| interval.low > 1.0);
     let verdict = if has_failed {
         Verdict::Failed
     } else if is_unstable {
@@ -217,7 +217,7 @@ mod tests {
             some(&[104.0, 97.0, 105.0, 96.0, 103.0]),
         ];
         let ratings = confirm(&baseline, &candidates, RULES);
-        let verdicts = ratings.iter().map(|own| own.verdict).collect::<Vec<_>>();
+        let verdicts = ratings.iter().map(|rating| rating.verdict).collect::<Vec<_>>();
         let expected = [
             Verdict::Better,
             Verdict::Unstable,
@@ -230,7 +230,9 @@ mod tests {
         let slower = confirm(&baseline, &candidates, Rules { is_lower_better: true, ..RULES });
         assert_eq!(winner(&slower), None);
         // The fourth is better for sure, by less than what is worth it.
-        assert!(ratings[3].interval.is_some_and(|own| own.low > 1.0 && own.high < 1.02));
+        assert!(
+            ratings[3].interval.is_some_and(|interval| interval.low > 1.0 && interval.high < 1.02)
+        );
     }
 
     /// In the first block everything ran at half its speed.
@@ -245,7 +247,7 @@ mod tests {
             some(&[111.0, 112.0, 109.0, 111.0, 110.0]),
         ];
         let ratings = confirm(&baseline, &candidates, RULES);
-        let verdicts = ratings.iter().map(|own| own.verdict).collect::<Vec<_>>();
+        let verdicts = ratings.iter().map(|rating| rating.verdict).collect::<Vec<_>>();
         let not_better = Verdict::NotBetter;
         assert_eq!(verdicts, [Verdict::Better, Verdict::Unstable, not_better, not_better]);
         assert!(ratings[0].range > 0.5, "the range that is shown is its own");

@@ -37,12 +37,12 @@ pub fn normal_density(z: f64) -> f64 {
 /// or two that takes dozens of steps, and the comparisons of a run all ask for the same few: they
 /// are remembered.
 pub fn t_quantile(upper: f64, df: f64) -> f64 {
-    let asked = [upper.to_bits(), df.to_bits()];
+    let key = [upper.to_bits(), df.to_bits()];
     QUANTILES.with_borrow_mut(|known| {
         if known.len() >= QUANTILES_MAX {
             known.clear();
         }
-        *known.entry(asked).or_insert_with(|| by_newton(upper, df))
+        *known.entry(key).or_insert_with(|| by_newton(upper, df))
     })
 }
 
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn false_discovery_rates_are_those_of_r() {
         let near = |ours: Vec<f64>, expected: [f64; 4]| {
-            ours.iter().zip(expected).for_each(|(own, other)| close(*own, other, 1e-12));
+            ours.iter().zip(expected).for_each(|(value, other)| close(*value, other, 1e-12));
         };
         let p_values = [0.01, 0.02, 0.03, 0.5];
         near(discoveries(&p_values, &[1.0; 4]), [0.04, 0.04, 0.04, 0.5]);

@@ -16,8 +16,8 @@ pub fn independent_columns(columns: &[Vec<f64>]) -> Vec<usize> {
         // Twice: once leaves rounding errors of the size that is tested.
         for direction in basis.iter().chain(&basis) {
             let along = dot(&rest, direction);
-            for (value, own) in rest.iter_mut().zip(direction) {
-                *value -= along * own;
+            for (value, direction) in rest.iter_mut().zip(direction) {
+                *value -= along * direction;
             }
         }
         let (length, left) = (norm(column), norm(&rest));

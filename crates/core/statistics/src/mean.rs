@@ -12,7 +12,8 @@ pub fn mean(values: impl IntoIterator<Item: Borrow<f64>>) -> f64 {
 
 /// Geometric mean of some values; `None` if one of them is unknown or not above 0.
 pub fn geometric_mean(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
-    let logarithms = values.into_iter().map(|value| value.filter(|own| *own > 0.0).map(f64::ln));
+    let logarithms =
+        values.into_iter().map(|value| value.filter(|value| *value > 0.0).map(f64::ln));
     let logarithms: Vec<f64> = logarithms.collect::<Option<_>>()?;
     Some(mean(&logarithms).exp())
 }

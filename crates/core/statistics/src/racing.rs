@@ -44,7 +44,7 @@ impl Rules {
 /// Outcome of a candidate in a block.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Outcome {
-    /// Its value.
+    /// The value.
     Value(f64),
     /// Stopped by a time limit; the value that it exceeds where lower is better, else `None`.
     TimedOut(Option<f64>),
@@ -53,7 +53,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Its value, or bound.
+    /// The value, or bound.
     fn known(self) -> Option<f64> {
         match self {
             Self::Value(value) | Self::TimedOut(Some(value)) => Some(value),
@@ -70,7 +70,7 @@ pub enum Reason {
     Failed,
     /// Every trial timed out, and nothing is known of its value.
     TimedOut,
-    /// Its values differ too much.
+    /// The values differ too much.
     Unstable {
         /// The largest less the smallest, relative to their mean.
         range: f64,
@@ -93,7 +93,7 @@ pub enum Reason {
 /// A candidate that left.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Departure {
-    /// Its position.
+    /// The position.
     pub candidate: usize,
     /// The number of blocks after which it left.
     pub after: usize,
@@ -104,7 +104,7 @@ pub struct Departure {
 /// A candidate in the race.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Survivor {
-    /// Its position.
+    /// The position.
     pub candidate: usize,
     /// Mean of its values and bounds.
     pub mean: f64,
@@ -118,9 +118,9 @@ pub struct Survivor {
 /// A race after all blocks that are complete for the candidates in it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Standing {
-    /// Those that left, in order.
+    /// Candidates that left, in order.
     pub departures: Vec<Departure>,
-    /// Those that run the next block, the best mean first.
+    /// Candidates that run the next block, the best mean first.
     pub survivors: Vec<Survivor>,
     /// Complete blocks.
     pub blocks: usize,
@@ -133,7 +133,7 @@ pub struct Standing {
 impl Standing {
     /// The best candidate so far: the first survivor without time-outs, if any.
     pub fn leader(&self) -> Option<usize> {
-        self.survivors.first().map(|own| own.candidate)
+        self.survivors.first().map(|survivor| survivor.candidate)
     }
 
     /// Returns whether one candidate at most is left.
@@ -152,13 +152,14 @@ pub fn race(outcomes: &[Vec<Outcome>], rules: Rules) -> Standing {
     while (race.inside.len() > 1 || race.blocks < race.rules.first) && race.has_next() {
         race.blocks += 1;
         // By what was seen up to now, so that later values leave decisions as they are.
-        let all_positive = race.inside.iter().all(|own| {
-            race.outcomes[*own][race.blocks - 1].known().is_none_or(|value| value > 0.0)
+        let all_positive = race.inside.iter().all(|candidate| {
+            race.outcomes[*candidate][race.blocks - 1].known().is_none_or(|value| value > 0.0)
         });
         race.by_ratio &= all_positive;
         trials += race.inside.len();
         let left = race.departures();
-        race.inside.retain(|own| left.iter().all(|it| it.candidate != *own));
+        race.inside
+            .retain(|candidate| left.iter().all(|departure| departure.candidate != *candidate));
         departures.extend(left);
     }
     let Race { blocks, by_ratio, .. } = race;
@@ -212,7 +213,7 @@ impl Differences {
 impl Race<'_> {
     fn has_next(&self) -> bool {
         !self.inside.is_empty()
-            && self.inside.iter().all(|own| self.outcomes[*own].len() > self.blocks)
+            && self.inside.iter().all(|candidate| self.outcomes[*candidate].len() > self.blocks)
     }
 
     fn seen(&self, candidate: usize) -> &[Outcome] {
@@ -220,12 +221,12 @@ impl Race<'_> {
     }
 
     fn timed_out(&self, candidate: usize) -> bool {
-        self.seen(candidate).iter().any(|own| matches!(own, Outcome::TimedOut(_)))
+        self.seen(candidate).iter().any(|outcome| matches!(outcome, Outcome::TimedOut(_)))
     }
 
     /// Values and bounds.
     fn known(&self, candidate: usize) -> impl Iterator<Item = f64> {
-        self.seen(candidate).iter().filter_map(|own| own.known())
+        self.seen(candidate).iter().filter_map(|outcome| outcome.known())
     }
 
     fn mean(&self, candidate: usize) -> f64 {
@@ -244,7 +245,7 @@ impl Race<'_> {
     fn ranked(&self) -> Vec<usize> {
         let sign = if self.rules.is_lower_better { 1.0 } else { -1.0 };
         let mut ranked = self.inside.clone();
-        let key = |own: &usize| sign * self.mean(*own);
+        let key = |candidate: &usize| sign * self.mean(*candidate);
         ranked.sort_by(|a, b| {
             self.timed_out(*a).cmp(&self.timed_out(*b)).then(key(a).total_cmp(&key(b)))
         });
@@ -259,8 +260,8 @@ impl Race<'_> {
         };
         let pairs = self.seen(leader).iter().zip(self.seen(candidate));
         let differences = pairs.filter_map(|pair| match pair {
-            (Outcome::Value(leader), Outcome::Value(own) | Outcome::TimedOut(Some(own))) => {
-                Some(scaled(*own) - scaled(*leader))
+            (Outcome::Value(leader), Outcome::Value(value) | Outcome::TimedOut(Some(value))) => {
+                Some(scaled(*value) - scaled(*leader))
             }
             _ => None,
         });
@@ -270,7 +271,7 @@ impl Race<'_> {
     fn departures(&self) -> Vec<Departure> {
         let mut left = self.unfit();
         let mut ranked = self.ranked();
-        ranked.retain(|own| left.iter().all(|it| it.candidate != *own));
+        ranked.retain(|candidate| left.iter().all(|departure| departure.candidate != *candidate));
         let Some((leader, others)) = ranked.split_first() else { return left };
         if self.blocks < self.rules.first.max(2) || self.timed_out(*leader) {
             return left;
@@ -291,14 +292,14 @@ impl Race<'_> {
     /// Candidates that leave whatever the others do.
     fn unfit(&self) -> Vec<Departure> {
         let reason = |candidate: usize| {
-            let seen = self.seen(candidate);
-            if seen.contains(&Outcome::Failed) {
+            let outcomes = self.seen(candidate);
+            if outcomes.contains(&Outcome::Failed) {
                 return Some(Reason::Failed);
             }
             if self.blocks < self.rules.first {
                 return None;
             }
-            if seen.iter().all(|own| matches!(own, Outcome::TimedOut(None))) {
+            if outcomes.iter().all(|outcome| matches!(outcome, Outcome::TimedOut(None))) {
                 return Some(Reason::TimedOut);
             }
             let known = || self.known(candidate);
@@ -316,7 +317,7 @@ impl Race<'_> {
         let ranked = self.ranked();
         let has_looked = self.blocks >= self.rules.first.max(2);
         let behind = |candidate: usize| {
-            let leader = *ranked.first().filter(|own| **own != candidate && has_looked)?;
+            let leader = *ranked.first().filter(|first| **first != candidate && has_looked)?;
             let interval = self.behind(leader, candidate)?.interval(self.level());
             Some(if self.by_ratio { interval.map(f64::exp) } else { interval })
         };
@@ -326,7 +327,7 @@ impl Race<'_> {
             Survivor {
                 candidate: *candidate,
                 mean: self.mean(*candidate),
-                interval: moments.map(|own| own.interval(self.level())),
+                interval: moments.map(|interval_moments| interval_moments.interval(self.level())),
                 behind: behind(*candidate),
             }
         });

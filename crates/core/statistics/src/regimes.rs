@@ -75,11 +75,11 @@ pub fn regimes(values: &[f64]) -> Option<Regimes> {
     let plain = Division::best(&tested)?;
     let logarithms: Option<Vec<f64>> =
         tested.iter().map(|value| (*value > 0.0).then(|| value.ln())).collect();
-    let seen = match logarithms.and_then(|logarithms| Division::best(&logarithms)) {
+    let mean = match logarithms.and_then(|logarithms| Division::best(&logarithms)) {
         Some(of_logarithms) => plain.mean(&of_logarithms),
         None => plain,
     };
-    let (p_value, groups) = seen.p_value(&of_hypothesis(tested.len()));
+    let (p_value, groups) = mean.p_value(&of_hypothesis(tested.len()));
     let mut sorted = tested;
     sorted.sort_by(f64::total_cmp);
     let cuts = Sums::new(&sorted).divided(groups).1;
@@ -152,16 +152,17 @@ impl Division {
     /// The p-value, and the number of groups that has the smaller one. `all` are sorted by their
     /// dependence.
     fn p_value(&self, all: &[Self]) -> (f64, usize) {
-        let at = all.partition_point(|own| own.dependence < self.dependence);
+        let at = all.partition_point(|reference| reference.dependence < self.dependence);
         let first = at.saturating_sub(ALIKE / 2).min(all.len().saturating_sub(ALIKE));
         let alike = &all[first..(first + ALIKE).min(all.len())];
         let share = |of: &dyn Fn(&Self) -> f64| {
-            let as_large = alike.iter().filter(|own| of(own) >= of(self)).count();
+            let as_large = alike.iter().filter(|reference| of(reference) >= of(self)).count();
             (1 + as_large) as f64 / (1 + alike.len()) as f64
         };
-        let shares = [share(&|own| own.gains[0]), share(&|own| own.gains[1])];
+        let shares =
+            [share(&|reference| reference.gains[0]), share(&|reference| reference.gains[1])];
         let (p, groups) = if shares[1] < shares[0] { (shares[1], 3) } else { (shares[0], 2) };
-        if share(&|own| own.gap) > GAP_LEVEL {
+        if share(&|reference| reference.gap) > GAP_LEVEL {
             return (1.0, groups);
         }
         // The exact share is worth its time where it decides.
@@ -169,16 +170,18 @@ impl Division {
             return ((2.0 * p).min(1.0), groups);
         }
         let sorted = |at: usize| {
-            let mut gains: Vec<f64> = alike.iter().map(|own| own.gains[at]).collect();
+            let mut gains: Vec<f64> = alike.iter().map(|reference| reference.gains[at]).collect();
             gains.sort_by(f64::total_cmp);
             gains
         };
         let gains = [sorted(0), sorted(1)];
         let rank = |at: usize, gain: f64| {
-            let below = gains[at].partition_point(|own| *own < gain);
+            let below = gains[at].partition_point(|reference_gain| *reference_gain < gain);
             (1 + gains[at].len() - below) as f64 / (1 + gains[at].len()) as f64
         };
-        let ranks = alike.iter().map(|own| rank(0, own.gains[0]).min(rank(1, own.gains[1])));
+        let ranks = alike
+            .iter()
+            .map(|reference| rank(0, reference.gains[0]).min(rank(1, reference.gains[1])));
         let as_divided = ranks.filter(|rank| *rank <= p).count();
         ((1 + as_divided) as f64 / (1 + alike.len()) as f64, groups)
     }

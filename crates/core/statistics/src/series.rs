@@ -40,6 +40,6 @@ pub(crate) fn autoregressive(
 /// Autocorrelation at a lag of one value.
 pub(crate) fn autocorrelation(values: &[f64]) -> f64 {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
-    let products = values.windows(2).map(|own| (own[0] - mean) * (own[1] - mean)).sum::<f64>();
+    let products = values.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum::<f64>();
     products / values.iter().map(|value| (value - mean).powi(2)).sum::<f64>()
 }

@@ -25,7 +25,7 @@ pub fn step(groups: &[Vec<f64>], unit: f64) -> Option<f64> {
         .map(|group| group.iter().map(|value| multiple(*value, unit)).collect())
         .collect::<Option<_>>()?;
     let first = *multiples.iter().flatten().next()?;
-    let common = multiples.iter().flatten().fold(0, |common, own| divisor(common, own - first));
+    let common = multiples.iter().flatten().fold(0, |common, value| divisor(common, value - first));
     let others: usize = multiples
         .into_iter()
         .filter(|group| !group.is_empty())
@@ -56,7 +56,7 @@ mod tests {
     use super::step;
 
     fn step_of(groups: &[&[f64]], unit: f64) -> Option<f64> {
-        let groups: Vec<Vec<f64>> = groups.iter().map(|own| own.to_vec()).collect();
+        let groups: Vec<Vec<f64>> = groups.iter().map(|group| group.to_vec()).collect();
         step(&groups, unit).map(|step| (step * 1e9).round() / 1e9)
     }
 

@@ -10,7 +10,7 @@ pub const EXTENSION: &str = "steelbench";
 
 /// Returns whether a path has the name of a results file, existing or not.
 pub fn is_results_file(path: &Path) -> bool {
-    path.extension().is_some_and(|it| it == EXTENSION)
+    path.extension().is_some_and(|extension| extension == EXTENSION)
 }
 
 /// The results files in a folder; none in one that is not there.

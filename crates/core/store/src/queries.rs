@@ -32,8 +32,9 @@ impl Store {
     /// Returns the interval with its statements. Fails with `Damaged`, `Busy`.
     pub fn with_statements(&self, interval: QueryInterval) -> Result<QueryInterval> {
         let rest = "WHERE interval = ?1 ORDER BY position";
-        let statements =
-            self.sql(|connection| select(connection, &[], rest, [interval.id], |_, one| Ok(one)))?;
+        let statements = self.sql(|connection| {
+            select(connection, &[], rest, [interval.id], |_, row_id| Ok(row_id))
+        })?;
         Ok(QueryInterval { statements, ..interval })
     }
 }

@@ -81,7 +81,7 @@ impl Store {
         let snapshot = self.sql(Connection::unchecked_transaction)?;
         let mut recording = self.read_plan(run)?;
         let all = self.sql(|connection| trials(connection, run, histograms))?;
-        (recording.trials, recording.checks) = all.into_iter().partition(|it| it.block > 0);
+        (recording.trials, recording.checks) = all.into_iter().partition(|trial| trial.block > 0);
         self.sql(|_| snapshot.commit())?;
         Ok(recording)
     }
@@ -114,13 +114,12 @@ fn factors(connection: &Connection, run: i64) -> rusqlite::Result<Vec<FactorReco
 
 fn roles(connection: &Connection, run: i64) -> rusqlite::Result<Roles> {
     let all = owned::<RoleOfSetting>(connection, "run", run)?;
-    Ok(all.into_iter().map(|own| (own.path, own.role)).collect())
+    Ok(all.into_iter().map(|entry| (entry.path, entry.role)).collect())
 }
 
 fn configurations(connection: &Connection, run: i64) -> rusqlite::Result<Vec<ConfigurationRecord>> {
     let rest = "WHERE run = ?1 ORDER BY position";
-    let rows =
-        select(connection, &["id"], rest, [run], |row, own| Ok((row.get::<_, i64>(0)?, own)))?;
+    let rows = select(connection, &["id"], rest, [run], |row, id| Ok((row.get::<_, i64>(0)?, id)))?;
     let (ids, mut all): (_, Vec<ConfigurationRecord>) = rows.into_iter().unzip();
     let table = ("configuration", "configurations", "position");
     let owners = Owners { connection, run, table, ids, histograms: true };
@@ -149,20 +148,20 @@ fn trials(
         records[at].hooks.push(hook);
         Ok(())
     })?;
-    trials.seen(|seen, response| seen.responses.push(response))?;
-    trials.seen(|seen, fact| seen.facts.push(fact))?;
-    trials.seen(|seen, plan| seen.plans.push(plan))?;
-    trials.seen(|seen, wait| seen.waits.push(wait))?;
-    trials.seen(|seen, resource| seen.resources.push(resource))?;
-    trials.seen(|seen, latency| seen.latencies.push(latency))?;
-    trials.seen(|seen, statement| seen.statements.push(statement))?;
-    trials.seen(|seen, operation| seen.operations.push(operation))?;
-    trials.seen(|seen, series| seen.series.push(series))?;
-    trials.seen(|seen, load| seen.load = load)?;
-    trials.seen(|seen, machine| seen.machine = machine)?;
-    trials.seen(|seen, device| seen.devices.push(device))?;
-    trials.seen(|seen, profile| seen.profile = Some(profile))?;
-    trials.seen(|seen, warning| seen.warnings.push(warning))?;
+    trials.seen(|trial, response| trial.responses.push(response))?;
+    trials.seen(|trial, fact| trial.facts.push(fact))?;
+    trials.seen(|trial, plan| trial.plans.push(plan))?;
+    trials.seen(|trial, wait| trial.waits.push(wait))?;
+    trials.seen(|trial, resource| trial.resources.push(resource))?;
+    trials.seen(|trial, latency| trial.latencies.push(latency))?;
+    trials.seen(|trial, statement| trial.statements.push(statement))?;
+    trials.seen(|trial, operation| trial.operations.push(operation))?;
+    trials.seen(|trial, series| trial.series.push(series))?;
+    trials.seen(|trial, load| trial.load = load)?;
+    trials.seen(|trial, machine| trial.machine = machine)?;
+    trials.seen(|trial, device| trial.devices.push(device))?;
+    trials.seen(|trial, profile| trial.profile = Some(profile))?;
+    trials.seen(|trial, warning| trial.warnings.push(warning))?;
     Ok(trials.records)
 }
 
@@ -197,8 +196,8 @@ impl<'a> Trials<'a> {
     ) -> rusqlite::Result<()> {
         let records = &mut self.records;
         self.owners.each(|at, part| match &mut records[at].observations {
-            Some(seen) => {
-                add(seen, part);
+            Some(observations) => {
+                add(observations, part);
                 Ok(())
             }
             None => Err(unreadable(0, "observations of a trial that has none")),

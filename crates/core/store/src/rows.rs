@@ -26,7 +26,7 @@ pub(crate) trait Record: Field {
     const TABLE: &'static str;
     /// True if its owner has at most one, so that it has no position.
     const IS_ONE: bool = false;
-    /// Its columns, without those of its owner and position.
+    /// The columns, without those of its owner and position.
     const COLUMNS: &'static [&'static str];
 }
 
@@ -466,7 +466,7 @@ impl Field for WaitSource {
 impl Field for Option<Observations> {
     fn write<'a>(&'a self, values: &mut Values<'a>) -> Result<()> {
         values.push(self.is_some().into());
-        self.iter().try_for_each(|seen| seen.write(values))
+        self.iter().try_for_each(|option| option.write(values))
     }
 
     fn read(columns: &mut Columns) -> Result<Self> {

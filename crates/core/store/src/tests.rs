@@ -1,7 +1,7 @@
 //! Tests of what goes wrong on disk: each fault has its own error, and nothing recorded is lost.
 
 use crate::{DeclaredRoles, Fault, Result, Store, StoreError, schema};
-use observations::{Recording, Roles, Value};
+use observations::{FailureKind, Recording, Roles, TrialStatus, Value};
 use rusqlite::Connection;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -214,7 +214,10 @@ fn intervals_of_statements_are_read_as_they_were_recorded() {
     assert_eq!(store.record_queries(&interval).unwrap(), 1);
     assert_eq!(store.record_queries(&QueryInterval { from_ms: 1, ..interval.clone() }).unwrap(), 2);
     let all = store.query_intervals().unwrap();
-    assert_eq!(all.iter().map(|one| (one.id, one.from_ms)).collect::<Vec<_>>(), [(2, 1), (1, 5)]);
+    assert_eq!(
+        all.iter().map(|interval| (interval.id, interval.from_ms)).collect::<Vec<_>>(),
+        [(2, 1), (1, 5)]
+    );
     assert_eq!(store.with_statements(all[1].clone()).unwrap(), interval);
     let texts: i64 = store
         .connection
@@ -304,7 +307,7 @@ fn looking_for_ceilings_touches_no_file() {
         &["other", "random"],
         &DeclaredRoles::new(|_| Roles::default()),
     );
-    assert!(found.iter().all(|own| own.run.id == run) && !found.is_empty());
+    assert!(found.iter().all(|recorded| recorded.run.id == run) && !found.is_empty());
     assert!(
         crate::runs_beside(
             &path,
@@ -375,13 +378,13 @@ fn a_reader_sees_whole_trials_while_a_run_writes() {
     let writer = std::thread::spawn(move || {
         (1..40).for_each(|i| store.record_trial(run, &sample::trial(i)).unwrap());
     });
-    let mut seen = 0;
-    while seen < 40 {
+    let mut count = 0;
+    while count < 40 {
         let has_ended = writer.is_finished();
         let recording = Store::open(&path).unwrap().read(run).unwrap();
-        let before = std::mem::replace(&mut seen, recording.trials.len());
-        assert!(before <= seen && (seen == 40 || !has_ended), "{before}, then {seen} trials");
-        assert_eq!(recording, sample::recording(seen));
+        let before = std::mem::replace(&mut count, recording.trials.len());
+        assert!(before <= count && (count == 40 || !has_ended), "{before}, then {count} trials");
+        assert_eq!(recording, sample::recording(count));
     }
     writer.join().unwrap();
 }
@@ -552,12 +555,12 @@ fn no_text_is_written_or_read_with_a_password() {
     plan.configurations[0].settings.insert("b".into(), Value::List(list.to_vec()));
     plan.files[0].content = format!("CREATE USER u IDENTIFIED BY '{secret}'");
     let mut trial = sample::trial(0);
-    trial.status = testing::recordings::failed(0, 1, &text()).status;
+    trial.status = TrialStatus::Failed { cause: text(), kind: FailureKind::Futile };
     trial.hooks[0].command = format!("curl -u u:{secret} h");
     trial.hooks[0].output = text();
-    let seen = trial.observations.as_mut().unwrap();
-    seen.warnings[0].detail = text();
-    seen.plans[0].text = text();
+    let observations = trial.observations.as_mut().unwrap();
+    observations.warnings[0].detail = text();
+    observations.plans[0].text = text();
     let activity = observations::ServerActivity {
         server: text(),
         texts: [(1, format!("SET PASSWORD FOR u = '{secret}'"))].into(),

@@ -98,21 +98,21 @@ impl Store {
                 insert(transaction, &[("run", &run), ("configuration", &configuration)], trial)?;
             let of_trial = Owner { column: "trial", id };
             insert_all(transaction, of_trial, &trial.hooks)?;
-            let Some(seen) = &trial.observations else { return Ok(()) };
-            insert_all(transaction, of_trial, &seen.responses)?;
-            insert_all(transaction, of_trial, &seen.facts)?;
-            insert_all(transaction, of_trial, &seen.plans)?;
-            insert_all(transaction, of_trial, &seen.waits)?;
-            insert_all(transaction, of_trial, &seen.resources)?;
-            insert_all(transaction, of_trial, &seen.latencies)?;
-            insert_all(transaction, of_trial, &seen.statements)?;
-            insert_all(transaction, of_trial, &seen.operations)?;
-            insert_all(transaction, of_trial, &seen.series)?;
-            insert_all(transaction, of_trial, from_ref(&seen.load))?;
-            insert_all(transaction, of_trial, from_ref(&seen.machine))?;
-            insert_all(transaction, of_trial, &seen.devices)?;
-            insert_all(transaction, of_trial, seen.profile.as_slice())?;
-            insert_all(transaction, of_trial, &seen.warnings)
+            let Some(observations) = &trial.observations else { return Ok(()) };
+            insert_all(transaction, of_trial, &observations.responses)?;
+            insert_all(transaction, of_trial, &observations.facts)?;
+            insert_all(transaction, of_trial, &observations.plans)?;
+            insert_all(transaction, of_trial, &observations.waits)?;
+            insert_all(transaction, of_trial, &observations.resources)?;
+            insert_all(transaction, of_trial, &observations.latencies)?;
+            insert_all(transaction, of_trial, &observations.statements)?;
+            insert_all(transaction, of_trial, &observations.operations)?;
+            insert_all(transaction, of_trial, &observations.series)?;
+            insert_all(transaction, of_trial, from_ref(&observations.load))?;
+            insert_all(transaction, of_trial, from_ref(&observations.machine))?;
+            insert_all(transaction, of_trial, &observations.devices)?;
+            insert_all(transaction, of_trial, observations.profile.as_slice())?;
+            insert_all(transaction, of_trial, &observations.warnings)
         })
     }
 }

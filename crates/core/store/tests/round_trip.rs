@@ -59,9 +59,9 @@ fn a_failed_trial_keeps_what_it_saw() {
     store.record_trial(run, &failed).unwrap();
     let back = store.read(run).unwrap().trials.remove(0);
     assert_eq!(back, failed);
-    let seen = back.observations.unwrap();
-    assert_eq!(seen.devices.len(), 2);
-    assert!(seen.warnings.iter().any(|warning| warning.kind == WarningKind::IoErrors));
+    let observations = back.observations.unwrap();
+    assert_eq!(observations.devices.len(), 2);
+    assert!(observations.warnings.iter().any(|warning| warning.kind == WarningKind::IoErrors));
 }
 
 #[test]
@@ -144,8 +144,12 @@ fn figures_keep_their_bits() {
         f64::NAN,
     ];
     let mut trial = sample::trial(0);
-    let seen = trial.observations.as_mut().unwrap();
-    seen.responses.iter_mut().zip(figures).for_each(|(response, figure)| response.value = figure);
+    let observations = trial.observations.as_mut().unwrap();
+    observations
+        .responses
+        .iter_mut()
+        .zip(figures)
+        .for_each(|(response, figure)| response.value = figure);
     store.record_trial(run, &trial).unwrap();
 
     let back = store.read(run).unwrap().trials.remove(0).observations.unwrap();
@@ -217,7 +221,7 @@ fn views_answer_plain_questions() {
     let expected: f64 = recording
         .done()
         .filter(|(trial, _)| trial.block == 1)
-        .flat_map(|(_, seen)| &seen.waits)
+        .flat_map(|(_, observations)| &observations.waits)
         .map(observations::Wait::wait_s)
         .sum();
     assert!((sum - expected).abs() < 1e-9 * expected, "{sum} {expected}");

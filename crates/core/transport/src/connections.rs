@@ -5,14 +5,14 @@ use crate::ring::Ring;
 use std::io;
 use std::time::Duration;
 
-/// One connection's side of a protocol: what requests and answers are as bytes.
+/// A connection's side of a protocol: what requests and answers are as bytes.
 ///
 /// A connection has one request in flight at most. A request may take several exchanges: whatever
 /// [`take`](Self::take) appends to the output is sent next.
 pub trait Wire {
     /// A request to a connection.
     type Request<'a>;
-    /// Its answer.
+    /// The answer.
     type Answer;
 
     /// Begins a request: appends what is sent first to the output.

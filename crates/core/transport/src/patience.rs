@@ -63,7 +63,7 @@ impl Patience {
         if self.asked.get().is_none() && stop.is_asked() {
             self.asked.set(Some(now));
         }
-        if self.asked.get().is_some_and(|asked| now.duration_since(asked) >= *grace) {
+        if self.asked.get().is_some_and(|since| now.duration_since(since) >= *grace) {
             return Err(io::Error::other(Stopped));
         }
         Ok(Some(left.unwrap_or(LOOK_EVERY).min(LOOK_EVERY)))

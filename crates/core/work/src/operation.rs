@@ -172,10 +172,10 @@ pub enum Filter {
     All,
     /// The one with a key, whose columns are the parameters.
     Key,
-    /// Those whose key is from one parameter to another, both included; of tables with a key of one
+    /// Rows whose key is from one parameter to another, both included; of tables with a key of one
     /// column.
     KeyRange,
-    /// Those with less than this in a column; of dates: days since 1970-01-01.
+    /// Rows with less than this in a column; of dates: days since 1970-01-01.
     Below(&'static str, i64),
 }
 

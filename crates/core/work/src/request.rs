@@ -5,7 +5,7 @@ use crate::Key;
 pub enum Request<'a> {
     /// Runs a statement once.
     Execute {
-        /// Its name.
+        /// The name.
         statement: Statement<'a>,
         /// Values of its parameters.
         parameters: &'a [Parameter],
@@ -51,7 +51,7 @@ pub enum Statement<'a> {
     Text(&'a str),
     /// The beginning of a transaction that will write.
     Begin,
-    /// Its end.
+    /// The end.
     Commit,
     /// The end of a transaction that has failed.
     Rollback,

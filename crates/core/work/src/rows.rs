@@ -219,9 +219,9 @@ impl Texts {
 
     /// Texts as they are, which takes less than to format them.
     pub fn from_texts<'t>(texts: impl ExactSizeIterator<Item = &'t str>) -> Self {
-        let mut own = Self { all: String::new(), ends: Vec::with_capacity(texts.len()) };
-        texts.for_each(|text| own.push(text));
-        own
+        let mut rows = Self { all: String::new(), ends: Vec::with_capacity(texts.len()) };
+        texts.for_each(|text| rows.push(text));
+        rows
     }
 
     /// Adds a text.

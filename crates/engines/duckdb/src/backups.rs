@@ -84,7 +84,7 @@ impl BackgroundWork for DuckDbInstance {
 /// Names of the tables of a database.
 fn tables(connection: &Connection) -> Result<Vec<String>, EngineError> {
     let sql = "SELECT table_name FROM duckdb_tables() WHERE NOT internal ORDER BY table_name";
-    let found = connection.prepare(sql).and_then(|mut own| own.execute());
+    let found = connection.prepare(sql).and_then(|mut prepare| prepare.execute());
     let mut found = found.map_err(failed("reading the tables"))?;
     Ok((0..found.rows()).filter_map(|row| found.cell(0, row)).collect())
 }
@@ -97,9 +97,9 @@ fn fingerprints(connection: &Connection) -> Result<Vec<Fingerprint>, EngineError
             "SELECT count(*), coalesce(sum(hash(own)::HUGEINT), 0)::VARCHAR FROM {} AS own",
             DuckDbDialect.quote(&table)
         );
-        let found = connection.prepare(&sql).and_then(|mut own| own.execute());
+        let found = connection.prepare(&sql).and_then(|mut prepare| prepare.execute());
         let mut found = found.map_err(failed(format!("reading table {table}")))?;
-        let rows = found.cell(0, 0).and_then(|own| own.parse().ok()).unwrap_or(0);
+        let rows = found.cell(0, 0).and_then(|cell| cell.parse().ok()).unwrap_or(0);
         let checksum = found.cell(1, 0).unwrap_or_default();
         all.push(Fingerprint { table, rows, checksum });
     }

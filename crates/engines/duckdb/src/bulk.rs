@@ -73,7 +73,7 @@ pub fn append(
 
 /// An empty chunk for these columns.
 pub fn chunk(connection: &Connection, columns: &[&Column]) -> Chunk {
-    Chunk::new(connection.library(), columns.iter().map(|own| chunk_type(own)).collect())
+    Chunk::new(connection.library(), columns.iter().map(|column| chunk_type(column)).collect())
 }
 
 /// Writes some rows of a column.

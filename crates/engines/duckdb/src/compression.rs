@@ -19,8 +19,8 @@ fn name(method: &str) -> &str {
 
 /// The value of [`SETTING`] that a configuration asks for.
 pub fn of_table(configuration: &Configuration) -> Option<&'static str> {
-    let wanted = configuration.get(COMPRESSION)?;
-    METHODS.iter().find(|method| **method == wanted).map(|method| name(method))
+    let configuration = configuration.get(COMPRESSION)?;
+    METHODS.iter().find(|method| **method == configuration).map(|method| name(method))
 }
 
 /// The methods that this library does not have.
@@ -28,8 +28,8 @@ pub fn refused(configuration: &Configuration, library: &'static Library) -> Vec<
     let of_table = of_table(configuration).map(|method| (COMPRESSION.path().to_owned(), method));
     let of_columns = of_columns(configuration, OF_COLUMNS);
     let of_columns = of_columns.map(|(column, method)| (format!("{PREFIX}{column}"), name(method)));
-    let mut asked = of_table.into_iter().chain(of_columns).peekable();
-    if asked.peek().is_none() {
+    let mut table = of_table.into_iter().chain(of_columns).peekable();
+    if table.peek().is_none() {
         return Vec::new();
     }
     // Where no database can be opened the first trial reports it.
@@ -37,12 +37,12 @@ pub fn refused(configuration: &Configuration, library: &'static Library) -> Vec<
     else {
         return Vec::new();
     };
-    asked
+    table
         .filter_map(|(path, method)| {
             let error = connection.run(&format!("SET {SETTING} = '{method}'")).err()?.to_string();
-            let said = error.lines().next().unwrap_or_default().to_owned();
+            let line = error.lines().next().unwrap_or_default().to_owned();
             let message = format!(
-                "DuckDB {} does not support compression `{method}`: {said}",
+                "DuckDB {} does not support compression `{method}`: {line}",
                 library.version
             );
             Some(Invalid::new(path, message))
@@ -85,24 +85,29 @@ impl Compression {
         let stored = compressed(connection, table)
             .map_err(failed(format!("reading the compression of table {}", table.name)))?;
         let list = |of: &dyn Fn(&Compressed) -> bool| {
-            let named = stored.iter().filter(|own| of(own));
-            named.map(|own| format!("{} {}", own.column, own.method)).collect::<Vec<_>>().join(", ")
+            let named = stored.iter().filter(|segment| of(segment));
+            named
+                .map(|segment| format!("{} {}", segment.column, segment.method))
+                .collect::<Vec<_>>()
+                .join(", ")
         };
-        let ignored = |setting: String, wanted: &str, got: String| {
-            Err(EngineError::SettingIgnored { setting, wanted: wanted.into(), got })
+        let ignored = |setting: String, text: &str, got: String| {
+            Err(EngineError::SettingIgnored { setting, wanted: text.into(), got })
         };
-        if let Some(wanted) = self.all
-            && !stored.iter().any(|own| own.method.eq_ignore_ascii_case(wanted))
+        if let Some(method) = self.all
+            && !stored.iter().any(|segment| segment.method.eq_ignore_ascii_case(method))
         {
-            return ignored(COMPRESSION.path().into(), wanted, list(&|_| true));
+            return ignored(COMPRESSION.path().into(), method, list(&|_| true));
         }
-        for (column, wanted) in &self.columns {
-            let mut own = stored.iter().filter(|own| own.column == *column).peekable();
-            if own.peek().is_some() && !own.any(|own| own.method.eq_ignore_ascii_case(wanted)) {
+        for (column, method) in &self.columns {
+            let mut segments = stored.iter().filter(|segment| segment.column == *column).peekable();
+            if segments.peek().is_some()
+                && !segments.any(|segment| segment.method.eq_ignore_ascii_case(method))
+            {
                 return ignored(
                     format!("{PREFIX}{column}"),
-                    wanted,
-                    list(&|own| own.column == *column),
+                    method,
+                    list(&|segment| segment.column == *column),
                 );
             }
         }

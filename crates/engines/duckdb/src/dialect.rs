@@ -70,7 +70,7 @@ impl Dialect for DuckDbDialect {
         format!("${number}")
     }
 
-    /// Its joins are by hash.
+    /// The joins are by hash.
     fn nests_loops(&self) -> bool {
         false
     }

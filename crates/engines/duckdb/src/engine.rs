@@ -48,14 +48,14 @@ impl Engine for DuckDb {
     }
 
     fn version(&self, configurations: &[&Configuration], _: &Stop) -> EngineVersion {
-        let mut asked: Vec<Option<String>> = Vec::new();
+        let mut values: Vec<Option<String>> = Vec::new();
         for configuration in configurations {
-            let wanted = configuration.get(LIBRARY);
-            if !asked.contains(&wanted) {
-                asked.push(wanted);
+            let configuration = configuration.get(LIBRARY);
+            if !values.contains(&configuration) {
+                values.push(configuration);
             }
         }
-        let found = asked.iter().map(|wanted| match find::library(wanted.as_deref()) {
+        let found = values.iter().map(|text| match find::library(text.as_deref()) {
             Ok((name, library)) => (library.version.clone(), name.to_string_lossy().into_owned()),
             Err(error) => ("none".into(), error.to_string()),
         });

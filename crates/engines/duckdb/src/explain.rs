@@ -47,10 +47,16 @@ pub fn explain(
 }
 
 /// The plans of the user's statements, for the values that the load sends.
-pub fn plans(connection: &Connection, asked: &[PlanRequest]) -> Vec<Result<Planned, NoPlan>> {
-    each(asked, |own| {
-        let sql = own.statement.sql(|number| format!("${number}"));
-        let values = own.values.clone().unwrap_or_else(|| vec![Parameter::Null; own.parameters()]);
+pub fn plans(
+    connection: &Connection,
+    plan_requests: &[PlanRequest],
+) -> Vec<Result<Planned, NoPlan>> {
+    each(plan_requests, |plan_request| {
+        let sql = plan_request.statement.sql(|number| format!("${number}"));
+        let values = plan_request
+            .values
+            .clone()
+            .unwrap_or_else(|| vec![Parameter::Null; plan_request.parameters()]);
         let plan = answer_for(connection, &format!("EXPLAIN (FORMAT JSON) {sql}"), 1, &values);
         plan.map(|plan| planned(&plan)).map_err(NoPlan::refused)
     })

@@ -48,7 +48,7 @@ pub enum LibraryError {
     CutOff {
         /// The path.
         path: String,
-        /// Its size.
+        /// The size.
         bytes: u64,
         /// The size that its header needs.
         needed: u64,
@@ -62,23 +62,23 @@ pub enum LibraryError {
     /// Another library.
     #[error("{name} is not DuckDB")]
     Foreign {
-        /// Its name.
+        /// The name.
         name: String,
     },
     /// A version without functions that are used.
     #[error("{name} is DuckDB {version}; 1.2 or later is required")]
     Old {
-        /// Its name.
+        /// The name.
         name: String,
-        /// Its version.
+        /// The version.
         version: String,
     },
     /// A build without a function that is used.
     #[error("{name} (DuckDB {version}) lacks the function {function}")]
     Lacks {
-        /// Its name.
+        /// The name.
         name: String,
-        /// Its version.
+        /// The version.
         version: String,
         /// The function.
         function: &'static str,
@@ -86,8 +86,8 @@ pub enum LibraryError {
 }
 
 /// Returns an objection to a library, found without loading it.
-pub fn objection(wanted: &str) -> Option<String> {
-    unloadable(OsStr::new(wanted)).map(|error| format!("{error}; {INSTALL}"))
+pub fn objection(text: &str) -> Option<String> {
+    unloadable(OsStr::new(text)).map(|error| format!("{error}; {INSTALL}"))
 }
 
 /// Why a file is not even tried. The loader would wait at a pipe for ever, and of a file that is
@@ -136,10 +136,9 @@ fn bytes_needed(path: &Path) -> Option<u64> {
 ///
 /// # Errors
 /// When there is none, or it is not one that we can use: the message has the remedy.
-pub fn library(wanted: Option<&str>) -> Result<(OsString, &'static Library), EngineError> {
-    let (name, source) = match (wanted, std::env::var_os(VARIABLE).filter(|name| !name.is_empty()))
-    {
-        (Some(wanted), _) => (OsString::from(wanted), "target.library"),
+pub fn library(text: Option<&str>) -> Result<(OsString, &'static Library), EngineError> {
+    let (name, source) = match (text, std::env::var_os(VARIABLE).filter(|name| !name.is_empty())) {
+        (Some(text), _) => (OsString::from(text), "target.library"),
         (None, Some(name)) => (name, VARIABLE),
         (None, None) => (
             OsString::from(NAME),

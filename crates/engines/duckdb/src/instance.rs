@@ -177,7 +177,7 @@ impl Tables for DuckDbInstance {
         )?;
         let first = work.tables.first().filter(|_| filled);
         // A Parquet file has no segments.
-        if let Some(table) = first.filter(|one| one.storage.format == TableFormat::Table) {
+        if let Some(table) = first.filter(|table| table.storage.format == TableFormat::Table) {
             self.target.compression.verify(&connection, table)?;
         }
         // Work that is created twice in one trial would be a defect of the probe: the first one
@@ -209,9 +209,9 @@ impl Explainer for DuckDbInstance {
 
     fn plans(
         &self,
-        asked: &[PlanRequest],
+        plan_requests: &[PlanRequest],
     ) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
-        Ok(explain::plans(&self.target.connect()?, asked))
+        Ok(explain::plans(&self.target.connect()?, plan_requests))
     }
 }
 

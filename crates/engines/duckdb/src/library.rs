@@ -51,7 +51,7 @@ pub enum DuckDbError {
     /// A parameter does not take its value.
     #[error("parameter {number} cannot be bound: {message}")]
     Parameter {
-        /// Its number, from 1.
+        /// The number, from 1.
         number: u64,
         /// DuckDB's message.
         message: String,
@@ -297,9 +297,9 @@ impl Connection {
             let handle = self.0.handle;
             let count =
                 (interface.duckdb_extract_statements)(handle, sql.as_ptr(), &raw mut extracted);
-            let said = text((interface.duckdb_extract_statements_error)(extracted));
+            let text = text((interface.duckdb_extract_statements_error)(extracted));
             let mut result =
-                if said.is_empty() { Ok(()) } else { Err(DuckDbError::Refused { message: said }) };
+                if text.is_empty() { Ok(()) } else { Err(DuckDbError::Refused { message: text }) };
             for index in 0..count {
                 result = result.and_then(|()| {
                     let mut statement = ptr::null_mut();
@@ -405,8 +405,8 @@ impl Prepared {
 
     fn bound(&self, state: u32, number: u64) -> Answered<()> {
         // SAFETY: the statement exists.
-        let said = || unsafe { text((self.interface().duckdb_prepare_error)(self.handle)) };
-        if state == 0 { Ok(()) } else { Err(DuckDbError::Parameter { number, message: said() }) }
+        let text = || unsafe { text((self.interface().duckdb_prepare_error)(self.handle)) };
+        if state == 0 { Ok(()) } else { Err(DuckDbError::Parameter { number, message: text() }) }
     }
 
     /// Runs it to its end.

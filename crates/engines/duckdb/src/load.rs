@@ -60,8 +60,8 @@ pub fn settings(
 /// Returns the number of connections that are to fill a table: as many as DuckDB otherwise has
 /// threads, but each has the rows of a transaction in memory.
 pub fn connections(table: &Table, settings: &[LoadSetting]) -> usize {
-    let threads = settings.iter().find(|own| own.name == THREADS);
-    let threads = threads.and_then(|own| own.otherwise.parse().ok()).unwrap_or(1);
+    let threads = settings.iter().find(|setting| setting.name == THREADS);
+    let threads = threads.and_then(|thread| thread.otherwise.parse().ok()).unwrap_or(1);
     let run_bytes = table.row_bytes().max(1).saturating_mul(RUN_ROWS as u64);
     ((WAITING_BYTES / run_bytes) as usize).clamp(1, threads)
 }
@@ -97,22 +97,23 @@ pub fn fill(
     scope(|scope| {
         let started: Vec<_> = others
             .iter()
-            .map_while(|own| {
+            .map_while(|worker| {
                 // Where the system gives fewer threads, those do it.
                 Builder::new()
                     .name("load-rows".into())
                     .spawn_scoped(scope, move || {
-                        let result = load.runs(own);
+                        let result = load.runs(worker);
                         ends();
                         result
                     })
                     .ok()
             })
             .collect();
-        let own = load.runs(first);
-        let ended =
-            started.into_iter().map(|own| own.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        ended.fold(own, Result::and)
+        let runs = load.runs(first);
+        let ended = started
+            .into_iter()
+            .map(|started| started.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        ended.fold(runs, Result::and)
     })
 }
 
@@ -173,7 +174,7 @@ struct Load<'l> {
 struct Turn {
     /// The number that is over.
     over: usize,
-    /// Those behind one that has failed are not.
+    /// Loads after a failed one are not started.
     failed: bool,
 }
 

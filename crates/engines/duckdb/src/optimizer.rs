@@ -113,7 +113,7 @@ fn operator(node: &Value, depth: usize) -> Result<Operator, PlanError> {
     let text = |key: &str| more[key].as_str();
     let table = text("Table").map(|path| path.rsplit('.').next().unwrap_or(path).to_owned());
     // The kind of a scan tells more than its name.
-    let name = text("Type").filter(|own| [SCAN, INDEX].contains(own)).unwrap_or(name);
+    let name = text("Type").filter(|text| [SCAN, INDEX].contains(text)).unwrap_or(name);
     let rows = Rows {
         estimated: text("Estimated Cardinality").and_then(|rows| rows.parse().ok()),
         actual: node["operator_cardinality"].as_f64(),

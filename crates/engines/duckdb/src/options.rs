@@ -89,23 +89,23 @@ impl Settings {
         configuration: &Configuration,
         library: &'static Library,
     ) -> Result<Self, EngineError> {
-        let given: Vec<(String, String)> = configuration
+        let settings: Vec<(String, String)> = configuration
             .below(PREFIX)
             .map(|(name, value)| (name.to_lowercase(), value.to_string()))
             .chain(
                 compression::of_table(configuration)
-                    .map(|own| (compression::SETTING.into(), own.into())),
+                    .map(|table| (compression::SETTING.into(), table.into())),
             )
             .collect();
-        if given.is_empty() {
-            return Ok(Self { global: given, local: Vec::new(), known: BTreeMap::new() });
+        if settings.is_empty() {
+            return Ok(Self { global: settings, local: Vec::new(), known: BTreeMap::new() });
         }
         let known = known(library).map_err(failed("reading DuckDB's settings"))?;
-        let mut unknown = given.iter().filter_map(|(name, _)| unknown(name, &known, library));
+        let mut unknown = settings.iter().filter_map(|(name, _)| unknown(name, &known, library));
         if let Some(Invalid { path, message }) = unknown.next() {
             return Err(EngineError::failed(format!("setting {path}"), message));
         }
-        let (local, global) = given.into_iter().partition(|(name, _)| known[name].is_local);
+        let (local, global) = settings.into_iter().partition(|(name, _)| known[name].is_local);
         Ok(Self { global, local, known })
     }
 
@@ -116,17 +116,17 @@ impl Settings {
         self.apply(&connection.map_err(failed("opening a database in memory"))?)
     }
 
-    /// Those that a database is opened with.
+    /// Settings that a database is opened with.
     pub fn global(&self) -> &[(String, String)] {
         &self.global
     }
 
     /// Returns whether the configuration sets this option for the whole database.
     pub fn has(&self, name: &str) -> bool {
-        self.global.iter().any(|(given, _)| given == name)
+        self.global.iter().any(|(known, _)| known == name)
     }
 
-    /// Those that can change what a file holds, as text.
+    /// Settings that can change what a file holds, as text.
     pub fn shaping(&self) -> String {
         let all = self.global.iter().chain(&self.local);
         let shaping = all.filter(|(name, _)| !PASSING.contains(&name.as_str()));
@@ -143,12 +143,12 @@ impl Settings {
             connection.run(&sql).map_err(failed(format!("setting {PREFIX}{name} = {value}")))?;
         }
         // Read back last: one setting can change the effect of another.
-        for (name, wanted) in self.global.iter().chain(&self.local) {
+        for (name, expected) in self.global.iter().chain(&self.local) {
             let got =
                 value_of(connection, name).map_err(failed(format!("reading {PREFIX}{name}")))?;
-            if !is_answer(wanted, &got, &self.known[name].value) {
+            if !is_answer(expected, &got, &self.known[name].value) {
                 let setting = format!("{PREFIX}{name}");
-                return Err(EngineError::SettingIgnored { setting, wanted: wanted.clone(), got });
+                return Err(EngineError::SettingIgnored { setting, wanted: expected.clone(), got });
             }
         }
         Ok(())
@@ -168,19 +168,21 @@ pub fn refused(configuration: &Configuration, library: &'static Library) -> Vec<
         return unknown;
     }
     let Ok(all) = Settings::from_configuration(configuration, library) else { return unknown };
-    let (global, local) =
-        (all.global.iter().map(|own| (own, false)), all.local.iter().map(|own| (own, true)));
+    let (global, local) = (
+        all.global.iter().map(|setting| (setting, false)),
+        all.local.iter().map(|setting| (setting, true)),
+    );
     // One can depend on another.
     if all.tried(library).is_ok() {
         unknown
     } else {
         global
             .chain(local)
-            .filter_map(|(own, is_local)| {
-                let (local, global) = [own.clone()].into_iter().partition(|_| is_local);
+            .filter_map(|(setting, is_local)| {
+                let (local, global) = [setting.clone()].into_iter().partition(|_| is_local);
                 let alone = Settings { global, local, known: all.known.clone() };
                 let error = alone.tried(library).err()?;
-                Some(Invalid::new(format!("{PREFIX}{}", own.0), error.to_string()))
+                Some(Invalid::new(format!("{PREFIX}{}", setting.0), error.to_string()))
             })
             .collect()
     }
@@ -217,13 +219,13 @@ fn value_of(connection: &Connection, name: &str) -> Answered<String> {
 
 /// Returns whether DuckDB's value is the wanted one: the same text, the same amount at DuckDB's
 /// printed precision, or a text that DuckDB derived from it in place of the previous one.
-fn is_answer(wanted: &str, got: &str, before: &str) -> bool {
-    if got.eq_ignore_ascii_case(wanted) {
+fn is_answer(text: &str, got: &str, before: &str) -> bool {
+    if got.eq_ignore_ascii_case(text) {
         return true;
     }
-    match (amount(wanted), amount(got)) {
+    match (amount(text), amount(got)) {
         // DuckDB prints one digit after the point and drops the others.
-        (Some((wanted, _)), Some((got, unit))) => (wanted - got).abs() < 0.101 * unit,
+        (Some((expected, _)), Some((got, unit))) => (expected - got).abs() < 0.101 * unit,
         _ => !got.eq_ignore_ascii_case(before),
     }
 }
@@ -250,7 +252,7 @@ mod tests {
 
     #[test]
     fn an_answer_is_the_same_text_the_same_amount_or_a_new_text_of_duckdbs() {
-        for (wanted, got, before, expected) in [
+        for (text, got, before, expected) in [
             ("4", "4", "2", true),
             ("4", "2", "2", false),
             ("1GB", "953.6 MiB", "18.7 GiB", true),
@@ -262,7 +264,7 @@ mod tests {
             ("zstd", "Auto", "Auto", false),
             ("true", "false", "false", false),
         ] {
-            assert_eq!(is_answer(wanted, got, before), expected, "{wanted}: {got} after {before}");
+            assert_eq!(is_answer(text, got, before), expected, "{text}: {got} after {before}");
         }
     }
 }

@@ -62,10 +62,10 @@ impl Open {
         if let Some(limit) = limit {
             target.interrupter.limit(&connection, limit.clone());
         }
-        let own = |sql| connection.prepare(sql).map_err(failed("connecting"));
+        let prepared = |sql| connection.prepare(sql).map_err(failed("connecting"));
         Ok(Self {
-            begin: own("BEGIN")?,
-            commit: own("COMMIT")?,
+            begin: prepared("BEGIN")?,
+            commit: prepared("COMMIT")?,
             prepared: (0..operations).map(|_| None).collect(),
             chunks: (0..operations).map(|_| None).collect(),
             connection,
@@ -158,7 +158,7 @@ impl DuckDbSession {
         &mut self,
         statement: Statement<'_>,
         parameters: &[Parameter],
-        wanted: bool,
+        with_rows: bool,
     ) -> Result<Done, EngineError> {
         if let Statement::Text(text) = statement
             && self.open.is_none()
@@ -176,11 +176,11 @@ impl DuckDbSession {
             Statement::Operation(operation) => {
                 let Compiled { sql, keeps_rows, .. } = &operations[operation];
                 let statement = prepared(&open.connection, &mut open.prepared[operation], sql)?;
-                let kept = Kept { wanted, rows: *keeps_rows };
+                let kept = Kept { wanted: with_rows, rows: *keeps_rows };
                 run(statement, parameters, kept, results).map_err(failed("statement"))?;
             }
             Statement::Text(text) => {
-                let kept = Kept { wanted, rows: false };
+                let kept = Kept { wanted: with_rows, rows: false };
                 open.connection
                     .each(text, |mut statement| run(&mut statement, parameters, kept, results))
                     .map_err(failed("statement"))?;

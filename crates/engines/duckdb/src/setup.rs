@@ -77,7 +77,11 @@ fn run(
 
 fn folder_of(file: &NamedFile) -> PathBuf {
     let place = file.place();
-    place.parent().filter(|own| !own.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned()
+    place
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
+        .to_owned()
 }
 
 /// The data files that literals of the SQL name, as in `read_parquet('orders.parquet')`, with size
@@ -88,20 +92,20 @@ fn named_in_sql(setup: &Setup) -> String {
         let place = file.place();
         // A database file has no SQL.
         let Ok(sql) = fs::read_to_string(&place) else { continue };
-        let literals = tokens(&sql, Syntax::Postgres).filter(|own| own.kind == Kind::Literal);
+        let literals = tokens(&sql, Syntax::Postgres).filter(|token| token.kind == Kind::Literal);
         for literal in literals {
             let path = folder_of(file).join(literal.text.trim_matches('\''));
             let is_pattern = literal.text.contains(['*', '?', '[']);
             let files = if is_pattern {
                 let folder = path.parent().and_then(|folder| folder.read_dir().ok());
                 let mut files: Vec<PathBuf> =
-                    folder.into_iter().flatten().flatten().map(|own| own.path()).collect();
+                    folder.into_iter().flatten().flatten().map(|folder| folder.path()).collect();
                 files.sort();
                 files
             } else {
                 vec![path]
             };
-            for (path, of) in files.iter().filter_map(|own| Some((own, own.metadata().ok()?))) {
+            for (path, of) in files.iter().filter_map(|file| Some((file, file.metadata().ok()?))) {
                 if of.is_file() {
                     let (bytes, seconds, nanos) = (of.len(), of.mtime(), of.mtime_nsec());
                     // Writing to a string cannot fail.

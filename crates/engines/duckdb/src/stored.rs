@@ -37,9 +37,9 @@ pub fn of_table(connection: &Connection, table: &Table, filter: Filter) -> Answe
          sum(bytes) > 0",
         segments(&info)
     );
-    stored(connection, table, filter, &bytes, &info, &|column: &str, own: &str| {
+    stored(connection, table, filter, &bytes, &info, &|column: &str, text: &str| {
         format!(
-            "SELECT min(TRY_CAST(regexp_extract(stats, 'Min: (.*?), Max: ', 1) AS {own})) AS \
+            "SELECT min(TRY_CAST(regexp_extract(stats, 'Min: (.*?), Max: ', 1) AS {text})) AS \
              least FROM {info} WHERE column_name = {} AND segment_type <> 'VALIDITY' GROUP BY \
              row_group_id",
             literal(column)
@@ -78,9 +78,9 @@ pub fn of_file(
         "SELECT path_in_schema, CAST(sum(total_compressed_size) AS BIGINT) FROM {info} GROUP BY \
          path_in_schema"
     );
-    stored(connection, table, filter, &bytes, &info, &|column: &str, own: &str| {
+    stored(connection, table, filter, &bytes, &info, &|column: &str, text: &str| {
         format!(
-            "SELECT TRY_CAST(stats_min_value AS {own}) AS least FROM {info} WHERE path_in_schema \
+            "SELECT TRY_CAST(stats_min_value AS {text}) AS least FROM {info} WHERE path_in_schema \
              = {}",
             literal(column)
         )
@@ -130,7 +130,7 @@ pub fn by_group(
     for row in 0..answer.rows() {
         let [group, name, bytes] =
             [0, 1, 2].map(|column| answer.cell(column, row).unwrap_or_default());
-        let place = columns.iter().position(|own| *own == name);
+        let place = columns.iter().position(|column| *column == name);
         let group = group.parse::<usize>().ok().and_then(|group| all.get_mut(group));
         if let (Some(group), Some(place), Ok(bytes)) = (group, place, bytes.parse::<u64>()) {
             group[place] += bytes;

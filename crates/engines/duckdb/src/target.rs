@@ -118,12 +118,12 @@ impl Target {
         &self,
         database: &Arc<Database>,
         all: &[Table],
-        own: Range<usize>,
+        range: Range<usize>,
         fills: Vec<Fill>,
     ) -> Result<(), EngineError> {
         let connection = &self.connect_to(database)?;
         let is_file = |table: &&Table| table.storage.format == TableFormat::Parquet;
-        for table in all[own.clone()].iter().filter(|table| !is_file(table)) {
+        for table in all[range.clone()].iter().filter(|table| !is_file(table)) {
             for sql in DuckDbDialect.create(table)? {
                 connection.run(&sql).map_err(failed(format!("creating table {}", table.name)))?;
             }
@@ -136,7 +136,7 @@ impl Target {
         if !tables.is_empty() {
             self.fill(database, connection, all, tables)?;
         }
-        for table in all[own].iter().filter(|table| !is_file(table)) {
+        for table in all[range].iter().filter(|table| !is_file(table)) {
             for sql in DuckDbDialect.after_fill(table) {
                 connection
                     .run(&sql)
@@ -165,10 +165,12 @@ impl Target {
             self.set(connection, name, loading)?;
         }
         for fill in fills {
-            let (table, own) = (&all[fill.table], &connections[..number(&fill)]);
-            load::fill(own, table, fill, &self.cancel, &|| self.workers.ends())?;
+            let (table, connections) = (&all[fill.table], &connections[..number(&fill)]);
+            load::fill(connections, table, fill, &self.cancel, &|| self.workers.ends())?;
         }
-        settings.iter().try_for_each(|own| self.set(connection, &own.name, &own.otherwise))
+        settings
+            .iter()
+            .try_for_each(|setting| self.set(connection, &setting.name, &setting.otherwise))
     }
 
     /// Sets something for the whole database, overriding `target.settings`.

@@ -19,7 +19,7 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Those of the next database.
+    /// Threads of the next database.
     pub fn next() -> Self {
         // A name has 15 bytes at most.
         let name = format!("duckdb-{}", OPENED.fetch_add(1, Ordering::Relaxed) % 100_000_000);
@@ -56,7 +56,7 @@ impl Workers {
         });
         let running = found
             .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-            .filter_map(|own| Some((own, ProcessTimes::read(own)?.cpu_ns)));
+            .filter_map(|file_name| Some((file_name, ProcessTimes::read(file_name)?.cpu_ns)));
         running.chain([(0, self.ended_ns.load(Ordering::Relaxed))]).collect()
     }
 }

@@ -244,7 +244,7 @@ enum SampleError {
     /// The kernel does not show them.
     #[error("{path}: {source}")]
     File {
-        /// Its file.
+        /// The file.
         path: String,
         /// The cause.
         source: io::Error,
@@ -317,8 +317,8 @@ impl WaitCollector for DuckDbCollector {
         let parts: Vec<Vec<Wait>> = parts.collect();
         let mut waits = Vec::<Wait>::new();
         for wait in parts.iter().flatten() {
-            match waits.iter_mut().find(|own| own.wait_type == wait.wait_type) {
-                Some(own) => own.add(wait),
+            match waits.iter_mut().find(|total| total.wait_type == wait.wait_type) {
+                Some(total) => total.add(wait),
                 None => waits.push(wait.clone()),
             }
         }

@@ -112,11 +112,11 @@ fn error<T>(result: Result<T, EngineError>) -> String {
 fn without_a_library_the_error_says_what_was_tried_and_what_to_do() {
     let folder = folder();
     let missing = configuration(Some("libno-such-duckdb.so"), &[]);
-    let said = error(prepare(&missing, folder.path()));
+    let error = error(prepare(&missing, folder.path()));
     for part in
         ["target.library", "libno-such-duckdb.so", "install libduckdb", "STEELBENCH_DUCKDB_LIB"]
     {
-        assert!(said.contains(part), "{part}: {said}");
+        assert!(error.contains(part), "{part}: {error}");
     }
     let path = configuration(Some("/nowhere/libduckdb.so"), &[]);
     let objections = engine().validate(&path, 1);
@@ -153,8 +153,8 @@ fn a_library_that_is_not_duckdb_or_too_old_or_lacks_a_function_is_named() {
         ("odd", version("v1.3.0"), "(DuckDB 1.3.0) lacks the function duckdb_"),
     ] {
         let Some(library) = library_of(folder.path(), name, &lines) else { return };
-        let said = error(prepare(&configuration(Some(&library), &[]), folder.path()));
-        assert!(said.contains(expected) && said.contains(&library), "{said}");
+        let error = error(prepare(&configuration(Some(&library), &[]), folder.path()));
+        assert!(error.contains(expected) && error.contains(&library), "{error}");
         let version =
             engine().version(&[&configuration(Some(&library), &[])], &Cancel::new().stop());
         assert_eq!(version.version, "none");
@@ -190,8 +190,8 @@ fn settings_are_given_and_read_back_and_an_unknown_one_names_the_nearest() {
             // One that each connection has for itself.
             ("target.settings.perfect_ht_threshold", Value::Integer(7)),
         ];
-        let given = configuration(library.as_deref(), &settings);
-        let (_folder, instance, mut connections) = live(&given, DataType::BigInt);
+        let with_settings = configuration(library.as_deref(), &settings);
+        let (_folder, instance, mut connections) = live(&with_settings, DataType::BigInt);
         for connection in &mut connections {
             let row = sql(
                 connection.as_mut(),
@@ -209,38 +209,40 @@ fn settings_are_given_and_read_back_and_an_unknown_one_names_the_nearest() {
             ("target.settings.force_compression", text("nosuch"), "force_compression"),
         ] {
             let wrong = configuration(library.as_deref(), &[(name, value)]);
-            let said = error(prepare(&wrong, folder.path()));
-            assert!(said.contains(expected), "{said}");
+            let error = error(prepare(&wrong, folder.path()));
+            assert!(error.contains(expected), "{error}");
             assert!(folder.path().read_dir().unwrap().next().is_none(), "{name} left something");
             // The same before the first trial.
-            let said = objections(&wrong);
+            let objections = objections(&wrong);
             assert!(
-                said.len() == 1 && said[0].path == name && said[0].message.contains(expected),
-                "{said:?}"
+                objections.len() == 1
+                    && objections[0].path == name
+                    && objections[0].message.contains(expected),
+                "{objections:?}"
             );
         }
-        assert_eq!(objections(&given), []);
+        assert_eq!(objections(&with_settings), []);
     }
 }
 
 #[test]
 fn a_conflict_between_two_writers_asks_for_the_transaction_to_be_repeated() {
     for library in duckdb_libraries() {
-        let (_folder, instance, [mut one, mut other]) =
+        let (_folder, instance, [mut first, mut other]) =
             live(&configuration(library.as_deref(), &[]), DataType::BigInt);
         let keys: Vec<Key> = (0..10).map(Key).collect();
-        ask(one.as_mut(), &Request::Bulk { operation: INSERT, file: 0, keys: &keys }).unwrap();
-        sql(one.as_mut(), "BEGIN; UPDATE orders SET amount = 3 WHERE id = 1").unwrap();
+        ask(first.as_mut(), &Request::Bulk { operation: INSERT, file: 0, keys: &keys }).unwrap();
+        sql(first.as_mut(), "BEGIN; UPDATE orders SET amount = 3 WHERE id = 1").unwrap();
         sql(other.as_mut(), "BEGIN").unwrap();
         let conflict = sql(other.as_mut(), "UPDATE orders SET amount = 4 WHERE id = 1");
         assert!(matches!(conflict, Err(EngineError::Retry { .. })), "{conflict:?}");
         ask(other.as_mut(), &Request::ROLLBACK).unwrap();
         // Without a transaction it is not an error.
         ask(other.as_mut(), &Request::ROLLBACK).unwrap();
-        sql(one.as_mut(), "COMMIT").unwrap();
+        sql(first.as_mut(), "COMMIT").unwrap();
         sql(other.as_mut(), "BEGIN; UPDATE orders SET amount = 4 WHERE id = 1; COMMIT").unwrap();
-        assert_eq!(sql(one.as_mut(), "SELECT amount FROM orders WHERE id = 1").unwrap(), ["4"]);
-        drop((one, other));
+        assert_eq!(sql(first.as_mut(), "SELECT amount FROM orders WHERE id = 1").unwrap(), ["4"]);
+        drop((first, other));
         instance.remove().unwrap();
     }
 }
@@ -248,37 +250,39 @@ fn a_conflict_between_two_writers_asks_for_the_transaction_to_be_repeated() {
 #[test]
 fn keys_are_the_same_by_statement_and_by_bulk_load_and_defaults_are_filled_in() {
     for library in duckdb_libraries() {
-        let (_folder, instance, [mut one, other]) =
+        let (_folder, instance, [mut connection, other]) =
             live(&configuration(library.as_deref(), &[]), DataType::Uuid);
         let keys = |tails: std::ops::Range<u64>| -> Vec<Key> {
             tails.map(|tail| Key::random(tail, tail)).collect()
         };
         let first = keys(0..3000);
-        ask(one.as_mut(), &Request::Bulk { operation: INSERT, file: 0, keys: &first }).unwrap();
+        ask(connection.as_mut(), &Request::Bulk { operation: INSERT, file: 0, keys: &first })
+            .unwrap();
         let second = keys(3000..3010);
         ask(
-            one.as_mut(),
+            connection.as_mut(),
             &Request::Batch { operation: INSERT, file: 0, keys: &second, pipelined: false },
         )
         .unwrap();
         // The same keys by the other way are there already.
         for keys in [&first[7..8], &second[7..8]] {
             ask(
-                one.as_mut(),
+                connection.as_mut(),
                 &Request::Batch { operation: INSERT, file: 0, keys, pipelined: false },
             )
             .unwrap_err();
-            ask(one.as_mut(), &Request::Bulk { operation: INSERT, file: 0, keys }).unwrap_err();
+            ask(connection.as_mut(), &Request::Bulk { operation: INSERT, file: 0, keys })
+                .unwrap_err();
         }
         let row = sql(
-            one.as_mut(),
+            connection.as_mut(),
             "SELECT count(*), count(DISTINCT id), sum(amount), min(state), max(length(state)), \
              min(made) > now()::TIMESTAMP - INTERVAL 1 HOUR, min(CAST(id AS VARCHAR)) FROM orders",
         );
         let smallest = Key::random(0, 0).bytes().map(|byte| format!("{byte:02x}")).concat();
         let groups = [0..8, 8..12, 12..16, 16..20, 20..32].map(|range| &smallest[range]).join("-");
         assert_eq!(row.unwrap(), ["3010", "3010", "6020", "a'b", "3", "true", groups.as_str()]);
-        drop((one, other));
+        drop((connection, other));
         instance.remove().unwrap();
     }
 }
@@ -357,18 +361,18 @@ fn rows_keep_their_order_and_fill_row_groups_however_many_load_them() {
 fn a_full_row_group_is_written_before_its_transaction_ends() {
     const GROUP: u128 = 122_880;
     for library in duckdb_libraries() {
-        for given in [None, Some(3)] {
-            let setting = given.map(|groups| {
+        for groups in [None, Some(3)] {
+            let setting = groups.map(|groups| {
                 ("target.settings.write_buffer_row_group_count", Value::Integer(groups))
             });
-            let one = ("target.settings.threads", Value::Integer(1));
-            let settings: Vec<_> = [one].into_iter().chain(setting).collect();
+            let single_thread = ("target.settings.threads", Value::Integer(1));
+            let settings: Vec<_> = [single_thread].into_iter().chain(setting).collect();
             let folder = folder();
             let Ok(instance) =
                 prepare(&configuration(library.as_deref(), &settings), folder.path())
             else {
                 // Older versions know no such setting.
-                assert!(given.is_some());
+                assert!(groups.is_some());
                 continue;
             };
             let file = folder.path().join("data.duckdb");
@@ -391,12 +395,12 @@ fn a_full_row_group_is_written_before_its_transaction_ends() {
             // 16 bytes of a key that nothing compresses; of blocks that are not full DuckDB makes
             // others.
             let early = written.iter().any(|bytes| u128::from(bytes) > GROUP * 12);
-            assert_eq!(early, given.is_none(), "{library:?}");
+            assert_eq!(early, groups.is_none(), "{library:?}");
             let mut connection = instance.connect(1).unwrap();
             let settings = "SELECT string_agg(value, ' ' ORDER BY name) FROM duckdb_settings() \
                             WHERE name IN ('threads', 'write_buffer_row_group_count')";
             let now = sql(connection.as_mut(), settings).unwrap();
-            assert!(now == ["1"] || now == [format!("1 {}", given.unwrap_or(5))], "{now:?}");
+            assert!(now == ["1"] || now == [format!("1 {}", groups.unwrap_or(5))], "{now:?}");
             drop(connection);
             instance.remove().unwrap();
         }
@@ -450,20 +454,20 @@ fn a_full_disk_in_mid_load_is_named_and_nothing_is_left() {
 fn waits_are_told_and_the_worker_threads_too() {
     for library in duckdb_libraries() {
         let threads = [("target.settings.threads", Value::Integer(3))];
-        let (_folder, instance, [mut one, other]) =
+        let (_folder, instance, [mut first, other]) =
             live(&configuration(library.as_deref(), &threads), DataType::BigInt);
         let mut collector = instance.wait_collector().unwrap();
         collector.start().unwrap();
-        one.begin();
+        first.begin();
         let heavy = "SELECT sum(hash(a.range + b.range)) FROM range(20000) a, range(5000) b";
-        sql(one.as_mut(), heavy).unwrap();
-        one.end();
+        sql(first.as_mut(), heavy).unwrap();
+        first.end();
         let collected = collector.stop().unwrap();
         for wait in &collected.waits {
             assert!(WaitType::find(engine().wait_types(), &wait.wait_type).is_some(), "{wait:?}");
         }
         assert_eq!(collected.lost, Vec::<String>::new());
-        drop((one, other));
+        drop((first, other));
         instance.remove().unwrap();
     }
 }

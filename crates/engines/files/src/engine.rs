@@ -64,18 +64,18 @@ impl Prerequisites for Files {
         let mut found = Preflight::default();
         for need in needs {
             let roles: Vec<Role> = need.footprint.files.iter().map(|(role, _)| *role).collect();
-            let Ok(wanted) = Wanted::read(need.configuration, folders, &roles) else { continue };
+            let Ok(request) = Wanted::read(need.configuration, folders, &roles) else { continue };
             let is_written = |role: Role| {
                 let by_load = need.footprint.files.contains(&(role, true));
-                by_load || (role == Role::Data && wanted.precondition_s.is_some())
+                by_load || (role == Role::Data && request.precondition_s.is_some())
             };
-            for file in wanted.files.iter().filter(|file| file.create.is_none()) {
+            for file in request.files.iter().filter(|file| file.create.is_none()) {
                 let is_written = is_written(file.role);
                 if let Some(obstacle) = host::obstacle(&file.path, is_written, &folders.permits) {
                     found.misses(obstacle);
                 }
             }
-            found.needs(wanted.files.into_iter().filter_map(|file| {
+            found.needs(request.files.into_iter().filter_map(|file| {
                 let folder = file.path.parent()?.to_path_buf();
                 Some(Space { folder, bytes: file.create?, is_estimate: false })
             }));

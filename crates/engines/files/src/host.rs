@@ -103,12 +103,12 @@ impl Instance for FilesInstance {
 
 impl FileTarget for FilesInstance {
     fn create_files(&self, roles: &[Role]) -> Result<(), EngineError> {
-        let wanted = Wanted::read(&self.configuration, &self.place, roles)?;
+        let request = Wanted::read(&self.configuration, &self.place, roles)?;
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if made.as_ref().is_none_or(|made| made.wanted != wanted) {
+        if made.as_ref().is_none_or(|made| made.wanted != request) {
             // Gone before the next one is made: there may not be room for both.
             *made = None;
-            *made = Some(Made::new(wanted, &self.place, &self.cancel)?);
+            *made = Some(Made::new(request, &self.place, &self.cancel)?);
         }
         let Some(made) = made.as_ref() else { return Ok(()) };
         let offset = self.configuration.get(OFFSET);
@@ -135,11 +135,12 @@ struct Made {
 }
 
 impl Made {
-    fn new(wanted: Wanted, place: &Folders, cancel: &Cancel) -> Result<Self, EngineError> {
-        let mut made = Self { claims: Vec::new(), wanted, files: Vec::new(), notes: Vec::new() };
-        for wanted in made.wanted.files.clone() {
-            let named = wanted.path;
-            let (path, origin, size) = match wanted.create {
+    fn new(request: Wanted, place: &Folders, cancel: &Cancel) -> Result<Self, EngineError> {
+        let mut made =
+            Self { claims: Vec::new(), wanted: request, files: Vec::new(), notes: Vec::new() };
+        for file in made.wanted.files.clone() {
+            let named = file.path;
+            let (path, origin, size) = match file.create {
                 Some(size) => (named.clone(), create(&named, size)?, size),
                 None => existing(&named)?,
             };
@@ -149,7 +150,7 @@ impl Made {
             }
             // From here on, dropping what was made removes it.
             made.files.push(TargetFile {
-                role: wanted.role,
+                role: file.role,
                 path: path.clone(),
                 size,
                 origin,

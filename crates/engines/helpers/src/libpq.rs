@@ -36,7 +36,7 @@ pub struct Startup {
 
 /// A session on the server, logged in.
 pub struct Session {
-    /// Its connection.
+    /// The connection.
     pub stream: Stream,
     /// Parameters that the server reported.
     pub parameters: BTreeMap<String, String>,

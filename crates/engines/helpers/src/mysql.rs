@@ -121,13 +121,13 @@ fn introduction(greeting: &Greeting, offered: u64) -> Vec<u8> {
 
 /// Reads a program's answer, of which user and proof do not matter.
 fn parse(answer: &[u8], offered: u64) -> Option<Login> {
-    let (own, rest) = answer.split_first_chunk::<4>()?;
-    let own = u64::from(u32::from_le_bytes(*own));
-    if own & NEEDED != NEEDED {
+    let (length, rest) = answer.split_first_chunk::<4>()?;
+    let length = u64::from(u32::from_le_bytes(*length));
+    if length & NEEDED != NEEDED {
         return None;
     }
     // The most bytes of a packet go before the character set.
-    Some(Login { capabilities: own & offered, charset: *rest.get(4)? })
+    Some(Login { capabilities: length & offered, charset: *rest.get(4)? })
 }
 
 #[cfg(test)]

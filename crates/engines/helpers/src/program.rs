@@ -41,7 +41,7 @@ pub fn find_version(
     names: &[&str],
     places: &[PathBuf],
     numbers: impl Fn(&str) -> Option<Vec<u32>>,
-    wanted: Option<&[u32]>,
+    requested: Option<&[u32]>,
     series: usize,
 ) -> Option<(PathBuf, Vec<u32>)> {
     let found = places.iter().filter_map(|place| {
@@ -49,7 +49,7 @@ pub fn find_version(
         let numbers = numbers(&printed_version(&program).ok()?)?;
         Some((program, numbers))
     });
-    choose(found, wanted, series, |(_, numbers)| numbers.clone())
+    choose(found, requested, series, |(_, numbers)| numbers.clone())
 }
 
 /// A program without our environment, which ends when we do, in the folder from which the paths of

@@ -96,8 +96,11 @@ pub fn pump(mut program: &UnixStream, server: &mut Stream, is_over: &AtomicBool)
             // The server's last words are with the program already: none wait here.
             return Ok(());
         }
-        let given = to_program.drain(|bytes| program.write(bytes))?;
-        if [from_program, sent, from_server, given].iter().all(|own| *own == Progress::None) {
+        let written = to_program.drain(|bytes| program.write(bytes))?;
+        if [from_program, sent, from_server, written]
+            .iter()
+            .all(|program| *program == Progress::None)
+        {
             wait(program, server, &to_server, &to_program)?;
             progress(server.flush().map(|()| 1))?;
         }

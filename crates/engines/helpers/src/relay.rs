@@ -122,13 +122,13 @@ fn accept(listener: &UnixListener, door: impl Door, sessions: &Arc<Sessions>) {
             thread::sleep(ACCEPT_AGAIN);
             continue;
         };
-        let (Ok(own), door) = (program.try_clone(), Arc::clone(&door)) else { continue };
+        let (Ok(stream), door) = (program.try_clone(), Arc::clone(&door)) else { continue };
         let own_sessions = Arc::clone(sessions);
         if let Ok(thread) = Builder::new().name("relay session".into()).spawn(move || {
             // The program reports what it misses.
             let _ = serve(program, &*door, &own_sessions.is_over);
         }) {
-            lock(&sessions.all).push((own, thread));
+            lock(&sessions.all).push((stream, thread));
         }
     }
 }
@@ -171,7 +171,8 @@ fn remove_left(parent: &Path) {
         let numbers = name.to_str().and_then(|name| name.strip_prefix(FOLDER));
         let pid = numbers.and_then(|rest| rest.split('-').next()?.parse().ok());
         let is_left = pid.is_some_and(|pid| !processes::is_alive(pid));
-        let is_ours = entry.metadata().is_ok_and(|own| own.is_dir() && own.uid() == us);
+        let is_ours =
+            entry.metadata().is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == us);
         if is_left && is_ours {
             let _ = std::fs::remove_dir_all(entry.path());
         }

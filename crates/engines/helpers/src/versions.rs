@@ -3,21 +3,21 @@
 
 use std::cmp::Reverse;
 
-/// The suitability of a version for data of a wanted one; the greatest is the best. A newer series
+/// The suitability of a version for data of a requested one; the greatest is the best. A newer series
 /// reads what an older one has written; the reverse is not certain.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
-    OlderSeries(Vec<u32>),
-    NewerSeries(Reverse<Vec<u32>>, Vec<u32>),
-    WantedSeries(Vec<u32>),
+    Older(Vec<u32>),
+    Newer(Reverse<Vec<u32>>, Vec<u32>),
+    Requested(Vec<u32>),
 }
 
 /// Chooses among versions, of which the first numbers name the series, as many as `series`: one of
 /// PostgreSQL's (15 of 15.18), two of MariaDB's and MySQL's (10.11 of 10.11.6). Of equal ones the
-/// first is chosen; without a wanted version the newest.
+/// first is chosen; without a requested version the newest.
 pub fn choose<T>(
     all: impl IntoIterator<Item = T>,
-    wanted: Option<&[u32]>,
+    requested: Option<&[u32]>,
     series: usize,
     numbers: impl Fn(&T) -> Vec<u32>,
 ) -> Option<T> {
@@ -25,10 +25,12 @@ pub fn choose<T>(
         let numbers = numbers(item);
         let series_of = |version: &[u32]| version[..series.min(version.len())].to_vec();
         let own_series = series_of(&numbers);
-        match wanted.map(series_of) {
-            Some(wanted) if own_series < wanted => Fit::OlderSeries(numbers),
-            Some(wanted) if own_series > wanted => Fit::NewerSeries(Reverse(own_series), numbers),
-            _ => Fit::WantedSeries(numbers),
+        match requested.map(series_of) {
+            Some(requested_series) if own_series < requested_series => Fit::Older(numbers),
+            Some(requested_series) if own_series > requested_series => {
+                Fit::Newer(Reverse(own_series), numbers)
+            }
+            _ => Fit::Requested(numbers),
         }
     };
     all.into_iter().min_by_key(|item| Reverse(fit(item)))
@@ -43,14 +45,14 @@ pub fn substitution(measured: &str, source: &str, reason: &str) -> String {
 mod tests {
     use super::choose;
 
-    fn chosen(installed: &[&[u32]], wanted: Option<&[u32]>, series: usize) -> Vec<u32> {
-        choose(installed, wanted, series, |version| version.to_vec()).unwrap().to_vec()
+    fn chosen(installed: &[&[u32]], requested: Option<&[u32]>, series: usize) -> Vec<u32> {
+        choose(installed, requested, series, |version| version.to_vec()).unwrap().to_vec()
     }
 
     #[test]
     fn the_newest_release_of_the_wanted_series_goes_before_newer_series() {
         let installed: &[&[u32]] = &[&[18, 6], &[15, 18], &[15, 20], &[15, 3], &[17, 2], &[14, 9]];
-        for (wanted, expected) in [
+        for (requested, expected) in [
             (Some(&[15, 19][..]), [15, 20]),
             (Some(&[15]), [15, 20]),
             (Some(&[18, 9]), [18, 6]),
@@ -60,7 +62,7 @@ mod tests {
             (Some(&[19, 0]), [18, 6]),
             (None, [18, 6]),
         ] {
-            assert_eq!(chosen(installed, wanted, 1), expected, "{wanted:?}");
+            assert_eq!(chosen(installed, requested, 1), expected, "{requested:?}");
         }
         let installed: &[&[u32]] = &[&[11, 4, 2], &[10, 6, 22], &[10, 11, 6], &[10, 11, 19]];
         assert_eq!(chosen(installed, Some(&[10, 11, 14]), 2), [10, 11, 19]);

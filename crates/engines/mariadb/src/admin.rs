@@ -19,7 +19,7 @@ pub const MARK: &str = "made_by_steelbench";
 /// Comment of the database, which marks it before that table is there (MariaDB 10.5 and later).
 const COMMENT: &str = "made by steelbench";
 
-/// Its collation until the table is there, which marks it on servers whose databases have no
+/// The collation until the table is there, which marks it on servers whose databases have no
 /// comments: that of a language which no default has.
 const UNFINISHED: &str = "utf8mb4_esperanto_ci";
 
@@ -222,7 +222,8 @@ fn drop_database(client: &mut Client) -> Result<(), EngineError> {
         Some(true) => {}
     }
     let doing = "terminating the load's sessions";
-    let (mut looks, waits, own) = (0, [ENDING, ENDED_MAX], client.connection_id().to_string());
+    let (mut looks, waits, connection_id) =
+        (0, [ENDING, ENDED_MAX], client.connection_id().to_string());
     for at_most in waits {
         let gone = wait_for(at_most, &Cancel::new(), || {
             // For the table of the same name MySQL makes a temporary one, for which a full disk has
@@ -233,7 +234,8 @@ fn drop_database(client: &mut Client) -> Result<(), EngineError> {
                 .rows
                 .into_iter()
                 .map(cells);
-            let in_it = all.filter(|[id, _, _, database]| database == DATABASE && *id != own);
+            let in_it =
+                all.filter(|[id, _, _, database]| database == DATABASE && *id != connection_id);
             let sessions: Vec<String> = in_it.map(|[id, ..]| id).collect();
             for session in sessions.iter().filter(|_| looks > 0) {
                 match client.run(&format!("KILL {session}")) {

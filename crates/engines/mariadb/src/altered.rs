@@ -88,7 +88,7 @@ impl Alter for MariaDb {
         let (of_server, of_sessions): (Settings, Settings) =
             server_settings(change.configuration).into_iter().partition(|(name, _)| {
                 let everyone = change.scope == Scope::Everyone;
-                known.get(name).is_some_and(|own| everyone || own.is_global())
+                known.get(name).is_some_and(|variable| everyone || variable.is_global())
             });
         let place = place(&mut client)?;
         let mut record = Record::open(&place, config, change.run)?;
@@ -110,9 +110,9 @@ impl Alter for MariaDb {
             record.save(&place)?;
         }
         let mut client = altered.connect()?;
-        let mut wanted = values_before(&record);
-        wanted.extend(while_it_runs);
-        set_all(&wanted, &mut client)?;
+        let mut values_before = values_before(&record);
+        values_before.extend(while_it_runs);
+        set_all(&values_before, &mut client)?;
         read_back(&of_server, &Variable::read(&mut client)?)?;
         Ok(of_sessions)
     }
@@ -172,18 +172,21 @@ fn values_before(record: &Record) -> Settings {
 }
 
 /// Returns whether a variable that is fixed at start differs from the wanted value.
-fn awaits_restart(wanted: &Settings, client: &mut Client) -> Result<bool, EngineError> {
+fn awaits_restart(settings: &Settings, client: &mut Client) -> Result<bool, EngineError> {
     let known = Variable::read(client)?;
-    Ok(wanted.iter().any(|(name, value)| {
-        known.get(name).is_some_and(|own| !own.is_dynamic() && !is_in_force(name, value, own))
+    Ok(settings.iter().any(|(name, value)| {
+        known
+            .get(name)
+            .is_some_and(|variable| !variable.is_dynamic() && !is_in_force(name, value, variable))
     }))
 }
 
 /// Sets what differs, of what can be set while the server runs.
-fn set_all(wanted: &Settings, client: &mut Client) -> Result<(), EngineError> {
+fn set_all(settings: &Settings, client: &mut Client) -> Result<(), EngineError> {
     let known = Variable::read(client)?;
-    for (name, value) in wanted {
-        let Some(variable) = known.get(name).filter(|own| own.is_dynamic() && !own.is(value))
+    for (name, value) in settings {
+        let Some(variable) =
+            known.get(name).filter(|variable| variable.is_dynamic() && !variable.is(value))
         else {
             continue;
         };
@@ -223,18 +226,21 @@ impl Altered {
     fn note(
         &self,
         record: &mut Record,
-        wanted: &Settings,
+        settings: &Settings,
         known: &Variables,
         client: &mut Client,
     ) -> Result<(), EngineError> {
         let started = started(client)?;
         if record.own.started_s != started {
             // It was restarted by someone else: what was set while it ran is as its files have it.
-            record.before.retain(|name, _| known.get(name).is_some_and(|own| !own.is_dynamic()));
+            record
+                .before
+                .retain(|name, _| known.get(name).is_some_and(|variable| !variable.is_dynamic()));
             record.own.started_s = started;
         }
-        let by_sql = known.iter().filter(|(_, own)| own.is_set_by_sql() && self.may_restart());
-        for name in wanted.keys().chain(by_sql.map(|(name, _)| name)) {
+        let by_sql =
+            known.iter().filter(|(_, variable)| variable.is_set_by_sql() && self.may_restart());
+        for name in settings.keys().chain(by_sql.map(|(name, _)| name)) {
             record
                 .before
                 .entry(name.clone())
@@ -268,9 +274,9 @@ impl Altered {
         if text_of(&file.path)? != text {
             write(&file.path, text.as_deref())?;
         }
-        let mut wanted = values_before(record);
-        wanted.extend(of_file.clone());
-        let needs_restart = awaits_restart(&wanted, &mut client)?;
+        let mut values_before = values_before(record);
+        values_before.extend(of_file.clone());
+        let needs_restart = awaits_restart(&values_before, &mut client)?;
         if needs_restart {
             self.restart(Some(client))?;
         }

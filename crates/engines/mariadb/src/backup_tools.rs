@@ -30,7 +30,7 @@ pub const BACKGROUND: Background = Background {
             has_workers: false,
             has_rate_limit: true,
             is_of_server: false,
-            missing: |own| missing(own, &[DUMP, CLIENT]),
+            missing: |installation| missing(installation, &[DUMP, CLIENT]),
         },
         BackupTool {
             name: COPY_TOOL,
@@ -38,7 +38,7 @@ pub const BACKGROUND: Background = Background {
             has_workers: true,
             has_rate_limit: true,
             is_of_server: false,
-            missing: |own| missing(own, &[COPY]),
+            missing: |installation| missing(installation, &[COPY]),
         },
     ],
     actions: &[
@@ -59,23 +59,24 @@ pub const BACKGROUND: Background = Background {
 };
 
 /// Names what a tool lacks.
-fn missing(own: &Configuration, needed: &[Names]) -> Option<String> {
-    if own.value("target.url").is_some() {
+fn missing(configuration: &Configuration, needed: &[Names]) -> Option<String> {
+    if configuration.value("target.url").is_some() {
         return Some("backups are measured on private servers; remove target.url".to_owned());
     }
-    if own.value("target.volume").is_some() {
+    if configuration.value("target.volume").is_some() {
         let message = "a backup names the folders of target.volume, which its restore would use \
                        too; remove target.volume";
         return Some(message.to_owned());
     }
     // A missing server is reported by itself.
-    let server = settings::installation(own).ok()?;
+    let server = settings::installation(configuration).ok()?;
     let mut programs = needed.iter().map(|names| {
         let program = ClientProgram::of_installation(*names, &server)?;
         let streams = names.names == COPY.names;
         if streams { stream_program(&program.path).map(drop) } else { Ok(()) }
     });
-    let method = own.value("background.compression").map(ToString::to_string).unwrap_or_default();
+    let method =
+        configuration.value("background.compression").map(ToString::to_string).unwrap_or_default();
     let is_compressed = !["none", ""].contains(&method.as_str());
     let compressor =
         is_compressed.then(|| helpers::program::find(&[&method], None, &method).map(drop));
@@ -89,13 +90,13 @@ pub fn stream_program(copy: &Path) -> Result<PathBuf, EngineError> {
 }
 
 /// States that a backup tool is not of the server's series.
-pub fn substitution(own: &Configuration) -> Option<String> {
-    let names = match own.value("background.tool")?.to_string().as_str() {
+pub fn substitution(configuration: &Configuration) -> Option<String> {
+    let names = match configuration.value("background.tool")?.to_string().as_str() {
         DUMP_TOOL => DUMP,
         COPY_TOOL => COPY,
         _ => return None,
     };
-    let server = settings::installation(own).ok()?;
+    let server = settings::installation(configuration).ok()?;
     let tool = ClientProgram::of_installation(names, &server).ok()?.version;
     (!tool.is_same_series(&server.server_version())).then(|| {
         format!(

@@ -28,8 +28,8 @@ pub enum Compression {
 impl Compression {
     /// Reads the compression settings of a configuration.
     pub fn from_configuration(configuration: &Configuration) -> Option<Self> {
-        let wanted = configuration.get(COMPRESSION)?;
-        let method = COMPRESSIONS.iter().find(|method| **method == wanted)?;
+        let configuration = configuration.get(COMPRESSION)?;
+        let method = COMPRESSIONS.iter().find(|method| **method == configuration)?;
         let pages = method.strip_prefix("page-").map(Self::Pages);
         pages.or_else(|| Some(Self::Rows(method.strip_prefix("compressed-")?.strip_suffix('k')?)))
     }

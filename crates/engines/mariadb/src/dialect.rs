@@ -105,8 +105,9 @@ impl MariaDialect {
 
     /// The bulk load of a table from rows in tab-separated text. UUIDs come as text.
     pub fn load(&self, table: &Table, columns: &[&'static str]) -> String {
-        let is_uuid =
-            |name: &&str| table.column(name).is_some_and(|own| own.data_type == DataType::Uuid);
+        let is_uuid = |name: &&str| {
+            table.column(name).is_some_and(|column| column.data_type == DataType::Uuid)
+        };
         let targets: Vec<String> = columns
             .iter()
             .enumerate()
@@ -222,7 +223,7 @@ impl Dialect for MariaDialect {
         Some(format!("CALL {PROCEDURE}(?, ?, ?)"))
     }
 
-    /// Its optimizer does not take an order from `CROSS JOIN`.
+    /// The optimizer does not take an order from `CROSS JOIN`.
     fn ordered_join(&self) -> &'static str {
         "STRAIGHT_JOIN"
     }

@@ -7,7 +7,7 @@ use engine::{EngineError, RetryCause};
 pub fn failed_at(doing: &str) -> impl FnOnce(Error) -> EngineError + '_ {
     move |error| match error {
         _ if error.is_stopped() => EngineError::Cancelled,
-        Error::Server(said) => said_by_server(doing, &said),
+        Error::Server(server) => said_by_server(doing, &server),
         error => EngineError::failed(doing, error.to_string()),
     }
 }

@@ -38,13 +38,13 @@ pub fn explain(
         return Ok(explained);
     }
     let is_mariadb = client.is_mariadb();
-    let mut said = |verb: &str| {
+    let mut text = |verb: &str| {
         let sql = format!("{verb} FORMAT=JSON {sql}");
         client.cell(&sql).map_err(failed_at(&sql))
     };
-    explained.plan = said("EXPLAIN")?.map(|plan| planned(&plan, false));
+    explained.plan = text("EXPLAIN")?.map(|plan| planned(&plan, false));
     if analyze && is_mariadb {
-        explained.analysis = said("ANALYZE")?;
+        explained.analysis = text("ANALYZE")?;
     }
     Ok(explained)
 }
@@ -68,23 +68,23 @@ fn of_a_row(client: &mut Client, sql: &str, row: &str) -> Result<Planned, crate:
 }
 
 /// The plans of the user's statements, for the values that the load sends.
-pub fn plans(client: &mut Client, asked: &[PlanRequest]) -> Vec<Result<Planned, NoPlan>> {
+pub fn plans(client: &mut Client, plan_requests: &[PlanRequest]) -> Vec<Result<Planned, NoPlan>> {
     // A server that knows no such limit has none.
     let (limit, value) = statement_limit(client, STATEMENT_MS_MAX as f64 / 1e3);
     let _ = client.run(&format!("SET {limit} = {value}"));
     one_format(client);
     let _ = client.run("SET lock_wait_timeout = 1");
-    each(asked, |own| {
-        let Some(values) = &own.values else {
+    each(plan_requests, |plan_request| {
+        let Some(values) = &plan_request.values else {
             return Err(NoPlan::ValuesNeeded);
         };
-        plan(client, own, values).map_err(NoPlan::refused)
+        plan(client, plan_request, values).map_err(NoPlan::refused)
     })
 }
 
 fn plan(
     client: &mut Client,
-    asked: &PlanRequest,
+    plan_request: &PlanRequest,
     values: &[Parameter],
 ) -> Result<Planned, crate::client::Error> {
     let variables: Vec<String> =
@@ -92,7 +92,7 @@ fn plan(
     for (variable, value) in variables.iter().zip(values) {
         client.run(&format!("SET {variable} = {}", literal(value, quote_literal)))?;
     }
-    prepared(client, &asked.statement.sql(|_| "?".to_owned()), &variables)
+    prepared(client, &plan_request.statement.sql(|_| "?".to_owned()), &variables)
 }
 
 /// Prepares exactly one statement; refuses a text with several.

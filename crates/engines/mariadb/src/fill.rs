@@ -20,7 +20,9 @@ pub fn make(
             admin.run("creating the tables", &statement)?;
         }
     }
-    fills.into_iter().try_for_each(|own| fill(admin, dialect, &tables[own.table], own, cancel))
+    fills.into_iter().try_for_each(|table_fill| {
+        fill(admin, dialect, &tables[table_fill.table], table_fill, cancel)
+    })
 }
 
 /// Fills an empty table by LOAD DATA LOCAL INFILE. Without checks of uniqueness InnoDB (from 10.6

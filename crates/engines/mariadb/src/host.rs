@@ -56,7 +56,7 @@ impl Hosted for MariaDb {
         resets: &[String],
         cancel: &Cancel,
     ) -> Result<(), EngineError> {
-        let has = |name: &str| resets.iter().any(|own| own == name);
+        let has = |name: &str| resets.iter().any(|reset_name| reset_name == name);
         if has("restart") || has("os-cache") {
             server.restart(has("os-cache"), cancel)?;
         }

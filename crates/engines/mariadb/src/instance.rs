@@ -70,8 +70,8 @@ impl MariaSchema {
         let config = target.config.clone().with_database(DATABASE).with_stop(cancel.stop());
         let reached = target.config.clone().with_stop(cancel.stop());
         let mut session = verified_session_settings(&reached, &target.session_settings)?;
-        let own = Setup::from_settings(configuration);
-        let admin = admin(&target, own.as_ref(), cancel)?;
+        let settings = Setup::from_settings(configuration);
+        let admin = admin(&target, settings.as_ref(), cancel)?;
         if let Some(seconds) = configuration.get(STATEMENT_TIMEOUT) {
             session.push(admin.ask(|client| Ok(statement_limit(client, seconds)))?);
         }
@@ -92,7 +92,7 @@ impl MariaSchema {
             final_checkpoint: configuration.get(FINAL_CHECKPOINT),
         });
         // From here on, dropping it drops what was made.
-        if own.is_none() {
+        if settings.is_none() {
             instance.schema.common.make_folders(&configuration.get(VOLUME), trial)?;
         }
         Ok(instance)
@@ -102,8 +102,9 @@ impl MariaSchema {
     fn load(&self) -> LoadConfig {
         let mut load = self.load.clone();
         load.session.extend(self.limit.get().cloned());
-        let own = self.own_database.as_ref().filter(|_| self.works_there.load(Ordering::Relaxed));
-        if let Some(name) = own {
+        let database =
+            self.own_database.as_ref().filter(|_| self.works_there.load(Ordering::Relaxed));
+        if let Some(name) = database {
             load.config = load.config.with_database(name);
         }
         load
@@ -174,16 +175,16 @@ fn relayed(
 /// The connection that holds the database, with the tables that the user brings.
 fn admin(
     target: &Target<MariaProduct>,
-    own: Option<&Setup>,
+    setup: Option<&Setup>,
     cancel: &Cancel,
 ) -> Result<Admin, EngineError> {
     let config = &target.config;
-    match (own, &target.private) {
+    match (setup, &target.private) {
         // It began with them.
         (Some(_), Some(_)) => Admin::take_again(config, cancel),
-        (Some(own), None) => {
+        (Some(setup), None) => {
             let admin = Admin::take_database(config, cancel)?;
-            let filled = fill_by_url(config, own, cancel);
+            let filled = fill_by_url(config, setup, cancel);
             // The error to report is why the tables could not be made.
             filled.inspect_err(|_| drop(admin.drop_all()))?;
             Ok(admin)
@@ -195,15 +196,15 @@ fn admin(
 /// Settings of a load's sessions as SET takes them: read back, in a session for that.
 fn verified_session_settings(
     config: &Config,
-    wanted: &Settings,
+    settings: &Settings,
 ) -> Result<Vec<(String, String)>, EngineError> {
-    if wanted.is_empty() {
+    if settings.is_empty() {
         return Ok(Vec::new());
     }
     let mut client = Client::connect(config).map_err(failed_at("connecting"))?;
     let known = Variable::read(&mut client)?;
     let mut verified = Vec::new();
-    for (name, value) in wanted {
+    for (name, value) in settings {
         let setting = variables::path(name);
         let doing = format!(
             "{setting} on a server by URL (sessions can set session variables only; for others \
@@ -330,7 +331,8 @@ impl Tables for MariaSchema {
         self.works_there.store(brings_none, Ordering::Relaxed);
         let dialect = self.dialect()?;
         let is_private = self.common.target.private.is_some();
-        self.compression.map_or(Ok(()), |wanted| wanted.prepare(&self.admin, is_private))?;
+        self.compression
+            .map_or(Ok(()), |compression| compression.prepare(&self.admin, is_private))?;
         // The tables that are there already come first.
         let cancel = &self.common.cancel;
         let can_be_copied = self.common.folders.is_empty()
@@ -344,7 +346,7 @@ impl Tables for MariaSchema {
         self.is_copy.store(there > 0, Ordering::Relaxed);
         let fills = std::mem::take(&mut work.fills);
         fill::make(&self.admin, &dialect, &work.tables, there, fills, cancel)?;
-        self.compression.map_or(Ok(()), |wanted| wanted.verify(&self.admin))?;
+        self.compression.map_or(Ok(()), |compression| compression.verify(&self.admin))?;
         for statement in dialect.procedures(&work) {
             self.admin.run("creating the procedure", &statement)?;
         }
@@ -405,11 +407,11 @@ impl Explainer for MariaSchema {
 
     fn plans(
         &self,
-        asked: &[PlanRequest],
+        plan_requests: &[PlanRequest],
     ) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
         let mut client = self.load().connect()?;
         client.set_stop(self.common.cancel.stop());
-        Ok(explain::plans(&mut client, asked))
+        Ok(explain::plans(&mut client, plan_requests))
     }
 }
 

@@ -80,12 +80,12 @@ impl Attachment {
     /// # Errors
     /// Never for text of this kind.
     pub fn write(load: &LoadConfig, statements: &[StatementText]) -> Result<String, EngineError> {
-        let own = Self {
+        let load_attachment = Self {
             database: load.config.database.clone().unwrap_or_default(),
             session: load.session.clone(),
             statements: statements.to_vec(),
         };
-        attached::attachment(&own)
+        attached::attachment(&load_attachment)
     }
 }
 
@@ -96,10 +96,10 @@ pub fn attach(
     attachment: &str,
     cancel: &Cancel,
 ) -> Result<Box<dyn Instance>, EngineError> {
-    let own: Attachment = attached::read(attachment)?;
-    let config = config.with_database(&own.database).with_stop(cancel.stop());
-    let load = LoadConfig { config, session: own.session };
-    let statements = own.statements.into();
+    let received: Attachment = attached::read(attachment)?;
+    let config = config.with_database(&received.database).with_stop(cancel.stop());
+    let load = LoadConfig { config, session: received.session };
+    let statements = received.statements.into();
     Ok(Box::new(Attached {
         open: move |_| load.open(&statements),
         late: "have not answered",

@@ -55,10 +55,14 @@ impl Engine for MariaDb {
     fn version(&self, configurations: &[&Configuration], stop: &Stop) -> EngineVersion {
         servers::versions(
             configurations,
-            |own: &Configuration| {
-                (own.get(settings::URL), own.get(settings::VERSION), own.get(settings::BINDIR))
+            |configuration: &Configuration| {
+                (
+                    configuration.get(settings::URL),
+                    configuration.get(settings::VERSION),
+                    configuration.get(settings::BINDIR),
+                )
             },
-            |own| version_of(own, stop),
+            |configuration| version_of(configuration, stop),
         )
     }
 

@@ -38,8 +38,9 @@ impl Prerequisites for MariaDb {
         let compression = Compression::from_configuration(configuration);
         found.map_or_else(
             |error| Some(format!("{} is not installed: {error}", self.name())),
-            |own| {
-                let missing = compression.and_then(|wanted| wanted.missing(&own));
+            |installation| {
+                let missing =
+                    compression.and_then(|compression| compression.missing(&installation));
                 missing.or_else(|| servers::network::missing(configuration))
             },
         )
@@ -56,18 +57,19 @@ impl Prerequisites for MariaDb {
     fn plan_by_url(
         &self,
         configuration: &Configuration,
-        asked: &[PlanRequest],
+        plan_requests: &[PlanRequest],
         stop: &Stop,
     ) -> Option<Result<Vec<Result<Planned, NoPlan>>, EngineError>> {
         let url = configuration.get(settings::URL)?;
-        Some(connect(&url, stop).map(|mut client| explain::plans(&mut client, asked)))
+        Some(connect(&url, stop).map(|mut client| explain::plans(&mut client, plan_requests)))
     }
 }
 
 /// Returns the preflight problems of these needs.
 fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
     let mut found = Preflight::default();
-    let by_url = found.of_private(needs, folders, URL, VOLUME, |own| private(own, folders));
+    let by_url = found
+        .of_private(needs, folders, URL, VOLUME, |configuration| private(configuration, folders));
     for need in needs.iter().filter(|need| need.configuration.get(URL).is_none()) {
         found.note(settings::substitution(need.configuration));
         found.note(backup_tools::substitution(need.configuration));
@@ -148,12 +150,12 @@ fn settings_of_another(
     client: &mut Client,
     needs: &[&Need<'_>],
 ) -> Result<Vec<Invalid>, EngineError> {
-    let mut wanted = BTreeSet::new();
+    let mut programs = BTreeSet::new();
     for configuration in needs.iter().map(|need| need.configuration) {
         let (server, restart) =
             (is_permitted(configuration), configuration.get(ALLOW_RESTART).is_some());
         let settings = settings::server_settings(configuration).into_iter();
-        wanted.extend(settings.map(|(name, value)| (name, value, server, restart)));
+        programs.extend(settings.map(|(name, value)| (name, value, server, restart)));
     }
     let mut invalid = Vec::new();
     let known = Variable::read(client)?;
@@ -162,13 +164,13 @@ fn settings_of_another(
                        MySQL from 9.0 on (performance_schema.variables_metadata)";
         invalid.push(Invalid::new(ALLOW_SERVER_SETTINGS.path(), message));
     }
-    if !client.is_mariadb() && wanted.iter().any(|(.., restart)| *restart) {
+    if !client.is_mariadb() && programs.iter().any(|(.., restart)| *restart) {
         let message = "MySQL does not report which variables need a restart; only variables that \
                        SET GLOBAL accepts can be changed";
         invalid.push(Invalid::new(ALLOW_RESTART.path(), message));
     }
-    for (name, value, server, restart) in wanted {
-        let objection = match known.get(&name).filter(|own| own.is_global()) {
+    for (name, value, server, restart) in programs {
+        let objection = match known.get(&name).filter(|variable| variable.is_global()) {
             None => refused(client, &name, &value, &known)?,
             Some(variable) if server && (variable.is_dynamic() || restart) => None,
             Some(_) if server => Some(NEEDS_RESTART.into()),
@@ -193,7 +195,7 @@ fn refused(
             let known: Vec<&str> = known.keys().map(String::as_str).collect();
             Ok(Some(experiment::unknown_name("variable of this server", name, &known)))
         }
-        Err(Error::Server(said)) => Ok(Some(said.to_string())),
+        Err(Error::Server(server)) => Ok(Some(server.to_string())),
         Err(error) => Err(failed_at("testing a setting")(error)),
     }
 }

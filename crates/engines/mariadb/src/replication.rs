@@ -94,8 +94,9 @@ impl Replicating for MariaProduct {
         cancel: &Cancel,
     ) -> Result<(), EngineError> {
         let doing = "turning semi-synchronous replication on";
-        let (mut own, mut other) = (primary.connect_until(cancel)?, replica.connect_until(cancel)?);
-        own.run("SET GLOBAL rpl_semi_sync_master_enabled = ON").map_err(failed_at(doing))?;
+        let (mut client, mut other) =
+            (primary.connect_until(cancel)?, replica.connect_until(cancel)?);
+        client.run("SET GLOBAL rpl_semi_sync_master_enabled = ON").map_err(failed_at(doing))?;
         // A replica asks for it when it connects.
         let again = "SET GLOBAL rpl_semi_sync_slave_enabled = ON; STOP SLAVE";
         other.run(again).map_err(failed_at(doing))?;
@@ -103,7 +104,7 @@ impl Replicating for MariaProduct {
         let sql = "SELECT variable_value FROM information_schema.global_status WHERE variable_name \
                    = 'RPL_SEMI_SYNC_MASTER_CLIENTS'";
         let found = wait_for(FOLLOWS, cancel, || {
-            let clients = own.cell(sql).map_err(failed_at(doing))?;
+            let clients = client.cell(sql).map_err(failed_at(doing))?;
             Ok((clients.as_deref() == Some("1")).then_some(()))
         })?;
         found.ok_or_else(|| late(doing, "the replica does not confirm", &mut other))
@@ -172,7 +173,7 @@ impl Replicating for MariaProduct {
 /// Settings of the primary, which listens for its replica.
 fn of_primary(mut settings: Settings, port: u16) -> Settings {
     let (host, port) = (Ipv4Addr::LOCALHOST.to_string(), port.to_string());
-    let own = [
+    let primary_settings = [
         ("server_id", "1"),
         ("log_bin", "ON"),
         ("skip_networking", "OFF"),
@@ -181,15 +182,15 @@ fn of_primary(mut settings: Settings, port: u16) -> Settings {
         // With names 127.0.0.1 would be localhost, where the superuser needs no password.
         ("skip_name_resolve", "ON"),
     ];
-    settings.extend(own.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    settings.extend(primary_settings.map(|(name, value)| (name.to_owned(), value.to_owned())));
     settings
 }
 
 /// Settings of the replica.
 fn of_replica(mut settings: Settings) -> Settings {
-    let own =
+    let replica_settings =
         [("server_id", "2"), ("log_bin", "ON"), ("log_slave_updates", "ON"), ("read_only", "ON")];
-    settings.extend(own.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    settings.extend(replica_settings.map(|(name, value)| (name.to_owned(), value.to_owned())));
     settings
 }
 
@@ -199,8 +200,8 @@ fn admit_replica(client: &mut Client, password: &str) -> Result<(), EngineError>
     let others = "SELECT CONCAT(QUOTE(user), '@', QUOTE(host)) FROM mysql.global_priv WHERE host \
                   <> 'localhost'";
     let others = client.query(others).map_err(failed_at(doing))?.rows;
-    for own in others.into_iter().flatten().flatten() {
-        client.run(&format!("DROP USER {own}")).map_err(failed_at(doing))?;
+    for user in others.into_iter().flatten().flatten() {
+        client.run(&format!("DROP USER {user}")).map_err(failed_at(doing))?;
     }
     let (account, password) =
         (format!("{ACCOUNT}@'{}'", Ipv4Addr::LOCALHOST), quote_literal(password));
@@ -222,8 +223,11 @@ fn random_password() -> Result<String, EngineError> {
 
 /// A port that no process of this machine listens at.
 fn free_port() -> Result<u16, EngineError> {
-    let found = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|own| own.local_addr());
-    found.map(|own| own.port()).map_err(|error| EngineError::failed("finding a free port", error))
+    let found =
+        TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr());
+    found
+        .map(|address| address.port())
+        .map_err(|error| EngineError::failed("finding a free port", error))
 }
 
 /// Copies the data directory of a primary that was shut down.
@@ -244,7 +248,7 @@ fn start_following(client: &mut Client, cancel: &Cancel) -> Result<(), EngineErr
     client.run("START SLAVE").map_err(failed_at(doing))?;
     let found = wait_for(FOLLOWS, cancel, || {
         let status = status(client)?;
-        let is = |name: &str, value: &str| status.get(name).is_some_and(|own| own == value);
+        let is = |name: &str, value: &str| status.get(name).is_some_and(|status| status == value);
         match refusal(&status) {
             Some(why) => Err(EngineError::failed(doing, why)),
             None => {
@@ -266,11 +270,11 @@ fn status(client: &mut Client) -> Result<BTreeMap<String, String>, EngineError> 
 /// The error of the thread that reads from the primary, or of the one that applies.
 fn refusal(status: &BTreeMap<String, String>) -> Option<String> {
     let errors = ["Last_IO_Error", "Last_SQL_Error"];
-    errors.iter().find_map(|name| status.get(*name).filter(|own| !own.is_empty()).cloned())
+    errors.iter().find_map(|name| status.get(*name).filter(|status| !status.is_empty()).cloned())
 }
 
 fn late(doing: &str, what: &str, client: &mut Client) -> EngineError {
     let why = status(client).ok().as_ref().and_then(refusal);
-    let why = why.map(|own| format!(": {own}")).unwrap_or_default();
+    let why = why.map(|reason| format!(": {reason}")).unwrap_or_default();
     EngineError::failed(doing, format!("{what} within {} s{why}", FOLLOWS.as_secs()))
 }

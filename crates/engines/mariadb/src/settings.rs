@@ -136,13 +136,13 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
         );
     }
     invalid.extend(Setup::validate(configuration));
-    if let Some(own) = Setup::from_settings(configuration) {
+    if let Some(settings) = Setup::from_settings(configuration) {
         if configuration.get(VOLUME).len() > 1 {
             let message = "target.setup needs a single volume: the server keeps its tables with \
                            all other data";
             invalid.push(Invalid::new(VOLUME.path(), message));
         }
-        let needs = validate_setup(&own).err();
+        let needs = validate_setup(&settings).err();
         invalid.extend(needs.map(|(setting, message)| Invalid::new(setting, message)));
     }
     invalid

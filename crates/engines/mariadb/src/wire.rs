@@ -18,7 +18,7 @@ use work::{Key, Parameter, Request, Statement};
 /// A statement, ready to be sent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatementText {
-    /// Its SQL.
+    /// The SQL.
     pub sql: String,
     /// Of an insert, the text before the values of many rows.
     pub insert_head: String,
@@ -74,7 +74,7 @@ enum Next {
     /// The request is over.
     #[default]
     End,
-    /// Its statement is prepared: it begins now.
+    /// The statement is prepared: it begins now.
     Begin(What),
     /// The key at this position has its turn, or the commit behind the last one.
     Key(usize),
@@ -102,7 +102,7 @@ enum Of {
     Text,
 }
 
-/// One connection's side of the protocol, with the request in flight.
+/// A connection's side of the protocol, with the request in flight.
 #[derive(Default)]
 pub struct MariaWire {
     statements: Arc<[StatementText]>,
@@ -366,7 +366,8 @@ impl MariaWire {
 
     /// Returns whether all rows of these results are kept.
     fn keeps_rows(&self, of: Of) -> bool {
-        of != Of::Text && self.statements.get(self.statement).is_some_and(|own| own.keeps_rows)
+        of != Of::Text
+            && self.statements.get(self.statement).is_some_and(|statement| statement.keeps_rows)
     }
 
     /// The last row of the result that comes or has ended becomes text.
@@ -469,7 +470,7 @@ impl Wire for MariaWire {
     fn lost(&mut self, error: &io::Error) -> Self::Answer {
         let doing = "running a transaction";
         Err(match self.error.take() {
-            Some(said) => said_by_server(doing, &said),
+            Some(error) => said_by_server(doing, &error),
             None => {
                 EngineError::failed(doing, format!("lost the connection to the server: {error}"))
             }

@@ -71,17 +71,17 @@ const FULL: &[u8] = &[1, 4];
 
 /// Answers each packet of the client with the next one of these, and keeps all packets.
 fn exchange(socket: &mut dyn Socket, greeting: &[u8], answers: &[Vec<u8>]) -> Vec<u8> {
-    let mut heard = Vec::new();
+    let mut received = Vec::new();
     let _ = socket.write_all(greeting);
     for answer in answers {
         let Some((sequence, content)) = take(socket) else { break };
-        heard.extend(content);
+        received.extend(content);
         let _ = socket.write_all(&packet(sequence + 1, answer));
     }
     while let Some((_, content)) = take(socket) {
-        heard.extend(content);
+        received.extend(content);
     }
-    heard
+    received
 }
 
 fn config(url: &str) -> Config {
@@ -127,30 +127,34 @@ fn a_password_is_sent_as_it_is_only_where_nobody_else_can_read_it() {
         ("caching_sha2_password", switched("mysql_clear_password")),
         ("mysql_native_password", switched("sha256_password")),
     ] {
-        let (heard, refused) = login(false, 0, plugin, &answers, "");
+        let (received, refused) = login(false, 0, plugin, &answers, "");
         let refused = refused.unwrap();
-        assert!(!heard.contains(SECRET) && !refused.contains(SECRET), "{heard} {refused}");
+        assert!(!received.contains(SECRET) && !refused.contains(SECRET), "{received} {refused}");
         assert!(
             refused.contains("not encrypted") && refused.contains("ssl-mode=REQUIRED"),
             "{refused}"
         );
-        let (heard, refused) = login(true, 0, plugin, &answers, "");
+        let (received, refused) = login(true, 0, plugin, &answers, "");
         // The older plugin encrypts it there, too: the client requests its key.
         let is_sent = !String::from_utf8_lossy(&answers[0]).contains("sha256_password");
-        assert_eq!((heard.contains(&format!("{SECRET}\0")), &refused), (is_sent, &None), "{heard}");
+        assert_eq!(
+            (received.contains(&format!("{SECRET}\0")), &refused),
+            (is_sent, &None),
+            "{received}"
+        );
     }
     // An invalid key encrypts nothing.
     let no_key = [FULL.to_vec(), b"\x01-----BEGIN PUBLIC KEY-----".to_vec(), OK.to_vec()];
-    let (heard, refused) =
+    let (received, refused) =
         login(false, 0, "caching_sha2_password", &no_key, "get-server-public-key=1");
     assert!(
-        !heard.contains(SECRET) && refused.unwrap().contains("did not send an RSA key"),
-        "{heard}"
+        !received.contains(SECRET) && refused.unwrap().contains("did not send an RSA key"),
+        "{received}"
     );
     // A request for it in the first packet, before the account is known, is refused as well.
     for plugin in ["mysql_clear_password", "sha256_password"] {
-        let (heard, _) = login(true, 0, plugin, &[OK.to_vec()], "");
-        assert!(!heard.contains(SECRET), "{heard}");
+        let (received, _) = login(true, 0, plugin, &[OK.to_vec()], "");
+        assert!(!received.contains(SECRET), "{received}");
     }
 }
 
@@ -163,16 +167,16 @@ fn a_server_that_does_not_encrypt_gets_nothing_where_encryption_is_asked_for() {
         "ssl=1",
         "ssl-ca=/etc/hostname",
     ] {
-        let (heard, refused) = login(false, 0, "mysql_native_password", &[OK.to_vec()], mode);
+        let (received, refused) = login(false, 0, "mysql_native_password", &[OK.to_vec()], mode);
         assert!(
-            refused.unwrap().contains("the server does not support TLS") && heard == "\u{1}",
-            "{mode}: {heard}"
+            refused.unwrap().contains("the server does not support TLS") && received == "\u{1}",
+            "{mode}: {received}"
         );
     }
     // Only the goodbye is sent to a server that offers TLS and then continues in clear.
-    let (heard, refused) = login(false, SSL, "mysql_native_password", &[OK.to_vec()], "");
+    let (received, refused) = login(false, SSL, "mysql_native_password", &[OK.to_vec()], "");
     let refused = refused.unwrap();
-    assert!(!heard.contains("me\0") && !refused.contains("is too old"), "{heard} {refused}");
+    assert!(!received.contains("me\0") && !refused.contains("is too old"), "{received} {refused}");
 }
 
 #[test]
@@ -185,8 +189,8 @@ fn plugins_that_are_unknown_or_never_end_are_given_up() {
     for nonsense in [&b""[..], b"\x0a", b"\xff", &[7; 40], b"\xff\x10\x04#08004Too many\x1b[2J"] {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("mysql://me@127.0.0.1:{}", listener.local_addr().unwrap().port());
-        let said = packet(0, nonsense);
-        thread::spawn(move || exchange(&mut listener.accept().unwrap().0, &said, &[]));
+        let packet = packet(0, nonsense);
+        thread::spawn(move || exchange(&mut listener.accept().unwrap().0, &packet, &[]));
         assert!(Client::connect(&config(&url)).is_err());
     }
 }
@@ -294,10 +298,10 @@ fn a_server_that_drips_has_no_more_time_than_a_silent_one() {
 #[test]
 fn whoever_waits_for_a_silent_server_can_be_asked_to_stop() {
     for (more, mode) in [(0, ""), (SSL, "ssl-mode=REQUIRED")] {
-        let asked = Arc::new(AtomicBool::new(false));
+        let requested = Arc::new(AtomicBool::new(false));
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("mysql://me@127.0.0.1:{}/?{mode}", listener.local_addr().unwrap().port());
-        let asks = asked.clone();
+        let asks = requested.clone();
         let served = thread::spawn(move || {
             let mut socket = listener.accept().unwrap().0;
             let _ = socket.write_all(&greeting("mysql_native_password", more));
@@ -305,7 +309,7 @@ fn whoever_waits_for_a_silent_server_can_be_asked_to_stop() {
             asks.store(true, Ordering::Relaxed);
             while socket.read(&mut [0; 100]).is_ok_and(|count| count > 0) {}
         });
-        let stop = Stop::when(move || asked.load(Ordering::Relaxed));
+        let stop = Stop::when(move || requested.load(Ordering::Relaxed));
         let error = Client::connect(&config(&url).with_stop(stop)).unwrap_err();
         assert!(error.is_stopped(), "{error}");
         served.join().unwrap();

@@ -270,15 +270,15 @@ fn each_plugin_of_mysql_lets_in_who_has_the_password_and_it_is_sent_to_nobody_el
     };
     let plain = format!("{tcp}ssl-mode=DISABLED");
     let key = |path: &Path| format!("{plain}&server-public-key-path={}", path.display());
-    let own = server.folder().join("data/public_key.pem");
-    let asked = format!("{plain}&get-server-public-key=1");
+    let key_file = server.folder().join("data/public_key.pem");
+    let with_key = format!("{plain}&get-server-public-key=1");
     for user in ["caching", "older"] {
         for (place, is_tls) in [
             (tcp.as_str(), true),
             (&format!("{tcp}ssl-mode=REQUIRED"), true),
             (&socket, false),
-            (&asked, false),
-            (&key(&own), false),
+            (&with_key, false),
+            (&key(&key_file), false),
         ] {
             // Without what the server remembers of an earlier login.
             root.run("FLUSH PRIVILEGES").unwrap();
@@ -312,6 +312,6 @@ fn each_plugin_of_mysql_lets_in_who_has_the_password_and_it_is_sent_to_nobody_el
     // A server with the hash in its cache does not need the password, on any connection.
     login("caching", "right", &tcp).unwrap();
     assert!(!login("caching", "right", &plain).unwrap());
-    assert!(!login("lengthy", &long, &asked).unwrap());
+    assert!(!login("lengthy", &long, &with_key).unwrap());
     assert!(login("nothing", "", &tcp).unwrap());
 }

@@ -34,10 +34,10 @@ fn text(text: impl Into<String>) -> Value {
 /// others.
 fn on_each_version(test: impl Fn(&mut dyn Host, &Path, &[(&str, Value)])) {
     for installation in mariadb_installations() {
-        let [own, data, log] = [(); 3].map(|()| folder());
+        let [folder, data, log] = [(); 3].map(|()| folder());
         let volume = |name: &str, folder: &TempDir| (name.to_owned(), folder.path().to_owned());
         let mut host = MariaDb.host(Folders {
-            directory: own.path().into(),
+            directory: folder.path().into(),
             volumes: vec![volume("data", &data), volume("log", &log)],
             permits: Permits::default(),
             cgroup_joins: Vec::new(),
@@ -46,9 +46,9 @@ fn on_each_version(test: impl Fn(&mut dyn Host, &Path, &[(&str, Value)])) {
             ("target.bindir", text(installation.server.parent().unwrap().display().to_string())),
             ("target.version", text(installation.version.clone())),
         ];
-        test(host.as_mut(), own.path(), &version);
+        test(host.as_mut(), folder.path(), &version);
         drop(host);
-        for folder in [&own, &data, &log] {
+        for folder in [&folder, &data, &log] {
             assert!(
                 std::fs::read_dir(folder.path()).unwrap().next().is_none(),
                 "something is left"
@@ -107,9 +107,9 @@ fn the_size_of_a_table_is_that_of_its_file() {
         let fill = Fill::new(0, vec!["id"], (0..10).map(move |batch| rows(5_000 * batch)));
         instance.create(Work { fills: vec![fill], ..work() }).unwrap();
         let stored = instance.stored_bytes().unwrap().unwrap();
-        let own =
+        let file =
             files(folder).into_iter().find(|path| path.ends_with("steelbench/orders.ibd")).unwrap();
-        assert_eq!(stored, 512 * own.metadata().unwrap().blocks());
+        assert_eq!(stored, 512 * file.metadata().unwrap().blocks());
         assert!(stored > 50_000 * 12);
         instance.remove().unwrap();
     });
@@ -265,7 +265,7 @@ fn values_of_every_type_come_as_the_text_that_the_server_would_have_sent() {
         ];
         let statement = Statement::Operation(TYPES);
         let request = Request::Execute { statement, parameters: &parameters, results: true };
-        let wanted = [
+        let expected = [
             None,
             Some("-7"),
             Some("0.25"),
@@ -280,7 +280,7 @@ fn values_of_every_type_come_as_the_text_that_the_server_would_have_sent() {
         for _ in 0..2 {
             let results = ask(set.as_mut(), 0, &request).unwrap();
             let got: Vec<Option<&str>> = results[0].last.iter().map(Option::as_deref).collect();
-            assert_eq!(got, wanted);
+            assert_eq!(got, expected);
             assert_eq!((results[0].rows, results[0].columns.join("")), (1, "abcdefghi".into()));
         }
         let both = run(set.as_mut(), 0, "SELECT 1 AS x; SELECT 2 AS y UNION SELECT 3").unwrap();
@@ -438,9 +438,9 @@ fn data_files_and_logs_lie_on_their_volumes_and_caches_are_as_the_file_says() {
 #[test]
 fn after_a_final_checkpoint_no_page_of_the_tables_is_left_to_be_written() {
     on_each_version(|host, directory, version| {
-        for wanted in [false, true] {
+        for is_checkpointed in [false, true] {
             let settings = [
-                ("target.final_checkpoint", Value::Bool(wanted)),
+                ("target.final_checkpoint", Value::Bool(is_checkpointed)),
                 ("target.data_files", Value::Integer(2)),
             ];
             let instance = prepared(host, &[version, &settings].concat()).unwrap();
@@ -450,7 +450,7 @@ fn after_a_final_checkpoint_no_page_of_the_tables_is_left_to_be_written() {
             let unwritten = "SELECT count(*) FROM information_schema.innodb_buffer_page WHERE \
                              table_name LIKE '%orders%' AND oldest_modification > 1";
             let unwritten = superuser(directory).cell(unwritten).unwrap().unwrap();
-            assert_eq!(unwritten == "0", wanted, "{unwritten}");
+            assert_eq!(unwritten == "0", is_checkpointed, "{unwritten}");
             drop(set);
             instance.remove().unwrap();
         }
@@ -477,7 +477,11 @@ fn by_url_a_database_of_others_is_not_touched_and_a_password_stays_out_of_the_fi
         assert_eq!(me.cell("SELECT current_user()").unwrap().as_deref(), Some("me@localhost"));
         let objections =
             MariaDb.validate(&configuration(&[("target.url", text(url("me:secret")))]), 1);
-        assert!(objections.iter().any(|own| own.to_string().contains("a password in the file")));
+        assert!(
+            objections
+                .iter()
+                .any(|objection| objection.to_string().contains("a password in the file"))
+        );
 
         let elsewhere = folder();
         let by_url = |settings: &[(&str, Value)]| {
@@ -489,8 +493,8 @@ fn by_url_a_database_of_others_is_not_touched_and_a_password_stays_out_of_the_fi
             });
             prepared(host.as_mut(), &[&[("target.url", text(url("root")))], settings].concat())
         };
-        let own = ("target.settings.innodb_lock_wait_timeout", Value::Integer(3));
-        let instance = by_url(&[own]).unwrap();
+        let lock_timeout = ("target.settings.innodb_lock_wait_timeout", Value::Integer(3));
+        let instance = by_url(&[lock_timeout]).unwrap();
         let mut set = instance.connect(1).unwrap();
         let timeout = run(set.as_mut(), 0, "SELECT @@innodb_lock_wait_timeout").unwrap();
         assert_eq!(timeout[0].last[0].as_deref(), Some("3"));

@@ -74,9 +74,12 @@ fn each_rule_is_triggered_and_stays_silent_by_a_real_plan() {
         (remarks(&plan, &Terms::NONE), text)
     };
     for (rule, triggers, silent) in CASES {
-        let (said, text) = found(triggers);
-        assert!(said.iter().any(|one| one.rule == rule), "{rule:?} is missing: {said:#?}\n{text}");
-        let (said, text) = found(silent);
-        assert!(said.iter().all(|one| one.rule != rule), "{rule:?}: {said:#?}\n{text}");
+        let (remarks, text) = found(triggers);
+        assert!(
+            remarks.iter().any(|remark| remark.rule == rule),
+            "{rule:?} is missing: {remarks:#?}\n{text}"
+        );
+        let (remarks, text) = found(silent);
+        assert!(remarks.iter().all(|remark| remark.rule != rule), "{rule:?}: {remarks:#?}\n{text}");
     }
 }

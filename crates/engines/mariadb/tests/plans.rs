@@ -18,8 +18,11 @@ fn plan(text: &str) -> Plan {
 
 fn shape(plan: &Plan) -> Vec<String> {
     let line = |(depth, operator): (usize, &Operator)| {
-        let object =
-            operator.objects.first().map(|one| format!(" {}", one.label())).unwrap_or_default();
+        let object = operator
+            .objects
+            .first()
+            .map(|object| format!(" {}", object.label()))
+            .unwrap_or_default();
         format!("{}{}{object}", " ".repeat(depth), operator.name)
     };
     plan.operators().into_iter().map(line).collect()
@@ -66,7 +69,8 @@ fn unions_and_results_of_subqueries_are_kept_and_are_no_tables() {
         ]
     );
     let uses = index_uses(&read(text).unwrap());
-    let uses: Vec<_> = uses.iter().map(|one| (one.object.label(), one.uses[0].access)).collect();
+    let uses: Vec<_> =
+        uses.iter().map(|index_use| (index_use.object.label(), index_use.uses[0].access)).collect();
     assert_eq!(
         uses,
         [
@@ -141,8 +145,8 @@ fn mysqls_tree_has_its_operators_without_constants_in_their_names() {
         (Some(20.0), Some(20.0))
     );
     assert_eq!(all[4].1.predicates[0].text, "city = 'c7'");
-    let own: f64 = estimated.own().iter().filter_map(|own| own.cost).sum();
-    assert!((own - 12.0).abs() < 1e-9, "costs of all operators add up: {own}");
+    let sum: f64 = estimated.own().iter().filter_map(|share| share.cost).sum();
+    assert!((sum - 12.0).abs() < 1e-9, "costs of all operators add up: {sum}");
 
     let text = include_str!("plans/my-analyze.json");
     let run = plan(text);
@@ -164,7 +168,7 @@ fn mysqls_tree_has_its_operators_without_constants_in_their_names() {
     assert_eq!(run.elapsed_ms, Some(14.301671));
     // The temporary table of the groups is not an object of the database.
     let uses: Vec<String> =
-        index_uses(&read(text).unwrap()).iter().map(|one| one.object.label()).collect();
+        index_uses(&read(text).unwrap()).iter().map(|index_use| index_use.object.label()).collect();
     assert_eq!(uses, ["customers (PRIMARY)", "orders"]);
     // A change of one table has no plan in this version.
     let none = r#"{"query_plan": {"operation": "<not executable by iterator executor>"},

@@ -191,7 +191,7 @@ impl WaitCollector for Scripted {
     }
 }
 
-/// One scripted connection, with a clock of its own.
+/// A scripted connection, with a clock of its own.
 struct NullSession {
     script: Arc<Script>,
     clock: Clock,

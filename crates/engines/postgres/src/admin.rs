@@ -257,11 +257,14 @@ fn drop_schema(client: &mut Client) -> Result<(), EngineError> {
 fn end_loads(client: &mut Client) -> Result<(), EngineError> {
     let of_loads = "FROM pg_stat_activity WHERE application_name = $1 AND datname = \
                     current_database() AND usename = session_user";
-    let (started, mut asked) = (Instant::now(), false);
+    let (started, mut is_cancelled) = (Instant::now(), false);
     loop {
-        let what =
-            if !asked && started.elapsed() > ENDING { "pg_terminate_backend(pid)" } else { "pid" };
-        asked |= what != "pid";
+        let what = if !is_cancelled && started.elapsed() > ENDING {
+            "pg_terminate_backend(pid)"
+        } else {
+            "pid"
+        };
+        is_cancelled |= what != "pid";
         let rows = client.query(&format!("SELECT {what} {of_loads}"), &[Some(LOAD)]);
         let rows = rows.map_err(failed_at("terminating the load's sessions"))?;
         // Sessions that do not end show in the locks that they hold.

@@ -82,11 +82,11 @@ impl Alter for Postgres {
         let record = Record::open(&path, config, change.run)?;
         let mut altered = Altered::new(config, change.configuration, record, change.cancel);
         let known = Known::read(&mut client, AUTO_CONF)?;
-        let wanted = server_settings(change.configuration).into_iter();
-        let wanted: BTreeMap<String, String> =
-            wanted.map(|(name, value)| (name.to_lowercase(), value)).collect();
+        let server_settings = server_settings(change.configuration).into_iter();
+        let settings: BTreeMap<String, String> =
+            server_settings.map(|(name, value)| (name.to_lowercase(), value)).collect();
         let (of_server, of_sessions): (BTreeMap<_, _>, BTreeMap<_, _>) =
-            wanted.into_iter().partition(|(name, _)| {
+            settings.into_iter().partition(|(name, _)| {
                 known
                     .get(name)
                     .is_some_and(|known| change.scope == Scope::Everyone || known.is_of_server())
@@ -158,10 +158,10 @@ impl Altered {
 
     fn verify_permitted(
         &self,
-        wanted: &BTreeMap<String, String>,
+        settings: &BTreeMap<String, String>,
         known: &BTreeMap<String, Known>,
     ) -> Result<(), EngineError> {
-        let Some(name) = wanted
+        let Some(name) = settings
             .keys()
             .find(|name| known.get(*name).is_some_and(|known| known.context == "postmaster"))
         else {
@@ -351,7 +351,7 @@ fn alter(name: &str, value: Option<&str>) -> String {
         None => format!("ALTER SYSTEM RESET {quoted}"),
         Some(value) if LISTS.contains(&name) => {
             let elements: Vec<String> =
-                elements(value).iter().map(|one| quote_literal(one)).collect();
+                elements(value).iter().map(|element| quote_literal(element)).collect();
             let elements = if elements.is_empty() { "''".into() } else { elements.join(", ") };
             format!("ALTER SYSTEM SET {quoted} = {elements}")
         }
@@ -359,10 +359,10 @@ fn alter(name: &str, value: Option<&str>) -> String {
     }
 }
 
-fn is_same(name: &str, now: Option<&String>, wanted: Option<&String>) -> bool {
-    match (now, wanted) {
-        (Some(now), Some(wanted)) if LISTS.contains(&name) => elements(now) == elements(wanted),
-        (now, wanted) => now == wanted,
+fn is_same(name: &str, now: Option<&String>, text: Option<&String>) -> bool {
+    match (now, text) {
+        (Some(now), Some(text)) if LISTS.contains(&name) => elements(now) == elements(text),
+        (now, text) => now == text,
     }
 }
 

@@ -21,7 +21,8 @@ impl Compression {
     /// Reads the compression settings of a configuration.
     pub fn from_configuration(configuration: &Configuration) -> Self {
         let all = configuration.get(COMPRESSION);
-        let all = all.and_then(|wanted| COMPRESSIONS.iter().copied().find(|own| *own == wanted));
+        let all = all
+            .and_then(|name| COMPRESSIONS.iter().copied().find(|compression| *compression == name));
         let columns = of_columns(configuration, COMPRESSIONS);
         Self { all, columns: columns.map(|(column, method)| (column.to_owned(), method)).collect() }
     }

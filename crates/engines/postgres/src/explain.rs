@@ -22,7 +22,7 @@ pub fn session_options(work: &Work) -> String {
     if let Some(limit) = work.statement_limit {
         let _ = write!(options, " -c statement_timeout={}", limit.as_millis().max(1));
     }
-    if work.operations.iter().any(|own| matches!(own, Operation::LookupEach { .. })) {
+    if work.operations.iter().any(|operation| matches!(operation, Operation::LookupEach { .. })) {
         options.push_str(" -c enable_hashjoin=off -c enable_mergejoin=off");
         options.push_str(" -c max_parallel_workers_per_gather=0");
     }
@@ -81,34 +81,36 @@ const CUSTOM_PLANS: usize = 5;
 /// anything, and waits for no lock.
 pub fn plans(
     client: &mut Client,
-    asked: &[PlanRequest],
+    plan_requests: &[PlanRequest],
 ) -> Result<Vec<Result<Planned, NoPlan>>, EngineError> {
     let limits = format!(
         "SET statement_timeout = {STATEMENT_MS_MAX}; SET lock_timeout = 1000; SET \
          default_transaction_read_only = on"
     );
     client.batch(&limits).map_err(failed_at("setting limits for EXPLAIN"))?;
-    Ok(each(asked, |own: &PlanRequest| plan(client, own).map_err(NoPlan::refused)))
+    Ok(each(plan_requests, |plan_request: &PlanRequest| {
+        plan(client, plan_request).map_err(NoPlan::refused)
+    }))
 }
 
 /// With values the plan is the one that a session uses after some executions; without, the generic
 /// plan. A request with parameters cannot contain further statements.
-fn plan(client: &mut Client, asked: &PlanRequest) -> Result<Planned, crate::client::Error> {
-    let sql = asked.statement.sql(|number| format!("${number}"));
+fn plan(client: &mut Client, plan_request: &PlanRequest) -> Result<Planned, crate::client::Error> {
+    let sql = plan_request.statement.sql(|number| format!("${number}"));
     let explain = |client: &mut Client, what: &str| {
         let rows = client.query(&format!("EXPLAIN {what}"), &[])?;
         Ok::<_, crate::client::Error>(
             rows.iter().map(|row| row.text(0)).collect::<Vec<_>>().join("\n"),
         )
     };
-    if asked.parameters() == 0 {
-        return Ok(planned(&explain(client, &sql)?, asked.values.is_some()));
+    if plan_request.parameters() == 0 {
+        return Ok(planned(&explain(client, &sql)?, plan_request.values.is_some()));
     }
     client.batch("DEALLOCATE ALL; RESET plan_cache_mode")?;
     client.query(&format!("PREPARE explained AS {sql}"), &[])?;
-    let Some(values) = &asked.values else {
+    let Some(values) = &plan_request.values else {
         client.batch("SET plan_cache_mode = force_generic_plan")?;
-        let nulls = vec!["NULL"; asked.parameters()].join(", ");
+        let nulls = vec!["NULL"; plan_request.parameters()].join(", ");
         return Ok(planned(&explain(client, &format!("EXECUTE explained({nulls})"))?, false));
     };
     // A constant in quotes takes the type of its parameter.
@@ -146,12 +148,12 @@ fn planned(text: &str, has_constants: bool) -> Planned {
         let depth = line.len() - line.trim_start().len();
         // Lines with parentheses are conditions and expressions.
         let is_condition = has_constants && line.contains('(');
-        let own = if is_condition {
+        let part = if is_condition {
             shown(line, Syntax::Postgres, false)
         } else {
             line.trim_start().to_owned()
         };
-        lines.push(format!("{}{own}", &line[..depth]));
+        lines.push(format!("{}{part}", &line[..depth]));
     }
     Planned { text: lines.join("\n"), rows, cost }
 }
@@ -217,9 +219,9 @@ mod tests {
                         Time: 0.059 ms\nExecution Time: 8.822 ms";
         let found: Vec<(String, f64)> =
             counters(analysis).into_iter().map(|fact| (fact.name, fact.value)).collect();
-        let wanted =
+        let expected =
             [("analyzed_ms", 8.822), ("analyzed_pages_hit", 64.0), ("analyzed_pages_read", 861.0)];
-        assert_eq!(found, wanted.map(|(name, value)| (name.to_owned(), value)));
+        assert_eq!(found, expected.map(|(name, value)| (name.to_owned(), value)));
         assert_eq!(counters("Seq Scan on t"), []);
     }
 }

@@ -22,8 +22,8 @@ pub fn make(
         }
     }
     let filled = !fills.is_empty();
-    for own in fills {
-        fill(admin, dialect, &tables[own.table], own, cancel)?;
+    for table_fill in fills {
+        fill(admin, dialect, &tables[table_fill.table], table_fill, cancel)?;
     }
     for statement in
         tables[first..].iter().filter(|_| filled).flat_map(|table| dialect.after_fill(table))

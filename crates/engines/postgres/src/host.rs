@@ -50,7 +50,7 @@ impl Hosted for Postgres {
         resets: &[String],
         cancel: &Cancel,
     ) -> Result<(), EngineError> {
-        let has = |name: &str| resets.iter().any(|own| own == name);
+        let has = |name: &str| resets.iter().any(|reset_name| reset_name == name);
         if has("restart") {
             server.stop(Stop::Clean, cancel)?;
         } else if has("checkpoint") && server.is_running() {

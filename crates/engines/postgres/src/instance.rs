@@ -201,16 +201,16 @@ pub(super) fn escaped(value: &str) -> String {
 /// them now is what it must have.
 fn verify_session_settings(
     load: &Config,
-    wanted: &Settings,
+    settings: &Settings,
     cancel: &Cancel,
 ) -> Result<(), EngineError> {
-    if wanted.is_empty() {
+    if settings.is_empty() {
         return Ok(());
     }
     let doing = "applying target.settings on a server by URL (sessions can set these only; for \
                  others set target.allow_server_settings)";
     let mut client = stoppable(load, &cancel.stop()).map_err(failed_at(doing))?;
-    for (name, value) in wanted {
+    for (name, value) in settings {
         let setting = format!("target.settings.{name}");
         let sql = "SELECT current_setting($1), set_config($1, $2, true)";
         let rows = client.query(sql, &[Some(name), Some(value)]).map_err(failed_at(&setting))?;
@@ -373,10 +373,10 @@ impl Explainer for PostgresSchema {
 
     fn plans(
         &self,
-        asked: &[PlanRequest],
+        plan_requests: &[PlanRequest],
     ) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
         let mut client = self.connected()?;
-        explain::plans(&mut client, asked)
+        explain::plans(&mut client, plan_requests)
     }
 }
 

@@ -58,8 +58,8 @@ impl Attachment {
         options: String,
         statements: &[StatementText],
     ) -> Result<String, EngineError> {
-        let own = Self { database: database.into(), options, statements: statements.to_vec() };
-        attached::attachment(&own)
+        let child = Self { database: database.into(), options, statements: statements.to_vec() };
+        attached::attachment(&child)
     }
 }
 
@@ -73,10 +73,10 @@ pub fn attach(
     attachment: &str,
     cancel: &Cancel,
 ) -> Result<Box<dyn Instance>, EngineError> {
-    let own: Attachment = attached::read(attachment)?;
-    let load = config.with_database(&own.database).with_application_name(LOAD);
-    let load = load.with_options(&own.options).with_stop(cancel.stop());
-    let statements = own.statements.into();
+    let received: Attachment = attached::read(attachment)?;
+    let load = config.with_database(&received.database).with_application_name(LOAD);
+    let load = load.with_options(&received.options).with_stop(cancel.stop());
+    let statements = received.statements.into();
     Ok(Box::new(Attached {
         open: move |number| open(&load, number, &statements),
         late: "have not reported their counters",

@@ -235,7 +235,7 @@ struct Costs {
 impl Costs {
     fn from_figures(figures: &[Option<String>]) -> Option<Self> {
         let numbers: Option<Vec<f64>> =
-            figures.iter().map(|own| own.as_ref()?.parse::<f64>().ok()).collect();
+            figures.iter().map(|figure| figure.as_ref()?.parse::<f64>().ok()).collect();
         let &[
             rows,
             pages,
@@ -251,7 +251,7 @@ impl Costs {
         else {
             return None;
         };
-        let own = Self {
+        let costs = Self {
             rows,
             pages,
             index_pages,
@@ -263,7 +263,7 @@ impl Costs {
             operator,
             cache_pages,
         };
-        (rows >= 1.0 && pages >= 1.0 && index_pages >= 1.0).then_some(own)
+        (rows >= 1.0 && pages >= 1.0 && index_pages >= 1.0).then_some(costs)
     }
 
     /// `cost_seqscan`.
@@ -301,13 +301,13 @@ impl Costs {
     fn pages_fetched(&self, rows: f64) -> f64 {
         let pages = self.pages;
         let cache = (self.cache_pages * pages / (pages + self.index_pages)).ceil();
-        let seen = |rows: f64| 2.0 * pages * rows / (2.0 * pages + rows);
+        let fetched = |rows: f64| 2.0 * pages * rows / (2.0 * pages + rows);
         if pages <= cache {
-            return seen(rows).min(pages).ceil();
+            return fetched(rows).min(pages).ceil();
         }
         let filled_by = 2.0 * pages * cache / (2.0 * pages - cache);
         if rows <= filled_by {
-            seen(rows).ceil()
+            fetched(rows).ceil()
         } else {
             (cache + (rows - filled_by) * (pages - cache) / pages).ceil()
         }
@@ -315,8 +315,8 @@ impl Costs {
 
     /// `cost_bitmap_heap_scan`, while the bitmap knows single rows.
     fn bitmap(&self, rows: f64) -> f64 {
-        let seen = 2.0 * self.pages * rows / (2.0 * self.pages + rows);
-        let pages = if seen >= self.pages { self.pages } else { seen.ceil() };
+        let fetched = 2.0 * self.pages * rows / (2.0 * self.pages + rows);
+        let pages = if fetched >= self.pages { self.pages } else { fetched.ceil() };
         let page = if pages >= 2.0 {
             self.random_page - (self.random_page - self.seq_page) * (pages / self.pages).sqrt()
         } else {

@@ -53,22 +53,22 @@ pub fn copy(
     cancel: &Cancel,
 ) -> Result<Config, EngineError> {
     note(run, config)?;
-    let mut own = OwnDatabases::connect(run, config, cancel)?;
-    let template = format!("{}{}", own.prefix, fnv1a(&setup.identity()));
+    let mut databases = OwnDatabases::connect(run, config, cancel)?;
+    let template = format!("{}{}", databases.prefix, fnv1a(&setup.identity()));
     // A complete one does not accept connections.
-    if own.accepts_connections(&template)? != Some(false) {
-        own.drop_database(&template)?;
-        own.create(&template, None)?;
+    if databases.accepts_connections(&template)? != Some(false) {
+        databases.drop_database(&template)?;
+        databases.create(&template, None)?;
         fill_by_url(&config.clone().with_database(&template), setup, cancel)?;
-        own.run(&format!(
+        databases.run(&format!(
             "ALTER DATABASE {} ALLOW_CONNECTIONS false",
             quote_identifier(&template)
         ))?;
     }
-    let trial = format!("{}trial", own.prefix);
-    own.drop_database(&trial)?;
-    own.create(&trial, Some(&template))?;
-    Ok(own.config.with_database(&trial))
+    let trial = format!("{}trial", databases.prefix);
+    databases.drop_database(&trial)?;
+    databases.create(&trial, Some(&template))?;
+    Ok(databases.config.with_database(&trial))
 }
 
 /// Drops the databases that runs of this results file have made. Returns a sentence for each
@@ -82,12 +82,14 @@ pub fn drop_all(run: &Path, configurations: &[&Configuration]) -> Result<Vec<Str
     let mut done = Vec::new();
     for server in servers.lines() {
         // As the file says, which may know more of TLS, else as it was noted.
-        let mut named = configurations.iter().filter_map(|own| Config::parse(&own.get(URL)?).ok());
+        let mut named = configurations
+            .iter()
+            .filter_map(|configuration| Config::parse(&configuration.get(URL)?).ok());
         let config = named.find(|config| config.to_string() == server);
         let config = config.map_or_else(|| parsed(server), Ok)?;
         let prefix = prefix(run);
         let dropped = OwnDatabases::connect(run, &patient(config), &Cancel::new())
-            .and_then(|mut own| own.drop_mine())
+            .and_then(|mut databases| databases.drop_mine())
             .map_err(|error| {
                 let message = format!(
                     "{error}\nDrop the databases {prefix}... manually, and delete {}",

@@ -46,18 +46,19 @@ impl Prerequisites for Postgres {
     fn plan_by_url(
         &self,
         configuration: &Configuration,
-        asked: &[PlanRequest],
+        plan_requests: &[PlanRequest],
         stop: &Stop,
     ) -> Option<Result<Vec<Result<Planned, NoPlan>>, EngineError>> {
         let url = configuration.get(settings::URL)?;
-        Some(connect(&url, stop).and_then(|mut client| explain::plans(&mut client, asked)))
+        Some(connect(&url, stop).and_then(|mut client| explain::plans(&mut client, plan_requests)))
     }
 }
 
 /// Returns the preflight problems of these needs.
 fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
     let mut found = Preflight::default();
-    let by_url = found.of_private(needs, folders, URL, VOLUME, |own| private(own, folders));
+    let by_url = found
+        .of_private(needs, folders, URL, VOLUME, |configuration| private(configuration, folders));
     for need in needs.iter().filter(|need| need.configuration.get(URL).is_none()) {
         found.note(settings::substitution(need.configuration));
     }
@@ -110,21 +111,21 @@ fn ask(
     let rows = client.query("SELECT lower(name), context FROM pg_settings", &[])?;
     let contexts: BTreeMap<String, String> =
         rows.iter().map(|row| (row.text(0), row.text(1))).collect();
-    let asked: BTreeSet<_> =
+    let methods: BTreeSet<_> =
         needs.iter().flat_map(|need| compression::asked(need.configuration)).collect();
-    for (path, method) in asked {
+    for (path, method) in methods {
         if refused(&mut client, compression::DEFAULT, method)?.is_some() {
             found.invalid.push(compression::lacking(path, method, "this server"));
         }
     }
-    let mut wanted = BTreeSet::new();
+    let mut programs = BTreeSet::new();
     for configuration in needs.iter().map(|need| need.configuration) {
         let server = is_permitted(configuration);
         let restart = configuration.get(ALLOW_RESTART).is_some();
         let settings = settings::server_settings(configuration).into_iter();
-        wanted.extend(settings.map(|(name, value)| (name, value, server, restart)));
+        programs.extend(settings.map(|(name, value)| (name, value, server, restart)));
     }
-    for (name, value, server, restart) in wanted {
+    for (name, value, server, restart) in programs {
         let context = contexts.get(&name.to_lowercase()).map(String::as_str);
         let objection = match context {
             None if !is_of_module(&name) => {
@@ -163,16 +164,16 @@ fn rights(row: &Row<'_>, needs: &[&Need<'_>], found: &mut Preflight) {
         return;
     }
     // Set-ups with tables of the user work in databases that Steelbench creates.
-    let own =
+    let count =
         needs.iter().filter(|need| Setup::from_settings(need.configuration).is_some()).count();
-    if own > 0 && !is(7) {
+    if count > 0 && !is(7) {
         found.misses(format!(
             "{url}: role {role} cannot create the database for the tables of target.setup; run \
              ALTER ROLE {role} CREATEDB"
         ));
     }
     match row.get(4) {
-        _ if own == needs.len() => {}
+        _ if count == needs.len() => {}
         Some("f") => found.misses(format!(
             "{url}: database {database} already has a schema {SCHEMA} that Steelbench did not \
              create; rename it, or use another database"

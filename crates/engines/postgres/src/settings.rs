@@ -124,13 +124,13 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
         invalid.push(Invalid::new(WAL_SEGMENT_SIZE.path(), "must be a power of two"));
     }
     invalid.extend(Setup::validate(configuration));
-    if let Some(own) = Setup::from_settings(configuration) {
-        validate_own_tables(&own, configuration, &mut invalid);
+    if let Some(settings) = Setup::from_settings(configuration) {
+        validate_own_tables(&settings, configuration, &mut invalid);
     }
     invalid
 }
 
-fn validate_own_tables(own: &Setup, configuration: &Configuration, invalid: &mut Vec<Invalid>) {
+fn validate_own_tables(setup: &Setup, configuration: &Configuration, invalid: &mut Vec<Invalid>) {
     if configuration.get(VOLUME).len() > 1 {
         let message = "target.setup needs a single volume: the server keeps its tables with all \
                        other data";
@@ -143,7 +143,7 @@ fn validate_own_tables(own: &Setup, configuration: &Configuration, invalid: &mut
         let Ok(installation) = installation(configuration) else { return };
         Some(installation.bindir)
     };
-    let needs = validate_setup(own, bindir.as_deref()).err();
+    let needs = validate_setup(setup, bindir.as_deref()).err();
     invalid.extend(needs.map(|(setting, message)| Invalid::new(setting, message)));
 }
 

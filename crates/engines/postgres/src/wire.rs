@@ -14,7 +14,7 @@ use work::{Key, Parameter, Request, Statement};
 /// A statement, ready to be sent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatementText {
-    /// Its SQL.
+    /// The SQL.
     pub sql: String,
     /// The statement of the bulk load that can take its place; empty where there is none.
     pub copy: String,
@@ -34,8 +34,9 @@ const OWN: [&str; 2] = ["BEGIN", "COMMIT"];
 
 /// The statements that the requests of a load stand for: our own, then those of its operations.
 pub fn statements(operations: impl Iterator<Item = StatementText>) -> Arc<[StatementText]> {
-    let own = OWN.map(|sql| StatementText { sql: sql.into(), ..StatementText::default() });
-    own.into_iter().chain(operations).collect()
+    let statement_text =
+        OWN.map(|sql| StatementText { sql: sql.into(), ..StatementText::default() });
+    statement_text.into_iter().chain(operations).collect()
 }
 
 /// The SQL of an operation among them.
@@ -43,7 +44,7 @@ pub fn operation_sql(statements: &[StatementText], operation: usize) -> &str {
     statements.get(OWN.len() + operation).map_or("", |statement| &statement.sql)
 }
 
-/// One connection's side of the protocol, with the request in flight. A request makes it send one
+/// A connection's side of the protocol, with the request in flight. A request makes it send one
 /// exchange of messages or several, each of which ends with the server's ReadyForQuery.
 pub struct PostgresWire {
     statements: Arc<[StatementText]>,
@@ -252,7 +253,7 @@ impl Wire for PostgresWire {
     fn lost(&mut self, error: &io::Error) -> Self::Answer {
         let doing = "running a transaction";
         Err(match self.error.take() {
-            Some(said) => said_by_server(doing, &said),
+            Some(error) => said_by_server(doing, &error),
             None => {
                 EngineError::failed(doing, format!("lost the connection to the server: {error}"))
             }

@@ -251,8 +251,9 @@ fn the_variables_for_other_programs_mean_the_same_connection() {
         let home = || Environment::new(OWNER, folder.path());
         let config = Config::parse_in(conninfo, &home()).unwrap();
         let variables = config.client_environment();
-        let given = variables.iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
-        let led = given.fold(home(), |all, (name, value)| all.with(name, value));
+        let variables_set =
+            variables.iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
+        let led = variables_set.fold(home(), |all, (name, value)| all.with(name, value));
         let same = Config::parse_in("", &led).unwrap();
         assert!(
             ["PGHOSTADDR", "PGSERVICE"]

@@ -116,8 +116,8 @@ fn what_a_server_sends_before_the_login_is_limited() {
 
 #[test]
 fn an_error_is_no_longer_than_a_page() {
-    let said = [b"SERROR\0VERROR\0C22000\0M".as_slice(), &vec![b'x'; 1 << 20], b"\0\0"].concat();
-    let answer = [message(b'E', &said), message(b'Z', b"I")].concat();
+    let text = [b"SERROR\0VERROR\0C22000\0M".as_slice(), &vec![b'x'; 1 << 20], b"\0\0"].concat();
+    let answer = [message(b'E', &text), message(b'Z', b"I")].concat();
     let (config, _served) = server(move |socket| {
         socket.write_all(&welcome())?;
         socket.read_exact(&mut [0])?;
@@ -134,8 +134,8 @@ fn a_login_does_not_keep_the_processor_busy_for_as_long_as_a_server_likes() {
         socket.write_all(&message(b'R', b"\0\0\0\x0aSCRAM-SHA-256\0\0"))?;
         let mut answer = [0; 1000];
         let count = socket.read(&mut answer)?;
-        let said = String::from_utf8_lossy(&answer[..count]).into_owned();
-        let nonce = said.rsplit("r=").next().unwrap_or_default();
+        let text = String::from_utf8_lossy(&answer[..count]).into_owned();
+        let nonce = text.rsplit("r=").next().unwrap_or_default();
         let first = format!("r={nonce}more,s=c2FsdA==,i=4294967295");
         socket.write_all(&message(b'R', &[b"\0\0\0\x0b", first.as_bytes()].concat()))?;
         socket.read_exact(&mut [0]).map(drop)
@@ -148,8 +148,11 @@ fn a_login_does_not_keep_the_processor_busy_for_as_long_as_a_server_likes() {
 fn address_on_a_network() -> Option<IpAddr> {
     // Nothing is sent: the system returns the address it would send from.
     let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
-    let address =
-        socket.connect("198.51.100.1:9").and_then(|()| socket.local_addr()).ok().map(|it| it.ip());
+    let address = socket
+        .connect("198.51.100.1:9")
+        .and_then(|()| socket.local_addr())
+        .ok()
+        .map(|address| address.ip());
     let address = address.filter(|address| !address.is_loopback() && !address.is_unspecified());
     if address.is_none() {
         #[allow(clippy::print_stdout, reason = "a test speaks on its standard output")]
@@ -167,18 +170,18 @@ fn asked_in_clear(address: IpAddr, more: &str) -> (String, Option<String>) {
     let port = listener.local_addr().unwrap().port();
     let (sender, receiver) = mpsc::channel();
     let served = thread::spawn(move || {
-        let mut heard = Vec::new();
+        let mut received = Vec::new();
         for socket in listener.incoming() {
             let mut socket = socket.unwrap();
             let mut bytes = [0; 10_000];
             let count = socket.read(&mut bytes).unwrap_or(0);
-            heard.extend_from_slice(&bytes[..count]);
+            received.extend_from_slice(&bytes[..count]);
             if count == 0 {
                 break;
             }
             if bytes[..count].ends_with(&80_877_103_u32.to_be_bytes()) {
                 let _ = socket.write_all(b"N");
-                heard.extend(
+                received.extend(
                     socket
                         .read(&mut bytes)
                         .map(|count| bytes[..count].to_vec())
@@ -187,10 +190,10 @@ fn asked_in_clear(address: IpAddr, more: &str) -> (String, Option<String>) {
             }
             let _ = socket.write_all(&message(b'R', b"\0\0\0\x03"));
             let count = socket.read(&mut bytes).unwrap_or(0);
-            heard.extend_from_slice(&bytes[..count]);
+            received.extend_from_slice(&bytes[..count]);
             let _ = socket.write_all(&welcome());
         }
-        let _ = sender.send(String::from_utf8_lossy(&heard).into_owned());
+        let _ = sender.send(String::from_utf8_lossy(&received).into_owned());
     });
     let text = format!("host={address} port={port} user=me dbname=d password=hush {more}");
     let config = Config::parse_in(&text, &Environment::new("me", Path::new("/nowhere"))).unwrap();
@@ -199,9 +202,9 @@ fn asked_in_clear(address: IpAddr, more: &str) -> (String, Option<String>) {
         .map(|error| error.to_string());
     // Its end.
     drop(TcpStream::connect((address, port)));
-    let heard = receiver.recv_timeout(LONG).unwrap();
+    let received = receiver.recv_timeout(LONG).unwrap();
     served.join().unwrap();
-    (heard, refused)
+    (received, refused)
 }
 
 #[test]
@@ -209,23 +212,23 @@ fn a_password_is_not_sent_in_clear_where_others_could_read_it() {
     let Some(network) = address_on_a_network() else { return };
     let loopback = IpAddr::from([127, 0, 0, 1]);
     for mode in ["sslmode=disable", "sslmode=allow", "sslmode=prefer"] {
-        let (heard, refused) = asked_in_clear(network, mode);
+        let (received, refused) = asked_in_clear(network, mode);
         let refused = refused.unwrap();
-        assert!(!heard.contains("hush") && !refused.contains("hush"), "{mode}: {heard}");
+        assert!(!received.contains("hush") && !refused.contains("hush"), "{mode}: {received}");
         assert!(
             refused.contains("in clear") && refused.contains("require_auth=password"),
             "{refused}"
         );
         for (address, more) in [(loopback, ""), (network, "require_auth=password")] {
-            let (heard, refused) = asked_in_clear(address, &format!("{mode} {more}"));
-            assert!(heard.contains("hush") && refused.is_none(), "{mode} {more}: {refused:?}");
+            let (received, refused) = asked_in_clear(address, &format!("{mode} {more}"));
+            assert!(received.contains("hush") && refused.is_none(), "{mode} {more}: {refused:?}");
         }
     }
     for ruled_out in
         ["require_auth=scram-sha-256", "require_auth=!password", "require_auth=none,md5"]
     {
-        let (heard, refused) = asked_in_clear(loopback, &format!("sslmode=disable {ruled_out}"));
-        assert!(!heard.contains("hush") && refused.unwrap().contains(ruled_out), "{heard}");
+        let (received, refused) = asked_in_clear(loopback, &format!("sslmode=disable {ruled_out}"));
+        assert!(!received.contains("hush") && refused.unwrap().contains(ruled_out), "{received}");
     }
 }
 
@@ -297,14 +300,14 @@ fn a_server_that_drips_has_no_more_time_than_a_silent_one() {
 
 #[test]
 fn whoever_waits_for_a_silent_server_can_be_asked_to_stop() {
-    let asked = Arc::new(AtomicBool::new(false));
+    let requested = Arc::new(AtomicBool::new(false));
     let stop = Stop::when({
-        let asked = asked.clone();
-        move || asked.load(Ordering::Relaxed)
+        let requested = requested.clone();
+        move || requested.load(Ordering::Relaxed)
     });
     for encrypts in [false, true] {
-        asked.store(false, Ordering::Relaxed);
-        let asks = asked.clone();
+        requested.store(false, Ordering::Relaxed);
+        let asks = requested.clone();
         let (config, served) = server(move |socket| {
             asks.store(true, Ordering::Relaxed);
             while socket.read(&mut [0; 100])? > 0 {}
@@ -318,8 +321,8 @@ fn whoever_waits_for_a_silent_server_can_be_asked_to_stop() {
         assert!(error.is_stopped() && error.to_string().ends_with("stopped on request"), "{error}");
         served.join().unwrap();
     }
-    let asks = asked.clone();
-    asked.store(false, Ordering::Relaxed);
+    let asks = requested.clone();
+    requested.store(false, Ordering::Relaxed);
     let (config, _served) = server(move |socket| {
         socket.write_all(&welcome())?;
         socket.read_exact(&mut [0])?;

@@ -149,7 +149,7 @@ fn passwords_come_from_where_psql_takes_them() {
         );
         let empty = file("empty", "", 0o600);
         let open = file("open", "*:*:*:*:right", 0o644);
-        let given = file("given", "*:*:*:*:right", 0o600);
+        let file = file("given", "*:*:*:*:right", 0o600);
         let var = |name: &'static str, value: &str| (name, value.to_owned());
         let cases: &[(&str, &[(&str, String)])] = &[
             ("user=scrammer dbname=postgres", &[]),
@@ -165,7 +165,7 @@ fn passwords_come_from_where_psql_takes_them() {
             ("user=scrammer dbname=postgres password=''", &[]),
             ("user=scrammer dbname=postgres", &[var("PGPASSFILE", &empty)]),
             ("user=clear dbname=postgres", &[var("PGPASSFILE", &open)]),
-            ("user=clear dbname=postgres", &[var("PGPASSFILE", &given)]),
+            ("user=clear dbname=postgres", &[var("PGPASSFILE", &file)]),
             ("user=clear dbname=postgres", &[var("PGPASSFILE", "/nowhere")]),
         ];
         let mut successes = 0;

@@ -94,9 +94,12 @@ fn an_error_leaves_the_connection_usable() {
             .batch("CREATE TEMP TABLE t (id int PRIMARY KEY, CONSTRAINT small CHECK (id < 10))")
             .unwrap();
         let refused = client.query("INSERT INTO t VALUES ($1::int)", &[Some("10")]).unwrap_err();
-        let said = refused.server_error().unwrap();
-        assert_eq!(said.code, "23514");
-        assert!(said.detail.is_some() && said.message.contains("\"small\""), "{said}");
+        let server_error = refused.server_error().unwrap();
+        assert_eq!(server_error.code, "23514");
+        assert!(
+            server_error.detail.is_some() && server_error.message.contains("\"small\""),
+            "{server_error}"
+        );
         let typo = client.query("SELECT  nothing", &[]).unwrap_err();
         assert_eq!(typo.code(), Some("42703"));
         assert_eq!(
@@ -246,14 +249,14 @@ fn a_long_statement_is_waited_for_as_long_as_the_server_works_on_it() {
     on_every_version(|server| {
         let mut client = server.connect();
         client.set_answer_timeout(Some(Duration::from_millis(100)));
-        let mut asked = 0;
+        let mut requests = 0;
         let mut works = || {
-            asked += 1;
+            requests += 1;
             true
         };
         let rows = client.long_query("SELECT 'done', pg_sleep(0.5)", &mut works).unwrap();
         assert_eq!(rows.first().unwrap().get(0), Some("done"));
-        assert!(asked > 0);
+        assert!(requests > 0);
         let error = client.long_query("SELECT pg_sleep(1000)", &mut || false).unwrap_err();
         assert!(matches!(error, Error::Timeout(_)), "{error}");
         // The one that is late is not given the time again.

@@ -250,8 +250,8 @@ fn clients_show_their_certificate() {
             path
         };
         let certificate = certificates.path("certified.crt");
-        let own = key("certified.key", 0o600);
-        let pair = format!("user=certified sslcert={certificate} sslkey={own}");
+        let key_file = key("certified.key", 0o600);
+        let pair = format!("user=certified sslcert={certificate} sslkey={key_file}");
         assert_eq!(
             same(&server, &format!("{pair} sslmode=require")).as_deref(),
             Some("t|/CN=certified")

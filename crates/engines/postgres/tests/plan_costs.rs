@@ -14,7 +14,7 @@ fn operators(text: &str) -> Vec<Operator> {
 /// The explained operator of this name in the plan of a statement.
 fn explained(client: &mut Client, options: &str, statement: &str, name: &str) -> CostPart {
     let text = explain(client, options, statement);
-    let operator = operators(&text).into_iter().find(|one| one.name == name);
+    let operator = operators(&text).into_iter().find(|operator| operator.name == name);
     let mut parts = operator.unwrap_or_else(|| panic!("{name}: {text}")).cost_parts;
     assert_eq!(parts.len(), 1, "{name}: {text}");
     parts.remove(0)
@@ -110,14 +110,14 @@ fn bitmaps_and_hash_joins_imply_the_size_of_tables_and_buckets() {
         let pages = catalogue(client, "SELECT relpages FROM pg_class WHERE relname = 'l'");
         let text = explain(client, "SETTINGS", "SELECT * FROM l WHERE o BETWEEN 10 AND 100");
         let all = operators(&text);
-        let heap = all.iter().find(|one| one.name == "Bitmap Heap Scan").expect(&text);
+        let heap = all.iter().find(|entry| entry.name == "Bitmap Heap Scan").expect(&text);
         let of = format!("pages of a table of {pages}");
         let total = heap.cost_parts.iter().find(|part| part.name == "total cost").expect(&text);
         assert!(total.terms.iter().any(|term| term.of == of && term.is_implied), "{total:?}");
         client.batch("RESET enable_seqscan").unwrap();
         let text = explain(client, "SETTINGS", "SELECT * FROM l JOIN o ON l.q = o.c");
         let all = operators(&text);
-        let join = all.iter().find(|one| one.name == "Hash Join").expect(&text);
+        let join = all.iter().find(|entry| entry.name == "Hash Join").expect(&text);
         let [startup, total] = join.cost_parts.as_slice() else { panic!("{text}") };
         assert!(startup.is_checked() && !total.is_checked());
         assert_eq!(count(startup, "rows hashed"), Some(5_000.0));

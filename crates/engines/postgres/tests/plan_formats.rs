@@ -127,8 +127,8 @@ fn text_json_yaml_and_xml_are_the_same_model() {
             let is_serial = planner.contains("gather = 0");
             let all = READS
                 .iter()
-                .map(|own| (own, is_serial))
-                .chain(CHANGES.iter().map(|own| (own, false)));
+                .map(|statement| (statement, is_serial))
+                .chain(CHANGES.iter().map(|change| (change, false)));
             for (statement, is_run) in all {
                 // With times of their own, four runs would not be comparable.
                 let run = "ANALYZE, TIMING OFF, BUFFERS OFF";
@@ -176,7 +176,8 @@ fn own_times_and_costs_add_up() {
 fn adds_up(plan: &Plan, text: &str) {
     let root = plan.root.as_ref().unwrap();
     let sum = |of: fn(&plans::Own) -> Option<f64>| plan.own().iter().filter_map(of).sum::<f64>();
-    let (cost, ms) = (sum(|own| own.cost), sum(|own| own.ms));
+    let (cost, ms) =
+        (sum(|operator_share| operator_share.cost), sum(|operator_share| operator_share.ms));
     let (root_cost, run) = (root.cost.unwrap(), root.elapsed_ms.unwrap());
     assert!((cost - root_cost).abs() <= 0.001 * root_cost + 1e-9, "{cost} of {root_cost}: {text}");
     // Times are rounded to a microsecond for each run of each node.

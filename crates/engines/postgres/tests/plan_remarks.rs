@@ -135,18 +135,18 @@ fn each_rule_is_triggered_and_stays_silent_by_a_real_plan() {
                 }
             }
             let text = explain(&mut client, "ANALYZE, TIMING OFF, BUFFERS OFF", statement);
-            let said = remarks(read(&text).plan.as_ref().unwrap(), &Terms::NONE);
-            (said, text)
+            let remarks = remarks(read(&text).plan.as_ref().unwrap(), &Terms::NONE);
+            (remarks, text)
         };
         for case in &CASES {
-            let has = |said: &[Remark]| said.iter().any(|one| one.rule == case.rule);
-            let (said, text) = found(case.settings, case.found);
-            assert!(has(&said), "{:?} is missing in {said:#?}\n{text}", case.rule);
-            let parts = said.iter().filter_map(|one| one.share).map(|share| share.part);
-            assert!(parts.clone().all(|part| (0.0..=1.0).contains(&part)), "{said:#?}");
-            assert!(parts.is_sorted_by(|a, b| a >= b), "the largest share first: {said:#?}");
-            let (said, text) = found(case.silent_settings, case.silent);
-            assert!(!has(&said), "{:?} in {said:#?}\n{text}", case.rule);
+            let has = |text: &[Remark]| text.iter().any(|remark| remark.rule == case.rule);
+            let (remarks, text) = found(case.settings, case.found);
+            assert!(has(&remarks), "{:?} is missing in {remarks:#?}\n{text}", case.rule);
+            let parts = remarks.iter().filter_map(|remark| remark.share).map(|share| share.part);
+            assert!(parts.clone().all(|part| (0.0..=1.0).contains(&part)), "{remarks:#?}");
+            assert!(parts.is_sorted_by(|a, b| a >= b), "the largest share first: {remarks:#?}");
+            let (remarks, text) = found(case.silent_settings, case.silent);
+            assert!(!has(&remarks), "{:?} in {remarks:#?}\n{text}", case.rule);
         }
     }
 }
@@ -165,8 +165,8 @@ fn compilation_and_copies_are_remarked_by_their_share_of_the_time() {
              Optimization 1.0 ms, Emission 1.0 ms, Total {compiled} ms\nExecution Time: 110.0 ms\n"
         );
         let statement = read(&text);
-        let said = remarks(statement.plan.as_ref().unwrap(), &Terms::NONE);
-        said.into_iter().map(|one| one.rule).collect::<Vec<_>>()
+        let remarks = remarks(statement.plan.as_ref().unwrap(), &Terms::NONE);
+        remarks.into_iter().map(|remark| remark.rule).collect::<Vec<_>>()
     };
     assert_eq!(plan("2.0", "0.2", "30.0"), [Rule::Materialized, Rule::Compilation]);
     assert_eq!(plan("2.0", "0.01", "3.0"), []);

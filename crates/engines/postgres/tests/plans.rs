@@ -44,8 +44,8 @@ fn text_and_json_of_a_plan_are_the_same() {
             );
             assert_eq!((left.kind, left.access), (right.kind, right.access), "{at}");
             assert_eq!(
-                left.objects.first().map(|one| (&one.table, &one.index)),
-                right.objects.first().map(|one| (&one.table, &one.index)),
+                left.objects.first().map(|object| (&object.table, &object.index)),
+                right.objects.first().map(|object| (&object.table, &object.index)),
                 "{at}"
             );
             assert_eq!(
@@ -75,7 +75,7 @@ fn figures_of_loops_and_workers_are_those_of_all() {
     let all = plan.operators();
     let scan = all
         .iter()
-        .find(|(_, one)| one.objects.first().is_some_and(|object| object.table == "l"))
+        .find(|(_, operator)| operator.objects.first().is_some_and(|object| object.table == "l"))
         .unwrap()
         .1;
     // 100,000 rows in each of two loops, which ran at the same time.
@@ -94,11 +94,12 @@ fn figures_of_loops_and_workers_are_those_of_all() {
 fn a_sort_that_spills_is_remarked_and_one_in_memory_is_not() {
     let remarks_of = |text: &str| remarks(one(text).plan.as_ref().unwrap(), &Terms::NONE);
     for format in [FILES[1].1, FILES[1].2] {
-        let said = remarks_of(format);
-        let is_spill = |one: &Remark| {
-            (one.rule, one.operator) == (Rule::Warning, Some(1)) && one.text.contains("Spill")
+        let remarks = remarks_of(format);
+        let is_spill = |remark: &Remark| {
+            (remark.rule, remark.operator) == (Rule::Warning, Some(1))
+                && remark.text.contains("Spill")
         };
-        assert!(said.iter().any(is_spill), "{said:?}");
+        assert!(remarks.iter().any(is_spill), "{remarks:?}");
     }
     assert_eq!(remarks_of(FILES[0].1), []);
 }
@@ -108,11 +109,11 @@ fn the_log_of_auto_explain_is_read() {
     let log = include_str!("plans/pg-auto-explain.log");
     let all = read(log).unwrap();
     assert_eq!(all.len(), 3);
-    let texts: Vec<&str> = all.iter().map(|one| one.text.as_str()).collect();
+    let texts: Vec<&str> = all.iter().map(|statement| statement.text.as_str()).collect();
     assert!(texts[0].starts_with("select count(*) from o"), "{texts:?}");
     assert_eq!(texts[1], texts[2], "as JSON and as text");
     assert_eq!(operators(&all[1]).len(), operators(&all[2]).len());
-    assert!(all.iter().all(|one| one.plan.as_ref().unwrap().elapsed_ms.is_some()));
+    assert!(all.iter().all(|statement| statement.plan.as_ref().unwrap().elapsed_ms.is_some()));
 }
 
 /// A statement of the issue that reported wrong trees: the subquery belongs to the join.
@@ -151,12 +152,12 @@ fn subqueries_belong_to_their_node_and_count_once() {
         (2, None),
     ];
     assert_eq!(shape, expected);
-    let own: Vec<f64> = plan.own().iter().map(|own| own.ms.unwrap()).collect();
+    let ms: Vec<f64> = plan.own().iter().map(|times| times.ms.unwrap()).collect();
     // The scan of t waited for the InitPlan: 4 of its 6 ms.
-    for (own, expected) in own.iter().zip([2.0, 1.0, 3.0, 2.0, 2.0, 10.0, 30.0]) {
-        assert!((own - expected).abs() < 1e-9, "{own} instead of {expected}");
+    for (ms, expected) in ms.iter().zip([2.0, 1.0, 3.0, 2.0, 2.0, 10.0, 30.0]) {
+        assert!((ms - expected).abs() < 1e-9, "{ms} instead of {expected}");
     }
-    assert!((own.iter().sum::<f64>() - 50.0).abs() < 1e-9);
+    assert!((ms.iter().sum::<f64>() - 50.0).abs() < 1e-9);
 }
 
 #[test]
@@ -201,7 +202,8 @@ fn several_plans_are_apart() {
     let other = SUBPLAN.replace("51.000", "77.000");
     for between in ["", "\n", "(13 rows)\n\ndb=# explain analyze select 2;\n"] {
         let all = read(&format!("{SUBPLAN}{between}{other}")).unwrap();
-        let times: Vec<_> = all.iter().map(|one| one.plan.as_ref().unwrap().elapsed_ms).collect();
+        let times: Vec<_> =
+            all.iter().map(|statement| statement.plan.as_ref().unwrap().elapsed_ms).collect();
         assert_eq!(times, [Some(51.0), Some(77.0)], "{between}");
     }
 }

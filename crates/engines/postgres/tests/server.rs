@@ -318,14 +318,19 @@ fn accounts_that_will_not_do_are_refused() {
 #[test]
 fn finds_installations_and_says_what_is_missing() {
     let all = installations();
-    let Some(newest) = all.iter().max_by_key(|one| one.version) else { return };
-    let bindirs: Vec<PathBuf> = all.iter().map(|one| one.bindir.clone()).collect();
-    for one in &all {
-        let (exact, major) = (one.version.to_string(), one.version.major.to_string());
-        assert_eq!(&Installation::find(&bindirs, Some(&exact)).unwrap(), one);
-        assert_eq!(&Installation::find(&bindirs, Some(&major)).unwrap(), one);
-        assert_eq!(&Installation::find(std::slice::from_ref(&one.bindir), None).unwrap(), one);
-        let report = Command::new(one.program("pg_config")).arg("--version").output();
+    let Some(newest) = all.iter().max_by_key(|installation| installation.version) else { return };
+    let bindirs: Vec<PathBuf> =
+        all.iter().map(|installation| installation.bindir.clone()).collect();
+    for installation in &all {
+        let (exact, major) =
+            (installation.version.to_string(), installation.version.major.to_string());
+        assert_eq!(&Installation::find(&bindirs, Some(&exact)).unwrap(), installation);
+        assert_eq!(&Installation::find(&bindirs, Some(&major)).unwrap(), installation);
+        assert_eq!(
+            &Installation::find(std::slice::from_ref(&installation.bindir), None).unwrap(),
+            installation
+        );
+        let report = Command::new(installation.program("pg_config")).arg("--version").output();
         if let Ok(report) = report {
             let report = String::from_utf8(report.stdout).unwrap();
             assert!(report.contains(&format!("PostgreSQL {exact}")), "{report}");

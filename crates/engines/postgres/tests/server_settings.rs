@@ -140,9 +140,11 @@ fn a_setting_that_something_overrides_did_not_take() {
         let mut cluster = running(options(&installation, folder.path()));
         cluster.connect().unwrap().batch("ALTER ROLE postgres SET work_mem = '9MB'").unwrap();
         let error = cluster.apply(&settings(&[("work_mem", "5MB")]), &Cancel::new()).unwrap_err();
-        let EngineError::SettingIgnored { setting, wanted, got } = error else { panic!("{error}") };
+        let EngineError::SettingIgnored { setting, wanted: wanted_value, got } = error else {
+            panic!("{error}")
+        };
         assert_eq!(
-            (setting.as_str(), wanted.as_str(), got.as_str()),
+            (setting.as_str(), wanted_value.as_str(), got.as_str()),
             ("target.settings.work_mem", "5MB", "9216kB")
         );
     }

@@ -2,6 +2,7 @@
 
 use engine::ServerError;
 use observations::{ServerSetting, SurveyedServer, Unread};
+use postgres::server::PrivateServer;
 use testing::installed::{folder, installations, options, running};
 use work::Cancel;
 
@@ -12,11 +13,25 @@ fn survey(url: &str) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
 }
 
 fn changed(server: &SurveyedServer) -> Vec<&str> {
-    server.settings.iter().filter(|one| one.is_changed).map(|one| one.name.as_str()).collect()
+    server
+        .settings
+        .iter()
+        .filter(|setting| setting.is_changed)
+        .map(|setting| setting.name.as_str())
+        .collect()
 }
 
 fn setting<'a>(server: &'a SurveyedServer, name: &str) -> &'a ServerSetting {
     server.setting(name).unwrap_or_else(|| panic!("{name} of {}", server.version))
+}
+
+/// Every value is what the server itself shows.
+fn assert_values_are_shown(server: &SurveyedServer, cluster: &PrivateServer) {
+    let known = server.settings.iter().filter(|setting| setting.value.is_some());
+    for setting in known.filter(|setting| setting.source != "database") {
+        let sql = format!("SELECT setting FROM pg_settings WHERE name = '{}'", setting.name);
+        assert_eq!(Some(testing::installed::ask(cluster, &sql)), setting.value, "{}", setting.name);
+    }
 }
 
 #[test]
@@ -81,18 +96,16 @@ fn a_server_says_how_it_is_set_and_from_where_and_no_secrets() {
         assert_eq!((text.value.as_ref(), text.default.as_ref()), (None, None));
         assert!(!format!("{server:?}").contains(SECRET));
 
-        // Every value is what the server itself shows.
-        for one in
-            server.settings.iter().filter(|one| one.value.is_some() && one.source != "database")
-        {
-            let sql = format!("SELECT setting FROM pg_settings WHERE name = '{}'", one.name);
-            assert_eq!(Some(testing::installed::ask(&cluster, &sql)), one.value, "{}", one.name);
-        }
+        assert_values_are_shown(&server, &cluster);
         assert_eq!(server.extensions[0].name, "plpgsql");
-        let names: Vec<&str> = server.databases.iter().map(|one| one.name.as_str()).collect();
+        let names: Vec<&str> =
+            server.databases.iter().map(|database| database.name.as_str()).collect();
         assert!(names.contains(&"big") && !names.contains(&"template1"), "{names:?}");
         let size = testing::installed::ask(&cluster, "SELECT pg_database_size('big')").parse().ok();
-        assert_eq!(server.databases.iter().find(|one| one.name == "big").unwrap().bytes, size);
+        assert_eq!(
+            server.databases.iter().find(|database| database.name == "big").unwrap().bytes,
+            size
+        );
     }
 }
 
@@ -111,10 +124,12 @@ fn a_role_that_may_little_gets_what_it_may_see() {
         let port = testing::installed::ask(&cluster, "SHOW port");
         let poor = format!("host='{socket}' port={port} user=poor dbname={}", config.database);
         let (server, unread) = survey(&poor).unwrap();
-        let size = |name: &str| server.databases.iter().find(|one| one.name == name).unwrap().bytes;
+        let size = |name: &str| {
+            server.databases.iter().find(|database| database.name == name).unwrap().bytes
+        };
         assert_eq!(size("closed"), None);
         assert!(size("postgres") > Some(1 << 20));
-        assert!(unread.iter().any(|one| one.why.contains("pg_read_all_settings")), "{unread:?}");
+        assert!(unread.iter().any(|gap| gap.why.contains("pg_read_all_settings")), "{unread:?}");
         assert!(server.bytes("shared_buffers") > Some(0));
         assert!(
             !server.address.contains("poor") && server.address.contains("port="),

@@ -129,7 +129,7 @@ fn who_waits_for_a_row_is_told_with_the_row_and_its_holder() {
         let (a, b) = (find(&tasks, first.pid).unwrap(), find(&tasks, second.pid).unwrap());
         assert_eq!(a.wait_type, "Lock:transactionid");
         assert_eq!(
-            a.blocked_by.iter().map(|it| it.pid).collect::<Vec<_>>(),
+            a.blocked_by.iter().map(|blocked_by| blocked_by.pid).collect::<Vec<_>>(),
             [holder.backend_pid()]
         );
         assert_eq!(a.blocked_by[0].state, "idle in transaction");
@@ -162,7 +162,9 @@ fn blockers(observer: &mut dyn LiveObserver, pid: i32) -> Vec<String> {
     let task = tasks.iter().find(|task| task.session.pid == pid);
     let blockers = task.iter().flat_map(|task| &task.blocked_by);
     blockers
-        .map(|it| format!("{} {}", it.pid, it.prepared.as_deref().unwrap_or(&it.state)))
+        .map(|blocker| {
+            format!("{} {}", blocker.pid, blocker.prepared.as_deref().unwrap_or(&blocker.state))
+        })
         .collect()
 }
 
@@ -312,15 +314,18 @@ fn the_time_of_a_known_mix_of_sessions_adds_up() {
         }
         let mut pids: Vec<i32> = sleepers.iter().map(|sleeper| sleeper.pid).collect();
         pids.extend([idle.backend_pid(), worker.pid]);
-        let seen = collect(cluster, pids, || std::thread::sleep(WINDOW)).unwrap();
-        let time = seen.time.unwrap();
-        let one = time.session_s / 4.0;
-        assert!(one >= WINDOW.as_secs_f64());
-        near(seconds(&seen.waits, "Timeout:PgSleep"), 2.0 * one, 0.05, "sleep");
-        near(seconds(&seen.waits, "Client:ClientRead"), one, 0.05, "idle");
-        near(time.cpu_s + seconds(&seen.waits, "CPU_QUEUE"), one, 0.05, "work");
-        assert!(time.cpu_user_s.unwrap() <= time.cpu_s && time.cpu_s <= one * 1.01, "{time:?}");
-        let all = time.cpu_s + seen.waits.iter().map(Wait::wait_s).sum::<f64>();
+        let collected = collect(cluster, pids, || std::thread::sleep(WINDOW)).unwrap();
+        let time = collected.time.unwrap();
+        let session_share_s = time.session_s / 4.0;
+        assert!(session_share_s >= WINDOW.as_secs_f64());
+        near(seconds(&collected.waits, "Timeout:PgSleep"), 2.0 * session_share_s, 0.05, "sleep");
+        near(seconds(&collected.waits, "Client:ClientRead"), session_share_s, 0.05, "idle");
+        near(time.cpu_s + seconds(&collected.waits, "CPU_QUEUE"), session_share_s, 0.05, "work");
+        assert!(
+            time.cpu_user_s.unwrap() <= time.cpu_s && time.cpu_s <= session_share_s * 1.01,
+            "{time:?}"
+        );
+        let all = time.cpu_s + collected.waits.iter().map(Wait::wait_s).sum::<f64>();
         near(all, time.session_s, 0.05, "everything");
         sleepers.into_iter().chain([worker]).for_each(Session::end);
     });
@@ -336,7 +341,7 @@ fn committing_sessions_wait_for_the_log_and_the_server_counts_it() {
             session.batch(FLUSH_OWN_COUNTERS).unwrap();
         }
         let mut commits = 0;
-        let seen = collect(cluster, pids, || {
+        let collected = collect(cluster, pids, || {
             let workers: Vec<JoinHandle<u64>> = sessions
                 .into_iter()
                 .map(|mut session| {
@@ -354,19 +359,25 @@ fn committing_sessions_wait_for_the_log_and_the_server_counts_it() {
             commits = workers.into_iter().map(|worker| worker.join().unwrap()).sum();
         })
         .unwrap();
-        let log = seen.waits.iter().filter(|wait| wait.class == WaitClass::Log);
-        assert!(log.map(Wait::wait_s).sum::<f64>() > 0.0, "{:?}", seen.waits);
+        let log = collected.waits.iter().filter(|wait| wait.class == WaitClass::Log);
+        assert!(log.map(Wait::wait_s).sum::<f64>() > 0.0, "{:?}", collected.waits);
         // Each commit has at least two records: the row's and its own. Sessions that commit
         // together sync once, and each session at most once.
         let count = |name: &str| {
-            seen.operations.iter().filter(|it| it.name == name).map(|it| it.count).sum::<u64>()
+            collected
+                .operations
+                .iter()
+                .filter(|operation| operation.name == name)
+                .map(|operation| operation.count)
+                .sum::<u64>()
         };
         let syncs = count("WAL sync") + count("IO client backend wal fsync");
-        assert!(count("WAL record") >= 2 * commits, "{commits} {:?}", seen.operations);
+        assert!(count("WAL record") >= 2 * commits, "{commits} {:?}", collected.operations);
         assert!(syncs > 0 && syncs <= commits + 100, "{syncs} of {commits}");
-        let timed =
-            |it: &&observations::Operation| it.name == "WAL sync" || it.name.ends_with("wal fsync");
-        assert!(seen.operations.iter().filter(timed).all(|it| it.wall_s > 0.0));
+        let timed = |operation: &&observations::Operation| {
+            operation.name == "WAL sync" || operation.name.ends_with("wal fsync")
+        };
+        assert!(collected.operations.iter().filter(timed).all(|operation| operation.wall_s > 0.0));
     });
 }
 
@@ -400,7 +411,7 @@ fn the_sync_of_the_log_is_the_servers_own_figure() {
         }
         let mut timed_s = || admin.cell(time).unwrap().unwrap().parse::<f64>().unwrap() / 1e3;
         let before_s = timed_s();
-        let seen = collect(cluster, vec![session.backend_pid()], || {
+        let collected = collect(cluster, vec![session.backend_pid()], || {
             let start = Instant::now();
             while start.elapsed() < WINDOW {
                 session.batch("INSERT INTO t VALUES (1)").unwrap();
@@ -409,7 +420,8 @@ fn the_sync_of_the_log_is_the_servers_own_figure() {
         })
         .unwrap();
         let server_s = timed_s() - before_s;
-        let sync = seen.waits.iter().find(|wait| wait.wait_type.eq_ignore_ascii_case("IO:WALSync"));
+        let sync =
+            collected.waits.iter().find(|wait| wait.wait_type.eq_ignore_ascii_case("IO:WALSync"));
         let Some(sync) = sync else {
             assert!(server_s < 0.1 * WINDOW.as_secs_f64(), "{server_s} s of syncing were not seen");
             println!("SKIPPED: syncing takes no time on this file system");
@@ -421,7 +433,7 @@ fn the_sync_of_the_log_is_the_servers_own_figure() {
         assert!(sync.count.unwrap() > 0);
         // The others are sampled, and say on how many samples they rest.
         let others =
-            seen.waits.iter().filter(|wait| matches!(wait.source, WaitSource::Sampled { .. }));
+            collected.waits.iter().filter(|wait| matches!(wait.source, WaitSource::Sampled { .. }));
         others.for_each(|wait| {
             assert!(
                 wait.source.samples().unwrap() > 0 && wait.source.error_s().unwrap() > 0.0,
@@ -486,7 +498,7 @@ fn the_profile_of_pg_wait_sampling_says_the_same_as_samples() {
                 let samples = window
                     .samples
                     .iter()
-                    .filter(|(it, _)| it.pid == pid && it.wait.is_some() == waiting);
+                    .filter(|(sample, _)| sample.pid == pid && sample.wait.is_some() == waiting);
                 samples.map(|(_, count)| *count as f64).sum::<f64>() * window.sample_s()
             };
             near(of(sleeper.pid, true), window.elapsed.as_secs_f64(), 0.1, source);
@@ -519,7 +531,7 @@ fn samples_are_taken_at_their_rate_or_said_to_be_missed_and_observers_do_not_see
         }
         let activity = other.window().unwrap();
         assert!(activity.cells.iter().all(|cell| !cell.for_client), "{:?}", activity.cells);
-        assert!(activity.processes.iter().any(|it| it.process == "checkpointer"));
+        assert!(activity.processes.iter().any(|process| process.process == "checkpointer"));
     });
 }
 

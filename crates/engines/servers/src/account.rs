@@ -21,7 +21,7 @@ const SCRATCH: [&str; 2] = ["/var/tmp", "/tmp"];
 /// Under whom server processes run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
-    /// Its name; empty for our own when it has none.
+    /// The name; empty for our own when it has none.
     pub name: String,
     uid: libc::uid_t,
     gid: libc::gid_t,

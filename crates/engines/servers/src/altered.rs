@@ -51,12 +51,12 @@ pub fn validate(
         configuration.get(ALLOW_SERVER_SETTINGS).is_some(),
         configuration.get(ALLOW_RESTART).is_some(),
     );
-    let given = [(ALLOW_SERVER_SETTINGS.path(), settings), (ALLOW_RESTART.path(), restart)];
-    let given =
-        given.into_iter().filter(|(_, is_given)| *is_given).map(|(path, _)| path).chain(more);
+    let settings = [(ALLOW_SERVER_SETTINGS.path(), settings), (ALLOW_RESTART.path(), restart)];
+    let path =
+        settings.into_iter().filter(|(_, is_given)| *is_given).map(|(path, _)| path).chain(more);
     let message = "only a server by URL (target.url) needs this permission, a private server \
                    does not";
-    invalid.extend(given.filter(|_| !by_url).map(|path| Invalid::new(path, message)));
+    invalid.extend(path.filter(|_| !by_url).map(|path| Invalid::new(path, message)));
     if by_url && restart && !is_permitted(configuration) {
         let message = "needs target.allow_server_settings = true as well";
         invalid.push(Invalid::new(ALLOW_RESTART.path(), message));
@@ -96,7 +96,7 @@ struct Process {
 /// The settings that a change gives to a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// Those that no session may set: a trial sets the others in its sessions.
+    /// Settings that no session may set: a trial sets the others in its sessions.
     Server,
     /// All, for every session.
     Everyone,
@@ -110,7 +110,7 @@ pub struct Change<'a> {
     pub scope: Scope,
     /// The folder of the run.
     pub run: &'a Path,
-    /// Its stop request.
+    /// The stop request.
     pub cancel: &'a Cancel,
 }
 

@@ -19,8 +19,8 @@ pub fn refusal<S: Hosted>(configuration: &Configuration) -> Option<&'static str>
 ///
 /// # Errors
 /// Never for a record of texts and numbers.
-pub fn attachment(own: &impl Serialize) -> Result<String, EngineError> {
-    serde_json::to_string(own).map_err(|error| EngineError::failed("attaching", error))
+pub fn attachment(serialize: &impl Serialize) -> Result<String, EngineError> {
+    serde_json::to_string(serialize).map_err(|error| EngineError::failed("attaching", error))
 }
 
 /// Reads such a text.

@@ -177,9 +177,10 @@ fn said(program: &str, status: ExitStatus, output: &mut (impl Read + Seek)) -> S
         .min()
         .unwrap_or_default();
     let line = printed[..error].rfind('\n').map_or(0, |end| end + 1);
-    let said: String = without_secrets(printed[line..].trim()).chars().take(SAID_MAX).collect();
+    let characters: String =
+        without_secrets(printed[line..].trim()).chars().take(SAID_MAX).collect();
     let name = program.rsplit('/').next().unwrap_or(program);
-    format!("{name} ended with {status}: {said}")
+    format!("{name} ended with {status}: {characters}")
 }
 
 #[cfg(test)]
@@ -215,13 +216,13 @@ mod tests {
 
     #[test]
     fn a_program_that_a_server_works_for_is_not_silent() {
-        let asked = Cell::new(0);
+        let requests = Cell::new(0);
         let works = || {
-            asked.set(asked.get() + 1);
-            asked.get() < 3
+            requests.set(requests.get() + 1);
+            requests.get() < 3
         };
         let error = run("sleep 1000", &works).unwrap_err().to_string();
-        assert!(error.contains("without progress") && asked.get() == 3, "{error}");
+        assert!(error.contains("without progress") && requests.get() == 3, "{error}");
     }
 
     #[test]

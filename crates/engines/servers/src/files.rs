@@ -205,11 +205,11 @@ const LOG_BYTES_MAX: u64 = 64 << 10;
 pub fn log_since(log: &Path, bytes: u64) -> String {
     let length = log.metadata().map_or(0, |found| found.len());
     let from = bytes.max(length.saturating_sub(LOG_BYTES_MAX));
-    let mut said = Vec::new();
+    let mut sentences = Vec::new();
     let read = File::open(log).and_then(|mut log| {
         log.seek(SeekFrom::Start(from))?;
-        log.take(LOG_BYTES_MAX).read_to_end(&mut said)
+        log.take(LOG_BYTES_MAX).read_to_end(&mut sentences)
     });
     // An unreadable file counts as empty.
-    read.map_or_else(|_| String::new(), |_| String::from_utf8_lossy(&said).into_owned())
+    read.map_or_else(|_| String::new(), |_| String::from_utf8_lossy(&sentences).into_owned())
 }

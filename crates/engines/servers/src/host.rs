@@ -26,7 +26,7 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// The parts of an engine from which its hosts are made.
 pub trait Hosted: Send + Sized + 'static {
-    /// Its private servers, and how it connects.
+    /// The private servers, and how it connects.
     type Product: Product;
     /// The settings that every such engine has.
     const SETTINGS: HostSettings;
@@ -83,13 +83,13 @@ pub struct HostSettings {
 
 /// A trial that is prepared.
 pub struct Trial<'a> {
-    /// Its settings.
+    /// The settings.
     pub configuration: &'a Configuration,
     /// Where its files go.
     pub folders: &'a Folders,
     /// The number of connections that its load opens.
     pub connections: u32,
-    /// Its stop request.
+    /// The stop request.
     pub cancel: &'a Cancel,
 }
 
@@ -105,7 +105,7 @@ impl<'a> Trial<'a> {
 pub struct Target<P: Product> {
     /// The server, if it is a private one.
     pub private: Option<Arc<Mutex<Server<P>>>>,
-    /// Its address and login.
+    /// The address and login.
     pub config: P::Config,
     /// Session settings of the load's connections.
     pub session_settings: Settings,
@@ -125,12 +125,12 @@ impl<P: Product> Target<P> {
     pub fn log_tail(&self) -> Option<String> {
         let server = lock(self.private.as_ref()?);
         // A session notices the end of its server process before the server logs it.
-        let said = wait_for(LAST_WORDS, &Cancel::new(), || {
-            Ok(Some(server.log_since(self.log_bytes)).filter(|said| !said.is_empty()))
+        let wait_for = wait_for(LAST_WORDS, &Cancel::new(), || {
+            Ok(Some(server.log_since(self.log_bytes)).filter(|text| !text.is_empty()))
         })
         .ok()
         .flatten();
-        said.map(|said| last_lines(&said, LOG_LINES))
+        wait_for.map(|wait_for| last_lines(&wait_for, LOG_LINES))
     }
 }
 
@@ -154,23 +154,24 @@ impl<E: Hosted> ServerHost<E> {
 
     /// The private server, running, with the settings of a configuration and put back as it says.
     fn private(&mut self, trial: &Trial<'_>) -> Result<Target<E::Product>, EngineError> {
-        let wanted = options::<E>(trial)?;
+        let options = options::<E>(trial)?;
         let resets = trial.configuration.get(E::SETTINGS.resets);
         // Remove the unusable one first: both use this folder.
         let kept = self.kept.take().filter(|OwnServer { made, server }| {
             // Changes that a trial made to the user's tables cannot be undone.
-            let is_as_made = made.setup.is_none() && !resets.iter().any(|own| own == E::NEW_SERVER);
-            *made == wanted && is_as_made && !lock(server).has_died() && !lock(server).is_spent
+            let is_as_made = made.setup.is_none()
+                && !resets.iter().any(|reset_name| reset_name == E::NEW_SERVER);
+            *made == options && is_as_made && !lock(server).has_died() && !lock(server).is_spent
         });
         let server = match kept {
             Some(OwnServer { server, .. }) => {
                 E::reset(&mut lock(&server), &resets, trial.cancel)?;
                 server
             }
-            None => Arc::new(Mutex::new(Server::create(wanted.clone(), trial.cancel)?)),
+            None => Arc::new(Mutex::new(Server::create(options.clone(), trial.cancel)?)),
         };
         lock(&server).apply(&E::server_settings(trial.configuration), trial.cancel)?;
-        self.kept = Some(OwnServer { made: wanted, server: Arc::clone(&server) });
+        self.kept = Some(OwnServer { made: options, server: Arc::clone(&server) });
         Ok(Target::private(server))
     }
 
@@ -193,7 +194,7 @@ impl<E: Hosted> ServerHost<E> {
 /// Returns where the private servers of these configurations are, if their user cannot enter this
 /// folder. A server by URL has its records there, and no files.
 pub fn other_place<E: Hosted>(configurations: &[&Configuration], folder: &Path) -> Option<PathBuf> {
-    if configurations.iter().any(|own| own.get(E::SETTINGS.url).is_some()) {
+    if configurations.iter().any(|configuration| configuration.get(E::SETTINGS.url).is_some()) {
         return None;
     }
     let user = configurations.first()?.get(E::SETTINGS.user);
@@ -205,8 +206,9 @@ pub fn other_place<E: Hosted>(configurations: &[&Configuration], folder: &Path) 
 fn options<E: Hosted>(trial: &Trial<'_>) -> Result<Options<E::Product>, EngineError> {
     let Trial { configuration, folders, .. } = trial;
     let constants = E::Product::CONSTANTS;
-    let setup = Setup::from_settings(configuration)
-        .map(|own| ServerSetup::new(own, E::server_settings(configuration), constants.shaping));
+    let setup = Setup::from_settings(configuration).map(|setting| {
+        ServerSetup::new(setting, E::server_settings(configuration), constants.shaping)
+    });
     // Volumes are for tables that Steelbench makes: a user's are where the server has its own.
     let volumes = configuration.get(E::SETTINGS.volumes);
     let directory: &PathBuf = match volumes.first().filter(|_| setup.is_some()) {

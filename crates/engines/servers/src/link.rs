@@ -147,8 +147,8 @@ fn run(name: &str, arguments: &[&str]) -> Result<String, EngineError> {
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
     }
-    let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    Err(failed(format!("{name} {}: {said}", arguments.join(" "))))
+    let text = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    Err(failed(format!("{name} {}: {text}", arguments.join(" "))))
 }
 
 /// Finds a program of administrators.

@@ -18,9 +18,9 @@ pub type Sessions<N> = Arc<Mutex<Vec<N>>>;
 
 /// A connection that is logged in.
 pub struct Opened<W, N> {
-    /// Its socket.
+    /// The socket.
     pub stream: Stream,
-    /// Its protocol.
+    /// The protocol.
     pub wire: W,
     /// The server's number of its session.
     pub session: N,

@@ -59,12 +59,12 @@ impl Process {
         Ok(Self { pid, ended })
     }
 
-    /// Its number.
+    /// The number.
     pub fn pid(&self) -> i32 {
         self.pid.as_raw_pid()
     }
 
-    /// Its end, once it has ended.
+    /// The end, once it has ended.
     pub fn ended(&self) -> Option<ExitStatus> {
         *lock(&self.ended)
     }

@@ -40,7 +40,7 @@ pub struct Recipe<'a> {
     pub kind: &'a str,
     /// The version of the server.
     pub version: &'a dyn Display,
-    /// Its identity; a change recreates the template.
+    /// The identity; a change recreates the template.
     pub identity: &'a str,
     /// True if it holds user data, which takes time to load; only some of these are kept.
     pub is_filled: bool,

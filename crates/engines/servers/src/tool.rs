@@ -25,7 +25,7 @@ const FULL: [&str; 2] = ["No space left on device", "Errcode: 28"];
 /// Input and output of a program; `None`: nothing, and what it prints is not kept.
 #[derive(Debug, Default)]
 pub struct Pipes {
-    /// Its standard input.
+    /// The standard input.
     pub input: Option<OwnedFd>,
     /// For its standard output.
     pub output: Option<OwnedFd>,
@@ -47,26 +47,27 @@ pub fn run(
     child::set_variables(&mut command, environment);
     let name = Path::new(command.get_program()).file_name().unwrap_or_default();
     let name = name.to_string_lossy().into_owned();
-    let heard = Heard { stdout: pipes.output.is_none(), stderr: true };
+    let received = Heard { stdout: pipes.output.is_none(), stderr: true };
     let input = match pipes.input {
         Some(input) => input,
         None => File::open(NOTHING).map_err(EngineError::at(Path::new(NOTHING)))?.into(),
     };
     let streams: Streams = [Some(input), pipes.output, None];
-    let ended = child::run(&command, streams, heard, &|| cancel.is_cancelled());
+    let ended = child::run(&command, streams, received, &|| cancel.is_cancelled());
     mark.kill();
     let ended = ended.map_err(|error| EngineError::failed(format!("starting {name}"), error))?;
     if ended.stopped {
         return Err(EngineError::Cancelled);
     }
     if !ended.status.success() {
-        let given = environment.iter().filter_map(|(name, own)| Some((name.clone(), own.clone()?)));
-        let said = child::without(ended.stderr.text().trim(), given);
-        if FULL.iter().any(|words| said.contains(words)) {
+        let variables =
+            environment.iter().filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
+        let text = child::without(ended.stderr.text().trim(), variables);
+        if FULL.iter().any(|words| text.contains(words)) {
             return Err(EngineError::DiskFull { doing: name });
         }
-        let before = said.chars().count().saturating_sub(QUOTED_CHARS_MAX);
-        let end: String = said.chars().skip(before).collect();
+        let before = text.chars().count().saturating_sub(QUOTED_CHARS_MAX);
+        let end: String = text.chars().skip(before).collect();
         return Err(EngineError::failed(name, format!("{}: {end}", ended.status)));
     }
     Ok(ended.used.user_s + ended.used.system_s)

@@ -27,7 +27,7 @@ static PRINTED: LazyLock<Mutex<HashMap<ProgramFile, String>>> = LazyLock::new(Mu
 /// programs use the one for errors.
 ///
 /// # Errors
-/// When the file cannot be read, or the program does not start or end.
+/// When the file cannot be read, or the program does not start or end, or fails.
 pub fn printed_version(program: &Path) -> io::Result<String> {
     let found = program.metadata()?;
     let changed_ns = i128::from(found.ctime()) * 1_000_000_000 + i128::from(found.ctime_nsec());
@@ -37,6 +37,9 @@ pub fn printed_version(program: &Path) -> io::Result<String> {
         return Ok(known.clone());
     }
     let output = answer(Command::new(program).arg("--version"))?;
+    if !output.status.success() {
+        return Err(io::Error::other(output.status.to_string()));
+    }
     let text = [output.stdout, output.stderr].concat();
     let text = String::from_utf8_lossy(&text).into_owned();
     lock(&PRINTED).insert(file, text.clone());
@@ -50,13 +53,14 @@ pub fn versions<K: PartialEq>(
     server: impl Fn(&Configuration) -> K,
     version_of: impl Fn(&Configuration) -> (String, String),
 ) -> EngineVersion {
-    let mut asked: Vec<&Configuration> = Vec::new();
+    let mut distinct: Vec<&Configuration> = Vec::new();
     for configuration in configurations {
-        if asked.iter().all(|known| server(known) != server(configuration)) {
-            asked.push(configuration);
+        if distinct.iter().all(|known| server(known) != server(configuration)) {
+            distinct.push(configuration);
         }
     }
-    let (versions, options): (Vec<String>, Vec<String>) = asked.into_iter().map(version_of).unzip();
+    let (versions, options): (Vec<String>, Vec<String>) =
+        distinct.into_iter().map(version_of).unzip();
     EngineVersion { version: versions.join(", "), options }
 }
 
@@ -69,15 +73,15 @@ mod tests {
     #[test]
     fn a_program_is_asked_again_when_it_has_changed() {
         let folder = tempfile::tempdir().unwrap();
-        let (program, asked) = (folder.path().join("server"), folder.path().join("asked"));
+        let (program, text) = (folder.path().join("server"), folder.path().join("asked"));
         let install = |version: u32| {
-            let text = format!("#!/bin/sh\necho x >> {}\necho {version}\n", asked.display());
+            let text = format!("#!/bin/sh\necho x >> {}\necho {version}\n", text.display());
             let new = folder.path().join("new");
             std::fs::write(&new, text).unwrap();
             std::fs::set_permissions(&new, Permissions::from_mode(0o755)).unwrap();
             std::fs::rename(&new, &program).unwrap();
         };
-        let times = || std::fs::read_to_string(&asked).unwrap().lines().count();
+        let times = || std::fs::read_to_string(&text).unwrap().lines().count();
         install(1);
         assert_eq!(printed_version(&program).unwrap(), "1\n");
         assert_eq!(printed_version(&program).unwrap(), "1\n");

@@ -285,10 +285,10 @@ fn content(connection: &Connection, name: &str, cancel: &Cancel) -> rusqlite::Re
         for column in 0..columns {
             hash = match row.get_ref(column)? {
                 ValueRef::Null => fnv1a_64([0], hash),
-                ValueRef::Integer(own) => fnv1a_64(own.to_le_bytes(), hash ^ 1),
-                ValueRef::Real(own) => fnv1a_64(own.to_le_bytes(), hash ^ 2),
-                ValueRef::Text(own) => fnv1a_64(own.iter().copied(), hash ^ 3),
-                ValueRef::Blob(own) => fnv1a_64(own.iter().copied(), hash ^ 4),
+                ValueRef::Integer(integer) => fnv1a_64(integer.to_le_bytes(), hash ^ 1),
+                ValueRef::Real(real) => fnv1a_64(real.to_le_bytes(), hash ^ 2),
+                ValueRef::Text(text) => fnv1a_64(text.iter().copied(), hash ^ 3),
+                ValueRef::Blob(blob) => fnv1a_64(blob.iter().copied(), hash ^ 4),
             };
         }
         (count, sum) = (count + 1, sum.wrapping_add(hash));

@@ -133,12 +133,13 @@ impl DataFiles {
     fn is_ours(&self, path: &Path) -> bool {
         let folder = |path: &Path| path.parent().and_then(|folder| folder.canonicalize().ok());
         self.lasting()
-            .any(|own| own.file_name() == path.file_name() && folder(&own) == folder(path))
+            .any(|file| file.file_name() == path.file_name() && folder(&file) == folder(path))
     }
 
     /// Not rollback journals, which come and go.
     fn lasting(&self) -> impl Iterator<Item = PathBuf> {
-        self.all_paths().filter(|path| path.extension().is_none_or(|it| it != "db-journal"))
+        self.all_paths()
+            .filter(|path| path.extension().is_none_or(|extension| extension != "db-journal"))
     }
 
     /// Removes the files that were created.
@@ -182,10 +183,10 @@ impl DataFiles {
     /// Opens the connections of a session with this many operations: one for each data file, or one
     /// that all are attached to.
     pub fn connect(&self, operations: usize) -> Result<Vec<Connection>, EngineError> {
-        let own = if self.open == Open::Attached { 1 } else { self.paths.len() };
-        let connections = self.paths[..own].iter().map(|path| self.connect_to(path));
+        let files = if self.open == Open::Attached { 1 } else { self.paths.len() };
+        let connections = self.paths[..files].iter().map(|path| self.connect_to(path));
         let connections = connections.collect::<Result<Vec<_>, _>>()?;
-        for (file, path) in self.paths.iter().enumerate().skip(own) {
+        for (file, path) in self.paths.iter().enumerate().skip(files) {
             let schema = self.schema_of(file);
             connections[0]
                 .execute(&format!("ATTACH DATABASE ?1 AS {schema}"), [path.to_string_lossy()])
@@ -193,7 +194,7 @@ impl DataFiles {
             pragma::apply(&self.pragmas, &connections[0], &schema, false)?;
         }
         for connection in &connections {
-            let statements = operations * (self.paths.len() / own) + OWN_STATEMENTS;
+            let statements = operations * (self.paths.len() / files) + OWN_STATEMENTS;
             connection.set_prepared_statement_cache_capacity(statements);
         }
         Ok(connections)

@@ -59,7 +59,8 @@ impl Engine for Sqlite {
     fn validate(&self, configuration: &Configuration, connections: u32) -> Vec<Invalid> {
         let mut invalid = pragma::validate(configuration);
         invalid.extend(Setup::validate(configuration));
-        let dump = Setup::from_settings(configuration).and_then(|own| setup::validate(&own));
+        let dump =
+            Setup::from_settings(configuration).and_then(|setting| setup::validate(&setting));
         invalid.extend(dump.map(|message| Invalid::new(SETUP_DUMP.path(), message)));
         if pragma::is_exclusive(configuration) && connections > 1 {
             invalid.push(Invalid::new(

@@ -56,9 +56,12 @@ pub fn explain(
 
 /// The plans of the user's statements; they do not depend on the values of parameters, and SQLite
 /// shows no estimates.
-pub fn plans(connection: &Connection, asked: &[PlanRequest]) -> Vec<Result<Planned, NoPlan>> {
-    each(asked, |own| {
-        let text = plan(connection, &own.statement.sql(|number| format!("?{number}")));
+pub fn plans(
+    connection: &Connection,
+    plan_requests: &[PlanRequest],
+) -> Vec<Result<Planned, NoPlan>> {
+    each(plan_requests, |plan_request| {
+        let text = plan(connection, &plan_request.statement.sql(|number| format!("?{number}")));
         match text {
             // An INSERT of values, or a DELETE of all rows.
             Ok(text) if text.is_empty() => Err(NoPlan::NoSteps { engine: "SQLite" }),

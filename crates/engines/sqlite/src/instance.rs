@@ -70,17 +70,17 @@ impl SqliteInstance {
             format!("opening {count} data files on {connections} connections")
         })?;
         let files = DataFiles::create(configuration, place, cancel)?;
-        let own = Setup::from_settings(configuration);
-        if let Some(own) = &own {
-            let template = setup::template(own, &files)?;
+        let settings = Setup::from_settings(configuration);
+        if let Some(settings) = &settings {
+            let template = setup::template(settings, &files)?;
             let from = File::open(&template);
             let copied = from.and_then(|mut from| std::io::copy(&mut from, &mut &files.handles[0]));
             copied.map_err(EngineError::at(&files.paths[0]))?;
         }
         for (number, path) in files.paths.iter().enumerate() {
-            files.open(path, number > 0 || own.is_none())?;
+            files.open(path, number > 0 || settings.is_none())?;
         }
-        let is_set_up = own.is_some();
+        let is_set_up = settings.is_some();
         Ok(Self {
             files: Arc::new(files),
             operations: OnceLock::new(),
@@ -172,7 +172,7 @@ impl SqliteInstance {
     ) -> Result<(), EngineError> {
         let table = &work.tables[fill.table];
         let filler = dialect.filler(table)?;
-        let own = fill.columns.len() + 1;
+        let parameters_per_row = fill.columns.len() + 1;
         fill.columns.extend(table.filler().map(|(column, _)| column.name));
         let insert = Operation::Insert { table: fill.table, columns: fill.columns.clone() };
         let insert = dialect.statement(&insert, work)?;
@@ -180,7 +180,7 @@ impl SqliteInstance {
         connection.execute_batch("BEGIN").map_err(failed)?;
         let mut insert = connection.prepare(&insert).map_err(failed)?;
         if table.filler().is_some() {
-            insert.raw_bind_parameter(own, filler.as_slice()).map_err(failed)?;
+            insert.raw_bind_parameter(parameters_per_row, filler.as_slice()).map_err(failed)?;
         }
         let columns: Vec<&Column> =
             fill.columns.iter().filter_map(|name| table.column(name)).collect();
@@ -373,16 +373,16 @@ impl Explainer for SqliteInstance {
 
     fn plans(
         &self,
-        asked: &[PlanRequest],
+        plan_requests: &[PlanRequest],
     ) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
-        Ok(explain::plans(&self.files.connect_one()?, asked))
+        Ok(explain::plans(&self.files.connect_one()?, plan_requests))
     }
 }
 
 /// Adds up what the sessions recorded.
 struct Collector {
     files: Arc<DataFiles>,
-    /// Those that were there at the start.
+    /// Tables that existed at the start.
     identities: Vec<Identity>,
     total: Arc<Mutex<Totals>>,
     /// Bytes that this process had read from storage at the start.

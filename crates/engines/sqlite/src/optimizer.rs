@@ -43,7 +43,7 @@ pub static OPTIMIZER: Optimizer = Optimizer {
 
 fn read(results: &Results) -> Result<Plan, PlanError> {
     let cell = |row: &[Option<String>], at: usize| row.get(at).cloned().flatten();
-    let number = |row: &[Option<String>], at| cell(row, at).and_then(|own| own.parse().ok());
+    let number = |row: &[Option<String>], at| cell(row, at).and_then(|cell| cell.parse().ok());
     let rows = results.before.iter().chain([&results.last]);
     let steps: Vec<Step> = rows
         .filter_map(|row| {

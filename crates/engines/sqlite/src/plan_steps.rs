@@ -10,7 +10,7 @@ use sql::Syntax;
 /// A row of EXPLAIN QUERY PLAN.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Step {
-    /// Its number.
+    /// The number.
     pub id: i64,
     /// The number of the step that it belongs to; 0: none.
     pub parent: i64,
@@ -113,8 +113,9 @@ fn automatic(operator: &Operator) -> Option<MissingIndex> {
         return None;
     }
     let conditions = operator.predicates.first()?.text.split(" AND ");
-    let (equal, other): (Vec<&str>, Vec<&str>) = conditions.partition(|one| one.ends_with("=?"));
-    let column = |one: &&str| one.trim_end_matches(['=', '?', '<', '>']).to_owned();
+    let (equal, other): (Vec<&str>, Vec<&str>) =
+        conditions.partition(|condition| condition.ends_with("=?"));
+    let column = |text: &&str| text.trim_end_matches(['=', '?', '<', '>']).to_owned();
     Some(MissingIndex {
         object: operator.objects.first()?.clone(),
         impact: None,
@@ -143,13 +144,13 @@ mod tests {
         let full = |name: &str| if name == "o" { "orders".into() } else { name.to_owned() };
         let plan = plan_of_steps(&steps, full).unwrap();
         let operators = plan.operators();
-        let seen: Vec<(usize, Kind, String)> = operators
+        let steps: Vec<(usize, Kind, String)> = operators
             .iter()
-            .map(|(depth, one)| {
+            .map(|(depth, operator)| {
                 (
                     *depth,
-                    one.kind,
-                    one.objects.first().map(plans::Object::label).unwrap_or_default(),
+                    operator.kind,
+                    operator.objects.first().map(plans::Object::label).unwrap_or_default(),
                 )
             })
             .collect();
@@ -162,7 +163,7 @@ mod tests {
             (2, Kind::IndexSeek, "i (\"i 1\")"),
             (1, Kind::Sort, ""),
         ];
-        assert_eq!(seen, expected.map(|(depth, kind, name)| (depth, kind, name.to_owned())));
+        assert_eq!(steps, expected.map(|(depth, kind, name)| (depth, kind, name.to_owned())));
         assert_eq!(operators[5].1.access, Some(Access::Seek));
         assert_eq!(plan.missing_indexes.len(), 1);
         assert_eq!(plan.missing_indexes[0].equality, ["zip", "city"]);

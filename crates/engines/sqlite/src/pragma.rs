@@ -10,9 +10,9 @@ use rusqlite::Connection;
 /// How a PRAGMA's value is written and read back.
 #[derive(Debug, Clone, Copy)]
 enum Form {
-    /// One of these words; SQLite answers with the word.
+    /// A choice of words; SQLite answers with the word.
     Word(&'static [&'static str]),
-    /// One of these words; SQLite answers with the position.
+    /// A choice of words; SQLite answers with the position.
     Position(&'static [&'static str]),
     /// A whole number.
     Number,
@@ -42,7 +42,7 @@ const PRAGMAS: &[(&str, Form)] = &[
     ("threads", Number),
 ];
 
-/// Those that are kept in the file: given once, while it is empty. The others are given on every
+/// Pragmas that are kept in the file: given once, while it is empty. The others are given on every
 /// connection.
 const OF_THE_FILE: [&str; 2] = ["page_size", "auto_vacuum"];
 
@@ -146,11 +146,11 @@ pub struct Pragma {
 
 /// The settings of a configuration that [`validate`] has accepted.
 pub fn from_settings(configuration: &Configuration) -> Vec<Pragma> {
-    let wanted = PRAGMAS.iter().filter_map(|(name, form)| {
-        let (given, answer) = form.wanted(configuration.value(&format!("{PREFIX}{name}"))?).ok()?;
-        Some(Pragma { name, given, answer })
+    let pragma = PRAGMAS.iter().filter_map(|(name, form)| {
+        let (value, answer) = form.wanted(configuration.value(&format!("{PREFIX}{name}"))?).ok()?;
+        Some(Pragma { name, given: value, answer })
     });
-    wanted.collect()
+    pragma.collect()
 }
 
 /// Applies the settings of a connection to a data file (`schema`: `main` or the name of an attached
@@ -161,52 +161,52 @@ pub fn apply(
     schema: &str,
     is_new: bool,
 ) -> Result<(), EngineError> {
-    for Pragma { name, given, .. } in
-        pragmas.iter().filter(|one| is_new || !OF_THE_FILE.contains(&one.name))
+    for Pragma { name, given: value, .. } in
+        pragmas.iter().filter(|pragma| is_new || !OF_THE_FILE.contains(&pragma.name))
     {
         connection
-            .pragma_update(Some(schema), name, given)
-            .map_err(|error| failed(format!("setting {PREFIX}{name} = {given}"), &error))?;
+            .pragma_update(Some(schema), name, value)
+            .map_err(|error| failed(format!("setting {PREFIX}{name} = {value}"), &error))?;
     }
-    if is_new && pragmas.iter().any(|one| OF_THE_FILE.contains(&one.name)) {
+    if is_new && pragmas.iter().any(|pragma| OF_THE_FILE.contains(&pragma.name)) {
         // The first page fixes them, and in most journal modes nothing has written it yet.
         connection
             .execute_batch("BEGIN IMMEDIATE; COMMIT")
             .map_err(|error| failed("writing the first page".into(), &error))?;
     }
     // Read back last: one setting can change the effect of another.
-    for Pragma { name, given, answer } in pragmas {
+    for Pragma { name, given: value, answer } in pragmas {
         let got = get(connection, schema, name)?;
         if !got.eq_ignore_ascii_case(answer) {
             let setting = format!("{PREFIX}{name}");
-            return Err(EngineError::SettingIgnored { setting, wanted: given.clone(), got });
+            return Err(EngineError::SettingIgnored { setting, wanted: value.clone(), got });
         }
     }
     Ok(())
 }
 
-/// Those that last in a file, as given.
+/// Pragmas that last in a file, as text.
 pub fn kept(pragmas: &[Pragma]) -> String {
-    let given = pragmas
+    let text = pragmas
         .iter()
-        .filter(|own| OF_THE_FILE.contains(&own.name) || own.name == "journal_mode")
-        .map(|own| [own.name, " = ", &own.given, "\n"].concat());
-    given.collect()
+        .filter(|pragma| OF_THE_FILE.contains(&pragma.name) || pragma.name == "journal_mode")
+        .map(|pragma| [pragma.name, " = ", &pragma.given, "\n"].concat());
+    text.collect()
 }
 
 /// Applies settings that are stored in the file to a file that has data, where they differ: this
 /// rewrites the file, which is not possible with a log.
 pub fn rebuild(pragmas: &[Pragma], connection: &Connection) -> rusqlite::Result<()> {
     let mut differs = false;
-    for Pragma { name, given, answer } in
-        pragmas.iter().filter(|one| OF_THE_FILE.contains(&one.name))
+    for Pragma { name, given: value, answer } in
+        pragmas.iter().filter(|pragma| OF_THE_FILE.contains(&pragma.name))
     {
         let has: Option<String> =
             connection.pragma_query_value(None, name, |row| Ok(text_of(row.get_ref(0)?)))?;
         if has.as_ref() != Some(answer) {
             differs = true;
             connection.pragma_update(None, "journal_mode", "delete")?;
-            connection.pragma_update(None, name, given)?;
+            connection.pragma_update(None, name, value)?;
         }
     }
     if differs { connection.execute_batch("VACUUM") } else { Ok(()) }

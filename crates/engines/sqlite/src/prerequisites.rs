@@ -34,9 +34,9 @@ fn refused(pragmas: &[Pragma]) -> Option<Invalid> {
     let folder = tempfile::tempdir().ok()?;
     let connection = connection::open(&folder.path().join("try.db"), false).ok()?;
     match apply(pragmas, &connection, "main", true) {
-        Err(EngineError::SettingIgnored { setting, wanted, got }) => Some(Invalid::new(
+        Err(EngineError::SettingIgnored { setting, wanted: expected, got }) => Some(Invalid::new(
             setting,
-            format!("SQLite does not accept {wanted}: it reports {got}"),
+            format!("SQLite does not accept {expected}: it reports {got}"),
         )),
         _ => None,
     }

@@ -54,26 +54,26 @@ impl FileReader {
     /// When it cannot be opened, or is not a database.
     pub fn open(
         path: &Path,
-        given: Vec<ScriptStatement>,
+        script_statements: Vec<ScriptStatement>,
         limits: QueryLimits,
         stop: &Stop,
     ) -> Result<Self, ServerError> {
-        let said = |error: Error| ServerError::new(format!("cannot open it: {error}"));
+        let text = |error: Error| ServerError::new(format!("cannot open it: {error}"));
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut connection = Connection::open_with_flags(path, flags).map_err(said)?;
-        connection.busy_timeout(PATIENCE).map_err(said)?;
+        let mut connection = Connection::open_with_flags(path, flags).map_err(text)?;
+        connection.busy_timeout(PATIENCE).map_err(text)?;
         let until = Arc::new(Mutex::new(Instant::now() + RUN_MAX));
-        let (asked, limit) = (stop.clone(), Arc::clone(&until));
+        let (stop_flag, limit) = (stop.clone(), Arc::clone(&until));
         connection
             .progress_handler(
                 STEPS,
-                Some(move || asked.is_asked() || Instant::now() > *engine::lock(&limit)),
+                Some(move || stop_flag.is_asked() || Instant::now() > *engine::lock(&limit)),
             )
-            .map_err(said)?;
+            .map_err(text)?;
         connection
             .execute_batch("PRAGMA query_only = on; SELECT count(*) FROM sqlite_schema")
-            .map_err(said)?;
-        Ok(Self { connection, given, limits, stop: stop.clone(), until })
+            .map_err(text)?;
+        Ok(Self { connection, given: script_statements, limits, stop: stop.clone(), until })
     }
 
     /// Stops work that takes longer than this from now on.
@@ -85,21 +85,24 @@ impl FileReader {
     fn statements(&self, snapshot: &mut Snapshot) {
         let begun = Instant::now();
         let mut known: BTreeMap<String, usize> = BTreeMap::new();
-        for given in &self.given {
-            let at = *known.entry(fingerprint(&given.text, &RULES)).or_insert_with(|| {
-                let (digest, text) = (given.place.clone(), given.text.clone());
-                snapshot.statements.push(Statement {
-                    digest,
-                    text,
-                    is_top: true,
-                    ..Statement::default()
+        for script_statement in &self.given {
+            let at =
+                *known.entry(fingerprint(&script_statement.text, &RULES)).or_insert_with(|| {
+                    let (digest, text) =
+                        (script_statement.place.clone(), script_statement.text.clone());
+                    snapshot.statements.push(Statement {
+                        digest,
+                        text,
+                        is_top: true,
+                        ..Statement::default()
+                    });
+                    snapshot.statements.len() - 1
                 });
-                snapshot.statements.len() - 1
-            });
             let left = RUNS_MAX.saturating_sub(begun.elapsed()).min(RUN_MAX);
             let statement = &mut snapshot.statements[at];
-            if let Err(why) = self.run(statement, &given.text, left) {
-                let (what, why) = (format!("counters of {}", given.place), why.to_string());
+            if let Err(why) = self.run(statement, &script_statement.text, left) {
+                let (what, why) =
+                    (format!("counters of {}", script_statement.place), why.to_string());
                 snapshot.unread.push(Unread { what, why });
             }
         }
@@ -111,11 +114,11 @@ impl FileReader {
             return Err(NotRun::Command);
         }
         self.limit(time);
-        let said = |error: Error| match error.sqlite_error_code() {
+        let not_run = |error: Error| match error.sqlite_error_code() {
             Some(rusqlite::ErrorCode::OperationInterrupted) => NotRun::Stopped { after: time },
             _ => NotRun::Refused { message: message(error) },
         };
-        let mut prepared = self.connection.prepare(text).map_err(said)?;
+        let mut prepared = self.connection.prepare(text).map_err(not_run)?;
         if !prepared.readonly() {
             return Err(NotRun::Writes);
         }
@@ -124,7 +127,7 @@ impl FileReader {
         }
         let (begun, mut count) = (Instant::now(), 0_u64);
         let mut rows = prepared.raw_query();
-        while rows.next().map_err(said)?.is_some() {
+        while rows.next().map_err(not_run)?.is_some() {
             count += 1;
         }
         drop(rows);
@@ -249,7 +252,8 @@ impl FileReader {
     fn sample_columns(&self, tables: &mut [Table]) -> Result<(), Error> {
         for table in tables.iter_mut().filter(|table| !table.columns.is_empty()) {
             self.limit(SAMPLE_MAX);
-            let names: Vec<&str> = table.columns.iter().map(|one| one.name.as_str()).collect();
+            let names: Vec<&str> =
+                table.columns.iter().map(|column| column.name.as_str()).collect();
             let counts: Vec<String> =
                 names.iter().map(|name| format!("count(DISTINCT {name})")).collect();
             let sql = format!(
@@ -286,12 +290,12 @@ impl FileReader {
                 .iter()
                 .flat_map(|text| text.split_whitespace().map_while(|word| word.parse().ok()))
                 .collect();
-            let known = table.indexes.iter().find(|one| Some(&one.name) == index.as_ref());
+            let known = table.indexes.iter().find(|entry| Some(&entry.name) == index.as_ref());
             let rows = figures.first().copied();
             let each = figures.get(1..).and_then(<[f64]>::last).filter(|each| **each > 0.0);
             table.statistics.push(TableStatistics {
-                columns: known.map_or_else(Vec::new, |one| {
-                    one.keys.iter().map(|key| key.column.clone()).collect()
+                columns: known.map_or_else(Vec::new, |entry| {
+                    entry.keys.iter().map(|key| key.column.clone()).collect()
                 }),
                 name: index.unwrap_or(name),
                 rows,
@@ -388,7 +392,7 @@ fn add_condition(plan: &mut Plan, text: &str) {
         .into_iter()
         .map(|(_, operator)| operator)
         .filter(|operator| operator.access.is_some())
-        .map(|one| one.kind)
+        .map(|operator| operator.kind)
         .collect();
     if reads != [Kind::TableScan] {
         return;
@@ -413,7 +417,7 @@ enum NotRun {
     /// It changes the database.
     #[error("not run, because it writes")]
     Writes,
-    /// Its values are not known.
+    /// The values are not known.
     #[error("not run, because it has parameters without values")]
     Parameters,
     /// SQLite refuses.

@@ -76,8 +76,8 @@ impl Reading {
         let mut sample = Sample::new(columns.iter().cloned(), all);
         let blocks = rows_max.div_ceil(BLOCK_ROWS).max(1);
         let block = rows_max.div_ceil(blocks).max(1);
-        let rowid = ["rowid", "_rowid_", "oid"].into_iter().find(|own| {
-            *has_rowids && !columns.iter().any(|column| column.eq_ignore_ascii_case(own))
+        let rowid = ["rowid", "_rowid_", "oid"].into_iter().find(|text| {
+            *has_rowids && !columns.iter().any(|column| column.eq_ignore_ascii_case(text))
         });
         let Some(rowid) = rowid.filter(|_| all > rows_max) else {
             // The first of every `every` blocks.
@@ -114,7 +114,7 @@ impl Reading {
         connection: &Connection,
         sql: &str,
         parameters: impl Params,
-        wanted: impl Fn(u64) -> bool,
+        is_sampled: impl Fn(u64) -> bool,
         sample: &mut Sample,
     ) -> Result<(), EngineError> {
         let mut select = connection.prepare(sql).map_err(self.failed())?;
@@ -122,7 +122,7 @@ impl Reading {
         let mut rows = select.query(parameters).map_err(self.failed())?;
         let mut number = 0;
         while let Some(row) = rows.next().map_err(self.failed())? {
-            if wanted(number) {
+            if is_sampled(number) {
                 let cells: Result<Vec<_>, _> =
                     (0..columns).map(|at| row.get_ref(at).map(cell)).collect();
                 let cells = cells.map_err(self.failed())?;

@@ -28,7 +28,7 @@ const RETRIES_MAX: u32 = 100;
 /// An operation, ready to run.
 #[derive(Debug)]
 pub struct Compiled {
-    /// Its statement for each data file; SQLite's statement cache does the rest.
+    /// The statement for each data file; SQLite's statement cache does the rest.
     pub sql: Vec<String>,
     /// True if its results keep all rows.
     pub keeps_rows: bool,
@@ -49,18 +49,18 @@ pub struct Totals {
 
 impl Totals {
     /// Adds what a session recorded in a part.
-    fn add(&mut self, part: usize, own: &Tallies) {
-        self.tallies.add(own);
+    fn add(&mut self, part: usize, other: &Tallies) {
+        self.tallies.add(other);
         if self.parts.len() <= part {
             self.parts.resize_with(part + 1, Tallies::default);
         }
-        self.parts[part].add(own);
+        self.parts[part].add(other);
     }
 }
 
 /// The connections of one thread.
 pub struct SqliteSession {
-    /// One for each data file, or one that all are attached to.
+    /// A connection for each data file, or one that all are attached to.
     connections: Vec<Connection>,
     files: Arc<DataFiles>,
     operations: Arc<[Compiled]>,
@@ -179,7 +179,7 @@ impl SqliteSession {
         &self,
         statement: Statement<'_>,
         parameters: &[Parameter],
-        wanted: bool,
+        with_rows: bool,
     ) -> Result<Done, EngineError> {
         let connection = self.connection(0);
         let mut done = Done::default();
@@ -190,7 +190,7 @@ impl SqliteSession {
             _ => false,
         };
         let mut run_to_end = |statement: &mut rusqlite::Statement<'_>| {
-            done.results.extend(results_of(statement, parameters, wanted, keeps_rows)?);
+            done.results.extend(results_of(statement, parameters, with_rows, keeps_rows)?);
             Ok(())
         };
         if let Some(limit) = &self.limit {
@@ -292,7 +292,7 @@ fn run(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
 fn results_of(
     statement: &mut rusqlite::Statement<'_>,
     parameters: &[Parameter],
-    wanted: bool,
+    with_rows: bool,
     keeps_rows: bool,
 ) -> rusqlite::Result<Option<Results>> {
     for (number, parameter) in (1..).zip(parameters) {
@@ -305,12 +305,12 @@ fn results_of(
         }?;
     }
     let mut results = Results::default();
-    if wanted {
+    if with_rows {
         results.columns = statement.column_names().map(str::to_owned).collect();
     }
     let mut rows = statement.raw_query();
     while let Some(row) = rows.next()? {
-        if wanted {
+        if with_rows {
             let cells = (0..results.columns.len())
                 .map(|at| Ok(text_of(row.get_ref(at)?)))
                 .collect::<rusqlite::Result<_>>()?;

@@ -166,7 +166,7 @@ fn execute(
 ) -> Result<(), StatementError> {
     let sql = variables.map_or_else(
         || Ok(sql.to_owned()),
-        |own| substituted(sql, own, Syntax::Sqlite, Unset::IsError),
+        |variable| substituted(sql, variable, Syntax::Sqlite, Unset::IsError),
     )?;
     let mut batch = Batch::new(connection, &sql);
     while let Some(mut statement) = batch.next()? {

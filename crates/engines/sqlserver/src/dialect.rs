@@ -338,34 +338,34 @@ mod tests {
     #[test]
     fn compression_and_the_order_of_keys_are_options_of_what_holds_the_rows() {
         let columns = || vec![Column::new("id", DataType::BigInt)];
-        let own = |compression: &str, sequential_key| MssqlDialect {
+        let dialect = |compression: &str, sequential_key| MssqlDialect {
             compression: Some(compression.into()),
             sequential_key,
             integers: Vec::new(),
         };
-        let created = own("page", Some(true)).create(&table(columns(), &["id"])).unwrap();
+        let created = dialect("page", Some(true)).create(&table(columns(), &["id"])).unwrap();
         assert_eq!(
             created,
             ["CREATE TABLE [t] ([id] bigint NOT NULL, CONSTRAINT [pk_t] PRIMARY KEY CLUSTERED \
               ([id]) WITH (FILLFACTOR = 90, DATA_COMPRESSION = PAGE, OPTIMIZE_FOR_SEQUENTIAL_KEY \
               = ON))"]
         );
-        let created = own("row", None).create(&table(columns(), &[])).unwrap();
+        let created = dialect("row", None).create(&table(columns(), &[])).unwrap();
         assert_eq!(
             created,
             ["CREATE TABLE [t] ([id] bigint NOT NULL) WITH (DATA_COMPRESSION = ROW)"]
         );
         let heap = table(columns(), &[]);
         assert_eq!(
-            own("page", None).settled(&heap).unwrap(),
+            dialect("page", None).settled(&heap).unwrap(),
             "ALTER TABLE [t] REBUILD WITH (DATA_COMPRESSION = PAGE)"
         );
         assert_eq!(
-            own("columnstore", None).settled(&heap).unwrap(),
+            dialect("columnstore", None).settled(&heap).unwrap(),
             "ALTER INDEX [columns_t] ON [t] REORGANIZE WITH (COMPRESS_ALL_ROW_GROUPS = ON)"
         );
-        assert_eq!(own("page", None).settled(&table(columns(), &["id"])), None);
-        let created = own("columnstore", None).create(&table(columns(), &["id"])).unwrap();
+        assert_eq!(dialect("page", None).settled(&table(columns(), &["id"])), None);
+        let created = dialect("columnstore", None).create(&table(columns(), &["id"])).unwrap();
         assert!(
             created[0].contains("PRIMARY KEY NONCLUSTERED ([id]) WITH (FILLFACTOR = 90))"),
             "{created:?}"

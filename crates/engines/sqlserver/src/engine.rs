@@ -43,8 +43,8 @@ impl Engine for SqlServer {
     fn version(&self, configurations: &[&Configuration], stop: &Stop) -> EngineVersion {
         servers::versions(
             configurations,
-            |own: &Configuration| own.get(settings::URL),
-            |own| version(own, stop),
+            |configuration: &Configuration| configuration.get(settings::URL),
+            |configuration| version(configuration, stop),
         )
     }
 

@@ -16,7 +16,7 @@ mod by_url;
 mod dialect;
 mod engine;
 /// Shared with the stand-in, which refuses what exceeds them.
-#[cfg(test)]
+#[cfg(all(test, feature = "driver"))]
 #[path = "../../../../xtask/sqlserver_stand_in/src/limits.rs"]
 mod limits;
 #[cfg(feature = "driver")]

@@ -140,8 +140,9 @@ mod tests {
     fn a_password_a_change_that_is_not_permitted_and_too_small_files_are_objected_to() {
         let objections = |settings: &[(&str, Value)]| -> Vec<String> {
             let settings = settings.iter().map(|(path, value)| ((*path).to_owned(), value.clone()));
-            let own = Configuration { settings: settings.collect(), ..Configuration::default() };
-            validate(&own).into_iter().map(|one| one.path).collect()
+            let configuration =
+                Configuration { settings: settings.collect(), ..Configuration::default() };
+            validate(&configuration).into_iter().map(|validate| validate.path).collect()
         };
         let url = |url: &str| ("target.url", Value::Text(url.to_owned()));
         let degree = ("target.settings.max_degree_of_parallelism", Value::Integer(1));

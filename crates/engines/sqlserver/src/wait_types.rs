@@ -229,8 +229,8 @@ mod tests {
     }
     #[test]
     fn lists_each_name_once_and_can_be_switched() {
-        let benign = WAIT_TYPES.iter().filter(|one| one.benign.is_some());
-        let names: Vec<_> = benign.map(|one| one.name).collect();
+        let benign = WAIT_TYPES.iter().filter(|wait_type| wait_type.benign.is_some());
+        let names: Vec<_> = benign.map(|wait_type| wait_type.name).collect();
         let unique: BTreeSet<_> = names.iter().collect();
         assert_eq!((names.len(), unique.len()), (LISTED, LISTED));
         assert_eq!(BENIGN_VERSION, "2026-03-21");

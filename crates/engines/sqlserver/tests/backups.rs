@@ -24,19 +24,19 @@ fn request(workers: u32, folder: Option<&str>) -> BackupRequest {
     }
 }
 
-fn take(own: &dyn Instance, request: &BackupRequest) -> Backup {
-    own.background_work().unwrap().take(request, &Cancel::new()).unwrap()
+fn take(instance: &dyn Instance, request: &BackupRequest) -> Backup {
+    instance.background_work().unwrap().take(request, &Cancel::new()).unwrap()
 }
 
 /// The number of databases with the name of a restore.
-fn restored(own: &dyn Instance) -> bool {
-    let mut set = own.connect(1).unwrap();
+fn restored(instance: &dyn Instance) -> bool {
+    let mut set = instance.connect(1).unwrap();
     let sql = "SELECT CAST(DB_ID(N'steelbench_restored') AS int) AS id";
     ask(set.as_mut(), 0, &text(sql)).unwrap().remove(0).last[0].is_some()
 }
 
-fn run(own: &dyn Instance, sql: &str) {
-    let mut set = own.connect(1).unwrap();
+fn run(instance: &dyn Instance, sql: &str) {
+    let mut set = instance.connect(1).unwrap();
     ask(set.as_mut(), 0, &text(sql)).unwrap();
 }
 
@@ -51,11 +51,11 @@ fn a_backup_is_striped_compressed_restored_and_equal() {
         ],
     ] {
         let instance = prepare(&url, settings, DataType::BigInt).unwrap();
-        let own = instance.as_ref();
-        run(own, "INSERT INTO orders (id, amount) VALUES (1, 7), (2, 8), (3, 9)");
-        let work = own.background_work().unwrap();
+        let live = instance.as_ref();
+        run(live, "INSERT INTO orders (id, amount) VALUES (1, 7), (2, 8), (3, 9)");
+        let work = live.background_work().unwrap();
         let request = request(2, Some("/var/backups/"));
-        let backup = take(own, &request);
+        let backup = take(live, &request);
         // The stand-in compresses to a quarter.
         assert_eq!(backup.server_bytes, Some(backup.data_bytes / 4));
         let found = work.restore(&request, &backup, &request.folder, &Cancel::new()).unwrap();
@@ -67,9 +67,9 @@ fn a_backup_is_striped_compressed_restored_and_equal() {
         let times = [found.placed_s, found.first_query_s, found.consistent_s];
         assert!(times.is_sorted(), "{times:?}");
         // What was restored is gone, and the next backup replaces the files.
-        assert!(!restored(own));
+        assert!(!restored(live));
         work.discard(&backup).unwrap();
-        take(own, &request);
+        take(live, &request);
         work.restore(&request, &backup, &request.folder, &Cancel::new()).unwrap();
         instance.remove().unwrap();
     }
@@ -78,12 +78,12 @@ fn a_backup_is_striped_compressed_restored_and_equal() {
 #[test]
 fn another_ones_files_and_database_are_not_touched() {
     let Some(url) = sql_server_stand_in(&[]) else { return };
-    let own = prepare(&url, &[], DataType::BigInt).unwrap();
-    let work = own.background_work().unwrap();
+    let prepare = prepare(&url, &[], DataType::BigInt).unwrap();
+    let work = prepare.background_work().unwrap();
     let request = request(1, None);
     let file = "steelbench_background_1.bak";
     run(
-        own.as_ref(),
+        prepare.as_ref(),
         &format!("BACKUP DATABASE [steelbench] TO DISK = N'{file}' WITH MEDIANAME = N'payroll'"),
     );
     let error = work.take(&request, &Cancel::new()).unwrap_err().to_string();
@@ -93,27 +93,27 @@ fn another_ones_files_and_database_are_not_touched() {
         on_server: OnServer { folder: Some(r"E:\backups".into()), ..OnServer::default() },
         ..request
     };
-    let backup = take(own.as_ref(), &elsewhere);
-    run(own.as_ref(), "CREATE DATABASE [steelbench_restored]");
+    let backup = take(prepare.as_ref(), &elsewhere);
+    run(prepare.as_ref(), "CREATE DATABASE [steelbench_restored]");
     let error = work.restore(&elsewhere, &backup, &elsewhere.folder, &Cancel::new());
     let error = error.unwrap_err().to_string();
     assert!(error.contains("did not create it"), "{error}");
-    assert!(restored(own.as_ref()));
-    own.remove().unwrap();
+    assert!(restored(prepare.as_ref()));
+    prepare.remove().unwrap();
 }
 
 /// The database of a restore that was killed is dropped with ours, which says that it is ours.
 #[test]
 fn a_restored_database_that_was_left_is_dropped_with_ours() {
     let Some(url) = sql_server_stand_in(&[]) else { return };
-    let own = prepare(&url, &[], DataType::BigInt).unwrap();
+    let prepared = prepare(&url, &[], DataType::BigInt).unwrap();
     let note = "EXEC [steelbench].sys.sp_addextendedproperty @name = N'steelbench restores to', \
                 @value = N'steelbench_restored'";
-    run(own.as_ref(), note);
-    run(own.as_ref(), "CREATE DATABASE [steelbench_restored]");
-    assert!(restored(own.as_ref()));
-    own.remove().unwrap();
-    let own = prepare(&url, &[], DataType::BigInt).unwrap();
-    assert!(!restored(own.as_ref()));
-    own.remove().unwrap();
+    run(prepared.as_ref(), note);
+    run(prepared.as_ref(), "CREATE DATABASE [steelbench_restored]");
+    assert!(restored(prepared.as_ref()));
+    prepared.remove().unwrap();
+    let prepare = prepare(&url, &[], DataType::BigInt).unwrap();
+    assert!(!restored(prepare.as_ref()));
+    prepare.remove().unwrap();
 }

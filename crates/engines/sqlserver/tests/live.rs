@@ -143,12 +143,12 @@ fn every_statement_of_targets_runs_on_a_live_server() {
     let engine = testing::engine("sqlserver");
     for settings in targets {
         println!("{settings:?}");
-        let own = configuration(&url, &settings);
+        let configuration = configuration(&url, &settings);
         let footprint = engine::Footprint::default();
-        let need = Need { configuration: &own, connections: 3, footprint };
+        let need = Need { configuration: &configuration, connections: 3, footprint };
         let found = engine.preflight(&[need], &folders(), &Cancel::new().stop());
         assert!(found.missing.is_empty() && found.invalid.is_empty(), "{found:?}");
-        let instance = engine.host(folders()).prepare(&own, 3, &Cancel::new()).unwrap();
+        let instance = engine.host(folders()).prepare(&configuration, 3, &Cancel::new()).unwrap();
         check(instance.as_ref());
         instance.remove().unwrap();
     }
@@ -168,9 +168,9 @@ fn cold_caches_are_reached_on_a_live_server() {
     };
     let settings =
         [("target.cache", word("cold")), ("target.allow_server_settings", Value::Bool(true))];
-    let own = configuration(&url, &settings);
+    let configuration = configuration(&url, &settings);
     let engine = testing::engine("sqlserver");
-    let instance = engine.host(folders()).prepare(&own, 3, &Cancel::new()).unwrap();
+    let instance = engine.host(folders()).prepare(&configuration, 3, &Cancel::new()).unwrap();
     instance.tables().unwrap().create(work()).unwrap();
     let cold = instance.settle(CacheState::Cold).unwrap();
     assert!(cold.verified, "{cold:?}");

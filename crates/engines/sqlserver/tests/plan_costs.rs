@@ -65,7 +65,7 @@ fn most_scans_and_seeks_of_real_plans_agree() {
         let statements = statements.unwrap();
         let plans = statements.iter().filter_map(|statement| statement.plan.as_ref());
         for (_, operator) in plans.flat_map(|plan| plan.operators()) {
-            let is_read = operator.access.is_some_and(|one| one != plans::Access::Change);
+            let is_read = operator.access.is_some_and(|kind| kind != plans::Access::Change);
             let is_stored = is_read && operator.name != "Constant Scan";
             let is_loop = operator.name == "Nested Loops";
             for (name, counts) in [("EstimateIO", is_stored), ("EstimateCPU", is_stored)] {

@@ -14,7 +14,7 @@ fn found(name: &str) -> Option<Vec<Remark>> {
     let plans = statements.unwrap().into_iter().filter_map(|statement| statement.plan);
     let of_plan = |plan| {
         let all = remarks(&plan, &terms);
-        let shares = all.iter().map(|one| one.share.map_or(-1.0, |share| share.part));
+        let shares = all.iter().map(|remark| remark.share.map_or(-1.0, |share| share.part));
         assert!(shares.is_sorted_by(|a, b| a >= b), "{name}: the largest share first");
         all
     };
@@ -97,23 +97,23 @@ fn published_plans_trigger_the_rules_that_they_are_named_after() {
     let (mut triggered, mut silent) = (BTreeSet::new(), BTreeSet::<Rule>::new());
     let mut wrong = Vec::new();
     for (name, rules, others) in PLANS {
-        let said = found(name).unwrap();
-        let has = |rule: &Rule| said.iter().any(|one| one.rule == *rule);
-        let all: Vec<Rule> = said.iter().map(|one| one.rule).collect();
+        let remarks = found(name).unwrap();
+        let has = |rule: &Rule| remarks.iter().any(|remark| remark.rule == *rule);
+        let all: Vec<Rule> = remarks.iter().map(|remark| remark.rule).collect();
         if !rules.iter().all(has) || others.iter().any(has) {
             wrong.push(format!("{name}: {all:?}, expected {rules:?} and not {others:?}"));
         }
         triggered.extend(rules);
         silent.extend(others);
-        for one in &said {
-            let share = one.share.map_or(1.0, |share| share.part);
-            assert!((0.05..=1.0).contains(&share) && !one.text.is_empty(), "{name}: {one:?}");
+        for remark in &remarks {
+            let share = remark.share.map_or(1.0, |share| share.part);
+            assert!((0.05..=1.0).contains(&share) && !remark.text.is_empty(), "{name}: {remark:?}");
         }
     }
     for name in SILENT {
-        let said = found(name).unwrap();
-        if !said.is_empty() {
-            wrong.push(format!("{name}: {said:?}"));
+        let remarks = found(name).unwrap();
+        if !remarks.is_empty() {
+            wrong.push(format!("{name}: {remarks:?}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -55,7 +55,7 @@ fn operators(statements: &[Statement]) -> Vec<&Operator> {
 }
 
 fn strings<'a>(value: &'a Value, key: &str) -> Vec<&'a str> {
-    value[key].as_array().unwrap().iter().map(|one| one.as_str().unwrap()).collect()
+    value[key].as_array().unwrap().iter().map(|array| array.as_str().unwrap()).collect()
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn every_plan_is_read_as_another_reader_reads_it() {
     }
     let expected = by_python(&files);
     assert_eq!(expected.len(), files.len());
-    let mut seen = (0, 0, 0, 0);
+    let mut counts = (0, 0, 0, 0);
     for (file, expected) in files.iter().zip(&expected) {
         let name = file.file_name().unwrap().to_string_lossy();
         let statements = engine::plan_files::read(&[&SqlServer], &std::fs::read(file).unwrap())
@@ -136,15 +136,15 @@ fn every_plan_is_read_as_another_reader_reads_it() {
         assert_eq!(Some(waits), expected["waits_ms"].as_f64(), "{name}: waits");
         let unknown: Vec<&String> = plans.iter().flat_map(|plan| &plan.unknown).collect();
         assert!(unknown.is_empty(), "{name}: {unknown:?}");
-        seen.0 += operators.len();
-        seen.1 += warnings.len();
-        seen.2 += missing.len();
-        seen.3 += indexes.len();
+        counts.0 += operators.len();
+        counts.1 += warnings.len();
+        counts.2 += missing.len();
+        counts.3 += indexes.len();
     }
     // The comparison above could be of nothing.
     assert!(
-        seen.0 > 500 && seen.1 > 20 && seen.2 > 5 && seen.3 > 50,
-        "{seen:?} in {} files",
+        counts.0 > 500 && counts.1 > 20 && counts.2 > 5 && counts.3 > 50,
+        "{counts:?} in {} files",
         files.len()
     );
 }
@@ -162,9 +162,10 @@ fn own_times_and_costs_add_up() {
         let statements = engine::plan_files::read(&[&SqlServer], &std::fs::read(&file).unwrap());
         for plan in statements.unwrap().iter().filter_map(|statement| statement.plan.as_ref()) {
             let Some(root) = &plan.root else { continue };
-            let own = plan.own();
-            let sum = |of: fn(&plans::Own) -> Option<f64>| own.iter().filter_map(of).sum::<f64>();
-            let (cost, ms) = (sum(|own| own.cost), sum(|own| own.ms));
+            let shares = plan.own();
+            let sum =
+                |of: fn(&plans::Own) -> Option<f64>| shares.iter().filter_map(of).sum::<f64>();
+            let (cost, ms) = (sum(|share| share.cost), sum(|share| share.ms));
             let (whole, run) = (root.cost.unwrap_or(0.0), root.time().unwrap_or(0.0));
             assert!(
                 (cost - whole).abs() <= 1e-6 * whole + 1e-9,
@@ -186,7 +187,11 @@ fn what_there_is_to_look_at_is_said_with_its_figures_and_what_is_unknown_by_name
     let plan = statements[0].plan.as_ref().unwrap();
     assert_eq!(plan.unknown, ["QuantumOptimizer"]);
     assert_eq!(
-        (plan.elapsed_ms, plan.cpu_ms, plan.memory.map(|one| (one.granted_kib, one.used_kib))),
+        (
+            plan.elapsed_ms,
+            plan.cpu_ms,
+            plan.memory.map(|memory| (memory.granted_kib, memory.used_kib))
+        ),
         (Some(200.0), Some(40.0), Some((204_800.0, 512.0)))
     );
     let all = plan.operators();
@@ -206,9 +211,9 @@ fn what_there_is_to_look_at_is_said_with_its_figures_and_what_is_unknown_by_name
     assert_eq!(plan.own()[0].ms, Some(10.0));
     assert_eq!(plan.own()[0].cost, Some(1.0));
 
-    let said = remarks(plan, &SqlServer.statement_rules().unwrap().terms);
+    let remarks = remarks(plan, &SqlServer.statement_rules().unwrap().terms);
     let found: Vec<(Rule, Option<usize>)> =
-        said.iter().map(|one| (one.rule, one.operator)).collect();
+        remarks.iter().map(|remark| (remark.rule, remark.operator)).collect();
     // Each lookup finds one row, as estimated: that there are many is the seek's error.
     assert_eq!(
         found,
@@ -222,7 +227,7 @@ fn what_there_is_to_look_at_is_said_with_its_figures_and_what_is_unknown_by_name
             (Rule::EarlyAbort, None),
             (Rule::IdleThreads, None),
         ],
-        "{said:#?}"
+        "{remarks:#?}"
     );
     let missing = &plan.missing_indexes[0];
     assert_eq!(
@@ -232,7 +237,7 @@ fn what_there_is_to_look_at_is_said_with_its_figures_and_what_is_unknown_by_name
 
     let uses: Vec<(String, Access)> = index_uses(&statements)
         .iter()
-        .map(|one| (one.object.label(), one.uses[0].access))
+        .map(|index_use| (index_use.object.label(), index_use.uses[0].access))
         .collect();
     assert_eq!(
         uses,
@@ -258,9 +263,12 @@ fn a_session_that_explains_has_estimates_and_the_operators_of_hints() {
         let Ok(plan) = (optimizer.read)(&results) else { continue };
         for (_, operator) in plan.operators() {
             estimated += usize::from(operator.rows.estimated.is_some());
-            let forced = optimizer.alternatives.iter().filter(|own| !own.operators.is_empty());
-            let own = forced.filter(|own| own.has(&operator.name));
-            for name in own.map(|own| own.name) {
+            let forced = optimizer
+                .alternatives
+                .iter()
+                .filter(|alternative| !alternative.operators.is_empty());
+            let hints = forced.filter(|hint| hint.has(&operator.name));
+            for name in hints.map(|hint| hint.name) {
                 let is_scan = operator.access == Some(Access::Scan);
                 assert_eq!(is_scan, name != "index", "{}: {}", file.display(), operator.name);
                 found.insert(name);

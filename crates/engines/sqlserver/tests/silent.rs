@@ -27,8 +27,8 @@ fn work() -> Work {
 }
 
 fn prepare(url: &str, cancel: &Cancel) -> Result<Box<dyn Instance>, EngineError> {
-    let own = configuration(&format!("{url}&connecttimeout=2"), &[]);
-    testing::engine("sqlserver").host(folders()).prepare(&own, CONNECTIONS, cancel)
+    let configuration = configuration(&format!("{url}&connecttimeout=2"), &[]);
+    testing::engine("sqlserver").host(folders()).prepare(&configuration, CONNECTIONS, cancel)
 }
 
 /// The phases of a trial until it is cancelled.

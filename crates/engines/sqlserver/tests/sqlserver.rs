@@ -249,10 +249,12 @@ fn hints_are_documented_ones_and_select_the_same_rows() {
     let insert = "INSERT INTO orders (id, amount) VALUES (1, 7), (2, 8), (3, 9)";
     ask(set.as_mut(), 0, &text(insert)).unwrap();
     let rules = testing::engine("sqlserver").optimizer().unwrap();
-    for own in rules.alternatives {
-        let hint = engine::optimizer::filled(own.hint, &[("index", "[pk_orders]")]);
-        let sql =
-            format!("SELECT sum(d.amount) AS n FROM orders AS d{hint} WHERE d.id <= 2{}", own.end);
+    for alternative in rules.alternatives {
+        let hint = engine::optimizer::filled(alternative.hint, &[("index", "[pk_orders]")]);
+        let sql = format!(
+            "SELECT sum(d.amount) AS n FROM orders AS d{hint} WHERE d.id <= 2{}",
+            alternative.end
+        );
         let found = ask(set.as_mut(), 0, &text(&sql)).unwrap().remove(0).last;
         assert_eq!(found, [Some("15".to_owned())], "{sql}");
     }
@@ -271,9 +273,12 @@ fn another_ones_database_is_not_touched() {
     for _ in 0..2 {
         let error = prepare(&url, &[], DataType::Uuid).err().unwrap().to_string();
         assert!(error.contains("Steelbench did not create it"), "{error}");
-        let own = configuration(&url, &[]);
-        let need =
-            Need { configuration: &own, connections: 4, footprint: engine::Footprint::default() };
+        let configuration = configuration(&url, &[]);
+        let need = Need {
+            configuration: &configuration,
+            connections: 4,
+            footprint: engine::Footprint::default(),
+        };
         let found = engine.preflight(&[need], &folders(), &Cancel::new().stop());
         assert!(found.missing.iter().any(|what| what.contains("did not create")), "{found:?}");
     }
@@ -282,10 +287,13 @@ fn another_ones_database_is_not_touched() {
 #[test]
 fn an_unknown_setting_of_the_server_is_found_before_the_first_trial() {
     let Some(url) = sql_server_stand_in(&[]) else { return };
-    let own =
+    let configuration =
         configuration(&url, &[("target.settings.max_degree_of_paralelism", Value::Integer(1))]);
-    let need =
-        Need { configuration: &own, connections: 4, footprint: engine::Footprint::default() };
+    let need = Need {
+        configuration: &configuration,
+        connections: 4,
+        footprint: engine::Footprint::default(),
+    };
     let engine = testing::engine("sqlserver");
     let found = engine.preflight(&[need], &folders(), &Cancel::new().stop());
     assert!(found.invalid[0].message.contains("max_degree_of_parallelism"), "{found:?}");
@@ -328,7 +336,7 @@ fn another_client_reads_our_rows_and_we_read_its() {
     if !Command::new("python3")
         .args(["-c", "import pytds"])
         .output()
-        .is_ok_and(|own| own.status.success())
+        .is_ok_and(|output| output.status.success())
     {
         println!("SKIPPED: python3 with python-tds is not installed");
         return;

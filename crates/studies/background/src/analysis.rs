@@ -27,7 +27,7 @@ pub struct BackgroundGroup {
 /// A configuration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ActionFigures {
-    /// Its label.
+    /// The label.
     pub configuration: String,
     /// The load in each phase.
     pub phases: Vec<PhaseFigures>,
@@ -48,7 +48,7 @@ pub struct ActionFigures {
 pub struct PhaseFigures {
     /// `before`, `during` or `after`.
     pub phase: &'static str,
-    /// Its length, s.
+    /// The length, s.
     pub duration: Option<Estimate>,
     /// Throughput, transactions/s.
     pub throughput: Option<Estimate>,
@@ -132,16 +132,16 @@ pub fn background(summary: &Summary) -> Vec<BackgroundGroup> {
     let probes = distinct(all.iter().filter_map(probe));
     let groups = probes
         .into_iter()
-        .flat_map(|own| groups(summary.recording, own, |path| path.starts_with("background.")));
+        .flat_map(|probe| groups(summary.recording, probe, |path| path.starts_with("background.")));
     let found = groups.filter_map(|group| {
         let with_action: Vec<usize> = group
             .configurations
             .iter()
             .copied()
-            .filter(|own| kind(summary, *own).is_some())
+            .filter(|configuration| kind(summary, *configuration).is_some())
             .collect();
         let actions: Vec<ActionFigures> =
-            with_action.iter().filter_map(|own| figures(summary, *own)).collect();
+            with_action.iter().filter_map(|action| figures(summary, *action)).collect();
         let prices = prices(summary, &with_action);
         (!actions.is_empty()).then_some(BackgroundGroup { group: group.label, actions, prices })
     });
@@ -149,37 +149,37 @@ pub fn background(summary: &Summary) -> Vec<BackgroundGroup> {
 }
 
 /// The action of a configuration.
-fn kind(summary: &Summary, own: usize) -> Option<ActionKind> {
-    let name: String = summary.recording.configurations[own].get(ACTION.path())?;
+fn kind(summary: &Summary, index: usize) -> Option<ActionKind> {
+    let name: String = summary.recording.configurations[index].get(ACTION.path())?;
     ActionKind::from_name(&name)
 }
 
 fn of_fact(trials: &[&Observations], fact: FactName, unit: &str) -> Option<Estimate> {
-    let values: Vec<f64> = trials.iter().filter_map(|seen| fact.read(seen)).collect();
+    let values: Vec<f64> = trials.iter().filter_map(|trial| fact.read(trial)).collect();
     Estimate::from_amounts(&values, unit, Direction::LowerIsBetter)
 }
 
-fn figures(summary: &Summary, own: usize) -> Option<ActionFigures> {
-    let trials = summary.grid.trials(own);
+fn figures(summary: &Summary, index: usize) -> Option<ActionFigures> {
+    let trials = summary.grid.trials(index);
     if trials.is_empty() {
         return None;
     }
     let phases = [("before", BEFORE), ("during", DURING), ("after", AFTER)];
     let phases = phases.into_iter().filter_map(|(name, family)| phase(&trials, name, family));
     Some(ActionFigures {
-        configuration: summary.recording.configurations[own].label.clone(),
+        configuration: summary.recording.configurations[index].label.clone(),
         phases: phases.collect(),
         waits: wait_shares(&trials),
         counted: counted(&trials),
         action: work(&trials),
         restore: restore(&trials),
-        outlasted: trials.iter().any(|seen| OUTLASTED.read(seen).is_some()),
+        outlasted: trials.iter().any(|trial| OUTLASTED.read(trial).is_some()),
     })
 }
 
 /// Name of the kind of transactions that the load counts.
 fn counted(trials: &[&Observations]) -> Option<String> {
-    let mut all = trials.iter().flat_map(|seen| COUNTED_KIND.members(seen));
+    let mut all = trials.iter().flat_map(|trial| COUNTED_KIND.members(trial));
     all.next().map(|(name, _)| name.to_owned())
 }
 
@@ -190,7 +190,7 @@ fn phase(
 ) -> Option<PhaseFigures> {
     let of_figure = |name: &str, unit: &str, scale: f64, direction| {
         let values: Vec<f64> =
-            trials.iter().filter_map(|seen| Some(family.read(name, seen)? * scale)).collect();
+            trials.iter().filter_map(|trial| Some(family.read(name, trial)? * scale)).collect();
         Estimate::from_amounts(&values, unit, direction)
     };
     let lower = Direction::LowerIsBetter;
@@ -198,7 +198,7 @@ fn phase(
     let logs: Vec<f64> = trials
         .iter()
         .filter(|_| phase != "before")
-        .filter_map(|seen| log_ratio(family.read("p99_ms", seen)?, BEFORE.read("p99_ms", seen)?))
+        .filter_map(|trial| log_ratio(family.read("p99_ms", trial)?, BEFORE.read("p99_ms", trial)?))
         .collect();
     Some(PhaseFigures {
         phase,
@@ -219,25 +219,40 @@ fn log_ratio(above: f64, below: f64) -> Option<f64> {
 
 fn work(trials: &[&Observations]) -> Option<ActionWork> {
     let figure = |of: &dyn Fn(&Observations) -> Option<f64>, unit: &str, direction| {
-        let values: Vec<f64> = trials.iter().filter_map(|seen| of(seen)).collect();
+        let values: Vec<f64> = trials.iter().filter_map(|trial| of(trial)).collect();
         Estimate::from_amounts(&values, unit, direction)
     };
     let higher = Direction::HigherIsBetter;
-    let restarts: Vec<f64> = trials.iter().filter_map(|seen| RESTARTS.read(seen)).collect();
+    let restarts: Vec<f64> = trials.iter().filter_map(|trial| RESTARTS.read(trial)).collect();
     Some(ActionWork {
         time: of_fact(trials, ACTION_S, "s")?,
         rate: figure(
-            &|seen| Some(DATA_MB.read(seen)? / ACTION_S.read(seen).filter(|own| *own > 0.0)?),
+            &|observations| {
+                Some(
+                    DATA_MB.read(observations)?
+                        / ACTION_S.read(observations).filter(|action_s| *action_s > 0.0)?,
+                )
+            },
             "MB/s",
             higher,
         ),
         cpu_per_gb: figure(
-            &|seen| Some(1e3 * CPU_S.read(seen)? / DATA_MB.read(seen).filter(|own| *own > 0.0)?),
+            &|observations| {
+                Some(
+                    1e3 * CPU_S.read(observations)?
+                        / DATA_MB.read(observations).filter(|fact| *fact > 0.0)?,
+                )
+            },
             "s/GB",
             Direction::LowerIsBetter,
         ),
         compression: figure(
-            &|seen| Some(DATA_MB.read(seen)? / BACKUP_MB.read(seen).filter(|own| *own > 0.0)?),
+            &|observations| {
+                Some(
+                    DATA_MB.read(observations)?
+                        / BACKUP_MB.read(observations).filter(|backup_mb| *backup_mb > 0.0)?,
+                )
+            },
             "",
             higher,
         ),
@@ -247,9 +262,10 @@ fn work(trials: &[&Observations]) -> Option<ActionWork> {
 
 fn restore(trials: &[&Observations]) -> Option<Restore> {
     let restored: Vec<&Observations> =
-        trials.iter().copied().filter(|seen| COMPARED.read(seen).is_some()).collect();
+        trials.iter().copied().filter(|trial| COMPARED.read(trial).is_some()).collect();
     let last = restored.last()?;
-    let differences = distinct(restored.iter().flat_map(|seen| DIFFERENCES.members(seen)));
+    let differences =
+        distinct(restored.iter().flat_map(|observations| DIFFERENCES.members(observations)));
     Some(Restore {
         placed: of_fact(&restored, PLACED_S, "s"),
         first_query: of_fact(&restored, FIRST_QUERY_S, "s"),
@@ -263,15 +279,18 @@ fn restore(trials: &[&Observations]) -> Option<Restore> {
 
 /// Each action against none, and against the first action of the file.
 fn prices(summary: &Summary, all: &[usize]) -> Vec<Price> {
-    let none = all.iter().copied().find(|own| kind(summary, *own) == Some(ActionKind::None));
-    let actions: Vec<usize> =
-        all.iter().copied().filter(|own| kind(summary, *own) != Some(ActionKind::None)).collect();
+    let none = all.iter().copied().find(|index| kind(summary, *index) == Some(ActionKind::None));
+    let actions: Vec<usize> = all
+        .iter()
+        .copied()
+        .filter(|index| kind(summary, *index) != Some(ActionKind::None))
+        .collect();
     let mut prices = Vec::new();
-    for own in &actions {
-        prices.extend(none.and_then(|none| price(summary, none, *own)));
+    for action in &actions {
+        prices.extend(none.and_then(|none| price(summary, none, *action)));
     }
     if let Some((first, others)) = actions.split_first() {
-        prices.extend(others.iter().filter_map(|own| price(summary, *first, *own)));
+        prices.extend(others.iter().filter_map(|index| price(summary, *first, *index)));
     }
     prices
 }
@@ -280,26 +299,27 @@ fn prices(summary: &Summary, all: &[usize]) -> Vec<Price> {
 fn price(summary: &Summary, from: usize, to: usize) -> Option<Price> {
     let recording = summary.recording;
     let blocks = distinct(recording.trials.iter().map(|trial| trial.block));
-    let cell = |own: usize, block: u32| {
-        summary.grid.cell(own, block).filter(|seen| OUTLASTED.read(seen).is_none())
+    let cell = |index: usize, block: u32| {
+        summary.grid.cell(index, block).filter(|cell| OUTLASTED.read(cell).is_none())
     };
     let pairs: Vec<[&Observations; 2]> = blocks
         .into_iter()
         .filter_map(|block| Some([cell(from, block)?, cell(to, block)?]))
         .collect();
-    let p99 = |seen: &Observations| DURING.read("p99_ms", seen);
+    let p99 = |observations: &Observations| DURING.read("p99_ms", observations);
     let logs = |of: &dyn Fn(&Observations) -> Option<f64>| -> Vec<f64> {
         pairs.iter().filter_map(|[from, to]| log_ratio(of(to)?, of(from)?)).collect()
     };
-    let sooner: Vec<f64> = logs(&|seen| ACTION_S.read(seen)).into_iter().map(|log| -log).collect();
-    let rates = Ratio::from_logs(&logs(&|seen| DURING.read(COUNTED, seen)));
+    let sooner: Vec<f64> =
+        logs(&|observations| ACTION_S.read(observations)).into_iter().map(|log| -log).collect();
+    let rates = Ratio::from_logs(&logs(&|observations| DURING.read(COUNTED, observations)));
     let of_pairs: Vec<&Observations> = pairs.iter().flatten().copied().collect();
     let counted = counted(&of_pairs).zip(rates);
     let lost = pairs.iter().filter_map(|[from, to]| {
         Some(100.0 * (DURING.read("lost", to)? - DURING.read("lost", from)?))
     });
-    let label = |own: usize| recording.configurations[own].label.clone();
-    let own = Price {
+    let label = |index: usize| recording.configurations[index].label.clone();
+    let price = Price {
         configuration: label(to),
         reference: label(from),
         sooner: Ratio::from_logs(&sooner),
@@ -307,5 +327,5 @@ fn price(summary: &Summary, from: usize, to: usize) -> Option<Price> {
         lost: Estimate::from_values(&lost.collect::<Vec<_>>(), "%", Direction::LowerIsBetter),
         counted: counted.map(|(name, ratio)| CountedPrice { name, ratio }),
     };
-    (own.p99.is_some() || own.lost.is_some()).then_some(own)
+    (price.p99.is_some() || price.lost.is_some()).then_some(price)
 }

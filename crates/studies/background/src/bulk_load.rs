@@ -10,7 +10,7 @@ use work::{Rows, Work};
 
 /// The table, which is in what the trial has made, and is removed with it.
 const TABLE: &str = "steelbench_bulk_load";
-/// Its columns and rows.
+/// The columns and rows.
 const DATA: &str = "synthetic";
 /// Rows from which the bytes of a row follow.
 const SAMPLE_ROWS: u64 = 1000;
@@ -22,7 +22,8 @@ pub fn run(
     rate: Option<f64>,
 ) -> Result<Outcome, EngineError> {
     let data_set = |rows| DataSet::new(DATA, Size { rows, ..Size::default() });
-    let row_bytes = data_set(SAMPLE_ROWS).map_or(1, |own| own.row_bytes() / SAMPLE_ROWS).max(1);
+    let row_bytes =
+        data_set(SAMPLE_ROWS).map_or(1, |data_set| data_set.row_bytes() / SAMPLE_ROWS).max(1);
     let rows = (bytes / row_bytes).max(1);
     let set = data_set(rows)
         .ok_or(EngineError::Unsupported { engine: "the data set of a bulk load", what: "rows" })?;

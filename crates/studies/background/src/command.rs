@@ -28,21 +28,22 @@ pub fn run(line: &str, folder: &Path, context: &TrialContext<'_>) -> Result<Outc
     command.args(["-c", line]).env(Mark::VARIABLE, mark.value()).env("FOLDER", folder);
     let variables = context.instance.client_environment();
     child::set_variables(&mut command, &variables);
-    let heard = Heard { stdout: true, stderr: true };
-    let ended = child::run(&command, [None, None, None], heard, &|| context.cancel.is_cancelled());
+    let received = Heard { stdout: true, stderr: true };
+    let ended =
+        child::run(&command, [None, None, None], received, &|| context.cancel.is_cancelled());
     mark.kill();
     let ended = ended.map_err(|error| ProbeError::study(CommandError::Start(error)))?;
     if ended.stopped {
         return Err(EngineError::Cancelled.into());
     }
     if !ended.status.success() {
-        let given = variables.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        let text = child::without(&ended.stderr.text(), given);
+        let variables_set = variables.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        let text = child::without(&ended.stderr.text(), variables_set);
         let end = text.trim().chars().rev().take(QUOTED_CHARS_MAX).collect::<Vec<_>>();
         let end: String = end.into_iter().rev().collect();
         let is_hidden = context.configuration.get(OBSERVE_COMMANDS) == Some(false);
-        let said = if end.is_empty() || is_hidden { String::new() } else { format!(": {end}") };
-        return Err(ProbeError::study(CommandError::Failed { status: ended.status, said }));
+        let text = if end.is_empty() || is_hidden { String::new() } else { format!(": {end}") };
+        return Err(ProbeError::study(CommandError::Failed { status: ended.status, said: text }));
     }
     let cpu_s = Some(ended.used.user_s + ended.used.system_s);
     Ok(Outcome { cpu_s, ..Outcome::default() })

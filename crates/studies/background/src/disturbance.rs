@@ -37,8 +37,8 @@ impl Disturbance for BackgroundDisturbance {
     }
 
     fn plan(&self, configuration: &Configuration, owners: Disturbed) -> Vec<Invalid> {
-        let given = configuration.below("background.").next().map(|(name, _)| name.to_owned());
-        match (Job::from_configuration(configuration), given) {
+        let name = configuration.below("background.").next().map(|(name, _)| name.to_owned());
+        match (Job::from_configuration(configuration), name) {
             (Some(job), _) => job.objections(configuration, owners),
             (None, Some(name)) => vec![Invalid::new(
                 format!("background.{name}"),
@@ -58,7 +58,7 @@ impl Disturbance for BackgroundDisturbance {
         if job.action == ActionKind::Copy {
             copy::make_source(&folder.path, job.bytes, context.cancel)?;
         }
-        let own = BackgroundAction {
+        let background_action = BackgroundAction {
             background: context.target.background,
             instance: context.instance,
             context,
@@ -68,7 +68,7 @@ impl Disturbance for BackgroundDisturbance {
             ended_ns: None,
             outcome: Outcome::default(),
         };
-        Ok(Some(Box::new(own)))
+        Ok(Some(Box::new(background_action)))
     }
 }
 
@@ -80,7 +80,8 @@ struct Folder {
 impl Folder {
     fn create(context: &TrialContext<'_>, volume: Option<&str>) -> Result<Self, EngineError> {
         let name = volume.unwrap_or("default");
-        let marked = context.storage.iter().find(|(own, _)| own == name).map(|(_, path)| path);
+        let marked =
+            context.storage.iter().find(|(volume, _)| volume == name).map(|(_, path)| path);
         let marked = marked.ok_or_else(|| {
             EngineError::failed("background.volume", format!("no [[volume]] has the name {name}"))
         })?;
@@ -128,7 +129,7 @@ impl BackgroundAction<'_> {
     }
 
     fn request(&self, rate_limit: Option<f64>) -> Result<BackupRequest, EngineError> {
-        let tool = self.background.and_then(|own| own.tool(self.job.tool.as_deref()));
+        let tool = self.background.and_then(|background| background.tool(self.job.tool.as_deref()));
         let tool = tool.ok_or(EngineError::Unsupported {
             engine: "this target",
             what: "backups by this tool",
@@ -166,12 +167,13 @@ impl BackgroundAction<'_> {
                 command::run(line, &self.folder.path, self.context)?
             }
             action => {
-                let own = self.background.and_then(|own| own.action(action.name()));
-                let own = own.ok_or(EngineError::Unsupported {
+                let action =
+                    self.background.and_then(|background| background.action(action.name()));
+                let action = action.ok_or(EngineError::Unsupported {
                     engine: "this target",
                     what: "this action",
                 })?;
-                let cpu_s = self.work()?.perform(own, job.workers, cancel)?;
+                let cpu_s = self.work()?.perform(action, job.workers, cancel)?;
                 Outcome { cpu_s: Some(cpu_s), ..Outcome::default() }
             }
         })
@@ -186,60 +188,68 @@ impl BackgroundAction<'_> {
     }
 
     /// Adds the load's figures by phase.
-    fn add_phases(&self, load: &LoadSeen, seen: &mut Observations) {
+    fn add_phases(&self, load: &LoadSeen, observations: &mut Observations) {
         let LoadSeen { transactions, counted, .. } = load;
-        let last_due_ns = transactions.last().map_or(0, |own| own.due_ns + 1);
-        let given_ns = self.context.configuration.get(DURATION).map(|own| (own * 1e9) as u64);
+        let last_due_ns = transactions.last().map_or(0, |transaction| transaction.due_ns + 1);
+        let given_ns = self
+            .context
+            .configuration
+            .get(DURATION)
+            .map(|configuration| (configuration * 1e9) as u64);
         let end_ns = given_ns.unwrap_or(last_due_ns).max(last_due_ns);
         let windows = Windows::around(self.worked(), end_ns);
         let during = phase(transactions, &windows.during, self.job.limit_ns);
         let all = [(BEFORE, Some(&windows.before)), (DURING, Some(&windows.during))];
         for (family, window) in all.into_iter().chain([(AFTER, windows.after.as_ref())]) {
             let Some(window) = window else { continue };
-            add_phase(family, &phase(transactions, window, self.job.limit_ns), seen);
-            let rate = counted.and_then(|own| rate_per_minute(transactions, window, own.kind));
-            seen.facts.extend(rate.map(|rate| family.record(COUNTED, rate)));
+            add_phase(family, &phase(transactions, window, self.job.limit_ns), observations);
+            let rate = counted.and_then(|count| rate_per_minute(transactions, window, count.kind));
+            observations.facts.extend(rate.map(|rate| family.record(COUNTED, rate)));
         }
-        if let Some(own) = counted {
-            seen.facts.push(COUNTED_KIND.record(own.name, 1.0));
-            let rate = rate_per_minute(transactions, &windows.during, own.kind);
-            let unit = format!("{}/min", own.name);
-            seen.responses.extend(rate.map(|rate| Response::higher("during_counted", &unit, rate)));
+        if let Some(counted_kind) = counted {
+            observations.facts.push(COUNTED_KIND.record(counted_kind.name, 1.0));
+            let rate = rate_per_minute(transactions, &windows.during, counted_kind.kind);
+            let unit = format!("{}/min", counted_kind.name);
+            observations
+                .responses
+                .extend(rate.map(|rate| Response::higher("during_counted", &unit, rate)));
         }
-        let p99_ms = during.p99_ms.filter(|own| own.is_finite());
-        seen.responses.extend(p99_ms.map(|own| Response::lower("during_p99", "ms", own)));
-        seen.responses.push(Response::lower("during_lost", "%", 100.0 * during.lost));
+        let p99_ms = during.p99_ms.filter(|p99_ms| p99_ms.is_finite());
+        observations
+            .responses
+            .extend(p99_ms.map(|p99_ms| Response::lower("during_p99", "ms", p99_ms)));
+        observations.responses.push(Response::lower("during_lost", "%", 100.0 * during.lost));
         if self.job.action != ActionKind::None && windows.after.is_none() {
-            seen.facts.push(OUTLASTED.record(1.0));
+            observations.facts.push(OUTLASTED.record(1.0));
             let detail = format!(
                 "the {} was still working when the load ended: its phase is cut short; raise \
                  workload.duration",
                 self.job.action.name()
             );
-            seen.warnings.push(Warning { kind: WarningKind::Short, detail });
+            observations.warnings.push(Warning { kind: WarningKind::Short, detail });
         }
     }
 
     /// Adds the figures of the action itself.
-    fn add_action(&self, seen: &mut Observations) -> Result<(), EngineError> {
+    fn add_action(&self, observations: &mut Observations) -> Result<(), EngineError> {
         let worked = self.worked();
         let took_s = worked.end.saturating_sub(worked.start) as f64 / 1e9;
-        seen.facts.push(ACTION_S.record(took_s));
-        seen.facts.extend(self.outcome.cpu_s.map(|own| CPU_S.record(own)));
-        seen.responses.push(Response::lower("action_time", "s", took_s));
+        observations.facts.push(ACTION_S.record(took_s));
+        observations.facts.extend(self.outcome.cpu_s.map(|cpu_s| CPU_S.record(cpu_s)));
+        observations.responses.push(Response::lower("action_time", "s", took_s));
         let backup = self.outcome.backup.as_ref();
-        let bytes = self.outcome.bytes.or(backup.map(|own| own.data_bytes));
+        let bytes = self.outcome.bytes.or(backup.map(|backup| backup.data_bytes));
         if let Some(bytes) = bytes {
             let mb = bytes as f64 / 1e6;
-            seen.facts.push(DATA_MB.record(mb));
+            observations.facts.push(DATA_MB.record(mb));
             if took_s > 0.0 {
-                seen.responses.push(Response::higher("action_rate", "MB/s", mb / took_s));
+                observations.responses.push(Response::higher("action_rate", "MB/s", mb / took_s));
             }
         }
         if let Some(backup) = backup {
             let bytes = backup.server_bytes.map_or_else(|| bytes_below(&backup.path), Ok)?;
-            seen.facts.push(BACKUP_MB.record(bytes as f64 / 1e6));
-            seen.facts.push(RESTARTS.record(backup.restarts as f64));
+            observations.facts.push(BACKUP_MB.record(bytes as f64 / 1e6));
+            observations.facts.push(RESTARTS.record(backup.restarts as f64));
         }
         Ok(())
     }
@@ -261,10 +271,14 @@ impl Action for BackgroundAction<'_> {
         Ok(())
     }
 
-    fn finish(self: Box<Self>, load: &LoadSeen, seen: &mut Observations) -> Result<(), ProbeError> {
-        self.add_phases(load, seen);
-        let facts = waits::facts(&load.parts, seen);
-        seen.facts.extend(facts);
+    fn finish(
+        self: Box<Self>,
+        load: &LoadSeen,
+        observations: &mut Observations,
+    ) -> Result<(), ProbeError> {
+        self.add_phases(load, observations);
+        let facts = waits::facts(&load.parts, observations);
+        observations.facts.extend(facts);
         if self.ended_ns.is_none() {
             if self.job.action == ActionKind::None {
                 return Ok(());
@@ -275,40 +289,44 @@ impl Action for BackgroundAction<'_> {
             )
             .into());
         }
-        self.add_action(seen)?;
+        self.add_action(observations)?;
         if let Some(backup) = self.outcome.backup.as_ref()
             && self.job.restore
         {
             let measured = self.request(self.job.rate_limit)?;
             let verdict = Verdict::find(self.work()?, &measured, backup, self.context.cancel)?;
-            verdict.add_to(seen);
+            verdict.add_to(observations);
         }
-        if let Some(own) = self.background.and_then(|own| own.action(self.job.action.name())) {
-            self.work()?.undo(own)?;
+        if let Some(action) =
+            self.background.and_then(|background| background.action(self.job.action.name()))
+        {
+            self.work()?.undo(action)?;
         }
         Ok(())
     }
 }
 
-fn add_phase(family: FactFamily, own: &Phase, seen: &mut Observations) {
+fn add_phase(family: FactFamily, phase: &Phase, observations: &mut Observations) {
     let values = [
-        Some(own.duration_s),
-        Some(own.due as f64),
-        Some(own.throughput),
-        Some(own.lost),
-        own.p99_ms.filter(|own| own.is_finite()),
-        Some(own.over_limit_s),
-        Some(own.gap_s),
+        Some(phase.duration_s),
+        Some(phase.due as f64),
+        Some(phase.throughput),
+        Some(phase.lost),
+        phase.p99_ms.filter(|p99_ms| p99_ms.is_finite()),
+        Some(phase.over_limit_s),
+        Some(phase.gap_s),
     ];
     let figures = PHASE_FIGURES.into_iter().zip(values);
-    seen.facts.extend(figures.filter_map(|(name, value)| Some(family.record(name, value?))));
+    observations
+        .facts
+        .extend(figures.filter_map(|(name, value)| Some(family.record(name, value?))));
 }
 
 /// Bytes of the files in a folder, or of a file.
 fn bytes_below(path: &Path) -> Result<u64, EngineError> {
-    let own = std::fs::symlink_metadata(path).map_err(EngineError::at(path))?;
-    if !own.is_dir() {
-        return Ok(own.len());
+    let metadata = std::fs::symlink_metadata(path).map_err(EngineError::at(path))?;
+    if !metadata.is_dir() {
+        return Ok(metadata.len());
     }
     let mut bytes = 0;
     for entry in std::fs::read_dir(path).map_err(EngineError::at(path))? {

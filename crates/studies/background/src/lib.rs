@@ -29,7 +29,7 @@ pub mod waits;
 pub use disturbance::BackgroundDisturbance;
 
 report::sections! {
-    /// Its sections of reports.
+    /// The sections of reports.
     pub const SECTIONS = |summary| {
         Response background: &crate::analysis::background(summary) => section::section;
     }

@@ -39,7 +39,7 @@ impl Windows {
 /// The load in one phase.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Phase {
-    /// Its length.
+    /// The length.
     pub duration_s: f64,
     /// Transactions that were due in it.
     pub due: u64,
@@ -58,14 +58,17 @@ pub struct Phase {
 /// Describes the load in a window. `transactions`: in the order in which they were due; `limit_ns`:
 /// latency limit.
 pub fn phase(transactions: &[Timed], window: &Range<u64>, limit_ns: u64) -> Phase {
-    let first = transactions.partition_point(|own| own.due_ns < window.start);
-    let last = transactions.partition_point(|own| own.due_ns < window.end);
+    let first = transactions.partition_point(|transaction| transaction.due_ns < window.start);
+    let last = transactions.partition_point(|transaction| transaction.due_ns < window.end);
     let due = &transactions[first..last];
     let ended = transactions
         .iter()
-        .filter(|own| own.end_ns.is_some_and(|end_ns| window.contains(&end_ns)))
+        .filter(|transaction| transaction.end_ns.is_some_and(|end_ns| window.contains(&end_ns)))
         .count();
-    let in_time = due.iter().filter(|own| own.end_ns.is_some_and(|end| end < window.end)).count();
+    let in_time = due
+        .iter()
+        .filter(|transaction| transaction.end_ns.is_some_and(|end| end < window.end))
+        .count();
     let duration_s = (window.end - window.start) as f64 / 1e9;
     Phase {
         duration_s,
@@ -81,36 +84,37 @@ pub fn phase(transactions: &[Timed], window: &Range<u64>, limit_ns: u64) -> Phas
 /// Transactions of a kind that ended in a window, a minute; `None` of an empty window.
 pub fn rate_per_minute(transactions: &[Timed], window: &Range<u64>, kind: u32) -> Option<f64> {
     let minutes = (window.end - window.start) as f64 / 60e9;
-    let ended = transactions.iter().filter(|own| {
-        own.kind == Some(kind) && own.end_ns.is_some_and(|end_ns| window.contains(&end_ns))
+    let ended = transactions.iter().filter(|transaction| {
+        transaction.kind == Some(kind)
+            && transaction.end_ns.is_some_and(|end_ns| window.contains(&end_ns))
     });
     (minutes > 0.0).then(|| ended.count() as f64 / minutes)
 }
 
 /// A transaction's latency in nanoseconds; the largest number if it was not done.
-fn latency_ns(own: &Timed) -> u64 {
-    own.end_ns.map_or(u64::MAX, |end_ns| end_ns.saturating_sub(own.due_ns))
+fn latency_ns(transaction: &Timed) -> u64 {
+    transaction.end_ns.map_or(u64::MAX, |end_ns| end_ns.saturating_sub(transaction.due_ns))
 }
 
 /// The value that 99 % do not exceed (nearest rank), in ms.
 fn percentile_99(due: &[Timed]) -> Option<f64> {
     let mut all: Vec<u64> = due.iter().map(latency_ns).collect();
     let rank = (all.len() * 99).div_ceil(100).checked_sub(1)?;
-    let (_, own, _) = all.select_nth_unstable(rank);
-    Some(if *own == u64::MAX { f64::INFINITY } else { *own as f64 / 1e6 })
+    let (_, median, _) = all.select_nth_unstable(rank);
+    Some(if *median == u64::MAX { f64::INFINITY } else { *median as f64 / 1e6 })
 }
 
 /// The seconds of intervals from the beginning of the window in which too many exceeded the limit.
 fn over_limit_s(due: &[Timed], window: &Range<u64>, limit_ns: u64) -> f64 {
-    let intervals = due.chunk_by(|one, other| {
-        (one.due_ns - window.start) / INTERVAL_NS == (other.due_ns - window.start) / INTERVAL_NS
+    let intervals = due.chunk_by(|first, other| {
+        (first.due_ns - window.start) / INTERVAL_NS == (other.due_ns - window.start) / INTERVAL_NS
     });
-    let over = intervals.filter(|own| {
-        let slow = own.iter().filter(|own| latency_ns(own) > limit_ns).count();
-        slow as f64 > SLOW_SHARE_MAX * own.len() as f64
+    let over = intervals.filter(|interval| {
+        let slow = interval.iter().filter(|interval| latency_ns(interval) > limit_ns).count();
+        slow as f64 > SLOW_SHARE_MAX * interval.len() as f64
     });
-    let lengths_s = over.map(|own| {
-        let begin = (own[0].due_ns - window.start) / INTERVAL_NS * INTERVAL_NS + window.start;
+    let lengths_s = over.map(|stretch| {
+        let begin = (stretch[0].due_ns - window.start) / INTERVAL_NS * INTERVAL_NS + window.start;
         ((begin + INTERVAL_NS).min(window.end) - begin) as f64 / 1e9
     });
     lengths_s.sum()
@@ -118,7 +122,8 @@ fn over_limit_s(due: &[Timed], window: &Range<u64>, limit_ns: u64) -> f64 {
 
 /// The longest time without an end that begins in the window, also if it lasts beyond it.
 fn longest_gap_s(transactions: &[Timed], window: &Range<u64>) -> f64 {
-    let mut ends: Vec<u64> = transactions.iter().filter_map(|own| own.end_ns).collect();
+    let mut ends: Vec<u64> =
+        transactions.iter().filter_map(|transaction| transaction.end_ns).collect();
     ends.sort_unstable();
     let first = ends.partition_point(|end| *end < window.start);
     let within = &ends[first..];
@@ -154,10 +159,10 @@ mod tests {
         let windows = Windows::around(3 * S..6 * S, 10 * S);
         let after = windows.after.unwrap();
         for window in [windows.before, windows.during, after] {
-            let seen = phase(&all, &window, 50 * MS);
-            assert_eq!(seen.duration_s * 100.0, seen.due as f64);
-            assert_eq!((seen.p99_ms, seen.over_limit_s, seen.lost), (Some(2.0), 0.0, 0.0));
-            assert!((seen.throughput - 100.0).abs() < 1e-9 && (seen.gap_s - 0.01).abs() < 1e-9);
+            let phase = phase(&all, &window, 50 * MS);
+            assert_eq!(phase.duration_s * 100.0, phase.due as f64);
+            assert_eq!((phase.p99_ms, phase.over_limit_s, phase.lost), (Some(2.0), 0.0, 0.0));
+            assert!((phase.throughput - 100.0).abs() < 1e-9 && (phase.gap_s - 0.01).abs() < 1e-9);
         }
     }
 
@@ -197,7 +202,7 @@ mod tests {
         // Half of the transactions are of each kind; of one second of three all end in the next.
         let all = load(5 * S..7 * S);
         let rate = super::rate_per_minute(&all, &(3 * S..6 * S), 1);
-        assert!(rate.is_some_and(|own| (own - 100.0 * 60.0 / 3.0).abs() < 21.0), "{rate:?}");
+        assert!(rate.is_some_and(|rate| (rate - 100.0 * 60.0 / 3.0).abs() < 21.0), "{rate:?}");
         assert_eq!(super::rate_per_minute(&all, &(3 * S..6 * S), 7), Some(0.0));
         assert_eq!(super::rate_per_minute(&all, &(S..S), 1), None);
     }
@@ -205,19 +210,19 @@ mod tests {
     #[test]
     fn skipped_transactions_are_lost_and_slower_than_any() {
         let mut all = load(0..0);
-        for own in &mut all[300..320] {
-            own.end_ns = None;
+        for transaction in &mut all[300..320] {
+            transaction.end_ns = None;
         }
-        let seen = phase(&all, &(3 * S..6 * S), 50 * MS);
-        assert!((seen.lost - 20.0 / 300.0).abs() < 1e-9);
-        assert_eq!((seen.p99_ms, seen.over_limit_s), (Some(f64::INFINITY), 1.0));
+        let phase = phase(&all, &(3 * S..6 * S), 50 * MS);
+        assert!((phase.lost - 20.0 / 300.0).abs() < 1e-9);
+        assert_eq!((phase.p99_ms, phase.over_limit_s), (Some(f64::INFINITY), 1.0));
     }
 
     #[test]
     fn an_action_that_outlasts_the_load_has_no_phase_after_it() {
         let windows = Windows::around(3 * S..12 * S, 10 * S);
         assert_eq!((windows.during, windows.after), (3 * S..10 * S, None));
-        let seen = phase(&[], &(0..S), MS);
-        assert_eq!((seen.p99_ms, seen.due, seen.gap_s), (None, 0, 0.0));
+        let phase = phase(&[], &(0..S), MS);
+        assert_eq!((phase.p99_ms, phase.due, phase.gap_s), (None, 0, 0.0));
     }
 }

@@ -11,25 +11,29 @@ pub fn section(_: &Summary, all: &[BackgroundGroup]) -> Vec<Section> {
     all.iter().flat_map(of_group).collect()
 }
 
-fn of_group(own: &BackgroundGroup) -> Vec<Section> {
+fn of_group(background_group: &BackgroundGroup) -> Vec<Section> {
     let heading = |title: &str| {
-        if own.group.is_empty() { title.to_owned() } else { format!("{title}: {}", own.group) }
+        if background_group.group.is_empty() {
+            title.to_owned()
+        } else {
+            format!("{title}: {}", background_group.group)
+        }
     };
     let mut phases = Section::new(heading("Load before, during and after the action"));
-    phases_table(&mut phases, &own.actions);
+    phases_table(&mut phases, &background_group.actions);
     let mut waits = Section::new(heading("Waits before, during and after the action"));
-    wait_section::table(&mut waits, &own.actions);
+    wait_section::table(&mut waits, &background_group.actions);
     let mut work = Section::new(heading("Background action"));
-    work_table(&mut work, &own.actions);
-    own.prices.iter().for_each(|price| work.line(sentence(price)));
-    if !own.prices.is_empty() {
+    work_table(&mut work, &background_group.actions);
+    background_group.prices.iter().for_each(|price| work.line(sentence(price)));
+    if !background_group.prices.is_empty() {
         work.note(
             "Prices compare trials of the same block, which have the same arrivals. Each interval \
              is for one comparison.",
         );
     }
     let mut restores = Section::new(heading("Restore"));
-    restore_table(&mut restores, &own.actions);
+    restore_table(&mut restores, &background_group.actions);
     [phases, waits, work, restores].into_iter().filter_map(Section::unless_empty).collect()
 }
 
@@ -39,38 +43,38 @@ struct Row<'a> {
     phase: &'a PhaseFigures,
 }
 
-fn mean(own: Option<&Estimate>) -> Option<String> {
-    own.map(|own| number::figure(own.mean))
+fn mean(estimate: Option<&Estimate>) -> Option<String> {
+    estimate.map(|estimate| number::figure(estimate.mean))
 }
 
-fn with_interval(own: Option<&Estimate>) -> Cell {
-    own.map_or_else(Cell::default, Cell::estimate_without_unit)
+fn with_interval(estimate: Option<&Estimate>) -> Cell {
+    estimate.map_or_else(Cell::default, Cell::estimate_without_unit)
 }
 
 fn phases_table(section: &mut Section, all: &[ActionFigures]) {
     let rows: Vec<Row<'_>> = all
         .iter()
-        .flat_map(|own| {
-            let configuration = own.configuration.as_str();
-            own.phases.iter().map(move |phase| Row { configuration, phase })
+        .flat_map(|figures| {
+            let configuration = figures.configuration.as_str();
+            figures.phases.iter().map(move |phase| Row { configuration, phase })
         })
         .collect();
     if rows.is_empty() {
         return;
     }
     let mut table = Columns::for_rows(&rows);
-    table.name("configuration", |own| label(own.configuration).to_owned());
-    table.left("phase", |own| own.phase.phase);
-    table.right("s", |own| mean(own.phase.duration.as_ref()));
-    table.right("done/s", |own| mean(own.phase.throughput.as_ref()));
-    if let Some(name) = all.iter().find_map(|own| own.counted.as_deref()) {
-        table.right(format!("{name}/min"), |own| mean(own.phase.counted.as_ref()));
+    table.name("configuration", |table| label(table.configuration).to_owned());
+    table.left("phase", |table| table.phase.phase);
+    table.right("s", |table| mean(table.phase.duration.as_ref()));
+    table.right("done/s", |table| mean(table.phase.throughput.as_ref()));
+    if let Some(name) = all.iter().find_map(|figures| figures.counted.as_deref()) {
+        table.right(format!("{name}/min"), |table| mean(table.phase.counted.as_ref()));
     }
-    table.right("lost %", |own| mean(own.phase.lost.as_ref()));
-    table.left("p99 ms", |own| with_interval(own.phase.p99.as_ref()));
-    table.left("ratio", |own| own.phase.p99_ratio.map(ratio));
-    table.right("over limit s", |own| mean(own.phase.over_limit.as_ref()));
-    table.right("gap s", |own| mean(own.phase.gap.as_ref()));
+    table.right("lost %", |table| mean(table.phase.lost.as_ref()));
+    table.left("p99 ms", |table| with_interval(table.phase.p99.as_ref()));
+    table.left("ratio", |table| table.phase.p99_ratio.map(ratio));
+    table.right("over limit s", |table| mean(table.phase.over_limit.as_ref()));
+    table.right("gap s", |table| mean(table.phase.gap.as_ref()));
     section.table(table);
     section.note(
         "A transaction counts in the phase in which it was due. Lost: due in the phase and not \
@@ -79,8 +83,9 @@ fn phases_table(section: &mut Section, all: &[ActionFigures]) {
          interval are means over the trials. Ratio: p99 relative to the phase before. A dash: \
          more than 1 % were not done.",
     );
-    if all.iter().any(|own| own.phases.iter().all(|phase| phase.phase != "after") && own.outlasted)
-    {
+    if all.iter().any(|figures| {
+        figures.phases.iter().all(|phase| phase.phase != "after") && figures.outlasted
+    }) {
         section.warn(
             "Some actions were still working when the load ended; prices leave these trials out.",
         );
@@ -88,28 +93,32 @@ fn phases_table(section: &mut Section, all: &[ActionFigures]) {
 }
 
 fn work_table(section: &mut Section, all: &[ActionFigures]) {
-    let rows: Vec<&ActionFigures> = all.iter().filter(|own| own.action.is_some()).collect();
+    let rows: Vec<&ActionFigures> = all.iter().filter(|figures| figures.action.is_some()).collect();
     if rows.is_empty() {
         return;
     }
-    let work = |own: &&ActionFigures| own.action.clone();
+    let work = |action_figures: &&ActionFigures| action_figures.action.clone();
     let mut table = Columns::for_rows(rows.clone());
-    table.name("configuration", |own| label(&own.configuration).to_owned());
-    table.left("time s", move |own| with_interval(work(own).map(|own| own.time).as_ref()));
-    if rows.iter().any(|own| work(own).is_some_and(|own| own.rate.is_some())) {
-        table.left("MB/s", move |own| with_interval(work(own).and_then(|own| own.rate).as_ref()));
-        table.right("CPU s/GB", move |own| mean(work(own).and_then(|own| own.cpu_per_gb).as_ref()));
-        table.right("compression", move |own| {
-            let ratio = work(own)?.compression?;
+    table.name("configuration", |table| label(&table.configuration).to_owned());
+    table.left("time s", move |table| with_interval(work(table).map(|work| work.time).as_ref()));
+    if rows.iter().any(|row| work(row).is_some_and(|work| work.rate.is_some())) {
+        table.left("MB/s", move |table| {
+            with_interval(work(table).and_then(|work| work.rate).as_ref())
+        });
+        table.right("CPU s/GB", move |table| {
+            mean(work(table).and_then(|work| work.cpu_per_gb).as_ref())
+        });
+        table.right("compression", move |table| {
+            let ratio = work(table)?.compression?;
             Some(format!("{}x", number::fixed(ratio.mean, 2)))
         });
     }
     section.table(table);
     let restarts: Vec<String> = rows
         .iter()
-        .filter_map(|own| {
-            let restarts = own.action.as_ref()?.restarts.filter(|own| *own > 0.0)?;
-            let name = label(&own.configuration);
+        .filter_map(|row| {
+            let restarts = row.action.as_ref()?.restarts.filter(|restart| *restart > 0.0)?;
+            let name = label(&row.configuration);
             Some(format!("{name}: began again {} times", number::figure(restarts)))
         })
         .collect();
@@ -123,19 +132,19 @@ fn work_table(section: &mut Section, all: &[ActionFigures]) {
 }
 
 /// `2.1x [1.9, 2.3]`.
-fn ratio(own: Ratio) -> String {
-    let ends = own.interval.map_or_else(String::new, |ends| {
+fn ratio(ratio: Ratio) -> String {
+    let ends = ratio.interval.map_or_else(String::new, |ends| {
         format!(" [{}, {}]", number::fixed(ends.low, 2), number::fixed(ends.high, 2))
     });
-    format!("{}x{ends}", number::fixed(own.ratio, 2))
+    format!("{}x{ends}", number::fixed(ratio.ratio, 2))
 }
 
 /// `14 % [11, 17] higher`; says where the sign is not certain.
-fn change(own: Ratio) -> String {
+fn change(ratio: Ratio) -> String {
     let percent = |ratio: f64| number::figure(100.0 * (ratio - 1.0).abs());
-    let Some(ends) = own.interval else {
-        let word = if own.ratio < 1.0 { "lower" } else { "higher" };
-        return format!("{} % {word} (one block, no interval)", percent(own.ratio));
+    let Some(ends) = ratio.interval else {
+        let word = if ratio.ratio < 1.0 { "lower" } else { "higher" };
+        return format!("{} % {word} (one block, no interval)", percent(ratio.ratio));
     };
     if ends.contains(1.0) {
         let signed = |ratio: f64| number::signed(100.0 * (ratio - 1.0), 0);
@@ -145,38 +154,39 @@ fn change(own: Ratio) -> String {
             signed(ends.high)
         );
     }
-    if own.ratio < 1.0 {
+    if ratio.ratio < 1.0 {
         let (low, high) = (percent(ends.high), percent(ends.low));
-        format!("{} % [{low}, {high}] lower", percent(own.ratio))
+        format!("{} % [{low}, {high}] lower", percent(ratio.ratio))
     } else {
         let (low, high) = (percent(ends.low), percent(ends.high));
-        format!("{} % [{low}, {high}] higher", percent(own.ratio))
+        format!("{} % [{low}, {high}] higher", percent(ratio.ratio))
     }
 }
 
 /// The price in a sentence.
-fn sentence(own: &Price) -> String {
-    let (name, reference) = (label(&own.configuration), label(&own.reference));
-    let p99 = own.p99.map(|own| format!("the load's p99 is {}", change(own)));
-    let lost = own.lost.as_ref().and_then(|own| {
-        let ends = own.interval.filter(|ends| !ends.contains(0.0))?;
-        let [mean, low, high] = [own.mean, ends.low, ends.high].map(number::figure);
+fn sentence(price: &Price) -> String {
+    let (name, reference) = (label(&price.configuration), label(&price.reference));
+    let p99 = price.p99.map(|p99| format!("the load's p99 is {}", change(p99)));
+    let lost = price.lost.as_ref().and_then(|loss| {
+        let ends = loss.interval.filter(|ends| !ends.contains(0.0))?;
+        let [mean, low, high] = [loss.mean, ends.low, ends.high].map(number::figure);
         Some(format!("it loses {mean} [{low}, {high}] points more of its throughput"))
     });
-    let counted = own.counted.as_ref().map(|own| format!("{} are {}", own.name, change(own.ratio)));
+    let counted =
+        price.counted.as_ref().map(|count| format!("{} are {}", count.name, change(count.ratio)));
     let effect: Vec<String> = counted.into_iter().chain(p99).chain(lost).collect();
     let effect =
         if effect.is_empty() { "no price is known".to_owned() } else { effect.join(", and ") };
-    match own.sooner {
+    match price.sooner {
         Some(sooner) => {
             let speed = match sooner.interval {
                 Some(ends) if ends.contains(1.0) => "takes about as long as".to_owned(),
                 _ if sooner.ratio < 1.0 => {
                     let longer = Ratio {
                         ratio: 1.0 / sooner.ratio,
-                        interval: sooner.interval.map(|own| analysis::Interval {
-                            low: 1.0 / own.high,
-                            high: 1.0 / own.low,
+                        interval: sooner.interval.map(|interval| analysis::Interval {
+                            low: 1.0 / interval.high,
+                            high: 1.0 / interval.low,
                         }),
                         ..sooner
                     };
@@ -199,14 +209,14 @@ struct Restored<'a> {
 fn restore_table(section: &mut Section, all: &[ActionFigures]) {
     let rows: Vec<Restored<'_>> = all
         .iter()
-        .filter_map(|own| {
-            let configuration = own.configuration.as_str();
-            Some(Restored { configuration, restore: own.restore.as_ref()? })
+        .filter_map(|figures| {
+            let configuration = figures.configuration.as_str();
+            Some(Restored { configuration, restore: figures.restore.as_ref()? })
         })
         .collect();
-    for own in all.iter().filter(|own| own.restore.is_none()) {
-        if own.action.as_ref().is_some_and(|work| work.compression.is_some()) {
-            let name = label(&own.configuration);
+    for figures in all.iter().filter(|figures| figures.restore.is_none()) {
+        if figures.action.as_ref().is_some_and(|work| work.compression.is_some()) {
+            let name = label(&figures.configuration);
             section.warn(format!("{name}: the backup was not restored, so it has no verdict."));
         }
     }
@@ -214,17 +224,17 @@ fn restore_table(section: &mut Section, all: &[ActionFigures]) {
         return;
     }
     let mut table = Columns::for_rows(&rows);
-    table.name("configuration", |own| label(own.configuration).to_owned());
-    table.right("first query s", |own| mean(own.restore.first_query.as_ref()));
-    table.right("consistent s", |own| mean(own.restore.consistent.as_ref()));
-    if rows.iter().any(|own| own.restore.caught_up.is_some()) {
-        table.right("caught up s", |own| mean(own.restore.caught_up.as_ref()));
+    table.name("configuration", |table| label(table.configuration).to_owned());
+    table.right("first query s", |table| mean(table.restore.first_query.as_ref()));
+    table.right("consistent s", |table| mean(table.restore.consistent.as_ref()));
+    if rows.iter().any(|row| row.restore.caught_up.is_some()) {
+        table.right("caught up s", |table| mean(table.restore.caught_up.as_ref()));
     }
-    table.left("verdict", |own| verdict(own.restore));
+    table.left("verdict", |table| verdict(table.restore));
     section.table(table);
-    for own in &rows {
-        for difference in &own.restore.differences {
-            section.warn(format!("{}: {difference}.", label(own.configuration)));
+    for row in &rows {
+        for difference in &row.restore.differences {
+            section.warn(format!("{}: {difference}.", label(row.configuration)));
         }
     }
     section.note(
@@ -235,16 +245,16 @@ fn restore_table(section: &mut Section, all: &[ActionFigures]) {
     );
 }
 
-fn verdict(own: &Restore) -> String {
-    let [tables, rows] = own.compared;
-    if own.differences.is_empty() {
+fn verdict(restore: &Restore) -> String {
+    let [tables, rows] = restore.compared;
+    if restore.differences.is_empty() {
         format!(
             "equal in {} of {0}: {} tables, {} rows",
-            own.trials,
+            restore.trials,
             number::count(tables as u64),
             number::count(rows as u64)
         )
     } else {
-        format!("{} differences", own.differences.len())
+        format!("{} differences", restore.differences.len())
     }
 }

@@ -136,32 +136,33 @@ pub struct Job {
 
 impl Job {
     /// Reads the settings; `None` where there is no action, not even `none`.
-    pub fn from_configuration(own: &Configuration) -> Option<Self> {
+    pub fn from_configuration(configuration: &Configuration) -> Option<Self> {
         Some(Self {
-            action: own.get(ACTION)?,
-            tool: own.get(TOOL),
-            start_ns: (own.get(START).unwrap_or(5.0) * 1e9) as u64,
-            compression: own.get(COMPRESSION).unwrap_or_default(),
-            workers: own.get(WORKERS).unwrap_or(1),
-            rate_limit: own.get(RATE_LIMIT),
-            volume: own.get(VOLUME),
-            bytes: own.get(BYTES).unwrap_or(BYTES_DEFAULT),
-            over_link: own.get(OVER_LINK) == Some(true),
-            command: own.get(COMMAND),
-            limit_ns: (own.get(LIMIT).unwrap_or(0.05) * 1e9) as u64,
-            restore: own.get(RESTORE).unwrap_or(true),
+            action: configuration.get(ACTION)?,
+            tool: configuration.get(TOOL),
+            start_ns: (configuration.get(START).unwrap_or(5.0) * 1e9) as u64,
+            compression: configuration.get(COMPRESSION).unwrap_or_default(),
+            workers: configuration.get(WORKERS).unwrap_or(1),
+            rate_limit: configuration.get(RATE_LIMIT),
+            volume: configuration.get(VOLUME),
+            bytes: configuration.get(BYTES).unwrap_or(BYTES_DEFAULT),
+            over_link: configuration.get(OVER_LINK) == Some(true),
+            command: configuration.get(COMMAND),
+            limit_ns: (configuration.get(LIMIT).unwrap_or(0.05) * 1e9) as u64,
+            restore: configuration.get(RESTORE).unwrap_or(true),
             on_server: OnServer {
-                folder: own.get(SERVER_FOLDER),
-                transfer_bytes: own.get(TRANSFER_SIZE),
-                buffers: own.get(BUFFERS),
+                folder: configuration.get(SERVER_FOLDER),
+                transfer_bytes: configuration.get(TRANSFER_SIZE),
+                buffers: configuration.get(BUFFERS),
             },
         })
     }
 
     /// Objections to the action on this engine.
-    pub fn objections(&self, own: &Configuration, disturbed: Disturbed) -> Vec<Invalid> {
-        let open_loop = needs_open_loop(disturbed, own);
-        let short = own.get(DURATION).filter(|length_s| *length_s * 1e9 <= self.start_ns as f64);
+    pub fn objections(&self, configuration: &Configuration, disturbed: Disturbed) -> Vec<Invalid> {
+        let open_loop = needs_open_loop(disturbed, configuration);
+        let short =
+            configuration.get(DURATION).filter(|length_s| *length_s * 1e9 <= self.start_ns as f64);
         let short = short.map(|_| {
             Invalid::new(START.path(), "begins after the measurement; raise workload.duration")
         });
@@ -169,11 +170,13 @@ impl Job {
         let of_engine = disturbed.engine.background();
         let of_action = match self.action {
             ActionKind::None => None,
-            ActionKind::Copy if self.over_link && own.get(NETWORK_BANDWIDTH).is_none() => {
+            ActionKind::Copy
+                if self.over_link && configuration.get(NETWORK_BANDWIDTH).is_none() =>
+            {
                 Some(Invalid::new(OVER_LINK.path(), "needs the link of network.bandwidth; set it"))
             }
             ActionKind::Copy => self.one_worker("a copy"),
-            ActionKind::BulkLoad if of_engine.is_none_or(|own| !own.loads_beside) => {
+            ActionKind::BulkLoad if of_engine.is_none_or(|engine| !engine.loads_beside) => {
                 let message = format!("{name} cannot fill a table while a load works");
                 Some(Invalid::new(ACTION.path(), message))
             }
@@ -182,7 +185,7 @@ impl Job {
                 Some(Invalid::new(COMMAND.path(), "missing: the shell command to run"))
             }
             ActionKind::Command => self.one_worker("a command"),
-            ActionKind::Backup => self.backup_objection(name, of_engine, own),
+            ActionKind::Backup => self.backup_objection(name, of_engine, configuration),
             action => self.statement_objection(name, of_engine, action),
         };
         open_loop.into_iter().chain(short).chain(of_action).collect()
@@ -199,9 +202,11 @@ impl Job {
         background: Option<&'static Background>,
         action: ActionKind,
     ) -> Option<Invalid> {
-        let known = background.map_or(&[][..], |own| own.actions);
-        let Some(own) = known.iter().find(|own| own.name == action.name()) else {
-            let names: Vec<&str> = known.iter().map(|own| own.name).collect();
+        let known = background.map_or(&[][..], |background| background.actions);
+        let Some(known_action) =
+            known.iter().find(|known_action| known_action.name == action.name())
+        else {
+            let names: Vec<&str> = known.iter().map(|known_action| known_action.name).collect();
             let message = format!(
                 "{engine} has no action {}; it has: {}",
                 action.name(),
@@ -213,35 +218,36 @@ impl Job {
             );
             return Some(Invalid::new(ACTION.path(), message));
         };
-        if own.has_workers { None } else { self.one_worker(action.name()) }
+        if known_action.has_workers { None } else { self.one_worker(action.name()) }
     }
 
     fn backup_objection(
         &self,
         engine: &str,
         background: Option<&'static Background>,
-        own: &Configuration,
+        configuration: &Configuration,
     ) -> Option<Invalid> {
-        let tools = background.map_or(&[][..], |own| own.tools);
+        let tools = background.map_or(&[][..], |background| background.tools);
         if tools.is_empty() {
             return Some(Invalid::new(
                 ACTION.path(),
                 format!("{engine} has no backup tool here; use action = \"command\""),
             ));
         }
-        let Some(tool) = background.and_then(|own| own.tool(self.tool.as_deref())) else {
-            let names: Vec<&str> = tools.iter().map(|own| own.name).collect();
+        let Some(tool) = background.and_then(|background| background.tool(self.tool.as_deref()))
+        else {
+            let names: Vec<&str> = tools.iter().map(|tool| tool.name).collect();
             let message = format!("not a backup tool of {engine}; it has: {}", names.join(", "));
             return Some(Invalid::new(TOOL.path(), message));
         };
-        self.tool_objection(tool, tools, own)
+        self.tool_objection(tool, tools, configuration)
     }
 
     fn tool_objection(
         &self,
         tool: &BackupTool,
         all: &[BackupTool],
-        own: &Configuration,
+        configuration: &Configuration,
     ) -> Option<Invalid> {
         let name = tool.name;
         let compression = self.compression.name();
@@ -258,7 +264,7 @@ impl Job {
             return Some(invalid);
         }
         if self.rate_limit.is_some() && !tool.has_rate_limit {
-            let limited = all.iter().filter(|own| own.has_rate_limit).map(|own| own.name);
+            let limited = all.iter().filter(|tool| tool.has_rate_limit).map(|tool| tool.name);
             let limited: Vec<&str> = limited.collect();
             let others = match limited.as_slice() {
                 [] => "no backup tool of this engine has one".to_owned(),
@@ -267,7 +273,7 @@ impl Job {
             let message = format!("{name} has no rate limit; remove it ({others})");
             return Some(Invalid::new(RATE_LIMIT.path(), message));
         }
-        (tool.missing)(own).map(|message| Invalid::new(TOOL.path(), message))
+        (tool.missing)(configuration).map(|message| Invalid::new(TOOL.path(), message))
     }
 }
 
@@ -280,12 +286,12 @@ impl Job {
     /// The objection to settings of files that the server writes.
     fn on_server_objection(&self, tool: &BackupTool) -> Option<Invalid> {
         let OnServer { folder, transfer_bytes, buffers } = &self.on_server;
-        let given = [
+        let paths = [
             folder.as_ref().map(|_| SERVER_FOLDER.path()),
             transfer_bytes.map(|_| TRANSFER_SIZE.path()),
             buffers.map(|_| BUFFERS.path()),
         ];
-        if let Some(path) = given.into_iter().flatten().next()
+        if let Some(path) = paths.into_iter().flatten().next()
             && !tool.is_of_server
         {
             let message = format!("{} writes its files itself; remove it", tool.name);
@@ -305,13 +311,13 @@ impl Job {
 }
 
 /// The objection to a load without a fixed rate.
-fn needs_open_loop(own: Disturbed, configuration: &Configuration) -> Option<Invalid> {
-    if own.engine.abilities().contains(&Ability::Synthetic) {
+fn needs_open_loop(disturbed: Disturbed, configuration: &Configuration) -> Option<Invalid> {
+    if disturbed.engine.abilities().contains(&Ability::Synthetic) {
         return Some(Invalid::new("target.engine", "this engine has no time of its own"));
     }
     if configuration.get(GENERATORS).is_some() {
         let message = "a disturbance is measured by one generator; remove this setting";
         return Some(Invalid::new(GENERATORS.path(), message));
     }
-    own.probe.schedule_objection(configuration)
+    disturbed.probe.schedule_objection(configuration)
 }

@@ -43,7 +43,7 @@ impl Verdict {
         work.discard(backup)?;
         let target = work.fingerprints()?;
         let mut differences: Vec<String> =
-            restored.complaints.iter().map(|own| format!("the engine's check: {own}")).collect();
+            restored.complaints.iter().map(|text| format!("the engine's check: {text}")).collect();
         if restored.caught_up_s.is_some() {
             differences.extend(find_differences(&target, &restored.tables));
         } else {
@@ -60,20 +60,22 @@ impl Verdict {
     }
 
     /// Adds the times of the restore and the differences to a trial.
-    pub fn add_to(&self, seen: &mut Observations) {
-        let own = &self.restored;
-        seen.facts.extend([
-            PLACED_S.record(own.placed_s),
-            FIRST_QUERY_S.record(own.first_query_s),
-            CONSISTENT_S.record(own.consistent_s),
+    pub fn add_to(&self, observations: &mut Observations) {
+        let restored_copy = &self.restored;
+        observations.facts.extend([
+            PLACED_S.record(restored_copy.placed_s),
+            FIRST_QUERY_S.record(restored_copy.first_query_s),
+            CONSISTENT_S.record(restored_copy.consistent_s),
             COMPARED.record(self.compared.len() as f64),
-            ROWS.record(self.compared.iter().map(|own| own.rows).sum::<u64>() as f64),
+            ROWS.record(self.compared.iter().map(|table| table.rows).sum::<u64>() as f64),
         ]);
-        seen.facts.extend(own.caught_up_s.map(|own| CAUGHT_UP_S.record(own)));
+        observations
+            .facts
+            .extend(restored_copy.caught_up_s.map(|caught_up_s| CAUGHT_UP_S.record(caught_up_s)));
         for difference in self.differences.iter().take(LISTED_MAX) {
-            seen.facts.push(DIFFERENCES.record(difference, 1.0));
+            observations.facts.push(DIFFERENCES.record(difference, 1.0));
             let detail = format!("the restored backup differs: {difference}");
-            seen.warnings.push(Warning { kind: WarningKind::Fallback, detail });
+            observations.warnings.push(Warning { kind: WarningKind::Fallback, detail });
         }
     }
 }
@@ -81,17 +83,19 @@ impl Verdict {
 /// Compares tables by name; returns a sentence for each that differs.
 pub fn find_differences(target: &[Fingerprint], restored: &[Fingerprint]) -> Vec<String> {
     let mut differences = missing_tables(target, restored);
-    for own in target {
-        let Some(other) = restored.iter().find(|other| other.table == own.table) else { continue };
-        if other.rows != own.rows {
+    for target in target {
+        let Some(other) = restored.iter().find(|other| other.table == target.table) else {
+            continue;
+        };
+        if other.rows != target.rows {
             differences.push(format!(
                 "table {} has {} rows in place of {}",
-                own.table, other.rows, own.rows
+                target.table, other.rows, target.rows
             ));
-        } else if other.checksum != own.checksum {
+        } else if other.checksum != target.checksum {
             differences.push(format!(
                 "table {} has other values in its {} rows (checksum {} in place of {})",
-                own.table, own.rows, other.checksum, own.checksum
+                target.table, target.rows, other.checksum, target.checksum
             ));
         }
     }
@@ -99,12 +103,15 @@ pub fn find_differences(target: &[Fingerprint], restored: &[Fingerprint]) -> Vec
 }
 
 fn missing_tables(target: &[Fingerprint], restored: &[Fingerprint]) -> Vec<String> {
-    let lacks =
-        |all: &[Fingerprint], own: &Fingerprint| !all.iter().any(|other| other.table == own.table);
-    let missing = target.iter().filter(|own| lacks(restored, own));
-    let missing = missing.map(|own| format!("table {} is missing", own.table));
-    let surplus = restored.iter().filter(|own| lacks(target, own));
-    missing.chain(surplus.map(|own| format!("table {} is not on the target", own.table))).collect()
+    let lacks = |all: &[Fingerprint], fingerprint: &Fingerprint| {
+        !all.iter().any(|other| other.table == fingerprint.table)
+    };
+    let missing = target.iter().filter(|target| lacks(restored, target));
+    let missing = missing.map(|table| format!("table {} is missing", table.table));
+    let surplus = restored.iter().filter(|table| lacks(target, table));
+    missing
+        .chain(surplus.map(|surplus| format!("table {} is not on the target", surplus.table)))
+        .collect()
 }
 
 /// A folder in the marked one.
@@ -125,8 +132,8 @@ mod tests {
 
     #[test]
     fn equal_tables_have_no_difference_in_any_order() {
-        let [one, two] = [table("a", 3, "01"), table("b", 0, "00")];
-        assert!(find_differences(&[one.clone(), two.clone()], &[two, one]).is_empty());
+        let [table, two] = [table("a", 3, "01"), table("b", 0, "00")];
+        assert!(find_differences(&[table.clone(), two.clone()], &[two, table]).is_empty());
     }
 
     #[test]

@@ -18,16 +18,16 @@ struct Row<'a> {
 pub fn table(section: &mut Section, all: &[ActionFigures]) {
     let rows: Vec<Row<'_>> = all
         .iter()
-        .filter_map(|own| Some((own.configuration.as_str(), own.waits.as_ref()?)))
+        .filter_map(|figures| Some((figures.configuration.as_str(), figures.waits.as_ref()?)))
         .flat_map(|(configuration, waits)| {
-            let rows = waits.rows.iter().filter(|own| is_shown(own));
-            rows.map(move |own| Row { configuration, own })
+            let rows = waits.rows.iter().filter(|row| is_shown(row));
+            rows.map(move |row| Row { configuration, own: row })
         })
         .collect();
     if rows.is_empty() {
         return;
     }
-    let has_after = rows.iter().any(|own| own.own.after != WaitShare::default());
+    let has_after = rows.iter().any(|row| row.own.after != WaitShare::default());
     let mut table = Columns::for_rows(&rows);
     table.name("configuration", |row| label(row.configuration).to_owned());
     table.left("time", |row| row.own.class);
@@ -46,15 +46,15 @@ pub fn table(section: &mut Section, all: &[ActionFigures]) {
          in which it was seen. Change: during the action less before it, by trials. Less than (<): \
          no sample saw it. A dash: the phase was not observed.",
     );
-    for own in all {
-        let undivided = own.waits.iter().flat_map(|waits| &waits.undivided);
+    for figures in all {
+        let undivided = figures.waits.iter().flat_map(|waits| &waits.undivided);
         let named: Vec<String> = undivided
             .map(|wait| format!("{} {} s", wait.class, number::figure(wait.mean_s)))
             .collect();
         if !named.is_empty() {
             section.line(format!(
                 "{}: the server counted waits that no sample saw; they are in no phase: {}.",
-                label(&own.configuration),
+                label(&figures.configuration),
                 named.join(", ")
             ));
         }
@@ -62,14 +62,14 @@ pub fn table(section: &mut Section, all: &[ActionFigures]) {
 }
 
 /// Returns whether its share rounds to more than 0 in a phase.
-fn is_shown(own: &WaitRow) -> bool {
-    let shares = [&own.before, &own.during, &own.after];
-    let mut means = shares.into_iter().filter_map(|own| own.share.as_ref());
-    means.any(|own| own.mean.abs() >= SHOWN_MIN)
+fn is_shown(wait_row: &WaitRow) -> bool {
+    let shares = [&wait_row.before, &wait_row.during, &wait_row.after];
+    let mut means = shares.into_iter().filter_map(|share| share.share.as_ref());
+    means.any(|mean| mean.mean.abs() >= SHOWN_MIN)
 }
 
 /// `12.3`, `<0.4` or nothing.
-fn share(own: &WaitShare) -> Option<String> {
-    let seen = own.share.as_ref().map(|own| number::fixed(own.mean, 1));
-    seen.or_else(|| own.below.map(|below| format!("<{}", number::figure(below))))
+fn share(wait_share: &WaitShare) -> Option<String> {
+    let fixed = wait_share.share.as_ref().map(|share| number::fixed(share.mean, 1));
+    fixed.or_else(|| wait_share.below.map(|below| format!("<{}", number::figure(below))))
 }

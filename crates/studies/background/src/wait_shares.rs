@@ -28,7 +28,7 @@ pub struct WaitShares {
 /// A class of waits that is in no phase.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Undivided {
-    /// Its name.
+    /// The name.
     pub class: &'static str,
     /// Seconds of a trial.
     pub mean_s: f64,
@@ -37,9 +37,9 @@ pub struct Undivided {
 /// A class.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WaitRow {
-    /// Its name, `cpu` or [`UNACCOUNTED`].
+    /// The name, `cpu` or [`UNACCOUNTED`].
     pub class: &'static str,
-    /// Its share before the action.
+    /// The share before the action.
     pub before: WaitShare,
     /// While it works.
     pub during: WaitShare,
@@ -61,8 +61,11 @@ pub struct WaitShare {
 
 /// Describes trials of one configuration; `None` where their waits were not divided.
 pub fn wait_shares(trials: &[&Observations]) -> Option<WaitShares> {
-    let divided: Vec<&Observations> =
-        trials.iter().copied().filter(|seen| WAITS_DURING.read(SESSION, seen).is_some()).collect();
+    let divided: Vec<&Observations> = trials
+        .iter()
+        .copied()
+        .filter(|trial| WAITS_DURING.read(SESSION, trial).is_some())
+        .collect();
     if divided.is_empty() {
         return None;
     }
@@ -70,7 +73,9 @@ pub fn wait_shares(trials: &[&Observations]) -> Option<WaitShares> {
     let names = std::iter::once(CPU).chain(classes).chain([UNACCOUNTED]);
     let rows = names.filter_map(|class| row(&divided, class)).collect();
     let undivided = WaitClass::ALL.into_iter().filter_map(|class| {
-        let all = divided.iter().filter_map(|seen| WAITS_UNDIVIDED.read(class.name(), seen));
+        let all = divided
+            .iter()
+            .filter_map(|observations| WAITS_UNDIVIDED.read(class.name(), observations));
         let mean_s = all.sum::<f64>() / divided.len() as f64;
         (mean_s > 0.0).then_some(Undivided { class: class.name(), mean_s })
     });
@@ -82,12 +87,13 @@ fn row(trials: &[&Observations], class: &'static str) -> Option<WaitRow> {
     let [before, during, after] =
         [WAITS_BEFORE, WAITS_DURING, WAITS_AFTER].map(|family| share(trials, class, family));
     let shares = [&before, &during, &after];
-    let is_seen = shares.iter().filter_map(|own| own.share.as_ref()).any(|share| share.max != 0.0);
+    let is_seen =
+        shares.iter().filter_map(|share| share.share.as_ref()).any(|share| share.max != 0.0);
     if class != UNACCOUNTED && !is_seen {
         return None;
     }
-    let changes = trials.iter().filter_map(|seen| {
-        Some(percent(seen, class, WAITS_DURING)? - percent(seen, class, WAITS_BEFORE)?)
+    let changes = trials.iter().filter_map(|trial| {
+        Some(percent(trial, class, WAITS_DURING)? - percent(trial, class, WAITS_BEFORE)?)
     });
     let changes: Vec<f64> = changes.collect();
     let change = Estimate::from_values(&changes, "%", Direction::LowerIsBetter);
@@ -95,37 +101,37 @@ fn row(trials: &[&Observations], class: &'static str) -> Option<WaitRow> {
 }
 
 fn share(trials: &[&Observations], class: &str, family: FactFamily) -> WaitShare {
-    let all: Vec<f64> = trials.iter().filter_map(|seen| percent(seen, class, family)).collect();
-    let is_seen = class == CPU || class == UNACCOUNTED || all.iter().any(|own| *own > 0.0);
+    let all: Vec<f64> = trials.iter().filter_map(|trial| percent(trial, class, family)).collect();
+    let is_seen = class == CPU || class == UNACCOUNTED || all.iter().any(|share| *share > 0.0);
     let summarise =
         if class == UNACCOUNTED { Estimate::from_values } else { Estimate::from_amounts };
     let share = summarise(&all, "%", Direction::LowerIsBetter);
     let Some(samples) = samples(trials, family).filter(|_| !is_seen) else {
         return WaitShare { share, below: None };
     };
-    let below = Some(100.0 * SAMPLES_UNSEEN / samples).filter(|own| own.is_finite());
+    let below = Some(100.0 * SAMPLES_UNSEEN / samples).filter(|percent| percent.is_finite());
     WaitShare { share: None, below: below.filter(|_| !all.is_empty()) }
 }
 
 /// The share of a class in a phase of one trial, in percent; `None`: the phase was not observed.
-fn percent(seen: &Observations, class: &str, family: FactFamily) -> Option<f64> {
-    let session_s = family.read(SESSION, seen).filter(|own| *own > 0.0)?;
+fn percent(observations: &Observations, class: &str, family: FactFamily) -> Option<f64> {
+    let session_s = family.read(SESSION, observations).filter(|family| *family > 0.0)?;
     let part_s = if class == UNACCOUNTED {
-        let others = family.members(seen).filter(|(name, _)| *name != SESSION);
+        let others = family.members(observations).filter(|(name, _)| *name != SESSION);
         session_s - others.map(|(_, seconds)| seconds).sum::<f64>()
     } else {
-        family.read(class, seen).unwrap_or(0.0)
+        family.read(class, observations).unwrap_or(0.0)
     };
     Some(100.0 * part_s / session_s)
 }
 
 /// Samples of sessions in a phase of all trials; `None` where waits are counted.
 fn samples(trials: &[&Observations], family: FactFamily) -> Option<f64> {
-    let all = trials.iter().filter_map(|seen| {
-        let sample_s = SAMPLE_S.read(seen).filter(|own| *own > 0.0)?;
-        Some(family.read(SESSION, seen)? / sample_s)
+    let all = trials.iter().filter_map(|trial| {
+        let sample_s = SAMPLE_S.read(trial).filter(|sample_s| *sample_s > 0.0)?;
+        Some(family.read(SESSION, trial)? / sample_s)
     });
-    all.reduce(|sum, own| sum + own)
+    all.reduce(|sum, value| sum + value)
 }
 
 #[cfg(test)]
@@ -157,12 +163,12 @@ mod tests {
         let trials = [trial(4.0), trial(6.0)];
         let all: Vec<&Observations> = trials.iter().collect();
         let shares = wait_shares(&all).unwrap();
-        let names: Vec<&str> = shares.rows.iter().map(|own| own.class).collect();
+        let names: Vec<&str> = shares.rows.iter().map(|row| row.class).collect();
         assert_eq!(names, [CPU, "lock", "client", UNACCOUNTED]);
         let mean = |of: fn(&super::WaitRow) -> &super::WaitShare| -> f64 {
-            shares.rows.iter().filter_map(|own| Some(of(own).share.as_ref()?.mean)).sum()
+            shares.rows.iter().filter_map(|row| Some(of(row).share.as_ref()?.mean)).sum()
         };
-        assert_eq!((mean(|own| &own.before), mean(|own| &own.during)), (100.0, 100.0));
+        assert_eq!((mean(|shares| &shares.before), mean(|shares| &shares.during)), (100.0, 100.0));
         let lock = &shares.rows[1];
         assert_eq!(lock.during.share.as_ref().unwrap().mean, 31.25);
         // 3 of the 400 samples of both trials.
@@ -176,10 +182,10 @@ mod tests {
 
     #[test]
     fn counted_waits_that_did_not_occur_are_zero() {
-        let mut one = trial(4.0);
-        one.facts.retain(|own| own.name != SAMPLE_S.record(0.0).name);
-        let shares = wait_shares(&[&one]).unwrap();
-        assert_eq!(shares.rows[1].before.share.as_ref().map(|own| own.mean), Some(0.0));
+        let mut trial = trial(4.0);
+        trial.facts.retain(|fact| fact.name != SAMPLE_S.record(0.0).name);
+        let shares = wait_shares(&[&trial]).unwrap();
+        assert_eq!(shares.rows[1].before.share.as_ref().map(|share| share.mean), Some(0.0));
         assert_eq!(shares.rows[1].before.below, None);
     }
 }

@@ -14,7 +14,7 @@ pub const PHASES: [FactFamily; 3] = [WAITS_BEFORE, WAITS_DURING, WAITS_AFTER];
 const LEAST_S: f64 = 1e-6;
 
 /// The facts of a load that an action has divided into these parts; empty where it was not.
-pub fn facts(parts: &[SessionPart], seen: &Observations) -> Vec<Fact> {
+pub fn facts(parts: &[SessionPart], observations: &Observations) -> Vec<Fact> {
     if parts.len() < 2 || parts.len() > PHASES.len() {
         return Vec::new();
     }
@@ -26,26 +26,26 @@ pub fn facts(parts: &[SessionPart], seen: &Observations) -> Vec<Fact> {
         }
         facts.push(family.record(SESSION, part.session_s));
         facts.push(family.record(CPU, part.cpu_s));
-        let classes = WaitClass::ALL.into_iter().map(|own| (own, of_class(&part.waits, own)));
+        let classes = WaitClass::ALL.into_iter().map(|class| (class, of_class(&part.waits, class)));
         let shown = classes.filter(|(_, seconds)| *seconds > LEAST_S);
-        facts.extend(shown.map(|(own, seconds)| family.record(own.name(), seconds)));
+        facts.extend(shown.map(|(class, seconds)| family.record(class.name(), seconds)));
     }
     for class in WaitClass::ALL {
-        let divided_s: f64 = parts.iter().map(|own| of_class(&own.waits, class)).sum();
-        let rest_s = of_class(&seen.waits, class) - divided_s;
+        let divided_s: f64 = parts.iter().map(|part| of_class(&part.waits, class)).sum();
+        let rest_s = of_class(&observations.waits, class) - divided_s;
         facts.extend((rest_s > LEAST_S).then(|| WAITS_UNDIVIDED.record(class.name(), rest_s)));
     }
-    facts.extend(samples_hz(&seen.waits).map(|hz| SAMPLE_S.record(1.0 / hz)));
+    facts.extend(samples_hz(&observations.waits).map(|hz| SAMPLE_S.record(1.0 / hz)));
     facts
 }
 
 fn of_class(waits: &[Wait], class: WaitClass) -> f64 {
-    waits.iter().filter(|own| own.class == class).map(Wait::wait_s).sum()
+    waits.iter().filter(|wait| wait.class == class).map(Wait::wait_s).sum()
 }
 
 /// Samples a second of each session.
 fn samples_hz(waits: &[Wait]) -> Option<f64> {
-    waits.iter().find_map(|own| match own.source {
+    waits.iter().find_map(|wait| match wait.source {
         WaitSource::Sampled { hz, .. } => Some(hz).filter(|hz| *hz > 0.0),
         _ => None,
     })
@@ -63,9 +63,9 @@ mod tests {
     }
 
     fn observed(parts: &[SessionPart], waits: Vec<Wait>) -> Observations {
-        let mut seen = Observations { waits, ..Observations::default() };
-        seen.facts = facts(parts, &seen);
-        seen
+        let mut observations = Observations { waits, ..Observations::default() };
+        observations.facts = facts(parts, &observations);
+        observations
     }
 
     #[test]
@@ -80,14 +80,17 @@ mod tests {
         let sampled = Wait { source, ..wait("WAL_SYNC", WaitClass::Log, 5.0) };
         // The action outlasted the load: nothing is after it.
         let parts = [part(8.0, 2.0), part(4.0, 3.0), SessionPart::default()];
-        let seen = observed(&parts, vec![sampled, hidden]);
-        assert_eq!(WAITS_DURING.read("log", &seen), Some(3.0));
-        assert_eq!(WAITS_DURING.read(SESSION, &seen), Some(4.0));
-        assert_eq!(WAITS_DURING.read("lock", &seen), None);
-        assert_eq!(WAITS_AFTER.members(&seen).count(), 0);
-        assert_eq!(WAITS_UNDIVIDED.read("data-read", &seen), Some(0.5));
-        assert_eq!(WAITS_UNDIVIDED.read("log", &seen), None);
-        assert_eq!((SAMPLE_S.read(&seen), WAITS_DURING.read(CPU, &seen)), (Some(0.05), Some(1.0)));
+        let observations = observed(&parts, vec![sampled, hidden]);
+        assert_eq!(WAITS_DURING.read("log", &observations), Some(3.0));
+        assert_eq!(WAITS_DURING.read(SESSION, &observations), Some(4.0));
+        assert_eq!(WAITS_DURING.read("lock", &observations), None);
+        assert_eq!(WAITS_AFTER.members(&observations).count(), 0);
+        assert_eq!(WAITS_UNDIVIDED.read("data-read", &observations), Some(0.5));
+        assert_eq!(WAITS_UNDIVIDED.read("log", &observations), None);
+        assert_eq!(
+            (SAMPLE_S.read(&observations), WAITS_DURING.read(CPU, &observations)),
+            (Some(0.05), Some(1.0))
+        );
         assert_eq!(observed(&parts[..1], Vec::new()).facts, []);
     }
 }

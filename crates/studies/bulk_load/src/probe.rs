@@ -34,14 +34,18 @@ const COSTS: &[WorkCost] = &[
     WorkCost {
         kind: CostKind::Processor,
         unit: "us/row",
-        value: |seen| Some(1e6 * probe::data::processor_s(seen)?),
+        value: |observations| Some(1e6 * probe::data::processor_s(observations)?),
     },
     WorkCost {
         kind: CostKind::Kernel,
         unit: "us/row",
-        value: |seen| Some(1e6 * probe::data::KERNEL_CPU_S.read(seen)?),
+        value: |observations| Some(1e6 * probe::data::KERNEL_CPU_S.read(observations)?),
     },
-    WorkCost { kind: CostKind::Time, unit: "s", value: |seen| seen.response("load") },
+    WorkCost {
+        kind: CostKind::Time,
+        unit: "s",
+        value: |observations| observations.response("load"),
+    },
 ];
 
 impl Probe for BulkLoad {
@@ -118,12 +122,13 @@ fn observations(
     let embedded = context.target.abilities.contains(&Ability::Embedded);
     let of_engine = surroundings.engine_use();
     let waits = if embedded { waits(load) } else { Vec::new() };
-    let mut seen = surroundings.observations(elapsed_s, 1, std::iter::once(used), waits);
+    let mut observations = surroundings.observations(elapsed_s, 1, std::iter::once(used), waits);
     let rows = loaded.rows as f64;
-    seen.work = observations::Work { unit: "row".into(), amount: loaded.rows, ..seen.work };
+    observations.work =
+        observations::Work { unit: "row".into(), amount: loaded.rows, ..observations.work };
     // Time in which rows were generated and nothing was loaded is not the engine's.
     let load_s = (elapsed_s - waited_s).max(0.0);
-    let Facts { cpu_s, all } = loaded.facts(seen.time.cpu_s, of_engine, rows.max(1.0));
+    let Facts { cpu_s, all } = loaded.facts(observations.time.cpu_s, of_engine, rows.max(1.0));
     let mut responses = vec![Response::lower("load", "s", load_s)];
     responses
         .extend((load_s > 0.0).then(|| Response::higher("throughput", "rows/s", rows / load_s)));
@@ -131,7 +136,7 @@ fn observations(
     responses
         .extend(loaded.stored_bytes.map(|bytes| Response::lower("size", "MB", bytes as f64 / 1e6)));
     responses.push(Response::lower("elapsed", "s", elapsed_s));
-    Observations { responses, facts: all, ..seen }
+    Observations { responses, facts: all, ..observations }
 }
 
 /// Waits of an embedded engine's thread: rows, and other suspended time.

@@ -72,17 +72,17 @@ impl Answer {
 
     fn from_settings(configuration: &Configuration, name: &str) -> Result<Self, Invalid> {
         let path = |key: &str| format!("{PREFIX}{name}.{key}");
-        let given = |key: &str| configuration.value(&path(key)).map(ToString::to_string);
+        let value_of = |key: &str| configuration.value(&path(key)).map(ToString::to_string);
         let objection = |key: &str, message: String| Err(Invalid::new(path(key), message));
         if !name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
             || OWN.contains(&name)
         {
-            let key = if given("regex").is_some() { "regex" } else { "pointer" };
+            let key = if value_of("regex").is_some() { "regex" } else { "pointer" };
             let message = "use lower-case letters, digits and `_`, and no name of the probe's \
                            own responses";
             return objection(key, format!("`{name}`: {message}"));
         }
-        let place = match (given("regex"), given("pointer")) {
+        let place = match (value_of("regex"), value_of("pointer")) {
             (Some(regex), None) => match Regex::new(&regex) {
                 Ok(regex) => Place::Regex(regex),
                 Err(error) => return objection("regex", error.to_string()),
@@ -101,18 +101,18 @@ impl Answer {
             }
             (None, None) => return objection("regex", "missing; give this or pointer".into()),
         };
-        let Some(better) = given("direction").and_then(|name| Better::from_name(&name)) else {
+        let Some(better) = value_of("direction").and_then(|name| Better::from_name(&name)) else {
             return objection(
                 "direction",
                 "missing; say which is better: \"higher\" or \"lower\"".into(),
             );
         };
         let step = f64::from_value(configuration.value(&path("step")));
-        let unit = given("unit").unwrap_or_default();
+        let unit = value_of("unit").unwrap_or_default();
         Ok(Self { name: name.to_owned(), unit, better, place, step })
     }
 
-    /// Its value in what a run has printed, looked for until `stop` says so.
+    /// The value in what a run has printed, looked for until `stop` says so.
     ///
     /// # Errors
     /// When the value is missing or not a number.
@@ -141,8 +141,8 @@ impl Answer {
 
     /// The response with the mean of what the runs printed.
     pub fn response(&self, printed: &[Printing]) -> Response {
-        let values: Vec<f64> = printed.iter().map(|own| own.value).collect();
-        let digit = printed.iter().map(|own| own.digit).reduce(f64::min).unwrap_or(0.0);
+        let values: Vec<f64> = printed.iter().map(|value| value.value).collect();
+        let digit = printed.iter().map(|value| value.digit).reduce(f64::min).unwrap_or(0.0);
         let n = values.len().max(1) as f64;
         let mean = values.iter().sum::<f64>() / n;
         let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();

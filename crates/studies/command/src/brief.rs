@@ -38,7 +38,7 @@ pub fn document(
         section.line(first.text.as_str());
     }
     let warnings = summary.configurations.iter().flat_map(|row| &row.warnings);
-    let mut kinds: Vec<&str> = warnings.map(|own| own.kind.name()).collect();
+    let mut kinds: Vec<&str> = warnings.map(|warning| warning.kind.name()).collect();
     kinds.sort_unstable();
     kinds.dedup();
     if !kinds.is_empty() {

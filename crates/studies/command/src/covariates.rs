@@ -21,7 +21,7 @@ const BLOCKS_MIN: usize = 5;
 /// A drawn parameter.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Covariate {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// The smallest and the largest value drawn.
     pub drawn: [f64; 2],
@@ -45,7 +45,7 @@ pub struct Dependence {
     pub label: String,
     /// The factor, or the difference.
     pub change: f64,
-    /// Its 95 % interval, not adjusted.
+    /// The 95 % interval, not adjusted.
     pub interval: Interval,
     /// P-value of "no change".
     pub p_value: f64,
@@ -67,7 +67,7 @@ impl Line {
     fn fit(x: &[f64], y: &[f64]) -> Self {
         let (mean_x, mean_y) = (mean(x), mean(y));
         let squares = |values: &[f64], mean: f64| -> f64 {
-            values.iter().map(|own| (own - mean).powi(2)).sum()
+            values.iter().map(|value| (value - mean).powi(2)).sum()
         };
         let products: f64 = x.iter().zip(y).map(|(x, y)| (x - mean_x) * (y - mean_y)).sum();
         let (squares_x, squares_y) = (squares(x, mean_x), squares(y, mean_y));
@@ -105,11 +105,11 @@ struct Blocks {
 impl Blocks {
     fn complete(summary: &Summary, figures: &Figures) -> Option<Self> {
         let rows: Vec<(usize, Vec<(u32, f64)>)> = (0..figures.grid.cells.len())
-            .map(|own| (own, figures.values(own).collect()))
+            .map(|index| (index, figures.values(index).collect()))
             .filter(|(_, values): &(_, Vec<_>)| !values.is_empty())
             .collect();
         let value = |row: &[(u32, f64)], block: u32| {
-            row.iter().find(|(own, _)| *own == block).map(|(_, value)| *value)
+            row.iter().find(|(entry, _)| *entry == block).map(|(_, value)| *value)
         };
         let (_, first) = rows.first()?;
         let numbers: Vec<u32> = first
@@ -121,12 +121,12 @@ impl Blocks {
         let values = rows
             .iter()
             .map(|(_, row)| {
-                let own = numbers.iter().filter_map(|block| value(row, *block));
-                own.map(|value| if by_ratio { value.ln() } else { value }).collect()
+                let value = numbers.iter().filter_map(|block| value(row, *block));
+                value.map(|value| if by_ratio { value.ln() } else { value }).collect()
             })
             .collect();
-        let label = |own: usize| summary.recording.configurations[own].label.clone();
-        let labels = rows.iter().map(|(own, _)| label(*own)).collect();
+        let label = |index: usize| summary.recording.configurations[index].label.clone();
+        let labels = rows.iter().map(|(index, _)| label(*index)).collect();
         (numbers.len() >= BLOCKS_MIN).then_some(Self { numbers, values, labels, by_ratio })
     }
 
@@ -140,7 +140,10 @@ impl Blocks {
 pub fn covariates(summary: &Summary) -> Vec<Covariate> {
     let Some(response) = &summary.response else { return Vec::new() };
     let observations = summary.grid.observations();
-    let names = observations.iter().flat_map(|seen| DRAWN.members(seen)).map(|(name, _)| name);
+    let names = observations
+        .iter()
+        .flat_map(|observation| DRAWN.members(observation))
+        .map(|(name, _)| name);
     let names = distinct(names);
     let figures = summary.grid.figures(response);
     let Some(blocks) = Blocks::complete(summary, &figures).filter(|_| !names.is_empty()) else {
@@ -148,10 +151,14 @@ pub fn covariates(summary: &Summary) -> Vec<Covariate> {
     };
     let mut found: Vec<Covariate> =
         names.iter().filter_map(|name| covariate(summary, &blocks, name)).collect();
-    let responses = found.iter_mut().map(|own| &mut own.response);
-    correct(responses.map(|own| (Some(own.p_value), &mut own.adjusted_p)).collect());
-    let comparisons = found.iter_mut().flat_map(|own| &mut own.comparisons);
-    correct(comparisons.map(|own| (Some(own.p_value), &mut own.adjusted_p)).collect());
+    let responses = found.iter_mut().map(|entry| &mut entry.response);
+    correct(responses.map(|response| (Some(response.p_value), &mut response.adjusted_p)).collect());
+    let comparisons = found.iter_mut().flat_map(|entry| &mut entry.comparisons);
+    correct(
+        comparisons
+            .map(|comparison| (Some(comparison.p_value), &mut comparison.adjusted_p))
+            .collect(),
+    );
     found
 }
 
@@ -159,8 +166,8 @@ pub fn covariates(summary: &Summary) -> Vec<Covariate> {
 fn covariate(summary: &Summary, blocks: &Blocks, name: &str) -> Option<Covariate> {
     let drawn = |block: u32| {
         let mut trials =
-            (0..summary.grid.cells.len()).filter_map(|own| summary.grid.cell(own, block));
-        trials.find_map(|seen| DRAWN.read(name, seen))
+            (0..summary.grid.cells.len()).filter_map(|index| summary.grid.cell(index, block));
+        trials.find_map(|trial| DRAWN.read(name, trial))
     };
     let x: Vec<f64> = blocks.numbers.iter().map(|block| drawn(*block)).collect::<Option<_>>()?;
     let (low, high) = (x.iter().copied().reduce(f64::min)?, x.iter().copied().reduce(f64::max)?);
@@ -174,7 +181,7 @@ fn covariate(summary: &Summary, blocks: &Blocks, name: &str) -> Option<Covariate
     let (response, r_squared) = change(&blocks.means(), "");
     let (first, others) = blocks.values.split_first()?;
     let comparisons = blocks.labels[1..].iter().zip(others).map(|(label, row)| {
-        let differences: Vec<f64> = row.iter().zip(first).map(|(own, first)| own - first).collect();
+        let differences: Vec<f64> = row.iter().zip(first).map(|(row, first)| row - first).collect();
         change(&differences, label).0
     });
     Some(Covariate {

@@ -26,9 +26,9 @@ pub enum DrawError {
     /// The ends of a range that is empty.
     #[error("the range is empty: its end {to} is not above its beginning {from}")]
     Empty {
-        /// Its beginning.
+        /// The beginning.
         from: String,
-        /// Its end.
+        /// The end.
         to: String,
     },
     /// A range with more digits than can be drawn.
@@ -61,9 +61,9 @@ pub enum Source {
 /// A drawn value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draw {
-    /// Its text, as commands get it.
+    /// The text, as commands get it.
     pub text: String,
-    /// Its number; of a list with texts its position, from 1.
+    /// The number; of a list with texts its position, from 1.
     pub number: f64,
 }
 
@@ -76,7 +76,7 @@ impl Source {
         let Value::List(values) = value else { return Self::range(&value.to_string()) };
         let values: Vec<String> = values.iter().map(ToString::to_string).collect();
         let first = values.first().ok_or(DrawError::Constant)?;
-        if values.iter().all(|own| own == first) {
+        if values.iter().all(|value| value == first) {
             return Err(DrawError::Constant);
         }
         Ok(Self::List(values))
@@ -86,13 +86,13 @@ impl Source {
         let neither = || DrawError::Neither(text.to_owned());
         let (from, to) = text.split_once("..").ok_or_else(neither)?;
         let ends = [from.trim(), to.trim()];
-        let places = ends.map(|end| end.split_once('.').map_or(0, |(_, own)| own.len()));
+        let places = ends.map(|end| end.split_once('.').map_or(0, |(_, fraction)| fraction.len()));
         let places = places[0].max(places[1]);
         let scale = 10_f64.powi(places.min(PLACES_MAX) as i32);
         let number = |end: &str| {
             let is_plain =
                 !end.is_empty() && end.chars().all(|c| matches!(c, '0'..='9' | '.' | '-'));
-            end.parse::<f64>().ok().filter(|own| is_plain && own.is_finite()).ok_or_else(neither)
+            end.parse::<f64>().ok().filter(|end| is_plain && end.is_finite()).ok_or_else(neither)
         };
         let [first, last] = [number(ends[0])?, number(ends[1])?];
         if places > PLACES_MAX || [first, last].iter().any(|end| (end * scale).abs() > END_MAX) {
@@ -118,7 +118,7 @@ impl Source {
                 let at = below(values.len() as u64) as usize;
                 let numbers: Option<Vec<f64>> = values
                     .iter()
-                    .map(|own| own.parse().ok().filter(|own: &f64| own.is_finite()))
+                    .map(|value| value.parse().ok().filter(|value: &f64| value.is_finite()))
                     .collect();
                 let number = numbers.map_or(at as f64 + 1.0, |numbers| numbers[at]);
                 Draw { text: values[at].clone(), number }
@@ -155,7 +155,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     fn list(values: &[&str]) -> Value {
-        Value::List(values.iter().map(|own| Value::Text((*own).to_owned())).collect())
+        Value::List(values.iter().map(|value| Value::Text((*value).to_owned())).collect())
     }
 
     fn text(text: &str) -> Result<Source, DrawError> {
@@ -184,7 +184,7 @@ mod tests {
         ] {
             let counts = counts(&source);
             assert_eq!(counts.keys().collect::<Vec<_>>(), expected);
-            let chi2: f64 = counts.values().map(|own| (*own as f64 - 1e3).powi(2) / 1e3).sum();
+            let chi2: f64 = counts.values().map(|count| (*count as f64 - 1e3).powi(2) / 1e3).sum();
             assert!(chi2 < 20.5, "{counts:?}");
         }
     }
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_drawn_says_why() {
-        for (given, expected) in [
+        for (range, expected) in [
             ("5", "expected a list of values, or a range"),
             ("a..b", "expected a list"),
             ("1..", "expected a list"),
@@ -227,8 +227,8 @@ mod tests {
             ("0..99999999999999999", "ends beyond 10^15"),
             ("0.0000000001..1", "more than 9 decimal places"),
         ] {
-            let error = text(given).unwrap_err().to_string();
-            assert!(error.contains(expected), "{given}: {error}");
+            let error = text(range).unwrap_err().to_string();
+            assert!(error.contains(expected), "{range}: {error}");
         }
         assert_eq!(Source::parse(&list(&["a"])), Err(DrawError::Constant));
         assert_eq!(Source::parse(&list(&["a", "a"])), Err(DrawError::Constant));

@@ -22,7 +22,7 @@ pub enum CommandError {
         /// The cause.
         source: io::Error,
     },
-    /// Its input or output could not be opened.
+    /// The input or output could not be opened.
     #[error("cannot open {}: {source}", path.display())]
     File {
         /// The file.
@@ -37,7 +37,7 @@ pub enum CommandError {
         what: &'static str,
         /// As people write it.
         line: String,
-        /// Its end.
+        /// The end.
         end: CommandEnd,
         /// The end of its output.
         said: String,
@@ -45,7 +45,7 @@ pub enum CommandError {
     /// A response of the user's was not found in its output.
     #[error("response {name}: {cause}{said}")]
     NoResponse {
-        /// Its name.
+        /// The name.
         name: String,
         /// The cause.
         #[source]

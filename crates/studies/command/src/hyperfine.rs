@@ -47,8 +47,8 @@ impl CommandTimes {
             recording.done().filter(|(trial, _)| trial.configuration == configuration).collect();
         done.sort_by_key(|(trial, _)| trial.sequence);
         let runs = |name: &str| {
-            let all = done.iter().map(|(_, seen)| {
-                let series = seen.series.iter().find(|series| series.name == name)?;
+            let all = done.iter().map(|(_, observations)| {
+                let series = observations.series.iter().find(|series| series.name == name)?;
                 Some(series.values.clone())
             });
             all.collect::<Option<Vec<_>>>().map(|all| all.concat())
@@ -101,18 +101,19 @@ pub fn csv(commands: &[CommandTimes]) -> Result<Vec<u8>, csv::Error> {
     let figures = ["command", "mean", "stddev", "median", "user", "system", "min", "max"];
     let figures = figures.into_iter().map(str::to_owned);
     writer.write_record(figures.chain(parameters.map(|name| format!("parameter_{name}"))))?;
-    for one in commands {
+    for command in commands {
         let figures = [
-            one.mean,
-            one.stddev.unwrap_or(0.0),
-            one.median,
-            one.user,
-            one.system,
-            one.min,
-            one.max,
+            command.mean,
+            command.stddev.unwrap_or(0.0),
+            command.median,
+            command.user,
+            command.system,
+            command.min,
+            command.max,
         ];
-        let row = figures.iter().map(ToString::to_string).chain(one.parameters.values().cloned());
-        writer.write_record(std::iter::once(one.command.clone()).chain(row))?;
+        let row =
+            figures.iter().map(ToString::to_string).chain(command.parameters.values().cloned());
+        writer.write_record(std::iter::once(command.command.clone()).chain(row))?;
     }
     writer.into_inner().map_err(|error| error.into_error().into())
 }
@@ -129,31 +130,31 @@ pub fn markdown(commands: &[CommandTimes]) -> String {
     let mut text =
         format!("| Command | Mean [{unit}] | Min [{unit}] | Max [{unit}] | Relative |\n");
     text.push_str("|:---|---:|---:|---:|---:|\n");
-    for one in commands {
-        let spread = one.stddev.map_or_else(String::new, |stddev| format!(" ± {}", time(stddev)));
-        let relative = fastest.map_or_else(String::new, |fastest| relative(one, fastest));
-        let command = one.command.replace('|', "\\|");
+    for timed in commands {
+        let spread = timed.stddev.map_or_else(String::new, |stddev| format!(" ± {}", time(stddev)));
+        let relative = fastest.map_or_else(String::new, |fastest| relative(timed, fastest));
+        let command = timed.command.replace('|', "\\|");
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
             "| `{command}` | {}{spread} | {} | {} | {relative} |",
-            time(one.mean),
-            time(one.min),
-            time(one.max)
+            time(timed.mean),
+            time(timed.min),
+            time(timed.max)
         );
     }
     text
 }
 
 /// The ratio to the fastest command, with the standard deviation that follows from those of both.
-fn relative(one: &CommandTimes, fastest: &CommandTimes) -> String {
-    let ratio = one.mean / fastest.mean;
-    if one == fastest {
+fn relative(command_times: &CommandTimes, fastest: &CommandTimes) -> String {
+    let ratio = command_times.mean / fastest.mean;
+    if command_times == fastest {
         return "1.00".into();
     }
     let share = |of: &CommandTimes| of.stddev.map(|stddev| stddev / of.mean);
-    match (share(one), share(fastest)) {
-        (Some(own), Some(other)) => format!("{ratio:.2} ± {:.2}", ratio * own.hypot(other)),
+    match (share(command_times), share(fastest)) {
+        (Some(share), Some(other)) => format!("{ratio:.2} ± {:.2}", ratio * share.hypot(other)),
         _ => format!("{ratio:.2}"),
     }
 }

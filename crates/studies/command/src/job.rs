@@ -37,7 +37,7 @@ pub struct Job {
     set_up_uses: Vec<String>,
     /// Values of parameters by name.
     pub parameters: Parameters,
-    /// Those of them that were drawn.
+    /// Parameters that were drawn.
     pub(super) draws: Draws,
     pub(super) concurrency: u32,
     pub(super) warmup_runs: u64,
@@ -253,7 +253,7 @@ impl Reader<'_> {
         let wrong = self.parameters.keys().filter(|name| !is_name(name));
         let message = "a parameter name consists of letters, digits, `_` and `-`";
         let wrong = wrong.map(|name| {
-            let is_drawn = self.draws.0.iter().any(|(own, _)| own == name);
+            let is_drawn = self.draws.0.iter().any(|(drawn, _)| drawn == name);
             let place = if is_drawn { RANDOM } else { PARAMETERS };
             Invalid::new(format!("{place}{name}"), message)
         });
@@ -266,14 +266,14 @@ impl Reader<'_> {
         let around = [SETUP, CLEANUP].map(|hook| (hook, self.configuration.get(hook)));
         for (name, value) in self.configuration.below(RANDOM) {
             let path = format!("{RANDOM}{name}");
-            let own = Source::parse(value).map_err(|error| error.to_string());
-            let own = own.and_then(|source| {
+            let source = Source::parse(value).map_err(|error| error.to_string());
+            let source = source.and_then(|source| {
                 if self.parameters.contains_key(name) {
                     return Err(format!("`{name}` is in workload.parameters, too; remove one"));
                 }
                 Ok(source)
             });
-            match own {
+            match source {
                 Ok(source) => self.draws.0.push((name.to_owned(), source.draw(seed, name))),
                 Err(message) => self.invalid.push(Invalid::new(path, message)),
             }
@@ -344,8 +344,10 @@ impl Reader<'_> {
     }
 
     fn accepted(&mut self) -> Accepted {
-        let Some(given) = self.configuration.get(IGNORE_FAILURE) else { return Accepted::Zero };
-        let accepted = Accepted::parse(&given.to_string());
+        let Some(configuration) = self.configuration.get(IGNORE_FAILURE) else {
+            return Accepted::Zero;
+        };
+        let accepted = Accepted::parse(&configuration.to_string());
         if accepted.is_none() {
             self.object(
                 IGNORE_FAILURE,

@@ -11,10 +11,10 @@ use std::process::ExitStatus;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// One run of the command.
+/// A run of the command.
 #[derive(Debug)]
 pub struct Run {
-    /// Its number in the trial, from 0, in the order in which they began.
+    /// The number in the trial, from 0, in the order in which they began.
     pub number: u64,
     pub elapsed_s: f64,
     pub used: ProcessUse,

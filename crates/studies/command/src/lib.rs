@@ -42,7 +42,7 @@ pub use template::escaped;
 use self::covariates::covariates;
 
 report::sections! {
-    /// Its sections of reports.
+    /// The sections of reports.
     pub const SECTIONS = |summary| {
         Configurations covariates: &covariates(summary) => section::section;
     }

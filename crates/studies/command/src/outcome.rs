@@ -36,18 +36,18 @@ pub fn observations(
         responses.push(answer.response(&printed));
     }
     let sessions = surroundings.sessions_of_others();
-    let seen =
+    let observations =
         surroundings.observations(elapsed_s, job.concurrency, std::iter::empty(), Vec::new());
     // Where the command's sessions on a server are seen, it is their time that is accounted for.
     let (connections, waits, time) = match sessions {
         Some(time) => {
-            ((time.session_s / elapsed_s).round().max(1.0) as u32, seen.waits.clone(), time)
+            ((time.session_s / elapsed_s).round().max(1.0) as u32, observations.waits.clone(), time)
         }
         None => {
             (job.concurrency, waits(lanes, elapsed_s), time_of(&runs, job.concurrency, elapsed_s))
         }
     };
-    let mut warnings = seen.warnings.clone();
+    let mut warnings = observations.warnings.clone();
     warnings.extend(left(&runs, left_behind));
     Observations {
         facts: facts(&runs, shell).into_iter().chain(job.draws.facts()).collect(),
@@ -59,7 +59,7 @@ pub fn observations(
         waits,
         time,
         warnings,
-        ..seen
+        ..observations
     }
 }
 
@@ -125,10 +125,14 @@ impl Figures {
             counted("voluntary_switches", |run| run.used.voluntary_switches),
             counted("involuntary_switches", |run| run.used.involuntary_switches),
         ]);
-        let instructions: Option<Vec<f64>> =
-            runs.iter().map(|run| run.instructions.map(|own| own as f64 / 1e6)).collect();
+        let instructions: Option<Vec<f64>> = runs
+            .iter()
+            .map(|run| run.instructions.map(|instruction| instruction as f64 / 1e6))
+            .collect();
         responses.extend(
-            instructions.map(|own| Response::lower("instructions", "million", mean_of(&own))),
+            instructions.map(|instruction| {
+                Response::lower("instructions", "million", mean_of(&instruction))
+            }),
         );
         if runs.iter().all(|run| run.used.storage_bytes.is_some()) {
             let bytes = |run: &Run| run.used.storage_bytes.unwrap_or_default();
@@ -145,7 +149,7 @@ impl Figures {
         responses
     }
 
-    /// One value a run.
+    /// A value a run.
     fn series(&self, runs: &[&Run]) -> Vec<Series> {
         let codes = runs.iter().map(|run| f64::from(run.exit_code)).collect();
         let peaks: Option<Vec<f64>> =

@@ -136,9 +136,9 @@ impl Probe for CommandProbe {
             .map_err(|mut invalid| invalid.remove(0))?;
         let mark = Mark::new();
         let seed = ("STEELBENCH_SEED".to_owned(), context.seed.to_string());
-        let given = job.parameters.clone().into_iter().chain([seed]);
-        let given = given.map(|(name, value)| (name, Some(value)));
-        let variables = context.instance.client_environment().into_iter().chain(given);
+        let parameters = job.parameters.clone().into_iter().chain([seed]);
+        let variables = parameters.map(|(name, value)| (name, Some(value)));
+        let variables = context.instance.client_environment().into_iter().chain(variables);
         let runner = Runner::new(&job, variables, &mark, context.cancel);
         let is_recreated = is_recreated(&context.target);
         let measured = if is_recreated { runner.set_up() } else { Ok(()) }.and_then(|()| {

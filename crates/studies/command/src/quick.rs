@@ -99,11 +99,12 @@ fn times(
     let configurations = experiment.configurations.iter().enumerate();
     let times = configurations.filter_map(|(position, configuration)| {
         let level = configuration.levels.iter().find(|level| level.factor == FACTOR);
-        let given = level.filter(|level| arguments.parameters.command_name.contains(&level.label));
+        let named_level =
+            level.filter(|level| arguments.parameters.command_name.contains(&level.label));
         let job = Job::from_settings(configuration).ok()?;
         let line =
             if job.is_hidden { level.map_or("command", |level| &level.label) } else { &job.line };
-        let name = given.map_or_else(|| line.to_owned(), |level| job.filled(&level.label));
+        let name = named_level.map_or_else(|| line.to_owned(), |level| job.filled(&level.label));
         let times = CommandTimes::for_configuration(recording, position, &name, &job.parameters)?;
         Some((position, times))
     });
@@ -175,9 +176,9 @@ fn draft(arguments: &Time) -> Result<Draft, Failure> {
 
 /// Returns whether the single command varies only by parameters.
 fn only_parameters_vary(arguments: &Time) -> bool {
-    let given = &arguments.parameters;
-    let varies = given.parameter_scan.is_some() || !given.parameter_list.is_empty();
-    arguments.commands.len() == 1 && given.command_name.is_empty() && varies
+    let parameters = &arguments.parameters;
+    let varies = parameters.parameter_scan.is_some() || !parameters.parameter_list.is_empty();
+    arguments.commands.len() == 1 && parameters.command_name.is_empty() && varies
 }
 
 /// An option that can be given once per command: its setting, its option, the values.
@@ -195,7 +196,7 @@ fn add_commands(
     if names.len() > commands.len() {
         return Err(Failure::usage("--command-name: more names than commands"));
     }
-    let own: [Own<'_>; 3] = [
+    let options: [Own<'_>; 3] = [
         (PREPARE, "--prepare", &around.prepare),
         (CONCLUDE, "--conclude", &around.conclude),
         (OUTPUT, "--output", &around.output),
@@ -203,11 +204,11 @@ fn add_commands(
     let mut labels: Vec<String> = Vec::new();
     for (position, command) in commands.iter().enumerate() {
         let mut of_command = Vec::new();
-        for (setting, option, given) in own {
-            let one = match given.len() {
+        for (setting, option, values) in options {
+            let value = match values.len() {
                 0 => continue,
-                1 => &given[0],
-                several if several == commands.len() => &given[position],
+                1 => &values[0],
+                several if several == commands.len() => &values[position],
                 _ => {
                     return Err(Failure::usage(format!(
                         "{option}: give it once, or once per command"
@@ -215,7 +216,7 @@ fn add_commands(
                 }
             };
             let is_command = setting.path() != OUTPUT.path();
-            of_command.push((setting, if is_command { text(one) } else { one.clone() }));
+            of_command.push((setting, if is_command { text(value) } else { value.clone() }));
         }
         if only_parameters_vary(arguments) {
             draft.set(COMMAND, Value::from(text(command)));
@@ -252,13 +253,13 @@ struct Rounds {
 
 impl Rounds {
     fn from_arguments(arguments: &Time) -> Result<Self, Failure> {
-        let (given, around) = (&arguments.runs, &arguments.around);
+        let (runs, around) = (&arguments.runs, &arguments.around);
         // Each trial has its own warm-up and setup.
-        let costly = given.warmup.is_some_and(|runs| runs > 0)
+        let costly = runs.warmup.is_some_and(|runs| runs > 0)
             || around.setup.is_some()
             || around.cleanup.is_some();
         let usual = arguments.quick.blocks.unwrap_or(if costly { 5 } else { 10 });
-        if let Some(all) = given.runs {
+        if let Some(all) = runs.runs {
             let blocks = match arguments.quick.blocks {
                 Some(blocks) => blocks,
                 None => divided(all, usual),
@@ -279,7 +280,7 @@ impl Rounds {
                 max_runs: None,
             });
         }
-        let (min, max) = (given.min_runs, given.max_runs);
+        let (min, max) = (runs.min_runs, runs.max_runs);
         if min.zip(max).is_some_and(|(min, max)| min > max) {
             return Err(Failure::usage("--min-runs is more than --max-runs"));
         }
@@ -303,15 +304,15 @@ fn divided(runs: u64, usual: u32) -> u32 {
 
 /// The values of each parameter.
 fn parameters(arguments: &Time) -> Result<BTreeMap<String, Vec<String>>, Failure> {
-    let given = &arguments.parameters;
+    let arguments_given = &arguments.parameters;
     let mut parameters = BTreeMap::new();
-    if let Some([name, min, max]) = given.parameter_scan.as_deref() {
-        let step = given.parameter_step_size.as_deref().unwrap_or("1");
+    if let Some([name, min, max]) = arguments_given.parameter_scan.as_deref() {
+        let step = arguments_given.parameter_step_size.as_deref().unwrap_or("1");
         let values = scan(min, max, step)
             .map_err(|error| Failure::usage(format!("--parameter-scan: {error}")))?;
         parameters.insert(name.clone(), values);
     }
-    for pair in given.parameter_list.chunks_exact(2) {
+    for pair in arguments_given.parameter_list.chunks_exact(2) {
         if parameters.insert(pair[0].clone(), list(&pair[1])).is_some() {
             return Err(Failure::usage(format!("--parameter-list: {} is given twice", pair[0])));
         }
@@ -346,7 +347,8 @@ enum ScanError {
 
 /// Decimal numbers from one to another, counted in units of the last decimal that any of them has.
 fn scan(min: &str, max: &str, step: &str) -> Result<Vec<String>, ScanError> {
-    let decimals = [min, max, step].map(|text| text.split_once('.').map_or(0, |it| it.1.len()));
+    let decimals =
+        [min, max, step].map(|text| text.split_once('.').map_or(0, |parts| parts.1.len()));
     let scale = decimals.into_iter().max().unwrap_or(0);
     let (first, last, by) = (units(min, scale)?, units(max, scale)?, units(step, scale)?);
     if by <= 0 || first > last {

@@ -1,4 +1,4 @@
-//! One run of a command or a hook.
+//! A run of a command or a hook.
 
 use crate::error::{CommandEnd, CommandError, said};
 use crate::job::{Job, Sink};
@@ -46,8 +46,13 @@ impl<'a> Runner<'a> {
         mark: &'a Mark,
         cancel: &'a Cancel,
     ) -> Self {
-        let own = (Mark::VARIABLE.to_owned(), Some(mark.value().to_owned()));
-        Self { job, cancel, variables: variables.into_iter().chain([own]).collect(), mark }
+        let mark_variable = (Mark::VARIABLE.to_owned(), Some(mark.value().to_owned()));
+        Self {
+            job,
+            cancel,
+            variables: variables.into_iter().chain([mark_variable]).collect(),
+            mark,
+        }
     }
 
     /// Runs the setup command, if there is one.
@@ -82,24 +87,24 @@ impl<'a> Runner<'a> {
             if is_hidden {
                 return "\nits output is not recorded (observe.commands)".to_owned();
             }
-            let given = self
+            let variables = self
                 .variables
                 .iter()
                 .filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
-            child::without(text, given)
+            child::without(text, variables)
         };
         match error {
             ProbeError::Study(error) => match error.downcast().map(|error| *error) {
-                Ok(CommandError::Failed { what, line, end, said }) => {
+                Ok(CommandError::Failed { what, line, end, said: text }) => {
                     let line = if is_hidden { "...".to_owned() } else { line };
-                    CommandError::Failed { what, line, end, said: hidden(&said) }.into()
+                    CommandError::Failed { what, line, end, said: hidden(&text) }.into()
                 }
                 Ok(CommandError::Start { source, .. }) if is_hidden => {
                     CommandError::Start { program: "...".to_owned(), source }.into()
                 }
-                Ok(CommandError::NoResponse { name, cause, said }) => {
-                    let (cause, said) = (cause.hidden(hidden), hidden(&said));
-                    CommandError::NoResponse { name, cause, said }.into()
+                Ok(CommandError::NoResponse { name, cause, said: text }) => {
+                    let (cause, hidden) = (cause.hidden(hidden), hidden(&text));
+                    CommandError::NoResponse { name, cause, said: hidden }.into()
                 }
                 Ok(error) => error.into(),
                 Err(error) => ProbeError::Study(error),
@@ -155,8 +160,9 @@ impl<'a> Runner<'a> {
         let mut hook = self.command(words);
         hook.env(ITERATION, iteration);
         let streams = [Some(null()?), None, None];
-        let heard = Heard { stdout: true, stderr: true };
-        let ended = started(child::run_beside(&hook, streams, heard, &|| stop() || late()), words)?;
+        let received = Heard { stdout: true, stderr: true };
+        let ended =
+            started(child::run_beside(&hook, streams, received, &|| stop() || late()), words)?;
         let line = words.last().map_or("", String::as_str);
         if ended.stopped && !late() {
             return Err(EngineError::Cancelled.into());
@@ -187,8 +193,8 @@ impl<'a> Runner<'a> {
         };
         let streams: Streams = [Some(input), output, None];
         let is = |sink| with_output && self.job.output == sink;
-        let heard = Heard { stdout: is(Sink::Pipe), stderr: !is(Sink::Inherit) };
-        started(Ready::new(&self.command(words), streams, heard), words)
+        let received = Heard { stdout: is(Sink::Pipe), stderr: !is(Sink::Inherit) };
+        started(Ready::new(&self.command(words), streams, received), words)
     }
 
     fn command(&self, words: &[String]) -> Command {
@@ -279,6 +285,6 @@ fn opened(options: &mut OpenOptions, path: &Path) -> Result<OwnedFd, CommandErro
 }
 
 fn failed(what: &'static str, line: &str, end: CommandEnd, ended: &Ended) -> ProbeError {
-    let said = said(&ended.stdout, &ended.stderr);
-    CommandError::Failed { what, line: line.to_owned(), end, said }.into()
+    let message = said(&ended.stdout, &ended.stderr);
+    CommandError::Failed { what, line: line.to_owned(), end, said: message }.into()
 }

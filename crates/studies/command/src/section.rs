@@ -8,18 +8,18 @@ use report::Section;
 /// A line for each parameter, and one for each comparison that depends on it.
 pub fn section(summary: &Summary, covariates: &[Covariate]) -> Option<Section> {
     let mut section = Section::new("Drawn parameters");
-    let response = summary.response.as_ref().map_or("", |own| own.name.as_str());
-    for own in covariates {
-        let [low, high] = own.drawn.map(|end| end.to_string());
-        let blocks = own.blocks;
-        let change = change(own, &own.response, summary.unit());
+    let response = summary.response.as_ref().map_or("", |response| response.name.as_str());
+    for covariate in covariates {
+        let [low, high] = covariate.drawn.map(|end| end.to_string());
+        let blocks = covariate.blocks;
+        let change = change(covariate, &covariate.response, summary.unit());
         let evidence = format!(
             "{}; the line explains {} of the variance between {blocks} blocks.",
-            p_value(own.response.adjusted_p.unwrap_or(own.response.p_value)),
-            short_percent(own.r_squared)
+            p_value(covariate.response.adjusted_p.unwrap_or(covariate.response.p_value)),
+            short_percent(covariate.r_squared)
         );
-        let name = &own.name;
-        if own.response.supported() {
+        let name = &covariate.name;
+        if covariate.response.supported() {
             section.line(format!(
                 "{response} follows {name}: {change} from {name}={low} to {name}={high}."
             ));
@@ -29,12 +29,12 @@ pub fn section(summary: &Summary, covariates: &[Covariate]) -> Option<Section> {
             ));
         }
         section.detail(evidence);
-        for dependent in own.comparisons.iter().filter(|own| own.supported()) {
+        for dependent in covariate.comparisons.iter().filter(|comparison| comparison.supported()) {
             section.warn(format!(
                 "The comparison of {} with the first configuration depends on {name}: it changes \
                  by {} over this range, and holds on average over the values drawn.",
                 dependent.label,
-                self::change(own, dependent, summary.unit())
+                self::change(covariate, dependent, summary.unit())
             ));
         }
     }
@@ -49,11 +49,11 @@ pub fn section(summary: &Summary, covariates: &[Covariate]) -> Option<Section> {
 }
 
 /// `1.82x [1.61, 2.05]`, `3.2 s [2.9, 3.5]`.
-fn change(covariate: &Covariate, own: &Dependence, unit: &str) -> String {
-    let (low, high) = (own.interval.low, own.interval.high);
+fn change(covariate: &Covariate, dependence: &Dependence, unit: &str) -> String {
+    let (low, high) = (dependence.interval.low, dependence.interval.high);
     if covariate.by_ratio {
-        format!("{}x {}", ratio(own.change), ratio_ends(low, high))
+        format!("{}x {}", ratio(dependence.change), ratio_ends(low, high))
     } else {
-        difference(own.change, Some((low, high)), unit)
+        difference(dependence.change, Some((low, high)), unit)
     }
 }

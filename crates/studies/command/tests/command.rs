@@ -70,9 +70,9 @@ fn try_run(workload: &str, cancel: &Cancel) -> Result<Observations, ProbeError> 
             progress: &|_| {},
         })
     };
-    let seen = set_up.begin(cancel).and_then(|()| run());
+    let result = set_up.begin(cancel).and_then(|()| run());
     let ended = set_up.end();
-    seen.and_then(|seen| ended.map(|_| seen))
+    result.and_then(|observations| ended.map(|_| observations))
 }
 
 fn series(observations: &Observations, name: &str) -> Vec<f64> {
@@ -80,8 +80,8 @@ fn series(observations: &Observations, name: &str) -> Vec<f64> {
 }
 
 fn waited(observations: &Observations, wait_type: &str) -> f64 {
-    let own = observations.waits.iter().filter(|wait| wait.wait_type == wait_type);
-    own.map(observations::Wait::wait_s).sum()
+    let waits = observations.waits.iter().filter(|wait| wait.wait_type == wait_type);
+    waits.map(observations::Wait::wait_s).sum()
 }
 
 /// A Python program as a setting.
@@ -92,27 +92,32 @@ fn python(program: &str) -> String {
 
 #[test]
 fn a_sleep_takes_its_time_off_the_processor() {
-    let seen = run("command = \"sleep 0.2\"\nruns = 3");
-    let times = series(&seen, "run:elapsed");
-    assert_eq!((seen.work.unit.as_str(), seen.work.amount, times.len()), ("run", 3, 3));
+    let observations = run("command = \"sleep 0.2\"\nruns = 3");
+    let times = series(&observations, "run:elapsed");
+    assert_eq!(
+        (observations.work.unit.as_str(), observations.work.amount, times.len()),
+        ("run", 3, 3)
+    );
     assert!(times.iter().all(|time| *time >= 0.2), "{times:?}");
     let mean = times.iter().sum::<f64>() / 3.0;
-    assert!((seen.response("elapsed").unwrap() - mean).abs() < 1e-9);
-    assert_eq!(seen.responses[0].name, "elapsed");
-    assert_eq!(seen.response("elapsed_max"), times.iter().copied().reduce(f64::max));
-    assert_eq!(series(&seen, "run:exit_code"), [0.0; 3]);
-    assert_eq!(seen.latency("run").unwrap().len(), 3);
+    assert!((observations.response("elapsed").unwrap() - mean).abs() < 1e-9);
+    assert_eq!(observations.responses[0].name, "elapsed");
+    assert_eq!(observations.response("elapsed_max"), times.iter().copied().reduce(f64::max));
+    assert_eq!(series(&observations, "run:exit_code"), [0.0; 3]);
+    assert_eq!(observations.latency("run").unwrap().len(), 3);
     // Sleeping is waiting, and CPU time and waits add up to the session's time.
-    let share = waited(&seen, "OFF_CPU") / times.iter().sum::<f64>();
+    let share = waited(&observations, "OFF_CPU") / times.iter().sum::<f64>();
     assert!(share > 0.5, "{share}");
-    let sum_s = seen.time.cpu_s + seen.waits.iter().map(observations::Wait::wait_s).sum::<f64>();
+    let sum_s = observations.time.cpu_s
+        + observations.waits.iter().map(observations::Wait::wait_s).sum::<f64>();
     assert!(
-        (sum_s - seen.time.session_s).abs() < 0.03 * seen.time.session_s,
+        (sum_s - observations.time.session_s).abs() < 0.03 * observations.time.session_s,
         "{sum_s} {:?}",
-        seen.time
+        observations.time
     );
     assert!(
-        seen.waits
+        observations
+            .waits
             .iter()
             .any(|wait| wait.wait_type == "BETWEEN_RUNS" && wait.class == WaitClass::Client)
     );
@@ -147,26 +152,29 @@ fn resources_are_those_of_the_whole_process_tree() {
                 .as_str(),
         );
     }
-    let seen = run(&workload);
-    let of =
-        |name: &str| seen.response(name).unwrap_or_else(|| panic!("{name}: {:?}", seen.responses));
+    let observations = run(&workload);
+    let of = |name: &str| {
+        observations
+            .response(name)
+            .unwrap_or_else(|| panic!("{name}: {:?}", observations.responses))
+    };
     // Steelbench's figures include what the parent does after reading its own: it prints and ends.
     let (cpu, own_cpu) = (of("user_cpu") + of("system_cpu"), of("own_user") + of("own_system"));
     assert!(cpu >= own_cpu - 1e-6 && cpu <= own_cpu + 0.1, "{cpu}, own {own_cpu}");
-    for (name, own, more) in [
+    for (name, text, more) in [
         ("user_cpu", "own_user", 0.1),
         ("system_cpu", "own_system", 0.1),
         ("minor_faults", "own_minor", 1000.0),
         ("voluntary_switches", "own_left", 50.0),
         ("involuntary_switches", "own_lost", 500.0),
     ] {
-        let (figure, own_figure) = (of(name), of(own));
+        let (figure, own_figure) = (of(name), of(text));
         assert!(
             figure >= own_figure - 0.01 && figure <= own_figure + more,
             "{name}: {figure}, own {own_figure}"
         );
     }
-    assert!((of("peak_memory") - of("own_peak")).abs() < 1e-6, "{:?}", seen.responses);
+    assert!((of("peak_memory") - of("own_peak")).abs() < 1e-6, "{:?}", observations.responses);
     // With huge pages there are few faults.
     assert!(
         of("peak_memory") > 150.0
@@ -191,7 +199,7 @@ fn hooks_run_around_trials_and_runs_in_hyperfines_order() {
          \"echo cleanup >> log\"",
         folder.path().display().to_string()
     );
-    let seen = run(&workload);
+    let observations = run(&workload);
     let log = std::fs::read_to_string(folder.path().join("log")).unwrap();
     let expected = [
         "setup 3 3",
@@ -207,7 +215,7 @@ fn hooks_run_around_trials_and_runs_in_hyperfines_order() {
         "cleanup",
     ];
     assert_eq!(log.lines().collect::<Vec<_>>(), expected);
-    assert_eq!(seen.work.amount, 2);
+    assert_eq!(observations.work.amount, 2);
     // A failed run is concluded and cleaned up after.
     std::fs::remove_file(folder.path().join("log")).unwrap();
     let failed = failure(&workload.replace("echo run", "echo at fault >&2; exit 4; echo"));
@@ -248,12 +256,12 @@ fn exit_codes_signals_and_bad_programs_fail_the_trial_with_their_cause() {
             &Cancel::new(),
         );
         assert_eq!(result.is_ok(), taken, "{ignore}");
-        if let Ok(seen) = result {
-            assert_eq!(series(&seen, "run:exit_code"), [3.0]);
+        if let Ok(result) = result {
+            assert_eq!(series(&result, "run:exit_code"), [3.0]);
         }
     }
-    let seen = run("command = \"kill -KILL $$\"\nignore_failure = true");
-    assert_eq!(series(&seen, "run:exit_code"), [137.0]);
+    let observations = run("command = \"kill -KILL $$\"\nignore_failure = true");
+    assert_eq!(series(&observations, "run:exit_code"), [137.0]);
 }
 
 #[test]
@@ -262,16 +270,16 @@ fn responses_are_found_in_what_is_printed() {
         "responses.tps = { regex = \"tps = ([0-9.]+)\", unit = \"1/s\", direction = \"higher\" }";
     let command =
         "command = \"echo tps = 1; echo tps = $((STEELBENCH_ITERATION * 10 + 10)).5 >&2\"";
-    let seen = run(&format!("{command}\nruns = 2\n{tps}"));
-    assert_eq!(seen.response("tps"), Some(1.0));
-    let seen = run(&format!("{}\nruns = 2\n{tps}", command.replace("echo tps = 1; ", "")));
-    let found = seen.responses.iter().find(|response| response.name == "tps").unwrap();
+    let observations = run(&format!("{command}\nruns = 2\n{tps}"));
+    assert_eq!(observations.response("tps"), Some(1.0));
+    let observations = run(&format!("{}\nruns = 2\n{tps}", command.replace("echo tps = 1; ", "")));
+    let found = observations.responses.iter().find(|response| response.name == "tps").unwrap();
     assert_eq!((found.value, found.unit.as_str()), (15.5, "1/s"));
     assert_eq!(found.direction, observations::Direction::HigherIsBetter);
     let json = "responses.size = { pointer = \"/results/0/a~1b\", direction = \"lower\" }";
-    let seen =
+    let observations =
         run(&format!("command = [\"echo\", '{{\"results\": [{{\"a/b\": 2.5e3}}]}}']\n{json}"));
-    assert_eq!(seen.response("size"), Some(2500.0));
+    assert_eq!(observations.response("size"), Some(2500.0));
     for (command, response, cause) in [
         ("echo nothing", tps, "no output matches tps = ([0-9.]+)\nits output ends with:\nnothing"),
         ("echo tps = 1.2.3", tps, "`1.2.3` is not a number"),
@@ -284,8 +292,8 @@ fn responses_are_found_in_what_is_printed() {
         assert!(failed.starts_with("response ") && failed.contains(cause), "{failed}");
     }
     // Bytes that are not UTF-8 do no harm.
-    let seen = run(&format!("command = '''printf \"\\377\\376 tps = 8\"'''\n{tps}"));
-    assert_eq!(seen.response("tps"), Some(8.0));
+    let observations = run(&format!("command = '''printf \"\\377\\376 tps = 8\"'''\n{tps}"));
+    assert_eq!(observations.response("tps"), Some(8.0));
 }
 
 #[test]
@@ -311,10 +319,10 @@ fn input_output_folder_and_shell_are_as_they_are_set() {
 
 #[test]
 fn the_start_up_of_the_shell_is_subtracted_where_that_is_asked_for() {
-    let seen = run("command = \"true\"\nruns = 20\nsubtract_shell = true");
-    let start_up = seen.fact("shell_start_up").unwrap();
-    let raw = seen.latency("run").unwrap().min_mean_max_ns().1 / 1e9;
-    let elapsed = seen.response("elapsed").unwrap();
+    let observations = run("command = \"true\"\nruns = 20\nsubtract_shell = true");
+    let start_up = observations.fact("shell_start_up").unwrap();
+    let raw = observations.latency("run").unwrap().min_mean_max_ns().1 / 1e9;
+    let elapsed = observations.response("elapsed").unwrap();
     // Times below zero count as zero.
     assert!(
         start_up > 0.0 && elapsed < raw && elapsed >= raw - start_up - 1e-4,
@@ -325,22 +333,24 @@ fn the_start_up_of_the_shell_is_subtracted_where_that_is_asked_for() {
 
 #[test]
 fn runs_at_the_same_time_overlap_and_share_their_number() {
-    let seen = run("command = \"sleep 0.3\"\nconcurrency = 4\nruns = 8");
-    let sum: f64 = series(&seen, "run:elapsed").iter().sum();
-    assert_eq!((seen.work.amount, seen.connections), (8, 4));
-    assert!(seen.elapsed_s < sum, "{} of {sum}", seen.elapsed_s);
-    assert!((seen.time.session_s - 4.0 * seen.elapsed_s).abs() < 1e-9);
-    assert!((seen.response("throughput").unwrap() - 8.0 / seen.elapsed_s).abs() < 1e-9);
+    let observations = run("command = \"sleep 0.3\"\nconcurrency = 4\nruns = 8");
+    let sum: f64 = series(&observations, "run:elapsed").iter().sum();
+    assert_eq!((observations.work.amount, observations.connections), (8, 4));
+    assert!(observations.elapsed_s < sum, "{} of {sum}", observations.elapsed_s);
+    assert!((observations.time.session_s - 4.0 * observations.elapsed_s).abs() < 1e-9);
+    assert!(
+        (observations.response("throughput").unwrap() - 8.0 / observations.elapsed_s).abs() < 1e-9
+    );
 }
 
 #[test]
 fn a_duration_is_filled_with_runs_between_their_bounds() {
-    let seen = run("command = \"sleep 0.05\"\nduration = \"300 ms\"");
+    let observations = run("command = \"sleep 0.05\"\nduration = \"300 ms\"");
     assert!(
-        seen.work.amount >= 2 && seen.elapsed_s >= 0.3,
+        observations.work.amount >= 2 && observations.elapsed_s >= 0.3,
         "{} in {}",
-        seen.work.amount,
-        seen.elapsed_s
+        observations.work.amount,
+        observations.elapsed_s
     );
     assert_eq!(run("command = \"true\"\nduration = \"60 s\"\nmax_runs = 3").work.amount, 3);
     assert_eq!(run("command = \"sleep 0.05\"\nduration = \"1 ms\"\nmin_runs = 3").work.amount, 3);
@@ -378,8 +388,8 @@ fn a_trial_that_is_to_stop_kills_all_that_it_started() {
 fn what_a_command_leaves_behind_is_killed_and_told() {
     let left = |workload: &str| {
         let warnings = run(workload).warnings;
-        let own = warnings.iter().find(|warning| warning.kind == WarningKind::LeftBehind);
-        own.map(|warning| warning.detail.clone())
+        let warning = warnings.iter().find(|warning| warning.kind == WarningKind::LeftBehind);
+        warning.map(|warning| warning.detail.clone())
     };
     let group = left("command = \"sleep 1234.002 & exit 0\"\nruns = 2").unwrap();
     assert!(
@@ -473,7 +483,10 @@ fn nonsense_is_refused_before_anything_runs() {
         ),
     ] {
         let objections = objections(workload);
-        assert!(objections.iter().any(|one| one.contains(objection)), "{workload}\n{objections:?}");
+        assert!(
+            objections.iter().any(|message| message.contains(objection)),
+            "{workload}\n{objections:?}"
+        );
     }
 }
 
@@ -514,7 +527,7 @@ fn run_on(server: &testing::pgbench::Server, workload: &str) -> Observations {
     };
     let mut host = engine.host(folders);
     let instance = host.prepare(&configuration, 1, &cancel).unwrap();
-    let seen = CommandProbe
+    let observations = CommandProbe
         .run(&TrialContext {
             disturbances: &[],
             generation: probe::generation::Generation::Here,
@@ -528,7 +541,7 @@ fn run_on(server: &testing::pgbench::Server, workload: &str) -> Observations {
         })
         .unwrap();
     instance.remove().unwrap();
-    seen
+    observations
 }
 
 /// psql finds a private server by its environment, whatever ours says.
@@ -536,7 +549,7 @@ fn run_on(server: &testing::pgbench::Server, workload: &str) -> Observations {
 fn a_command_finds_the_server_that_it_is_to_load() {
     for server in testing::pgbench::servers() {
         let psql = server.program("psql").display().to_string();
-        let seen = run_on(
+        let observations = run_on(
             &server,
             &format!(
                 "setup = \"{psql} -XAtqc 'create table t as select 41 as a'\"\ncommand = \
@@ -545,7 +558,7 @@ fn a_command_finds_the_server_that_it_is_to_load() {
                  \"lower\" }}\n"
             ),
         );
-        assert_eq!(seen.response("answer"), Some(42.0));
+        assert_eq!(observations.response("answer"), Some(42.0));
     }
 }
 
@@ -557,23 +570,36 @@ fn the_waits_of_the_sessions_that_a_command_opens_are_seen() {
         let sql = "BEGIN;\nSELECT pg_advisory_xact_lock(42);\nSELECT pg_sleep(0.05);\nEND;\n";
         std::fs::write(script.path(), sql).unwrap();
         let (pgbench, script) = (server.program("pgbench"), script.path().display());
-        let seen = run_on(
+        let observations = run_on(
             &server,
             &format!(
                 "command = \"{} -n -c 4 -j 1 -T 3 -f {script}\"\nshell = \"none\"\n",
                 pgbench.display()
             ),
         );
-        assert_eq!((seen.connections, seen.work.amount), (4, 1), "{:?}", seen.time);
-        let share = |wait_type: &str| waited(&seen, wait_type) / seen.time.session_s;
+        assert_eq!(
+            (observations.connections, observations.work.amount),
+            (4, 1),
+            "{:?}",
+            observations.time
+        );
+        let share =
+            |wait_type: &str| waited(&observations, wait_type) / observations.time.session_s;
         let (lock, sleep) = (share("Lock:advisory"), share("Timeout:PgSleep"));
         assert!(
             (lock - 0.75).abs() < 0.1 && (sleep - 0.25).abs() < 0.1,
             "{lock} {sleep} {:?}",
-            seen.waits
+            observations.waits
         );
-        assert!(seen.waits.iter().all(|wait| wait.wait_type != "OFF_CPU"), "{:?}", seen.waits);
+        assert!(
+            observations.waits.iter().all(|wait| wait.wait_type != "OFF_CPU"),
+            "{:?}",
+            observations.waits
+        );
         // CPU and elapsed time of the command itself are still reported.
-        assert!(seen.response("user_cpu").is_some() && seen.response("elapsed").is_some());
+        assert!(
+            observations.response("user_cpu").is_some()
+                && observations.response("elapsed").is_some()
+        );
     }
 }

@@ -53,7 +53,7 @@ pub struct Compression {
 /// How a column is stored.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StoredColumn {
-    /// Its name.
+    /// The name.
     pub column: String,
     /// The reference, then each other level with a size.
     pub levels: Vec<StoredAs>,
@@ -94,19 +94,19 @@ pub struct CompressionRow {
 /// Change of a function's CPU time, in the unit of its row.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FunctionChange {
-    /// Its name.
+    /// The name.
     pub function: String,
     /// The program, library or part of the kernel that it is in.
     pub module: String,
     /// The level's less the reference's.
     pub change: f64,
-    /// Its interval, as wide as that of a cause ([`Part::interval`]).
+    /// The interval, as wide as that of a cause ([`Part::interval`]).
     pub interval: Option<Interval>,
 }
 
 /// Megabytes (10^6) that the tables take.
-fn stored_mb(seen: &Observations) -> Option<f64> {
-    Some(STORED_BYTES.read(seen)? / 1e6)
+fn stored_mb(observations: &Observations) -> Option<f64> {
+    Some(STORED_BYTES.read(observations)? / 1e6)
 }
 
 /// Returns the name of a cost.
@@ -122,8 +122,8 @@ fn name(kind: CostKind) -> &'static str {
 /// Returns costs and savings for each compression factor and each data set or engine.
 pub fn compression(summary: &Summary) -> Vec<Compression> {
     let factors = &summary.recording.factors;
-    let layouts = summary.layouts.iter().filter(|own| {
-        factors[own.factor].name.rsplit('.').next().is_some_and(|last| FACTORS.contains(&last))
+    let layouts = summary.layouts.iter().filter(|layout| {
+        factors[layout.factor].name.rsplit('.').next().is_some_and(|last| FACTORS.contains(&last))
     });
     layouts.flat_map(|layout| Tried { summary }.compressions(layout)).collect()
 }
@@ -150,7 +150,7 @@ impl Tried<'_> {
         }
         let groups: Vec<Vec<&Vec<Option<usize>>>> =
             alike.into_iter().map(|(_, groups)| groups).collect();
-        groups.iter().filter_map(|own| self.of_groups(layout, own, &groups)).collect()
+        groups.iter().filter_map(|group| self.of_groups(layout, group, &groups)).collect()
     }
 
     /// Groups the combinations of the other factors' levels that store the same.
@@ -163,13 +163,13 @@ impl Tried<'_> {
         let factor = &self.summary.recording.factors[layout.factor];
         let telling = telling(self.summary.recording, layout.factor, all);
         let usable =
-            self.summary.grid.filter(|seen| !seen.timed_out() && Decomposition::usable(seen));
+            self.summary.grid.filter(|grid| !grid.timed_out() && Decomposition::usable(grid));
         let (mut rows, mut break_even, mut stored) = (Vec::new(), Vec::new(), Vec::new());
         for level in layout.others() {
             let name = factor.levels[level].as_str();
             let pairs: Vec<Pair> = groups
                 .iter()
-                .filter_map(|own| self.pair(layout, &usable, own, level, &telling))
+                .filter_map(|group| self.pair(layout, &usable, group, level, &telling))
                 .collect();
             let with_size = |pair: &&Pair| pair.size(name).is_some();
             let loaded =
@@ -230,8 +230,8 @@ impl Tried<'_> {
         Some(Pair {
             table,
             is_cold: caches.any(is_cold),
-            work: label(self.summary.recording, from, |own| {
-                own != layout.factor && !telling.contains(&own)
+            work: label(self.summary.recording, from, |recording| {
+                recording != layout.factor && !telling.contains(&recording)
             }),
             matched: usable.matched(from, to),
         })
@@ -240,25 +240,28 @@ impl Tried<'_> {
 
 /// How columns are stored in trials of levels, in the order in which the first of them names them.
 fn columns(levels: &[(&str, &Observations)]) -> Vec<StoredColumn> {
-    fn compressed(seen: &Observations) -> impl Iterator<Item = (&str, &str, f64)> {
-        COMPRESSED.members(seen).filter_map(|(name, bytes)| {
+    fn compressed(observations: &Observations) -> impl Iterator<Item = (&str, &str, f64)> {
+        COMPRESSED.members(observations).filter_map(|(name, bytes)| {
             let (column, method) = name.rsplit_once('.')?;
             Some((column, method, bytes))
         })
     }
-    let names = levels.iter().flat_map(|(_, seen)| compressed(seen)).map(|(column, ..)| column);
+    let names = levels
+        .iter()
+        .flat_map(|(_, observations)| compressed(observations))
+        .map(|(column, ..)| column);
     distinct(names)
         .into_iter()
         .map(|column| StoredColumn {
             column: column.to_owned(),
             levels: levels
                 .iter()
-                .map(|(level, seen)| {
-                    let own = || compressed(seen).filter(|(name, ..)| *name == column);
+                .map(|(level, observations)| {
+                    let columns = || compressed(observations).filter(|(name, ..)| *name == column);
                     StoredAs {
                         level: (*level).to_owned(),
-                        methods: own().map(|(_, method, _)| method.to_owned()).collect(),
-                        bytes: own().map(|(.., bytes)| bytes).sum(),
+                        methods: columns().map(|(_, method, _)| method.to_owned()).collect(),
+                        bytes: columns().map(|(.., bytes)| bytes).sum(),
                     }
                 })
                 .collect(),
@@ -277,12 +280,13 @@ fn telling(recording: &Recording, factor: usize, all: &[Vec<&Vec<Option<usize>>>
                     let position: usize = *position;
 
                     let configurations = groups.iter().flat_map(|group| group.iter().flatten());
-                    distinct(configurations.map(|own| {
-                        recording.configurations[*own].level(&recording.factors[position].name)
+                    distinct(configurations.map(|configuration| {
+                        recording.configurations[*configuration]
+                            .level(&recording.factors[position].name)
                     }))
                 })
                 .collect();
-            each.iter().all(|own| own.len() == 1) && distinct(each).len() > 1
+            each.iter().all(|levels_of| levels_of.len() == 1) && distinct(each).len() > 1
         })
         .collect()
 }
@@ -316,7 +320,7 @@ impl<'a> Pair<'a> {
     fn values(&self, of: fn(&Observations) -> Option<f64>) -> Option<[Values; 2]> {
         let side = |blocks: &[Vec<&Observations>], first| {
             let values =
-                blocks.iter().map(|block| block.iter().filter_map(|seen| of(seen)).collect());
+                blocks.iter().map(|block| block.iter().filter_map(|block| of(block)).collect());
             let blocks: Vec<Vec<f64>> = values.collect();
             let complete = !blocks.is_empty() && blocks.iter().all(|block| !block.is_empty());
             complete.then_some(Values { blocks, first, resolution: 0.0 })
@@ -352,18 +356,26 @@ impl<'a> Pair<'a> {
             let means: Vec<f64> = side.blocks.iter().map(mean).collect();
             Estimate::from_amounts(&means, unit, Direction::LowerIsBetter)
         };
-        let (reference, own) = (estimate(&from)?, estimate(&to)?);
+        let (reference, estimate) = (estimate(&from)?, estimate(&to)?);
         // More is "better" here: the ratio is that of the level to the reference.
         let ratio =
             Comparison::of_values(self.matched.paired, &from, &to, Direction::HigherIsBetter)?;
         let (level, work) = (level.to_owned(), self.work.clone());
-        Some(CompressionRow { level, work, figure, reference, own, ratio, functions: Vec::new() })
+        Some(CompressionRow {
+            level,
+            work,
+            figure,
+            reference,
+            own: estimate,
+            ratio,
+            functions: Vec::new(),
+        })
     }
 
     /// Functions with a significant change of CPU time; `per_second` converts seconds to the
     /// response's unit.
     fn functions(&self, per_second: f64) -> Vec<FunctionChange> {
-        let code = Decomposition::from_trials(&self.matched).and_then(|own| own.code);
+        let code = Decomposition::from_trials(&self.matched).and_then(|trial| trial.code);
         code.into_iter()
             .flat_map(|code| code.parts)
             .filter_map(|part| match part.kind.clone() {
@@ -372,7 +384,9 @@ impl<'a> Pair<'a> {
                         function,
                         module,
                         change: part.change_s * per_second,
-                        interval: part.interval.map(|own| own.map(|end| end * per_second)),
+                        interval: part
+                            .interval
+                            .map(|interval| interval.map(|end| end * per_second)),
                     })
                 }
                 _ => None,
@@ -389,9 +403,10 @@ impl<'a> Pair<'a> {
         let own_cpu_s = Estimate::from_amounts(&means(&to), "s", Direction::LowerIsBetter)?;
         let [before, after] = [&from, &to].map(|side| Sample::new(means(side), side.first));
         let Test { value, interval, .. } = Test::run(self.matched.paired, &before, &after, 0.0);
-        let own = ProcessorTime { seconds: own_cpu_s.mean, interval: own_cpu_s.interval };
+        let processor_time =
+            ProcessorTime { seconds: own_cpu_s.mean, interval: own_cpu_s.interval };
         let more = ProcessorTime { seconds: value, interval };
         let read_mb = [reference_mb, own_mb];
-        BreakEven::compare(level.to_owned(), self.work.clone(), read_mb, own, more)
+        BreakEven::compare(level.to_owned(), self.work.clone(), read_mb, processor_time, more)
     }
 }

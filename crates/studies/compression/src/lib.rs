@@ -7,7 +7,7 @@ mod section;
 use self::analysis::compression;
 
 report::sections! {
-    /// Its sections of reports.
+    /// The sections of reports.
     pub const SECTIONS = |summary| {
         Headline compression: &compression(summary) => section::sections;
     }

@@ -91,11 +91,11 @@ fn columns(section: &mut Section, all: &[StoredColumn]) {
 fn functions(section: &mut Section, row: &CompressionRow) {
     if !row.functions.is_empty() {
         let all = joined(
-            row.functions.iter().map(|own| {
-                let ends = own.interval.map(|Interval { low, high }| (low, high));
-                let sign = if own.change > 0.0 { "+" } else { "" };
-                let change = number::difference(own.change, ends, &row.own.unit);
-                format!("{} ({}) {sign}{change}", shortened(&own.function), own.module)
+            row.functions.iter().map(|function| {
+                let ends = function.interval.map(|Interval { low, high }| (low, high));
+                let sign = if function.change > 0.0 { "+" } else { "" };
+                let change = number::difference(function.change, ends, &row.own.unit);
+                format!("{} ({}) {sign}{change}", shortened(&function.function), function.module)
             }),
             "; ",
         );
@@ -115,41 +115,41 @@ fn place(level: &str, work: &str) -> String {
     if work.is_empty() { level.to_owned() } else { format!("{level}, {work}") }
 }
 
-fn break_even(section: &mut Section, own: &BreakEven, reference: &str) {
-    let [before, after] = own.read_mb.map(|mb| number::quantity(mb, "MB"));
+fn break_even(section: &mut Section, break_even: &BreakEven, reference: &str) {
+    let [before, after] = break_even.read_mb.map(|mb| number::quantity(mb, "MB"));
     section.line(format!(
         "{}: break-even of a scan that reads {after} instead of {before} and takes {} of CPU \
          time, {} than {reference}:",
-        place(&own.level, &own.work),
-        number::quantity(own.cpu_s, "s"),
-        if own.more_cpu_s > 0.0 {
-            format!("{} more", number::quantity(own.more_cpu_s, "s"))
+        place(&break_even.level, &break_even.work),
+        number::quantity(break_even.cpu_s, "s"),
+        if break_even.more_cpu_s > 0.0 {
+            format!("{} more", number::quantity(break_even.more_cpu_s, "s"))
         } else {
-            format!("{} less", number::quantity(-own.more_cpu_s, "s"))
+            format!("{} less", number::quantity(-break_even.more_cpu_s, "s"))
         },
     ));
     section.detail(format!(
         "reading and computing in sequence: compression pays off {}",
-        pays(&own.in_turns)
+        pays(&break_even.in_turns)
     ));
     section.detail(format!(
         "reading and computing overlapped: compression pays off {}",
-        pays(&own.overlapped)
+        pays(&break_even.overlapped)
     ));
 }
 
 /// `below 497 MB/s [464, 542]`; `on any disk`; `below 600 MB/s, from 200 MB/s on it cannot be
 /// told`.
-fn pays(own: &Limit) -> String {
+fn pays(limit: &Limit) -> String {
     let mb_s = |value: f64| number::quantity(value, "MB/s");
-    let Some(below) = own.below_mb_s else {
-        return match own.low_mb_s {
+    let Some(below) = limit.below_mb_s else {
+        return match limit.low_mb_s {
             Some(low) => format!("on any disk; significant only below {}", mb_s(low)),
-            None if own.has_interval => "on any disk".into(),
+            None if limit.has_interval => "on any disk".into(),
             None => "on any disk (one block only)".into(),
         };
     };
-    match (own.low_mb_s, own.high_mb_s) {
+    match (limit.low_mb_s, limit.high_mb_s) {
         (Some(low), Some(high)) => {
             format!("below {} [{}, {}]", mb_s(below), number::figure(low), number::figure(high))
         }

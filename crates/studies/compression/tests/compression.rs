@@ -14,7 +14,7 @@ const PROBES: [&str; 5] = ["bulk-load", "scan", "scan", "lookup", "update"];
 const STUDIES: &[&Study] = &[&bulk_load::STUDY, &scan::STUDY, &lookup::STUDY, &update::STUDY];
 const ROWS: f64 = 600_000.0;
 
-/// One trial: processor seconds of a unit of work, and bytes that are stored.
+/// A trial: processor seconds of a unit of work, and bytes that are stored.
 fn trial(work: usize, cpu_s: f64, kernel_s: Option<f64>, stored_bytes: f64) -> Observations {
     let fact = |name: &str, value: f64| Fact { name: name.into(), unit: String::new(), value };
     let mut facts =
@@ -51,7 +51,7 @@ fn recorded(
     factor: &str,
     others: &[(&str, &[&str])],
     blocks: u32,
-    mut seen: impl FnMut(&[usize], usize) -> Observations,
+    mut observations: impl FnMut(&[usize], usize) -> Observations,
 ) -> Recording {
     let factors: Vec<_> = others
         .iter()
@@ -67,16 +67,17 @@ fn recorded(
             |path: &str, value: &str| settings.insert(path.into(), value.to_owned().into());
         set("workload.probe", PROBES[work]);
         set("target.cache", if WORKS[work] == "cold scan" { "cold" } else { "hot" });
-        for own in levels.iter().filter(|own| own.factor.contains('.')) {
-            set(&own.factor, &own.level);
+        for level in levels.iter().filter(|level| level.factor.contains('.')) {
+            set(&level.factor, &level.level);
         }
-        let place = |own: &observations::LevelRecord| {
-            let (_, levels) = factors.iter().find(|(name, _)| *name == own.factor).unwrap();
-            levels.iter().position(|level| *level == own.level).unwrap()
+        let place = |level_record: &observations::LevelRecord| {
+            let (_, levels) =
+                factors.iter().find(|(name, _)| *name == level_record.factor).unwrap();
+            levels.iter().position(|level| *level == level_record.level).unwrap()
         };
         let places: Vec<usize> = levels.iter().map(place).collect();
         for block in 1..=blocks {
-            recording.trials.push(done(position, block, seen(&places, work)));
+            recording.trials.push(done(position, block, observations(&places, work)));
         }
     }
     recording
@@ -96,11 +97,11 @@ fn each_work_is_told_beside_the_reference_and_a_cold_scan_makes_the_break_even()
     let recorded = recorded("target.compression", &[], 3, |level, work| {
         trial(work, cpu_s[work][level[0]], None, bytes[level[0]])
     });
-    let [own] = &compressions(&recorded)[..] else { panic!("one factor on one data set") };
-    assert_eq!((own.reference.as_str(), own.group.as_str()), ("none", ""));
+    let [compression] = &compressions(&recorded)[..] else { panic!("one factor on one data set") };
+    assert_eq!((compression.reference.as_str(), compression.group.as_str()), ("none", ""));
     let row = |work: &str, figure: &str| {
-        let found = own.rows.iter().find(|row| row.work == work && row.figure == figure);
-        found.unwrap_or_else(|| panic!("{work} {figure} in {:#?}", own.rows))
+        let found = compression.rows.iter().find(|row| row.work == work && row.figure == figure);
+        found.unwrap_or_else(|| panic!("{work} {figure} in {:#?}", compression.rows))
     };
     let near = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-9, "{a} {b}");
     near(row("", "size").ratio.value, 0.5);
@@ -110,8 +111,8 @@ fn each_work_is_told_beside_the_reference_and_a_cold_scan_makes_the_break_even()
     near(row("work=load", "CPU time").own.mean, 5.0);
     near(row("work=lookups", "CPU time").ratio.value, 2.5);
     near(row("work=updates", "row lock held").ratio.value, 3.0);
-    assert_eq!(own.rows.iter().filter(|row| row.figure == "size").count(), 1);
-    let [column] = &own.columns[..] else { panic!("{:?}", own.columns) };
+    assert_eq!(compression.rows.iter().filter(|row| row.figure == "size").count(), 1);
+    let [column] = &compression.columns[..] else { panic!("{:?}", compression.columns) };
     let stored = |at: usize| {
         (
             column.levels[at].level.as_str(),
@@ -124,7 +125,7 @@ fn each_work_is_told_beside_the_reference_and_a_cold_scan_makes_the_break_even()
         [stored(0), stored(1)],
         [("none", "Uncompressed".into(), 6.5e9), ("page", "FSST Dictionary".into(), 0.5 * 3.25e9)]
     );
-    let [limit] = &own.break_even[..] else { panic!("{:?}", own.break_even) };
+    let [limit] = &compression.break_even[..] else { panic!("{:?}", compression.break_even) };
     assert_eq!(limit.work, "work=cold scan");
     // By hand: 3,250 MB saved for 4 s more; 6,500 MB while the processor works for 10 s.
     near(limit.in_turns.below_mb_s.unwrap(), 812.5);
@@ -136,28 +137,36 @@ fn what_the_kernels_threads_do_is_part_of_the_processor_time() {
     let recorded = recorded("compression", &[], 2, |level, work| {
         trial(work, 1.0, Some([0.5, 2.0][level[0]]), [8e6, 4e6][level[0]])
     });
-    let own = compressions(&recorded).remove(0);
+    let compression = compressions(&recorded).remove(0);
     let ratio = |figure: &str| {
-        let row = own.rows.iter().find(|row| row.work == "work=cold scan" && row.figure == figure);
+        let row = compression
+            .rows
+            .iter()
+            .find(|row| row.work == "work=cold scan" && row.figure == figure);
         row.unwrap().ratio.value
     };
     assert!((ratio("CPU time") - 2.0).abs() < 1e-9);
     assert!((ratio("of it kernel threads") - 4.0).abs() < 1e-9);
-    assert!((own.break_even[0].more_cpu_s - 1.5).abs() < 1e-9);
+    assert!((compression.break_even[0].more_cpu_s - 1.5).abs() < 1e-9);
 }
 
 #[test]
 fn each_engine_is_told_by_itself_and_other_factors_are_not_told_at_all() {
     let engines: &[(&str, &[&str])] = &[("target.engine", &["sqlite", "duckdb"])];
-    let seen = |level: &[usize], work: usize| {
+    let observations = |level: &[usize], work: usize| {
         trial(work, 1.0 + level[1] as f64, None, [[8e6, 4e6], [2e6, 1e6]][level[0]][level[1]])
     };
-    let own = compressions(&recorded("target.compression", engines, 2, seen));
-    let groups: Vec<&str> = own.iter().map(|own| own.group.as_str()).collect();
+    let results = compressions(&recorded("target.compression", engines, 2, observations));
+    let groups: Vec<&str> = results.iter().map(|compression| compression.group.as_str()).collect();
     assert_eq!(groups, ["engine=sqlite", "engine=duckdb"]);
-    let sizes: Vec<f64> = own.iter().map(|own| own.rows[0].reference.mean).collect();
+    let sizes: Vec<f64> =
+        results.iter().map(|compression| compression.rows[0].reference.mean).collect();
     assert_eq!(sizes, [8.0, 2.0]);
-    assert!(own.iter().all(|own| own.rows.iter().all(|row| !row.work.contains("engine"))));
+    assert!(
+        results
+            .iter()
+            .all(|compression| compression.rows.iter().all(|row| !row.work.contains("engine")))
+    );
     let other = recorded("target.page_size", &[], 2, |level, work| {
         trial(work, 1.0 + level[0] as f64, None, 1e6)
     });

@@ -24,7 +24,7 @@ pub const STUDY: Study = Study {
 /// A configuration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DecisionSupportFigures {
-    /// Its label.
+    /// The label.
     pub configuration: String,
     /// Queries and refresh functions of all trials.
     pub queries: u64,
@@ -41,7 +41,7 @@ pub struct DecisionSupportFigures {
 /// A query that was cancelled at its time limit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cancelled {
-    /// Its name: `Q17`.
+    /// The name: `Q17`.
     pub query: String,
     /// How often, in all trials.
     pub times: f64,
@@ -49,18 +49,18 @@ pub struct Cancelled {
 
 /// Figures of the configurations that ran decision support.
 pub fn figures(summary: &Summary) -> Vec<DecisionSupportFigures> {
-    (0..summary.configurations.len()).filter_map(|own| configuration(summary, own)).collect()
+    (0..summary.configurations.len()).filter_map(|index| configuration(summary, index)).collect()
 }
 
 fn configuration(summary: &Summary, position: usize) -> Option<DecisionSupportFigures> {
     summary.study(position).filter(|study| study.probe == DecisionSupport.name())?;
     let trials = summary.grid.trials(position);
     let means: Vec<f64> =
-        trials.iter().filter_map(|seen| seen.response("geometric_mean")).collect();
+        trials.iter().filter_map(|trial| trial.response("geometric_mean")).collect();
     let mut cancelled = Vec::<Cancelled>::new();
-    for (query, times) in trials.iter().flat_map(|seen| CANCELLED.members(seen)) {
-        match cancelled.iter_mut().find(|own| own.query == query) {
-            Some(own) => own.times += times,
+    for (query, times) in trials.iter().flat_map(|trial| CANCELLED.members(trial)) {
+        match cancelled.iter_mut().find(|entry| entry.query == query) {
+            Some(entry) => entry.times += times,
             None => cancelled.push(Cancelled { query: query.to_owned(), times }),
         }
     }
@@ -69,7 +69,7 @@ fn configuration(summary: &Summary, position: usize) -> Option<DecisionSupportFi
         no_waits: waits.is_none().then(|| no_waits(summary, position, &trials)).flatten(),
         waits,
         configuration: summary.recording.configurations[position].label.clone(),
-        queries: trials.iter().map(|seen| seen.work.amount).sum(),
+        queries: trials.iter().map(|trial| trial.work.amount).sum(),
         geometric_mean: Estimate::from_amounts(&means, "s", Direction::LowerIsBetter),
         cancelled,
     })
@@ -78,9 +78,9 @@ fn configuration(summary: &Summary, position: usize) -> Option<DecisionSupportFi
 /// Why a configuration has no waits of single queries; `None` without waits at all.
 fn no_waits(summary: &Summary, position: usize, trials: &[&Observations]) -> Option<&'static str> {
     let streams: Option<u32> = summary.recording.configurations[position].get(STREAMS.path());
-    if trials.iter().all(|seen| seen.waits.is_empty()) {
+    if trials.iter().all(|trial| trial.waits.is_empty()) {
         None
-    } else if streams.is_some_and(|own| own > 1) {
+    } else if streams.is_some_and(|stream| stream > 1) {
         Some("several streams ran at the same time, so that a wait belongs to no single query")
     } else {
         Some("the waits of this engine cannot be divided; those of the whole run are known")
@@ -90,17 +90,18 @@ fn no_waits(summary: &Summary, position: usize, trials: &[&Observations]) -> Opt
 /// One finding for each configuration with cancelled queries: its figures are lower bounds.
 fn findings(summary: &Summary) -> Vec<Finding> {
     let all = figures(summary);
-    let bounded = all.iter().filter(|own| !own.cancelled.is_empty());
+    let bounded = all.iter().filter(|figures| !figures.cancelled.is_empty());
     bounded
-        .map(|own| {
-            let with = match own.configuration.as_str() {
+        .map(|figures| {
+            let with = match figures.configuration.as_str() {
                 "" => String::new(),
                 label => format!(" ({label})"),
             };
-            let times: f64 = own.cancelled.iter().map(|own| own.times).sum();
+            let times: f64 = figures.cancelled.iter().map(|entry| entry.times).sum();
             let were =
                 if times > 1.0 { format!("{times} queries were") } else { "1 query was".into() };
-            let names: Vec<String> = own.cancelled.iter().map(|own| own.query.clone()).collect();
+            let names: Vec<String> =
+                figures.cancelled.iter().map(|entry| entry.query.clone()).collect();
             Finding::new(
                 FindingKind::Responses,
                 format!(

@@ -59,12 +59,14 @@ pub fn verify(query: &Query, results: &Results) -> Result<(), WrongAnswer> {
     if found != expected {
         return Err(WrongAnswer::Rows { query: query.label(), found, expected });
     }
-    let own = results.before.iter().chain([&results.last]);
+    let rows = results.before.iter().chain([&results.last]);
     // Without the rows before it, the last one is compared with the last.
     let skipped = published.len() - results.before.len().min(published.len() - 1) - 1;
-    for (row, (own, expected)) in own.zip(&published[skipped..]).enumerate() {
-        let found: Row =
-            own.iter().map(|cell| cell.as_deref().unwrap_or_default().trim().to_owned()).collect();
+    for (row, (row_cells, expected)) in rows.zip(&published[skipped..]).enumerate() {
+        let found: Row = row_cells
+            .iter()
+            .map(|cell| cell.as_deref().unwrap_or_default().trim().to_owned())
+            .collect();
         if !is_same_row(query, &found, expected) {
             let (row, expected) = ((skipped + row + 1) as u64, expected.clone());
             return Err(WrongAnswer::Values { query: query.label(), row, found, expected });
@@ -75,18 +77,18 @@ pub fn verify(query: &Query, results: &Results) -> Result<(), WrongAnswer> {
 
 fn is_same_row(query: &Query, found: &Row, expected: &Row) -> bool {
     found.len() == expected.len()
-        && found.iter().zip(expected).enumerate().all(|(column, (own, known))| {
+        && found.iter().zip(expected).enumerate().all(|(column, (cell, known))| {
             let is_cut = query.number == CUT && column == 0;
-            if is_cut { own.starts_with(known.as_str()) } else { is_close(own, known) }
+            if is_cut { cell.starts_with(known.as_str()) } else { is_close(cell, known) }
         })
 }
 
 /// Returns whether two cells are the same text, or numbers that differ by rounding.
-fn is_close(own: &str, known: &str) -> bool {
-    match (own.parse::<f64>(), known.parse::<f64>()) {
-        (Ok(own), Ok(known)) => (own - known).abs() <= TOLERANCE * known.abs().max(0.5),
+fn is_close(text: &str, known: &str) -> bool {
+    match (text.parse::<f64>(), known.parse::<f64>()) {
+        (Ok(text), Ok(known)) => (text - known).abs() <= TOLERANCE * known.abs().max(0.5),
         // A timestamp at midnight is a date.
-        _ => own == known || own.split(' ').next() == Some(known),
+        _ => text == known || text.split(' ').next() == Some(known),
     }
 }
 

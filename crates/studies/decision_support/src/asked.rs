@@ -10,13 +10,13 @@ use work::SqlPart;
 /// A query of a trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asked {
-    /// One of the specification.
+    /// A query of the specification.
     Specified(&'static Query),
-    /// One of the user's.
+    /// A query of the user's.
     File {
         /// The name of its file, without folder and extension.
         name: String,
-        /// Its SQL.
+        /// The SQL.
         text: String,
     },
 }

@@ -36,7 +36,7 @@ pub use query_parts::{EventTime, QueryPart, REST, read_parts};
 pub use settings::Indexes;
 
 report::sections! {
-    /// Its sections of reports.
+    /// The sections of reports.
     pub const SECTIONS = |summary| {
         Statements decision_support: &crate::analysis::figures(summary) => section::section;
         Statements query_waits:

@@ -237,7 +237,7 @@ mod tests {
     fn column(table: &str, name: &str) -> Vec<String> {
         let set = DataSet::new(table, datasets::Size { scale: 0.1, ..Default::default() }).unwrap();
         let fill = set.fills().remove(0);
-        let at = fill.columns.iter().position(|own| *own == name).unwrap();
+        let at = fill.columns.iter().position(|column| *column == name).unwrap();
         let of_batch = |rows: work::Rows| {
             let text = |row| {
                 let mut text = String::new();

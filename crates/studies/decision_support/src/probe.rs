@@ -133,26 +133,27 @@ impl Probe for DecisionSupport {
             cancelled: (0..queries.len() + FUNCTIONS.len()).map(|_| AtomicU64::new(0)).collect(),
         };
         let plan = trial.load_plan(context);
-        let Driven { mut seen, used, parts } = drive_in_parts(context, &plan, &|number| {
-            let first_operation = first_operation + trial.first_query(number);
-            Box::new(Stream::new(shared.clone(), trial.tasks(number), first_operation))
-        })?;
+        let Driven { seen: mut observations, used, parts } =
+            drive_in_parts(context, &plan, &|number| {
+                let first_operation = first_operation + trial.first_query(number);
+                Box::new(Stream::new(shared.clone(), trial.tasks(number), first_operation))
+            })?;
         let kinds = trial.kinds();
-        let of_queries = query_parts::facts(&parts, &trial.in_order(&kinds), &seen);
-        seen.facts.extend(of_queries);
-        if let Some(mean_s) = mean_time_s(&seen, &kinds) {
-            seen.responses.push(Response::lower("geometric_mean", "s", mean_s));
+        let of_queries = query_parts::facts(&parts, &trial.in_order(&kinds), &observations);
+        observations.facts.extend(of_queries);
+        if let Some(mean_s) = mean_time_s(&observations, &kinds) {
+            observations.responses.push(Response::lower("geometric_mean", "s", mean_s));
         }
         for (kind, count) in kinds.iter().zip(shared.cancelled.iter()) {
             let count = count.load(Ordering::Relaxed);
-            seen.facts.extend((count > 0).then(|| CANCELLED.record(kind, count as f64)));
+            observations.facts.extend((count > 0).then(|| CANCELLED.record(kind, count as f64)));
         }
-        let units = seen.work.amount as f64;
+        let units = observations.work.amount as f64;
         if units > 0.0 {
-            seen.facts.extend(loaded.facts(seen.time.cpu_s, used, units).all);
+            observations.facts.extend(loaded.facts(observations.time.cpu_s, used, units).all);
         }
-        seen.plans.extend(plans);
-        Ok(seen)
+        observations.plans.extend(plans);
+        Ok(observations)
     }
 }
 
@@ -374,10 +375,10 @@ fn plans(
 
 /// The geometric mean of the mean times of queries and refresh functions, in seconds, as the power
 /// test of the specification weighs them (5.4.1); `None` if one of them has no time.
-fn mean_time_s(seen: &Observations, kinds: &[String]) -> Option<f64> {
+fn mean_time_s(observations: &Observations, kinds: &[String]) -> Option<f64> {
     geometric_mean(kinds.iter().map(|kind| {
         let name = if kinds.len() > 1 { format!("query: {kind}") } else { "query".to_owned() };
-        seen.mean_latency_s(&name)
+        observations.mean_latency_s(&name)
     }))
 }
 

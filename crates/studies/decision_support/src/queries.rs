@@ -7,11 +7,11 @@ use work::SqlPart;
 /// A query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Query {
-    /// Its number, from 1 to 22.
+    /// The number, from 1 to 22.
     pub number: u32,
-    /// Its name in the specification.
+    /// The name in the specification.
     pub name: &'static str,
-    /// Its SQL. `{0}` is the first parameter, `{year COLUMN}` the year of a date, and `{first N}`
+    /// The SQL. `{0}` is the first parameter, `{year COLUMN}` the year of a date, and `{first N}`
     /// at the end keeps the first rows.
     sql: &'static str,
 }
@@ -27,20 +27,22 @@ impl Query {
         format!("Q{} {}", self.number, self.name)
     }
 
-    /// Its SQL with these values of its parameters, for an engine to complete.
+    /// The SQL with these values of its parameters, for an engine to complete.
     pub fn parts(&self, values: &[String]) -> Vec<SqlPart> {
         let (mut parts, mut text) = (Vec::new(), String::new());
         for (position, piece) in self.sql.split(['{', '}']).enumerate() {
             // Pieces in braces have odd positions.
-            let own = match piece.split_once(' ') {
+            let piece = match piece.split_once(' ') {
                 _ if position % 2 == 0 => Err(piece),
                 Some(("year", column)) => Ok(SqlPart::Year(column.to_owned())),
                 Some((_, rows)) => Ok(SqlPart::Limit(rows.parse().unwrap_or(1))),
-                None => {
-                    Err(piece.parse().ok().and_then(|at: usize| values.get(at)).map_or("", |it| it))
-                }
+                None => Err(piece
+                    .parse()
+                    .ok()
+                    .and_then(|at: usize| values.get(at))
+                    .map_or("", |value| value)),
             };
-            match own {
+            match piece {
                 Err(more) => text.push_str(more),
                 Ok(part) => parts.extend([SqlPart::Text(std::mem::take(&mut text)), part]),
             }

@@ -32,20 +32,20 @@ const LEAST_S: f64 = 1e-6;
 pub struct QueryPart {
     /// Name of the query, or [`REST`].
     pub query: String,
-    /// Its runs.
+    /// The runs.
     pub runs: f64,
     /// Seconds in all.
     pub session_s: f64,
     /// Of these, seconds on a CPU.
     pub cpu_s: f64,
-    /// Its waits; one that was not seen is absent.
+    /// The waits; one that was not seen is absent.
     pub waits: Vec<EventTime>,
 }
 
 /// The time of a wait event.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EventTime {
-    /// Its class.
+    /// The class.
     pub class: WaitClass,
     /// The engine's name.
     pub event: String,
@@ -56,13 +56,13 @@ pub struct EventTime {
 impl QueryPart {
     /// Seconds in waits of a class; `None`: none was seen.
     pub fn of_class(&self, class: WaitClass) -> Option<f64> {
-        let own = self.waits.iter().filter(|own| own.class == class);
-        own.map(|own| own.wait_s).reduce(|sum, own| sum + own)
+        let waits = self.waits.iter().filter(|wait| wait.class == class);
+        waits.map(|wait| wait.wait_s).reduce(|sum, wait_s| sum + wait_s)
     }
 
     /// Seconds that neither CPU time nor a wait explains.
     pub fn unaccounted_s(&self) -> f64 {
-        self.session_s - self.cpu_s - self.waits.iter().map(|own| own.wait_s).sum::<f64>()
+        self.session_s - self.cpu_s - self.waits.iter().map(|wait| wait.wait_s).sum::<f64>()
     }
 
     /// Adds a part of a measurement.
@@ -76,8 +76,8 @@ impl QueryPart {
     }
 
     fn wait(&mut self, class: WaitClass, event: &str, wait_s: f64) {
-        match self.waits.iter_mut().find(|own| own.class == class && own.event == event) {
-            Some(own) => own.wait_s += wait_s,
+        match self.waits.iter_mut().find(|wait| wait.class == class && wait.event == event) {
+            Some(wait) => wait.wait_s += wait_s,
             None => self.waits.push(EventTime { class, event: event.to_owned(), wait_s }),
         }
     }
@@ -85,35 +85,35 @@ impl QueryPart {
 
 /// The facts of a load with these parts: one for each of `queries`, the names of its queries in the
 /// order in which they ran, and one behind the last. Empty where the load was not divided so.
-pub fn facts(parts: &[SessionPart], queries: &[&str], seen: &Observations) -> Vec<Fact> {
+pub fn facts(parts: &[SessionPart], queries: &[&str], observations: &Observations) -> Vec<Fact> {
     if queries.is_empty() || parts.len() != queries.len() + 1 {
         return Vec::new();
     }
     let mut sums = Vec::<QueryPart>::new();
     for (part, query) in parts.iter().zip(queries.iter().copied().chain([REST])) {
-        let at = sums.iter().position(|own| own.query == query).unwrap_or_else(|| {
+        let at = sums.iter().position(|sum| sum.query == query).unwrap_or_else(|| {
             sums.push(QueryPart { query: query.to_owned(), ..QueryPart::default() });
             sums.len() - 1
         });
         sums[at].add(part);
     }
     let mut facts: Vec<Fact> = sums.iter().flat_map(recorded).collect();
-    facts.extend(undivided(parts, &seen.waits));
-    facts.extend(samples_hz(&seen.waits).map(|hz| SAMPLE_S.record(1.0 / hz)));
+    facts.extend(undivided(parts, &observations.waits));
+    facts.extend(samples_hz(&observations.waits).map(|hz| SAMPLE_S.record(1.0 / hz)));
     facts
 }
 
 /// The facts of one query.
-fn recorded(own: &QueryPart) -> Vec<Fact> {
-    let query = &own.query;
-    let waits = own.waits.iter().filter(|wait| wait.wait_s > LEAST_S);
+fn recorded(query_part: &QueryPart) -> Vec<Fact> {
+    let query = &query_part.query;
+    let waits = query_part.waits.iter().filter(|wait| wait.wait_s > LEAST_S);
     let waits = waits.map(|wait| {
         TIME.record(&format!("{query}/{WAIT}/{}/{}", wait.class, wait.event), wait.wait_s)
     });
     let first = [
-        RUNS.record(query, own.runs),
-        TIME.record(&format!("{query}/{SESSION}"), own.session_s),
-        TIME.record(&format!("{query}/{CPU}"), own.cpu_s),
+        RUNS.record(query, query_part.runs),
+        TIME.record(&format!("{query}/{SESSION}"), query_part.session_s),
+        TIME.record(&format!("{query}/{CPU}"), query_part.cpu_s),
     ];
     first.into_iter().chain(waits).collect()
 }
@@ -133,7 +133,7 @@ fn undivided(parts: &[SessionPart], whole: &[Wait]) -> Vec<Fact> {
 
 /// Samples a second of the session.
 fn samples_hz(waits: &[Wait]) -> Option<f64> {
-    waits.iter().find_map(|own| match own.source {
+    waits.iter().find_map(|wait| match wait.source {
         WaitSource::Sampled { hz, .. } => Some(hz).filter(|hz| *hz > 0.0),
         _ => None,
     })
@@ -141,16 +141,16 @@ fn samples_hz(waits: &[Wait]) -> Option<f64> {
 
 /// Reads the queries of a trial in the order of the recording, and the part behind them; empty
 /// where its measurement was not divided by query.
-pub fn read_parts(seen: &Observations) -> Vec<QueryPart> {
+pub fn read_parts(observations: &Observations) -> Vec<QueryPart> {
     let mut parts: Vec<QueryPart> = RUNS
-        .members(seen)
+        .members(observations)
         .map(|(query, runs)| QueryPart { query: query.into(), runs, ..QueryPart::default() })
         .collect();
-    for (name, seconds) in TIME.members(seen) {
+    for (name, seconds) in TIME.members(observations) {
         let Some((query, what)) = name.split_once('/') else { continue };
-        let Some(part) = parts.iter_mut().find(|own| own.query == query) else { continue };
-        let wait = what.strip_prefix(WAIT).and_then(|own| own.strip_prefix('/'));
-        match (what, wait.and_then(|own| own.split_once('/'))) {
+        let Some(part) = parts.iter_mut().find(|part| part.query == query) else { continue };
+        let wait = what.strip_prefix(WAIT).and_then(|event| event.strip_prefix('/'));
+        match (what, wait.and_then(|wait| wait.split_once('/'))) {
             (SESSION, _) => part.session_s = seconds,
             (CPU, _) => part.cpu_s = seconds,
             (_, Some((class, event))) => {
@@ -197,10 +197,10 @@ mod tests {
             wait("WAL_SYNC", WaitClass::Log, 0.25),
             wait("IO:WalSync", WaitClass::Log, 0.125),
         ];
-        let mut seen = Observations { waits: whole, ..Observations::default() };
-        seen.facts = facts(&parts, &["Q14", "own", "Q14", "own"], &seen);
-        let read = read_parts(&seen);
-        let names: Vec<&str> = read.iter().map(|own| own.query.as_str()).collect();
+        let mut observations = Observations { waits: whole, ..Observations::default() };
+        observations.facts = facts(&parts, &["Q14", "own", "Q14", "own"], &observations);
+        let read = read_parts(&observations);
+        let names: Vec<&str> = read.iter().map(|part| part.query.as_str()).collect();
         assert_eq!(names, ["Q14", "own", REST]);
         assert_eq!((read[0].runs, read[0].session_s, read[0].cpu_s), (2.0, 3.0, 1.0));
         assert_eq!(read[0].of_class(WaitClass::DataRead), Some(1.25));
@@ -208,18 +208,18 @@ mod tests {
         assert_eq!(read[0].unaccounted_s(), 0.75);
         assert_eq!(read[0].of_class(WaitClass::Lock), None, "not seen is not zero");
         assert_eq!(read[1].of_class(WaitClass::Lock), Some(7.0));
-        let sum: f64 = read.iter().map(|own| own.session_s).sum();
-        assert_eq!(sum, parts.iter().map(|own| own.session_s).sum::<f64>());
-        let undivided: Vec<(&str, f64)> = UNDIVIDED.members(&seen).collect();
+        let sum: f64 = read.iter().map(|part| part.session_s).sum();
+        assert_eq!(sum, parts.iter().map(|part| part.session_s).sum::<f64>());
+        let undivided: Vec<(&str, f64)> = UNDIVIDED.members(&observations).collect();
         assert_eq!(undivided, [("IO:WalSync", 0.125)]);
-        assert_eq!(SAMPLE_S.read(&seen), Some(0.02));
+        assert_eq!(SAMPLE_S.read(&observations), Some(0.02));
     }
 
     #[test]
     fn a_load_that_was_not_divided_has_no_parts() {
-        let seen = Observations::default();
-        assert_eq!(facts(&[], &["Q1"], &seen), []);
-        assert_eq!(facts(&[part(1.0, Vec::new())], &[], &seen), []);
-        assert!(read_parts(&seen).is_empty());
+        let observations = Observations::default();
+        assert_eq!(facts(&[], &["Q1"], &observations), []);
+        assert_eq!(facts(&[part(1.0, Vec::new())], &[], &observations), []);
+        assert!(read_parts(&observations).is_empty());
     }
 }

@@ -29,17 +29,17 @@ struct EventRow<'a> {
 
 /// Adds the tables of power runs to a section, and the reasons where a run has no such table.
 pub fn times(section: &mut Section, all: &[DecisionSupportFigures]) {
-    for own in all {
-        if let Some(why) = own.no_waits {
-            let name = label(&own.configuration);
+    for times in all {
+        if let Some(why) = times.no_waits {
+            let name = label(&times.configuration);
             section.line(format!("Waits of single queries ({name}): not known; {why}."));
         }
     }
     let rows: Vec<Row<'_>> = all
         .iter()
-        .filter_map(|own| Some((own.configuration.as_str(), own.waits.as_ref()?)))
+        .filter_map(|times_of| Some((times_of.configuration.as_str(), times_of.waits.as_ref()?)))
         .flat_map(|(configuration, times)| {
-            times.queries.iter().map(move |own| Row { configuration, own })
+            times.queries.iter().map(move |query| Row { configuration, own: query })
         })
         .collect();
     if rows.is_empty() {
@@ -47,15 +47,15 @@ pub fn times(section: &mut Section, all: &[DecisionSupportFigures]) {
     }
     parts_table(section, &rows);
     events_table(section, &rows);
-    for own in all {
-        let undivided = own.waits.iter().flat_map(|times| &times.undivided);
+    for times_of in all {
+        let undivided = times_of.waits.iter().flat_map(|times| &times.undivided);
         let named: Vec<String> = undivided
             .map(|wait| format!("{} {}", wait.event, number::seconds(wait.mean_s)))
             .collect();
         if !named.is_empty() {
             section.line(format!(
                 "{}: the server counted waits that no sample saw; they are in no query: {}.",
-                label(&own.configuration),
+                label(&times_of.configuration),
                 named.join(", ")
             ));
         }
@@ -73,8 +73,8 @@ fn parts_table(section: &mut Section, rows: &[Row<'_>]) {
     }
     // Where there is no room, the classes with the least time are left out first.
     let total_s = |name: &str| -> f64 {
-        let own = named().filter(|part| part.name == name);
-        own.filter_map(|part| Some(part.time.as_ref()?.mean)).sum()
+        let parts = named().filter(|part| part.name == name);
+        parts.filter_map(|part| Some(part.time.as_ref()?.mean)).sum()
     };
     let mut by_time = names.clone();
     by_time.sort_by(|a, b| total_s(b).total_cmp(&total_s(a)));
@@ -83,7 +83,7 @@ fn parts_table(section: &mut Section, rows: &[Row<'_>]) {
     table.left("query", |row| row.own.query.clone());
     table.left("time s", |row| estimate(row.own.time.as_ref()));
     for name in names.into_iter().chain([UNACCOUNTED]) {
-        let rank = by_time.iter().position(|own| *own == name).unwrap_or(by_time.len());
+        let rank = by_time.iter().position(|time| *time == name).unwrap_or(by_time.len());
         let column = table.left(format!("{name} s"), move |row| {
             let part = row.own.parts.iter().find(|part| part.name == name);
             part.map_or_else(|| Cell::from(NOT_SEEN), |part| part_cell(row.own, part))
@@ -106,15 +106,15 @@ fn part_cell(query: &QueryTime, part: &TimePart) -> Cell {
     if let Some(time) = &part.time {
         return Cell::estimate_without_unit(time);
     }
-    let time_s = query.time.as_ref().map_or(0.0, |own| own.mean);
+    let time_s = query.time.as_ref().map_or(0.0, |time| time.mean);
     match part.below_s {
         Some(below_s) if below_s < time_s => Cell::from(format!("<{}", number::figure(below_s))),
         _ => Cell::from(NOT_SEEN),
     }
 }
 
-fn estimate(own: Option<&Estimate>) -> Cell {
-    own.map_or_else(Cell::default, Cell::estimate_without_unit)
+fn estimate(estimate: Option<&Estimate>) -> Cell {
+    estimate.map_or_else(Cell::default, Cell::estimate_without_unit)
 }
 
 /// A row for each wait event that takes a part of a query.
@@ -152,7 +152,7 @@ pub fn changes(_: &Summary, found: Option<&WaitChanges>) -> Option<Section> {
         return Some(section);
     }
     let mut rows: Vec<&WaitChange> = found.differ.iter().collect();
-    rows.sort_by_key(|own| (own.index, Reverse((own.difference.mean.abs() * 1e9) as u64)));
+    rows.sort_by_key(|row| (row.index, Reverse((row.difference.mean.abs() * 1e9) as u64)));
     let mut table = Columns::for_rows(rows);
     table.name("configuration", |row| label(&row.configuration).to_owned());
     table.left("query", |row| row.query.clone());
@@ -162,7 +162,7 @@ pub fn changes(_: &Summary, found: Option<&WaitChanges>) -> Option<Section> {
     table.left("difference s", |row| Cell::estimate_without_unit(&row.difference));
     table.right("adjusted p", |row| number::p_value(row.adjusted_p));
     section.table(table);
-    let reference = found.differ.first().map_or("", |own| own.reference.as_str());
+    let reference = found.differ.first().map_or("", |change| change.reference.as_str());
     section.note(format!(
         "Seconds a run, before: {}. Differences by paired blocks with 95 % intervals; p-values are \
          adjusted for all {tested} comparisons of queries, CPU time and classes of waits (Holm). \
@@ -172,6 +172,6 @@ pub fn changes(_: &Summary, found: Option<&WaitChanges>) -> Option<Section> {
     Some(section)
 }
 
-fn side(own: Option<&Estimate>) -> Cell {
-    own.map_or_else(|| Cell::from(NOT_SEEN), Cell::estimate_without_unit)
+fn side(estimate: Option<&Estimate>) -> Cell {
+    estimate.map_or_else(|| Cell::from(NOT_SEEN), Cell::estimate_without_unit)
 }

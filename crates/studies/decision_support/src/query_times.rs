@@ -33,14 +33,14 @@ pub struct QueryTimes {
 /// A query.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct QueryTime {
-    /// Its name.
+    /// The name.
     pub query: String,
     /// Seconds of the session, with the pause behind it in which its waits were read.
     pub time: Option<Estimate>,
     /// CPU time, then each class of waits that any query of the configuration has, then the
     /// unaccounted time.
     pub parts: Vec<TimePart>,
-    /// Its wait events, the longest first.
+    /// The wait events, the longest first.
     pub events: Vec<Event>,
 }
 
@@ -58,13 +58,13 @@ pub struct TimePart {
 /// A wait event of a query.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Event {
-    /// Its class.
+    /// The class.
     pub class: &'static str,
     /// The engine's name.
     pub event: String,
     /// Seconds.
     pub time: Estimate,
-    /// Its share of the query's time.
+    /// The share of the query's time.
     pub share: f64,
 }
 
@@ -82,7 +82,7 @@ pub struct Undivided {
 pub struct WaitChanges {
     /// Comparisons made: queries, parts and configurations.
     pub tested: usize,
-    /// Those that differ significantly.
+    /// Waits that differ significantly.
     pub differ: Vec<WaitChange>,
 }
 
@@ -95,7 +95,7 @@ pub struct WaitChange {
     pub part: &'static str,
     /// Position of the configuration.
     pub index: usize,
-    /// Its label.
+    /// The label.
     pub configuration: String,
     /// Label of the configuration that it is compared with.
     pub reference: String,
@@ -110,26 +110,26 @@ pub struct WaitChange {
 /// Describes the trials of a configuration; `None` where they were not divided by query.
 pub fn query_times(trials: &[&Observations]) -> Option<QueryTimes> {
     let divided: Vec<Vec<QueryPart>> =
-        trials.iter().map(|seen| read_parts(seen)).filter(|parts| !parts.is_empty()).collect();
+        trials.iter().map(|trial| read_parts(trial)).filter(|parts| !parts.is_empty()).collect();
     let first = divided.first()?;
-    let sample_s = trials.iter().find_map(|seen| SAMPLE_S.read(seen));
+    let sample_s = trials.iter().find_map(|trial| SAMPLE_S.read(trial));
     let classes: Vec<WaitClass> = WaitClass::ALL
         .into_iter()
         .filter(|class| divided.iter().flatten().any(|part| part.of_class(*class).is_some()))
         .collect();
-    let queries = first.iter().map(|own| {
+    let queries = first.iter().map(|query| {
         let parts: Vec<&QueryPart> =
-            divided.iter().flatten().filter(|part| part.query == own.query).collect();
+            divided.iter().flatten().filter(|part| part.query == query.query).collect();
         query_time(&parts, &classes, sample_s)
     });
     let mut names: Vec<&str> = Vec::new();
-    for (event, _) in trials.iter().flat_map(|seen| UNDIVIDED.members(seen)) {
+    for (event, _) in trials.iter().flat_map(|trial| UNDIVIDED.members(trial)) {
         if !names.contains(&event) {
             names.push(event);
         }
     }
     let undivided = names.into_iter().map(|event| {
-        let all = trials.iter().filter_map(|seen| UNDIVIDED.read(event, seen));
+        let all = trials.iter().filter_map(|trial| UNDIVIDED.read(event, trial));
         let mean_s = all.sum::<f64>() / divided.len() as f64;
         Undivided { event: event.to_owned(), mean_s }
     });
@@ -138,22 +138,22 @@ pub fn query_times(trials: &[&Observations]) -> Option<QueryTimes> {
 
 /// Describes a query by its parts, one of each trial.
 fn query_time(parts: &[&QueryPart], classes: &[WaitClass], sample_s: Option<f64>) -> QueryTime {
-    let runs: f64 = parts.iter().map(|own| own.runs).sum();
+    let runs: f64 = parts.iter().map(|part| part.runs).sum();
     let below_s = sample_s.map(|sample_s| SAMPLES_UNSEEN * sample_s / runs.max(1.0));
     let waits = classes.iter().map(|class| {
-        let is_seen = parts.iter().any(|own| own.of_class(*class).is_some());
-        let time = seconds(parts, |own| own.of_class(*class).unwrap_or(0.0)).filter(|_| is_seen);
+        let is_seen = parts.iter().any(|part| part.of_class(*class).is_some());
+        let time = seconds(parts, |part| part.of_class(*class).unwrap_or(0.0)).filter(|_| is_seen);
         TimePart { name: class.name(), time, below_s: below_s.filter(|_| !is_seen) }
     });
-    let cpu = TimePart { name: CPU, time: seconds(parts, |own| own.cpu_s), below_s: None };
+    let cpu = TimePart { name: CPU, time: seconds(parts, |part| part.cpu_s), below_s: None };
     // Where samples see more than there is, the rest is negative: it is not an amount.
     let unaccounted = values(parts, QueryPart::unaccounted_s);
     let time = Estimate::from_values(&unaccounted, "s", Direction::LowerIsBetter);
     let rest = TimePart { name: UNACCOUNTED, time, below_s: None };
-    let name = parts.first().map_or(REST, |own| own.query.as_str());
+    let name = parts.first().map_or(REST, |part| part.query.as_str());
     QueryTime {
         query: if name == REST { BEHIND.to_owned() } else { name.to_owned() },
-        time: seconds(parts, |own| own.session_s),
+        time: seconds(parts, |part| part.session_s),
         parts: std::iter::once(cpu).chain(waits).chain([rest]).collect(),
         events: events(parts),
     }
@@ -161,18 +161,18 @@ fn query_time(parts: &[&QueryPart], classes: &[WaitClass], sample_s: Option<f64>
 
 /// The wait events of a query, the longest first.
 fn events(parts: &[&QueryPart]) -> Vec<Event> {
-    let session_s: f64 = parts.iter().map(|own| own.session_s).sum();
+    let session_s: f64 = parts.iter().map(|part| part.session_s).sum();
     let mut events = Vec::<Event>::new();
-    for wait in parts.iter().flat_map(|own| &own.waits) {
+    for wait in parts.iter().flat_map(|part| &part.waits) {
         let class = wait.class.name();
-        if events.iter().any(|own| own.event == wait.event && own.class == class) {
+        if events.iter().any(|event| event.event == wait.event && event.class == class) {
             continue;
         }
-        let of_part = |own: &QueryPart| -> f64 {
-            let same = own.waits.iter().filter(|it| it.event == wait.event);
-            same.filter(|it| it.class == wait.class).map(|it| it.wait_s).sum()
+        let of_part = |query_part: &QueryPart| -> f64 {
+            let same = query_part.waits.iter().filter(|other| other.event == wait.event);
+            same.filter(|other| other.class == wait.class).map(|other| other.wait_s).sum()
         };
-        let all_s: f64 = parts.iter().map(|own| of_part(own)).sum();
+        let all_s: f64 = parts.iter().map(|part| of_part(part)).sum();
         let share = if session_s > 0.0 { all_s / session_s } else { 0.0 };
         let time = seconds(parts, of_part);
         events.extend(time.map(|time| Event { class, event: wait.event.clone(), time, share }));
@@ -183,7 +183,7 @@ fn events(parts: &[&QueryPart]) -> Vec<Event> {
 
 /// Seconds a run of each trial.
 fn values(parts: &[&QueryPart], of: impl Fn(&QueryPart) -> f64) -> Vec<f64> {
-    parts.iter().map(|own| of(own) / own.runs.max(1.0)).collect()
+    parts.iter().map(|part| of(part) / part.runs.max(1.0)).collect()
 }
 
 fn seconds(parts: &[&QueryPart], of: impl Fn(&QueryPart) -> f64) -> Option<Estimate> {
@@ -196,18 +196,21 @@ fn seconds(parts: &[&QueryPart], of: impl Fn(&QueryPart) -> f64) -> Option<Estim
 pub fn changes(summary: &Summary) -> Option<WaitChanges> {
     let all = 0..summary.configurations.len();
     let divided: Vec<usize> = all
-        .filter(|own| summary.grid.trials(*own).iter().any(|seen| !read_parts(seen).is_empty()))
+        .filter(|index| {
+            summary.grid.trials(*index).iter().any(|trial| !read_parts(trial).is_empty())
+        })
         .collect();
-    let baseline = summary.recording.run.baseline.filter(|own| divided.contains(own));
+    let baseline = summary.recording.run.baseline.filter(|baseline| divided.contains(baseline));
     let base = baseline.or(divided.first().copied())?;
-    let others = divided.into_iter().filter(|own| *own != base);
-    let mut all: Vec<WaitChange> = others.flat_map(|own| differences(summary, base, own)).collect();
-    let p_values: Vec<Option<f64>> = all.iter().map(|own| Some(own.adjusted_p)).collect();
-    for (own, p) in all.iter_mut().zip(adjusted(&p_values)) {
-        own.adjusted_p = p.unwrap_or(1.0);
+    let others = divided.into_iter().filter(|index| *index != base);
+    let mut all: Vec<WaitChange> =
+        others.flat_map(|index| differences(summary, base, index)).collect();
+    let p_values: Vec<Option<f64>> = all.iter().map(|change| Some(change.adjusted_p)).collect();
+    for (change, p) in all.iter_mut().zip(adjusted(&p_values)) {
+        change.adjusted_p = p.unwrap_or(1.0);
     }
     let tested = all.len();
-    all.retain(|own| own.adjusted_p < SIGNIFICANT);
+    all.retain(|change| change.adjusted_p < SIGNIFICANT);
     (tested > 0).then_some(WaitChanges { tested, differ: all })
 }
 
@@ -219,20 +222,25 @@ struct Pair {
 
 /// The differences of two configurations, with p-values that are not adjusted.
 fn differences(summary: &Summary, from: usize, to: usize) -> Vec<WaitChange> {
-    let matched = summary.grid.filter(|seen| !seen.timed_out()).matched(from, to);
+    let matched = summary.grid.filter(|grid| !grid.timed_out()).matched(from, to);
     if !matched.paired || matched.from.len() < 2 {
         return Vec::new();
     }
-    let step_s = matched.from.iter().flatten().find_map(|seen| SAMPLE_S.read(seen)).unwrap_or(0.0);
+    let step_s = matched
+        .from
+        .iter()
+        .flatten()
+        .find_map(|observations| SAMPLE_S.read(observations))
+        .unwrap_or(0.0);
     let pairs: Vec<Pair> = matched
         .from
         .iter()
         .flatten()
         .zip(matched.to.iter().flatten())
-        .flat_map(|(one, other)| {
+        .flat_map(|(first, other)| {
             let others = read_parts(other);
-            let of_both = read_parts(one).into_iter().filter_map(move |from| {
-                let to = others.iter().find(|own| own.query == from.query)?.clone();
+            let of_both = read_parts(first).into_iter().filter_map(move |from| {
+                let to = others.iter().find(|part| part.query == from.query)?.clone();
                 Some(Pair { from, to })
             });
             of_both.collect::<Vec<_>>()
@@ -244,13 +252,13 @@ fn differences(summary: &Summary, from: usize, to: usize) -> Vec<WaitChange> {
             names.push(&pair.from.query);
         }
     }
-    let label = |own: usize| summary.recording.configurations[own].label.clone();
+    let label = |index: usize| summary.recording.configurations[index].label.clone();
     let mut found = Vec::new();
     for query in names {
-        let own: Vec<&Pair> = pairs.iter().filter(|pair| pair.from.query == query).collect();
+        let pairs: Vec<&Pair> = pairs.iter().filter(|pair| pair.from.query == query).collect();
         let classes = WaitClass::ALL.into_iter().map(Some);
         for class in std::iter::once(None).chain(classes) {
-            let Some(tested) = tested(&own, class, step_s) else { continue };
+            let Some(tested) = tested(&pairs, class, step_s) else { continue };
             found.push(WaitChange {
                 query: query.to_owned(),
                 part: class.map_or(CPU, WaitClass::name),
@@ -276,25 +284,26 @@ struct Tested {
 /// least that of rounding to whole samples. `None` where neither side has any of it, or too few
 /// pairs.
 fn tested(pairs: &[&Pair], class: Option<WaitClass>, step_s: f64) -> Option<Tested> {
-    let time_s = |own: &QueryPart| match class {
-        None => Some(own.cpu_s),
-        Some(class) => own.of_class(class),
+    let time_s = |query_part: &QueryPart| match class {
+        None => Some(query_part.cpu_s),
+        Some(class) => query_part.of_class(class),
     };
     // The pause between two queries is the client's and says nothing of the query.
     if class == Some(WaitClass::Client) || class == Some(WaitClass::Idle) {
         return None;
     }
     let is_seen = |side: fn(&Pair) -> &QueryPart| {
-        pairs.iter().any(|pair| time_s(side(pair)).is_some_and(|own| own > 0.0))
+        pairs.iter().any(|pair| time_s(side(pair)).is_some_and(|time_s| time_s > 0.0))
     };
     let sides: [fn(&Pair) -> &QueryPart; 2] = [|pair| &pair.from, |pair| &pair.to];
     if !sides.into_iter().any(is_seen) {
         return None;
     }
-    let a_run = |own: &QueryPart| time_s(own).unwrap_or(0.0) / own.runs.max(1.0);
+    let a_run =
+        |query_part: &QueryPart| time_s(query_part).unwrap_or(0.0) / query_part.runs.max(1.0);
     let times = sides.map(|side| {
-        let own: Vec<&QueryPart> = pairs.iter().map(|pair| side(pair)).collect();
-        seconds(&own, |part| time_s(part).unwrap_or(0.0)).filter(|_| is_seen(side))
+        let query_parts: Vec<&QueryPart> = pairs.iter().map(|pair| side(pair)).collect();
+        seconds(&query_parts, |part| time_s(part).unwrap_or(0.0)).filter(|_| is_seen(side))
     });
     let differences: Vec<f64> =
         pairs.iter().map(|pair| a_run(&pair.to) - a_run(&pair.from)).collect();
@@ -333,15 +342,15 @@ mod tests {
     /// A power run of Q1 (1 s) and Q4 (2 s, of which this many waiting for a lock), twice.
     fn trial(lock_s: f64, hz: Option<f64>) -> Observations {
         let part = |session_s, waits| SessionPart { session_s, cpu_s: 0.5, waits };
-        let one = part(1.0, vec![wait(WaitClass::DataRead, "IO:DataFileRead", 0.25)]);
+        let single = part(1.0, vec![wait(WaitClass::DataRead, "IO:DataFileRead", 0.25)]);
         let four = part(2.0, wait_of(lock_s));
-        let parts = [one.clone(), four.clone(), one, four, part(0.5, Vec::new())];
+        let parts = [single.clone(), four.clone(), single, four, part(0.5, Vec::new())];
         let source = hz.map(|hz| WaitSource::Sampled { hz, samples: None, error_s: None });
         let whole = wait(WaitClass::Lock, LOCK, 2.0 * lock_s);
         let whole = Wait { source: source.unwrap_or(WaitSource::Counted), ..whole };
-        let mut seen = Observations { waits: vec![whole], ..Observations::default() };
-        seen.facts = facts(&parts, &["Q1", "Q4", "Q1", "Q4"], &seen);
-        seen
+        let mut observations = Observations { waits: vec![whole], ..Observations::default() };
+        observations.facts = facts(&parts, &["Q1", "Q4", "Q1", "Q4"], &observations);
+        observations
     }
 
     fn wait_of(lock_s: f64) -> Vec<Wait> {
@@ -349,22 +358,22 @@ mod tests {
     }
 
     fn part<'a>(query: &'a QueryTime, name: &str) -> &'a TimePart {
-        query.parts.iter().find(|own| own.name == name).unwrap()
+        query.parts.iter().find(|part| part.name == name).unwrap()
     }
 
     #[test]
     fn parts_of_a_query_are_seconds_a_run_and_sum_to_its_time() {
         let trials = [trial(1.0, Some(50.0)), trial(1.5, Some(50.0))];
         let times = query_times(&trials.iter().collect::<Vec<_>>()).unwrap();
-        let names: Vec<&str> = times.queries.iter().map(|own| own.query.as_str()).collect();
+        let names: Vec<&str> = times.queries.iter().map(|query| query.query.as_str()).collect();
         assert_eq!(names, ["Q1", "Q4", BEHIND]);
         for query in &times.queries {
-            let means = query.parts.iter().filter_map(|own| Some(own.time.as_ref()?.mean));
+            let means = query.parts.iter().filter_map(|part| Some(part.time.as_ref()?.mean));
             assert_eq!(means.sum::<f64>(), query.time.as_ref().unwrap().mean, "{query:?}");
         }
         let q4 = &times.queries[1];
         let lock = part(q4, "lock");
-        assert_eq!(lock.time.as_ref().map(|own| (own.mean, own.n)), Some((1.25, 2)));
+        assert_eq!(lock.time.as_ref().map(|time| (time.mean, time.n)), Some((1.25, 2)));
         assert!(lock.time.as_ref().unwrap().interval.is_some());
         assert_eq!(part(q4, CPU).time.as_ref().unwrap().mean, 0.5);
         assert_eq!(part(q4, UNACCOUNTED).time.as_ref().unwrap().mean, 0.25);
@@ -394,13 +403,13 @@ mod tests {
     fn p_value(differences_s: &[f64], step_s: f64) -> f64 {
         let pairs: Vec<Pair> = differences_s
             .iter()
-            .map(|own| Pair { from: query(None), to: query(Some(*own)) })
+            .map(|differences_s| Pair { from: query(None), to: query(Some(*differences_s)) })
             .collect();
         let pairs: Vec<&Pair> = pairs.iter().collect();
         let found = tested(&pairs, Some(WaitClass::Lock), step_s).unwrap();
         assert_eq!(found.times[0], None, "not seen is not zero");
         assert!(tested(&pairs, Some(WaitClass::Log), step_s).is_none());
-        assert!(tested(&pairs, None, step_s).is_some_and(|own| own.p_value == 1.0));
+        assert!(tested(&pairs, None, step_s).is_some_and(|test| test.p_value == 1.0));
         found.p_value
     }
 

@@ -215,7 +215,10 @@ mod tests {
             assert_eq!(requests.first(), Some(&Statement::Begin));
             assert_eq!(requests.last(), Some(&Statement::Commit));
             let count = |operation| {
-                requests.iter().filter(|own| **own == Statement::Operation(operation)).count()
+                requests
+                    .iter()
+                    .filter(|request| **request == Statement::Operation(operation))
+                    .count()
             };
             let set = &refresh.sets[0];
             let rows = match function {

@@ -11,20 +11,21 @@ pub fn section(_: &Summary, all: &[DecisionSupportFigures]) -> Option<Section> {
     if all.is_empty() {
         return None;
     }
-    let is_bounded = all.iter().any(|own| !own.cancelled.is_empty());
+    let is_bounded = all.iter().any(|figures| !figures.cancelled.is_empty());
     let mut section = Section::new("Decision support");
     let mut table = Columns::for_rows(all);
-    table.name("configuration", |own| label(&own.configuration));
-    table.left("geometric mean s", |own| {
-        own.geometric_mean.as_ref().map(Cell::estimate_without_unit)
+    table.name("configuration", |table| label(&table.configuration));
+    table.left("geometric mean s", |table| {
+        table.geometric_mean.as_ref().map(Cell::estimate_without_unit)
     });
-    table.right("queries", |own| number::count(own.queries));
+    table.right("queries", |table| number::count(table.queries));
     if is_bounded {
-        table.right("cancelled", |own| {
-            number::count(own.cancelled.iter().map(|own| own.times as u64).sum())
+        table.right("cancelled", |table| {
+            number::count(table.cancelled.iter().map(|entry| entry.times as u64).sum())
         });
-        table.left("which", |own| {
-            let names = own.cancelled.iter().map(|own| format!("{} x{}", own.query, own.times));
+        table.left("which", |table| {
+            let names =
+                table.cancelled.iter().map(|entry| format!("{} x{}", entry.query, entry.times));
             names.collect::<Vec<_>>().join(", ")
         });
     }

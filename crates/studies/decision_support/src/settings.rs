@@ -7,9 +7,9 @@ use probe::load::{QUERY_LIMIT, THREADS, WARMUP};
 choice! {
     /// The tables.
     pub enum Data {
-        /// Those of TPC-H, for its 22 queries or yours.
+        /// Tables of TPC-H, for its 22 queries or yours.
         Tpch = "tpch",
-        /// Those of TPC-DS, for your queries.
+        /// Tables of TPC-DS, for your queries.
         Tpcds = "tpcds",
     }
 }
@@ -27,7 +27,7 @@ choice! {
 choice! {
     /// Where the queries' parameters come from.
     pub enum Parameters {
-        /// Those of the specification's validation.
+        /// Values of the specification's validation.
         Validation = "validation",
         /// Drawn for each stream by the rules of the specification.
         Drawn = "drawn",

@@ -45,7 +45,7 @@ pub enum Task {
 }
 
 impl Task {
-    /// Its position among the kinds of tasks: queries, then the two functions.
+    /// The position among the kinds of tasks: queries, then the two functions.
     pub fn kind(self, queries: usize) -> usize {
         match self {
             Self::Query(position) => position,
@@ -57,7 +57,7 @@ impl Task {
 /// The parts of a trial that its streams share.
 #[derive(Clone)]
 pub struct Shared<'a> {
-    /// Its queries.
+    /// The queries.
     pub queries: &'a [Asked],
     /// The rows of its refresh functions, if it has these.
     pub refresh: Option<Arc<Refresh>>,

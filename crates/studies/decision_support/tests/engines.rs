@@ -13,52 +13,55 @@ use work::Statement;
 const FIRST: usize = 1;
 
 /// Returns whether two answers have as many rows, and last rows that differ by rounding alone.
-fn are_equal(one: &Results, other: &Results) -> bool {
+fn are_equal(results: &Results, other: &Results) -> bool {
     let is_close = |pair: (&Option<String>, &Option<String>)| {
-        let [one, other] = [pair.0, pair.1].map(|cell| cell.as_deref().unwrap_or("").trim());
-        match (one.parse::<f64>(), other.parse::<f64>()) {
-            (Ok(one), Ok(other)) => (one - other).abs() <= 1e-3 * other.abs().max(1.0),
-            _ => one.split(' ').next() == other.split(' ').next(),
+        let [cell, other] = [pair.0, pair.1].map(|cell| cell.as_deref().unwrap_or("").trim());
+        match (cell.parse::<f64>(), other.parse::<f64>()) {
+            (Ok(cell), Ok(other)) => (cell - other).abs() <= 1e-3 * other.abs().max(1.0),
+            _ => cell.split(' ').next() == other.split(' ').next(),
         }
     };
-    one.rows == other.rows
-        && one.last.len() == other.last.len()
-        && one.last.iter().zip(&other.last).all(is_close)
+    results.rows == other.rows
+        && results.last.len() == other.last.len()
+        && results.last.iter().zip(&other.last).all(is_close)
 }
 
 /// Each stream has run each query once; the response is the mean of their times.
-fn are_recorded(seen: &Observations, streams: u64, name: &str) {
-    assert_eq!(seen.work.amount, streams * 22, "{name}");
-    let mut statements = seen.statements.iter();
-    assert!(statements.all(|one| one.count == streams && one.wall_s > 0.0), "{name}");
+fn are_recorded(observations: &Observations, streams: u64, name: &str) {
+    assert_eq!(observations.work.amount, streams * 22, "{name}");
+    let mut statements = observations.statements.iter();
+    assert!(
+        statements.all(|statement| statement.count == streams && statement.wall_s > 0.0),
+        "{name}"
+    );
     let means = QUERIES.iter().map(|query| {
         let name = format!("query: {}", query.label());
-        seen.latency(&name).unwrap().min_mean_max_ns().1 / 1e9
+        observations.latency(&name).unwrap().min_mean_max_ns().1 / 1e9
     });
     let mean_s = means.product::<f64>().powf(1.0 / 22.0);
-    let response = seen.response("geometric_mean").unwrap();
+    let response = observations.response("geometric_mean").unwrap();
     assert!((response / mean_s - 1.0).abs() < 1e-9, "{name}: {response} for {mean_s}");
-    let q1 = seen.latencies.iter().find(|own| own.name == "query: Q1");
-    assert_eq!(q1.map(|own| own.histogram.len()), Some(streams), "{name}");
+    let q1 = observations.latencies.iter().find(|latency| latency.name == "query: Q1");
+    assert_eq!(q1.map(|q1| q1.histogram.len()), Some(streams), "{name}");
 }
 
 #[test]
 fn all_engines_have_the_same_answers() {
     let mut known = Vec::<Results>::new();
     for engine in installed() {
-        let given =
+        let settings =
             [("workload.scale", Value::Float(0.01)), ("workload.indexes", text("references"))];
-        let removed = engine.measured(&DecisionSupport, &given, |context, seen| {
-            are_recorded(&seen.unwrap(), 1, &engine.name);
+        let removed = engine.measured(&DecisionSupport, &settings, |context, result| {
+            are_recorded(&result.unwrap(), 1, &engine.name);
             let answers: Vec<Results> = (FIRST..=QUERIES.len())
                 .map(|operation| ask(context, Statement::Operation(operation)).unwrap())
                 .collect();
             if known.is_empty() {
                 known.clone_from(&answers);
             }
-            for ((own, other), query) in answers.iter().zip(&known).zip(&QUERIES) {
+            for ((answer, other), query) in answers.iter().zip(&known).zip(&QUERIES) {
                 let label = query.label();
-                assert!(are_equal(own, other), "{} {label}: {own:?} {other:?}", engine.name);
+                assert!(are_equal(answer, other), "{} {label}: {answer:?} {other:?}", engine.name);
             }
         });
         removed.unwrap();
@@ -87,10 +90,11 @@ fn all_engines_find_the_published_answers_at_scale_1() {
 
 /// The trial compares every row of its answers.
 fn published_answers(engine: &Installed) {
-    let given = [("workload.scale", Value::Float(1.0)), ("workload.indexes", text("references"))];
-    let removed = engine.measured(&DecisionSupport, &given, |context, seen| {
-        let seen = seen.unwrap_or_else(|error| panic!("{}: {error}", engine.name));
-        assert!(seen.statements.iter().all(|one| one.count == 1));
+    let settings =
+        [("workload.scale", Value::Float(1.0)), ("workload.indexes", text("references"))];
+    let removed = engine.measured(&DecisionSupport, &settings, |context, result| {
+        let observations = result.unwrap_or_else(|error| panic!("{}: {error}", engine.name));
+        assert!(observations.statements.iter().all(|statement| statement.count == 1));
         let q16 = ask(context, Statement::Operation(FIRST + 15)).unwrap();
         let published = published(&QUERIES[15]).unwrap().len();
         assert_eq!((q16.rows as usize, q16.before.len()), (published, published - 1));
@@ -120,16 +124,16 @@ fn own_queries_on_tpcds(engines: Vec<Installed>) {
     let paths = files.map(|name| text(folder.join(name).display().to_string()));
     let mut known = Vec::<Results>::new();
     for engine in engines {
-        let given = [
+        let settings = [
             ("workload.data", text("tpcds")),
             ("workload.scale", Value::Float(0.001)),
             ("workload.files", Value::List(paths.to_vec())),
             ("workload.indexes", text("references")),
         ];
-        let removed = engine.measured(&DecisionSupport, &given, |context, seen| {
-            let seen = seen.unwrap_or_else(|error| panic!("{}: {error}", engine.name));
-            assert_eq!(seen.work.amount, 4, "{}", engine.name);
-            assert_eq!(seen.latency("query: star-brands").unwrap().len(), 1);
+        let removed = engine.measured(&DecisionSupport, &settings, |context, result| {
+            let observations = result.unwrap_or_else(|error| panic!("{}: {error}", engine.name));
+            assert_eq!(observations.work.amount, 4, "{}", engine.name);
+            assert_eq!(observations.latency("query: star-brands").unwrap().len(), 1);
             let sums = "SELECT count(*), count(ss_sold_date_sk), sum(ss_net_profit), \
                         count(i_rec_end_date), count(i_color), sum(i_current_price) FROM \
                         store_sales JOIN item ON i_item_sk = ss_item_sk";
@@ -141,8 +145,8 @@ fn own_queries_on_tpcds(engines: Vec<Installed>) {
             if known.is_empty() {
                 known.clone_from(&answers);
             }
-            for (at, (own, other)) in answers.iter().zip(&known).enumerate() {
-                assert!(are_equal(own, other), "{} {at}: {own:?} {other:?}", engine.name);
+            for (at, (answer, other)) in answers.iter().zip(&known).enumerate() {
+                assert!(are_equal(answer, other), "{} {at}: {answer:?} {other:?}", engine.name);
             }
         });
         removed.unwrap();
@@ -179,22 +183,24 @@ fn refresh_functions_replace_orders() {
     for (streams, pairs, engines) in [(1, 2, 1), (2, 4, usize::MAX)] {
         let mut known = None;
         for engine in installed().into_iter().take(engines) {
-            let given = [
+            let settings = [
                 ("workload.queries", Value::List(vec![text("Q6"), text("Q14")])),
                 ("workload.streams", Value::Integer(streams)),
                 ("workload.rounds", Value::Integer(2)),
                 ("workload.refresh", Value::Bool(true)),
                 ("workload.warmup", Value::Float(0.01)),
             ];
-            let removed = engine.measured(&DecisionSupport, &given, |context, seen| {
-                let seen = seen.unwrap_or_else(|error| panic!("{}: {error}", engine.name));
-                let count = |kind: &str| seen.latency(&format!("query: {kind}")).unwrap().len();
+            let removed = engine.measured(&DecisionSupport, &settings, |context, result| {
+                let observations =
+                    result.unwrap_or_else(|error| panic!("{}: {error}", engine.name));
+                let count =
+                    |kind: &str| observations.latency(&format!("query: {kind}")).unwrap().len();
                 let tasks = ["Q6", "Q14", "RF1", "RF2"].map(count);
                 assert_eq!(
                     tasks.map(|count| count as i64),
                     [2 * streams, 2 * streams, pairs, pairs]
                 );
-                assert_eq!(seen.work.amount as i64, tasks.iter().sum::<u64>() as i64);
+                assert_eq!(observations.work.amount as i64, tasks.iter().sum::<u64>() as i64);
                 let replaced = 15 * pairs;
                 assert_eq!(
                     orders(context).map(|count| count as i64),
@@ -206,7 +212,7 @@ fn refresh_functions_replace_orders() {
                     number(context, "SELECT sum(l_extendedprice + l_quantity) FROM lineitem");
                 let left = (left * 100.0).round() as i64;
                 assert_eq!(*known.get_or_insert(left), left, "{}", engine.name);
-                assert!(seen.response("geometric_mean").is_some(), "{}", engine.name);
+                assert!(observations.response("geometric_mean").is_some(), "{}", engine.name);
             });
             removed.unwrap();
         }
@@ -218,12 +224,12 @@ fn refresh_functions_replace_orders() {
 #[test]
 fn engines_cancel_a_statement_at_its_time_limit() {
     for engine in installed() {
-        let given = [
+        let settings = [
             ("workload.queries", Value::List(vec![text("Q6")])),
             ("workload.query_limit", Value::Float(0.5)),
         ];
-        let removed = engine.measured(&DecisionSupport, &given, |context, seen| {
-            seen.unwrap_or_else(|error| panic!("{}: {error}", engine.name));
+        let removed = engine.measured(&DecisionSupport, &settings, |context, result| {
+            result.unwrap_or_else(|error| panic!("{}: {error}", engine.name));
             let mut session = Session::open(context).unwrap();
             let endless = "SELECT sum(a.l_quantity + b.l_tax * c.l_tax + d.l_tax) FROM lineitem a, \
                            lineitem b, lineitem c, lineitem d";
@@ -244,16 +250,19 @@ fn engines_cancel_a_statement_at_its_time_limit() {
 #[test]
 fn cancelled_queries_are_counted_and_have_a_time() {
     let engine = installed().remove(0);
-    let given = [
+    let settings = [
         ("workload.queries", Value::List(vec![text("Q1")])),
         ("workload.rounds", Value::Integer(3)),
         ("workload.query_limit", Value::Float(0.0001)),
     ];
-    let removed = engine.measured(&DecisionSupport, &given, |_, seen| {
-        let seen = seen.unwrap();
-        assert_eq!(CANCELLED.read("Q1", &seen), Some(3.0));
-        assert_eq!((seen.work.amount, seen.work.errors, seen.statements[0].count), (3, 0, 3));
-        assert!(seen.response("geometric_mean") >= Some(0.0001));
+    let removed = engine.measured(&DecisionSupport, &settings, |_, observations| {
+        let observations = observations.unwrap();
+        assert_eq!(CANCELLED.read("Q1", &observations), Some(3.0));
+        assert_eq!(
+            (observations.work.amount, observations.work.errors, observations.statements[0].count),
+            (3, 0, 3)
+        );
+        assert!(observations.response("geometric_mean") >= Some(0.0001));
     });
     removed.unwrap();
 }
@@ -264,21 +273,21 @@ fn cancelled_queries_are_counted_and_have_a_time() {
 fn drawn_parameters_have_the_same_answers_everywhere() {
     let mut known = Vec::<Results>::new();
     for engine in installed() {
-        let given = [
+        let settings = [
             ("workload.parameters", text("drawn")),
             ("workload.streams", Value::Integer(2)),
             ("workload.indexes", text("references")),
         ];
-        let removed = engine.measured(&DecisionSupport, &given, |context, seen| {
-            are_recorded(&seen.unwrap(), 2, &engine.name);
+        let removed = engine.measured(&DecisionSupport, &settings, |context, result| {
+            are_recorded(&result.unwrap(), 2, &engine.name);
             let operations = FIRST..FIRST + 2 * QUERIES.len();
             let answers = operations.map(|at| ask(context, Statement::Operation(at)).unwrap());
             let answers: Vec<Results> = answers.collect();
             if known.is_empty() {
                 known.clone_from(&answers);
             }
-            for (at, (own, other)) in answers.iter().zip(&known).enumerate() {
-                assert!(are_equal(own, other), "{} {at}: {own:?} {other:?}", engine.name);
+            for (at, (answer, other)) in answers.iter().zip(&known).enumerate() {
+                assert!(are_equal(answer, other), "{} {at}: {answer:?} {other:?}", engine.name);
             }
         });
         removed.unwrap();

@@ -91,33 +91,36 @@ impl Action for Locking<'_> {
 }
 
 /// The queries and the part behind them sum to all waits that were seen and to the session's time.
-fn assert_sums(parts: &[QueryPart], seen: &Observations, name: &str) {
+fn assert_sums(parts: &[QueryPart], observations: &Observations, name: &str) {
     let sum = |of: &dyn Fn(&QueryPart) -> f64| parts.iter().map(of).sum::<f64>();
-    let sessions_s = sum(&|own| own.session_s);
-    assert!((sessions_s - seen.time.session_s).abs() < 1e-3, "{name}: {sessions_s} {seen:?}");
-    let (cpu_s, whole_s) = (sum(&|own| own.cpu_s), seen.time.cpu_s);
+    let sessions_s = sum(&|part| part.session_s);
+    assert!(
+        (sessions_s - observations.time.session_s).abs() < 1e-3,
+        "{name}: {sessions_s} {observations:?}"
+    );
+    let (cpu_s, whole_s) = (sum(&|part| part.cpu_s), observations.time.cpu_s);
     assert!((cpu_s - whole_s).abs() < 0.01 * whole_s + 1e-3, "{name}: {cpu_s} {whole_s}");
-    for wait in &seen.waits {
-        let same = |own: &QueryPart| {
-            let all = own.waits.iter().filter(|own| own.event == wait.wait_type);
-            all.map(|own| own.wait_s).sum::<f64>()
+    for wait in &observations.waits {
+        let same = |query_part: &QueryPart| {
+            let all = query_part.waits.iter().filter(|candidate| candidate.event == wait.wait_type);
+            all.map(|candidate| candidate.wait_s).sum::<f64>()
         };
         let undivided = format!("query_time_undivided.{}", wait.wait_type);
-        let all_s = sum(&same) + seen.fact(&undivided).unwrap_or(0.0);
+        let all_s = sum(&same) + observations.fact(&undivided).unwrap_or(0.0);
         assert!((all_s - wait.wait_s()).abs() < 1e-3, "{name}: {all_s} {wait:?} {parts:?}");
     }
 }
 
 /// Runs the queries beside a session that locks; returns the parts of the queries.
 fn run(engine: &Installed, locker: &'static Locker, more: (&'static str, Value)) -> Vec<QueryPart> {
-    let given = [("workload.queries", Value::List(QUERIES.map(text).to_vec())), more];
+    let settings = [("workload.queries", Value::List(QUERIES.map(text).to_vec())), more];
     let mut found = Vec::new();
-    let removed = engine.measured_beside(&DecisionSupport, &given, &[locker], |_, seen| {
-        let seen = seen.unwrap_or_else(|error| panic!("{}: {error}", engine.name));
-        found = read_parts(&seen);
-        let names: Vec<&str> = found.iter().map(|own| own.query.as_str()).collect();
+    let removed = engine.measured_beside(&DecisionSupport, &settings, &[locker], |_, result| {
+        let observations = result.unwrap_or_else(|error| panic!("{}: {error}", engine.name));
+        found = read_parts(&observations);
+        let names: Vec<&str> = found.iter().map(|part| part.query.as_str()).collect();
         assert_eq!(names, ["Q9", "Q17", "Q21", "Q13", "Q1", REST], "{}", engine.name);
-        assert_sums(&found, &seen, &engine.name);
+        assert_sums(&found, &observations, &engine.name);
     });
     removed.unwrap();
     found
@@ -137,8 +140,9 @@ fn a_lock_of_another_session_is_in_the_query_that_waited_for_it_and_in_no_other(
         };
         // On a busy machine the query may hold the table before the lock is there, and its own
         // workers then wait for moments.
-        let is_waited_for = |own: &Vec<QueryPart>| {
-            let waits_s = own.iter().filter_map(|own| own.of_class(WaitClass::Lock));
+        let is_waited_for = |query_parts: &Vec<QueryPart>| {
+            let waits_s =
+                query_parts.iter().filter_map(|query_part| query_part.of_class(WaitClass::Lock));
             waits_s.sum::<f64>() > 0.5 * HELD_NS as f64 / 1e9
         };
         let mut runs = (0..TRIES).map(|_| run(&engine, locker, NO_WARMUP));
@@ -148,7 +152,11 @@ fn a_lock_of_another_session_is_in_the_query_that_waited_for_it_and_in_no_other(
             if part.query == "Q13" {
                 // Its own work takes a part of its time.
                 let held_s = HELD_NS as f64 / 1e9;
-                assert!(lock_s.is_some_and(|own| own > 0.8 * held_s), "{}: {part:?}", engine.name);
+                assert!(
+                    lock_s.is_some_and(|lock_s| lock_s > 0.8 * held_s),
+                    "{}: {part:?}",
+                    engine.name
+                );
             } else {
                 assert_eq!(lock_s, None, "{}: {part:?}", engine.name);
             }
@@ -161,7 +169,7 @@ fn a_lock_of_another_session_is_in_the_query_that_waited_for_it_and_in_no_other(
 fn a_locked_file_of_sqlite_is_in_one_query() {
     let engine = installed().remove(0);
     let parts = run(&engine, &SQLITE, ("target.settings.journal_mode", text("delete")));
-    let locks_s = parts.iter().map(|own| own.of_class(WaitClass::Lock).unwrap_or(0.0));
+    let locks_s = parts.iter().map(|part| part.of_class(WaitClass::Lock).unwrap_or(0.0));
     let mut locks_s: Vec<f64> = locks_s.collect();
     locks_s.sort_by(f64::total_cmp);
     let [.., second_s, first_s] = locks_s[..] else { panic!("{parts:?}") };
@@ -175,19 +183,19 @@ fn every_engine_divides_the_waits_of_one_stream_by_query() {
     for engine in installed() {
         let streams: &[i64] = if engine.engine.name() == "sqlite" { &[1, 2] } else { &[1] };
         for streams in streams {
-            let given = [
+            let settings = [
                 ("workload.queries", Value::List(vec![text("Q6"), text("Q1")])),
                 ("workload.streams", Value::Integer(*streams)),
                 ("workload.rounds", Value::Integer(2)),
             ];
-            let removed = engine.measured(&DecisionSupport, &given, |_, seen| {
-                let seen = seen.unwrap();
-                let parts = read_parts(&seen);
-                let runs: Vec<u64> = parts.iter().map(|own| own.runs as u64).collect();
+            let removed = engine.measured(&DecisionSupport, &settings, |_, result| {
+                let observations = result.unwrap();
+                let parts = read_parts(&observations);
+                let runs: Vec<u64> = parts.iter().map(|part| part.runs as u64).collect();
                 let expected: &[u64] = if *streams == 1 { &[2, 2, 1] } else { &[] };
                 assert_eq!(runs, expected, "{} {streams}", engine.name);
                 if *streams == 1 {
-                    assert_sums(&parts, &seen, &engine.name);
+                    assert_sums(&parts, &observations, &engine.name);
                 }
             });
             removed.unwrap();

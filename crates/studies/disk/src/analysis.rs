@@ -92,12 +92,12 @@ fn volume<'c>(roles: &Roles, configuration: &'c ConfigurationRecord) -> Option<&
         Some(FileRole::Backup) => &[SettingRole::BackupPlace, SettingRole::DataPlace],
         _ => &[SettingRole::DataPlace],
     };
-    let given = roles.paths(place).find_map(|path| configuration.settings.get(path));
-    match given {
+    let setting = roles.paths(place).find_map(|path| configuration.settings.get(path));
+    match setting {
         None => Some("default"),
-        Some(Value::Text(one)) => Some(one.as_str()),
+        Some(Value::Text(text)) => Some(text.as_str()),
         Some(Value::List(several)) => match several.as_slice() {
-            [Value::Text(one)] => Some(one.as_str()),
+            [Value::Text(text)] => Some(text.as_str()),
             _ => None,
         },
         Some(_) => None,
@@ -107,7 +107,7 @@ fn volume<'c>(roles: &Roles, configuration: &'c ConfigurationRecord) -> Option<&
 /// Results of a configuration with the disk probe.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DiskRow {
-    /// Its position in the recording.
+    /// The position in the recording.
     pub configuration: usize,
     /// Short label.
     pub label: String,
@@ -128,9 +128,9 @@ pub struct DiskRow {
 /// Figures of one of several streams.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StreamFigures {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its figures.
+    /// The figures.
     pub figures: DiskFigures,
 }
 
@@ -162,7 +162,8 @@ impl DiskRow {
     ) -> Option<Self> {
         let (configuration, trials) = (&recording.configurations[position], grid.trials(position));
         trials.first()?;
-        let own = |path| if has_streams(configuration) { None } else { configuration.get(path) };
+        let setting_of =
+            |path| if has_streams(configuration) { None } else { configuration.get(path) };
         // What goes before `.iops` in the names of responses.
         let names =
             response::names(&trials).into_iter().filter_map(|name| name.strip_suffix(".iops"));
@@ -173,8 +174,8 @@ impl DiskRow {
         Some(Self {
             configuration: position,
             label: configuration.label.clone(),
-            threads: own(THREADS.path()),
-            queue_depth: own(QUEUE_DEPTH.path()),
+            threads: setting_of(THREADS.path()),
+            queue_depth: setting_of(QUEUE_DEPTH.path()),
             trials: trials.len(),
             all: DiskFigures::from_trials(&trials, ""),
             streams: streams.collect(),
@@ -233,8 +234,10 @@ fn load_figures(trials: &[&Observations]) -> DeviceFigures {
         Estimate::from_amounts(&rates.collect::<Vec<_>>(), unit, Direction::HigherIsBetter)
     };
     let latency = |name: &str| {
-        let recorded = trials.iter().filter_map(|o| o.latency(name)).filter(|own| !own.is_empty());
-        let means: Vec<f64> = recorded.map(|own| own.min_mean_max_ns().1 / 1e9).collect();
+        let recorded =
+            trials.iter().filter_map(|o| o.latency(name)).filter(|latency| !latency.is_empty());
+        let means: Vec<f64> =
+            recorded.map(|histogram| histogram.min_mean_max_ns().1 / 1e9).collect();
         Estimate::from_amounts(&means, "s", Direction::LowerIsBetter)
     };
     let response = |name: &str, factor: f64, unit: &str| {
@@ -300,7 +303,7 @@ pub fn little_difference(depth: f64, rate_per_s: f64, time_s: f64) -> Option<f64
 impl Little {
     fn from_trials(trials: &[&Observations]) -> Option<Self> {
         let (depths, products): (Vec<f64>, Vec<f64>) =
-            trials.iter().filter_map(|own| figures(own)).unzip();
+            trials.iter().filter_map(|trial| figures(trial)).unzip();
         let (depth, product) = (mean(&depths), mean(&products));
         let difference = little_difference(depth, product, 1.0)?;
         Some(Self { depth, product, difference, trials: depths.len() })

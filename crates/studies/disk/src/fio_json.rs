@@ -102,7 +102,7 @@ impl Job<'_> {
 
 /// A stream of a trial.
 struct Stream {
-    /// Its name; `None` for an unnamed stream that is the only one of its trial.
+    /// The name; `None` for an unnamed stream that is the only one of its trial.
     name: Option<String>,
     /// True if the trial has several: their names prefix those of responses and latencies.
     several: bool,

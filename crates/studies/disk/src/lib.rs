@@ -38,7 +38,7 @@ pub const STUDY: Study = Study {
 };
 
 report::sections! {
-    /// Its sections of reports.
+    /// The sections of reports.
     pub const SECTIONS = |summary| {
         Storage disk: disk(summary).as_ref() => section::sections;
     }

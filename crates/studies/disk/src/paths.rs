@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub struct StoragePath {
     /// As it was given.
     pub path: String,
-    /// Its kind; `Created`: a directory, in which Steelbench creates files.
+    /// The kind; `Created`: a directory, in which Steelbench creates files.
     pub kind: Origin,
     /// A short name for a volume or a stream, unlike those of the other paths.
     pub name: String,

@@ -74,12 +74,12 @@ impl Probe for DiskProbe {
         let (outcome, surroundings) = measure(context, subject, |director| {
             disk_io::run(&load, director).map_err(ProbeError::study)
         })?;
-        let seen = outcome::DiskTrial {
+        let disk_trial = outcome::DiskTrial {
             configuration: context.configuration,
             streams: &streams,
             outcome: &outcome,
         };
-        let mut observations = seen.observations(surroundings)?;
+        let mut observations = disk_trial.observations(surroundings)?;
         observations.warnings.extend(
             set.notes
                 .iter()

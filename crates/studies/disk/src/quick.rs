@@ -149,7 +149,7 @@ fn permits(arguments: &Disk) -> Permits {
 
 /// Name of the experiment.
 fn name(arguments: &Disk) -> String {
-    let given = arguments.quick.name.clone().or_else(|| {
+    let name = arguments.quick.name.clone().or_else(|| {
         arguments.exchange.fio.as_ref().map(|file| {
             let stem = file.file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
             stem.chars()
@@ -165,12 +165,12 @@ fn name(arguments: &Disk) -> String {
                 .to_owned()
         })
     });
-    given.filter(|name| !name.is_empty()).unwrap_or_else(|| "disk".into())
+    name.filter(|name| !name.is_empty()).unwrap_or_else(|| "disk".into())
 }
 
 /// The values that are given, else a default; none where streams have values of their own.
-fn or_default<T: Clone>(given: &[T], load: &Load, default: T) -> Vec<T> {
-    if given.is_empty() && !has_streams(load) { vec![default] } else { given.to_vec() }
+fn or_default<T: Clone>(values: &[T], load: &Load, default: T) -> Vec<T> {
+    if values.is_empty() && !has_streams(load) { vec![default] } else { values.to_vec() }
 }
 
 fn has_streams(load: &Load) -> bool {
@@ -199,7 +199,7 @@ fn draft(arguments: &Disk, name: &str, question: &str) -> Result<Draft, Failure>
 fn listed(names: &[String]) -> String {
     match names {
         [most @ .., last] if !most.is_empty() => format!("{} and {last}", most.join(", ")),
-        one => one.concat(),
+        names => names.concat(),
     }
 }
 
@@ -218,7 +218,7 @@ fn check(arguments: &Disk, paths: &[StoragePath]) -> Result<(), Failure> {
         return refuse("--files needs one directory, or --stream or --mix".into());
     }
     let created = [("--size", files.size.is_some()), ("--files", files.files.is_some())];
-    if let Some((option, _)) = created.iter().find(|(_, given)| *given && directories == 0) {
+    if let Some((option, _)) = created.iter().find(|(_, is_set)| *is_set && directories == 0) {
         return refuse(format!(
             "{option} applies to files that Steelbench creates, but no PATH is a directory"
         ));
@@ -253,12 +253,12 @@ fn check(arguments: &Disk, paths: &[StoragePath]) -> Result<(), Failure> {
 }
 
 /// Returns whether two paths are the same file.
-fn same(one: &Path, other: &Path) -> bool {
-    one == other
-        || one
+fn same(path: &Path, other: &Path) -> bool {
+    path == other
+        || path
             .canonicalize()
             .ok()
-            .is_some_and(|real| other.canonicalize().is_ok_and(|it| it == real))
+            .is_some_and(|real| other.canonicalize().is_ok_and(|real_path| real_path == real))
 }
 
 fn target(draft: &mut Draft, arguments: &Disk, paths: &[StoragePath]) -> Result<(), Failure> {

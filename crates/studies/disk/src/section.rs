@@ -47,8 +47,8 @@ fn little(section: &mut Section, rows: &[DiskRow]) {
         return;
     }
     if worst <= LITTLE_TOLERANCE {
-        let one = "Little's law holds: I/Os in flight and IOPS x mean latency agree within";
-        section.note(format!("{one} {}.", number::percent(worst, 1)));
+        let text = "Little's law holds: I/Os in flight and IOPS x mean latency agree within";
+        section.note(format!("{text} {}.", number::percent(worst, 1)));
         return;
     }
     for (row, little) in known.iter().filter(|(_, little)| !little.holds()) {
@@ -64,7 +64,7 @@ fn little(section: &mut Section, rows: &[DiskRow]) {
     }
 }
 
-/// One of the figures.
+/// A column of the table.
 type Figure = fn(&DiskFigures) -> Option<&Estimate>;
 
 /// Heading, which figure, and when it is left out for want of room.
@@ -92,7 +92,7 @@ fn streams(disk: &DiskSummary) -> Option<Section> {
     let rows = disk.rows.iter().flat_map(|row| {
         row.streams
             .iter()
-            .map(|own| (label(&row.label), own.name.as_str(), row.trials, &own.figures))
+            .map(|stream| (label(&row.label), stream.name.as_str(), row.trials, &stream.figures))
     });
     let rows: Vec<Row> = rows.collect();
     let mut section = Section::new("Disk: streams");
@@ -183,7 +183,8 @@ fn latency_bar(figures: &DiskFigures) -> Option<Bar> {
 /// Only where the configurations are compared on what is drawn.
 fn tone(summary: &Summary, row: &DiskRow) -> Tone {
     let compared = summary.response.as_ref().is_some_and(|response| response.name == "iops");
-    let standing = summary.configurations.get(row.configuration).map(|own| own.standing);
+    let standing =
+        summary.configurations.get(row.configuration).map(|configuration| configuration.standing);
     match standing {
         Some(Standing::Best | Standing::Equivalent) if compared => Tone::Good,
         _ => Tone::Plain,
@@ -196,10 +197,9 @@ fn chart_groups<'s>(disk: &'s DiskSummary) -> Vec<(String, Vec<(String, &'s Disk
         .groups
         .iter()
         .map(|group| {
-            let rows = group
-                .configurations
-                .iter()
-                .filter_map(|own| disk.rows.iter().find(|row| row.configuration == *own));
+            let rows = group.configurations.iter().filter_map(|configuration| {
+                disk.rows.iter().find(|row| row.configuration == *configuration)
+            });
             (group.label.as_str(), rows.collect::<Vec<_>>())
         })
         .filter(|(_, rows)| !rows.is_empty())
@@ -277,14 +277,14 @@ fn open(knee: &Knee, from: &KneePoint) -> String {
             outstanding(top)
         );
     }
-    let seen = knee.knee.map_or_else(String::new, |at| {
+    let highest = knee.knee.map_or_else(String::new, |at| {
         format!(
             " By the means, IOPS come within 5 % of the highest at {}.",
             outstanding(&knee.points[at])
         )
     });
     format!(
-        "{} are too few to locate the knee: it is at {} outstanding or more.{seen} More blocks \
+        "{} are too few to locate the knee: it is at {} outstanding or more.{highest} More blocks \
          narrow this.",
         number::plural(top.iops.n, "block"),
         from.outstanding
@@ -294,7 +294,7 @@ fn open(knee: &Knee, from: &KneePoint) -> String {
 /// Describes the knee of a single block.
 fn described(knee: &Knee) -> String {
     let top = &knee.points[knee.maximum];
-    let seen = match knee.knee {
+    let text = match knee.knee {
         Some(at) => format!("IOPS reach 95 % of the highest at {}", outstanding(&knee.points[at])),
         None => format!(
             "IOPS still rise at the largest load tried, {} at {}",
@@ -302,7 +302,7 @@ fn described(knee: &Knee) -> String {
             outstanding(top)
         ),
     };
-    format!("{seen}; one block gives no interval, so no knee is reported.")
+    format!("{text}; one block gives no interval, so no knee is reported.")
 }
 
 fn beyond(at: &KneePoint, last: &KneePoint, gain_max: Option<f64>) -> String {
@@ -333,7 +333,9 @@ fn beyond(at: &KneePoint, last: &KneePoint, gain_max: Option<f64>) -> String {
 fn knee_detail(knee: &Knee) -> String {
     let top = &knee.points[knee.maximum];
     let interval = |interval: Option<Interval>, say: fn(f64) -> String| {
-        interval.map_or_else(String::new, |own| format!(" [{}, {}]", say(own.low), say(own.high)))
+        interval.map_or_else(String::new, |interval| {
+            format!(" [{}, {}]", say(interval.low), say(interval.high))
+        })
     };
     let maximum = interval(knee.maximum_interval, number::grouped);
     let corner = interval(knee.asymptotic_interval, number::figure);

@@ -112,7 +112,7 @@ choice! {
 }
 
 impl Mix {
-    /// Its streams, each a named pattern.
+    /// The streams, each a named pattern.
     pub(super) fn streams(self) -> &'static [&'static str] {
         match self {
             Self::OltpData => &["oltp-data"],

@@ -50,8 +50,8 @@ impl StreamText {
 
 /// The streams of a configuration, or what is wrong with them.
 pub fn streams(configuration: &Configuration) -> Result<Vec<StreamPlan>, Invalid> {
-    let given = configuration.get(STREAMS);
-    let (path, texts) = match (configuration.get(MIX), given.is_empty()) {
+    let streams = configuration.get(STREAMS);
+    let (path, texts) = match (configuration.get(MIX), streams.is_empty()) {
         (Some(_), false) => {
             let message = "conflicts with workload.streams; give one of them";
             return Err(Invalid::new(MIX.path(), message));
@@ -59,7 +59,7 @@ pub fn streams(configuration: &Configuration) -> Result<Vec<StreamPlan>, Invalid
         (Some(mix), true) => {
             (MIX.path(), mix.streams().iter().map(|name| (*name).to_owned()).collect())
         }
-        (None, false) => (STREAMS.path(), given),
+        (None, false) => (STREAMS.path(), streams),
         (None, true) => {
             let configuration = configuration.clone();
             return Ok(vec![StreamPlan { name: "all".into(), configuration, own: Vec::new() }]);
@@ -129,7 +129,7 @@ pub enum KeyError {
     /// A setting of all streams.
     #[error("`{key}` applies to all streams: give it in [workload]")]
     Common {
-        /// Its key.
+        /// The key.
         key: String,
     },
     /// A key that is nearly one.
@@ -224,7 +224,7 @@ impl StreamPlan {
         self.read_percent() < 100
     }
 
-    /// Its share of common threads; `None`: it has threads of its own. Only a stream itself can say
+    /// The share of common threads; `None`: it has threads of its own. Only a stream itself can say
     /// so.
     fn share(&self) -> Option<u32> {
         self.get(SHARE).filter(|_| self.own.contains(&SHARE.path()))

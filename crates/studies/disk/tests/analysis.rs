@@ -97,8 +97,8 @@ fn what_cannot_be_told_from_the_maximum() {
                     [trial.configuration];
             let wave = [1.0, -2.0, 1.0][trial.block as usize - 1]
                 * [1.0, -1.0, 1.0, -1.0][trial.configuration];
-            let seen = disk_observed(iops * (1.0 + noise * wave), depth, 8192.0, true);
-            trial.observations = Some(seen);
+            let observations = disk_observed(iops * (1.0 + noise * wave), depth, 8192.0, true);
+            trial.observations = Some(observations);
         }
         let knee = knee(&run).remove(0);
         let outstanding = |at: usize| knee.points[at].outstanding;
@@ -124,8 +124,8 @@ fn the_knee_of_each_combination_of_the_other_factors() {
     for configuration in 0..8 {
         let depth = [1.0, 4.0, 8.0, 16.0][configuration % 4];
         let device = Device { service_s: [20e-6, 5e-6][configuration / 4], delay_s: 80e-6 };
-        let seen = disk_observed(device.iops(depth), depth, 8192.0, configuration < 4);
-        run.trials.push(done(configuration, 1, seen));
+        let observations = disk_observed(device.iops(depth), depth, 8192.0, configuration < 4);
+        run.trials.push(done(configuration, 1, observations));
     }
     let knees = knee(&run);
     assert_eq!(knees[0].group, "pattern=random-read");
@@ -161,11 +161,11 @@ fn littles_law() {
     assert!(!misfit.holds());
     // In an open loop what counts is the time from the actual start: 90 us instead of 100.
     for trial in &mut run.trials {
-        let seen = trial.observations.as_mut().unwrap();
+        let observations = trial.observations.as_mut().unwrap();
         let mut service = observations::Histogram::default();
-        seen.latencies[0].name = "I/O".into();
+        observations.latencies[0].name = "I/O".into();
         (0..100).for_each(|_| service.record(90_000));
-        seen.latencies.push(Latency { name: "service".into(), histogram: service });
+        observations.latencies.push(Latency { name: "service".into(), histogram: service });
     }
     assert!(little(&run).unwrap().holds());
     // Of some streams only, the service time of all is not known.
@@ -296,14 +296,14 @@ fn disk_run(throttle: Option<&str>) -> Recording {
     on_volume(&mut run, "ssd", throttle);
     for (configuration, iops) in [52_300.0, 9000.0, 70_000.0, 30_000.0].into_iter().enumerate() {
         for block in 1..=3 {
-            let mut seen =
+            let mut observations =
                 disk_observed(iops * (0.99 + 0.005 * f64::from(block)), 32.0, 8192.0, false);
             // The work directory is watched too.
-            seen.devices = vec![
+            observations.devices = vec![
                 device_use("ssd", 0.0, iops, 8192.0),
                 DeviceUse { device: "vda".into(), ..device_use("default", 1.0, 1.0, 4096.0) },
             ];
-            run.trials.push(done(configuration, block, seen));
+            run.trials.push(done(configuration, block, observations));
         }
     }
     run
@@ -314,10 +314,10 @@ fn database(writes: f64, size: f64, throttle: Option<&str>) -> Recording {
     let mut run = recording(&[("target.data_files", &["1"])]);
     on_volume(&mut run, "ssd", throttle);
     for block in 1..=3 {
-        let mut seen = observed(10.0);
-        seen.devices =
+        let mut observations = observed(10.0);
+        observations.devices =
             vec![device_use("ssd", 0.1, writes * (0.99 + 0.005 * f64::from(block)), size)];
-        run.trials.push(done(0, block, seen));
+        run.trials.push(done(0, block, observations));
     }
     run
 }
@@ -338,9 +338,11 @@ fn a_throttled_volume_beside_the_work_directory_has_its_own_ceiling() {
             0,
             VolumeEnvironment { name: "default".into(), throttle: None, ..volumes[0].clone() },
         );
-        for seen in run.trials.iter_mut().filter_map(|trial| trial.observations.as_mut()) {
-            seen.devices =
-                vec![DeviceUse { volume: "default, slow".into(), ..seen.devices[0].clone() }];
+        for observation in run.trials.iter_mut().filter_map(|trial| trial.observations.as_mut()) {
+            observation.devices = vec![DeviceUse {
+                volume: "default, slow".into(),
+                ..observation.devices[0].clone()
+            }];
         }
     };
     let disk = |iops: f64, volume: &str, throttle| {
@@ -348,9 +350,10 @@ fn a_throttled_volume_beside_the_work_directory_has_its_own_ceiling() {
         let pattern = ("workload.pattern", "\"random-write\"");
         with_settings(&mut run, &[&[pattern], &DISK[..1], &DISK[2..]].concat());
         for block in 1..=3 {
-            let seen = disk_observed(iops * (0.99 + 0.005 * f64::from(block)), 4.0, 8192.0, false);
+            let observations =
+                disk_observed(iops * (0.99 + 0.005 * f64::from(block)), 4.0, 8192.0, false);
             let devices = vec![device_use("slow", 0.0, iops, 8192.0)];
-            run.trials.push(done(0, block, Observations { devices, ..seen }));
+            run.trials.push(done(0, block, Observations { devices, ..observations }));
         }
         on_both(&mut run, throttle);
         run
@@ -359,17 +362,17 @@ fn a_throttled_volume_beside_the_work_directory_has_its_own_ceiling() {
     let throttle = Some("reads 3000 IOPS, writes 60 IOPS, writes 100000000 bytes/s");
     on_both(&mut database, throttle);
     let unthrottled = disk(5400.0, "default", None);
-    let [own] = &*ceilings(&database, std::slice::from_ref(&unthrottled)) else {
+    let [ceiling] = &*ceilings(&database, std::slice::from_ref(&unthrottled)) else {
         panic!("one for the volumes")
     };
-    assert_eq!(own.ceiling, Limit::Throttle { throttle: 60.0, unit: LimitUnit::Iops });
-    close(own.share, 59.0 / 60.0, 1e-3);
-    assert!(own.interval.unwrap().contains(59.0 / 60.0));
-    let [own] = &*ceilings(&database, &[unthrottled, disk(60.0, "slow", throttle)]) else {
+    assert_eq!(ceiling.ceiling, Limit::Throttle { throttle: 60.0, unit: LimitUnit::Iops });
+    close(ceiling.share, 59.0 / 60.0, 1e-3);
+    assert!(ceiling.interval.unwrap().contains(59.0 / 60.0));
+    let [ceiling] = &*ceilings(&database, &[unthrottled, disk(60.0, "slow", throttle)]) else {
         panic!("one")
     };
-    close(measured(own).iops.mean, 60.0, 2e-3);
-    close(own.share, 59.0 / 60.0, 3e-3);
+    close(measured(ceiling).iops.mean, 60.0, 2e-3);
+    close(ceiling.share, 59.0 / 60.0, 3e-3);
 }
 
 /// A volume on two devices, one of which carries the work directory too: what both did counts for
@@ -451,7 +454,7 @@ fn other_storage_is_no_ceiling() {
     });
     none(&|run| {
         let trials = run.trials.iter_mut().filter_map(|trial| trial.observations.as_mut());
-        trials.for_each(|seen| seen.devices[0].device = "vdc".into());
+        trials.for_each(|trial| trial.devices[0].device = "vdc".into());
     });
     for (path, json) in [
         ("workload.direct", "false"),
@@ -483,9 +486,9 @@ fn devices_beside_the_load() {
     let run = disk_run(None);
     let devices = summarize_with(&run, STUDIES, Vec::new()).devices();
     assert_eq!(devices.len(), 4);
-    let own = &devices[0];
-    assert_eq!((own.trials, own.devices.len(), own.write_copies), (3, 2, None));
-    let figures = &own.devices[0].figures;
+    let device = &devices[0];
+    assert_eq!((device.trials, device.devices.len(), device.write_copies), (3, 2, None));
+    let figures = &device.devices[0].figures;
     let mean = |estimate: &Option<analysis::Estimate>| estimate.as_ref().unwrap().mean;
     close(mean(&figures.writes), 52_300.0, 1e-9);
     close(mean(&figures.bytes), 52_300.0 * 8192.0, 1e-9);
@@ -493,7 +496,7 @@ fn devices_beside_the_load() {
     close(mean(&figures.utilisation), 0.8, 1e-9);
     close(mean(&figures.queue), 4.5, 1e-9);
     assert_eq!(figures.read_latency, None);
-    close(mean(&own.load.as_ref().unwrap().queue), 32.0, 1e-9);
+    close(mean(&device.load.as_ref().unwrap().queue), 32.0, 1e-9);
     assert_eq!(
         summarize_with(&database(10.0, 8192.0, None), STUDIES, Vec::new()).devices()[0].load,
         None

@@ -90,79 +90,89 @@ fn objections(target: &str, workload: &str) -> String {
 
 #[test]
 fn figures_of_one_stream_agree_with_each_other() {
-    let seen = run("", "pattern = \"random-mixed\"\nreads = \"75%\"\nqueue_depth = 4\nthreads = 2");
-    let (reads, read_bytes) = operation(&seen, "DATA_READ");
-    let (writes, written) = operation(&seen, "DATA_WRITE");
-    assert_eq!(reads + writes, seen.work.amount);
+    let observations =
+        run("", "pattern = \"random-mixed\"\nreads = \"75%\"\nqueue_depth = 4\nthreads = 2");
+    let (reads, read_bytes) = operation(&observations, "DATA_READ");
+    let (writes, written) = operation(&observations, "DATA_WRITE");
+    assert_eq!(reads + writes, observations.work.amount);
     assert_eq!((read_bytes, written), (reads * 8192, writes * 8192));
-    let iops = response(&seen, "iops");
-    assert!(close(iops * seen.elapsed_s, seen.work.amount as f64, 1e-9));
-    assert!(close(response(&seen, "bandwidth") * 1e6, iops * 8192.0, 1e-9));
-    assert!(close(response(&seen, "read_iops") + response(&seen, "write_iops"), iops, 1e-9));
+    let iops = response(&observations, "iops");
+    assert!(close(iops * observations.elapsed_s, observations.work.amount as f64, 1e-9));
+    assert!(close(response(&observations, "bandwidth") * 1e6, iops * 8192.0, 1e-9));
+    assert!(close(
+        response(&observations, "read_iops") + response(&observations, "write_iops"),
+        iops,
+        1e-9
+    ));
     // Three standard deviations of a binomial share.
-    let share = reads as f64 / seen.work.amount as f64;
-    assert!((share - 0.75).abs() < 3.0 * (0.1875 / seen.work.amount as f64).sqrt(), "{share}");
-    let depth = response(&seen, "depth");
+    let share = reads as f64 / observations.work.amount as f64;
+    assert!(
+        (share - 0.75).abs() < 3.0 * (0.1875 / observations.work.amount as f64).sqrt(),
+        "{share}"
+    );
+    let depth = response(&observations, "depth");
     assert!(depth > 0.0 && depth <= 8.0, "{depth}");
-    assert!(response(&seen, "latency_min") <= response(&seen, "latency_p50"));
-    assert!(response(&seen, "latency_p99.9") <= response(&seen, "latency_max"));
-    let by_interval = seen.series.iter().find(|series| series.name == "iops").unwrap();
+    assert!(response(&observations, "latency_min") <= response(&observations, "latency_p50"));
+    assert!(response(&observations, "latency_p99.9") <= response(&observations, "latency_max"));
+    let by_interval = observations.series.iter().find(|series| series.name == "iops").unwrap();
     assert!(by_interval.start_s < 0.0, "the warm-up comes before second 0");
 }
 
 #[test]
 fn the_time_of_the_threads_adds_up() {
-    let seen = run("", "queue_depth = 8\nthreads = 2");
-    assert!(close(seen.time.session_s, 2.0 * seen.elapsed_s, 1e-9));
-    let waited: f64 = seen.waits.iter().map(observations::Wait::wait_s).sum();
+    let observations = run("", "queue_depth = 8\nthreads = 2");
+    assert!(close(observations.time.session_s, 2.0 * observations.elapsed_s, 1e-9));
+    let waited: f64 = observations.waits.iter().map(observations::Wait::wait_s).sum();
     assert!(
-        close(seen.time.cpu_s + waited, seen.time.session_s, 0.03),
+        close(observations.time.cpu_s + waited, observations.time.session_s, 0.03),
         "{} + {waited}",
-        seen.time.cpu_s
+        observations.time.cpu_s
     );
 }
 
 #[test]
 fn streams_run_side_by_side_on_their_own_files() {
-    let seen = run(
+    let observations = run(
         "data_files = 2",
         "streams = [\"reader pattern=random-read file=1\", \"writer pattern=sequential-write \
          file=2 block_size=64KiB\", \"log\"]",
     );
     for name in ["reader.iops", "writer.bandwidth", "log.latency_p99", "iops"] {
-        assert!(response(&seen, name) > 0.0, "{name}");
+        assert!(response(&observations, name) > 0.0, "{name}");
     }
     let sum: f64 = ["reader", "writer", "log"]
         .iter()
-        .map(|name| response(&seen, &format!("{name}.iops")))
+        .map(|name| response(&observations, &format!("{name}.iops")))
         .sum();
-    assert!(close(sum, response(&seen, "iops"), 1e-9));
-    let (writes, bytes) = operation(&seen, "LOG_WRITE");
+    assert!(close(sum, response(&observations, "iops"), 1e-9));
+    let (writes, bytes) = operation(&observations, "LOG_WRITE");
     // Sizes are drawn from 512 bytes to 60 KiB.
     let mean = bytes as f64 / writes as f64;
     assert!(mean > 512.0 && mean < 61_440.0 && bytes % 512 == 0, "{mean}");
-    assert!(seen.waits.iter().any(|wait| wait.class == WaitClass::Log));
-    assert!(seen.latencies.iter().any(|latency| latency.name == "log: write"));
+    assert!(observations.waits.iter().any(|wait| wait.class == WaitClass::Log));
+    assert!(observations.latencies.iter().any(|latency| latency.name == "log: write"));
 }
 
 #[test]
 fn shares_divide_common_threads() {
-    let seen = run(
+    let observations = run(
         "data_files = 2",
         "queue_depth = 4\nstreams = [\"a share=3 file=1\", \"b share=1 file=2\"]",
     );
-    assert_eq!(seen.connections, 1);
-    let (a, b) =
-        (response(&seen, "a.iops") * seen.elapsed_s, response(&seen, "b.iops") * seen.elapsed_s);
+    assert_eq!(observations.connections, 1);
+    let (a, b) = (
+        response(&observations, "a.iops") * observations.elapsed_s,
+        response(&observations, "b.iops") * observations.elapsed_s,
+    );
     let (all, share) = (a + b, a / (a + b));
     assert!((share - 0.75).abs() < 3.0 * (0.1875 / all).sqrt() + 4.0 / all, "{share} of {all}");
 }
 
 #[test]
 fn pread_does_the_same_with_a_thread_for_each_io() {
-    let seen = run("", "io_engine = \"pread\"\nqueue_depth = 3");
-    assert_eq!(seen.connections, 3);
-    assert!(response(&seen, "depth") <= 3.0);
+    let observations = run("", "io_engine = \"pread\"\nqueue_depth = 3");
+    assert_eq!(observations.connections, 3);
+    assert!(response(&observations, "depth") <= 3.0);
 }
 
 #[test]
@@ -194,7 +204,7 @@ fn a_stream_whose_file_fails_leaves_the_others_their_figures() {
     });
     let workload = "direct = false\nstreams = [\"first file=1\", \"second file=2\"]";
     let configuration = configuration(&target, workload);
-    let seen = std::thread::scope(|scope| {
+    let scope = std::thread::scope(|scope| {
         scope.spawn(|| {
             std::thread::sleep(std::time::Duration::from_millis(200));
             std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(0).unwrap();
@@ -202,11 +212,11 @@ fn a_stream_whose_file_fails_leaves_the_others_their_figures() {
         try_run(&configuration, Vec::new()).unwrap()
     });
     let failed =
-        seen.warnings.iter().find(|warning| warning.kind == WarningKind::IoErrors).unwrap();
+        scope.warnings.iter().find(|warning| warning.kind == WarningKind::IoErrors).unwrap();
     assert!(failed.detail.contains("shrinks"), "{}", failed.detail);
-    assert!(response(&seen, "second.iops") > 0.0);
+    assert!(response(&scope, "second.iops") > 0.0);
     assert!(
-        !seen
+        !scope
             .responses
             .iter()
             .any(|response| response.name == "first.iops" || response.name == "iops")
@@ -228,8 +238,8 @@ fn what_makes_no_sense_is_said_before_anything_runs() {
         ("", "rate = 100\nburst = 10", "give one of them"),
         ("cache = \"cold\"", "", "contradicts"),
     ] {
-        let said = objections(target, workload);
-        assert!(said.contains(part), "{workload}: {said}");
+        let objections = objections(target, workload);
+        assert!(objections.contains(part), "{workload}: {objections}");
     }
     let offset = Files.validate(&configuration("offset = \"8 MiB\"", ""), 1);
     assert!(offset[0].message.contains("must be smaller than target.file_size"), "{offset:?}");

@@ -113,22 +113,24 @@ saturates at 8 outstanding (1 thread x 8): 50,000 ± 2.5 % (n = 3) \
         for (at, trial) in run.trials.iter_mut().enumerate() {
             let wave = [1.0, -2.0, 1.0][at % 3]
                 * if trial.configuration % 2 == 0 { noise } else { -noise };
-            let seen = trial.observations.as_mut().unwrap();
-            for response in seen.responses.iter_mut().filter(|it| it.name == "iops") {
+            let observations = trial.observations.as_mut().unwrap();
+            for response in
+                observations.responses.iter_mut().filter(|response| response.name == "iops")
+            {
                 response.value *= 1.0 + wave;
             }
         }
-        let said = text(&document(&run), "Knee", 300);
-        assert!(said.starts_with(&format!("\nKnee\n{says}")), "{said}");
+        let text = text(&document(&run), "Knee", 300);
+        assert!(text.starts_with(&format!("\nKnee\n{says}")), "{text}");
     }
-    let mut one = saturation(DEVICE, &["1"], &["1", "2", "4", "8", "16"]);
-    one.trials.retain(|trial| trial.block == 1);
-    let said = text(&document(&one), "Knee", 300);
+    let mut saturation = saturation(DEVICE, &["1"], &["1", "2", "4", "8", "16"]);
+    saturation.trials.retain(|trial| trial.block == 1);
+    let text = text(&document(&saturation), "Knee", 300);
     assert!(
-        said.contains(
+        text.contains(
             "8 outstanding (1 thread x 8); one block gives no interval, so no knee is reported."
         ),
-        "{said}"
+        "{text}"
     );
 }
 
@@ -143,8 +145,8 @@ fn other_factors_are_groups_and_too_many_bars_are_thinned() {
     with_settings(&mut recording, &DISK);
     for configuration in 0..40 {
         let depth = (configuration % 20 + 1) as f64;
-        let seen = disk_observed(DEVICE.iops(depth), depth, 8192.0, configuration < 20);
-        recording.trials.push(done(configuration, 1, seen));
+        let observations = disk_observed(DEVICE.iops(depth), depth, 8192.0, configuration < 20);
+        recording.trials.push(done(configuration, 1, observations));
     }
     let document = document(&recording);
     for chart in charts(&document) {
@@ -189,16 +191,15 @@ fn raids() -> Recording {
     for (block, reads, writes) in [(1, 1.10, 0.35), (2, 1.125, 0.375), (3, 1.15, 0.40)] {
         for (configuration, reads, writes) in [(0, 1.0, 1.0), (1, reads, writes)] {
             let streams = [("data", 3000.0 * reads, true), ("log", 2000.0 * writes, false)];
-            let mut seen = disk_observed(4000.0, 16.0, 8192.0, true);
-            seen.responses.truncate(1);
+            let mut measured = disk_observed(4000.0, 16.0, 8192.0, true);
+            measured.responses.truncate(1);
             for (stream, iops, read) in streams {
-                let own = disk_observed(iops, 8.0, 8192.0, read);
-                seen.responses.extend(own.responses.into_iter().take(3).map(|response| Response {
-                    name: format!("{stream}.{}", response.name),
-                    ..response
-                }));
+                let of_volume = disk_observed(iops, 8.0, 8192.0, read);
+                measured.responses.extend(of_volume.responses.into_iter().take(3).map(
+                    |response| Response { name: format!("{stream}.{}", response.name), ..response },
+                ));
             }
-            recording.trials.push(done(configuration, block, seen));
+            recording.trials.push(done(configuration, block, measured));
         }
     }
     recording
@@ -250,8 +251,8 @@ fn the_share_of_the_ceiling_in_a_sentence() {
     on_volume(&mut database, "ssd", None);
     for (block, noise) in [(1, 0.99), (2, 1.0), (3, 1.01)] {
         let devices = vec![device_use("ssd", 0.0, 52_300.0 * noise, 8192.0)];
-        let seen = disk_observed(52_300.0 * noise, 32.0, 8192.0, false);
-        disk.trials.push(done(0, block, Observations { devices, ..seen }));
+        let observations = disk_observed(52_300.0 * noise, 32.0, 8192.0, false);
+        disk.trials.push(done(0, block, Observations { devices, ..observations }));
         let devices = vec![device_use("ssd", 0.0, 21_443.0 * noise, 8192.0)];
         database.trials.push(done(0, block, Observations { devices, ..observed(10.0) }));
     }
@@ -279,9 +280,9 @@ data_files=1   vdb (ssd)        0    21,440   176     -  500 us         80 %   4
         "{}",
         text(&document, "Devices", 100)
     );
-    let own = text(&self::document(&disk), "Devices", 100);
+    let section = text(&self::document(&disk), "Devices", 100);
     let load = "pattern=random-write  the load itself";
-    assert!(own.contains(load), "{own}");
+    assert!(section.contains(load), "{section}");
     for trial in &mut database.trials {
         trial.observations.as_mut().unwrap().devices =
             vec![device_use("ssd", 0.0, 60_000.0, 4096.0)];
@@ -301,7 +302,7 @@ data_files=1   vdb (ssd)        0    21,440   176     -  500 us         80 %   4
     );
     database.environments[0].volumes[0].throttle =
         Some("writes 61000 IOPS, reads 5000000 bytes/s".parse().unwrap());
-    let mut said = |writes: [f64; 3]| {
+    let mut text = |writes: [f64; 3]| {
         for (trial, writes) in database.trials.iter_mut().zip(writes) {
             trial.observations.as_mut().unwrap().devices =
                 vec![device_use("ssd", 0.0, writes, 4096.0)];
@@ -316,14 +317,14 @@ data_files=1   vdb (ssd)        0    21,440   176     -  500 us         80 %   4
             300,
         )
     };
-    let throttled = said([60_000.0, 60_000.0, 59_000.0]);
+    let throttled = text([60_000.0, 60_000.0, 59_000.0]);
     let expected = " (vdb) did 98 % (95-100 %) of its throttle of 61,000 IOPS for writes.\n";
     assert!(throttled.contains(expected), "{throttled}");
     assert!(
         throttled.contains("the disk probe did not measure it under this throttle."),
         "{throttled}"
     );
-    let little = said([2.0, 2.0, 60.0]);
+    let little = text([2.0, 2.0, 60.0]);
     assert!(little.contains(" did less than 0.1 % of its throttle of 61,000 IOPS"), "{little}");
     assert!(little.contains("The interval of the share is too wide to print."), "{little}");
     database.environments[0].volumes[0].throttle = None;
@@ -386,10 +387,10 @@ fn names_in_charts_command_no_terminal() {
     with_settings(&mut recording, &DISK);
     for configuration in 0..4 {
         for block in 1..3 {
-            let mut seen = disk_observed(100.0 + f64::from(block), 1.0, 512.0, true);
-            seen.responses.push(Response::higher(&format!("{evil}.iops"), evil, 5.0));
-            seen.devices = vec![device_use(evil, 5.0, 5.0, 512.0)];
-            recording.trials.push(done(configuration, block, seen));
+            let mut observations = disk_observed(100.0 + f64::from(block), 1.0, 512.0, true);
+            observations.responses.push(Response::higher(&format!("{evil}.iops"), evil, 5.0));
+            observations.devices = vec![device_use(evil, 5.0, 5.0, 512.0)];
+            recording.trials.push(done(configuration, block, observations));
         }
     }
     let side = |configuration| Side { recording: &recording, configuration };

@@ -25,12 +25,12 @@ impl Device {
     /// A corner within the levels; noise of 1 to 20 %, the same everywhere or not.
     fn of_chance(random: &mut Random) -> Self {
         let spread = |random: &mut Random| 0.01 * 20_f64.powf(random.uniform());
-        let (common, own) = (spread(random), random.below(2) == 0);
+        let (common, is_saturating) = (spread(random), random.below(2) == 0);
         Self {
             maximum: 100_000.0,
             corner: 4.0 * 20_f64.powf(random.uniform()),
             sharpness: 2.0 + 6.0 * random.uniform(),
-            noise: DEPTHS.map(|_| if own { spread(random) } else { common }).to_vec(),
+            noise: DEPTHS.map(|_| if is_saturating { spread(random) } else { common }).to_vec(),
             machine: 0.1 * random.uniform(),
         }
     }
@@ -86,19 +86,19 @@ fn the_knee_lies_where_it_is_said_to() {
         let (mut ended, mut wrong, mut points) = (0, 0, 0);
         for _ in 0..EXPERIMENTS {
             let device = Device::of_chance(&mut random);
-            let (seen, truth) = device.measured(&mut random, blocks);
-            let between = seen.between.unwrap();
+            let (recording, truth) = device.measured(&mut random, blocks);
+            let between = recording.between.unwrap();
             // Where IOPS still rise at the most in flight, no knee may be claimed.
             let at = truth.knee.unwrap_or(truth.maximum);
             knees.count(between.from <= at && between.to.is_none_or(|to| at <= to));
             // Of the geometric mean over blocks, which the noise does not shift.
-            maxima.interval(seen.maximum_interval, truth.points[truth.maximum].iops.mean);
-            corners.interval(seen.asymptotic_interval, truth.asymptotic.unwrap());
+            maxima.interval(recording.maximum_interval, truth.points[truth.maximum].iops.mean);
+            corners.interval(recording.asymptotic_interval, truth.asymptotic.unwrap());
             ended += usize::from(between.to.is_some());
-            points += usize::from(seen.knee.is_some());
-            wrong += usize::from(seen.knee.is_some() && seen.knee != truth.knee);
+            points += usize::from(recording.knee.is_some());
+            wrong += usize::from(recording.knee.is_some() && recording.knee != truth.knee);
         }
-        let [knees, maxima, corners] = [knees, maxima, corners].map(|own| own.share());
+        let [knees, maxima, corners] = [knees, maxima, corners].map(|shares| shares.share());
         println!(
             "{blocks} blocks: knee {knees:.3}, maximum {maxima:.3}, N* {corners:.3}; an upper end \
              {ended}"

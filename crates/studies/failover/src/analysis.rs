@@ -17,7 +17,7 @@ pub const STUDY: Study = Study { findings: Some(findings), ..Study::new("failove
 /// The writes of a configuration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Writes {
-    /// Its label.
+    /// The label.
     pub configuration: String,
     /// Trials.
     pub trials: usize,
@@ -54,21 +54,23 @@ pub struct Errors {
 
 /// The writes of the configurations that had a failover.
 pub fn failovers(summary: &Summary) -> Vec<Writes> {
-    (0..summary.configurations.len()).filter_map(|own| configuration(summary, own)).collect()
+    (0..summary.configurations.len()).filter_map(|index| configuration(summary, index)).collect()
 }
 
-fn configuration(summary: &Summary, own: usize) -> Option<Writes> {
-    summary.study(own).filter(|study| study.probe == Failover.name())?;
-    let trials = summary.grid.trials(own);
+fn configuration(summary: &Summary, index: usize) -> Option<Writes> {
+    summary.study(index).filter(|study| study.probe == Failover.name())?;
+    let trials = summary.grid.trials(index);
     if trials.is_empty() {
         return None;
     }
-    let sum = |fact: FactName| trials.iter().filter_map(|seen| fact.read(seen)).sum::<f64>() as u64;
-    let lost = || trials.iter().filter_map(|seen| LOST.read(seen));
-    let mut promotions: Vec<f64> = trials.iter().filter_map(|seen| PROMOTION.read(seen)).collect();
+    let sum =
+        |fact: FactName| trials.iter().filter_map(|trial| fact.read(trial)).sum::<f64>() as u64;
+    let lost = || trials.iter().filter_map(|trial| LOST.read(trial));
+    let mut promotions: Vec<f64> =
+        trials.iter().filter_map(|trial| PROMOTION.read(trial)).collect();
     promotions.sort_by(f64::total_cmp);
     Some(Writes {
-        configuration: summary.recording.configurations[own].label.clone(),
+        configuration: summary.recording.configurations[index].label.clone(),
         trials: trials.len(),
         acknowledged: sum(ACKNOWLEDGED),
         lost: sum(LOST),
@@ -84,12 +86,13 @@ fn configuration(summary: &Summary, own: usize) -> Option<Writes> {
 }
 
 fn errors(trials: &[&Observations]) -> Vec<Errors> {
-    let kinds = trials.iter().flat_map(|seen| ERRORS.members(seen));
+    let kinds = trials.iter().flat_map(|trial| ERRORS.members(trial));
     let kinds = distinct(kinds.map(|(kind, _)| kind));
-    let count = |kind: &str| trials.iter().filter_map(|seen| ERRORS.read(kind, seen)).sum::<f64>();
+    let count =
+        |kind: &str| trials.iter().filter_map(|trial| ERRORS.read(kind, trial)).sum::<f64>();
     let all = kinds.into_iter().map(|kind| Errors { kind: kind.into(), count: count(kind) as u64 });
     let mut all: Vec<Errors> = all.collect();
-    all.sort_by_key(|own| std::cmp::Reverse(own.count));
+    all.sort_by_key(|kind| std::cmp::Reverse(kind.count));
     all
 }
 
@@ -97,28 +100,28 @@ fn errors(trials: &[&Observations]) -> Vec<Errors> {
 fn findings(summary: &Summary) -> Vec<Finding> {
     let all = failovers(summary);
     all.iter()
-        .filter(|own| own.lost > 0 || own.duplicates > 0 || own.unexpected > 0)
+        .filter(|figures| figures.lost > 0 || figures.duplicates > 0 || figures.unexpected > 0)
         .map(finding)
         .collect()
 }
 
-fn finding(own: &Writes) -> Finding {
+fn finding(writes: &Writes) -> Finding {
     let mut parts = Vec::new();
-    if own.lost > 0 {
-        let (lost, all) = (number::count(own.lost), number::count(own.acknowledged));
+    if writes.lost > 0 {
+        let (lost, all) = (number::count(writes.lost), number::count(writes.acknowledged));
         parts.push(format!(
             "lost {lost} of {all} acknowledged writes, in {} of {} trials",
-            own.losing, own.trials
+            writes.losing, writes.trials
         ));
     }
-    if own.duplicates > 0 {
-        let count = number::count(own.duplicates);
+    if writes.duplicates > 0 {
+        let count = number::count(writes.duplicates);
         parts.push(format!("has {count} writes twice, which clients repeated"));
     }
-    if own.unexpected > 0 {
-        parts.push(format!("has {} rows that no client wrote", number::count(own.unexpected)));
+    if writes.unexpected > 0 {
+        parts.push(format!("has {} rows that no client wrote", number::count(writes.unexpected)));
     }
-    let label = if own.configuration.is_empty() { "The server" } else { &own.configuration };
+    let label = if writes.configuration.is_empty() { "The server" } else { &writes.configuration };
     Finding::new(
         FindingKind::Plan,
         format!("{label}: {}.", parts.join("; ")),

@@ -91,7 +91,11 @@ impl Director<'_> {
     /// Waits until each client has had a write acknowledged since this time, or the limit.
     fn await_writes(&self, since_ns: u64, limit: Duration) -> Result<(), EngineError> {
         let until = Instant::now() + limit;
-        while self.stage.acknowledged.iter().any(|own| own.load(Ordering::SeqCst) <= since_ns)
+        while self
+            .stage
+            .acknowledged
+            .iter()
+            .any(|time_ns| time_ns.load(Ordering::SeqCst) <= since_ns)
             && Instant::now() < until
         {
             self.pause(LOOK_EVERY)?;

@@ -28,7 +28,7 @@ pub struct Gap {
 }
 
 impl Gap {
-    /// Its length in seconds.
+    /// The length in seconds.
     pub fn seconds(self) -> f64 {
         (self.to_ns - self.from_ns) as f64 / 1e9
     }
@@ -135,7 +135,8 @@ mod tests {
 
     #[test]
     fn lost_duplicate_and_unknown_writes_are_counted() {
-        let own = journal(&[(0, true), (1, true), (2, false), (3, false), (4, true), (5, true)]);
+        let journal =
+            journal(&[(0, true), (1, true), (2, false), (3, false), (4, true), (5, true)]);
         // 1 is lost, 3 was committed without an acknowledgement, 4 twice; 9 was never sent.
         let rows = BTreeMap::from([(0, 1), (3, 1), (4, 2), (5, 1), (9, 1)]);
         let expected = Verdict {
@@ -146,22 +147,22 @@ mod tests {
             unknown_present: 1,
             unexpected: 1,
         };
-        assert_eq!(own.judge(&rows), expected);
+        assert_eq!(journal.judge(&rows), expected);
         let twice = expected.plus(expected);
         assert_eq!((twice.acknowledged, twice.lost, twice.unexpected), (8, 2, 2));
         // Nothing arrived, and nothing was written.
-        assert_eq!(own.judge(&BTreeMap::new()).lost, 4);
+        assert_eq!(journal.judge(&BTreeMap::new()).lost, 4);
         assert_eq!(Journal::default().judge(&BTreeMap::new()), Verdict::default());
     }
 
     #[test]
     fn the_longest_gap_is_between_acknowledgements() {
-        let own = journal(&[(0, true), (10, true), (12, false), (50, true), (60, true)]);
-        assert_eq!(own.longest_gap(70), Some(Gap { from_ns: 11, to_ns: 51 }));
+        let writes = journal(&[(0, true), (10, true), (12, false), (50, true), (60, true)]);
+        assert_eq!(writes.longest_gap(70), Some(Gap { from_ns: 11, to_ns: 51 }));
         // A client whose writes never succeeded again.
-        assert_eq!(own.longest_gap(500), Some(Gap { from_ns: 61, to_ns: 500 }));
+        assert_eq!(writes.longest_gap(500), Some(Gap { from_ns: 61, to_ns: 500 }));
         // Its last acknowledgement came after the end.
-        assert_eq!(own.longest_gap(20), Some(Gap { from_ns: 11, to_ns: 51 }));
+        assert_eq!(writes.longest_gap(20), Some(Gap { from_ns: 11, to_ns: 51 }));
         assert_eq!(journal(&[(0, false)]).longest_gap(9), None);
         assert!(
             (Gap { from_ns: 1_000_000_000, to_ns: 2_500_000_000 }.seconds() - 1.5).abs() < 1e-9

@@ -21,7 +21,7 @@ pub use crate::analysis::STUDY;
 pub use crate::probe::Failover;
 
 report::sections! {
-    /// Its sections of reports.
+    /// The sections of reports.
     pub const SECTIONS = |summary| {
         Statements failovers: &crate::analysis::failovers(summary) => section::failovers;
     }

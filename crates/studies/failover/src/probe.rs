@@ -143,7 +143,7 @@ impl Outcome {
         let verdict = verdicts.fold(Verdict::default(), Verdict::plus);
         let end_ns = self.incident.end_ns;
         let gaps: Vec<Gap> =
-            self.written.iter().filter_map(|own| own.journal.longest_gap(end_ns)).collect();
+            self.written.iter().filter_map(|writer| writer.journal.longest_gap(end_ns)).collect();
         let clients = self.written.len();
         let elapsed_s = end_ns as f64 / 1e9;
         let silent = clients - gaps.iter().filter(|gap| gap.to_ns < end_ns).count();
@@ -196,7 +196,7 @@ impl Outcome {
         ];
         facts.extend(promotion_s.map(|seconds| PROMOTION.record(seconds)));
         let mut errors = BTreeMap::<&str, u64>::new();
-        for (kind, count) in self.written.iter().flat_map(|own| &own.errors) {
+        for (kind, count) in self.written.iter().flat_map(|writer| &writer.errors) {
             *errors.entry(kind).or_default() += count;
         }
         facts.extend(errors.iter().map(|(kind, count)| ERRORS.record(kind, *count as f64)));

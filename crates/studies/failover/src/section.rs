@@ -18,15 +18,15 @@ pub fn failovers(_: &Summary, all: &[Writes]) -> Option<Section> {
     }
     let mut section = Section::new("Failover");
     let mut table = Columns::for_rows(all);
-    table.name("configuration", |own| label(&own.configuration).to_owned());
-    table.right("trials", |own| number::count(own.trials as u64));
-    table.right("acknowledged", |own| number::count(own.acknowledged));
-    table.right("lost", |own| number::count(own.lost));
-    table.right("most", |own| number::count(own.lost_max));
-    table.right("twice", |own| number::count(own.duplicates));
-    table.right("unknown", |own| number::count(own.unknown));
-    table.right("present", |own| number::count(own.unknown_present));
-    table.right("promotion s", |own| own.promotion_s.map(number::figure));
+    table.name("configuration", |table| label(&table.configuration).to_owned());
+    table.right("trials", |table| number::count(table.trials as u64));
+    table.right("acknowledged", |table| number::count(table.acknowledged));
+    table.right("lost", |table| number::count(table.lost));
+    table.right("most", |table| number::count(table.lost_max));
+    table.right("twice", |table| number::count(table.duplicates));
+    table.right("unknown", |table| number::count(table.unknown));
+    table.right("present", |table| number::count(table.unknown_present));
+    table.right("promotion s", |table| table.promotion_s.map(number::figure));
     section.table(table);
     section.note(
         "Lost: acknowledged, and absent after the recovery; most: in one trial. Twice: repeated \
@@ -35,16 +35,19 @@ pub fn failovers(_: &Summary, all: &[Writes]) -> Option<Section> {
     );
     let rows: Vec<Row<'_>> = all
         .iter()
-        .flat_map(|own| {
-            own.errors.iter().map(|errors| Row { configuration: &own.configuration, errors })
+        .flat_map(|figures| {
+            figures
+                .errors
+                .iter()
+                .map(|errors| Row { configuration: &figures.configuration, errors })
         })
         .collect();
     if !rows.is_empty() {
         section.line("Errors that clients saw:");
         let mut table = Columns::for_rows(&rows);
-        table.name("configuration", |own| label(own.configuration).to_owned());
-        table.left("error", |own| own.errors.kind.clone());
-        table.right("count", |own| number::count(own.errors.count));
+        table.name("configuration", |table| label(table.configuration).to_owned());
+        table.left("error", |table| table.errors.kind.clone());
+        table.right("count", |table| number::count(table.errors.count));
         section.table(table);
     }
     Some(section)

@@ -52,7 +52,9 @@ settings! {
 /// Objections to a configuration on a target.
 pub fn objections(configuration: &Configuration, target: &Target) -> Vec<Invalid> {
     let has_tables = target.abilities.contains(&Ability::Statements);
-    let Some(replication) = target.replication.filter(|own| own.replicates && has_tables) else {
+    let Some(replication) =
+        target.replication.filter(|replication| replication.replicates && has_tables)
+    else {
         let message = "this engine has no replicas that Steelbench can make; use postgres or \
                            mariadb";
         return vec![Invalid::new(PROBE.path(), message)];

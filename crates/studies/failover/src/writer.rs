@@ -64,7 +64,7 @@ impl Stage<'_> {
 /// The writes of a client, and the errors that it saw.
 #[derive(Debug, Default)]
 pub struct Written {
-    /// Its writes.
+    /// The writes.
     pub journal: Journal,
     /// Errors by kind.
     pub errors: BTreeMap<String, u64>,
@@ -161,7 +161,7 @@ mod tests {
         let doing = "running a transaction";
         let lost = EngineError::failed(doing, "lost the connection to the server: reset by peer");
         assert_eq!(kind(&lost), "connection lost");
-        let said = "FATAL: terminating connection due to administrator command (SQLSTATE 57P01)";
-        assert_eq!(kind(&EngineError::failed(doing, said)), said);
+        let text = "FATAL: terminating connection due to administrator command (SQLSTATE 57P01)";
+        assert_eq!(kind(&EngineError::failed(doing, text)), text);
     }
 }

@@ -10,36 +10,40 @@ use testing::trials::{Bench, Installed, installed, text};
 
 /// PostgreSQL, where it is installed; the search says so where it is not.
 fn postgres() -> Option<Installed> {
-    installed().into_iter().find(|own| own.name.starts_with("postgres"))
+    installed().into_iter().find(|installation| installation.name.starts_with("postgres"))
 }
 
 /// MariaDB with a small log, which a replica copies.
 fn mariadb() -> Option<Installed> {
-    let found = installed().into_iter().find(|own| own.name.starts_with("mariadb"));
-    found.map(|mut own| {
-        own.settings.push(("target.settings.innodb_log_file_size", text("8M")));
-        own
+    let found =
+        installed().into_iter().find(|installation| installation.name.starts_with("mariadb"));
+    found.map(|mut installation| {
+        installation.settings.push(("target.settings.innodb_log_file_size", text("8M")));
+        installation
     })
 }
 
 /// Runs a trial; settings that are given last count.
-fn run(bench: &mut Bench<'_>, given: &[(&'static str, Value)]) -> Observations {
+fn run(bench: &mut Bench<'_>, settings: &[(&'static str, Value)]) -> Observations {
     let short = [
         ("workload.before", Value::Float(0.3)),
         ("workload.after", Value::Float(0.2)),
         ("workload.detection", Value::Float(0.1)),
     ];
-    let given: Vec<_> = short.into_iter().chain(given.iter().cloned()).collect();
+    let short: Vec<_> = short.into_iter().chain(settings.iter().cloned()).collect();
     let mut found = None;
-    let removed = bench.measured(&Failover, &given, |_, seen| found = Some(seen.unwrap()));
+    let removed = bench.measured(&Failover, &short, |_, result| found = Some(result.unwrap()));
     removed.unwrap();
-    let seen = found.unwrap();
-    for (kind, count) in ERRORS.members(&seen) {
+    let observations = found.unwrap();
+    for (kind, count) in ERRORS.members(&observations) {
         println!("{count} x {kind}");
     }
-    println!("{:?}\n{:?}", seen.responses, seen.facts);
-    assert_eq!((UNEXPECTED.read(&seen), SILENT.read(&seen)), (Some(0.0), Some(0.0)));
-    seen
+    println!("{:?}\n{:?}", observations.responses, observations.facts);
+    assert_eq!(
+        (UNEXPECTED.read(&observations), SILENT.read(&observations)),
+        (Some(0.0), Some(0.0))
+    );
+    observations
 }
 
 #[test]
@@ -53,22 +57,22 @@ fn a_cut_of_3_s_gives_a_gap_of_3_s_on_mariadb() {
 }
 
 fn cut(engine: &Installed) {
-    let given = [
+    let settings = [
         ("workload.fault", text("cut")),
         ("workload.cut", Value::Float(3.0)),
         ("workload.client_timeout", Value::Float(30.0)),
     ];
-    let seen = run(&mut engine.bench(), &given);
+    let observations = run(&mut engine.bench(), &settings);
     // A busy machine can make connections wait for longer, and none for less.
     for name in ["gap_median", "gap_max", "first_success"] {
-        let seconds = seen.response(name).unwrap();
+        let seconds = observations.response(name).unwrap();
         assert!((2.85..=3.6).contains(&seconds), "{name}: {seconds} s");
     }
-    assert_eq!(LOST.read(&seen), Some(0.0));
-    assert_eq!(DUPLICATES.read(&seen), Some(0.0));
-    assert_eq!(PROMOTION.read(&seen), None);
+    assert_eq!(LOST.read(&observations), Some(0.0));
+    assert_eq!(DUPLICATES.read(&observations), Some(0.0));
+    assert_eq!(PROMOTION.read(&observations), None);
     // All waited for their answers.
-    assert_eq!(ERRORS.members(&seen).count(), 0);
+    assert_eq!(ERRORS.members(&observations).count(), 0);
 }
 
 /// The replica has what was acknowledged, if commits waited for it.
@@ -77,18 +81,18 @@ fn kills_with_a_synchronous_replica_lose_nothing() {
     let Some(engine) = postgres() else { return };
     let mut bench = engine.bench();
     for (level, fault) in [("on", "kill"), ("remote_apply", "kill"), ("on", "stop")] {
-        let given = [
+        let settings = [
             ("workload.fault", text(fault)),
             ("workload.synchronous", Value::Bool(true)),
             ("workload.client_timeout", Value::Float(0.3)),
             ("target.settings.synchronous_commit", text(level)),
         ];
-        let seen = run(&mut bench, &given);
-        assert!(ACKNOWLEDGED.read(&seen).unwrap() > 50.0);
-        assert_eq!(LOST.read(&seen), Some(0.0), "{level} {fault}");
+        let observations = run(&mut bench, &settings);
+        assert!(ACKNOWLEDGED.read(&observations).unwrap() > 50.0);
+        assert_eq!(LOST.read(&observations), Some(0.0), "{level} {fault}");
         // A server that was stopped does not close its connections. Some are closed with a message
         // of PostgreSQL when it is killed, and no new one is made.
-        let kinds: Vec<&str> = ERRORS.members(&seen).map(|(kind, _)| kind).collect();
+        let kinds: Vec<&str> = ERRORS.members(&observations).map(|(kind, _)| kind).collect();
         let expected = if fault == "stop" { "no answer" } else { "connect" };
         assert!(kinds.iter().any(|kind| kind.starts_with(expected)), "{kinds:?}");
     }
@@ -99,15 +103,16 @@ fn kills_with_a_synchronous_replica_lose_nothing() {
 #[test]
 fn kills_with_asynchronous_commits_lose_acknowledged_writes() {
     let Some(engine) = postgres() else { return };
-    let given = [
+    let settings = [
         ("workload.fault", text("kill")),
         ("target.settings.synchronous_commit", text("off")),
         ("target.settings.wal_writer_delay", text("10s")),
     ];
-    let seen = run(&mut engine.bench(), &given);
-    let (lost, acknowledged) = (LOST.read(&seen).unwrap(), ACKNOWLEDGED.read(&seen).unwrap());
+    let observations = run(&mut engine.bench(), &settings);
+    let (lost, acknowledged) =
+        (LOST.read(&observations).unwrap(), ACKNOWLEDGED.read(&observations).unwrap());
     assert!(lost > 0.0 && lost < acknowledged, "{lost} of {acknowledged}");
-    assert_eq!(seen.response("lost_writes"), Some(lost));
+    assert_eq!(observations.response("lost_writes"), Some(lost));
 }
 
 /// The replica has confirmed what was acknowledged, shown to others before or after that.
@@ -116,15 +121,15 @@ fn kills_with_a_semi_synchronous_replica_lose_nothing() {
     let Some(engine) = mariadb() else { return };
     let mut bench = engine.bench();
     for (level, fault) in [("AFTER_SYNC", "kill"), ("AFTER_COMMIT", "stop")] {
-        let given = [
+        let settings = [
             ("workload.fault", text(fault)),
             ("workload.synchronous", Value::Bool(true)),
             ("workload.client_timeout", Value::Float(0.3)),
             ("target.settings.rpl_semi_sync_master_wait_point", text(level)),
         ];
-        let seen = run(&mut bench, &given);
-        assert!(ACKNOWLEDGED.read(&seen).unwrap() > 50.0);
-        assert_eq!(LOST.read(&seen), Some(0.0), "{level} {fault}");
+        let observations = run(&mut bench, &settings);
+        assert!(ACKNOWLEDGED.read(&observations).unwrap() > 50.0);
+        assert_eq!(LOST.read(&observations), Some(0.0), "{level} {fault}");
     }
 }
 
@@ -135,13 +140,14 @@ fn kills_with_a_slow_asynchronous_replica_lose_acknowledged_writes() {
     let Some(engine) = mariadb() else { return };
     let mut bench = engine.bench();
     for (synchronous, loses) in [(false, true), (true, false)] {
-        let given = [
+        let settings = [
             ("workload.fault", text("kill")),
             ("workload.synchronous", Value::Bool(synchronous)),
             ("target.settings.read_binlog_speed_limit", Value::Integer(8)),
         ];
-        let seen = run(&mut bench, &given);
-        let (lost, all) = (LOST.read(&seen).unwrap(), ACKNOWLEDGED.read(&seen).unwrap());
+        let observations = run(&mut bench, &settings);
+        let (lost, all) =
+            (LOST.read(&observations).unwrap(), ACKNOWLEDGED.read(&observations).unwrap());
         assert_eq!(lost > 0.0, loses, "{lost} of {all}");
         assert!(lost < all, "{lost} of {all}");
     }
@@ -150,18 +156,18 @@ fn kills_with_a_slow_asynchronous_replica_lose_acknowledged_writes() {
 #[test]
 fn a_switchover_loses_nothing() {
     for engine in [postgres(), mariadb()].into_iter().flatten() {
-        let seen = run(&mut engine.bench(), &[("workload.fault", text("switchover"))]);
-        assert_eq!((LOST.read(&seen), UNKNOWN.read(&seen)), (Some(0.0), Some(0.0)));
-        assert!(PROMOTION.read(&seen).unwrap() > 0.0);
+        let observations = run(&mut engine.bench(), &[("workload.fault", text("switchover"))]);
+        assert_eq!((LOST.read(&observations), UNKNOWN.read(&observations)), (Some(0.0), Some(0.0)));
+        assert!(PROMOTION.read(&observations).unwrap() > 0.0);
     }
 }
 
 #[test]
 fn refused_replication_says_what_to_change() {
     let Some(engine) = postgres() else { return };
-    let given = [("target.settings.max_wal_senders", Value::Integer(0))];
-    let removed = engine.measured(&Failover, &given, |_, seen| {
-        let error = seen.unwrap_err().to_string();
+    let settings = [("target.settings.max_wal_senders", Value::Integer(0))];
+    let removed = engine.measured(&Failover, &settings, |_, result| {
+        let error = result.unwrap_err().to_string();
         assert!(error.contains("making a replica (the primary needs wal_level"), "{error}");
         // Since version 17 the name of the setting is in quotes.
         assert!(error.contains("(currently 0)"), "{error}");
@@ -172,9 +178,9 @@ fn refused_replication_says_what_to_change() {
 #[test]
 fn a_primary_that_refuses_its_replica_says_why() {
     let Some(engine) = mariadb() else { return };
-    let given = [("target.settings.require_secure_transport", Value::Bool(true))];
-    let removed = engine.measured(&Failover, &given, |_, seen| {
-        let error = seen.unwrap_err().to_string();
+    let settings = [("target.settings.require_secure_transport", Value::Bool(true))];
+    let removed = engine.measured(&Failover, &settings, |_, result| {
+        let error = result.unwrap_err().to_string();
         assert!(error.contains("attaching the replica"), "{error}");
         // Without encryption the server refuses each login by TCP.
         assert!(error.contains("Access denied for user 'steelbench_replica'"), "{error}");
@@ -185,10 +191,10 @@ fn a_primary_that_refuses_its_replica_says_why() {
 #[test]
 fn what_cannot_fail_over_is_refused_before_anything_runs() {
     for engine in &installed() {
-        let refused = |given: &[(&'static str, Value)]| {
-            engine.objections(&Failover, &engine.configuration(given))
+        let refused = |settings: &[(&'static str, Value)]| {
+            engine.objections(&Failover, &engine.configuration(settings))
         };
-        let (own, url) = match engine.engine.name() {
+        let (setting, url) = match engine.engine.name() {
             "postgres" => ("target.settings.synchronous_standby_names", "postgres://host/db"),
             "mariadb" => ("target.settings.log_bin", "mariadb://host/db"),
             _ => {
@@ -197,7 +203,7 @@ fn what_cannot_fail_over_is_refused_before_anything_runs() {
             }
         };
         assert_eq!(refused(&[]), [""; 0]);
-        assert_eq!(refused(&[(own, text("x"))]), [own]);
+        assert_eq!(refused(&[(setting, text("x"))]), [setting]);
         assert_eq!(refused(&[("target.url", text(url))]), ["target.url"]);
     }
 }
@@ -211,14 +217,15 @@ struct Kills {
 }
 
 /// Kills fifty primaries in turn and prints the sums.
-fn fifty_kills(name: &str, engine: &Installed, given: &[(&'static str, Value)]) -> Kills {
+fn fifty_kills(name: &str, engine: &Installed, settings: &[(&'static str, Value)]) -> Kills {
     let (mut bench, start) = (engine.bench(), std::time::Instant::now());
     let mut sum = Kills { acknowledged: 0.0, lost: 0.0, lossy: 0 };
-    let given: Vec<_> = given.iter().cloned().chain([("workload.fault", text("kill"))]).collect();
+    let settings: Vec<_> =
+        settings.iter().cloned().chain([("workload.fault", text("kill"))]).collect();
     for _ in 0..50 {
-        let seen = run(&mut bench, &given);
-        let lost = LOST.read(&seen).unwrap();
-        sum.acknowledged += ACKNOWLEDGED.read(&seen).unwrap();
+        let observations = run(&mut bench, &settings);
+        let lost = LOST.read(&observations).unwrap();
+        sum.acknowledged += ACKNOWLEDGED.read(&observations).unwrap();
         sum.lost += lost;
         sum.lossy += usize::from(lost > 0.0);
     }
@@ -235,8 +242,8 @@ fn fifty_kills(name: &str, engine: &Installed, given: &[(&'static str, Value)]) 
 #[ignore = "lane all: 50 kills"]
 fn fifty_kills_with_a_synchronous_replica_lose_nothing() {
     let Some(engine) = postgres() else { return };
-    let given = [("workload.synchronous", Value::Bool(true))];
-    let sum = fifty_kills("synchronous_commit = on", &engine, &given);
+    let settings = [("workload.synchronous", Value::Bool(true))];
+    let sum = fifty_kills("synchronous_commit = on", &engine, &settings);
     assert!(sum.acknowledged > 5000.0);
     assert!(sum.lost < 0.5);
 }
@@ -246,8 +253,8 @@ fn fifty_kills_with_a_synchronous_replica_lose_nothing() {
 #[ignore = "lane all: 50 kills"]
 fn fifty_kills_with_asynchronous_commits_lose_acknowledged_writes() {
     let Some(engine) = postgres() else { return };
-    let given = [("target.settings.synchronous_commit", text("off"))];
-    let sum = fifty_kills("synchronous_commit = off", &engine, &given);
+    let settings = [("target.settings.synchronous_commit", text("off"))];
+    let sum = fifty_kills("synchronous_commit = off", &engine, &settings);
     assert!(sum.lost > 0.0 && sum.lost < sum.acknowledged);
 }
 
@@ -255,8 +262,8 @@ fn fifty_kills_with_asynchronous_commits_lose_acknowledged_writes() {
 #[ignore = "lane all: 50 kills"]
 fn fifty_kills_with_a_semi_synchronous_replica_lose_nothing() {
     let Some(engine) = mariadb() else { return };
-    let given = [("workload.synchronous", Value::Bool(true))];
-    let sum = fifty_kills("semi-synchronous", &engine, &given);
+    let settings = [("workload.synchronous", Value::Bool(true))];
+    let sum = fifty_kills("semi-synchronous", &engine, &settings);
     assert!(sum.acknowledged > 5000.0);
     assert!(sum.lost < 0.5);
 }

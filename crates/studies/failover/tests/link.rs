@@ -48,9 +48,11 @@ fn a_latency_of_5_ms_adds_5_ms_to_each_round_trip() {
             continue;
         }
         let mut bench = engine.bench();
-        let mut fastest = |given: &[(&'static str, Value)]| {
+        let mut fastest = |settings: &[(&'static str, Value)]| {
             let mut found = None;
-            bench.measured(&RoundTrips, given, |_, seen| found = Some(seen.unwrap())).unwrap();
+            bench
+                .measured(&RoundTrips, settings, |_, result| found = Some(result.unwrap()))
+                .unwrap();
             found.unwrap().response("fastest").unwrap()
         };
         let direct = fastest(&[]);

@@ -18,7 +18,7 @@ fn text(text: &str) -> Value {
     Value::Text(text.into())
 }
 
-fn configuration(installation: &Installation, given: &[(&str, Value)]) -> Configuration {
+fn configuration(installation: &Installation, workload: &[(&str, Value)]) -> Configuration {
     let mut settings: std::collections::BTreeMap<String, Value> = [
         ("target.bindir", text(installation.bindir.to_str().unwrap())),
         ("target.version", text(&installation.version.to_string())),
@@ -29,7 +29,7 @@ fn configuration(installation: &Installation, given: &[(&str, Value)]) -> Config
     ]
     .map(|(path, value)| (path.into(), value))
     .into();
-    settings.extend(given.iter().map(|(path, value)| ((*path).to_owned(), value.clone())));
+    settings.extend(workload.iter().map(|(path, value)| ((*path).to_owned(), value.clone())));
     Configuration { settings, ..Configuration::default() }
 }
 

@@ -10,7 +10,7 @@ use sqlite::Sqlite;
 use std::path::Path;
 use work::{Cancel, CancelReason};
 
-fn configuration(given: &[(&str, Value)]) -> Configuration {
+fn configuration(workload: &[(&str, Value)]) -> Configuration {
     let mut settings: std::collections::BTreeMap<String, Value> = [
         ("target.data_files", Value::Integer(3)),
         ("target.busy_timeout", Value::Float(60.0)),
@@ -23,7 +23,7 @@ fn configuration(given: &[(&str, Value)]) -> Configuration {
     ]
     .map(|(path, value)| (path.into(), value))
     .into();
-    settings.extend(given.iter().map(|(path, value)| ((*path).to_string(), value.clone())));
+    settings.extend(workload.iter().map(|(path, value)| ((*path).to_string(), value.clone())));
     settings.retain(|_, value| *value != Value::Text(String::new()));
     Configuration { settings, ..Configuration::default() }
 }
@@ -76,9 +76,9 @@ fn trial(
 }
 
 /// Runs a trial and hands the directory with the files to a check before they are removed.
-fn measured(given: &[(&str, Value)], check: impl FnOnce(&Path, &Observations)) {
+fn measured(settings: &[(&str, Value)], check: impl FnOnce(&Path, &Observations)) {
     let (directory, cancel) = (tempfile::tempdir().unwrap(), Cancel::new());
-    let configuration = configuration(given);
+    let configuration = configuration(settings);
     let instance = prepare(&configuration, directory.path(), &cancel).unwrap();
     let observations = trial(&configuration, instance.as_ref(), &cancel).unwrap();
     check(directory.path(), &observations);
@@ -103,12 +103,12 @@ fn every_reported_row_is_in_the_files() {
     for (open, waits, interval_s) in
         [("separate", true, 0.05), ("attached", true, 3600.0), ("separate", false, 3600.0)]
     {
-        let given = [
+        let settings = [
             ("target.open", Value::Text(open.into())),
             ("observe.waits", Value::Bool(waits)),
             ("observe.interval", Value::Float(interval_s)),
         ];
-        measured(&given, |directory, observations| {
+        measured(&settings, |directory, observations| {
             let rows = rows(directory, 3);
             assert_eq!(rows.iter().sum::<i64>(), 10_007, "{open}");
             assert!(rows.iter().all(|rows| *rows > 2_000), "{rows:?}");
@@ -157,7 +157,7 @@ fn the_row_is_the_published_one() {
 #[test]
 fn one_row_per_page_is_one_row_per_page() {
     for page_size in [512, 4096, 65_536] {
-        let given = [
+        let settings = [
             ("workload.shape", Value::Text("one-row-per-page".into())),
             ("workload.key", Value::Text("sequential".into())),
             ("workload.rows", Value::Integer(300)),
@@ -165,7 +165,7 @@ fn one_row_per_page_is_one_row_per_page() {
             ("target.settings.page_size", Value::Integer(page_size)),
             ("target.data_files", Value::Integer(2)),
         ];
-        measured(&given, |directory, _| {
+        measured(&settings, |directory, _| {
             let mut leaves = 0;
             for file in 0..2 {
                 let sql = "count(*) FROM dbstat WHERE name = 'onerowperpage' AND pagetype = \
@@ -220,14 +220,14 @@ fn files_grow_in_the_declared_pieces_and_the_first_one_is_there_before_the_load(
 #[test]
 fn initial_rows_and_warm_up_come_on_top_of_the_measured_rows() {
     for (key, rows_wanted) in [("random", None), ("sequential", None), ("random", Some(3_003))] {
-        let given = [
+        let settings = [
             ("workload.key", Value::Text(key.into())),
             ("workload.initial_rows", Value::Integer(5_000)),
             ("workload.warmup", Value::Float(0.15)),
             ("workload.rows", rows_wanted.map_or(absent(), Value::Integer)),
             ("workload.duration", if rows_wanted.is_some() { absent() } else { Value::Float(0.3) }),
         ];
-        measured(&given, |directory, observations| {
+        measured(&settings, |directory, observations| {
             let in_files: i64 = rows(directory, 3).iter().sum();
             let series = &observations.series[0];
             assert!(series.start_s < 0.0, "the warm-up is not marked");
@@ -254,17 +254,17 @@ fn initial_rows_and_warm_up_come_on_top_of_the_measured_rows() {
 
 #[test]
 fn the_time_of_the_sessions_is_accounted_for() {
-    let given = [
+    let settings = [
         ("target.data_files", Value::Integer(1)),
         ("target.settings.synchronous", Value::Text("full".into())),
         ("workload.rows", Value::Integer(40_000)),
     ];
-    measured(&given, |_, observations| {
-        let waits = |wanted: fn(WaitClass) -> bool| -> f64 {
+    measured(&settings, |_, observations| {
+        let waits = |is_class: fn(WaitClass) -> bool| -> f64 {
             observations
                 .waits
                 .iter()
-                .filter(|wait| wanted(wait.class))
+                .filter(|wait| is_class(wait.class))
                 .map(observations::Wait::wait_s)
                 .sum()
         };
@@ -287,13 +287,13 @@ fn the_time_of_the_sessions_is_accounted_for() {
 
 #[test]
 fn an_open_loop_keeps_its_rate_and_counts_latency_from_the_intended_start() {
-    let given = [
+    let settings = [
         ("workload.rate", Value::Float(200.0)),
         ("workload.rows_per_transaction", Value::Integer(1)),
         ("workload.rows", absent()),
         ("workload.duration", Value::Float(1.0)),
     ];
-    measured(&given, |_, observations| {
+    measured(&settings, |_, observations| {
         // 200 expected; 5 deviations of a Poisson count are 71.
         let transactions = observations.work.transactions;
         assert!((129..271).contains(&transactions), "{transactions}");

@@ -81,14 +81,16 @@ pub fn lags(summary: &Summary) -> Vec<Lags> {
 /// The points of each block, slowest first.
 fn blocks(summary: &Summary, configurations: &[usize]) -> Vec<Vec<Point>> {
     let mut blocks = BTreeMap::<u32, Vec<Point>>::new();
-    for own in configurations {
-        let record = &summary.recording.configurations[*own];
+    for configuration in configurations {
+        let record = &summary.recording.configurations[*configuration];
         let rate = record.get(RATE.path()).unwrap_or(RATE_DEFAULT);
         for block in summary.recording.trials.iter().map(|trial| trial.block) {
-            let Some(seen) = summary.grid.cell(*own, block).filter(|own| !own.timed_out()) else {
+            let Some(cell) =
+                summary.grid.cell(*configuration, block).filter(|cell| !cell.timed_out())
+            else {
                 continue;
             };
-            let (Some(reached), Some(lag_ms)) = (WRITES.read(seen), LAG_P95.read(seen)) else {
+            let (Some(reached), Some(lag_ms)) = (WRITES.read(cell), LAG_P95.read(cell)) else {
                 continue;
             };
             let points = blocks.entry(block).or_default();
@@ -99,7 +101,7 @@ fn blocks(summary: &Summary, configurations: &[usize]) -> Vec<Vec<Point>> {
         }
     }
     for points in blocks.values_mut() {
-        points.sort_by(|one, other| one.rate.total_cmp(&other.rate));
+        points.sort_by(|first, other| first.rate.total_cmp(&other.rate));
     }
     blocks.into_values().collect()
 }
@@ -141,24 +143,25 @@ pub fn bounded(blocks: &[Vec<Point>], limit_ms: f64) -> Option<Bounded> {
 mod tests {
     use super::{Point, bounded};
 
-    fn points(own: &[(f64, f64)]) -> Vec<Point> {
-        own.iter()
+    fn points(pairs: &[(f64, f64)]) -> Vec<Point> {
+        pairs
+            .iter()
             .map(|(rate, lag_ms)| Point { rate: *rate, reached: *rate, lag_ms: *lag_ms })
             .collect()
     }
 
     #[test]
     fn the_highest_rate_is_that_before_the_first_level_beyond_the_limit() {
-        let one = points(&[(100.0, 5.0), (200.0, 10.0), (400.0, 900.0), (800.0, 90.0)]);
+        let unordered = points(&[(100.0, 5.0), (200.0, 10.0), (400.0, 900.0), (800.0, 90.0)]);
         let other = points(&[(100.0, 5.0), (200.0, 300.0), (400.0, 900.0)]);
-        let found = bounded(&[one.clone(), other.clone()], 100.0).unwrap();
+        let found = bounded(&[unordered.clone(), other.clone()], 100.0).unwrap();
         assert_eq!((found.rate.mean, found.rate.n, found.is_lower_bound), (150.0, 2, false));
         // t with one degree of freedom: 12.706 x 70.71 / sqrt(2).
         let interval = found.rate.interval.unwrap();
         assert!((interval.high - 785.3).abs() < 0.1, "{interval:?}");
         // A block in which all levels are within the limit, and one in which none is.
         let all = points(&[(100.0, 5.0), (200.0, 10.0)]);
-        assert!(bounded(&[one, all], 100.0).unwrap().is_lower_bound);
+        assert!(bounded(&[unordered, all], 100.0).unwrap().is_lower_bound);
         assert_eq!(bounded(&[other, points(&[(100.0, 101.0)])], 100.0), None);
     }
 }

@@ -31,7 +31,7 @@ mod tests {
     #[test]
     fn the_lag_is_the_age_of_the_oldest_unseen_heartbeat() {
         let committed = [100, 200, 300];
-        let lag = |sent_ns, seen| lag_ns(&committed, Look { sent_ns, seen });
+        let lag = |sent_ns, seen_ns| lag_ns(&committed, Look { sent_ns, seen: seen_ns });
         // The second was acknowledged 50 before the look, and is not there.
         assert_eq!(lag(250, 1), 50);
         assert_eq!(lag(950, 0), 850);

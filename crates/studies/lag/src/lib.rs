@@ -15,7 +15,7 @@ pub use crate::analysis::STUDY;
 pub use crate::probe::Lag;
 
 report::sections! {
-    /// Its sections of reports.
+    /// The sections of reports.
     pub const SECTIONS = |summary| {
         Statements lags: &crate::analysis::lags(summary) => section::lags;
     }

@@ -114,8 +114,8 @@ pub fn look(stage: &Stage<'_>) -> Result<Vec<Look>, EngineError> {
     let mut looks = Vec::new();
     stage.every(BEAT_EVERY, || {
         let sent_ns = stage.now_ns();
-        let seen = session.number(SEEN, ANSWER)? as u64;
-        looks.push(Look { sent_ns, seen });
+        let number = session.number(SEEN, ANSWER)? as u64;
+        looks.push(Look { sent_ns, seen: number });
         Ok(())
     })?;
     Ok(looks)

@@ -63,7 +63,9 @@ impl Probe for Lag {
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
         let has = target.abilities.contains(&Ability::Statements);
-        let Some(replication) = target.replication.filter(|own| own.replicates && has) else {
+        let Some(replication) =
+            target.replication.filter(|replication| replication.replicates && has)
+        else {
             let message = "this engine has no replicas that Steelbench can make; use postgres or \
                            mariadb";
             return vec![Invalid::new(PROBE.path(), message)];
@@ -91,8 +93,8 @@ impl Probe for Lag {
             is_over: AtomicBool::new(false),
             cancel: context.cancel,
         };
-        let (machine, seen) = Seen::collect(context, &stage)?;
-        Ok(Observations { machine, ..seen.observations(context.configuration) })
+        let (machine, readings) = Seen::collect(context, &stage)?;
+        Ok(Observations { machine, ..readings.observations(context.configuration) })
     }
 }
 
@@ -170,8 +172,8 @@ impl Seen {
                 if threads.is_ok() { measure(context, stage) } else { Ok(MachineLoad::default()) };
             // Also after an error: threads that were started wait for it.
             stage.is_over.store(true, Ordering::Relaxed);
-            let seen = threads?.end();
-            Ok((machine?, seen?))
+            let end = threads?.end();
+            Ok((machine?, end?))
         })
     }
 
@@ -196,7 +198,7 @@ impl Seen {
         }
         for (name, share) in [("behind_p95", 0.95), ("behind_max", 1.0)] {
             let bytes = percentile(&behind, share);
-            responses.extend(bytes.map(|own| Response::lower(name, "MB", own as f64 / 1e6)));
+            responses.extend(bytes.map(|byte| Response::lower(name, "MB", byte as f64 / 1e6)));
         }
         responses.push(Response::higher("throughput", "writes/s", rate));
         let mut facts = vec![

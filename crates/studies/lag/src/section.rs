@@ -9,15 +9,15 @@ pub fn lags(_: &Summary, all: &[Lags]) -> Vec<Section> {
     all.iter().map(section).collect()
 }
 
-fn section(own: &Lags) -> Section {
+fn section(lags: &Lags) -> Section {
     let title = "Replication lag";
-    let mut section = Section::new(if own.group.is_empty() {
+    let mut section = Section::new(if lags.group.is_empty() {
         title.to_owned()
     } else {
-        format!("{title}: {}", own.group)
+        format!("{title}: {}", lags.group)
     });
-    let limit = number::figure(own.limit_ms);
-    match &own.bounded {
+    let limit = number::figure(lags.limit_ms);
+    match &lags.bounded {
         Some(bounded) => {
             let at_least = if bounded.is_lower_bound { "at least " } else { "" };
             section.line(format!(
@@ -29,7 +29,7 @@ fn section(own: &Lags) -> Section {
             section.line("In some block no rate had bounded lag.");
         }
     }
-    let mut table = Columns::for_rows(&own.levels);
+    let mut table = Columns::for_rows(&lags.levels);
     table.right("rate /s", |level| number::figure(level.rate));
     table.left("reached /s", |level| Cell::estimate_without_unit(&level.reached));
     table.left("lag p95 ms", |level| Cell::estimate_without_unit(&level.lag_p95));

@@ -8,31 +8,31 @@ use testing::trials::{Bench, Installed, installed, text};
 
 /// The engine, where it is installed; the search says so where it is not.
 fn engine(name: &str) -> Option<Installed> {
-    installed().into_iter().find(|own| own.engine.name() == name)
+    installed().into_iter().find(|installation| installation.engine.name() == name)
 }
 
-fn run(bench: &mut Bench<'_>, given: &[(&'static str, Value)]) -> Observations {
+fn run(bench: &mut Bench<'_>, settings: &[(&'static str, Value)]) -> Observations {
     let short = [
         ("workload.duration", Value::Float(1.0)),
         ("workload.warmup", Value::Float(0.7)),
         ("workload.rate", Value::Float(200.0)),
     ];
-    let given: Vec<_> = short.iter().chain(given).cloned().collect();
+    let short: Vec<_> = short.iter().chain(settings).cloned().collect();
     let mut found = None;
-    bench.measured(&Lag, &given, |_, seen| found = Some(seen.unwrap())).unwrap();
-    let seen = found.unwrap();
-    println!("{:?} {:?}", seen.responses, seen.facts);
-    assert!(LOOKS.read(&seen).unwrap() > 10.0 && BEATS.read(&seen).unwrap() > 10.0);
-    assert!(WRITES.read(&seen).unwrap() > 0.0);
-    assert!(seen.response("behind_max").is_some());
-    seen
+    bench.measured(&Lag, &short, |_, result| found = Some(result.unwrap())).unwrap();
+    let observations = found.unwrap();
+    println!("{:?} {:?}", observations.responses, observations.facts);
+    assert!(LOOKS.read(&observations).unwrap() > 10.0 && BEATS.read(&observations).unwrap() > 10.0);
+    assert!(WRITES.read(&observations).unwrap() > 0.0);
+    assert!(observations.response("behind_max").is_some());
+    observations
 }
 
 #[test]
 fn the_lag_is_the_delay_of_the_replica() {
     let Some(engine) = engine("postgres") else { return };
     let mut bench = engine.bench();
-    let mut run = |given: &[(&'static str, Value)]| run(&mut bench, given);
+    let mut run = |settings: &[(&'static str, Value)]| run(&mut bench, settings);
     // A replica that applies commits 300 ms after their time.
     let late = run(&[("target.settings.recovery_min_apply_delay", text("300ms"))]);
     let median = late.response("lag_median").unwrap();
@@ -40,8 +40,8 @@ fn the_lag_is_the_delay_of_the_replica() {
     assert!(late.response("behind_max").unwrap() > 0.0);
     // Commits that wait until the replica shows them: no look misses one.
     let level = ("target.settings.synchronous_commit", text("remote_apply"));
-    let seen = run(&[("workload.synchronous", Value::Bool(true)), level]);
-    assert_eq!(seen.response("lag_max"), Some(0.0));
+    let observations = run(&[("workload.synchronous", Value::Bool(true)), level]);
+    assert_eq!(observations.response("lag_max"), Some(0.0));
 }
 
 /// Heartbeats and writes need some 50 kB of binary log a second, of which this replica reads 1 kB:
@@ -60,8 +60,8 @@ fn a_replica_of_mariadb_that_reads_slowly_falls_behind() {
     let written = WRITES.read(&late).unwrap() * 200.0 / 1e6;
     assert!(behind > 0.5 * written, "{behind} MB behind of {written} MB a second");
     // Without the limit it follows.
-    let seen = run(&mut bench, &[log]);
-    let follows = seen.response("lag_median").unwrap();
+    let observations = run(&mut bench, &[log]);
+    let follows = observations.response("lag_median").unwrap();
     assert!(follows < 0.5 * median, "{follows} ms");
 }
 

@@ -1,7 +1,7 @@
 //! The lookup probe (S2c): single rows by key, asked for by clients, or on the server by a join
 //! with a table of keys.
 //!
-//! Its facts are those of the scan probe that begin with `table_`, `page` or `cpu_`; each of a
+//! The facts are those of the scan probe that begin with `table_`, `page` or `cpu_`; each of a
 //! lookup.
 
 use analysis::{Access, CostKind, Study, TableUse, WorkCost};
@@ -28,7 +28,7 @@ choice! {
     pub enum LookupMethod {
         /// A client, by a prepared statement for each.
         Statements = "statements",
-        /// One statement for a table of keys.
+        /// A statement for a table of keys.
         Join = "join",
     }
 }
@@ -58,12 +58,12 @@ const COSTS: &[WorkCost] = &[
     WorkCost {
         kind: CostKind::Processor,
         unit: "us/lookup",
-        value: |seen| Some(1e6 * probe::data::processor_s(seen)?),
+        value: |observations| Some(1e6 * probe::data::processor_s(observations)?),
     },
     WorkCost {
         kind: CostKind::Kernel,
         unit: "us/lookup",
-        value: |seen| Some(1e6 * probe::data::KERNEL_CPU_S.read(seen)?),
+        value: |observations| Some(1e6 * probe::data::KERNEL_CPU_S.read(observations)?),
     },
     WorkCost { kind: CostKind::Time, unit: "us/lookup", value: probe::data::session_us },
 ];
@@ -131,12 +131,12 @@ impl Probe for Lookup {
             timed: if method == LookupMethod::Join { "join" } else { "lookup" },
             ..LoadPlan::from_context(context, LOOKUPS)
         };
-        let (mut seen, used) = drive_counting(context, &plan, &|index| {
+        let (mut observations, used) = drive_counting(context, &plan, &|index| {
             let keys = keys(context.seed, index);
             Box::new(LookupWorkload { keys, method, operation, units_each, asked: false })
         })?;
-        cpu_each(&mut seen, &loaded, used, "cpu_per_lookup", "us/lookup");
-        Ok(loaded.with_plan("lookup", seen))
+        cpu_each(&mut observations, &loaded, used, "cpu_per_lookup", "us/lookup");
+        Ok(loaded.with_plan("lookup", observations))
     }
 }
 

@@ -87,7 +87,7 @@ pub struct Level {
 /// The time of an alternative.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Time {
-    /// Its name; `chosen`: the optimizer's choice.
+    /// The name; `chosen`: the optimizer's choice.
     pub alternative: String,
     /// Mean time of an execution, ms.
     pub ms: Estimate,
@@ -101,34 +101,35 @@ pub struct Time {
 pub fn crossovers(summary: &Summary) -> Vec<Crossover> {
     let groups = measured_groups(summary).into_iter();
     let of_one = groups.filter(|group| {
-        group.all.iter().all(|own| own.second.is_none())
+        group.all.iter().all(|point| point.second.is_none())
             && group
                 .all
                 .iter()
-                .flat_map(|own| &own.trials)
-                .any(|seen| SELECTED.read(seen).is_some())
+                .flat_map(|point| &point.trials)
+                .any(|trial| SELECTED.read(trial).is_some())
     });
     of_one.map(|group| crossover(group.label, &group.all)).collect()
 }
 
 fn crossover(group: String, all: &[Measured<'_>]) -> Crossover {
-    let mut shares: Vec<f64> = all.iter().map(|own| own.selectivity).collect();
+    let mut shares: Vec<f64> = all.iter().map(|point| point.selectivity).collect();
     shares.sort_by(f64::total_cmp);
     shares.dedup();
-    let at = |share: f64| all.iter().filter(move |own| own.selectivity.total_cmp(&share).is_eq());
+    let at =
+        |share: f64| all.iter().filter(move |point| point.selectivity.total_cmp(&share).is_eq());
     let levels = shares
         .iter()
         .map(|share| Level { selectivity: *share, times: at(*share).filter_map(time).collect() });
     let regrets: Vec<Regret> =
         shares.iter().filter_map(|share| regret(*share, &at(*share).collect::<Vec<_>>())).collect();
     let count = regrets.len();
-    let worst = regrets.into_iter().max_by(|one, other| one.ratio.total_cmp(&other.ratio));
+    let worst = regrets.into_iter().max_by(|first, other| first.ratio.total_cmp(&other.ratio));
     let ratios: Vec<(f64, BTreeMap<u32, f64>)> = shares
         .iter()
         .filter_map(|share| Some((*share, ratios(&at(*share).collect::<Vec<_>>())?)))
         .collect();
-    let trials = all.iter().flat_map(|own| &own.trials);
-    let ways = distinct(trials.flat_map(|seen| FORCED_BY.members(seen)).map(|(way, _)| way));
+    let trials = all.iter().flat_map(|point| &point.trials);
+    let ways = distinct(trials.flat_map(|trial| FORCED_BY.members(trial)).map(|(way, _)| way));
     Crossover {
         group,
         forced_by: ways.into_iter().map(str::to_owned).collect(),
@@ -136,41 +137,41 @@ fn crossover(group: String, all: &[Measured<'_>]) -> Crossover {
         levels: levels.collect(),
         by_time: by_time(&ratios).of_shares(),
         parallelism: parallelism(all, &shares),
-        worst: worst.map(|own| Regret { levels: count, ..own }),
+        worst: worst.map(|regret| Regret { levels: count, ..regret }),
     }
 }
 
-fn by_plan(own: &Measured<'_>) -> Option<ByPlan> {
-    let seen = own.trials.iter().find(|seen| FIRST_PLAN.members(seen).next().is_some())?;
-    let (first, _) = FIRST_PLAN.members(seen).next()?;
-    let changes = PLAN_CHANGES.members(seen).map(|(member, share)| Change {
+fn by_plan(point: &Measured<'_>) -> Option<ByPlan> {
+    let trial = point.trials.iter().find(|trial| FIRST_PLAN.members(trial).next().is_some())?;
+    let (first, _) = FIRST_PLAN.members(trial).next()?;
+    let changes = PLAN_CHANGES.members(trial).map(|(member, share)| Change {
         plans: member.split_once(": ").map_or(member, |(_, plans)| plans).to_owned(),
         share,
-        estimated: CHANGES_ESTIMATED.read(member, seen),
+        estimated: CHANGES_ESTIMATED.read(member, trial),
     });
-    let constants = BY_FORMULAS.members(seen).chain(BY_PLANS.members(seen));
+    let constants = BY_FORMULAS.members(trial).chain(BY_PLANS.members(trial));
     let names = distinct(constants.map(|(member, _)| member));
     let formulas = names.into_iter().map(|name| Formula {
         constant: name.to_owned(),
-        predicted: BY_FORMULAS.read(name, seen),
-        by_plans: BY_PLANS.read(name, seen),
+        predicted: BY_FORMULAS.read(name, trial),
+        by_plans: BY_PLANS.read(name, trial),
     });
     Some(ByPlan {
         first: first.to_owned(),
         changes: changes.collect(),
-        to_scan: PLAN_CROSSOVER.read(seen),
+        to_scan: PLAN_CROSSOVER.read(trial),
         formulas: formulas.collect(),
-        unforced: UNFORCED.members(seen).map(|(own, _)| own.to_owned()).collect(),
+        unforced: UNFORCED.members(trial).map(|(name, _)| name.to_owned()).collect(),
     })
 }
 
-fn time(own: &Measured<'_>) -> Option<Time> {
-    let values: Vec<f64> = own.times.values().copied().collect();
+fn time(point: &Measured<'_>) -> Option<Time> {
+    let values: Vec<f64> = point.times.values().copied().collect();
     Some(Time {
-        alternative: own.alternative.clone(),
+        alternative: point.alternative.clone(),
         ms: Estimate::from_amounts(&values, "ms", Direction::LowerIsBetter)?,
-        is_bound: own.trials.iter().any(|seen| CANCELLED.read(seen).unwrap_or(0.0) > 0.0),
-        is_forced: own.is_forced(),
+        is_bound: point.trials.iter().any(|trial| CANCELLED.read(trial).unwrap_or(0.0) > 0.0),
+        is_forced: point.is_forced(),
     })
 }
 

@@ -49,6 +49,6 @@ pub fn append(
         let error = q_error(estimated, appended as f64);
         worst = Some(worst.map_or(error, |worst: f64| worst.max(error)));
     }
-    found.worst = worst.map(|own| Response::lower("appended_q_error", "x", own));
+    found.worst = worst.map(|error| Response::lower("appended_q_error", "x", error));
     Ok(found)
 }

@@ -156,16 +156,16 @@ impl Reading {
             .map(|(_, operator)| *operator)
             .filter(|operator| operator.access.is_some_and(|access| access != Access::Change))
             .collect();
-        let own = reads.iter().find(|operator| {
+        let read = reads.iter().find(|operator| {
             operator.objects.iter().any(|object| object.table.eq_ignore_ascii_case(table))
         });
         // An alias hides the name of the table in some engines.
-        let found = own.or_else(|| reads.first());
+        let found = read.or_else(|| reads.first());
         Self {
             plan: titles.join(" < "),
-            operator: found.map_or_else(String::new, |own| own.name.clone()),
-            estimated: found.and_then(|own| own.rows.estimated),
-            counted: found.and_then(|own| own.rows.actual),
+            operator: found.map_or_else(String::new, |operator| operator.name.clone()),
+            estimated: found.and_then(|operator| operator.rows.estimated),
+            counted: found.and_then(|operator| operator.rows.actual),
             cost: plan.cost.or_else(|| plan.root.as_ref()?.cost),
         }
     }
@@ -208,11 +208,14 @@ impl<'t> Column<'t> {
     ///
     /// # Errors
     /// When the engine refuses.
-    pub fn count(asker: &mut Asker<'_>, own: &'t VariedColumn) -> Result<Self, ProbeError> {
-        let (table, column) = (&own.table, &own.column);
+    pub fn count(
+        asker: &mut Asker<'_>,
+        varied_column: &'t VariedColumn,
+    ) -> Result<Self, ProbeError> {
+        let (table, column) = (&varied_column.table, &varied_column.column);
         let rows = asker.count(&format!("SELECT count(*) FROM {table}"))?;
         let present = asker.count(&format!("SELECT count({column}) FROM {table}"))?;
-        Ok(Self { own, rows, present, bounds: BTreeMap::new() })
+        Ok(Self { own: varied_column, rows, present, bounds: BTreeMap::new() })
     }
 
     /// The value of the row at this position, from 1, in the order of values, with the rows that

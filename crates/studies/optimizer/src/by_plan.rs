@@ -64,10 +64,10 @@ pub fn find(
     let grid: Vec<Point> =
         positions(present).into_iter().map(&mut explain).collect::<Result<_, _>>()?;
     let mut found = Plans {
-        first: grid.first().map_or_else(String::new, |own| own.reading.plan.clone()),
+        first: grid.first().map_or_else(String::new, |grid| grid.reading.plan.clone()),
         ..Plans::default()
     };
-    let estimates: Vec<f64> = grid.iter().filter_map(|own| own.reading.estimated).collect();
+    let estimates: Vec<f64> = grid.iter().filter_map(|grid| grid.reading.estimated).collect();
     found.estimates = estimates.len() as u64;
     found.reversals = estimates.windows(2).filter(|pair| pair[1] < pair[0]).count() as u64;
     for pair in grid.windows(2) {

@@ -96,7 +96,7 @@ impl Counts {
         };
         let mut all = self.all();
         let folder = file.parent().filter(|_| all.is_empty());
-        let entries = folder.map(|own| cache::entries(own, PREFIX, None)).unwrap_or_default();
+        let entries = folder.map(|folder| cache::entries(folder, PREFIX, None)).unwrap_or_default();
         for old in cache::surplus(entries) {
             // One that another process has removed is gone as well.
             let _ = std::fs::remove_file(old);
@@ -120,9 +120,11 @@ fn key(sql: &str, plan: &Plan) -> String {
 
 fn signature(plan: &Plan) -> String {
     let lines = plan.operators().into_iter().map(|(depth, operator)| {
-        let objects = operator.objects.iter().map(|own| format!(" {own:?}"));
-        let predicates =
-            operator.predicates.iter().map(|own| format!(" {:?} {}", own.role, own.text));
+        let objects = operator.objects.iter().map(|object| format!(" {object:?}"));
+        let predicates = operator
+            .predicates
+            .iter()
+            .map(|predicate| format!(" {:?} {}", predicate.role, predicate.text));
         let more: String = objects.chain(predicates).collect();
         format!("{depth} {} {} {:?}{more}\n", operator.name, operator.detail, operator.part)
     });
@@ -138,15 +140,16 @@ fn counted(explained: &Plan, analyzed: &Plan) -> Option<Vec<Counted>> {
     }
     let (before, after) = (explained.operators(), analyzed.operators());
     // A join may count as many rows as the executions of its inner input have.
-    let executions: Vec<f64> = after.iter().filter_map(|(_, own)| own.executions).collect();
+    let executions: Vec<f64> =
+        after.iter().filter_map(|(_, operator)| operator.executions).collect();
     let each = before.into_iter().zip(after).map(|((_, before), (_, after))| {
         let times = match (before.rows.estimated, after.rows.estimated) {
-            (Some(one), Some(all)) if one > 0.0 => all / one,
-            (one, all) if one == all => 1.0,
+            (Some(estimate), Some(all)) if estimate > 0.0 => all / estimate,
+            (estimate, all) if estimate == all => 1.0,
             _ => return None,
         };
         let mut known = executions.iter().chain(&[1.0]);
-        let is_known = known.any(|wanted| (times / wanted - 1.0).abs() < 1e-9);
+        let is_known = known.any(|factor| (times / factor - 1.0).abs() < 1e-9);
         let (rows, executions) = (after.rows.actual, after.executions);
         is_known.then_some(Counted { rows, executions, times })
     });
@@ -155,10 +158,10 @@ fn counted(explained: &Plan, analyzed: &Plan) -> Option<Vec<Counted>> {
 
 /// Puts counts into an operator and those below it, in the order of [`Plan::operators`].
 fn put(operator: &mut Operator, each: &mut Iter<'_, Counted>) -> Option<()> {
-    let own = each.next()?;
-    operator.rows.estimated = operator.rows.estimated.map(|rows| rows * own.times);
-    operator.rows.actual = own.rows;
-    operator.executions = own.executions;
+    let counted = each.next()?;
+    operator.rows.estimated = operator.rows.estimated.map(|rows| rows * counted.times);
+    operator.rows.actual = counted.rows;
+    operator.executions = counted.executions;
     operator.inputs.iter_mut().try_for_each(|input| put(input, each))
 }
 
@@ -197,7 +200,8 @@ mod tests {
         // Statistics of another time expect three rows.
         let now = plan("Index Scan", [70.0, 3.0], None);
         let found = counts.counted("q", &now).unwrap();
-        let rows: Vec<Rows> = found.operators().into_iter().map(|(_, own)| own.rows).collect();
+        let rows: Vec<Rows> =
+            found.operators().into_iter().map(|(_, operator)| operator.rows).collect();
         let expected = [(70.0, 60.0), (36.0, 61.0)];
         let pair = |(estimated, actual)| Rows { estimated: Some(estimated), actual: Some(actual) };
         assert_eq!(rows, expected.map(pair));

@@ -23,7 +23,7 @@ pub struct Diagram {
     pub plans: Vec<String>,
     /// The plan of each point, row by row.
     pub cells: Vec<usize>,
-    /// Its cost there; empty where the engine has no costs.
+    /// The cost there; empty where the engine has no costs.
     pub costs: Vec<f64>,
 }
 
@@ -57,8 +57,8 @@ pub fn explain(
         }
     }
     Ok(Diagram::new(
-        across.iter().map(|own| first.share(own.rows as f64)).collect(),
-        up.iter().map(|own| second.share(own.rows as f64)).collect(),
+        across.iter().map(|dial| first.share(dial.rows as f64)).collect(),
+        up.iter().map(|dial| second.share(dial.rows as f64)).collect(),
         &readings,
     ))
 }
@@ -99,7 +99,7 @@ impl Diagram {
     pub fn shares(&self) -> Vec<f64> {
         let points = self.cells.len().max(1) as f64;
         (0..self.plans.len())
-            .map(|plan| self.cells.iter().filter(|own| **own == plan).count() as f64 / points)
+            .map(|plan| self.cells.iter().filter(|cell| **cell == plan).count() as f64 / points)
             .collect()
     }
 
@@ -132,11 +132,11 @@ impl Diagram {
             kept.push(best);
         }
         let cells = (0..self.cells.len()).map(|at| {
-            let own = self.cells[at];
+            let cell = self.cells[at];
             let others = kept.iter().copied().filter(|plan| covers(*plan, at));
             let cheapest =
-                others.min_by(|one, other| bounds[*one][at].total_cmp(&bounds[*other][at]));
-            if kept.contains(&own) { own } else { cheapest.unwrap_or(own) }
+                others.min_by(|first, other| bounds[*first][at].total_cmp(&bounds[*other][at]));
+            if kept.contains(&cell) { cell } else { cheapest.unwrap_or(cell) }
         });
         Some(cells.collect())
     }
@@ -148,8 +148,8 @@ impl Diagram {
         for at in (0..self.cells.len()).rev() {
             let right = if (at + 1) % width == 0 { None } else { least.get(at + 1) };
             let above = least.get(at + width);
-            let own = (self.cells[at] == plan).then_some(&self.costs[at]);
-            let found = [own, right, above].into_iter().flatten().copied();
+            let cost = (self.cells[at] == plan).then_some(&self.costs[at]);
+            let found = [cost, right, above].into_iter().flatten().copied();
             least[at] = found.fold(f64::INFINITY, f64::min);
         }
         least
@@ -171,7 +171,7 @@ mod tests {
     fn diagram(width: usize, cells: &[(&str, f64)]) -> Diagram {
         let readings: Vec<_> =
             cells.iter().map(|(plan, cost)| ((*plan).to_owned(), Some(*cost))).collect();
-        let shares = |count: usize| (1..=count).map(|own| own as f64 / count as f64).collect();
+        let shares = |count: usize| (1..=count).map(|index| index as f64 / count as f64).collect();
         Diagram::new(shares(width), shares(cells.len() / width), &readings)
     }
 
@@ -180,18 +180,18 @@ mod tests {
     #[test]
     fn a_plan_is_swallowed_where_its_neighbour_costs_little_more() {
         let all = [("a", 10.0), ("b", 11.0), ("c", 12.0), ("b", 15.0)];
-        let own = diagram(2, &all);
-        assert_eq!(own.plans, ["b", "a", "c"]);
-        assert_eq!(own.shares(), [0.5, 0.25, 0.25]);
-        assert_eq!(own.signs(&own.cells), ["BA", "CA"]);
+        let plan_space = diagram(2, &all);
+        assert_eq!(plan_space.plans, ["b", "a", "c"]);
+        assert_eq!(plan_space.shares(), [0.5, 0.25, 0.25]);
+        assert_eq!(plan_space.signs(&plan_space.cells), ["BA", "CA"]);
         // a at 10 by b at 11; c at 12 not by b at 15, which is 25 % more.
-        assert_eq!(own.signs(&own.reduced(0.2).unwrap()), ["AA", "CA"]);
-        assert_eq!(own.signs(&own.reduced(0.25).unwrap()), ["AA", "AA"]);
+        assert_eq!(plan_space.signs(&plan_space.reduced(0.2).unwrap()), ["AA", "CA"]);
+        assert_eq!(plan_space.signs(&plan_space.reduced(0.25).unwrap()), ["AA", "AA"]);
         // Nothing is beyond the last point, and cost below a point does not count.
-        let own = diagram(2, &[("a", 10.0), ("b", 10.0), ("b", 10.0), ("c", 10.5)]);
-        assert_eq!(own.signs(&own.cells), ["BA", "AC"]);
-        assert_eq!(own.signs(&own.reduced(0.0).unwrap()), ["AA", "AC"]);
-        let costless = Diagram { costs: Vec::new(), ..own };
+        let diagram = diagram(2, &[("a", 10.0), ("b", 10.0), ("b", 10.0), ("c", 10.5)]);
+        assert_eq!(diagram.signs(&diagram.cells), ["BA", "AC"]);
+        assert_eq!(diagram.signs(&diagram.reduced(0.0).unwrap()), ["AA", "AC"]);
+        let costless = Diagram { costs: Vec::new(), ..diagram };
         assert_eq!(costless.reduced(0.2), None);
     }
 
@@ -210,17 +210,17 @@ mod tests {
             let cells: Vec<(&str, f64)> = (0..width * height)
                 .map(|at| (names[random(5) as usize], (at / width + at % width + 1) as f64 * 7.0))
                 .collect();
-            let own = diagram(width, &cells);
-            let reduced = own.reduced(0.2).unwrap();
+            let diagram = diagram(width, &cells);
+            let reduced = diagram.reduced(0.2).unwrap();
             for (at, plan) in reduced.iter().enumerate() {
                 let beyond = (0..cells.len())
                     .filter(|other| other / width >= at / width && other % width >= at % width);
-                let costs = beyond.filter(|other| own.cells[*other] == *plan);
-                let bound = costs.map(|other| own.costs[other]).fold(f64::INFINITY, f64::min);
-                assert!(bound <= 1.2 * own.costs[at] + 1e-9, "{own:?} {reduced:?}");
+                let costs = beyond.filter(|other| diagram.cells[*other] == *plan);
+                let bound = costs.map(|other| diagram.costs[other]).fold(f64::INFINITY, f64::min);
+                assert!(bound <= 1.2 * diagram.costs[at] + 1e-9, "{diagram:?} {reduced:?}");
             }
             let kinds = |cells: &[usize]| cells.iter().collect::<BTreeSet<_>>().len();
-            assert!(kinds(&reduced) <= kinds(&own.cells));
+            assert!(kinds(&reduced) <= kinds(&diagram.cells));
         }
     }
 }

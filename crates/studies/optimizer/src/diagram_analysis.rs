@@ -47,13 +47,13 @@ pub struct DiagramRow {
 /// A plan of a diagram.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DiagramPlan {
-    /// Its sign.
+    /// The sign.
     pub sign: String,
-    /// Its operators.
+    /// The operators.
     pub plan: String,
-    /// Its share of the points, from 0 to 1.
+    /// The share of the points, from 0 to 1.
     pub share: f64,
-    /// Its share of the points of the reduced diagram.
+    /// The share of the points of the reduced diagram.
     pub reduced_share: Option<f64>,
 }
 
@@ -79,10 +79,10 @@ pub fn diagrams(summary: &Summary) -> Vec<PlanDiagram> {
 }
 
 fn diagram(group: String, all: &[Measured<'_>]) -> Option<PlanDiagram> {
-    let trials = || all.iter().flat_map(|own| own.trials.iter().copied());
-    let seen = trials().find(|seen| DIAGRAM_ROWS.members(seen).next().is_some())?;
-    let reduced = pairs(REDUCED_ROWS, seen);
-    let rows: Vec<DiagramRow> = pairs(DIAGRAM_ROWS, seen)
+    let trials = || all.iter().flat_map(|point| point.trials.iter().copied());
+    let trial = trials().find(|trial| DIAGRAM_ROWS.members(trial).next().is_some())?;
+    let reduced = pairs(REDUCED_ROWS, trial);
+    let rows: Vec<DiagramRow> = pairs(DIAGRAM_ROWS, trial)
         .into_iter()
         .enumerate()
         .map(|(at, (signs, share))| {
@@ -93,11 +93,11 @@ fn diagram(group: String, all: &[Measured<'_>]) -> Option<PlanDiagram> {
     let signs: String = reduced.iter().map(|(signs, _)| *signs).collect();
     let points = signs.chars().count() as f64;
     let plans: Vec<DiagramPlan> = DIAGRAM_PLANS
-        .members(seen)
+        .members(trial)
         .filter_map(|(member, share)| {
             let (sign, plan) = member.split_once(": ")?;
-            let own = signs.matches(sign).count() as f64;
-            let reduced_share = (points > 0.0).then(|| own / points);
+            let count = signs.matches(sign).count() as f64;
+            let reduced_share = (points > 0.0).then(|| count / points);
             Some(DiagramPlan { sign: sign.into(), plan: plan.into(), share, reduced_share })
         })
         .collect();
@@ -106,32 +106,32 @@ fn diagram(group: String, all: &[Measured<'_>]) -> Option<PlanDiagram> {
     kept.dedup();
     Some(PlanDiagram {
         group,
-        axes: pairs(DIAGRAM_AXES, seen).into_iter().map(|(axis, _)| axis.to_owned()).collect(),
-        columns: DIAGRAM_COLUMNS.members(seen).map(|(_, share)| share).collect(),
+        axes: pairs(DIAGRAM_AXES, trial).into_iter().map(|(axis, _)| axis.to_owned()).collect(),
+        columns: DIAGRAM_COLUMNS.members(trial).map(|(_, share)| share).collect(),
         rows,
         plans,
         reduced_plans: (!kept.is_empty()).then_some(kept.len()),
         increase_max: INCREASE_MAX,
         regrets: regrets(all),
-        unforced: UNFORCED.members(seen).map(|(own, _)| own.to_owned()).collect(),
+        unforced: UNFORCED.members(trial).map(|(name, _)| name.to_owned()).collect(),
     })
 }
 
 /// Members `NUMBER: TEXT` of a family, with their values.
-fn pairs(family: FactFamily, seen: &Observations) -> Vec<(&str, f64)> {
-    let members = family.members(seen);
+fn pairs(family: FactFamily, observations: &Observations) -> Vec<(&str, f64)> {
+    let members = family.members(observations);
     members.filter_map(|(member, value)| Some((member.split_once(": ")?.1, value))).collect()
 }
 
 fn regrets(all: &[Measured<'_>]) -> Vec<PairRegret> {
     let mut places: Vec<(f64, f64)> =
-        all.iter().filter_map(|own| Some((own.selectivity, own.second?))).collect();
-    places.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
+        all.iter().filter_map(|point| Some((point.selectivity, point.second?))).collect();
+    places.sort_by(|first, other| first.0.total_cmp(&other.0).then(first.1.total_cmp(&other.1)));
     places.dedup();
     let found = places.into_iter().filter_map(|(first, second)| {
-        let there = all
-            .iter()
-            .filter(|own| own.selectivity.total_cmp(&first).is_eq() && own.second == Some(second));
+        let there = all.iter().filter(|point| {
+            point.selectivity.total_cmp(&first).is_eq() && point.second == Some(second)
+        });
         let found = regret(first, &there.collect::<Vec<_>>())?;
         Some(PairRegret {
             first,
@@ -154,6 +154,6 @@ impl PairRegret {
 impl PlanDiagram {
     /// The pair of selectivities at which the choice costs most.
     pub fn worst(&self) -> Option<&PairRegret> {
-        self.regrets.iter().max_by(|one, other| one.ratio.total_cmp(&other.ratio))
+        self.regrets.iter().max_by(|first, other| first.ratio.total_cmp(&other.ratio))
     }
 }

@@ -50,8 +50,8 @@ impl Truth {
     pub fn nearest(&self, rows: u64) -> u64 {
         let next = self.below.partition_point(|below| *below < rows).min(self.below.len() - 1);
         let candidates = [next.saturating_sub(1), next].map(|at| self.below[at]);
-        let reachable = candidates.into_iter().filter(|own| *own > 0);
-        reachable.min_by_key(|own| own.abs_diff(rows)).unwrap_or(0)
+        let reachable = candidates.into_iter().filter(|candidate| *candidate > 0);
+        reachable.min_by_key(|candidate| candidate.abs_diff(rows)).unwrap_or(0)
     }
 }
 
@@ -138,14 +138,15 @@ impl Dials {
 
     /// Rows of its tables, made on request by a thread that is some batches ahead.
     pub fn fills(&self) -> Vec<Fill> {
-        let own = *self;
+        let dials = *self;
         let mut names = vec!["id", "a", "b", "c"];
         let partners = self.join_correlation.map(|_| {
             names.push("partner");
-            let ahead = Ahead::new(vec![Box::new(move || batches(vec![own.values_of_partners()]))]);
+            let ahead =
+                Ahead::new(vec![Box::new(move || batches(vec![dials.values_of_partners()]))]);
             Fill::new(1, vec!["id", "value"], ahead)
         });
-        let ahead = Ahead::new(vec![Box::new(move || batches(own.columns()))]);
+        let ahead = Ahead::new(vec![Box::new(move || batches(dials.columns()))]);
         std::iter::once(Fill::new(0, names, ahead)).chain(partners).collect()
     }
 
@@ -157,10 +158,10 @@ impl Dials {
     /// A partner for each row, by its key: one of those with the value that the dial gives.
     fn chosen_partners(&self, a: &[u32], share: f64) -> Vec<u32> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(!self.seed);
-        let mut seen = vec![0; self.distinct as usize];
+        let mut counts = vec![0; self.distinct as usize];
         let chosen = a.iter().map(|value| {
-            let before: u64 = seen[*value as usize];
-            seen[*value as usize] += 1;
+            let before: u64 = counts[*value as usize];
+            counts[*value as usize] += 1;
             let value = u64::from(*value);
             let same = partners_with_the_value(before, share);
             let partner = if partners_with_the_value(before + 1, share) > same {
@@ -198,13 +199,13 @@ impl Dials {
 fn batches(columns: Vec<Vec<u32>>) -> Batches {
     let rows = columns.first().map_or(0, Vec::len);
     Box::new((0..rows).step_by(BATCH_ROWS).map(move |first| {
-        let own = first..(first + BATCH_ROWS).min(rows);
-        let ids = own.clone().map(|at| at as i64 + 1).collect();
+        let index = first..(first + BATCH_ROWS).min(rows);
+        let ids = index.clone().map(|at| at as i64 + 1).collect();
         let values = columns.iter().map(|values| {
-            Values::Integers(values[own.clone()].iter().map(|own| i64::from(*own)).collect())
+            Values::Integers(values[index.clone()].iter().map(|value| i64::from(*value)).collect())
         });
         let all = std::iter::once(Values::Integers(ids)).chain(values).collect();
-        Rows { count: own.len(), columns: all }
+        Rows { count: index.len(), columns: all }
     }))
 }
 
@@ -265,8 +266,8 @@ mod tests {
                     assert_eq!(truth.below[value as usize + 1], below);
                 }
                 // The law: twice the weight, twice the rows.
-                let seen = counts[&0] as f64 / counts[&1] as f64;
-                assert!((seen / 2.0_f64.powf(zipf) - 1.0).abs() < 0.02, "{zipf}: {seen}");
+                let ratio = counts[&0] as f64 / counts[&1] as f64;
+                assert!((ratio / 2.0_f64.powf(zipf) - 1.0).abs() < 0.02, "{zipf}: {ratio}");
             }
         }
     }
@@ -293,8 +294,8 @@ mod tests {
             let values = dials.values_of_partners();
             assert_eq!(values.len(), 1_000);
             let mut joined = vec![0; 100];
-            for (own, partner) in a.iter().zip(&partner) {
-                joined[*own as usize] += u64::from(values[*partner as usize - 1] == *own);
+            for (value, partner) in a.iter().zip(&partner) {
+                joined[*value as usize] += u64::from(values[*partner as usize - 1] == *value);
             }
             assert_eq!(joined, dials.joined(), "{share} {zipf}");
             // A share has its own value, and of the others one in 100.

@@ -20,7 +20,7 @@ const LISTED_MAX: usize = 10;
 /// A configuration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EstimateFigures {
-    /// Its label.
+    /// The label.
     pub configuration: String,
     /// Q-errors by number of joins, rising.
     pub joins: Vec<JoinErrors>,
@@ -114,32 +114,32 @@ pub struct Reversals {
 
 /// Figures of the configurations that compared estimates.
 pub fn figures(summary: &Summary) -> Vec<EstimateFigures> {
-    let all = (0..summary.configurations.len()).filter_map(|own| configuration(summary, own));
+    let all = (0..summary.configurations.len()).filter_map(|index| configuration(summary, index));
     all.collect()
 }
 
-fn configuration(summary: &Summary, own: usize) -> Option<EstimateFigures> {
-    summary.study(own).filter(|study| study.probe == OptimizerProbe.name())?;
-    let trials = summary.grid.trials(own);
+fn configuration(summary: &Summary, index: usize) -> Option<EstimateFigures> {
+    summary.study(index).filter(|study| study.probe == OptimizerProbe.name())?;
+    let trials = summary.grid.trials(index);
     let mut operators = operators(&trials);
     let joins = by_joins(&operators);
-    operators.sort_by(|one, other| other.q_error.total_cmp(&one.q_error));
+    operators.sort_by(|first, other| other.q_error.total_cmp(&first.q_error));
     operators.truncate(LISTED_MAX);
-    let reversals = trials.iter().filter_map(|seen| {
+    let reversals = trials.iter().filter_map(|trial| {
         Some(Reversals {
-            reversals: REVERSALS.read(seen)? as u64,
-            points: ESTIMATES.read(seen)? as u64,
+            reversals: REVERSALS.read(trial)? as u64,
+            points: ESTIMATES.read(trial)? as u64,
         })
     });
     let figures = EstimateFigures {
-        configuration: summary.recording.configurations[own].label.clone(),
+        configuration: summary.recording.configurations[index].label.clone(),
         joins,
         operators,
         analyzed: analyzed(&trials),
         plans: plans(&trials),
-        reversals: reversals.max_by_key(|own| own.reversals),
+        reversals: reversals.max_by_key(|reversal| reversal.reversals),
         appended: appended(&trials),
-        join_factor: trials.iter().find_map(|seen| JOIN_FACTOR.read(seen)),
+        join_factor: trials.iter().find_map(|trial| JOIN_FACTOR.read(trial)),
     };
     let is_empty = figures.operators.is_empty()
         && figures.analyzed.is_none()
@@ -150,11 +150,11 @@ fn configuration(summary: &Summary, own: usize) -> Option<EstimateFigures> {
 }
 
 fn operators(trials: &[&Observations]) -> Vec<OperatorFigures> {
-    let members = trials.iter().flat_map(|seen| Q_ERRORS.members(seen));
+    let members = trials.iter().flat_map(|trial| Q_ERRORS.members(trial));
     let members = distinct(members.map(|(member, _)| member));
     let figures = members.into_iter().filter_map(|member| {
         let mut values: Vec<f64> =
-            trials.iter().filter_map(|seen| Q_ERRORS.read(member, seen)).collect();
+            trials.iter().filter_map(|trial| Q_ERRORS.read(member, trial)).collect();
         values.sort_by(f64::total_cmp);
         // A path may contain the sign, an operator does not.
         let (query, rest) = member.rsplit_once('|').and_then(|(rest, operator)| {
@@ -172,12 +172,12 @@ fn operators(trials: &[&Observations]) -> Vec<OperatorFigures> {
 }
 
 fn by_joins(operators: &[OperatorFigures]) -> Vec<JoinErrors> {
-    let mut numbers: Vec<usize> = operators.iter().map(|own| own.joins).collect();
+    let mut numbers: Vec<usize> = operators.iter().map(|operator| operator.joins).collect();
     numbers.sort_unstable();
     numbers.dedup();
     let errors = numbers.into_iter().filter_map(|joins| {
-        let own = operators.iter().filter(|own| own.joins == joins);
-        let mut values: Vec<f64> = own.map(|own| own.q_error).collect();
+        let operators = operators.iter().filter(|operator| operator.joins == joins);
+        let mut values: Vec<f64> = operators.map(|operator| operator.q_error).collect();
         values.sort_by(f64::total_cmp);
         let (median, largest) = (median(&values)?, *values.last()?);
         Some(JoinErrors { joins, operators: values.len(), median, largest })
@@ -188,7 +188,7 @@ fn by_joins(operators: &[OperatorFigures]) -> Vec<JoinErrors> {
 fn analyzed(trials: &[&Observations]) -> Option<AnalyzedEstimates> {
     let values = |member: &str| -> Vec<f64> {
         let mut values: Vec<f64> =
-            trials.iter().filter_map(|seen| ANALYZED.read(member, seen)).collect();
+            trials.iter().filter_map(|trial| ANALYZED.read(member, trial)).collect();
         values.sort_by(f64::total_cmp);
         values
     };
@@ -198,19 +198,19 @@ fn analyzed(trials: &[&Observations]) -> Option<AnalyzedEstimates> {
         median: median(&values("median"))?,
         three_quarters: median(&values("three_quarters"))?,
         most: *values("max").last()?,
-        counted: trials.iter().find_map(|seen| ANALYZED.read("counted", seen)),
+        counted: trials.iter().find_map(|trial| ANALYZED.read("counted", trial)),
     })
 }
 
 fn appended(trials: &[&Observations]) -> Vec<AppendedEstimate> {
-    let Some(rows) = trials.iter().find_map(|seen| APPENDED_ROWS.read(seen)) else {
+    let Some(rows) = trials.iter().find_map(|trial| APPENDED_ROWS.read(trial)) else {
         return Vec::new();
     };
-    let members = trials.iter().flat_map(|seen| APPENDED_ESTIMATED.members(seen));
+    let members = trials.iter().flat_map(|trial| APPENDED_ESTIMATED.members(trial));
     let columns = distinct(members.map(|(column, _)| column));
     let found = columns.into_iter().filter_map(|column| {
         let mut all: Vec<f64> =
-            trials.iter().filter_map(|seen| APPENDED_ESTIMATED.read(column, seen)).collect();
+            trials.iter().filter_map(|trial| APPENDED_ESTIMATED.read(column, trial)).collect();
         all.sort_by(f64::total_cmp);
         let estimated = median(&all)?;
         let q_error = q_error(estimated, rows);
@@ -220,10 +220,10 @@ fn appended(trials: &[&Observations]) -> Vec<AppendedEstimate> {
 }
 
 fn plans(trials: &[&Observations]) -> Vec<PlanShare> {
-    let names = trials.iter().flat_map(|seen| ANALYZED_PLANS.members(seen));
+    let names = trials.iter().flat_map(|trial| ANALYZED_PLANS.members(trial));
     let names = distinct(names.map(|(name, _)| name));
     let shares = names.into_iter().map(|name| {
-        let each = trials.iter().map(|seen| ANALYZED_PLANS.read(name, seen).unwrap_or(0.0));
+        let each = trials.iter().map(|trial| ANALYZED_PLANS.read(name, trial).unwrap_or(0.0));
         PlanShare { plan: name.to_owned(), share: mean(each) }
     });
     shares.collect()

@@ -10,11 +10,11 @@ use plans::{Kind, Operator, Plan};
 pub struct OperatorError {
     /// Position in the plan, from 0.
     pub position: usize,
-    /// Its name with its table.
+    /// The name with its table.
     pub operator: String,
     /// Joins in it and below it.
     pub joins: usize,
-    /// Its q-error, 1 or more.
+    /// The q-error, 1 or more.
     pub q_error: f64,
 }
 
@@ -36,7 +36,7 @@ pub fn errors(plan: &Plan) -> Vec<OperatorError> {
         let (estimated, actual) = (operator.rows.estimated?, operator.rows.actual?);
         // Up to version 17 PostgreSQL rounds the mean of executions: 0 rows may be nearly half a
         // row for each of them.
-        if actual == 0.0 && operator.executions.is_some_and(|own| own > 1.0) {
+        if actual == 0.0 && operator.executions.is_some_and(|execution| execution > 1.0) {
             return None;
         }
         let q_error = q_error(estimated, actual);
@@ -82,13 +82,13 @@ mod tests {
         let inner = operator("inner", Kind::HashJoin, vec![scan("t"), scan("u")], 5.0, 50.0);
         let outer = operator("outer", Kind::MergeJoin, vec![inner, scan("v")], 1.0, 100.0);
         let plan = |root| Plan { root: Some(root), ..Plan::default() };
-        let seen: Vec<(String, usize, f64)> = errors(&plan(outer.clone()))
+        let found: Vec<(String, usize, f64)> = errors(&plan(outer.clone()))
             .into_iter()
-            .map(|own| (own.operator, own.joins, own.q_error))
+            .map(|error| (error.operator, error.joins, error.q_error))
             .collect();
         let expected =
             [("outer", 2, 100.0), ("inner", 1, 10.0), ("t", 0, 2.0), ("u", 0, 2.0), ("v", 0, 2.0)];
-        assert_eq!(seen, expected.map(|(name, joins, error)| (name.to_owned(), joins, error)));
+        assert_eq!(found, expected.map(|(name, joins, error)| (name.to_owned(), joins, error)));
         // The mean of several executions may have been rounded to 0 rows.
         let rounded =
             Operator { executions: Some(3.0), ..operator("r", Kind::TableScan, vec![], 9.0, 0.0) };

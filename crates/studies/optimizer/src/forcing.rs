@@ -79,12 +79,15 @@ impl Forced {
     ) -> Result<Self, ProbeError> {
         let found = hints(asker, optimizer, configuration)?;
         let of_set = found.and_then(|Hints { set, enabling }| {
-            let own = set.alternatives.iter().find(|own| own.name == alternative.name)?;
-            Some(Self { alternative: own, session: vec![enabling], by: set.name })
+            let alternative = set
+                .alternatives
+                .iter()
+                .find(|named_alternative| named_alternative.name == alternative.name)?;
+            Some(Self { alternative, session: vec![enabling], by: set.name })
         });
         Ok(of_set.unwrap_or_else(|| Self {
             alternative,
-            session: alternative.session.iter().map(|own| (*own).to_owned()).collect(),
+            session: alternative.session.iter().map(|session| (*session).to_owned()).collect(),
             by: if alternative.is_of_session() { BY_SETTINGS } else { BY_QUERY },
         }))
     }

@@ -51,7 +51,7 @@ pub use probe::OptimizerProbe;
 pub use study::STUDY;
 
 report::sections! {
-    /// Its sections of reports.
+    /// The sections of reports.
     pub const SECTIONS = |summary| {
         Statements crossovers: &crate::analysis::crossovers(summary) => section::crossovers;
         Statements parallel_sizes: &crate::sizes::sizes(summary) => size_section::sections;

@@ -26,7 +26,7 @@ pub struct Losses {
 /// A query.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct QueryLoss {
-    /// Its file.
+    /// The file.
     pub query: String,
     /// Mean time of an execution by the optimizer's choice, ms.
     pub chosen: Estimate,
@@ -46,52 +46,56 @@ pub fn losses(summary: &Summary) -> Vec<Losses> {
         settings::groups(summary.recording, OptimizerProbe.name(), |path| VARIED.contains(&path));
     let found =
         groups.into_iter().map(|group| of_group(summary, group.label, &group.configurations));
-    found.filter(|own| !own.queries.is_empty()).collect()
+    found.filter(|loss| !loss.queries.is_empty()).collect()
 }
 
 fn of_group(summary: &Summary, group: String, configurations: &[usize]) -> Losses {
-    let trials = |own: &usize| summary.grid.trials(*own);
+    let trials = |index: &usize| summary.grid.trials(*index);
     let all: Vec<&Observations> = configurations.iter().flat_map(trials).collect();
-    let names = distinct(all.iter().flat_map(|seen| QUERY_TIMES.members(seen)).map(|own| own.0));
+    let names =
+        distinct(all.iter().flat_map(|query| QUERY_TIMES.members(query)).map(|member| member.0));
     let queries = names.into_iter().filter_map(|name| {
-        let measured = configurations.iter().filter_map(|own| measured(summary, *own, name));
+        let measured = configurations
+            .iter()
+            .filter_map(|configuration| measured(summary, *configuration, name));
         query(name, &measured.collect::<Vec<_>>())
     });
     let mut queries: Vec<QueryLoss> = queries.collect();
-    let loss = |own: &QueryLoss| own.ratio.unwrap_or(0.0);
-    queries.sort_by(|one, other| loss(other).total_cmp(&loss(one)));
-    let is_bound = all.iter().any(|seen| CANCELLED.read(seen).is_some_and(|own| own > 0.0));
+    let loss = |query_loss: &QueryLoss| query_loss.ratio.unwrap_or(0.0);
+    queries.sort_by(|first, other| loss(other).total_cmp(&loss(first)));
+    let is_bound = all.iter().any(|count| CANCELLED.read(count).is_some_and(|count| count > 0.0));
     Losses { group, queries, is_bound }
 }
 
 /// A configuration with the times of one query by block.
-fn measured<'a>(summary: &Summary<'a>, own: usize, query: &str) -> Option<Measured<'a>> {
+fn measured<'a>(summary: &Summary<'a>, index: usize, query: &str) -> Option<Measured<'a>> {
     let blocks: Vec<u32> = summary.recording.trials.iter().map(|trial| trial.block).collect();
     let times: BTreeMap<u32, f64> = blocks
         .into_iter()
         .filter_map(|block| {
-            let seen = summary.grid.cell(own, block).filter(|seen| !seen.timed_out())?;
-            Some((block, QUERY_TIMES.read(query, seen)?))
+            let cell = summary.grid.cell(index, block).filter(|cell| !cell.timed_out())?;
+            Some((block, QUERY_TIMES.read(query, cell)?))
         })
         .collect();
-    let record = &summary.recording.configurations[own];
+    let record = &summary.recording.configurations[index];
     let alternative = record.get(ALTERNATIVE.path()).unwrap_or_else(|| CHOSEN.to_owned());
-    let trials = summary.grid.trials(own);
+    let trials = summary.grid.trials(index);
     let is_measured = !times.is_empty();
     is_measured.then_some(Measured { selectivity: 1.0, second: None, alternative, trials, times })
 }
 
 fn query(name: &str, all: &[Measured<'_>]) -> Option<QueryLoss> {
-    let chosen = all.iter().find(|own| own.alternative == CHOSEN)?;
+    let chosen = all.iter().find(|measurement| measurement.alternative == CHOSEN)?;
     let times: Vec<f64> = chosen.times.values().copied().collect();
     // Times of the same plan differ by chance only.
     let own_plan = plan(chosen, name);
-    let others = all.iter().filter(|own| own_plan.is_none() || plan(own, name) != own_plan);
+    let others =
+        all.iter().filter(|measurement| own_plan.is_none() || plan(measurement, name) != own_plan);
     let compared: Vec<&Measured<'_>> = std::iter::once(chosen).chain(others).collect();
     let found = regret(1.0, &compared);
     let prefix = format!("{name}|");
-    let errors = chosen.trials.iter().flat_map(|seen| Q_ERRORS.members(seen));
-    let own = errors.filter(|(member, _)| member.starts_with(&prefix)).map(|(_, error)| error);
+    let errors = chosen.trials.iter().flat_map(|trial| Q_ERRORS.members(trial));
+    let error = errors.filter(|(member, _)| member.starts_with(&prefix)).map(|(_, error)| error);
     let (best, ratio, interval) = match found {
         Some(Regret { best, ratio, interval, .. }) => (Some(best), Some(ratio), interval),
         None => (None, None, None),
@@ -102,12 +106,12 @@ fn query(name: &str, all: &[Measured<'_>]) -> Option<QueryLoss> {
         best,
         ratio,
         interval,
-        q_error: own.reduce(f64::max),
+        q_error: error.reduce(f64::max),
     })
 }
 
 /// The plan of a query, of the first trial that has it.
-fn plan<'m>(own: &'m Measured<'_>, query: &str) -> Option<&'m str> {
-    let mut plans = own.trials.iter().flat_map(|seen| &seen.plans);
+fn plan<'m>(measurement: &'m Measured<'_>, query: &str) -> Option<&'m str> {
+    let mut plans = measurement.trials.iter().flat_map(|trial| &trial.plans);
     plans.find(|plan| plan.statement == query).map(|plan| plan.text.as_str())
 }

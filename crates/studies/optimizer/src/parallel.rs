@@ -46,11 +46,11 @@ pub enum ParallelPlans {
 pub(crate) fn parallelism(all: &[Measured<'_>], shares: &[f64]) -> Option<Parallelism> {
     let mut ratios: Vec<(f64, BTreeMap<u32, f64>)> = Vec::new();
     for share in shares {
-        let at = all.iter().filter(|own| own.selectivity.total_cmp(share).is_eq());
+        let at = all.iter().filter(|point| point.selectivity.total_cmp(share).is_eq());
         // Two serial plans take as long, whatever one of them is called.
-        let own: Vec<&Measured<'_>> = at.filter(|own| own.is_forced()).collect();
-        let parallel = best(&own, |name| name == PARALLEL);
-        let serial = best(&own, |name| name == SERIAL);
+        let forced_points: Vec<&Measured<'_>> = at.filter(|point| point.is_forced()).collect();
+        let parallel = best(&forced_points, |name| name == PARALLEL);
+        let serial = best(&forced_points, |name| name == SERIAL);
         let Some((parallel, serial)) = parallel.zip(serial) else { continue };
         ratios.push((*share, log_ratios(parallel, serial)));
     }
@@ -61,8 +61,8 @@ pub(crate) fn parallelism(all: &[Measured<'_>], shares: &[f64]) -> Option<Parall
         let logs = ratios.iter_mut().flat_map(|(_, logs)| logs.values_mut());
         logs.for_each(|log| *log = -*log);
     }
-    let mut trials = all.iter().flat_map(|own| &own.trials);
-    let rows = trials.find_map(|seen| TABLE_ROWS.read(seen));
+    let mut trials = all.iter().flat_map(|point| &point.trials);
+    let rows = trials.find_map(|trial| TABLE_ROWS.read(trial));
     Some(Parallelism {
         by_plan: all.iter().find_map(by_plan),
         is_from,
@@ -71,10 +71,10 @@ pub(crate) fn parallelism(all: &[Measured<'_>], shares: &[f64]) -> Option<Parall
     })
 }
 
-fn by_plan(own: &Measured<'_>) -> Option<ParallelPlans> {
-    let (seen, first) =
-        own.trials.iter().find_map(|seen| Some((seen, PARALLEL_FIRST.read(seen)? > 0.0)))?;
-    Some(match (first, PARALLEL_CHANGE.read(seen)) {
+fn by_plan(point: &Measured<'_>) -> Option<ParallelPlans> {
+    let (observations, first) =
+        point.trials.iter().find_map(|trial| Some((trial, PARALLEL_FIRST.read(trial)? > 0.0)))?;
+    Some(match (first, PARALLEL_CHANGE.read(observations)) {
         (false, Some(share)) => ParallelPlans::From { share },
         (true, Some(share)) => ParallelPlans::Below { share },
         (true, None) => ParallelPlans::Always,

@@ -99,11 +99,11 @@ pub fn prepare(
     let configuration = context.configuration;
     let mut asker = Asker::open(context, optimizer)?;
     let mut prepared = Prepared::default();
-    prepared.session.extend(optimizer.read_only.iter().map(|own| (*own).to_owned()));
+    prepared.session.extend(optimizer.read_only.iter().map(|statement| (*statement).to_owned()));
     match queries {
         Queries::Template(template) => {
-            let own = Varied { context, optimizer, template: &template };
-            own.prepare(&mut asker, &mut prepared)?;
+            let preparation = Varied { context, optimizer, template: &template };
+            preparation.prepare(&mut asker, &mut prepared)?;
         }
         Queries::Whole(whole) => {
             asker.run_all(optimizer.read_only, &[])?;
@@ -127,14 +127,14 @@ fn prepare_whole(
     whole: Vec<(String, String)>,
     into: &mut Prepared,
 ) -> Result<(), ProbeError> {
-    let session = alternative.map_or(&[][..], |own| own.session);
+    let session = alternative.map_or(&[][..], |alternative| alternative.session);
     asker.run_all(session, &[])?;
-    into.session.extend(session.iter().map(|own| (*own).to_owned()));
+    into.session.extend(session.iter().map(|session| (*session).to_owned()));
     let mut unforced = Vec::new();
     for (name, sql) in &whole {
         let plan = asker.plan(sql)?;
         let reading = Reading::find(&plan, "");
-        if alternative.is_some_and(|own| !is_kept_to(own, &reading)) {
+        if alternative.is_some_and(|alternative| !is_kept_to(alternative, &reading)) {
             unforced.push(name.as_str());
         }
         let estimated = plan.root.as_ref().and_then(|root| root.rows.estimated);
@@ -177,9 +177,10 @@ fn compare_estimates(
             }
         }
         let found = plan.as_ref().map(errors).unwrap_or_default();
-        into.facts.extend(found.iter().map(|own| {
-            let member = format!("{name}|{}|{}|{}", own.position, own.joins, own.operator);
-            Q_ERRORS.record(&member, own.q_error)
+        into.facts.extend(found.iter().map(|estimate| {
+            let member =
+                format!("{name}|{}|{}|{}", estimate.position, estimate.joins, estimate.operator);
+            Q_ERRORS.record(&member, estimate.q_error)
         }));
         if found.is_empty() {
             let detail = format!("q-errors of {name}: its plan has a limit or no counted rows");
@@ -187,9 +188,9 @@ fn compare_estimates(
         }
     }
     into.facts.push(COUNTED_QUERIES.record(f64::from(counted)));
-    let all = into.facts.iter().filter(|own| own.name.starts_with(Q_ERRORS.prefix()));
-    let worst = all.map(|own| own.value).reduce(f64::max);
-    into.responses.extend(worst.map(|own| Response::lower("q_error_max", "x", own)));
+    let all = into.facts.iter().filter(|fact| fact.name.starts_with(Q_ERRORS.prefix()));
+    let worst = all.map(|error| error.value).reduce(f64::max);
+    into.responses.extend(worst.map(|error| Response::lower("q_error_max", "x", error)));
     Ok(())
 }
 
@@ -205,7 +206,7 @@ impl Varied<'_> {
         let configuration = self.context.configuration;
         let mut first = Column::count(asker, &self.template.first)?;
         let second = self.template.second.as_ref();
-        let mut second = second.map(|own| Column::count(asker, own)).transpose()?;
+        let mut second = second.map(|dial| Column::count(asker, dial)).transpose()?;
         let mut values = Vec::new();
         let columns = std::iter::once(&mut first).chain(&mut second);
         let shares = shares(configuration, self.template);
@@ -233,10 +234,11 @@ impl Varied<'_> {
         } else {
             into.queries.push((QUERY.to_owned(), chosen));
             let hints = forcing::hints(asker, self.optimizer, configuration)?;
-            let unforced = hints.map_or(self.optimizer.unforced, |own| own.set.unforced);
-            into.facts.extend(unforced.iter().map(|own| UNFORCED.record(own, 1.0)));
+            let unforced = hints.map_or(self.optimizer.unforced, |hint| hint.set.unforced);
+            into.facts.extend(unforced.iter().map(|name| UNFORCED.record(name, 1.0)));
             let is_parallel = self.parallel_of(&reading.plan);
-            let fact = is_parallel.map(|own| CHOSEN_PARALLEL.record(f64::from(u8::from(own))));
+            let fact =
+                is_parallel.map(|parallel| CHOSEN_PARALLEL.record(f64::from(u8::from(parallel))));
             into.facts.extend(fact);
             match &mut second {
                 Some(second) => self.diagram(asker, [&mut first, second], into)?,
@@ -257,18 +259,18 @@ impl Varied<'_> {
         setting: &'static str,
         share: f64,
     ) -> Result<Bound, ProbeError> {
-        let wanted = share * column.rows as f64;
+        let expected = share * column.rows as f64;
         let position = match settings::dials(self.context.configuration) {
             // Between two values the truth says which is nearer.
-            Some(dials) => dials.truth().nearest(wanted.round() as u64),
-            None => wanted.round() as u64,
+            Some(dials) => dials.truth().nearest(expected.round() as u64),
+            None => expected.round() as u64,
         };
         let bound = column.bound(asker, position)?;
-        if wanted < 1.0 || !is_reached(bound.rows, wanted) {
+        if expected < 1.0 || !is_reached(bound.rows, expected) {
             return Err(ProbeError::study(PrepareError::Unreachable {
                 setting,
                 column: column.own.written.clone(),
-                wanted: wanted.round() as u64,
+                wanted: expected.round() as u64,
                 all: column.rows,
                 nearest: bound.rows,
             }));
@@ -302,8 +304,8 @@ impl Varied<'_> {
         let points = self.context.configuration.get(GRID);
         let found = diagram::explain(asker, self.template, columns, points)?;
         let axes = (1..).zip(self.template.varied());
-        let axes = axes.map(|(side, own)| {
-            let member = format!("{side}: {}", own.written);
+        let axes = axes.map(|(side, axis)| {
+            let member = format!("{side}: {}", axis.written);
             DIAGRAM_AXES.record(&member, f64::from(side))
         });
         into.facts.extend(axes);
@@ -348,9 +350,10 @@ impl Varied<'_> {
         let Forced { alternative, session, .. } = &forced;
         let names =
             [("index", index.as_deref().unwrap_or_default()), ("alias", column.alias.as_str())];
-        let [begin, hint] = [alternative.begin, alternative.hint].map(|own| filled(own, &names));
+        let [begin, hint] =
+            [alternative.begin, alternative.hint].map(|template| filled(template, &names));
         let sql = format!("{begin}{}{}", self.template.query(values, &hint), alternative.end);
-        session.iter().try_for_each(|own| asker.run(own).map(drop))?;
+        session.iter().try_for_each(|session| asker.run(session).map(drop))?;
         let reading = asker.reading(self.template, &sql)?;
         let is_forced = alternative.has(&reading.operator) && is_kept_to(alternative, &reading);
         into.facts.push(FORCED.record(f64::from(u8::from(is_forced))));
@@ -381,7 +384,7 @@ impl Varied<'_> {
             let share = column.share(change.rows as f64);
             into.facts.push(PLAN_CHANGES.record(&member, share));
             let estimated = change.estimated.map(|rows| column.share(rows));
-            into.facts.extend(estimated.map(|own| CHANGES_ESTIMATED.record(&member, own)));
+            into.facts.extend(estimated.map(|rows| CHANGES_ESTIMATED.record(&member, rows)));
         }
         if found.estimates > 1 {
             into.facts.push(REVERSALS.record(found.reversals as f64));
@@ -413,7 +416,7 @@ impl Varied<'_> {
     /// Returns whether a plan is parallel; `None` of an engine whose plans do not say so.
     fn parallel_of(&self, plan: &str) -> Option<bool> {
         let parallel = self.optimizer.alternative(PARALLEL);
-        let parallel = parallel.filter(|own| !own.needed.is_empty())?;
+        let parallel = parallel.filter(|parallel| !parallel.needed.is_empty())?;
         Some(parallel.is_needed(plan.split(" < ")))
     }
 
@@ -451,16 +454,17 @@ impl Varied<'_> {
         let change = found
             .changes
             .iter()
-            .find(|own| self.parallel_of(&own.to).is_some_and(|to| to != first));
-        let change = change.map(|own| PARALLEL_CHANGE.record(column.share(own.rows as f64)));
+            .find(|change| self.parallel_of(&change.to).is_some_and(|to| to != first));
+        let change = change.map(|change| PARALLEL_CHANGE.record(column.share(change.rows as f64)));
         std::iter::once(PARALLEL_FIRST.record(f64::from(u8::from(first)))).chain(change).collect()
     }
 
     /// The share of rows from which on a scan is chosen.
     fn to_scan(&self, found: &by_plan::Plans, column: &Column<'_>) -> Option<f64> {
-        let scan = self.optimizer.alternatives.iter().find(|own| own.is_scan)?;
-        let is_scan = |plan: &str| plan.split(" < ").any(|one| scan.has(one));
-        let change = found.changes.iter().find(|own| !is_scan(&own.from) && is_scan(&own.to))?;
+        let scan = self.optimizer.alternatives.iter().find(|alternative| alternative.is_scan)?;
+        let is_scan = |plan: &str| plan.split(" < ").any(|part| scan.has(part));
+        let change =
+            found.changes.iter().find(|change| !is_scan(&change.from) && is_scan(&change.to))?;
         Some(column.share(change.rows as f64))
     }
 
@@ -501,16 +505,17 @@ impl Varied<'_> {
             readings.push(asker.reading(self.template, sql)?);
         }
         into.responses.push(Response::lower("analyze_time", "ms", mean(&times_ms)));
-        let mut estimates: Vec<f64> = readings.iter().filter_map(|own| own.estimated).collect();
+        let mut estimates: Vec<f64> =
+            readings.iter().filter_map(|reading| reading.estimated).collect();
         estimates.sort_by(f64::total_cmp);
         for (member, share) in ANALYZED_MEMBERS {
             let rows = quantile(&estimates, share);
             into.facts.extend(rows.map(|rows| ANALYZED.record(member, rows)));
         }
-        let mut plans: Vec<&str> = readings.iter().map(|own| own.plan.as_str()).collect();
+        let mut plans: Vec<&str> = readings.iter().map(|reading| reading.plan.as_str()).collect();
         plans.sort_unstable();
         into.facts.extend(
-            plans.chunk_by(|one, other| one == other).map(|same| {
+            plans.chunk_by(|plan, other| plan == other).map(|same| {
                 ANALYZED_PLANS.record(same[0], same.len() as f64 / readings.len() as f64)
             }),
         );

@@ -85,7 +85,7 @@ impl Probe for OptimizerProbe {
             session: prepared.session.clone(),
             ..LoadPlan::from_context(context, RUNS)
         };
-        let mut seen = drive(context, &plan, &|_| {
+        let mut drive = drive(context, &plan, &|_| {
             Box::new(Runs {
                 queries: &prepared.queries,
                 cancelled: &cancelled,
@@ -96,42 +96,46 @@ impl Probe for OptimizerProbe {
                 is_measured: false,
             })
         })?;
-        let time_ms = query_ms(&seen);
-        seen.responses.extend(time_ms.map(|ms| Response::lower("query_time", "ms", ms)));
+        let time_ms = query_ms(&drive);
+        drive.responses.extend(time_ms.map(|ms| Response::lower("query_time", "ms", ms)));
         if !configuration.get(FILES).is_empty() {
-            let times = query_times(&seen, &prepared.queries, time_ms);
-            seen.facts.extend(times);
+            let times = query_times(&drive, &prepared.queries, time_ms);
+            drive.facts.extend(times);
         }
-        seen.facts.extend(prepared.facts);
-        seen.facts.push(CANCELLED.record(cancelled.load(Ordering::Relaxed) as f64));
-        seen.responses.extend(prepared.responses);
-        seen.plans.extend(prepared.plans);
-        seen.warnings.extend(prepared.warnings);
-        Ok(seen)
+        drive.facts.extend(prepared.facts);
+        drive.facts.push(CANCELLED.record(cancelled.load(Ordering::Relaxed) as f64));
+        drive.responses.extend(prepared.responses);
+        drive.plans.extend(prepared.plans);
+        drive.warnings.extend(prepared.warnings);
+        Ok(drive)
     }
 }
 
 /// Mean time of an execution in ms; `None` if there was none.
-fn query_ms(seen: &Observations) -> Option<f64> {
-    let own = seen.latencies.iter().filter(|own| own.name.starts_with("query"));
-    let sums = own.map(|own| {
-        let count = own.histogram.len() as f64;
-        (count, count * own.histogram.min_mean_max_ns().1)
+fn query_ms(observations: &Observations) -> Option<f64> {
+    let latencies =
+        observations.latencies.iter().filter(|latency| latency.name.starts_with("query"));
+    let sums = latencies.map(|latency| {
+        let count = latency.histogram.len() as f64;
+        (count, count * latency.histogram.min_mean_max_ns().1)
     });
-    let (count, sum_ns) = sums.fold((0.0, 0.0), |all, own| (all.0 + own.0, all.1 + own.1));
+    let (count, sum_ns) = sums.fold((0.0, 0.0), |all, sum| (all.0 + sum.0, all.1 + sum.1));
     (count > 0.0).then(|| sum_ns / count / 1e6)
 }
 
 /// The mean time of each query; with a single one, that of all executions.
 fn query_times(
-    seen: &Observations,
+    observations: &Observations,
     queries: &[(String, String)],
     all_ms: Option<f64>,
 ) -> Vec<Fact> {
     let found = queries.iter().filter_map(|(name, _)| {
         let ms = if queries.len() > 1 {
-            let own = seen.latencies.iter().find(|own| own.name == format!("query: {name}"))?;
-            own.histogram.min_mean_max_ns().1 / 1e6
+            let latency = observations
+                .latencies
+                .iter()
+                .find(|latency| latency.name == format!("query: {name}"))?;
+            latency.histogram.min_mean_max_ns().1 / 1e6
         } else {
             all_ms?
         };

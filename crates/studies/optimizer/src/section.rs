@@ -10,7 +10,10 @@ use report::{Cell, Columns, Section, number};
 
 /// A section for each crossover.
 pub fn crossovers(_: &Summary, all: &[Crossover]) -> Vec<Section> {
-    all.iter().filter(|own| own.by_plan.is_some() || own.levels.len() > 1).map(crossover).collect()
+    all.iter()
+        .filter(|figures| figures.by_plan.is_some() || figures.levels.len() > 1)
+        .map(crossover)
+        .collect()
 }
 
 pub fn heading(title: &str, group: &str) -> Section {
@@ -23,57 +26,57 @@ struct Row<'a> {
     time: &'a Time,
 }
 
-fn crossover(own: &Crossover) -> Section {
-    let mut section = heading("Crossover of plans", &own.group);
-    if let Some(plans) = &own.by_plan {
+fn crossover(crossover: &Crossover) -> Section {
+    let mut section = heading("Crossover of plans", &crossover.group);
+    if let Some(plans) = &crossover.by_plan {
         section.line(format!("Plan at the smallest selectivity: {}.", plans.first));
         if plans.changes.is_empty() {
             section.line("The plan is the same at every selectivity.");
         } else {
             let mut table = Columns::for_rows(&plans.changes);
-            table.name("change of the plan", |own| own.plans.clone());
-            table.right("at share of rows", |own| percent(own.share));
-            table.right("as estimated", |own| own.estimated.map(percent));
+            table.name("change of the plan", |table| table.plans.clone());
+            table.right("at share of rows", |table| percent(table.share));
+            table.right("as estimated", |table| table.estimated.map(percent));
             section.table(table);
         }
         if !plans.formulas.is_empty() {
             section.line("Change to a scan by the documented cost formulas and by the plans:");
             let mut table = Columns::for_rows(&plans.formulas);
-            table.name("cost constant", |own| own.constant.clone());
-            table.right("predicted", |own| own.predicted.map(percent));
-            table.right("by plan", |own| own.by_plans.map(percent));
+            table.name("cost constant", |table| table.constant.clone());
+            table.right("predicted", |table| table.predicted.map(percent));
+            table.right("by plan", |table| table.by_plans.map(percent));
             section.table(table);
         }
     }
-    if let Some(parallel) = &own.parallelism {
+    if let Some(parallel) = &crossover.parallelism {
         section.line(format!("The plan is {}.", parallelism(parallel)));
     }
-    if own.parallelism.is_none() || own.by_time != ByTime::Unknown {
-        section.line(format!("Crossover by time: {}.", by_time(&own.by_time)));
+    if crossover.parallelism.is_none() || crossover.by_time != ByTime::Unknown {
+        section.line(format!("Crossover by time: {}.", by_time(&crossover.by_time)));
     }
-    let rows: Vec<Row<'_>> = own
+    let rows: Vec<Row<'_>> = crossover
         .levels
         .iter()
         .flat_map(|level| level.times.iter().map(move |time| Row { level, time }))
         .collect();
     let mut table = Columns::for_rows(&rows);
-    table.name("share of rows", |own| percent(own.level.selectivity));
-    table.left("plan", |own| own.time.alternative.clone());
-    table.left("time ms", |own| Cell::estimate_without_unit(&own.time.ms));
-    if rows.iter().any(|own| own.time.is_bound || !own.time.is_forced) {
-        table.left("remark", |own| remark(own.time));
+    table.name("share of rows", |table| percent(table.level.selectivity));
+    table.left("plan", |table| table.time.alternative.clone());
+    table.left("time ms", |table| Cell::estimate_without_unit(&table.time.ms));
+    if rows.iter().any(|row| row.time.is_bound || !row.time.is_forced) {
+        table.left("remark", |table| remark(table.time));
     }
     section.table(table);
-    if rows.iter().any(|own| own.time.is_bound) {
+    if rows.iter().any(|row| row.time.is_bound) {
         section.note(
             "Times with cancelled queries are lower bounds: they count with the time until \
              workload.query_limit. The crossover is then a bound too.",
         );
     }
-    if !own.forced_by.is_empty() {
-        section.note(format!("Alternatives were forced by {}.", own.forced_by.join(" and ")));
+    if !crossover.forced_by.is_empty() {
+        section.note(format!("Alternatives were forced by {}.", crossover.forced_by.join(" and ")));
     }
-    for sentence in own.by_plan.iter().flat_map(|plans| &plans.unforced) {
+    for sentence in crossover.by_plan.iter().flat_map(|plans| &plans.unforced) {
         section.note(sentence.clone());
     }
     section.note(
@@ -99,17 +102,17 @@ pub fn estimates(_: &Summary, all: &[EstimateFigures]) -> Vec<Section> {
 /// A table of the errors of joins by the dial of their correlation, one row each configuration.
 fn across_joins(all: &[EstimateFigures]) -> Option<Section> {
     let known: Vec<(&EstimateFigures, f64)> =
-        all.iter().filter_map(|own| Some((own, own.join_factor?))).collect();
+        all.iter().filter_map(|figures| Some((figures, figures.join_factor?))).collect();
     if known.is_empty() {
         return None;
     }
     let mut section = Section::new("Correlation across joins");
     let mut table = Columns::for_rows(&known);
-    table.name("configuration", |(own, _)| label(&own.configuration).to_owned());
+    table.name("configuration", |(figures, _)| label(&figures.configuration).to_owned());
     table.right("rows / independent", |(_, factor)| number::figure(*factor));
-    table.right("q-error of joins", |(own, _)| {
-        let joins = own.joins.iter().filter(|own| own.joins > 0);
-        joins.map(|own| own.largest).reduce(f64::max).map(number::figure)
+    table.right("q-error of joins", |(level, _)| {
+        let joins = level.joins.iter().filter(|join| join.joins > 0);
+        joins.map(|join| join.largest).reduce(f64::max).map(number::figure)
     });
     section.table(table);
     section.note(
@@ -124,7 +127,7 @@ fn across_joins(all: &[EstimateFigures]) -> Option<Section> {
 fn samples(all: &[EstimateFigures]) -> Option<Section> {
     let analyzed: Vec<(&str, &AnalyzedEstimates)> = all
         .iter()
-        .filter_map(|own| Some((label(&own.configuration), own.analyzed.as_ref()?)))
+        .filter_map(|figures| Some((label(&figures.configuration), figures.analyzed.as_ref()?)))
         .collect();
     if analyzed.is_empty() {
         return None;
@@ -132,12 +135,12 @@ fn samples(all: &[EstimateFigures]) -> Option<Section> {
     let mut section = Section::new("Estimates after gathering statistics");
     let mut table = Columns::for_rows(&analyzed);
     table.name("configuration", |(label, _)| (*label).to_owned());
-    table.right("smallest", |(_, own)| number::grouped(own.least));
-    table.right("25 %", |(_, own)| number::grouped(own.quarter)).optional = 1;
-    table.right("median", |(_, own)| number::grouped(own.median));
-    table.right("75 %", |(_, own)| number::grouped(own.three_quarters)).optional = 1;
-    table.right("largest", |(_, own)| number::grouped(own.most));
-    table.right("counted", |(_, own)| own.counted.map(number::grouped));
+    table.right("smallest", |(_, figures)| number::grouped(figures.least));
+    table.right("25 %", |(_, figures)| number::grouped(figures.quarter)).optional = 1;
+    table.right("median", |(_, figures)| number::grouped(figures.median));
+    table.right("75 %", |(_, figures)| number::grouped(figures.three_quarters)).optional = 1;
+    table.right("largest", |(_, figures)| number::grouped(figures.most));
+    table.right("counted", |(_, figures)| figures.counted.map(number::grouped));
     section.table(table);
     section.note(
         "Estimated rows of the varied table after each gathering: smallest and largest of all, \
@@ -151,28 +154,28 @@ pub fn losses(_: &Summary, all: &[Losses]) -> Vec<Section> {
     all.iter().map(loss).collect()
 }
 
-fn loss(own: &Losses) -> Section {
-    let mut section = heading("Choices of plans by query", &own.group);
-    let mut table = Columns::for_rows(&own.queries);
-    table.name("query", |own| own.query.clone());
-    table.left("time of the choice ms", |own| Cell::estimate_without_unit(&own.chosen));
-    if own.queries.iter().any(|own| own.best.is_some()) {
-        table.left("best alternative", |own| own.best.clone());
-        table.left("choice / best", |own| {
-            let ends = own.interval.map_or_else(String::new, |ends| {
+fn loss(losses: &Losses) -> Section {
+    let mut section = heading("Choices of plans by query", &losses.group);
+    let mut table = Columns::for_rows(&losses.queries);
+    table.name("query", |table| table.query.clone());
+    table.left("time of the choice ms", |table| Cell::estimate_without_unit(&table.chosen));
+    if losses.queries.iter().any(|query| query.best.is_some()) {
+        table.left("best alternative", |table| table.best.clone());
+        table.left("choice / best", |table| {
+            let ends = table.interval.map_or_else(String::new, |ends| {
                 format!(" [{}, {}]", number::fixed(ends.low, 2), number::fixed(ends.high, 2))
             });
-            own.ratio.map(|ratio| format!("{}x{ends}", number::fixed(ratio, 2)))
+            table.ratio.map(|ratio| format!("{}x{ends}", number::fixed(ratio, 2)))
         });
     }
-    if own.queries.iter().any(|own| own.q_error.is_some()) {
-        table.right("largest q-error", |own| own.q_error.map(number::figure));
+    if losses.queries.iter().any(|query| query.q_error.is_some()) {
+        table.right("largest q-error", |table| table.q_error.map(number::figure));
     }
     section.table(table);
-    if own.is_bound {
+    if losses.is_bound {
         section.note("Some queries were cancelled at workload.query_limit: times may be too low.");
     }
-    if own.queries.iter().any(|own| own.best.is_some()) {
+    if losses.queries.iter().any(|query| query.best.is_some()) {
         section.note(
             "Above 1x the choice takes longer than the best alternative with another plan. \
              Intervals are over blocks and not adjusted for the number of queries.",
@@ -181,41 +184,41 @@ fn loss(own: &Losses) -> Section {
     section
 }
 
-fn estimate(own: &EstimateFigures) -> Section {
-    let mut section = heading("Errors of estimates", label(&own.configuration));
-    if !own.joins.is_empty() {
-        let mut table = Columns::for_rows(&own.joins);
-        table.right("joins", |own| number::count(own.joins as u64));
-        table.right("operators", |own| number::count(own.operators as u64));
-        table.right("q-error, median", |own| number::figure(own.median));
-        table.right("largest", |own| number::figure(own.largest));
+fn estimate(estimate_figures: &EstimateFigures) -> Section {
+    let mut section = heading("Errors of estimates", label(&estimate_figures.configuration));
+    if !estimate_figures.joins.is_empty() {
+        let mut table = Columns::for_rows(&estimate_figures.joins);
+        table.right("joins", |table| number::count(table.joins as u64));
+        table.right("operators", |table| number::count(table.operators as u64));
+        table.right("q-error, median", |table| number::figure(table.median));
+        table.right("largest", |table| number::figure(table.largest));
         section.table(table);
     }
-    if !own.operators.is_empty() {
+    if !estimate_figures.operators.is_empty() {
         section.line("Operators with the largest errors:");
-        let mut table = Columns::for_rows(&own.operators);
-        table.name("query", |own| own.query.clone());
-        table.left("operator", |own| own.operator.clone());
-        table.right("joins", |own| number::count(own.joins as u64));
-        table.right("q-error", |own| number::figure(own.q_error));
+        let mut table = Columns::for_rows(&estimate_figures.operators);
+        table.name("query", |table| table.query.clone());
+        table.left("operator", |table| table.operator.clone());
+        table.right("joins", |table| number::count(table.joins as u64));
+        table.right("q-error", |table| number::figure(table.q_error));
         section.table(table);
     }
-    if !own.plans.is_empty() {
-        let mut table = Columns::for_rows(&own.plans);
-        table.name("plan after gathering statistics", |own| own.plan.clone());
-        table.right("share", |own| format!("{} %", number::figure(100.0 * own.share)));
+    if !estimate_figures.plans.is_empty() {
+        let mut table = Columns::for_rows(&estimate_figures.plans);
+        table.name("plan after gathering statistics", |table| table.plan.clone());
+        table.right("share", |table| format!("{} %", number::figure(100.0 * table.share)));
         section.table(table);
     }
-    if !own.appended.is_empty() {
+    if !estimate_figures.appended.is_empty() {
         section.line("Values that only rows have which were appended after the statistics:");
-        let mut table = Columns::for_rows(&own.appended);
-        table.name("column", |own| own.column.clone());
-        table.right("estimated rows", |own| number::grouped(own.estimated));
-        table.right("appended", |own| number::grouped(own.rows));
-        table.right("q-error", |own| number::figure(own.q_error));
+        let mut table = Columns::for_rows(&estimate_figures.appended);
+        table.name("column", |table| table.column.clone());
+        table.right("estimated rows", |table| number::grouped(table.estimated));
+        table.right("appended", |table| number::grouped(table.rows));
+        table.right("q-error", |table| number::figure(table.q_error));
         section.table(table);
     }
-    if let Some(reversed) = &own.reversals {
+    if let Some(reversed) = &estimate_figures.reversals {
         section.line(format!(
             "A less restrictive predicate was estimated smaller at {} of {} points.",
             reversed.reversals, reversed.points

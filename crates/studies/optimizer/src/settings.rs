@@ -17,9 +17,9 @@ choice! {
     pub enum Data {
         /// A table whose columns depend on each other as the dials say.
         Dials = "dials",
-        /// Those of TPC-H, whose columns are nearly independent.
+        /// Tables of TPC-H, whose columns are nearly independent.
         Tpch = "tpch",
-        /// Those of TPC-DS.
+        /// Tables of TPC-DS.
         Tpcds = "tpcds",
         /// Your tables, by target.setup or already in the database.
         Own = "own",
@@ -206,7 +206,7 @@ pub fn objections(configuration: &Configuration, target: &Target) -> Vec<Invalid
                 invalid.push(Invalid::new(QUERY.path(), message));
             }
             let alternative = optimizer.alternative(&configuration.get(ALTERNATIVE));
-            if alternative.is_some_and(|own| !own.is_of_session()) {
+            if alternative.is_some_and(|alternative| !alternative.is_of_session()) {
                 let message = "this alternative is a hint in workload.query; remove it";
                 invalid.push(Invalid::new(ALTERNATIVE.path(), message));
             }
@@ -258,8 +258,7 @@ fn no_parallel_size(configuration: &Configuration, optimizer: &Optimizer) -> Opt
     if !configuration.get(PARALLEL_SIZE) {
         return None;
     }
-    let is_query =
-        matches!(queries(configuration), Ok(Queries::Template(own)) if own.second.is_none());
+    let is_query = matches!(queries(configuration), Ok(Queries::Template(template)) if template.second.is_none());
     let message = if optimizer.prefix.is_none() {
         "this engine cannot explain queries on copies of a table that it then rolls back; remove \
          it, and give sizes by workload.rows"
@@ -313,7 +312,8 @@ fn unknown_alternative(configuration: &Configuration, optimizer: &Optimizer) -> 
     if name == CHOSEN || optimizer.alternative(&name).is_some() {
         return None;
     }
-    let known: Vec<&str> = optimizer.alternatives.iter().map(|own| own.name).collect();
+    let known: Vec<&str> =
+        optimizer.alternatives.iter().map(|alternative| alternative.name).collect();
     let message = format!(
         "this engine cannot be made to use {name:?}; expected one of {CHOSEN}, {}",
         known.join(", ")
@@ -359,6 +359,6 @@ fn unreachable(configuration: &Configuration, template: &Template) -> Vec<Invali
 }
 
 /// Returns whether a number of selected rows is as near to what was asked for as it must be.
-pub fn is_reached(selected: u64, wanted: f64) -> bool {
-    (selected as f64 - wanted).abs() <= SHARE_ERROR_MAX * wanted
+pub fn is_reached(selected: u64, target: f64) -> bool {
+    (selected as f64 - target).abs() <= SHARE_ERROR_MAX * target
 }

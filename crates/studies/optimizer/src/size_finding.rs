@@ -6,9 +6,9 @@ use analysis::{Finding, FindingKind};
 use observations::number;
 
 /// The size by plan: `parallel from 43,000 rows on`.
-fn by_plan(own: Option<SizeByPlan>) -> String {
+fn by_plan(size_by_plan: Option<SizeByPlan>) -> String {
     let rows = number::grouped;
-    match own {
+    match size_by_plan {
         Some(SizeByPlan::From { rows: from }) => format!("parallel from {} rows on", rows(from)),
         Some(SizeByPlan::Between { serial, parallel }) => {
             format!("serial at {} rows and parallel at {}", rows(serial), rows(parallel))
@@ -22,8 +22,8 @@ fn by_plan(own: Option<SizeByPlan>) -> String {
 }
 
 /// The size by time with its interval: `from 180,000 rows [120,000, 260,000] on`.
-fn by_time(own: &SizeByTime) -> String {
-    match own {
+fn by_time(size_by_time: &SizeByTime) -> String {
+    match size_by_time {
         SizeByTime::At { rows, interval: ends, .. } => {
             let ends = interval(*ends, number::grouped);
             format!("it should be from {} rows{ends} on", number::grouped(*rows))
@@ -38,25 +38,34 @@ fn by_time(own: &SizeByTime) -> String {
 }
 
 /// Both sizes, in a sentence without its end.
-pub fn sentence(own: &ParallelSizes) -> String {
-    let with = if own.group.is_empty() { String::new() } else { format!(" ({})", own.group) };
-    format!("The plan{with} is {}; by time {}", by_plan(own.by_plan), by_time(&own.by_time))
+pub fn sentence(parallel_sizes: &ParallelSizes) -> String {
+    let with = if parallel_sizes.group.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", parallel_sizes.group)
+    };
+    format!(
+        "The plan{with} is {}; by time {}",
+        by_plan(parallel_sizes.by_plan),
+        by_time(&parallel_sizes.by_time)
+    )
 }
 
 /// The sentence of the sizes of a group, with the cost of the choice.
-pub fn finding(own: &ParallelSizes) -> Finding {
-    let worst = own.worst.as_ref().filter(|worst| is_costly(worst.ratio, worst.interval));
+pub fn finding(parallel_sizes: &ParallelSizes) -> Finding {
+    let worst =
+        parallel_sizes.worst.as_ref().filter(|worst| is_costly(worst.ratio, worst.interval));
     let cost = worst.map_or_else(String::new, |worst| {
         let at = format!("{} rows", number::grouped(worst.rows));
         cost(worst.ratio, worst.interval, &at, &worst.best)
     });
-    let blocks = match &own.by_time {
+    let blocks = match &parallel_sizes.by_time {
         SizeByTime::At { blocks, .. } => format!("size by time: interval over {blocks} blocks"),
         _ => "both plans timed at each size".to_owned(),
     };
     let levels = worst.map_or_else(String::new, |worst| {
         format!("; largest of {} sizes, not adjusted for that", worst.levels)
     });
-    let text = format!("{}{cost}.", sentence(own));
+    let text = format!("{}{cost}.", sentence(parallel_sizes));
     Finding::new(FindingKind::Plan, text, format!("{blocks}{levels}"))
 }

@@ -12,24 +12,24 @@ pub fn sections(_: &Summary, all: &[ParallelSizes]) -> Vec<Section> {
     all.iter().map(section).collect()
 }
 
-fn section(own: &ParallelSizes) -> Section {
-    let mut section = heading("Parallel plans by size", &own.group);
-    section.line(format!("{}.", sentence(own)));
-    let mut table = Columns::for_rows(&own.levels);
-    table.right("rows", |own| number::count(own.rows as u64));
-    table.left("serial ms", |own| own.serial.as_ref().map(Cell::estimate_without_unit));
-    table.left("parallel ms", |own| own.parallel.as_ref().map(Cell::estimate_without_unit));
-    table.left("parallel / serial", |own| {
-        let ends = interval(own.interval, |end| number::fixed(end, 2));
-        own.ratio.map(|ratio| format!("{}x{ends}", number::fixed(ratio, 2)))
+fn section(parallel_sizes: &ParallelSizes) -> Section {
+    let mut section = heading("Parallel plans by size", &parallel_sizes.group);
+    section.line(format!("{}.", sentence(parallel_sizes)));
+    let mut table = Columns::for_rows(&parallel_sizes.levels);
+    table.right("rows", |table| number::count(table.rows as u64));
+    table.left("serial ms", |table| table.serial.as_ref().map(Cell::estimate_without_unit));
+    table.left("parallel ms", |table| table.parallel.as_ref().map(Cell::estimate_without_unit));
+    table.left("parallel / serial", |table| {
+        let ends = interval(table.interval, |end| number::fixed(end, 2));
+        table.ratio.map(|ratio| format!("{}x{ends}", number::fixed(ratio, 2)))
     });
-    if own.levels.iter().any(|own| own.chosen_parallel.is_some()) {
-        table.left("choice", |own| {
-            own.chosen_parallel.map(|own| if own { "parallel" } else { "serial" })
+    if parallel_sizes.levels.iter().any(|level| level.chosen_parallel.is_some()) {
+        table.left("choice", |table| {
+            table.chosen_parallel.map(|is_parallel| if is_parallel { "parallel" } else { "serial" })
         });
     }
     section.table(table);
-    if matches!(own.by_plan, Some(SizeByPlan::From { .. })) {
+    if matches!(parallel_sizes.by_plan, Some(SizeByPlan::From { .. })) {
         section.note(
             "The size by plan was found on copies of the first rows of the table, without \
              executing the query.",

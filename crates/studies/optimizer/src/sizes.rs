@@ -45,12 +45,12 @@ pub enum SizeByPlan {
     },
     /// Parallel at the smallest size already.
     Always {
-        /// Its rows.
+        /// The rows.
         rows: f64,
     },
     /// Serial at the largest size still.
     Never {
-        /// Its rows.
+        /// The rows.
         rows: f64,
     },
 }
@@ -70,12 +70,12 @@ pub enum SizeByTime {
     },
     /// At the smallest size already, in some blocks or all.
     Below {
-        /// Its rows.
+        /// The rows.
         rows: f64,
     },
     /// Not at the largest size, in some blocks or all.
     Above {
-        /// Its rows.
+        /// The rows.
         rows: f64,
     },
 }
@@ -83,7 +83,7 @@ pub enum SizeByTime {
 /// A size of the table.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SizeLevel {
-    /// Its rows.
+    /// The rows.
     pub rows: f64,
     /// Mean time of an execution by the serial plan, ms.
     pub serial: Option<Estimate>,
@@ -125,8 +125,9 @@ pub fn sizes(summary: &Summary) -> Vec<ParallelSizes> {
     let groups =
         settings::groups(summary.recording, OptimizerProbe.name(), |path| axes.contains(&path));
     let found = groups.into_iter().filter_map(|group| {
-        let own = group.configurations.iter();
-        let all: Vec<Measured<'_>> = own.filter_map(|own| measured(summary, *own)).collect();
+        let configurations = group.configurations.iter();
+        let all: Vec<Measured<'_>> =
+            configurations.filter_map(|configuration| measured(summary, *configuration)).collect();
         of_group(group.label, &all)
     });
     found.collect()
@@ -134,10 +135,10 @@ pub fn sizes(summary: &Summary) -> Vec<ParallelSizes> {
 
 fn of_group(group: String, all: &[Measured<'_>]) -> Option<ParallelSizes> {
     let mut by_rows: BTreeMap<u64, Vec<&Measured<'_>>> = BTreeMap::new();
-    for own in all {
-        let rows = own.trials.iter().find_map(|seen| TABLE_ROWS.read(seen));
+    for point in all {
+        let rows = point.trials.iter().find_map(|trial| TABLE_ROWS.read(trial));
         if let Some(rows) = rows {
-            by_rows.entry(rows as u64).or_default().push(own);
+            by_rows.entry(rows as u64).or_default().push(point);
         }
     }
     let sizes: Vec<AtSize<'_, '_>> =
@@ -155,13 +156,13 @@ fn of_group(group: String, all: &[Measured<'_>]) -> Option<ParallelSizes> {
     };
     let regrets: Vec<SizeRegret> = sizes.iter().filter_map(AtSize::regret).collect();
     let levels = regrets.len();
-    let worst = regrets.into_iter().max_by(|one, other| one.ratio.total_cmp(&other.ratio));
+    let worst = regrets.into_iter().max_by(|first, other| first.ratio.total_cmp(&other.ratio));
     Some(ParallelSizes {
         group,
         by_plan: by_plan(&sizes),
         by_time,
         levels: sizes.iter().map(AtSize::level).collect(),
-        worst: worst.map(|own| SizeRegret { levels, ..own }),
+        worst: worst.map(|regret| SizeRegret { levels, ..regret }),
     })
 }
 
@@ -169,9 +170,9 @@ impl<'m, 'a> AtSize<'m, 'a> {
     /// An alternative, if the engine used it. Two serial plans take as long, whatever one of them
     /// is called.
     fn forced(&self, name: &str) -> Option<&'m Measured<'a>> {
-        let own: Vec<&Measured<'_>> =
-            self.all.iter().filter(|own| own.is_forced()).copied().collect();
-        best(&own, |own| own == name)
+        let forced_points: Vec<&Measured<'_>> =
+            self.all.iter().filter(|point| point.is_forced()).copied().collect();
+        best(&forced_points, |measurement| measurement == name)
     }
 
     /// The logarithm of the time of a parallel plan over that of a serial one, by block.
@@ -182,8 +183,8 @@ impl<'m, 'a> AtSize<'m, 'a> {
 
     /// A fact of the trials of the optimizer's choice.
     fn of_choice(&self, fact: observations::FactName) -> Option<f64> {
-        let chosen = self.all.iter().filter(|own| own.alternative == CHOSEN);
-        chosen.flat_map(|own| &own.trials).find_map(|seen| fact.read(seen))
+        let chosen = self.all.iter().filter(|point| point.alternative == CHOSEN);
+        chosen.flat_map(|point| &point.trials).find_map(|trial| fact.read(trial))
     }
 
     fn is_chosen_parallel(&self) -> Option<bool> {
@@ -201,15 +202,15 @@ impl<'m, 'a> AtSize<'m, 'a> {
             rows: self.rows,
             serial: time(SERIAL),
             parallel: time(PARALLEL),
-            ratio: ratio.as_ref().map(|own| own.ratio),
-            interval: ratio.and_then(|own| own.interval),
+            ratio: ratio.as_ref().map(|ratio| ratio.ratio),
+            interval: ratio.and_then(|ratio| ratio.interval),
             chosen_parallel: self.is_chosen_parallel(),
         }
     }
 
     fn regret(&self) -> Option<SizeRegret> {
-        let own = regret(1.0, &self.all)?;
-        let (best, ratio, interval) = (own.best, own.ratio, own.interval);
+        let regret = regret(1.0, &self.all)?;
+        let (best, ratio, interval) = (regret.best, regret.ratio, regret.interval);
         Some(SizeRegret { rows: self.rows, best, ratio, interval, levels: 1 })
     }
 }

@@ -19,8 +19,8 @@ pub fn percent(share: f64) -> String {
 }
 
 /// The share by time with its interval in percent: `4.1 % [3.3, 5.0]`.
-pub fn by_time(own: &ByTime) -> String {
-    match own {
+pub fn by_time(time: &ByTime) -> String {
+    match time {
         ByTime::At { share, interval: ends, .. } => {
             let ends = interval(*ends, |end| number::figure(100.0 * end));
             format!("{}{ends}", percent(*share))
@@ -44,14 +44,14 @@ fn findings(summary: &Summary) -> Vec<Finding> {
 }
 
 /// The sentence of the queries of a folder, if the optimizer loses at one.
-fn of_queries(own: &Losses) -> Option<Finding> {
-    let is_lost = |own: &&QueryLoss| {
-        own.ratio.is_some_and(|ratio| ratio >= REGRET_MIN)
-            && own.interval.is_some_and(|ends| ends.low > 1.0)
+fn of_queries(losses: &Losses) -> Option<Finding> {
+    let is_lost = |query_loss: &&QueryLoss| {
+        query_loss.ratio.is_some_and(|ratio| ratio >= REGRET_MIN)
+            && query_loss.interval.is_some_and(|ends| ends.low > 1.0)
     };
-    let worst = own.queries.iter().find(is_lost)?;
-    let with = if own.group.is_empty() { String::new() } else { format!(" ({})", own.group) };
-    let (count, all) = (own.queries.iter().filter(is_lost).count(), own.queries.len());
+    let worst = losses.queries.iter().find(is_lost)?;
+    let with = if losses.group.is_empty() { String::new() } else { format!(" ({})", losses.group) };
+    let (count, all) = (losses.queries.iter().filter(is_lost).count(), losses.queries.len());
     let ends = interval(worst.interval, |end| number::fixed(end, 2));
     Some(Finding::new(
         FindingKind::Plan,
@@ -67,21 +67,25 @@ fn of_queries(own: &Losses) -> Option<Finding> {
 }
 
 /// The sentence of a plan diagram.
-fn of_diagram(own: &PlanDiagram) -> Finding {
-    let with = if own.group.is_empty() { String::new() } else { format!(" ({})", own.group) };
-    let plans = plural(own.plans.len(), "plan");
-    let reduced = own.reduced_plans.map_or_else(String::new, |count| {
-        let increase = number::figure(100.0 * own.increase_max);
+fn of_diagram(diagram: &PlanDiagram) -> Finding {
+    let with =
+        if diagram.group.is_empty() { String::new() } else { format!(" ({})", diagram.group) };
+    let plans = plural(diagram.plans.len(), "plan");
+    let reduced = diagram.reduced_plans.map_or_else(String::new, |count| {
+        let increase = number::figure(100.0 * diagram.increase_max);
         format!("; with at most {increase} % more cost {count} suffice")
     });
-    let worst = own.worst().filter(|worst| worst.is_costly());
+    let worst = diagram.worst().filter(|worst| worst.is_costly());
     let cost = worst.map_or_else(String::new, |worst| {
         let at = format!("{} and {}", percent(worst.first), percent(worst.second));
         cost(worst.ratio, worst.interval, &at, &worst.best)
     });
-    let points = number::count((own.columns.len() * own.rows.len()) as u64);
+    let points = number::count((diagram.columns.len() * diagram.rows.len()) as u64);
     let levels = worst.map_or_else(String::new, |_| {
-        format!("; largest of {} pairs of selectivities, not adjusted for that", own.regrets.len())
+        format!(
+            "; largest of {} pairs of selectivities, not adjusted for that",
+            diagram.regrets.len()
+        )
     });
     Finding::new(
         FindingKind::Plan,
@@ -92,20 +96,21 @@ fn of_diagram(own: &PlanDiagram) -> Finding {
 
 /// Where the plan turns parallel, and where it pays: `parallel from 12 % of the rows (24,000) on;
 /// by time parallelism pays from 3.1 % [2.8, 3.5] on`.
-pub fn parallelism(own: &Parallelism) -> String {
+pub fn parallelism(parallelism: &Parallelism) -> String {
     let share = |share: f64| {
-        let rows = own.rows.map(|rows| format!(" ({})", number::count((share * rows) as u64)));
+        let rows =
+            parallelism.rows.map(|rows| format!(" ({})", number::count((share * rows) as u64)));
         format!("{} of the rows{}", percent(share), rows.unwrap_or_default())
     };
-    let plan = match own.by_plan {
+    let plan = match parallelism.by_plan {
         Some(ParallelPlans::From { share: from }) => format!("parallel from {} on", share(from)),
         Some(ParallelPlans::Below { share: end }) => format!("parallel below {}", share(end)),
         Some(ParallelPlans::Always) => "parallel at every selectivity".to_owned(),
         Some(ParallelPlans::Never) => "serial at every selectivity".to_owned(),
         None => "not known as parallel or serial before it runs".to_owned(),
     };
-    let ends = by_time(&own.by_time);
-    let time = match (&own.by_time, own.is_from) {
+    let ends = by_time(&parallelism.by_time);
+    let time = match (&parallelism.by_time, parallelism.is_from) {
         (ByTime::Unknown, _) => return plan,
         (ByTime::Above { share }, true) => {
             return format!("{plan}; by time parallelism does not pay up to {}", percent(*share));
@@ -116,10 +121,11 @@ pub fn parallelism(own: &Parallelism) -> String {
     format!("{plan}; by time parallelism pays {time}")
 }
 
-fn finding(own: &Crossover) -> Option<Finding> {
-    let by_plan = own.by_plan.as_ref()?;
-    let with = if own.group.is_empty() { String::new() } else { format!(" ({})", own.group) };
-    let plan = match (&own.parallelism, &own.by_time, by_plan.to_scan) {
+fn finding(crossover: &Crossover) -> Option<Finding> {
+    let by_plan = crossover.by_plan.as_ref()?;
+    let with =
+        if crossover.group.is_empty() { String::new() } else { format!(" ({})", crossover.group) };
+    let plan = match (&crossover.parallelism, &crossover.by_time, by_plan.to_scan) {
         (Some(parallel), ByTime::Unknown, _) => {
             format!("The plan{with} is {}", parallelism(parallel))
         }
@@ -128,13 +134,14 @@ fn finding(own: &Crossover) -> Option<Finding> {
         }
         (_, _, None) => format!("The plan{with} never changes to a scan"),
     };
-    let time = match &own.by_time {
+    let time = match &crossover.by_time {
         ByTime::Unknown => String::new(),
         known => format!("; by time it should at {}", by_time(known)),
     };
-    let known = own.parallelism.as_ref().map(|own| &own.by_time);
-    let crossing = if own.by_time == ByTime::Unknown { known } else { Some(&own.by_time) };
-    let worst = own.worst.as_ref().filter(|worst| is_costly(worst.ratio, worst.interval));
+    let known = crossover.parallelism.as_ref().map(|parallelism| &parallelism.by_time);
+    let crossing =
+        if crossover.by_time == ByTime::Unknown { known } else { Some(&crossover.by_time) };
+    let worst = crossover.worst.as_ref().filter(|worst| is_costly(worst.ratio, worst.interval));
     let cost = worst.map_or_else(String::new, |worst| {
         cost(worst.ratio, worst.interval, &percent(worst.selectivity), &worst.best)
     });

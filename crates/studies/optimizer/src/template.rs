@@ -188,7 +188,7 @@ impl VariedColumn {
         sources: &[Source<'_>],
     ) -> Result<(Self, usize), TemplateError> {
         let is_name = |token: &Token<'_>| matches!(token.kind, Kind::Word | Kind::Name);
-        let name = |at: usize| all.get(at).filter(|own| is_name(own)).copied();
+        let name = |at: usize| all.get(at).filter(|word| is_name(word)).copied();
         let is_column =
             |token: &Token<'_>| !BEFORE_A_PREDICATE.iter().any(|word| token.is_keyword(word));
         let column = at.checked_sub(1).and_then(name).filter(is_column);
@@ -197,7 +197,7 @@ impl VariedColumn {
         let qualifier = if is_qualified { name(at - 3) } else { None };
         let source = match (qualifier, sources) {
             (Some(qualifier), all) => {
-                let named = all.iter().find(|own| own.is_named(qualifier.text));
+                let named = all.iter().find(|source| source.is_named(qualifier.text));
                 named.ok_or_else(|| TemplateError::NoTable {
                     table: qualifier.text.to_owned(),
                     column: column.text.to_owned(),
@@ -209,14 +209,14 @@ impl VariedColumn {
                 return Err(TemplateError::Unqualified { column, count: more.len() });
             }
         };
-        let from = qualifier.map_or(column.at, |own| own.at);
-        let own = Self {
+        let from = qualifier.map_or(column.at, |qualifier_token| qualifier_token.at);
+        let varied_column = Self {
             written: text[from..column.end()].to_owned(),
             column: unquoted(column.text).to_owned(),
             table: source.name.clone(),
             alias: source.alias().to_owned(),
         };
-        Ok((own, source.end))
+        Ok((varied_column, source.end))
     }
 
     /// Name of the table without quotes and schema.
@@ -278,7 +278,7 @@ fn source<'a>(all: &[Token<'a>], mut at: usize) -> (Source<'a>, usize) {
     if let Some(alias) = alias {
         (at, end) = (place + 1, alias.end());
     }
-    (Source { name, alias: alias.map(|own| own.text), end }, at)
+    (Source { name, alias: alias.map(|alias| alias.text), end }, at)
 }
 
 /// A value as SQL has it: numbers as they are, other values in quotes.
@@ -326,7 +326,7 @@ mod tests {
             template.query(&["7", "2020-01-31"], " H"),
             "SELECT 1 FROM t x, u H WHERE u.b <= 7 AND x.a <= '2020-01-31' ORDER BY 1"
         );
-        let written: Vec<&str> = template.varied().map(|own| own.written.as_str()).collect();
+        let written: Vec<&str> = template.varied().map(|dial| dial.written.as_str()).collect();
         assert_eq!(written, ["u.b", "x.a"]);
         let template = Template::parse("SELECT 1 FROM t WHERE day :varies").unwrap();
         assert!(template.query(&["2020-01-31"], "").ends_with("day <= '2020-01-31'"));

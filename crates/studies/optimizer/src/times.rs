@@ -27,7 +27,7 @@ pub(crate) struct Measured<'a> {
 impl Measured<'_> {
     /// Returns whether every trial ran by the alternative that was asked for.
     pub fn is_forced(&self) -> bool {
-        self.trials.iter().all(|seen| FORCED.read(seen).is_none_or(|own| own > 0.0))
+        self.trials.iter().all(|trial| FORCED.read(trial).is_none_or(|flag| flag > 0.0))
     }
 }
 
@@ -44,8 +44,11 @@ pub(crate) fn measured_groups<'a>(summary: &Summary<'a>) -> Vec<Group<'a>> {
     let groups =
         settings::groups(summary.recording, OptimizerProbe.name(), |path| VARIED.contains(&path));
     let measured = groups.into_iter().filter_map(|group| {
-        let all: Vec<Measured<'_>> =
-            group.configurations.iter().filter_map(|own| measured(summary, *own)).collect();
+        let all: Vec<Measured<'_>> = group
+            .configurations
+            .iter()
+            .filter_map(|configuration| measured(summary, *configuration))
+            .collect();
         (!all.is_empty()).then_some(Group { label: group.label, all })
     });
     measured.collect()
@@ -86,7 +89,7 @@ impl ByTime {
                 let ends = Interval { low: ends.low.min(1.0), high: ends.high.min(1.0) };
                 Self::At { share, interval: Some(ends), blocks }
             }
-            own => own,
+            time => time,
         }
     }
 }
@@ -107,16 +110,16 @@ pub struct Regret {
 }
 
 /// A configuration with its times; `None`: it has none.
-pub(crate) fn measured<'a>(summary: &Summary<'a>, own: usize) -> Option<Measured<'a>> {
-    let record = &summary.recording.configurations[own];
+pub(crate) fn measured<'a>(summary: &Summary<'a>, index: usize) -> Option<Measured<'a>> {
+    let record = &summary.recording.configurations[index];
     let blocks: Vec<u32> = summary.recording.trials.iter().map(|trial| trial.block).collect();
     let times = blocks.into_iter().filter_map(|block| {
-        let seen = summary.grid.cell(own, block).filter(|seen| !seen.timed_out())?;
-        Some((block, seen.response("query_time")?))
+        let cell = summary.grid.cell(index, block).filter(|cell| !cell.timed_out())?;
+        Some((block, cell.response("query_time")?))
     });
-    let trials = summary.grid.trials(own);
+    let trials = summary.grid.trials(index);
     let selectivity = record.get(SELECTIVITY.path()).unwrap_or(SELECTIVITY_DEFAULT);
-    let has_second = trials.iter().any(|seen| SELECTED_SECOND.read(seen).is_some());
+    let has_second = trials.iter().any(|trial| SELECTED_SECOND.read(trial).is_some());
     let second = record.get(SECOND_SELECTIVITY.path()).unwrap_or(selectivity);
     let measured = Measured {
         selectivity,
@@ -132,8 +135,8 @@ pub(crate) fn measured<'a>(summary: &Summary<'a>, own: usize) -> Option<Measured
 const SELECTIVITY_DEFAULT: f64 = 0.01;
 
 /// Mean of the logarithms of an alternative's times.
-fn mean_log(own: &Measured<'_>) -> f64 {
-    mean(own.times.values().map(|ms| ms.ln()))
+fn mean_log(measurement: &Measured<'_>) -> f64 {
+    mean(measurement.times.values().map(|ms| ms.ln()))
 }
 
 /// The fastest of these over all blocks.
@@ -141,8 +144,10 @@ pub(crate) fn best<'m, 'a>(
     all: &[&'m Measured<'a>],
     is_wanted: impl Fn(&str) -> bool,
 ) -> Option<&'m Measured<'a>> {
-    let wanted = all.iter().filter(|own| own.alternative != CHOSEN && is_wanted(&own.alternative));
-    wanted.min_by(|one, other| mean_log(one).total_cmp(&mean_log(other))).copied()
+    let candidates = all.iter().filter(|measurement| {
+        measurement.alternative != CHOSEN && is_wanted(&measurement.alternative)
+    });
+    candidates.min_by(|first, other| mean_log(first).total_cmp(&mean_log(other))).copied()
 }
 
 /// The logarithm of the time of one over that of another, by block.
@@ -157,7 +162,7 @@ pub(crate) fn log_ratios(above: &Measured<'_>, below: &Measured<'_>) -> BTreeMap
 /// The choice against the best alternative. It is the best over all blocks, so that the choice of
 /// it in each block cannot make it better than it is.
 pub(crate) fn regret(selectivity: f64, all: &[&Measured<'_>]) -> Option<Regret> {
-    let chosen = all.iter().find(|own| own.alternative == CHOSEN)?;
+    let chosen = all.iter().find(|measurement| measurement.alternative == CHOSEN)?;
     let best = best(all, |_| true)?;
     let logs: Vec<f64> = log_ratios(chosen, best).into_values().collect();
     let Ratio { ratio, interval, .. } = Ratio::from_logs(&logs)?;

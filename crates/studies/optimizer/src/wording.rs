@@ -7,14 +7,16 @@ use observations::number;
 pub const REGRET_MIN: f64 = 1.1;
 
 /// An interval behind a figure: ` [3.3, 5.0]`; empty without one.
-pub fn interval(own: Option<Interval>, show: impl Fn(f64) -> String) -> String {
-    own.map_or_else(String::new, |own| format!(" [{}, {}]", show(own.low), show(own.high)))
+pub fn interval(interval: Option<Interval>, show: impl Fn(f64) -> String) -> String {
+    interval.map_or_else(String::new, |interval| {
+        format!(" [{}, {}]", show(interval.low), show(interval.high))
+    })
 }
 
 /// Returns whether a choice took longer than the best alternative by enough for a sentence, and
 /// beyond chance.
 pub fn is_costly(ratio: f64, interval: Option<Interval>) -> bool {
-    ratio >= REGRET_MIN && interval.is_some_and(|own| own.low > 1.0)
+    ratio >= REGRET_MIN && interval.is_some_and(|interval| interval.low > 1.0)
 }
 
 /// The largest cost of a choice, at the end of a sentence:

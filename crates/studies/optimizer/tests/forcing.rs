@@ -21,15 +21,15 @@ fn given(forcing: &str) -> Vec<(&'static str, Value)> {
     ]
 }
 
-fn ways(seen: &Observations) -> Vec<&str> {
-    FORCED_BY.members(seen).map(|(way, _)| way).collect()
+fn ways(observations: &Observations) -> Vec<&str> {
+    FORCED_BY.members(observations).map(|(way, _)| way).collect()
 }
 
 /// Returns whether the server has the extension.
 fn has_hints(bench: &mut Bench<'_>) -> bool {
     let mut found = false;
-    let removed = bench.measured(&OptimizerProbe, &given("settings"), |context, seen| {
-        assert_eq!(ways(&seen.unwrap()), ["settings of the session"]);
+    let removed = bench.measured(&OptimizerProbe, &given("settings"), |context, result| {
+        assert_eq!(ways(&result.unwrap()), ["settings of the session"]);
         let sql = "SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_hint_plan'";
         found = ask(context, Statement::Text(sql)).unwrap().last[0].as_deref() == Some("1");
     });
@@ -49,8 +49,8 @@ fn hints_force_one_table_where_the_server_has_them() {
         assert_eq!(ways(&automatic), ["settings of the session"]);
         // Settings force the scan of every table.
         assert_eq!(automatic.plans[0].text.matches("Seq Scan dials").count(), 2);
-        let removed = bench.measured(&OptimizerProbe, &given("hints"), |_, seen| {
-            let error = seen.unwrap_err().to_string();
+        let removed = bench.measured(&OptimizerProbe, &given("hints"), |_, result| {
+            let error = result.unwrap_err().to_string();
             assert!(error.contains("the server has no pg_hint_plan"), "{error}");
         });
         removed.unwrap();
@@ -61,16 +61,19 @@ fn hints_force_one_table_where_the_server_has_them() {
     let plan = &automatic.plans[0].text;
     assert!(plan.contains("Seq Scan dials") && plan.contains("a_dials"), "{plan}");
     for (alternative, operator) in [("index", "Index"), ("bitmap", "Bitmap Heap Scan dials")] {
-        let given = [
+        let settings = [
             ("workload.query", text("SELECT count(*), max(c) FROM dials WHERE a :varies")),
             ("workload.selectivity", Value::Float(0.6)),
             ("workload.alternative", text(alternative)),
             ("workload.forcing", text("hints")),
         ];
-        let seen = run_on(bench, &given);
-        println!("{alternative}: {}", seen.plans[0].text);
-        assert_eq!((FORCED.read(&seen), ways(&seen)), (Some(1.0), vec!["pg_hint_plan"]));
-        assert!(seen.plans[0].text.contains(operator), "{}", seen.plans[0].text);
+        let observations = run_on(bench, &settings);
+        println!("{alternative}: {}", observations.plans[0].text);
+        assert_eq!(
+            (FORCED.read(&observations), ways(&observations)),
+            (Some(1.0), vec!["pg_hint_plan"])
+        );
+        assert!(observations.plans[0].text.contains(operator), "{}", observations.plans[0].text);
     }
     // A kind of join has no table, and stays a setting.
     let mut joins = given("automatic");

@@ -35,7 +35,7 @@ impl Table {
                 ),
             )
         };
-        let own = Self {
+        let statistics = Self {
             heap: blocks("dials"),
             leaves: blocks("a_dials"),
             correlation: number(
@@ -45,8 +45,8 @@ impl Table {
             ),
         };
         // A root above the leaves, and all pages cached.
-        assert!((3.0..250.0).contains(&own.leaves) && own.heap < 10_000.0);
-        own
+        assert!((3.0..250.0).contains(&statistics.leaves) && statistics.heap < 10_000.0);
+        statistics
     }
 
     /// Rows from which on the sequential scan is chosen.
@@ -80,18 +80,18 @@ impl Table {
 #[test]
 fn the_crossover_of_plans_is_that_of_the_documented_formulas() {
     let Some(engine) = postgres() else { return };
-    let given = [
+    let settings = [
         ("workload.rows", Value::Integer(ROWS.into())),
         ("workload.rows_per_page", Value::Integer(40)),
         ("workload.degree", Value::Integer(1)),
         ("workload.runs", Value::Integer(1)),
     ];
-    let removed = engine.measured(&OptimizerProbe, &given, |context, seen| {
-        let seen = seen.unwrap();
+    let removed = engine.measured(&OptimizerProbe, &settings, |context, result| {
+        let observations = result.unwrap();
         let table = Table::read(context);
         let rows = f64::from(ROWS);
         let expected = f64::from(table.crossover(4.0));
-        let members: Vec<(&str, f64)> = CHANGES_ESTIMATED.members(&seen).collect();
+        let members: Vec<(&str, f64)> = CHANGES_ESTIMATED.members(&observations).collect();
         let (name, estimated) =
             *members.iter().find(|(name, _)| name.contains("-> Seq Scan")).unwrap();
         println!("{name}: estimated {} rows, by formulas {expected}", estimated * rows);
@@ -99,17 +99,17 @@ fn the_crossover_of_plans_is_that_of_the_documented_formulas() {
         // rounds at other places.
         assert!((estimated * rows - expected).abs() <= 0.005 * expected + 2.0, "{members:?}");
         // In selected rows, up to the resolution of its histogram of 100 parts.
-        let by_plan = PLAN_CROSSOVER.read(&seen).unwrap() * rows;
+        let by_plan = PLAN_CROSSOVER.read(&observations).unwrap() * rows;
         assert!((by_plan / expected - 1.0).abs() < 0.05, "{by_plan} {expected}");
         for (constant, random) in [("random_page_cost = 4", 4.0), ("random_page_cost = 1.1", 1.1)] {
             let expected = f64::from(table.crossover(random));
-            let formulas = BY_FORMULAS.read(constant, &seen).unwrap() * rows;
-            let plans = BY_PLANS.read(constant, &seen).unwrap() * rows;
+            let formulas = BY_FORMULAS.read(constant, &observations).unwrap() * rows;
+            let plans = BY_PLANS.read(constant, &observations).unwrap() * rows;
             println!("{constant}: {expected} predicted {formulas} by plans {plans}");
             assert!((formulas - expected).abs() <= 1.5, "{constant}: {formulas} {expected}");
             assert!((plans / expected - 1.0).abs() < 0.05, "{constant}: {plans} {expected}");
         }
-        assert_eq!(REVERSALS.read(&seen), Some(0.0));
+        assert_eq!(REVERSALS.read(&observations), Some(0.0));
     });
     removed.unwrap();
 }

@@ -15,7 +15,7 @@ const QUERY: &str = "SELECT count(*) FROM dials d JOIN partners p ON p.id = d.pa
                      7 AND p.value = 7 AND d.id :varies";
 
 fn joined(bench: &mut Bench<'_>, share: f64, more: &[(&'static str, Value)]) -> Observations {
-    let given = [
+    let settings = [
         ("workload.query", text(QUERY)),
         ("workload.selectivity", Value::Float(1.0)),
         ("workload.distinct", Value::Integer(DISTINCT)),
@@ -23,12 +23,12 @@ fn joined(bench: &mut Bench<'_>, share: f64, more: &[(&'static str, Value)]) -> 
         ("workload.estimates", Value::Bool(true)),
         ("workload.runs", Value::Integer(1)),
     ];
-    run_on(bench, &given.iter().chain(more).cloned().collect::<Vec<_>>())
+    run_on(bench, &settings.iter().chain(more).cloned().collect::<Vec<_>>())
 }
 
 /// The largest q-error of operators with a join below or in them.
-fn q_error_of_joins(seen: &Observations) -> f64 {
-    let joins = Q_ERRORS.members(seen).filter(|(member, _)| !member.contains("|0|"));
+fn q_error_of_joins(observations: &Observations) -> f64 {
+    let joins = Q_ERRORS.members(observations).filter(|(member, _)| !member.contains("|0|"));
     joins.map(|(_, error)| error).fold(0.0, f64::max)
 }
 
@@ -40,12 +40,13 @@ fn the_error_of_a_join_is_the_dial_s_factor() {
     let Some(engine) = postgres() else { return };
     let bench = &mut engine.bench();
     for (share, expected) in [(0.0, 1.0), (0.5, 10.5), (1.0, 20.0)] {
-        let seen = joined(bench, share, &[]);
-        let (factor, error) = (JOIN_FACTOR.read(&seen).unwrap(), q_error_of_joins(&seen));
+        let observations = joined(bench, share, &[]);
+        let (factor, error) =
+            (JOIN_FACTOR.read(&observations).unwrap(), q_error_of_joins(&observations));
         println!("{share}: by the dial {factor}, q-error {error}");
         assert!((factor / expected - 1.0).abs() < 0.02, "{share}: {factor}");
         assert!((error / expected - 1.0).abs() < 0.05, "{share}: {error}");
-        assert!(seen.response("q_error_max").unwrap() >= error);
+        assert!(observations.response("q_error_max").unwrap() >= error);
     }
 }
 
@@ -61,14 +62,16 @@ fn rows_of_operators_are_counted_once_for_a_data_set() {
         // No other run has this data set.
         let seed = UNIX_EPOCH.elapsed().unwrap().as_nanos() as i64 & i64::MAX;
         let seed = ("workload.data_seed", Value::Integer(seed));
-        let mut seen = |more: &[(&'static str, Value)]| {
-            let seen = joined(bench, 0.3, &[from_ref(&seed), more].concat());
-            let errors: Vec<(String, f64)> =
-                Q_ERRORS.members(&seen).map(|(name, error)| (name.to_owned(), error)).collect();
-            (COUNTED_QUERIES.read(&seen), errors)
+        let mut observe = |more: &[(&'static str, Value)]| {
+            let observations = joined(bench, 0.3, &[from_ref(&seed), more].concat());
+            let errors: Vec<(String, f64)> = Q_ERRORS
+                .members(&observations)
+                .map(|(name, error)| (name.to_owned(), error))
+                .collect();
+            (COUNTED_QUERIES.read(&observations), errors)
         };
-        let first = seen(&[]);
-        let again = seen(&[]);
+        let first = observe(&[]);
+        let again = observe(&[]);
         println!("{}: {first:?}", engine.name);
         assert!(!first.1.is_empty(), "{}", engine.name);
         assert_eq!(first.0, Some(1.0), "{}", engine.name);
@@ -88,8 +91,8 @@ fn rows_of_operators_are_counted_once_for_a_data_set() {
         }
         // With rows that a trial appends, the data is another.
         let appended = ("workload.appended", Value::Float(0.01));
-        assert_eq!(seen(&[appended]).0, Some(1.0), "{}", engine.name);
+        assert_eq!(observe(&[appended]).0, Some(1.0), "{}", engine.name);
         let other = ("workload.correlation", Value::Float(0.5));
-        assert_eq!(seen(&[other]).0, Some(1.0), "{}", engine.name);
+        assert_eq!(observe(&[other]).0, Some(1.0), "{}", engine.name);
     }
 }

@@ -49,22 +49,26 @@ fn given(least: &str, workers: i64) -> Vec<(&'static str, Value)> {
 }
 
 fn plans_follow_the_rule(bench: &mut Bench<'_>, least: &str, least_pages: f64, workers: i64) {
-    let removed = bench.measured(&OptimizerProbe, &given(least, workers), |context, seen| {
-        let seen = seen.unwrap();
+    let removed = bench.measured(&OptimizerProbe, &given(least, workers), |context, result| {
+        let observations = result.unwrap();
         let pages = "SELECT pg_relation_size('dials') / 8192";
         let answer = ask(context, Statement::Text(pages)).unwrap();
         let pages: f64 = answer.last[0].as_ref().unwrap().parse().unwrap();
-        let changes: Vec<(&str, f64)> = PLAN_CHANGES.members(&seen).collect();
+        let changes: Vec<(&str, f64)> = PLAN_CHANGES.members(&observations).collect();
         let Some(expected) = last_parallel_rows(pages, least_pages, workers as f64) else {
-            assert_eq!(FIRST_PLAN.members(&seen).next(), Some(("Seq Scan dials", 1.0)));
-            assert_eq!((changes.len(), PARALLEL_FIRST.read(&seen)), (0, Some(0.0)), "{changes:?}");
+            assert_eq!(FIRST_PLAN.members(&observations).next(), Some(("Seq Scan dials", 1.0)));
+            assert_eq!(
+                (changes.len(), PARALLEL_FIRST.read(&observations)),
+                (0, Some(0.0)),
+                "{changes:?}"
+            );
             return;
         };
         let (change, share) = changes[0];
-        let estimated = CHANGES_ESTIMATED.read(change, &seen).unwrap() * ROWS;
+        let estimated = CHANGES_ESTIMATED.read(change, &observations).unwrap() * ROWS;
         assert_eq!(change, "1: Gather < Seq Scan dials -> Seq Scan dials");
         assert!((estimated - expected).abs() <= 0.005 * expected + 2.0, "{estimated} {expected}");
-        let parallel = (PARALLEL_FIRST.read(&seen), PARALLEL_CHANGE.read(&seen));
+        let parallel = (PARALLEL_FIRST.read(&observations), PARALLEL_CHANGE.read(&observations));
         assert_eq!(parallel, (Some(1.0), Some(share)));
     });
     removed.unwrap();
@@ -90,11 +94,11 @@ fn parallel_and_serial_plans_are_forced() {
     for (least, alternative) in [("8MB", "parallel"), ("1MB", "serial")] {
         let mut all = given(least, 2);
         all.push(("workload.alternative", text(alternative)));
-        let removed = bench.measured(&OptimizerProbe, &all, |_, seen| {
-            let seen = seen.unwrap();
-            println!("{alternative}: {}", seen.plans[0].text);
-            assert_eq!(FORCED.read(&seen), Some(1.0), "{:?}", seen.warnings);
-            assert_eq!(seen.plans[0].text.contains("Gather"), alternative == "parallel");
+        let removed = bench.measured(&OptimizerProbe, &all, |_, observations| {
+            let observations = observations.unwrap();
+            println!("{alternative}: {}", observations.plans[0].text);
+            assert_eq!(FORCED.read(&observations), Some(1.0), "{:?}", observations.warnings);
+            assert_eq!(observations.plans[0].text.contains("Gather"), alternative == "parallel");
         });
         removed.unwrap();
     }

@@ -36,15 +36,15 @@ fn crossing(blocks: u32, seed: u64) -> Recording {
             let is_scan = name == "scan" || (name == "chosen" && share >= 0.009);
             let ms = if is_scan { 10.0 } else { 10.0 * share / 0.04 };
             let ms = ms * (0.03 * random.normal()).exp();
-            let mut seen = Observations {
+            let mut observations = Observations {
                 elapsed_s: ms / 1e3,
                 connections: 1,
                 responses: vec![Response::lower("query_time", "ms", ms)],
                 ..Observations::default()
             };
-            seen.facts = vec![SELECTED.record(1e5 * share)];
+            observations.facts = vec![SELECTED.record(1e5 * share)];
             if name == "chosen" {
-                seen.facts.extend([
+                observations.facts.extend([
                     FIRST_PLAN.record("Index Scan t (i)", 1.0),
                     PLAN_CHANGES.record("1: Index Scan t (i) -> Seq Scan t", 0.009),
                     PLAN_CROSSOVER.record(0.009),
@@ -52,7 +52,7 @@ fn crossing(blocks: u32, seed: u64) -> Recording {
                     BY_PLANS.record("random_page_cost = 4", 0.0091),
                 ]);
             }
-            recording.trials.push(done(position, block, seen));
+            recording.trials.push(done(position, block, observations));
         }
     }
     recording
@@ -87,21 +87,21 @@ fn parallel(blocks: u32, rises: bool) -> Recording {
                 (false, false) => 20.0,
             };
             let ms = ms * (0.02 * random.normal()).exp();
-            let mut seen = Observations {
+            let mut observations = Observations {
                 elapsed_s: ms / 1e3,
                 connections: 1,
                 responses: vec![Response::lower("query_time", "ms", ms)],
                 ..Observations::default()
             };
-            seen.facts = vec![SELECTED.record(1e5 * share), TABLE_ROWS.record(1e5)];
+            observations.facts = vec![SELECTED.record(1e5 * share), TABLE_ROWS.record(1e5)];
             if name == "chosen" {
-                seen.facts.extend([
+                observations.facts.extend([
                     FIRST_PLAN.record("Seq Scan t", 1.0),
                     PARALLEL_FIRST.record(f64::from(u8::from(!rises))),
                     PARALLEL_CHANGE.record(0.5),
                 ]);
             }
-            recording.trials.push(done(position, block, seen));
+            recording.trials.push(done(position, block, observations));
         }
     }
     recording
@@ -116,18 +116,22 @@ fn the_size_at_which_parallelism_pays_comes_back() {
         let recording = parallel(6, rises);
         let summary = summarize_with(&recording, STUDIES, Vec::new());
         let all = crossovers(&summary);
-        let own = all[0].parallelism.as_ref().unwrap();
-        let ByTime::At { share, interval: Some(interval), blocks: 6 } = &own.by_time else {
-            panic!("{:?}", own.by_time)
+        let parallelism = all[0].parallelism.as_ref().unwrap();
+        let ByTime::At { share, interval: Some(interval), blocks: 6 } = &parallelism.by_time else {
+            panic!("{:?}", parallelism.by_time)
         };
         assert!((share / 0.1 - 1.0).abs() < 0.1, "{share}");
         assert!(interval.low < *share && *share < interval.high, "{interval:?}");
         let findings = summary.findings();
-        let own = findings.iter().find(|own| own.text.contains(plan));
-        let own = own.unwrap_or_else(|| panic!("{findings:?}"));
-        println!("{}\n{}", own.text, own.evidence);
-        assert!(own.text.contains(pays) && !own.text.contains("to a scan"), "{}", own.text);
-        assert!(own.evidence.starts_with("crossover by time: interval over 6 blocks"));
+        let finding = findings.iter().find(|finding| finding.text.contains(plan));
+        let finding = finding.unwrap_or_else(|| panic!("{findings:?}"));
+        println!("{}\n{}", finding.text, finding.evidence);
+        assert!(
+            finding.text.contains(pays) && !finding.text.contains("to a scan"),
+            "{}",
+            finding.text
+        );
+        assert!(finding.evidence.starts_with("crossover by time: interval over 6 blocks"));
     }
 }
 
@@ -145,11 +149,16 @@ fn the_crossover_and_the_cost_of_the_choice_come_back() {
     // At 1 % the choice is a scan, which takes 4x as long as the index.
     assert!((worst.ratio / 4.0 - 1.0).abs() < 0.1 && worst.best == "index", "{worst:?}");
     let findings = summary.findings();
-    let own = findings.iter().find(|own| own.text.starts_with("The plan changes to a scan"));
-    let own = own.unwrap_or_else(|| panic!("{findings:?}"));
-    println!("{}\n{}", own.text, own.evidence);
-    assert!(own.text.contains("at 0.900 % of the rows; by time it should at 4."), "{}", own.text);
-    assert!(own.text.contains("; the choice costs up to"), "{}", own.text);
+    let finding =
+        findings.iter().find(|finding| finding.text.starts_with("The plan changes to a scan"));
+    let finding = finding.unwrap_or_else(|| panic!("{findings:?}"));
+    println!("{}\n{}", finding.text, finding.evidence);
+    assert!(
+        finding.text.contains("at 0.900 % of the rows; by time it should at 4."),
+        "{}",
+        finding.text
+    );
+    assert!(finding.text.contains("; the choice costs up to"), "{}", finding.text);
 }
 
 /// The interval of the crossover by time holds it as often as it promises.

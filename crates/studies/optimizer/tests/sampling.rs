@@ -16,7 +16,7 @@ const BY_INNODB: f64 = ROWS_PER_VALUE / 2.0;
 fn estimates(bench: &mut Bench<'_>, sampling: &str, sample: i64) -> [f64; 3] {
     let query = "SELECT count(*) FROM dials d STRAIGHT_JOIN dials ON dials.a = d.b WHERE d.id < 3 \
                  AND dials.c :varies";
-    let given = [
+    let settings = [
         ("workload.query", text(query)),
         ("workload.selectivity", Value::Float(1.0)),
         ("workload.rows", Value::Integer(20_000)),
@@ -27,13 +27,14 @@ fn estimates(bench: &mut Bench<'_>, sampling: &str, sample: i64) -> [f64; 3] {
         ("workload.analyzes", Value::Integer(9)),
         ("workload.runs", Value::Integer(1)),
     ];
-    let seen = run_on(bench, &given);
-    ["min", "median", "max"].map(|member| ANALYZED.read(member, &seen).unwrap())
+    let observations = run_on(bench, &settings);
+    ["min", "median", "max"].map(|member| ANALYZED.read(member, &observations).unwrap())
 }
 
 #[test]
 fn samples_of_pages_vary_and_samples_of_all_rows_do_not() {
-    let mariadb = installed().into_iter().filter(|own| own.name.starts_with("mariadb"));
+    let mariadb =
+        installed().into_iter().filter(|installation| installation.name.starts_with("mariadb"));
     for engine in mariadb {
         let bench = &mut engine.bench();
         let [least, _, most] = estimates(bench, "default", 1);

@@ -29,7 +29,7 @@ struct Table {
 }
 
 impl Table {
-    /// One worker from the limit on, and one more for each factor of three.
+    /// A worker from the limit on, and one more for each factor of three.
     fn workers(&self, pages: f64) -> f64 {
         let (mut workers, mut size) = (0.0, self.least_pages);
         while pages >= size {
@@ -77,8 +77,8 @@ fn given(least: &str, workers: i64) -> Vec<(&'static str, Value)> {
 }
 
 fn size_follows_the_rule(bench: &mut Bench<'_>, least: &str, least_pages: f64, workers: i64) {
-    let removed = bench.measured(&OptimizerProbe, &given(least, workers), |context, seen| {
-        let seen = seen.unwrap();
+    let removed = bench.measured(&OptimizerProbe, &given(least, workers), |context, result| {
+        let observations = result.unwrap();
         let number = |sql: &str| -> f64 {
             let answer = ask(context, Statement::Text(sql)).unwrap();
             answer.last[0].as_ref().unwrap().parse().unwrap()
@@ -91,8 +91,11 @@ fn size_follows_the_rule(bench: &mut Bench<'_>, least: &str, least_pages: f64, w
         let rows_per_page = (ROWS as f64 / pages).ceil();
         let table = Table { rows_per_page, least_pages, workers_max: workers as f64 };
         let expected = table.least_parallel_rows();
-        let (found, serial) = (PARALLEL_ROWS.read(&seen), SERIAL_ROWS.read(&seen));
-        assert_eq!(CHOSEN_PARALLEL.read(&seen), Some(f64::from(u8::from(expected.is_some()))));
+        let (found, serial) = (PARALLEL_ROWS.read(&observations), SERIAL_ROWS.read(&observations));
+        assert_eq!(
+            CHOSEN_PARALLEL.read(&observations),
+            Some(f64::from(u8::from(expected.is_some())))
+        );
         let Some(expected) = expected.map(|rows| rows as f64) else {
             assert_eq!((found, serial), (None, None));
             return;
@@ -143,21 +146,23 @@ fn by_size(blocks: u32, is_searched: bool) -> Recording {
             let is_parallel = name == "parallel" || (name == "chosen" && chooses_parallel);
             let ms = if is_parallel { 10.0 + rows / 1e4 } else { rows / 5e3 };
             let ms = ms * (0.02 * random.normal()).exp();
-            let mut seen = Observations {
+            let mut observations = Observations {
                 elapsed_s: ms / 1e3,
                 connections: 1,
                 responses: vec![Response::lower("query_time", "ms", ms)],
                 ..Observations::default()
             };
-            seen.facts = vec![TABLE_ROWS.record(rows)];
+            observations.facts = vec![TABLE_ROWS.record(rows)];
             if name == "chosen" {
-                seen.facts.push(CHOSEN_PARALLEL.record(f64::from(u8::from(chooses_parallel))));
+                observations
+                    .facts
+                    .push(CHOSEN_PARALLEL.record(f64::from(u8::from(chooses_parallel))));
                 if is_searched && chooses_parallel && block == 1 {
                     let found = [PARALLEL_ROWS.record(43_000.0), SERIAL_ROWS.record(42_900.0)];
-                    seen.facts.extend(found);
+                    observations.facts.extend(found);
                 }
             }
-            recording.trials.push(done(position, block, seen));
+            recording.trials.push(done(position, block, observations));
         }
     }
     recording
@@ -168,27 +173,28 @@ fn only(recording: &Recording) -> (ParallelSizes, String, String) {
     let all = sizes(&summary);
     assert_eq!(all.len(), 1);
     let findings = summary.findings();
-    let own = findings.iter().find(|own| own.text.starts_with("The plan is "));
-    let own = own.unwrap_or_else(|| panic!("{findings:?}"));
-    (all[0].clone(), own.text.clone(), own.evidence.clone())
+    let finding = findings.iter().find(|finding| finding.text.starts_with("The plan is "));
+    let finding = finding.unwrap_or_else(|| panic!("{findings:?}"));
+    (all[0].clone(), finding.text.clone(), finding.evidence.clone())
 }
 
 #[test]
 fn sizes_by_plan_and_by_time_come_back() {
-    let (own, text, evidence) = only(&by_size(6, true));
-    assert_eq!(own.by_plan, Some(SizeByPlan::From { rows: 43_000.0 }));
-    let SizeByTime::At { rows, interval: Some(interval), blocks: 6 } = &own.by_time else {
-        panic!("{:?}", own.by_time)
+    let (finding, text, evidence) = only(&by_size(6, true));
+    assert_eq!(finding.by_plan, Some(SizeByPlan::From { rows: 43_000.0 }));
+    let SizeByTime::At { rows, interval: Some(interval), blocks: 6 } = &finding.by_time else {
+        panic!("{:?}", finding.by_time)
     };
     // Between the two sizes around it a line on logarithms is not exact.
     assert!((rows / 100_000.0 - 1.0).abs() < 0.15, "{rows}");
     assert!(interval.low < *rows && *rows < interval.high, "{interval:?}");
     // At 90,000 rows the choice takes 19 ms in place of 18; it never costs 1.1x.
-    let worst = own.worst.as_ref().unwrap();
+    let worst = finding.worst.as_ref().unwrap();
     assert!(worst.levels == 4 && worst.ratio < 1.1, "{worst:?}");
-    let chosen: Vec<_> = own.levels.iter().map(|own| own.chosen_parallel.unwrap()).collect();
+    let chosen: Vec<_> =
+        finding.levels.iter().map(|level| level.chosen_parallel.unwrap()).collect();
     assert_eq!(chosen, [false, false, true, true]);
-    let ratio = own.levels[3].ratio.unwrap();
+    let ratio = finding.levels[3].ratio.unwrap();
     assert!((ratio / (40.0 / 60.0) - 1.0).abs() < 0.05, "{ratio}");
     let beginning = "The plan is parallel from 43,000 rows on; by time it should be from ";
     assert!(text.starts_with(beginning) && !text.contains("costs"), "{text}");
@@ -197,26 +203,26 @@ fn sizes_by_plan_and_by_time_come_back() {
 
 #[test]
 fn without_copies_the_size_by_plan_is_between_two_sizes() {
-    let (own, text, _) = only(&by_size(3, false));
+    let (finding, text, _) = only(&by_size(3, false));
     let between = SizeByPlan::Between { serial: 30_000.0, parallel: 90_000.0 };
-    assert_eq!(own.by_plan, Some(between));
+    assert_eq!(finding.by_plan, Some(between));
     assert!(text.contains("is serial at 30,000 rows and parallel at 90,000; by time"), "{text}");
 }
 
 #[test]
 fn a_size_without_both_alternatives_has_no_answer() {
     let mut all = by_size(2, true);
-    let is_parallel = |own: &observations::ConfigurationRecord| {
-        own.level("workload.alternative") == Some("parallel")
+    let is_parallel = |configuration_record: &observations::ConfigurationRecord| {
+        configuration_record.level("workload.alternative") == Some("parallel")
     };
     let gone: Vec<usize> = all
         .configurations
         .iter()
         .enumerate()
-        .filter(|(_, own)| is_parallel(own))
+        .filter(|(_, configuration)| is_parallel(configuration))
         .map(|(at, _)| at)
         .collect();
-    all.trials.retain(|own| !gone.contains(&own.configuration));
+    all.trials.retain(|trial| !gone.contains(&trial.configuration));
     let summary = summarize_with(&all, STUDIES, Vec::new());
     assert_eq!(sizes(&summary), []);
 }

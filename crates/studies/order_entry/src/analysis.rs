@@ -28,7 +28,7 @@ pub const STUDY: Study = Study {
 /// A configuration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OrderEntryFigures {
-    /// Its label.
+    /// The label.
     pub configuration: String,
     /// Transactions of all trials.
     pub transactions: f64,
@@ -49,17 +49,17 @@ pub struct OrderEntryFigures {
 /// A kind of transactions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct KindFigures {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
     /// Transactions of all trials.
     pub done: f64,
-    /// Its share of all transactions.
+    /// The share of all transactions.
     pub share: f64,
-    /// Its share of the cards.
+    /// The share of the cards.
     pub cards: f64,
     /// 90th percentile of the latency in ms; `None` when a trial has too few transactions for it.
     pub p90: Option<Estimate>,
-    /// Its limit in ms.
+    /// The limit in ms.
     pub limit_ms: f64,
     /// True if the percentile exceeds the limit, with its whole interval where it has one.
     pub is_over: bool,
@@ -68,7 +68,7 @@ pub struct KindFigures {
 /// A share that the specification gives.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Share {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
     /// Number of these.
     pub count: f64,
@@ -91,20 +91,21 @@ pub struct Repeats {
 
 /// Figures of the configurations that ran order entry.
 pub fn figures(summary: &Summary) -> Vec<OrderEntryFigures> {
-    (0..summary.configurations.len()).filter_map(|own| configuration(summary, own)).collect()
+    (0..summary.configurations.len()).filter_map(|index| configuration(summary, index)).collect()
 }
 
 fn configuration(summary: &Summary, position: usize) -> Option<OrderEntryFigures> {
     summary.study(position).filter(|study| study.probe == OrderEntry.name())?;
     let trials = summary.grid.trials(position);
     let sum = |read: &dyn Fn(&Observations) -> Option<f64>| {
-        trials.iter().filter_map(|seen| read(seen)).sum::<f64>()
+        trials.iter().filter_map(|trial| read(trial)).sum::<f64>()
     };
-    let done = Kind::ALL.map(|kind| sum(&|seen| DONE.read(kind.profile().name, seen)));
+    let done =
+        Kind::ALL.map(|kind| sum(&|observations| DONE.read(kind.profile().name, observations)));
     let transactions: f64 = done.iter().sum();
     let each: Vec<f64> = trials
         .iter()
-        .filter_map(|seen| Some(seen.response("new_orders")? / WAREHOUSES_LOADED.read(seen)?))
+        .filter_map(|trial| Some(trial.response("new_orders")? / WAREHOUSES_LOADED.read(trial)?))
         .collect();
     let new_orders_each =
         Estimate::from_amounts(&each, "new orders/min", Direction::HigherIsBetter)?;
@@ -113,12 +114,12 @@ fn configuration(summary: &Summary, position: usize) -> Option<OrderEntryFigures
         .zip(done)
         .map(|(kind, done)| kind_figures(&trials, *kind, done, transactions))
         .collect();
-    let warehouses = trials.first().and_then(|seen| WAREHOUSES_LOADED.read(seen));
+    let warehouses = trials.first().and_then(|trial| WAREHOUSES_LOADED.read(trial));
     let remote = |share: f64| if warehouses > Some(1.0) { share } else { 0.0 };
     let [new_orders, payments, statuses, deliveries, _] = done;
     let share = |name, count: f64, of, specified| Share { name, count, of, specified };
-    let count = |fact: observations::FactName| sum(&|seen| fact.read(seen));
-    let sees_skips = trials.iter().any(|seen| SKIPPED.read(seen).is_some());
+    let count = |fact: observations::FactName| sum(&|observations| fact.read(observations));
+    let sees_skips = trials.iter().any(|trial| SKIPPED.read(trial).is_some());
     let districts = if sees_skips { deliveries * DISTRICTS as f64 } else { 0.0 };
     let shares = vec![
         share("new orders rolled back", count(ROLLED_BACK), new_orders, 0.01),
@@ -131,8 +132,8 @@ fn configuration(summary: &Summary, position: usize) -> Option<OrderEntryFigures
         configuration: summary.recording.configurations[position].label.clone(),
         transactions,
         new_orders_each,
-        bound: trials.iter().find_map(|seen| BOUND.read(seen)),
-        checkpoints: trials.iter().map(|seen| CHECKPOINTS.read(seen)).sum(),
+        bound: trials.iter().find_map(|trial| BOUND.read(trial)),
+        checkpoints: trials.iter().map(|trial| CHECKPOINTS.read(trial)).sum(),
         kinds,
         shares: shares.into_iter().filter(|share| share.of > 0.0).collect(),
         repeats: repeats(&trials),
@@ -142,11 +143,11 @@ fn configuration(summary: &Summary, position: usize) -> Option<OrderEntryFigures
 fn kind_figures(trials: &[&Observations], kind: Kind, done: f64, all: f64) -> KindFigures {
     let profile = kind.profile();
     let name = kind.percentile_name();
-    let values: Vec<f64> = trials.iter().filter_map(|seen| seen.response(&name)).collect();
+    let values: Vec<f64> = trials.iter().filter_map(|trial| trial.response(&name)).collect();
     let is_known = TooFew::find(&name, trials).is_none();
     let p90 = Estimate::from_amounts(&values, "ms", Direction::LowerIsBetter).filter(|_| is_known);
     let limit_ms = profile.limit_s * 1e3;
-    let least = p90.as_ref().map(|own| own.interval.map_or(own.mean, |interval| interval.low));
+    let least = p90.as_ref().map(|p90| p90.interval.map_or(p90.mean, |interval| interval.low));
     KindFigures {
         name: profile.name,
         done,
@@ -162,12 +163,12 @@ fn kind_figures(trials: &[&Observations], kind: Kind, done: f64, all: f64) -> Ki
 fn repeats(trials: &[&Observations]) -> Vec<Repeats> {
     let mut all: Vec<Repeats> = Vec::new();
     for kind in Kind::ALL.map(|kind| kind.profile().name) {
-        let members = trials.iter().flat_map(|seen| REPEATED.members(seen));
+        let members = trials.iter().flat_map(|trial| REPEATED.members(trial));
         for (member, times) in members {
-            let own = member.strip_prefix(kind).and_then(|rest| rest.strip_prefix('.'));
-            let Some(cause) = own else { continue };
-            match all.iter_mut().find(|own| own.kind == kind && own.cause == cause) {
-                Some(own) => own.times += times,
+            let cause = member.strip_prefix(kind).and_then(|rest| rest.strip_prefix('.'));
+            let Some(cause) = cause else { continue };
+            match all.iter_mut().find(|entry| entry.kind == kind && entry.cause == cause) {
+                Some(entry) => entry.times += times,
                 None => all.push(Repeats { kind, cause: cause.to_owned(), times }),
             }
         }
@@ -183,12 +184,12 @@ pub fn findings(summary: &Summary) -> Vec<Finding> {
 
 fn percentile_findings(summary: &Summary) -> Vec<Finding> {
     let all = figures(summary);
-    let late = all.iter().flat_map(|own| own.kinds.iter().map(move |kind| (own, kind)));
+    let late = all.iter().flat_map(|figures| figures.kinds.iter().map(move |kind| (figures, kind)));
     late.filter(|(_, kind)| kind.is_over)
-        .filter_map(|(own, kind)| {
+        .filter_map(|(figures, kind)| {
             let p90 = kind.p90.as_ref()?;
             let ends = p90.interval.map(|interval| (interval.low, interval.high));
-            let with = match own.configuration.as_str() {
+            let with = match figures.configuration.as_str() {
                 "" => String::new(),
                 label => format!(" ({label})"),
             };

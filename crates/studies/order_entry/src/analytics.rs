@@ -15,11 +15,11 @@ const STREAMS: u64 = 1 << 61;
 /// An analytical query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Analysis {
-    /// Its name in recordings: `A1`.
+    /// The name in recordings: `A1`.
     pub label: &'static str,
-    /// Its question in a few words.
+    /// The question in a few words.
     pub title: &'static str,
-    /// Its SQL, which all engines read.
+    /// The SQL, which all engines read.
     sql: &'static str,
     /// Rows of the answer that are read: the first ones, or all.
     first: Option<u32>,
@@ -38,9 +38,9 @@ impl Analysis {
         ScriptStatement { script: self.label.to_owned(), text, ..ScriptStatement::default() }
     }
 
-    /// Its mean time in a trial, in seconds; `None` when it did not run.
-    pub fn mean_s(&self, seen: &Observations) -> Option<f64> {
-        seen.mean_latency_s(&format!("transaction: {}", self.label))
+    /// The mean time in a trial, in seconds; `None` when it did not run.
+    pub fn mean_s(&self, observations: &Observations) -> Option<f64> {
+        observations.mean_latency_s(&format!("transaction: {}", self.label))
     }
 }
 
@@ -243,14 +243,14 @@ mod tests {
             stream.begin();
             (0..3 * ANALYSES.len()).map(|_| stream.start(1).kind).collect()
         };
-        let own = rounds(7, 0, 0);
-        for round in own.chunks(ANALYSES.len()) {
+        let sequence = rounds(7, 0, 0);
+        for round in sequence.chunks(ANALYSES.len()) {
             let mut sorted = round.to_vec();
             sorted.sort_unstable();
             assert_eq!(sorted, (5..5 + ANALYSES.len()).collect::<Vec<_>>());
         }
-        assert_eq!(own, rounds(7, 0, 3), "a warm-up does not change the order");
-        assert_ne!(own, rounds(7, 1, 0));
-        assert_ne!(own, rounds(8, 0, 0));
+        assert_eq!(sequence, rounds(7, 0, 3), "a warm-up does not change the order");
+        assert_ne!(sequence, rounds(7, 1, 0));
+        assert_ne!(sequence, rounds(8, 0, 0));
     }
 }

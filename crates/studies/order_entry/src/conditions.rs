@@ -88,13 +88,13 @@ pub fn check<E: From<Violations>>(
 /// The query that counts the violations of a condition. Amounts are equal when they differ by less
 /// than half a hundredth: an engine may store them as floating point numbers.
 pub fn query(condition: usize, size: Size, scope: &Scope) -> String {
-    let own = |column: &str| scope.holds(column);
+    let holds = |column: &str| scope.holds(column);
     match condition {
         1 => format!(
             "SELECT count(*) FROM warehouse LEFT JOIN (SELECT d_w_id, sum(d_ytd) AS total FROM \
              district GROUP BY d_w_id) d ON d_w_id = w_id WHERE {} AND (total IS NULL OR abs(w_ytd \
              - total) > 0.005)",
-            own("w_id")
+            holds("w_id")
         ),
         2 => format!(
             "SELECT count(*) FROM district LEFT JOIN (SELECT o_w_id, o_d_id, max(o_id) AS latest \
@@ -102,14 +102,14 @@ pub fn query(condition: usize, size: Size, scope: &Scope) -> String {
              LEFT JOIN (SELECT no_w_id, no_d_id, max(no_o_id) AS newest FROM new_order WHERE {} \
              GROUP BY no_w_id, no_d_id) n ON no_w_id = d_w_id AND no_d_id = d_id WHERE {} AND \
              (latest IS NULL OR d_next_o_id - 1 <> latest OR d_next_o_id - 1 <> newest)",
-            own("o_w_id"),
-            own("no_w_id"),
-            own("d_w_id")
+            holds("o_w_id"),
+            holds("no_w_id"),
+            holds("d_w_id")
         ),
         3 => format!(
             "SELECT count(*) FROM (SELECT no_w_id, no_d_id FROM new_order WHERE {} GROUP BY \
              no_w_id, no_d_id HAVING max(no_o_id) - min(no_o_id) + 1 <> count(*)) n",
-            own("no_w_id")
+            holds("no_w_id")
         ),
         4 => format!(
             "SELECT count(*) FROM district LEFT JOIN (SELECT o_w_id, o_d_id, sum(o_ol_cnt) AS \
@@ -117,43 +117,43 @@ pub fn query(condition: usize, size: Size, scope: &Scope) -> String {
              = d_id LEFT JOIN (SELECT ol_w_id, ol_d_id, count(*) AS counted FROM order_line WHERE \
              {} GROUP BY ol_w_id, ol_d_id) l ON ol_w_id = d_w_id AND ol_d_id = d_id WHERE {} AND \
              coalesce(stated, 0) <> coalesce(counted, 0)",
-            own("o_w_id"),
-            own("ol_w_id"),
-            own("d_w_id")
+            holds("o_w_id"),
+            holds("ol_w_id"),
+            holds("d_w_id")
         ),
         5 => format!(
             "SELECT count(*) FROM orders LEFT JOIN new_order ON no_w_id = o_w_id AND no_d_id = \
              o_d_id AND no_o_id = o_id WHERE {} AND (o_carrier_id IS NULL AND no_o_id IS NULL OR \
              o_carrier_id IS NOT NULL AND no_o_id IS NOT NULL)",
-            own("o_w_id")
+            holds("o_w_id")
         ),
         6 => format!(
             "SELECT count(*) FROM orders LEFT JOIN (SELECT ol_w_id, ol_d_id, ol_o_id, count(*) AS \
              counted FROM order_line WHERE {} GROUP BY ol_w_id, ol_d_id, ol_o_id) l ON ol_w_id = \
              o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id WHERE {} AND o_ol_cnt <> \
              coalesce(counted, 0)",
-            own("ol_w_id"),
-            own("o_w_id")
+            holds("ol_w_id"),
+            holds("o_w_id")
         ),
         7 => format!(
             "SELECT count(*) FROM order_line LEFT JOIN orders ON o_w_id = ol_w_id AND o_d_id = \
              ol_d_id AND o_id = ol_o_id WHERE {} AND (ol_delivery_d IS NULL AND o_carrier_id IS \
              NOT NULL OR ol_delivery_d IS NOT NULL AND o_carrier_id IS NULL)",
-            own("ol_w_id")
+            holds("ol_w_id")
         ),
         8 => format!(
             "SELECT count(*) FROM warehouse LEFT JOIN (SELECT h_w_id, sum(h_amount) AS total FROM \
              history WHERE {} GROUP BY h_w_id) h ON h_w_id = w_id WHERE {} AND abs(w_ytd - \
              coalesce(total, 0)) > 0.005",
-            own("h_w_id"),
-            own("w_id")
+            holds("h_w_id"),
+            holds("w_id")
         ),
         9 => format!(
             "SELECT count(*) FROM district LEFT JOIN (SELECT h_w_id, h_d_id, sum(h_amount) AS \
              total FROM history WHERE {} GROUP BY h_w_id, h_d_id) h ON h_w_id = d_w_id AND h_d_id \
              = d_id WHERE {} AND abs(d_ytd - coalesce(total, 0)) > 0.005",
-            own("h_w_id"),
-            own("d_w_id")
+            holds("h_w_id"),
+            holds("d_w_id")
         ),
         11 => delivered_orders(size, scope),
         _ => of_customers(condition == 10, scope),
@@ -161,7 +161,7 @@ pub fn query(condition: usize, size: Size, scope: &Scope) -> String {
 }
 
 fn delivered_orders(size: Size, scope: &Scope) -> String {
-    let own = |column: &str| scope.holds(column);
+    let holds = |column: &str| scope.holds(column);
     format!(
         "SELECT count(*) FROM district LEFT JOIN (SELECT o_w_id, o_d_id, count(*) AS ordered FROM \
          orders WHERE {} GROUP BY o_w_id, o_d_id) o ON o_w_id = d_w_id AND o_d_id = d_id LEFT JOIN \
@@ -170,10 +170,10 @@ fn delivered_orders(size: Size, scope: &Scope) -> String {
          c_d_id, sum(c_delivery_cnt) AS delivered FROM customer WHERE {} GROUP BY c_w_id, c_d_id) \
          c ON c_w_id = d_w_id AND c_d_id = d_id WHERE {} AND coalesce(ordered, 0) - \
          coalesce(outstanding, 0) <> {} + coalesce(delivered, 0)",
-        own("o_w_id"),
-        own("no_w_id"),
-        own("c_w_id"),
-        own("d_w_id"),
+        holds("o_w_id"),
+        holds("no_w_id"),
+        holds("c_w_id"),
+        holds("d_w_id"),
         size.delivered()
     )
 }
@@ -181,13 +181,13 @@ fn delivered_orders(size: Size, scope: &Scope) -> String {
 /// Conditions 10 and 12: a customer's balance, with payments from the history or as the customer
 /// counts them.
 fn of_customers(by_history: bool, scope: &Scope) -> String {
-    let own = |column: &str| scope.holds(column);
+    let holds = |column: &str| scope.holds(column);
     let (join, paid) = if by_history {
         let join = format!(
             " LEFT JOIN (SELECT h_c_w_id, h_c_d_id, h_c_id, sum(h_amount) AS paid FROM history \
              WHERE {} GROUP BY h_c_w_id, h_c_d_id, h_c_id) h ON h_c_w_id = c_w_id AND h_c_d_id = \
              c_d_id AND h_c_id = c_id",
-            own("h_c_w_id")
+            holds("h_c_w_id")
         );
         (join, "coalesce(paid, 0)")
     } else {
@@ -199,7 +199,7 @@ fn of_customers(by_history: bool, scope: &Scope) -> String {
          ol_o_id = o_id WHERE {} AND ol_delivery_d IS NOT NULL GROUP BY o_w_id, o_d_id, o_c_id) o \
          ON o_w_id = c_w_id AND o_d_id = c_d_id AND o_c_id = c_id{join} WHERE {} AND \
          abs(c_balance + {paid} - coalesce(delivered, 0)) > 0.005",
-        own("o_w_id"),
-        own("c_w_id")
+        holds("o_w_id"),
+        holds("c_w_id")
     )
 }

@@ -69,7 +69,7 @@ impl Counts {
     /// Counts a transaction that is repeated.
     pub fn repeat(&mut self, kind: Kind, cause: RetryCause) {
         let causes = &mut self.repeated[kind as usize];
-        let counted = causes.iter_mut().zip(CAUSES).find(|(_, (own, _))| *own == cause);
+        let counted = causes.iter_mut().zip(CAUSES).find(|(_, (name, _))| *name == cause);
         if let Some((count, _)) = counted {
             *count += 1;
         }
@@ -83,16 +83,16 @@ impl Counts {
     fn add(&mut self, other: &StudyCounts) {
         self.each_mut().zip(&other.counts).for_each(|(all, more)| *all = all.saturating_add(*more));
         let spans = [&mut self.terminals, &mut self.streams];
-        for (own, other) in spans.into_iter().zip(&other.spans_ns) {
-            own.add(Span(*other));
+        for (span, other) in spans.into_iter().zip(&other.spans_ns) {
+            span.add(Span(*other));
         }
     }
 
     /// The counts without their meanings.
     fn plain(&self) -> StudyCounts {
-        let mut own = self.clone();
-        let spans_ns = [self.terminals, self.streams].map(|own| own.0).into();
-        StudyCounts { counts: own.each_mut().map(|count| *count).collect(), spans_ns }
+        let mut counts = self.clone();
+        let spans_ns = [self.terminals, self.streams].map(|terminal| terminal.0).into();
+        StudyCounts { counts: counts.each_mut().map(|count| *count).collect(), spans_ns }
     }
 
     /// Each count, in an order that stays.
@@ -196,16 +196,16 @@ mod tests {
     /// Connections in two processes add up to what they add up to in one.
     #[test]
     fn counts_of_two_processes_are_those_of_one() {
-        let (one, conducting) = (Total::default(), Total::default());
+        let (total, conducting) = (Total::default(), Total::default());
         for connections in [&[10, 50][..], &[900]] {
             let part = Total::default();
             for first in connections {
                 part.add(&of_connection(*first));
-                one.add(&of_connection(*first));
+                total.add(&of_connection(*first));
             }
             conducting.include(&part.report());
         }
-        assert_eq!(conducting.report(), one.report());
+        assert_eq!(conducting.report(), total.report());
         let counts = conducting.counts();
         assert_eq!(counts.done, [960, 963, 966, 969, 972]);
         assert_eq!(counts.repeated[1][0], 960 + 3 * 8 + 3);

@@ -49,7 +49,7 @@ pub enum Customer {
 /// Values of a transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
-    /// Its kind.
+    /// The kind.
     pub kind: Kind,
     /// Warehouse of the terminal.
     pub warehouse: i64,
@@ -185,12 +185,12 @@ mod tests {
         let terminal = Terminal { warehouse: 2, district: 7 };
         let (mut lines, mut remote, mut rolled_back) = (0, 0, 0);
         for _ in 0..drawn {
-            let own = inputs.draw(Kind::NewOrder, terminal, &mut random);
-            assert!((5..=15).contains(&own.lines.len()));
-            lines += own.lines.len();
-            remote += own.remote_lines();
-            rolled_back += usize::from(own.rolls_back(SIZE));
-            assert!(own.lines.iter().all(|line| (1..=5).contains(&line.supplier)));
+            let drawn = inputs.draw(Kind::NewOrder, terminal, &mut random);
+            assert!((5..=15).contains(&drawn.lines.len()));
+            lines += drawn.lines.len();
+            remote += drawn.remote_lines();
+            rolled_back += usize::from(drawn.rolls_back(SIZE));
+            assert!(drawn.lines.iter().all(|line| (1..=5).contains(&line.supplier)));
         }
         assert!(is_share(remote, lines, 1.0), "{remote} of {lines}");
         assert!(is_share(rolled_back, drawn, 1.0), "{rolled_back}");
@@ -198,17 +198,17 @@ mod tests {
         assert!((lines as f64 / drawn as f64 - 10.0).abs() < 0.05);
         let (mut remote, mut by_name) = (0, 0);
         for _ in 0..drawn {
-            let own = inputs.draw(Kind::Payment, terminal, &mut random);
-            remote += usize::from(own.customer_of[0] != 2);
-            by_name += usize::from(matches!(own.customer, Customer::LastName(_)));
-            assert!((100..=500_000).contains(&own.amount));
-            assert!((1..=5).contains(&own.customer_of[0]));
+            let drawn = inputs.draw(Kind::Payment, terminal, &mut random);
+            remote += usize::from(drawn.customer_of[0] != 2);
+            by_name += usize::from(matches!(drawn.customer, Customer::LastName(_)));
+            assert!((100..=500_000).contains(&drawn.amount));
+            assert!((1..=5).contains(&drawn.customer_of[0]));
         }
         assert!(is_share(remote, drawn, 15.0), "{remote}");
         assert!(is_share(by_name, drawn, 60.0), "{by_name}");
-        let own = inputs.draw(Kind::StockLevel, terminal, &mut random);
-        assert_eq!((own.warehouse, own.district), (2, 7));
-        assert!((10..=20).contains(&own.number));
+        let drawn = inputs.draw(Kind::StockLevel, terminal, &mut random);
+        assert_eq!((drawn.warehouse, drawn.district), (2, 7));
+        assert!((10..=20).contains(&drawn.number));
     }
 
     #[test]
@@ -227,7 +227,7 @@ mod tests {
     fn ten_terminals_of_a_warehouse_have_different_districts() {
         let all: std::collections::HashSet<[i64; 2]> = (0..50)
             .map(|number| Terminal::new(number, SIZE))
-            .map(|own| [own.warehouse, own.district])
+            .map(|terminal| [terminal.warehouse, terminal.district])
             .collect();
         assert_eq!(all.len(), 50);
     }

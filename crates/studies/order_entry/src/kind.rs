@@ -39,7 +39,7 @@ impl Kind {
     pub const ALL: [Self; 5] =
         [Self::NewOrder, Self::Payment, Self::OrderStatus, Self::Delivery, Self::StockLevel];
 
-    /// Its specification.
+    /// The specification.
     pub const fn profile(self) -> Profile {
         let (name, cards, [keying_s, thinking_s, limit_s]) = match self {
             Self::NewOrder => ("new-order", 10, [18.0, 12.0, 5.0]),

@@ -48,7 +48,7 @@ pub use statements::operations;
 pub use tables::tables;
 
 report::sections! {
-    /// Its sections of reports.
+    /// The sections of reports.
     pub const SECTIONS = |summary| {
         Statements order_entry: &crate::analysis::figures(summary) => section::section;
         Statements slowdown: &crate::slowdown::slowdowns(summary) => slowdown_section::section;

@@ -218,7 +218,7 @@ impl Probe for OrderEntry {
         let constants = Constants::from_seed(seed);
         let total = Total::default();
         let plan = load_plan(context, shares, procedures, &total);
-        let own = Plan {
+        let planned = Plan {
             inputs: Inputs { size, constants },
             terminals: terminals(configuration),
             connections: shares.terminals,
@@ -228,13 +228,14 @@ impl Probe for OrderEntry {
             total,
         };
         let places = shares.places(&plan);
-        let (mut seen, used) = drive_counting(context, &plan, &|number| match number
-            .checked_sub(shares.terminals)
-        {
-            None => Box::new(Terminals::new(own.clone(), number)),
-            Some(stream) => Box::new(Stream::new(places, context.seed, stream, own.total.clone())),
-        })?;
-        let counts = own.total.counts();
+        let (mut observations, used) =
+            drive_counting(context, &plan, &|number| match number.checked_sub(shares.terminals) {
+                None => Box::new(Terminals::new(planned.clone(), number)),
+                Some(stream) => {
+                    Box::new(Stream::new(places, context.seed, stream, planned.total.clone()))
+                }
+            })?;
+        let counts = planned.total.counts();
         let stored = answer(context, NEXT_ORDERS)? - before;
         let committed = counts.committed_ever;
         if stored.total_cmp(&(committed as f64)).is_ne() {
@@ -242,27 +243,27 @@ impl Probe for OrderEntry {
         }
         let checked = check(context, size)?;
         if shares.streams > 0 {
-            add_analytics(&mut seen, &counts);
+            add_analytics(&mut observations, &counts);
         }
         if shares.terminals > 0 {
-            let worked_s = shares.worked_s(&seen, &counts);
-            add_responses(&mut seen, &counts, worked_s);
-            seen.warnings.extend(steady::warning(&seen, worked_s));
-            seen.facts.extend(counts.facts(procedures.is_none()));
+            let worked_s = shares.worked_s(&observations, &counts);
+            add_responses(&mut observations, &counts, worked_s);
+            observations.warnings.extend(steady::warning(&observations, worked_s));
+            observations.facts.extend(counts.facts(procedures.is_none()));
         }
-        if shares.streams == 0 && own.pace == 0.0 {
-            add_cpu(&mut seen);
+        if shares.streams == 0 && planned.pace == 0.0 {
+            add_cpu(&mut observations);
         }
-        seen.facts.extend(used.checkpoints.map(|count| CHECKPOINTS.record(count as f64)));
-        seen.facts.push(LOAD_S.record(load_s));
-        seen.facts.push(CHECKED.record(checked as f64));
-        seen.facts.push(WAREHOUSES_LOADED.record(size.warehouses as f64));
-        seen.facts.extend(constants_of(constants));
-        if own.pace > 0.0 && shares.terminals > 0 {
-            let each = f64::from(own.terminals) / (DISTRICTS * size.warehouses) as f64;
-            seen.facts.push(BOUND.record(NEW_ORDERS_MAX * each / own.pace));
+        observations.facts.extend(used.checkpoints.map(|count| CHECKPOINTS.record(count as f64)));
+        observations.facts.push(LOAD_S.record(load_s));
+        observations.facts.push(CHECKED.record(checked as f64));
+        observations.facts.push(WAREHOUSES_LOADED.record(size.warehouses as f64));
+        observations.facts.extend(constants_of(constants));
+        if planned.pace > 0.0 && shares.terminals > 0 {
+            let each = f64::from(planned.terminals) / (DISTRICTS * size.warehouses) as f64;
+            observations.facts.push(BOUND.record(NEW_ORDERS_MAX * each / planned.pace));
         }
-        Ok(seen)
+        Ok(observations)
     }
 }
 
@@ -292,17 +293,17 @@ impl Shares {
 
     /// Seconds in which terminals worked, with the flush at the end: streams finish their last
     /// queries later.
-    fn worked_s(self, seen: &Observations, counts: &Counts) -> f64 {
+    fn worked_s(self, observations: &Observations, counts: &Counts) -> f64 {
         if self.streams == 0 {
-            return seen.elapsed_s;
+            return observations.elapsed_s;
         }
-        counts.terminals.seconds() + seen.response("flush").unwrap_or(0.0)
+        counts.terminals.seconds() + observations.response("flush").unwrap_or(0.0)
     }
 }
 
 /// Creates the procedures in the loaded tables. Returns the sum of the next order numbers.
 fn prepare(context: &TrialContext<'_>, procedures: Option<Language>) -> Result<f64, ProbeError> {
-    for statement in procedures.iter().flat_map(|own| own.statements()) {
+    for statement in procedures.iter().flat_map(|procedure| procedure.statements()) {
         execute(context, Statement::Text(statement))?;
     }
     answer(context, NEXT_ORDERS)
@@ -322,7 +323,7 @@ fn load_plan(
         statements = recorded(procedures);
     }
     if shares.streams > 0 {
-        kinds.extend(ANALYSES.iter().map(|own| own.label.to_owned()));
+        kinds.extend(ANALYSES.iter().map(|analyse| analyse.label.to_owned()));
         statements.extend(ANALYSES.iter().map(Analysis::recorded));
     }
     LoadPlan {
@@ -417,45 +418,53 @@ impl From<Violations> for Failure {
 
 /// Adds new orders a minute, in front: what configurations are compared on. Then the percentile of
 /// each kind that the specification limits.
-fn add_responses(seen: &mut Observations, counts: &Counts, worked_s: f64) {
+fn add_responses(observations: &mut Observations, counts: &Counts, worked_s: f64) {
     if worked_s > 0.0 {
         let minute = 60.0 / worked_s;
         let rate =
             Response::higher(NEW_ORDERS, "new orders/min", counts.committed() as f64 * minute);
-        seen.responses.insert(0, rate.in_steps_of(minute));
+        observations.responses.insert(0, rate.in_steps_of(minute));
     }
     for kind in Kind::ALL {
         let name = format!("transaction: {}", kind.profile().name);
-        if let Some(histogram) = seen.latency(&name).filter(|own| !own.is_empty()) {
+        if let Some(histogram) = observations.latency(&name).filter(|latency| !latency.is_empty()) {
             let name = kind.percentile_name();
             let response = Response::percentile(&name, "ms", 1e6, histogram, 90.0);
-            seen.responses.push(response);
+            observations.responses.push(response);
         }
     }
 }
 
 /// Adds the time of the analytical queries, in front, where each was answered at least once, and
 /// their rate.
-fn add_analytics(seen: &mut Observations, counts: &Counts) {
-    if let Some(mean_s) = geometric_mean(ANALYSES.iter().map(|own| own.mean_s(seen))) {
-        seen.responses.insert(0, Response::lower(ANALYTICS_TIME, "s", mean_s));
+fn add_analytics(observations: &mut Observations, counts: &Counts) {
+    if let Some(mean_s) =
+        geometric_mean(ANALYSES.iter().map(|analyse| analyse.mean_s(observations)))
+    {
+        observations.responses.insert(0, Response::lower(ANALYTICS_TIME, "s", mean_s));
     }
     let streams_s = counts.streams.seconds();
     if streams_s > 0.0 {
         let rate = counts.queries as f64 * 60.0 / streams_s;
-        seen.responses.push(Response::higher("analytics_rate", "queries/min", rate));
+        observations.responses.push(Response::higher("analytics_rate", "queries/min", rate));
     }
-    seen.facts.push(QUERIES.record(counts.queries as f64));
-    seen.facts.extend(counts.streams.ends_after(counts.terminals).map(|own| TAIL.record(own)));
+    observations.facts.push(QUERIES.record(counts.queries as f64));
+    observations
+        .facts
+        .extend(counts.streams.ends_after(counts.terminals).map(|end| TAIL.record(end)));
 }
 
 /// Adds the CPU time of the engine for a transaction. Of a server by URL on another machine it is
 /// unknown.
-fn add_cpu(seen: &mut Observations) {
-    let transactions = seen.work.amount as f64;
-    if transactions > 0.0 && seen.time.cpu_s > 0.0 {
-        let each_us = seen.time.cpu_s / transactions * 1e6;
-        seen.responses.push(Response::lower("cpu_per_transaction", "us/transaction", each_us));
+fn add_cpu(observations: &mut Observations) {
+    let transactions = observations.work.amount as f64;
+    if transactions > 0.0 && observations.time.cpu_s > 0.0 {
+        let each_us = observations.time.cpu_s / transactions * 1e6;
+        observations.responses.push(Response::lower(
+            "cpu_per_transaction",
+            "us/transaction",
+            each_us,
+        ));
     }
 }
 

@@ -37,7 +37,7 @@ impl Language {
             Self::MariaDb => include_str!("procedures/mariadb.sql"),
             Self::TransactSql => include_str!("procedures/sqlserver.sql"),
         };
-        all.split("\n\n").map(|own| own.trim().trim_end_matches(';'))
+        all.split("\n\n").map(|part| part.trim().trim_end_matches(';'))
     }
 
     /// Writes the call of a transaction with its values.

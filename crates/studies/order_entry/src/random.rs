@@ -151,24 +151,25 @@ mod tests {
     #[test]
     fn last_names_are_those_of_the_specification() {
         for (number, name) in [(0, "BARBARBAR"), (371, "PRICALLYOUGHT"), (999, "EINGEINGEING")] {
-            let mut own = String::new();
-            put_last_name(&mut own, number);
-            assert_eq!(own, name);
+            let mut text = String::new();
+            put_last_name(&mut text, number);
+            assert_eq!(text, name);
         }
     }
 
     #[test]
     fn the_constants_obey_the_rule_for_every_seed() {
         for seed in 0..2_000 {
-            let own = Constants::from_seed(seed);
-            let distance = own.last_name_run.abs_diff(own.last_name_load);
-            assert!((65..=119).contains(&distance), "{own:?}");
-            assert!(![96, 112].contains(&distance), "{own:?}");
+            let drawn = Constants::from_seed(seed);
+            let distance = drawn.last_name_run.abs_diff(drawn.last_name_load);
+            assert!((65..=119).contains(&distance), "{drawn:?}");
+            assert!(![96, 112].contains(&distance), "{drawn:?}");
             assert!(
-                (0..=255).contains(&own.last_name_load) && (0..=255).contains(&own.last_name_run)
+                (0..=255).contains(&drawn.last_name_load)
+                    && (0..=255).contains(&drawn.last_name_run)
             );
-            assert!((0..=1023).contains(&own.customer) && (0..=8191).contains(&own.item));
-            assert_eq!(own, Constants::from_seed(seed));
+            assert!((0..=1023).contains(&drawn.customer) && (0..=8191).contains(&drawn.item));
+            assert_eq!(drawn, Constants::from_seed(seed));
         }
         assert!(!is_allowed(0, 64) && is_allowed(0, 65) && is_allowed(200, 81));
         assert!(!is_allowed(0, 96) && !is_allowed(0, 112) && !is_allowed(0, 120));

@@ -25,8 +25,8 @@ pub fn fills(tables: &[Table], size: Size, seed: u64) -> Vec<Fill> {
         .map(|table| {
             let pieces = if table == ITEM { 0..=0 } else { 1..=size.warehouses };
             let pieces = pieces.map(|warehouse| {
-                let own = Piece { table, warehouse, size, constants, seed };
-                Box::new(move || own.batches()) as MakeBatches
+                let piece = Piece { table, warehouse, size, constants, seed };
+                Box::new(move || piece.batches()) as MakeBatches
             });
             let columns = tables[table].columns.iter().map(|column| column.name).collect();
             Fill::new(table, columns, Ahead::new(pieces.collect()))
@@ -63,10 +63,10 @@ impl Piece {
                     self.customers(district, first, last, &mut random)
                 })
             })),
-            HISTORY => Box::new((1..=DISTRICTS).map(move |own| self.history(own, &mut random))),
-            NEW_ORDER => Box::new((1..=DISTRICTS).map(move |own| self.outstanding(own))),
-            ORDERS => Box::new((1..=DISTRICTS).map(move |own| Orders::new(self, own).rows())),
-            _ => Box::new((1..=DISTRICTS).map(move |own| Orders::new(self, own).lines())),
+            HISTORY => Box::new((1..=DISTRICTS).map(move |index| self.history(index, &mut random))),
+            NEW_ORDER => Box::new((1..=DISTRICTS).map(move |index| self.outstanding(index))),
+            ORDERS => Box::new((1..=DISTRICTS).map(move |index| Orders::new(self, index).rows())),
+            _ => Box::new((1..=DISTRICTS).map(move |index| Orders::new(self, index).lines())),
         }
     }
 
@@ -170,8 +170,8 @@ impl Piece {
             Values::Integers((first..=last).map(|_| random.random_range(10..=100)).collect()),
         ];
         for _ in 0..DISTRICTS {
-            let own = (0..count).map(|_| text(|out| put_text(out, [24, 24], random))).collect();
-            columns.push(texts_of(own));
+            let text = (0..count).map(|_| text(|out| put_text(out, [24, 24], random))).collect();
+            columns.push(texts_of(text));
         }
         columns.extend([Values::Same(0), Values::Same(0), Values::Same(0)]);
         let data = (0..count).map(|_| text(|out| put_data(out, random))).collect();

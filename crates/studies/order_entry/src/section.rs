@@ -16,8 +16,8 @@ fn rows<'a, T>(
     all: &'a [OrderEntryFigures],
     list: fn(&'a OrderEntryFigures) -> &'a [T],
 ) -> Vec<Row<'a, T>> {
-    let rows = all.iter().flat_map(|own| {
-        list(own).iter().map(|row| Row { configuration: &own.configuration, own: row })
+    let rows = all.iter().flat_map(|figures| {
+        list(figures).iter().map(|row| Row { configuration: &figures.configuration, own: row })
     });
     rows.collect()
 }
@@ -29,24 +29,25 @@ pub fn section(_: &Summary, all: &[OrderEntryFigures]) -> Option<Section> {
     }
     let mut section = Section::new("Order entry");
     let mut rates = Columns::for_rows(all);
-    rates.name("configuration", |own| label(&own.configuration));
-    rates
-        .left("new orders/min, warehouse", |own| Cell::estimate_without_unit(&own.new_orders_each));
-    if all.iter().any(|own| own.bound.is_some()) {
-        rates.right("bound", |own| own.bound.map(|bound| Cell::from(bound).shown(figure(bound))));
+    rates.name("configuration", |rate| label(&rate.configuration));
+    rates.left("new orders/min, warehouse", |rate| {
+        Cell::estimate_without_unit(&rate.new_orders_each)
+    });
+    if all.iter().any(|figures| figures.bound.is_some()) {
+        rates.right("bound", |rate| rate.bound.map(|bound| Cell::from(bound).shown(figure(bound))));
     }
-    rates.right("transactions", |own| count(own.transactions));
-    if all.iter().any(|own| own.checkpoints.is_some()) {
-        rates.right("checkpoints", |own| own.checkpoints.map(count));
+    rates.right("transactions", |rate| count(rate.transactions));
+    if all.iter().any(|figures| figures.checkpoints.is_some()) {
+        rates.right("checkpoints", |rate| rate.checkpoints.map(count));
     }
     section.table(rates);
-    let kinds = rows(all, |own| &own.kinds);
+    let kinds = rows(all, |figures| &figures.kinds);
     section.table(percentiles_table(&kinds));
     let mix = mix(all);
     section.table(mix_table(&mix));
     let shares = shares(all);
     section.table(shares_table(&shares));
-    let repeats = rows(all, |own| &own.repeats);
+    let repeats = rows(all, |figures| &figures.repeats);
     if repeats.is_empty() {
         section.line("The engine asked for no transaction to be repeated.");
     } else {
@@ -62,7 +63,7 @@ pub fn section(_: &Summary, all: &[OrderEntryFigures]) -> Option<Section> {
          not comparable with audited ones. Consistency conditions 1 to 12 held after each trial. \
          New orders are those that the database holds.",
     );
-    if all.iter().any(|own| own.bound.is_some()) {
+    if all.iter().any(|figures| figures.bound.is_some()) {
         section.note(
             "Bound: ten terminals with the specified keying and thinking times make at most 12.86 \
              new orders a minute; workload.pace divides it. Latency counts from the time at \
@@ -88,10 +89,10 @@ fn count(value: f64) -> Cell {
 
 /// The kinds of transactions of all configurations together: the mix belongs to the load.
 fn mix(all: &[OrderEntryFigures]) -> Vec<KindFigures> {
-    let transactions: f64 = all.iter().map(|own| own.transactions).sum();
-    let mut mix = all.first().map(|own| own.kinds.clone()).unwrap_or_default();
+    let transactions: f64 = all.iter().map(|figures| figures.transactions).sum();
+    let mut mix = all.first().map(|figures| figures.kinds.clone()).unwrap_or_default();
     for (at, kind) in mix.iter_mut().enumerate() {
-        kind.done = all.iter().filter_map(|own| own.kinds.get(at)).map(|own| own.done).sum();
+        kind.done = all.iter().filter_map(|entry| entry.kinds.get(at)).map(|kind| kind.done).sum();
         kind.share = if transactions > 0.0 { kind.done / transactions } else { 0.0 };
     }
     mix
@@ -100,7 +101,7 @@ fn mix(all: &[OrderEntryFigures]) -> Vec<KindFigures> {
 /// The shares of all configurations together, those of the same specification.
 fn shares(all: &[OrderEntryFigures]) -> Vec<Share> {
     let mut sums = Vec::<Share>::new();
-    for share in all.iter().flat_map(|own| &own.shares) {
+    for share in all.iter().flat_map(|figures| &figures.shares) {
         match sums
             .iter_mut()
             .find(|sum| sum.name == share.name && sum.specified.total_cmp(&share.specified).is_eq())

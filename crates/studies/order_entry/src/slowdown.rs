@@ -18,7 +18,7 @@ const WAITS_MAX: usize = 3;
 /// A configuration with both loads, against each alone.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Slowdown {
-    /// Its label.
+    /// The label.
     pub configuration: String,
     /// Streams of analytical queries.
     pub streams: u32,
@@ -52,11 +52,11 @@ pub struct Side {
 /// The mean time of a query in milliseconds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct QuerySlowdown {
-    /// Its name: `A1`.
+    /// The name: `A1`.
     pub query: &'static str,
-    /// Its question.
+    /// The question.
     pub title: &'static str,
-    /// Its times.
+    /// The times.
     pub times: Side,
 }
 
@@ -79,19 +79,26 @@ pub fn slowdowns(summary: &Summary) -> Vec<Slowdown> {
         settings::groups(summary.recording, OrderEntry.name(), |path| loads.contains(&path));
     let mut all: Vec<Slowdown> = Vec::new();
     for group in groups {
-        let loads: Vec<Load> =
-            group.configurations.iter().map(|own| Load::read(summary, *own)).collect();
-        for both in loads.iter().filter(|own| own.has_terminals() && own.streams > 0) {
-            let orders = loads.iter().find(|own| {
-                own.has_terminals() && own.terminals == both.terminals && own.streams == 0
+        let loads: Vec<Load> = group
+            .configurations
+            .iter()
+            .map(|configuration| Load::read(summary, *configuration))
+            .collect();
+        for both in loads.iter().filter(|load| load.has_terminals() && load.streams > 0) {
+            let orders = loads.iter().find(|load| {
+                load.has_terminals() && load.terminals == both.terminals && load.streams == 0
             });
             let queries =
-                loads.iter().find(|own| !own.has_terminals() && own.streams == both.streams);
+                loads.iter().find(|load| !load.has_terminals() && load.streams == both.streams);
             all.extend(slowdown(summary, both, orders, queries));
         }
     }
-    adjust(all.iter_mut().flat_map(|own| [&mut own.order_entry, &mut own.analytics]).flatten());
-    adjust(all.iter_mut().flat_map(|own| &mut own.queries).map(|own| &mut own.times));
+    adjust(
+        all.iter_mut()
+            .flat_map(|figures| [&mut figures.order_entry, &mut figures.analytics])
+            .flatten(),
+    );
+    adjust(all.iter_mut().flat_map(|figures| &mut figures.queries).map(|query| &mut query.times));
     all
 }
 
@@ -126,15 +133,16 @@ fn slowdown(
 ) -> Option<Slowdown> {
     let together = both.configuration;
     let side = |alone: Option<&Load>, name: &str, unit| {
-        side(summary, [alone?.configuration, together], unit, |seen| seen.response(name))
+        side(summary, [alone?.configuration, together], unit, |summary| summary.response(name))
     };
     let order_entry = side(orders, NEW_ORDERS, "new orders/min");
     let analytics = side(queries, ANALYTICS_TIME, "s");
-    let of_queries = ANALYSES.iter().filter_map(|own| {
+    let of_queries = ANALYSES.iter().filter_map(|analyse| {
         let configurations = [queries?.configuration, together];
-        let times =
-            self::side(summary, configurations, "ms", |seen| Some(own.mean_s(seen)? * 1e3))?;
-        Some(QuerySlowdown { query: own.label, title: own.title, times })
+        let times = self::side(summary, configurations, "ms", |summary| {
+            Some(analyse.mean_s(summary)? * 1e3)
+        })?;
+        Some(QuerySlowdown { query: analyse.label, title: analyse.title, times })
     });
     let trials = summary.grid.trials(together);
     let shown = orders.into_iter().chain(queries).chain([both]);
@@ -144,8 +152,8 @@ fn slowdown(
         order_entry,
         analytics,
         queries: of_queries.collect(),
-        sessions: shown.filter_map(|own| sessions(summary, own.configuration)).collect(),
-        tail_s: trials.iter().filter_map(|seen| TAIL.read(seen)).reduce(f64::max),
+        sessions: shown.filter_map(|load| sessions(summary, load.configuration)).collect(),
+        tail_s: trials.iter().filter_map(|trial| TAIL.read(trial)).reduce(f64::max),
     })
 }
 
@@ -158,7 +166,7 @@ fn side(
 ) -> Option<Side> {
     // Larger is what a ratio above 1 means, whether that is good or bad.
     let direction = Direction::HigherIsBetter;
-    let usable = summary.grid.filter(|seen| !seen.timed_out());
+    let usable = summary.grid.filter(|grid| !grid.timed_out());
     let matched = usable.map(value).matched(alone, together);
     let estimate = |blocks: &[Vec<f64>]| Estimate::from_amounts(&blocks.concat(), unit, direction);
     let values =
@@ -171,7 +179,7 @@ fn side(
         together: estimate(&matched.to)?,
         // A trial that did nothing has no ratio.
         ratio: Comparison::of_values(matched.paired, &from, &to, direction)
-            .filter(|own| own.scale == Scale::Ratio)?,
+            .filter(|value| value.scale == Scale::Ratio)?,
     })
 }
 
@@ -187,7 +195,7 @@ fn sessions(summary: &Summary, configuration: usize) -> Option<Sessions> {
 /// Adjusts the ratios of a family.
 fn adjust<'a>(family: impl Iterator<Item = &'a mut Side>) {
     let sides: Vec<&mut Side> = family.collect();
-    let adjusted = corrected(sides.iter().map(|own| Some(own.ratio.clone())).collect());
+    let adjusted = corrected(sides.iter().map(|side| Some(side.ratio.clone())).collect());
     for (side, ratio) in sides.into_iter().zip(adjusted) {
         side.ratio = ratio.unwrap_or_else(|| side.ratio.clone());
     }
@@ -197,31 +205,31 @@ fn adjust<'a>(family: impl Iterator<Item = &'a mut Side>) {
 pub fn findings(summary: &Summary) -> Vec<Finding> {
     let all = slowdowns(summary);
     all.iter()
-        .flat_map(|own| order_entry_finding(own).into_iter().chain(query_finding(own)))
+        .flat_map(|figures| order_entry_finding(figures).into_iter().chain(query_finding(figures)))
         .collect()
 }
 
-fn order_entry_finding(own: &Slowdown) -> Option<Finding> {
-    let side = own.order_entry.as_ref().filter(|side| side.ratio.supported())?;
+fn order_entry_finding(slowdown: &Slowdown) -> Option<Finding> {
+    let side = slowdown.order_entry.as_ref().filter(|side| side.ratio.supported())?;
     let kept = wording::comparison(&side.ratio, "");
-    let text = format!("Order entry{} has {kept} of its throughput alone.", beside(own));
+    let text = format!("Order entry{} has {kept} of its throughput alone.", beside(slowdown));
     Some(Finding::new(FindingKind::Responses, text, evidence(side)))
 }
 
-fn query_finding(own: &Slowdown) -> Option<Finding> {
-    let side = own.analytics.as_ref().filter(|side| side.ratio.supported())?;
+fn query_finding(slowdown: &Slowdown) -> Option<Finding> {
+    let side = slowdown.analytics.as_ref().filter(|side| side.ratio.supported())?;
     let times = wording::comparison(&side.ratio, "");
-    let text = format!("Analytical queries{} take {times} their time alone.", together(own));
+    let text = format!("Analytical queries{} take {times} their time alone.", together(slowdown));
     Some(Finding::new(FindingKind::Responses, text, evidence(side)))
 }
 
-fn beside(own: &Slowdown) -> String {
-    let streams = observations::number::plural(own.streams as usize, "stream");
-    format!(" beside {streams} of analytics ({})", own.configuration)
+fn beside(slowdown: &Slowdown) -> String {
+    let streams = observations::number::plural(slowdown.streams as usize, "stream");
+    format!(" beside {streams} of analytics ({})", slowdown.configuration)
 }
 
-fn together(own: &Slowdown) -> String {
-    format!(" beside order entry ({})", own.configuration)
+fn together(slowdown: &Slowdown) -> String {
+    format!(" beside order entry ({})", slowdown.configuration)
 }
 
 fn evidence(side: &Side) -> String {

@@ -39,12 +39,12 @@ pub fn section(_: &Summary, all: &[Slowdown]) -> Option<Section> {
     if !sessions.is_empty() {
         section.table(sessions_table(&sessions));
     }
-    if all.iter().any(|own| own.analytics.is_none() && !own.queries.is_empty()) {
+    if all.iter().any(|figures| figures.analytics.is_none() && !figures.queries.is_empty()) {
         section.note(
             "The geometric mean needs each query at least once in each trial: measure longer.",
         );
     }
-    let tails: Vec<f64> = all.iter().filter_map(|own| own.tail_s).collect();
+    let tails: Vec<f64> = all.iter().filter_map(|figures| figures.tail_s).collect();
     if let Some(tail_s) = tails.into_iter().reduce(f64::max) {
         section.note(format!(
             "Queries that were under way at the end were finished without terminals, at most {} \
@@ -60,16 +60,16 @@ pub fn section(_: &Summary, all: &[Slowdown]) -> Option<Section> {
     Some(section)
 }
 
-fn sides(own: &Slowdown) -> Vec<Row<'_>> {
-    let configuration = own.configuration.as_str();
+fn sides(slowdown: &Slowdown) -> Vec<Row<'_>> {
+    let configuration = slowdown.configuration.as_str();
     let ratio = |side: &Side| wording::comparison(&side.ratio, "");
-    let orders = own.order_entry.as_ref().map(|side| Row {
+    let orders = slowdown.order_entry.as_ref().map(|side| Row {
         configuration,
         load: "new orders/min",
         side,
         ratio: format!("keeps {}", ratio(side)),
     });
-    let queries = own.analytics.as_ref().map(|side| Row {
+    let queries = slowdown.analytics.as_ref().map(|side| Row {
         configuration,
         load: "query time s",
         side,
@@ -78,16 +78,19 @@ fn sides(own: &Slowdown) -> Vec<Row<'_>> {
     orders.into_iter().chain(queries).collect()
 }
 
-fn queries_of(own: &Slowdown) -> impl Iterator<Item = QueryRow<'_>> {
-    own.queries.iter().map(|query| QueryRow { configuration: &own.configuration, own: query })
+fn queries_of(slowdown: &Slowdown) -> impl Iterator<Item = QueryRow<'_>> {
+    slowdown
+        .queries
+        .iter()
+        .map(|query| QueryRow { configuration: &slowdown.configuration, own: query })
 }
 
 /// Each configuration once, in the order of the slowdowns.
 fn sessions(all: &[Slowdown]) -> Vec<&Sessions> {
     let mut shown = Vec::<&Sessions>::new();
-    for own in all.iter().flat_map(|own| &own.sessions) {
-        if !shown.iter().any(|known| known.configuration == own.configuration) {
-            shown.push(own);
+    for session in all.iter().flat_map(|figures| &figures.sessions) {
+        if !shown.iter().any(|known| known.configuration == session.configuration) {
+            shown.push(session);
         }
     }
     shown
@@ -126,13 +129,13 @@ fn significance(side: &Side) -> &'static str {
 
 fn sessions_table<'a>(rows: &'a [&'a Sessions]) -> Columns<'a, &'a &'a Sessions> {
     let mut table = Columns::for_rows(rows);
-    table.name("sessions of", |own| label(&own.configuration));
-    table.right("on a CPU", |own| Share(own.accounting.share(own.accounting.cpu_s)));
-    table.right("run queue", |own| Share(own.accounting.share(own.accounting.signal_s)));
-    table.right("client", |own| Share(own.accounting.share(own.accounting.client_s)));
-    table.left("longest waits", |own| {
-        let waits = own.waits.iter().map(|wait| {
-            let share = own.accounting.share(wait.wait_s);
+    table.name("sessions of", |table| label(&table.configuration));
+    table.right("on a CPU", |table| Share(table.accounting.share(table.accounting.cpu_s)));
+    table.right("run queue", |table| Share(table.accounting.share(table.accounting.signal_s)));
+    table.right("client", |table| Share(table.accounting.share(table.accounting.client_s)));
+    table.left("longest waits", |table| {
+        let waits = table.waits.iter().map(|wait| {
+            let share = table.accounting.share(wait.wait_s);
             format!("{} {}", wait.wait_type, number::percent(share, 1))
         });
         waits.collect::<Vec<_>>().join(", ")

@@ -16,15 +16,15 @@ impl Span {
         other.0.into_iter().flatten().for_each(|ns| self.note(ns));
     }
 
-    /// Its seconds; 0 when nothing was done.
+    /// The seconds; 0 when nothing was done.
     pub fn seconds(self) -> f64 {
         self.0.map_or(0.0, |[first, last]| (last - first) as f64 / 1e9)
     }
 
     /// Seconds by which it ends after another one; `None` when one of them did nothing.
     pub fn ends_after(self, other: Self) -> Option<f64> {
-        let ([_, own], [_, other]) = (self.0?, other.0?);
-        Some(own.saturating_sub(other) as f64 / 1e9)
+        let ([_, span], [_, other]) = (self.0?, other.0?);
+        Some(span.saturating_sub(other) as f64 / 1e9)
     }
 }
 
@@ -47,7 +47,7 @@ mod tests {
     #[test]
     fn a_span_covers_what_it_has_seen() {
         let (mut long, short) = (span(&[2_000_000_000, 5_500_000_000]), span(&[3_000_000_000]));
-        assert_eq!([long, short].map(|own| millis(own.seconds())), [3_500, 0]);
+        assert_eq!([long, short].map(|span| millis(span.seconds())), [3_500, 0]);
         assert_eq!(long.ends_after(short).map(millis), Some(2_500));
         assert_eq!(short.ends_after(long).map(millis), Some(0));
         assert_eq!(Span::default().ends_after(long), None);

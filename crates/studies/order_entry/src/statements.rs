@@ -227,9 +227,9 @@ impl Query {
         Self::LevelCount,
     ];
 
-    /// Its position in [`Self::ALL`].
+    /// The position in [`Self::ALL`].
     pub fn position(self) -> usize {
-        Self::ALL.iter().position(|own| *own == self).unwrap_or(0)
+        Self::ALL.iter().position(|name| *name == self).unwrap_or(0)
     }
 
     /// The kind of transactions that it belongs to.
@@ -261,7 +261,7 @@ impl Query {
         }
     }
 
-    /// Its text: `?` is a parameter, `[lock]` behind a table and `{lock}` at the end lock the rows
+    /// The text: `?` is a parameter, `[lock]` behind a table and `{lock}` at the end lock the rows
     /// that are read, `{first}` limits them to one.
     pub fn text(self) -> String {
         if let Self::Stock(district) = self {
@@ -296,7 +296,7 @@ impl Query {
         )
     }
 
-    /// Its text without what engines write differently.
+    /// The text without what engines write differently.
     pub fn plain_text(self) -> String {
         self.text().replace("[lock]", "").replace("{lock}", "").replace("{first}", "")
     }
@@ -307,9 +307,9 @@ impl Query {
         let (mut parts, mut rest) = (Vec::new(), text.as_str());
         while let Some(at) = rest.find(['?', '[', '{']) {
             let (part, length) = match &rest[at..] {
-                own if own.starts_with("[lock]") => (SqlPart::LockHint, 6),
-                own if own.starts_with("{lock}") => (SqlPart::Lock, 6),
-                own if own.starts_with("{first}") => (SqlPart::First, 7),
+                rest if rest.starts_with("[lock]") => (SqlPart::LockHint, 6),
+                rest if rest.starts_with("{lock}") => (SqlPart::Lock, 6),
+                rest if rest.starts_with("{first}") => (SqlPart::First, 7),
                 _ => (SqlPart::Parameter, 1),
             };
             parts.push(SqlPart::Text(rest[..at].to_owned()));

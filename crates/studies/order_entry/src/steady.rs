@@ -7,8 +7,8 @@ use statistics::mean;
 /// A warning for each trial whose throughput by interval has a change point (E-divisive, 5 %): its
 /// figures are means of two states, and depend on the length of the measurement. Terminals worked
 /// for `worked_s` of it.
-pub fn warning(seen: &Observations, worked_s: f64) -> Option<Warning> {
-    let series = seen.series.iter().find(|own| own.name == "throughput")?;
+pub fn warning(observations: &Observations, worked_s: f64) -> Option<Warning> {
+    let series = observations.series.iter().find(|series| series.name == "throughput")?;
     if series.interval_s <= 0.0 {
         return None;
     }
@@ -32,8 +32,8 @@ pub fn warning(seen: &Observations, worked_s: f64) -> Option<Warning> {
 mod tests {
     use observations::{Observations, Series, Warning};
 
-    fn warning(seen: &Observations) -> Option<Warning> {
-        super::warning(seen, seen.elapsed_s)
+    fn warning(observations: &Observations) -> Option<Warning> {
+        super::warning(observations, observations.elapsed_s)
     }
 
     /// Five intervals of ramp-up, then these; the last one is cut short.

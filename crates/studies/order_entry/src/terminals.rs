@@ -105,7 +105,7 @@ impl Drop for Terminals {
 }
 
 impl Terminals {
-    /// Those of a connection: with n connections, every n-th terminal.
+    /// The terminals of a connection: with n connections, every n-th terminal.
     pub fn new(plan: Plan, connection: u32) -> Self {
         let first = connection % plan.terminals;
         let number = (plan.terminals - first).div_ceil(plan.connections) as usize;
@@ -306,9 +306,9 @@ mod tests {
             let plan = plan(terminals, connections, 0.0);
             let mut served: Vec<u32> = (0..connections)
                 .map(|connection| Terminals::new(plan.clone(), connection))
-                .flat_map(|own| {
-                    let numbers = 0..own.number as u32;
-                    numbers.map(|at| own.first + at * connections).collect::<Vec<_>>()
+                .flat_map(|terminal| {
+                    let numbers = 0..terminal.number as u32;
+                    numbers.map(|at| terminal.first + at * connections).collect::<Vec<_>>()
                 })
                 .collect();
             served.sort_unstable();
@@ -320,16 +320,16 @@ mod tests {
     /// near the bound of decks, 12.6, and never above 12.86.
     #[test]
     fn terminals_that_never_wait_come_near_the_bound() {
-        let (mut own, minutes) = (Terminals::new(plan(100, 1, 1.0), 0), 600);
+        let (mut terminals, minutes) = (Terminals::new(plan(100, 1, 1.0), 0), 600);
         let (mut now_ns, mut first_ns, mut new_orders) = (0, 0, 0_u64);
         let hour_ns = 3_600_000_000_000;
         while now_ns < hour_ns + minutes * 60_000_000_000 {
-            let due_ns = own.due_ns(now_ns).unwrap();
+            let due_ns = terminals.due_ns(now_ns).unwrap();
             assert!(due_ns >= now_ns, "an immediate answer leaves nothing overdue");
             // A transaction that is due again is the same.
-            assert_eq!(own.due_ns(now_ns), Some(due_ns));
+            assert_eq!(terminals.due_ns(now_ns), Some(due_ns));
             now_ns = due_ns;
-            let started = own.start(1);
+            let started = terminals.start(1);
             if now_ns > hour_ns {
                 first_ns = if first_ns == 0 { now_ns } else { first_ns };
                 new_orders += u64::from(started.kind == 0);
@@ -342,10 +342,10 @@ mod tests {
 
     #[test]
     fn a_closed_loop_has_the_exact_mix_of_decks() {
-        let mut own = Terminals::new(plan(10, 1, 0.0), 0);
-        assert_eq!(own.due_ns(0), None);
+        let mut terminals = Terminals::new(plan(10, 1, 0.0), 0);
+        assert_eq!(terminals.due_ns(0), None);
         let mut counts = [0; 5];
-        (0..40 * CARDS).for_each(|_| counts[own.start(1).kind] += 1);
+        (0..40 * CARDS).for_each(|_| counts[terminals.start(1).kind] += 1);
         assert_eq!(counts, [400, 400, 40, 40, 40]);
     }
 }

@@ -46,9 +46,9 @@ const LOOKS_MAX: u32 = 10;
 /// A transaction in progress.
 #[derive(Debug)]
 pub struct Transaction {
-    /// Its values.
+    /// The values.
     pub input: Input,
-    /// Its time, as engines read it.
+    /// The time, as engines read it.
     pub time: String,
     /// Parameters of the statement that it asks for.
     pub parameters: Vec<Parameter>,

@@ -18,12 +18,12 @@ fn all_conditions_hold_after_the_server_was_killed() {
         let mut server = running(options(&installation, folder.path()));
         let pid = server.pid().unwrap();
         let url = server.config().to_string();
-        let own = Installed {
+        let installation = Installed {
             name: format!("postgres {}", installation.version),
             engine: &postgres::Postgres,
             settings: vec![("target.url", text(url))],
         };
-        let given = [
+        let settings = [
             ("workload.transactions", Value::Integer(1_000_000)),
             ("workload.connections", Value::Integer(4)),
         ];
@@ -42,8 +42,8 @@ fn all_conditions_hold_after_the_server_was_killed() {
                 // SAFETY: a system call.
                 unsafe { libc::kill(pid, libc::SIGKILL) };
             });
-            let removed = own.measured(&OrderEntry, &reduced(&given), |_, seen| {
-                assert!(seen.is_err(), "the server was not killed");
+            let removed = installation.measured(&OrderEntry, &reduced(&settings), |_, result| {
+                assert!(result.is_err(), "the server was not killed");
             });
             // A killed server cannot be asked.
             drop(removed);

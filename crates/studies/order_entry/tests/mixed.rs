@@ -19,35 +19,36 @@ fn number(results: &Results) -> f64 {
 
 /// Queries ran, each was timed, and the response is the geometric mean of their mean times. A slow
 /// machine may not come to all of them: then there is no such mean.
-fn queries_are_recorded(seen: &Observations, name: &str) {
-    let timed = ANALYSES.map(|own| {
-        let histogram = seen.latency(&format!("transaction: {}", own.label)).unwrap();
-        let statement = seen.statements.iter().find(|known| known.script == own.label).unwrap();
-        assert_eq!(statement.count, histogram.len(), "{name} {}", own.label);
+fn queries_are_recorded(observations: &Observations, name: &str) {
+    let timed = ANALYSES.map(|analyse| {
+        let histogram = observations.latency(&format!("transaction: {}", analyse.label)).unwrap();
+        let statement =
+            observations.statements.iter().find(|known| known.script == analyse.label).unwrap();
+        assert_eq!(statement.count, histogram.len(), "{name} {}", analyse.label);
         (histogram.len(), histogram.min_mean_max_ns().1 / 1e9)
     });
     let queries: u64 = timed.iter().map(|(count, _)| count).sum();
     assert!(queries > 0, "{name}: no query ran");
-    assert_eq!(QUERIES.read(seen), Some(queries as f64), "{name}");
+    assert_eq!(QUERIES.read(observations), Some(queries as f64), "{name}");
     if timed.iter().any(|(count, _)| *count == 0) {
-        assert_eq!(seen.response(ANALYTICS_TIME), None, "{name}");
+        assert_eq!(observations.response(ANALYTICS_TIME), None, "{name}");
         return;
     }
     let mean_s = timed.iter().map(|(_, mean_s)| mean_s.ln()).sum::<f64>() / timed.len() as f64;
-    let response = seen.response(ANALYTICS_TIME).unwrap();
+    let response = observations.response(ANALYTICS_TIME).unwrap();
     assert!((response / mean_s.exp() - 1.0).abs() < 1e-9, "{name}: {response}");
 }
 
 /// Returns whether two answers have as many rows and the same last one, apart from rounding.
-fn are_equal(one: &Results, other: &Results) -> bool {
-    let is_close = |(one, other): (&Option<String>, &Option<String>)| {
-        let [one, other] = [one, other].map(|cell| cell.as_deref().unwrap_or("").trim());
-        match (one.parse::<f64>(), other.parse::<f64>()) {
-            (Ok(one), Ok(other)) => (one - other).abs() <= 1e-3 * other.abs().max(1.0),
-            _ => one == other,
+fn are_equal(results: &Results, other: &Results) -> bool {
+    let is_close = |(text, other): (&Option<String>, &Option<String>)| {
+        let [cell, other] = [text, other].map(|cell| cell.as_deref().unwrap_or("").trim());
+        match (cell.parse::<f64>(), other.parse::<f64>()) {
+            (Ok(cell), Ok(other)) => (cell - other).abs() <= 1e-3 * other.abs().max(1.0),
+            _ => cell == other,
         }
     };
-    one.rows == other.rows && one.last.iter().zip(&other.last).all(is_close)
+    results.rows == other.rows && results.last.iter().zip(&other.last).all(is_close)
 }
 
 /// Queries without terminals leave the tables as they are, and have the same answers everywhere.
@@ -60,11 +61,19 @@ fn analytics_run_alone_and_beside_order_entry() {
     each_engine(|bench| {
         let name = bench.name().to_owned();
         let none = ("workload.terminals", Value::Integer(0));
-        measured_on(bench, &[duration.clone(), streams(1), none], |context, seen| {
-            let seen = seen.unwrap_or_else(|error| panic!("{name}: {error}"));
-            queries_are_recorded(&seen, &name);
-            assert_eq!((seen.connections, seen.response(NEW_ORDERS)), (1, None), "{name}");
-            assert!(Kind::ALL.iter().all(|kind| DONE.read(kind.profile().name, &seen).is_none()));
+        measured_on(bench, &[duration.clone(), streams(1), none], |context, result| {
+            let observations = result.unwrap_or_else(|error| panic!("{name}: {error}"));
+            queries_are_recorded(&observations, &name);
+            assert_eq!(
+                (observations.connections, observations.response(NEW_ORDERS)),
+                (1, None),
+                "{name}"
+            );
+            assert!(
+                Kind::ALL
+                    .iter()
+                    .all(|kind| DONE.read(kind.profile().name, &observations).is_none())
+            );
             assert!((number(&ask(context, ORDERS).unwrap()) - LOADED).abs() < 0.5, "{name}");
             let first = order_entry::operations().len();
             let answers = (first..first + ANALYSES.len())
@@ -73,28 +82,33 @@ fn analytics_run_alone_and_beside_order_entry() {
             if known.is_empty() {
                 known.clone_from(&answers);
             }
-            for ((own, other), query) in answers.iter().zip(&known).zip(ANALYSES) {
-                assert!(are_equal(own, other), "{name} {}: {own:?} {other:?}", query.label);
+            for ((answer, other), query) in answers.iter().zip(&known).zip(ANALYSES) {
+                assert!(are_equal(answer, other), "{name} {}: {answer:?} {other:?}", query.label);
             }
         });
         // Transactions of several connections conflict on DuckDB.
         let connections = if name == "duckdb" { 1 } else { 2 };
         let connected = ("workload.connections", Value::Integer(connections));
-        measured_on(bench, &[duration.clone(), streams(2), connected], |context, seen| {
-            let seen = seen.unwrap_or_else(|error| panic!("{name}: {error}"));
-            queries_are_recorded(&seen, &name);
-            assert_eq!(i64::from(seen.connections), connections + 2, "{name}");
-            assert_eq!(seen.responses[0].name, NEW_ORDERS, "{name}");
+        measured_on(bench, &[duration.clone(), streams(2), connected], |context, result| {
+            let observations = result.unwrap_or_else(|error| panic!("{name}: {error}"));
+            queries_are_recorded(&observations, &name);
+            assert_eq!(i64::from(observations.connections), connections + 2, "{name}");
+            assert_eq!(observations.responses[0].name, NEW_ORDERS, "{name}");
             // The time of terminals is between the duration and that of both loads.
-            let rate = seen.response(NEW_ORDERS).unwrap();
+            let rate = observations.response(NEW_ORDERS).unwrap();
             let orders = number(&ask(context, ORDERS).unwrap()) - LOADED;
             let worked_s = orders * 60.0 / rate;
-            assert!((0.99..=seen.elapsed_s + 0.01).contains(&worked_s), "{name}: {worked_s}");
-            assert!(TAIL.read(&seen) <= Some(seen.elapsed_s), "{name}");
-            let done: f64 =
-                Kind::ALL.iter().filter_map(|kind| DONE.read(kind.profile().name, &seen)).sum();
-            let all = done + QUERIES.read(&seen).unwrap();
-            assert_eq!(seen.work.amount, all as u64, "{name}");
+            assert!(
+                (0.99..=observations.elapsed_s + 0.01).contains(&worked_s),
+                "{name}: {worked_s}"
+            );
+            assert!(TAIL.read(&observations) <= Some(observations.elapsed_s), "{name}");
+            let done: f64 = Kind::ALL
+                .iter()
+                .filter_map(|kind| DONE.read(kind.profile().name, &observations))
+                .sum();
+            let all = done + QUERIES.read(&observations).unwrap();
+            assert_eq!(observations.work.amount, all as u64, "{name}");
         });
     });
     assert!(known.iter().all(|answer| answer.rows > 0), "{known:?}");
@@ -102,10 +116,10 @@ fn analytics_run_alone_and_beside_order_entry() {
 
 #[test]
 fn loads_that_do_nothing_or_have_no_end_are_refused() {
-    let own = crate::support::installed().remove(0);
-    let objections = |given: &[(&'static str, Value)]| {
-        let configuration = own.configuration(&crate::support::reduced(given));
-        own.objections(&order_entry::OrderEntry, &configuration)
+    let installation = crate::support::installed().remove(0);
+    let objections = |settings: &[(&'static str, Value)]| {
+        let configuration = installation.configuration(&crate::support::reduced(settings));
+        installation.objections(&order_entry::OrderEntry, &configuration)
     };
     let transactions = ("workload.transactions", Value::Integer(10));
     let none = ("workload.terminals", Value::Integer(0));

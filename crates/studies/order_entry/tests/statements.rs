@@ -35,7 +35,7 @@ fn engines_write_the_statements_of_the_reference() {
         let mut lines: Vec<(String, String)> = Vec::new();
         for (engine, dialect) in dialects {
             let sql = dialect.statement(&operation, &Work::default()).unwrap();
-            match lines.iter_mut().find(|(_, own)| *own == sql) {
+            match lines.iter_mut().find(|(_, known)| *known == sql) {
                 Some((engines, _)) => write!(engines, ", {engine}").unwrap(),
                 None => lines.push((engine.to_owned(), sql)),
             }

@@ -29,9 +29,9 @@ fn peak_kb() -> u64 {
 
 #[test]
 fn ten_thousand_terminals_share_a_few_threads_and_little_memory() {
-    for own in installed().iter().filter(|own| own.name != "duckdb") {
-        let embedded = own.engine.abilities().contains(&Ability::Embedded);
-        let given = [
+    for installation in installed().iter().filter(|installation| installation.name != "duckdb") {
+        let embedded = installation.engine.abilities().contains(&Ability::Embedded);
+        let settings = [
             ("workload.duration", Value::Float(3.0)),
             ("workload.connections", Value::Integer(CONNECTIONS as i64)),
             ("workload.terminals", Value::Integer(TERMINALS)),
@@ -47,17 +47,18 @@ fn ten_thousand_terminals_share_a_few_threads_and_little_memory() {
                 }
                 most
             });
-            measured(own, &given, |_, seen| {
-                let seen = seen.unwrap_or_else(|error| panic!("{}: {error}", own.name));
-                assert!(seen.load.sends_intended > 0, "{}", own.name);
-                assert_eq!(seen.connections as usize, CONNECTIONS, "{}", own.name);
+            measured(installation, &settings, |_, observations| {
+                let observations =
+                    observations.unwrap_or_else(|error| panic!("{}: {error}", installation.name));
+                assert!(observations.load.sends_intended > 0, "{}", installation.name);
+                assert_eq!(observations.connections as usize, CONNECTIONS, "{}", installation.name);
             });
             is_over.store(true, Ordering::Relaxed);
             watcher.join().unwrap()
         });
         let threads = if embedded { CONNECTIONS } else { 1 };
-        assert!((1..=threads).contains(&most), "{}: {most} threads", own.name);
+        assert!((1..=threads).contains(&most), "{}: {most} threads", installation.name);
         let peak_kb = peak_kb();
-        assert!(peak_kb < MEMORY_MAX_KB, "{}: {peak_kb} kB", own.name);
+        assert!(peak_kb < MEMORY_MAX_KB, "{}: {peak_kb} kB", installation.name);
     }
 }

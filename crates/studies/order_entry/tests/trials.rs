@@ -62,10 +62,10 @@ fn sums(context: &TrialContext<'_>) -> Vec<(String, i64)> {
     .collect()
 }
 
-fn facts(seen: &Observations) -> Vec<f64> {
-    let done = Kind::ALL.iter().map(|kind| DONE.read(kind.profile().name, seen));
+fn facts(observations: &Observations) -> Vec<f64> {
+    let done = Kind::ALL.iter().map(|kind| DONE.read(kind.profile().name, observations));
     let others = [ROLLED_BACK, LINES, REMOTE_LINES, REMOTE_PAYMENTS, BY_NAME, SKIPPED];
-    done.chain(others.map(|name| name.read(seen))).map(Option::unwrap).collect()
+    done.chain(others.map(|name| name.read(observations))).map(Option::unwrap).collect()
 }
 
 /// 230 transactions of one seed on one connection leave the same sums on every engine, and as
@@ -89,9 +89,9 @@ fn same_tables_after_decks(decks: u32) {
     let mut first = None;
     each_engine(|bench| {
         let name = bench.name().to_owned();
-        measured_on(bench, std::slice::from_ref(&transactions), |context, seen| {
-            let seen = seen.unwrap_or_else(|error| panic!("{name}: {error}"));
-            let now = (sums(context), facts(&seen));
+        measured_on(bench, std::slice::from_ref(&transactions), |context, result| {
+            let observations = result.unwrap_or_else(|error| panic!("{name}: {error}"));
+            let now = (sums(context), facts(&observations));
             // One deck after the other: the mix is exact.
             let mix = [new_orders, new_orders, others, others, others];
             assert_eq!(now.1[..5], mix, "{name}");
@@ -99,10 +99,10 @@ fn same_tables_after_decks(decks: u32) {
             let orders = 2.0 * 10.0 * 30.0 + new_orders - now.1[5];
             let stored = number(context, "SELECT count(*) FROM orders");
             assert!((stored - orders).abs() < 0.5, "{name}: {stored} for {orders}");
-            let per_minute = seen.response("new_orders").unwrap();
-            let committed = per_minute * seen.elapsed_s / 60.0;
+            let per_minute = observations.response("new_orders").unwrap();
+            let committed = per_minute * observations.elapsed_s / 60.0;
             assert!((committed - (new_orders - now.1[5])).abs() < 1e-6);
-            assert_eq!(seen.work.errors, 0);
+            assert_eq!(observations.work.errors, 0);
             let before = first.get_or_insert_with(|| now.clone());
             assert_eq!(*before, now, "{name}");
             // Without foreign keys, any customer can order.
@@ -128,31 +128,33 @@ fn same_tables_by_procedures(
 ) {
     let name = bench.name().to_owned();
     let procedures = ("workload.logic", text("procedures"));
-    measured_on(bench, &[transactions.clone(), procedures.clone()], |context, seen| {
-        let seen = seen.unwrap_or_else(|error| panic!("{name}: {error}"));
-        assert_eq!(seen.work.errors, 0);
-        let lines = [ROLLED_BACK, LINES, REMOTE_LINES].map(|fact| fact.read(&seen).unwrap());
+    measured_on(bench, &[transactions.clone(), procedures.clone()], |context, result| {
+        let observations = result.unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(observations.work.errors, 0);
+        let lines =
+            [ROLLED_BACK, LINES, REMOTE_LINES].map(|fact| fact.read(&observations).unwrap());
         let now = (sums(context), lines.to_vec());
         assert_eq!(now, (expected.to_vec(), counts[5..8].to_vec()), "{name}");
     });
     let some = ("workload.transactions", Value::Integer(460));
     let connections = ("workload.connections", Value::Integer(8));
-    measured_on(bench, &[some, procedures, connections], |_, seen| {
-        let seen = seen.unwrap_or_else(|error| panic!("{name}: {error}"));
-        assert_eq!((seen.work.amount, seen.work.errors), (460, 0), "{name}");
+    measured_on(bench, &[some, procedures, connections], |_, observations| {
+        let observations = observations.unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!((observations.work.amount, observations.work.errors), (460, 0), "{name}");
     });
 }
 
 /// Engines without procedures refuse the level before anything is loaded.
 #[test]
 fn engines_without_procedures_refuse_them() {
-    let given =
+    let settings =
         [("workload.transactions", Value::Integer(1)), ("workload.logic", text("procedures"))];
-    for own in installed() {
-        let refused = own.objections(&OrderEntry, &own.configuration(&reduced(&given)));
-        let has = ["postgres", "mariadb"].contains(&own.engine.name());
+    for installation in installed() {
+        let refused =
+            installation.objections(&OrderEntry, &installation.configuration(&reduced(&settings)));
+        let has = ["postgres", "mariadb"].contains(&installation.engine.name());
         let expected: &[&str] = if has { &[] } else { &["workload.logic"] };
-        assert_eq!(refused, expected, "{}", own.name);
+        assert_eq!(refused, expected, "{}", installation.name);
     }
 }
 
@@ -164,21 +166,33 @@ const STRANGER: &str = "INSERT INTO orders (o_w_id, o_d_id, o_id, o_c_id, o_entr
 /// the trial checks them. Foreign keys permit what they do, and refuse an unknown customer.
 #[test]
 fn concurrent_transactions_keep_every_condition_and_foreign_key() {
-    for own in installed().iter().filter(|own| own.name != "duckdb") {
-        let has_keys = own.engine.abilities().contains(&Ability::ForeignKeys);
-        let given = [
+    for installation in installed().iter().filter(|installation| installation.name != "duckdb") {
+        let has_keys = installation.engine.abilities().contains(&Ability::ForeignKeys);
+        let settings = [
             ("workload.transactions", Value::Integer(600)),
             ("workload.connections", Value::Integer(8)),
             ("workload.warehouses", Value::Integer(1)),
             ("workload.foreign_keys", Value::Bool(has_keys)),
             ("workload.check", text("complete")),
         ];
-        measured(own, &given, |context, seen| {
-            let seen = seen.unwrap_or_else(|error| panic!("{}: {error}", own.name));
-            assert_eq!((seen.work.amount, seen.work.errors), (600, 0), "{}", own.name);
-            let repeated: f64 = order_entry::REPEATED.members(&seen).map(|(_, count)| count).sum();
-            assert_eq!(repeated as u64, seen.work.retries, "{}", own.name);
-            assert_eq!(ask(context, Statement::Text(STRANGER)).is_err(), has_keys, "{}", own.name);
+        measured(installation, &settings, |context, result| {
+            let observations =
+                result.unwrap_or_else(|error| panic!("{}: {error}", installation.name));
+            assert_eq!(
+                (observations.work.amount, observations.work.errors),
+                (600, 0),
+                "{}",
+                installation.name
+            );
+            let repeated: f64 =
+                order_entry::REPEATED.members(&observations).map(|(_, count)| count).sum();
+            assert_eq!(repeated as u64, observations.work.retries, "{}", installation.name);
+            assert_eq!(
+                ask(context, Statement::Text(STRANGER)).is_err(),
+                has_keys,
+                "{}",
+                installation.name
+            );
         });
     }
 }
@@ -232,22 +246,28 @@ const BROKEN: [(&str, &[usize]); 12] = [
 /// warehouse does not see it.
 #[test]
 fn every_condition_finds_what_breaks_it() {
-    for own in &installed() {
+    for installation in &installed() {
         // One payment changes nothing of what the updates address.
-        measured(own, &[("workload.transactions", Value::Integer(1))], |context, seen| {
-            seen.unwrap_or_else(|error| panic!("{}: {error}", own.name));
-            let mut session = Session::open(context).unwrap();
-            for (place, (update, expected)) in BROKEN.iter().enumerate() {
-                assert!(expected.contains(&(place + 1)));
-                violations(&mut session, &[], &own.name);
-                for statement in [Statement::Begin, Statement::Text(update)] {
-                    let done = session.run(statement);
-                    done.unwrap_or_else(|error| panic!("{}: {update}: {error}", own.name));
+        measured(
+            installation,
+            &[("workload.transactions", Value::Integer(1))],
+            |context, result| {
+                result.unwrap_or_else(|error| panic!("{}: {error}", installation.name));
+                let mut session = Session::open(context).unwrap();
+                for (place, (update, expected)) in BROKEN.iter().enumerate() {
+                    assert!(expected.contains(&(place + 1)));
+                    violations(&mut session, &[], &installation.name);
+                    for statement in [Statement::Begin, Statement::Text(update)] {
+                        let done = session.run(statement);
+                        done.unwrap_or_else(|error| {
+                            panic!("{}: {update}: {error}", installation.name)
+                        });
+                    }
+                    violations(&mut session, expected, &installation.name);
+                    session.run(Statement::Rollback).unwrap();
                 }
-                violations(&mut session, expected, &own.name);
-                session.run(Statement::Rollback).unwrap();
-            }
-        });
+            },
+        );
     }
 }
 
@@ -264,20 +284,21 @@ fn violations(session: &mut Session, expected: &[usize], engine: &str) {
 /// Terminals share connections, and latency counts from the time at which a transaction is due.
 #[test]
 fn terminals_share_connections_and_stay_below_the_bound() {
-    for own in installed().iter().filter(|own| own.name != "duckdb") {
-        let given = [
+    for installation in installed().iter().filter(|installation| installation.name != "duckdb") {
+        let settings = [
             ("workload.duration", Value::Float(1.0)),
             ("workload.warmup", Value::Float(0.3)),
             ("workload.connections", Value::Integer(2)),
             ("workload.pace", Value::Float(0.01)),
         ];
-        measured(own, &given, |_, seen| {
-            let seen = seen.unwrap_or_else(|error| panic!("{}: {error}", own.name));
-            let bound = BOUND.read(&seen).unwrap();
+        measured(installation, &settings, |_, result| {
+            let observations =
+                result.unwrap_or_else(|error| panic!("{}: {error}", installation.name));
+            let bound = BOUND.read(&observations).unwrap();
             assert!((bound - 12.86 / 0.01).abs() < 1e-9, "{bound}");
-            let mean = |name: &str| seen.latency(name).unwrap().min_mean_max_ns().1;
-            assert!(mean("transaction") >= mean("service"), "{}", own.name);
-            assert!(seen.load.sends_intended > 0);
+            let mean = |name: &str| observations.latency(name).unwrap().min_mean_max_ns().1;
+            assert!(mean("transaction") >= mean("service"), "{}", installation.name);
+            assert!(observations.load.sends_intended > 0);
         });
     }
 }

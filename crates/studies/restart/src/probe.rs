@@ -129,7 +129,7 @@ struct Filled {
 impl Fill<'_> {
     fn run(&self) -> Result<Filled, EngineError> {
         let configuration = self.context.configuration;
-        let wanted = configuration.get(DISTANCE);
+        let distance = configuration.get(DISTANCE);
         let each = u64::from(configuration.get(ROWS));
         let mut session = NodeSession::new(self.nodes.session(Node::Primary, false, ANSWER)?);
         let mut filled = Filled { rows: 0, transactions: 0, distance: 0.0 };
@@ -138,17 +138,17 @@ impl Fill<'_> {
             if self.context.cancel.is_cancelled() {
                 return Err(EngineError::Cancelled);
             }
-            if since_look >= LOOK_EVERY.min(wanted / 8) {
+            if since_look >= LOOK_EVERY.min(distance / 8) {
                 filled.distance = session.number(self.log.since_checkpoint, ANSWER)?;
-                if filled.distance >= wanted as f64 {
+                if filled.distance >= distance as f64 {
                     return Ok(filled);
                 }
                 since_look = 0;
             }
-            if filled.rows * ROW_BYTES as u64 > WRITTEN_MAX * wanted.max(LOOK_EVERY) {
+            if filled.rows * ROW_BYTES as u64 > WRITTEN_MAX * distance.max(LOOK_EVERY) {
                 let message = format!(
                     "the last checkpoint is {} bytes back after {} bytes of rows: the server makes \
-                     checkpoints before {wanted} bytes; allow more log between checkpoints \
+                     checkpoints before {distance} bytes; allow more log between checkpoints \
                      (max_wal_size and checkpoint_timeout, innodb_log_file_size)",
                     filled.distance,
                     filled.rows * ROW_BYTES as u64,

@@ -12,16 +12,22 @@ fn a_killed_server_recovers_what_was_committed() {
         }
         let mut bench = engine.bench();
         for distance in [0, 6 << 20] {
-            let given = [("workload.distance", Value::Integer(distance))];
-            let removed = bench.measured(&Restart, &given, |_, seen| {
-                let seen = seen.unwrap_or_else(|error| panic!("{}: {error}", engine.name));
-                println!("{}: {:?} {:?}", engine.name, seen.responses, seen.facts);
-                let far = CHECKPOINT_DISTANCE.read(&seen).unwrap();
+            let settings = [("workload.distance", Value::Integer(distance))];
+            let removed = bench.measured(&Restart, &settings, |_, observations| {
+                let observations =
+                    observations.unwrap_or_else(|error| panic!("{}: {error}", engine.name));
+                println!("{}: {:?} {:?}", engine.name, observations.responses, observations.facts);
+                let far = CHECKPOINT_DISTANCE.read(&observations).unwrap();
                 assert!(far >= distance as f64 && far < distance as f64 + 4e6, "{far}");
-                assert_eq!(COMMITTED.read(&seen), PRESENT.read(&seen), "{}", engine.name);
-                assert_eq!(COMMITTED.read(&seen) > Some(0.0), distance > 0);
-                assert_eq!(seen.response("lost_rows"), Some(0.0));
-                assert!(seen.response("recovery").unwrap() > 0.0);
+                assert_eq!(
+                    COMMITTED.read(&observations),
+                    PRESENT.read(&observations),
+                    "{}",
+                    engine.name
+                );
+                assert_eq!(COMMITTED.read(&observations) > Some(0.0), distance > 0);
+                assert_eq!(observations.response("lost_rows"), Some(0.0));
+                assert!(observations.response("recovery").unwrap() > 0.0);
             });
             removed.unwrap();
         }
@@ -31,17 +37,19 @@ fn a_killed_server_recovers_what_was_committed() {
 /// Checkpoints come too early for the distance: the error says which settings allow more.
 #[test]
 fn a_server_with_early_checkpoints_says_what_to_change() {
-    let Some(engine) = installed().into_iter().find(|own| own.name.starts_with("postgres")) else {
+    let Some(engine) =
+        installed().into_iter().find(|installation| installation.name.starts_with("postgres"))
+    else {
         return;
     };
-    let given = [
+    let settings = [
         ("workload.distance", Value::Integer(16 << 20)),
         ("target.wal_segment_size", Value::Integer(1 << 20)),
         ("target.settings.max_wal_size", text("2MB")),
         ("target.settings.synchronous_commit", text("off")),
     ];
-    let removed = engine.measured(&Restart, &given, |_, seen| {
-        let error = seen.unwrap_err().to_string();
+    let removed = engine.measured(&Restart, &settings, |_, result| {
+        let error = result.unwrap_err().to_string();
         assert!(error.contains("allow more log between checkpoints (max_wal_size"), "{error}");
     });
     removed.unwrap();
@@ -50,8 +58,8 @@ fn a_server_with_early_checkpoints_says_what_to_change() {
 #[test]
 fn what_cannot_be_killed_is_refused_before_anything_runs() {
     for engine in &installed() {
-        let refused = |given: &[(&'static str, Value)]| {
-            engine.objections(&Restart, &engine.configuration(given))
+        let refused = |settings: &[(&'static str, Value)]| {
+            engine.objections(&Restart, &engine.configuration(settings))
         };
         let expected: &[&str] =
             if engine.engine.replication().is_some() { &[] } else { &["workload.probe"] };

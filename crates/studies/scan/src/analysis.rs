@@ -28,13 +28,13 @@ struct Term {
     count: fn(&Observations) -> f64,
 }
 
-fn fact(seen: &Observations, fact: FactName) -> f64 {
-    fact.read(seen).unwrap_or(0.0)
+fn fact(observations: &Observations, fact: FactName) -> f64 {
+    fact.read(observations).unwrap_or(0.0)
 }
 
 /// Returns the fact for each row.
-fn by_rows(seen: &Observations, each: FactName) -> f64 {
-    fact(seen, TABLE_ROWS) * fact(seen, each)
+fn by_rows(observations: &Observations, each: FactName) -> f64 {
+    fact(observations, TABLE_ROWS) * fact(observations, each)
 }
 
 /// Pages of which fewer than this share of the table is read are read by chance: another program
@@ -43,9 +43,9 @@ const BY_CHANCE: f64 = 0.05;
 
 /// Returns the fact if it is large enough not to be accidental: a trial that read a few pages does
 /// not show their cost.
-fn not_by_chance(seen: &Observations, read: FactName) -> f64 {
-    let pages = fact(seen, read);
-    if pages < BY_CHANCE * fact(seen, TABLE_PAGES) { 0.0 } else { pages }
+fn not_by_chance(observations: &Observations, read: FactName) -> f64 {
+    let pages = fact(observations, read);
+    if pages < BY_CHANCE * fact(observations, TABLE_PAGES) { 0.0 } else { pages }
 }
 
 /// Positions of the terms for pages, rows and pages that the engine reads, and of the first that
@@ -58,49 +58,61 @@ const TERMS_OF_SIZE: usize = 12;
 /// In order of precedence: if the counts of a later term are proportional to those of an earlier
 /// one, the cost belongs to the earlier.
 const TERMS: [Term; 15] = [
-    Term { name: "page", count: |seen| fact(seen, TABLE_PAGES) },
-    Term { name: "row", count: |seen| fact(seen, TABLE_ROWS) },
+    Term { name: "page", count: |observations| fact(observations, TABLE_PAGES) },
+    Term { name: "row", count: |observations| fact(observations, TABLE_ROWS) },
     // The first one costs more than further ones (S3b); MIN and MAX apart, which statistics may
     // answer.
     Term {
         name: "row, with any SUM or AVG",
-        count: |seen| fact(seen, TABLE_ROWS) * any(seen, &[AGG_SUM, AGG_AVG]),
+        count: |observations| {
+            fact(observations, TABLE_ROWS) * any(observations, &[AGG_SUM, AGG_AVG])
+        },
     },
-    Term { name: "row and SUM", count: |seen| by_rows(seen, AGG_SUM) },
-    Term { name: "row and AVG", count: |seen| by_rows(seen, AGG_AVG) },
+    Term { name: "row and SUM", count: |observations| by_rows(observations, AGG_SUM) },
+    Term { name: "row and AVG", count: |observations| by_rows(observations, AGG_AVG) },
     Term {
         name: "row, with any MIN or MAX",
-        count: |seen| fact(seen, TABLE_ROWS) * any(seen, &[AGG_MIN, AGG_MAX]),
+        count: |observations| {
+            fact(observations, TABLE_ROWS) * any(observations, &[AGG_MIN, AGG_MAX])
+        },
     },
-    Term { name: "row and MIN", count: |seen| by_rows(seen, AGG_MIN) },
-    Term { name: "row and MAX", count: |seen| by_rows(seen, AGG_MAX) },
+    Term { name: "row and MIN", count: |observations| by_rows(observations, AGG_MIN) },
+    Term { name: "row and MAX", count: |observations| by_rows(observations, AGG_MAX) },
     Term {
         name: "row and condition or group",
-        count: |seen| by_rows(seen, FILTERS) + by_rows(seen, GROUP_COLUMNS),
+        count: |observations| by_rows(observations, FILTERS) + by_rows(observations, GROUP_COLUMNS),
     },
-    Term { name: "page from storage", count: |seen| not_by_chance(seen, PAGES_DISK) },
+    Term {
+        name: "page from storage",
+        count: |observations| not_by_chance(observations, PAGES_DISK),
+    },
     // From the operating system, also where that has it in memory: PostgreSQL keeps little of a
     // table that is larger than a quarter of shared_buffers.
-    Term { name: "page not in the engine's cache", count: |seen| not_by_chance(seen, PAGES_READ) },
+    Term {
+        name: "page not in the engine's cache",
+        count: |observations| not_by_chance(observations, PAGES_READ),
+    },
     // COUNT(*) can do without going from row to row.
     Term {
         name: "page, with any aggregated column",
-        count: |seen| fact(seen, TABLE_PAGES) * any(seen, &[AGG_COLUMNS]),
+        count: |observations| fact(observations, TABLE_PAGES) * any(observations, &[AGG_COLUMNS]),
     },
     Term {
         name: "page, for each doubling of the table above 16 MiB",
-        count: |seen| fact(seen, TABLE_PAGES) * doublings(seen),
+        count: |observations| fact(observations, TABLE_PAGES) * doublings(observations),
     },
     Term {
         name: "scattered row, with any aggregated column, for each such doubling",
-        count: |seen| rows_apart(seen) * any(seen, &[AGG_COLUMNS]) * doublings(seen),
+        count: |observations| {
+            rows_apart(observations) * any(observations, &[AGG_COLUMNS]) * doublings(observations)
+        },
     },
     Term { name: "scan (fixed cost)", count: |_| 1.0 },
 ];
 
 /// 1 where one of these facts is above 0.
-fn any(seen: &Observations, facts: &[FactName]) -> f64 {
-    f64::from(facts.iter().any(|own| fact(seen, *own) > 0.0))
+fn any(observations: &Observations, facts: &[FactName]) -> f64 {
+    f64::from(facts.iter().any(|name| fact(observations, *name) > 0.0))
 }
 
 /// Up to about this size a table fits the caches of a core. Its second-level TLB has 1,536 to 2,048
@@ -116,18 +128,18 @@ const NEAR_BYTES: f64 = 16.0 * 1024.0 * 1024.0;
 const APART_BYTES: f64 = 128.0;
 
 /// Doublings of the table above the size that is near.
-fn doublings(seen: &Observations) -> f64 {
-    (table_bytes(seen) / NEAR_BYTES).log2().max(0.0)
+fn doublings(observations: &Observations) -> f64 {
+    (table_bytes(observations) / NEAR_BYTES).log2().max(0.0)
 }
 
-fn table_bytes(seen: &Observations) -> f64 {
-    fact(seen, TABLE_PAGES) * fact(seen, PAGE_BYTES)
+fn table_bytes(observations: &Observations) -> f64 {
+    fact(observations, TABLE_PAGES) * fact(observations, PAGE_BYTES)
 }
 
 /// Rows, where they lie apart.
-fn rows_apart(seen: &Observations) -> f64 {
-    let rows = fact(seen, TABLE_ROWS);
-    if table_bytes(seen) < APART_BYTES * rows { 0.0 } else { rows }
+fn rows_apart(observations: &Observations) -> f64 {
+    let rows = fact(observations, TABLE_ROWS);
+    if table_bytes(observations) < APART_BYTES * rows { 0.0 } else { rows }
 }
 
 /// Unit cost of a term.
@@ -137,7 +149,7 @@ pub struct CostTerm {
     pub name: &'static str,
     /// Microseconds of processor time for one; not below 0.
     pub cost_us: f64,
-    /// Its 95 % t interval over blocks, cut off at 0; `None` with fewer than two blocks.
+    /// The 95 % t interval over blocks, cut off at 0; `None` with fewer than two blocks.
     pub interval: Option<Interval>,
 }
 
@@ -236,13 +248,17 @@ struct Costs<'a> {
 impl Costs<'_> {
     /// A model for each way in which the plans of a group's trials read the table.
     fn models(&self, group: &ConfigurationGroup) -> Vec<CostModel> {
-        let trials: Vec<Trial> =
-            group.configurations.iter().flat_map(|own| trials(&self.summary.grid, *own)).collect();
+        let trials: Vec<Trial> = group
+            .configurations
+            .iter()
+            .flat_map(|configuration| trials(&self.summary.grid, *configuration))
+            .collect();
         let ways = distinct(trials.iter().map(|trial| trial.access.as_str()));
         let (mut models, mut apart) = (Vec::new(), Vec::new());
         for access in &ways {
-            let own: Vec<&Trial> = trials.iter().filter(|trial| trial.access == *access).collect();
-            match self.model(&own) {
+            let trials: Vec<&Trial> =
+                trials.iter().filter(|trial| trial.access == *access).collect();
+            match self.model(&trials) {
                 Some(model) => models.push(CostModel {
                     group: group.label.clone(),
                     access: (ways.len() > 1).then(|| (*access).to_owned()),
@@ -250,7 +266,7 @@ impl Costs<'_> {
                 }),
                 None => apart.push(OtherAccess {
                     access: (*access).to_owned(),
-                    labels: distinct(own.iter().map(|trial| self.label(trial.configuration))),
+                    labels: distinct(trials.iter().map(|trial| self.label(trial.configuration))),
                 }),
             }
         }
@@ -283,8 +299,10 @@ impl Costs<'_> {
             cost_us: fit.costs[at],
             interval: fit.interval(&by_block, |fit| fit.costs[at]),
         };
-        let rows: Vec<CostRow> =
-            measured.iter().filter_map(|own| self.row(*own, trials, &fitted)).collect();
+        let rows: Vec<CostRow> = measured
+            .iter()
+            .filter_map(|measurement| self.row(*measurement, trials, &fitted))
+            .collect();
         let mut errors: Vec<f64> = rows.iter().filter_map(|row| Some(row.error?.abs())).collect();
         errors.sort_by(f64::total_cmp);
         let size = |row: &CostRow| row.error.map_or(0.0, f64::abs);
@@ -311,11 +329,11 @@ impl Costs<'_> {
 
     /// A configuration beside what a model of these terms says of it that is fitted to the others.
     fn row(&self, configuration: usize, trials: &[&Trial], terms: &[usize]) -> Option<CostRow> {
-        let (own, others): (Vec<&Trial>, Vec<&Trial>) =
+        let (trials, others): (Vec<&Trial>, Vec<&Trial>) =
             trials.iter().partition(|trial| trial.configuration == configuration);
-        let costs_ms: Vec<f64> = own.iter().map(|trial| trial.cost / 1e3).collect();
+        let costs_ms: Vec<f64> = trials.iter().map(|trial| trial.cost / 1e3).collect();
         let measured = Estimate::from_values(&costs_ms, "ms", Direction::LowerIsBetter)?;
-        let of_terms = fit::left_out(&own, &others, terms);
+        let of_terms = fit::left_out(&trials, &others, terms);
         let predicted_ms =
             of_terms.as_ref().map(|parts| parts.iter().map(|(_, us)| us / 1e3).sum());
         let parts = of_terms.into_iter().flatten().filter(|(_, us)| *us > 0.0);
@@ -361,13 +379,14 @@ fn prediction(
     ];
     let aggregate = aggregate.map(|(_, fact)| (*fact, columns as f64));
     let facts = facts.into_iter().chain(aggregate).map(|(fact, value)| fact.record(value));
-    let seen = Observations { facts: facts.collect(), ..Observations::default() };
-    let counts: Vec<f64> = TERMS.iter().map(|term| (term.count)(&seen)).collect();
+    let observations = Observations { facts: facts.collect(), ..Observations::default() };
+    let counts: Vec<f64> = TERMS.iter().map(|term| (term.count)(&observations)).collect();
     let lacks = (0..TERMS_OF_SIZE).filter(|term| counts[*term] > 0.0 && !fit.terms.contains(term));
     let lacks: Vec<&'static str> = lacks.map(|term| TERMS[term].name).collect();
     let measured = trials.iter().map(|trial| trial.counts[ROW] / trial.counts[PAGE]);
-    let (low, high) =
-        measured.fold((f64::MAX, 0.0_f64), |(low, high), own| (low.min(own), high.max(own)));
+    let (low, high) = measured.fold((f64::MAX, 0.0_f64), |(low, high), measurement| {
+        (low.min(measurement), high.max(measurement))
+    });
     let inside = (low * 0.99..=high * 1.01).contains(&table.rows_per_page);
     let largest = largest.map_or(0.0, |trial| trial.counts[PAGE] * trial.page_bytes);
     CostPrediction {
@@ -386,20 +405,22 @@ fn prediction(
 fn trials(grid: &Grid<&Observations>, configuration: usize) -> Vec<Trial> {
     grid.cells[configuration]
         .iter()
-        .filter(|(_, seen)| !seen.timed_out() && AGG_COLUMNS.read(seen).is_some())
-        .filter_map(|(block, seen)| {
-            let cost = 1e6 * CPU_S.read(seen).filter(|cpu_s| *cpu_s > 0.0)?;
-            TABLE_PAGES.read(seen).filter(|pages| *pages > 0.0)?;
+        .filter(|(_, observations)| {
+            !observations.timed_out() && AGG_COLUMNS.read(observations).is_some()
+        })
+        .filter_map(|(block, observations)| {
+            let cost = 1e6 * CPU_S.read(observations).filter(|cpu_s| *cpu_s > 0.0)?;
+            TABLE_PAGES.read(observations).filter(|pages| *pages > 0.0)?;
             Some(Trial {
                 configuration,
                 block: *block,
-                access: seen
+                access: observations
                     .plans
                     .first()
                     .map(|plan| access::access(&plan.text))
                     .unwrap_or_default(),
-                page_bytes: fact(seen, PAGE_BYTES),
-                counts: TERMS.iter().map(|term| (term.count)(seen)).collect(),
+                page_bytes: fact(observations, PAGE_BYTES),
+                counts: TERMS.iter().map(|term| (term.count)(observations)).collect(),
                 cost,
             })
         })

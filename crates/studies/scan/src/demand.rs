@@ -28,44 +28,47 @@ pub struct ScanDemand {
 
 /// The demand of each configuration of the scan probe, in the order of the file.
 pub fn demands(summary: &Summary) -> Vec<ScanDemand> {
-    (0..summary.configurations.len()).filter_map(|own| demand(summary, own)).collect()
+    (0..summary.configurations.len()).filter_map(|index| demand(summary, index)).collect()
 }
 
 fn demand(summary: &Summary, configuration: usize) -> Option<ScanDemand> {
     summary.study(configuration).filter(|study| study.probe == Scan.name())?;
     let trials = summary.grid.trials(configuration);
     let estimate = |unit: &str, figure: fn(&Observations) -> Option<f64>| {
-        let values: Vec<f64> = trials.iter().filter_map(|seen| figure(seen)).collect();
+        let values: Vec<f64> = trials.iter().filter_map(|trial| figure(trial)).collect();
         // A mean over some of the trials would be that of another configuration.
         let is_known = values.len() == trials.len();
         Estimate::from_amounts(&values, unit, Direction::HigherIsBetter).filter(|_| is_known)
     };
     Some(ScanDemand {
         label: summary.recording.configurations[configuration].label.clone(),
-        bandwidth: estimate("GB/s", |seen| Some(table_bytes(seen)? * scans_s(seen)? / GB))?,
-        storage: estimate("GB/s", |seen| {
-            Some(PAGES_DISK.read(seen)? * PAGE_BYTES.read(seen)? * scans_s(seen)? / GB)
+        bandwidth: estimate("GB/s", |text| Some(table_bytes(text)? * scans_s(text)? / GB))?,
+        storage: estimate("GB/s", |text| {
+            Some(PAGES_DISK.read(text)? * PAGE_BYTES.read(text)? * scans_s(text)? / GB)
         }),
-        busy: estimate("CPUs", |seen| Some(CPU_S.read(seen)? * scans_s(seen)?)),
-        per_cpu: estimate("GB/s", |seen| {
-            let cpu_s = CPU_S.read(seen).filter(|cpu_s| *cpu_s > 0.0)?;
-            Some(table_bytes(seen)? / cpu_s / GB)
+        busy: estimate("CPUs", |text| Some(CPU_S.read(text)? * scans_s(text)?)),
+        per_cpu: estimate("GB/s", |text| {
+            let cpu_s = CPU_S.read(text).filter(|cpu_s| *cpu_s > 0.0)?;
+            Some(table_bytes(text)? / cpu_s / GB)
         }),
     })
 }
 
 /// Scans a second, of all sessions.
-fn scans_s(seen: &Observations) -> Option<f64> {
-    let is_timed = seen.elapsed_s > 0.0 && !seen.timed_out();
-    SCANS_DONE.read(seen).filter(|_| is_timed).map(|scans| scans / seen.elapsed_s)
+fn scans_s(observations: &Observations) -> Option<f64> {
+    let is_timed = observations.elapsed_s > 0.0 && !observations.timed_out();
+    SCANS_DONE.read(observations).filter(|_| is_timed).map(|scans| scans / observations.elapsed_s)
 }
 
 /// Bytes of the table that a scan read. An engine that answers from an index or from statistics
 /// reads fewer pages than the table has.
-fn table_bytes(seen: &Observations) -> Option<f64> {
-    let pages = TABLE_PAGES.read(seen).filter(|pages| *pages > 0.0)?;
-    let counted = PAGES_HIT.read(seen).zip(PAGES_READ.read(seen)).map(|(hit, read)| hit + read);
-    Some(counted.map_or(pages, |counted| counted.min(pages)) * PAGE_BYTES.read(seen)?)
+fn table_bytes(observations: &Observations) -> Option<f64> {
+    let pages = TABLE_PAGES.read(observations).filter(|pages| *pages > 0.0)?;
+    let counted = PAGES_HIT
+        .read(observations)
+        .zip(PAGES_READ.read(observations))
+        .map(|(hit, read)| hit + read);
+    Some(counted.map_or(pages, |counted| counted.min(pages)) * PAGE_BYTES.read(observations)?)
 }
 
 /// The scan that demanded most.
@@ -76,26 +79,31 @@ pub fn findings(summary: &Summary) -> Vec<Finding> {
     largest.into_iter().collect()
 }
 
-fn finding(own: &ScanDemand) -> Finding {
+fn finding(scan_demand: &ScanDemand) -> Finding {
     let figure = |estimate: &Estimate| {
         let ends = estimate.interval.map(|interval| (interval.low, interval.high));
         wording::within(estimate.mean, ends, &estimate.unit)
     };
-    let storage = own.storage.as_ref().filter(|storage| storage.mean > 0.0);
+    let storage = scan_demand.storage.as_ref().filter(|storage| storage.mean > 0.0);
     let storage = storage.map(|storage| format!(", {} of it from storage", figure(storage)));
-    let cpu = own.per_cpu.as_ref().map(|rate| format!("; a busy CPU demands {}", figure(rate)));
-    let with = if own.label.is_empty() { String::new() } else { format!(" ({})", own.label) };
+    let cpu =
+        scan_demand.per_cpu.as_ref().map(|rate| format!("; a busy CPU demands {}", figure(rate)));
+    let with = if scan_demand.label.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", scan_demand.label)
+    };
     Finding::new(
         FindingKind::Responses,
         format!(
             "The most demanding scan{with} read {} of its table{}{}.",
-            figure(&own.bandwidth),
+            figure(&scan_demand.bandwidth),
             storage.unwrap_or_default(),
             cpu.unwrap_or_default()
         ),
         format!(
             "mean over {}; intervals are not adjusted for naming the largest",
-            wording::count(own.bandwidth.n, "block")
+            wording::count(scan_demand.bandwidth.n, "block")
         ),
     )
 }

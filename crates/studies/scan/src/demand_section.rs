@@ -4,18 +4,21 @@ use crate::demand::ScanDemand;
 use analysis::Summary;
 use report::{Cell, Columns, Section};
 
-/// One section with a row for each configuration.
+/// A section with a row for each configuration.
 pub fn sections(_: &Summary, all: &[ScanDemand]) -> Vec<Section> {
     if all.is_empty() {
         return Vec::new();
     }
     let mut section = Section::new("Bandwidth that scans demanded");
     let mut table = Columns::for_rows(all);
-    table.name("configuration", |one| one.label.as_str());
-    table.left("table GB/s", |one| Cell::estimate_without_unit(&one.bandwidth));
-    table.left("from storage GB/s", |one| one.storage.as_ref().map(Cell::estimate_without_unit));
-    table.left("CPUs busy", |one| one.busy.as_ref().map(Cell::estimate_without_unit));
-    table.left("GB/s of a busy CPU", |one| one.per_cpu.as_ref().map(Cell::estimate_without_unit));
+    table.name("configuration", |table| table.label.as_str());
+    table.left("table GB/s", |table| Cell::estimate_without_unit(&table.bandwidth));
+    table
+        .left("from storage GB/s", |table| table.storage.as_ref().map(Cell::estimate_without_unit));
+    table.left("CPUs busy", |table| table.busy.as_ref().map(Cell::estimate_without_unit));
+    table.left("GB/s of a busy CPU", |table| {
+        table.per_cpu.as_ref().map(Cell::estimate_without_unit)
+    });
     section.table(table);
     section.note(
         "Pages of the table that all sessions read, by elapsed time. From storage: bytes that \

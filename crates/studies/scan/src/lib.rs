@@ -17,7 +17,7 @@ use demand::demands;
 use speed_up::speed_ups;
 
 report::sections! {
-    /// Its sections of reports.
+    /// The sections of reports.
     pub const SECTIONS = |summary| {
         Cost costs: &costs(summary) => section::sections;
         Cost speed_ups: &speed_ups(summary) => speed_up_section::sections;

@@ -114,13 +114,13 @@ impl Probe for Scan {
             timed: "scan",
             ..LoadPlan::from_context(context, SCANS)
         };
-        let (mut seen, used) =
+        let (mut observations, used) =
             drive_counting(context, &plan, &|_| Box::new(ScanWorkload::new(operation)))?;
-        let scans = seen.work.amount as f64;
+        let scans = observations.work.amount as f64;
         if scans > 0.0 {
-            add_facts(&mut seen, &loaded, &question, used, configuration.get(DEGREE));
+            add_facts(&mut observations, &loaded, &question, used, configuration.get(DEGREE));
         }
-        Ok(loaded.with_plan("scan", seen))
+        Ok(loaded.with_plan("scan", observations))
     }
 }
 
@@ -161,14 +161,14 @@ impl Question {
 /// Adds the facts, and the responses that follow from them, in front: what a scan takes, and what
 /// it costs.
 fn add_facts(
-    seen: &mut Observations,
+    observations: &mut Observations,
     loaded: &Loaded,
     question: &Question,
     used: EngineUse,
     degree: Option<u32>,
 ) {
-    let scans = seen.work.amount as f64;
-    let mut facts = loaded.facts(seen.time.cpu_s, used, scans);
+    let scans = observations.work.amount as f64;
+    let mut facts = loaded.facts(observations.time.cpu_s, used, scans);
     facts.add(SCANS_DONE, Some(scans));
     facts.add(DEGREE_GIVEN, degree.map(f64::from));
     if let Question::Aggregates(aggregates) = question {
@@ -177,7 +177,7 @@ fn add_facts(
             .into_iter()
             .for_each(|(name, value)| facts.add(name, Some(value as f64)));
     }
-    let scan_s = seen.elapsed_s * f64::from(seen.connections) / scans;
+    let scan_s = observations.elapsed_s * f64::from(observations.connections) / scans;
     let mut responses = vec![Response::lower("scan", "ms", scan_s * 1e3)];
     if let Some(cpu_s) = facts.cpu_s {
         let Loaded { rows, explained: Explained { pages, page_bytes, .. }, .. } = loaded;
@@ -191,6 +191,6 @@ fn add_facts(
         let per_core = bytes.filter(|_| cpu_s > 0.0).map(|bytes| bytes / 1e6 / cpu_s);
         responses.extend(per_core.map(|rate| Response::higher("bandwidth_per_core", "MB/s", rate)));
     }
-    seen.responses.splice(0..0, responses);
-    seen.facts.extend(facts.all);
+    observations.responses.splice(0..0, responses);
+    observations.facts.extend(facts.all);
 }

@@ -71,7 +71,7 @@ fn section(model: &CostModel) -> Section {
         );
     }
     for other in &model.apart {
-        let labels = joined(other.labels.iter().map(|own| label(own)), ", ");
+        let labels = joined(other.labels.iter().map(|name| label(name)), ", ");
         let access = if other.access.is_empty() { "unknown access path" } else { &other.access };
         section.note(format!("Omitted, too few for their own model ({access}): {labels}."));
     }
@@ -85,31 +85,31 @@ fn predictions(model: &CostModel, section: &mut Section) {
     }
     section.line("Estimates of the model for unmeasured tables:");
     let mut tables = Columns::for_rows(&model.predictions);
-    tables.name("table", |own| label(&own.table.name));
-    tables.left("rows", |own| number::grouped(own.table.rows as f64));
-    tables.left("rows a page", |own| number::figure(own.table.rows_per_page));
-    tables.left("what", |own| asked(&own.table));
-    tables.left("CPU ms of a scan (estimate)", |own| {
-        own.ms.map(|ms| {
-            let ends = own.interval.map(|Interval { low, high }| (low, high));
-            Cell::from(ms).within(own.interval).shown(number::within(ms, ends, ""))
+    tables.name("table", |table| label(&table.table.name));
+    tables.left("rows", |table| number::grouped(table.table.rows as f64));
+    tables.left("rows a page", |table| number::figure(table.table.rows_per_page));
+    tables.left("what", |table| asked(&table.table));
+    tables.left("CPU ms of a scan (estimate)", |table| {
+        table.ms.map(|ms| {
+            let ends = table.interval.map(|Interval { low, high }| (low, high));
+            Cell::from(ms).within(table.interval).shown(number::within(ms, ends, ""))
         })
     });
     section.table(tables);
-    for own in &model.predictions {
-        let name = label(&own.table.name);
-        if !own.lacks.is_empty() {
-            let lacks = joined(own.lacks.iter().copied(), ", ");
+    for prediction in &model.predictions {
+        let name = label(&prediction.table.name);
+        if !prediction.lacks.is_empty() {
+            let lacks = joined(prediction.lacks.iter().copied(), ", ");
             section
                 .note(format!("{name} cannot be estimated: the model lacks the cost of: {lacks}."));
         }
-        if let Some((low, high)) = own.outside {
+        if let Some((low, high)) = prediction.outside {
             let [low, high] = [low, high].map(number::figure);
             section.note(format!(
                 "{name} is outside the measured range: {low} to {high} rows a page."
             ));
         }
-        if let Some(largest) = own.larger_than_bytes {
+        if let Some(largest) = prediction.larger_than_bytes {
             let largest = number::bytes(largest as u64);
             section.note(format!("{name} is larger than any measured table ({largest})."));
         }

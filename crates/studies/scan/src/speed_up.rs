@@ -38,7 +38,7 @@ pub struct SpeedUpRow {
     pub speed_up: Option<Comparison>,
     /// Speed-up relative to the ratio of the degrees: 1 is linear.
     pub efficiency: Option<f64>,
-    /// Its 95 % interval; `None` with a single block.
+    /// The 95 % interval; `None` with a single block.
     pub efficiency_interval: Option<Interval>,
     /// By both ends of the interval of the speed-up; `None` with a single block.
     pub between: Option<(ScalingClass, ScalingClass)>,
@@ -76,14 +76,14 @@ impl SpeedUps<'_> {
         let mut all: Vec<Level> = group
             .configurations
             .iter()
-            .filter_map(|own| {
-                let configuration = &self.summary.recording.configurations[*own];
-                Some(Level { degree: configuration.get(DEGREE.path())?, configuration: *own })
+            .filter_map(|index| {
+                let configuration = &self.summary.recording.configurations[*index];
+                Some(Level { degree: configuration.get(DEGREE.path())?, configuration: *index })
             })
             .collect();
         all.sort_unstable();
         let lowest = *all.first()?;
-        let rows = all.into_iter().filter_map(|own| self.speed_up_row(own, lowest));
+        let rows = all.into_iter().filter_map(|level| self.speed_up_row(level, lowest));
         let rows: Vec<SpeedUpRow> = rows.collect();
         // Without the lowest degree there is nothing that the others could be compared with.
         (rows.len() > 1 && rows[0].configuration == lowest.configuration)
@@ -95,32 +95,31 @@ impl SpeedUps<'_> {
         let Level { degree, configuration } = level;
         let times = degree as f64 / lowest.degree.max(1) as f64;
         let ratio = |figures: &Figures, from, to| {
-            figures.compare(from, to).filter(|own| from != to && own.scale == Scale::Ratio)
+            figures.compare(from, to).filter(|compare| from != to && compare.scale == Scale::Ratio)
         };
         let speed_up = ratio(&self.scan, lowest.configuration, configuration);
-        let interval = speed_up.as_ref().and_then(|own| own.interval);
+        let interval = speed_up.as_ref().and_then(|speed_up| speed_up.interval);
         let class = |speed_up| ScalingClass::classify(speed_up, times);
         let busy: Vec<f64> = self
             .summary
             .grid
             .trials(configuration)
             .iter()
-            .filter_map(|seen| Some(1e3 * CPU_S.read(seen)? / seen.response("scan")?))
+            .filter_map(|trial| Some(1e3 * CPU_S.read(trial)? / trial.response("scan")?))
             .collect();
         Some(SpeedUpRow {
             configuration,
             degree,
             scan: self.scan.estimate(configuration)?,
             busy: Estimate::from_amounts(&busy, "", Direction::HigherIsBetter),
-            efficiency: speed_up.as_ref().map(|own| own.value / times),
-            efficiency_interval: interval.map(|own| own.map(|speed_up| speed_up / times)),
-            between: interval.map(|own| (class(own.low), class(own.high))),
+            efficiency: speed_up.as_ref().map(|speed_up| speed_up.value / times),
+            efficiency_interval: interval.map(|interval| interval.map(|speed_up| speed_up / times)),
+            between: interval.map(|interval| (class(interval.low), class(interval.high))),
             speed_up,
             // Less is better, so that the ratio is the other way round.
-            processor_time: self
-                .processor_time
-                .as_ref()
-                .and_then(|own| ratio(own, configuration, lowest.configuration)),
+            processor_time: self.processor_time.as_ref().and_then(|processor_time| {
+                ratio(processor_time, configuration, lowest.configuration)
+            }),
         })
     }
 }

@@ -13,23 +13,27 @@ pub fn sections(_: &Summary, all: &[SpeedUp]) -> Vec<Section> {
     all.iter().map(section).collect()
 }
 
-fn section(own: &SpeedUp) -> Section {
-    let first = own.rows[0].degree;
-    let mut section = Section::new(match own.group.as_str() {
+fn section(speed_up: &SpeedUp) -> Section {
+    let first = speed_up.rows[0].degree;
+    let mut section = Section::new(match speed_up.group.as_str() {
         "" => "Speed-up of a scan".to_owned(),
         group => format!("Speed-up of a scan: {group}"),
     });
-    let mut table = Columns::for_rows(&own.rows);
+    let mut table = Columns::for_rows(&speed_up.rows);
     table.right("degree", |row| row.degree.to_string());
     table.left("scan ms", |row| Cell::estimate_without_unit(&row.scan));
-    table.left("speed-up", |row| row.speed_up.as_ref().map(|own| number::comparison(own, "ms")));
+    table.left("speed-up", |row| {
+        row.speed_up.as_ref().map(|speed_up| number::comparison(speed_up, "ms"))
+    });
     table.left("efficiency", |row| {
         row.efficiency.map(|share| efficiency(share, row.efficiency_interval))
     });
     table.left("scaling", |row| row.between.map(|(low, high)| class(low, high)));
     table.left("CPUs busy", |row| row.busy.as_ref().map(Cell::estimate_without_unit));
     table.left("CPU time", |row| {
-        row.processor_time.as_ref().map(|own| number::comparison(own, "us/row"))
+        row.processor_time
+            .as_ref()
+            .map(|processor_time| number::comparison(processor_time, "us/row"))
     });
     section.table(table);
     let (flat, linear) = (number::percent(FLAT_SHARE, 0), number::percent(LINEAR_EFFICIENCY, 0));

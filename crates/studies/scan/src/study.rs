@@ -16,16 +16,20 @@ const COSTS: &[WorkCost] = &[
     WorkCost {
         kind: CostKind::Processor,
         unit: "us/row",
-        value: |seen| Some(1e6 * processor_s(seen)? / rows(seen)?),
+        value: |observations| Some(1e6 * processor_s(observations)? / rows(observations)?),
     },
     WorkCost {
         kind: CostKind::Kernel,
         unit: "us/row",
-        value: |seen| Some(1e6 * KERNEL_CPU_S.read(seen)? / rows(seen)?),
+        value: |observations| Some(1e6 * KERNEL_CPU_S.read(observations)? / rows(observations)?),
     },
-    WorkCost { kind: CostKind::Time, unit: "ms", value: |seen| seen.response("scan") },
+    WorkCost {
+        kind: CostKind::Time,
+        unit: "ms",
+        value: |observations| observations.response("scan"),
+    },
 ];
 
-fn rows(seen: &Observations) -> Option<f64> {
-    TABLE_ROWS.read(seen).filter(|rows| *rows > 0.0)
+fn rows(observations: &Observations) -> Option<f64> {
+    TABLE_ROWS.read(observations).filter(|rows| *rows > 0.0)
 }

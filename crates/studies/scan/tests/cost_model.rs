@@ -173,10 +173,11 @@ fn a_table_that_was_not_measured_is_predicted_or_said_not_to_be() {
         (predictions[2].ms, predictions[2].lacks.as_slice()),
         (None, &["row, with any MIN or MAX", "row and MAX"][..])
     );
-    let outside: Vec<bool> = predictions.iter().map(|own| own.outside.is_some()).collect();
+    let outside: Vec<bool> =
+        predictions.iter().map(|prediction| prediction.outside.is_some()).collect();
     assert_eq!(outside, [false, false, false, true]);
     // The pages of the study have no size.
-    assert!(predictions.iter().all(|own| own.larger_than_bytes.is_none()));
+    assert!(predictions.iter().all(|prediction| prediction.larger_than_bytes.is_none()));
     let (low, high) = predictions[3].outside.unwrap();
     assert!((low - 1.0).abs() < 1e-9 && (high - 323.0).abs() < 1e-9);
 }
@@ -210,8 +211,8 @@ fn predictions_have_intervals_that_hold() {
 /// A recording with other facts and plans than those that [`recorded`] gives each scan.
 fn changed(recording: &mut Recording, mut change: impl FnMut(usize, &mut Observations)) {
     for trial in &mut recording.trials {
-        let seen = trial.observations.as_mut().unwrap();
-        change(trial.configuration, seen);
+        let observations = trial.observations.as_mut().unwrap();
+        change(trial.configuration, observations);
     }
 }
 
@@ -229,13 +230,13 @@ fn scans_by_an_index_are_not_fitted_together_with_those_of_the_table() {
         if by_index(at) { 0.045 * scan.pages * scan.rows_per_page } else { scan.us() }
     };
     let mut recording = recorded(&scans, 2, cost);
-    changed(&mut recording, |configuration, seen| {
+    changed(&mut recording, |configuration, observations| {
         let plan = if by_index(configuration) {
             "Index Only Scan using t_pkey on t"
         } else {
             "Seq Scan on t"
         };
-        seen.plans.push(QueryPlan::new("scan", format!("Aggregate\n  ->  {plan}")));
+        observations.plans.push(QueryPlan::new("scan", format!("Aggregate\n  ->  {plan}")));
     });
     let models = costs(&summarize(&recording));
     let [index, table] = &models[..] else { panic!("{} models", models.len()) };
@@ -250,9 +251,9 @@ fn scans_by_an_index_are_not_fitted_together_with_those_of_the_table() {
     let row = index.terms.iter().find(|term| term.name == "row").unwrap();
     assert!((row.cost_us / 0.045 - 1.0).abs() < 1e-6, "{row:?}");
     // Of two configurations there is no model; the others say which these are.
-    changed(&mut recording, |configuration, seen| {
+    changed(&mut recording, |configuration, observations| {
         if by_index(configuration) && configuration > 0 {
-            seen.plans[0].text = "Seq Scan on t".to_owned();
+            observations.plans[0].text = "Seq Scan on t".to_owned();
         }
     });
     let models = costs(&summarize(&recording));
@@ -273,9 +274,9 @@ fn pages_that_the_engine_does_not_keep_have_a_cost() {
     let read = |scan: &Scan| if scan.pages > 15_000.0 { scan.pages } else { 0.0 };
     let cost = |_: usize, scan: &Scan| scan.us() + 0.6 * read(scan);
     let mut recording = recorded(&scans, 2, cost);
-    changed(&mut recording, |configuration, seen| {
-        seen.facts.push(fact("pages_read", read(&scans[configuration])));
-        if let Some(disk) = seen.facts.iter_mut().find(|own| own.name == "pages_disk") {
+    changed(&mut recording, |configuration, observations| {
+        observations.facts.push(fact("pages_read", read(&scans[configuration])));
+        if let Some(disk) = observations.facts.iter_mut().find(|fact| fact.name == "pages_disk") {
             disk.value = if configuration == 5 { 112.0 } else { 0.0 };
         }
     });
@@ -311,7 +312,7 @@ fn rows_of_large_tables_cost_what_fetching_them_from_memory_costs() {
     };
     let scans = published_scans();
     let mut recording = recorded(&scans, 2, |_, scan| scan.us() + far_us(scan));
-    changed(&mut recording, |_, seen| seen.facts.push(fact("page_bytes", PAGE)));
+    changed(&mut recording, |_, observations| observations.facts.push(fact("page_bytes", PAGE)));
     let model = costs(&summarize(&recording)).remove(0);
     let far = model.terms.iter().find(|term| term.name.starts_with("scattered row")).unwrap();
     assert!((far.cost_us / 0.012 - 1.0).abs() < 1e-4, "{far:?}");
@@ -343,25 +344,25 @@ fn recorded_scans_are_predicted_from_one_another() {
 fn scans_of(csv: &str, engine: &str) -> Recording {
     let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let names = lines.next().unwrap();
-    let own: Vec<Vec<&str>> = lines.filter(|line| line[0] == engine).collect();
-    let mut labels: Vec<&str> = own.iter().map(|line| line[1]).collect();
+    let rows: Vec<Vec<&str>> = lines.filter(|line| line[0] == engine).collect();
+    let mut labels: Vec<&str> = rows.iter().map(|line| line[1]).collect();
     labels.dedup();
     let mut recording = recording(&[("workload.rows_per_page", &labels)]);
     for configuration in &mut recording.configurations {
         configuration.settings.insert("workload.probe".to_owned(), "scan".to_owned().into());
     }
-    for line in &own {
+    for line in &rows {
         let configuration = labels.iter().position(|label| *label == line[1]).unwrap();
         let facts = (3..12).map(|at| fact(names[at], line[at].parse().unwrap())).collect();
         let plans = vec![QueryPlan::new("scan", line[12].to_owned())];
-        let seen = Observations {
+        let observations = Observations {
             elapsed_s: 1.0,
             connections: 1,
             facts,
             plans,
             ..Observations::default()
         };
-        recording.trials.push(done(configuration, line[2].parse().unwrap(), seen));
+        recording.trials.push(done(configuration, line[2].parse().unwrap(), observations));
     }
     recording
 }

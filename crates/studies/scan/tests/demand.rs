@@ -48,8 +48,9 @@ fn recorded(levels: &[(f64, f64)], more: &[(&str, f64)]) -> Recording {
 
 fn found(recording: &Recording) -> (Vec<ScanDemand>, Vec<String>) {
     let summary: Summary = summarize_with(recording, &[&scan::STUDY], Vec::new());
-    let texts = summary.findings().into_iter().filter(|one| one.kind == FindingKind::Responses);
-    (demands(&summary), texts.map(|one| one.text).collect())
+    let texts =
+        summary.findings().into_iter().filter(|finding| finding.kind == FindingKind::Responses);
+    (demands(&summary), texts.map(|text| text.text).collect())
 }
 
 #[test]
@@ -80,8 +81,8 @@ fn pages_that_were_not_read_demand_nothing() {
     assert!((all[0].bandwidth.mean / 0.004_096 - 1.0).abs() < 2e-3, "{:?}", all[0]);
     let mut recording = recorded(&[(2.0, 0.0)], &[]);
     for trial in &mut recording.trials {
-        let seen = trial.observations.as_mut().unwrap();
-        seen.facts.retain(|fact| !["table_pages", "cpu_s"].contains(&fact.name.as_str()));
+        let observations = trial.observations.as_mut().unwrap();
+        observations.facts.retain(|fact| !["table_pages", "cpu_s"].contains(&fact.name.as_str()));
     }
     assert_eq!(found(&recording), (Vec::new(), Vec::new()));
 }

@@ -38,7 +38,7 @@ fn scans(law: &Law, levels: &[&str], blocks: u32, mut noise: impl FnMut() -> f64
             let degree: f64 = configuration.level("workload.degree").unwrap().parse().unwrap();
             let scan_ms = 100.0 / law.speed_up(degree) * noise();
             let cpu_ms = 100.0 * law.processor_time(degree);
-            let seen = Observations {
+            let observations = Observations {
                 elapsed_s: scan_ms / 1e3,
                 connections: 1,
                 responses: vec![
@@ -48,7 +48,7 @@ fn scans(law: &Law, levels: &[&str], blocks: u32, mut noise: impl FnMut() -> f64
                 facts: vec![Fact { name: "cpu_s".into(), unit: "s".into(), value: cpu_ms / 1e3 }],
                 ..Observations::default()
             };
-            recording.trials.push(done(position, block, seen));
+            recording.trials.push(done(position, block, observations));
         }
     }
     recording
@@ -60,15 +60,15 @@ fn amdahls_law_comes_back() {
     let recording = scans(&law, &["4", "1", "2"], 3, || 1.0);
     let all = speed_ups(&summarize(&recording));
     assert_eq!(
-        all.iter().map(|own| own.group.as_str()).collect::<Vec<_>>(),
+        all.iter().map(|row| row.group.as_str()).collect::<Vec<_>>(),
         ["query=sum", "query=q1"]
     );
     for SpeedUp { rows, .. } in &all {
         assert_eq!(rows.iter().map(|row| row.degree).collect::<Vec<_>>(), [1, 2, 4]);
         assert!(rows[0].speed_up.is_none() && rows[0].efficiency.is_none());
         for (row, degree) in rows.iter().zip([1.0, 2.0, 4.0]).skip(1) {
-            let near = |own: f64, expected: f64| {
-                assert!((own / expected - 1.0).abs() < 1e-9, "{own} {expected}");
+            let near = |value: f64, expected: f64| {
+                assert!((value / expected - 1.0).abs() < 1e-9, "{value} {expected}");
             };
             near(row.speed_up.as_ref().unwrap().value, law.speed_up(degree));
             near(row.efficiency.unwrap(), law.speed_up(degree) / degree);

@@ -152,9 +152,9 @@ impl Check {
         // The same name in several scripts is one sum. Counters are assigned behind `before`.
         for (slot, variable) in variables.iter_mut().enumerate().skip(1) {
             let name = self.names.name(slot);
-            let mut own = mix.counts().filter(|(counter, ..)| *counter == name).peekable();
-            if own.peek().is_some() {
-                *variable = Some(Value::Integer(own.map(|(_, ever, _)| ever).sum()));
+            let mut counts = mix.counts().filter(|(counter, ..)| *counter == name).peekable();
+            if counts.peek().is_some() {
+                *variable = Some(Value::Integer(counts.map(|(_, ever, _)| ever).sum()));
             }
         }
         Scope {
@@ -170,7 +170,10 @@ impl Check {
 
     fn ask(&self, context: &TrialContext<'_>) -> Result<Value, ProbeError> {
         let results = data::execute(context, Statement::Text(&self.sql))?;
-        let cell = results.first().filter(|own| own.rows == 1).and_then(|own| own.last.first());
+        let cell = results
+            .first()
+            .filter(|result| result.rows == 1)
+            .and_then(|result| result.last.first());
         let number = cell.and_then(|cell| {
             let value = Value::Text(cell.as_deref()?.into());
             value.typed().filter(|value| value.to_double().is_ok()).map(|_| value)
@@ -190,13 +193,13 @@ pub(crate) fn end(
     checks: &[Check],
     context: &TrialContext<'_>,
     mix: &Mix,
-    seen: &mut Observations,
+    observations: &mut Observations,
 ) -> Result<(), ProbeError> {
     if checks.is_empty() {
         return Ok(());
     }
     (context.progress)(Event::Step { text: "checking the tables".into() });
     checks.iter().try_for_each(|check| check.end(context, mix))?;
-    seen.facts.push(SCRIPT_CHECKS.record(checks.len() as f64));
+    observations.facts.push(SCRIPT_CHECKS.record(checks.len() as f64));
     Ok(())
 }

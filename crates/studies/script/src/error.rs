@@ -26,7 +26,7 @@ impl From<ScriptError> for probe::ProbeError {
 /// Why scripts do not make a mix.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum MixError {
-    /// One of them cannot be understood.
+    /// A script cannot be understood.
     #[error(transparent)]
     Script(#[from] ScriptError),
     /// A variable that is given has no name that scripts can use.
@@ -125,7 +125,7 @@ pub enum Fault {
     NotTyped {
         /// The variable.
         name: String,
-        /// Its value.
+        /// The value.
         value: String,
     },
     /// The time of a `\sleep` is not a number.
@@ -133,7 +133,7 @@ pub enum Fault {
     NotWhole {
         /// The variable.
         name: String,
-        /// Its value.
+        /// The value.
         value: String,
     },
     /// A value of another type.
@@ -170,9 +170,9 @@ pub enum Fault {
     EmptyRange {
         /// The function that draws from it.
         function: &'static str,
-        /// Its beginning.
+        /// The beginning.
         least: i64,
-        /// Its end.
+        /// The end.
         most: i64,
     },
     /// A range of more than 2^63 - 1 integers.
@@ -180,9 +180,9 @@ pub enum Fault {
     LargeRange {
         /// The function that draws from it.
         function: &'static str,
-        /// Its beginning.
+        /// The beginning.
         least: i64,
-        /// Its end.
+        /// The end.
         most: i64,
     },
     /// A parameter with which a distribution cannot be drawn.

@@ -113,7 +113,7 @@ impl<'a> Parser<'a, '_> {
         if self.eat(text)? { Ok(()) } else { Err(self.unexpected(&format!("`{text}`"))) }
     }
 
-    fn unexpected(&self, wanted: &str) -> Located {
+    fn unexpected(&self, text: &str) -> Located {
         let found = match self.token {
             Token::Integer(number) => format!("`{number}`"),
             Token::BeyondInteger => {
@@ -124,7 +124,7 @@ impl<'a> Parser<'a, '_> {
             Token::Word(word) | Token::Sign(word) => format!("`{word}`"),
             Token::End => "the end".to_owned(),
         };
-        Located::new(self.offset, format!("{wanted} expected in the expression, found {found}"))
+        Located::new(self.offset, format!("{text} expected in the expression, found {found}"))
     }
 
     /// An operand and the operators that bind at least as tightly as `least`.
@@ -283,13 +283,13 @@ impl<'a> Parser<'a, '_> {
         }
         let (least, most) = function.arguments;
         if !(least..=most).contains(&arguments.len()) {
-            let wanted = match (least, most) {
+            let text = match (least, most) {
                 (least, usize::MAX) => format!("at least {least}"),
                 (least, most) if least < most => format!("{least} or {most}"),
                 (least, _) => least.to_string(),
             };
             let message =
-                format!("{} takes {wanted} arguments, found {}", function.name, arguments.len());
+                format!("{} takes {text} arguments, found {}", function.name, arguments.len());
             return Err(Located::new(start, message));
         }
         if most < usize::MAX && arguments.len() < most {

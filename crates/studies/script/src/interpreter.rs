@@ -128,7 +128,7 @@ impl Interpreter {
     pub fn answer(&mut self, results: &[Results]) -> Result<(), ScriptError> {
         let statements = &self.mix.scripts[self.script].body.statements;
         let Some(Keep { prefix, each }) =
-            statements.get(self.asked).and_then(|asked| asked.keep.as_ref())
+            statements.get(self.asked).and_then(|statement| statement.keep.as_ref())
         else {
             return Ok(());
         };
@@ -175,8 +175,8 @@ impl Interpreter {
                 numbers: &mut self.numbers,
             };
             match &command.action {
-                Action::Ask(asked) => {
-                    self.asked = *asked;
+                Action::Ask(question) => {
+                    self.asked = *question;
                     return Ok(None);
                 }
                 Action::Sleep { amount, unit_us } => {
@@ -212,18 +212,18 @@ impl Interpreter {
     }
 
     fn request(&mut self) -> Request<'_> {
-        let asked = &self.mix.scripts[self.script].body.statements[self.asked];
-        let results = asked.keep.is_some();
-        let values = asked.slots.iter().map(|slot| self.variables[*slot].as_ref());
+        let statement = &self.mix.scripts[self.script].body.statements[self.asked];
+        let results = statement.keep.is_some();
+        let values = statement.slots.iter().map(|slot| self.variables[*slot].as_ref());
         self.parameters.clear();
-        let statement = if let Some(number) = asked.prepared {
+        let statement = if let Some(number) = statement.prepared {
             self.parameters
                 .extend(values.map(|value| value.map_or(Parameter::Null, Value::to_parameter)));
             Statement::Operation(number)
         } else {
             self.text.clear();
-            self.text.push_str(&asked.texts[0]);
-            for ((value, slot), text) in values.zip(&asked.slots).zip(&asked.texts[1..]) {
+            self.text.push_str(&statement.texts[0]);
+            for ((value, slot), text) in values.zip(&statement.slots).zip(&statement.texts[1..]) {
                 // Writing to a string cannot fail.
                 let _ = match value {
                     Some(value) => write!(self.text, "{value}"),

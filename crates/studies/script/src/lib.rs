@@ -45,7 +45,7 @@ pub use sql::Protocol;
 pub use sysbench::{NAMES as BUILTINS_OF_SYSBENCH, Sysbench};
 
 report::sections! {
-    /// Its sections of reports.
+    /// The sections of reports.
     pub const SECTIONS = |summary| {
         Statements scripts: &summary.scripts() => section::sections;
         Statements statement_gains: &summary.statement_gains() => statement_section::sections;

@@ -98,7 +98,9 @@ impl Mix {
         let shared = Shared { counters, ..Shared::default() };
         let takes_keys = ["new_key", "latest_key"];
         let shares_state = !shared.counters.is_empty()
-            || sources.iter().any(|own| takes_keys.iter().any(|name| own.text.contains(name)));
+            || sources
+                .iter()
+                .any(|source| takes_keys.iter().any(|name| source.text.contains(name)));
         let seed = presets.seed;
         Ok(Self { scripts, names, initial, client_id, seed, shared, shares_state, statements })
     }
@@ -117,7 +119,7 @@ impl Mix {
     /// transactions of the trial and of the measurement.
     pub fn counts(&self) -> impl Iterator<Item = (&str, i64, i64)> {
         let counters = self.names.counters().iter().zip(&self.shared.counters);
-        counters.map(|((_, name), own)| (name.as_str(), own.ever(), own.measured()))
+        counters.map(|((_, name), counter)| (name.as_str(), counter.ever(), counter.measured()))
     }
 
     /// The facts of a trial about the mix: the shares that the weights say, and the counters of the
@@ -125,8 +127,8 @@ impl Mix {
     pub fn facts(&self) -> Vec<Fact> {
         let total: f64 = self.scripts.iter().map(|script| f64::from(script.weight)).sum();
         let shared = self.scripts.iter().filter(|_| self.scripts.len() > 1);
-        let shares =
-            shared.map(|own| SCRIPT_SHARES.record(&own.name, f64::from(own.weight) / total));
+        let shares = shared
+            .map(|script| SCRIPT_SHARES.record(&script.name, f64::from(script.weight) / total));
         let counted = self.names.counters().iter().zip(self.counts());
         let counts = counted.map(|((script, name), (.., measured))| {
             let script = &self.scripts[*script].name;

@@ -65,8 +65,8 @@ impl Names {
     /// The position of a counter of this script, a new one if need be.
     pub fn counter(&mut self, name: &str) -> usize {
         let script = self.script;
-        let own = self.counters.iter().position(|(of, known)| *of == script && known == name);
-        own.unwrap_or_else(|| {
+        let index = self.counters.iter().position(|(of, known)| *of == script && known == name);
+        index.unwrap_or_else(|| {
             self.counters.push((script, name.to_owned()));
             self.counters.len() - 1
         })

@@ -29,18 +29,20 @@ const CONTROL: [&str; 8] =
 const SET: &str = "SET";
 
 /// Adds the plans of the mix's statements, each text once.
-pub fn add(context: &TrialContext<'_>, mix: &Arc<Mix>, seen: &mut Observations) {
-    if context.cancel.is_cancelled() || seen.timed_out() {
+pub fn add(context: &TrialContext<'_>, mix: &Arc<Mix>, observations: &mut Observations) {
+    if context.cancel.is_cancelled() || observations.timed_out() {
         return;
     }
-    let asked = statements(mix);
-    let sent: Vec<PlanRequest> =
-        asked.iter().filter_map(|own| own.request.as_ref().ok().cloned()).collect();
+    let statements = statements(mix);
+    let sent: Vec<PlanRequest> = statements
+        .iter()
+        .filter_map(|statement| statement.request.as_ref().ok().cloned())
+        .collect();
     let plans = match context.instance.plans(&sent) {
         Ok(plans) => plans,
         Err(error) => {
             let detail = format!("the plans of statements: {error}");
-            seen.warnings.push(Warning { kind: WarningKind::NotObserved, detail });
+            observations.warnings.push(Warning { kind: WarningKind::NotObserved, detail });
             return;
         }
     };
@@ -48,10 +50,10 @@ pub fn add(context: &TrialContext<'_>, mix: &Arc<Mix>, seen: &mut Observations) 
         return;
     }
     let mut plans = plans.into_iter();
-    for AskedStatement { source, request, .. } in asked {
+    for AskedStatement { source, request, .. } in statements {
         let statement = redacted(source);
         let plan = request.and_then(|_| plans.next().unwrap_or(Err(NoPlan::NoAnswer)));
-        seen.plans.push(match plan {
+        observations.plans.push(match plan {
             Ok(plan) => recorded(&statement, plan),
             Err(reason) => QueryPlan::none(&statement, reason.to_string()),
         });
@@ -72,13 +74,14 @@ struct AskedStatement<'a> {
 
 /// The user's statements in scripts from this one on, each text once, with their places.
 pub fn written(mix: &Arc<Mix>, first_script: usize) -> Vec<WrittenStatement> {
-    let asked = statements(mix).into_iter().filter(|own| own.script >= first_script);
-    asked
-        .map(|own| {
-            let script = &mix.scripts[own.script];
+    let statements =
+        statements(mix).into_iter().filter(|statement| statement.script >= first_script);
+    statements
+        .map(|statement| {
+            let script = &mix.scripts[statement.script];
             let commands = &script.body.commands;
             let at = commands.iter().position(|command| match command.action {
-                Action::Ask(number) => number == own.position,
+                Action::Ask(number) => number == statement.position,
                 _ => false,
             });
             let at = at.unwrap_or(0);
@@ -86,8 +89,8 @@ pub fn written(mix: &Arc<Mix>, first_script: usize) -> Vec<WrittenStatement> {
                 script: script.name.clone(),
                 line: commands[at].line,
                 column: commands[at].column,
-                text: own.source.to_owned(),
-                request: own.request,
+                text: statement.source.to_owned(),
+                request: statement.request,
                 is_certain: !is_skippable(commands, at)
                     && !script.body.statements.iter().any(changes),
             }
@@ -114,9 +117,9 @@ fn statements(mix: &Arc<Mix>) -> Vec<AskedStatement<'_>> {
     let mut values = walk(mix);
     let mut all = Vec::<AskedStatement<'_>>::new();
     for (number, script) in mix.scripts.iter().enumerate() {
-        for (position, own) in script.body.statements.iter().enumerate() {
-            let verb = first_word(&own.source).to_ascii_uppercase();
-            let is_known = all.iter().any(|known| known.source == own.source);
+        for (position, statement) in script.body.statements.iter().enumerate() {
+            let verb = first_word(&statement.source).to_ascii_uppercase();
+            let is_known = all.iter().any(|known| known.source == statement.source);
             if is_known
                 || verb.is_empty()
                 || verb == SET
@@ -126,14 +129,19 @@ fn statements(mix: &Arc<Mix>) -> Vec<AskedStatement<'_>> {
                 continue;
             }
             let found = values.remove(&(script.first + position)).map(Ok);
-            let prepared = own.prepared.map(|number| PlanRequest {
+            let prepared = statement.prepared.map(|number| PlanRequest {
                 statement: mix.statements()[number].clone(),
                 values: None,
             });
             // The first of them would be explained, and the second one run.
-            let several = own.source.contains("\\;").then_some(Err(NoPlan::Several));
+            let several = statement.source.contains("\\;").then_some(Err(NoPlan::Several));
             let request = several.or(found).unwrap_or_else(|| prepared.ok_or(NoPlan::FromResults));
-            all.push(AskedStatement { script: number, position, source: &own.source, request });
+            all.push(AskedStatement {
+                script: number,
+                position,
+                source: &statement.source,
+                request,
+            });
         }
     }
     all
@@ -204,13 +212,13 @@ mod tests {
     type Requests = Vec<Result<super::PlanRequest, NoPlan>>;
 
     fn requests(mix: &Arc<Mix>) -> (Vec<&str>, Requests) {
-        statements(mix).into_iter().map(|own| (own.source, own.request)).unzip()
+        statements(mix).into_iter().map(|statement| (statement.source, statement.request)).unzip()
     }
 
     #[test]
     fn values_are_those_that_the_script_draws_and_results_are_unknown() {
         let prepared = mix(SCRIPT, Protocol::Prepared);
-        let (sources, asked) = requests(&prepared);
+        let (sources, planned) = requests(&prepared);
         let texts = [
             "SELECT x FROM t WHERE a = :a",
             "UPDATE t SET x = :x WHERE a = :a",
@@ -218,35 +226,37 @@ mod tests {
             "DELETE FROM t",
         ];
         assert_eq!(sources, texts);
-        let values: Vec<_> = asked.iter().map(|own| own.as_ref().unwrap().values.clone()).collect();
+        let values: Vec<_> =
+            planned.iter().map(|request| request.as_ref().unwrap().values.clone()).collect();
         let five = Some(vec![Parameter::Integer(5)]);
         assert_eq!(values, [five.clone(), None, five, None]);
         // As text they are sent with the values in them.
         let simple = mix(SCRIPT, Protocol::Simple);
-        let (_, asked) = requests(&simple);
-        assert_eq!(asked[0].as_ref().unwrap().statement.texts, ["SELECT x FROM t WHERE a = 5"]);
-        assert_eq!(asked[1], Err(NoPlan::FromResults));
+        let (_, planned) = requests(&simple);
+        assert_eq!(planned[0].as_ref().unwrap().statement.texts, ["SELECT x FROM t WHERE a = 5"]);
+        assert_eq!(planned[1], Err(NoPlan::FromResults));
     }
 
     #[test]
     fn several_statements_in_one_request_are_not_explained() {
         let several = mix("SELECT 1 \\; DROP TABLE t;", Protocol::Simple);
-        let (sources, asked) = requests(&several);
+        let (sources, planned) = requests(&several);
         assert_eq!(sources.len(), 1);
-        assert_eq!(asked[0], Err(NoPlan::Several));
+        assert_eq!(planned[0], Err(NoPlan::Several));
     }
 
     #[test]
     fn statements_have_their_places_and_schema_changes_are_known() {
         let of = |text: &str| super::written(&mix(text, Protocol::Prepared), 0);
         let written = of(SCRIPT);
-        let places: Vec<_> = written.iter().map(|own| (own.line, own.column)).collect();
+        let places: Vec<_> =
+            written.iter().map(|statement| (statement.line, statement.column)).collect();
         assert_eq!(places, [(3, 1), (4, 1), (5, 1), (8, 1)]);
-        assert!(written.iter().all(|own| own.script == "s"));
-        let certain: Vec<_> = written.iter().map(|own| own.is_certain).collect();
+        assert!(written.iter().all(|statement| statement.script == "s"));
+        let certain: Vec<_> = written.iter().map(|statement| statement.is_certain).collect();
         assert_eq!(certain, [true, true, true, false]);
         let temporary = of("CREATE TEMP TABLE x (a int);\n  SELECT a FROM x;");
-        assert!(temporary.iter().all(|own| !own.is_certain), "{temporary:?}");
+        assert!(temporary.iter().all(|statement| !statement.is_certain), "{temporary:?}");
         assert_eq!(temporary[1].column, 3);
     }
 }

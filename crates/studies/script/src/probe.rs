@@ -171,21 +171,21 @@ impl Probe for ScriptProbe {
             tries_max: configuration.get(MAX_TRIES),
             ..LoadPlan::from_context(context, TRANSACTIONS)
         };
-        let mut seen = drive(context, &plan, &|connection| {
+        let mut drive = drive(context, &plan, &|connection| {
             let interpreter = Interpreter::new(mix.clone(), connection);
             let restarts = plan.tries_max > 1;
             Box::new(if restarts { interpreter } else { interpreter.without_restarts() })
         })?;
         // Unknown of a server on another machine that counts none.
-        let (transactions, cpu_s) = (seen.work.amount as f64, seen.time.cpu_s);
+        let (transactions, cpu_s) = (drive.work.amount as f64, drive.time.cpu_s);
         if transactions > 0.0 && cpu_s > 0.0 {
             let each_us = cpu_s / transactions * 1e6;
-            seen.responses.push(Response::lower("cpu_per_transaction", "us/transaction", each_us));
+            drive.responses.push(Response::lower("cpu_per_transaction", "us/transaction", each_us));
         }
-        seen.facts.extend(mix.facts());
-        checks::end(&checks, context, &mix, &mut seen)?;
-        crate::plans::add(context, &mix, &mut seen);
-        Ok(seen)
+        drive.facts.extend(mix.facts());
+        checks::end(&checks, context, &mix, &mut drive)?;
+        crate::plans::add(context, &mix, &mut drive);
+        Ok(drive)
     }
 }
 
@@ -199,7 +199,7 @@ fn data_sets(configuration: &Configuration) -> Vec<DataSet> {
         return match named {
             Tables::Pgbench => vec![DataSet::pgbench(configuration.get(SCALE))],
             Tables::Sysbench => vec![DataSet::sysbench(tables, rows, distribution)],
-            own => DataSet::new(own.name(), size).into_iter().collect(),
+            tables => DataSet::new(tables.name(), size).into_iter().collect(),
         };
     }
     let builtin = configuration.get(BUILTIN);
@@ -207,7 +207,7 @@ fn data_sets(configuration: &Configuration) -> Vec<DataSet> {
         return Vec::new();
     }
     let is_of_sysbench = |argument: &String| {
-        Source::builtin(argument, Sysbench::default()).is_ok_and(|own| own.is_of_sysbench())
+        Source::builtin(argument, Sysbench::default()).is_ok_and(|source| source.is_of_sysbench())
     };
     let is_sized = configuration.get(TABLES).is_some() || configuration.get(TABLE_SIZE).is_some();
     let sysbench = is_sized || builtin.iter().any(is_of_sysbench);
@@ -275,10 +275,12 @@ fn mix(configuration: &Configuration, seed: u64) -> Result<Mix, Invalid> {
 /// Variables from outside: `:rows` of the tables that have that size, and those of the file.
 fn variables(configuration: &Configuration) -> Vec<(String, String)> {
     let sized = configuration.get(DATA);
-    let sized = sized.filter(|own| !matches!(own, Tables::Pgbench | Tables::Sysbench));
+    let sized = sized.filter(|tables| !matches!(tables, Tables::Pgbench | Tables::Sysbench));
     let rows = sized.map(|_| ("rows".to_owned(), configuration.get(ROWS).to_string()));
-    let own = configuration.below("workload.variables.");
-    rows.into_iter().chain(own.map(|(name, value)| (name.to_owned(), value.to_string()))).collect()
+    let below = configuration.below("workload.variables.");
+    rows.into_iter()
+        .chain(below.map(|(name, value)| (name.to_owned(), value.to_string())))
+        .collect()
 }
 
 fn own_checks(configuration: &Configuration, mix: &Mix) -> Result<Vec<checks::Check>, Invalid> {

@@ -180,8 +180,8 @@ fn vary(
 /// The path of a setting by its short name: one of the workload or the target that ends so, else
 /// one of the server.
 fn path(catalog: &Catalog, name: &str, engine: &str) -> String {
-    let of = |all: &[(&str, &'static [experiment::Declaration])], wanted: &str| {
-        all.iter().find(|(name, _)| *name == wanted).map_or(&[][..], |(_, settings)| *settings)
+    let of = |all: &[(&str, &'static [experiment::Declaration])], text: &str| {
+        all.iter().find(|(name, _)| *name == text).map_or(&[][..], |(_, settings)| *settings)
     };
     let name = match name {
         "clients" | "client" => "connections",
@@ -243,20 +243,20 @@ mod tests {
         let line = "-c 16 -j 2 -t 5 -s 3 -S -N -b tpcb@4 -M prepared -R 1000 -L 2.5 -D a=1 -D b=x \
                     -P 2 -n -r --max-tries 7";
         let all = configurations(&line.split(' ').collect::<Vec<_>>());
-        let own = &all[0];
+        let first = &all[0];
         assert_eq!(all.len(), 1);
-        assert_eq!((own.get(CONNECTIONS), own.get(THREADS), own.get(SCALE)), (16, 2, 3));
+        assert_eq!((first.get(CONNECTIONS), first.get(THREADS), first.get(SCALE)), (16, 2, 3));
         // Of each connection there, of all together here.
-        assert_eq!((own.get(TRANSACTIONS), own.get(DURATION)), (Some(80), None));
-        assert_eq!(own.get(BUILTIN), ["tpcb@4", "select-only", "simple-update"]);
-        assert_eq!((own.get(PROTOCOL), own.get(RATE)), (Protocol::Prepared, Some(1000.0)));
-        assert_eq!((own.get(LATENCY_LIMIT), own.get(MAX_TRIES)), (Some(0.0025), 7));
-        let variables: Vec<String> = own
+        assert_eq!((first.get(TRANSACTIONS), first.get(DURATION)), (Some(80), None));
+        assert_eq!(first.get(BUILTIN), ["tpcb@4", "select-only", "simple-update"]);
+        assert_eq!((first.get(PROTOCOL), first.get(RATE)), (Protocol::Prepared, Some(1000.0)));
+        assert_eq!((first.get(LATENCY_LIMIT), first.get(MAX_TRIES)), (Some(0.0025), 7));
+        let variables: Vec<String> = first
             .below("workload.variables.")
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
         assert_eq!(variables, ["a=1", "b=x"]);
-        assert!((own.get(OBSERVE_INTERVAL) - 2.0).abs() < 1e-9);
+        assert!((first.get(OBSERVE_INTERVAL) - 2.0).abs() < 1e-9);
         let plain = &configurations(&["-T", "30"])[0];
         assert_eq!((plain.get(DURATION), plain.get(PROTOCOL)), (Some(30.0), Protocol::Simple));
         assert_eq!((plain.get(CONNECTIONS), plain.get(BUILTIN)), (1, vec!["tpcb-like".to_owned()]));
@@ -274,7 +274,8 @@ mod tests {
         assert_eq!(labels("-T 1 --vary target.settings.fsync=on,off"), ["fsync=on", "fsync=off"]);
         assert_eq!(labels("--engine sqlite -T 1 --vary synchronous=off,full").len(), 2);
         let each = configurations(&["-t", "10", "--vary", "connections=1,4"]);
-        let transactions: Vec<_> = each.iter().map(|own| own.get(super::TRANSACTIONS)).collect();
+        let transactions: Vec<_> =
+            each.iter().map(|configuration| configuration.get(super::TRANSACTIONS)).collect();
         assert_eq!(transactions, [Some(10), Some(40)]);
     }
 
@@ -282,7 +283,7 @@ mod tests {
     fn a_server_is_named_as_psql_names_it() {
         let url = |line: &str, variables| {
             let source = drafted(&line.split_whitespace().collect::<Vec<_>>(), variables)
-                .map(|it| it.source())
+                .map(|draft| draft.source())
                 .map_err(|error| error.to_string())?;
             Ok::<_, String>(
                 source.lines().find_map(|line| line.strip_prefix("url = ").map(str::to_owned)),

@@ -12,9 +12,12 @@ const STATEMENTS_MAX: usize = 16;
 /// For each configuration that the verdict names: its scripts and statements.
 pub fn sections(summary: &Summary, configurations: &[ConfigurationScripts]) -> Vec<Section> {
     let named = summary.named_configurations();
-    let shown = configurations.iter().filter(|own| named.contains(&own.index));
-    let mut sections: Vec<Section> =
-        shown.map(|own| section(own, summary.part_names(own.index))).collect();
+    let shown = configurations.iter().filter(|configuration| named.contains(&configuration.index));
+    let mut sections: Vec<Section> = shown
+        .map(|summary_of_script| {
+            section(summary_of_script, summary.part_names(summary_of_script.index))
+        })
+        .collect();
     let others = configurations.len() - sections.len();
     if let Some(last) = sections.last_mut()
         && others > 0
@@ -25,33 +28,37 @@ pub fn sections(summary: &Summary, configurations: &[ConfigurationScripts]) -> V
     sections
 }
 
-fn section(own: &ConfigurationScripts, names: PartNames) -> Section {
-    let (label, heading) = (own.configuration.as_str(), names.heading);
+fn section(configuration_scripts: &ConfigurationScripts, names: PartNames) -> Section {
+    let (label, heading) = (configuration_scripts.configuration.as_str(), names.heading);
     let mut section = Section::new(if label.is_empty() {
         heading.to_owned()
     } else {
         format!("{heading}: {label}")
     });
-    section.line(totals(own, names));
-    section.table(scripts(own, names));
-    if !own.counts.is_empty() {
-        section.table(counts(own));
+    section.line(totals(configuration_scripts, names));
+    section.table(scripts(configuration_scripts, names));
+    if !configuration_scripts.counts.is_empty() {
+        section.table(counts(configuration_scripts));
     }
-    if own.checks > 0 {
-        let checks = number::plural(own.checks as usize, "check");
+    if configuration_scripts.checks > 0 {
+        let checks = number::plural(configuration_scripts.checks as usize, "check");
         section.line(format!("{checks} of the tables held after each trial."));
     }
-    let costly = most_costly(&own.statements);
+    let costly = most_costly(&configuration_scripts.statements);
     let others: f64 = 1.0 - costly.iter().map(|statement| statement.share).sum::<f64>();
-    let left_out = own.statements.len() - costly.len();
-    section.table(statements(own, costly, names));
+    let left_out = configuration_scripts.statements.len() - costly.len();
+    section.table(statements(configuration_scripts, costly, names));
     if left_out > 0 {
         let others = number::percent(others.max(0.0), 1);
         let left_out = number::plural(left_out, "statement");
         section.note(format!(
             "{left_out} more took {others} of the time; see `export` or JSON for all."
         ));
-        let all = Block::Table(statements(own, own.statements.iter().collect(), names));
+        let all = Block::Table(statements(
+            configuration_scripts,
+            configuration_scripts.statements.iter().collect(),
+            names,
+        ));
         section.blocks.push(Block::Fold("All statements".into(), vec![all]));
     }
     section.note(
@@ -63,21 +70,24 @@ fn section(own: &ConfigurationScripts, names: PartNames) -> Section {
 }
 
 /// `Number of transactions 12,345 (5 trials); initial connection time 4.10 ± 0.20 ms.`
-fn totals(own: &ConfigurationScripts, names: PartNames) -> String {
-    let transactions: u64 = own.scripts.iter().map(|script| script.transactions).sum();
-    let (transactions, trials) = (number::count(transactions), number::plural(own.trials, "trial"));
-    let connecting = own.initial_connection_time.as_ref().map_or_else(String::new, |time| {
-        format!("; initial connection time {}", number::estimate(time))
-    });
+fn totals(configuration_scripts: &ConfigurationScripts, names: PartNames) -> String {
+    let transactions: u64 =
+        configuration_scripts.scripts.iter().map(|script| script.transactions).sum();
+    let (transactions, trials) =
+        (number::count(transactions), number::plural(configuration_scripts.trials, "trial"));
+    let connecting =
+        configuration_scripts.initial_connection_time.as_ref().map_or_else(String::new, |time| {
+            format!("; initial connection time {}", number::estimate(time))
+        });
     format!("Number of {} {transactions} ({trials}){connecting}.", names.work)
 }
 
-fn scripts(own: &ConfigurationScripts, names: PartNames) -> Table<'static> {
-    let mut table = Columns::for_rows(&own.scripts);
+fn scripts(configuration_scripts: &ConfigurationScripts, names: PartNames) -> Table<'static> {
+    let mut table = Columns::for_rows(&configuration_scripts.scripts);
     table.name(names.part, |script| &script.script);
     table.right(names.work, |script| Cell::count(script.transactions));
     table.right("share", |script| Share(script.share)).optional(1);
-    if own.scripts.iter().any(|script| script.specified_share.is_some()) {
+    if configuration_scripts.scripts.iter().any(|script| script.specified_share.is_some()) {
         table.right("specified", |script| script.specified_share.map(Share)).optional(1);
     }
     table.left(names.rate, |script| script.tps.as_ref().map(Cell::estimate_without_unit));
@@ -88,27 +98,27 @@ fn scripts(own: &ConfigurationScripts, names: PartNames) -> Table<'static> {
 }
 
 fn statements(
-    own: &ConfigurationScripts,
+    configuration_scripts: &ConfigurationScripts,
     rows: Vec<&StatementFigures>,
     names: PartNames,
 ) -> Table<'static> {
     let mut table = Columns::for_rows(rows);
-    table.name("statement", |own| shortened(&own.text));
-    if own.scripts.len() > 1 {
-        table.name(names.part, |own| &own.script);
+    table.name("statement", |table| shortened(&table.text));
+    if configuration_scripts.scripts.len() > 1 {
+        table.name(names.part, |table| &table.script);
     }
-    table.right("count", |own| Cell::count(own.count)).optional(1);
-    table.left("latency average", |own| own.latency.as_ref());
-    table.right("longest", |own| Cell::seconds(own.longest_s)).optional(2);
-    table.right("share", |own| Share(own.share));
-    table.right("failed", |own| Cell::count(own.failures));
-    table.right("retried", |own| Cell::count(own.retries));
+    table.right("count", |table| Cell::count(table.count)).optional(1);
+    table.left("latency average", |table| table.latency.as_ref());
+    table.right("longest", |table| Cell::seconds(table.longest_s)).optional(2);
+    table.right("share", |table| Share(table.share));
+    table.right("failed", |table| Cell::count(table.failures));
+    table.right("retried", |table| Cell::count(table.retries));
     table.into()
 }
 
-fn counts(own: &ConfigurationScripts) -> Table<'static> {
-    let mut table = Columns::for_rows(&own.counts);
-    if own.scripts.len() > 1 {
+fn counts(configuration_scripts: &ConfigurationScripts) -> Table<'static> {
+    let mut table = Columns::for_rows(&configuration_scripts.counts);
+    if configuration_scripts.scripts.len() > 1 {
         table.name("script", |count| &count.script);
     }
     table.name("counted", |count| &count.name);

@@ -29,7 +29,7 @@ pub(super) enum Region {
 /// A SQL command as written in the script. Empty when there is none.
 #[derive(Debug, Default)]
 pub(super) struct Command {
-    /// Its text, without what separates it from the next one; `\;` is left with its semicolon.
+    /// The text, without what separates it from the next one; `\;` is left with its semicolon.
     pub parts: Vec<(Region, Range<usize>)>,
     /// The position of a `\;` that joins two statements.
     pub joint: Option<usize>,
@@ -132,12 +132,12 @@ pub(super) struct Keep {
 /// A statement for the server.
 #[derive(Debug)]
 pub(super) struct Statement {
-    /// Its text as written in the script.
+    /// The text as written in the script.
     pub source: String,
     /// Position in the mix's list of statements to be prepared; `None`: it is sent as text with
     /// the values filled in.
     pub prepared: Option<usize>,
-    /// Its parts: a text, then a variable and a text for each variable. Empty for a prepared one.
+    /// The parts: a text, then a variable and a text for each variable. Empty for a prepared one.
     pub texts: Vec<String>,
     pub slots: Vec<Slot>,
     pub keep: Option<Keep>,

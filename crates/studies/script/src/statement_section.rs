@@ -17,7 +17,9 @@ pub fn sections(summary: &Summary, gains: &[StatementGain]) -> Vec<Section> {
     let configurations = gains.chunk_by(|a, b| a.index == b.index);
     let mut sections: Vec<Section> = configurations
         .take(CONFIGURATIONS_MAX)
-        .map(|own| section(own, summary.part_names(own[0].index).part))
+        .map(|configuration| {
+            section(configuration, summary.part_names(configuration[0].index).part)
+        })
         .collect();
     if let Some(last) = sections.last_mut() {
         let family = number::plural(gains.len(), "comparison");
@@ -31,12 +33,12 @@ pub fn sections(summary: &Summary, gains: &[StatementGain]) -> Vec<Section> {
 }
 
 fn section(gains: &[StatementGain], part: &'static str) -> Section {
-    let (own, mut shown) = (&gains[0], gains.iter().collect::<Vec<_>>());
+    let (gain, mut shown) = (&gains[0], gains.iter().collect::<Vec<_>>());
     shown.sort_by(|a, b| b.share.total_cmp(&a.share));
     shown.truncate(STATEMENTS_MAX);
     let mut section =
-        Section::new(format!("Statements: {} against {}", own.configuration, own.reference));
-    let several = gains.iter().any(|other| other.script != own.script);
+        Section::new(format!("Statements: {} against {}", gain.configuration, gain.reference));
+    let several = gains.iter().any(|other| other.script != gain.script);
     let mut table = Columns::for_rows(shown);
     table.name("statement", |gain| shortened(&gain.text));
     if several {

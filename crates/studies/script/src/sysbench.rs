@@ -60,8 +60,8 @@ impl Sysbench {
     }
 
     fn point_selects(self, text: &mut String, count: usize) {
-        let one = format!("{}SELECT c FROM sbtest# WHERE id = :id;\n", self.set("id"));
-        self.on_a_table(text, &one.repeat(count));
+        let point_select = format!("{}SELECT c FROM sbtest# WHERE id = :id;\n", self.set("id"));
+        self.on_a_table(text, &point_select.repeat(count));
     }
 
     fn writes(self, text: &mut String) {

@@ -84,7 +84,7 @@ impl Value {
         }
     }
 
-    fn is_not_a(&self, wanted: &'static str) -> Fault {
+    fn is_not_a(&self, text: &'static str) -> Fault {
         let found = match self {
             Self::Null => "NULL",
             Self::Bool(_) => "a boolean",
@@ -92,7 +92,7 @@ impl Value {
             Self::Double(_) => "a double",
             Self::Text(_) => "a text",
         };
-        Fault::Type { wanted, found }
+        Fault::Type { wanted: text, found }
     }
 }
 

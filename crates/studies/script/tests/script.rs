@@ -185,8 +185,9 @@ fn the_same_statement_is_prepared_once() {
 fn variables_given_from_outside_go_first() {
     let sources =
         [source("test.sql", "select :scale, :client_id, :random_seed, :default_seed;", 1)];
-    let given = [("scale", "x"), ("client_id", "y"), ("random_seed", "z"), ("default_seed", "w")];
-    let mix = Mix::parse(&sources, Protocol::Simple, &presets(&given)).unwrap();
+    let settings =
+        [("scale", "x"), ("client_id", "y"), ("random_seed", "z"), ("default_seed", "w")];
+    let mix = Mix::parse(&sources, Protocol::Simple, &presets(&settings)).unwrap();
     let mut interpreter = Interpreter::new(Arc::new(mix), 1);
     assert_eq!(text(&mut interpreter).0, "select x, y, z, w");
     assert!(Mix::parse(&sources, Protocol::Simple, &presets(&[("1x", "2")])).is_err());
@@ -433,7 +434,7 @@ fn texts_and_padded_numbers_are_as_long_as_asked() {
     };
     assert!(
         text.len() == 37
-            && text.bytes().all(|own| own.is_ascii_alphanumeric() || b"-_".contains(&own))
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
     );
     assert_eq!(&**padded, "0000042");
     for wrong in ["random_text(0)", "random_text(65537)", "zero_pad(1, 0)"] {

@@ -82,8 +82,8 @@ fn compare(server: &Server, expressions: &[String]) -> (usize, usize) {
     let (mut fine, mut ours, mut failures) = (Vec::new(), Vec::new(), 0);
     for expression in expressions {
         match our_debug(&one(expression), VARIABLES) {
-            Ok(mut said) => {
-                ours.append(&mut said);
+            Ok(mut output) => {
+                ours.append(&mut output);
                 fine.push(expression);
             }
             Err(error) => {
@@ -260,8 +260,8 @@ fn texts_of_variables_mean_what_they_mean_to_pgbench(server: &Server) {
     for text in texts {
         let ours = our_debug(&one(":x"), &[("x", text)]);
         let theirs = server.pgbench(&one(":x"), &["-t", "1", "-D", &format!("x={text}")]);
-        let theirs = theirs.map(|said| said.trim_end().split_once("): ").unwrap().1.to_owned());
-        assert_eq!(ours.map(|said| said[0].clone()).ok(), theirs.ok(), "{text:?}");
+        let theirs = theirs.map(|text| text.trim_end().split_once("): ").unwrap().1.to_owned());
+        assert_eq!(ours.map(|text| text[0].clone()).ok(), theirs.ok(), "{text:?}");
     }
 }
 
@@ -322,12 +322,12 @@ fn we_understand(text: &str) -> Result<(), String> {
     let mut row = Results { columns: vec!["x".into()], ..Results::default() };
     row.add(vec![Some("1".into())], false);
     loop {
-        let wanted = match interpreter.advance().map_err(|error| error.to_string())? {
+        let is_request = match interpreter.advance().map_err(|error| error.to_string())? {
             Step::Request(_) => true,
             Step::Sleep(_) => false,
             Step::End => return Ok(()),
         };
-        if wanted {
+        if is_request {
             interpreter.answer(std::slice::from_ref(&row)).map_err(|error| error.to_string())?;
         }
     }

@@ -11,8 +11,9 @@ use std::path::Path;
 use work::Cancel;
 
 /// Runs a trial and hands its data file to a check before it is removed.
-fn measured(given: &[(&str, Value)], check: impl FnOnce(&Connection, &Observations)) {
-    let settings = given.iter().map(|(path, value)| ((*path).to_owned(), value.clone())).collect();
+fn measured(settings: &[(&str, Value)], check: impl FnOnce(&Connection, &Observations)) {
+    let settings =
+        settings.iter().map(|(path, value)| ((*path).to_owned(), value.clone())).collect();
     let mut configuration = Configuration { settings, ..Configuration::default() };
     let files = ScriptProbe.files(&configuration).into_iter();
     configuration.files = files
@@ -32,7 +33,7 @@ fn measured(given: &[(&str, Value)], check: impl FnOnce(&Connection, &Observatio
         cgroup_joins: Vec::new(),
     };
     let instance = Sqlite.host(place).prepare(&configuration, connections, &cancel).unwrap();
-    let seen = ScriptProbe.run(&TrialContext {
+    let observations = ScriptProbe.run(&TrialContext {
         disturbances: &[],
         generation: probe::generation::Generation::Here,
         configuration: &configuration,
@@ -44,7 +45,7 @@ fn measured(given: &[(&str, Value)], check: impl FnOnce(&Connection, &Observatio
         progress: &|_| {},
     });
     let connection = Connection::open(directory.join("data-0.db")).unwrap();
-    check(&connection, &seen.unwrap());
+    check(&connection, &observations.unwrap());
     drop(connection);
     instance.remove().unwrap();
 }
@@ -60,15 +61,22 @@ fn text(value: &str) -> Value {
 #[test]
 fn built_in_scripts_leave_the_balances_that_the_history_says() {
     for (builtin, protocol) in [("tpcb-like", "prepared"), ("simple-update", "simple")] {
-        let given = [
+        let settings = [
             ("workload.builtin", text(builtin)),
             ("workload.protocol", text(protocol)),
             ("workload.connections", Value::Integer(3)),
             ("workload.transactions", Value::Integer(90)),
             ("target.settings.journal_mode", text("wal")),
         ];
-        measured(&given, |connection, seen| {
-            assert_eq!((seen.work.amount, seen.work.transactions, seen.work.errors), (90, 90, 0));
+        measured(&settings, |connection, observations| {
+            assert_eq!(
+                (
+                    observations.work.amount,
+                    observations.work.transactions,
+                    observations.work.errors
+                ),
+                (90, 90, 0)
+            );
             assert_eq!(number(connection, "SELECT count(*) FROM pgbench_accounts"), 100_000);
             assert_eq!(number(connection, "SELECT count(*) FROM pgbench_history"), 90);
             let delta = number(connection, "SELECT sum(delta) FROM pgbench_history");
@@ -81,9 +89,9 @@ fn built_in_scripts_leave_the_balances_that_the_history_says() {
             // Blank-padded as `char(84)` is, so that a row is as long as pgbench's.
             assert_eq!(number(connection, "SELECT min(length(filler)) FROM pgbench_accounts"), 84);
             assert!(
-                seen.waits.iter().any(|wait| wait.wait_type == "WRITER_LOCK"),
+                observations.waits.iter().any(|wait| wait.wait_type == "WRITER_LOCK"),
                 "{:?}",
-                seen.waits
+                observations.waits
             );
         });
     }
@@ -101,7 +109,7 @@ fn a_script_of_the_users_takes_results_into_variables_and_repeats_what_its_snaps
          :aid;\nCOMMIT;\n",
     )
     .unwrap();
-    let given = [
+    let settings = [
         ("workload.script", text(script.to_str().unwrap())),
         ("workload.initialize", Value::Bool(true)),
         ("workload.connections", Value::Integer(4)),
@@ -109,8 +117,8 @@ fn a_script_of_the_users_takes_results_into_variables_and_repeats_what_its_snaps
         ("workload.max_tries", Value::Integer(1000)),
         ("target.settings.journal_mode", text("wal")),
     ];
-    measured(&given, |connection, seen| {
-        assert_eq!((seen.work.transactions, seen.work.errors), (400, 0));
+    measured(&settings, |connection, observations| {
+        assert_eq!((observations.work.transactions, observations.work.errors), (400, 0));
         // No update is lost: each read and wrote in one transaction.
         assert_eq!(number(connection, "SELECT sum(abalance) FROM pgbench_accounts"), 400);
     });
@@ -128,7 +136,7 @@ fn tries_are_not_used_up_while_another_session_holds_the_lock() {
          abalance = abalance + 1 WHERE aid = 1;\n\\sleep 400 ms\nCOMMIT;\n",
     )
     .unwrap();
-    let given = [
+    let settings = [
         ("workload.script", text(script.to_str().unwrap())),
         ("workload.initialize", Value::Bool(true)),
         ("workload.connections", Value::Integer(2)),
@@ -136,48 +144,61 @@ fn tries_are_not_used_up_while_another_session_holds_the_lock() {
         ("workload.max_tries", Value::Integer(200)),
         ("target.settings.journal_mode", text("wal")),
     ];
-    measured(&given, |connection, seen| {
-        assert_eq!((seen.work.transactions, seen.work.errors), (2, 0));
+    measured(&settings, |connection, observations| {
+        assert_eq!((observations.work.transactions, observations.work.errors), (2, 0));
         assert_eq!(number(connection, "SELECT sum(abalance) FROM pgbench_accounts"), 2);
-        let pause = seen.waits.iter().find(|wait| wait.wait_type == "RETRY_PAUSE").unwrap();
+        let pause = observations.waits.iter().find(|wait| wait.wait_type == "RETRY_PAUSE").unwrap();
         assert!(pause.class == WaitClass::Lock && pause.wait_s() > 0.01, "{pause:?}");
-        assert!((1..200).contains(&seen.work.retries), "{}", seen.work.retries);
+        assert!((1..200).contains(&observations.work.retries), "{}", observations.work.retries);
     });
 }
 
 /// The parts of a transaction are in the whole: what is counted by statement adds up to what is
 /// counted by transaction.
 #[test]
-fn every_statement_has_its_count_time_failures_and_retries() {
-    let given = [
+fn every_statement_has_its_count_and_time() {
+    let settings = [
         ("workload.builtin", Value::List(vec![text("tpcb-like@2"), text("select-only")])),
         ("workload.connections", Value::Integer(3)),
         ("workload.transactions", Value::Integer(90)),
         ("target.settings.journal_mode", text("wal")),
     ];
-    measured(&given, |connection, seen| {
-        let own =
-            |script: &'static str| seen.statements.iter().filter(move |it| it.script == script);
-        let texts: Vec<&str> =
-            own("tpcb-like").map(|it| it.text.split(' ').next().unwrap()).collect();
+    measured(&settings, |connection, observations| {
+        let of_script = |script: &'static str| {
+            observations.statements.iter().filter(move |statement| statement.script == script)
+        };
+        let texts: Vec<&str> = of_script("tpcb-like")
+            .map(|statement| statement.text.split(' ').next().unwrap())
+            .collect();
         assert_eq!(texts, ["BEGIN", "UPDATE", "SELECT", "UPDATE", "UPDATE", "INSERT", "END"]);
         let history = number(connection, "SELECT count(*) FROM pgbench_history");
         assert!(history > 0 && history < 90);
-        assert!(own("tpcb-like").all(|it| it.count == history as u64), "{:?}", seen.statements);
-        let [select] = &own("select-only").collect::<Vec<_>>()[..] else {
-            panic!("{:?}", seen.statements)
+        assert!(
+            of_script("tpcb-like").all(|statement| statement.count == history as u64),
+            "{:?}",
+            observations.statements
+        );
+        let [select] = &of_script("select-only").collect::<Vec<_>>()[..] else {
+            panic!("{:?}", observations.statements)
         };
         assert_eq!(select.text, "SELECT abalance FROM pgbench_accounts WHERE aid = :aid");
         assert_eq!(select.count, 90 - history as u64);
         for script in ["tpcb-like", "select-only"] {
-            let statements_s: f64 = own(script).map(|it| it.wall_s).sum();
-            let whole = seen.latency(&format!("transaction: {script}")).unwrap();
+            let statements_s: f64 = of_script(script).map(|statement| statement.wall_s).sum();
+            let whole = observations.latency(&format!("transaction: {script}")).unwrap();
             let transactions_s = whole.min_mean_max_ns().1 * whole.len() as f64 / 1e9;
             assert!(statements_s > 0.0 && statements_s < transactions_s * 1.002, "{script}");
-            assert!(own(script).all(|it| it.wall_s_max <= it.wall_s && it.wall_s_max > 0.0));
+            assert!(
+                of_script(script).all(|statement| statement.wall_s_max <= statement.wall_s
+                    && statement.wall_s_max > 0.0)
+            );
         }
-        assert!(seen.fact("initial_connection_time").unwrap() > 0.0);
+        assert!(observations.fact("initial_connection_time").unwrap() > 0.0);
     });
+}
+
+#[test]
+fn failures_and_retries_of_statements_are_those_of_transactions() {
     let folder = tempfile::tempdir().unwrap();
     let script = folder.path().join("upgrade.sql");
     std::fs::write(
@@ -187,7 +208,7 @@ fn every_statement_has_its_count_time_failures_and_retries() {
     )
     .unwrap();
     for max_tries in [1, 1000] {
-        let given = [
+        let settings = [
             ("workload.script", text(script.to_str().unwrap())),
             ("workload.initialize", Value::Bool(true)),
             ("workload.connections", Value::Integer(4)),
@@ -195,22 +216,26 @@ fn every_statement_has_its_count_time_failures_and_retries() {
             ("workload.max_tries", Value::Integer(max_tries)),
             ("target.settings.journal_mode", text("wal")),
         ];
-        measured(&given, |connection, seen| {
+        measured(&settings, |connection, observations| {
             let sum = |part: fn(&observations::ScriptStatement) -> u64| {
-                seen.statements.iter().map(part).sum::<u64>()
+                observations.statements.iter().map(part).sum::<u64>()
             };
             assert_eq!(
-                (sum(|it| it.failures), sum(|it| it.retries)),
-                (seen.work.errors, seen.work.retries)
+                (sum(|statement| statement.failures), sum(|statement| statement.retries)),
+                (observations.work.errors, observations.work.retries)
             );
-            assert_eq!(seen.work.errors > 0, max_tries == 1, "a snapshot was too old to write by");
+            assert_eq!(
+                observations.work.errors > 0,
+                max_tries == 1,
+                "a snapshot was too old to write by"
+            );
             let updated = number(connection, "SELECT sum(abalance) FROM pgbench_accounts") as u64;
             assert_eq!(
-                seen.statements.last().unwrap().count,
+                observations.statements.last().unwrap().count,
                 updated,
                 "as often as COMMIT succeeded"
             );
-            assert_eq!(updated, seen.work.transactions);
+            assert_eq!(updated, observations.work.transactions);
         });
     }
 }
@@ -218,22 +243,22 @@ fn every_statement_has_its_count_time_failures_and_retries() {
 #[test]
 fn transactions_over_the_latency_limit_are_counted_and_hopeless_ones_are_skipped() {
     let limited = |limit: f64, more: &[(&str, Value)]| {
-        let mut given = vec![
+        let mut settings = vec![
             ("workload.builtin", text("tpcb-like")),
             ("workload.latency_limit", Value::Float(limit)),
             ("workload.transactions", Value::Integer(300)),
             ("workload.connections", Value::Integer(1)),
         ];
-        given.extend(more.iter().cloned());
+        settings.extend(more.iter().cloned());
         let mut all = None;
-        measured(&given, |connection, seen| {
+        measured(&settings, |connection, observations| {
             let done = number(connection, "SELECT count(*) FROM pgbench_history") as u64;
-            assert_eq!(done, seen.work.transactions);
-            all = Some(seen.clone());
+            assert_eq!(done, observations.work.transactions);
+            all = Some(observations.clone());
         });
         all.unwrap()
     };
-    let over = |seen: &Observations| seen.response("over_limit").unwrap();
+    let over = |observations: &Observations| observations.response("over_limit").unwrap();
     assert!((over(&limited(1e-9, &[])) - 100.0).abs() < 1e-9);
     let all = limited(1000.0, &[]);
     assert_eq!((over(&all).to_bits(), all.fact("skipped")), (0.0_f64.to_bits(), None));

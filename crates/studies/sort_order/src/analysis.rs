@@ -49,13 +49,13 @@ pub struct SortOrderRow {
     pub size: Estimate,
     /// The size that was predicted, in MB: an estimate from some row groups.
     pub predicted_mb: Option<f64>,
-    /// Its 95 % interval.
+    /// The 95 % interval.
     pub predicted_interval: Option<Interval>,
     /// Row groups that the prediction looked at, of how many.
     pub predicted_groups: Option<(u64, u64)>,
     /// The error of the prediction: 0.05 is 5 % too high.
     pub error: Option<f64>,
-    /// Its reduction in size as a multiple of the rows as generated.
+    /// The reduction in size as a multiple of the rows as generated.
     pub size_gain: Option<Comparison>,
     /// Seconds to load the sorted rows.
     pub load: Option<Estimate>,
@@ -74,7 +74,7 @@ pub struct SortOrderRow {
 /// Size of a column in an order.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ColumnBytes {
-    /// Its name.
+    /// The name.
     pub column: String,
     /// Mean bytes over trials.
     pub bytes: f64,
@@ -100,15 +100,18 @@ struct Orders<'a> {
 
 impl Orders<'_> {
     fn of_group(&self, group: String, configurations: &[usize]) -> Option<SortOrders> {
-        let order = |own: usize| {
-            self.summary.recording.configurations[own]
+        let order = |index: usize| {
+            self.summary.recording.configurations[index]
                 .get::<String>(ORDER.path())
                 .unwrap_or_default()
         };
-        let baseline = configurations.iter().copied().find(|own| order(*own) == "none");
+        let baseline =
+            configurations.iter().copied().find(|configuration| order(*configuration) == "none");
         let rows: Vec<SortOrderRow> = configurations
             .iter()
-            .filter_map(|own| self.order_row(*own, order(*own), baseline))
+            .filter_map(|configuration| {
+                self.order_row(*configuration, order(*configuration), baseline)
+            })
             .collect();
         if rows.len() < 2 {
             return None;
@@ -125,8 +128,11 @@ impl Orders<'_> {
             group,
             generated: rows.iter().position(|row| row.order == "none"),
             smallest,
-            advised: advised.map(|own| {
-                (own, 1 + rows.iter().filter(|row| row.size.mean < rows[own].size.mean).count())
+            advised: advised.map(|position| {
+                (
+                    position,
+                    1 + rows.iter().filter(|row| row.size.mean < rows[position].size.mean).count(),
+                )
             }),
             error_median: median(&errors),
             worst: (0..rows.len())
@@ -139,17 +145,20 @@ impl Orders<'_> {
 
     fn order_row(
         &self,
-        own: usize,
+        index: usize,
         order: String,
         baseline: Option<usize>,
     ) -> Option<SortOrderRow> {
-        let trials = self.summary.grid.trials(own);
+        let trials = self.summary.grid.trials(index);
         let estimate = |name: &str| response::estimate(name, &trials);
         let gain = |name: &str| {
             let choice = response::named(name, &trials)?;
-            self.summary.grid.figures(&choice).compare(baseline.filter(|none| *none != own)?, own)
+            self.summary
+                .grid
+                .figures(&choice)
+                .compare(baseline.filter(|none| *none != index)?, index)
         };
-        let fact = |fact: FactName| mean_of(&trials, |seen| fact.read(seen));
+        let fact = |fact: FactName| mean_of(&trials, |trial| fact.read(trial));
         let size = estimate("size")?;
         let predicted_mb = fact(PREDICTED_BYTES).map(|bytes| bytes / 1e6);
         let ends = fact(PREDICTED_BYTES_LOW).zip(fact(PREDICTED_BYTES_HIGH));
@@ -178,13 +187,13 @@ impl Orders<'_> {
 }
 
 fn mean_of(trials: &[&Observations], value: impl Fn(&Observations) -> Option<f64>) -> Option<f64> {
-    let values: Vec<f64> = trials.iter().filter_map(|seen| value(seen)).collect();
+    let values: Vec<f64> = trials.iter().filter_map(|trial| value(trial)).collect();
     (!values.is_empty()).then(|| mean(&values))
 }
 
 /// The columns of a trial's order.
-fn columns(seen: &Observations) -> Vec<String> {
-    let places = PLACE_IN_ORDER.members(seen);
+fn columns(observations: &Observations) -> Vec<String> {
+    let places = PLACE_IN_ORDER.members(observations);
     let mut columns: Vec<(u64, String)> =
         places.map(|(name, place)| (place as u64, name.to_owned())).collect();
     columns.sort();
@@ -192,13 +201,13 @@ fn columns(seen: &Observations) -> Vec<String> {
 }
 
 fn by_column(trials: &[&Observations]) -> Vec<ColumnBytes> {
-    let names = trials.first().into_iter().flat_map(|seen| COLUMN_BYTES.members(seen));
+    let names = trials.first().into_iter().flat_map(|trial| COLUMN_BYTES.members(trial));
     names
         .filter_map(|(name, _)| {
             Some(ColumnBytes {
                 column: name.to_owned(),
-                bytes: mean_of(trials, |seen| COLUMN_BYTES.read(name, seen))?,
-                predicted: mean_of(trials, |seen| PREDICTED_COLUMN_BYTES.read(name, seen)),
+                bytes: mean_of(trials, |trial| COLUMN_BYTES.read(name, trial))?,
+                predicted: mean_of(trials, |trial| PREDICTED_COLUMN_BYTES.read(name, trial)),
             })
         })
         .collect()
@@ -208,10 +217,10 @@ fn by_column(trials: &[&Observations]) -> Vec<ColumnBytes> {
 /// ranks.
 fn rank_correlation(pairs: &[(f64, f64)]) -> Option<f64> {
     let ranks = |value: fn(&(f64, f64)) -> f64| -> Vec<f64> {
-        let ranks = pairs.iter().map(value).map(|own| {
-            let below = pairs.iter().filter(|pair| value(pair) < own).count() as f64;
+        let ranks = pairs.iter().map(value).map(|amount| {
+            let below = pairs.iter().filter(|pair| value(pair) < amount).count() as f64;
             let equal =
-                pairs.iter().filter(|pair| value(pair).total_cmp(&own).is_eq()).count() as f64;
+                pairs.iter().filter(|pair| value(pair).total_cmp(&amount).is_eq()).count() as f64;
             below + f64::midpoint(equal, 1.0)
         });
         ranks.collect()

@@ -43,7 +43,7 @@ pub fn candidates(table: &Coded, table_rows: u64) -> Vec<Candidate> {
         (0..table.columns.len()).filter(|at| is_usable(table, *at, table_rows)).collect();
     let mut found: Vec<Candidate> = Vec::new();
     let mut add = |columns: &[usize], why| {
-        if !columns.is_empty() && !found.iter().any(|own| own.columns == columns) {
+        if !columns.is_empty() && !found.iter().any(|candidate| candidate.columns == columns) {
             found.push(Candidate { columns: columns.to_vec(), why });
         }
     };
@@ -149,7 +149,8 @@ mod tests {
         columns
             .iter()
             .flat_map(|at| {
-                let others: Vec<usize> = columns.iter().copied().filter(|own| own != at).collect();
+                let others: Vec<usize> =
+                    columns.iter().copied().filter(|column| column != at).collect();
                 permutations(&others)
                     .into_iter()
                     .map(|rest| [vec![*at], rest].concat())
@@ -207,7 +208,7 @@ mod tests {
             let least = all.iter().map(|key| weighted_runs(&table, key)).fold(f64::MAX, f64::min);
             let best = candidates(&table, table.rows as u64)
                 .iter()
-                .map(|own| weighted_runs(&table, &own.columns))
+                .map(|candidate| weighted_runs(&table, &candidate.columns))
                 .fold(f64::MAX, f64::min);
             assert!(best <= least * 1.125, "seed {seed}: {best} against {least}");
         }
@@ -222,7 +223,7 @@ mod tests {
         assert_eq!(without_determined(&table, &[0, 1, 2]), [0, 2]);
         let all = candidates(&table, table.rows as u64);
         assert!(
-            all.iter().all(|own| !own.columns.contains(&3) && !own.columns.contains(&4)),
+            all.iter().all(|candidate| !candidate.columns.contains(&3) && !candidate.columns.contains(&4)),
             "{all:?}"
         );
         let key = fewest_runs(&table, &[0, 1, 2]);
@@ -237,7 +238,7 @@ mod tests {
         let shuffled = |row: u64| row.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
         let values: Vec<u64> = (0..200_000).map(|row| shuffled(row) % 20_000).collect();
         let table = coded(&[values.clone(), values]);
-        assert!(candidates(&table, 200_000).iter().any(|own| own.columns == [0]));
+        assert!(candidates(&table, 200_000).iter().any(|candidate| candidate.columns == [0]));
         // Each row its own value: nothing to gain.
         assert!(candidates(&coded(&[(0..50_000).collect()]), 50_000).is_empty());
     }
@@ -252,6 +253,6 @@ mod tests {
         assert!((40_000.0..60_000.0).contains(&estimated), "{estimated}");
         let whole = table.columns[0].distinct_of_table(10_000);
         assert!((whole - table.columns[0].distinct as f64).abs() < 1e-9, "{whole}");
-        assert!(candidates(&table, 1_000_000).iter().any(|own| own.columns == [0]));
+        assert!(candidates(&table, 1_000_000).iter().any(|candidate| candidate.columns == [0]));
     }
 }

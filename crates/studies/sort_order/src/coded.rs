@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 /// A column as the ranks of its values among its different ones, from 0.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// The rank of each row's value.
     pub codes: Vec<u32>,
@@ -57,11 +57,11 @@ pub fn ranks(
     };
     sorted.sort_unstable_by(order);
     let (mut codes, mut firsts) = (vec![0; rows], Vec::new());
-    for (at, one) in sorted.iter().enumerate() {
-        if at == 0 || order(&sorted[at - 1], one) != Ordering::Equal {
-            firsts.push(one.1);
+    for (at, row) in sorted.iter().enumerate() {
+        if at == 0 || order(&sorted[at - 1], row) != Ordering::Equal {
+            firsts.push(row.1);
         }
-        codes[one.1 as usize] = firsts.len() as u32 - 1;
+        codes[row.1 as usize] = firsts.len() as u32 - 1;
     }
     (codes, firsts)
 }
@@ -98,8 +98,8 @@ impl Column {
         for code in &self.codes {
             counts[*code as usize] += 1;
         }
-        let seen = |times: u32| counts.iter().filter(|own| **own == times).count() as f64;
-        let (once, twice) = (seen(1), seen(2));
+        let frequency = |times: u32| counts.iter().filter(|count| **count == times).count() as f64;
+        let (once, twice) = (frequency(1), frequency(2));
         let unseen = once * (once - 1.0).max(0.0) / (2.0 * (twice + 1.0));
         (distinct + unseen).min(table_rows as f64)
     }

@@ -26,7 +26,7 @@ fn ends(interval: Option<Interval>) -> Option<(f64, f64)> {
 
 /// Predicted MB with their interval.
 fn predicted(order: &AdvisedOrder) -> Cell {
-    let interval = order.predicted.interval.map(|own| own.map(|bytes| bytes / 1e6));
+    let interval = order.predicted.interval.map(|interval| interval.map(|bytes| bytes / 1e6));
     let mb = order.predicted.bytes / 1e6;
     Cell::from(mb).within(interval).shown(number::within(mb, ends(interval), ""))
 }
@@ -77,7 +77,7 @@ fn orders(advised: &Advised) -> Section {
 /// States the best order.
 fn verdict(advised: &Advised) -> String {
     let generated = &advised.generated.predicted;
-    let Some(best) = advised.orders.first().filter(|own| own.predicted.bytes < generated.bytes)
+    let Some(best) = advised.orders.first().filter(|order| order.predicted.bytes < generated.bytes)
     else {
         return "No order is expected to be smaller than the current one.".into();
     };
@@ -98,7 +98,7 @@ fn measured(advised: &Advised) -> Option<Section> {
     let all = [&advised.generated].into_iter().chain(&advised.orders);
     let measured: Vec<(&AdvisedOrder, &Measured)> =
         all.filter_map(|order| Some((order, order.measured.as_ref()?))).collect();
-    let (smallest, least) = measured.iter().min_by_key(|(_, own)| own.bytes)?;
+    let (smallest, least) = measured.iter().min_by_key(|(_, written)| written.bytes)?;
     let rounds = least.read_cpu_s.len();
     let mut section = Section::new("Measured");
     let predicted_best =
@@ -113,18 +113,21 @@ fn measured(advised: &Advised) -> Option<Section> {
     let share = advised.rows as f64 / advised.rows_all.max(1) as f64;
     let mut table = Columns::for_rows(measured);
     table.name("order by", |(order, _)| words(order));
-    table.right("MB", |(_, own)| {
-        let mb = own.bytes as f64 / 1e6;
+    table.right("MB", |(_, written)| {
+        let mb = written.bytes as f64 / 1e6;
         Cell::from(mb).shown(number::figure(mb))
     });
-    table.right("prediction error", move |(order, own)| {
-        (own.bytes > 0).then(|| signed(order.predicted.bytes * share / own.bytes as f64 - 1.0))
+    table.right("prediction error", move |(order, written)| {
+        (written.bytes > 0)
+            .then(|| signed(order.predicted.bytes * share / written.bytes as f64 - 1.0))
     });
-    table.right("write s", |(_, own)| Cell::from(own.write_s).shown(number::figure(own.write_s)));
-    table.left("read CPU ms", |(_, own)| {
-        let ms: Vec<f64> = own.read_cpu_s.iter().map(|seconds| seconds * 1e3).collect();
+    table.right("write s", |(_, written)| {
+        Cell::from(written.write_s).shown(number::figure(written.write_s))
+    });
+    table.left("read CPU ms", |(_, written)| {
+        let ms: Vec<f64> = written.read_cpu_s.iter().map(|seconds| seconds * 1e3).collect();
         Estimate::from_amounts(&ms, "ms", Direction::LowerIsBetter)
-            .map(|own| Cell::estimate_without_unit(&own))
+            .map(|amount| Cell::estimate_without_unit(&amount))
     });
     section.table(table);
     section.note(format!(

@@ -68,7 +68,7 @@ impl InMemory {
         &self.names
     }
 
-    /// Its columns as ranks.
+    /// The columns as ranks.
     pub fn coded(&self) -> Coded {
         let columns = self.names.iter().zip(&self.columns).map(|(name, values)| {
             let (codes, firsts) = match values {
@@ -87,13 +87,13 @@ impl InMemory {
 
     /// Some of its rows, in this order.
     pub fn fill(self: &Arc<Self>, rows: Vec<u32>) -> Fill {
-        let (own, mut next) = (self.clone(), 0);
+        let (memory, mut next) = (self.clone(), 0);
         let batches = std::iter::from_fn(move || {
             let some = &rows[next..rows.len().min(next + BATCH_ROWS)];
             next += some.len();
             (!some.is_empty()).then(|| Rows {
                 count: some.len(),
-                columns: own.columns.iter().map(|values| values.gather(some)).collect(),
+                columns: memory.columns.iter().map(|values| values.gather(some)).collect(),
             })
         });
         Fill::new(self.table, self.names.clone(), batches)
@@ -112,7 +112,7 @@ fn head(values: &Values, row: usize) -> u128 {
         Values::Uuids(values) => values[row],
         Values::Texts(texts) => crate::head(texts.get(row).as_bytes()),
         // NULL comes first.
-        Values::Nullable { .. } => values.present(row).map_or(0, |own| head(own, row)),
+        Values::Nullable { .. } => values.present(row).map_or(0, |values| head(values, row)),
     }
 }
 
@@ -136,7 +136,7 @@ mod tests {
         let set = DataSet::new("lineitem", Size { scale: 0.001, ..Size::default() }).unwrap();
         let rows = Arc::new(InMemory::load(set.fills().remove(0), &Cancel::new()).unwrap());
         let coded = rows.coded();
-        let at = |name: &str| rows.names().iter().position(|own| *own == name).unwrap();
+        let at = |name: &str| rows.names().iter().position(|column| *column == name).unwrap();
         let key = ["l_shipmode", "l_returnflag", "l_shipdate"].map(at);
         let mut expected = lines(set.fills().remove(0));
         assert_eq!(lines(rows.fill(coded.ordered(&Order::Generated))), expected);

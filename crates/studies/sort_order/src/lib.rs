@@ -46,7 +46,7 @@ use ::analysis::Study;
 pub const STUDY: Study = Study { explains_statements: false, ..Study::new("sort-order") };
 
 report::sections! {
-    /// Its sections of reports.
+    /// The sections of reports.
     pub const SECTIONS = |summary| {
         Cost sort_orders: &sort_orders(summary) => section::sections;
     }

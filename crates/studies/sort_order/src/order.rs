@@ -92,8 +92,8 @@ impl Wanted {
         let known: Vec<&'static str> = table
             .columns
             .iter()
-            .filter(|own| is_ordered(own.data_type))
-            .map(|own| own.name)
+            .filter(|column| is_ordered(column.data_type))
+            .map(|column| column.name)
             .collect();
         match text.trim() {
             "none" => return Ok(Self::Generated),
@@ -108,7 +108,7 @@ impl Wanted {
                 .ok_or_else(|| OrderError::Place { text: text.to_owned() });
         }
         let column = |name: &str| {
-            let found = known.iter().find(|own| **own == name.trim());
+            let found = known.iter().find(|candidate| **candidate == name.trim());
             found.copied().ok_or_else(|| OrderError::UnknownColumn {
                 table: table.name,
                 name: name.trim().to_owned(),
@@ -153,7 +153,7 @@ impl Ordered {
             Wanted::By(names) => Order::By(
                 names
                     .iter()
-                    .filter_map(|name| rows.names().iter().position(|own| own == name))
+                    .filter_map(|name| rows.names().iter().position(|column| column == name))
                     .collect(),
             ),
             Wanted::Advised(place) => {
@@ -179,8 +179,13 @@ impl Ordered {
     }
 
     /// Adds the order, what was predicted of it and what it takes.
-    pub fn add_facts(&self, seen: &mut Observations, stored: &Stored, names: &[&'static str]) {
-        let facts = &mut seen.facts;
+    pub fn add_facts(
+        &self,
+        observations: &mut Observations,
+        stored: &Stored,
+        names: &[&'static str],
+    ) {
+        let facts = &mut observations.facts;
         for (name, place) in self.columns.iter().zip(1..) {
             facts.push(PLACE_IN_ORDER.record(name, f64::from(place)));
         }

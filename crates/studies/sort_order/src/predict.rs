@@ -71,38 +71,40 @@ pub fn predict<E>(
     let chosen: Vec<&[u32]> =
         chosen(groups.len(), layout.seed).into_iter().map(|number| groups[number]).collect();
     let bytes = if chosen.is_empty() { Vec::new() } else { store(chosen.concat())? };
-    let seen: Vec<(f64, Vec<u64>)> =
+    let groups_read: Vec<(f64, Vec<u64>)> =
         chosen.iter().map(|group| group.len() as f64).zip(bytes).collect();
-    let known_rows: f64 = seen.iter().map(|(rows, _)| rows).sum();
+    let known_rows: f64 = groups_read.iter().map(|(rows, _)| rows).sum();
     let scale = if known_rows > 0.0 { layout.table_rows as f64 / known_rows } else { 0.0 };
     let columns: Vec<f64> = (0..table.columns.len())
-        .map(|at: usize| seen.iter().map(|(_, bytes)| bytes[at] as f64).sum::<f64>() * scale)
+        .map(|at: usize| groups_read.iter().map(|(_, bytes)| bytes[at] as f64).sum::<f64>() * scale)
         .collect();
     let bytes = columns.iter().sum();
-    let interval = half_width(&seen, groups.len(), layout.table_rows as f64);
+    let interval = half_width(&groups_read, groups.len(), layout.table_rows as f64);
     let interval =
         interval.map(|half| Interval { low: f64::max(bytes - half, 0.0), high: bytes + half });
-    Ok(Prediction { columns, bytes, interval, groups: seen.len(), groups_all: groups.len() })
+    Ok(Prediction { columns, bytes, interval, groups: groups_read.len(), groups_all: groups.len() })
 }
 
 /// Half the width of the interval of all bytes.
-fn half_width(seen: &[(f64, Vec<u64>)], groups_all: usize, table_rows: f64) -> Option<f64> {
-    let df = seen.len().checked_sub(1).filter(|df| *df > 0)? as f64;
+fn half_width(groups_read: &[(f64, Vec<u64>)], groups_all: usize, table_rows: f64) -> Option<f64> {
+    let df = groups_read.len().checked_sub(1).filter(|df| *df > 0)? as f64;
     let total = |bytes: &[u64]| bytes.iter().sum::<u64>() as f64;
-    let rows: f64 = seen.iter().map(|(rows, _)| rows).sum();
-    let each = seen.iter().map(|(_, bytes)| total(bytes)).sum::<f64>() / rows;
-    let squares: f64 = seen.iter().map(|(rows, bytes)| (total(bytes) - each * rows).powi(2)).sum();
-    let (number, left) = (seen.len() as f64, 1.0 - seen.len() as f64 / groups_all as f64);
+    let rows: f64 = groups_read.iter().map(|(rows, _)| rows).sum();
+    let each = groups_read.iter().map(|(_, bytes)| total(bytes)).sum::<f64>() / rows;
+    let squares: f64 =
+        groups_read.iter().map(|(rows, bytes)| (total(bytes) - each * rows).powi(2)).sum();
+    let (number, left) =
+        (groups_read.len() as f64, 1.0 - groups_read.len() as f64 / groups_all as f64);
     let of_mean = (left * squares / df / number).sqrt();
     Some(t_quantile(0.025, df) * of_mean * table_rows / (rows / number))
 }
 
 /// The numbers of the row groups that are looked at.
 fn chosen(groups: usize, seed: u64) -> BTreeSet<usize> {
-    let wanted = GROUPS_MAX.min(groups.div_ceil(2));
+    let groups_wanted = GROUPS_MAX.min(groups.div_ceil(2));
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut chosen = BTreeSet::new();
-    while chosen.len() < wanted {
+    while chosen.len() < groups_wanted {
         chosen.insert((random.next_u64() % groups as u64) as usize);
     }
     chosen
@@ -218,10 +220,10 @@ mod tests {
     /// t(0.975, 2) = 4.3027; 4.3027 x 10 / sqrt(3) x sqrt(1 - 3/6) x 6 rows = 105.39.
     #[test]
     fn the_interval_is_that_of_a_ratio_estimate() {
-        let seen = [10, 20, 30].map(|bytes| (1.0, vec![bytes]));
-        assert!((half_width(&seen, 6, 6.0).unwrap() - 105.39).abs() < 0.01);
-        assert_eq!(half_width(&seen, 3, 3.0), Some(0.0));
-        assert_eq!(half_width(&seen[..1], 3, 3.0), None);
+        let groups_read = [10, 20, 30].map(|bytes| (1.0, vec![bytes]));
+        assert!((half_width(&groups_read, 6, 6.0).unwrap() - 105.39).abs() < 0.01);
+        assert_eq!(half_width(&groups_read, 3, 3.0), Some(0.0));
+        assert_eq!(half_width(&groups_read[..1], 3, 3.0), None);
     }
 
     #[test]

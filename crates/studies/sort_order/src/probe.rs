@@ -103,10 +103,10 @@ impl Probe for SortOrder {
             Filter::All => None,
             _ => Some(Scanned::measure(context, &loaded, FILTERED)?),
         };
-        let mut seen = add(scanned, filtered, &stored, load_s);
-        ordered.add_facts(&mut seen, &stored, &measured);
-        seen.plans.push(QueryPlan::new("order", ordered.words.clone()));
-        Ok(loaded.with_plan("scan", seen))
+        let mut observations = add(scanned, filtered, &stored, load_s);
+        ordered.add_facts(&mut observations, &stored, &measured);
+        observations.plans.push(QueryPlan::new("order", ordered.words.clone()));
+        Ok(loaded.with_plan("scan", observations))
     }
 }
 
@@ -189,15 +189,15 @@ impl Scanned {
             timed: "scan",
             ..LoadPlan::from_context(context, SCANS)
         };
-        let (mut seen, used) =
+        let (mut observations, used) =
             drive_counting(context, &plan, &|_| Box::new(ScanWorkload::new(operation)))?;
-        let scans = (seen.work.amount as f64).max(1.0);
-        let facts = loaded.facts(seen.time.cpu_s, used, scans);
-        let scan_ms = seen.elapsed_s * f64::from(seen.connections) / scans * 1e3;
+        let scans = (observations.work.amount as f64).max(1.0);
+        let facts = loaded.facts(observations.time.cpu_s, used, scans);
+        let scan_ms = observations.elapsed_s * f64::from(observations.connections) / scans * 1e3;
         let cpu_us =
             facts.cpu_s.filter(|_| loaded.rows > 0).map(|cpu_s| cpu_s * 1e6 / loaded.rows as f64);
-        seen.facts.extend(facts.all);
-        Ok(Self { seen, scan_ms, cpu_us })
+        observations.facts.extend(facts.all);
+        Ok(Self { seen: observations, scan_ms, cpu_us })
     }
 }
 
@@ -219,7 +219,7 @@ fn add(scanned: Scanned, filtered: Option<Scanned>, stored: &Stored, load_s: f64
         let read = 100.0 * (stored.groups - stored.groups_skipped.min(stored.groups)) as f64;
         responses.push(Response::lower("row_groups_read", "%", read / stored.groups.max(1) as f64));
     }
-    let mut seen = scanned.seen;
-    seen.responses.splice(0..0, responses);
-    seen
+    let mut observations = scanned.seen;
+    observations.responses.splice(0..0, responses);
+    observations
 }

@@ -82,8 +82,10 @@ impl Tool for SortOrder {
             let rows_all = file.rows_all;
             (path.display().to_string(), file, rows_all)
         };
-        let own: Vec<Vec<String>> = self.order.iter().map(|own| own.0.clone()).collect();
-        let mut advised = Advised::for_file(name, &file, rows_all, &own).map_err(failure)?;
+        let column_names: Vec<Vec<String>> =
+            self.order.iter().map(|order| order.0.clone()).collect();
+        let mut advised =
+            Advised::for_file(name, &file, rows_all, &column_names).map_err(failure)?;
         advised.keep(usize::from(self.orders));
         if self.measure {
             advised.measure(&file).map_err(failure)?;

@@ -60,7 +60,7 @@ fn smallest(orders: &SortOrders) -> String {
             if same == 1 { "one more is".into() } else { format!("{same} more are") }
         ),
     };
-    match orders.generated.map(|own| &orders.rows[own]) {
+    match orders.generated.map(|generated| &orders.rows[generated]) {
         Some(generated) if generated.order == best.order => {
             format!("No order is smaller than the rows as generated: {size}.")
         }
@@ -77,9 +77,9 @@ fn smallest(orders: &SortOrders) -> String {
 
 /// `The advice was the best of 6 orders.`
 fn advice(orders: &SortOrders) -> Option<String> {
-    let (own, place) = orders.advised?;
+    let (advised, place) = orders.advised?;
     let all = orders.rows.len();
-    let (row, best) = (&orders.rows[own], &orders.rows[orders.smallest]);
+    let (row, best) = (&orders.rows[advised], &orders.rows[orders.smallest]);
     if place == 1 {
         return Some(format!("The advice, {}, was the best of {all} orders.", name(row)));
     }
@@ -155,9 +155,9 @@ fn signed(share: f64) -> Cell {
 
 /// The sources of the gain: the columns that changed most.
 fn by_column(section: &mut Section, generated: &SortOrderRow, best: &SortOrderRow) {
-    let both = generated.by_column.iter().filter_map(|own| {
-        let same = best.by_column.iter().find(|other| other.column == own.column)?;
-        Some((own, same))
+    let both = generated.by_column.iter().filter_map(|column| {
+        let same = best.by_column.iter().find(|other| other.column == column.column)?;
+        Some((column, same))
     });
     let mut both: Vec<(&ColumnBytes, &ColumnBytes)> = both.collect();
     let change = |(from, to): &(&ColumnBytes, &ColumnBytes)| to.bytes - from.bytes;

@@ -67,7 +67,7 @@ fn rows_are_read_as_ranks_and_written_again_in_another_order() {
         (1000, 1000, &["list".to_owned()][..])
     );
     // 7 numbers, NaN and NULL; 11 texts and NULL.
-    let distinct: Vec<usize> = file.coded.columns.iter().map(|own| own.distinct).collect();
+    let distinct: Vec<usize> = file.coded.columns.iter().map(|column| column.distinct).collect();
     assert_eq!(distinct, [3, 9, 12]);
     let order = file.coded.ordered(&Order::By(vec![2, 0]));
     let again = folder.path().join("again.parquet");
@@ -126,11 +126,11 @@ fn an_order_of_the_users_is_measured() {
     let names = |columns: &[usize]| -> Vec<String> {
         columns.iter().map(|at| file.coded.columns[*at].name.clone()).collect()
     };
-    let own = [names(&[1, 0])];
-    let mut advised = Advised::for_file("rows".into(), &file, file.rows_all, &own).unwrap();
+    let orders = [names(&[1, 0])];
+    let mut advised = Advised::for_file("rows".into(), &file, file.rows_all, &orders).unwrap();
     advised.keep(1);
     advised.measure(&file).unwrap();
-    let found: Vec<_> = advised.orders.iter().filter(|one| one.columns == own[0]).collect();
+    let found: Vec<_> = advised.orders.iter().filter(|order| order.columns == orders[0]).collect();
     assert!(found.len() == 1 && found[0].measured.is_some(), "{:?}", advised.orders);
     assert!(advised.orders.len() <= 2);
     for (wrong, says) in [("missing", "missing"), ("number,number", "given twice")] {
@@ -157,7 +157,8 @@ for c in sys.argv[2:]: p.write_table(t, sys.argv[1] + '/' + c, compression=c)";
     }
     for method in methods {
         let file = ParquetFile::read(&folder.path().join(method), 1_000_000).unwrap();
-        let distinct: Vec<usize> = file.coded.columns.iter().map(|own| own.distinct).collect();
+        let distinct: Vec<usize> =
+            file.coded.columns.iter().map(|column| column.distinct).collect();
         assert_eq!((file.coded.rows, &distinct[..]), (5000, &[7, 13][..]), "{method}");
     }
 }
@@ -195,7 +196,9 @@ fn damaged_files_are_errors() {
         std::fs::write(&damaged, &bytes).unwrap();
         match ParquetFile::read(&damaged, 1_000_000) {
             Ok(file) => {
-                assert!(file.coded.columns.iter().all(|own| own.codes.len() == file.coded.rows));
+                assert!(
+                    file.coded.columns.iter().all(|column| column.codes.len() == file.coded.rows)
+                );
             }
             Err(
                 FileError::Damaged { .. } | FileError::Nothing { .. } | FileError::TooLarge { .. },

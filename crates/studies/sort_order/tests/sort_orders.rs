@@ -39,14 +39,14 @@ fn recorded() -> Recording {
                 Response::lower("cpu_per_row", "us/row", cpu),
                 Response::lower("row_groups_read", "%", 60.0),
             ];
-            let seen = Observations {
+            let observations = Observations {
                 elapsed_s: 1.0,
                 connections: 1,
                 facts,
                 responses,
                 ..Observations::default()
             };
-            recording.trials.push(done(configuration, block, seen));
+            recording.trials.push(done(configuration, block, observations));
         }
     }
     recording
@@ -70,7 +70,7 @@ fn the_advice_is_placed_and_predictions_are_held_against_what_was_measured() {
     assert_eq!(advised.columns, ["b", "a"]);
     assert_eq!(advised.skipped, Some((4.0, 10.0)));
     assert_eq!(advised.by_column[0].bytes.to_bits(), (81.0 * 0.75e6_f64).to_bits());
-    let gain = |gain: &Option<analysis::Comparison>| gain.as_ref().map_or(0.0, |own| own.value);
+    let gain = |gain: &Option<analysis::Comparison>| gain.as_ref().map_or(0.0, |gain| gain.value);
     assert!((gain(&advised.size_gain) - 100.0 / 81.0).abs() < 1e-9);
     assert!((gain(&advised.cpu_gain) - 100.0 / 81.0).abs() < 1e-9);
     assert!(orders.rows[0].size_gain.is_none());

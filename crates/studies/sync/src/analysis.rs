@@ -30,7 +30,7 @@ pub struct ScalingSummary {
 pub struct SharedLine {
     /// Position of the configuration in the recording.
     pub configuration: usize,
-    /// Its short label.
+    /// The short label.
     pub label: String,
     /// The primitive that guards the line.
     pub primitive: String,
@@ -93,7 +93,7 @@ pub struct Placement {
 /// The outgoing edge of a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Edge {
-    /// Its kind.
+    /// The kind.
     pub kind: EdgeKind,
     /// Position in `points` of the first one beyond.
     pub at: usize,
@@ -124,7 +124,7 @@ pub struct Scaled {
     pub speedup: Comparison,
     /// Speed-up relative to the number of threads.
     pub efficiency: f64,
-    /// Its 95 % interval; `None` with a single block.
+    /// The 95 % interval; `None` with a single block.
     pub efficiency_interval: Option<Interval>,
     /// By the speed-up.
     pub class: ScalingClass,

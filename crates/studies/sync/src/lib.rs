@@ -19,7 +19,7 @@ pub use quick::COMMAND;
 use self::analysis::scaling;
 
 report::sections! {
-    /// Its sections of reports.
+    /// The sections of reports.
     pub const SECTIONS = |summary| {
         Scaling scaling: scaling(summary).as_ref() => section::section;
     }

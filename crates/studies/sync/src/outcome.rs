@@ -64,9 +64,10 @@ fn merged(threads: &[ThreadOutcome], part: fn(&ThreadOutcome) -> &Histogram) -> 
 fn responses(outcome: &Outcome, acquire: &Histogram, operation: &Histogram) -> Vec<Response> {
     let operations = outcome.operations().max(1) as f64;
     let switches = |name: &str, part: fn(&ThreadOutcome) -> u64| {
-        let (switches, one) =
+        let (switches, ns_per_operation) =
             (outcome.threads.iter().map(part).sum::<u64>() as f64, 1e6 / operations);
-        Response::lower(name, "/million ops", switches * one).in_steps_of(one)
+        Response::lower(name, "/million ops", switches * ns_per_operation)
+            .in_steps_of(ns_per_operation)
     };
     let p99 =
         |name: &str, latency: &Histogram| Response::percentile(name, "ns", 1.0, latency, 99.0);

@@ -47,8 +47,8 @@ fn legend() -> String {
 fn shared_line(section: &mut Section, line: &SharedLine, curves: &[Curve]) {
     // Nanoseconds of what is counted by the millisecond: the ends change places.
     let ns = |rate: f64| number::figure(1e6 / rate);
-    let ends = line.throughput.interval.filter(|own| own.low > 0.0);
-    let ends = ends.map_or_else(String::new, |own| format!(" [{}, {}]", ns(own.high), ns(own.low)));
+    let ends = line.throughput.interval.filter(|interval| interval.low > 0.0);
+    let ends = ends.map_or_else(String::new, |end| format!(" [{}, {}]", ns(end.high), ns(end.low)));
     section.line(format!(
         "One shared cache line is limited to {} ops/ms ({}, {} threads): {}{ends} ns per \
          addition, at any number of threads.",
@@ -86,11 +86,11 @@ fn table(curves: &[Curve]) -> Columns<'_, &Curve> {
     };
     table.name("curve", |curve| named(curve));
     table.left("scaling", |curve| {
-        curve.scaled.as_ref().map(|own| {
-            let name = own
+        curve.scaled.as_ref().map(|scaled| {
+            let name = scaled
                 .between
-                .map_or_else(|| own.class.name().to_owned(), |(low, high)| class(low, high));
-            Cell::new(name, tone(own.class))
+                .map_or_else(|| scaled.class.name().to_owned(), |(low, high)| class(low, high));
+            Cell::new(name, tone(scaled.class))
         })
     });
     table.right("threads", move |curve| ends(curve, |point| point.threads.to_string()));
@@ -103,7 +103,10 @@ fn table(curves: &[Curve]) -> Columns<'_, &Curve> {
     });
     table
         .right("efficiency", |curve| {
-            curve.scaled.as_ref().map(|own| efficiency(own.efficiency, own.efficiency_interval))
+            curve
+                .scaled
+                .as_ref()
+                .map(|scaled| efficiency(scaled.efficiency, scaled.efficiency_interval))
         })
         .optional(2);
     table

@@ -20,10 +20,10 @@ fn trial(throughput: f64, others: &[(&str, f64)]) -> Observations {
     let (lost, facts): (Vec<_>, Vec<_>) =
         others.iter().partition(|(name, _)| *name == "lost_updates");
     let lost = lost.iter().map(|(name, value)| Response::lower(name, "%", *value));
-    let own = Response::higher("throughput", "ops/ms", throughput);
+    let response = Response::higher("throughput", "ops/ms", throughput);
     Observations {
         elapsed_s: 1.0,
-        responses: std::iter::once(own).chain(lost).collect(),
+        responses: std::iter::once(response).chain(lost).collect(),
         facts: facts.iter().map(fact).collect(),
         ..Observations::default()
     }
@@ -45,7 +45,7 @@ fn machine() -> Environment {
 fn study(
     primitives: &[&str],
     threads: &[u64],
-    seen: impl Fn(&str, u64) -> Observations,
+    observations: impl Fn(&str, u64) -> Observations,
     noise: f64,
 ) -> Recording {
     let factor = |name: &str, levels: Vec<String>| FactorRecord {
@@ -67,28 +67,28 @@ fn study(
         ..Recording::default()
     };
     for primitive in primitives {
-        for own in threads {
+        for thread in threads {
             let position = recording.configurations.len();
             let level = |factor: &str, level: String| LevelRecord { factor: factor.into(), level };
             recording.configurations.push(ConfigurationRecord {
                 key: format!("{position}"),
-                label: format!("primitive={primitive} threads={own}"),
+                label: format!("primitive={primitive} threads={thread}"),
                 levels: vec![
                     level("workload.primitive", (*primitive).to_owned()),
-                    level("workload.threads", own.to_string()),
+                    level("workload.threads", thread.to_string()),
                 ],
                 settings: [
                     ("workload.primitive".into(), Value::Text((*primitive).into())),
                     ("workload.probe".into(), Value::Text("sync".into())),
-                    ("workload.threads".into(), Value::Integer(*own as i64)),
+                    ("workload.threads".into(), Value::Integer(*thread as i64)),
                 ]
                 .into(),
             });
             for block in 1..=3_u32 {
-                let mut observations = seen(primitive, *own);
+                let mut observations = observations(primitive, *thread);
                 // Of opposite sign at one thread and at several: else it would cancel in the ratios
                 // of a block.
-                let sign = if *own == 1 { 1.0 } else { -1.0 };
+                let sign = if *thread == 1 { 1.0 } else { -1.0 };
                 observations.responses[0].value *= 1.0 + sign * noise * (f64::from(block) - 2.0);
                 recording.trials.push(done(position, block, observations));
             }
@@ -193,7 +193,7 @@ fn threads_on_one_processor_do_not_scale_and_are_not_classified() {
 
 #[test]
 fn the_ceiling_of_one_line_is_the_best_that_shares_it_and_loses_nothing() {
-    let seen = |name: &str, threads: u64| match name {
+    let figures = |name: &str, threads: u64| match name {
         "atomic-shared" => trial(100_000.0 / threads as f64, &[("shared_lines", 1.0)]),
         "cas" => trial(20_000.0, &[("shared_lines", 1.0)]),
         "racy" => trial(90_000.0, &[("shared_lines", 1.0), ("lost_updates", 40.0)]),
@@ -201,7 +201,7 @@ fn the_ceiling_of_one_line_is_the_best_that_shares_it_and_loses_nothing() {
         _ => trial(70_000.0, &[("shared_lines", 8.0)]),
     };
     let recording =
-        study(&["atomic-shared", "cas", "racy", "mutex-map", "atomic"], &[1, 2, 4], seen, 0.0);
+        study(&["atomic-shared", "cas", "racy", "mutex-map", "atomic"], &[1, 2, 4], figures, 0.0);
     let line = summary(&recording).shared_line.unwrap();
     // A single thread shares no line; racy loses updates; the others have no line or several.
     assert_eq!((line.primitive.as_str(), line.threads), ("atomic-shared", 2));

@@ -60,69 +60,76 @@ fn run_with(
 
 /// Seconds of a class of waits.
 fn waited(observations: &Observations, class: WaitClass) -> f64 {
-    let own = observations.waits.iter().filter(|wait| wait.class == class);
-    own.map(observations::Wait::wait_s).sum()
+    let waits = observations.waits.iter().filter(|wait| wait.class == class);
+    waits.map(observations::Wait::wait_s).sum()
 }
 
 #[test]
 fn the_time_of_threads_that_sleep_is_accounted_for() {
     for primitive in ["mutex-map", "rwlock-map", "concurrent-map", "mutex-array"] {
-        let seen = run(&format!("primitive = \"{primitive}\"\nthreads = 4\nmembers = 1"));
-        let waits_s: f64 = seen.waits.iter().map(observations::Wait::wait_s).sum();
-        let known_s = seen.time.cpu_s + waits_s;
-        let share = known_s / seen.time.session_s;
+        let observations = run(&format!("primitive = \"{primitive}\"\nthreads = 4\nmembers = 1"));
+        let waits_s: f64 = observations.waits.iter().map(observations::Wait::wait_s).sum();
+        let known_s = observations.time.cpu_s + waits_s;
+        let share = known_s / observations.time.session_s;
         assert!(
             (0.97..1.03).contains(&share),
             "{primitive}: {share} of {:?}: {:?}",
-            seen.time,
-            seen.waits
+            observations.time,
+            observations.waits
         );
-        assert_eq!(seen.operations.len(), 1);
-        assert_eq!(seen.operations[0].count, seen.work.amount);
+        assert_eq!(observations.operations.len(), 1);
+        assert_eq!(observations.operations[0].count, observations.work.amount);
     }
 }
 
 #[test]
 fn only_locks_that_sleep_are_a_wait_and_the_rest_uses_its_processor() {
     for primitive in ["spin-tas", "spin-mcs", "atomic", "per-core"] {
-        let seen = run(&format!("primitive = \"{primitive}\"\nthreads = 2\nmembers = 1"));
-        assert!(waited(&seen, WaitClass::Latch) == 0.0, "{primitive}: {:?}", seen.waits);
+        let observations = run(&format!("primitive = \"{primitive}\"\nthreads = 2\nmembers = 1"));
+        assert!(
+            waited(&observations, WaitClass::Latch) == 0.0,
+            "{primitive}: {:?}",
+            observations.waits
+        );
         let spins = primitive.starts_with("spin");
-        assert_eq!(seen.response("acquire_mean").is_some(), spins, "{primitive}");
-        assert_eq!(seen.operations.len(), usize::from(spins), "{primitive}");
+        assert_eq!(observations.response("acquire_mean").is_some(), spins, "{primitive}");
+        assert_eq!(observations.operations.len(), usize::from(spins), "{primitive}");
     }
 }
 
 #[test]
 fn figures_agree_with_each_other() {
-    let seen = run("primitive = \"atomic-shared\"\nthreads = 2");
-    let throughput = seen.response("throughput").unwrap();
-    let expected = seen.work.amount as f64 / seen.elapsed_s / 1e3;
+    let observations = run("primitive = \"atomic-shared\"\nthreads = 2");
+    let throughput = observations.response("throughput").unwrap();
+    let expected = observations.work.amount as f64 / observations.elapsed_s / 1e3;
     assert!((throughput / expected - 1.0).abs() < 1e-9);
-    assert_eq!(seen.responses[0].name, "throughput");
-    let jain = seen.response("fairness_jain").unwrap();
+    assert_eq!(observations.responses[0].name, "throughput");
+    let jain = observations.response("fairness_jain").unwrap();
     assert!((0.5..=1.0).contains(&jain), "{jain}");
-    assert!(seen.response("fairness_min_max").unwrap() <= jain);
-    assert_eq!(seen.fact("shared_lines"), Some(1.0));
+    assert!(observations.response("fairness_min_max").unwrap() <= jain);
+    assert_eq!(observations.fact("shared_lines"), Some(1.0));
     // Not pinned: the CPUs of the threads are unknown.
-    assert_eq!(seen.fact("cores"), None);
-    assert_eq!(seen.response("lost_updates"), None);
+    assert_eq!(observations.fact("cores"), None);
+    assert_eq!(observations.response("lost_updates"), None);
     assert!(run("primitive = \"racy\"\nthreads = 2").response("lost_updates").is_some());
 }
 
 #[test]
 fn pinned_threads_are_where_they_were_put() {
-    let seen = run("primitive = \"per-thread\"\nthreads = 2\npinning = \"same-core\"");
-    assert_eq!((seen.fact("processors"), seen.fact("cores")), (Some(1.0), Some(1.0)));
-    let busy = seen.time.cpu_s / seen.elapsed_s;
+    let observations = run("primitive = \"per-thread\"\nthreads = 2\npinning = \"same-core\"");
+    assert_eq!(
+        (observations.fact("processors"), observations.fact("cores")),
+        (Some(1.0), Some(1.0))
+    );
+    let busy = observations.time.cpu_s / observations.elapsed_s;
     assert!(busy <= 1.05, "two threads on one processor used {busy} processors");
     let cores = observe::Topology::of_this_machine().whole().cores;
     if cores < 2 {
         println!("SKIPPED: one core only");
         return;
     }
-    let seen = run("primitive = \"per-thread\"\nthreads = 2\npinning = \"other-core\"");
-    assert_eq!((seen.fact("cores"), seen.fact("sockets")), (Some(2.0), Some(1.0)));
+    let observations = run("primitive = \"per-thread\"\nthreads = 2\npinning = \"other-core\"");
+    assert_eq!((observations.fact("cores"), observations.fact("sockets")), (Some(2.0), Some(1.0)));
 }
 
 #[test]

@@ -6,7 +6,7 @@
 //! engine would measure by less than the way of the two answers; the wait for a lock is not in it.
 //! An engine that locks more than the row (SQLite: the file, from BEGIN on) holds that for longer.
 //!
-//! Its facts are those of the scan probe that begin with `table_`, `page` or
+//! The facts are those of the scan probe that begin with `table_`, `page` or
 //! `cpu_`; each of an update.
 
 use analysis::{Access, CostKind, Study, TableUse, WorkCost};
@@ -63,15 +63,19 @@ const COSTS: &[WorkCost] = &[
     WorkCost {
         kind: CostKind::Processor,
         unit: "us/update",
-        value: |seen| Some(1e6 * probe::data::processor_s(seen)?),
+        value: |observations| Some(1e6 * probe::data::processor_s(observations)?),
     },
     WorkCost {
         kind: CostKind::Kernel,
         unit: "us/update",
-        value: |seen| Some(1e6 * probe::data::KERNEL_CPU_S.read(seen)?),
+        value: |observations| Some(1e6 * probe::data::KERNEL_CPU_S.read(observations)?),
     },
     WorkCost { kind: CostKind::Time, unit: "us/update", value: probe::data::session_us },
-    WorkCost { kind: CostKind::LockHeld, unit: "ms", value: |seen| seen.response("lock_held") },
+    WorkCost {
+        kind: CostKind::LockHeld,
+        unit: "ms",
+        value: |observations| observations.response("lock_held"),
+    },
 ];
 
 impl Probe for Update {
@@ -116,18 +120,19 @@ impl Probe for Update {
             ..LoadPlan::from_context(context, UPDATES)
         };
         let disjoint = configuration.get(SHARING) == Sharing::Disjoint;
-        let (mut seen, used) = drive_counting(context, &plan, &|index| {
+        let (mut observations, used) = drive_counting(context, &plan, &|index| {
             let parts = KeyShare { part: index, parts: plan.connections };
             let share = if disjoint { parts } else { KeyShare::ALL };
             let keys = Keys::new(configuration, set, context.seed, index, share);
             Box::new(UpdateWorkload { keys, operation, steps: 0 })
         })?;
-        let commits = seen.statements.get(COMMIT).filter(|commits| commits.count > 0);
+        let commits = observations.statements.get(COMMIT).filter(|commits| commits.count > 0);
         let held_s = commits.map(|commits| commits.wall_s / commits.count as f64);
-        seen.responses
+        observations
+            .responses
             .extend(held_s.map(|held_s| Response::lower("lock_held", "ms", held_s * 1e3)));
-        cpu_each(&mut seen, &loaded, used, "cpu_per_update", "us/update");
-        Ok(loaded.with_plan("update", seen))
+        cpu_each(&mut observations, &loaded, used, "cpu_per_update", "us/update");
+        Ok(loaded.with_plan("update", observations))
     }
 }
 

@@ -84,7 +84,7 @@ impl Tool for Agent {
             work: None,
             fetched: Fetched::default(),
             outbox: Arc::default(),
-            commands: self.allow.iter().any(|own| own == COMMAND),
+            commands: self.allow.iter().any(|name| name == COMMAND),
             folder: self.folder.clone(),
             refused: String::new(),
             offenders: Offenders::default(),
@@ -188,10 +188,10 @@ struct Work {
 
 impl Waiting {
     fn wait(&mut self, stop: &AtomicBool) {
-        let mut said: Option<Instant> = None;
+        let mut instant: Option<Instant> = None;
         while !stop.load(Ordering::Relaxed) {
-            if said.is_none_or(|said| said.elapsed() >= HELLO_EVERY) {
-                said = Some(Instant::now());
+            if instant.is_none_or(|instant| instant.elapsed() >= HELLO_EVERY) {
+                instant = Some(Instant::now());
                 self.say_something();
             }
             if let Some(incoming) = self.bus.next(LOOK_EVERY) {

@@ -49,9 +49,13 @@ impl AgentArguments {
         let Some(agents) = self.agents.map(|agents| agents.min(AGENTS_MAX)) else {
             return Ok(Agents::default());
         };
-        let asked = experiment.configurations.iter().filter_map(|own| own.get(GENERATORS)).max();
+        let generators = experiment
+            .configurations
+            .iter()
+            .filter_map(|configuration| configuration.get(GENERATORS))
+            .max();
         let machines = experiment.get(MACHINES);
-        let (setting, most) = match (asked, machines) {
+        let (setting, most) = match (generators, machines) {
             (_, Some(machines)) => (MACHINES.path(), machines),
             (Some(most), None) => (GENERATORS.path(), most),
             (None, None) => {
@@ -74,13 +78,13 @@ impl AgentArguments {
         }
         let folder = results.parent().filter(|folder| !folder.as_os_str().is_empty());
         let origin = self.origin(agents, folder.unwrap_or(Path::new(".")))?;
-        let wanted = Wanted {
+        let request = Wanted {
             agents: agents as usize,
             allow_mixed: self.allow_mixed,
             by_name: machines.is_some(),
             within: Duration::from_secs(self.agents_within),
         };
-        let fleet = Fleet::begin(origin, wanted, experiment).map_err(Failure::failed)?;
+        let fleet = Fleet::begin(origin, request, experiment).map_err(Failure::failed)?;
         let fleet = Arc::new(fleet);
         Ok(if machines.is_some() {
             Agents { machines: Some(fleet), ..Agents::default() }

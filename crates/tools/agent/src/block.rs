@@ -53,7 +53,7 @@ impl Outbox {
 
     /// Takes a report out.
     pub fn accept(&self, trial: u64, number: u64) {
-        lock(&self.waiting).retain(|own, waiting| *own != number || waiting.trial != trial);
+        lock(&self.waiting).retain(|lock, waiting| *lock != number || waiting.trial != trial);
         self.changed.notify_all();
     }
 
@@ -133,13 +133,18 @@ impl BlockTask {
         self.permitted(&experiment)?;
         let (blocks, configurations) =
             (self.order.blocks.clone(), self.order.configurations.clone());
-        if configurations.iter().any(|own| *own >= experiment.configurations.len()) {
+        if configurations
+            .iter()
+            .any(|configuration| *configuration >= experiment.configurations.len())
+        {
             return Err(AgentError::Order("its experiment has no such configuration".into()));
         }
         let reports = reports.clone();
         let take = move |content| match content {
-            ReportContent::Environment(own) => reports.send(&Content::Environment(own)),
-            ReportContent::Trial(own) => reports.send(&Content::Trial(own)),
+            ReportContent::Environment(environment) => {
+                reports.send(&Content::Environment(environment));
+            }
+            ReportContent::Trial(trial) => reports.send(&Content::Trial(trial)),
             ReportContent::Ended(_) | ReportContent::Lost => {}
         };
         let options = Options {
@@ -170,8 +175,8 @@ impl BlockTask {
 
     /// Returns an error if the owner does not permit all that an experiment does.
     fn permitted(&self, experiment: &Experiment) -> Result<(), AgentError> {
-        for own in &experiment.configurations {
-            let probe = own.get(PROBE);
+        for configuration in &experiment.configurations {
+            let probe = configuration.get(PROBE);
             if !self.allowed.contains(&probe) {
                 let message = format!("its owner does not permit the probe {probe}");
                 return Err(AgentError::Order(message));
@@ -189,23 +194,28 @@ impl BlockTask {
     fn command(&self, experiment: &Experiment) -> Option<&'static str> {
         let hooks = [BEFORE_RUN, AFTER_RUN, BEFORE_TRIAL, AFTER_TRIAL];
         if hooks.iter().any(|hook| experiment.get(*hook).is_some())
-            || experiment.volumes.iter().any(|own| own.prepare.is_some() || own.cleanup.is_some())
+            || experiment
+                .volumes
+                .iter()
+                .any(|volume| volume.prepare.is_some() || volume.cleanup.is_some())
         {
             return Some("the experiment has hooks");
         }
-        experiment.configurations.iter().find_map(|own| self.command_of(own))
+        experiment.configurations.iter().find_map(|configuration| self.command_of(configuration))
     }
 
-    fn command_of(&self, own: &Configuration) -> Option<&'static str> {
+    fn command_of(&self, configuration: &Configuration) -> Option<&'static str> {
         let probes = self.registry.probes.iter().flat_map(|probe| probe.commands());
-        let disturbing = self.registry.disturbances.iter().flat_map(|own| own.commands());
+        let disturbing =
+            self.registry.disturbances.iter().flat_map(|disturbance| disturbance.commands());
         let mut commands = probes.chain(disturbing);
-        if commands.any(|path| own.value(path).is_some()) {
+        if commands.any(|path| configuration.value(path).is_some()) {
             return Some("the experiment has commands");
         }
-        let engine = self.registry.engine(&own.get(ENGINE))?;
+        let engine = self.registry.engine(&configuration.get(ENGINE))?;
         let is_embedded = engine.abilities().contains(&Ability::Embedded);
-        let is_remote = own.value("target.url").is_some() && Setup::files(own).is_empty();
+        let is_remote =
+            configuration.value("target.url").is_some() && Setup::files(configuration).is_empty();
         (!is_embedded && !is_remote).then_some("the experiment starts servers or clients")
     }
 }

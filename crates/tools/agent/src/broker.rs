@@ -63,12 +63,12 @@ impl PrivateBroker {
         Ok(broker)
     }
 
-    /// Its URL.
+    /// The URL.
     pub fn url(&self) -> String {
         format!("nats://127.0.0.1:{}", self.port)
     }
 
-    /// Its port on this machine.
+    /// The port on this machine.
     pub fn port(&self) -> u16 {
         self.port
     }

@@ -35,7 +35,7 @@ pub struct Bundle {
 impl Bundle {
     /// Collects an experiment and the files of its configurations.
     pub fn from_experiment(experiment: &Experiment) -> Self {
-        let read = experiment.configurations.iter().flat_map(|own| &own.files);
+        let read = experiment.configurations.iter().flat_map(|configuration| &configuration.files);
         let files = read.filter(|file| !file.content.is_empty());
         let files = files.map(|file| (file.path.clone(), file.content.clone())).collect();
         Self { source: experiment.source.clone(), files }
@@ -165,7 +165,7 @@ pub fn drop_stream(sender: &Sender, run: &str) {
 
 /// Returns the fingerprint of an experiment's configurations.
 pub fn plan_of(experiment: &Experiment) -> String {
-    sha256(experiment.configurations.iter().map(|own| own.key() + "\n"))
+    sha256(experiment.configurations.iter().map(|configuration| configuration.key() + "\n"))
 }
 
 fn stream(run: &str) -> String {

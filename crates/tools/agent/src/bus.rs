@@ -41,9 +41,9 @@ const PORT: u16 = 4222;
 /// A message that has arrived.
 #[derive(Debug)]
 pub struct Incoming {
-    /// Its subject.
+    /// The subject.
     pub subject: String,
-    /// Its content.
+    /// The content.
     pub payload: Vec<u8>,
     /// It was larger than messages on its subject may be; its content was dropped.
     pub is_excess: bool,
@@ -54,7 +54,7 @@ pub struct Incoming {
 /// The answer to a request.
 #[derive(Debug)]
 pub struct Answer {
-    /// Its content.
+    /// The content.
     pub payload: Vec<u8>,
     /// The broker says that there is nothing of that kind.
     pub is_missing: bool,
@@ -281,8 +281,8 @@ impl Line {
         stream.set_nodelay(true)?;
         let mut stream = Stream::new(stream.into(), b"");
         stream.patience = Patience::for_time(Some(PATIENCE), None);
-        let (arriving, heard, asked) = (Arriving::default(), Instant::now(), false);
-        let mut line = Self { stream, arriving, heard, asked };
+        let (arriving, last_message, ping_sent) = (Arriving::default(), Instant::now(), false);
+        let mut line = Self { stream, arriving, heard: last_message, asked: ping_sent };
         let FromServer::Info(ServerInfo { tls_required, .. }) = line.read_one()? else {
             return Err(io::Error::other("it does not speak NATS").into());
         };
@@ -375,7 +375,7 @@ struct Served {
     /// Requests without an answer, by number.
     requests: BTreeMap<u64, Answered>,
     number: u64,
-    /// Those that wait for a PONG, the oldest first.
+    /// Callers that wait for a PONG, the oldest first.
     flushes: Vec<SyncSender<()>>,
 }
 
@@ -502,7 +502,7 @@ impl Served {
                 }
             }
             FromServer::Message(Delivered { subject, status, payload }) => {
-                let number = subject.strip_prefix(&self.inbox).and_then(|own| own.get(1..));
+                let number = subject.strip_prefix(&self.inbox).and_then(|rest| rest.get(1..));
                 if let Some(number) = number.and_then(|number| number.parse().ok()) {
                     let Some(answer) = self.requests.remove(&number) else { return Ok(()) };
                     let result = if status == Some(503) {
@@ -578,7 +578,7 @@ mod tests {
     fn addresses_are_read_and_logins_refused() {
         let read = |url: &str| {
             Address::parse(url)
-                .map(|own| format!("{} {} {}", own.host, own.port, own.tls))
+                .map(|address| format!("{} {} {}", address.host, address.port, address.tls))
                 .map_err(|error| error.to_string())
         };
         for (url, expected) in [

@@ -8,7 +8,7 @@ pub enum AgentError {
     /// No broker answers.
     #[error("no broker answers at {url} ({cause}); start nats-server there, or correct --broker")]
     Unreachable {
-        /// Its URL.
+        /// The URL.
         url: String,
         /// The client's words.
         cause: String,
@@ -16,7 +16,7 @@ pub enum AgentError {
     /// The broker refuses the token.
     #[error("the broker at {url} refuses the token; --token-file needs the broker's token")]
     Refused {
-        /// Its URL.
+        /// The URL.
         url: String,
     },
     /// The broker has no `JetStream`, which holds the experiment for the agents.
@@ -75,7 +75,7 @@ pub enum AgentError {
     /// A message is larger than the broker takes, or than is accepted.
     #[error("a message of {bytes} bytes is larger than the limit of {bytes_max} bytes")]
     TooLarge {
-        /// Its length.
+        /// The length.
         bytes: usize,
         /// The limit.
         bytes_max: usize,
@@ -95,9 +95,9 @@ pub enum AgentError {
     /// An agent failed in a trial.
     #[error("load generator {agent}: {cause}")]
     Failed {
-        /// Its name.
+        /// The name.
         agent: String,
-        /// Its words.
+        /// The words.
         cause: String,
     },
     /// Too few agents said hello, or were admitted.
@@ -123,7 +123,7 @@ pub enum AgentError {
          {silence_s} s"
     )]
     Lost {
-        /// Its name.
+        /// The name.
         agent: String,
         /// The time after which it counts as lost.
         silence_s: u64,

@@ -41,9 +41,9 @@ pub enum Origin {
     Private(Vec<Place>),
     /// The user's, by URL.
     Url {
-        /// Its URL.
+        /// The URL.
         url: String,
-        /// Its token.
+        /// The token.
         token: Secret,
     },
 }
@@ -53,7 +53,7 @@ pub enum Origin {
 pub struct Wanted {
     /// Their number.
     pub agents: usize,
-    /// Those of other versions and builds may work too.
+    /// Agents of other versions and builds may work too.
     pub allow_mixed: bool,
     /// Their names have to differ: trials are recorded by them.
     pub by_name: bool,
@@ -132,12 +132,12 @@ pub struct Members {
 
 /// An agent of a run.
 pub struct Member {
-    /// Its description.
+    /// The description.
     pub hello: Hello,
     heard: Instant,
     /// It works on a trial.
     pub busy: bool,
-    /// Its answers about the time: number, its time, and when the answer came.
+    /// The answers about the time: number, its time, and when the answer came.
     pub times: Vec<(u64, u64, Instant)>,
     /// Reports on its part of the plan that wait to be recorded.
     pub reports: VecDeque<(u64, Content)>,
@@ -209,11 +209,11 @@ impl Roll {
 
     /// Returns why an agent cannot work for this run.
     fn objection(&self, hello: &Hello) -> Option<String> {
-        let own = env!("CARGO_PKG_VERSION");
-        let cause = if hello.version != own {
-            format!("agent {} is Steelbench {}, the run is {own}", hello.name, hello.version)
+        let version = env!("CARGO_PKG_VERSION");
+        let cause = if hello.version != version {
+            format!("agent {} is Steelbench {}, the run is {version}", hello.name, hello.version)
         } else if hello.binary != self.binary {
-            format!("agent {} is another build of Steelbench {own} than the run", hello.name)
+            format!("agent {} is another build of Steelbench {version} than the run", hello.name)
         } else {
             return None;
         };
@@ -228,7 +228,7 @@ impl Fleet {
     /// When there is no broker, it refuses the token, or a program cannot be started.
     pub fn begin(
         origin: Origin,
-        wanted: Wanted,
+        request: Wanted,
         experiment: &Experiment,
     ) -> Result<Self, AgentError> {
         let run = token::random_name(8)?;
@@ -250,9 +250,9 @@ impl Fleet {
         let shared = Arc::new(Roll {
             members: Mutex::default(),
             changed: Condvar::new(),
-            wanted: wanted.agents,
-            allow_mixed: wanted.allow_mixed,
-            by_name: wanted.by_name,
+            wanted: request.agents,
+            allow_mixed: request.allow_mixed,
+            by_name: request.by_name,
             binary: own_binary()?,
         });
         let stop = Arc::new(AtomicBool::new(false));
@@ -263,7 +263,7 @@ impl Fleet {
             origin: Instant::now(),
             trials: AtomicU64::new(0),
             shared,
-            patience: wanted.within,
+            patience: request.within,
             machinery: Mutex::new(machinery),
             tasks: Mutex::default(),
             bundle: Bundle::from_experiment(experiment),
@@ -318,9 +318,9 @@ impl Fleet {
     }
 
     /// Returns the error that agents are missing, when this number is wanted.
-    pub fn missing(&self, members: &Members, there: usize, wanted: usize) -> AgentError {
+    pub fn missing(&self, members: &Members, there: usize, expected: usize) -> AgentError {
         let refused = members.refused.values().cloned().collect();
-        AgentError::TooFew { there, wanted, after_s: self.patience.as_secs(), refused }
+        AgentError::TooFew { there, wanted: expected, after_s: self.patience.as_secs(), refused }
     }
 
     /// Speaks to an agent.
@@ -482,7 +482,7 @@ impl Hearing {
     /// Takes the record of an agent's part of a trial. One that cannot be read fails the trial.
     fn take_record(&self, id: &str, trial: u64, record: Result<DonePart, AgentError>) {
         let mut members = self.shared.lock();
-        let Some(member) = members.agents.get_mut(id).filter(|own| own.works_on(trial)) else {
+        let Some(member) = members.agents.get_mut(id).filter(|agent| agent.works_on(trial)) else {
             return;
         };
         match record {

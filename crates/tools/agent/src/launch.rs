@@ -30,7 +30,7 @@ pub enum Place {
 pub struct Launched {
     place: Place,
     child: Child,
-    /// Its end is the agent's.
+    /// The end is the agent's.
     input: Option<ChildStdin>,
 }
 
@@ -42,8 +42,8 @@ impl Launched {
     pub fn start(place: Place, broker: &PrivateBroker) -> Result<Self, AgentError> {
         let (mut command, name) = match &place {
             Place::Here { name, .. } => {
-                let own = std::env::current_exe();
-                (Command::new(own.unwrap_or_else(|_| PathBuf::from("steelbench"))), name)
+                let program = std::env::current_exe();
+                (Command::new(program.unwrap_or_else(|_| PathBuf::from("steelbench"))), name)
             }
             Place::Host(host) => (over_ssh(host, broker.port()), host),
         };

@@ -70,8 +70,8 @@ impl Generators for Fleet {
         }
         let mut sessions = Vec::new();
         self.watch(&crew, director, None, |state| match state {
-            State::Ready(own) => {
-                sessions.append(own);
+            State::Ready(ready_sessions) => {
+                sessions.append(ready_sessions);
                 true
             }
             _ => false,
@@ -117,7 +117,9 @@ impl Fleet {
             let free = members.agents.values().filter(|member| !member.busy);
             let mut free: Vec<_> = free.map(|member| &member.hello).collect();
             if free.len() >= count {
-                free.sort_by(|one, other| (&one.name, &one.id).cmp(&(&other.name, &other.id)));
+                free.sort_by(|first, other| {
+                    (&first.name, &first.id).cmp(&(&other.name, &other.id))
+                });
                 return Ok(hands(&free[..count]));
             }
             if started.elapsed() > self.patience {
@@ -197,7 +199,7 @@ impl Fleet {
             loop {
                 let members = self.shared.lock();
                 let member = members.agents.get(&hand.id).ok_or_else(|| lost(hand))?;
-                let answer = member.times.iter().find(|(own, ..)| *own == number);
+                let answer = member.times.iter().find(|(candidate, ..)| *candidate == number);
                 if let Some((_, there_ns, received)) = answer {
                     let (sent_ns, received_ns) = (since(sent), since(*received));
                     trips.push(RoundTrip { sent_ns, received_ns, there_ns: *there_ns });

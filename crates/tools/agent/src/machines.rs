@@ -30,9 +30,9 @@ impl Machines for Fleet {
         let machines: Vec<Machine> = members
             .agents
             .values()
-            .map(|own| Machine {
-                name: own.hello.name.clone(),
-                is_free: !own.busy && !tasks.working.contains_key(&own.hello.name),
+            .map(|agent| Machine {
+                name: agent.hello.name.clone(),
+                is_free: !agent.busy && !tasks.working.contains_key(&agent.hello.name),
             })
             .collect();
         if machines.len() >= at_least {
@@ -117,7 +117,7 @@ impl Fleet {
         let mut tasks = lock(&self.tasks);
         let mut members = self.shared.lock();
         let lost = tasks.working.iter().find(|(_, task)| {
-            members.agents.get(&task.id).is_none_or(|own| own.trial != task.order.trial)
+            members.agents.get(&task.id).is_none_or(|agent| agent.trial != task.order.trial)
         });
         if let Some(machine) = lost.map(|(machine, _)| machine.clone()) {
             tasks.working.remove(&machine);
@@ -128,8 +128,8 @@ impl Fleet {
             if let Some((number, content)) = member.reports.pop_front() {
                 member.is_recording = true;
                 let content = match content {
-                    Content::Environment(own) => ReportContent::Environment(own),
-                    Content::Trial(own) => ReportContent::Trial(own),
+                    Content::Environment(environment) => ReportContent::Environment(environment),
+                    Content::Trial(trial) => ReportContent::Trial(trial),
                     Content::Ended(cause) => ReportContent::Ended(cause),
                 };
                 return Some(MachineReport { machine: machine.clone(), number, content });

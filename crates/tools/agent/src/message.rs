@@ -1,7 +1,8 @@
 //! Messages between coordinator and agents: a line of JSON. Results follow theirs, compressed.
 //!
-//! A message of a hostile peer costs its reader no more than its sender. Each kind has a limit that
-//! is checked before anything is read, and only a result that the coordinator waits for is unpacked.
+//! A message of a hostile peer costs its reader little more than its sender. Each kind has a limit,
+//! which is checked before anything is read. Only a result that the coordinator waits for is
+//! unpacked.
 
 use crate::error::AgentError;
 use flate2::Compression;
@@ -56,9 +57,9 @@ pub fn bytes_max(subject: &str) -> usize {
 /// Description of an agent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Hello {
-    /// Its random identity, which a new process does not share.
+    /// The random identity, which a new process does not share.
     pub id: String,
-    /// Its name in messages and facts.
+    /// The name in messages and facts.
     pub name: String,
     /// Version of Steelbench.
     pub version: String,
@@ -114,7 +115,7 @@ pub enum Word {
 pub struct Order {
     /// Number of the trial in this session of the run.
     pub trial: u64,
-    /// Its experiment, in the broker.
+    /// The experiment, in the broker.
     pub bundle: BundleName,
     /// Key of its configuration.
     pub configuration: String,
@@ -131,7 +132,7 @@ pub struct Order {
 /// A part of the plan, which one machine runs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct BlockOrder {
-    /// Its number, of which no trial of this session has the same.
+    /// The number, of which no trial of this session has the same.
     pub trial: u64,
     /// The experiment, in the broker.
     pub bundle: BundleName,
@@ -189,7 +190,7 @@ pub enum Reply {
         /// 99th percentile of latencies.
         latency_p99_ns: Option<u64>,
     },
-    /// Its part is done. A [`DonePart`] follows.
+    /// The part is done. A [`DonePart`] follows.
     Done {
         /// The trial.
         trial: u64,

@@ -14,7 +14,7 @@ const CONTENT_MAX: usize = BYTES_MAX + (64 << 10);
 /// A message of the server.
 #[derive(Debug, PartialEq, Eq)]
 pub enum FromServer {
-    /// Its first message.
+    /// The first message.
     Info(ServerInfo),
     /// A message on a subject that is subscribed to.
     Message(Delivered),
@@ -41,11 +41,11 @@ pub struct ServerInfo {
 /// A message that was published.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Delivered {
-    /// Its subject.
+    /// The subject.
     pub subject: String,
     /// Status of an answer: 404 nothing found, 503 no one answers.
     pub status: Option<u16>,
-    /// Its content.
+    /// The content.
     pub payload: Vec<u8>,
 }
 
@@ -140,7 +140,7 @@ fn status(headers: &[u8]) -> Option<u16> {
 
 /// The introduction of a client, and a PING whose answer says that it was accepted.
 pub fn connect(token: &Secret, tls: bool) -> Vec<u8> {
-    let own = json!({
+    let connect_options = json!({
         "verbose": false,
         "pedantic": false,
         "name": "steelbench",
@@ -152,7 +152,7 @@ pub fn connect(token: &Secret, tls: bool) -> Vec<u8> {
         "tls_required": tls,
         "auth_token": token.reveal(),
     });
-    format!("CONNECT {own}\r\nPING\r\n").into_bytes()
+    format!("CONNECT {connect_options}\r\nPING\r\n").into_bytes()
 }
 
 /// A subscription by its number.

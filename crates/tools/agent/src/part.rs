@@ -32,9 +32,9 @@ pub type Fetched = Arc<Mutex<Option<(BundleName, Arc<Vec<Configuration>>)>>>;
 /// How an agent speaks about a trial.
 #[derive(Clone)]
 pub struct Voice {
-    /// Its connection.
+    /// The connection.
     pub sender: Sender,
-    /// Its identity.
+    /// The identity.
     pub id: String,
     /// The run that has claimed it.
     pub run: String,
@@ -181,7 +181,7 @@ impl Task {
     fn generate(&self) -> Result<(), PartError> {
         let Order { configuration: key, index, parts, attachment, .. } = &self.order;
         let configurations = self.configurations()?;
-        let configuration = configurations.iter().find(|own| own.key() == *key);
+        let configuration = configurations.iter().find(|configuration| configuration.key() == *key);
         let configuration = configuration.ok_or(PartError::NoConfiguration)?;
         let probe = probe(self.registry, configuration).ok_or(PartError::NoProbe)?;
         if !self.allowed.iter().any(|name| name == probe.name()) {
@@ -189,7 +189,8 @@ impl Task {
         }
         let engine = self.registry.engine(&configuration.get(ENGINE));
         let engine = engine.ok_or(PartError::NoEngine)?;
-        let sharing = engine.sharing().filter(|own| own.refusal(configuration).is_none());
+        let sharing =
+            engine.sharing().filter(|shared_use| shared_use.refusal(configuration).is_none());
         let sharing = sharing.ok_or(PartError::Unshared)?;
         if index >= parts || *parts > probe.connections(configuration) {
             return Err(PartError::NoPart);
@@ -223,8 +224,8 @@ impl Task {
     /// The configurations of the experiment, fetched once.
     fn configurations(&self) -> Result<Arc<Vec<Configuration>>, AgentError> {
         let mut fetched = lock(&self.fetched);
-        if let Some((_, own)) = fetched.as_ref().filter(|(name, _)| *name == self.order.bundle) {
-            return Ok(own.clone());
+        if let Some((_, bundle)) = fetched.as_ref().filter(|(name, _)| *name == self.order.bundle) {
+            return Ok(bundle.clone());
         }
         let bundle = Bundle::fetch(&self.voice.sender, &self.order.bundle)?;
         let configurations = Arc::new(bundle.configurations(self.registry)?);
@@ -278,7 +279,7 @@ impl Part for AgentPart<'_> {
         let part = DonePart {
             record,
             late_ns: self.late_ns.load(Ordering::Relaxed),
-            machine: monitor.map_or_else(MachineLoad::default, |own| own.machine.stop()),
+            machine: monitor.map_or_else(MachineLoad::default, |monitor| monitor.machine.stop()),
             network_bytes,
         };
         let trial = self.task.order.trial;

@@ -131,13 +131,13 @@ fn to_file(
             "{there} already exists; remove it or choose another folder with --output"
         )));
     }
-    let (asked, heard) = (stop.clone(), || stop.load(Ordering::Relaxed));
-    let batches = fill.batches.take_while(move |_| !asked.load(Ordering::Relaxed));
+    let (stop, is_stopped) = (stop.clone(), || stop.load(Ordering::Relaxed));
+    let batches = fill.batches.take_while(move |_| !stop.load(Ordering::Relaxed));
     let fill = Fill { batches: Box::new(batches), ..fill };
     let file = File::create_new(&unfinished);
     let written = file.and_then(|file| write(table, fill, BufWriter::new(file)));
     let written = written.and_then(|rows| {
-        if heard() {
+        if is_stopped() {
             Err(io::ErrorKind::Interrupted.into())
         } else {
             std::fs::rename(&unfinished, path).map(|()| rows)
@@ -147,7 +147,7 @@ fn to_file(
         // Remove the partial file; the error to report is that of the write.
         let _ = std::fs::remove_file(&unfinished);
         let place = path.display();
-        if heard() {
+        if is_stopped() {
             Failure::interrupted(format!("interrupted: {place} was not written"))
         } else {
             Failure::failed(format!("writing {place}: {error}"))

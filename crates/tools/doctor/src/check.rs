@@ -5,7 +5,7 @@ use serde::Serialize;
 pub struct Check {
     /// Name of the ability: an engine, `io_uring`.
     pub name: String,
-    /// Its state.
+    /// The state.
     pub state: State,
     /// The finding: a version, a value, the reason for absence.
     pub found: String,
@@ -26,7 +26,7 @@ pub enum State {
 }
 
 impl State {
-    /// Its name on the page.
+    /// The name on the page.
     pub fn label(self) -> &'static str {
         match self {
             Self::Ready => "ready",

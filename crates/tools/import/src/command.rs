@@ -97,11 +97,11 @@ impl Tool for Import {
 /// Writes the experiment file of a configuration and its scripts into the current folder.
 fn write(context: &Context, converted: &Converted) -> Result<ExitCode, Failure> {
     let file = format!("{}.toml", converted.name);
-    let own = (file.as_str(), converted.text.as_str());
+    let input = (file.as_str(), converted.text.as_str());
     let ready = context.ready.iter().find(|ready| Some(ready.name) == converted.scripts);
     match ready {
-        Some(ready) => ready.write(Some(own))?,
-        None => write_all(&[own])?,
+        Some(ready) => ready.write(Some(input))?,
+        None => write_all(&[input])?,
     };
     let lacking = converted.lacking.iter().map(|part| format!("Without a counterpart: {part}.\n"));
     let with = if ready.is_some() { " and its scripts" } else { "" };

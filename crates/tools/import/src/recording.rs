@@ -34,7 +34,7 @@ pub enum NoRun {
     Response {
         /// The name that was asked for.
         asked: String,
-        /// Those that trials have.
+        /// Responses that trials have.
         known: String,
     },
 }
@@ -56,7 +56,8 @@ pub fn recording(run: Run<'_>, trials: Vec<Trial>) -> Result<Recording, NoRun> {
     let mut blocks: BTreeMap<usize, u32> = BTreeMap::new();
     let mut records = Vec::new();
     for (sequence, mut trial) in (1..).zip(trials) {
-        let known = configurations.iter().position(|one| one.levels == trial.levels);
+        let known =
+            configurations.iter().position(|configuration| configuration.levels == trial.levels);
         let configuration = known.unwrap_or_else(|| {
             configurations.push(configuration(&trial.levels));
             configurations.len() - 1
@@ -102,7 +103,7 @@ pub fn recording(run: Run<'_>, trials: Vec<Trial>) -> Result<Recording, NoRun> {
     })
 }
 
-fn check_response(asked: Option<&str>, trials: &[Trial]) -> Result<(), NoRun> {
+fn check_response(text: Option<&str>, trials: &[Trial]) -> Result<(), NoRun> {
     let mut known: Vec<&str> = trials
         .iter()
         .flat_map(|trial| &trial.observations.responses)
@@ -110,8 +111,8 @@ fn check_response(asked: Option<&str>, trials: &[Trial]) -> Result<(), NoRun> {
         .collect();
     known.sort_unstable();
     known.dedup();
-    match asked.filter(|asked| !known.contains(asked)) {
-        Some(asked) => Err(NoRun::Response { asked: asked.to_owned(), known: known.join(", ") }),
+    match text.filter(|text| !known.contains(text)) {
+        Some(text) => Err(NoRun::Response { asked: text.to_owned(), known: known.join(", ") }),
         None => Ok(()),
     }
 }
@@ -135,8 +136,9 @@ fn factors(trials: &[Trial]) -> Vec<FactorRecord> {
     }
     for factor in &mut all {
         let numbers = factor.levels.iter().map(|level| level.parse::<f64>().ok());
-        factor.numeric =
-            numbers.collect::<Option<Vec<_>>>().filter(|all| all.iter().all(|one| one.is_finite()));
+        factor.numeric = numbers
+            .collect::<Option<Vec<_>>>()
+            .filter(|all| all.iter().all(|value| value.is_finite()));
     }
     all
 }

@@ -62,8 +62,8 @@ impl Tool for Plan {
         if found.plans.is_empty() {
             return Err(Failure::usage("no plan found"));
         }
-        for one in &mut found.plans {
-            for_show(one, self.literals);
+        for plan in &mut found.plans {
+            for_show(plan, self.literals);
         }
         let plans = &found.plans;
         if let Some(page) = &self.html {
@@ -78,11 +78,11 @@ impl Tool for Plan {
 
 /// Texts in one line, without their constants unless they are wanted, and never with what may be a
 /// password.
-fn for_show(one: &mut PlanOf, literals: bool) {
-    let rules = one.rules;
+fn for_show(file_plan: &mut PlanOf, literals: bool) {
+    let rules = file_plan.rules;
     let clean = |text: &mut String| *text = shown(text, rules.syntax, literals);
-    clean(&mut one.statement.text);
-    if let Some(plan) = &mut one.statement.plan {
+    clean(&mut file_plan.statement.text);
+    if let Some(plan) = &mut file_plan.statement.plan {
         plan.visit_texts(&rules.terms, clean);
     }
 }
@@ -91,11 +91,11 @@ fn for_show(one: &mut PlanOf, literals: bool) {
 fn as_json(plans: &[PlanOf]) -> serde_json::Result<Value> {
     let plans: Vec<Value> = plans
         .iter()
-        .map(|one| {
-            let plan = one.statement.plan.as_ref();
-            let remarks = plan.map(|plan| plans::remarks(plan, &one.rules.terms));
-            let own = plan.map(plans::Plan::own);
-            json!({ "file": one.file, "statement": one.statement, "own": own, "remarks": remarks })
+        .map(|shown| {
+            let plan = shown.statement.plan.as_ref();
+            let remarks = plan.map(|plan| plans::remarks(plan, &shown.rules.terms));
+            let operator_shares = plan.map(plans::Plan::own);
+            json!({ "file": shown.file, "statement": shown.statement, "own": operator_shares, "remarks": remarks })
         })
         .collect();
     object("plans", &json!({ "plans": plans }), Value::Null)

@@ -30,16 +30,17 @@ pub type Show = fn(&mut Section, &Plan, &Terms);
 /// their operators.
 pub fn plans(all: &[PlanOf], shown: usize, show: Show) -> Document {
     let timed = all.iter().filter_map(PlanOf::plan).all(|plan| plan.elapsed_ms.is_some());
-    let price = |one: &PlanOf| {
-        one.plan()
+    let price = |candidate: &PlanOf| {
+        candidate
+            .plan()
             .and_then(|plan| if timed { plan.elapsed_ms } else { plan.cost })
             .unwrap_or(f64::NEG_INFINITY)
     };
     let mut sorted: Vec<&PlanOf> = all.iter().collect();
     sorted.sort_by(|a, b| price(b).total_cmp(&price(a)));
     // Statements without a plan are only counted, unless there are no others.
-    if sorted.iter().any(|one| one.plan().is_some()) {
-        sorted.retain(|one| one.plan().is_some());
+    if sorted.iter().any(|entry| entry.plan().is_some()) {
+        sorted.retain(|entry| entry.plan().is_some());
     }
     let without = all.len() - sorted.len();
     let numbered: Vec<(usize, &PlanOf)> = (1..).zip(sorted.iter().copied()).collect();
@@ -47,11 +48,11 @@ pub fn plans(all: &[PlanOf], shown: usize, show: Show) -> Document {
     if all.len() > 1 {
         sections.push(statements(&numbered, without));
     }
-    let planned = numbered.iter().filter_map(|(at, one)| Some((*at, *one, one.plan()?)));
-    sections.extend(planned.take(shown).map(|(at, one, plan)| {
-        let mut section = Section::new(format!("Plan {at}: {}", one.file));
-        section.line(said(&one.statement));
-        show(&mut section, plan, &one.rules.terms);
+    let planned = numbered.iter().filter_map(|(at, entry)| Some((*at, *entry, entry.plan()?)));
+    sections.extend(planned.take(shown).map(|(at, entry, plan)| {
+        let mut section = Section::new(format!("Plan {at}: {}", entry.file));
+        section.line(said(&entry.statement));
+        show(&mut section, plan, &entry.rules.terms);
         section
     }));
     sections.extend(missing(&numbered).unless_empty());
@@ -62,17 +63,17 @@ pub fn plans(all: &[PlanOf], shown: usize, show: Show) -> Document {
 fn statements(all: &[(usize, &PlanOf)], without: usize) -> Section {
     let mut section = Section::new("Statements");
     let mut columns = Columns::for_rows(all);
-    columns.right("no.", |one| Cell::count(one.0 as u64));
-    columns.name("statement", |one| said(&one.1.statement));
-    columns.right("cost", |one| one.1.plan()?.cost.map(grouped));
-    columns.right("ms", |one| one.1.plan()?.elapsed_ms.map(grouped)).optional = 1;
+    columns.right("no.", |column| Cell::count(column.0 as u64));
+    columns.name("statement", |column| said(&column.1.statement));
+    columns.right("cost", |column| column.1.plan()?.cost.map(grouped));
+    columns.right("ms", |column| column.1.plan()?.elapsed_ms.map(grouped)).optional = 1;
     columns
-        .right("operators", |one| Some(Cell::count(one.1.plan()?.operators().len() as u64)))
+        .right("operators", |column| Some(Cell::count(column.1.plan()?.operators().len() as u64)))
         .optional = 2;
-    columns.right("remarks", |one| {
-        Some(Cell::count(remarks(one.1.plan()?, &one.1.rules.terms).len() as u64))
+    columns.right("remarks", |column| {
+        Some(Cell::count(remarks(column.1.plan()?, &column.1.rules.terms).len() as u64))
     });
-    columns.name("file", |one| one.1.file.as_str()).optional = 3;
+    columns.name("file", |column| column.1.file.as_str()).optional = 3;
     section.table(columns);
     section.note(
         "cost: the optimizer's estimate, in the engine's own unit. ms: measured in the recorded \
@@ -108,7 +109,7 @@ impl Missing<'_> {
 fn missing(all: &[(usize, &PlanOf)]) -> Section {
     let mut section = Section::new("Missing indexes");
     let mut rows: Vec<Missing> = Vec::new();
-    let plans = all.iter().filter_map(|(at, one)| Some((*at, one.plan()?)));
+    let plans = all.iter().filter_map(|(at, entry)| Some((*at, entry.plan()?)));
     for (at, index) in
         plans.flat_map(|(at, plan)| plan.missing_indexes.iter().map(move |index| (at, index)))
     {
@@ -147,13 +148,13 @@ fn missing(all: &[(usize, &PlanOf)]) -> Section {
 
 fn indexes(sorted: &[&PlanOf]) -> Section {
     let mut section = Section::new("Indexes and tables by use");
-    let uses = index_uses(sorted.iter().map(|one| &one.statement));
+    let uses = index_uses(sorted.iter().map(|entry| &entry.statement));
     if uses.is_empty() {
         return section;
     }
     let count = |access: Access| {
-        move |one: &&IndexUse| {
-            let operators: usize = one
+        move |index_use: &&IndexUse| {
+            let operators: usize = index_use
                 .uses
                 .iter()
                 .filter(|uses| uses.access == access)
@@ -163,13 +164,13 @@ fn indexes(sorted: &[&PlanOf]) -> Section {
         }
     };
     let mut columns = Columns::for_rows(&uses);
-    columns.name("table (index)", |one| one.object.label());
+    columns.name("table (index)", |column| column.object.label());
     columns.right("seeks", count(Access::Seek));
     columns.right("scans", count(Access::Scan));
     columns.right("lookups", count(Access::Lookup));
     columns.right("changes", count(Access::Change));
-    columns.name("statements", |one| {
-        let mut numbers: Vec<usize> = one.uses.iter().map(|uses| uses.statement + 1).collect();
+    columns.name("statements", |column| {
+        let mut numbers: Vec<usize> = column.uses.iter().map(|uses| uses.statement + 1).collect();
         numbers.dedup();
         joined(numbers, ", ")
     });

@@ -38,26 +38,29 @@ impl AtRate {
         latency_s: Option<f64>,
     ) -> Option<Self> {
         let sum =
-            |of: fn(&Observations) -> u64| trials.iter().map(|seen| of(seen) as f64).sum::<f64>();
-        let transactions = sum(|seen| seen.work.transactions);
+            |of: fn(&Observations) -> u64| trials.iter().map(|trial| of(trial) as f64).sum::<f64>();
+        let transactions = sum(|observations| observations.work.transactions);
         // The load starts transactions, or where there are none the work itself (I/Os).
-        let each =
-            if transactions > 0.0 { transactions / sum(|seen| seen.work.amount) } else { 1.0 };
+        let each = if transactions > 0.0 {
+            transactions / sum(|observations| observations.work.amount)
+        } else {
+            1.0
+        };
         let rates = model.best()?.curve.throughputs(n as usize)?;
         let cycle_s = near.n / (near.measured.mean * each);
         Some(Self {
             rate,
             each,
-            rates: rates.iter().map(|own| own * each).collect(),
+            rates: rates.iter().map(|rate| rate * each).collect(),
             dispersion: model.network().map_or(1.0, |network| network.dispersion(n as usize)),
-            share: latency_s.map_or(1.0, |own| (own / cycle_s).min(1.0)),
+            share: latency_s.map_or(1.0, |latency_s| (latency_s / cycle_s).min(1.0)),
         })
     }
 
     /// Mean seconds from the intended start of a transaction to its end, if everything is `times`
     /// as fast; `None` if the rate exceeds the capacity.
     pub fn latency_s(&self, times: f64) -> Option<f64> {
-        let rates: Vec<f64> = self.rates.iter().map(|own| own * times).collect();
+        let rates: Vec<f64> = self.rates.iter().map(|rate| rate * times).collect();
         let found = network::arriving(&rates, self.rate, self.dispersion)?;
         Some(found.line_s + self.share * found.inside_s)
     }

@@ -41,7 +41,7 @@ impl MixLevel {
         let figures = ran
             .scripts
             .iter()
-            .map(|own| Some((own.tps.as_ref()?.mean, own.latency.as_ref()?.mean / 1e3)));
+            .map(|script| Some((script.tps.as_ref()?.mean, script.latency.as_ref()?.mean / 1e3)));
         let figures: Vec<(f64, f64)> = figures.collect::<Option<_>>()?;
         let throughput: f64 = figures.iter().map(|(tps, _)| tps).sum();
         let in_progress: f64 = figures.iter().map(|(tps, latency_s)| tps * latency_s).sum();
@@ -114,7 +114,7 @@ impl DedicatedConnections {
         let n = self.connections();
         let mut scripts = self.mix.apart(&self.connections).ok_or(WhatIfError::Fit)?;
         let network = n / self.mix.cycles_s(n).ok_or(WhatIfError::Fit)?.1;
-        let all: f64 = scripts.iter().map(|own| own.throughput).sum();
+        let all: f64 = scripts.iter().map(|script| script.throughput).sum();
         let effect = (all / network).ln();
         let half = (drawn.interval.high / drawn.throughput).ln().hypot(2.0 * effect_error * effect);
         // The network is off by as much as with connections that draw.
@@ -128,7 +128,7 @@ impl DedicatedConnections {
             Interval { low: drawn.throughput * (-half).exp(), high: drawn.throughput * half.exp() };
         (drawn.latency_s, drawn.latency_interval, drawn.limit) = (None, None, None);
         drawn.changes.push(Applied { change: self.change, law: APART.to_owned() });
-        let error_median = drawn.by_script.and_then(|own| own.error_median);
+        let error_median = drawn.by_script.and_then(|script| script.error_median);
         drawn.by_script = Some(ByScript { scripts, error_median });
         Ok(drawn)
     }
@@ -142,14 +142,16 @@ impl Mix {
     /// The scripts that the configurations of a model ran; `None` of fewer than two.
     fn of_model(summary: &Summary<'_>, model: &ModelSummary) -> Option<Self> {
         let ran = summary.scripts();
-        let first = ran.iter().find(|own| own.index == model.configuration)?;
-        let names: Vec<String> = first.scripts.iter().map(|own| own.script.clone()).collect();
+        let first = ran.iter().find(|configuration| configuration.index == model.configuration)?;
+        let names: Vec<String> = first.scripts.iter().map(|script| script.script.clone()).collect();
         let levels = model
             .levels
             .iter()
             .map(|level| {
-                let own = ran.iter().find(|own| own.index == level.configuration)?;
-                MixLevel::measured(level.n, own).filter(|own| own.scripts.len() == names.len())
+                let configuration =
+                    ran.iter().find(|configuration| configuration.index == level.configuration)?;
+                MixLevel::measured(level.n, configuration)
+                    .filter(|measurement| measurement.scripts.len() == names.len())
             })
             .collect::<Option<Vec<_>>>()?;
         (names.len() > 1).then(|| Self::fit(names, levels, model.network()?))?
@@ -202,9 +204,10 @@ impl Mix {
         let all: Vec<f64> = self
             .times
             .iter()
-            .map(|times| times.iter().zip(residences).map(|(own, all)| own * all).sum())
+            .map(|times| times.iter().zip(residences).map(|(time, all)| time * all).sum())
             .collect();
-        let mean = all.iter().enumerate().map(|(script, own)| self.share(script) * own).sum();
+        let mean =
+            all.iter().enumerate().map(|(script, latency)| self.share(script) * latency).sum();
         Some((all, mean))
     }
 
@@ -228,7 +231,8 @@ impl Mix {
     /// value analysis.
     fn apart(&self, connections: &[f64]) -> Option<Vec<ScriptPrediction>> {
         let stations = self.network.stations();
-        let services: Vec<Service> = stations.iter().map(|own| own.service.clone()).collect();
+        let services: Vec<Service> =
+            stations.iter().map(|station| station.service.clone()).collect();
         let used: Vec<usize> = (0..connections.len()).filter(|at| connections[*at] > 0.0).collect();
         let found = several_classes(
             &services,
@@ -239,7 +243,7 @@ impl Mix {
                     demands_s: stations
                         .iter()
                         .zip(self.times[*at])
-                        .map(|(own, times)| own.demand_s * times)
+                        .map(|(station, times)| station.demand_s * times)
                         .collect(),
                 })
                 .collect::<Vec<_>>(),
@@ -261,21 +265,21 @@ impl Mix {
     /// others.
     fn error_median(self, model: &ModelSummary) -> Option<f64> {
         let is_seen = |n: f64| {
-            model.levels.iter().any(|own| own.n.total_cmp(&n).is_eq() && own.tested.is_none())
+            model.levels.iter().any(|level| level.n.total_cmp(&n).is_eq() && level.tested.is_none())
         };
         let points: Vec<Level> =
-            model.points.iter().filter(|own| is_seen(own.n)).cloned().collect();
-        let (seen, unseen): (Vec<_>, Vec<_>) =
+            model.points.iter().filter(|point| is_seen(point.n)).cloned().collect();
+        let (known, unseen): (Vec<_>, Vec<_>) =
             self.levels.into_iter().partition(|level| is_seen(level.n));
-        let fitted = Self::fit(self.names, seen, model.network_of(&points)?)?;
+        let fitted = Self::fit(self.names, known, model.network_of(&points)?)?;
         let tested = model.levels.iter().filter_map(|level| level.tested.as_ref());
         let mut errors = Vec::new();
-        for (own, level) in tested.zip(unseen) {
-            let said = fitted.drawn(level.n, own.prediction.predicted)?;
+        for (test, level) in tested.zip(unseen) {
+            let predictions = fitted.drawn(level.n, test.prediction.predicted)?;
             errors.extend(
-                said.iter()
-                    .zip(&level.scripts)
-                    .map(|(own, seen)| (own.latency_s / seen.latency_s - 1.0).abs()),
+                predictions.iter().zip(&level.scripts).map(|(predicted, script)| {
+                    (predicted.latency_s / script.latency_s - 1.0).abs()
+                }),
             );
         }
         median(&errors)

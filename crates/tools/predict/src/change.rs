@@ -53,7 +53,7 @@ impl Change {
     /// When the change does not take the value.
     pub fn read(change: &str, name: &str, value: &str) -> Result<Option<Self>, WhatIfError> {
         let amount = Amount::read(value);
-        let wrong = |wanted| WhatIfError::Value { change: change.into(), wanted };
+        let wrong = |expected| WhatIfError::Value { change: change.into(), wanted: expected };
         if name == "cpus" {
             let cpus = amount.ok_or_else(|| {
                 wrong(
@@ -170,20 +170,22 @@ impl Question<'_> {
                 Ok(Changed::all(
                     variants,
                     "queueing network: the device takes all time of an I/O except CPU time",
-                    |own| {
-                        own.serial_s *= times;
-                        own.delay_s *= times;
+                    |variant| {
+                        variant.serial_s *= times;
+                        variant.delay_s *= times;
                     },
                 ))
             }
             Change::Device(name, times)
                 if self.is_modelled(name)
-                    && variants.iter().all(|own| matches!(own.service, Service::Rates(_))) =>
+                    && variants
+                        .iter()
+                        .all(|variant| matches!(variant.service, Service::Rates(_))) =>
             {
                 Ok(Changed::all(
                     variants,
                     "queueing network: all time at the device is scaled, at each queue depth",
-                    |own| own.serial_s *= times,
+                    |variant| variant.serial_s *= times,
                 ))
             }
             Change::Device(name, times) => {
@@ -200,7 +202,8 @@ impl Question<'_> {
         variants: &[Bottlenecks],
     ) -> Result<Changed, WhatIfError> {
         let model = self.model;
-        let now = model.processors.filter(|_| model.points.iter().all(|own| own.cpu_s.is_some()));
+        let now =
+            model.processors.filter(|_| model.points.iter().all(|point| point.cpu_s.is_some()));
         let now = now.ok_or_else(|| WhatIfError::NoEvidence {
             change: text.into(),
             missing: Missing::ProcessorTime,
@@ -210,12 +213,12 @@ impl Question<'_> {
             Amount::Times(times) => times * f64::from(now),
         };
         if cpus < 1.0 || cpus.fract() != 0.0 || cpus > 65_536.0 {
-            let wanted = "expected a whole number of CPUs, at least 1";
-            return Err(WhatIfError::Value { change: text.into(), wanted });
+            let expected = "expected a whole number of CPUs, at least 1";
+            return Err(WhatIfError::Value { change: text.into(), wanted: expected });
         }
         let mut law =
             format!("queueing network: {cpus} CPUs in place of {now}, each as fast as now");
-        let recorded = self.model.network().map_or(0.0, |own| own.cpu_s);
+        let recorded = self.model.network().map_or(0.0, |network| network.cpu_s);
         let raised = variants[0].cpu_s / recorded - 1.0;
         if raised.is_finite() && raised > RAISED_MIN {
             let raised = wording::percent(raised);
@@ -224,16 +227,17 @@ impl Question<'_> {
                  because sessions spend that much time on and waiting for CPUs"
             );
         }
-        Ok(Changed::all(variants, law, |own| own.processors = cpus as u32))
+        Ok(Changed::all(variants, law, |variant| variant.processors = cpus as u32))
     }
 
     /// Share of the sessions' time on a CPU or in its queue; `None` where it was not recorded.
     fn cpu_share(&self) -> Option<f64> {
-        let sum = |of: &dyn Fn(&Observations) -> f64| self.trials.iter().map(|own| of(own)).sum();
-        let session_s: f64 = sum(&|own| own.time.session_s);
-        let cpu_s: f64 = sum(&|own| own.time.cpu_s);
-        let queue_s: f64 = sum(&|own| {
-            let queues = own.waits.iter().map(|wait| match wait.class {
+        let sum =
+            |of: &dyn Fn(&Observations) -> f64| self.trials.iter().map(|trial| of(trial)).sum();
+        let session_s: f64 = sum(&|observations| observations.time.session_s);
+        let cpu_s: f64 = sum(&|observations| observations.time.cpu_s);
+        let queue_s: f64 = sum(&|observations| {
+            let queues = observations.waits.iter().map(|wait| match wait.class {
                 WaitClass::CpuQueue => wait.wait_s(),
                 _ => wait.signal_s,
             });
@@ -245,21 +249,21 @@ impl Question<'_> {
 
     /// Class of a wait and its seconds for a unit of work.
     fn wait(&self, name: &str) -> Result<(WaitClass, f64), Missing> {
-        let all = || self.trials.iter().flat_map(|seen| &seen.waits);
-        let own = || all().filter(|wait| wait.wait_type.eq_ignore_ascii_case(name));
-        let Some(first) = own().next() else {
+        let all = || self.trials.iter().flat_map(|trial| &trial.waits);
+        let waits = || all().filter(|wait| wait.wait_type.eq_ignore_ascii_case(name));
+        let Some(first) = waits().next() else {
             let recorded = response::distinct(all().map(|wait| wait.wait_type.clone()));
             return Err(Missing::Wait { recorded });
         };
         match first.class {
             WaitClass::Client | WaitClass::Idle => Err(Missing::ClientTime),
             WaitClass::CpuQueue => Err(Missing::RunQueue),
-            class => Ok((class, own().map(Wait::wait_s).sum::<f64>() / self.work())),
+            class => Ok((class, waits().map(Wait::wait_s).sum::<f64>() / self.work())),
         }
     }
 
     fn devices(&self) -> impl Iterator<Item = &DeviceUse> {
-        self.trials.iter().flat_map(|seen| &seen.devices)
+        self.trials.iter().flat_map(|trial| &trial.devices)
     }
 
     /// Returns true when a disk was probed that is this device or volume, and no other one.
@@ -271,14 +275,14 @@ impl Question<'_> {
     /// Returns true when the model is fitted to the device of this name.
     fn is_modelled(&self, name: &str) -> bool {
         let known = self.model.device.as_ref().map(|known| known.device.as_str());
-        self.devices().any(|own| is_named(own, name) && known == Some(own.device.as_str()))
+        self.devices().any(|device| is_named(device, name) && known == Some(device.device.as_str()))
     }
 
     /// Seconds that I/Os of a unit of work are in flight on a device, or on those of a volume, and
     /// no more than sessions waited for I/O: writes in the background delay no session.
     fn device_s(&self, name: &str) -> Result<f64, Missing> {
-        let own = || self.devices().filter(|device| is_named(device, name));
-        if own().next().is_none() {
+        let devices = || self.devices().filter(|device| is_named(device, name));
+        if devices().next().is_none() {
             let mut recorded =
                 response::distinct(self.devices().map(|device| device.device.clone()));
             let volumes = self.devices().flat_map(|device| device.volume.iter());
@@ -289,8 +293,9 @@ impl Question<'_> {
                 Missing::Device { recorded }
             });
         }
-        let in_flight: f64 = own().map(|own| own.read_s + own.write_s + own.flush_s).sum();
-        let waits = self.trials.iter().flat_map(|seen| &seen.waits);
+        let in_flight: f64 =
+            devices().map(|device| device.read_s + device.write_s + device.flush_s).sum();
+        let waits = self.trials.iter().flat_map(|trial| &trial.waits);
         let waited: f64 = waits.filter(|wait| is_io(wait.class)).map(|wait| wait.resource_s).sum();
         Ok(in_flight.min(waited) / self.work())
     }
@@ -300,7 +305,7 @@ impl Question<'_> {
         let choice = response::named("throughput", self.trials);
         self.trials
             .iter()
-            .filter_map(|seen| Some(choice.as_ref()?.value(seen)? * seen.elapsed_s))
+            .filter_map(|trial| Some(choice.as_ref()?.value(trial)? * trial.elapsed_s))
             .sum()
     }
 }
@@ -328,9 +333,9 @@ impl Changed {
 fn unlocked(variants: &[Bottlenecks], times: f64) -> Changed {
     let law = "queueing network: this share of the serial section runs in parallel and takes as \
                long";
-    Changed::all(variants, law, |own| {
-        own.delay_s += own.serial_s * (1.0 - times.min(1.0));
-        own.serial_s *= times;
+    Changed::all(variants, law, |variant| {
+        variant.delay_s += variant.serial_s * (1.0 - times.min(1.0));
+        variant.serial_s *= times;
     })
 }
 
@@ -361,10 +366,13 @@ fn shortened(variants: &[Bottlenecks], by_s: f64) -> Changed {
 /// Logarithm of the throughput with the changes relative to that without, in the middle of the
 /// variants, and half their spread.
 fn ratios(network: &Bottlenecks, variants: &[Bottlenecks], n: f64) -> Option<(f64, f64)> {
-    let throughput = |own: &Bottlenecks| own.throughputs(n as usize)?.last().copied();
+    let throughput =
+        |bottlenecks: &Bottlenecks| bottlenecks.throughputs(n as usize)?.last().copied();
     let before = throughput(network)?;
-    let logs: Vec<f64> =
-        variants.iter().map(|own| Some((throughput(own)? / before).ln())).collect::<Option<_>>()?;
+    let logs: Vec<f64> = variants
+        .iter()
+        .map(|variant| Some((throughput(variant)? / before).ln()))
+        .collect::<Option<_>>()?;
     let low = logs.iter().copied().fold(f64::MAX, f64::min);
     let high = logs.iter().copied().fold(f64::MIN, f64::max);
     Some((f64::midpoint(low, high), (high - low) / 2.0))

@@ -7,66 +7,67 @@ use report::number;
 use report::table::Cell;
 
 /// The prediction, then its evidence.
-pub fn prediction(experiment: &str, own: &WhatIf) -> Document {
-    let name = own.factor.rsplit('.').next().unwrap_or(&own.factor);
+pub fn prediction(experiment: &str, what_if: &WhatIf) -> Document {
+    let name = what_if.factor.rsplit('.').next().unwrap_or(&what_if.factor);
     let mut section = Section::new("Prediction");
     let ends = |interval: Interval| Some((interval.low, interval.high));
-    let with = if own.group.is_empty() { String::new() } else { format!(", {}", own.group) };
-    let at_most = if own.rate.is_some() { " at most" } else { "" };
+    let with =
+        if what_if.group.is_empty() { String::new() } else { format!(", {}", what_if.group) };
+    let at_most = if what_if.rate.is_some() { " at most" } else { "" };
     section.line(format!(
         "{name}={}{with}: {}{at_most} (estimate, 95 % interval)",
-        number::whole(own.n),
-        number::difference(own.throughput, ends(own.interval), &own.unit)
+        number::whole(what_if.n),
+        number::difference(what_if.throughput, ends(what_if.interval), &what_if.unit)
     ));
-    if let Some(latency) = own.latency_s {
-        let interval = own.latency_interval.and_then(ends);
-        let law = own.rate.map_or_else(
+    if let Some(latency) = what_if.latency_s {
+        let interval = what_if.latency_interval.and_then(ends);
+        let law = what_if.rate.map_or_else(
             || "by Little's Law".to_owned(),
             |rate| format!("from the intended start, at {} a second", number::whole(rate)),
         );
         section
             .line(format!("mean latency: {} ({law})", number::difference(latency, interval, "s")));
     }
-    let (n, measured) = &own.nearest;
+    let (n, measured) = &what_if.nearest;
     section.line(format!(
         "nearest measured: {name}={}, {}",
         number::whole(*n),
         number::estimate(measured)
     ));
-    if let Some((limit, busy)) = &own.limit {
+    if let Some((limit, busy)) = &what_if.limit {
         let verb = if *busy > 0.9 { "the limit" } else { "the busiest resource" };
         section.line(format!("{verb}: {limit}, busy {} of the time", number::short_percent(*busy)));
     }
-    let (covered, all) = own.covered;
+    let (covered, all) = what_if.covered;
     section.line(format!(
         "prediction error on {} held out of the fit: {} (median); 95 % intervals covered \
          {covered} of {all}, their ends a factor of {} apart (median)",
         number::plural(all, "level"),
-        number::short_percent(own.error_median),
-        number::ratio(own.factor_median)
+        number::short_percent(what_if.error_median),
+        number::ratio(what_if.factor_median)
     ));
-    for warning in &own.warnings {
+    for warning in &what_if.warnings {
         section.warn(format!("warning: {warning}"));
     }
-    for change in &own.changes {
+    for change in &what_if.changes {
         section.note(format!("{}: {}", change.change, change.law));
     }
-    if let Some(own) = &own.by_script {
-        by_script(&mut section, own);
+    if let Some(script) = &what_if.by_script {
+        by_script(&mut section, script);
     }
     Document { title: experiment.into(), sections: vec![section] }
 }
 
 /// Estimates of each script, and how far they are off.
-fn by_script(section: &mut Section, own: &ByScript) {
-    let mut scripts = Columns::for_rows(&own.scripts);
+fn by_script(section: &mut Section, script: &ByScript) {
+    let mut scripts = Columns::for_rows(&script.scripts);
     scripts.name("script", |script| script.script.as_str());
     scripts.left("throughput", |script| {
         Cell::from(script.throughput).shown(number::quantity(script.throughput, "transactions/s"))
     });
     scripts.left("mean latency", |script| Cell::seconds(script.latency_s));
     section.table(scripts);
-    let error = own.error_median.map_or_else(String::new, |error| {
+    let error = script.error_median.map_or_else(String::new, |error| {
         format!(
             " On held-out levels the median latency error was {}.",
             number::short_percent(error)

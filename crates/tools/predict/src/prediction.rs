@@ -11,7 +11,7 @@ pub struct WhatIf {
     pub group: String,
     /// The factor that the model goes along, and its level.
     pub factor: String,
-    /// Its level.
+    /// The level.
     pub n: f64,
     /// Work a second.
     pub throughput: f64,
@@ -25,7 +25,7 @@ pub struct WhatIf {
     /// Mean seconds of a transaction, by Little's Law from the measured ones; `None` where none
     /// were measured. In an open loop from its intended start.
     pub latency_s: Option<f64>,
-    /// Its interval; `None` too where the rate is more than the lower end of the throughput.
+    /// The interval; `None` too where the rate is more than the lower end of the throughput.
     pub latency_interval: Option<Interval>,
     /// The prediction by script, where several ran and nothing else was changed.
     pub by_script: Option<ByScript>,
@@ -70,7 +70,7 @@ pub struct ByScript {
 /// The prediction of a script.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ScriptPrediction {
-    /// Its name.
+    /// The name.
     pub script: String,
     /// Transactions a second.
     pub throughput: f64,
@@ -103,7 +103,7 @@ pub enum WhatIfError {
     Unpredictable {
         /// The factor.
         name: String,
-        /// Its level.
+        /// The level.
         n: f64,
         /// A level that would help.
         add: f64,
@@ -186,7 +186,7 @@ pub enum Missing {
     Level {
         /// The factor.
         name: String,
-        /// Its levels.
+        /// The levels.
         measured: Vec<String>,
     },
     /// The processor time of the target.
@@ -234,7 +234,7 @@ pub struct MostDone {
     pub in_progress: usize,
     /// Transactions a second.
     pub rate: f64,
-    /// Its 95 % interval.
+    /// The 95 % interval.
     pub interval: Interval,
 }
 

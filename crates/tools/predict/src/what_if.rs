@@ -34,12 +34,12 @@ impl Run<'_> {
         if usable.is_empty() {
             return Err(self.none_usable());
         }
-        let (mut asked, mut rate, mut apart, mut others) = (None, None, Vec::new(), Vec::new());
+        let (mut requested, mut rate, mut apart, mut others) = (None, None, Vec::new(), Vec::new());
         for change in changes {
             let (name, value) =
                 change.split_once('=').ok_or_else(|| WhatIfError::Form(change.clone()))?;
             let (name, value) = (name.trim(), value.trim());
-            let wrong = |wanted| WhatIfError::Value { change: change.clone(), wanted };
+            let wrong = |expected| WhatIfError::Value { change: change.clone(), wanted: expected };
             let number = value.parse().ok().filter(|n: &f64| n.is_finite() && *n > 0.0);
             let whole = number.filter(|n| n.fract() == 0.0);
             let whole = whole.ok_or_else(|| wrong("give a whole number above 0"));
@@ -49,9 +49,9 @@ impl Run<'_> {
                 rate = Some(number.ok_or_else(|| wrong("give transactions per second, above 0"))?);
             } else if let Some(script) = name.strip_prefix("connections.") {
                 apart.push((script, whole?));
-            } else if usable.iter().any(|own| is_factor(&own.factor.name, name)) {
-                usable.retain(|own| is_factor(&own.factor.name, name));
-                asked = Some(whole?);
+            } else if usable.iter().any(|candidate| is_factor(&candidate.factor.name, name)) {
+                usable.retain(|candidate| is_factor(&candidate.factor.name, name));
+                requested = Some(whole?);
             } else {
                 self.keep_level(&mut usable, change, name, value)?;
             }
@@ -62,9 +62,14 @@ impl Run<'_> {
             return Err(WhatIfError::Refused { why: why.clone() });
         }
         if apart.is_empty() {
-            return self.predicted(&model, asked.unwrap_or_else(|| fastest(&model)), rate, &others);
+            return self.predicted(
+                &model,
+                requested.unwrap_or_else(|| fastest(&model)),
+                rate,
+                &others,
+            );
         }
-        if asked.is_some() || rate.is_some() || !others.is_empty() {
+        if requested.is_some() || rate.is_some() || !others.is_empty() {
             return Err(WhatIfError::DedicatedConnections);
         }
         let apart = DedicatedConnections::assign(self.0, &model, &apart)?;
@@ -94,14 +99,14 @@ impl Run<'_> {
         let no_evidence = |missing| WhatIfError::NoEvidence { change: change.into(), missing };
         let factors = &self.0.recording.factors;
         let Some(factor) = factors.iter().find(|factor| is_factor(&factor.name, name)) else {
-            let varied = factors.iter().map(|own| wording::short_name(&own.name).to_owned());
+            let varied = factors.iter().map(|factor| wording::short_name(&factor.name).to_owned());
             return Err(no_evidence(Missing::Factor {
                 name: name.into(),
                 varied: varied.collect(),
             }));
         };
-        let is_own = |own: &ModelGroup<'_>| {
-            let configuration = &self.0.recording.configurations[own.configuration()];
+        let is_own = |model_group: &ModelGroup<'_>| {
+            let configuration = &self.0.recording.configurations[model_group.configuration()];
             configuration.level(&factor.name) == Some(value)
         };
         if usable.iter().any(is_own) {
@@ -114,8 +119,9 @@ impl Run<'_> {
     /// The model that the baseline belongs to, else the first.
     fn chosen<'m>(&self, mut usable: Vec<ModelGroup<'m>>) -> ModelGroup<'m> {
         let baseline = self.0.recording.run.baseline;
-        let of_baseline =
-            usable.iter().position(|own| own.levels.iter().any(|(at, _)| Some(*at) == baseline));
+        let of_baseline = usable
+            .iter()
+            .position(|candidate| candidate.levels.iter().any(|(at, _)| Some(*at) == baseline));
         usable.swap_remove(of_baseline.unwrap_or(0))
     }
 
@@ -193,7 +199,7 @@ impl Run<'_> {
             covered: covered(model),
             factor_median: model.candidates[0].factor_median,
             changes: applied,
-            limit: network.as_ref().and_then(|own| limit(own, n, work, model)),
+            limit: network.as_ref().and_then(|network| limit(network, n, work, model)),
             warnings,
         })
     }
@@ -203,7 +209,7 @@ impl Run<'_> {
         let levels = self.0.recording.configurations[model.configuration].levels.iter();
         let others = levels.filter(|level| level.factor != model.factor);
         others
-            .map(|own| format!("{}={}", wording::short_name(&own.factor), own.level))
+            .map(|level| format!("{}={}", wording::short_name(&level.factor), level.level))
             .collect::<Vec<_>>()
             .join(" ")
     }
@@ -211,7 +217,7 @@ impl Run<'_> {
 
 /// The measured level that is nearest by its ratio.
 fn nearest(model: &ModelSummary, n: f64) -> Option<&ModelLevel> {
-    let distance = |own: &&ModelLevel| (own.n / n).ln().abs();
+    let distance = |model_level: &&ModelLevel| (model_level.n / n).ln().abs();
     model.levels.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))
 }
 
@@ -227,7 +233,7 @@ fn unpredictable(
     let factor = interval.high / interval.low;
     let (lowest, highest) = (model.levels[0].n, model.levels[model.levels.len() - 1].n);
     if prediction.is_useful() {
-        let change = others.iter().map(|own| own.0.as_str()).collect::<Vec<_>>().join(" ");
+        let change = others.iter().map(|entry| entry.0.as_str()).collect::<Vec<_>>().join(" ");
         return WhatIfError::UnpredictableChange { change, factor };
     }
     let add = if n > highest {
@@ -244,7 +250,7 @@ fn unpredictable(
 /// Held-out levels within their intervals, and all of them.
 fn covered(model: &ModelSummary) -> (usize, usize) {
     let tested = &model.candidates[0].tested;
-    (tested.iter().filter(|own| own.covered).count(), tested.len())
+    (tested.iter().filter(|level| level.covered).count(), tested.len())
 }
 
 fn is_factor(path: &str, name: &str) -> bool {
@@ -269,7 +275,7 @@ fn limit(
     let [processors, serial] = network.busy(work);
     let name = match (&network.service, &model.device) {
         _ if serial <= processors => "the CPUs".to_owned(),
-        (Service::Rates(_), Some(own)) => format!("device {}", own.device),
+        (Service::Rates(_), Some(device)) => format!("device {}", device.device),
         _ => "the serial section".to_owned(),
     };
     Some((name, processors.max(serial).min(1.0)))
@@ -299,7 +305,7 @@ fn warnings(
     }
     let disturbed = trials
         .iter()
-        .filter(|seen| seen.warnings.iter().any(|own| own.kind == WarningKind::OtherLoad))
+        .filter(|trial| trial.warnings.iter().any(|warning| warning.kind == WarningKind::OtherLoad))
         .count();
     if disturbed > 0 {
         warnings.push(format!(
@@ -313,8 +319,8 @@ fn warnings(
 
 /// Mean time of a transaction.
 fn latency_s(trials: &[&Observations]) -> Option<f64> {
-    let means = trials.iter().map(|seen| {
-        let latency = seen.latencies.iter().find(|own| own.name != "service")?;
+    let means = trials.iter().map(|trial| {
+        let latency = trial.latencies.iter().find(|latency| latency.name != "service")?;
         Some(latency.histogram.min_mean_max_ns().1 / 1e9)
     });
     Some(means.sum::<Option<f64>>()? / trials.len() as f64).filter(|mean| *mean > 0.0)

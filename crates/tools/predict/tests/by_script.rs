@@ -40,29 +40,33 @@ fn script_latencies(n: f64) -> [f64; 2] {
         serial = next(&serial, mean[1], 1);
     }
     assert!(((at_processors + at_serial + mean[2]) * base / n - 1.0).abs() < 1e-6);
-    SCRIPTS.map(|own| own[0] * at_processors / mean[0] + own[1] * at_serial / mean[1])
+    SCRIPTS.map(|script| script[0] * at_processors / mean[0] + script[1] * at_serial / mean[1])
 }
 
 fn scripts() -> Recording {
     let mut recording = recording(|n| truth(2, mean_of_scripts(), n));
     let mut random = Random::new(11);
     for trial in &mut recording.trials {
-        let seen = trial.observations.as_mut().unwrap();
-        seen.machine.own_s = seen.work.transactions as f64 * mean_of_scripts()[0];
-        let latencies = script_latencies(f64::from(seen.connections));
+        let observations = trial.observations.as_mut().unwrap();
+        observations.machine.own_s = observations.work.transactions as f64 * mean_of_scripts()[0];
+        let latencies = script_latencies(f64::from(observations.connections));
         for ((name, share), latency) in
             ["short.sql", "long.sql"].into_iter().zip(SHARES).zip(latencies)
         {
             let mut histogram = Histogram::default();
             let ns = latency * 1e9 * (1.0 + 0.01 * random.normal());
-            histogram.add(ns as u64, (seen.work.transactions as f64 * share) as u64);
-            seen.latencies.push(Latency { name: format!("transaction: {name}"), histogram });
-            seen.statements
+            histogram.add(ns as u64, (observations.work.transactions as f64 * share) as u64);
+            observations
+                .latencies
+                .push(Latency { name: format!("transaction: {name}"), histogram });
+            observations
+                .statements
                 .push(ScriptStatement { script: name.into(), ..ScriptStatement::default() });
         }
-        let all: Vec<&Histogram> = seen.latencies.iter().map(|own| &own.histogram).collect();
+        let all: Vec<&Histogram> =
+            observations.latencies.iter().map(|latency| &latency.histogram).collect();
         let histogram = Histogram::sum(&all);
-        seen.latencies.insert(0, Latency { name: "transaction".into(), histogram });
+        observations.latencies.insert(0, Latency { name: "transaction".into(), histogram });
     }
     recording
 }
@@ -73,13 +77,14 @@ fn what_each_script_of_a_mix_gets() {
     let summary = summarize(&recording);
     let found = what_if(&summary, &sets(&["connections=24"])).unwrap();
     let by_script = found.by_script.unwrap();
-    for ((own, share), latency) in by_script.scripts.iter().zip(SHARES).zip(script_latencies(24.0))
+    for ((script, share), latency) in
+        by_script.scripts.iter().zip(SHARES).zip(script_latencies(24.0))
     {
         assert!(
-            (own.throughput / (share * truth(2, mean_of_scripts(), 24.0)) - 1.0).abs() < 0.05,
-            "{own:?}"
+            (script.throughput / (share * truth(2, mean_of_scripts(), 24.0)) - 1.0).abs() < 0.05,
+            "{script:?}"
         );
-        assert!((own.latency_s / latency - 1.0).abs() < 0.08, "{own:?} {latency}");
+        assert!((script.latency_s / latency - 1.0).abs() < 0.08, "{script:?} {latency}");
     }
     assert!(by_script.error_median.unwrap() < 0.1, "{by_script:?}");
     // Something else is asked, or there is one script: no figures by script.
@@ -102,8 +107,8 @@ fn scripts_with_connections_of_their_own() {
     let services = [Service::Servers(2), Service::Servers(1), Service::Delay];
     let classes: Vec<Class> = [12.0, 4.0].into_iter().zip(SCRIPTS).map(class).collect();
     let truth = several_classes(&services, &classes).unwrap();
-    for (own, truth) in found.by_script.as_ref().unwrap().scripts.iter().zip(&truth) {
-        assert!((own.throughput / truth - 1.0).abs() < 0.1, "{own:?} {truth}");
+    for (script, truth) in found.by_script.as_ref().unwrap().scripts.iter().zip(&truth) {
+        assert!((script.throughput / truth - 1.0).abs() < 0.1, "{script:?} {truth}");
     }
     let all: f64 = truth.iter().sum();
     assert!(
@@ -117,8 +122,8 @@ fn scripts_with_connections_of_their_own() {
     );
     assert!(error(&["connections.long.sql=0.5"]).contains("a whole number above 0"));
     assert!(error(&["connections.long.sql=4", "cpus=4"]).contains("are predicted alone"));
-    let one = network();
+    let network = network();
     let error =
-        what_if(&summarize(&one), &sets(&["connections.long.sql=4"])).unwrap_err().to_string();
+        what_if(&summarize(&network), &sets(&["connections.long.sql=4"])).unwrap_err().to_string();
     assert!(error.contains("the run did not mix several scripts"), "{error}");
 }

@@ -15,14 +15,14 @@ const CLIENT_S: f64 = 0.001;
 fn stolen(share: f64) -> Recording {
     let mut recording = recording(|n| truth(2, [CPU_S, 0.0, CLIENT_S], n));
     for trial in &mut recording.trials {
-        let seen = trial.observations.as_mut().unwrap();
-        let done = seen.work.transactions as f64;
-        let ready_s = seen.time.session_s - done * CLIENT_S;
-        seen.time.cpu_s = done * CPU_S * (1.0 - share);
-        seen.machine.own_s = seen.time.cpu_s;
-        let queue_s = ready_s - seen.time.cpu_s;
-        seen.waits = vec![wait("CPU_QUEUE", WaitClass::CpuQueue, 0.0, queue_s)];
-        seen.devices.clear();
+        let observations = trial.observations.as_mut().unwrap();
+        let done = observations.work.transactions as f64;
+        let ready_s = observations.time.session_s - done * CLIENT_S;
+        observations.time.cpu_s = done * CPU_S * (1.0 - share);
+        observations.machine.own_s = observations.time.cpu_s;
+        let queue_s = ready_s - observations.time.cpu_s;
+        observations.waits = vec![wait("CPU_QUEUE", WaitClass::CpuQueue, 0.0, queue_s)];
+        observations.devices.clear();
     }
     recording
 }
@@ -52,8 +52,8 @@ fn an_interval_that_says_nothing_is_no_answer() {
     for configuration in 0..4 {
         for block in 1..=2 {
             let throughput = 500.0 * (0.5 * random.normal()).exp();
-            let seen = trial(f64::from(1 << configuration), throughput);
-            recording.trials.push(done(configuration, block, seen));
+            let trial = trial(f64::from(1 << configuration), throughput);
+            recording.trials.push(done(configuration, block, trial));
         }
     }
     let summary = summarize(&recording);
@@ -82,16 +82,17 @@ fn latencies_at_a_rate_have_a_physical_interval() {
     for noise in [0.02, 0.2] {
         let mut recording = recording_of("workload.queue_depth", |n| truth(2, disk, n));
         for trial in &mut recording.trials {
-            let seen = trial.observations.as_mut().unwrap();
+            let observations = trial.observations.as_mut().unwrap();
             let times = (noise * random.normal()).exp();
-            seen.work.transactions = 0;
-            seen.work.unit = "I/O".into();
-            seen.work.amount = (seen.work.amount as f64 * times) as u64;
-            seen.responses.clear();
-            let each_ns = 1e10 * f64::from(seen.connections) / seen.work.amount as f64;
+            observations.work.transactions = 0;
+            observations.work.unit = "I/O".into();
+            observations.work.amount = (observations.work.amount as f64 * times) as u64;
+            observations.responses.clear();
+            let each_ns =
+                1e10 * f64::from(observations.connections) / observations.work.amount as f64;
             let mut histogram = observations::Histogram::default();
-            histogram.add(each_ns as u64, seen.work.amount);
-            seen.latencies = vec![Latency { name: "I/O".into(), histogram }];
+            histogram.add(each_ns as u64, observations.work.amount);
+            observations.latencies = vec![Latency { name: "I/O".into(), histogram }];
         }
         let summary = summarize(&recording);
         let found = what_if(&summary, &sets(&["queue_depth=8", "rate=500"])).unwrap();

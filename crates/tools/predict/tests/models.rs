@@ -66,9 +66,9 @@ fn levels_that_the_model_has_not_seen() {
         let candidate = models[0]
             .candidates
             .iter()
-            .find(|own| own.model == models::curve::Model::Universal)
+            .find(|candidate| candidate.model == models::curve::Model::Universal)
             .unwrap();
-        candidate.tested.iter().map(|own| own.prediction.predicted).collect::<Vec<_>>()
+        candidate.tested.iter().map(|level| level.prediction.predicted).collect::<Vec<_>>()
     };
     assert_eq!(find(&models), find(&other));
 }
@@ -79,7 +79,7 @@ fn demands_by_the_operational_laws() {
     let models = summarize(&recording).throughput_models();
     let high = &models[0].demands[1];
     let demands = high.demands.as_ref().unwrap();
-    let find = |name: &str| demands.demands.iter().find(|own| own.name == name).unwrap();
+    let find = |name: &str| demands.demands.iter().find(|demand| demand.name == name).unwrap();
     let cpu = find("CPUs: sessions");
     assert!((cpu.demand_s / DEMANDS[0] - 1.0).abs() < 1e-3, "{cpu:?}");
     // Two processors, 2 ms each: nearly all of the time busy at 64 connections.
@@ -95,15 +95,15 @@ fn a_disk_of_another_latency() {
     let disk = [0.00001, 0.0005, 0.0];
     let mut recording = recording_of("workload.queue_depth", |n| truth(2, disk, n));
     for trial in &mut recording.trials {
-        let seen = trial.observations.as_mut().unwrap();
-        seen.machine.own_s = seen.work.transactions as f64 * disk[0];
+        let observations = trial.observations.as_mut().unwrap();
+        observations.machine.own_s = observations.work.transactions as f64 * disk[0];
     }
     let summary = summarize(&recording);
     for (change, times) in [("device.log.latency=0.5x", 0.5), ("device.vdb.latency=3x", 3.0)] {
-        let asked = what_if(&summary, &sets(&["queue_depth=8", change])).unwrap();
+        let what_if = what_if(&summary, &sets(&["queue_depth=8", change])).unwrap();
         let truth = truth(2, [disk[0], disk[1] * times, 0.0], 8.0);
-        assert!((asked.throughput / truth - 1.0).abs() < 0.1, "{asked:?} {truth}");
-        assert!(asked.interval.contains(truth), "{asked:?} {truth}");
+        assert!((what_if.throughput / truth - 1.0).abs() < 0.1, "{what_if:?} {truth}");
+        assert!(what_if.interval.contains(truth), "{what_if:?} {truth}");
     }
 }
 
@@ -127,7 +127,7 @@ fn more_processors_and_no_lock() {
         truth(4, DEMANDS, 48.0)
     );
     assert!((four.throughput / truth(4, DEMANDS, 48.0) - 1.0).abs() < 0.15, "{four:?}");
-    let width = |own: &WhatIf| own.interval.high / own.interval.low;
+    let width = |what_if: &WhatIf| what_if.interval.high / what_if.interval.low;
     assert!(width(&four) > width(&same));
     let no_lock = truth(4, [DEMANDS[0], 0.0, DEMANDS[1] + DEMANDS[2]], 48.0);
     let both = ask(&["connections=48", "cpus=2x", "waits.WRITER_LOCK=0"]);
@@ -156,7 +156,7 @@ fn transactions_that_arrive_at_a_rate() {
         let latency = found.latency_s.unwrap();
         assert!((latency / truth - 1.0).abs() < 0.05, "{rate}: {latency} {truth}");
         let interval = found.latency_interval;
-        assert!(interval.is_none_or(|own| own.contains(truth)), "{interval:?} {truth}");
+        assert!(interval.is_none_or(|interval| interval.contains(truth)), "{interval:?} {truth}");
         // By the Utilisation Law.
         let busy = found.limit.as_ref().unwrap();
         assert_eq!(busy.0, "the CPUs");
@@ -192,15 +192,18 @@ fn of_many_combinations_some_have_models() {
         let n: f64 = LEVELS[configuration % LEVELS.len()].parse().unwrap();
         let faster = if configuration / LEVELS.len() == 70 { 1.5 } else { 1.0 };
         for block in 1..=2 {
-            let seen = trial(n, faster * truth(2, DEMANDS, n) * (1.0 + 0.001 * f64::from(block)));
-            recording.trials.push(done(configuration, block, seen));
+            let trial = trial(n, faster * truth(2, DEMANDS, n) * (1.0 + 0.001 * f64::from(block)));
+            recording.trials.push(done(configuration, block, trial));
         }
     }
     let summary = summarize(&recording);
     let models = summary.throughput_models();
     assert_eq!((models.len(), summary.models_left_out()), (8, 92));
-    let files = |own: &analysis::ModelSummary| {
-        recording.configurations[own.configuration].level("target.data_files").unwrap().to_owned()
+    let files = |model_summary: &analysis::ModelSummary| {
+        recording.configurations[model_summary.configuration]
+            .level("target.data_files")
+            .unwrap()
+            .to_owned()
     };
     let named: Vec<String> = models.iter().map(files).collect();
     // Of the baseline and of the best, then from the first on.
@@ -209,8 +212,8 @@ fn of_many_combinations_some_have_models() {
         "{named:?}"
     );
     assert_eq!(named[2..], ["2", "3", "4", "5", "6", "7"]);
-    let asked = what_if(&summary, &sets(&["connections=48", "data_files=50"])).unwrap();
-    assert_eq!(asked.group, "data_files=50");
+    let what_if = what_if(&summary, &sets(&["connections=48", "data_files=50"])).unwrap();
+    assert_eq!(what_if.group, "data_files=50");
 }
 
 #[test]
@@ -278,9 +281,9 @@ fn bad_input_is_said_and_nothing_is_claimed() {
     // No counters of devices, counters that went back, and a rule that leaves too few levels.
     let mut bare = network();
     for trial in &mut bare.trials {
-        let seen = trial.observations.as_mut().unwrap();
-        seen.devices.clear();
-        seen.time.cpu_s = -1.0;
+        let observations = trial.observations.as_mut().unwrap();
+        observations.devices.clear();
+        observations.time.cpu_s = -1.0;
     }
     let mut summary = summarize(&bare);
     let models = summary.throughput_models();
@@ -308,7 +311,7 @@ fn a_throughput_that_does_not_change() {
 fn what_the_largest_wait_costs_at_most() {
     let recording = recording(|n| truth(2, [0.002, 0.0, 0.01], n));
     let findings = summarize(&recording).findings();
-    let gain = findings.iter().find(|own| own.kind == FindingKind::Gain).unwrap();
+    let gain = findings.iter().find(|finding| finding.kind == FindingKind::Gain).unwrap();
     assert!(gain.text.contains("WRITER_LOCK") && gain.text.contains("at most"), "{gain:?}");
 }
 
@@ -321,12 +324,13 @@ fn commits_that_share_syncs() {
     let mut recording = recording(|n| served(&Service::Shared, demands, n));
     let count = |recording: &mut Recording, batch: &dyn Fn(f64) -> f64| {
         for trial in &mut recording.trials {
-            let seen = trial.observations.as_mut().unwrap();
-            seen.machine.own_s = seen.work.transactions as f64 * demands[0];
-            let syncs = seen.work.transactions as f64 / batch(f64::from(seen.connections));
+            let observations = trial.observations.as_mut().unwrap();
+            observations.machine.own_s = observations.work.transactions as f64 * demands[0];
+            let syncs =
+                observations.work.transactions as f64 / batch(f64::from(observations.connections));
             let sync =
                 Operation { name: "WAL sync".into(), count: syncs as u64, bytes: 0, wall_s: 1.0 };
-            seen.operations = vec![sync];
+            observations.operations = vec![sync];
         }
     };
     count(&mut recording, &|n| (n / 2.0).max(1.0));
@@ -343,7 +347,7 @@ fn commits_that_share_syncs() {
     assert!(off < 0.05, "{off}");
     let has_shared = |recording: &Recording| {
         let models = summarize(recording).throughput_models();
-        models[0].candidates.iter().any(|own| own.model == Model::SharedSyncs)
+        models[0].candidates.iter().any(|candidate| candidate.model == Model::SharedSyncs)
     };
     count(&mut recording, &|n| 500.0 * n);
     assert!(!has_shared(&recording));
@@ -357,7 +361,7 @@ const DEPTHS: [(f64, f64); 6] =
 
 fn disk() -> Service {
     let speed = |n: f64| {
-        let above = DEPTHS.iter().position(|own| own.0 >= n).unwrap();
+        let above = DEPTHS.iter().position(|depth| depth.0 >= n).unwrap();
         let (low, high) = (DEPTHS[above.max(1) - 1], DEPTHS[above.max(1)]);
         low.1 + (high.1 - low.1) * (n - low.0) / (high.0 - low.0)
     };
@@ -373,21 +377,28 @@ fn a_device_whose_speed_depends_on_its_queue() {
     on_volume(&mut recording, "log", None);
     recording.environments[0].cpus = 2;
     for trial in &mut recording.trials {
-        let seen = trial.observations.as_mut().unwrap();
-        seen.machine.own_s = seen.work.transactions as f64 * demands[0];
-        let device = &mut seen.devices[0];
+        let observations = trial.observations.as_mut().unwrap();
+        observations.machine.own_s = observations.work.transactions as f64 * demands[0];
+        let device = &mut observations.devices[0];
         (device.reads, device.read_bytes, device.writes) = (device.writes, 8192 * device.writes, 0);
-        let there = f64::from(seen.connections)
-            - seen.work.transactions as f64 / 10.0 * (demands[0] + demands[2]);
+        let there = f64::from(observations.connections)
+            - observations.work.transactions as f64 / 10.0 * (demands[0] + demands[2]);
         (device.busy_s, device.queue_s) = (9.5, 10.0 * there.max(0.5));
     }
     let mut few = recording.clone();
     few.trials.retain(|trial| trial.configuration < 5);
     let by_counters = summarize(&recording);
-    let own = by_counters.throughput_models().remove(0);
-    assert!(own.candidates.iter().any(|own| own.model == Model::Device), "{:?}", own.candidates);
+    let throughput_model = by_counters.throughput_models().remove(0);
+    assert!(
+        throughput_model.candidates.iter().any(|candidate| candidate.model == Model::Device),
+        "{:?}",
+        throughput_model.candidates
+    );
     assert_eq!(
-        own.device.as_ref().map(|own| (own.device.as_str(), own.probed.is_none())),
+        throughput_model
+            .device
+            .as_ref()
+            .map(|device| (device.device.as_str(), device.probed.is_none())),
         Some(("vdb", true))
     );
 
@@ -398,9 +409,9 @@ fn a_device_whose_speed_depends_on_its_queue() {
     probe.run.name = "depths".into();
     for (position, (depth, times)) in DEPTHS.into_iter().enumerate() {
         let iops = times / demands[1];
-        let seen = disk_observed(iops, depth, 8192.0, true);
+        let observations = disk_observed(iops, depth, 8192.0, true);
         let devices = vec![device_use("log", iops, 0.0, 8192.0)];
-        probe.trials.push(done(position, 1, Observations { devices, ..seen }));
+        probe.trials.push(done(position, 1, Observations { devices, ..observations }));
     }
     let summary = summarize_with(&few, &[&STORAGE], vec![probe]);
     let model = summary.throughput_models().remove(0);
@@ -413,10 +424,10 @@ fn a_device_whose_speed_depends_on_its_queue() {
     );
     assert!(off < 0.05, "{off}");
     // The same disk at half the latency does twice as much at each depth.
-    let asked = what_if(&summary, &sets(&["connections=16", "device.vdb.latency=0.5x"])).unwrap();
+    let what_if = what_if(&summary, &sets(&["connections=16", "device.vdb.latency=0.5x"])).unwrap();
     let truth = served(&disk(), [demands[0], demands[1] / 2.0, demands[2]], 16.0);
     assert!(
-        (asked.throughput / truth - 1.0).abs() < 0.1 && asked.interval.contains(truth),
-        "{asked:?} {truth}"
+        (what_if.throughput / truth - 1.0).abs() < 0.1 && what_if.interval.contains(truth),
+        "{what_if:?} {truth}"
     );
 }

@@ -49,7 +49,7 @@ pub struct Change {
 pub struct Difference {
     /// The difference.
     pub value: f64,
-    /// Its 95 % interval; what varies from run to run is not in it.
+    /// The 95 % interval; what varies from run to run is not in it.
     pub interval: Interval,
     /// Exact p-value after Holm's correction over the table.
     pub adjusted_p: f64,
@@ -74,7 +74,7 @@ fn changes(a: &ProfileSummary, b: &ProfileSummary, by_function: bool) -> Vec<Cha
         }
     }
     let p_values = |test: &dyn Fn([u64; 2]) -> f64| {
-        adjusted(&counts.values().map(|own| Some(test(*own))).collect::<Vec<_>>())
+        adjusted(&counts.values().map(|count| Some(test(*count))).collect::<Vec<_>>())
     };
     let share_p = p_values(&|samples| same_share_p(samples, [a.all.samples, b.all.samples]));
     let seconds_p = p_values(&|samples| same_seconds_p(samples, [a.hz, b.hz]));
@@ -88,23 +88,23 @@ fn changes(a: &ProfileSummary, b: &ProfileSummary, by_function: bool) -> Vec<Cha
             Change { module, function, kernel, a, b, share, seconds }
         })
         .collect();
-    changes.sort_by(|one, other| other.seconds.value.abs().total_cmp(&one.seconds.value.abs()));
+    changes.sort_by(|first, other| other.seconds.value.abs().total_cmp(&first.seconds.value.abs()));
     changes
 }
 
 fn own(summary: &ProfileSummary, by_function: bool) -> Vec<(Key, u64)> {
-    let mut own = Vec::new();
+    let mut seconds = Vec::new();
     for module in &summary.modules {
         let name = short_module(&module.module).to_owned();
         if by_function {
-            own.extend(module.functions.iter().map(|used| {
+            seconds.extend(module.functions.iter().map(|used| {
                 ((name.clone(), Some(used.function.clone()), module.kernel), used.own.samples)
             }));
         } else {
-            own.push(((name, None, module.kernel), module.own.samples));
+            seconds.push(((name, None, module.kernel), module.own.samples));
         }
     }
-    own
+    seconds
 }
 
 fn difference(value: f64, interval: Interval, adjusted_p: Option<f64>) -> Difference {
@@ -124,8 +124,8 @@ fn newcombe(a: &Sampled, b: &Sampled) -> Interval {
 /// Interval of a difference in seconds. Counts vary as Poisson's do, or less: a thread that never
 /// waits is sampled a known number of times.
 fn seconds_interval(a: &Sampled, b: &Sampled) -> Interval {
-    let error = |one: &Sampled| {
-        if one.samples > 0 { one.seconds / (one.samples as f64).sqrt() } else { 0.0 }
+    let error = |sampled: &Sampled| {
+        if sampled.samples > 0 { sampled.seconds / (sampled.samples as f64).sqrt() } else { 0.0 }
     };
     Interval::around(b.seconds - a.seconds, Z * error(a).hypot(error(b)))
 }

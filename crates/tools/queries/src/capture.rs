@@ -81,9 +81,9 @@ impl Tool for Capture {
             });
         }
         if !self.statements {
-            for one in &mut activity.blocked {
-                one.blocker.clear();
-                one.victim.clear();
+            for pair in &mut activity.blocked {
+                pair.blocker.clear();
+                pair.victim.clear();
             }
         }
         let ended = activity.ended.clone();

@@ -30,20 +30,20 @@ impl Tool for QueriesTool {
     ];
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
-        if let Some(QueriesCommand::Try(own)) = &self.command {
-            return try_change(own, context);
+        if let Some(QueriesCommand::Try(attempt)) = &self.command {
+            return try_change(attempt, context);
         }
         let logged = read_logs(context, &self.auto_explain)?;
-        let given = self.server.as_deref();
+        let server = self.server.as_deref();
         let is_file = self.psql.is_empty() && self.mariadb.is_empty();
-        if let Some((file, None)) = given.filter(|_| is_file).and_then(results::observation) {
+        if let Some((file, None)) = server.filter(|_| is_file).and_then(results::observation) {
             let mut snapshot = watch::joined(context, file, &self.between)?;
             keep(&mut snapshot, self.statements);
             let rules = context.statement_rules(&snapshot.engine)?;
             return write(&examine(snapshot, rules), self, &ServerFacts::not_in("results files"));
         }
         if let Some(read) =
-            given.filter(|_| is_file).and_then(|path| statement_log::read(context, path))
+            server.filter(|_| is_file).and_then(|path| statement_log::read(context, path))
         {
             let mut snapshot = read?;
             keep(&mut snapshot, self.statements);
@@ -62,14 +62,14 @@ impl Tool for QueriesTool {
                 watch::watch(self, context, &server, &mut *reader, stop)
             });
         }
-        let captured = given.filter(|_| is_file).and_then(captures::read);
-        let database = given.filter(|_| is_file).and_then(|path| database(context, path));
+        let captured = server.filter(|_| is_file).and_then(captures::read);
+        let database = server.filter(|_| is_file).and_then(|path| database(context, path));
         let is_server = captured.is_none() && database.is_none();
         let Read { mut reader, snapshot, mut facts } = match (captured, database) {
             (Some(captured), _) => of_captures(captured?, self)?,
             (None, Some(database)) => of_file(&database, self)?,
             _ => {
-                if let Some(name) = given.filter(|name| is_file && is_file_name(name)) {
+                if let Some(name) = server.filter(|name| is_file && is_file_name(name)) {
                     let why = if Path::new(name).exists() {
                         "not a results file, a capture, a database or a log of statements"
                     } else {
@@ -83,9 +83,9 @@ impl Tool for QueriesTool {
         let rules = context.statement_rules(&snapshot.engine)?;
         let mut found = explained(&mut *reader, snapshot, logged, self.statements, rules);
         if is_server {
-            let url = self.mariadb.url(&self.psql, given).map_err(Failure::usage)?;
+            let url = self.mariadb.url(&self.psql, server).map_err(Failure::usage)?;
             let survey = machine::survey(context, &url);
-            let advice = survey.as_ref().ok().and_then(|one| machine::settings(context, one));
+            let advice = survey.as_ref().ok().and_then(|survey| machine::settings(context, survey));
             found.advice.extend(advice);
             facts.configuration = surveyed(survey);
         }
@@ -114,8 +114,8 @@ fn of_server(arguments: &QueriesTool, context: &Context) -> Result<Read, Failure
         let is_wanted = arguments.workbook.is_some();
         let mut facts = ServerFacts::not_in("this report");
         if let Some(seconds) = arguments.seconds {
-            let heard = servers::stop_by(stop);
-            let observer = is_wanted.then(|| server.observe(ObserveOptions::default(), &heard));
+            let signal = servers::stop_by(stop);
+            let observer = is_wanted.then(|| server.observe(ObserveOptions::default(), &signal));
             let end = Instant::now() + Duration::from_secs_f64(seconds);
             looking(&mut *reader, end, LOOKS_S, stop).map_err(failure)?;
             if let Some(observer) = observer {
@@ -142,13 +142,13 @@ fn ask<T>(
         &dyn Fn(ServerError) -> Failure,
     ) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let given = arguments.server.as_deref();
-    let url = arguments.mariadb.url(&arguments.psql, given).map_err(Failure::usage)?;
+    let server = arguments.server.as_deref();
+    let url = arguments.mariadb.url(&arguments.psql, server).map_err(Failure::usage)?;
     let server = context.server(&url)?;
     let stop = signals::stop_flag()?;
-    let heard = servers::stop_by(&stop);
-    let failure = |error: ServerError| servers::failure(&*server, &heard, &error);
-    let reader = server.queries(arguments.limits(), &heard).map_err(failure)?;
+    let signal = servers::stop_by(&stop);
+    let failure = |error: ServerError| servers::failure(&*server, &signal, &error);
+    let reader = server.queries(arguments.limits(), &signal).map_err(failure)?;
     work(&*server, reader, &stop, &failure)
 }
 
@@ -179,17 +179,17 @@ fn of_file(database: &Database<'_>, arguments: &QueriesTool) -> Result<Read, Fai
         );
         return Err(Failure::usage(message));
     }
-    let mut given = Vec::new();
+    let mut targets = Vec::new();
     for file in &arguments.sql {
         let name = file.display().to_string();
         let text = experiment::read_text(file, SCRIPT_BYTES_MAX);
         let text = text.map_err(|error| Failure::usage(format!("{name}: {error}")))?;
-        given.extend(script_statements(&name, &text, rules.syntax));
+        targets.extend(script_statements(&name, &text, rules.syntax));
     }
     let stop = servers::stop_by(&signals::stop_flag()?);
-    let said = |error: ServerError| Failure::failed(format!("{shown}: {error}"));
-    let mut reader = queries.open(path, given, arguments.limits(), &stop).map_err(said)?;
-    let snapshot = reader.snapshot().map_err(said)?;
+    let text = |error: ServerError| Failure::failed(format!("{shown}: {error}"));
+    let mut reader = queries.open(path, targets, arguments.limits(), &stop).map_err(text)?;
+    let snapshot = reader.snapshot().map_err(text)?;
     let facts = ServerFacts::not_recorded_by(&snapshot.engine);
     Ok(Read { reader, snapshot, facts })
 }
@@ -203,9 +203,9 @@ fn of_captures(captured: Capture, arguments: &QueriesTool) -> Result<Read, Failu
         return Err(Failure::usage(message));
     }
     let counted = |captured: Capture, name: &str| {
-        let said = "no statements in this capture: an older version wrote it, or reading them \
+        let text = "no statements in this capture: an older version wrote it, or reading them \
                     failed";
-        captured.queries.ok_or_else(|| Failure::usage(format!("{name}: {said}")))
+        captured.queries.ok_or_else(|| Failure::usage(format!("{name}: {text}")))
     };
     let name = arguments.server.as_deref().unwrap_or_default();
     let address = captured.observation.address.clone();
@@ -216,11 +216,11 @@ fn of_captures(captured: Capture, arguments: &QueriesTool) -> Result<Read, Failu
         let snapshot = if arguments.interval { between(&first.first, snapshot) } else { snapshot };
         return Ok(Read { reader: Box::new(first), snapshot, facts });
     };
-    let said = |why: &str| Failure::usage(format!("{later}: {why}"));
+    let text = |why: &str| Failure::usage(format!("{later}: {why}"));
     let second =
-        captures::read(later).unwrap_or_else(|| Err(said("a capture is a file NAME.json")))?;
+        captures::read(later).unwrap_or_else(|| Err(text("a capture is a file NAME.json")))?;
     if second.observation.address != address {
-        return Err(said(&format!(
+        return Err(text(&format!(
             "captured from {}, but {name} from {address}",
             second.observation.address
         )));
@@ -228,7 +228,7 @@ fn of_captures(captured: Capture, arguments: &QueriesTool) -> Result<Read, Failu
     let facts = ServerFacts::of_capture(Path::new(later), &second.observation.activity);
     let second = counted(second, later)?;
     if second.last.span.to_ms <= first.last.span.to_ms {
-        return Err(said(&format!("not captured after {name}; name the earlier capture first")));
+        return Err(text(&format!("not captured after {name}; name the earlier capture first")));
     }
     let snapshot = between(&first.last, second.last.clone());
     Ok(Read { reader: Box::new(second), snapshot, facts })

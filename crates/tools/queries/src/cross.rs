@@ -23,8 +23,8 @@ pub struct IndexUse {
 /// Every use of an index in the plans, each once.
 pub fn index_uses(snapshot: &Snapshot) -> Vec<IndexUse> {
     let mut uses = BTreeSet::new();
-    for (statement, one) in snapshot.statements.iter().enumerate() {
-        for (plan, found) in one.plans.iter().enumerate() {
+    for (statement, entry) in snapshot.statements.iter().enumerate() {
+        for (plan, found) in entry.plans.iter().enumerate() {
             for (_, operator) in found.plan.operators() {
                 let Some(access) = operator.access.filter(|access| *access != Access::Change)
                 else {
@@ -33,7 +33,7 @@ pub fn index_uses(snapshot: &Snapshot) -> Vec<IndexUse> {
                 let at = operator
                     .objects
                     .first()
-                    .and_then(|object| index_at(snapshot, &one.database, object));
+                    .and_then(|object| index_at(snapshot, &entry.database, object));
                 uses.extend(at.map(|(table, index)| IndexUse {
                     table,
                     index,
@@ -49,8 +49,9 @@ pub fn index_uses(snapshot: &Snapshot) -> Vec<IndexUse> {
 
 /// The statements of which plans use this index of this table, each once, in order.
 pub fn statements_of(uses: &[IndexUse], table: usize, index: usize) -> Vec<usize> {
-    let of_index = uses.iter().filter(|one| (one.table, one.index) == (table, index));
-    let statements: BTreeSet<usize> = of_index.map(|one| one.statement).collect();
+    let of_index =
+        uses.iter().filter(|index_use| (index_use.table, index_use.index) == (table, index));
+    let statements: BTreeSet<usize> = of_index.map(|index| index.statement).collect();
     statements.into_iter().collect()
 }
 

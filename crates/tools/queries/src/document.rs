@@ -60,7 +60,8 @@ fn overview(all: &Queries) -> Section {
         }
     });
     let indexes: usize = snapshot.tables.iter().map(|table| table.indexes.len()).sum();
-    let explained = snapshot.statements.iter().filter(|one| !one.plans.is_empty()).count();
+    let explained =
+        snapshot.statements.iter().filter(|statement| !statement.plans.is_empty()).count();
     section.line(format!(
         "{}, {} of them with a plan; {} with {}. {}.",
         number::plural(snapshot.statements.len(), "statement"),
@@ -95,10 +96,12 @@ fn overview(all: &Queries) -> Section {
 /// The statements that this role may not explain, their share of the time, and the remedy.
 fn denied(all: &Queries) -> Option<String> {
     let statements = &all.snapshot.statements;
-    let denied: Vec<&Statement> = statements.iter().filter(|one| one.is_denied).collect();
+    let denied: Vec<&Statement> =
+        statements.iter().filter(|statement| statement.is_denied).collect();
     let first = denied.first()?;
     let total: f64 = statements.iter().map(time_s).sum();
-    let share = denied.iter().map(|one| time_s(one)).sum::<f64>() / total.max(f64::MIN_POSITIVE);
+    let share = denied.iter().map(|statement| time_s(statement)).sum::<f64>()
+        / total.max(f64::MIN_POSITIVE);
     Some(format!(
         "This role may not explain {} ({} of the time): {}. Advice lacks their plans. Remedy: {} \
          (ROLE: the role of this connection).",
@@ -130,8 +133,8 @@ pub fn said(statement: &Statement) -> &str {
 
 fn statements(all: &Queries, rows: usize) -> Option<Section> {
     let numbered = (1..).zip(&all.snapshot.statements);
-    let (plain, utility): (Vec<(usize, &Statement)>, Vec<_>) =
-        numbered.partition(|(_, one)| one.can_be_explained() || one.text.is_empty());
+    let (plain, utility): (Vec<(usize, &Statement)>, Vec<_>) = numbered
+        .partition(|(_, statement)| statement.can_be_explained() || statement.text.is_empty());
     if plain.is_empty() && utility.is_empty() {
         return None;
     }
@@ -140,34 +143,38 @@ fn statements(all: &Queries, rows: usize) -> Option<Section> {
     let mut section = Section::new("Statements by time");
     let total: f64 = all.snapshot.statements.iter().map(time_s).sum();
     let databases: BTreeSet<&str> =
-        all.snapshot.statements.iter().map(|one| one.database.as_str()).collect();
+        all.snapshot.statements.iter().map(|statement| statement.database.as_str()).collect();
     let mut columns = Columns::for_rows(statements);
-    columns.right("no.", |one| Cell::count(one.0 as u64));
-    columns.right("time", |one| Cell::seconds(time_s(one.1)));
+    columns.right("no.", |column| Cell::count(column.0 as u64));
+    columns.right("time", |column| Cell::seconds(time_s(column.1)));
     columns
-        .right("share", move |one| (total > 0.0).then(|| Cell::percent(time_s(one.1) / total, 1)))
+        .right("share", move |column| {
+            (total > 0.0).then(|| Cell::percent(time_s(column.1) / total, 1))
+        })
         .optional = 4;
-    columns.right("calls", |one| one.1.get(Counter::Calls).map(Cell::count));
-    columns.right("mean", |one| one.1.mean_ms().map(|ms| Cell::seconds(ms / 1e3)));
+    columns.right("calls", |column| column.1.get(Counter::Calls).map(Cell::count));
+    columns.right("mean", |column| column.1.mean_ms().map(|ms| Cell::seconds(ms / 1e3)));
     if statements_have_percentiles(all) {
         let ms = |ms: f64| Cell::seconds(ms / 1e3);
-        columns.right("median", move |one| one.1.percentiles.map(|found| ms(found.p50_ms)));
-        columns.right("95 %", move |one| one.1.percentiles.map(|found| ms(found.p95_ms)));
-        columns.right("99 %", move |one| one.1.percentiles.map(|found| ms(found.p99_ms)));
-        columns.right("longest", move |one| one.1.spread.and_then(|spread| spread.max_ms).map(ms));
+        columns.right("median", move |column| column.1.percentiles.map(|found| ms(found.p50_ms)));
+        columns.right("95 %", move |column| column.1.percentiles.map(|found| ms(found.p95_ms)));
+        columns.right("99 %", move |column| column.1.percentiles.map(|found| ms(found.p99_ms)));
+        columns.right("longest", move |column| {
+            column.1.spread.and_then(|spread| spread.max_ms).map(ms)
+        });
     }
-    columns.right("rows each", |one| one.1.by_call(Counter::Rows).map(figure)).optional = 3;
-    columns.right("pages each", |one| one.1.blocks_by_call().map(figure)).optional = 5;
+    columns.right("rows each", |column| column.1.by_call(Counter::Rows).map(figure)).optional = 3;
+    columns.right("pages each", |column| column.1.blocks_by_call().map(figure)).optional = 5;
     if databases.len() > 1 {
-        columns.name("database", |one| one.1.database.as_str()).optional = 2;
+        columns.name("database", |column| column.1.database.as_str()).optional = 2;
     }
-    columns.name("statement", |one| joined(said(one.1).split_whitespace(), " "));
+    columns.name("statement", |column| joined(said(column.1).split_whitespace(), " "));
     section.table(columns);
     left_out(&mut section, count, rows);
     if !utility.is_empty() {
         section.note(folded(&utility, total));
     }
-    if all.snapshot.statements.iter().any(|one| one.is_partial) {
+    if all.snapshot.statements.iter().any(|statement| statement.is_partial) {
         section.note("Some counters were reset during the interval.");
     }
     Some(section)
@@ -175,20 +182,20 @@ fn statements(all: &Queries, rows: usize) -> Option<Section> {
 
 /// Returns true where each run is known.
 fn statements_have_percentiles(all: &Queries) -> bool {
-    all.snapshot.statements.iter().any(|one| one.percentiles.is_some())
+    all.snapshot.statements.iter().any(|statement| statement.percentiles.is_some())
 }
 
 /// `12 utility statements (BEGIN, SET, VACUUM): 1.2 % of the time.`
 fn folded(utility: &[(usize, &Statement)], total: f64) -> String {
     let mut verbs: Vec<String> = utility
         .iter()
-        .filter_map(|(_, one)| one.text.split_whitespace().next())
+        .filter_map(|(_, statement)| statement.text.split_whitespace().next())
         .map(str::to_uppercase)
         .collect();
     verbs.sort_unstable();
     verbs.dedup();
     verbs.truncate(NUMBERS);
-    let time: f64 = utility.iter().map(|(_, one)| time_s(one)).sum();
+    let time: f64 = utility.iter().map(|(_, statement)| time_s(statement)).sum();
     format!(
         "{} ({}): {} of the time. Statements of Steelbench are left out.",
         number::plural(utility.len(), "utility statement"),
@@ -212,31 +219,35 @@ fn advice(all: &Queries, rows: usize) -> Option<Section> {
         return None;
     }
     // Advice about the whole server names no database.
-    let databases = all.advice.iter().map(|one| one.database.as_str());
+    let databases = all.advice.iter().map(|advice| advice.database.as_str());
     let databases: BTreeSet<&str> = databases.filter(|name| !name.is_empty()).collect();
     let mut section = Section::new("Findings");
-    for (at, one) in (1..).zip(&all.advice).take(rows) {
-        let database = if databases.len() > 1 && !one.database.is_empty() {
-            format!(" in database {}", one.database)
+    for (at, advice) in (1..).zip(&all.advice).take(rows) {
+        let database = if databases.len() > 1 && !advice.database.is_empty() {
+            format!(" in database {}", advice.database)
         } else {
             String::new()
         };
-        let kind = text::Text::from(one.kind.label());
-        let time = one.time.map(|time| {
+        let kind = text::Text::from(advice.kind.label());
+        let time = advice.time.map(|time| {
             let took = number::seconds(time.seconds);
             format!(", {} of the time ({took})", number::percent(time.share, 1))
         });
         let time = time.unwrap_or_default();
         section.toned(
-            format!("{at}. {kind}: {}{database}{time} ({})", one.subject, one.certainty.label()),
+            format!(
+                "{at}. {kind}: {}{database}{time} ({})",
+                advice.subject,
+                advice.certainty.label()
+            ),
             Tone::Warning,
         );
-        for line in lines(one) {
+        for line in lines(advice) {
             section.indented(3, line, Tone::Plain);
         }
-        if let Some(ddl) = &one.ddl {
+        if let Some(ddl) = &advice.ddl {
             let before =
-                one.before_ddl.as_ref().map(|before| format!("{before}; ")).unwrap_or_default();
+                advice.before_ddl.as_ref().map(|before| format!("{before}; ")).unwrap_or_default();
             section.indented(3, format!("{before}{ddl};"), Tone::Good);
         }
     }
@@ -249,8 +260,8 @@ fn advice(all: &Queries, rows: usize) -> Option<Section> {
     Some(section)
 }
 
-fn lines(one: &Advice) -> Vec<String> {
-    let hypothetical = one.hypothetical.map(|found| {
+fn lines(advice: &Advice) -> Vec<String> {
+    let hypothetical = advice.hypothetical.map(|found| {
         format!(
             "With the index the planner expects a cost of {} instead of {} (hypopg: an estimate).",
             number::grouped(found.cost_with),
@@ -258,10 +269,10 @@ fn lines(one: &Advice) -> Vec<String> {
         )
     });
     [
-        Some(one.evidence.clone()),
-        Some(one.change.clone()),
+        Some(advice.evidence.clone()),
+        Some(advice.change.clone()),
         hypothetical,
-        Some(format!("Cost: {}", one.price)),
+        Some(format!("Cost: {}", advice.price)),
     ]
     .into_iter()
     .flatten()
@@ -271,7 +282,7 @@ fn lines(one: &Advice) -> Vec<String> {
 /// An index with its table and the statements whose plans use it.
 #[derive(Clone)]
 pub struct Used<'a> {
-    /// Its table.
+    /// The table.
     pub table: &'a Table,
     /// It.
     pub index: &'a Index,
@@ -289,7 +300,7 @@ pub fn used(all: &Queries) -> Vec<Used<'_>> {
             found.push(Used { table, index, statements });
         }
     }
-    found.sort_by_key(|one| std::cmp::Reverse(one.index.bytes));
+    found.sort_by_key(|entry| std::cmp::Reverse(entry.index.bytes));
     found
 }
 
@@ -301,13 +312,13 @@ fn indexes(all: &Queries, rows: usize) -> Option<Section> {
     }
     let mut section = Section::new("Indexes by size");
     let mut columns = Columns::for_rows(found.into_iter().take(rows).collect::<Vec<_>>());
-    columns.name("index", |one| one.index.name.as_str());
-    columns.name("table", |one| one.table.label()).optional = 1;
-    columns.name("columns", |one| one.index.columns()).optional = 2;
-    columns.right("size", |one| one.index.bytes.map(Cell::bytes));
-    columns.right("reads", |one| one.index.scans.map(Cell::count));
-    columns.right("changes", |one| one.table.index_changes().map(Cell::count)).optional = 3;
-    columns.left("used by statement", |one| few(&one.statements));
+    columns.name("index", |column| column.index.name.as_str());
+    columns.name("table", |column| column.table.label()).optional = 1;
+    columns.name("columns", |column| column.index.columns()).optional = 2;
+    columns.right("size", |column| column.index.bytes.map(Cell::bytes));
+    columns.right("reads", |column| column.index.scans.map(Cell::count));
+    columns.right("changes", |column| column.table.index_changes().map(Cell::count)).optional = 3;
+    columns.left("used by statement", |column| few(&column.statements));
     section.table(columns);
     left_out(&mut section, count, rows);
     section.note(

@@ -30,9 +30,11 @@ pub struct Queries {
 /// Sorts the statements, the one that took most time first, and keeps the first `statements`; a
 /// note has the time of the others.
 pub fn keep(snapshot: &mut Snapshot, statements: usize) {
-    let time = |one: &Statement| one.get(Counter::TimeNs).unwrap_or(0);
+    let time = |statement: &Statement| statement.get(Counter::TimeNs).unwrap_or(0);
     snapshot.statements.sort_by(|a, b| {
-        let key = |one: &Statement| (one.digest.clone(), one.database.clone(), one.user.clone());
+        let key = |statement: &Statement| {
+            (statement.digest.clone(), statement.database.clone(), statement.user.clone())
+        };
         time(b).cmp(&time(a)).then_with(|| key(a).cmp(&key(b)))
     });
     let sum = |statements: &[Statement]| statements.iter().map(time).fold(0, u64::saturating_add);
@@ -78,13 +80,13 @@ pub fn explained(
     }
     let health = reader.health(&mut snapshot);
     let mut found = examine_with(snapshot, health, rules);
-    for one in found.advice.iter_mut().filter(|one| one.kind == AdviceKind::MissingIndex) {
-        one.hypothetical = reader.hypothetical(&found.snapshot, one);
+    for advice in found.advice.iter_mut().filter(|advice| advice.kind == AdviceKind::MissingIndex) {
+        advice.hypothetical = reader.hypothetical(&found.snapshot, advice);
     }
     // An index of which its optimizer expects nothing is advised on counts only.
-    found.advice.retain(|one| {
-        one.certainty == Certainty::Counted
-            || one.hypothetical.is_none_or(|cost| cost.cost_with <= GAIN_MIN * cost.cost_without)
+    found.advice.retain(|advice| {
+        advice.certainty == Certainty::Counted
+            || advice.hypothetical.is_none_or(|cost| cost.cost_with <= GAIN_MIN * cost.cost_without)
     });
     found
 }

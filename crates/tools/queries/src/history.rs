@@ -43,7 +43,7 @@ pub struct StatementHistory {
 /// An interval.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct IntervalSeen {
-    /// Its number in the results file.
+    /// The number in the results file.
     pub id: i64,
     /// When it began, ms since 1970 UTC.
     pub from_ms: i64,
@@ -64,9 +64,9 @@ pub struct StatementSeries {
     pub database: String,
     /// The user who ran it.
     pub user: String,
-    /// Its text.
+    /// The text.
     pub text: String,
-    /// Its runs in all intervals.
+    /// The runs in all intervals.
     pub calls: u64,
     /// Their time, s.
     pub time_s: f64,
@@ -79,7 +79,7 @@ pub struct StatementSeries {
 pub struct StatementPoint {
     /// Position of the interval.
     pub interval: usize,
-    /// Its runs.
+    /// The runs.
     pub calls: u64,
     /// Their time, s.
     pub time_s: f64,
@@ -110,7 +110,7 @@ pub struct StatementChange {
     pub interval: usize,
     /// When that interval began, ms since 1970 UTC.
     pub since_ms: i64,
-    /// Its plans before and after; `None`: the plan is the same, or not known.
+    /// The plans before and after; `None`: the plan is the same, or not known.
     pub plans: Option<(usize, usize)>,
     /// Mean of a run before and since, s.
     pub mean_s: (f64, f64),
@@ -138,21 +138,27 @@ impl StatementHistory {
             evictions: interval.evictions,
             notes: interval.notes,
         });
-        interval.statements.into_iter().for_each(|one| self.add_statement(at, one));
+        interval.statements.into_iter().for_each(|statement| self.add_statement(at, statement));
     }
 
-    fn add_statement(&mut self, interval: usize, one: CountedStatement) {
-        let (calls, time_s) =
-            (one.get("calls").unwrap_or(0), one.get("time_ns").unwrap_or(0) as f64 / 1e9);
-        let pages = one.get("shared_hit_blocks").zip(one.get("shared_read_blocks"));
+    fn add_statement(&mut self, interval: usize, counted_statement: CountedStatement) {
+        let (calls, time_s) = (
+            counted_statement.get("calls").unwrap_or(0),
+            counted_statement.get("time_ns").unwrap_or(0) as f64 / 1e9,
+        );
+        let pages = counted_statement
+            .get("shared_hit_blocks")
+            .zip(counted_statement.get("shared_read_blocks"));
         self.has_pages |= pages.is_some();
-        let work =
-            pages.map(|(hit, read)| hit.saturating_add(read)).or_else(|| one.get("rows_read"));
-        let waits = one
+        let work = pages
+            .map(|(hit, read)| hit.saturating_add(read))
+            .or_else(|| counted_statement.get("rows_read"));
+        let waits = counted_statement
             .samples()
             .map(|(wait, samples)| SampledWait { wait: wait.to_owned(), samples })
             .collect();
-        let CountedStatement { digest, database, user, is_top, text, plan_hash, plan, .. } = one;
+        let CountedStatement { digest, database, user, is_top, text, plan_hash, plan, .. } =
+            counted_statement;
         let plan = plan_hash.zip(plan).map(|(hash, text)| {
             *self.hashes.entry(hash).or_insert_with(|| {
                 self.plans.push(text);
@@ -304,8 +310,8 @@ impl StatementSeries {
                 [stretch.start].into_iter().chain(found.iter().map(|change| at(change.at)));
             for ((change, start), end) in found.iter().zip(starts).zip(ends) {
                 let place = at(change.at);
-                let seen = self.change(statement, place, start..place, place..end);
-                let Some(comparison) = &seen.comparison else { continue };
+                let changed = self.change(statement, place, start..place, place..end);
+                let Some(comparison) = &changed.comparison else { continue };
                 let p = comparison.p_value.map_or(1.0, |p| p * tests as f64);
                 let factor = comparison.value.max(1.0 / comparison.value);
                 if comparison.scale == Scale::Ratio && p < 0.05 && factor >= FACTOR_MIN {
@@ -318,7 +324,7 @@ impl StatementSeries {
                         comparison,
                         p_value: Some(change.p_value),
                         verdict,
-                        ..seen
+                        ..changed
                     });
                 }
             }
@@ -359,13 +365,13 @@ impl StatementSeries {
     /// Sampled waits in a range of intervals, the most frequent first.
     fn waits(&self, range: &Range<usize>) -> Vec<SampledWait> {
         let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
-        for own in self.points[range.clone()].iter().flat_map(|point| &point.waits) {
-            *sums.entry(&own.wait).or_default() += own.samples;
+        for wait in self.points[range.clone()].iter().flat_map(|point| &point.waits) {
+            *sums.entry(&wait.wait).or_default() += wait.samples;
         }
         let all = sums.into_iter();
         let mut all: Vec<SampledWait> =
             all.map(|(wait, samples)| SampledWait { wait: wait.to_owned(), samples }).collect();
-        all.sort_by_key(|own| Reverse(own.samples));
+        all.sort_by_key(|wait| Reverse(wait.samples));
         all
     }
 

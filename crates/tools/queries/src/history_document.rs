@@ -56,16 +56,21 @@ fn introduction(history: &StatementHistory) -> Section {
             number::seconds(unobserved_s)
         ));
     }
-    let evicted: u64 =
-        history.intervals.iter().filter_map(|one| one.evictions).fold(0, u64::saturating_add);
+    let evicted: u64 = history
+        .intervals
+        .iter()
+        .filter_map(|interval| interval.evictions)
+        .fold(0, u64::saturating_add);
     if evicted > 0 {
         let times = number::count(evicted);
         section.warn(format!(
             "The server evicted statements ({times} times); these figures lack their work."
         ));
     }
-    let notes =
-        history.intervals.iter().flat_map(|one| one.notes.iter().map(move |note| (one, note)));
+    let notes = history
+        .intervals
+        .iter()
+        .flat_map(|interval| interval.notes.iter().map(move |note| (interval, note)));
     let (shown, more) = (notes.clone().take(NOTES), notes.count().saturating_sub(NOTES));
     for (interval, note) in shown {
         section.note(format!("{}: {note}", utc_second(interval.from_ms)));
@@ -118,9 +123,9 @@ fn said(section: &mut Section, history: &StatementHistory, change: &StatementCha
         Verdict::Unknown => ", too few intervals to compare the times",
         _ => "",
     };
-    let figure = change.comparison.as_ref().filter(|one| one.interval.is_some());
+    let figure = change.comparison.as_ref().filter(|comparison| comparison.interval.is_some());
     let figure =
-        figure.map(|one| format!(", {}", number::comparison(one, "s"))).unwrap_or_default();
+        figure.map(|figure| format!(", {}", number::comparison(figure, "s"))).unwrap_or_default();
     section.indented(
         3,
         format!(
@@ -154,11 +159,11 @@ fn said(section: &mut Section, history: &StatementHistory, change: &StatementCha
 
 /// The most frequent waits of samples: `CPU 12, IO:DataFileRead 8 of 20 samples`.
 fn sampled(waits: &[SampledWait]) -> String {
-    let all: u64 = waits.iter().map(|own| own.samples).sum();
+    let all: u64 = waits.iter().map(|wait| wait.samples).sum();
     if all == 0 {
         return "not seen running".to_owned();
     }
-    let each = waits.iter().take(WAITS).map(|own| format!("{} {}", own.wait, own.samples));
+    let each = waits.iter().take(WAITS).map(|wait| format!("{} {}", wait.wait, wait.samples));
     format!("{} of {}", joined(each, ", "), plural(all as usize, "sample"))
 }
 
@@ -174,14 +179,19 @@ fn statements(history: &StatementHistory, rows: usize) -> Option<Section> {
     let intervals = history.intervals.len();
     let mut columns =
         Columns::for_rows(history.statements.iter().enumerate().take(rows).collect::<Vec<_>>());
-    columns.right("time", |(_, one)| Cell::seconds(one.time_s));
-    columns.right("calls", |(_, one)| Cell::count(one.calls));
-    columns.left("mean over time", move |(_, one)| sparkline(&means(one, intervals))).optional = 1;
+    columns.right("time", |(_, statement)| Cell::seconds(statement.time_s));
+    columns.right("calls", |(_, statement)| Cell::count(statement.calls));
     columns
-        .right("first", |(_, one)| one.points.first().map(|point| Cell::seconds(point.mean_s())))
+        .left("mean over time", move |(_, statement)| sparkline(&means(statement, intervals)))
+        .optional = 1;
+    columns
+        .right("first", |(_, statement)| {
+            statement.points.first().map(|point| Cell::seconds(point.mean_s()))
+        })
         .optional = 2;
-    columns
-        .right("latest", |(_, one)| one.points.last().map(|point| Cell::seconds(point.mean_s())));
+    columns.right("latest", |(_, statement)| {
+        statement.points.last().map(|point| Cell::seconds(point.mean_s()))
+    });
     let changes: Vec<usize> = (0..history.statements.len())
         .map(|at| history.changes.iter().filter(|change| change.statement == at).count())
         .collect();
@@ -189,7 +199,7 @@ fn statements(history: &StatementHistory, rows: usize) -> Option<Section> {
         0 => Cell::new("none", Tone::Muted),
         some => Cell::from(some),
     });
-    columns.name("statement", |(_, one)| joined(one.text.split_whitespace(), " "));
+    columns.name("statement", |(_, statement)| joined(statement.text.split_whitespace(), " "));
     section.table(columns);
     left_out(&mut section, history.statements.len(), rows);
     section.note(

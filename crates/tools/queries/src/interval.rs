@@ -87,9 +87,9 @@ pub fn between(first: &Snapshot, mut last: Snapshot) -> Snapshot {
     let mut doubts = Doubts { gone: pair.gone(&all), ..Doubts::default() };
     for statement in &all {
         let found = pair.difference(statement, &mut doubts);
-        last.statements.extend(
-            found.filter(|one| !one.counters.is_empty() && one.get(Counter::Calls) != Some(0)),
-        );
+        last.statements.extend(found.filter(|statement| {
+            !statement.counters.is_empty() && statement.get(Counter::Calls) != Some(0)
+        }));
     }
     doubts.note(was_reset, &mut last.notes);
     last.evictions = counted_since(first.evictions, last.evictions, was_reset);
@@ -102,8 +102,11 @@ pub fn between(first: &Snapshot, mut last: Snapshot) -> Snapshot {
 
 impl<'a> Pair<'a> {
     fn new(first: &'a Snapshot, all: &'a [Statement], was_reset: bool) -> Self {
-        let names_only =
-            !first.statements.iter().chain(all).all(|one| one.is_stored || !one.rows.is_empty());
+        let names_only = !first
+            .statements
+            .iter()
+            .chain(all)
+            .all(|statement| statement.is_stored || !statement.rows.is_empty());
         let mut pair = Self {
             rows: HashMap::new(),
             by_row: HashMap::new(),
@@ -114,7 +117,7 @@ impl<'a> Pair<'a> {
             first,
             was_reset,
         };
-        for (key, _) in all.iter().flat_map(|one| rows(one, names_only)) {
+        for (key, _) in all.iter().flat_map(|statement| rows(statement, names_only)) {
             if !pair.now.insert(key) {
                 pair.ambiguous.insert(key);
             }
@@ -218,12 +221,12 @@ impl<'a> Pair<'a> {
 
     /// The number of statements that were there at the beginning and not at the end.
     fn gone(&self, all: &'a [Statement]) -> usize {
-        let plain = |one: &'a Statement| Names { is_stored: false, ..names(one) };
+        let plain = |statement: &'a Statement| Names { is_stored: false, ..names(statement) };
         let named: HashSet<Names<'_>> = all.iter().map(plain).collect();
         let before = self.first.statements.iter().filter(|_| !self.was_reset);
-        let gone = before.filter(|one| {
-            !rows(one, self.names_only).any(|(key, _)| self.now.contains(&key))
-                && !named.contains(&plain(one))
+        let gone = before.filter(|statement| {
+            !rows(statement, self.names_only).any(|(key, _)| self.now.contains(&key))
+                && !named.contains(&plain(statement))
         });
         gone.count()
     }
@@ -281,8 +284,8 @@ fn rows(statement: &Statement, names_only: bool) -> impl Iterator<Item = (Key<'_
     let is_whole = names_only || statement.rows.is_empty();
     let whole = Row { since_ms: None, counters: &statement.counters };
     let whole = is_whole.then_some((Key::Names(names(statement)), whole));
-    let own = statement.rows.iter().filter(move |_| !is_whole);
-    whole.into_iter().chain(own.map(|row: &CountedRow| {
+    let rows = statement.rows.iter().filter(move |_| !is_whole);
+    whole.into_iter().chain(rows.map(|row: &CountedRow| {
         let counters = if row.counters.is_empty() { &statement.counters } else { &row.counters };
         let key = Key::Row { digest: &statement.digest, is_top: statement.is_top, id: &row.id };
         (key, Row { since_ms: row.since_ms, counters })
@@ -315,10 +318,10 @@ fn overflow(first: &Snapshot, last: &Snapshot) -> Option<Overflow> {
 /// From the sums of squares of both: n (s² + m²). Where they are nearly the same, rounding leaves
 /// nothing to be said.
 fn stddev(first: &Statement, last: &Statement) -> Option<f64> {
-    let sums = |one: &Statement| {
-        let calls = one.get(Counter::Calls)? as f64;
-        let mean = one.mean_ms().unwrap_or(0.0);
-        let deviation = one.spread.and_then(|spread| spread.stddev_ms)?;
+    let sums = |statement: &Statement| {
+        let calls = statement.get(Counter::Calls)? as f64;
+        let mean = statement.mean_ms().unwrap_or(0.0);
+        let deviation = statement.spread.and_then(|spread| spread.stddev_ms)?;
         Some((calls, calls * mean, calls * (deviation * deviation + mean * mean)))
     };
     let ((n0, sum0, squares0), (n1, sum1, squares1)) = (sums(first)?, sums(last)?);
@@ -337,7 +340,7 @@ fn scans(first: &Snapshot, last: &mut Snapshot) {
         let known = before.get(&key(table)).filter(|known| known.since_ms == table.since_ms);
         let Some(known) = known else { continue };
         for index in &mut table.indexes {
-            let known = known.indexes.iter().find(|one| one.name == index.name);
+            let known = known.indexes.iter().find(|candidate| candidate.name == index.name);
             index.interval_scans = known.and_then(|known| index.scans?.checked_sub(known.scans?));
         }
     }

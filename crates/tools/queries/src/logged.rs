@@ -25,7 +25,7 @@ pub fn read_logs(context: &Context, files: &[PathBuf]) -> Result<Vec<plans::Stat
             experiment::read_bytes(file, FILE_BYTES_MAX).map_err(|error| unreadable(&error))?;
         let mut read = engine::plan_files::read(context.registry.engines, &bytes)
             .map_err(|error| unreadable(&error))?;
-        for damage in read.iter_mut().filter_map(|one| one.damage.as_mut()) {
+        for damage in read.iter_mut().filter_map(|statement| statement.damage.as_mut()) {
             *damage = format!("{}, {damage}", file.display());
         }
         logged.extend(read);
@@ -40,7 +40,7 @@ pub fn with_values(statement: &plans::Statement, syntax: Syntax) -> Option<Strin
     let mut out = String::new();
     for token in tokens(&statement.text, syntax) {
         if token.is_numbered_parameter() {
-            let value = parameters.iter().find(|one| one.name == token.text)?;
+            let value = parameters.iter().find(|parameter| parameter.name == token.text)?;
             out.push_str(value.run.as_deref()?);
         } else {
             out.push_str(token.text);
@@ -54,23 +54,23 @@ pub fn with_values(statement: &plans::Statement, syntax: Syntax) -> Option<Strin
 pub fn attach_logged(snapshot: &mut Snapshot, logged: Vec<plans::Statement>, rules: &Rules) {
     let mut by_digest: HashMap<String, Vec<usize>> = HashMap::new();
     let mut by_text: HashMap<String, Vec<usize>> = HashMap::new();
-    for (at, one) in snapshot.statements.iter().enumerate() {
-        by_digest.entry(one.digest.clone()).or_default().push(at);
-        by_text.entry(fingerprint(&one.text, rules)).or_default().push(at);
+    for (at, statement) in snapshot.statements.iter().enumerate() {
+        by_digest.entry(statement.digest.clone()).or_default().push(at);
+        by_text.entry(fingerprint(&statement.text, rules)).or_default().push(at);
     }
     let (mut unknown, mut damaged) = (0, 0);
-    for mut one in logged {
-        if let Some(damage) = one.damage.take() {
+    for mut statement in logged {
+        if let Some(damage) = statement.damage.take() {
             damaged += 1;
             if damaged <= DAMAGED_MAX {
                 snapshot.notes.push(format!("Unreadable plan in the log: {damage}."));
             }
             continue;
         }
-        let sample = with_values(&one, rules.syntax);
-        let by_hash = one.query_hash.as_ref().and_then(|hash| by_digest.get(hash));
-        let found = by_hash.or_else(|| by_text.get(&fingerprint(&one.text, rules)));
-        let (Some(found), Some(plan)) = (found, one.plan) else {
+        let sample = with_values(&statement, rules.syntax);
+        let by_hash = statement.query_hash.as_ref().and_then(|hash| by_digest.get(hash));
+        let found = by_hash.or_else(|| by_text.get(&fingerprint(&statement.text, rules)));
+        let (Some(found), Some(plan)) = (found, statement.plan) else {
             unknown += 1;
             continue;
         };
@@ -98,7 +98,9 @@ pub fn attach_logged(snapshot: &mut Snapshot, logged: Vec<plans::Statement>, rul
 
 fn add(known: &mut Vec<StatementPlan>, new: StatementPlan) {
     let shape = new.shape();
-    let same = known.iter_mut().find(|one| one.origin == Origin::Logged && one.shape() == shape);
+    let same = known
+        .iter_mut()
+        .find(|candidate| candidate.origin == Origin::Logged && candidate.shape() == shape);
     if let Some(same) = same {
         let runs = same.runs + 1;
         if new.plan.elapsed_ms > same.plan.elapsed_ms {
@@ -108,7 +110,7 @@ fn add(known: &mut Vec<StatementPlan>, new: StatementPlan) {
         return;
     }
     known.push(new);
-    let logged = known.iter().filter(|one| one.origin == Origin::Logged).count();
+    let logged = known.iter().filter(|statement| statement.origin == Origin::Logged).count();
     if logged > PLANS_MAX {
         let ms = |at: &usize| known[*at].plan.elapsed_ms.unwrap_or(0.0);
         let logged = (0..known.len()).filter(|at| known[*at].origin == Origin::Logged);
@@ -144,7 +146,7 @@ mod tests {
                    5\n\tSeq Scan on t  (cost=0.00..1.00 rows=1 width=4)\n";
         attach_logged(&mut snapshot, read(log).unwrap(), &RULES);
         assert_eq!(
-            snapshot.statements.iter().map(|one| one.plans.len()).collect::<Vec<_>>(),
+            snapshot.statements.iter().map(|statement| statement.plans.len()).collect::<Vec<_>>(),
             [0, 1]
         );
         assert!(snapshot.notes.is_empty(), "{:?}", snapshot.notes);

@@ -29,9 +29,11 @@ pub fn settings(context: &Context, survey: &Survey) -> Option<Advice> {
     if found.is_empty() {
         return None;
     }
-    let evidence: Vec<String> =
-        found.iter().map(|one| format!("The server {}.", one.fact.trim_end_matches('.'))).collect();
-    let change: Vec<String> = found.iter().map(|one| sentence(&one.action)).collect();
+    let evidence: Vec<String> = found
+        .iter()
+        .map(|finding| format!("The server {}.", finding.fact.trim_end_matches('.')))
+        .collect();
+    let change: Vec<String> = found.iter().map(|finding| sentence(&finding.action)).collect();
     Some(Advice {
         subject: address,
         evidence: evidence.join(" "),

@@ -25,7 +25,7 @@ const KIND: &str = "plan_files";
 /// A file of the list.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Listed {
-    /// Its name in the folder.
+    /// The name in the folder.
     name: String,
     /// The number of its content.
     content: i64,
@@ -57,8 +57,8 @@ pub fn write(
     literals: bool,
 ) -> Result<PlanFileNames, Failure> {
     let (mut names, mut files) = (PlanFileNames::new(), Vec::new());
-    for (statement, one) in (1..).zip(&snapshot.statements) {
-        for (plan, found) in (1..).zip(&one.plans) {
+    for (statement, entry) in (1..).zip(&snapshot.statements) {
+        for (plan, found) in (1..).zip(&entry.plans) {
             let Some(text) = &found.text else { continue };
             let number = if plan == 1 { String::new() } else { format!("-{plan}") };
             let name = format!("{statement}{number}.{}", text.extension);
@@ -95,7 +95,7 @@ fn replace(folder: &Path, files: &[PlanFile]) -> Result<(), Failure> {
     }
     let is_ours = |name: &str| {
         let content = fs::read_to_string(folder.join(name)).ok().map(|text| number(&text));
-        listed.iter().any(|one| one.name == name && Some(one.content) == content)
+        listed.iter().any(|file| file.name == name && Some(file.content) == content)
     };
     for PlanFile { name, .. } in files {
         let path = folder.join(name);
@@ -113,7 +113,8 @@ fn replace(folder: &Path, files: &[PlanFile]) -> Result<(), Failure> {
     write_list(folder, &[listed.as_slice(), &new].concat())?;
     let names: BTreeSet<&str> = files.iter().map(|file| file.name.as_str()).collect();
     for Listed { name, .. } in &listed {
-        let is_plain = Path::new(name).file_name().is_some_and(|own| own == name.as_str());
+        let is_plain =
+            Path::new(name).file_name().is_some_and(|file_name| file_name == name.as_str());
         if is_plain && !names.contains(name.as_str()) && is_ours(name) {
             fs::remove_file(folder.join(name))
                 .map_err(|error| failed(&folder.join(name), &error))?;

@@ -44,9 +44,11 @@ impl PlanWatch {
     fn has_changes(&self) -> bool {
         let mut plans = HashMap::new();
         let mut all = self.intervals.iter().flat_map(|interval| &interval.statements);
-        all.any(|one| {
-            let Some(hash) = &one.plan_hash else { return false };
-            let known = plans.entry((&one.digest, &one.database, &one.user)).or_insert(hash);
+        all.any(|statement| {
+            let Some(hash) = &statement.plan_hash else { return false };
+            let known = plans
+                .entry((&statement.digest, &statement.database, &statement.user))
+                .or_insert(hash);
             *known != hash
         })
     }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 /// The record of an interval: its statements, in their order, each with the first of its
 /// plans that is not of a log.
 pub fn record(snapshot: &Snapshot, steelbench: &str, address: String) -> QueryInterval {
-    let unread = snapshot.missing().map(|one| format!("Not read: {}: {}.", one.what, one.why));
+    let unread = snapshot.missing().map(|gap| format!("Not read: {}: {}.", gap.what, gap.why));
     QueryInterval {
         id: 0,
         steelbench: steelbench.to_owned(),
@@ -66,7 +66,7 @@ pub fn joined(intervals: impl IntoIterator<Item = QueryInterval>) -> Option<Snap
         interval
             .statements
             .into_iter()
-            .for_each(|one| add(&mut snapshot.statements, &mut places, one));
+            .for_each(|statement| add(&mut snapshot.statements, &mut places, statement));
     }
     if let Some(snapshot) = joined.as_mut()
         && unobserved_ms > 0
@@ -82,24 +82,29 @@ pub fn joined(intervals: impl IntoIterator<Item = QueryInterval>) -> Option<Snap
 fn add(
     statements: &mut Vec<Statement>,
     places: &mut HashMap<(String, String, String, bool), usize>,
-    one: CountedStatement,
+    counted_statement: CountedStatement,
 ) {
-    let key = (one.digest.clone(), one.database.clone(), one.user.clone(), one.is_top);
+    let key = (
+        counted_statement.digest.clone(),
+        counted_statement.database.clone(),
+        counted_statement.user.clone(),
+        counted_statement.is_top,
+    );
     let place = *places.entry(key).or_insert_with(|| {
         statements.push(Statement {
-            digest: one.digest,
-            database: one.database,
-            user: one.user,
-            is_top: one.is_top,
-            text: one.text,
+            digest: counted_statement.digest,
+            database: counted_statement.database,
+            user: counted_statement.user,
+            is_top: counted_statement.is_top,
+            text: counted_statement.text,
             not_explained: Some(NO_PLAN.to_owned()),
             ..Statement::default()
         });
         statements.len() - 1
     });
     let statement = &mut statements[place];
-    statement.is_partial |= one.is_partial;
-    for (name, value) in one.counters {
+    statement.is_partial |= counted_statement.is_partial;
+    for (name, value) in counted_statement.counters {
         // A later version may count more than this one knows.
         let Ok(counter) = serde_json::from_value::<Counter>(name.into()) else { continue };
         let sum = statement.counters.entry(counter).or_default();

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// Facts of a server that no statement has.
 pub struct ServerFacts {
-    /// Its settings.
+    /// The settings.
     pub configuration: Result<SurveyedServer, Unknown>,
     /// The waits of its clients.
     pub waits: Result<ServerWaits, Unknown>,

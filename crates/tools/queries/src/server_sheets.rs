@@ -42,34 +42,36 @@ type NumberedTable<'a> = (usize, &'a statements::Table);
 fn tables(all: &Queries) -> Table<'_> {
     let rows: Vec<NumberedTable> = all.snapshot.tables.iter().enumerate().collect();
     let mut columns = Columns::for_rows(rows);
-    columns.add("database", "", |one| one.1.database.as_str());
-    columns.add("schema", "", |one| one.1.schema.as_str());
-    columns.add("table", "", |one| one.1.name.as_str());
-    columns.add("storage", "", |one| one.1.storage.as_str());
-    columns.add("rows (estimated)", "", |one| one.1.rows);
-    columns.add("size", "B", |one| one.1.bytes);
-    columns.add("indexes", "", |one| one.1.indexes.len());
-    columns.add("size of indexes", "B", |one| sum(&one.1.indexes, |index| index.bytes));
-    columns.add("reads of indexes", "", |one| sum(&one.1.indexes, |index| index.scans));
-    columns.add("lacks primary key", "", |one| one.1.lacks_primary_key.then_some(true));
-    columns.add("scans", "", |one| one.1.scans);
-    columns.add("scanned rows", "", |one| one.1.scanned_rows);
-    columns.add("inserts", "", |one| one.1.inserts);
-    columns.add("updates", "", |one| one.1.updates);
-    columns.add("HOT updates", "", |one| one.1.hot_updates);
-    columns.add("deletes", "", |one| one.1.deletes);
-    columns.add("dead rows (estimated)", "", |one| one.1.dead_rows);
-    columns.add("changes since statistics", "", |one| one.1.changed_since_analyze);
-    columns.add("statistics gathered", "", |one| one.1.analyzed_ms.map(Time));
-    columns.add("missing indexes", "", |one| Some(one.1.missed.len()).filter(|count| *count > 0));
-    columns.add("counted since", "", |one| one.1.since_ms.map(Time));
-    columns.add("statements", "", move |one| joined(statements_of(all, one.0), ", "));
+    columns.add("database", "", |column| column.1.database.as_str());
+    columns.add("schema", "", |column| column.1.schema.as_str());
+    columns.add("table", "", |column| column.1.name.as_str());
+    columns.add("storage", "", |column| column.1.storage.as_str());
+    columns.add("rows (estimated)", "", |column| column.1.rows);
+    columns.add("size", "B", |column| column.1.bytes);
+    columns.add("indexes", "", |column| column.1.indexes.len());
+    columns.add("size of indexes", "B", |column| sum(&column.1.indexes, |index| index.bytes));
+    columns.add("reads of indexes", "", |column| sum(&column.1.indexes, |index| index.scans));
+    columns.add("lacks primary key", "", |column| column.1.lacks_primary_key.then_some(true));
+    columns.add("scans", "", |column| column.1.scans);
+    columns.add("scanned rows", "", |column| column.1.scanned_rows);
+    columns.add("inserts", "", |column| column.1.inserts);
+    columns.add("updates", "", |column| column.1.updates);
+    columns.add("HOT updates", "", |column| column.1.hot_updates);
+    columns.add("deletes", "", |column| column.1.deletes);
+    columns.add("dead rows (estimated)", "", |column| column.1.dead_rows);
+    columns.add("changes since statistics", "", |column| column.1.changed_since_analyze);
+    columns.add("statistics gathered", "", |column| column.1.analyzed_ms.map(Time));
+    columns.add("missing indexes", "", |column| {
+        Some(column.1.missed.len()).filter(|count| *count > 0)
+    });
+    columns.add("counted since", "", |column| column.1.since_ms.map(Time));
+    columns.add("statements", "", move |column| joined(statements_of(all, column.0), ", "));
     columns.named("tables")
 }
 
 /// The sum over indexes; `None` where one of them is not known.
 fn sum(indexes: &[Index], figure: fn(&Index) -> Option<u64>) -> Option<u64> {
-    indexes.iter().map(figure).try_fold(0_u64, |sum, own| Some(sum.saturating_add(own?)))
+    indexes.iter().map(figure).try_fold(0_u64, |sum, figure| Some(sum.saturating_add(figure?)))
 }
 
 /// Numbers of the statements of which plans name a table, from 1.
@@ -93,37 +95,37 @@ type OfTable<'a> = (&'a statements::Table, &'a TableStatistics);
 
 fn all_statistics(all: &Queries) -> impl Iterator<Item = OfTable<'_>> {
     all.snapshot.tables.iter().flat_map(|table| {
-        let own = table.statistics.iter();
-        own.map(move |statistics| (table, statistics))
+        let statistics = table.statistics.iter();
+        statistics.map(move |statistics| (table, statistics))
     })
 }
 
 fn statistics(all: &Queries) -> Table<'_> {
     let now_ms = all.snapshot.span.to_ms;
     let mut columns = Columns::for_rows(all_statistics(all).collect::<Vec<OfTable>>());
-    columns.add("database", "", |one| one.0.database.as_str());
-    columns.add("table", "", |one| one.0.label());
-    columns.add("statistics", "", |one| one.1.name.as_str());
-    columns.add("columns", "", |one| joined(&one.1.columns, ", "));
-    columns.add("rows", "", |one| one.1.rows);
-    columns.add("sampled rows", "", |one| one.1.sampled_rows);
-    columns.add("sampled", "", |one| {
-        let counted = one.1.sampled_rows.zip(one.1.rows).filter(|(_, rows)| *rows > 0.0);
-        counted.map(|(sampled, rows)| sampled / rows).or(one.1.sampled_share).map(Share)
+    columns.add("database", "", |column| column.0.database.as_str());
+    columns.add("table", "", |column| column.0.label());
+    columns.add("statistics", "", |column| column.1.name.as_str());
+    columns.add("columns", "", |column| joined(&column.1.columns, ", "));
+    columns.add("rows", "", |column| column.1.rows);
+    columns.add("sampled rows", "", |column| column.1.sampled_rows);
+    columns.add("sampled", "", |column| {
+        let counted = column.1.sampled_rows.zip(column.1.rows).filter(|(_, rows)| *rows > 0.0);
+        counted.map(|(sampled, rows)| sampled / rows).or(column.1.sampled_share).map(Share)
     });
-    columns.add("sampled pages", "", |one| one.1.sampled_pages);
-    columns.add("gathered", "", |one| one.1.gathered_ms.map(Time));
-    columns.add("age", "days", move |one| {
-        one.1.gathered_ms.map(|ms| (now_ms.saturating_sub(ms)).max(0) as f64 / DAY_MS)
+    columns.add("sampled pages", "", |column| column.1.sampled_pages);
+    columns.add("gathered", "", |column| column.1.gathered_ms.map(Time));
+    columns.add("age", "days", move |column| {
+        column.1.gathered_ms.map(|ms| (now_ms.saturating_sub(ms)).max(0) as f64 / DAY_MS)
     });
-    columns.add("changes since", "", |one| one.1.changes);
-    columns.add("different values", "", |one| one.1.distinct.filter(|count| *count > 0.0));
-    columns.add("different values by row", "", |one| {
-        one.1.distinct.filter(|share| *share < 0.0).map(|share| -share)
+    columns.add("changes since", "", |column| column.1.changes);
+    columns.add("different values", "", |column| column.1.distinct.filter(|count| *count > 0.0));
+    columns.add("different values by row", "", |column| {
+        column.1.distinct.filter(|share| *share < 0.0).map(|share| -share)
     });
-    columns.add("NULL", "", |one| one.1.nulls.map(Share));
-    columns.add("histogram steps", "", |one| one.1.steps);
-    columns.add("table rows (estimated)", "", |one| one.0.rows);
+    columns.add("NULL", "", |column| column.1.nulls.map(Share));
+    columns.add("histogram steps", "", |column| column.1.steps);
+    columns.add("table rows (estimated)", "", |column| column.0.rows);
     columns.named("statistics")
 }
 
@@ -132,54 +134,61 @@ type NumberedStep<'a> = (OfTable<'a>, usize, &'a HistogramStep);
 
 fn histograms(all: &Queries) -> Table<'_> {
     let steps = all_statistics(all).flat_map(|of| {
-        let own = (1..).zip(&of.1.histogram);
-        own.map(move |(number, step)| (of, number, step))
+        let buckets = (1..).zip(&of.1.histogram);
+        buckets.map(move |(number, step)| (of, number, step))
     });
     let mut columns = Columns::for_rows(steps.collect::<Vec<NumberedStep>>());
-    columns.add("database", "", |one| one.0.0.database.as_str());
-    columns.add("table", "", |one| one.0.0.label());
-    columns.add("statistics", "", |one| one.0.1.name.as_str());
-    columns.add("step", "", |one| one.1);
-    columns.add("value", "", |one| one.2.value.as_str());
-    columns.add("rows with the value", "", |one| one.2.share_equal.map(Share));
-    columns.add("rows up to the value", "", |one| one.2.share_between.map(Share));
-    columns.add("different values up to it", "", |one| one.2.distinct_between);
+    columns.add("database", "", |column| column.0.0.database.as_str());
+    columns.add("table", "", |column| column.0.0.label());
+    columns.add("statistics", "", |column| column.0.1.name.as_str());
+    columns.add("step", "", |column| column.1);
+    columns.add("value", "", |column| column.2.value.as_str());
+    columns.add("rows with the value", "", |column| column.2.share_equal.map(Share));
+    columns.add("rows up to the value", "", |column| column.2.share_between.map(Share));
+    columns.add("different values up to it", "", |column| column.2.distinct_between);
     columns.named("histograms")
 }
 
 fn configuration(facts: &ServerFacts) -> Table<'_> {
-    let settings = facts.configuration.as_ref().map_or(&[][..], |one| one.settings.as_slice());
+    let settings = facts
+        .configuration
+        .as_ref()
+        .map_or(&[][..], |configuration| configuration.settings.as_slice());
     let mut columns = Columns::for_rows(settings.iter());
-    columns.add("setting", "", |one: &&ServerSetting| one.name.as_str());
-    columns.add("value", "", |one| one.value.as_deref());
-    columns.add("unit", "", |one| one.unit.as_deref());
-    columns.add("default", "", |one| one.default.as_deref());
-    columns.add("changed", "", |one| one.is_changed);
-    columns.add("source", "", |one| one.source.as_str());
-    columns.add("file", "", |one| one.file.as_deref());
-    columns.add("awaits restart", "", |one| one.pending_restart);
+    columns.add("setting", "", |server_setting: &&ServerSetting| server_setting.name.as_str());
+    columns.add("value", "", |column| column.value.as_deref());
+    columns.add("unit", "", |column| column.unit.as_deref());
+    columns.add("default", "", |column| column.default.as_deref());
+    columns.add("changed", "", |column| column.is_changed);
+    columns.add("source", "", |column| column.source.as_str());
+    columns.add("file", "", |column| column.file.as_deref());
+    columns.add("awaits restart", "", |column| column.pending_restart);
     columns.named("configuration")
 }
 
 fn waits(facts: &ServerFacts) -> Table<'_> {
     let known = facts.waits.as_ref().ok();
-    let waits = known.map_or(&[][..], |one| one.waits.as_slice());
-    let has_signal = known.is_some_and(|one| one.has_signal);
+    let waits = known.map_or(&[][..], |activity| activity.waits.as_slice());
+    let has_signal = known.is_some_and(|activity| activity.has_signal);
     let total: f64 = waits.iter().map(time_s).sum();
     let each = |wait: &Wait, seconds: f64| {
         wait.count.filter(|count| *count > 0).map(|count| seconds / count as f64)
     };
     let mut columns = Columns::for_rows(waits.iter());
-    columns.add("wait type", "", |one: &&Wait| one.wait_type.as_str());
-    columns.add("class", "", |one| one.class.name());
-    columns.add("wait", "s", |one| time_s(one));
-    columns.add("resource", "s", move |one| has_signal.then_some(one.resource_s));
-    columns.add("signal", "s", move |one| has_signal.then_some(one.signal_s));
-    columns.add("waits", "", |one| one.count);
-    columns.add("share", "", move |one| (total > 0.0).then(|| Share(time_s(one) / total)));
-    columns.add("mean wait", "s", move |one| each(one, time_s(one)));
-    columns.add("mean resource", "s", move |one| each(one, one.resource_s).filter(|_| has_signal));
-    columns.add("mean signal", "s", move |one| each(one, one.signal_s).filter(|_| has_signal));
+    columns.add("wait type", "", |wait: &&Wait| wait.wait_type.as_str());
+    columns.add("class", "", |column| column.class.name());
+    columns.add("wait", "s", |column| time_s(column));
+    columns.add("resource", "s", move |column| has_signal.then_some(column.resource_s));
+    columns.add("signal", "s", move |column| has_signal.then_some(column.signal_s));
+    columns.add("waits", "", |column| column.count);
+    columns.add("share", "", move |column| (total > 0.0).then(|| Share(time_s(column) / total)));
+    columns.add("mean wait", "s", move |column| each(column, time_s(column)));
+    columns.add("mean resource", "s", move |column| {
+        each(column, column.resource_s).filter(|_| has_signal)
+    });
+    columns.add("mean signal", "s", move |column| {
+        each(column, column.signal_s).filter(|_| has_signal)
+    });
     columns.named("waits")
 }
 
@@ -193,22 +202,22 @@ fn files(all: &Queries) -> Table<'_> {
         Some(io.ns? as f64 / 1e6 / count as f64)
     };
     let mut columns = Columns::for_rows(all.snapshot.files.iter());
-    columns.add("database", "", |one: &&DataFile| one.database.as_str());
-    columns.add("file", "", |one| one.name.as_str());
-    columns.add("kind", "", |one| one.kind.as_str());
-    columns.add("files", "", |one| one.files);
-    columns.add("size", "B", |one| one.bytes);
-    columns.add("largest size", "B", |one| one.bytes_max);
-    columns.add("growth", "", |one| one.growth.as_str());
-    columns.add("reads", "", |one| one.reads.count);
-    columns.add("read", "B", |one| one.reads.bytes);
-    columns.add("read time", "ns", |one| one.reads.ns);
-    columns.add("mean read", "ms", move |one| each_ms(one.reads));
-    columns.add("writes", "", |one| one.writes.count);
-    columns.add("written", "B", |one| one.writes.bytes);
-    columns.add("write time", "ns", |one| one.writes.ns);
-    columns.add("mean write", "ms", move |one| each_ms(one.writes));
-    columns.add("counted since", "", |one| one.since_ms.map(Time));
+    columns.add("database", "", |data_file: &&DataFile| data_file.database.as_str());
+    columns.add("file", "", |column| column.name.as_str());
+    columns.add("kind", "", |column| column.kind.as_str());
+    columns.add("files", "", |column| column.files);
+    columns.add("size", "B", |column| column.bytes);
+    columns.add("largest size", "B", |column| column.bytes_max);
+    columns.add("growth", "", |column| column.growth.as_str());
+    columns.add("reads", "", |column| column.reads.count);
+    columns.add("read", "B", |column| column.reads.bytes);
+    columns.add("read time", "ns", |column| column.reads.ns);
+    columns.add("mean read", "ms", move |column| each_ms(column.reads));
+    columns.add("writes", "", |column| column.writes.count);
+    columns.add("written", "B", |column| column.writes.bytes);
+    columns.add("write time", "ns", |column| column.writes.ns);
+    columns.add("mean write", "ms", move |column| each_ms(column.writes));
+    columns.add("counted since", "", |column| column.since_ms.map(Time));
     columns.named("files")
 }
 
@@ -222,15 +231,18 @@ struct Note {
 /// Notes on the figures, and the columns of each sheet that the engine does not fill.
 fn notes<'a>(sheets: &[Table<'a>], all: &'a Queries, facts: &ServerFacts) -> Table<'a> {
     let snapshot = &all.snapshot;
-    let of_server = facts.configuration.as_ref().map(|one| {
-        format!("{}; a setting without a value is a text, which is not recorded.", one.version)
+    let of_server = facts.configuration.as_ref().map(|configuration| {
+        format!(
+            "{}; a setting without a value is a text, which is not recorded.",
+            configuration.version
+        )
     });
-    let of_waits = facts.waits.as_ref().map(|one| one.note.clone());
-    let missing = snapshot.missing().map(|one| format!("Not read: {}: {}.", one.what, one.why));
+    let of_waits = facts.waits.as_ref().map(|wait| wait.note.clone());
+    let missing = snapshot.missing().map(|gap| format!("Not read: {}: {}.", gap.what, gap.why));
     let of_plans = "CPU and I/O cost are those of one run of an operator, as the plan has them; \
                     shares of a plan divide each operator's own cost in this proportion.";
     let of_histograms = "Values are data of users: --literals reads and shows them.";
-    let said = [
+    let text = [
         ("plans", of_plans.to_owned()),
         ("histograms", of_histograms.to_owned()),
         ("configuration", of_server.unwrap_or_else(|why| format!("{why}."))),
@@ -239,7 +251,7 @@ fn notes<'a>(sheets: &[Table<'a>], all: &'a Queries, facts: &ServerFacts) -> Tab
     let general = snapshot.notes.iter().cloned().chain(missing);
     let notes: Vec<Note> = general
         .map(|text| Note { sheet: String::new(), text })
-        .chain(said.into_iter().map(|(sheet, text)| Note { sheet: sheet.to_owned(), text }))
+        .chain(text.into_iter().map(|(sheet, text)| Note { sheet: sheet.to_owned(), text }))
         .chain(sheets.iter().filter_map(|sheet| {
             let columns = empty_columns(sheet);
             let text = format!("Not recorded by {}: {}.", snapshot.engine, columns.join(", "));
@@ -247,8 +259,8 @@ fn notes<'a>(sheets: &[Table<'a>], all: &'a Queries, facts: &ServerFacts) -> Tab
         }))
         .collect();
     let mut columns = Columns::for_rows(notes);
-    columns.add("sheet", "", |one| one.sheet.clone());
-    columns.add("note", "", |one| one.text.clone()).wrapped = true;
+    columns.add("sheet", "", |column| column.sheet.clone());
+    columns.add("note", "", |column| column.text.clone()).wrapped = true;
     columns.named("notes")
 }
 

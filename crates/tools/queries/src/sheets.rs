@@ -33,19 +33,19 @@ type Numbered<'a> = (usize, &'a Statement);
 fn statements(all: &Queries) -> Table<'_> {
     let rows: Vec<Numbered> = (1..).zip(&all.snapshot.statements).collect();
     let total: f64 =
-        rows.iter().filter_map(|one| one.1.get(Counter::TimeNs)).map(|ns| ns as f64).sum();
+        rows.iter().filter_map(|row| row.1.get(Counter::TimeNs)).map(|ns| ns as f64).sum();
     let mut columns = Columns::for_rows(rows);
-    columns.add("statement", "", |one| one.0);
-    columns.add("database", "", |one| one.1.database.as_str());
-    columns.add("user", "", |one| one.1.user.as_str());
-    columns.add("text", "", |one| said(one.1)).wrapped = true;
-    columns.add("digest", "", |one| one.1.digest.as_str());
-    columns.add("sent by clients", "", |one| one.1.is_top);
-    columns.add("share of time", "", move |one| {
-        one.1.get(Counter::TimeNs).filter(|_| total > 0.0).map(|ns| Share(ns as f64 / total))
+    columns.add("statement", "", |column| column.0);
+    columns.add("database", "", |column| column.1.database.as_str());
+    columns.add("user", "", |column| column.1.user.as_str());
+    columns.add("text", "", |column| said(column.1)).wrapped = true;
+    columns.add("digest", "", |column| column.1.digest.as_str());
+    columns.add("sent by clients", "", |column| column.1.is_top);
+    columns.add("share of time", "", move |column| {
+        column.1.get(Counter::TimeNs).filter(|_| total > 0.0).map(|ns| Share(ns as f64 / total))
     });
     for &(counter, label, unit) in Counter::ALL.iter().filter(|(counter, ..)| {
-        all.snapshot.statements.iter().any(|one| one.get(*counter).is_some())
+        all.snapshot.statements.iter().any(|statement| statement.get(*counter).is_some())
     }) {
         let unit = match unit {
             Unit::Number => "",
@@ -53,16 +53,16 @@ fn statements(all: &Queries) -> Table<'_> {
             Unit::Blocks => "pages",
             Unit::Bytes => "B",
         };
-        columns.add(label, unit, move |one| one.1.get(counter));
+        columns.add(label, unit, move |column| column.1.get(counter));
     }
-    columns.add("mean", "ms", |one| one.1.mean_ms());
-    columns.add("shortest", "ms", |one| one.1.spread?.min_ms);
-    columns.add("longest", "ms", |one| one.1.spread?.max_ms);
-    columns.add("standard deviation", "ms", |one| one.1.spread?.stddev_ms);
-    columns.add("rows each", "", |one| one.1.by_call(Counter::Rows));
-    columns.add("plans known", "", |one| one.1.plans.len());
-    columns.add("why no plan", "", |one| one.1.not_explained.as_deref()).wrapped = true;
-    columns.add("counters reset", "", |one| one.1.is_partial);
+    columns.add("mean", "ms", |column| column.1.mean_ms());
+    columns.add("shortest", "ms", |column| column.1.spread?.min_ms);
+    columns.add("longest", "ms", |column| column.1.spread?.max_ms);
+    columns.add("standard deviation", "ms", |column| column.1.spread?.stddev_ms);
+    columns.add("rows each", "", |column| column.1.by_call(Counter::Rows));
+    columns.add("plans known", "", |column| column.1.plans.len());
+    columns.add("why no plan", "", |column| column.1.not_explained.as_deref()).wrapped = true;
+    columns.add("counters reset", "", |column| column.1.is_partial);
     columns.named("statements")
 }
 
@@ -72,33 +72,37 @@ type NumberedPlan<'a> = (usize, usize, &'a StatementPlan);
 fn all_plans(all: &Queries) -> Vec<NumberedPlan<'_>> {
     let statements = (1..).zip(&all.snapshot.statements);
     statements
-        .flat_map(|(at, one)| (1..).zip(&one.plans).map(move |(number, plan)| (at, number, plan)))
+        .flat_map(|(at, statement)| {
+            (1..).zip(&statement.plans).map(move |(number, plan)| (at, number, plan))
+        })
         .collect()
 }
 
 fn plans<'a>(all: &'a Queries, files: &'a PlanFileNames) -> Table<'a> {
     let mut columns = Columns::for_rows(all_plans(all));
-    columns.add("statement", "", |one| one.0);
-    columns.add("plan", "", |one| one.1);
-    columns.add("origin", "", |one| one.2.origin.label());
-    columns.add("runs", "", |one| one.2.runs);
-    columns.add("hash", "", |one| one.2.hash());
-    columns.add("cost", "", |one| one.2.plan.cost);
-    columns.add("CPU share of cost", "", |one| one.2.plan.cpu_share().map(Share));
-    columns.add("I/O share of cost", "", |one| one.2.plan.cpu_share().map(|cpu| Share(1.0 - cpu)));
-    columns.add("estimated rows", "", |one| one.2.plan.root.as_ref()?.rows.estimated);
-    columns.add("rows", "", |one| one.2.plan.root.as_ref()?.rows.actual);
-    columns.add("time", "ms", |one| one.2.plan.elapsed_ms);
-    columns.add("planning", "ms", |one| one.2.plan.planning_ms);
-    columns.add("operators", "", |one| one.2.plan.operators().len());
-    columns.add("remarks", "", |one| remarks(&one.2.plan, &all.rules.terms).len());
-    columns.add("indexes", "", |one| {
-        let operators = one.2.plan.operators();
+    columns.add("statement", "", |column| column.0);
+    columns.add("plan", "", |column| column.1);
+    columns.add("origin", "", |column| column.2.origin.label());
+    columns.add("runs", "", |column| column.2.runs);
+    columns.add("hash", "", |column| column.2.hash());
+    columns.add("cost", "", |column| column.2.plan.cost);
+    columns.add("CPU share of cost", "", |column| column.2.plan.cpu_share().map(Share));
+    columns.add("I/O share of cost", "", |column| {
+        column.2.plan.cpu_share().map(|cpu| Share(1.0 - cpu))
+    });
+    columns.add("estimated rows", "", |column| column.2.plan.root.as_ref()?.rows.estimated);
+    columns.add("rows", "", |column| column.2.plan.root.as_ref()?.rows.actual);
+    columns.add("time", "ms", |column| column.2.plan.elapsed_ms);
+    columns.add("planning", "ms", |column| column.2.plan.planning_ms);
+    columns.add("operators", "", |column| column.2.plan.operators().len());
+    columns.add("remarks", "", |column| remarks(&column.2.plan, &all.rules.terms).len());
+    columns.add("indexes", "", |column| {
+        let operators = column.2.plan.operators();
         let indexes =
             operators.iter().filter_map(|(_, operator)| operator.objects.first()?.index.clone());
         joined(indexes, ", ")
     });
-    columns.add("file", "", |one| files.get(&(one.0, one.1)).map(String::as_str));
+    columns.add("file", "", |column| files.get(&(column.0, column.1)).map(String::as_str));
     columns.named("plans")
 }
 
@@ -116,42 +120,47 @@ fn operators(all: &Queries) -> Table<'_> {
         .into_iter()
         .flat_map(|(statement, plan, found)| {
             let operators = found.plan.operators().into_iter().zip(found.plan.own());
-            (1..).zip(operators).map(move |(number, ((depth, operator), own))| Node {
+            (1..).zip(operators).map(move |(number, ((depth, operator), share))| Node {
                 of: (statement, plan),
                 number,
                 depth,
                 operator,
-                own,
+                own: share,
             })
         })
         .collect();
     let mut columns = Columns::for_rows(nodes);
-    columns.add("statement", "", |one| one.of.0);
-    columns.add("plan", "", |one| one.of.1);
-    columns.add("operator", "", |one| one.number);
-    columns.add("depth", "", |one| one.depth);
-    columns.add("kind", "", |one| name(one.operator.kind));
-    columns.add("name", "", |one| one.operator.name.as_str());
-    columns.add("detail", "", |one| one.operator.detail.as_str());
-    columns.add("table", "", |one| {
-        one.operator.objects.first().map(|object| Object { index: None, ..object.clone() }.label())
+    columns.add("statement", "", |column| column.of.0);
+    columns.add("plan", "", |column| column.of.1);
+    columns.add("operator", "", |column| column.number);
+    columns.add("depth", "", |column| column.depth);
+    columns.add("kind", "", |column| name(column.operator.kind));
+    columns.add("name", "", |column| column.operator.name.as_str());
+    columns.add("detail", "", |column| column.operator.detail.as_str());
+    columns.add("table", "", |column| {
+        column
+            .operator
+            .objects
+            .first()
+            .map(|object| Object { index: None, ..object.clone() }.label())
     });
-    columns.add("index", "", |one| {
-        one.operator.objects.first().and_then(|object| object.index.clone())
+    columns.add("index", "", |column| {
+        column.operator.objects.first().and_then(|object| object.index.clone())
     });
-    columns.add("own cost", "", |one| one.own.cost);
-    columns.add("CPU cost of a run", "", |one| Some(one.operator.run_cost?.cpu));
-    columns.add("I/O cost of a run", "", |one| Some(one.operator.run_cost?.io));
-    columns.add("CPU share", "", |one| one.operator.run_cost?.cpu_share().map(Share));
+    columns.add("own cost", "", |column| column.own.cost);
+    columns.add("CPU cost of a run", "", |column| Some(column.operator.run_cost?.cpu));
+    columns.add("I/O cost of a run", "", |column| Some(column.operator.run_cost?.io));
+    columns.add("CPU share", "", |column| column.operator.run_cost?.cpu_share().map(Share));
+    columns.add("I/O share", "", |column| {
+        column.operator.run_cost?.cpu_share().map(|cpu| Share(1.0 - cpu))
+    });
+    columns.add("estimated rows", "", |column| column.operator.rows.estimated);
+    columns.add("rows", "", |column| column.operator.rows.actual);
+    columns.add("runs", "", |column| column.operator.executions);
+    columns.add("own time", "ms", |column| column.own.ms);
     columns
-        .add("I/O share", "", |one| one.operator.run_cost?.cpu_share().map(|cpu| Share(1.0 - cpu)));
-    columns.add("estimated rows", "", |one| one.operator.rows.estimated);
-    columns.add("rows", "", |one| one.operator.rows.actual);
-    columns.add("runs", "", |one| one.operator.executions);
-    columns.add("own time", "ms", |one| one.own.ms);
-    columns
-        .add("conditions", "", |one| {
-            joined(one.operator.predicates.iter().map(|one| &one.text), "; ")
+        .add("conditions", "", |column| {
+            joined(column.operator.predicates.iter().map(|predicate| &predicate.text), "; ")
         })
         .wrapped = true;
     columns.named("operators")
@@ -165,17 +174,17 @@ fn parameters(all: &Queries) -> Table<'_> {
     let rows: Vec<NumberedParameter> = all_plans(all)
         .into_iter()
         .flat_map(|(statement, plan, found)| {
-            found.plan.parameters.iter().map(move |one| (statement, plan, one))
+            found.plan.parameters.iter().map(move |parameter| (statement, plan, parameter))
         })
         .collect();
     let mut columns = Columns::for_rows(rows);
-    columns.add("statement", "", |one| one.0);
-    columns.add("plan", "", |one| one.1);
-    columns.add("parameter", "", |one| one.2.name.as_str());
-    columns.add("compiled for", "", |one| one.2.compiled.as_deref()).wrapped = true;
-    columns.add("run with", "", |one| one.2.run.as_deref()).wrapped = true;
-    columns.add("differs", "", |one| {
-        (one.2.compiled.is_some() && one.2.run.is_some()).then_some(one.2.differs)
+    columns.add("statement", "", |column| column.0);
+    columns.add("plan", "", |column| column.1);
+    columns.add("parameter", "", |column| column.2.name.as_str());
+    columns.add("compiled for", "", |column| column.2.compiled.as_deref()).wrapped = true;
+    columns.add("run with", "", |column| column.2.run.as_deref()).wrapped = true;
+    columns.add("differs", "", |column| {
+        (column.2.compiled.is_some() && column.2.run.is_some()).then_some(column.2.differs)
     });
     columns.named("parameters")
 }
@@ -184,68 +193,71 @@ fn indexes(all: &Queries) -> Table<'_> {
     let page = all.snapshot.block_bytes;
     let rows: Vec<Used> = used(all).into_iter().collect();
     let mut columns = Columns::for_rows(rows);
-    columns.add("database", "", |one| one.table.database.as_str());
-    columns.add("table", "", |one| one.table.label());
-    columns.add("index", "", |one| one.index.name.as_str());
-    columns.add("method", "", |one| one.index.method.as_str());
-    columns.add("columns", "", |one| one.index.columns());
-    columns.add("included", "", |one| joined(&one.index.included, ", "));
-    columns.add("where", "", |one| one.index.predicate.as_deref());
-    columns.add("unique", "", |one| one.index.is_unique);
-    columns.add("needed", "", |one| one.index.is_needed);
-    columns.add("valid", "", |one| one.index.is_valid);
-    columns.add("size", "B", |one| one.index.bytes);
-    columns
-        .add("free (estimated)", "B", move |one| one.index.bloat_bytes(&one.table.columns, page));
-    columns.add("entries (estimated)", "", |one| one.index.entries);
-    columns.add("reads", "", |one| one.index.scans);
-    columns.add("reads in the interval", "", |one| one.index.interval_scans);
-    columns.add("last read", "", |one| one.index.last_scan_ms.map(Time));
-    columns.add("entries read", "", |one| one.index.rows_read);
-    columns.add("rows fetched", "", |one| one.index.rows_fetched);
-    columns.add("cache hits", "pages", |one| one.index.blocks.map(|blocks| blocks.0));
-    columns.add("cache misses", "pages", |one| one.index.blocks.map(|blocks| blocks.1));
-    columns.add("table rows (estimated)", "", |one| one.table.rows);
-    columns.add("table size", "B", |one| one.table.bytes);
-    columns.add("table scans", "", |one| one.table.scans);
-    columns.add("table inserts", "", |one| one.table.inserts);
-    columns.add("table updates", "", |one| one.table.updates);
-    columns.add("table HOT updates", "", |one| one.table.hot_updates);
-    columns.add("table deletes", "", |one| one.table.deletes);
-    columns.add("counted since", "", |one| one.table.since_ms.map(Time));
-    columns.add("statements", "", |one| joined(&one.statements, ", "));
-    columns.add("definition", "", |one| one.index.definition.as_str()).wrapped = true;
+    columns.add("database", "", |column| column.table.database.as_str());
+    columns.add("table", "", |column| column.table.label());
+    columns.add("index", "", |column| column.index.name.as_str());
+    columns.add("method", "", |column| column.index.method.as_str());
+    columns.add("columns", "", |column| column.index.columns());
+    columns.add("included", "", |column| joined(&column.index.included, ", "));
+    columns.add("where", "", |column| column.index.predicate.as_deref());
+    columns.add("unique", "", |column| column.index.is_unique);
+    columns.add("needed", "", |column| column.index.is_needed);
+    columns.add("valid", "", |column| column.index.is_valid);
+    columns.add("size", "B", |column| column.index.bytes);
+    columns.add("free (estimated)", "B", move |column| {
+        column.index.bloat_bytes(&column.table.columns, page)
+    });
+    columns.add("entries (estimated)", "", |column| column.index.entries);
+    columns.add("reads", "", |column| column.index.scans);
+    columns.add("reads in the interval", "", |column| column.index.interval_scans);
+    columns.add("last read", "", |column| column.index.last_scan_ms.map(Time));
+    columns.add("entries read", "", |column| column.index.rows_read);
+    columns.add("rows fetched", "", |column| column.index.rows_fetched);
+    columns.add("cache hits", "pages", |column| column.index.blocks.map(|blocks| blocks.0));
+    columns.add("cache misses", "pages", |column| column.index.blocks.map(|blocks| blocks.1));
+    columns.add("table rows (estimated)", "", |column| column.table.rows);
+    columns.add("table size", "B", |column| column.table.bytes);
+    columns.add("table scans", "", |column| column.table.scans);
+    columns.add("table inserts", "", |column| column.table.inserts);
+    columns.add("table updates", "", |column| column.table.updates);
+    columns.add("table HOT updates", "", |column| column.table.hot_updates);
+    columns.add("table deletes", "", |column| column.table.deletes);
+    columns.add("counted since", "", |column| column.table.since_ms.map(Time));
+    columns.add("statements", "", |column| joined(&column.statements, ", "));
+    columns.add("definition", "", |column| column.index.definition.as_str()).wrapped = true;
     columns.named("indexes")
 }
 
 fn index_use(all: &Queries) -> Table<'_> {
     let mut columns = Columns::for_rows(all.uses.iter());
     let (tables, statements) = (&all.snapshot.tables, &all.snapshot.statements);
-    columns.add("database", "", move |one| tables[one.table].database.as_str());
-    columns.add("table", "", move |one| tables[one.table].label());
-    columns.add("index", "", move |one| tables[one.table].indexes[one.index].name.as_str());
-    columns.add("statement", "", move |one| one.statement + 1);
-    columns.add("plan", "", move |one| one.plan + 1);
-    columns.add("access", "", move |one| name(one.access));
-    columns.add("calls", "", move |one| statements[one.statement].get(Counter::Calls));
-    columns.add("time", "ns", move |one| statements[one.statement].get(Counter::TimeNs));
+    columns.add("database", "", move |column| tables[column.table].database.as_str());
+    columns.add("table", "", move |column| tables[column.table].label());
+    columns
+        .add("index", "", move |column| tables[column.table].indexes[column.index].name.as_str());
+    columns.add("statement", "", move |column| column.statement + 1);
+    columns.add("plan", "", move |column| column.plan + 1);
+    columns.add("access", "", move |column| name(column.access));
+    columns.add("calls", "", move |column| statements[column.statement].get(Counter::Calls));
+    columns.add("time", "ns", move |column| statements[column.statement].get(Counter::TimeNs));
     columns.named("index use")
 }
 
 fn advice(all: &Queries) -> Table<'_> {
     let rows: Vec<(usize, &Advice)> = (1..).zip(&all.advice).collect();
     let mut columns = Columns::for_rows(rows);
-    columns.add("advice", "", |one| one.0);
-    columns.add("kind", "", |one| one.1.kind.label());
-    columns.add("certainty", "", |one| one.1.certainty.label());
-    columns.add("database", "", |one| one.1.database.as_str());
-    columns.add("subject", "", |one| one.1.subject.as_str());
-    columns.add("statements", "", |one| joined(one.1.statements.iter().map(|at| at + 1), ", "));
-    columns.add("evidence", "", |one| one.1.evidence.as_str()).wrapped = true;
-    columns.add("change", "", |one| one.1.change.as_str()).wrapped = true;
-    columns.add("price", "", |one| one.1.price.as_str()).wrapped = true;
-    columns.add("ddl", "", |one| one.1.ddl.as_deref()).wrapped = true;
-    columns.add("cost without", "", |one| one.1.hypothetical.map(|cost| cost.cost_without));
-    columns.add("cost with", "", |one| one.1.hypothetical.map(|cost| cost.cost_with));
+    columns.add("advice", "", |column| column.0);
+    columns.add("kind", "", |column| column.1.kind.label());
+    columns.add("certainty", "", |column| column.1.certainty.label());
+    columns.add("database", "", |column| column.1.database.as_str());
+    columns.add("subject", "", |column| column.1.subject.as_str());
+    columns
+        .add("statements", "", |column| joined(column.1.statements.iter().map(|at| at + 1), ", "));
+    columns.add("evidence", "", |column| column.1.evidence.as_str()).wrapped = true;
+    columns.add("change", "", |column| column.1.change.as_str()).wrapped = true;
+    columns.add("price", "", |column| column.1.price.as_str()).wrapped = true;
+    columns.add("ddl", "", |column| column.1.ddl.as_deref()).wrapped = true;
+    columns.add("cost without", "", |column| column.1.hypothetical.map(|cost| cost.cost_without));
+    columns.add("cost with", "", |column| column.1.hypothetical.map(|cost| cost.cost_with));
     columns.named("advice")
 }

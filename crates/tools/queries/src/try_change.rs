@@ -19,12 +19,13 @@ use statements::fingerprint;
 use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use work::Stop;
 
 /// The first line of what is written here, by which it may be written again.
 const MADE: &str = "Written by `steelbench queries try`";
 /// The names of the factor and its levels.
 const FACTOR: &str = "change";
-/// Its levels: without and with the change, or with and without the index that is dropped.
+/// The levels: without and with the change, or with and without the index that is dropped.
 const LEVELS: [&str; 2] = ["without", "with"];
 const LEVELS_OF_DROP: [&str; 2] = ["with index", "without index"];
 
@@ -168,7 +169,9 @@ pub fn try_change(arguments: &Try, context: &Context) -> Result<ExitCode, Failur
     if arguments.quick.print {
         return output::print_as_it_is(&report::escaped(&draft.source()));
     }
-    let copy = copy_version(arguments, &target)?;
+    // One flag: a signal between the two steps stops the second.
+    let stop = servers::stop_by(&signals::stop_flag()?);
+    let copy = copy_version(arguments, &target, &stop)?;
     if let Some(version) = &copy.setting {
         draft.set_text("target.version", version);
     }
@@ -185,7 +188,7 @@ pub fn try_change(arguments: &Try, context: &Context) -> Result<ExitCode, Failur
         write(written.statements.as_ref(), &script)?;
     }
     if let (Some(url), Some(dumps)) = (&arguments.source, target.dumps) {
-        dump(dumps, url, &written.dump)?;
+        dump(dumps, url, &written.dump, &stop)?;
     }
     // What is wrong is found before the file is there to be run.
     let experiment = context.build(&draft, &written.experiment.display().to_string())?;
@@ -201,19 +204,14 @@ pub fn try_change(arguments: &Try, context: &Context) -> Result<ExitCode, Failur
 }
 
 /// Chooses the version on which a copy of the source is measured.
-fn copy_version(arguments: &Try, target: &Target<'_>) -> Result<CopyVersion, Failure> {
+fn copy_version(arguments: &Try, target: &Target<'_>, stop: &Stop) -> Result<CopyVersion, Failure> {
     let source = match (&arguments.source, &arguments.dump) {
         (Some(url), _) => CopySource::Url(url),
         (None, Some(file)) => CopySource::Dump(file.as_ref()),
         (None, None) => return Ok(CopyVersion::default()),
     };
     let Some(servers) = target.servers else { return Ok(CopyVersion::default()) };
-    let stop = servers::stop_by(&signals::stop_flag()?);
-    let chosen = servers.copy_version(&source, arguments.test_server.as_deref(), &stop);
-    chosen.map_err(|error| match error {
-        EngineError::Cancelled => Failure::interrupted("interrupted; nothing was dumped"),
-        error => Failure::failed(error),
-    })
+    servers.copy_version(&source, arguments.test_server.as_deref(), stop).map_err(dump_failure)
 }
 
 /// The statements of logs, each once with the values of its first run.
@@ -221,14 +219,14 @@ fn logged_script(context: &Context, logged: &[plans::Statement]) -> Result<Strin
     let mut known = HashSet::new();
     let (mut script, mut left_out) =
         (format!("-- {MADE} from a log; constants come from single runs.\n"), 0);
-    for one in logged {
-        let verb = first_word(&one.text).to_ascii_uppercase();
-        let rules = context.statement_rules(&one.engine)?;
-        let is_new = known.insert(fingerprint(&one.text, rules));
+    for statement in logged {
+        let verb = first_word(&statement.text).to_ascii_uppercase();
+        let rules = context.statement_rules(&statement.engine)?;
+        let is_new = known.insert(fingerprint(&statement.text, rules));
         if !is_new || !plans::VERBS.contains(&verb.as_str()) {
             continue;
         }
-        match with_values(one, rules.syntax).filter(|text| is_plain(text)) {
+        match with_values(statement, rules.syntax).filter(|text| is_plain(text)) {
             Some(text) => script.extend([text.trim().trim_end_matches(';'), ";\n"]),
             None => left_out += 1,
         }
@@ -260,9 +258,9 @@ fn change(arguments: &Try) -> Option<String> {
 
 /// The changes as statements; of an index that is dropped its name is enough.
 fn statements(arguments: &Try) -> impl Iterator<Item = String> {
-    let all = arguments.index.iter().cloned().chain(arguments.drop.iter().map(|own| {
-        let is_statement = first_word(own).eq_ignore_ascii_case("drop");
-        if is_statement { own.clone() } else { format!("DROP INDEX {own}") }
+    let all = arguments.index.iter().cloned().chain(arguments.drop.iter().map(|drop| {
+        let is_statement = first_word(drop).eq_ignore_ascii_case("drop");
+        if is_statement { drop.clone() } else { format!("DROP INDEX {drop}") }
     }));
     all.map(|sql| sql.trim().trim_end_matches(';').to_owned())
 }
@@ -338,8 +336,8 @@ fn target<'a>(
     };
     let named = engines.iter().find(|known| known.name() == engine);
     let servers = named.and_then(|engine| engine.servers());
-    let of_url = of_url.ok().filter(|own| own.name() == engine);
-    let dumps = of_url.and_then(|own| own.servers()?.dumps());
+    let of_url = of_url.ok().filter(|url| url.name() == engine);
+    let dumps = of_url.and_then(|url| url.servers()?.dumps());
     if arguments.source.is_some() && dumps.is_none() {
         return Err(TryError::NoDump { engine: engine.to_owned() });
     }
@@ -364,7 +362,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// Dumps the database of a URL once: trials may have been recorded on an existing file.
-fn dump(dumps: &dyn Dumps, url: &str, file: &str) -> Result<(), Failure> {
+fn dump(dumps: &dyn Dumps, url: &str, file: &str, stop: &Stop) -> Result<(), Failure> {
     if Path::new(file).exists() {
         let message = format!(
             "{file} already exists: use it with --dump {file}, remove it, or choose another --name"
@@ -372,15 +370,14 @@ fn dump(dumps: &dyn Dumps, url: &str, file: &str) -> Result<(), Failure> {
         return Err(Failure::usage(message));
     }
     output::complain(&format!("Dumping the database to {file}."));
-    let stop = servers::stop_by(&signals::stop_flag()?);
-    new_file(file.as_ref(), |partial| {
-        dumps.dump(url, partial, &stop).map_err(|error| match error {
-            EngineError::Cancelled => {
-                Failure::interrupted("interrupted; nothing is left of the dump")
-            }
-            error => Failure::failed(error),
-        })
-    })
+    new_file(file.as_ref(), |partial| dumps.dump(url, partial, stop).map_err(dump_failure))
+}
+
+fn dump_failure(error: EngineError) -> Failure {
+    match error {
+        EngineError::Cancelled => Failure::interrupted("interrupted; nothing is left of the dump"),
+        error => Failure::failed(error),
+    }
 }
 
 #[cfg(test)]
@@ -396,8 +393,8 @@ mod tests {
     fn parsed(arguments: &[&str]) -> Try {
         let line = ["queries", "try"].iter().chain(arguments);
         let queries = QueriesTool::try_parse_from(line).unwrap();
-        let Some(QueriesCommand::Try(own)) = queries.command else { unreachable!() };
-        *own
+        let Some(QueriesCommand::Try(attempt)) = queries.command else { unreachable!() };
+        *attempt
     }
 
     fn built(arguments: &Try) -> Result<Draft, TryError> {

@@ -28,7 +28,7 @@ const LOOKS: f64 = 12.0;
 
 /// The server that is watched.
 pub struct Watched<'a> {
-    /// Its address.
+    /// The address.
     pub address: &'a str,
     /// Turns its errors into failures of the command.
     pub failure: &'a dyn Fn(ServerError) -> Failure,
@@ -56,9 +56,12 @@ impl Recorder<'_> {
         interval.clean(rules, self.arguments.literals);
         let mut recorded =
             crate::record(&interval, env!("CARGO_PKG_VERSION"), self.address.to_owned());
-        for own in reader.samples() {
-            let known = recorded.statements.iter_mut().filter(|one| one.digest == own.digest);
-            known.for_each(|one| one.add_samples(&own.wait, own.samples));
+        for sample in reader.samples() {
+            let known = recorded
+                .statements
+                .iter_mut()
+                .filter(|statement| statement.digest == sample.digest);
+            known.for_each(|samples| samples.add_samples(&sample.wait, sample.samples));
         }
         recorded.id = self.store.record_queries(&recorded)?;
         show(&recorded, self.arguments.form.json)?;
@@ -158,7 +161,7 @@ fn kept(
 /// twice.
 fn snapshot(reader: &mut dyn QueryReader) -> Result<Snapshot, ServerError> {
     let snapshot = reader.snapshot()?;
-    match snapshot.unread.iter().find(|one| one.what.starts_with("statements")) {
+    match snapshot.unread.iter().find(|gap| gap.what.starts_with("statements")) {
         Some(unread) => {
             Err(ServerError::new(format!("the statements cannot be read: {}", unread.why)))
         }
@@ -172,8 +175,9 @@ fn show(interval: &QueryInterval, json: bool) -> Result<ExitCode, Failure> {
             &object("query_interval", interval, Value::Null).map_err(Failure::failed)?,
         );
     }
-    let sum =
-        |counter: &str| interval.statements.iter().filter_map(|one| one.get(counter)).sum::<u64>();
+    let sum = |counter: &str| {
+        interval.statements.iter().filter_map(|statement| statement.get(counter)).sum::<u64>()
+    };
     let length = seconds((interval.to_ms - interval.from_ms) as f64 / 1e3);
     let notes: String = interval.notes.iter().flat_map(|note| ["  ", note, "\n"]).collect();
     output::print_wrapped(&format!(

@@ -57,7 +57,7 @@ fn table(indexes: Vec<Index>) -> Table {
 
 fn claims(table: Table) -> Vec<(AdviceKind, String, Certainty)> {
     let all = examine(snapshot(table), &RULES).advice;
-    all.into_iter().map(|one| (one.kind, one.subject, one.certainty)).collect()
+    all.into_iter().map(|advice| (advice.kind, advice.subject, advice.certainty)).collect()
 }
 
 fn snapshot(table: Table) -> Snapshot {
@@ -67,7 +67,7 @@ fn snapshot(table: Table) -> Snapshot {
 
 #[track_caller]
 fn redundant(indexes: Vec<Index>, expected: &[&str]) {
-    let found: Vec<String> = claims(table(indexes)).into_iter().map(|one| one.1).collect();
+    let found: Vec<String> = claims(table(indexes)).into_iter().map(|claim| claim.1).collect();
     let expected: Vec<String> = expected.iter().map(|name| format!("t ({name})")).collect();
     assert_eq!(found, expected);
 }

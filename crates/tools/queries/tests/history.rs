@@ -14,8 +14,8 @@ type Seen<'a> = Vec<Option<(f64, Option<&'a str>)>>;
 /// Intervals of a second with 100 runs of each statement.
 fn history<'a>(intervals: impl IntoIterator<Item = Seen<'a>>) -> StatementHistory {
     let mut history = StatementHistory::default();
-    for (at, seen) in (0..).zip(intervals) {
-        let one = |(number, (ms, plan)): (usize, (f64, Option<&str>))| CountedStatement {
+    for (at, interval) in (0..).zip(intervals) {
+        let statement = |(number, (ms, plan)): (usize, (f64, Option<&str>))| CountedStatement {
             digest: number.to_string(),
             text: format!("SELECT {number}"),
             counters: [("calls".to_owned(), 100), ("time_ns".to_owned(), (ms * 1e8) as u64)].into(),
@@ -23,12 +23,14 @@ fn history<'a>(intervals: impl IntoIterator<Item = Seen<'a>>) -> StatementHistor
             plan: plan.map(|plan| format!("plan {plan}")),
             ..CountedStatement::default()
         };
-        let numbered =
-            seen.into_iter().enumerate().filter_map(|(number, seen)| Some((number, seen?)));
+        let numbered = interval
+            .into_iter()
+            .enumerate()
+            .filter_map(|(number, interval)| Some((number, interval?)));
         history.add(QueryInterval {
             from_ms: at * 1_000,
             to_ms: (at + 1) * 1_000,
-            statements: numbered.map(one).collect(),
+            statements: numbered.map(statement).collect(),
             ..QueryInterval::default()
         });
     }
@@ -40,13 +42,13 @@ type Claim<'a> = (&'a str, usize, Option<(&'a str, &'a str)>, Verdict);
 
 fn changes(history: &StatementHistory) -> Vec<Claim<'_>> {
     let plan = |at: usize| history.plans[at].as_str();
-    let of = |one: &StatementChange| {
-        let text = history.statements[one.statement].text.as_str();
+    let of = |statement_change: &StatementChange| {
+        let text = history.statements[statement_change.statement].text.as_str();
         (
             text,
-            one.interval,
-            one.plans.map(|(before, after)| (plan(before), plan(after))),
-            one.verdict,
+            statement_change.interval,
+            statement_change.plans.map(|(before, after)| (plan(before), plan(after))),
+            statement_change.verdict,
         )
     };
     history.changes.iter().map(of).collect()
@@ -82,7 +84,7 @@ fn a_change_of_plan_is_told_with_its_time_and_the_interval_in_which_it_happened_
 fn watched(ms: [f64; 2], random: &mut Random) -> Vec<QueryInterval> {
     let intervals = (0..14).map(|at| {
         let (plan, ms) = if at < 6 { ("a", ms[0]) } else { ("b", ms[1]) };
-        let mut one = CountedStatement {
+        let mut counted_statement = CountedStatement {
             digest: "1".into(),
             text: "SELECT 1".into(),
             counters: [
@@ -94,12 +96,12 @@ fn watched(ms: [f64; 2], random: &mut Random) -> Vec<QueryInterval> {
             plan: Some(format!("plan {plan}")),
             ..CountedStatement::default()
         };
-        one.add_samples("CPU", 2);
-        one.add_samples("IO:DataFileRead", if plan == "b" { 5 } else { 1 });
+        counted_statement.add_samples("CPU", 2);
+        counted_statement.add_samples("IO:DataFileRead", if plan == "b" { 5 } else { 1 });
         QueryInterval {
             from_ms: at * 1_000,
             to_ms: (at + 1) * 1_000,
-            statements: vec![one],
+            statements: vec![counted_statement],
             ..QueryInterval::default()
         }
     });
@@ -152,9 +154,10 @@ fn a_change_of_time_alone_is_found_where_it_is() {
     let mut random = Random::new(2);
     let found = history((0..40).map(|at| {
         let slow = if at >= 25 { 2.0 } else { 1.0 };
-        let mut seen: Seen = (0..30).map(|_| Some((noisy(&mut random, 1.0), Some("p")))).collect();
-        seen[7] = Some((noisy(&mut random, slow), Some("p")));
-        seen
+        let mut series: Seen =
+            (0..30).map(|_| Some((noisy(&mut random, 1.0), Some("p")))).collect();
+        series[7] = Some((noisy(&mut random, slow), Some("p")));
+        series
     }));
     assert_eq!(changes(&found), [("SELECT 7", 25, None, Verdict::Worse)]);
 }

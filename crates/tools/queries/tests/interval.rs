@@ -24,7 +24,9 @@ fn calls(snapshot: &Snapshot) -> Vec<(&str, u64, bool)> {
     let mut all: Vec<_> = snapshot
         .statements
         .iter()
-        .map(|one| (one.digest.clone(), one.get(Counter::Calls).unwrap(), one.is_partial))
+        .map(|statement| {
+            (statement.digest.clone(), statement.get(Counter::Calls).unwrap(), statement.is_partial)
+        })
         .collect();
     all.sort();
     let name = |name: String| -> &str { name.leak() };
@@ -126,11 +128,11 @@ fn recorded_intervals_put_together_are_the_whole_interval() {
 /// A file may be damaged, or written by another program.
 #[test]
 fn recorded_figures_that_cannot_be_do_not_end_the_program() {
-    let mut one =
+    let mut record =
         record(&snapshot(0, 1_000, vec![statement("a", u64::MAX, 1.0)]), "1", String::new());
-    one.statements[0].counters.insert("nobody_knows_it".into(), 1);
-    let before = QueryInterval { from_ms: i64::MIN, to_ms: i64::MIN, ..one.clone() };
-    let after = QueryInterval { from_ms: i64::MAX, to_ms: i64::MAX, ..one };
+    record.statements[0].counters.insert("nobody_knows_it".into(), 1);
+    let before = QueryInterval { from_ms: i64::MIN, to_ms: i64::MIN, ..record.clone() };
+    let after = QueryInterval { from_ms: i64::MAX, to_ms: i64::MAX, ..record };
     let mut found = joined([before, after]).unwrap();
     assert_eq!(calls(&found), [("a", u64::MAX, false)]);
     queries::keep(&mut found, 0);
@@ -162,7 +164,7 @@ fn counted(digest: &str, rows: Vec<CountedRow>) -> Statement {
     Statement { rows, ..statement(digest, calls, calls as f64) }
 }
 
-/// One statement ran 5 times in one database and 14 times in another; both were dropped, so that
+/// A statement ran 5 times in one database and 14 times in another; both were dropped, so that
 /// nothing but the server's numbers tells them apart.
 #[test]
 fn dropped_databases_keep_their_statements_apart() {
@@ -259,7 +261,7 @@ fn totals_of_the_server_are_differences_too_and_never_wrap() {
     let figures = |found: &Snapshot| (found.evictions, found.overflow.as_ref().unwrap().runs);
     let found = between(&at(3, 100), at(5, 140));
     assert_eq!(figures(&found), (Some(2), 40));
-    let missing: Vec<_> = found.missing().map(|one| one.what).collect();
+    let missing: Vec<_> = found.missing().map(|gap| gap.what).collect();
     assert_eq!(missing, ["40 executions of other statements"]);
     assert_eq!(between(&at(3, 100), at(3, 100)).missing().count(), 0);
     assert_eq!(figures(&between(&at(3, 100), at(2, 40))), (None, 40));

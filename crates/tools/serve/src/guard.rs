@@ -24,11 +24,11 @@ const HEADERS: [(&str, &str); 4] = [
 /// headers to every answer.
 pub async fn guard(State(ours): State<IpAddr>, request: Request, next: Next) -> Response {
     let mut response = if !is_ours(request.headers(), ours) {
-        let said = "Unknown host name: open the address that `steelbench serve` printed.";
-        Refusal::new(StatusCode::MISDIRECTED_REQUEST, said).into_response()
+        let text = "Unknown host name: open the address that `steelbench serve` printed.";
+        Refusal::new(StatusCode::MISDIRECTED_REQUEST, text).into_response()
     } else if is_used_by_others(request.headers()) {
-        let said = "Other sites may link to this page but not load it.";
-        Refusal::new(StatusCode::FORBIDDEN, said).into_response()
+        let text = "Other sites may link to this page but not load it.";
+        Refusal::new(StatusCode::FORBIDDEN, text).into_response()
     } else {
         next.run(request).await
     };

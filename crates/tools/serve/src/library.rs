@@ -25,7 +25,7 @@ pub struct Library {
 /// A results file, and the name by which clients ask for it.
 #[derive(Debug, Clone)]
 pub struct File {
-    /// Its name without folder and ending, control characters spelled out.
+    /// The name without folder and ending, control characters spelled out.
     pub name: String,
     pub path: PathBuf,
 }
@@ -112,7 +112,7 @@ pub fn live(files: &[File]) -> (String, String) {
 #[derive(Debug)]
 pub struct Read {
     pub recording: Recording,
-    /// Its progress.
+    /// The progress.
     pub said: String,
 }
 
@@ -143,8 +143,8 @@ pub fn read_run(
     read: results::Read,
 ) -> Result<Read, Refusal> {
     let recording = read(store, run)?;
-    let said = said(context, file, &recording, run == latest);
-    Ok(Read { recording, said })
+    let notes = said(context, file, &recording, run == latest);
+    Ok(Read { recording, said: notes })
 }
 
 /// `running: 12 of 30 trials`. `latest`: whether it is the latest run of its file, the only one
@@ -159,7 +159,7 @@ fn said(context: &Context, file: &File, recording: &Recording, latest: bool) -> 
     // The file of a run that another version made may be one that this version does not understand.
     let experiment = experiment::parse(&recording.run.source, &context.registry.catalog()).ok();
     let trials = |n: usize| number::plural(n, "trial");
-    let said = match experiment.map(|experiment| outlook(&experiment, recording)) {
+    let text = match experiment.map(|experiment| outlook(&experiment, recording)) {
         // After the last trial a run may still remove what it has made.
         Some(Outlook { tally, .. }) if running => {
             format!("running: {} of {}", tally.done + tally.failed, trials(tally.planned))
@@ -183,5 +183,5 @@ fn said(context: &Context, file: &File, recording: &Recording, latest: bool) -> 
         None if running => format!("running: {}", trials(recording.trials.len())),
         None => trials(recording.trials.len()),
     };
-    said + &failed
+    text + &failed
 }

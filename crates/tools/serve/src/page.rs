@@ -131,7 +131,7 @@ impl Page {
             title = title,
             head = load("image/svg+xml", "<link rel=\"icon\" href=", ">")
                 + &load(STYLE, "<link rel=\"stylesheet\" href=", ">"),
-            said = text(&self.said),
+            text = text(&self.said),
             tools = self.tools,
             nav = nav,
             sections = sections,
@@ -162,8 +162,8 @@ impl Query {
 
     /// Every value of a parameter that says anything.
     pub fn all(&self, name: &str) -> impl Iterator<Item = &str> {
-        let own = self.0.iter().filter(move |(key, _)| key == name);
-        own.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
+        let query = self.0.iter().filter(move |(key, _)| key == name);
+        query.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
     }
 
     pub fn get(&self, name: &str) -> Option<&str> {

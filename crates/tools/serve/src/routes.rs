@@ -26,8 +26,8 @@ pub fn router(site: Site, ours: IpAddr) -> Router {
         .route("/assets/{name}", get(asset))
         .fallback(async || no_page())
         .method_not_allowed_fallback(async || {
-            let said = "Pages are read-only (GET).";
-            Refusal::new(StatusCode::METHOD_NOT_ALLOWED, said)
+            let text = "Pages are read-only (GET).";
+            Refusal::new(StatusCode::METHOD_NOT_ALLOWED, text)
         })
         .with_state(Arc::new(site))
         .layer(from_fn_with_state(ours, guard))
@@ -36,8 +36,8 @@ pub fn router(site: Site, ours: IpAddr) -> Router {
 /// A kind of page; another thread than the answering one reads files and builds pages.
 fn page(build: Build) -> MethodRouter<Arc<Site>> {
     get(async move |State(site): State<Arc<Site>>, RawQuery(query): RawQuery| {
-        let own = Arc::clone(&site);
-        let build = move || own.build(build, &query.unwrap_or_default());
+        let shared = Arc::clone(&site);
+        let build = move || shared.build(build, &query.unwrap_or_default());
         let Done { result, is_crowded } =
             site.pages.result(build).await.map_err(|undone| match undone {
                 Undone::Dropped => busy(),
@@ -64,12 +64,14 @@ async fn version(
     State(site): State<Arc<Site>>,
     RawQuery(query): RawQuery,
 ) -> Result<Response, Refusal> {
-    let own = Arc::clone(&site);
+    let shared = Arc::clone(&site);
     let looking = site.versions.result(move || {
         let query = Query::parse(&query.unwrap_or_default());
-        let named: Vec<File> =
-            query.all("file").map(|name| own.library.file(name)).collect::<Result<_, Refusal>>()?;
-        let files = if named.is_empty() { own.library.files() } else { named };
+        let named: Vec<File> = query
+            .all("file")
+            .map(|name| shared.library.file(name))
+            .collect::<Result<_, Refusal>>()?;
+        let files = if named.is_empty() { shared.library.files() } else { named };
         Ok::<_, Refusal>(serde_json::json!({ "version": library::version(&files) }).to_string())
     });
     let looked = looking.await.map_err(|undone| match undone {
@@ -95,8 +97,8 @@ fn no_page() -> Refusal {
     Refusal::new(StatusCode::NOT_FOUND, "Page not found.")
 }
 
-fn failed(said: &str) -> Refusal {
-    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, said)
+fn failed(text: &str) -> Refusal {
+    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, text)
 }
 
 impl IntoResponse for Refusal {

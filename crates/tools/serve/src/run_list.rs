@@ -72,7 +72,7 @@ fn row(
     run: &RunRecord,
     latest: i64,
 ) -> Result<String, Refusal> {
-    let Read { recording, said } =
+    let Read { recording, said: notes } =
         read_run(context, file, store, run.id, latest, Store::read_figures)?;
     // Without the ceilings of other files' disk runs: the verdict does not depend on them.
     let summary = results::summary_alone(context, &recording);
@@ -101,7 +101,7 @@ fn row(
         file = text(&of_file),
         question = question.unwrap_or_default(),
         verdict = text(&headline.map_or_else(String::new, |finding| finding.text)),
-        state = text(&said),
+        state = text(&notes),
         started = text(&report::utc(run.started_ms)),
         origin = origin
             .map_or_else(String::new, |origin| format!("<br><small>{}</small>", text(&origin))),

@@ -32,11 +32,11 @@ pub fn list(site: &Site, _: &Query) -> Result<Page, Refusal> {
     let unreadable: String = files
         .iter()
         .filter_map(|file| {
-            let said = known.get(&file.name)?.lines.as_ref().err()?;
+            let lines = known.get(&file.name)?.lines.as_ref().err()?;
             Some(format!(
                 "<p class=\"bad\">{}: {}</p>\n",
                 text(&file.name),
-                text(&said.to_string())
+                text(&lines.to_string())
             ))
         })
         .collect();
@@ -57,7 +57,7 @@ pub fn run(site: &Site, query: &Query) -> Result<Page, Refusal> {
     let live = live(slice::from_ref(&file));
     let mut read = library::read(&site.context, &file, query.run()?, Store::read)?;
     let recording = &mut read.recording;
-    let only: Vec<String> = query.all("only").map(|asked| level(recording, asked)).collect();
+    let only: Vec<String> = query.all("only").map(|text| level(recording, text)).collect();
     let mut tools = forms(&file, recording, &only);
     keep_only(recording, &only)?;
     if !only.is_empty() {
@@ -86,7 +86,7 @@ pub fn configurations(site: &Site, query: &Query) -> Result<Page, Refusal> {
     let a = query.need("a", "the configuration to compare")?;
     let b = query.need("b", "the configuration to compare with")?;
     let live = live(slice::from_ref(&file));
-    let Read { recording, said } =
+    let Read { recording, said: text } =
         library::read(&site.context, &file, query.run()?, Store::read_figures)?;
     let (cells, [a, b]) =
         cells(&recording, configuration(&recording, a), configuration(&recording, b))?;
@@ -104,7 +104,7 @@ pub fn configurations(site: &Site, query: &Query) -> Result<Page, Refusal> {
     Ok(Page {
         body: web::document(&report::head_to_head(&compared, &a, &b)),
         tools,
-        said,
+        said: text,
         live: Some(live),
     })
 }
@@ -183,8 +183,11 @@ fn links_html(links: &[(String, String)]) -> String {
 fn forms(file: &File, recording: &Recording, only: &[String]) -> String {
     let mut forms = filter(file, recording, only);
     if let [first, .., last] = recording.configurations.as_slice() {
-        let a =
-            recording.run.baseline.and_then(|it| recording.configurations.get(it)).unwrap_or(first);
+        let a = recording
+            .run
+            .baseline
+            .and_then(|baseline| recording.configurations.get(baseline))
+            .unwrap_or(first);
         let b = if a.label == last.label { first } else { last };
         forms.push_str(&compare_form(file, recording, &a.label, &b.label));
     }
@@ -212,10 +215,10 @@ fn filter(file: &File, recording: &Recording, only: &[String]) -> String {
             .iter()
             .map(|factor| {
                 let all = (String::new(), "all", false);
-                let levels = factor.levels.iter().map(|it| {
-                    let level = it.as_str();
+                let levels = factor.levels.iter().map(|level| {
+                    let level = level.as_str();
 
-                    let is_picked = only.iter().any(|own| is_level(&factor.name, level, own));
+                    let is_picked = only.iter().any(|picked| is_level(&factor.name, level, picked));
                     (format!("{}={level}", factor.name), level, is_picked)
                 });
                 select(
@@ -230,23 +233,23 @@ fn filter(file: &File, recording: &Recording, only: &[String]) -> String {
 }
 
 /// A level as it is recorded, from one as a form spells it or a person types it.
-fn level(recording: &Recording, asked: &str) -> String {
+fn level(recording: &Recording, text: &str) -> String {
     let known = recording
         .factors
         .iter()
         .flat_map(|factor| -> Vec<String> {
             factor.levels.iter().map(|level| format!("{}={level}", factor.name)).collect()
         })
-        .find(|level| spelled(level) == asked);
-    known.unwrap_or_else(|| asked.to_owned())
+        .find(|level| spelled(level) == text);
+    known.unwrap_or_else(|| text.to_owned())
 }
 
 /// The label of a configuration that a form spells like this, or the levels that a person has
 /// typed.
-fn configuration<'t>(recording: &'t Recording, asked: &'t str) -> &'t str {
+fn configuration<'t>(recording: &'t Recording, text: &'t str) -> &'t str {
     let mut labels =
         recording.configurations.iter().map(|configuration| configuration.label.as_str());
-    labels.find(|label| spelled(label) == asked).unwrap_or(asked)
+    labels.find(|label| spelled(label) == text).unwrap_or(text)
 }
 
 fn spelled(raw: &str) -> String {
@@ -256,7 +259,8 @@ fn spelled(raw: &str) -> String {
 /// Two configurations of a run, of which two are picked already.
 fn compare_form(file: &File, recording: &Recording, a: &str, b: &str) -> String {
     let pick = |name: &str, picked: &str| {
-        let labels = recording.configurations.iter().map(|it| it.label.as_str());
+        let labels =
+            recording.configurations.iter().map(|configuration| configuration.label.as_str());
         let options = labels.map(|label| (label.to_owned(), label, label == picked));
         select(&name.to_uppercase(), name, options)
     };

@@ -46,10 +46,10 @@ impl Worker {
     /// When it cannot be started.
     pub fn start(name: &str) -> io::Result<Self> {
         let line = Arc::<Line>::default();
-        let own = Arc::clone(&line);
+        let shared = Arc::clone(&line);
         Builder::new().name(name.into()).spawn(move || {
             loop {
-                own.next()();
+                shared.next()();
             }
         })?;
         Ok(Self(line))
@@ -119,28 +119,33 @@ mod tests {
         let (open, gate) = mpsc::channel::<()>();
         let (sender, receiver) = mpsc::channel();
         runtime.block_on(async {
-            let own = worker.clone();
+            let shared = worker.clone();
             let first = tokio::spawn(async move {
-                own.result(move || (begun.send(()), gate.recv())).await.map(|done| done.is_crowded)
+                shared
+                    .result(move || (begun.send(()), gate.recv()))
+                    .await
+                    .map(|done| done.is_crowded)
             });
             tokio::task::yield_now().await;
             begins.recv().unwrap();
             let waiting: Vec<_> = (0..WAITING_MAX + 2)
                 .map(|number| {
-                    let (own, sender) = (worker.clone(), sender.clone());
+                    let (worker, sender) = (worker.clone(), sender.clone());
                     let job = move || sender.send(number);
-                    tokio::spawn(async move { own.result(job).await.map(|done| done.is_crowded) })
+                    tokio::spawn(
+                        async move { worker.result(job).await.map(|done| done.is_crowded) },
+                    )
                 })
                 .collect();
             tokio::task::yield_now().await;
             open.send(()).unwrap();
             assert_eq!(first.await.unwrap(), Ok(false));
             let mut ended = Vec::new();
-            for one in waiting {
-                ended.push(one.await.unwrap());
+            for handle in waiting {
+                ended.push(handle.await.unwrap());
             }
             assert_eq!(ended[..2], [Err(Undone::Dropped), Err(Undone::Dropped)]);
-            assert!(ended[2..].iter().all(|one| *one == Ok(true)), "{ended:?}");
+            assert!(ended[2..].iter().all(|result| *result == Ok(true)), "{ended:?}");
         });
         let order: Vec<usize> = receiver.try_iter().collect();
         assert_eq!(order, (2..WAITING_MAX + 2).rev().collect::<Vec<_>>());

@@ -10,7 +10,7 @@ const HOUR_S: f64 = 3600.0;
 /// Returns the result of a plan.
 pub fn sizing(plan: &Plan, sizing: &Sizing) -> Document {
     let mut sections = vec![overview(plan, sizing)];
-    sections.extend(sizing.alternatives.iter().map(|one| chain(plan, one)));
+    sections.extend(sizing.alternatives.iter().map(|alternative| chain(plan, alternative)));
     Document { title: "Sizing".into(), sections }
 }
 
@@ -27,35 +27,38 @@ fn overview(plan: &Plan, sizing: &Sizing) -> Section {
         }
         _ => section.warn("No alternative meets the targets."),
     }
-    let prices = sizing.alternatives.iter().any(|one| one.price > 0.0);
+    let prices = sizing.alternatives.iter().any(|alternative| alternative.price > 0.0);
     let mut columns = Columns::for_rows(&sizing.alternatives);
-    columns.name("alternative", |one| one.name.as_str());
-    columns.left("bottleneck", |one| one.narrowest.map(|at| part(plan, &one.links[at])));
-    columns.right("carries", |one| {
-        one.carries.map(|times| Cell::from(times).shown(format!("{}x", number::ratio(times))))
+    columns.name("alternative", |column| column.name.as_str());
+    columns.left("bottleneck", |column| column.narrowest.map(|at| part(plan, &column.links[at])));
+    columns.right("carries", |column| {
+        column.carries.map(|times| Cell::from(times).shown(format!("{}x", number::ratio(times))))
     });
-    columns.left("targets", |one| match (one.is_within_targets, one.fits) {
+    columns.left("targets", |column| match (column.is_within_targets, column.fits) {
         (true, _) => Cell::new("within", Tone::Good),
         (false, true) => Cell::new("exceeded", Tone::Warning),
         (false, false) => Cell::new("saturated", Tone::Bad),
     });
-    columns.right("read ms", |one| one.read_s.map(milliseconds)).optional = 1;
-    columns.right("transaction ms", |one| one.transaction_s.map(milliseconds)).optional = 2;
+    columns.right("read ms", |column| column.read_s.map(milliseconds)).optional = 1;
+    columns.right("transaction ms", |column| column.transaction_s.map(milliseconds)).optional = 2;
     if prices {
         let money = |amount: f64| Cell::from(amount).shown(number::grouped(amount));
-        columns.right(currency.as_str(), move |one| money(one.price));
+        columns.right(currency.as_str(), move |column| money(column.price));
         columns
-            .right(format!("{currency} for 1/s"), move |one| one.price_per_transaction.map(money))
+            .right(format!("{currency} for 1/s"), move |column| {
+                column.price_per_transaction.map(money)
+            })
             .optional = 3;
         columns
-            .right(format!("{currency} for 1 GB/s"), move |one| one.price_per_gb_s.map(money))
+            .right(format!("{currency} for 1 GB/s"), move |column| column.price_per_gb_s.map(money))
             .optional = 4;
         if plan.targets.depreciation.is_some() {
-            columns.right(format!("{currency} a month"), move |one| {
-                one.depreciation.map(|own| money(own.per_month))
+            columns.right(format!("{currency} a month"), move |column| {
+                column.depreciation.map(|depreciation| money(depreciation.per_month))
             });
-            columns
-                .right("value left", move |one| one.depreciation.map(|own| money(own.value_left)));
+            columns.right("value left", move |column| {
+                column.depreciation.map(|depreciation| money(depreciation.value_left))
+            });
         }
     }
     section.table(columns);
@@ -83,19 +86,20 @@ fn overview(plan: &Plan, sizing: &Sizing) -> Section {
 }
 
 fn depreciation(plan: &Plan, sizing: &Sizing) -> Option<String> {
-    let own = sizing.alternatives.iter().find_map(|one| one.depreciation)?;
+    let depreciation =
+        sizing.alternatives.iter().find_map(|alternative| alternative.depreciation)?;
     Some(format!(
         "A purchase loses its value in equal parts over {} months; value left: after {} months.",
         number::whole(plan.targets.depreciation?),
-        number::whole(own.months)
+        number::whole(depreciation.months)
     ))
 }
 
 /// `Demand: 10,000 transactions/s, 3,000 of them in flight ...`
 fn demand(plan: &Plan, sizing: &Sizing) -> String {
     let demand = &plan.demand;
-    let some = |value: f64, said: &dyn Fn(f64) -> String| (value > 0.0).then(|| said(value));
-    let said = [
+    let some = |value: f64, text: &dyn Fn(f64) -> String| (value > 0.0).then(|| text(value));
+    let text = [
         demand.transactions.map(|rate| format!("{} transactions/s", number::grouped(rate))),
         sizing
             .in_flight
@@ -107,7 +111,7 @@ fn demand(plan: &Plan, sizing: &Sizing) -> String {
         some(demand.bytes, &|bytes| format!("{} stored", terabytes(bytes))),
         some(demand.processors, &|busy| format!("{} CPUs busy", number::figure(busy))),
     ];
-    format!("Demand: {}.", said.into_iter().flatten().collect::<Vec<_>>().join(", "))
+    format!("Demand: {}.", text.into_iter().flatten().collect::<Vec<_>>().join(", "))
 }
 
 fn part<'a>(plan: &'a Plan, link: &LinkLoad) -> &'a str {
@@ -118,10 +122,10 @@ fn milliseconds(seconds: f64) -> Cell {
     Cell::from(seconds * 1e3).shown(number::figure(seconds * 1e3))
 }
 
-fn chain(plan: &Plan, one: &Sized) -> Section {
-    let mut section = Section::new(format!("Chain: {}", one.name));
-    section.chart(chart(plan, one));
-    let mut columns = Columns::for_rows(&one.links);
+fn chain(plan: &Plan, sizing: &Sized) -> Section {
+    let mut section = Section::new(format!("Chain: {}", sizing.name));
+    section.chart(chart(plan, sizing));
+    let mut columns = Columns::for_rows(&sizing.links);
     columns.name("link", |link| part(plan, link));
     columns.right("pieces", |link| {
         let count = number::count(link.count);
@@ -140,7 +144,7 @@ fn chain(plan: &Plan, one: &Sized) -> Section {
     ] {
         let of =
             move |link: &LinkLoad| link.uses.iter().find(|used| used.resource == resource).copied();
-        if one.links.iter().any(|link| of(link).is_some()) {
+        if sizing.links.iter().any(|link| of(link).is_some()) {
             columns.left(heading, move |link| of(link).map(usage));
         }
     }
@@ -148,10 +152,10 @@ fn chain(plan: &Plan, one: &Sized) -> Section {
         .right("read ms", |link| link.read_s.filter(|time| *time > 0.0).map(milliseconds))
         .optional = 1;
     section.table(columns);
-    for remark in one.links.iter().flat_map(|link| remarks(plan, link)) {
+    for remark in sizing.links.iter().flat_map(|link| remarks(plan, link)) {
         section.line(remark);
     }
-    for (link, years) in one.links.iter().zip(&one.space_lasts_years) {
+    for (link, years) in sizing.links.iter().zip(&sizing.space_lasts_years) {
         if let Some(years) = years {
             section.line(format!(
                 "{}: its space reaches the target after {} years; buy more by then.",
@@ -160,28 +164,30 @@ fn chain(plan: &Plan, one: &Sized) -> Section {
             ));
         }
     }
-    if let Some(purchases) = &one.purchases {
-        bought(&mut section, plan, one, purchases);
+    if let Some(purchases) = &sizing.purchases {
+        bought(&mut section, plan, sizing, purchases);
     }
     section
 }
 
 /// The times to buy pieces, and a comparison with buying all of them now.
-fn bought(section: &mut Section, plan: &Plan, one: &Sized, purchases: &Purchases) {
+fn bought(section: &mut Section, plan: &Plan, sizing: &Sized, purchases: &Purchases) {
     let currency = &plan.currency;
     let mut columns = Columns::for_rows(&purchases.purchases);
-    columns.right("after years", |one| u64::from(one.year));
+    columns.right("after years", |column| u64::from(column.year));
     columns.left("buy", move |purchase| {
-        let pieces = one.links.iter().zip(&purchase.pieces).filter(|(_, count)| **count > 0);
+        let pieces = sizing.links.iter().zip(&purchase.pieces).filter(|(_, count)| **count > 0);
         let pieces =
             pieces.map(|(link, count)| format!("{} x {}", number::count(*count), part(plan, link)));
         pieces.collect::<Vec<_>>().join(", ")
     });
-    columns.right(currency.as_str(), |one| Cell::from(one.price).shown(number::grouped(one.price)));
+    columns.right(currency.as_str(), |column| {
+        Cell::from(column.price).shown(number::grouped(column.price))
+    });
     section.table(columns);
     let share = number::short_percent(purchases.saving.abs());
     let price = format!("{} {currency}", number::grouped(purchases.price));
-    let now = number::grouped(one.price);
+    let now = number::grouped(sizing.price);
     section.line(if purchases.saving > 0.0 {
         format!(
             "Buying each year what its growth needs costs {price}: {share} less than {now} now."
@@ -213,8 +219,8 @@ fn terabytes(bytes: f64) -> String {
     format!("{} TB", number::grouped(bytes / 1e12))
 }
 
-fn chart(plan: &Plan, one: &Sized) -> Chart {
-    let bars = one.links.iter().filter_map(|link| {
+fn chart(plan: &Plan, sizing: &Sized) -> Chart {
+    let bars = sizing.links.iter().filter_map(|link| {
         let used = link.narrowest()?;
         Some(Bar {
             label: part(plan, link).into(),

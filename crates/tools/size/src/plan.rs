@@ -64,7 +64,7 @@ impl Targets {
 /// Capacity of one piece. Unset figures are unlimited.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Part {
-    /// Its name in the file.
+    /// The name in the file.
     pub name: String,
     /// Small random reads a second.
     pub read_iops: Option<f64>,
@@ -117,7 +117,7 @@ pub struct Link {
 /// A chain of links, from the disks to the processors.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Alternative {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// From the disks on.
     pub chain: Vec<Link>,
@@ -282,7 +282,7 @@ fn demand(form: &mut Form, recorded: Recorded) -> Demand {
     let number = |key: &str| {
         fields
             .number(key)
-            .or_else(|| known.iter().find(|(own, _)| *own == key).map(|(_, value)| *value))
+            .or_else(|| known.iter().find(|(name, _)| *name == key).map(|(_, value)| *value))
     };
     let transactions = number("transactions");
     let mut rate = |each: &str, of_transaction: &str| {
@@ -354,16 +354,16 @@ impl Demand {
 
 fn part(form: &mut Form, fields: &Fields) -> Part {
     let number = |key| fields.number(key);
-    for (both, one) in [
+    for (both, text) in [
         ("iops", "read_iops"),
         ("iops", "write_iops"),
         ("bandwidth", "read_bandwidth"),
         ("bandwidth", "write_bandwidth"),
     ] {
-        if number(both).is_some() && number(one).is_some() {
+        if number(both).is_some() && number(text).is_some() {
             form.wrong(
                 fields,
-                one,
+                text,
                 format!("conflicts with {both}, which covers reads and writes"),
             );
         }
@@ -428,12 +428,12 @@ fn alternative(form: &mut Form, fields: &Fields, links: &[Fields], parts: &[Part
         );
     }
     let mut chain: Vec<Link> = Vec::new();
-    for own in links {
-        let Some(link) = link(form, own, parts) else { continue };
+    for entry in links {
+        let Some(link) = link(form, entry, parts) else { continue };
         let needs_count =
             parts[link.part].holds.is_some() && chain.is_empty() && link.count.is_none();
         if needs_count {
-            form.wrong(own, "count", "is the first link and has nothing to hold: give its count");
+            form.wrong(entry, "count", "is the first link and has nothing to hold: give its count");
         }
         chain.push(link);
     }

@@ -32,7 +32,7 @@ pub struct Entry {
     pub system: String,
     /// `tpmC`, `tpsE`, `QphH`, or any other.
     pub score: f64,
-    /// Its unit.
+    /// The unit.
     pub unit: String,
     /// True if lower is better: seconds.
     pub lower_is_better: bool,
@@ -48,7 +48,7 @@ pub struct Entry {
     pub disks: Option<f64>,
     /// Price of the system.
     pub price: Option<f64>,
-    /// Its parts by name, in the order of the file: they add up to the price.
+    /// The parts by name, in the order of the file: they add up to the price.
     pub price_parts: Vec<(String, f64)>,
     /// Seconds of single queries, in the order of the file.
     pub queries: Vec<(String, f64)>,
@@ -61,7 +61,7 @@ pub struct Entry {
 pub struct Row {
     /// The result.
     pub entry: Entry,
-    /// Its goodness as a multiple of that of the first.
+    /// The goodness as a multiple of that of the first.
     pub ratio: f64,
     /// The ratio per core, disk and unit of money; `None` where either lacks it.
     pub ratio_per_core: Option<f64>,
@@ -73,30 +73,30 @@ pub struct Row {
     pub per_core: Option<f64>,
     /// Price of one unit of the score; `None` of times.
     pub price_per_score: Option<f64>,
-    /// Its power as a multiple of that of the first.
+    /// The power as a multiple of that of the first.
     pub power_ratio: Option<f64>,
-    /// Its throughput as a multiple.
+    /// The throughput as a multiple.
     pub throughput_ratio: Option<f64>,
     /// Power relative to throughput: above 1 a system for one user at a time.
     pub power_to_throughput: Option<f64>,
     /// The parts of its price.
     pub price_parts: Vec<PricePart>,
-    /// Its queries.
+    /// The queries.
     pub queries: Option<Queries>,
 }
 
 /// A part of a price: servers, storage, licences, maintenance.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PricePart {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its price.
+    /// The price.
     pub price: f64,
-    /// Its share of the price of the system, from 0 to 1.
+    /// The share of the price of the system, from 0 to 1.
     pub share: f64,
-    /// Its price for one unit of the score; `None` of times.
+    /// The price for one unit of the score; `None` of times.
     pub per_score: Option<f64>,
-    /// Its expense as a multiple of that of the first result of the benchmark.
+    /// The expense as a multiple of that of the first result of the benchmark.
     pub ratio: Option<f64>,
 }
 
@@ -120,7 +120,7 @@ pub struct Queries {
 /// A query.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Query {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// Seconds.
     pub seconds: f64,
@@ -128,7 +128,7 @@ pub struct Query {
     pub share_of_time: f64,
     /// By how much the time of all falls when it takes a tenth.
     pub ten_times_total: f64,
-    /// Its speed as a multiple of that of the first result of the benchmark.
+    /// The speed as a multiple of that of the first result of the benchmark.
     pub ratio: Option<f64>,
 }
 
@@ -141,9 +141,9 @@ pub enum ReadError {
     /// No such column.
     #[error("no column {wanted:?}{of}; the file has: {there}; map it with --columns {key}=NAME")]
     Column {
-        /// Its key.
+        /// The key.
         key: String,
-        /// Its name.
+        /// The name.
         wanted: String,
         /// Why it is needed.
         of: &'static str,
@@ -159,7 +159,7 @@ pub enum ReadError {
     Value {
         /// Line of the file.
         line: u64,
-        /// Its column.
+        /// The column.
         column: String,
         /// The text found.
         text: String,
@@ -224,13 +224,13 @@ pub fn read(text: &str, columns: &[(String, String)]) -> Result<Vec<Entry>, Read
     let headers = reader.headers()?.clone();
     let there = || headers.iter().collect::<Vec<_>>().join(", ");
     let at = |key: &str| {
-        let mapped = columns.iter().find(|(own, _)| own == key).map(|(_, name)| name.as_str());
-        let wanted = mapped.unwrap_or(key);
-        let found = headers.iter().position(|name| name.eq_ignore_ascii_case(wanted));
+        let mapped = columns.iter().find(|(name, _)| name == key).map(|(_, name)| name.as_str());
+        let heading = mapped.unwrap_or(key);
+        let found = headers.iter().position(|name| name.eq_ignore_ascii_case(heading));
         match (found, mapped) {
             (None, Some(_)) => Err(ReadError::Column {
                 key: key.into(),
-                wanted: wanted.into(),
+                wanted: heading.into(),
                 of: "",
                 there: there(),
             }),
@@ -243,8 +243,8 @@ pub fn read(text: &str, columns: &[(String, String)]) -> Result<Vec<Entry>, Read
     }
     // Those that have their own name, and those that are mapped.
     let named = |is_one: &dyn Fn(&str) -> bool| -> Result<Vec<(String, usize)>, ReadError> {
-        let own = headers.iter().enumerate().map(|(place, name)| (name.to_lowercase(), place));
-        let mut found: Vec<(String, usize)> = own.filter(|(name, _)| is_one(name)).collect();
+        let headings = headers.iter().enumerate().map(|(place, name)| (name.to_lowercase(), place));
+        let mut found: Vec<(String, usize)> = headings.filter(|(name, _)| is_one(name)).collect();
         for (key, name) in columns.iter().filter(|(key, _)| is_one(key)) {
             found.push((key.clone(), at(key)?.ok_or_else(|| ReadError::Key(name.clone()))?));
         }
@@ -252,7 +252,7 @@ pub fn read(text: &str, columns: &[(String, String)]) -> Result<Vec<Entry>, Read
     };
     let (queries, parts) = (named(&is_query)?, named(&is_part)?);
     let place =
-        |key: &str| places.iter().find(|(own, _)| *own == key).and_then(|(_, place)| *place);
+        |key: &str| places.iter().find(|(name, _)| *name == key).and_then(|(_, place)| *place);
     if place("system").is_none() {
         let of = " (names the measured system)";
         return Err(ReadError::Column {
@@ -282,7 +282,7 @@ fn repeated(entries: Vec<Entry>) -> Vec<Entry> {
             continue;
         };
         let before = f64::from(known.results);
-        let mean = |known: f64, own: f64| (known * before + own) / (before + 1.0);
+        let mean = |known: f64, latest: f64| (known * before + latest) / (before + 1.0);
         known.score = mean(known.score, entry.score);
         for (pair, (_, seconds)) in known.queries.iter_mut().zip(&entry.queries) {
             pair.1 = mean(pair.1, *seconds);
@@ -338,9 +338,9 @@ fn entry(
         "lower" => true,
         other => return Err(wrong("better", other, "not higher or lower")),
     };
-    let mut own = Vec::new();
+    let mut lines = Vec::new();
     for (name, at) in queries {
-        own.extend(
+        lines.extend(
             number(name, record.get(*at).unwrap_or_default())?
                 .map(|seconds| (name.clone(), seconds)),
         );
@@ -366,7 +366,7 @@ fn entry(
         disks: named("disks")?,
         price,
         price_parts,
-        queries: own,
+        queries: lines,
         results: 1,
     })
 }
@@ -421,43 +421,46 @@ pub fn compare(entries: &[Entry]) -> Vec<Vec<Row>> {
             None => groups.push(vec![entry]),
         }
     }
-    groups.iter().map(|group| group.iter().map(|own| row(own, group[0])).collect()).collect()
+    groups.iter().map(|group| group.iter().map(|entry| row(entry, group[0])).collect()).collect()
 }
 
-fn row(own: &Entry, first: &Entry) -> Row {
+fn row(entry: &Entry, first: &Entry) -> Row {
     let speed = |entry: &Entry| if entry.lower_is_better { 1.0 / entry.score } else { entry.score };
-    let ratio = speed(own) / speed(first);
-    let per = |of: fn(&Entry) -> Option<f64>| Some(ratio * of(first)? / of(own)?);
-    let times = |of: fn(&Entry) -> Option<f64>| Some(of(own)? / of(first)?);
+    let ratio = speed(entry) / speed(first);
+    let per = |of: fn(&Entry) -> Option<f64>| Some(ratio * of(first)? / of(entry)?);
+    let times = |of: fn(&Entry) -> Option<f64>| Some(of(entry)? / of(first)?);
     Row {
         ratio,
         ratio_per_core: per(|entry| entry.cores),
         ratio_per_disk: per(|entry| entry.disks),
         ratio_per_price: per(|entry| entry.price),
-        per_core: own
-            .cores
-            .map(|cores| if own.lower_is_better { own.score * cores } else { own.score / cores }),
-        price_per_score: own.price.filter(|_| !own.lower_is_better).map(|price| price / own.score),
+        per_core: entry.cores.map(|cores| {
+            if entry.lower_is_better { entry.score * cores } else { entry.score / cores }
+        }),
+        price_per_score: entry
+            .price
+            .filter(|_| !entry.lower_is_better)
+            .map(|price| price / entry.score),
         power_ratio: times(|entry| entry.power),
         throughput_ratio: times(|entry| entry.throughput),
-        price_parts: price_parts(own, first),
-        power_to_throughput: own
+        price_parts: price_parts(entry, first),
+        power_to_throughput: entry
             .power
-            .zip(own.throughput)
+            .zip(entry.throughput)
             .map(|(power, throughput)| power / throughput),
-        queries: queries(own, first),
-        entry: own.clone(),
+        queries: queries(entry, first),
+        entry: entry.clone(),
     }
 }
 
-fn price_parts(own: &Entry, first: &Entry) -> Vec<PricePart> {
+fn price_parts(entry: &Entry, first: &Entry) -> Vec<PricePart> {
     // Parts may be more than the price by rounding; shares are of what they add up to.
-    let sum: f64 = own.price_parts.iter().map(|(_, price)| price).sum();
-    let parts = own.price_parts.iter().map(|(name, price)| PricePart {
+    let sum: f64 = entry.price_parts.iter().map(|(_, price)| price).sum();
+    let parts = entry.price_parts.iter().map(|(name, price)| PricePart {
         name: name.clone(),
         price: *price,
         share: price / sum,
-        per_score: (!own.lower_is_better).then(|| price / own.score),
+        per_score: (!entry.lower_is_better).then(|| price / entry.score),
         ratio: first
             .price_parts
             .iter()
@@ -467,13 +470,13 @@ fn price_parts(own: &Entry, first: &Entry) -> Vec<PricePart> {
     parts.collect()
 }
 
-fn queries(own: &Entry, first: &Entry) -> Option<Queries> {
-    let count = own.queries.len() as f64;
-    let total: f64 = own.queries.iter().map(|(_, seconds)| seconds).sum();
-    if own.queries.is_empty() {
+fn queries(entry: &Entry, first: &Entry) -> Option<Queries> {
+    let count = entry.queries.len() as f64;
+    let total: f64 = entry.queries.iter().map(|(_, seconds)| seconds).sum();
+    if entry.queries.is_empty() {
         return None;
     }
-    let each = own.queries.iter().map(|(name, seconds)| Query {
+    let each = entry.queries.iter().map(|(name, seconds)| Query {
         name: name.clone(),
         seconds: *seconds,
         share_of_time: seconds / total,
@@ -484,7 +487,7 @@ fn queries(own: &Entry, first: &Entry) -> Option<Queries> {
             .find(|(other, _)| other == name)
             .map(|(_, other)| other / seconds),
     });
-    let logs: f64 = own.queries.iter().map(|(_, seconds)| seconds.ln()).sum();
+    let logs: f64 = entry.queries.iter().map(|(_, seconds)| seconds.ln()).sum();
     let ten_times = 10.0_f64.powf(1.0 / count);
     Some(Queries {
         geometric_mean_s: (logs / count).exp(),

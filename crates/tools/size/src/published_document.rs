@@ -78,38 +78,38 @@ fn heading(row: &Row) -> String {
 impl Digits {
     fn scores(self, rows: &[Row]) -> Columns<'_, &Row> {
         let any = |of: fn(&Row) -> bool| rows.iter().any(of);
-        let given = move |row: &Row, value: Option<f64>| {
+        let rated = move |row: &Row, value: Option<f64>| {
             value.map(|value| self.given(value, row.entry.results))
         };
         let ratio = move |value| self.ratio(value);
         let computed = move |value: Option<f64>| value.map(|value| self.computed(value));
         let mut table = Columns::for_rows(rows);
         table.name("system", |row| row.entry.system.as_str());
-        table.right("score", move |row| given(row, Some(row.entry.score)));
+        table.right("score", move |row| rated(row, Some(row.entry.score)));
         table.right("ratio", move |row| ratio(Some(row.ratio)));
         if any(|row| row.entry.results > 1) {
             table.right("results", |row| u64::from(row.entry.results));
         }
         if any(|row| row.power_to_throughput.is_some()) {
-            table.right("power", move |row| given(row, row.entry.power));
+            table.right("power", move |row| rated(row, row.entry.power));
             table.right("ratio of power", move |row| ratio(row.power_ratio));
-            table.right("throughput", move |row| given(row, row.entry.throughput));
+            table.right("throughput", move |row| rated(row, row.entry.throughput));
             table.right("ratio of throughput", move |row| ratio(row.throughput_ratio));
             table.right("power / throughput", move |row| computed(row.power_to_throughput));
         }
         if any(|row| row.per_core.is_some()) {
-            table.right("cores", move |row| given(row, row.entry.cores));
+            table.right("cores", move |row| rated(row, row.entry.cores));
             let lower = rows[0].entry.lower_is_better;
             let heading = if lower { "core seconds" } else { "score per core" };
             table.right(heading, move |row| computed(row.per_core));
             table.right("ratio per core", move |row| ratio(row.ratio_per_core));
         }
         if any(|row| row.entry.disks.is_some()) {
-            table.right("disks", move |row| given(row, row.entry.disks));
+            table.right("disks", move |row| rated(row, row.entry.disks));
             table.right("ratio per disk", move |row| ratio(row.ratio_per_disk));
         }
         if any(|row| row.entry.price.is_some()) {
-            table.right("price", move |row| given(row, row.entry.price));
+            table.right("price", move |row| rated(row, row.entry.price));
             table.right("price per score", move |row| computed(row.price_per_score));
             table.right("ratio per price", move |row| ratio(row.ratio_per_price));
         }
@@ -127,13 +127,14 @@ impl Digits {
             return Section::default();
         }
         let mut table = Columns::for_rows(parts);
-        table.name("system", |one| one.0.entry.system.as_str());
-        table.name("part", |one| one.1.name.as_str());
-        table.right("price", move |one| self.given(one.1.price, 1));
-        table.right("share", |one| Cell::percent(one.1.share, 1));
-        table
-            .right("price per score", move |one| one.1.per_score.map(|price| self.computed(price)));
-        table.right("ratio", move |one| self.ratio(one.1.ratio));
+        table.name("system", |table| table.0.entry.system.as_str());
+        table.name("part", |table| table.1.name.as_str());
+        table.right("price", move |table| self.given(table.1.price, 1));
+        table.right("share", |table| Cell::percent(table.1.share, 1));
+        table.right("price per score", move |table| {
+            table.1.per_score.map(|price| self.computed(price))
+        });
+        table.right("ratio", move |table| self.ratio(table.1.ratio));
         section.table(table);
         section.note(
             "Parts add up to the price; \"other\" is the rest that no column names. ratio: price \

@@ -65,7 +65,7 @@ pub fn purchases(plan: &Plan, alternative: &Alternative, price_now: f64) -> Opti
         });
         all.push(Purchase { year, price: price.sum(), pieces });
     }
-    let price: f64 = all.iter().map(|one| one.price).sum();
+    let price: f64 = all.iter().map(|purchase| purchase.price).sum();
     (all.len() > 1).then(|| Purchases { purchases: all, price, saving: 1.0 - price / price_now })
 }
 

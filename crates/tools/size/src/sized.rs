@@ -20,7 +20,7 @@ pub struct Sizing {
 /// An alternative under the load of the demand.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Sized {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// From the disks to the processors.
     pub links: Vec<LinkLoad>,
@@ -55,7 +55,7 @@ pub struct Sized {
 pub fn size(plan: &Plan) -> Sizing {
     let demand = &plan.demand;
     let mut alternatives: Vec<Sized> =
-        plan.alternatives.iter().map(|one| sized(plan, one)).collect();
+        plan.alternatives.iter().map(|alternative| sized(plan, alternative)).collect();
     alternatives.sort_by(|a, b| {
         let order = b.is_within_targets.cmp(&a.is_within_targets).then(b.fits.cmp(&a.fits));
         order

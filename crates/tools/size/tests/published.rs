@@ -8,7 +8,11 @@ fn sizing_of(source: &str) -> Sizing {
 }
 
 fn alternative<'a>(sizing: &'a Sizing, name: &str) -> &'a Sized {
-    sizing.alternatives.iter().find(|one| one.name == name).expect("an alternative of this name")
+    sizing
+        .alternatives
+        .iter()
+        .find(|alternative| alternative.name == name)
+        .expect("an alternative of this name")
 }
 
 /// A chain of one disk part under a demand.
@@ -119,9 +123,11 @@ fn the_example_is_what_it_is_by_hand() {
         120.0 * 1e15 / written / (365.25 * 86_400.0),
     );
     // All three are within their targets: the cheapest is first.
-    let prices: Vec<f64> = sizing.alternatives.iter().map(|one| one.price).collect();
+    let prices: Vec<f64> =
+        sizing.alternatives.iter().map(|alternative| alternative.price).collect();
     assert!(
-        prices.is_sorted() && sizing.alternatives.iter().all(|one| one.is_within_targets),
+        prices.is_sorted()
+            && sizing.alternatives.iter().all(|alternative| alternative.is_within_targets),
         "{prices:?}"
     );
 }
@@ -236,12 +242,12 @@ fn buying_with_the_growth_costs_less_while_prices_fall() {
     close(sized.price, 34_000.0);
     let bought = sized.purchases.expect("growth");
     let steps: Vec<(u32, u64)> =
-        bought.purchases.iter().map(|one| (one.year, one.pieces[0])).collect();
+        bought.purchases.iter().map(|purchase| (purchase.year, purchase.pieces[0])).collect();
     assert_eq!(steps, [(0, 15), (1, 8), (2, 11)]);
     close(bought.price, 15_000.0 + 8.0 * 800.0 + 11.0 * 640.0);
     close(bought.saving, 1.0 - 28_440.0 / 34_000.0);
     // All pieces are bought in the end, and at steady prices nothing is saved.
-    assert_eq!(bought.purchases.iter().map(|one| one.pieces[0]).sum::<u64>(), 34);
+    assert_eq!(bought.purchases.iter().map(|purchase| purchase.pieces[0]).sum::<u64>(), 34);
     let steady = disks(demand, "capacity = \"100 GB\"\nprice = 1000", "raid = \"0\"");
     close(steady.purchases.expect("growth").saving, 0.0);
     // Nothing grows, or the number of pieces is given: nothing is bought later.

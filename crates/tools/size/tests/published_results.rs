@@ -93,8 +93,8 @@ fn parts_of_a_price_are_not_more_than_it() {
     assert_eq!((groups[0][0].entry.price, groups[0][0].price_parts.len()), (Some(5.0), 1));
     let error = read("system,score,price,price_disks\na,10,5,6\n", &[]).unwrap_err().to_string();
     assert_eq!(error, "line 2: the parts of the price add up to 6, more than the price 5");
-    let own = columns(&[("price_disks", "Storage")]);
-    let mapped = compare(&read("system,score,Storage\na,10,7\n", &own).unwrap());
+    let columns = columns(&[("price_disks", "Storage")]);
+    let mapped = compare(&read("system,score,Storage\na,10,7\n", &columns).unwrap());
     assert_eq!(mapped[0][0].price_parts[0].name, "disks");
 }
 
@@ -102,16 +102,16 @@ fn parts_of_a_price_are_not_more_than_it() {
 #[test]
 fn files_of_others() {
     let text = "System,tpmC,Total Cost,Cores\nA,\"1,000,000\",$500000,64\nB,500000,$200000,16\n";
-    let own = columns(&[("score", "tpmC"), ("price", "Total Cost")]);
-    let groups = compare(&read(text, &own).unwrap());
+    let mapping = columns(&[("score", "tpmC"), ("price", "Total Cost")]);
+    let groups = compare(&read(text, &mapping).unwrap());
     let second = &groups[0][1];
     close(second.ratio, 0.5);
     close(second.ratio_per_core.unwrap(), 2.0);
     close(second.ratio_per_price.unwrap(), 1.25);
     let export = "configuration,block,throughput \
                   (rows/s)\nfiles=1,1,100\nfiles=1,2,110\nfiles=4,1,300\nfiles=4,2,330\n";
-    let own = columns(&[("system", "configuration"), ("score", "throughput (rows/s)")]);
-    let rows = &compare(&read(export, &own).unwrap())[0];
+    let columns = columns(&[("system", "configuration"), ("score", "throughput (rows/s)")]);
+    let rows = &compare(&read(export, &columns).unwrap())[0];
     assert_eq!((rows.len(), rows[0].entry.results), (2, 2));
     close(rows[0].entry.score, 105.0);
     close(rows[1].ratio, 3.0);
@@ -119,8 +119,9 @@ fn files_of_others() {
 
 #[test]
 fn what_is_wrong_is_said_with_its_place() {
-    let error =
-        |text: &str, own: &[(&str, &str)]| read(text, &columns(own)).unwrap_err().to_string();
+    let error = |text: &str, mapping: &[(&str, &str)]| {
+        read(text, &columns(mapping)).unwrap_err().to_string()
+    };
     let unit = error("system,score,memory_gb\na,100,64 GB\n", &[]);
     assert_eq!(
         unit,

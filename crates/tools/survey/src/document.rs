@@ -28,12 +28,12 @@ fn unread(survey: &Survey) -> Option<Section> {
     let mut section = Section::new("Unreadable");
     // Missing files are listed by name only.
     let (absent, failed): (Vec<_>, Vec<_>) =
-        survey.unread.iter().partition(|one| one.why == "not there");
-    if let Some(names) = listed(absent.iter().map(|one| &one.what)) {
+        survey.unread.iter().partition(|gap| gap.why == "not there");
+    if let Some(names) = listed(absent.iter().map(|gap| &gap.what)) {
         section.note(format!("Missing: {names}."));
     }
-    for one in failed {
-        section.warn(format!("{}: {}", one.what, one.why));
+    for gap in failed {
+        section.warn(format!("{}: {}", gap.what, gap.why));
     }
     section.unless_empty()
 }
@@ -160,9 +160,11 @@ fn limits(limits: &Limits) -> String {
 /// Lists mitigations, which cost time, and vulnerabilities without one.
 fn mitigations(all: &[Mitigation]) -> String {
     let names = |is_open: bool| {
-        let of_kind = all.iter().filter(|one| one.state.starts_with("Vulnerable") == is_open);
+        let of_kind = all
+            .iter()
+            .filter(|vulnerability| vulnerability.state.starts_with("Vulnerable") == is_open);
         let what = if is_open { "open" } else { "mitigated" };
-        listed(of_kind.map(|one| &one.flaw)).map(|names| format!("{what}: {names}"))
+        listed(of_kind.map(|kind| &kind.flaw)).map(|names| format!("{what}: {names}"))
     };
     let known = joined([names(false), names(true)].into_iter().flatten(), "; ");
     if known.is_empty() { "none known".to_owned() } else { known }
@@ -240,13 +242,13 @@ fn volumes(volumes: &[VolumeFacts]) -> Option<Section> {
     table.left("device", |volume| device(volume).map(|device| &device.name));
     table.left("scheduler", |volume| device(volume).and_then(|device| device.scheduler.as_ref()));
     table.right("read ahead", |volume| {
-        device(volume).and_then(|own| own.read_ahead_bytes).map(Cell::bytes)
+        device(volume).and_then(|device| device.read_ahead_bytes).map(Cell::bytes)
     });
     table
-        .left("write cache", |volume| device(volume).and_then(|own| own.write_cache.as_ref()))
+        .left("write cache", |volume| device(volume).and_then(|device| device.write_cache.as_ref()))
         .optional(2);
     table
-        .left("rotational", |volume| device(volume).and_then(|own| own.rotational).map(yes))
+        .left("rotational", |volume| device(volume).and_then(|device| device.rotational).map(yes))
         .optional(1);
     section.table(table);
     section.detail("`steelbench disk --inspect PATH` shows each layer.");
@@ -275,7 +277,12 @@ fn about_server(server: &SurveyedServer) -> Vec<Section> {
             ("Uses huge pages", server.huge_pages_used.map(yes)),
             (
                 "Extensions",
-                listed(server.extensions.iter().map(|one| format!("{} {}", one.name, one.version))),
+                listed(
+                    server
+                        .extensions
+                        .iter()
+                        .map(|extension| format!("{} {}", extension.name, extension.version)),
+                ),
             ),
             ("Databases", databases(server)),
         ],

@@ -1,16 +1,16 @@
 /// Meaning of an operating-system setting, and the value that databases want.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Known {
-    /// Its name, as in [`observations::SystemSetting`].
+    /// The name, as in [`observations::SystemSetting`].
     pub name: &'static str,
-    /// Its meaning.
+    /// The meaning.
     pub is: &'static str,
     /// Value that databases want; empty if the setting is informative only.
     pub wanted: &'static str,
 }
 
-const fn setting(name: &'static str, is: &'static str, wanted: &'static str) -> Known {
-    Known { name, is, wanted }
+const fn setting(name: &'static str, is: &'static str, text: &'static str) -> Known {
+    Known { name, is, wanted: text }
 }
 
 /// Returns the entry of a setting.

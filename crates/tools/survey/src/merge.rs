@@ -52,14 +52,14 @@ pub struct MachineRow {
     pub memory_bytes: Option<u64>,
     /// Kernel.
     pub kernel: Option<String>,
-    /// Its servers.
+    /// The servers.
     pub servers: Vec<ServerRow>,
 }
 
 /// A server of a machine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ServerRow {
-    /// Its version.
+    /// The version.
     pub version: String,
     /// True if it runs on the machine itself.
     pub is_local: bool,
@@ -125,7 +125,7 @@ pub fn merge(surveys: &[Survey]) -> Merged {
     let differences: Vec<Difference> =
         differing.map(|(what, values)| difference(what, values)).collect();
     let mut odd: Vec<OddOne> = differences.iter().flat_map(odd).collect();
-    odd.sort_by_key(|one| one.held.holders.len());
+    odd.sort_by_key(|entry| entry.held.holders.len());
     Merged {
         machines: sorted.iter().map(|(name, survey)| row(name, survey)).collect(),
         parallelism: parallelism(surveys),
@@ -144,8 +144,9 @@ fn unreported(surveys: &[(String, &Survey)]) -> Vec<(String, String)> {
     let servers = || surveys.iter().flat_map(|(name, survey)| holders(name, survey));
     for (_, server) in servers() {
         let names = changed.entry((server.engine.as_str(), server.version.as_str())).or_default();
-        let reported = server.settings.iter().filter(|one| one.is_changed && one.value.is_some());
-        names.extend(reported.map(|one| one.name.as_str()).filter(|name| is_common(name)));
+        let reported =
+            server.settings.iter().filter(|setting| setting.is_changed && setting.value.is_some());
+        names.extend(reported.map(|setting| setting.name.as_str()).filter(|name| is_common(name)));
     }
     servers()
         .flat_map(|(holder, server)| {
@@ -365,7 +366,7 @@ fn parallelism(surveys: &[Survey]) -> Parallelism {
             *groups.entry((cores, nodes)).or_default().entry(value).or_default() += 1;
             found.servers += 1;
             found.at_default +=
-                usize::from(server.setting(SETTING).is_some_and(|one| !one.is_changed));
+                usize::from(server.setting(SETTING).is_some_and(|setting| !setting.is_changed));
         }
     }
     found.groups = groups
@@ -395,7 +396,7 @@ pub fn anonymous(surveys: &mut [Survey]) {
                 .databases
                 .iter_mut()
                 .zip(1..)
-                .for_each(|(one, number)| one.name = format!("database {number}"));
+                .for_each(|(database, number)| database.name = format!("database {number}"));
             server.settings.iter_mut().for_each(|setting| setting.file = None);
         }
     }

@@ -42,16 +42,24 @@ fn table(machines: &[MachineRow]) -> Section {
     table.right("memory", |(machine, _)| machine.memory_bytes.map(Cell::bytes));
     table.name("kernel", |(machine, _)| machine.kernel.as_ref()).optional(2);
     table.name("server", |(_, server)| {
-        server.map(|own| {
-            if own.is_local { own.version.clone() } else { format!("{} (remote)", own.version) }
+        server.map(|server| {
+            if server.is_local {
+                server.version.clone()
+            } else {
+                format!("{} (remote)", server.version)
+            }
         })
     });
-    table.right("per gather", |(_, server)| server.and_then(|own| own.parallel_workers_per_gather));
-    table.right("workers", |(_, server)| server.and_then(|own| own.parallel_workers));
-    table.right("connections", |(_, server)| server.and_then(|own| own.connections)).optional(1);
+    table.right("per gather", |(_, server)| {
+        server.and_then(|server| server.parallel_workers_per_gather)
+    });
+    table.right("workers", |(_, server)| server.and_then(|server| server.parallel_workers));
+    table
+        .right("connections", |(_, server)| server.and_then(|server| server.connections))
+        .optional(1);
     table
         .right("buffers", |(_, server)| {
-            server.and_then(|own| own.shared_buffers_bytes).map(Cell::bytes)
+            server.and_then(|server| server.shared_buffers_bytes).map(Cell::bytes)
         })
         .optional(1);
     section.table(table);
@@ -136,8 +144,8 @@ fn odd(merged: &Merged) -> Section {
     if merged.odd.is_empty() {
         section.note("None: no rare value of a setting that most machines share.");
     }
-    for one in &merged.odd {
-        let OddOne { what, held, of, usual, usual_count } = one;
+    for odd_entry in &merged.odd {
+        let OddOne { what, held, of, usual, usual_count } = odd_entry;
         let (rare, all) = (number::count(held.holders.len() as u64), number::count(*of as u64));
         let verb = if held.holders.len() == 1 { "has" } else { "have" };
         let common = number::count(*usual_count as u64);

@@ -196,7 +196,10 @@ fn each_rule_of_servers_finds_what_it_looks_for() {
     let found = advice(&survey);
     // 500 x 16 GiB / 512 = 15.6 GiB of page tables.
     assert!(
-        found.iter().any(|one| one.rule == "postgres-huge-pages" && one.fact.contains("15.6 GiB")),
+        found
+            .iter()
+            .any(|finding| finding.rule == "postgres-huge-pages"
+                && finding.fact.contains("15.6 GiB")),
         "{found:?}"
     );
     assert_eq!(
@@ -208,9 +211,9 @@ fn each_rule_of_servers_finds_what_it_looks_for() {
             "postgres-overcommit"
         ]
     );
-    assert!(found.is_sorted_by_key(|one| one.weight) && found[0].weight == Weight::Problem);
+    assert!(found.is_sorted_by_key(|finding| finding.weight) && found[0].weight == Weight::Problem);
     assert!(found[1].action.contains("this PostgreSQL server"));
-    assert!(found.iter().all(|one| !one.reason.is_empty() && !one.action.is_empty()));
+    assert!(found.iter().all(|finding| !finding.reason.is_empty() && !finding.action.is_empty()));
 }
 
 /// 40 machines: 20 of 16 cores and 2 nodes, 20 of 64 cores and 4; two with another swappiness, one
@@ -230,7 +233,7 @@ fn forty() -> Vec<Survey> {
                 let setting = server
                     .settings
                     .iter_mut()
-                    .find(|one| one.name == "max_parallel_workers_per_gather");
+                    .find(|setting| setting.name == "max_parallel_workers_per_gather");
                 setting.unwrap().is_changed = true;
             }
             server.databases.push(Database { name: format!("customers{number}"), bytes: Some(1) });
@@ -245,7 +248,7 @@ fn odd<'a>(merged: &'a Merged, what: &str) -> &'a OddOne {
     merged
         .odd
         .iter()
-        .find(|one| one.what == what)
+        .find(|entry| entry.what == what)
         .unwrap_or_else(|| panic!("{what}: {:?}", merged.odd))
 }
 
@@ -273,8 +276,9 @@ fn forty_machines_are_laid_side_by_side() {
         ("60", &["db3".into(), "db30".into()][..])
     );
     assert_eq!(odd(&merged, "kernel").held.holders, ["db7"]);
-    assert!(merged.odd.is_sorted_by_key(|one| one.held.holders.len()));
-    let differing: Vec<&str> = merged.differences.iter().map(|one| one.what.as_str()).collect();
+    assert!(merged.odd.is_sorted_by_key(|entry| entry.held.holders.len()));
+    let differing: Vec<&str> =
+        merged.differences.iter().map(|difference| difference.what.as_str()).collect();
     let expected = [
         "NUMA nodes",
         "cores",
@@ -310,7 +314,7 @@ fn few_machines_and_equal_names() {
     let mut two = [machine("same", 4, 1, 8), machine("same", 8, 1, 8)];
     let merged = merge(&two);
     assert_eq!(
-        merged.machines.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(),
+        merged.machines.iter().map(|machine| machine.name.as_str()).collect::<Vec<_>>(),
         ["same", "same (2)"]
     );
     assert_eq!((merged.differences.len(), merged.odd.len()), (1, 0), "of two, none is odd");

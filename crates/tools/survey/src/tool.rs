@@ -118,8 +118,8 @@ fn ask(server: &dyn Server, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>)
         let advice = error.advice.map(|advice| format!(". {advice}")).unwrap_or_default();
         Unread { what: server.to_string(), why: format!("{error}{advice}") }
     })?;
-    for one in &mut unread {
-        one.what = format!("{}: {}", surveyed.address, one.what);
+    for gap in &mut unread {
+        gap.what = format!("{}: {}", surveyed.address, gap.what);
     }
     Ok((surveyed, unread))
 }

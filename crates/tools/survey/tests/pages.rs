@@ -228,7 +228,7 @@ fn forty_machines_have_a_row_each_and_charts_that_add_up() {
         .collect();
     let sums: Vec<f64> = charts
         .iter()
-        .map(|chart| chart.groups.iter().flat_map(|one| &one.bars).map(|bar| bar.value).sum())
+        .map(|chart| chart.groups.iter().flat_map(|group| &group.bars).map(|bar| bar.value).sum())
         .collect();
     assert_eq!(sums, [40.0, 40.0], "machines by cores, servers by parallelism");
     assert!(charts.iter().all(|chart| chart.kind == ChartKind::Bars));

@@ -22,7 +22,7 @@ pub const PURPOSE: Purpose<'static> = Purpose {
     blocks: None,
 };
 
-/// One step of the path from the present settings to the winner.
+/// A step of the path from the present settings to the winner.
 #[derive(Debug, Clone)]
 pub struct Step {
     /// The knob that takes the winner's value.
@@ -36,7 +36,7 @@ pub struct Step {
 /// The measured path.
 #[derive(Debug, Clone)]
 pub struct Ablation {
-    /// Its steps.
+    /// The steps.
     pub steps: Vec<Step>,
     /// Number of steps that keep nearly all of the gain; `None` if there is none to keep.
     pub enough: Option<usize>,
@@ -103,8 +103,8 @@ impl Path {
                 let both = pair[0].iter().zip(&pair[1]);
                 let logs: Vec<f64> =
                     both.filter_map(|(was, is)| Some(sign * ((*is)? / (*was)?).ln())).collect();
-                let own = PairedGain::from_logs(&logs, self.knobs.len(), coverage);
-                Step { knob: *knob, own, rating: *rating }
+                let logs = PairedGain::from_logs(&logs, self.knobs.len(), coverage);
+                Step { knob: *knob, own: logs, rating: *rating }
             })
             .collect();
         let gain = |step: &Step| step.rating.gain.map_or(0.0, |gain| gain - 1.0);

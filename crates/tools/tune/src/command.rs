@@ -202,12 +202,12 @@ impl Tune {
         base: &Experiment,
     ) -> Result<&'c dyn Altering, Failure> {
         let present = base.configurations.first();
-        if present.and_then(|own| own.value("target.url")).is_none() {
+        if present.and_then(|configuration| configuration.value("target.url")).is_none() {
             let message = "--apply and --undo concern the server of target.url, which is not set; \
                            private servers keep nothing";
             return Err(self.objection(base, "target", message));
         }
-        let name = present.map(|own| own.get(ENGINE)).unwrap_or_default();
+        let name = present.map(|configuration| configuration.get(ENGINE)).unwrap_or_default();
         let engine = context.registry.engine(&name).and_then(engine::Engine::altering);
         engine.ok_or_else(|| {
             let message = format!("the settings of {name} cannot be changed while it runs");
@@ -217,7 +217,9 @@ impl Tune {
 
     /// Returns whether the file names a server of the user, which a flag has to permit.
     fn permit_server(&self, base: &Experiment) -> Result<bool, Failure> {
-        let value = |path: &str| base.configurations.first().and_then(|own| own.value(path));
+        let value = |path: &str| {
+            base.configurations.first().and_then(|configuration| configuration.value(path))
+        };
         if value("target.url").is_none() {
             return Ok(false);
         }
@@ -242,9 +244,9 @@ impl Tune {
     ) -> Result<Plan, Failure> {
         let blocks = base.repeats.blocks;
         let plan = Plan { blocks, has_defaults, candidates: confirmation::CANDIDATES };
-        let one = Plan { candidates: 1, ..plan };
+        let single = Plan { candidates: 1, ..plan };
         let plan = match search.budget {
-            Budget::Trials(all) if plan.most() as f64 > SHARE_MAX * f64::from(all) => one,
+            Budget::Trials(all) if plan.most() as f64 > SHARE_MAX * f64::from(all) => single,
             _ => plan,
         };
         if base.repeats.blocks.max() < 2 {
@@ -279,9 +281,9 @@ impl Tune {
             })
         });
         let mut contenders: Vec<Contender> = Vec::new();
-        for own in bounds {
-            if !contenders.iter().any(|it| it.name == own.name) {
-                contenders.push(own);
+        for candidate in bounds {
+            if !contenders.iter().any(|known| known.name == candidate.name) {
+                contenders.push(candidate);
             }
         }
         let purpose = Purpose { suffix: "-bounds", question: "Bounds", blocks: Some(1) };
@@ -310,14 +312,18 @@ impl Tune {
         context: &Context,
         base: &Experiment,
     ) -> Result<Option<&'static SettingsForm>, Failure> {
-        let name = base.configurations.first().map(|own| own.get(ENGINE)).unwrap_or_default();
+        let name = base
+            .configurations
+            .first()
+            .map(|configuration| configuration.get(ENGINE))
+            .unwrap_or_default();
         let forms = context.registry.engine(&name).map(engine::Engine::settings_forms);
         let forms = forms.unwrap_or_default();
-        let Some(asked) = &self.form else { return Ok(forms.first()) };
-        let found = forms.iter().find(|form| form.name == asked);
+        let Some(named_form) = &self.form else { return Ok(forms.first()) };
+        let found = forms.iter().find(|form| form.name == named_form);
         let known: Vec<&str> = forms.iter().map(|form| form.name).collect();
         found.map(Some).ok_or_else(|| {
-            Failure::usage(experiment::unknown_name(&format!("form of {name}"), asked, &known))
+            Failure::usage(experiment::unknown_name(&format!("form of {name}"), named_form, &known))
         })
     }
 

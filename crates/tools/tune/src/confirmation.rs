@@ -71,7 +71,7 @@ pub const PURPOSE: Purpose<'static> = Purpose {
     blocks: None,
 };
 
-/// Its contenders: the present settings, the defaults where they differ, and the best points.
+/// The contenders: the present settings, the defaults where they differ, and the best points.
 pub fn contenders(present: Point, defaults: Option<Point>, best: Vec<Point>) -> Vec<Contender> {
     let mut contenders = vec![Contender::new(PRESENT, present)];
     contenders.extend(defaults.map(|point| Contender::new(DEFAULTS, point)));
@@ -157,6 +157,6 @@ impl Outcomes {
     /// The values of the first contender, if each block has one.
     pub fn complete_baseline(&self) -> Option<Vec<f64>> {
         let values: Option<Vec<f64>> = self.values.first()?.iter().copied().collect();
-        values.filter(|own| own.len() >= 2)
+        values.filter(|value| value.len() >= 2)
     }
 }

@@ -23,7 +23,7 @@ pub struct Page<'p> {
     pub history: &'p History,
     /// Seconds that early stops saved.
     pub saved_s: f64,
-    /// Its confirmation.
+    /// The confirmation.
     pub confirmation: &'p Confirmation,
     /// Which knobs the gain needs, if that was measured.
     pub ablation: Option<&'p Ablation>,
@@ -40,7 +40,7 @@ impl Page<'_> {
             Some(self.table(&ratings)),
             self.why(summary),
             Some(self.settings()),
-            self.ablation.map(|own| self.needed(own)),
+            self.ablation.map(|ablation| self.needed(ablation)),
             Some(self.search()),
             self.apply(),
         ];
@@ -51,13 +51,13 @@ impl Page<'_> {
     /// of the confirmation, unless its larger family claims no gain.
     fn reported(&self, summary: &Summary) -> Vec<Rating> {
         let Confirmation { contenders, ratings, .. } = self.confirmation;
-        let levels = summary.factors.effects.first().map_or(&[][..], |own| &own.levels);
+        let levels = summary.factors.effects.first().map_or(&[][..], |effect| &effect.levels);
         let reported = contenders[1..].iter().zip(ratings).map(|(contender, rating)| {
-            let level = levels.iter().find(|own| own.level == contender.name);
-            let interval = level.and_then(|own| own.comparison.as_ref()?.interval);
-            let interval = interval.filter(|own| match rating.verdict {
+            let level = levels.iter().find(|level| level.level == contender.name);
+            let interval = level.and_then(|level| level.comparison.as_ref()?.interval);
+            let interval = interval.filter(|interval| match rating.verdict {
                 Verdict::Failed => false,
-                Verdict::Better => own.low > 1.0,
+                Verdict::Better => interval.low > 1.0,
                 Verdict::Unstable | Verdict::NotBetter => true,
             });
             Rating { interval: interval.or(rating.interval), ..*rating }
@@ -99,38 +99,42 @@ impl Page<'_> {
     }
 
     fn table(&self, ratings: &[Rating]) -> Section {
-        let own = self.confirmation;
+        let confirmation = self.confirmation;
         let mut section = Section::new("Confirmation");
         // The present settings come first, and have no rating.
         let rating = |at: usize| at.checked_sub(1).map(|at| &ratings[at]);
         let spread = |at: usize| {
-            rating(at).map_or(own.present, |it| Spread { mean: it.mean, range: it.range })
+            rating(at).map_or(confirmation.present, |rating| Spread {
+                mean: rating.mean,
+                range: rating.range,
+            })
         };
-        let mut table = Columns::for_rows(0..own.contenders.len());
-        table.name("settings", |at| own.contenders[*at].name.clone());
-        let unit = own.response.unit.as_str();
-        table.left(own.response.name.as_str(), |at| {
-            known(spread(*at).mean, |it| number::quantity(it, unit))
+        let mut table = Columns::for_rows(0..confirmation.contenders.len());
+        table.name("settings", |at| confirmation.contenders[*at].name.clone());
+        let unit = confirmation.response.unit.as_str();
+        table.left(confirmation.response.name.as_str(), |at| {
+            known(spread(*at).mean, |mean| number::quantity(mean, unit))
         });
         table.left("vs present", |at| {
-            rating(*at).map_or_else(|| "baseline".to_owned(), |it| gain(it.gain, it.interval))
+            rating(*at)
+                .map_or_else(|| "baseline".to_owned(), |rating| gain(rating.gain, rating.interval))
         });
         table.left("range over blocks", |at| known(spread(*at).range, number::short_percent));
         table.left("standing", |at| rating(*at).map_or(NOTHING, standing).to_owned());
         section.table(table);
-        if own.present.range > RANGE_MAX {
+        if confirmation.present.range > RANGE_MAX {
             section.warn(format!(
                 "warning: the present settings differ by {} over blocks too: repeat on an idle \
                  machine, or with longer trials. A candidate that follows them is not called \
                  unstable.",
-                number::short_percent(own.present.range)
+                number::short_percent(confirmation.present.range)
             ));
         }
         section.note(format!(
             "Mean of {}; only these figures count, those of the search are the luckiest of many. \
              [ ]: 95 % t intervals of the paired ratio, adjusted for the choice of the best \
              one. Unstable: a range of more than 30 % of the mean.",
-            number::plural(own.blocks, "fresh block")
+            number::plural(confirmation.blocks, "fresh block")
         ));
         section
     }
@@ -142,8 +146,8 @@ impl Page<'_> {
         // The summary explains the best mean, which need not be the winner.
         let pair = format!("From {FACTOR}={PRESENT} to {FACTOR}={},", winner.name);
         let findings = summary.findings();
-        let waits = findings.iter().filter(|own| own.kind == FindingKind::Waits);
-        for finding in waits.filter(|own| own.text.starts_with(&pair)) {
+        let waits = findings.iter().filter(|finding| finding.kind == FindingKind::Waits);
+        for finding in waits.filter(|wait| wait.text.starts_with(&pair)) {
             section.line(finding.text.as_str());
             section.detail(finding.evidence.as_str());
         }
@@ -162,10 +166,10 @@ impl Page<'_> {
         section
     }
 
-    fn needed(&self, own: &Ablation) -> Section {
+    fn needed(&self, ablation: &Ablation) -> Section {
         let knobs = &self.knobs.search.knobs;
         let mut section = Section::new("Knobs");
-        let mut table = Columns::for_rows(own.steps.iter());
+        let mut table = Columns::for_rows(ablation.steps.iter());
         table.name("setting, in addition", |step| knobs[step.knob].name().to_owned());
         table.left("its factor", |step| gain(Some(step.own.factor), step.own.interval));
         table.left("all so far vs present", |step| gain(step.rating.gain, step.rating.interval));
@@ -174,13 +178,13 @@ impl Page<'_> {
             "Each row adds one of the winner's values to those above it. [ ]: 95 % t intervals of \
              paired ratios, Bonferroni for all rows; an interval that contains 1 shows no effect.",
         );
-        if let Some(enough) = own.enough {
+        if let Some(enough) = ablation.enough {
             let names: Vec<&str> =
-                own.steps[..enough].iter().map(|step| knobs[step.knob].name()).collect();
+                ablation.steps[..enough].iter().map(|step| knobs[step.knob].name()).collect();
             section.line(format!(
                 "{} of {}: {} {} 95 % of the measured gain.",
                 enough,
-                number::plural(own.steps.len(), "changed setting"),
+                number::plural(ablation.steps.len(), "changed setting"),
                 names.join(", "),
                 if enough == 1 { "keeps" } else { "keep" }
             ));
@@ -189,36 +193,36 @@ impl Page<'_> {
     }
 
     fn search(&self) -> Section {
-        let own = self.history;
+        let history = self.history;
         let mut section = Section::new("Search");
-        let trials = number::plural(own.tried.len(), "trial");
-        let rounds = number::plural(own.rounds.len(), "round");
+        let trials = number::plural(history.tried.len(), "trial");
+        let rounds = number::plural(history.rounds.len(), "round");
         section.line(format!(
             "{trials} in {rounds}, {}; {} failed or broke a limit.",
-            number::seconds(own.seconds),
-            own.failed()
+            number::seconds(history.seconds),
+            history.failed()
         ));
-        if !own.stopped.is_empty() {
+        if !history.stopped.is_empty() {
             let saved = number::seconds(self.saved_s);
-            let saved = if own.stopped.iter().all(|it| it.left_s.is_some()) {
+            let saved = if history.stopped.iter().all(|trial| trial.left_s.is_some()) {
                 format!("This saved {saved} of measurement.")
             } else {
                 format!("By the model's estimate of their times this saved about {saved}.")
             };
             section.line(format!(
                 "{} stopped early: worse than the leader. {saved}",
-                number::plural(own.stopped.len(), "trial"),
+                number::plural(history.stopped.len(), "trial"),
             ));
         }
-        if own.is_exhausted {
+        if history.is_exhausted {
             section.line(format!(
                 "Ended early: the last three rounds improved the best point by less than {}.",
                 number::short_percent(self.knobs.search.worth)
             ));
         }
-        let first = own.present.first().zip(own.present.last());
+        let first = history.present.first().zip(history.present.last());
         if let Some((first, last)) = first
-            && own.present.len() > 1
+            && history.present.len() > 1
         {
             section.line(format!(
                 "The present settings measured {} in the first round and {} in the last.",
@@ -231,9 +235,9 @@ impl Page<'_> {
 
     /// The winner's settings as the engine reads them, and the present ones that it does without.
     fn apply(&self) -> Option<Section> {
-        let own = self.confirmation;
+        let confirmation = self.confirmation;
         let [present, winner] =
-            [0, own.winner?].map(|at| self.engine_settings(&own.contenders[at]));
+            [0, confirmation.winner?].map(|at| self.engine_settings(&confirmation.contenders[at]));
         let form = self.form?;
         let mut section = Section::new(format!("To apply ({})", form.name));
         for line in (form.write)(&winner).lines() {
@@ -241,8 +245,8 @@ impl Page<'_> {
         }
         let removed: Vec<&str> = present
             .iter()
-            .map(|own| &own.0)
-            .filter(|own| !winner.iter().any(|(kept, _)| kept == *own))
+            .map(|setting| &setting.0)
+            .filter(|confirmation| !winner.iter().any(|(kept, _)| kept == *confirmation))
             .map(String::as_str)
             .collect();
         if !removed.is_empty() {
@@ -257,10 +261,10 @@ impl Page<'_> {
     /// Names and values of the settings of the server that a contender has.
     fn engine_settings(&self, contender: &Contender) -> Vec<(String, String)> {
         let settings = self.knobs.settings(&contender.point).into_iter();
-        let own = settings.filter_map(|(path, value)| {
+        let server_settings = settings.filter_map(|(path, value)| {
             Some((path.strip_prefix("target.settings.")?.to_owned(), value.to_string()))
         });
-        own.collect()
+        server_settings.collect()
     }
 }
 

@@ -7,7 +7,7 @@ use statistics::Interval;
 
 /// A response to improve, and limits on others.
 pub struct Goal<'e> {
-    /// Its name; `None`: the first response of the probe.
+    /// The name; `None`: the first response of the probe.
     pub response: Option<String>,
     /// Limits.
     pub limits: &'e [Relation],
@@ -24,7 +24,7 @@ pub enum GoalError {
     NotPositive {
         /// The response.
         name: String,
-        /// Its value.
+        /// The value.
         value: f64,
     },
 }
@@ -32,28 +32,28 @@ pub enum GoalError {
 impl Goal<'_> {
     /// The response of a trial; `None` of one that failed or broke a limit.
     pub fn measure<'t>(&self, trial: &'t TrialRecord) -> Result<Option<&'t Response>, GoalError> {
-        let Some(seen) = trial
+        let Some(observations) = trial
             .observations
             .as_ref()
-            .filter(|seen| trial.status == TrialStatus::Done && !seen.timed_out())
+            .filter(|observation| trial.status == TrialStatus::Done && !observation.timed_out())
         else {
             return Ok(None);
         };
         for limit in self.limits {
-            match limit.holds(&|name| quantity(seen, name)) {
+            match limit.holds(&|name| quantity(observations, name)) {
                 Some(true) => {}
                 Some(false) => return Ok(None),
-                None => return Err(unknown(limit, seen)),
+                None => return Err(unknown(limit, observations)),
             }
         }
-        let mut responses = seen.responses.iter();
+        let mut responses = observations.responses.iter();
         let response = match &self.response {
-            Some(name) => responses.find(|own| own.name == *name),
+            Some(name) => responses.find(|response| response.name == *name),
             None => responses.next(),
         };
         match response {
-            Some(own) if own.value <= 0.0 => {
-                Err(GoalError::NotPositive { name: own.name.clone(), value: own.value })
+            Some(response) if response.value <= 0.0 => {
+                Err(GoalError::NotPositive { name: response.name.clone(), value: response.value })
             }
             other => Ok(other),
         }
@@ -82,10 +82,10 @@ const OFFSETS_MAX: f64 = 0.01;
 impl FixedWork {
     /// Takes note of a trial that was measured to the end.
     pub fn note(&mut self, cost: f64, trial: &TrialRecord) {
-        let Some(seen) = &trial.observations else { return };
-        let own = cost - seen.elapsed_s.ln();
-        let known = self.offsets.unwrap_or(Interval { low: own, high: own });
-        self.offsets = Some(Interval { low: known.low.min(own), high: known.high.max(own) });
+        let Some(observations) = &trial.observations else { return };
+        let fixed = cost - observations.elapsed_s.ln();
+        let known = self.offsets.unwrap_or(Interval { low: fixed, high: fixed });
+        self.offsets = Some(Interval { low: known.low.min(fixed), high: known.high.max(fixed) });
     }
 
     /// The constant; `None` of other work, and before any trial.
@@ -101,8 +101,9 @@ impl FixedWork {
 
     /// The cost that a trial exceeds which a limit of its time has stopped.
     pub fn bound(&self, trial: &TrialRecord) -> Option<f64> {
-        let seen = trial.observations.as_ref().filter(|seen| seen.timed_out())?;
-        Some(self.offset()? + seen.elapsed_s.ln())
+        let observations =
+            trial.observations.as_ref().filter(|observation| observation.timed_out())?;
+        Some(self.offset()? + observations.elapsed_s.ln())
     }
 }
 
@@ -126,15 +127,17 @@ const MEAN_MAX: f64 = 0.02;
 impl FixedTime {
     /// Takes note of a trial that was measured to the end.
     pub fn note(&mut self, response: &Response, trial: &TrialRecord) {
-        let seen = trial.observations.as_ref();
-        let Some((seen, course)) = seen.and_then(|seen| Some((seen, course(response, seen)?)))
+        let observations = trial.observations.as_ref();
+        let Some((observations, course)) = observations
+            .and_then(|observation| Some((observation, course(response, observation)?)))
         else {
             self.is_other = true;
             return;
         };
-        let own = seen.elapsed_s;
-        let known = self.seconds.unwrap_or(Interval { low: own, high: own });
-        self.seconds = Some(Interval { low: known.low.min(own), high: known.high.max(own) });
+        let elapsed_s = observations.elapsed_s;
+        let known = self.seconds.unwrap_or(Interval { low: elapsed_s, high: elapsed_s });
+        self.seconds =
+            Some(Interval { low: known.low.min(elapsed_s), high: known.high.max(elapsed_s) });
         self.unit.clone_from(&response.unit);
         self.courses.push(course);
     }
@@ -161,14 +164,16 @@ pub fn rate_bound(trial: &TrialRecord) -> Option<f64> {
 }
 
 /// The recorded rates of the measurement by whole intervals, if the response is their mean.
-fn course(response: &Response, seen: &Observations) -> Option<Vec<f64>> {
+fn course(response: &Response, observations: &Observations) -> Option<Vec<f64>> {
     let is_rate = response.direction == Direction::HigherIsBetter;
-    let mut rates = seen.series.iter().filter(|own| own.name == response.name);
-    let series = rates.find(|own| is_rate && own.unit == response.unit && own.interval_s > 0.0)?;
+    let mut rates = observations.series.iter().filter(|series| series.name == response.name);
+    let series =
+        rates.find(|rate| is_rate && rate.unit == response.unit && rate.interval_s > 0.0)?;
     // The warm-up has negative times.
     let warmup = (-series.start_s / series.interval_s).round().max(0.0) as usize;
     let rates = series.values.get(warmup..)?;
-    let share = |at: usize| (seen.elapsed_s / series.interval_s - at as f64).clamp(0.0, 1.0);
+    let share =
+        |at: usize| (observations.elapsed_s / series.interval_s - at as f64).clamp(0.0, 1.0);
     let all: f64 = (0..rates.len()).map(share).sum();
     let amount: f64 = rates.iter().enumerate().map(|(at, rate)| rate * share(at)).sum();
     let agrees = (amount / all / response.value - 1.0).abs() <= MEAN_MAX;
@@ -177,15 +182,17 @@ fn course(response: &Response, seen: &Observations) -> Option<Vec<f64>> {
 }
 
 /// A response in seconds or its own unit, or a fact.
-fn quantity(seen: &Observations, name: &str) -> Option<f64> {
-    let response = seen.responses.iter().find(|own| own.name == name);
-    let response = response.map(|own| own.value * unit_factor(&own.unit).unwrap_or(1.0));
-    let errors = (name == "errors").then_some(seen.work.errors as f64);
-    response.or(errors).or_else(|| seen.fact(name))
+fn quantity(observations: &Observations, name: &str) -> Option<f64> {
+    let response = observations.responses.iter().find(|response| response.name == name);
+    let response =
+        response.map(|response| response.value * unit_factor(&response.unit).unwrap_or(1.0));
+    let errors = (name == "errors").then_some(observations.work.errors as f64);
+    response.or(errors).or_else(|| observations.fact(name))
 }
 
-fn unknown(limit: &Relation, seen: &Observations) -> GoalError {
-    let known: Vec<&str> = seen.responses.iter().map(|own| own.name.as_str()).collect();
+fn unknown(limit: &Relation, observations: &Observations) -> GoalError {
+    let known: Vec<&str> =
+        observations.responses.iter().map(|response| response.name.as_str()).collect();
     let name = limit.names().first().copied().unwrap_or_default().to_owned();
     GoalError::UnknownResponse(experiment::unknown_name("response", &name, &known))
 }

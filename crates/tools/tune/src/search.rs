@@ -50,7 +50,7 @@ pub struct History {
 /// A trial that was stopped early.
 #[derive(Debug, Clone)]
 pub struct Stopped {
-    /// Its point.
+    /// The point.
     pub point: Point,
     /// Seconds for which it was measured.
     pub elapsed_s: f64,
@@ -61,24 +61,24 @@ pub struct Stopped {
 impl History {
     /// Trials that failed or broke a limit.
     pub fn failed(&self) -> usize {
-        self.tried.iter().filter(|own| own.outcome == Outcome::Failed).count()
+        self.tried.iter().filter(|attempt| attempt.outcome == Outcome::Failed).count()
     }
 
     /// Seconds that early stops saved: the model's estimate where these trials have no end.
     pub fn saved_s(&self, optimiser: &Optimiser<'_>) -> f64 {
-        if let Some(left_s) = self.stopped.iter().map(|own| own.left_s).sum::<Option<f64>>() {
+        if let Some(left_s) = self.stopped.iter().map(|trial| trial.left_s).sum::<Option<f64>>() {
             return left_s;
         }
-        let points: Vec<Point> = self.stopped.iter().map(|own| own.point.clone()).collect();
+        let points: Vec<Point> = self.stopped.iter().map(|trial| trial.point.clone()).collect();
         let costs = optimiser.predict(&self.tried, &points).into_iter();
         let times = costs.filter_map(|cost| self.work.seconds(cost));
-        times.zip(&self.stopped).map(|(all_s, own)| (all_s - own.elapsed_s).max(0.0)).sum()
+        times.zip(&self.stopped).map(|(all_s, trial)| (all_s - trial.elapsed_s).max(0.0)).sum()
     }
 
     /// The bound of trials that cannot have a lower cost, where it can be judged while they run.
     fn futile(&self, cost: f64) -> Option<Futile> {
         let time = self.work.seconds(cost).map(Futile::Time);
-        time.or_else(|| self.time.bound(cost).map(|own| Futile::Rate(Box::new(own))))
+        time.or_else(|| self.time.bound(cost).map(|rate| Futile::Rate(Box::new(rate))))
     }
 
     /// Trials that the budget has left for the search, of which `reserved` belong to the
@@ -113,7 +113,7 @@ pub struct Searching<'s> {
     pub optimiser: Optimiser<'s>,
     /// Judges trials.
     pub goal: &'s Goal<'s>,
-    /// Its results file.
+    /// The results file.
     pub results: &'s Path,
     /// The confirmation, for which trials are reserved.
     pub plan: &'s Plan,
@@ -180,9 +180,9 @@ impl Searching<'_> {
     /// The blocks of the confirmation that the trials so far call for. They are more than before
     /// only where the budget has room for them.
     fn blocks(&self, history: &History, present: &Point) -> usize {
-        let wanted = self.plan.blocks_for(self.optimiser.lead(&history.tried, present));
+        let blocks_for = self.plan.blocks_for(self.optimiser.lead(&history.tried, present));
         let left = history.left(self.stage.knobs.search.budget, 0);
-        wanted.min(history.blocks.max(left / self.plan.contenders()))
+        blocks_for.min(history.blocks.max(left / self.plan.contenders()))
     }
 
     /// Returns whether the last rounds have improved the best point by less than `worth`.
@@ -267,12 +267,12 @@ impl Searching<'_> {
                 (None, None) => Outcome::Failed,
             };
             let point = contender.point.clone();
-            if let Some(seen) = trial.observations.as_ref()
+            if let Some(observations) = trial.observations.as_ref()
                 && trial.is_futile()
             {
                 let left_s = rate_bound(trial).and(history.time.window_s());
-                let left_s = left_s.map(|all_s| (all_s - seen.elapsed_s).max(0.0));
-                let (point, elapsed_s) = (point.clone(), seen.elapsed_s);
+                let left_s = left_s.map(|all_s| (all_s - observations.elapsed_s).max(0.0));
+                let (point, elapsed_s) = (point.clone(), observations.elapsed_s);
                 history.stopped.push(Stopped { point, elapsed_s, left_s });
             }
             history.tried.push(Tried { point, outcome });

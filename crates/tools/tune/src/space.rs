@@ -62,10 +62,10 @@ impl<'e> Knobs<'e> {
             return knobs[at].quantity(point[at]?);
         }
         let mut settings = self.present.settings.iter();
-        let own = settings.find(|(path, value)| {
+        let setting = settings.find(|(path, value)| {
             path.rsplit('.').next() == Some(name) && value.as_f64().is_some()
         });
-        match (own, name) {
+        match (setting, name) {
             (Some((_, value)), _) => value.as_f64(),
             (None, "memory") => self.environment.memory_bytes.map(|bytes| bytes as f64),
             (None, "cpus") => Some(f64::from(self.environment.cpus)),
@@ -85,6 +85,8 @@ impl Rules for Knobs<'_> {
     fn allows(&self, point: &[Option<f64>]) -> bool {
         // What is not known cannot be judged.
         let constraints = &self.search.constraints;
-        constraints.iter().all(|own| own.holds(&|name| self.number(name, point)) != Some(false))
+        constraints
+            .iter()
+            .all(|constraint| constraint.holds(&|name| self.number(name, point)) != Some(false))
     }
 }

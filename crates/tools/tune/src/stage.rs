@@ -21,9 +21,9 @@ pub const DEFAULTS: &str = "defaults";
 /// A point with its name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contender {
-    /// Its name in tables.
+    /// The name in tables.
     pub name: String,
-    /// Its values.
+    /// The values.
     pub point: Point,
 }
 
@@ -40,9 +40,9 @@ pub struct Stage<'e> {
     pub context: &'e Context,
     /// The experiment file.
     pub file: &'e Path,
-    /// Its content.
+    /// The content.
     pub base: &'e Experiment,
-    /// Its knobs.
+    /// The knobs.
     pub knobs: &'e Knobs<'e>,
     /// Print events as JSON.
     pub json: bool,

@@ -22,8 +22,8 @@ pub fn show(record: ActivityRecord, view: ActivityView, form: Form) -> Result<Ex
 
 /// Takes the activity out of a record and sums it up.
 pub fn summarized(mut record: ActivityRecord) -> (ActivityRecord, ActivitySummary) {
-    let seen = std::mem::take(&mut record.activity);
-    (record, summarize(seen))
+    let activity = std::mem::take(&mut record.activity);
+    (record, summarize(activity))
 }
 
 /// An observation for programs; `record` says of which server, and when.

@@ -60,7 +60,7 @@ pub struct SampledShare {
     pub class: WaitClass,
     /// Samples in it.
     pub samples: u64,
-    /// Its share of the samples of busy sessions.
+    /// The share of the samples of busy sessions.
     pub share: f64,
     /// About where the share lies with 95 % confidence: Wilson's interval, which takes the samples
     /// as independent. Waits longer than the time between two samples make it too narrow.
@@ -99,7 +99,7 @@ pub struct ActivityGroup<K> {
 /// A kind of process that works for the server itself.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct BackgroundProcess {
-    /// Its kind.
+    /// The kind.
     pub process: String,
     /// Seconds on a processor and in the run queue, where the kernel tells.
     pub time: Option<ProcessUse>,
@@ -110,45 +110,53 @@ pub struct BackgroundProcess {
 }
 
 /// Sums up a live server's samples.
-pub fn summarize(mut seen: ServerActivity) -> ActivitySummary {
+pub fn summarize(mut server_activity: ServerActivity) -> ActivitySummary {
     let options = WaitOptions { include_client: true, benign: None };
-    let table = WaitTable::new(&[&seen.waits], options);
+    let table = WaitTable::new(&[&server_activity.waits], options);
     let mut accounting = Accounting::for_trial(&Observations {
-        elapsed_s: seen.elapsed_s,
-        waits: seen.waits.clone(),
-        time: seen.time.clone(),
+        elapsed_s: server_activity.elapsed_s,
+        waits: server_activity.waits.clone(),
+        time: server_activity.time.clone(),
         ..Observations::default()
     });
-    if seen.elapsed_s > 0.0 {
-        accounting.connections = seen.time.session_s / seen.elapsed_s;
+    if server_activity.elapsed_s > 0.0 {
+        accounting.connections = server_activity.time.session_s / server_activity.elapsed_s;
     }
-    seen.meanings.retain(|name, _| table.top().iter().any(|row| &row.wait_type == name));
-    seen.operations
+    server_activity.meanings.retain(|name, _| table.top().iter().any(|row| &row.wait_type == name));
+    server_activity
+        .operations
         .sort_by(|a, b| b.wall_s.total_cmp(&a.wall_s).then_with(|| b.count.cmp(&a.count)));
     let busy: Vec<&ActivityCell> =
-        seen.cells.iter().filter(|cell| cell.for_client && !cell.idle).collect();
+        server_activity.cells.iter().filter(|cell| cell.for_client && !cell.idle).collect();
     ActivitySummary {
-        shares: if seen.counted_in.is_some() { Vec::new() } else { shares(&table, &busy) },
-        states: states(&seen.cells, seen.sampling.polls),
-        classes: classes(&seen, &busy),
+        shares: if server_activity.counted_in.is_some() {
+            Vec::new()
+        } else {
+            shares(&table, &busy)
+        },
+        states: states(&server_activity.cells, server_activity.sampling.polls),
+        classes: classes(&server_activity, &busy),
         statements: groups(&busy, |cell| cell.query_id),
-        statement_waits: statement_waits(&busy, &Parts::from_activity(&seen)),
+        statement_waits: statement_waits(&busy, &Parts::from_activity(&server_activity)),
         clients: groups(&busy, |cell| {
             (cell.application.clone(), cell.user.clone(), cell.database.clone())
         }),
-        background: background(&seen.cells, &seen.processes),
-        blocking: blocking::roots(seen.tasks.as_deref().unwrap_or_default()),
-        hot: resources(&seen.resources),
+        background: background(&server_activity.cells, &server_activity.processes),
+        blocking: blocking::roots(server_activity.tasks.as_deref().unwrap_or_default()),
+        hot: resources(&server_activity.resources),
         accounting,
         table,
-        seen,
+        seen: server_activity,
     }
 }
 
 /// Busy time by class: from the samples, or without samples from the server's counters.
-fn classes(seen: &ServerActivity, busy: &[&ActivityCell]) -> Vec<(Option<WaitClass>, f64)> {
-    if busy.is_empty() && seen.counted_in.is_some() {
-        let waits = seen.waits.iter().filter(|wait| wait.class != WaitClass::Idle);
+fn classes(
+    server_activity: &ServerActivity,
+    busy: &[&ActivityCell],
+) -> Vec<(Option<WaitClass>, f64)> {
+    if busy.is_empty() && server_activity.counted_in.is_some() {
+        let waits = server_activity.waits.iter().filter(|wait| wait.class != WaitClass::Idle);
         return sums(waits.map(|wait| (Some(wait.class), wait.wait_s())));
     }
     sums(busy.iter().map(|cell| (cell.class, cell.seconds)))
@@ -160,8 +168,8 @@ fn shares(table: &WaitTable, busy: &[&ActivityCell]) -> Vec<SampledShare> {
         .top()
         .iter()
         .filter_map(|row| {
-            let own = busy.iter().filter(|cell| cell.wait_type.as_deref() == Some(&row.wait_type));
-            let samples = own.map(|cell| cell.samples).sum();
+            let busy = busy.iter().filter(|cell| cell.wait_type.as_deref() == Some(&row.wait_type));
+            let samples = busy.map(|cell| cell.samples).sum();
             (samples > 0).then(|| SampledShare {
                 wait_type: row.wait_type.clone(),
                 class: row.class,

@@ -85,8 +85,8 @@ impl Tool for Waits {
         if let Some(record) = named.and_then(captures::read) {
             return show(record?.observation, view, self.form);
         }
-        let given = self.server.as_deref();
-        let url = self.mariadb.url(&self.psql, given).map_err(Failure::usage)?;
+        let server = self.server.as_deref();
+        let url = self.mariadb.url(&self.psql, server).map_err(Failure::usage)?;
         let server = context.server(&url)?;
         let options = ObserveOptions {
             hz: self.rate,
@@ -95,12 +95,12 @@ impl Tool for Waits {
             ..ObserveOptions::default()
         };
         let stop = signals::stop_flag()?;
-        let heard = servers::stop_by(&stop);
-        let failure = |error: ServerError| servers::failure(&*server, &heard, &error);
+        let signal = servers::stop_by(&stop);
+        let failure = |error: ServerError| servers::failure(&*server, &signal, &error);
         if self.watch {
-            return watch::run(|| server.observe(options, &heard), &stop, failure);
+            return watch::run(|| server.observe(options, &signal), &stop, failure);
         }
-        let mut observer = server.observe(options, &heard).map_err(failure)?;
+        let mut observer = server.observe(options, &signal).map_err(failure)?;
         let mut store = self.output.as_ref().map(Store::create_or_open).transpose()?;
         let end = Instant::now() + Duration::from_secs_f64(self.seconds);
         loop {

@@ -171,9 +171,9 @@ impl State {
     fn draw(&self, area: Rect, buffer: &mut Buffer) {
         let curves = self.curves(area.width.saturating_sub(LABEL).into());
         let height = (curves.len() as u16).clamp(1, (area.height / 3).max(1));
-        let said =
+        let lines =
             self.latest.as_ref().map_or_else(Vec::new, |summary| said(summary, area.width.into()));
-        let of_said = (said.len() as u16).clamp(2, SAID_MAX);
+        let of_said = (lines.len() as u16).clamp(2, SAID_MAX);
         let parts =
             [Length(1), Length(of_said), Length(height), Length(1), Length(1), Min(3), Length(1)];
         let [header, sessions, history, _, tabs, lower, keys] = Layout::vertical(parts).areas(area);
@@ -199,7 +199,7 @@ impl State {
             Line::from(vec![Span::from(safe(&title)).bold(), Span::from(paused).yellow()])
                 .render(header, buffer);
         }
-        Paragraph::new(said).render(sessions, buffer);
+        Paragraph::new(lines).render(sessions, buffer);
         // All curves have one scale, so that they can be compared.
         let top = curves.iter().flat_map(|(_, points)| points).copied().fold(1.0, f64::max);
         for (row, (class, points)) in history.rows().zip(&curves) {
@@ -518,8 +518,8 @@ mod tests {
         let mut state = State::default();
         state.hear(summarize(long));
         let lines = screen(&state, 80, 20);
-        let said: Vec<&str> = lines[2..4].iter().map(|line| line.trim()).collect();
-        assert_eq!(said.join(" "), what);
+        let line: Vec<&str> = lines[2..4].iter().map(|line| line.trim()).collect();
+        assert_eq!(line.join(" "), what);
         assert!(lines.iter().any(|line| line.starts_with(name)), "{lines:#?}");
     }
 

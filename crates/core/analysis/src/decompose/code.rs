@@ -92,10 +92,16 @@ fn blocks(side: &[Vec<&Observations>]) -> Option<Vec<ByFunction>> {
 /// Samples in functions themselves. A module goes by the last part of its path: versions lie in
 /// different folders.
 fn own(profile: &Profile) -> impl Iterator<Item = (Key, u64)> {
-    let found =
-        profile.frames.iter().zip(profile.self_and_total()).filter(|(_, (own, _))| *own > 0);
-    found.map(|(frame, (own, _))| {
-        ((frame.function.clone(), profile::short_module(profile.module_of(frame)).to_owned()), own)
+    let found = profile
+        .frames
+        .iter()
+        .zip(profile.self_and_total())
+        .filter(|(_, (self_count, _))| *self_count > 0);
+    found.map(|(frame, (self_count, _))| {
+        (
+            (frame.function.clone(), profile::short_module(profile.module_of(frame)).to_owned()),
+            self_count,
+        )
     })
 }
 

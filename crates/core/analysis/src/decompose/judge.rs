@@ -16,7 +16,7 @@ pub(crate) const SHARE_MIN: f64 = 0.05;
 /// Seconds for each unit of work below this are rounding.
 const RESOLUTION_S: f64 = 1e-15;
 
-/// One part for each unit of work, in each block of both sides.
+/// A part for each unit of work, in each block of both sides.
 #[derive(Clone)]
 pub(super) struct Seconds {
     pub kind: PartKind,
@@ -39,7 +39,9 @@ impl Seconds {
         let side = |blocks: &[Vec<&Observations>]| {
             blocks
                 .iter()
-                .map(|block| mean(block.iter().map(|seen| seconds(seen) / seen.work.amount as f64)))
+                .map(|block| {
+                    mean(block.iter().map(|block| seconds(block) / block.work.amount as f64))
+                })
                 .collect()
         };
         Self::new(matched, kind, side(&matched.from), side(&matched.to))
@@ -112,7 +114,7 @@ impl Seconds {
         let moments = samples
             .map(|(sample, first)| Moments::known(&sample, Known { first, ..Known::default() }));
         let (error, df) = match &moments.collect::<Vec<_>>()[..] {
-            [own] => (own.error?, own.df),
+            [single] => (single.error?, single.df),
             [from, to] => welch_error(from, to)?,
             _ => return None,
         };
@@ -152,11 +154,11 @@ impl Seconds {
     /// Royal Statistical Society B 16 (1954).
     fn share_interval(&self, alpha: f64, total: &Self) -> Option<Interval> {
         let (error, df) = self.error()?;
-        let (own, all) = (self.change(), total.change());
+        let (change, all) = (self.change(), total.change());
         let t_squared = t_quantile(alpha / 2.0, df).powi(2);
         let a = all * all - t_squared * total.covariance(total);
-        let b = own * all - t_squared * self.covariance(total);
-        let c = own * own - t_squared * error * error;
+        let b = change * all - t_squared * self.covariance(total);
+        let c = change * change - t_squared * error * error;
         let root = (b * b - a * c).max(0.0).sqrt();
         (a > 0.0).then(|| Interval { low: (b - root) / a, high: (b + root) / a })
     }

@@ -24,7 +24,7 @@ pub enum PartKind {
     ClientWait(String),
     /// Processor time in a function itself.
     Function {
-        /// Its name.
+        /// The name.
         function: String,
         /// The program, library or part of the kernel that it is in.
         module: String,
@@ -42,7 +42,7 @@ impl PartKind {
     }
 }
 
-/// One part: from `from_s` to `to_s`.
+/// A part: from `from_s` to `to_s`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Part {
     /// Kind of the part.
@@ -61,7 +61,7 @@ pub struct Part {
     pub p_value: Option<f64>,
     /// Share of the total change that this part is; `None` when the total change is 0.
     pub share: Option<f64>,
-    /// Its interval, as wide as that of the change; `None` where the total change may be 0.
+    /// The interval, as wide as that of the change; `None` where the total change may be 0.
     pub share_interval: Option<Interval>,
 }
 

@@ -54,10 +54,10 @@ fn missing_response(summary: &Summary) -> Caveat {
 /// The response asked for, or the primary one, is a percentile of too few values.
 fn few_values(summary: &Summary) -> Caveat {
     let (compared, trials) = (summary.response.as_ref()?, summary.grid.observations());
-    let wanted = summary.recording.run.response.as_deref();
-    let wanted = wanted.or_else(|| Some(trials.first()?.responses.first()?.name.as_str()))?;
-    let few = TooFew::find(wanted, &trials)?;
-    let consequence = if compared.name == wanted {
+    let response = summary.recording.run.response.as_deref();
+    let response = response.or_else(|| Some(trials.first()?.responses.first()?.name.as_str()))?;
+    let few = TooFew::find(response, &trials)?;
+    let consequence = if compared.name == response {
         "configurations with fewer have no interval and are not compared".to_owned()
     } else {
         format!("configurations are compared on {}", compared.name)
@@ -110,7 +110,10 @@ fn timed_out(summary: &Summary) -> Caveat {
             format!("{} of {all}{label}", row.at_limit())
         })
         .collect();
-    let bound = rows.iter().filter_map(|row| row.response.as_ref()).any(|own| own.bound.is_some());
+    let bound = rows
+        .iter()
+        .filter_map(|row| row.response.as_ref())
+        .any(|response| response.bound.is_some());
     let figures = if bound {
         "each counts as the time until then, so figures marked \"at least\" are lower bounds"
     } else {
@@ -129,12 +132,12 @@ fn futile(summary: &Summary) -> Caveat {
     let named: Vec<String> = summary
         .futile()
         .filter_map(|trial| {
-            let seen = trial.observations.as_ref()?;
+            let observations = trial.observations.as_ref()?;
             let label = &summary.recording.configurations.get(trial.configuration)?.label;
-            let after = number::seconds(seen.elapsed_s);
-            let rate = seen.facts.iter().find(|fact| fact.name == RATE_AT_MOST);
+            let after = number::seconds(observations.elapsed_s);
+            let rate = observations.facts.iter().find(|fact| fact.name == RATE_AT_MOST);
             let rate =
-                rate.map(|own| format!(", at most {}", number::quantity(own.value, &own.unit)));
+                rate.map(|rate| format!(", at most {}", number::quantity(rate.value, &rate.unit)));
             Some(format!("{label} (after {after}{})", rate.unwrap_or_default()))
         })
         .collect();
@@ -156,12 +159,14 @@ fn warned(summary: &Summary, largest: Option<&Claim>) -> Caveat {
     let rows = summary.configurations.iter().filter(|row| match largest {
         Some(Claim::Factor { effect, from, to, .. }) => {
             let labels = [&effect.levels[*from].level, &effect.levels[*to].level];
-            row.levels.iter().any(|own| own.factor == effect.factor && labels.contains(&&own.level))
+            row.levels
+                .iter()
+                .any(|level| level.factor == effect.factor && labels.contains(&&level.level))
         }
         _ => true,
     });
     let trials: Vec<&Observations> = rows.flat_map(|row| summary.grid.trials(row.index)).collect();
-    let carry = trials.iter().filter(|seen| !seen.warnings.is_empty()).count();
+    let carry = trials.iter().filter(|trial| !trial.warnings.is_empty()).count();
     let counts = health::count(&trials);
     let example = format!("for example: {}", counts.first()?.detail);
     let kinds: Vec<String> = counts
@@ -189,12 +194,12 @@ fn warned(summary: &Summary, largest: Option<&Claim>) -> Caveat {
 /// An open loop that asked for more than was done, with the configurations.
 fn overloaded(summary: &Summary) -> Caveat {
     let loops = summary.open_loop();
-    let hit: Vec<_> = loops.iter().filter(|own| own.overloaded > 0).collect();
+    let hit: Vec<_> = loops.iter().filter(|iteration| iteration.overloaded > 0).collect();
     let first = hit.first()?;
     let (trials, of) =
-        hit.iter().fold((0, 0), |sum, own| (sum.0 + own.overloaded, sum.1 + own.trials));
+        hit.iter().fold((0, 0), |sum, row| (sum.0 + row.overloaded, sum.1 + row.trials));
     let labels: Vec<String> =
-        hit.iter().map(|own| own.label.clone()).filter(|label| !label.is_empty()).collect();
+        hit.iter().map(|row| row.label.clone()).filter(|label| !label.is_empty()).collect();
     let of_them =
         if labels.is_empty() { String::new() } else { format!(" of {}", wording::list(&labels)) };
     let text = format!(
@@ -238,7 +243,7 @@ fn rests_on_few(summary: &Summary) -> Caveat {
     let figures = summary.figures.as_ref()?;
     let outliers = summary.outliers();
     let far: HashSet<(usize, u32)> =
-        outliers.iter().map(|own| (own.configuration, own.block)).collect();
+        outliers.iter().map(|outlier| (outlier.configuration, outlier.block)).collect();
     let mut rows: Vec<String> = summary
         .configurations
         .iter()
@@ -247,7 +252,7 @@ fn rests_on_few(summary: &Summary) -> Caveat {
             let rest = || values.iter().filter(|(block, _)| !far.contains(&(row.index, *block)));
             let (few, all) = (values.len() - rest().count(), values.len());
             let (with, without) =
-                (mean(values.iter().map(|(_, own)| own)), mean(rest().map(|(_, own)| own)));
+                (mean(values.iter().map(|(_, value)| value)), mean(rest().map(|(_, value)| value)));
             ((with / without - 1.0).abs() > summary.margin() && few > 0).then(|| {
                 let label =
                     if row.label.is_empty() { String::new() } else { format!(" of {}", row.label) };

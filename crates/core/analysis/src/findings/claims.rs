@@ -41,8 +41,9 @@ impl<'s> Claim<'s> {
         });
         let together = largest_supported(&summary.factors.interactions).map(Self::Interaction);
         let mut claims: Vec<Self> = factors.chain(together).collect();
-        let asked = summary.asked_factor();
-        let is_asked = |claim: &Self| asked.is_some_and(|asked| claim.is_about(asked));
+        let asked_factor = summary.asked_factor();
+        let is_asked =
+            |claim: &Self| asked_factor.is_some_and(|asked_factor| claim.is_about(asked_factor));
         claims.sort_by(|a, b| is_asked(b).cmp(&is_asked(a)).then(a.largest_first(b)));
         claims
     }
@@ -62,15 +63,15 @@ impl<'s> Claim<'s> {
                 Scale::Difference => (Scale::Difference, comparison.value.abs()),
             })
         };
-        let ((own_scale, own), (scale, value)) = (size(self), size(other));
-        (own_scale == Scale::Ratio).cmp(&(scale == Scale::Ratio)).then(value.total_cmp(&own))
+        let ((own_scale, own_size), (scale, value)) = (size(self), size(other));
+        (own_scale == Scale::Ratio).cmp(&(scale == Scale::Ratio)).then(value.total_cmp(&own_size))
     }
 
     /// Returns whether it says something about this factor.
-    pub fn is_about(&self, asked: usize) -> bool {
+    pub fn is_about(&self, index: usize) -> bool {
         match self {
-            Self::Factor { factor, .. } => *factor == asked,
-            Self::Interaction(own) => [own.factor, own.by].contains(&asked),
+            Self::Factor { factor, .. } => *factor == index,
+            Self::Interaction(interaction) => [interaction.factor, interaction.by].contains(&index),
         }
     }
 

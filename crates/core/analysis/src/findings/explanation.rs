@@ -41,11 +41,13 @@ impl Summary<'_> {
         let claims = Claim::all(self);
         let configurations = configurations(self).filter(|_| !claims.is_empty());
         let largest = claims.into_iter().find_map(|claim| claim.explained(self));
-        let repeats = configurations.as_ref().is_some_and(|own| {
-            largest.as_ref().is_some_and(|largest| own.0 == [largest.effect.factor.as_str()])
+        let repeats = configurations.as_ref().is_some_and(|configuration| {
+            largest
+                .as_ref()
+                .is_some_and(|largest| configuration.0 == [largest.effect.factor.as_str()])
         });
         let levels = if repeats { None } else { largest };
-        let levels = levels.and_then(|own| levels_explained(self, own));
+        let levels = levels.and_then(|level| levels_explained(self, level));
         levels.into_iter().chain(configurations.map(|(_, explanation)| explanation)).collect()
     }
 
@@ -82,12 +84,12 @@ fn explained(
     comparison: Option<&Comparison>,
 ) -> Option<Decomposition> {
     let mut trials = matched.from.iter().chain(&matched.to).flatten();
-    if trials.any(|seen| seen.load.schedule_s.is_some()) {
+    if trials.any(|trial| trial.load.schedule_s.is_some()) {
         return None;
     }
     let decomposition = Decomposition::from_trials(matched)?;
-    let agrees = comparison.is_none_or(|own| {
-        !is_of_time(summary) || own.is_better() == (decomposition.throughput_ratio() > 1.0)
+    let agrees = comparison.is_none_or(|comparison| {
+        !is_of_time(summary) || comparison.is_better() == (decomposition.throughput_ratio() > 1.0)
     });
     agrees.then_some(decomposition)
 }
@@ -105,14 +107,14 @@ fn configurations<'s>(summary: &'s Summary) -> Option<(Vec<&'s str>, Explanation
         |level: &&LevelRecord| baseline.levels.contains(level) && best.levels.contains(level);
     let name =
         |level: &LevelRecord| format!("{}={}", wording::short_name(&level.factor), level.level);
-    let own = |row: &ConfigurationRow| -> String {
-        let own = row.levels.iter().filter(|level| !shared(level));
-        own.map(name).collect::<Vec<_>>().join(" ")
+    let distinct = |row: &ConfigurationRow| -> String {
+        let levels = row.levels.iter().filter(|level| !shared(level));
+        levels.map(name).collect::<Vec<_>>().join(" ")
     };
     let both: Vec<String> = best.levels.iter().filter(shared).map(name).collect();
     let explanation = Explanation {
-        from: own(baseline),
-        to: own(best),
+        from: distinct(baseline),
+        to: distinct(best),
         both: if both.is_empty() { String::new() } else { format!("with {}", both.join(" ")) },
         is_claimed: is_of_time(summary),
         decomposition,

@@ -26,10 +26,10 @@ pub enum FindingKind {
     NoDifference,
 }
 
-/// One sentence and why it may be said.
+/// A sentence and why it may be said.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
-    /// Its subject.
+    /// The subject.
     pub kind: FindingKind,
     /// The sentence.
     pub text: String,

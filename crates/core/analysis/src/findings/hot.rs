@@ -11,32 +11,36 @@ const PERCENT_MIN: f64 = 5.0;
 /// share of all waits.
 pub fn find(summary: &Summary) -> Vec<Finding> {
     let mut found: Vec<(f64, &ConfigurationRow, &HotResources)> = Vec::new();
-    for own in &summary.configurations {
-        for hot in &own.hot {
-            let row = own.waits.rows.iter().find(|row| row.wait_type == hot.wait_type);
+    for configuration in &summary.configurations {
+        for hot in &configuration.hot {
+            let row = configuration.waits.rows.iter().find(|row| row.wait_type == hot.wait_type);
             let percent = row.map_or(0.0, |row| row.percentage);
             match found.iter_mut().find(|(_, _, other)| {
                 (&other.wait_type, &other.kind) == (&hot.wait_type, &hot.kind)
             }) {
-                Some(other) if percent > other.0 => *other = (percent, own, hot),
-                None if percent >= PERCENT_MIN => found.push((percent, own, hot)),
+                Some(other) if percent > other.0 => *other = (percent, configuration, hot),
+                None if percent >= PERCENT_MIN => found.push((percent, configuration, hot)),
                 _ => {}
             }
         }
     }
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
-    found.into_iter().map(|(percent, own, hot)| finding(percent / 100.0, own, hot)).collect()
+    found.into_iter().map(|(percent, count, hot)| finding(percent / 100.0, count, hot)).collect()
 }
 
-fn finding(share: f64, own: &ConfigurationRow, hot: &HotResources) -> Finding {
-    let of = if own.label.is_empty() { String::new() } else { format!("With {}, ", own.label) };
+fn finding(share: f64, configuration_row: &ConfigurationRow, hot: &HotResources) -> Finding {
+    let of = if configuration_row.label.is_empty() {
+        String::new()
+    } else {
+        format!("With {}, ", configuration_row.label)
+    };
     let text = format!("{of}{}.", hot.finding());
     let evidence = format!(
         "{}; {} makes up {} of the waits of {}",
         hot.evidence(),
         hot.wait_type,
         wording::percent(share),
-        wording::count(own.done, "trial")
+        wording::count(configuration_row.done, "trial")
     );
     Finding::new(FindingKind::Waits, text, evidence)
 }

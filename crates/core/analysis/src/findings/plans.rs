@@ -28,7 +28,9 @@ pub fn find(summary: &Summary, claims: &[Claim]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (factor, effect) in summary.factors.effects.iter().enumerate() {
         let claimed = claims.iter().find_map(|claim| match *claim {
-            Claim::Factor { factor: own, from, to, .. } if own == factor => Some((from, to)),
+            Claim::Factor { factor: claimed, from, to, .. } if claimed == factor => {
+                Some((from, to))
+            }
             _ => None,
         });
         let levels = match claimed {
@@ -59,10 +61,10 @@ struct Sides<'s> {
 impl<'s> Sides<'s> {
     fn of_levels(summary: &'s Summary, factor: usize, from: usize, to: usize) -> Self {
         let layout = &summary.layouts[factor];
-        let at = |wanted: usize| -> Vec<usize> {
+        let at = |position_of_level: usize| -> Vec<usize> {
             let positions = layout.positions.iter().enumerate();
             positions
-                .filter(|(_, level)| **level == Some(wanted))
+                .filter(|(_, level)| **level == Some(position_of_level))
                 .map(|(position, _)| position)
                 .collect()
         };
@@ -89,7 +91,7 @@ impl<'s> Sides<'s> {
         // Engines have operators of their own.
         let engine = |position: &usize| engine(&summary.recording.configurations[*position]);
         let first = self.before.first().and_then(engine);
-        if self.before.iter().chain(&self.after).any(|own| engine(own) != first) {
+        if self.before.iter().chain(&self.after).any(|plan| engine(plan) != first) {
             return Vec::new();
         }
         let mut changed: Vec<(f64, Finding)> = plans
@@ -124,10 +126,11 @@ impl<'s> Sides<'s> {
     fn finding(
         &self,
         summary: &Summary,
-        own: &StatementPlans,
+        statement_plans: &StatementPlans,
         gain: Option<&Comparison>,
     ) -> Option<Finding> {
-        let (before, after) = (own.used_by(&self.before), own.used_by(&self.after));
+        let (before, after) =
+            (statement_plans.used_by(&self.before), statement_plans.used_by(&self.after));
         let (first, second) = (before.first()?, after.first()?);
         if before.iter().any(|plan| after.contains(plan)) {
             return None;
@@ -138,7 +141,7 @@ impl<'s> Sides<'s> {
             .unwrap_or_else(|| "same operators, different conditions".to_owned());
         let text = format!(
             "The plan of {} changes from {name}={from} to {to}: {change}; {}.",
-            shortened(&own.statement),
+            shortened(&statement_plans.statement),
             self.effect_on(summary, gain)
         );
         let trials = |plans: &[&crate::PlanRow]| {

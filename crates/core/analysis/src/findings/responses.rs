@@ -33,25 +33,25 @@ impl Change {
 /// largest difference.
 pub fn find(summary: &Summary, claims: &[Claim]) -> Vec<Finding> {
     let mut changes = changes(summary);
-    let comparisons = changes.iter().map(|own| Some(own.comparison.clone())).collect();
+    let comparisons = changes.iter().map(|change| Some(change.comparison.clone())).collect();
     let comparisons = corrected(comparisons).into_iter().flatten();
-    changes.iter_mut().zip(comparisons).for_each(|(own, adjusted)| own.comparison = adjusted);
-    let family = changes.iter().filter(|own| own.comparison.p_value.is_some()).count();
+    changes.iter_mut().zip(comparisons).for_each(|(change, adjusted)| change.comparison = adjusted);
+    let family = changes.iter().filter(|change| change.comparison.p_value.is_some()).count();
     let least = if claims.is_empty() { SUPPORTED_ALONE } else { SUPPORTED };
-    changes.retain(|own| own.comparison.adjusted_p.is_some_and(|p| p < least));
+    changes.retain(|change| change.comparison.adjusted_p.is_some_and(|p| p < least));
     changes.sort_by(|a, b| b.size().total_cmp(&a.size()));
     let mut findings: Vec<(f64, Finding)> = Vec::new();
     for (factor, effect) in summary.factors.effects.iter().enumerate() {
         let claimed = claims.iter().find_map(|claim| match claim {
-            Claim::Factor { factor: own, to, .. } if *own == factor => Some(*to),
+            Claim::Factor { factor: claimed, to, .. } if *claimed == factor => Some(*to),
             _ => None,
         });
-        let own = || changes.iter().filter(move |change| change.factor == factor);
-        let Some(level) = claimed.or_else(|| own().next().map(|change| change.level)) else {
+        let matching = || changes.iter().filter(move |change| change.factor == factor);
+        let Some(level) = claimed.or_else(|| matching().next().map(|change| change.level)) else {
             continue;
         };
         let named: Vec<&Change> =
-            own().filter(|change| change.level == level).take(NAMED).collect();
+            matching().filter(|change| change.level == level).take(NAMED).collect();
         if let Some(first) = named.first() {
             findings.push((first.size(), finding(effect, level, &named, family)));
         }
@@ -93,9 +93,9 @@ fn changes(summary: &Summary) -> Vec<Change> {
     let others = response::names(&trials).into_iter().filter(|name| {
         *name != chosen.name && !(same.contains(name) && same.contains(&chosen.name.as_str()))
     });
-    let others =
-        others.filter_map(|name| trials.iter().find_map(|seen| ResponseChoice::named(name, seen)));
-    let work = distinct(trials.iter().map(|seen| seen.work.amount)).len();
+    let others = others
+        .filter_map(|name| trials.iter().find_map(|trial| ResponseChoice::named(name, trial)));
+    let work = distinct(trials.iter().map(|trial| trial.work.amount)).len();
     let mut changes = Vec::new();
     for response in others.filter(|response| work < 2 || !is_amount(&response.unit)) {
         let figures = summary.grid.figures(&response);

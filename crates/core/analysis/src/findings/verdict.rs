@@ -30,7 +30,7 @@ const IN_ONE_SETUP: &str = " This holds for the set-up that was measured; to gen
 fn failed_blocks(summary: &Summary, effect: &FactorEffect, level: usize) -> String {
     let label = &effect.levels[level].level;
     let rows = summary.configurations.iter().filter(|row| {
-        row.levels.iter().any(|own| own.factor == effect.factor && own.level == *label)
+        row.levels.iter().any(|level| level.factor == effect.factor && level.level == *label)
     });
     let (lost, done) =
         rows.fold((0, 0), |(lost, done), row| (lost + row.lost_blocks, done + row.done));
@@ -59,13 +59,14 @@ pub fn factor(summary: &Summary, effect: &FactorEffect, level: usize) -> Option<
 
 /// Findings on the effects of a screening design, on a race or on a response surface.
 pub fn of_design(summary: &Summary) -> Vec<Finding> {
-    let response = summary.response.as_ref().map_or("response", |own| own.name.as_str());
+    let response = summary.response.as_ref().map_or("response", |response| response.name.as_str());
     let screening = summary.screening().map(|screening| screening.sentences(response));
-    let sentences = screening.or_else(|| summary.race_report().map(|own| own.sentences()));
-    let surface = summary.surface().map(|own| own.sentences(response));
-    let findings = sentences.into_iter().chain(surface).flatten().map(|own| {
-        let kind = if own.claims { FindingKind::Verdict } else { FindingKind::NoDifference };
-        Finding::new(kind, own.text, own.evidence)
+    let sentences =
+        screening.or_else(|| summary.race_report().map(|race_report| race_report.sentences()));
+    let surface = summary.surface().map(|surface| surface.sentences(response));
+    let findings = sentences.into_iter().chain(surface).flatten().map(|sentence| {
+        let kind = if sentence.claims { FindingKind::Verdict } else { FindingKind::NoDifference };
+        Finding::new(kind, sentence.text, sentence.evidence)
     });
     findings.collect()
 }
@@ -185,7 +186,7 @@ fn by_processors(summary: &Summary, effect: &FactorEffect, best: usize) -> Optio
     let is_number = recording.roles.has(&effect.factor, &[Role::Concurrency, Role::Layout]);
     let mut machines = recording.environments.iter().map(|machine| machine.cpus);
     let cpus = machines.next().filter(|cpus| *cpus > 0 && machines.all(|other| other == *cpus))?;
-    let is_synthetic = recording.done().any(|(_, seen)| seen.synthetic);
+    let is_synthetic = recording.done().any(|(_, observations)| observations.synthetic);
     if !effect.ordered || !is_number || is_synthetic {
         return None;
     }
@@ -195,15 +196,15 @@ fn by_processors(summary: &Summary, effect: &FactorEffect, best: usize) -> Optio
         .into_iter()
         .filter(|level| effect.levels[*level].standing == Standing::Equivalent)
         .filter_map(times);
-    let own = times(best)?;
+    let times = times(best)?;
     let (low, high) =
-        equivalent.fold((own, own), |(low, high), next| (low.min(next), high.max(next)));
+        equivalent.fold((times, times), |(low, high), next| (low.min(next), high.max(next)));
     let machine = format!("the {} of the load generator", wording::count(cpus as usize, "CPU"));
     let ratio = |times| format!("{}x", wording::ratio(times));
     Some(if low < high {
         format!(" With the equivalent levels this is {} to {} {machine}.", ratio(low), ratio(high))
     } else {
-        format!(" That is {} {machine}.", ratio(own))
+        format!(" That is {} {machine}.", ratio(times))
     })
 }
 
@@ -247,7 +248,9 @@ fn nothing_beats(
 
 fn nothing_differs(summary: &Summary, factor: usize, effect: &FactorEffect) -> String {
     let name = wording::short_name(&effect.factor);
-    let power = effect.detectable.map(|own| power(&own, summary.margin(), effect.unit.noun()));
+    let power = effect
+        .detectable
+        .map(|detectable| power(&detectable, summary.margin(), effect.unit.noun()));
     let power = power.unwrap_or_default();
     let reference = reference(summary, effect);
     let timed_out = labels(effect.levels.iter().filter(|level| timed_out(level)));
@@ -263,8 +266,12 @@ fn nothing_differs(summary: &Summary, factor: usize, effect: &FactorEffect) -> S
     let other = |interaction: &&Interaction| {
         interaction.supported() && [interaction.factor, interaction.by].contains(&factor)
     };
-    let depends =
-        summary.factors.interactions.iter().find(other).map(|it| it.factor + it.by - factor);
+    let depends = summary
+        .factors
+        .interactions
+        .iter()
+        .find(other)
+        .map(|interaction| interaction.factor + interaction.by - factor);
     match depends.map(|other| wording::short_name(&summary.factors.effects[other].factor)) {
         Some(other) => {
             format!("On average over {other}, n{differs} The effect of {name} depends on {other}.")
@@ -276,15 +283,15 @@ fn nothing_differs(summary: &Summary, factor: usize, effect: &FactorEffect) -> S
 /// `; 5 blocks detect a difference of 12 % with 80 % power, 14 more would detect 5 % (estimate)`
 fn power(detectable: &Detectable, margin: f64, unit: &str) -> String {
     let blocks = wording::count(detectable.blocks, unit);
-    let wanted = if margin > 0.0 { margin } else { DIFFERENCE_WANTED };
-    let more = match detectable.blocks_for(wanted) {
-        _ if detectable.relative <= wanted => String::new(),
+    let margin = if margin > 0.0 { margin } else { DIFFERENCE_WANTED };
+    let more = match detectable.blocks_for(margin) {
+        _ if detectable.relative <= margin => String::new(),
         Some(needed) => format!(
             ", {} more would detect {}",
             number::count(needed.saturating_sub(detectable.blocks) as u64),
-            wording::plain_percent(wanted)
+            wording::plain_percent(margin)
         ),
-        None => format!(", and {} cannot be detected", wording::plain_percent(wanted)),
+        None => format!(", and {} cannot be detected", wording::plain_percent(margin)),
     };
     if detectable.relative > RELATIVE_MAX {
         return format!("; {blocks} can detect only a very large difference{more} (estimate)");
@@ -301,7 +308,7 @@ fn ended(summary: &Summary) -> &'static str {
 
 /// Returns whether trials of the level timed out.
 fn timed_out(level: &LevelEffect) -> bool {
-    level.response.as_ref().is_some_and(|own| own.timeouts > 0)
+    level.response.as_ref().is_some_and(|response| response.timeouts > 0)
 }
 
 /// The comparison with the reference, where no trial timed out.
@@ -342,16 +349,16 @@ pub fn best_configuration(summary: &Summary) -> Option<Finding> {
     let others =
         |standing| summary.configurations.iter().filter(|row| row.standing == standing).count();
     let (equivalent, unclear) = (others(Standing::Equivalent), others(Standing::NotDistinguished));
-    let said = [
+    let text = [
         (equivalent, format!("within {}", wording::plain_percent(summary.margin()))),
         (unclear, "not significantly different".to_owned()),
     ];
-    let said: Vec<String> = said
+    let text: Vec<String> = text
         .into_iter()
         .filter(|(n, _)| *n > 0)
         .map(|(n, what)| format!("{} {what}", wording::count(n, "other")))
         .collect();
-    let others = if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) };
+    let others = if text.is_empty() { String::new() } else { format!(" ({})", text.join(", ")) };
     let than = wording::preposition(&figure);
     let text =
         format!("The best configuration is {}: {figure} {than} the baseline{others}.", best.label)
@@ -387,34 +394,42 @@ fn not_worse(
 ) -> Option<String> {
     let (equivalent, unclear): (Vec<_>, Vec<_>) = levels
         .iter()
-        .filter(|(_, own)| own.bound.is_none())
-        .partition(|(_, own)| own.is_equivalent());
+        .filter(|(_, comparison)| comparison.bound.is_none())
+        .partition(|(_, comparison)| comparison.is_equivalent());
     let names = |of: &[&(&LevelEffect, &Comparison)]| {
         let verb = if of.len() == 1 { "is" } else { "are" };
         format!("{} {verb}", wording::list(&labels(of.iter().map(|(level, _)| *level))))
     };
-    let mut said = Vec::new();
+    let mut sentences = Vec::new();
     if !equivalent.is_empty() {
-        said.push(format!(
+        sentences.push(format!(
             "{} equivalent within {}",
             names(&equivalent),
             wording::plain_percent(summary.margin())
         ));
     }
     if !unclear.is_empty() {
-        let possible = |own: &Comparison| own.possible_difference().unwrap_or(f64::INFINITY);
-        let largest =
-            unclear.iter().map(|(_, own)| *own).max_by(|a, b| possible(a).total_cmp(&possible(b)));
-        let possible = largest.map_or_else(String::new, |own| match own.possible(summary.unit()) {
-            Some(size) => format!("; the true difference could be up to {size}"),
-            None if own.blocks > 1 => {
-                format!("; {} do not bound the difference", wording::count(own.blocks, unit))
+        let possible =
+            |comparison: &Comparison| comparison.possible_difference().unwrap_or(f64::INFINITY);
+        let largest = unclear
+            .iter()
+            .map(|(_, comparison)| *comparison)
+            .max_by(|a, b| possible(a).total_cmp(&possible(b)));
+        let possible = largest.map_or_else(String::new, |comparison| {
+            match comparison.possible(summary.unit()) {
+                Some(size) => format!("; the true difference could be up to {size}"),
+                None if comparison.blocks > 1 => {
+                    format!(
+                        "; {} do not bound the difference",
+                        wording::count(comparison.blocks, unit)
+                    )
+                }
+                None => String::new(),
             }
-            None => String::new(),
         });
-        said.push(format!("{} not significantly different{possible}", names(&unclear)));
+        sentences.push(format!("{} not significantly different{possible}", names(&unclear)));
     }
-    (!said.is_empty()).then(|| said.join("; "))
+    (!sentences.is_empty()).then(|| sentences.join("; "))
 }
 
 fn reference(summary: &Summary, effect: &FactorEffect) -> String {
@@ -429,9 +444,9 @@ fn means(best: &LevelEffect, reference: &LevelEffect) -> String {
     let (Some(best), Some(reference)) = (&best.response, &reference.response) else {
         return String::new();
     };
-    let figure = |own: &Estimate| match own.bound {
-        Some(bound) => format!("{} {}", bound.words(), wording::grouped(own.mean)),
-        None => wording::grouped(own.mean),
+    let figure = |estimate: &Estimate| match estimate.bound {
+        Some(bound) => format!("{} {}", bound.words(), wording::grouped(estimate.mean)),
+        None => wording::grouped(estimate.mean),
     };
     format!(" ({} against {} {})", figure(best), figure(reference), best.unit)
 }

@@ -60,15 +60,15 @@ pub fn gain(explanation: &Explanation) -> Option<Finding> {
 fn parts(explanation: &Explanation) -> Option<Finding> {
     let decomposition = &explanation.decomposition;
     decomposition.total.interval?;
-    let said = Phrases::for_explanation(explanation);
-    let causes = said.causes();
+    let phrases = Phrases::for_explanation(explanation);
+    let causes = phrases.causes();
     let [sessions_from, sessions_to] = decomposition.sessions;
     let more_sessions = (sessions_to / sessions_from - 1.0).abs() > 1e-9;
     if causes.is_empty() && !more_sessions {
         return None;
     }
     let text =
-        [format!("From {}, {}.", explanation.sides(), said.change())].into_iter().chain(causes);
+        [format!("From {}, {}.", explanation.sides(), phrases.change())].into_iter().chain(causes);
     let blocks = wording::count(decomposition.blocks, "block");
     let evidence = format!(
         "[ ]: 95 % t intervals, {blocks}; false discovery rate of the named causes at most 5 % \
@@ -181,19 +181,20 @@ impl<'d> Phrases<'d> {
         let offset = wording::list(&named(&opposite, true));
         let offset = if offset.is_empty() { offset } else { format!(", offset by {offset}") };
         let unsure = [named(&same, false), named(&opposite, false)].concat();
-        let mut said = vec![match named(&same, true) {
+        let mut sentences = vec![match named(&same, true) {
             supported if supported.is_empty() => {
                 format!("No single part of this {what} is significant{offset}.")
             }
             supported => format!("{begin}: {}{offset}.", wording::list(&supported)),
         }];
-        said.extend(
+        sentences.extend(
             (!unsure.is_empty()).then(|| format!("Not significant: {}.", wording::list(&unsure))),
         );
         let idle = client.iter().map(|part| format!("{} {}", size(part), self.phrase(part)));
         let idle: Vec<String> = idle.collect();
-        said.extend((!idle.is_empty()).then(|| format!("Not a cause: {}.", wording::list(&idle))));
-        said
+        sentences
+            .extend((!idle.is_empty()).then(|| format!("Not a cause: {}.", wording::list(&idle))));
+        sentences
     }
 
     /// `less WRITER_LOCK wait`, `new WAL_SYNC wait`, `PAGELATCH_UP wait eliminated`.

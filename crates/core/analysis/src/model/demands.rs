@@ -30,21 +30,22 @@ pub struct LevelDemands {
 pub fn recorded(recording: &Recording, configuration: usize) -> Option<Vec<(&'static str, f64)>> {
     let grid = Grid::new(recording);
     let trials = grid.trials(configuration);
-    let sum = |of: &dyn Fn(&Observations) -> f64| trials.iter().map(|seen| of(seen)).sum::<f64>();
-    let transactions = sum(&|seen| seen.work.transactions as f64);
-    let elapsed_s = sum(&|seen| seen.elapsed_s);
+    let sum = |of: &dyn Fn(&Observations) -> f64| trials.iter().map(|trial| of(trial)).sum::<f64>();
+    let transactions = sum(&|observations| observations.work.transactions as f64);
+    let elapsed_s = sum(&|observations| observations.elapsed_s);
     if transactions <= 0.0 || elapsed_s <= 0.0 {
         return None;
     }
     let mut needs = vec![("transactions", transactions / elapsed_s)];
     needs.extend(response_s(&trials).map(|seconds| ("response_time", seconds)));
-    let cpu_s = sum(&|seen| seen.machine.own_s.max(seen.time.cpu_s));
+    let cpu_s = sum(&|observations| observations.machine.own_s.max(observations.time.cpu_s));
     needs.extend((cpu_s > 0.0).then_some(("cpu_per_transaction", cpu_s / transactions)));
     let on_devices = |of: &dyn Fn(&DeviceUse) -> u64| {
-        sum(&|seen| seen.devices.iter().map(|device| of(device) as f64).sum()) / transactions
+        sum(&|observations| observations.devices.iter().map(|device| of(device) as f64).sum())
+            / transactions
     };
-    let [reads, writes] = [on_devices(&|own| own.reads), on_devices(&|own| own.writes)];
-    let bytes = on_devices(&|own| own.read_bytes) + on_devices(&|own| own.write_bytes);
+    let [reads, writes] = [on_devices(&|device| device.reads), on_devices(&|device| device.writes)];
+    let bytes = on_devices(&|device| device.read_bytes) + on_devices(&|device| device.write_bytes);
     if reads + writes > 0.0 {
         needs.extend([("reads_per_transaction", reads), ("writes_per_transaction", writes)]);
         needs.push(("io_size", bytes / (reads + writes)));
@@ -55,17 +56,17 @@ pub fn recorded(recording: &Recording, configuration: usize) -> Option<Vec<(&'st
 impl LevelDemands {
     /// Computes the demands of a configuration from its trials.
     pub(super) fn at_level(n: f64, trials: &[&Observations], processors: Option<u32>) -> Self {
-        let has_transactions = trials.iter().all(|seen| seen.work.transactions > 0);
+        let has_transactions = trials.iter().all(|trial| trial.work.transactions > 0);
         let unit = if has_transactions { "transaction" } else { unit_of(trials) };
         let found = Demands::from_measured(&measured(trials, has_transactions, processors));
         let mut missing = Vec::new();
-        if trials.iter().any(|seen| seen.devices.is_empty()) {
+        if trials.iter().any(|trial| trial.devices.is_empty()) {
             missing.push(
                 "device counters (the target is remote, or the kernel keeps no counters for its \
                  storage)",
             );
         }
-        if trials.iter().any(|seen| seen.machine.own_s <= 0.0) {
+        if trials.iter().any(|trial| trial.machine.own_s <= 0.0) {
             missing.push("CPU time of the load and its target");
         }
         Self {
@@ -80,25 +81,33 @@ impl LevelDemands {
 }
 
 fn unit_of<'t>(trials: &[&'t Observations]) -> &'t str {
-    trials.first().map_or("unit", |seen| seen.work.unit.as_str())
+    trials.first().map_or("unit", |trial| trial.work.unit.as_str())
 }
 
 /// The sums over trials.
 fn measured(trials: &[&Observations], of_transactions: bool, processors: Option<u32>) -> Measured {
-    let sum = |of: &dyn Fn(&Observations) -> f64| trials.iter().map(|seen| of(seen)).sum::<f64>();
-    let elapsed_s = sum(&|seen| seen.elapsed_s);
-    let session_s = sum(&|seen| seen.time.session_s);
+    let sum = |of: &dyn Fn(&Observations) -> f64| trials.iter().map(|trial| of(trial)).sum::<f64>();
+    let elapsed_s = sum(&|observations| observations.elapsed_s);
+    let session_s = sum(&|observations| observations.time.session_s);
     let mut resources = processor_time(trials, processors);
     resources.extend(devices(trials, elapsed_s));
-    resources.extend(waits(trials).into_iter().filter(|own| own.seconds > SHARE_MIN * session_s));
+    resources.extend(waits(trials).into_iter().filter(|wait| wait.seconds > SHARE_MIN * session_s));
     Measured {
         elapsed_s,
-        customers: sum(&|seen| f64::from(seen.connections) * seen.elapsed_s) / elapsed_s,
-        transactions: sum(&|seen: &Observations| {
-            (if of_transactions { seen.work.transactions } else { seen.work.amount }) as f64
+        customers: sum(&|observations| {
+            f64::from(observations.connections) * observations.elapsed_s
+        }) / elapsed_s,
+        transactions: sum(&|observations: &Observations| {
+            (if of_transactions {
+                observations.work.transactions
+            } else {
+                observations.work.amount
+            }) as f64
         }),
         response_s: of_transactions.then(|| response_s(trials)).flatten(),
-        idle_s: sum(&|seen| seen.waits.iter().filter(|wait| is_idle(wait)).map(Wait::wait_s).sum()),
+        idle_s: sum(&|observations| {
+            observations.waits.iter().filter(|wait| is_idle(wait)).map(Wait::wait_s).sum()
+        }),
         resources,
     }
 }
@@ -106,10 +115,10 @@ fn measured(trials: &[&Observations], of_transactions: bool, processors: Option<
 /// Mean time of a transaction from its actual start.
 fn response_s(trials: &[&Observations]) -> Option<f64> {
     let (mut seconds, mut count) = (0.0, 0.0);
-    for seen in trials {
-        let own = seen.latency("service").or_else(|| seen.latency("transaction"))?;
-        seconds += own.min_mean_max_ns().1 * own.len() as f64 / 1e9;
-        count += own.len() as f64;
+    for trial in trials {
+        let latency = trial.latency("service").or_else(|| trial.latency("transaction"))?;
+        seconds += latency.min_mean_max_ns().1 * latency.len() as f64 / 1e9;
+        count += latency.len() as f64;
     }
     (count > 0.0).then(|| seconds / count)
 }
@@ -123,9 +132,12 @@ fn is_idle(wait: &Wait) -> bool {
 /// Processor time of the sessions, in user mode and in the kernel where that is known; of a server
 /// that of the load too.
 fn processor_time(trials: &[&Observations], processors: Option<u32>) -> Vec<Counted> {
-    let sum = |of: &dyn Fn(&Observations) -> f64| trials.iter().map(|seen| of(seen)).sum::<f64>();
-    let (sessions, own) = (sum(&|seen| seen.time.cpu_s), sum(&|seen| seen.machine.own_s));
-    let user = trials.iter().map(|seen| seen.time.cpu_user_s).sum::<Option<f64>>();
+    let sum = |of: &dyn Fn(&Observations) -> f64| trials.iter().map(|trial| of(trial)).sum::<f64>();
+    let (sessions, sum) = (
+        sum(&|observations| observations.time.cpu_s),
+        sum(&|observations| observations.machine.own_s),
+    );
+    let user = trials.iter().map(|trial| trial.time.cpu_user_s).sum::<Option<f64>>();
     let servers = processors.map(f64::from);
     let counted = |name: &str, seconds| Counted {
         name: name.into(),
@@ -138,24 +150,24 @@ fn processor_time(trials: &[&Observations], processors: Option<u32>) -> Vec<Coun
     if let Some(user) = user {
         parts.push(counted("of which in the kernel", (sessions - user).max(0.0)));
     }
-    if own > sessions * (1.0 + SHARE_MIN) {
-        parts.push(counted("CPUs: load and background work of the server", own - sessions));
+    if sum > sessions * (1.0 + SHARE_MIN) {
+        parts.push(counted("CPUs: load and background work of the server", sum - sessions));
     }
     parts
 }
 
 fn devices(trials: &[&Observations], elapsed_s: f64) -> Vec<Counted> {
     let mut all: Vec<Counted> = Vec::new();
-    for device in trials.iter().flat_map(|seen| &seen.devices) {
+    for device in trials.iter().flat_map(|trial| &trial.devices) {
         // Busy seconds are of the device's own interval, which a reading makes a little longer.
         let share = if device.elapsed_s > 0.0 { device.busy_s / device.elapsed_s } else { 0.0 };
         let operations = (device.reads + device.writes + device.flushes) as f64;
         let seconds = share * elapsed_s / trials.len() as f64;
         let name = format!("device {}", device.device);
-        match all.iter_mut().find(|own| own.name == name) {
-            Some(own) => {
-                own.seconds += seconds;
-                own.operations = own.operations.map(|sum| sum + operations);
+        match all.iter_mut().find(|resource| resource.name == name) {
+            Some(resource) => {
+                resource.seconds += seconds;
+                resource.operations = resource.operations.map(|sum| sum + operations);
             }
             None => all.push(Counted {
                 name,
@@ -172,14 +184,14 @@ fn devices(trials: &[&Observations], elapsed_s: f64) -> Vec<Counted> {
 /// Waits by type, the longest first.
 fn waits(trials: &[&Observations]) -> Vec<Counted> {
     let mut all: Vec<Counted> = Vec::new();
-    let counted = trials.iter().flat_map(|seen| &seen.waits);
+    let counted = trials.iter().flat_map(|trial| &trial.waits);
     for wait in counted.filter(|wait| wait.class != WaitClass::Idle && !is_idle(wait)) {
         let kind = if wait.class == WaitClass::Client { Kind::Client } else { Kind::Wait };
         let count = wait.count.map(|count| count as f64);
-        match all.iter_mut().find(|own| own.name == wait.wait_type) {
-            Some(own) => {
-                own.seconds += wait.wait_s();
-                own.operations = own.operations.zip(count).map(|(a, b)| a + b);
+        match all.iter_mut().find(|resource| resource.name == wait.wait_type) {
+            Some(resource) => {
+                resource.seconds += wait.wait_s();
+                resource.operations = resource.operations.zip(count).map(|(a, b)| a + b);
             }
             None => all.push(Counted {
                 name: wait.wait_type.clone(),
@@ -196,10 +208,10 @@ fn waits(trials: &[&Observations]) -> Vec<Counted> {
 
 /// Transactions for each sync of the log.
 fn batches(trials: &[&Observations]) -> Vec<(String, f64)> {
-    let transactions: u64 = trials.iter().map(|seen| seen.work.transactions).sum();
+    let transactions: u64 = trials.iter().map(|trial| trial.work.transactions).sum();
     let mut syncs: Vec<(String, u64)> = Vec::new();
-    for operation in trials.iter().flat_map(|seen| &seen.operations).filter(|own| {
-        let name = own.name.to_uppercase();
+    for operation in trials.iter().flat_map(|trial| &trial.operations).filter(|operation| {
+        let name = operation.name.to_uppercase();
         name.contains("SYNC") && (name.contains("WAL") || name.contains("LOG"))
     }) {
         match syncs.iter_mut().find(|(name, _)| *name == operation.name) {

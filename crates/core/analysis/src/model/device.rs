@@ -11,7 +11,7 @@ const BUSY_MIN: f64 = 0.3;
 /// The speed of a device at depths of its queue.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DeviceDepths {
-    /// Its name.
+    /// The name.
     pub device: String,
     /// I/Os in flight on average and I/Os a second, the smallest depth first.
     pub depths: Vec<(f64, f64)>,
@@ -26,26 +26,26 @@ impl Summary<'_> {
     pub(super) fn busiest_device(&self, levels: &[(usize, f64)]) -> Option<DeviceDepths> {
         let (last, _) = *levels.last()?;
         let trials = self.grid.trials(last);
-        let all = || trials.iter().flat_map(|seen| &seen.devices);
+        let all = || trials.iter().flat_map(|trial| &trial.devices);
         let sum = |name: &str, of: fn(&DeviceUse) -> f64| -> f64 {
-            all().filter(|own| own.device == name).map(of).sum()
+            all().filter(|device_use| device_use.device == name).map(of).sum()
         };
-        let busy = |name: &str| sum(name, |own| own.busy_s) / sum(name, |own| own.elapsed_s);
-        let names = response_names::distinct(all().map(|own| own.device.as_str()));
+        let busy = |name: &str| sum(name, |name| name.busy_s) / sum(name, |name| name.elapsed_s);
+        let names = response_names::distinct(all().map(|device_use| device_use.device.as_str()));
         let busiest = names.into_iter().max_by(|a, b| busy(a).total_cmp(&busy(b)))?;
         if busy(busiest).is_nan() || busy(busiest) < BUSY_MIN || self.storage_use(last).is_some() {
             return None;
         }
         let probed = self.probed_depths(&trials, busiest);
-        let own = || {
+        let recorded_depths = || {
             levels
                 .iter()
-                .map(|(own, _)| depth(&self.grid.trials(*own), busiest))
+                .map(|(configuration, _)| depth(&self.grid.trials(*configuration), busiest))
                 .collect::<Option<_>>()
         };
         let (mut depths, probed): (Vec<_>, _) = match probed {
             Some((depths, experiment)) => (depths, Some(experiment)),
-            None => (own()?, None),
+            None => (recorded_depths()?, None),
         };
         depths.sort_by(|a, b| a.0.total_cmp(&b.0));
         Some(DeviceDepths { device: busiest.to_owned(), depths, probed })
@@ -61,7 +61,7 @@ impl DeviceDepths {
             .iter()
             .enumerate()
             .map(|(at, (depth, rate))| {
-                let [rate, depth] = [rate, depth].map(|own| wording::figure(*own));
+                let [rate, depth] = [rate, depth].map(|rate| wording::figure(*rate));
                 if at == 0 {
                     format!("{rate} I/Os a second with {depth} in flight")
                 } else {
@@ -79,16 +79,16 @@ impl DeviceDepths {
 
 /// I/Os in flight on a device on average, and I/Os a second; `None` of a trial without them.
 pub(super) fn depth(trials: &[&Observations], device: &str) -> Option<(f64, f64)> {
-    let own = |seen: &&Observations| {
-        let own = seen
+    let figures = |observations: &&Observations| {
+        let device = observations
             .devices
             .iter()
-            .find(|own| own.device == device)
-            .filter(|own| own.elapsed_s > 0.0)?;
-        let ios = (own.reads + own.writes) as f64;
-        (ios > 0.0).then_some((own.queue_s / own.elapsed_s, ios / own.elapsed_s))
+            .find(|device_use| device_use.device == device)
+            .filter(|device| device.elapsed_s > 0.0)?;
+        let ios = (device.reads + device.writes) as f64;
+        (ios > 0.0).then_some((device.queue_s / device.elapsed_s, ios / device.elapsed_s))
     };
-    let all: Vec<(f64, f64)> = trials.iter().map(own).collect::<Option<_>>()?;
+    let all: Vec<(f64, f64)> = trials.iter().map(figures).collect::<Option<_>>()?;
     let mean = |of: fn(&(f64, f64)) -> f64| all.iter().map(of).sum::<f64>() / all.len() as f64;
-    Some((mean(|own| own.0), mean(|own| own.1)))
+    Some((mean(|figure| figure.0), mean(|figure| figure.1)))
 }

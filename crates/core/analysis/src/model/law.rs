@@ -21,10 +21,10 @@ impl ModelSummary {
         members.sort_by(|a, b| b.weight.total_cmp(&a.weight));
         let named: Vec<String> = members
             .iter()
-            .filter(|own| own.weight >= SHARE_MIN)
-            .map(|own| format!("{} {}", own.model.name(), wording::percent(own.weight)))
+            .filter(|member| member.weight >= SHARE_MIN)
+            .map(|member| format!("{} {}", member.model.name(), wording::percent(member.weight)))
             .collect();
-        let detail = members.first().and_then(|own| self.detail(own.model));
+        let detail = members.first().and_then(|member| self.detail(member.model));
         let detail = detail.map_or_else(String::new, |detail| format!("; {detail}"));
         format!(
             "{}, weighted by hold-out error: {}{detail}",
@@ -36,8 +36,8 @@ impl ModelSummary {
     fn detail(&self, model: Model) -> Option<String> {
         match (model, &self.device) {
             (Model::SharedSyncs, _) => {
-                let seen = self.points.iter().filter_map(|own| own.batch);
-                let most = wording::figure(seen.fold(0.0, f64::max));
+                let batch = self.points.iter().filter_map(|point| point.batch);
+                let most = wording::figure(batch.fold(0.0, f64::max));
                 Some(format!(
                     "one sync of the log serves all sessions waiting when it begins (up to {most})"
                 ))
@@ -55,9 +55,9 @@ impl ModelSummary {
 
     /// The queueing network, fitted to these levels.
     pub fn network_of(&self, levels: &[Level]) -> Option<Bottlenecks> {
-        let mut models = self.candidates.iter().map(|own| own.model);
-        let network =
-            models.find(|own| !matches!(own, Model::Amdahl | Model::Universal | Model::Average));
+        let mut models = self.candidates.iter().map(|candidate| candidate.model);
+        let network = models
+            .find(|model| !matches!(model, Model::Amdahl | Model::Universal | Model::Average));
         self.fitted_network(network.unwrap_or(Model::Network), levels)
     }
 
@@ -72,13 +72,13 @@ impl ModelSummary {
     pub fn network_with_cpu_share(&self, n: f64, share: f64) -> Option<Bottlenecks> {
         let fit = |times: f64| {
             let mut levels = self.points.clone();
-            for own in &mut levels {
-                own.cpu_s = own.cpu_s.map(|cpu_s| cpu_s * times);
+            for level in &mut levels {
+                level.cpu_s = level.cpu_s.map(|cpu_s| cpu_s * times);
             }
             self.network_of(&levels)
         };
-        let explains = |own: &Bottlenecks| {
-            let times = own.residences_s(n as usize)?;
+        let explains = |bottlenecks: &Bottlenecks| {
+            let times = bottlenecks.residences_s(n as usize)?;
             Some(times[0] / times.iter().sum::<f64>() >= share)
         };
         let recorded = fit(1.0)?;

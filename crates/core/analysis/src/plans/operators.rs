@@ -33,7 +33,7 @@ fn lines(plan: &str) -> Vec<String> {
             let line = line.trim();
             let is_operator = number == 0 || !has_arrows && !line.contains(": ");
             let operator = line.strip_prefix(ARROW).or(is_operator.then_some(line));
-            operator.filter(|own| !own.is_empty()).map(str::to_owned)
+            operator.filter(|operator| !operator.is_empty()).map(str::to_owned)
         })
         .collect()
 }
@@ -75,7 +75,7 @@ pub fn change(from: &[String], to: &[String]) -> Option<String> {
     let without = |of: &[String], other: &[String]| {
         let mut other = other.to_vec();
         of.iter()
-            .filter(|own| match other.iter().position(|one| one == *own) {
+            .filter(|operator| match other.iter().position(|candidate| candidate == *operator) {
                 Some(at) => {
                     other.remove(at);
                     false
@@ -125,8 +125,9 @@ mod tests {
 
     #[test]
     fn a_change_names_what_differs() {
-        let list =
-            |operators: &[&str]| operators.iter().map(|own| (*own).to_owned()).collect::<Vec<_>>();
+        let list = |operators: &[&str]| {
+            operators.iter().map(|operator| (*operator).to_owned()).collect::<Vec<_>>()
+        };
         let (scan, index) =
             (list(&["Limit", "Seq Scan on t"]), list(&["Limit", "Index Scan using i on t"]));
         assert_eq!(

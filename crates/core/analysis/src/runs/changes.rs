@@ -31,7 +31,7 @@ pub enum MatchedBy {
 /// Something that differs; `None` where a run does not have it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Change {
-    /// Its name: `kernel`, `engines.sqlite.version`.
+    /// The name: `kernel`, `engines.sqlite.version`.
     pub what: String,
     /// In the first run.
     pub from: Option<String>,
@@ -54,9 +54,9 @@ pub struct SettingChange {
 pub struct FactorChange {
     /// Name of the factor.
     pub factor: String,
-    /// Its levels in the first run; `None` when it is not a factor there.
+    /// The levels in the first run; `None` when it is not a factor there.
     pub from: Option<Vec<String>>,
-    /// Its levels in the second run.
+    /// The levels in the second run.
     pub to: Option<Vec<String>>,
 }
 
@@ -95,7 +95,7 @@ fn flatten(name: &str, value: &Value, facts: &mut BTreeMap<String, String>) {
         }
         // Volumes have names; options are facts by themselves.
         Value::Array(items) => items.iter().for_each(|item| match (item.get("name"), item) {
-            (Some(Value::String(own)), _) => flatten(&below(own), item, facts),
+            (Some(Value::String(text)), _) => flatten(&below(text), item, facts),
             (_, Value::String(option)) => flatten(&below(option), &Value::Bool(true), facts),
             (_, other) => flatten(&below(&other.to_string()), &Value::Bool(true), facts),
         }),
@@ -107,8 +107,8 @@ fn flatten(name: &str, value: &Value, facts: &mut BTreeMap<String, String>) {
 /// Returns the differences in settings of matched configurations, and in the seed.
 pub(super) fn settings(from: &Recording, to: &Recording, matches: &[Match]) -> Vec<SettingChange> {
     let mut found: Vec<SettingChange> = Vec::new();
-    for own in matches {
-        let (a, b) = (&from.configurations[own.from], &to.configurations[own.to]);
+    for row in matches {
+        let (a, b) = (&from.configurations[row.from], &to.configurations[row.to]);
         for change in differing(a, b) {
             match found.iter_mut().find(|other| other.change == change) {
                 Some(other) => other.configurations.push(a.label.clone()),
@@ -122,7 +122,7 @@ pub(super) fn settings(from: &Recording, to: &Recording, matches: &[Match]) -> V
         }
     }
     found.sort_by(|a, b| a.change.what.cmp(&b.change.what));
-    let [seed_from, seed_to] = [from, to].map(|it| it.run.seed);
+    let [seed_from, seed_to] = [from, to].map(|recorded| recorded.run.seed);
     if seed_from != seed_to {
         let [from, to] = [seed_from, seed_to].map(|seed| Some(seed.to_string()));
         let change = Change { what: SEED.path().to_owned(), from, to };
@@ -132,8 +132,9 @@ pub(super) fn settings(from: &Recording, to: &Recording, matches: &[Match]) -> V
 }
 
 fn differing(from: &ConfigurationRecord, to: &ConfigurationRecord) -> Vec<Change> {
-    let value =
-        |own: &ConfigurationRecord, path: &str| own.settings.get(path).map(ToString::to_string);
+    let value = |configuration_record: &ConfigurationRecord, path: &str| {
+        configuration_record.settings.get(path).map(ToString::to_string)
+    };
     let paths: BTreeSet<&String> = from.settings.keys().chain(to.settings.keys()).collect();
     let differ =
         paths.into_iter().filter(|path| from.settings.get(*path) != to.settings.get(*path));
@@ -163,8 +164,8 @@ pub(super) fn factors(from: &Recording, to: &Recording) -> Vec<FactorChange> {
 /// For each configuration of the first run its position in the second, if it is there.
 pub(super) fn positions(from: &Recording, to: &Recording) -> Vec<Option<usize>> {
     let mut positions = vec![None; from.configurations.len()];
-    for own in &matching(from, to) {
-        positions[own.from] = Some(own.to);
+    for pair in &matching(from, to) {
+        positions[pair.from] = Some(pair.to);
     }
     positions
 }
@@ -177,14 +178,16 @@ pub(super) fn matching(from: &Recording, to: &Recording) -> Vec<Match> {
     let (mut from_free, mut to_free) =
         (vec![true; from.configurations.len()], vec![true; to.configurations.len()]);
     // In any order: a file may name its factors in another one.
-    let levels = |own: &ConfigurationRecord| {
+    let levels = |configuration_record: &ConfigurationRecord| {
         let mut levels: Vec<_> =
-            own.levels.iter().map(|level| (&level.factor, &level.level)).collect();
+            configuration_record.levels.iter().map(|level| (&level.factor, &level.level)).collect();
         levels.sort_unstable();
         format!("{levels:?}")
     };
-    let identities: [(MatchedBy, Identity); 2] =
-        [(MatchedBy::Settings, |own| own.key.clone()), (MatchedBy::Levels, levels)];
+    let identities: [(MatchedBy, Identity); 2] = [
+        (MatchedBy::Settings, |configuration| configuration.key.clone()),
+        (MatchedBy::Levels, levels),
+    ];
     for (by, identity) in identities {
         let mut others: HashMap<String, VecDeque<usize>> = HashMap::new();
         for (other, record) in
@@ -192,8 +195,9 @@ pub(super) fn matching(from: &Recording, to: &Recording) -> Vec<Match> {
         {
             others.entry(identity(record)).or_default().push_back(other);
         }
-        for (at, own) in from.configurations.iter().enumerate() {
-            let Some(same) = others.get_mut(&identity(own)).filter(|_| from_free[at]) else {
+        for (at, configuration) in from.configurations.iter().enumerate() {
+            let Some(same) = others.get_mut(&identity(configuration)).filter(|_| from_free[at])
+            else {
                 continue;
             };
             let Some(other) = same.pop_front() else { continue };
@@ -201,6 +205,6 @@ pub(super) fn matching(from: &Recording, to: &Recording) -> Vec<Match> {
             matches.push(Match { from: at, to: other, by });
         }
     }
-    matches.sort_by_key(|it| it.from);
+    matches.sort_by_key(|pair| pair.from);
     matches
 }

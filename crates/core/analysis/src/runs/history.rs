@@ -32,7 +32,7 @@ pub struct History {
 /// A run, and what changed since the one before.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HistoryRun {
-    /// Its name.
+    /// The name.
     pub run: RunName,
     /// Differences in machine and software.
     pub environment: Vec<Change>,
@@ -56,11 +56,11 @@ pub struct ModelRecord {
 /// A configuration over time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HistorySeries {
-    /// Its label in the latest run.
+    /// The label in the latest run.
     pub label: String,
-    /// Its estimate in each run; `None` where a run did not measure it.
+    /// The estimate in each run; `None` where a run did not measure it.
     pub points: Vec<Option<Estimate>>,
-    /// Its changes, in the order of the runs.
+    /// The changes, in the order of the runs.
     pub changes: Vec<HistoryChange>,
 }
 
@@ -85,7 +85,7 @@ pub struct HistoryChange {
 /// The history of an experiment from its runs, oldest first. Runs without trials done are points
 /// that are missing.
 ///
-/// One value a run, its mean over blocks, goes into the search for changes: the blocks of a run
+/// A value a run, its mean over blocks, goes into the search for changes: the blocks of a run
 /// share what was special about it, and would make every run look like a change. `summarized` is a
 /// run as its own report shows it: the record of its models is of the levels that are held out
 /// there.
@@ -100,7 +100,7 @@ pub fn history(
     let latest = runs.iter().rfind(|run| run.done().next().is_some());
     let Some(latest) = latest else {
         return Err(RunsError::no_trials(
-            &runs.last().map(|it| it.run.clone()).unwrap_or_default(),
+            &runs.last().map(|entry| entry.run.clone()).unwrap_or_default(),
         ));
     };
     let response = choose(latest, runs, which)?;
@@ -109,7 +109,7 @@ pub fn history(
     let positions: Vec<_> = runs.iter().map(|run| changes::positions(latest, run)).collect();
     let series = (0..latest.configurations.len()).map(|configuration| {
         let points = figures.iter().zip(&positions);
-        let points = points.map(|(own, positions)| own.estimate(positions[configuration]?));
+        let points = points.map(|(entry, positions)| entry.estimate(positions[configuration]?));
         HistorySeries::from_points(
             latest.configurations[configuration].label.clone(),
             points.collect(),
@@ -118,7 +118,8 @@ pub fn history(
     let gone = runs.iter().zip(&positions).flat_map(|(run, positions)| {
         let matched: HashSet<usize> = positions.iter().copied().flatten().collect();
         let all = run.configurations.iter().enumerate();
-        all.filter(move |(at, _)| !matched.contains(at)).map(|(_, own)| own.label.clone())
+        all.filter(move |(at, _)| !matched.contains(at))
+            .map(|(_, configuration)| configuration.label.clone())
     });
     Ok(History {
         configurations: series.collect(),
@@ -146,8 +147,9 @@ fn choose(
         .rev()
         .find_map(|run| run.done().find_map(|(_, o)| ResponseChoice::named(name, o)))
         .ok_or_else(|| {
-            let seen: Vec<&Observations> = latest.done().map(|(_, seen)| seen).collect();
-            let known = names(&seen).join(", ");
+            let observations: Vec<&Observations> =
+                latest.done().map(|(_, observations)| observations).collect();
+            let known = names(&observations).join(", ");
             GateError::NoResponse { name: name.to_owned(), known }.into()
         })
 }
@@ -159,30 +161,34 @@ impl HistoryRun {
         at: usize,
         summarized: impl Fn(&Recording) -> Summary<'_>,
     ) -> Self {
-        let (before, own) = (&runs[at.saturating_sub(1)], &runs[at]);
+        let (before, latest) = (&runs[at.saturating_sub(1)], &runs[at]);
         Self {
-            run: RunName::for_recording(own),
+            run: RunName::for_recording(latest),
             environment: changes::environment(
                 before.environments.first(),
-                own.environments.first(),
+                latest.environments.first(),
             ),
-            settings: changes::settings(before, own, &matching(before, own)),
-            models: models(own, summarized),
+            settings: changes::settings(before, latest, &matching(before, latest)),
+            models: models(latest, summarized),
         }
     }
 }
 
 fn models(run: &Recording, summarized: impl Fn(&Recording) -> Summary<'_>) -> Vec<ModelRecord> {
     // Without a model nothing is summarised: a history may have hundreds of runs.
-    if !run.factors.iter().any(|own| run.roles.has(&own.name, &CONCURRENCY)) {
+    if !run.factors.iter().any(|factor| run.roles.has(&factor.name, &CONCURRENCY)) {
         return Vec::new();
     }
     summarized(run)
         .throughput_models()
         .into_iter()
-        .filter_map(|own| {
-            let label = run.configurations[own.configuration].label.clone();
-            Some(ModelRecord { label, model: own.candidates.into_iter().next()?, unit: own.unit })
+        .filter_map(|throughput_model| {
+            let label = run.configurations[throughput_model.configuration].label.clone();
+            Some(ModelRecord {
+                label,
+                model: throughput_model.candidates.into_iter().next()?,
+                unit: throughput_model.unit,
+            })
         })
         .collect()
 }
@@ -194,8 +200,8 @@ impl HistorySeries {
         let (at, known): (Vec<usize>, Vec<&Estimate>) = known.unzip();
         let means: Vec<f64> = known.iter().map(|point| point.mean).collect();
         let found = change_points::change_points(&means);
-        let ends = found.iter().skip(1).map(|it| it.at).chain([means.len()]);
-        let starts = [0].into_iter().chain(found.iter().map(|it| it.at));
+        let ends = found.iter().skip(1).map(|change| change.at).chain([means.len()]);
+        let starts = [0].into_iter().chain(found.iter().map(|change| change.at));
         let changes = found.iter().zip(starts).zip(ends).filter_map(|((change, start), end)| {
             let (before, after) = (&means[start..change.at], &means[change.at..end]);
             let comparison = Comparison::apart(before, after, known.first()?.direction)?;

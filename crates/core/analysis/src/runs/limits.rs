@@ -39,8 +39,8 @@ pub fn judge_sides(
             };
             let candidates = pair.matches.iter().zip(pair.samples(&response));
             let candidates = candidates
-                .map(|(own, samples)| Candidate {
-                    label: pair.from.first().configurations[own.from].label.clone(),
+                .map(|(matched_pair, samples)| Candidate {
+                    label: pair.from.first().configurations[matched_pair.from].label.clone(),
                     values: samples.logarithms().map(|[from, to]| Logarithms {
                         is_paired: false,
                         from,

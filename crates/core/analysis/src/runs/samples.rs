@@ -27,31 +27,31 @@ pub(super) struct Side {
 impl Side {
     pub fn from_figures(Figures { grid, .. }: &Figures, configuration: usize) -> Self {
         let figures = grid.cells[configuration].iter();
-        let figures = figures.map(|(block, own)| (*block, configuration, *own));
+        let figures = figures.map(|(block, figure)| (*block, configuration, *figure));
         let (units, first) = grid.units(figures, grid.unit_of_levels());
         // Without values where nothing is known of a time-out.
-        let values = units.iter().map(|(unit, own)| {
-            Some((*unit, mean(own.iter().map(|own| own.known).collect::<Option<Vec<f64>>>()?)))
+        let values = units.iter().map(|(unit, cells)| {
+            Some((*unit, mean(cells.iter().map(|cell| cell.known).collect::<Option<Vec<f64>>>()?)))
         });
-        let all = || units.iter().flat_map(|(_, own)| own);
+        let all = || units.iter().flat_map(|(_, cells)| cells);
         Self {
             first,
             values: values.collect::<Option<_>>().unwrap_or_default(),
-            timed_out: all().any(|own| own.timed_out),
-            resolution: resolution(all().filter(|own| !own.timed_out)),
+            timed_out: all().any(|cell| cell.timed_out),
+            resolution: resolution(all().filter(|cell| !cell.timed_out)),
         }
     }
 
-    /// One value for each run, its mean: blocks of a run share what was special about it.
+    /// A value for each run, its mean: blocks of a run share what was special about it.
     pub fn of_runs<'g>(runs: impl Iterator<Item = (&'g Figures, Option<usize>)>) -> Self {
         let runs = (1..)
             .zip(runs)
             .filter_map(|(run, (figures, at))| Some((run, Self::from_figures(figures, at?))));
-        let runs: Vec<(u32, Self)> = runs.filter(|(_, own)| !own.values.is_empty()).collect();
-        let resolutions: Vec<f64> = runs.iter().map(|(_, own)| own.resolution).collect();
+        let runs: Vec<(u32, Self)> = runs.filter(|(_, side)| !side.values.is_empty()).collect();
+        let resolutions: Vec<f64> = runs.iter().map(|(_, side)| side.resolution).collect();
         Self {
-            values: runs.iter().map(|(run, own)| (*run, mean(own.values.values()))).collect(),
-            timed_out: runs.iter().any(|(_, own)| own.timed_out),
+            values: runs.iter().map(|(run, side)| (*run, mean(side.values.values()))).collect(),
+            timed_out: runs.iter().any(|(_, side)| side.timed_out),
             first: usize::MAX,
             resolution: if resolutions.is_empty() { 0.0 } else { mean(&resolutions) },
         }
@@ -114,23 +114,26 @@ impl Samples {
 /// logarithm of a block is. Blocks in which a configuration is missing are left out. `None` where a
 /// trial timed out.
 pub(super) fn overall(all: &[Samples], response: &ResponseChoice) -> Option<Comparison> {
-    let measured = all.iter().filter(|it| !it.from.values.is_empty() && !it.to.values.is_empty());
+    let measured = all
+        .iter()
+        .filter(|samples| !samples.from.values.is_empty() && !samples.to.values.is_empty());
     let measured: Vec<&Samples> = measured.collect();
     let logs: Vec<[Sample; 2]> =
-        measured.iter().map(|it| it.logarithms()).collect::<Option<_>>()?;
-    if measured.len() < 2 || all.iter().any(|it| it.timed_out().contains(&true)) {
+        measured.iter().map(|measurement| measurement.logarithms()).collect::<Option<_>>()?;
+    if measured.len() < 2 || all.iter().any(|samples| samples.timed_out().contains(&true)) {
         return None;
     }
-    let side = |own: fn(&Samples) -> &Side| -> Values {
-        let complete = own(measured[0]).values.keys().filter_map(|block| {
-            let logs =
-                measured.iter().map(|samples| own(samples).values.get(block).map(|it| it.ln()));
+    let side = |side_of: fn(&Samples) -> &Side| -> Values {
+        let complete = side_of(measured[0]).values.keys().filter_map(|block| {
+            let logs = measured
+                .iter()
+                .map(|samples| side_of(samples).values.get(block).map(|value| value.ln()));
             logs.collect::<Option<Vec<f64>>>().map(|logs| vec![mean(&logs).exp()])
         });
-        let first = measured.iter().map(|samples| own(samples).first).min();
+        let first = measured.iter().map(|samples| side_of(samples).first).min();
         Values { blocks: complete.collect(), first: first.unwrap_or(usize::MAX), resolution: 0.0 }
     };
-    let (mut from, mut to) = (side(|it| &it.from), side(|it| &it.to));
+    let (mut from, mut to) = (side(|samples| &samples.from), side(|samples| &samples.to));
     if from.blocks.len() < 2 || to.blocks.len() < 2 {
         let all = |side: usize| mean(logs.iter().map(|logs| mean(&logs[side].values))).exp();
         (from, to) = (Values::each([&all(0)]), Values::each([&all(1)]));

@@ -11,7 +11,7 @@ use statistics::Interval;
 /// A confirmation of the effects.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ScreeningConfirmation {
-    /// Its name among the extensions: `confirm`.
+    /// The name among the extensions: `confirm`.
     pub stage: String,
     /// The effects that predict, by the first terms of their chains.
     pub effects: Vec<String>,
@@ -36,7 +36,7 @@ pub struct ConfirmedDifference {
     pub expected: Interval,
     /// The measured difference: mean over the blocks.
     pub measured: f64,
-    /// Its 95 % interval.
+    /// The 95 % interval.
     pub interval: Interval,
     /// The p-value of "no difference", adjusted (Bonferroni) for the differences.
     pub p_value: f64,
@@ -52,7 +52,7 @@ pub(super) fn sign(terms: &[Term], levels: &[i8]) -> Option<f64> {
     });
     let mut signs = signs;
     let first = signs.next()?;
-    signs.all(|own| own == first).then_some(f64::from(first))
+    signs.all(|sign| sign == first).then_some(f64::from(first))
 }
 
 impl Screening {
@@ -70,7 +70,7 @@ impl Screening {
             // A fold-over after it has not predicted anything.
             let screening = Self::of_layout(before, recording, unit, direction, values);
             let blocks = complete_blocks(runs, values);
-            let blocks: Vec<Vec<f64>> = blocks.into_iter().map(|(_, own)| own).collect();
+            let blocks: Vec<Vec<f64>> = blocks.into_iter().map(|(_, values)| values).collect();
             let confirmation = ScreeningConfirmation {
                 stage: stage.clone(),
                 effects: effects.clone(),
@@ -89,14 +89,15 @@ impl Screening {
         blocks: &[Vec<f64>],
     ) -> Vec<ConfirmedDifference> {
         let mut chosen: Vec<&ScreenedEffect> = self.effects.iter().collect();
-        chosen.retain(|own| own.chain.first().is_some_and(|it| effects.contains(it)));
+        chosen.retain(|effect| effect.chain.first().is_some_and(|chain| effects.contains(chain)));
         let Some((best, others)) = runs.split_first() else { return Vec::new() };
-        let baseline = recording.run.baseline.map(|own| &self.layout.coded[own]);
+        let baseline = recording.run.baseline.map(|baseline| &self.layout.coded[baseline]);
         let differences = others.iter().enumerate().filter_map(|(at, other)| {
             let levels = [*best, *other].map(|run| self.layout.coded[run].as_slice());
             let predicted = self.predicted(&chosen, levels)?;
-            let own: Vec<f64> = blocks.iter().map(|block| block[0] - block[at + 1]).collect();
-            let confirmed = Confirmation::new(&predicted, &own, others.len())?;
+            let differences: Vec<f64> =
+                blocks.iter().map(|block| block[0] - block[at + 1]).collect();
+            let confirmed = Confirmation::new(&predicted, &differences, others.len())?;
             Some(ConfirmedDifference {
                 best: *best,
                 other: *other,
@@ -116,17 +117,17 @@ impl Screening {
     fn predicted(
         &self,
         effects: &[&ScreenedEffect],
-        [one, other]: [&[i8]; 2],
+        [first, other]: [&[i8]; 2],
     ) -> Option<PredictedDifference> {
         let (mut value, mut variance, mut df) = (0.0, 0.0, f64::INFINITY);
         for effect in effects {
-            let changes = (sign(&effect.terms, one)? - sign(&effect.terms, other)?) / 2.0;
+            let changes = (sign(&effect.terms, first)? - sign(&effect.terms, other)?) / 2.0;
             let error = effect.error?;
             value += changes * effect.value;
             variance += (changes * error.standard_error).powi(2);
             df = df.min(error.df);
         }
-        let tested = self.effects.iter().filter(|own| own.significant.is_some()).count();
+        let tested = self.effects.iter().filter(|effect| effect.significant.is_some()).count();
         let selected = effects.len() as f64 / tested.max(1) as f64;
         let standard_error = f64::sqrt(variance);
         df.is_finite().then_some(PredictedDifference { value, standard_error, df, selected })

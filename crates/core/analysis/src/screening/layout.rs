@@ -35,10 +35,10 @@ impl Layout {
     /// `None` where a level is not one of a screening.
     pub fn new(recording: &Recording) -> Option<Self> {
         let mut layout = Self::default();
-        for (run, own) in recording.configurations.iter().enumerate() {
-            let levels = recording.factors.iter().map(|factor| coded(factor, own));
+        for (run, configuration) in recording.configurations.iter().enumerate() {
+            let levels = recording.factors.iter().map(|factor| coded(factor, configuration));
             layout.coded.push(levels.collect::<Option<_>>()?);
-            match own.level(STAGE) {
+            match configuration.level(STAGE) {
                 None => layout.design.add(run, &layout.coded[run]),
                 Some(stage) => {
                     if stage == "fold" {
@@ -81,13 +81,13 @@ impl Layout {
 
 impl Part {
     fn add(&mut self, run: usize, coded: &[i8]) {
-        let own = if coded.contains(&0) { &mut self.centre } else { &mut self.corners };
-        own.push(run);
+        let centre = if coded.contains(&0) { &mut self.centre } else { &mut self.corners };
+        centre.push(run);
     }
 }
 
-fn coded(factor: &FactorRecord, own: &ConfigurationRecord) -> Option<i8> {
-    let level = own.level(&factor.name)?;
+fn coded(factor: &FactorRecord, configuration_record: &ConfigurationRecord) -> Option<i8> {
+    let level = configuration_record.level(&factor.name)?;
     let position = factor.levels.iter().position(|label| label == level)?;
     (factor.levels.len() <= 3).then_some([-1, 1, 0][position])
 }
@@ -112,10 +112,10 @@ impl Values {
     ) -> Self {
         let mut parts =
             layout.parts().map(|part| Self::of_part(&part.corners, recording, values, has_setups));
-        let own = parts.next().unwrap_or(Self { repeats: Vec::new(), setups: false, first: 0 });
-        let Some(fold) = parts.next() else { return own };
-        let both = own.repeats.into_iter().zip(fold.repeats);
-        Self { repeats: both.map(|(own, fold)| [own, fold].concat()).collect(), ..own }
+        let part = parts.next().unwrap_or(Self { repeats: Vec::new(), setups: false, first: 0 });
+        let Some(fold) = parts.next() else { return part };
+        let both = part.repeats.into_iter().zip(fold.repeats);
+        Self { repeats: both.map(|(run, fold)| [run, fold].concat()).collect(), ..part }
     }
 
     fn of_part(
@@ -154,7 +154,9 @@ pub(super) fn complete_blocks(runs: &[usize], values: ValuesOfRun<'_>) -> Vec<(u
     }
     blocks
         .into_iter()
-        .filter_map(|(block, own)| Some((block, own.into_iter().collect::<Option<Vec<_>>>()?)))
+        .filter_map(|(block, values)| {
+            Some((block, values.into_iter().collect::<Option<Vec<_>>>()?))
+        })
         .collect()
 }
 

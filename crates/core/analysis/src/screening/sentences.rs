@@ -22,16 +22,24 @@ impl Screening {
         if sentences.is_empty() {
             sentences.push(none(self));
         }
-        let of_curvature = self.curvature.filter(|own| own.p_value < SUPPORTED);
-        sentences.extend(of_curvature.map(|own| curvature(response, &own, &self.unit)));
-        sentences.extend(self.confirmations.iter().filter_map(|own| self.confirmed(response, own)));
+        let of_curvature = self.curvature.filter(|curvature| curvature.p_value < SUPPORTED);
+        sentences.extend(of_curvature.map(|test| curvature(response, &test, &self.unit)));
+        sentences.extend(
+            self.confirmations
+                .iter()
+                .filter_map(|confirmation| self.confirmed(response, confirmation)),
+        );
         sentences
     }
 
     /// The answer of a confirmation: that of its first difference, from the baseline unless the
     /// baseline is the best run.
-    fn confirmed(&self, response: &str, own: &ScreeningConfirmation) -> Option<Sentence> {
-        let first = own.differences.first()?;
+    fn confirmed(
+        &self,
+        response: &str,
+        screening_confirmation: &ScreeningConfirmation,
+    ) -> Option<Sentence> {
+        let first = screening_confirmation.differences.first()?;
         let other = if first.baseline { "the baseline" } else { "the predicted worst run" };
         let quantity = |value: f64| number::quantity(value, &self.unit);
         let measured = quantity(first.measured.abs());
@@ -81,31 +89,31 @@ impl Screening {
             ends(first.expected, &self.unit),
             quantity(first.measured),
             ends(first.interval, &self.unit),
-            number::plural(own.blocks, "block"),
+            number::plural(screening_confirmation.blocks, "block"),
         );
         Some(Sentence { claims, text, evidence })
     }
 }
 
 /// `[1.2 s, 3.4 s]`
-fn ends(own: Interval, unit: &str) -> String {
-    format!("[{}, {}]", number::quantity(own.low, unit), number::quantity(own.high, unit))
+fn ends(interval: Interval, unit: &str) -> String {
+    format!("[{}, {}]", number::quantity(interval.low, unit), number::quantity(interval.high, unit))
 }
 
-fn curvature(response: &str, own: &CentreTest, unit: &str) -> Sentence {
-    let verb = if own.value > 0.0 { "above" } else { "below" };
+fn curvature(response: &str, centre_test: &CentreTest, unit: &str) -> Sentence {
+    let verb = if centre_test.value > 0.0 { "above" } else { "below" };
     Sentence {
         claims: true,
         text: format!(
             "{response} at the centre is {} {verb} the mean of the runs: at least one factor does \
              not act along a straight line.",
-            number::quantity(own.value.abs(), unit)
+            number::quantity(centre_test.value.abs(), unit)
         ),
         evidence: format!(
             "95 % CI {}, {}, {:.0} degrees of freedom; tested alone",
-            ends(own.interval, unit),
-            number::p_value(own.p_value),
-            own.df
+            ends(centre_test.interval, unit),
+            number::p_value(centre_test.p_value),
+            centre_test.df
         ),
     }
 }
@@ -119,10 +127,13 @@ fn significant_effect(response: &str, screening: &Screening, effect: &ScreenedEf
     });
     let text = match (effect.factor, &effect.chain[..]) {
         (Some(factor), _) => {
-            let own = &screening.factors[factor];
-            let name = own.name.rsplit('.').next().unwrap_or(&own.name);
-            let (from, to) = (&own.low, &own.high);
-            format!("{} ({name}, {from} to {to}) {verb} {response} by {size}{share}.", own.letter)
+            let factor = &screening.factors[factor];
+            let name = factor.name.rsplit('.').next().unwrap_or(&factor.name);
+            let (from, to) = (&factor.low, &factor.high);
+            format!(
+                "{} ({name}, {from} to {to}) {verb} {response} by {size}{share}.",
+                factor.letter
+            )
         }
         (None, []) => format!(
             "A contrast without a factor differs by {size}{share}: interactions of other factors \
@@ -183,8 +194,8 @@ fn none(screening: &Screening) -> Sentence {
             ),
         ),
         Some(EffectTest::Repeats { .. }) => {
-            let widths = screening.effects.iter().filter_map(|own| own.interval);
-            let half = widths.map(|own| (own.high - own.low) / 2.0).fold(0.0, f64::max);
+            let widths = screening.effects.iter().filter_map(|effect| effect.interval);
+            let half = widths.map(|width| (width.high - width.low) / 2.0).fold(0.0, f64::max);
             (
                 format!("No effect is significant ({family} were tested)."),
                 format!(

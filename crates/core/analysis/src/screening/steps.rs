@@ -17,7 +17,7 @@ const CONFIRMING_BLOCKS: u32 = 5;
 pub struct NextStep {
     /// `--fold`, `--fold target.settings.work_mem`, `--confirm` or `--surface`.
     pub option: String,
-    /// Its reason.
+    /// The reason.
     pub why: String,
 }
 
@@ -78,7 +78,7 @@ impl Screening {
                 runs.push(other);
             }
         }
-        let effects = active.iter().map(|own| own.chain[0].clone()).collect();
+        let effects = active.iter().map(|effect| effect.chain[0].clone()).collect();
         let blocks = Some(blocks.max(CONFIRMING_BLOCKS));
         Ok(Extension { step: Step::Confirm { runs, effects }, blocks })
     }
@@ -94,39 +94,39 @@ impl Screening {
         blocks: u32,
     ) -> Result<Extension, StepError> {
         let active = self.active()?;
-        if let Some(factor) = recording.factors.iter().find(|own| own.hard_to_change) {
+        if let Some(factor) = recording.factors.iter().find(|factor| factor.hard_to_change) {
             return Err(StepError::Hard(factor.name.clone()));
         }
         let [mut centre, _] = self.extremes(&active, recording.run.baseline.unwrap_or(0));
         let numeric = SurfaceFactor::numeric_from_source(&recording.run.source);
-        let mut own = self.active_factors();
-        own.retain(|factor| {
+        let mut active_factors = self.active_factors();
+        active_factors.retain(|factor| {
             let name = &self.factors[*factor].name;
-            numeric.iter().any(|(own, range)| own == name && range.is_ok())
+            numeric.iter().any(|(factor, range)| factor == name && range.is_ok())
         });
-        let names = || own.iter().map(|at| self.factors[*at].name.clone()).collect();
-        if own.len() < 2 {
+        let names = || active_factors.iter().map(|at| self.factors[*at].name.clone()).collect();
+        if active_factors.len() < 2 {
             return Err(StepError::FewNumeric(names()));
         }
-        for factor in &own {
+        for factor in &active_factors {
             centre[*factor] = 0;
         }
-        if !self.determines(&centre, &own) {
+        if !self.determines(&centre, &active_factors) {
             return Err(StepError::Undetermined(names()));
         }
         Ok(Extension { step: Step::Surface { centre }, blocks: Some(blocks) })
     }
 
     /// Returns whether the corners around a centre determine a surface with its axial points.
-    fn determines(&self, centre: &[i8], own: &[usize]) -> bool {
-        let coded = |run: &[i8]| own.iter().map(|at| f64::from(run[*at])).collect::<Vec<f64>>();
+    fn determines(&self, centre: &[i8], runs: &[usize]) -> bool {
+        let coded = |run: &[i8]| runs.iter().map(|at| f64::from(run[*at])).collect::<Vec<f64>>();
         let corners = self.around(centre);
         let mut points: Vec<Vec<f64>> =
             corners.iter().map(|run| coded(&self.layout.coded[*run])).collect();
         let mut blocks = vec![0; points.len()];
-        let origin = vec![0.0; own.len()];
+        let origin = vec![0.0; runs.len()];
         points.push(origin.clone());
-        for (axis, level) in (0..own.len()).flat_map(|axis| [(axis, -1.0), (axis, 1.0)]) {
+        for (axis, level) in (0..runs.len()).flat_map(|axis| [(axis, -1.0), (axis, 1.0)]) {
             let mut point = origin.clone();
             point[axis] = level;
             points.push(point);
@@ -150,8 +150,8 @@ impl Screening {
 
     /// The runs of an extension.
     pub(crate) fn stage(&self, name: &str) -> Option<&[usize]> {
-        let own = self.layout.stages.iter().find(|(own, _)| own == name)?;
-        Some(&own.1)
+        let stage = self.layout.stages.iter().find(|(factor, _)| factor == name)?;
+        Some(&stage.1)
     }
 
     /// The significant effects of known terms.
@@ -160,7 +160,7 @@ impl Screening {
             return Err(StepError::NoEffects);
         }
         let active: Vec<&ScreenedEffect> =
-            self.significant().filter(|own| !own.terms.is_empty()).collect();
+            self.significant().filter(|effect| !effect.terms.is_empty()).collect();
         if active.is_empty() { Err(StepError::NothingActive) } else { Ok(active) }
     }
 
@@ -183,17 +183,17 @@ impl Screening {
     fn extremes(&self, active: &[&ScreenedEffect], baseline: usize) -> [Vec<i8>; 2] {
         let baseline = &self.layout.coded[baseline];
         let value = |run: &Vec<i8>| -> Option<f64> {
-            active.iter().map(|own| Some(sign(&own.terms, run)? * own.value)).sum()
+            active.iter().map(|effect| Some(sign(&effect.terms, run)? * effect.value)).sum()
         };
         let direction = if self.higher_is_better { 1.0 } else { -1.0 };
         let candidates = self.candidates(active, baseline).into_iter();
         let valued: Vec<(f64, Vec<i8>)> =
             candidates.filter_map(|run| Some((direction * value(&run)?, run))).collect();
         let changes =
-            |run: &Vec<i8>| run.iter().zip(baseline).filter(|(own, was)| own != was).count();
+            |run: &Vec<i8>| run.iter().zip(baseline).filter(|(level, was)| level != was).count();
         [1.0, -1.0].map(|sign| {
-            let best = valued.iter().max_by(|(one, a), (other, b)| {
-                let by_value = (sign * one).total_cmp(&(sign * other));
+            let best = valued.iter().max_by(|(first, a), (other, b)| {
+                let by_value = (sign * first).total_cmp(&(sign * other));
                 by_value.then_with(|| changes(b).cmp(&changes(a)))
             });
             best.map_or_else(|| baseline.clone(), |(_, run)| run.clone())
@@ -202,7 +202,7 @@ impl Screening {
 
     /// The baseline with all levels of the factors of active effects, and the runs of the design.
     fn candidates(&self, active: &[&ScreenedEffect], baseline: &[i8]) -> Vec<Vec<i8>> {
-        let terms = active.iter().flat_map(|own| &own.terms);
+        let terms = active.iter().flat_map(|effect| &effect.terms);
         let mut factors: Vec<usize> = terms.flat_map(|term| &term.factors).copied().collect();
         factors.sort_unstable();
         factors.dedup();
@@ -237,7 +237,7 @@ impl Screening {
             });
         }
         if !has("surface") && self.surface_around(recording, 1).is_ok() {
-            let bends = self.curvature.is_some_and(|own| own.p_value < 0.05);
+            let bends = self.curvature.is_some_and(|curvature| curvature.p_value < 0.05);
             let why = if bends {
                 "adds axial and centre points over the active numeric factors: the centre shows \
                  curvature"
@@ -255,19 +255,20 @@ impl Screening {
         let design = self.layout.corners();
         let adds = |factor: Option<usize>| design.added_by_fold(factor).is_some();
         if self.resolution == 3 {
-            let main = active.iter().find(|own| own.terms[0].factors.len() == 1)?;
+            let main = active.iter().find(|effect| effect.terms[0].factors.len() == 1)?;
             let why = format!(
                 "separates main effects, as that of {}, from interactions of two factors",
                 main.chain[0]
             );
             return adds(None).then_some(NextStep { option: "--fold".into(), why });
         }
-        let aliased = active.iter().find(|own| own.terms.len() > 1)?;
+        let aliased = active.iter().find(|effect| effect.terms.len() > 1)?;
         let mut factors: Vec<usize> =
-            aliased.terms.iter().flat_map(|own| &own.factors).copied().collect();
-        factors.sort_by_key(|factor| active.iter().position(|own| own.factor == Some(*factor)));
+            aliased.terms.iter().flat_map(|term| &term.factors).copied().collect();
+        factors
+            .sort_by_key(|factor| active.iter().position(|effect| effect.factor == Some(*factor)));
         // Those with a significant main effect are the likely cause.
-        factors.sort_by_key(|factor| !active.iter().any(|own| own.factor == Some(*factor)));
+        factors.sort_by_key(|factor| !active.iter().any(|effect| effect.factor == Some(*factor)));
         let factor = factors.into_iter().find(|factor| adds(Some(*factor)))?;
         let letter = term_name(&[factor]);
         Some(NextStep {

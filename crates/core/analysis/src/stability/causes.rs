@@ -18,7 +18,7 @@ const SAME_FIGURE: [&str; 4] = ["elapsed", "throughput", "latency", "service"];
 /// A counter that differs between two regimes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Separator {
-    /// Its name: `CPU steal`, `vda: mean read`.
+    /// The name: `CPU steal`, `vda: mean read`.
     pub name: String,
     /// In the blocks of the better side.
     pub better: Estimate,
@@ -44,8 +44,8 @@ impl Summary<'_> {
         let usable = self.grid.filter(Decomposition::usable);
         let side = |blocks: &[u32]| {
             let cells = usable.cells[configuration].iter().copied();
-            let own = cells.filter(|(block, _)| blocks.contains(block));
-            usable.repeated(own, Unit::Block)
+            let cells = cells.filter(|(block, _)| blocks.contains(block));
+            usable.repeated(cells, Unit::Block)
         };
         let decomposition = Decomposition::from_trials(&Matched::apart(side(better), side(worse)))?;
         // Work without sessions has no time to explain.
@@ -65,16 +65,18 @@ impl Summary<'_> {
         better: &[u32],
         worse: &[u32],
     ) -> Vec<Separator> {
-        let compared_on = self.response.as_ref().map_or("", |own| own.name.as_str());
+        let compared_on = self.response.as_ref().map_or("", |response| response.name.as_str());
         let sides = [better, worse].map(|side| counters(&self.grid, configuration, side));
         let [better, worse] = &sides;
         let named = better.iter().filter(|((name, _), _)| name != compared_on);
-        let compared = named.filter_map(|(own, values)| compare(own, values, worse.get(own)?));
+        let compared = named.filter_map(|(values_before, values)| {
+            compare(values_before, values, worse.get(values_before)?)
+        });
         let mut found: Vec<Separator> = compared.collect();
-        let p_values: Vec<f64> = found.iter().map(|own| own.p_value).collect();
+        let p_values: Vec<f64> = found.iter().map(|cause| cause.p_value).collect();
         let adjusted = discoveries(&p_values, &vec![1.0; p_values.len()]);
-        found.iter_mut().zip(adjusted).for_each(|(own, p)| own.p_value = p);
-        found.retain(|own| own.p_value < FALSE_SHARE);
+        found.iter_mut().zip(adjusted).for_each(|(cause, p)| cause.p_value = p);
+        found.retain(|cause| cause.p_value < FALSE_SHARE);
         found.sort_by(|a, b| a.p_value.total_cmp(&b.p_value));
         found
     }
@@ -88,19 +90,20 @@ fn counters(
 ) -> BTreeMap<Counter, Vec<f64>> {
     let mut all: BTreeMap<Counter, Vec<f64>> = BTreeMap::new();
     let trials = blocks.iter().filter_map(|block| grid.cell(configuration, *block));
-    for seen in trials.filter(|seen| !seen.timed_out()) {
+    for trial in trials.filter(|trial| !trial.timed_out()) {
         let mut add = |name: &str, unit: &str, value: f64| {
             if value.is_finite() {
                 all.entry((name.to_owned(), unit.to_owned())).or_default().push(value);
             }
         };
-        machine(seen, &mut add);
-        devices(seen, &mut add);
-        for fact in &seen.facts {
+        machine(trial, &mut add);
+        devices(trial, &mut add);
+        for fact in &trial.facts {
             add(&fact.name, &fact.unit, fact.value);
         }
-        let others = seen.responses.iter();
-        let others = others.filter(|own| !SAME_FIGURE.iter().any(|it| own.name.starts_with(it)));
+        let others = trial.responses.iter();
+        let others = others
+            .filter(|figure| !SAME_FIGURE.iter().any(|prefix| figure.name.starts_with(prefix)));
         for other in others {
             add(&other.name, &other.unit, other.value);
         }
@@ -109,28 +112,28 @@ fn counters(
 }
 
 /// Shares of the machine's CPU time.
-fn machine(seen: &Observations, add: &mut impl FnMut(&str, &str, f64)) {
-    let machine = &seen.machine;
-    let percent = 100.0 / (f64::from(machine.cpus) * seen.elapsed_s);
+fn machine(observations: &Observations, add: &mut impl FnMut(&str, &str, f64)) {
+    let machine = &observations.machine;
+    let percent = 100.0 / (f64::from(machine.cpus) * observations.elapsed_s);
     add("CPU steal", "%", machine.steal_s * percent);
     add("CPU idle with pending I/O", "%", machine.iowait_s * percent);
     add("CPU used by other processes", "%", (machine.busy_s - machine.own_s) * percent);
-    add("CPU wait of the load generator", "%", 100.0 * seen.load.run_delay_share);
+    add("CPU wait of the load generator", "%", 100.0 * observations.load.run_delay_share);
 }
 
 /// Of each device what its kernel counters say.
-fn devices(seen: &Observations, add: &mut impl FnMut(&str, &str, f64)) {
-    for own in &seen.devices {
+fn devices(observations: &Observations, add: &mut impl FnMut(&str, &str, f64)) {
+    for device in &observations.devices {
         let mut add = |name: &str, unit: &str, over: f64, under: f64| {
-            add(&format!("{}: {name}", own.device), unit, over / under);
+            add(&format!("{}: {name}", device.device), unit, over / under);
         };
-        add("mean read", "ms", 1e3 * own.read_s, own.reads as f64);
-        add("mean write", "ms", 1e3 * own.write_s, own.writes as f64);
-        add("mean flush", "ms", 1e3 * own.flush_s, own.flushes as f64);
-        add("busy", "%", 100.0 * own.busy_s, own.elapsed_s);
-        add("I/Os in flight", "I/Os", own.queue_s, own.elapsed_s);
-        add("reads", "reads/s", own.reads as f64, own.elapsed_s);
-        add("writes", "writes/s", own.writes as f64, own.elapsed_s);
+        add("mean read", "ms", 1e3 * device.read_s, device.reads as f64);
+        add("mean write", "ms", 1e3 * device.write_s, device.writes as f64);
+        add("mean flush", "ms", 1e3 * device.flush_s, device.flushes as f64);
+        add("busy", "%", 100.0 * device.busy_s, device.elapsed_s);
+        add("I/Os in flight", "I/Os", device.queue_s, device.elapsed_s);
+        add("reads", "reads/s", device.reads as f64, device.elapsed_s);
+        add("writes", "writes/s", device.writes as f64, device.elapsed_s);
     }
 }
 
@@ -153,5 +156,5 @@ fn compare((name, unit): &Counter, better: &[f64], worse: &[f64]) -> Option<Sepa
 
 /// In how many ways some of these can be chosen.
 fn orders(some: usize, all: usize) -> f64 {
-    (0..some).map(|own| (all - own) as f64 / (some - own) as f64).product()
+    (0..some).map(|index| (all - index) as f64 / (some - index) as f64).product()
 }

@@ -36,9 +36,9 @@ impl SurfaceReport {
 
     fn answer_in_words(&self, fit: &FittedSurface, response: &str) -> (bool, String) {
         let best = if self.higher_is_better { "highest" } else { "lowest" };
-        let last = fit.next.iter().rfind(|own| own.is_tested).or(fit.next.first());
-        let towards = last.map_or_else(String::new, |own| {
-            format!("; better values lie towards {}", self.named(&own.levels))
+        let last = fit.next.iter().rfind(|point| point.is_tested).or(fit.next.first());
+        let towards = last.map_or_else(String::new, |point| {
+            format!("; better values lie towards {}", self.named(&point.levels))
         });
         match (fit.answer, &fit.stationary) {
             (Answer::Level, _) => (
@@ -48,25 +48,25 @@ impl SurfaceReport {
                     fit.coefficients.len()
                 ),
             ),
-            (Answer::Optimum, Some(own)) => {
-                (true, format!("{response} is {best} near {}.", self.named(&own.levels)))
+            (Answer::Optimum, Some(stationary)) => {
+                (true, format!("{response} is {best} near {}.", self.named(&stationary.levels)))
             }
-            (Answer::Outside, Some(own)) if own.may_be_tested => (
+            (Answer::Outside, Some(stationary)) if stationary.may_be_tested => (
                 false,
                 format!(
                     "The optimum lies at the edge of the tested region or outside it{towards}."
                 ),
             ),
-            (Answer::Ridge, Some(own)) => (
+            (Answer::Ridge, Some(stationary)) => (
                 false,
                 format!(
                     "The surface is a ridge without a single optimum: {response} may be level \
                      along {}{towards}.",
-                    self.level_directions(own)
+                    self.level_directions(stationary)
                 ),
             ),
-            (Answer::Edge, Some(own)) if own.is_tested => {
-                let kind = match own.shape {
+            (Answer::Edge, Some(stationary)) if stationary.is_tested => {
+                let kind = match stationary.shape {
                     super::Kind::Saddle => "a saddle".to_owned(),
                     _ => format!("where {response} is worst"),
                 };
@@ -75,7 +75,7 @@ impl SurfaceReport {
                     format!(
                         "The stationary point near {} is {kind}, not an optimum: the best values \
                          are at the edge of the tested region{towards}.",
-                        self.named(&own.levels)
+                        self.named(&stationary.levels)
                     ),
                 )
             }
@@ -88,7 +88,8 @@ impl SurfaceReport {
     /// `cache_size 64MB, connections 4`.
     pub fn named(&self, levels: &[String]) -> String {
         let named = self.factors.iter().zip(levels);
-        let named = named.map(|(own, level)| format!("{} {level}", wording::short_name(&own.name)));
+        let named =
+            named.map(|(factor, level)| format!("{} {level}", wording::short_name(&factor.name)));
         named.collect::<Vec<_>>().join(", ")
     }
 
@@ -97,11 +98,12 @@ impl SurfaceReport {
         let axes = point
             .curvatures
             .iter()
-            .filter(|own| own.interval.is_none_or(|interval| interval.contains(0.0)));
+            .filter(|curvature| curvature.interval.is_none_or(|interval| interval.contains(0.0)));
         let named = axes.map(|axis| {
             let parts = self.factors.iter().zip(&axis.direction);
             let parts = parts.filter(|(_, part)| part.abs() >= PART_MIN);
-            let names: Vec<&str> = parts.map(|(own, _)| wording::short_name(&own.name)).collect();
+            let names: Vec<&str> =
+                parts.map(|(factor, _)| wording::short_name(&factor.name)).collect();
             names.join(" with ")
         });
         wording::list(&named.collect::<Vec<_>>())
@@ -109,19 +111,20 @@ impl SurfaceReport {
 
     fn evidence(&self, fit: &FittedSurface) -> String {
         let mut parts = Vec::new();
-        if let (Answer::Optimum, Some(own)) = (fit.answer, &fit.stationary) {
+        if let (Answer::Optimum, Some(stationary)) = (fit.answer, &fit.stationary) {
             parts.push(format!(
                 "predicted {}",
                 number::within(
-                    own.value,
-                    own.interval.map(|interval| (interval.low, interval.high)),
+                    stationary.value,
+                    stationary.interval.map(|interval| (interval.low, interval.high)),
                     &self.unit
                 )
             ));
-            let ranges = own.region.iter().flat_map(|own| self.factors.iter().zip(own));
+            let ranges =
+                stationary.region.iter().flat_map(|region| self.factors.iter().zip(region));
             let ranges: Vec<String> = ranges
-                .map(|(factor, own)| {
-                    format!("{} {}", wording::short_name(&factor.name), own.text())
+                .map(|(factor, range)| {
+                    format!("{} {}", wording::short_name(&factor.name), range.text())
                 })
                 .collect();
             if !ranges.is_empty() {
@@ -134,8 +137,8 @@ impl SurfaceReport {
             number::plural(fit.blocks, "block"),
             number::fixed(fit.r_squared, 3)
         ));
-        if let Some(own) = fit.lack_of_fit {
-            parts.push(format!("lack of fit {}", number::p_value(own.p_value)));
+        if let Some(lack_of_fit) = fit.lack_of_fit {
+            parts.push(format!("lack of fit {}", number::p_value(lack_of_fit.p_value)));
         }
         parts.join("; ")
     }
@@ -144,7 +147,7 @@ impl SurfaceReport {
 impl FittedSurface {
     /// The test of lack of fit, if it is significant.
     pub fn misfit(&self) -> Option<super::LackOfFit> {
-        self.lack_of_fit.filter(|own| own.p_value < 0.05)
+        self.lack_of_fit.filter(|lack_of_fit| lack_of_fit.p_value < 0.05)
     }
 }
 

@@ -60,8 +60,9 @@ fn rules(advice: &[Advice]) -> Vec<&str> {
 }
 
 fn only(advice: Vec<Advice>) -> Advice {
-    let [one] = <[Advice; 1]>::try_from(advice).unwrap_or_else(|all| panic!("not one: {all:#?}"));
-    one
+    let [single] =
+        <[Advice; 1]>::try_from(advice).unwrap_or_else(|all| panic!("not one: {all:#?}"));
+    single
 }
 
 #[test]

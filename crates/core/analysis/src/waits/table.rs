@@ -40,7 +40,7 @@ pub struct WaitTable {
     pub trials: usize,
 }
 
-/// One row: the nine columns of the table, and the class.
+/// A row: the nine columns of the table, and the class.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WaitRow {
     /// The engine's own name.
@@ -145,9 +145,9 @@ impl WaitTable {
         }
         // The row which crosses the line is shown.
         let before = self.rows.iter().scan(0.0, |before, row| {
-            let own = *before;
+            let earlier = *before;
             *before += row.percentage;
-            Some(own)
+            Some(earlier)
         });
         self.top = before.take_while(|before| *before < TOP_PERCENT).count();
         self

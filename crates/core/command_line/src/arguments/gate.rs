@@ -71,7 +71,7 @@ impl GateOptions {
             }
             _ if gate.not_judged().next().is_some() => {
                 let limits: Vec<String> =
-                    gate.not_judged().map(|it| it.limit.to_string()).collect();
+                    gate.not_judged().map(|judgement| judgement.limit.to_string()).collect();
                 let limits = limits.join(", ");
                 Err(Failure::usage(format!(
                     "cannot judge any configuration by {limits}: this needs values above 0 and \

@@ -17,7 +17,7 @@ pub struct MariaDb {
     /// Database on that server
     #[arg(short = 'D', id = "mariadb_database", value_name = "DATABASE")]
     pub database: Option<String>,
-    /// Its unix socket
+    /// The unix socket
     #[arg(short = 'S', id = "mariadb_socket", value_name = "PATH")]
     pub socket: Option<String>,
 }

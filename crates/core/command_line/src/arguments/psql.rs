@@ -43,19 +43,19 @@ impl Psql {
         };
         let port = self.port.map(|port| port.to_string());
         let parts = [("host", &self.host), ("port", &port), ("user", &self.username)];
-        let given: Vec<(&'static str, &str)> = parts
+        let pairs: Vec<(&'static str, &str)> = parts
             .iter()
             .filter_map(|(keyword, value)| Some((*keyword, value.as_deref()?)))
             .collect();
         if let Some(url) = database.filter(|name| name.contains("://") || name.contains('=')) {
-            return match given.first() {
+            return match pairs.first() {
                 Some((keyword, _)) => Err(ServerNameError::BesideUrl(keyword)),
                 None => Ok(url.to_owned()),
             };
         }
-        let given = given.into_iter().chain(database.map(|name| ("dbname", name)));
+        let parameters = pairs.into_iter().chain(database.map(|name| ("dbname", name)));
         let words: Vec<String> =
-            given.map(|(keyword, value)| format!("{keyword}={}", quoted(value))).collect();
+            parameters.map(|(keyword, value)| format!("{keyword}={}", quoted(value))).collect();
         Ok(words.join(" "))
     }
 }

@@ -7,7 +7,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 pub enum Noise {
     Normal,
     Lognormal,
-    /// One trial in twenty takes much longer.
+    /// A trial in twenty takes much longer.
     Spikes,
     /// A block is in one of two regimes.
     Regimes,
@@ -45,19 +45,19 @@ impl Random {
         let regime = if self.uniform() < 0.5 { 0.0 } else { 3.0 };
         let mut values = vec![0.0; runs];
         for (place, run) in order.into_iter().enumerate() {
-            let own = self.normal();
+            let draw = self.normal();
             values[run] = 100.0
                 + match noise {
-                    Noise::Normal => own,
-                    Noise::Lognormal => (0.8 * own).exp(),
-                    Noise::Spikes => own + if self.uniform() < 0.05 { 10.0 } else { 0.0 },
-                    Noise::Regimes => own + regime,
-                    Noise::Drift => own + 0.1 * (block * runs + place) as f64,
+                    Noise::Normal => draw,
+                    Noise::Lognormal => (0.8 * draw).exp(),
+                    Noise::Spikes => draw + if self.uniform() < 0.05 { 10.0 } else { 0.0 },
+                    Noise::Regimes => draw + regime,
+                    Noise::Drift => draw + 0.1 * (block * runs + place) as f64,
                     Noise::Uneven => {
                         if run % 4 == 0 {
-                            5.0 * own
+                            5.0 * draw
                         } else {
-                            own
+                            draw
                         }
                     }
                 };

@@ -63,7 +63,7 @@ impl Course {
         let step = 0.9_f64.powf(1.0 / SECOND as f64);
         let mut rates = Vec::with_capacity(WORDS);
         for at in 0..WORDS {
-            let (own, place) = (random.normal(), (at as f64 + 0.5) / WORDS as f64);
+            let (draw, place) = (random.normal(), (at as f64 + 0.5) / WORDS as f64);
             slow = step * slow + (1.0 - step * step).sqrt() * random.normal();
             if random.uniform() < 3.0 / WORDS as f64 {
                 regime = 1.0 - regime;
@@ -81,8 +81,8 @@ impl Course {
                 Self::Step => (if place < 0.5 { 2.0 } else { 4.0 }) / 3.0,
             };
             rates.push(match self {
-                Self::Lognormal => (0.5 * own - 0.125).exp(),
-                _ => (course * (1.0 + OWN_CV * own)).max(0.0),
+                Self::Lognormal => (0.5 * draw - 0.125).exp(),
+                _ => (course * (1.0 + OWN_CV * draw)).max(0.0),
             });
         }
         rates
@@ -118,7 +118,7 @@ fn limits(course: Course) -> Vec<Limit> {
         let mut random = Random::new(seed);
         let (mut tried, mut courses): (Vec<Tried>, Vec<Vec<f64>>) = (Vec::new(), Vec::new());
         for round in 1..=ROUNDS {
-            let known = tried.iter().map(|own| cost(&own.point));
+            let known = tried.iter().map(|attempt| cost(&attempt.point));
             let leader = (-known.fold(f64::INFINITY, f64::min)).exp();
             if let Some(limit) = optimiser.stop_beyond(&tried) {
                 limits.push(Limit { leader, bound: bound((-limit).exp(), &courses) });
@@ -144,7 +144,7 @@ fn limits(course: Course) -> Vec<Limit> {
 struct Counts {
     trials: f64,
     stopped: f64,
-    /// Those whose rate over the whole window exceeds the bound with which they were stopped.
+    /// Tests whose rate over the whole window exceeds the bound with which they were stopped.
     above: f64,
     /// Shares of windows that were not measured, added up.
     saved: f64,
@@ -153,7 +153,8 @@ struct Counts {
 fn draw(limits: &[Limit], course: Course, speed: f64) -> Counts {
     let mut random = Random::new(7);
     let mut counts = Counts::default();
-    for Limit { leader, bound } in limits.iter().flat_map(|own| std::iter::repeat_n(own, DRAWS)) {
+    for Limit { leader, bound } in limits.iter().flat_map(|limit| std::iter::repeat_n(limit, DRAWS))
+    {
         let level = leader * speed * (CV * random.normal()).exp();
         let rates = course.rates(&mut random);
         let mut watch = RateWatch::new(bound.clone());

@@ -38,26 +38,27 @@ fn the_kernel_counts_the_same_ios_and_bytes_of_a_device() {
         let outcome = go(&load).unwrap();
         let [reads, read_sectors, writes, write_sectors, flushes] = device.since(before);
         is_consistent(&outcome);
-        let seen = &outcome.streams[0];
+        let stream = &outcome.streams[0];
         assert_eq!(outcome.backend, backend);
         assert_eq!(outcome.threads.len(), if backend == Backend::IoUring { 2 } else { 8 });
-        assert!(ios(seen) > 100, "{}", ios(seen));
+        assert!(ios(stream) > 100, "{}", ios(stream));
         assert_eq!(
             (read_sectors * 512, write_sectors * 512),
-            (seen.reads.bytes, seen.writes.bytes)
+            (stream.reads.bytes, stream.writes.bytes)
         );
         // Neighbours in flight at once may have been merged.
         assert!(
-            reads <= seen.reads.latency.len() && reads * 100 >= seen.reads.latency.len() * 97,
+            reads <= stream.reads.latency.len() && reads * 100 >= stream.reads.latency.len() * 97,
             "{reads}"
         );
         assert!(
-            writes <= seen.writes.latency.len() && writes * 100 >= seen.writes.latency.len() * 97
+            writes <= stream.writes.latency.len()
+                && writes * 100 >= stream.writes.latency.len() * 97
         );
         assert_eq!(flushes, 0);
         // Shares are drawn: six deviations of a binomial.
-        let share = seen.reads.latency.len() as f64 / ios(seen) as f64;
-        let deviation = (0.7 * 0.3 / ios(seen) as f64).sqrt();
+        let share = stream.reads.latency.len() as f64 / ios(stream) as f64;
+        let deviation = (0.7 * 0.3 / ios(stream) as f64).sqrt();
         assert!((share - 0.7).abs() < 6.0 * deviation, "{backend:?}: {share}");
     }
 }
@@ -70,16 +71,16 @@ fn depth_is_rate_times_latency() {
         let mut load = load(2, 3, vec![stream(vec![whole(&path, 32 * MIB)])]);
         load.backend = Some(backend);
         let outcome = go(&load).unwrap();
-        let seen = &outcome.streams[0];
-        let (_, mean_ns, _) = seen.reads.latency.min_mean_max_ns();
-        let littles = ios(seen) as f64 / outcome.elapsed_s * mean_ns / 1e9;
+        let stream = &outcome.streams[0];
+        let (_, mean_ns, _) = stream.reads.latency.min_mean_max_ns();
+        let littles = ios(stream) as f64 / outcome.elapsed_s * mean_ns / 1e9;
         // The histogram keeps three digits.
         assert!(
-            (littles / seen.depth_mean - 1.0).abs() < 0.01,
+            (littles / stream.depth_mean - 1.0).abs() < 0.01,
             "{littles} and {}",
-            seen.depth_mean
+            stream.depth_mean
         );
-        assert!(seen.depth_mean <= 6.0 && seen.depth_mean > 1.0, "{}", seen.depth_mean);
+        assert!(stream.depth_mean <= 6.0 && stream.depth_mean > 1.0, "{}", stream.depth_mean);
     }
 }
 
@@ -144,18 +145,23 @@ fn a_rate_is_kept_and_its_lateness_counted_from_the_intended_start() {
         (load.backend, load.duration) = (Some(backend), Some(Duration::from_secs(1)));
         let outcome = go(&load).unwrap();
         is_consistent(&outcome);
-        let seen = &outcome.streams[0];
+        let stream = &outcome.streams[0];
         // Poisson: 500 with a deviation of 22.
-        assert!((370..=630).contains(&seen.sends_intended), "{}", seen.sends_intended);
-        assert!(seen.sends_intended - ios(seen) <= 8, "{} of {}", ios(seen), seen.sends_intended);
-        let service = seen.reads.service.as_ref().unwrap();
-        assert_eq!(service.len(), ios(seen));
-        assert!(seen.reads.latency.min_mean_max_ns().1 >= service.min_mean_max_ns().1);
+        assert!((370..=630).contains(&stream.sends_intended), "{}", stream.sends_intended);
+        assert!(
+            stream.sends_intended - ios(stream) <= 8,
+            "{} of {}",
+            ios(stream),
+            stream.sends_intended
+        );
+        let service = stream.reads.service.as_ref().unwrap();
+        assert_eq!(service.len(), ios(stream));
+        assert!(stream.reads.latency.min_mean_max_ns().1 >= service.min_mean_max_ns().1);
         assert!(outcome.elapsed_s >= 1.0);
         assert!(
-            seen.free_until_s > 0.9 && (0.9..1.1).contains(&seen.schedule_s),
+            stream.free_until_s > 0.9 && (0.9..1.1).contains(&stream.schedule_s),
             "{}",
-            seen.free_until_s
+            stream.free_until_s
         );
     }
 }
@@ -167,21 +173,24 @@ fn an_overloaded_open_loop_tells_what_was_never_begun() {
     let mut flood = stream(vec![whole(&path, 8 * MIB)]);
     flood.arrivals = Arrivals::Rate(20e6);
     let outcome = go(&load(1, 1, vec![flood])).unwrap();
-    let seen = &outcome.streams[0];
+    let stream = &outcome.streams[0];
     assert!(
-        seen.sends_intended > 5_000_000 && ios(seen) < seen.sends_intended / 2,
+        stream.sends_intended > 5_000_000 && ios(stream) < stream.sends_intended / 2,
         "{}",
-        ios(seen)
+        ios(stream)
     );
-    let service = seen.reads.service.as_ref().unwrap();
-    assert!(seen.reads.latency.percentile_ns(50.0) > 10 * service.percentile_ns(50.0));
+    let service = stream.reads.service.as_ref().unwrap();
+    assert!(stream.reads.latency.percentile_ns(50.0) > 10 * service.percentile_ns(50.0));
     assert!(
-        seen.free_until_s < 0.5 * seen.schedule_s,
+        stream.free_until_s < 0.5 * stream.schedule_s,
         "{} of {}",
-        seen.free_until_s,
-        seen.schedule_s
+        stream.free_until_s,
+        stream.schedule_s
     );
-    assert!(seen.sends_late >= seen.sends_intended - ios(seen), "what was never begun is late");
+    assert!(
+        stream.sends_late >= stream.sends_intended - ios(stream),
+        "what was never begun is late"
+    );
 }
 
 #[test]
@@ -248,14 +257,14 @@ fn the_warm_up_is_apart_and_go_comes_when_nothing_is_in_flight() {
     )
     .unwrap();
     is_consistent(&outcome);
-    let seen = &outcome.streams[0];
-    let warm: u64 = seen.warmup_bytes_by_interval.iter().sum();
+    let stream = &outcome.streams[0];
+    let warm: u64 = stream.warmup_bytes_by_interval.iter().sum();
     assert_eq!((at_go[1] - before[1]) * 512, warm);
-    assert_eq!(device.since(at_go)[1] * 512, seen.reads.bytes);
-    assert!(warm > 0 && seen.warmup_ios_by_interval.len() >= 2);
+    assert_eq!(device.since(at_go)[1] * 512, stream.reads.bytes);
+    assert!(warm > 0 && stream.warmup_ios_by_interval.len() >= 2);
     assert!(
-        progress.iter().any(|one| one.elapsed_s < 0.0)
-            && progress.iter().any(|one| one.elapsed_s > 0.0)
+        progress.iter().any(|progress| progress.elapsed_s < 0.0)
+            && progress.iter().any(|progress| progress.elapsed_s > 0.0)
     );
 }
 
@@ -267,10 +276,10 @@ fn the_bytes_of_a_stream_are_those_of_the_measurement() {
     reads.bytes = Some(80 << 10);
     let mut load = load(2, 4, vec![reads]);
     load.warmup = Duration::from_millis(100);
-    let seen = &go(&load).unwrap().streams[0];
-    assert_eq!((seen.reads.bytes, ios(seen)), (80 << 10, 10));
-    assert!(seen.warmup_bytes_by_interval.iter().sum::<u64>() > 80 << 10);
-    assert!(seen.elapsed_s < 0.3, "{}", seen.elapsed_s);
+    let stream = &go(&load).unwrap().streams[0];
+    assert_eq!((stream.reads.bytes, ios(stream)), (80 << 10, 10));
+    assert!(stream.warmup_bytes_by_interval.iter().sum::<u64>() > 80 << 10);
+    assert!(stream.elapsed_s < 0.3, "{}", stream.elapsed_s);
 }
 
 #[test]

@@ -28,15 +28,15 @@ fn a_sync_comes_after_every_so_many_writes_and_flushes_the_device() {
             let before = device.counters();
             let outcome = go(&load).unwrap();
             let [_, _, _, sectors, flushes] = device.since(before);
-            let seen = &outcome.streams[0];
+            let stream = &outcome.streams[0];
             assert_eq!(
-                (seen.writes.latency.len(), seen.syncs.latency.len()),
+                (stream.writes.latency.len(), stream.syncs.latency.len()),
                 (100, 10),
                 "{backend:?}"
             );
-            assert_eq!((seen.failures.len(), seen.syncs.bytes), (0, 0));
+            assert_eq!((stream.failures.len(), stream.syncs.bytes), (0, 0));
             assert_eq!(flushes, 10, "{backend:?} direct {direct}");
-            assert_eq!(sectors * 512, seen.writes.bytes);
+            assert_eq!(sectors * 512, stream.writes.bytes);
         }
     }
 }
@@ -64,8 +64,8 @@ fn durable_writes_flush_each_by_itself() {
         (load.backend, load.duration) = (Some(backend), None);
         let before = device.counters();
         let outcome = go(&load).unwrap();
-        let seen = &outcome.streams[0];
-        assert_eq!((seen.writes.latency.len(), seen.syncs.latency.len()), (100, 0));
+        let stream = &outcome.streams[0];
+        assert_eq!((stream.writes.latency.len(), stream.syncs.latency.len()), (100, 0));
         // A loop device cannot write durably by itself (FUA), so that each write is followed by a
         // flush; pwrite on a device makes another one as it returns.
         let flushes = device.since(before)[4];

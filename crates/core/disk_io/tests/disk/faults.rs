@@ -37,8 +37,8 @@ fn a_truncated_file_fails_and_the_others_go_on() {
         let folder = folder();
         let (first, second) = (file(&folder, "first", 8 * MIB), file(&folder, "second", 8 * MIB));
         let outcome = with_broken(&first, &second, backend, &|| truncate(&first));
-        for seen in &outcome.streams {
-            let [failure] = &seen.failures[..] else { panic!("{:?}", seen.failures) };
+        for stream in &outcome.streams {
+            let [failure] = &stream.failures[..] else { panic!("{:?}", stream.failures) };
             assert_eq!((&failure.path, failure.doing, failure.errno), (&first, "read", None));
             assert!(failure.message.contains("the file ends"), "{}", failure.message);
             assert!((0.0..0.6).contains(&failure.at_s) && failure.length == 8192, "{failure:?}");

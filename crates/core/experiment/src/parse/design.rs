@@ -30,11 +30,11 @@ impl DesignKind {
         [Self::Grid, Self::Screening, Self::Race, Self::ResponseSurface];
 
     fn from_name(name: &str) -> Option<Self> {
-        let position = DESIGNS.iter().position(|own| *own == name)?;
+        let position = DESIGNS.iter().position(|design| *design == name)?;
         Some(Self::ALL[position])
     }
 
-    /// Its name in the file.
+    /// The name in the file.
     pub fn name(self) -> &'static str {
         DESIGNS[self as usize]
     }
@@ -53,8 +53,8 @@ pub fn race_first(source: &str) -> u32 {
     let value = root.as_ref().and_then(|root| {
         crate::human::read(RACE_FIRST.declaration.kind, root.at(RACE_FIRST.path())?).ok()
     });
-    let given = value.map(|value| (RACE_FIRST.path().to_owned(), value));
-    RACE_FIRST.value_in(&given.into_iter().collect())
+    let race_setting = value.map(|value| (RACE_FIRST.path().to_owned(), value));
+    RACE_FIRST.value_in(&race_setting.into_iter().collect())
 }
 
 /// Settings that only some kinds of designs have.
@@ -89,9 +89,9 @@ impl Reader<'_> {
 
     /// Settings of other kinds of designs are errors.
     fn check_settings_of(&mut self, kind: DesignKind) {
-        let given = OF_KINDS.iter().filter(|(path, _)| self.root.at(path).is_some());
-        let misfits = given.filter(|(_, kinds)| !kinds.contains(&kind));
-        let owners = misfits.clone().flat_map(|(_, kinds)| *kinds).map(|own| own.name()).next();
+        let present = OF_KINDS.iter().filter(|(path, _)| self.root.at(path).is_some());
+        let misfits = present.filter(|(_, kinds)| !kinds.contains(&kind));
+        let owners = misfits.clone().flat_map(|(_, kinds)| *kinds).map(|kind| kind.name()).next();
         let names: Vec<&str> =
             misfits.map(|(path, _)| path.trim_start_matches("design.")).collect();
         let Some(owner) = owners else { return };
@@ -135,8 +135,8 @@ impl Reader<'_> {
         factors: &mut [Factor],
         hard: &[usize],
     ) -> Option<usize> {
-        let given = self.root.at(CENTRE_POINTS.path()).is_some();
-        let number = if given { CENTRE_POINTS.value_in(core) as usize } else { 0 };
+        let has_centre_points = self.root.at(CENTRE_POINTS.path()).is_some();
+        let number = if has_centre_points { CENTRE_POINTS.value_in(core) as usize } else { 0 };
         if number == 0 {
             return Some(0);
         }
@@ -147,7 +147,8 @@ impl Reader<'_> {
             self.errors.add(&self.factor_span(name), name, message);
             return None;
         }
-        let added: Vec<Option<()>> = factors.iter_mut().map(|own| self.add_centre(own)).collect();
+        let added: Vec<Option<()>> =
+            factors.iter_mut().map(|factor| self.add_centre(factor)).collect();
         added.into_iter().collect::<Option<Vec<()>>>().map(|_| number)
     }
 
@@ -218,9 +219,9 @@ impl Reader<'_> {
             resolution.map(Size::Resolution),
             RUNS.value_in(core).map(|runs| Size::Runs(runs as usize)),
         ];
-        let given = [RESOLUTION.path(), RUNS.path()].map(|path| self.root.at(path).is_some());
+        let is_set = [RESOLUTION.path(), RUNS.path()].map(|path| self.root.at(path).is_some());
         let span = self.root.key_span("design");
-        match given {
+        match is_set {
             [false, false] => {
                 let help = "resolution = \"IV\" keeps main effects apart from interactions of two \
                             factors; runs = 12 takes 12 configurations";
@@ -233,7 +234,7 @@ impl Reader<'_> {
             }
             _ => {}
         }
-        if given == [true, true] { None } else { sizes.into_iter().flatten().next() }
+        if is_set == [true, true] { None } else { sizes.into_iter().flatten().next() }
     }
 
     /// Each factor of a screening design has two levels, which are always run.

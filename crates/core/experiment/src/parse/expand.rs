@@ -31,13 +31,14 @@ impl Reader<'_> {
             rules.map(|rule| (rule, self.exclusion(rule, factors), false)).collect();
         let Some(combinations) = self.combinations(factors, design) else { return Vec::new() };
         let names = stage_names(extensions);
-        let added = extensions.iter().zip(&names).flat_map(|(own, name)| {
-            own.runs
+        let added = extensions.iter().zip(&names).flat_map(|(extension, name)| {
+            extension
+                .runs
                 .iter()
                 .map(move |run| (run.iter().copied().map(position).collect(), Some(name)))
         });
         let own_runs = combinations.into_iter().map(|levels| (levels, None));
-        let mut own = OwnSettings {
+        let mut settings = OwnSettings {
             catalog: self.catalog,
             by_owners: HashMap::new(),
             misfits: BTreeMap::new(),
@@ -52,12 +53,13 @@ impl Reader<'_> {
                 }
             }
             if keep {
-                let mut configuration = configuration(base, factors, &levels, &mut own);
+                let mut configuration = configuration(base, factors, &levels, &mut settings);
                 if let Some(label) = stage {
                     let (factor, label) = (STAGE.to_owned(), label.clone());
                     configuration.levels.push(Level { factor, label });
                 }
-                let same = || kept.iter().filter(|own| starts_with(own, &configuration)).count();
+                let same =
+                    || kept.iter().filter(|earlier| starts_with(earlier, &configuration)).count();
                 // Only centre points run the same levels twice in a block.
                 let has_centre = matches!(design, Some(Design::Surface(_))) || levels.contains(&2);
                 let same = if has_centre { same() } else { 0 };
@@ -72,9 +74,9 @@ impl Reader<'_> {
             self.errors.add(&rule.span, "exclude", "every configuration is excluded");
         }
         self.check_owners(&kept);
-        if !own.misfits.is_empty() {
+        if !settings.misfits.is_empty() {
             let spans = spans(self.root, self.catalog);
-            for (path, fault) in own.misfits {
+            for (path, fault) in settings.misfits {
                 self.errors.add(spans.get(&path).unwrap_or(&(0..0)), &path, fault);
             }
         }
@@ -146,8 +148,8 @@ impl Reader<'_> {
             let missing =
                 configurations.iter().find(|configuration| configuration.value(path).is_none());
             // Where nothing gives it, that is an error already.
-            let given = configurations.iter().any(|some| some.value(path).is_some());
-            let Some(missing) = missing.filter(|_| given) else { continue };
+            let is_set = configurations.iter().any(|some| some.value(path).is_some());
+            let Some(missing) = missing.filter(|_| is_set) else { continue };
             let message = format!(
                 "missing in configuration {}: give it in its levels or in the section",
                 missing.label()
@@ -221,9 +223,10 @@ fn position(coded: i8) -> usize {
 
 /// Names of the extensions: those after the first of a kind have a number.
 fn stage_names(extensions: &[ExtensionRuns]) -> Vec<String> {
-    let kinds: Vec<&str> = extensions.iter().map(|own| own.extension.step.kind()).collect();
+    let kinds: Vec<&str> =
+        extensions.iter().map(|extension| extension.extension.step.kind()).collect();
     let names = kinds.iter().enumerate().map(|(at, kind)| {
-        let earlier = kinds[..at].iter().filter(|own| *own == kind).count();
+        let earlier = kinds[..at].iter().filter(|other| *other == kind).count();
         if earlier == 0 { (*kind).to_owned() } else { format!("{kind}-{}", earlier + 1) }
     });
     names.collect()
@@ -233,8 +236,8 @@ fn stage_names(extensions: &[ExtensionRuns]) -> Vec<String> {
 const REPEAT: &str = "run";
 
 /// Returns whether a configuration has the levels of another, whatever run of them it is.
-fn starts_with(one: &Configuration, other: &Configuration) -> bool {
-    one.levels.starts_with(&other.levels)
+fn starts_with(configuration: &Configuration, other: &Configuration) -> bool {
+    configuration.levels.starts_with(&other.levels)
 }
 
 fn matches(condition: &Condition, levels: &[usize]) -> bool {
@@ -245,7 +248,7 @@ fn configuration(
     base: &Values,
     factors: &[Factor],
     levels: &[usize],
-    own: &mut OwnSettings<'_>,
+    overrides: &mut OwnSettings<'_>,
 ) -> Configuration {
     let mut settings = base.clone();
     let chosen = factors.iter().zip(levels).map(|(factor, level)| (factor, &factor.levels[*level]));
@@ -254,26 +257,26 @@ fn configuration(
         settings.extend(level.set.iter().cloned());
         labels.push(Level { factor: factor.name.clone(), label: level.label.clone() });
     }
-    let Owned { known, defaults, shared } = own.for_owners(&settings);
+    let Owned { known, defaults, shared } = overrides.for_owners(&settings);
     settings.retain(|path, _| OWNERS.contains(&path.as_str()) || known.has(path));
     let mut misfits = Vec::new();
     for (path, kind) in shared {
         let Some(value) = settings.get_mut(*path) else { continue };
         match human::read_again(*kind, value) {
-            Ok(own) => *value = own,
+            Ok(message) => *value = message,
             Err(fault) => misfits.push((*path, fault)),
         }
     }
     for (path, default) in defaults {
         settings.entry(path.clone()).or_insert_with(|| default.clone());
     }
-    let rules = own.catalog.durability_rules(&ENGINE.value_in(&settings));
+    let rules = overrides.catalog.durability_rules(&ENGINE.value_in(&settings));
     let contradictions = rules.iter().filter_map(|rule| rule.apply(&mut settings).err());
     misfits.extend(contradictions.map(|fault| (DURABILITY.path(), fault)));
     let configuration = Configuration { levels: labels, settings, files: Vec::new() };
     for (path, Fault { message, help }) in misfits {
         let message = format!("in configuration {}: {message}", configuration.label());
-        own.misfits.entry(path.into()).or_insert(Fault { message, help });
+        overrides.misfits.entry(path.into()).or_insert(Fault { message, help });
     }
     configuration
 }
@@ -305,7 +308,7 @@ impl OwnSettings<'_> {
             let mut known = Known::default();
             known.add(NETWORK);
             known.add(OBSERVE);
-            catalog.sections.iter().for_each(|own| known.add(own.settings));
+            catalog.sections.iter().for_each(|section| known.add(section.settings));
             let mut shared = Vec::new();
             for (name, all) in [(engine, &catalog.engines), (probe, &catalog.probes)] {
                 let mine: &[Declaration] = all

@@ -46,9 +46,9 @@ impl Reader<'_> {
                     continue;
                 }
             };
-            if all.iter().any(|own| {
-                own.extension.step.kind() == extension.step.kind()
-                    && !matches!(own.extension.step, Step::Confirm { .. })
+            if all.iter().any(|previous| {
+                previous.extension.step.kind() == extension.step.kind()
+                    && !matches!(previous.extension.step, Step::Confirm { .. })
             }) {
                 let kind = extension.step.kind();
                 let message = format!("a screening has one {kind}; this is the second one");
@@ -96,8 +96,8 @@ impl Reader<'_> {
         name: Option<&str>,
         factors: &[Factor],
     ) -> Option<Vec<Vec<i8>>> {
-        let names: Vec<&str> = factors.iter().map(|own| own.name.as_str()).collect();
-        let position = name.map(|name| names.iter().position(|own| *own == name));
+        let names: Vec<&str> = factors.iter().map(|factor| factor.name.as_str()).collect();
+        let position = name.map(|name| names.iter().position(|known| *known == name));
         if position == Some(None) {
             let fault = Fault::unknown("factor", name.unwrap_or_default(), &names);
             self.errors.add(&node.span, EXTENSION_FACTOR.path(), fault);
@@ -123,8 +123,8 @@ impl Reader<'_> {
         hard: &[usize],
     ) -> Option<Vec<Vec<i8>>> {
         let place = EXTENSION_CENTRE.path();
-        let own: Vec<usize> = (0..centre.len()).filter(|at| centre[*at] == 0).collect();
-        if centre.len() != factors.len() || own.len() < 2 {
+        let index: Vec<usize> = (0..centre.len()).filter(|at| centre[*at] == 0).collect();
+        if centre.len() != factors.len() || index.len() < 2 {
             let message = format!(
                 "a surface takes a sign for each of {} factors, of which two or more are 0",
                 factors.len()
@@ -140,11 +140,11 @@ impl Reader<'_> {
             self.errors.add(&node.span, place, message);
             return None;
         }
-        for factor in &own {
+        for factor in &index {
             self.add_centre(&mut factors[*factor])?;
         }
         let mut runs = Vec::new();
-        for factor in &own {
+        for factor in &index {
             for level in [-1, 1] {
                 let mut run = centre.to_vec();
                 run[*factor] = level;
@@ -153,8 +153,8 @@ impl Reader<'_> {
         }
         let centres = screening.centre_points.max(CENTRE_RUNS);
         runs.extend(vec![centre.to_vec(); centres]);
-        if !is_determined(screening, &runs, &own) {
-            let names: Vec<&str> = own.iter().map(|at| factors[*at].name.as_str()).collect();
+        if !is_determined(screening, &runs, &index) {
+            let names: Vec<&str> = index.iter().map(|at| factors[*at].name.as_str()).collect();
             let message = format!(
                 "the runs of the screening do not determine a surface over {}: interactions are \
                  aliased",
@@ -170,11 +170,11 @@ impl Reader<'_> {
 }
 
 /// Returns whether corners and added points, in a block each, determine a surface.
-fn is_determined(screening: &ScreeningRuns, added: &[Vec<i8>], own: &[usize]) -> bool {
+fn is_determined(screening: &ScreeningRuns, added: &[Vec<i8>], runs: &[usize]) -> bool {
     let corners = screening.design.design();
     let all = corners.runs().iter().chain(added);
     let points: Vec<Vec<f64>> =
-        all.map(|run| own.iter().map(|at| f64::from(run[*at])).collect()).collect();
+        all.map(|run| runs.iter().map(|at| f64::from(run[*at])).collect()).collect();
     let blocks: Vec<usize> =
         (0..points.len()).map(|run| usize::from(run >= corners.runs().len())).collect();
     Surface::is_determined(&points, &blocks)

@@ -243,7 +243,7 @@ impl Reader<'_> {
         condition
     }
 
-    /// One level, or a list of them; a list can also be itself a level, of volumes for one.
+    /// A level, or a list of them; a list can also be itself a level, of volumes for one.
     fn levels(&mut self, node: &Node, section: &str, factor: &Factor) -> Option<Vec<usize>> {
         if let Some(position) = self.position_of(node, factor) {
             return Some(vec![position]);

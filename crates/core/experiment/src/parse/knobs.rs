@@ -42,9 +42,9 @@ impl Reader<'_> {
                 knobs.push(knob);
             }
         }
-        let given = configurations.first().map(|own| &own.settings);
+        let settings = configurations.first().map(|configuration| &configuration.settings);
         let empty = BTreeMap::new();
-        let settings = given.unwrap_or(&empty);
+        let settings = settings.unwrap_or(&empty);
         self.check_data_loss(core, &knobs, settings);
         let constraints = self.relations(CONSTRAINTS.path(), CONSTRAINTS.value_in(core));
         self.check_names(&constraints, &knobs, settings);
@@ -64,7 +64,7 @@ impl Reader<'_> {
             return None;
         }
         let place = node.value("setting").unwrap_or(node);
-        if earlier.iter().any(|own| own.setting == setting) {
+        if earlier.iter().any(|knob| knob.setting == setting) {
             self.errors.add(&place.span, &setting, "two knobs have this setting");
             return None;
         }
@@ -78,11 +78,11 @@ impl Reader<'_> {
         let read = |key: &str| -> Result<Option<Vec<Value>>, Fault> {
             let Some(list) = node.value(key) else { return Ok(None) };
             let scalar = Kind::Scalar;
-            let own = list.elements().iter().map(|one| match (&unit, key) {
-                (Some(_), "range" | "special") => human::read(scalar, one),
-                _ => read_as(&declared, one),
+            let values = list.elements().iter().map(|element| match (&unit, key) {
+                (Some(_), "range" | "special") => human::read(scalar, element),
+                _ => read_as(&declared, element),
             });
-            own.collect::<Result<_, _>>().map(Some)
+            values.collect::<Result<_, _>>().map(Some)
         };
         let (range, listed, special) = match (read("range"), read("values"), read("special")) {
             (Ok(range), Ok(listed), Ok(special)) => (range, listed, special),
@@ -117,8 +117,9 @@ impl Reader<'_> {
     ) -> Option<Vec<(usize, Vec<Value>)>> {
         let mut when = Some(Vec::new());
         for leaf in node.leaves_of("when", "") {
-            let at =
-                earlier.iter().position(|it| it.name() == leaf.path || it.setting == leaf.path);
+            let at = earlier
+                .iter()
+                .position(|knob| knob.name() == leaf.path || knob.setting == leaf.path);
             let Some(at) = at else {
                 let known: Vec<&str> = earlier.iter().map(Knob::name).collect();
                 let fault = Fault::unknown("earlier knob", &leaf.path, &known);
@@ -128,7 +129,7 @@ impl Reader<'_> {
             };
             let elements = leaf.node.elements().iter();
             let values: Vec<Value> =
-                elements.filter_map(|one| human::read(Kind::Scalar, one).ok()).collect();
+                elements.filter_map(|element| human::read(Kind::Scalar, element).ok()).collect();
             let all_known = values.iter().all(|value| match &earlier[at].values {
                 KnobValues::Listed(listed) => listed.contains(value),
                 KnobValues::Range { .. } => earlier[at].number(value).is_some(),
@@ -147,7 +148,7 @@ impl Reader<'_> {
     }
 
     /// Knobs with values that can lose commits are locked.
-    fn check_data_loss(&mut self, core: &Values, knobs: &[Knob], given: &Values) {
+    fn check_data_loss(&mut self, core: &Values, knobs: &[Knob], values: &Values) {
         let allowed = ALLOW_DATA_LOSS.value_in(core);
         let names: Vec<&str> = knobs.iter().map(Knob::name).collect();
         let unknown = allowed.iter().filter(|name| {
@@ -157,12 +158,12 @@ impl Reader<'_> {
         for name in unknown {
             self.errors.add(&span, ALLOW_DATA_LOSS.path(), Fault::unknown("knob", name, &names));
         }
-        let rules = self.catalog.durability_rules(&ENGINE.value_in(given));
+        let rules = self.catalog.durability_rules(&ENGINE.value_in(values));
         for (knob, node) in knobs.iter().zip(self.root.tables("knob")) {
             let extremes = knob.extremes();
             let weakening = extremes.iter().find(|value| {
-                let one = BTreeMap::from([(knob.setting.clone(), (*value).clone())]);
-                rules.iter().any(|rule| rule.weakened(&one).is_some())
+                let levels = BTreeMap::from([(knob.setting.clone(), (*value).clone())]);
+                rules.iter().any(|rule| rule.weakened(&levels).is_some())
                     || (knob.setting == DURABILITY.path() && value.to_string() != "full")
             });
             let Some(value) = weakening else { continue };
@@ -190,8 +191,8 @@ impl Reader<'_> {
     }
 
     /// Constraints name knobs, numeric settings and the machine.
-    fn check_names(&mut self, constraints: &[Relation], knobs: &[Knob], given: &Values) {
-        let settings = given.iter().filter(|(_, value)| value.as_f64().is_some());
+    fn check_names(&mut self, constraints: &[Relation], knobs: &[Knob], values: &Values) {
+        let settings = values.iter().filter(|(_, value)| value.as_f64().is_some());
         let settings = settings.map(|(path, _)| path.rsplit('.').next().unwrap_or(path));
         let known: Vec<&str> =
             knobs.iter().map(Knob::name).chain(settings).chain(OF_THE_MACHINE).collect();
@@ -208,7 +209,7 @@ impl Reader<'_> {
     fn limits(&mut self, core: &Values) -> Vec<Relation> {
         let limits = self.relations(SUBJECT_TO.path(), SUBJECT_TO.value_in(core));
         let span = self.root.at(SUBJECT_TO.path()).map_or(0..0, |node| node.span.clone());
-        for limit in limits.iter().filter(|own| own.names().len() != 1) {
+        for limit in limits.iter().filter(|limit| limit.names().len() != 1) {
             let message = format!("`{limit}`: name one response, as in \"latency_p99 <= 20 ms\"");
             self.errors.add(&span, SUBJECT_TO.path(), message);
         }
@@ -220,7 +221,9 @@ impl Reader<'_> {
         let text = BUDGET.value_in(core);
         let trials = text.strip_suffix("trials").or_else(|| text.strip_suffix("trial"));
         let budget = match trials {
-            Some(number) => number.trim().parse().ok().filter(|own| *own > 0).map(Budget::Trials),
+            Some(number) => {
+                number.trim().parse().ok().filter(|number| *number > 0).map(Budget::Trials)
+            }
             None => human::read_text(Kind::PositiveDuration, &text)
                 .ok()
                 .and_then(|time| time.as_f64())
@@ -252,9 +255,9 @@ fn range_of(range: &[Value], special: &[Value], is_log: bool) -> Result<KnobValu
     if all.len() != special.len() {
         return Err("special values are numbers".into());
     }
-    if let Some(inside) = all.iter().find(|own| (low..=high).contains(*own)) {
+    if let Some(inside) = all.iter().find(|value| (low..=high).contains(*value)) {
         return Err(format!("the special value {inside} is in the range").into());
     }
-    let is_whole = range.iter().all(|own| matches!(own, Value::Integer(_)));
+    let is_whole = range.iter().all(|range| matches!(range, Value::Integer(_)));
     Ok(KnobValues::Range { low, high, is_log, is_whole, special: all })
 }

@@ -130,9 +130,9 @@ impl Reader<'_> {
     }
 
     pub fn repeats(&mut self, core: &Values) -> Repeats {
-        let given = self.root.at(BLOCKS.path()).filter(|node| !node.entries().is_empty());
+        let block_table = self.root.at(BLOCKS.path()).filter(|node| !node.entries().is_empty());
         Repeats {
-            blocks: given
+            blocks: block_table
                 .and_then(|node| self.adaptive(node, core))
                 .unwrap_or(Blocks::Fixed(BLOCKS.value_in(core))),
             setups: SETUPS.value_in(core),

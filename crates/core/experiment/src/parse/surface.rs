@@ -26,7 +26,8 @@ impl Reader<'_> {
         self.check_log_scale(core, factors);
         let ranges = self.ranges(core, factors);
         let design = self.points(core, factors.len());
-        let is_split = design.as_ref().is_some_and(|own| own.blocks.iter().any(|own| *own > 0));
+        let is_split =
+            design.as_ref().is_some_and(|design| design.blocks.iter().any(|block| *block > 0));
         if is_split && matches!(repeats.blocks, Blocks::Adaptive { .. }) {
             let message = "orthogonal blocks are incomplete, which adaptive repeats cannot judge; \
                            give repeats.blocks as a number";
@@ -41,8 +42,8 @@ impl Reader<'_> {
                 is_sound = false;
                 continue;
             };
-            for (own, level) in levels.iter_mut().zip(found) {
-                own[position] = level;
+            for (run_levels, level) in levels.iter_mut().zip(found) {
+                run_levels[position] = level;
             }
         }
         if !is_sound {
@@ -65,13 +66,17 @@ impl Reader<'_> {
     fn ranges(&mut self, core: &Values, factors: &[Factor]) -> Option<Vec<SurfaceFactor>> {
         let logs = LOG_SCALE.value_in(core);
         let ranges: Vec<Option<SurfaceFactor>> =
-            factors.iter().map(|own| self.range(own, logs.contains(&own.name))).collect();
+            factors.iter().map(|factor| self.range(factor, logs.contains(&factor.name))).collect();
         ranges.into_iter().collect()
     }
 
     fn range(&mut self, factor: &Factor, is_log: bool) -> Option<SurfaceFactor> {
         let labels: Vec<String> = factor.levels.iter().map(|level| level.label.clone()).collect();
-        let is_plain = self.root.leaves_of("factors", "").iter().any(|it| it.path == factor.name);
+        let is_plain = self
+            .root
+            .leaves_of("factors", "")
+            .iter()
+            .any(|leaves_of| leaves_of.path == factor.name);
         let range = if is_plain {
             let range = SurfaceFactor::new(&factor.name, &labels, is_log);
             range.map_err(|error| error.to_string())
@@ -96,9 +101,9 @@ impl Reader<'_> {
             return Some(());
         }
         let logs = self.root.at(LOG_SCALE.path()).map(Node::elements).unwrap_or_default();
-        let is_log = logs.iter().any(|own| own.text() == Some(&factor.name));
+        let is_log = logs.iter().any(|log| log.text() == Some(&factor.name));
         let label = self.range(factor, is_log)?.label(0.0);
-        if factor.levels.iter().any(|own| own.label == label) {
+        if factor.levels.iter().any(|level| level.label == label) {
             self.refuse_close(factor, &label);
             return None;
         }
@@ -178,7 +183,7 @@ impl Reader<'_> {
     ) -> Option<Vec<usize>> {
         let mut sorted = coded.to_vec();
         sorted.sort_by(f64::total_cmp);
-        sorted.dedup_by(|one, other| (*one - *other).abs() < 1e-9);
+        sorted.dedup_by(|value, other| (*value - *other).abs() < 1e-9);
         let labels: Vec<String> = sorted.iter().map(|at| range.label(*at)).collect();
         let mut pairs = labels.iter().zip(labels.iter().skip(1));
         if let Some((same, _)) = pairs.find(|(low, high)| low == high) {
@@ -187,7 +192,7 @@ impl Reader<'_> {
         }
         let levels = labels.into_iter().map(|label| self.level(&factor.name, label));
         factor.levels = levels.collect::<Option<_>>()?;
-        coded.iter().map(|own| sorted.iter().position(|at| (at - own).abs() < 1e-9)).collect()
+        coded.iter().map(|coded| sorted.iter().position(|at| (at - coded).abs() < 1e-9)).collect()
     }
 
     /// The runs have to tell all coefficients of the surface apart, also after rounding.

@@ -22,7 +22,7 @@ const EXACT: u64 = 2048;
 const COUNT_MAX: usize = 9;
 
 thread_local! {
-    /// Its tables are larger than most histograms: made once.
+    /// The tables are larger than most histograms: made once.
     static INFLATE: RefCell<Decompress> = RefCell::new(Decompress::new(true));
 }
 

@@ -92,8 +92,12 @@ pub fn secret(chars: &[char], name: &str, word: &Range<usize>) -> Option<Range<u
         }
         "key" if is_attached(chars, start) => quoted(chars, after_blanks(chars, end)),
         "replace" if is_after_identified(chars, start) => quoted(chars, after_blanks(chars, end)),
-        _ if FUNCTIONS.iter().any(|(own, ..)| *own == name) => function_argument(chars, name, end),
-        _ if PROCEDURES.iter().any(|(own, _)| *own == name) => procedure_argument(chars, name, end),
+        _ if FUNCTIONS.iter().any(|(function, ..)| *function == name) => {
+            function_argument(chars, name, end)
+        }
+        _ if PROCEDURES.iter().any(|(procedure, _)| *procedure == name) => {
+            procedure_argument(chars, name, end)
+        }
         _ if HEADERS.contains(&name)
             || (chars[word.clone()].contains(&'-') && names_secret(name)) =>
         {
@@ -220,13 +224,13 @@ fn function_argument(chars: &[char], name: &str, end: usize) -> Option<Range<usi
     let open = after_blanks(chars, end);
     chars.get(open).filter(|c| **c == '(')?;
     let texts = arguments(chars, open + 1);
-    let (_, at, count) = FUNCTIONS.iter().find(|(own, ..)| *own == name)?;
+    let (_, at, count) = FUNCTIONS.iter().find(|(function, ..)| *function == name)?;
     texts.get(*at).filter(|_| texts.len() >= *count)?.clone()
 }
 
 /// The argument of a procedure that is a secret, if it is a text.
 fn procedure_argument(chars: &[char], name: &str, end: usize) -> Option<Range<usize>> {
-    let (_, at) = PROCEDURES.iter().find(|(own, _)| *own == name)?;
+    let (_, at) = PROCEDURES.iter().find(|(procedure, _)| *procedure == name)?;
     arguments(chars, end).get(*at)?.clone()
 }
 
@@ -239,8 +243,8 @@ fn arguments(chars: &[char], mut at: usize) -> Vec<Option<Range<usize>>> {
         match c {
             // Only the first one of an argument: a quote may also end what is around it.
             _ if text.is_some() => {
-                if let Some(own) = texts.last_mut().filter(|own| own.is_none() && depth == 0) {
-                    *own = text;
+                if let Some(entry) = texts.last_mut().filter(|text| text.is_none() && depth == 0) {
+                    *entry = text;
                 }
             }
             ',' if depth == 0 => texts.push(None),

@@ -9,16 +9,16 @@ struct Program {
     names: &'static [&'static str],
     /// These options matter only with one of these words; empty: always.
     with: &'static [&'static str],
-    /// Its short options without a value, which can be written before another: `-Nsp`.
+    /// The short options without a value, which can be written before another: `-Nsp`.
     flags: &'static str,
-    /// Its own options end with the first other word, at which another command begins.
+    /// The own options end with the first other word, at which another command begins.
     runs_another: bool,
     options: &'static [Held],
     /// Words that are followed by a secret.
     before: &'static [&'static str],
-    /// One of its words is `user/secret@database`.
+    /// A word of the command is `user/secret@database`.
     login: Login,
-    /// Its last word is a secret.
+    /// The last word is a secret.
     last: bool,
     /// The position of the word before the first option that is a secret, from 1.
     leading: usize,
@@ -341,7 +341,7 @@ pub fn hide(chars: &[char], hidden: &mut [bool]) {
             let suffix = chars[end..].starts_with(&['.', 'e', 'x', 'e']);
             let end = if suffix { end + 4 } else { end };
             let mut programs =
-                PROGRAMS.iter().filter(|one| one.names.contains(&name.as_str())).peekable();
+                PROGRAMS.iter().filter(|program| program.names.contains(&name.as_str())).peekable();
             if programs.peek().is_some() && chars.get(end) != Some(&'.') {
                 let words = arguments(chars, at, end);
                 for program in programs {
@@ -355,19 +355,22 @@ pub fn hide(chars: &[char], hidden: &mut [bool]) {
 
 impl Program {
     fn hide(&self, words: &[Word], hidden: &mut [bool]) {
-        let is = |word: &Word, wanted: &&str| {
-            word.text.iter().copied().map(|c| c.to_ascii_lowercase()).eq(wanted.chars())
+        let is = |word: &Word, text: &&str| {
+            word.text.iter().copied().map(|c| c.to_ascii_lowercase()).eq(text.chars())
         };
         let mut with = self.with.iter();
-        if !self.with.is_empty() && !with.any(|wanted| words.iter().any(|word| is(word, wanted))) {
+        if !self.with.is_empty()
+            && !with.any(|word_pattern| words.iter().any(|word| is(word, word_pattern)))
+        {
             return;
         }
         if let Some(word) = words.last().filter(|word| {
-            self.last && word.text[0] != '-' && !self.with.iter().any(|wanted| is(word, wanted))
+            self.last && word.text[0] != '-' && !self.with.iter().any(|text| is(word, text))
         }) {
             mask(word, 0, All, hidden);
         }
-        let first = words.get(..self.leading).filter(|all| all.iter().all(|it| it.text[0] != '-'));
+        let first =
+            words.get(..self.leading).filter(|all| all.iter().all(|word| word.text[0] != '-'));
         if let Some(secret) = first.and_then(<[_]>::last) {
             mask(secret, 0, All, hidden);
         }
@@ -383,7 +386,7 @@ impl Program {
                         }
                     }
                 }
-            } else if self.before.iter().any(|wanted| is(word, wanted)) {
+            } else if self.before.iter().any(|word_pattern| is(word, word_pattern)) {
                 // Options can stand between: `vault login -method=userpass`.
                 if let Some(secret) = words.by_ref().find(|word| word.text[0] != '-') {
                     mask(secret, 0, All, hidden);

@@ -52,8 +52,11 @@ impl Start {
     /// A zero byte in it.
     pub fn set(&mut self, name: &str, value: &str) -> io::Result<()> {
         let variable = text(&format!("{name}={value}"))?;
-        let known = self.environment.iter_mut().find(|own| {
-            own.as_bytes().strip_prefix(name.as_bytes()).is_some_and(|rest| rest.starts_with(b"="))
+        let known = self.environment.iter_mut().find(|environment| {
+            environment
+                .as_bytes()
+                .strip_prefix(name.as_bytes())
+                .is_some_and(|rest| rest.starts_with(b"="))
         });
         match known {
             Some(known) => *known = variable,

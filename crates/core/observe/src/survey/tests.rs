@@ -138,8 +138,11 @@ fn settings_are_read_as_they_are_and_what_is_missing_is_said() {
     machine.has("proc/sys/kernel/numa_balancing/x", "");
     machine.has("proc/sys/kernel/hostname", "db\u{1b}[2J\n");
     let taken = machine_in(machine.0.path());
-    let settings: BTreeMap<&str, Option<&str>> =
-        taken.settings.iter().map(|one| (one.name.as_str(), one.value.as_deref())).collect();
+    let settings: BTreeMap<&str, Option<&str>> = taken
+        .settings
+        .iter()
+        .map(|setting| (setting.name.as_str(), setting.value.as_deref()))
+        .collect();
     assert_eq!(settings["vm.swappiness"], Some("60"));
     assert_eq!(settings["kernel.sem"], Some("32000 1024000000 500 32000"));
     assert_eq!(settings["transparent_hugepage.enabled"], Some("madvise"));
@@ -147,7 +150,7 @@ fn settings_are_read_as_they_are_and_what_is_missing_is_said() {
     assert_eq!(settings["vm.dirty_ratio"], None, "every kernel has it");
     assert!(!settings.contains_key("kernel.sched_migration_cost_ns"), "only some kernels have it");
     let why =
-        |what: &str| taken.unread.iter().find(|one| one.what == what).map(|one| one.why.as_str());
+        |what: &str| taken.unread.iter().find(|gap| gap.what == what).map(|gap| gap.why.as_str());
     assert_eq!(why("/proc/sys/vm/dirty_ratio"), Some("not there"));
     assert!(
         why("/proc/sys/kernel/numa_balancing").unwrap().contains("directory"),
@@ -205,7 +208,7 @@ fn an_empty_folder_is_no_machine_and_no_failure() {
     let taken = machine_in(folder.path());
     assert_eq!(taken.machine.processors, observations::Processors::default());
     assert!(taken.settings.iter().all(|setting| setting.value.is_none()));
-    assert!(taken.unread.iter().any(|one| one.what == "/proc/meminfo" && one.why == "not there"));
+    assert!(taken.unread.iter().any(|gap| gap.what == "/proc/meminfo" && gap.why == "not there"));
 }
 
 /// Returns a tool's output, in the C locale.
@@ -279,7 +282,7 @@ fn this_machine_is_what_its_tools_say() {
 fn the_volume_of_this_folder_is_among_the_volumes() {
     let here = crate::inspect::volume(Path::new(".")).unwrap();
     let (found, failed) = volumes();
-    assert!(failed.iter().all(|one| !one.why.is_empty()));
+    assert!(failed.iter().all(|gap| !gap.why.is_empty()));
     let Some(mount) = here.mount.filter(|_| !here.devices.is_empty()) else {
         println!("SKIPPED: this folder is on no block device");
         return;

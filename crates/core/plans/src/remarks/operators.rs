@@ -25,7 +25,7 @@ pub fn find(nodes: &Weights<'_>) -> Vec<Remark> {
         all.extend(skew(nodes, at, operator));
         all.extend(kept(nodes, at, operator));
         all.extend(changes(nodes, at, operator));
-        all.extend(operator.properties.iter().filter_map(|one| property(nodes, at, one)));
+        all.extend(operator.properties.iter().filter_map(|entry| property(nodes, at, entry)));
     }
     all
 }
@@ -73,7 +73,8 @@ fn executions(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Rem
 
 /// The busiest thread's part of the rows, where it is much more than that of the others.
 fn skew(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Remark> {
-    let is_skewed = |at: usize| balance(nodes.operators[at].1).is_some_and(|one| one <= BALANCE);
+    let is_skewed =
+        |at: usize| balance(nodes.operators[at].1).is_some_and(|balance| balance <= BALANCE);
     let begins_here = is_skewed(at) && !nodes.inputs(at).into_iter().any(is_skewed);
     let threads = &operator.thread_rows;
     let (total, most) = (threads.iter().sum::<f64>(), threads.iter().copied().fold(0.0, f64::max));

@@ -166,7 +166,7 @@ fn obstacles(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Vec<Remark>
         }
         let (rule, why) = judged(obstacle);
         let share = if is_join { nodes.within(at) } else { nodes.own(at) };
-        if all.iter().all(|one| one.rule != rule) {
+        if all.iter().all(|known| known.rule != rule) {
             all.extend(remark(rule, at, share, format!("{why} The condition: {text}")));
         }
     }

@@ -20,7 +20,7 @@ pub struct Remark {
     pub rule: Rule,
     /// A number in [`Plan::operators`], from 0; `None` of the whole statement.
     pub operator: Option<usize>,
-    /// Its share of the run or of the estimated cost: at most so much can be saved. `None` where
+    /// The share of the run or of the estimated cost: at most so much can be saved. `None` where
     /// the plan does not say.
     pub share: Option<Share>,
     /// The figures and their meaning.
@@ -98,7 +98,7 @@ pub enum Rule {
     Parameters,
     /// The plan was made for unknown values.
     UnknownValues,
-    /// One of several plans for different values.
+    /// A plan of several for different values.
     Variant,
     /// A hint makes the plan serial.
     SerialByHint,

@@ -33,11 +33,14 @@ pub fn find(plan: &Plan, nodes: &Weights<'_>, terms: &Terms) -> Vec<Remark> {
     let mut all: Vec<Remark> = plan
         .warnings
         .iter()
-        .filter(|one| !terms.judged_warnings.contains(&one.name.as_str()))
-        .map(|one| {
-            let detail =
-                if one.detail.is_empty() { String::new() } else { format!(": {}", one.detail) };
-            whole(Rule::Warning, None, format!("Engine warning {}{detail}.", one.name))
+        .filter(|warning| !terms.judged_warnings.contains(&warning.name.as_str()))
+        .map(|warning| {
+            let detail = if warning.detail.is_empty() {
+                String::new()
+            } else {
+                format!(": {}", warning.detail)
+            };
+            whole(Rule::Warning, None, format!("Engine warning {}{detail}.", warning.name))
         })
         .collect();
     all.extend(values(plan, nodes));
@@ -61,17 +64,18 @@ fn time(ms: f64, whole: f64) -> Option<Share> {
 
 /// Values that the plan was made for, and what the statement says about them.
 fn values(plan: &Plan, nodes: &Weights<'_>) -> Vec<Remark> {
-    let differing: Vec<&Parameter> = plan.parameters.iter().filter(|one| one.differs).collect();
+    let differing: Vec<&Parameter> =
+        plan.parameters.iter().filter(|parameter| parameter.differs).collect();
     // A plan whose estimates are right is not the worse for it.
     let is_wrong = nodes.operators.iter().any(|(_, operator)| is_off(operator));
     let mut all = Vec::new();
     if is_wrong && !differing.is_empty() {
-        let each = differing.iter().map(|one| match (&one.compiled, &one.run) {
+        let each = differing.iter().map(|parameter| match (&parameter.compiled, &parameter.run) {
             // Hidden values look alike.
             (Some(compiled), Some(run)) if compiled != run => {
-                format!("{} {compiled} compiled, {run} run", one.name)
+                format!("{} {compiled} compiled, {run} run", parameter.name)
             }
-            _ => one.name.clone(),
+            _ => parameter.name.clone(),
         });
         let each = each.collect::<Vec<_>>().join("; ");
         all.push(whole(
@@ -80,7 +84,7 @@ fn values(plan: &Plan, nodes: &Weights<'_>) -> Vec<Remark> {
             format!("The plan was compiled for different values than it ran with: {each}."),
         ));
     }
-    all.extend(plan.traits.iter().filter_map(|one| match one {
+    all.extend(plan.traits.iter().filter_map(|role| match role {
         Trait::UnknownValues { names, is_wanted } => {
             let why = if *is_wanted {
                 "as the statement asks (OPTIMIZE FOR UNKNOWN)"
@@ -268,11 +272,13 @@ fn missing(nodes: &Weights<'_>, index: &MissingIndex) -> Option<Remark> {
 /// Statistics of a table that are older than their data, or of a sample that is too small for the
 /// estimates that rest on them; one remark for each table.
 fn statistics(nodes: &Weights<'_>, all: &[Statistics]) -> Vec<Remark> {
-    let mut tables: Vec<&str> = all.iter().map(|one| one.object.table.as_str()).collect();
+    let mut tables: Vec<&str> =
+        all.iter().map(|statistics| statistics.object.table.as_str()).collect();
     tables.sort_unstable();
     tables.dedup();
     let remarks = tables.into_iter().filter_map(|table| {
-        let own: Vec<&Statistics> = all.iter().filter(|one| one.object.table == table).collect();
+        let table_statistics: Vec<&Statistics> =
+            all.iter().filter(|statistics| statistics.object.table == table).collect();
         let operators: Vec<&Operator> = nodes
             .operators
             .iter()
@@ -281,18 +287,23 @@ fn statistics(nodes: &Weights<'_>, all: &[Statistics]) -> Vec<Remark> {
             .collect();
         let is_run = operators.iter().any(|operator| operator.rows.actual.is_some());
         let is_doubtful = !is_run || operators.iter().any(|operator| is_off(operator));
-        let stale: Vec<&str> =
-            own.iter().filter(|one| is_stale(one)).map(|one| one.name.as_str()).collect();
-        let thin = own.iter().filter(|one| one.sampled < SAMPLED && is_doubtful);
-        let least = thin.clone().map(|one| one.sampled).reduce(f64::min);
-        let thin: Vec<&str> = thin.map(|one| one.name.as_str()).collect();
-        let label = own.first()?.object.label();
+        let stale: Vec<&str> = table_statistics
+            .iter()
+            .filter(|statistic| is_stale(statistic))
+            .map(|statistic| statistic.name.as_str())
+            .collect();
+        let thin =
+            table_statistics.iter().filter(|statistic| statistic.sampled < SAMPLED && is_doubtful);
+        let least = thin.clone().map(|statistics| statistics.sampled).reduce(f64::min);
+        let thin: Vec<&str> = thin.map(|statistics| statistics.name.as_str()).collect();
+        let label = table_statistics.first()?.object.label();
         let text = if stale.is_empty() {
             let sample = plain_percent(least?);
             let names = thin.join(", ");
             format!("Statistics of {label} are of a sample of {sample} of its rows: {names}.")
         } else {
-            let changes = own.iter().map(|one| one.changes).fold(0.0, f64::max);
+            let changes =
+                table_statistics.iter().map(|statistic| statistic.changes).fold(0.0, f64::max);
             let names = stale.join(", ");
             let changes = shown(changes);
             format!("Statistics of {label} are older than up to {changes} changes: {names}.")
@@ -304,7 +315,7 @@ fn statistics(nodes: &Weights<'_>, all: &[Statistics]) -> Vec<Remark> {
     remarks.collect()
 }
 
-fn is_stale(one: &Statistics) -> bool {
-    let limit = one.rows.map(|rows| (CHANGES_FACTOR * rows).sqrt().max(CHANGES_MIN));
-    limit.is_some_and(|limit| one.changes > limit)
+fn is_stale(statistics: &Statistics) -> bool {
+    let limit = statistics.rows.map(|rows| (CHANGES_FACTOR * rows).sqrt().max(CHANGES_MIN));
+    limit.is_some_and(|limit| statistics.changes > limit)
 }

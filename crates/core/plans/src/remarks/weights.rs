@@ -17,8 +17,8 @@ pub struct Weights<'a> {
 impl<'a> Weights<'a> {
     pub fn new(plan: &'a Plan) -> Self {
         let figures = plan.own();
-        let ms: f64 = figures.iter().filter_map(|own| own.ms).sum();
-        let cost: f64 = figures.iter().filter_map(|own| own.cost).sum();
+        let ms: f64 = figures.iter().filter_map(|figure| figure.ms).sum();
+        let cost: f64 = figures.iter().filter_map(|figure| figure.cost).sum();
         let (measure, whole) = if ms >= RUN_MS {
             (Some(Measure::Time), ms.max(plan.elapsed_ms.unwrap_or(0.0)))
         } else if cost > 0.0 {
@@ -27,9 +27,9 @@ impl<'a> Weights<'a> {
             (None, 1.0)
         };
         let is_time = measure == Some(Measure::Time);
-        let own = figures.iter().map(|own| if is_time { own.ms } else { own.cost });
-        let own = own.map(|own| own.unwrap_or(0.0) / whole).collect();
-        Self { operators: plan.operators(), measure, own }
+        let ms = figures.iter().map(|figure| if is_time { figure.ms } else { figure.cost });
+        let shares = ms.map(|ms| ms.unwrap_or(0.0) / whole).collect();
+        Self { operators: plan.operators(), measure, own: shares }
     }
 
     /// The share of an operator without its inputs.

@@ -53,5 +53,5 @@ pub fn declared_data_set(
     settings: &[Declaration],
     configuration: &Configuration,
 ) -> Option<DataSet> {
-    settings.iter().any(|own| own.path == DATA.path()).then(|| data_set(configuration))
+    settings.iter().any(|setting| setting.path == DATA.path()).then(|| data_set(configuration))
 }

@@ -109,7 +109,7 @@ pub struct Client<'a> {
     measuring: bool,
     clock: Clock,
     thread: ThreadClock,
-    /// Its times at "go".
+    /// The times at "go".
     go_times: ThreadTimes,
     report: ClientReport,
     /// Of the pauses before repeated tries.
@@ -122,10 +122,10 @@ impl<'a> Client<'a> {
         context: &'a TrialContext<'a>,
         plan: &'a LoadPlan,
         (stage, clock): (&'a Stage<'a>, &Clock),
-        own: &'a OwnPart,
+        part: &'a OwnPart,
         workload: &Workloads<'w>,
     ) -> Result<Finished, ProbeError> {
-        let connections = own.of_thread(stage.lane as u32);
+        let connections = part.of_thread(stage.lane as u32);
         let before_ns = clock.now_ns();
         let mut connection_set = context.instance.connect(connections.len() as u32)?;
         for index in 0..connections.len() {
@@ -142,7 +142,7 @@ impl<'a> Client<'a> {
             context,
             stage,
             plan,
-            own,
+            own: part,
             first,
             connection_set,
             lanes: connections.map(|connection| Lane::new(workload(connection))).collect(),
@@ -165,7 +165,7 @@ impl<'a> Client<'a> {
         client.measure(before_go)?;
         let waited_from = client.thread.read();
         stage.together()?; // everybody's transactions are done
-        client.flush(waited_from, own.threads)?;
+        client.flush(waited_from, part.threads)?;
         client.report.connect_ns = connect_ns;
         Ok((client.report, client.connection_set))
     }
@@ -295,9 +295,9 @@ impl<'a> Client<'a> {
         let divisions = self.plan.divisions.as_ref().filter(|_| self.plan.divides);
         let Some(divisions) = divisions.filter(|_| self.measuring) else { return end_ns };
         let before = self.thread.read();
-        let wanted = divisions.want();
+        let count = divisions.want();
         self.stage.call();
-        while divisions.done() < wanted && !self.stage.is_stopped() {
+        while divisions.done() < count && !self.stage.is_stopped() {
             std::thread::sleep(DIVIDED_EVERY);
         }
         let free_ns = self.now_ns();

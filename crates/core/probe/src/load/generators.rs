@@ -71,14 +71,14 @@ pub(super) fn generate_part(
 ) -> ProbeError {
     let clock = Clock::monotonic();
     let mut director = Starting { director: part.director(), clock: &clock, go_ns: 0 };
-    let own = OwnPart::of_several(context, plan, part.index(), part.parts());
-    let finished = match conducted(context, plan, &own, &clock, &mut director, workload) {
+    let part_of_load = OwnPart::of_several(context, plan, part.index(), part.parts());
+    let finished = match conducted(context, plan, &part_of_load, &clock, &mut director, workload) {
         Ok(finished) => finished,
         Err(error) => return error,
     };
     let reports: Vec<_> = finished.iter().map(|(report, _)| report).collect();
     let mut record = ClientReport::sum(&reports);
-    record.study = plan.counting.as_ref().map(|own| own.report()).unwrap_or_default();
+    record.study = plan.counting.as_ref().map(|counting| counting.report()).unwrap_or_default();
     part.deliver(if is_scripted(context) { record } else { record.since(director.go_ns) });
     ProbeError::Delivered
 }
@@ -239,17 +239,17 @@ fn warnings(plan: &LoadPlan, parts: &[PartRecord], starts: &Starts) -> Vec<Warni
     let each: Vec<f64> = (0..)
         .zip(parts)
         .map(|(index, part)| {
-            let own = super::plan::share(plan.connections, index, parts.len() as u32);
-            rate(part) / own.len().max(1) as f64
+            let share = super::plan::share(plan.connections, index, parts.len() as u32);
+            rate(part) / share.len().max(1) as f64
         })
         .collect();
     let mean = each.iter().sum::<f64>() / each.len().max(1) as f64;
     let farthest = parts
         .iter()
         .zip(&each)
-        .max_by(|(_, one), (_, other)| (*one - mean).abs().total_cmp(&(*other - mean).abs()));
-    if let Some((part, own)) =
-        farthest.filter(|(_, own)| (**own - mean).abs() > RATE_DIFFERENCE * mean)
+        .max_by(|(_, rate), (_, other)| (*rate - mean).abs().total_cmp(&(*other - mean).abs()));
+    if let Some((part, rate)) =
+        farthest.filter(|(_, rate)| (**rate - mean).abs() > RATE_DIFFERENCE * mean)
     {
         let known = |value: Option<f64>, unit: &str| {
             value.map_or_else(|| "unknown".into(), |value| format!("{value:.0} {unit}"))
@@ -260,7 +260,7 @@ fn warnings(plan: &LoadPlan, parts: &[PartRecord], starts: &Starts) -> Vec<Warni
              CPUs were busy for {} of the time, its threads waited for a CPU for {}, a hypervisor \
              took {} of CPU time, and its busiest network interface carried {}",
             part.generator,
-            number::grouped(*own),
+            number::grouped(*rate),
             plan.unit,
             number::grouped(mean),
             known(cpu_percent(part), "%"),

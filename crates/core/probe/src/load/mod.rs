@@ -61,7 +61,7 @@ pub fn drive_counting(
 
 /// A load that has ended.
 pub struct Driven {
-    /// Its observations.
+    /// The observations.
     pub seen: Observations,
     /// The use of the engine.
     pub used: EngineUse,
@@ -85,12 +85,12 @@ pub fn drive_in_parts(
             return Err(generators::generate_part(context, plan, part, workload));
         }
         (Generation::Elsewhere(others), Some(count)) => {
-            let (seen, used) = generators::lead(context, plan, others, count)?;
-            return Ok(Driven { seen, used, parts: Vec::new() });
+            let (driven, used) = generators::lead(context, plan, others, count)?;
+            return Ok(Driven { seen: driven, used, parts: Vec::new() });
         }
         _ => {}
     }
-    let (own, clock) = (OwnPart::of_several(context, plan, 0, 1), Clock::monotonic());
+    let (part, clock) = (OwnPart::of_several(context, plan, 0, 1), Clock::monotonic());
     let mut beside = Beside::prepare(context, &clock)?;
     let has_actions = !beside.is_empty();
     let divisions = (plan.divides || has_actions).then(|| beside.divisions());
@@ -98,7 +98,7 @@ pub fn drive_in_parts(
     let (finished, mut surroundings) = beside.run(|load_clock| {
         measure(context, subject(context, plan), |director| {
             let director = &mut Announcing { inner: director, clock: load_clock, has_actions };
-            conducted(context, plan, &own, &clock, director, workload)
+            conducted(context, plan, &part, &clock, director, workload)
         })
     })?;
     let (used, parts) = (surroundings.engine_use(), surroundings.take_parts());

@@ -127,7 +127,7 @@ impl ClientReport {
     #[inline]
     pub fn record_each(&mut self, due_ns: u64, end_ns: Option<u64>, kind: Option<usize>) {
         if let Some(each) = &mut self.each {
-            each.push(Timed { due_ns, end_ns, kind: kind.map(|own| own as u32) });
+            each.push(Timed { due_ns, end_ns, kind: kind.map(|kind| kind as u32) });
         }
     }
 
@@ -159,42 +159,44 @@ impl ClientReport {
     /// Sums the reports of the threads of this process.
     pub fn sum(reports: &[&Self]) -> LoadRecord {
         let largest =
-            |part: fn(&Self) -> u64| reports.iter().map(|own| part(own)).max().unwrap_or(0);
+            |part: fn(&Self) -> u64| reports.iter().map(|report| part(report)).max().unwrap_or(0);
         let waits = |part: fn(&Self) -> ClientWait| {
-            reports.iter().map(|own| part(own)).fold(ClientWait::default(), ClientWait::and)
+            reports.iter().map(|report| part(report)).fold(ClientWait::default(), ClientWait::and)
         };
-        let end_ns = largest(|own| own.end_ns);
-        let mut others = waits(|own| own.others);
-        others.resource_ns += reports.iter().map(|own| end_ns - own.end_ns).sum::<u64>();
-        let kinds = reports.first().map_or(0, |own| own.latency_by_kind.len());
-        let statements = reports.first().map_or(0, |own| own.statements.len());
+        let end_ns = largest(|report| report.end_ns);
+        let mut others = waits(|report| report.others);
+        others.resource_ns += reports.iter().map(|report| end_ns - report.end_ns).sum::<u64>();
+        let kinds = reports.first().map_or(0, |report| report.latency_by_kind.len());
+        let statements = reports.first().map_or(0, |report| report.statements.len());
         LoadRecord {
-            threads: reports.iter().map(|own| own.used).collect(),
-            start_ns: reports.iter().map(|own| own.start_ns).min().unwrap_or(0),
-            done_ns: largest(|own| own.done_ns),
+            threads: reports.iter().map(|report| report.used).collect(),
+            start_ns: reports.iter().map(|report| report.start_ns).min().unwrap_or(0),
+            done_ns: largest(|report| report.done_ns),
             end_ns,
-            connect_ns_max: largest(|own| own.connect_ns),
-            arrival: waits(|own| own.arrival),
-            pauses: waits(|own| own.pauses),
+            connect_ns_max: largest(|report| report.connect_ns),
+            arrival: waits(|report| report.arrival),
+            pauses: waits(|report| report.pauses),
             others,
             warmup_units_by_interval: add_intervals(
-                reports.iter().map(|own| own.warmup_units_by_interval.as_slice()),
+                reports.iter().map(|report| report.warmup_units_by_interval.as_slice()),
             ),
             units_by_interval: add_intervals(
-                reports.iter().map(|own| own.units_by_interval.as_slice()),
+                reports.iter().map(|report| report.units_by_interval.as_slice()),
             ),
-            latency: merge(reports.iter().filter_map(|own| own.latency.as_ref())),
-            service: merge(reports.iter().filter_map(|own| own.service.as_ref())),
+            latency: merge(reports.iter().filter_map(|report| report.latency.as_ref())),
+            service: merge(reports.iter().filter_map(|report| report.service.as_ref())),
             latency_by_kind: (0..kinds)
-                .map(|kind| merge(reports.iter().filter_map(|own| own.latency_by_kind.get(kind))))
+                .map(|kind| {
+                    merge(reports.iter().filter_map(|report| report.latency_by_kind.get(kind)))
+                })
                 .collect(),
             statements: (0..statements)
                 .map(|at| {
-                    let all = reports.iter().filter_map(|own| own.statements.get(at));
+                    let all = reports.iter().filter_map(|report| report.statements.get(at));
                     all.copied().fold(StatementTimes::default(), StatementTimes::and)
                 })
                 .collect(),
-            counts: reports.iter().map(|own| own.counts).fold(Counts::default(), Counts::and),
+            counts: reports.iter().map(|report| report.counts).fold(Counts::default(), Counts::and),
             study: StudyCounts::default(),
         }
     }
@@ -203,10 +205,10 @@ impl ClientReport {
 /// Each recorded transaction of all threads, on their common clock.
 pub fn each(finished: &[Finished]) -> Vec<Timed> {
     let all = finished.iter().flat_map(|(report, _)| {
-        report.each.iter().flatten().map(|own| Timed {
-            due_ns: own.due_ns + report.start_ns,
-            end_ns: own.end_ns.map(|end_ns| end_ns + report.start_ns),
-            kind: own.kind,
+        report.each.iter().flatten().map(|transaction| Timed {
+            due_ns: transaction.due_ns + report.start_ns,
+            end_ns: transaction.end_ns.map(|end_ns| end_ns + report.start_ns),
+            kind: transaction.kind,
         })
     });
     all.collect()

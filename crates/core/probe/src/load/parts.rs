@@ -23,7 +23,7 @@ pub fn fitted(
 
 /// Adds the time of the load's threads, which are the sessions of an embedded engine.
 fn add_threads(parts: &mut [SessionPart], reports: &[&ClientReport], whole: &Observations) {
-    let end_ns = reports.iter().map(|own| own.end_ns).max().unwrap_or(0);
+    let end_ns = reports.iter().map(|report| report.end_ns).max().unwrap_or(0);
     let last = parts.len().saturating_sub(1);
     for (number, part) in parts.iter_mut().enumerate() {
         let mut delay_ns = 0;
@@ -43,9 +43,9 @@ fn add_threads(parts: &mut [SessionPart], reports: &[&ClientReport], whole: &Obs
         }
         part.waits.extend(arrival.named(wait_type::ARRIVAL, WaitClass::Client));
         part.waits.extend(pauses.named(wait_type::RETRY_PAUSE, WaitClass::Lock));
-        let done = whole.waits.iter().find(|own| own.wait_type == wait_type::CONNECTION_DONE);
+        let done = whole.waits.iter().find(|wait| wait.wait_type == wait_type::CONNECTION_DONE);
         part.waits.extend(done.filter(|_| number == last).cloned());
-        let elsewhere_s: f64 = part.waits.iter().map(|own| own.signal_s).sum();
+        let elsewhere_s: f64 = part.waits.iter().map(|wait| wait.signal_s).sum();
         let queue_s = (seconds(delay_ns) - elsewhere_s).max(0.0);
         part.waits.extend(Wait::counted(
             wait_type::CPU_QUEUE,
@@ -62,24 +62,24 @@ fn add_threads(parts: &mut [SessionPart], reports: &[&ClientReport], whole: &Obs
 /// proportion to their waits for clients.
 fn fit(parts: &mut [SessionPart], whole: &Observations) {
     let of_client = |part: &SessionPart| -> f64 {
-        let waits = part.waits.iter().filter(|own| own.class == WaitClass::Client);
+        let waits = part.waits.iter().filter(|wait| wait.class == WaitClass::Client);
         waits.map(Wait::wait_s).sum()
     };
-    let all_s: f64 = parts.iter().map(|own| own.session_s).sum();
+    let all_s: f64 = parts.iter().map(|part| part.session_s).sum();
     let client_s: f64 = parts.iter().map(of_client).sum();
     let beside_s = all_s - whole.time.session_s;
-    let wanted = by_type(whole.waits.iter());
-    let found = by_type(parts.iter().flat_map(|own| &own.waits));
+    let kind = by_type(whole.waits.iter());
+    let found = by_type(parts.iter().flat_map(|part| &part.waits));
     for part in parts {
         let share =
             if client_s > 0.0 { of_client(part) / client_s } else { part.session_s / all_s };
         part.session_s -= beside_s * if share.is_finite() { share } else { 0.0 };
-        for own in &mut part.waits {
-            let sum_s = found.get(&own.wait_type).copied().unwrap_or(0.0);
-            let wanted_s = wanted.get(&own.wait_type).copied().unwrap_or(0.0);
+        for wait in &mut part.waits {
+            let sum_s = found.get(&wait.wait_type).copied().unwrap_or(0.0);
+            let wanted_s = kind.get(&wait.wait_type).copied().unwrap_or(0.0);
             let factor = if sum_s > 0.0 { wanted_s / sum_s } else { 0.0 };
-            own.resource_s *= factor;
-            own.signal_s *= factor;
+            wait.resource_s *= factor;
+            wait.signal_s *= factor;
         }
     }
 }
@@ -87,8 +87,8 @@ fn fit(parts: &mut [SessionPart], whole: &Observations) {
 /// Seconds by type of wait.
 fn by_type<'a>(waits: impl Iterator<Item = &'a Wait>) -> HashMap<String, f64> {
     let mut sums = HashMap::new();
-    for own in waits {
-        *sums.entry(own.wait_type.clone()).or_insert(0.0) += own.wait_s();
+    for wait in waits {
+        *sums.entry(wait.wait_type.clone()).or_insert(0.0) += wait.wait_s();
     }
     sums
 }
@@ -113,7 +113,7 @@ mod tests {
     }
 
     fn all_s(parts: &[SessionPart], name: &str) -> f64 {
-        let waits = parts.iter().flat_map(|own| &own.waits).filter(|own| own.wait_type == name);
+        let waits = parts.iter().flat_map(|part| &part.waits).filter(|wait| wait.wait_type == name);
         waits.map(Wait::wait_s).sum()
     }
 
@@ -155,7 +155,7 @@ mod tests {
         report.marks = vec![mark(2 * S, S, S), mark(6 * S, 2 * S, 2 * S)];
         let mut parts = vec![SessionPart::default(); 3];
         add_threads(&mut parts, &[&report], &Observations::default());
-        let times: Vec<[f64; 2]> = parts.iter().map(|own| [own.session_s, own.cpu_s]).collect();
+        let times: Vec<[f64; 2]> = parts.iter().map(|part| [part.session_s, part.cpu_s]).collect();
         assert_eq!(times, [[2.0, 1.0], [4.0, 1.0], [4.0, 2.0]]);
         assert!((all_s(&parts, wait_type::ARRIVAL) - 3.0).abs() < 1e-9);
         assert!((all_s(&parts[2..], wait_type::CPU_QUEUE) - 1.0).abs() < 1e-9, "{parts:?}");

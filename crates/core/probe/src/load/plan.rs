@@ -162,9 +162,11 @@ impl LoadPlan {
             _ => None,
         };
         let amount = amount.map(|(path, message)| Invalid::new(path, message));
-        let few = configuration.get(GENERATORS).filter(|own| *own > configuration.get(CONNECTIONS));
-        let few = few.map(|own| {
-            let message = format!("more than the connections, which {own} generators share");
+        let few = configuration
+            .get(GENERATORS)
+            .filter(|generators| *generators > configuration.get(CONNECTIONS));
+        let few = few.map(|generators| {
+            let message = format!("more than the connections, which {generators} generators share");
             Invalid::new(GENERATORS.path(), message)
         });
         let cold = no_warmup_of_cold(configuration, target, WARMUP);
@@ -263,7 +265,7 @@ pub trait Workload: Send {
 /// A transaction that has begun.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Started {
-    /// Its index in [`LoadPlan::kinds`].
+    /// The index in [`LoadPlan::kinds`].
     pub kind: usize,
     /// Units of work in it: rows, transactions.
     pub units: u64,
@@ -311,16 +313,16 @@ pub struct Arrivals<'a> {
 /// The part of a load that this process runs.
 #[derive(Debug)]
 pub struct OwnPart {
-    /// Its connections among all.
+    /// The connections among all.
     pub connections: Range<u32>,
-    /// Its threads.
+    /// The threads.
     pub threads: u32,
     /// Starts that it has taken.
     pub turns: Turns,
 }
 
 impl OwnPart {
-    /// One of several parts, by its position from 0.
+    /// A part of several, by its position from 0.
     pub fn of_several(context: &TrialContext<'_>, plan: &LoadPlan, index: u32, parts: u32) -> Self {
         let connections = share(plan.connections, index, parts);
         let count = connections.len() as u32;
@@ -331,8 +333,8 @@ impl OwnPart {
 
     /// The connections of one of its threads.
     pub fn of_thread(&self, index: u32) -> Range<u32> {
-        let own = share(self.connections.len() as u32, index, self.threads);
-        self.connections.start + own.start..self.connections.start + own.end
+        let share = share(self.connections.len() as u32, index, self.threads);
+        self.connections.start + share.start..self.connections.start + share.end
     }
 }
 
@@ -359,8 +361,8 @@ impl<'a> Arrivals<'a> {
 
     /// Takes the starts of these connections among all, from a counter of this process.
     #[must_use]
-    pub fn part(self, own: Range<u32>, connections: u32) -> Self {
-        Self { own, connections, ..self }
+    pub fn part(self, range: Range<u32>, connections: u32) -> Self {
+        Self { own: range, connections, ..self }
     }
 
     /// Takes every `step`th start, from `first` on, without asking other threads.
@@ -374,8 +376,8 @@ impl<'a> Arrivals<'a> {
         let turn = if let Some((next, step)) = &mut self.dealt {
             std::mem::replace(next, *next + *step)
         } else {
-            let (taken, own) = (self.taken.fetch_add(1, Ordering::Relaxed), &self.own);
-            let (first, count) = (u64::from(own.start), own.len() as u64);
+            let (taken, part) = (self.taken.fetch_add(1, Ordering::Relaxed), &self.own);
+            let (first, count) = (u64::from(part.start), part.len() as u64);
             taken / count * u64::from(self.connections) + first + taken % count
         };
         while self.drawn <= turn {
@@ -419,9 +421,9 @@ mod tests {
 
     #[test]
     fn one_seed_is_one_schedule_whatever_the_threads_and_stretched_by_the_rate() {
-        let one = taken(100.0, 1);
-        assert_eq!(taken(100.0, 7), one);
-        for (slow, fast) in one.iter().zip(taken(200.0, 3)) {
+        let single = taken(100.0, 1);
+        assert_eq!(taken(100.0, 7), single);
+        for (slow, fast) in single.iter().zip(taken(200.0, 3)) {
             assert!(slow.abs_diff(2 * fast) <= 2, "{slow} {fast}");
         }
         let counter = AtomicU64::new(0);
@@ -432,23 +434,23 @@ mod tests {
             })
             .collect();
         dealt.sort_unstable();
-        assert_eq!(dealt, one);
+        assert_eq!(dealt, single);
     }
 
     #[test]
     fn parts_of_a_load_take_the_same_starts_together() {
-        let one = taken(100.0, 1);
+        let single = taken(100.0, 1);
         // Five connections in two processes, each with a counter of its own.
         let counters = [AtomicU64::new(0), AtomicU64::new(0)];
         let mut all: Vec<u64> = [(0..3, 180), (3..5, 120)]
             .into_iter()
             .zip(&counters)
-            .flat_map(|((own, starts), counter)| {
-                let mut arrivals = Arrivals::new(100.0, 42, counter).part(own, 5);
+            .flat_map(|((index, starts), counter)| {
+                let mut arrivals = Arrivals::new(100.0, 42, counter).part(index, 5);
                 (0..starts).map(|_| arrivals.take().1).collect::<Vec<_>>()
             })
             .collect();
         all.sort_unstable();
-        assert_eq!(all, one);
+        assert_eq!(all, single);
     }
 }

@@ -25,15 +25,15 @@ pub fn subject<'a>(context: &TrialContext<'a>, plan: &LoadPlan) -> Subject<'a> {
 pub fn conducted(
     context: &TrialContext<'_>,
     plan: &LoadPlan,
-    own: &OwnPart,
+    part: &OwnPart,
     clock: &Clock,
     director: &mut dyn Director,
     workload: &Workloads<'_>,
 ) -> Result<Vec<Finished>, ProbeError> {
     let lanes = Lanes {
-        number: own.threads as usize,
+        number: part.threads as usize,
         name: "load",
         warmup: Duration::from_secs_f64(plan.warmup_s),
     };
-    conduct(lanes, director, |stage| Client::work(context, plan, (stage, clock), own, workload))
+    conduct(lanes, director, |stage| Client::work(context, plan, (stage, clock), part, workload))
 }

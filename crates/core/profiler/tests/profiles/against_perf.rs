@@ -46,10 +46,10 @@ fn functions_have_the_same_shares_as_in_perf() {
     let Some(theirs) = perf("three_to_one", 2000) else { return };
     let Some(ours) = profile_of(command(&burn(), "three_to_one", 2000), 250) else { return };
     let in_burner = |name: &str| theirs.iter().filter(|line| line.contains(name)).count() as u64;
-    let (three, one) = (in_burner("burn_three"), in_burner("burn_one"));
-    assert!(three + one > 50, "{theirs:?}");
+    let (three, burner) = (in_burner("burn_three"), in_burner("burn_one"));
+    assert!(three + burner > 50, "{theirs:?}");
     let (own_three, own_one) = (own(&ours, "burn::burn_three"), own(&ours, "burn::burn_one"));
-    assert_same((own_three, own_three + own_one), (three, three + one));
+    assert_same((own_three, own_three + own_one), (three, three + burner));
 }
 
 #[test]
@@ -68,8 +68,13 @@ fn as_many_samples_as_perf_takes_of_a_program_in_the_kernel() {
     }
     assert_same((kernel(&ours), ours.samples()), (kernel_theirs, theirs.len() as u64));
     // The function that copies zeros, under the name that both find in /proc/kallsyms.
-    let most =
-        ours.frames.iter().zip(ours.self_and_total()).max_by_key(|(_, (own, _))| *own).unwrap().0;
+    let most = ours
+        .frames
+        .iter()
+        .zip(ours.self_and_total())
+        .max_by_key(|(_, (self_count, _))| *self_count)
+        .unwrap()
+        .0;
     let (function, theirs_of_it) =
         (&most.function, theirs.iter().filter(|line| line.contains(&most.function)).count() as u64);
     assert_same((own(&ours, function), ours.samples()), (theirs_of_it, theirs.len() as u64));

@@ -8,10 +8,10 @@ use std::process::Command;
 #[test]
 fn two_functions_share_the_time_three_to_one() {
     let Some(profile) = profile_of(command(&burn(), "three_to_one", 3000), 250) else { return };
-    let (three, one) = (own(&profile, "burn::burn_three"), own(&profile, "burn::burn_one"));
-    assert_share(three, three + one, 0.75);
+    let (three, burn_one) = (own(&profile, "burn::burn_three"), own(&profile, "burn::burn_one"));
+    assert_share(three, three + burn_one, 0.75);
     // On a busy machine a part of the time is the kernel's.
-    assert!(three + one > profile.samples() * 3 / 4, "{profile:#?}");
+    assert!(three + burn_one > profile.samples() * 3 / 4, "{profile:#?}");
     // One thread that never waits cannot have more processor time than time.
     assert!(profile.seconds(profile.samples()) <= profile.elapsed_s * 1.02, "{profile:#?}");
     assert_eq!((profile.threads, profile.lost, profile.hz.to_bits()), (1, 0, 250.0_f64.to_bits()));

@@ -29,16 +29,19 @@ fn as_nobody(test: &str) -> Option<String> {
         skipped("there is no setpriv");
         return None;
     };
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-    Some(said)
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    Some(text)
 }
 
 #[test]
 fn somebody_elses_process_is_refused_with_what_to_do() {
-    let Some(said) = as_nobody("refused::of_init") else { return };
-    assert!(said.contains("SKIPPED: the kernel does not permit sampling: "), "{said}");
-    assert!(said.contains("CAP_PERFMON") && said.contains("kernel.perf_event_paranoid"), "{said}");
+    let Some(message) = as_nobody("refused::of_init") else { return };
+    assert!(message.contains("SKIPPED: the kernel does not permit sampling: "), "{message}");
+    assert!(
+        message.contains("CAP_PERFMON") && message.contains("kernel.perf_event_paranoid"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -48,12 +51,12 @@ fn an_own_process_is_sampled_in_user_mode_only_and_that_is_said() {
     if paranoid.trim() != "2" {
         return skipped("kernel.perf_event_paranoid is not 2");
     }
-    let Some(said) = as_nobody("refused::of_itself") else { return };
+    let Some(message) = as_nobody("refused::of_itself") else { return };
     assert!(
-        said.contains("This profile lacks kernel time: kernel.perf_event_paranoid is 2"),
-        "{said}"
+        message.contains("This profile lacks kernel time: kernel.perf_event_paranoid is 2"),
+        "{message}"
     );
-    assert!(said.contains("kernel samples: 0"), "{said}");
+    assert!(message.contains("kernel samples: 0"), "{message}");
 }
 
 #[test]

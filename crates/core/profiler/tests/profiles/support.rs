@@ -66,8 +66,8 @@ pub fn permitted<T>(result: Result<T, ProfileError>) -> Option<T> {
 /// Checks the invariants of every profile.
 pub fn sound(profile: Profile) -> Profile {
     assert!(profile.is_consistent(), "{profile:#?}");
-    let own: u64 = profile.self_and_total().iter().map(|(own, _)| own).sum();
-    assert_eq!(own, profile.samples());
+    let sum: u64 = profile.self_and_total().iter().map(|(self_count, _)| self_count).sum();
+    assert_eq!(sum, profile.samples());
     profile
 }
 
@@ -76,7 +76,7 @@ pub fn own(profile: &Profile, function: &str) -> u64 {
     let counts = profile.self_and_total();
     let found =
         profile.frames.iter().zip(counts).filter(|(frame, _)| frame.function.ends_with(function));
-    found.map(|(_, (own, _))| own).sum()
+    found.map(|(_, (self_count, _))| self_count).sum()
 }
 
 /// Samples in functions whose names end so, or in what they call.
@@ -105,7 +105,7 @@ pub fn nameless(profile: &Profile, module: &str) -> u64 {
     let found = profile.frames.iter().zip(counts).filter(|(frame, _)| {
         frame.function == UNKNOWN && profile.module_of(frame).ends_with(module)
     });
-    found.map(|(_, (own, _))| own).sum()
+    found.map(|(_, (self_count, _))| self_count).sum()
 }
 
 /// A share lies where the binomial distribution expects it.

@@ -42,7 +42,10 @@ pub(crate) fn section(summary: &Summary, rows: &[ConfigurationRow]) -> [Section;
         section.table(table(summary, rows));
         section.note(if is_compared(summary) { LEGEND } else { RACE_LEGEND });
         if rows.iter().any(|row| {
-            let possible = row.against_best.as_ref().and_then(|own| own.possible(summary.unit()));
+            let possible = row
+                .against_best
+                .as_ref()
+                .and_then(|against_best| against_best.possible(summary.unit()));
             row.standing == Standing::NotDistinguished && possible.is_none()
         }) {
             section.note(UNBOUNDED);
@@ -78,8 +81,8 @@ fn table<'s>(
     if rows.iter().any(|row| !row.own_warnings(&of_run).is_empty()) {
         table
             .right("warnings", move |row| {
-                let own = row.own_warnings(&of_run);
-                occurrences(own.iter().map(|warning| warning.trials).sum(), Tone::Warning)
+                let warnings = row.own_warnings(&of_run);
+                occurrences(warnings.iter().map(|warning| warning.trials).sum(), Tone::Warning)
             })
             .optional(1);
     }
@@ -90,9 +93,12 @@ fn table<'s>(
 fn levels<'s>(table: &mut Columns<'s, &'s ConfigurationRow>, summary: &'s Summary) {
     let levels = &summary.configurations[0].levels;
     for level in levels {
-        let own =
-            |row: &&'s ConfigurationRow| row.levels.iter().find(|own| own.factor == level.factor);
-        table.name(text::factor(summary, &level.factor), move |row| own(row).map(|own| &own.level));
+        let level_of = |row: &&'s ConfigurationRow| {
+            row.levels.iter().find(|candidate| candidate.factor == level.factor)
+        };
+        table.name(text::factor(summary, &level.factor), move |row| {
+            level_of(row).map(|recorded_level| &recorded_level.level)
+        });
     }
 }
 
@@ -110,7 +116,7 @@ fn estimates<'s>(table: &mut Columns<'s, &'s ConfigurationRow>, summary: &'s Sum
     let throughput = || summary.configurations.iter().filter_map(|row| row.throughput.as_ref());
     let response = summary.response.as_ref();
     if let Some(first) = throughput().next().filter(|first| {
-        response.is_none_or(|own| own.name == "throughput" || own.unit != first.unit)
+        response.is_none_or(|response| response.name == "throughput" || response.unit != first.unit)
             && throughput().all(|other| other.unit == first.unit)
     }) {
         // Work is fixed in most experiments: throughput then repeats what elapsed says.
@@ -124,7 +130,8 @@ fn estimates<'s>(table: &mut Columns<'s, &'s ConfigurationRow>, summary: &'s Sum
 
 /// The difference that could have been found.
 pub(crate) fn power(_: &Summary, detectable: Option<&Detectable>) -> Option<Section> {
-    let planned = detectable.filter(|it| it.relative <= analysis::power::RELATIVE_MAX)?;
+    let planned =
+        detectable.filter(|detectable| detectable.relative <= analysis::power::RELATIVE_MAX)?;
     // No difference is printed finer than this.
     let size = number::relative(planned.relative.max(0.001));
     let mut section = Section::default();
@@ -214,7 +221,10 @@ fn brief(summary: &Summary) -> Option<Section> {
         table.name("configuration", |row| text::label(&row.label));
         for name in names.iter().copied() {
             table.left(name, move |row: &&ConfigurationRow| {
-                row.responses.iter().find(|(own, _)| own == name).map(|(_, own)| Cell::from(own))
+                row.responses
+                    .iter()
+                    .find(|(response, _)| response == name)
+                    .map(|(_, response)| Cell::from(response))
             });
         }
         section.table(table);
@@ -231,9 +241,9 @@ fn too_few(summary: &Summary, section: &mut Section) {
     let all = summary.too_few();
     all.iter()
         .take(TOO_FEW_EXPLAINED)
-        .for_each(|own| section.note(format!("Not estimated: {own}.")));
+        .for_each(|reason| section.note(format!("Not estimated: {reason}.")));
     if let Some(more) = all.get(TOO_FEW_EXPLAINED..).filter(|more| !more.is_empty()) {
-        let names = more.iter().map(|own| own.name.as_str());
+        let names = more.iter().map(|record| record.name.as_str());
         section.note(format!("Not estimated either: {}.", joined(names, ", ")));
     }
 }
@@ -256,8 +266,10 @@ fn with_response<'a>(
     let all = summary
         .configurations
         .iter()
-        .flat_map(|row| row.responses.iter().map(move |own| (row, own)));
-    all.filter(|(_, (own, _))| own == name).map(|(row, (_, estimate))| (row, estimate)).collect()
+        .flat_map(|row| row.responses.iter().map(move |response| (row, response)));
+    all.filter(|(_, (response_name, _))| response_name == name)
+        .map(|(row, (_, estimate))| (row, estimate))
+        .collect()
 }
 
 fn better(rows: &[(&ConfigurationRow, &Estimate)]) -> &'static str {

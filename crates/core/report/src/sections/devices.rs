@@ -9,13 +9,13 @@ const CONFIGURATIONS_MAX: usize = 4;
 
 /// `None` when no device was counted.
 pub(crate) fn section(summary: &Summary, devices: &[ConfigurationDevices]) -> Option<Section> {
-    let shown = shown(summary, devices, |own| own.configuration);
+    let shown = shown(summary, devices, |summary| summary.configuration);
     if shown.is_empty() {
         return None;
     }
     let mut section = Section::new("Devices");
     section.table(table(&shown));
-    let trials = shown.iter().map(|own| own.trials).max().unwrap_or(0);
+    let trials = shown.iter().map(|row| row.trials).max().unwrap_or(0);
     let mut notes = vec![format!(
         "Means of {}, from the kernel's counters of all users of the device, after merging. \
          MB/s: 10^6 bytes per second; utilisation: share of time with I/O in flight; queue: I/Os \
@@ -25,9 +25,13 @@ pub(crate) fn section(summary: &Summary, devices: &[ConfigurationDevices]) -> Op
     if shown.len() < devices.len() {
         notes.push("The baseline and the best configuration are shown.".to_owned());
     }
-    notes.extend(shown.iter().filter_map(|own| {
-        let label = if own.label.is_empty() { "the load".to_owned() } else { own.label.clone() };
-        own.write_copies.map(|n| {
+    notes.extend(shown.iter().filter_map(|device_row| {
+        let label = if device_row.label.is_empty() {
+            "the load".to_owned()
+        } else {
+            device_row.label.clone()
+        };
+        device_row.write_copies.map(|n| {
             format!("{label}: the devices wrote {n} times as much as the load, as mirrors do.")
         })
     }));
@@ -42,8 +46,8 @@ fn shown<'s, T>(summary: &Summary, all: &'s [T], configuration: fn(&T) -> usize)
     let mut distinct: Vec<usize> = all.iter().map(configuration).collect();
     distinct.dedup();
     let few = distinct.len() <= CONFIGURATIONS_MAX;
-    let shown = all.iter().filter(|own| {
-        let row = summary.configurations.get(configuration(own));
+    let shown = all.iter().filter(|device_row| {
+        let row = summary.configurations.get(configuration(device_row));
         few || row.is_some_and(|row| row.baseline || row.standing == Standing::Best)
     });
     shown.collect()
@@ -56,13 +60,25 @@ type Row<'a> = (&'a str, String, &'a DeviceFigures);
 type Figure = (&'static str, fn(&DeviceFigures) -> Option<Cell>, u8);
 
 const FIGURES: [Figure; 7] = [
-    ("reads/s", |own| own.reads.as_ref().map(|reads| reads.mean.into()), 0),
-    ("writes/s", |own| own.writes.as_ref().map(|writes| writes.mean.into()), 0),
-    ("MB/s", |own| own.bytes.as_ref().map(|bytes| figure(bytes.mean / 1e6)), 0),
-    ("read", |own| own.read_latency.as_ref().map(|latency| Cell::seconds(latency.mean)), 0),
-    ("write", |own| own.write_latency.as_ref().map(|latency| Cell::seconds(latency.mean)), 0),
-    ("utilisation", |own| own.utilisation.as_ref().map(|share| Cell::percent(share.mean, 0)), 1),
-    ("queue", |own| own.queue.as_ref().map(|queue| queue.mean.into()), 2),
+    ("reads/s", |device_row| device_row.reads.as_ref().map(|reads| reads.mean.into()), 0),
+    ("writes/s", |device_row| device_row.writes.as_ref().map(|writes| writes.mean.into()), 0),
+    ("MB/s", |device_row| device_row.bytes.as_ref().map(|bytes| figure(bytes.mean / 1e6)), 0),
+    (
+        "read",
+        |device_row| device_row.read_latency.as_ref().map(|latency| Cell::seconds(latency.mean)),
+        0,
+    ),
+    (
+        "write",
+        |device_row| device_row.write_latency.as_ref().map(|latency| Cell::seconds(latency.mean)),
+        0,
+    ),
+    (
+        "utilisation",
+        |device_row| device_row.utilisation.as_ref().map(|share| Cell::percent(share.mean, 0)),
+        1,
+    ),
+    ("queue", |device_row| device_row.queue.as_ref().map(|queue| queue.mean.into()), 2),
 ];
 
 fn figure(value: f64) -> Cell {
@@ -70,15 +86,16 @@ fn figure(value: f64) -> Cell {
 }
 
 fn table<'a>(shown: &[&'a ConfigurationDevices]) -> Columns<'a, Row<'a>> {
-    let rows = shown.iter().flat_map(|own| {
-        let label = text::label(&own.label);
-        let load =
-            own.load.iter().map(move |figures| (label, "the load itself".to_owned(), figures));
-        let devices = own.devices.iter();
-        load.chain(
-            devices
-                .map(move |one| (label, format!("{} ({})", one.device, one.volume), &one.figures)),
-        )
+    let rows = shown.iter().flat_map(|device_row| {
+        let label = text::label(&device_row.label);
+        let load = device_row
+            .load
+            .iter()
+            .map(move |figures| (label, "the load itself".to_owned(), figures));
+        let devices = device_row.devices.iter();
+        load.chain(devices.map(move |device| {
+            (label, format!("{} ({})", device.device, device.volume), &device.figures)
+        }))
     });
     let mut table = Columns::for_rows(rows.collect::<Vec<Row>>());
     table.name("configuration", |row| row.0);

@@ -93,8 +93,11 @@ fn gain_section(summary: &Summary, table: &GainTable) -> Section {
         );
     }
     // The last row has the averages.
-    let levels =
-        main.levels.iter().map(|own| own.level.as_str()).chain(has_averages.then_some("average"));
+    let levels = main
+        .levels
+        .iter()
+        .map(|level| level.level.as_str())
+        .chain(has_averages.then_some("average"));
     let mut columns = Columns::for_rows(levels.enumerate());
     columns.name(main_name, |(_, level)| *level);
     for (gains, i) in table.columns.iter().zip(0..GAINS_MAX) {
@@ -123,7 +126,8 @@ fn average(gain: &Estimate) -> Cell {
     let interval = gain
         .interval
         .map(|Interval { low, high }| Interval { low: factor(low), high: factor(high) });
-    let ends = interval.map(|it| format!(" {}", number::ratio_ends(it.low, it.high)));
+    let ends =
+        interval.map(|interval| format!(" {}", number::ratio_ends(interval.low, interval.high)));
     let shown = format!("{}x{}", number::ratio(value), ends.unwrap_or_default());
     Cell::from(value).within(interval).shown(shown)
 }
@@ -135,25 +139,25 @@ pub(super) fn interaction_section(summary: &Summary) -> Option<Section> {
                                     factor?",
     );
     let factor = |position: usize| &summary.factors.effects[position];
-    let at = |own: &&Interaction, position: usize| {
-        let gain = own.gains.get(position).and_then(Option::as_ref);
+    let at = |interaction: &&Interaction, position: usize| {
+        let gain = interaction.gains.get(position).and_then(Option::as_ref);
         let gain = gain
             .map_or_else(|| NOTHING.to_owned(), |gain| number::comparison(gain, summary.unit()));
-        format!("{gain} with {}", level(factor(own.by), position))
+        format!("{gain} with {}", level(factor(interaction.by), position))
     };
     let mut table = Columns::for_rows(&summary.factors.interactions);
-    table.name("factors", move |own| {
-        format!("{} by {}", name(summary, factor(own.factor)), name(summary, factor(own.by)))
+    table.name("factors", move |table| {
+        format!("{} by {}", name(summary, factor(table.factor)), name(summary, factor(table.by)))
     });
-    table.left("gain of", move |own| {
-        let factor = factor(own.factor);
-        format!("{} over {}", level(factor, own.to), level(factor, own.from))
+    table.left("gain of", move |table| {
+        let factor = factor(table.factor);
+        format!("{} over {}", level(factor, table.to), level(factor, table.from))
     });
-    table.left("most", move |own| at(own, own.most));
-    table.left("least", move |own| at(own, own.least));
-    table.left("p", |own| {
-        let p = own.adjusted_p.unwrap_or(own.p_value);
-        let tone = if own.supported() { Tone::Plain } else { Tone::Muted };
+    table.left("most", move |table| at(table, table.most));
+    table.left("least", move |table| at(table, table.least));
+    table.left("p", |table| {
+        let p = table.adjusted_p.unwrap_or(table.p_value);
+        let tone = if table.supported() { Tone::Plain } else { Tone::Muted };
         Cell::from(p)
             .shown(number::p_value(p).trim_start_matches("p = ").trim_start_matches("p "))
             .toned(tone)

@@ -20,7 +20,7 @@ const SAID: usize = 12;
 /// Most curves of a figure: more are not distinguishable.
 const CURVES_MAX: usize = 100;
 
-/// One page section a kind of latency.
+/// A page section a kind of latency.
 pub(crate) fn sections(summary: &Summary, kinds: &[Latencies]) -> Vec<Section> {
     kinds.iter().map(|kind| section(summary, kind)).collect()
 }
@@ -52,8 +52,8 @@ fn section(summary: &Summary, kind: &Latencies) -> Section {
         return section;
     }
     let factor = panels.as_ref().map_or("", |panels| panels.factor.as_str());
-    let one = [String::new()];
-    let titles = panels.as_ref().map_or(one.as_slice(), |panels| panels.titles.as_slice());
+    let unnamed = [String::new()];
+    let titles = panels.as_ref().map_or(unnamed.as_slice(), |panels| panels.titles.as_slice());
     let levels = panels.as_ref().map_or_else(|| vec![""], |panels| panels.levels.clone());
     section.figure(Figure {
         spec: json!({

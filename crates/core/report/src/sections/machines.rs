@@ -19,7 +19,7 @@ pub(crate) fn sections(summary: &Summary, machines: Option<&MachineReport>) -> V
         shown.truncate(1);
         if let Some(section) = shown.first_mut() {
             let verdicts = verdict(summary.recording);
-            let sentences = verdicts.iter().map(|own| (own.text.as_str(), own.differs));
+            let sentences = verdicts.iter().map(|verdict| (verdict.text.as_str(), verdict.differs));
             for (text, differs) in sentences {
                 let tone = if differs { Tone::Bad } else { Tone::Plain };
                 section.indented(2, text, tone);

@@ -47,7 +47,7 @@ fn section(summary: &Summary, model: &ModelSummary) -> Section {
 }
 
 fn predictions(section: &mut Section, name: &str, model: &ModelSummary, best: &Candidate) {
-    let covered = best.tested.iter().filter(|own| own.covered).count();
+    let covered = best.tested.iter().filter(|prediction_test| prediction_test.covered).count();
     let all = best.tested.len();
     let law = best.model.name();
     let article = if law.contains("'s ") { "" } else { "The " };
@@ -59,7 +59,7 @@ fn predictions(section: &mut Section, name: &str, model: &ModelSummary, best: &C
         number::short_percent(best.error_median),
         number::ratio(best.factor_median),
     );
-    let useful = best.tested.iter().all(|own| own.prediction.is_useful());
+    let useful = best.tested.iter().all(|prediction_test| prediction_test.prediction.is_useful());
     let misses = covered < all || best.error_median > 0.1 || !useful;
     section.toned(line, if misses { Tone::Warning } else { Tone::Plain });
     let mut levels = Columns::for_rows(&model.levels);
@@ -67,12 +67,12 @@ fn predictions(section: &mut Section, name: &str, model: &ModelSummary, best: &C
     levels.left("measured", |level| &level.measured);
     let unit = model.unit.clone();
     levels.left("predicted [95 % CI]", move |level| {
-        level.tested.as_ref().map(|own| predicted(own, &unit))
+        level.tested.as_ref().map(|test| predicted(test, &unit))
     });
-    levels.right("error", |level| level.tested.as_ref().map(|own| signed(own.error)));
+    levels.right("error", |level| level.tested.as_ref().map(|test| signed(test.error)));
     levels
         .left("in the interval", |level| {
-            level.tested.as_ref().map(|own| if own.covered { "yes" } else { "no" })
+            level.tested.as_ref().map(|test| if test.covered { "yes" } else { "no" })
         })
         .optional(1);
     section.table(levels);
@@ -91,8 +91,12 @@ fn best_of(model: &ModelSummary) -> String {
     match &model.candidates[1..] {
         [] => String::new(),
         others => {
-            let errors = others.iter().map(|own| {
-                format!("{} by {}", own.model.name(), number::short_percent(own.error_median))
+            let errors = others.iter().map(|candidate| {
+                format!(
+                    "{} by {}",
+                    candidate.model.name(),
+                    number::short_percent(candidate.error_median)
+                )
             });
             format!(
                 "It weights {} by how they predict the highest of these levels from those below; \
@@ -104,14 +108,14 @@ fn best_of(model: &ModelSummary) -> String {
     }
 }
 
-fn predicted(own: &Tested, unit: &str) -> Cell {
-    let Interval { low, high } = own.prediction.interval;
-    if !own.prediction.is_useful() {
-        let factor = number::figure(own.prediction.factor());
+fn predicted(test: &Tested, unit: &str) -> Cell {
+    let Interval { low, high } = test.prediction.interval;
+    if !test.prediction.is_useful() {
+        let factor = number::figure(test.prediction.factor());
         return Cell::new(format!("not from these levels (factor {factor})"), Tone::Warning);
     }
-    let value = own.prediction.predicted;
-    Cell::from(value).within(Some(own.prediction.interval)).shown(number::difference(
+    let value = test.prediction.predicted;
+    Cell::from(value).within(Some(test.prediction.interval)).shown(number::difference(
         value,
         Some((low, high)),
         unit,
@@ -124,11 +128,12 @@ fn signed(share: f64) -> Cell {
 
 fn scalability(section: &mut Section, name: &str, model: &ModelSummary, law: &Scalability) {
     let figure = |value: f64, interval: Option<Interval>| {
-        let ends = interval
-            .map(|own| format!(" [{}, {}]", number::figure(own.low), number::figure(own.high)));
+        let ends = interval.map(|interval| {
+            format!(" [{}, {}]", number::figure(interval.low), number::figure(interval.high))
+        });
         format!("{}{}", number::figure(value), ends.unwrap_or_default())
     };
-    let gamma = law.intervals[0].map(|own| (own.low, own.high));
+    let gamma = law.intervals[0].map(|interval| (interval.low, interval.high));
     section.line(format!(
         "Universal Scalability Law, all levels: {} at {name}=1, contention {}, coherency {}, \
          residuals {}.",
@@ -145,14 +150,14 @@ fn scalability(section: &mut Section, name: &str, model: &ModelSummary, law: &Sc
         )
     });
     let text = match (law.peak, law.peak_interval) {
-        (Some(peak), Some(own)) => {
+        (Some(peak), Some(peak_interval)) => {
             let beyond = if peak > last { ", beyond the measured range," } else { "" };
             format!(
                 "Throughput peaks at {} [{}, {}]{beyond} and then falls, because of coherency \
                  (the cost of each pair).{limit}",
                 number::figure(peak),
-                number::figure(own.low),
-                number::figure(own.high)
+                number::figure(peak_interval.low),
+                number::figure(peak_interval.high)
             )
         }
         _ if law.contends => format!(
@@ -169,42 +174,43 @@ fn scalability(section: &mut Section, name: &str, model: &ModelSummary, law: &Sc
 
 /// Demands of a transaction at the lowest and the highest level.
 fn demands(section: &mut Section, name: &str, model: &ModelSummary) {
-    for own in &model.demands {
-        if let Some(error) = &own.error {
-            section.warn(format!("{name}={}: {error}.", number::whole(own.n)));
+    for demand in &model.demands {
+        if let Some(error) = &demand.error {
+            section.warn(format!("{name}={}: {error}.", number::whole(demand.n)));
         }
-        checked(section, name, own);
+        checked(section, name, demand);
     }
     let [low, high] = model.demands.as_slice() else { return };
     let (Some(first), Some(last)) = (&low.demands, &high.demands) else { return };
-    let mut names: Vec<&str> = first.demands.iter().map(|own| own.name.as_str()).collect();
+    let mut names: Vec<&str> = first.demands.iter().map(|demand| demand.name.as_str()).collect();
     names.extend(
         last.demands
             .iter()
-            .map(|own| own.name.as_str())
-            .filter(|own| !first.demands.iter().any(|known| known.name == *own)),
+            .map(|demand| demand.name.as_str())
+            .filter(|name| !first.demands.iter().any(|known| known.name == *name)),
     );
     let find = |of: &models::demands::Demands, name: &str| {
-        of.demands.iter().find(|own| own.name == name).cloned()
+        of.demands.iter().find(|demand| demand.name == name).cloned()
     };
     let rows: Vec<_> =
         names.iter().map(|name| (*name, find(first, name), find(last, name))).collect();
     let mut table = Columns::for_rows(&rows);
     table.name(format!("of each {}", low.unit), |row| row.0);
     for (level, at) in [(low.n, 0), (high.n, 1)] {
-        let own = move |row: &(
+        let demand_of = move |row: &(
             &str,
             Option<models::demands::Demand>,
             Option<models::demands::Demand>,
         )| { if at == 0 { row.1.clone() } else { row.2.clone() } };
         let heading = format!("{name}={}", number::whole(level));
-        table.right(heading, move |row| own(row).map(|own| Cell::seconds(own.demand_s)));
+        table
+            .right(heading, move |row| demand_of(row).map(|demand| Cell::seconds(demand.demand_s)));
         table.right("busy or waiting", move |row| {
-            own(row).map(|own| Cell::from(own.busy).shown(number::figure(own.busy)))
+            demand_of(row).map(|demand| Cell::from(demand.busy).shown(number::figure(demand.busy)))
         });
         table.right("operations", move |row| {
-            own(row)
-                .and_then(|own| own.operations)
+            demand_of(row)
+                .and_then(|demand| demand.operations)
                 .map(|count| Cell::from(count).shown(number::figure(count)))
         });
     }
@@ -216,10 +222,10 @@ fn demands(section: &mut Section, name: &str, model: &ModelSummary) {
 }
 
 /// Little's Law against the connections, group commit, and what is missing.
-fn checked(section: &mut Section, name: &str, own: &LevelDemands) {
+fn checked(section: &mut Section, name: &str, level_demands: &LevelDemands) {
     let mut parts: Vec<String> = Vec::new();
     if let Some((demands, little)) =
-        own.demands.as_ref().and_then(|demands| Some((demands, demands.little?)))
+        level_demands.demands.as_ref().and_then(|demands| Some((demands, demands.little?)))
     {
         let says =
             if demands.agrees() == Some(true) { "agrees with" } else { "does not agree with" };
@@ -229,22 +235,23 @@ fn checked(section: &mut Section, name: &str, own: &LevelDemands) {
             number::figure(demands.customers)
         ));
     }
-    for (sync, transactions) in &own.batches {
+    for (sync, transactions) in &level_demands.batches {
         parts.push(format!("{} transactions per {sync}", number::figure(*transactions)));
     }
-    for missing in &own.missing {
+    for missing in &level_demands.missing {
         parts.push(format!("not recorded: {missing}"));
     }
     if !parts.is_empty() {
-        section.note(format!("{name}={}: {}.", number::whole(own.n), parts.join("; ")));
+        section.note(format!("{name}={}: {}.", number::whole(level_demands.n), parts.join("; ")));
     }
 }
 
 /// Measured and predicted throughput, the law with its band and its peak.
 fn figure(name: &str, model: &ModelSummary) -> Figure {
     let ends = |interval: Option<Interval>| {
-        interval
-            .map_or([Value::Null, Value::Null], |own| [coordinate(own.low), coordinate(own.high)])
+        interval.map_or([Value::Null, Value::Null], |interval| {
+            [coordinate(interval.low), coordinate(interval.high)]
+        })
     };
     let measured: Vec<Value> = model
         .levels
@@ -264,9 +271,9 @@ fn figure(name: &str, model: &ModelSummary) -> Figure {
     let predicted: Vec<Value> = model
         .curve
         .iter()
-        .map(|own| {
-            let [low, high] = ends(Some(own.interval));
-            json!([coordinate(own.n), coordinate(own.predicted), low, high])
+        .map(|curve| {
+            let [low, high] = ends(Some(curve.interval));
+            json!([coordinate(curve.n), coordinate(curve.predicted), low, high])
         })
         .collect();
     let law = model.scalability.as_ref();
@@ -307,8 +314,11 @@ fn figure(name: &str, model: &ModelSummary) -> Figure {
 }
 
 fn tip(name: &str, level: &ModelLevel) -> String {
-    let predicted = level.tested.as_ref().map_or_else(String::new, |own| {
-        format!("\npredicted: {}", number::quantity(own.prediction.predicted, &level.measured.unit))
+    let predicted = level.tested.as_ref().map_or_else(String::new, |test| {
+        format!(
+            "\npredicted: {}",
+            number::quantity(test.prediction.predicted, &level.measured.unit)
+        )
     });
     format!("{name}={}: {}{predicted}", number::whole(level.n), number::estimate(&level.measured))
 }
@@ -319,12 +329,12 @@ fn said(level: &ModelLevel, measured: &Estimate) -> String {
 
 fn data(name: &str, model: &ModelSummary) -> Table<'static> {
     let mut table = Columns::for_rows(&model.curve);
-    table.name(name, |own| number::whole(own.n));
+    table.name(name, |table| number::whole(table.n));
     let unit = model.unit.clone();
-    table.left("predicted, 95 % interval", move |own| {
-        let ends = Some((own.interval.low, own.interval.high));
-        Cell::from(own.predicted).within(Some(own.interval)).shown(number::difference(
-            own.predicted,
+    table.left("predicted, 95 % interval", move |table| {
+        let ends = Some((table.interval.low, table.interval.high));
+        Cell::from(table.predicted).within(Some(table.interval)).shown(number::difference(
+            table.predicted,
             ends,
             &unit,
         ))

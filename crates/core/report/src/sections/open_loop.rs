@@ -12,16 +12,16 @@ pub(crate) fn section(_: &Summary, loops: &[OpenLoop]) -> Option<Section> {
     }
     let mut section = Section::new("Open loop");
     let mut table = Columns::for_rows(loops);
-    table.name("configuration", |own| text::label(&own.label));
-    table.right("trials", |own| own.trials).optional(2);
-    table.right("requested/s", |own| number::grouped(own.asked));
-    table.right("achieved/s", |own| number::grouped(own.done));
-    table.right("late", |own| Share(own.late));
-    table.right("missed", |own| Share(own.missed));
-    table.right("longest", |own| Cell::seconds(own.missed_s_max)).optional(1);
-    table.left("overloaded", |own| match own.overloaded {
+    table.name("configuration", |table| text::label(&table.label));
+    table.right("trials", |table| table.trials).optional(2);
+    table.right("requested/s", |table| number::grouped(table.asked));
+    table.right("achieved/s", |table| number::grouped(table.done));
+    table.right("late", |table| Share(table.late));
+    table.right("missed", |table| Share(table.missed));
+    table.right("longest", |table| Cell::seconds(table.missed_s_max)).optional(1);
+    table.left("overloaded", |table| match table.overloaded {
         0 => Cell::new("no", Tone::Muted),
-        n => Cell::new(format!("{n} of {}", number::plural(own.trials, "trial")), Tone::Warning),
+        n => Cell::new(format!("{n} of {}", number::plural(table.trials, "trial")), Tone::Warning),
     });
     section.table(table);
     section.note(

@@ -73,10 +73,10 @@ pub(crate) fn failures(_: &Summary, failures: &[Failure]) -> Option<Section> {
         let mut lines = failure.cause.lines();
         section.toned(format!("{attempts}: {}", lines.next().unwrap_or_default()), Tone::Bad);
         lines.for_each(|line| section.detail(line));
-        let said = failure.configurations.iter().take(SAID).map(String::as_str);
+        let configuration = failure.configurations.iter().take(SAID).map(String::as_str);
         let others = failure.configurations.len().checked_sub(SAID).filter(|others| *others > 0);
         let others = others.map(|others| format!("{} more", number::count(others as u64)));
-        section.detail(joined(said.chain(others.as_deref()), ", "));
+        section.detail(joined(configuration.chain(others.as_deref()), ", "));
     }
     section.unless_empty()
 }
@@ -94,11 +94,12 @@ pub(crate) fn warnings(summary: &Summary, warnings: &[WarningCount]) -> Option<S
     let of_run = summary.run_warnings();
     let rows = || {
         let all = summary.configurations.iter().map(|row| (row, row.own_warnings(&of_run)));
-        all.filter(|(_, own)| !own.is_empty())
+        all.filter(|(_, kinds)| !kinds.is_empty())
     };
-    for (row, own) in rows().take(SAID) {
+    for (row, kinds) in rows().take(SAID) {
         let trials = number::plural(row.done, "trial");
-        let counts = own.iter().map(|own| format!("{} {}", own.trials, own.kind.name()));
+        let counts =
+            kinds.iter().map(|warning| format!("{} {}", warning.trials, warning.kind.name()));
         let counts = joined(counts, ", ");
         section.detail(format!("{}: of {trials} {counts}", text::label(&row.label)));
     }

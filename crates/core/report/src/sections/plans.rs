@@ -20,11 +20,13 @@ pub(crate) fn section(summary: &Summary, all: &[StatementPlans]) -> Option<Secti
     // A single configuration shows all plans: there is nothing to compare.
     let alone = summary.configurations.len() == 1;
     let (shown, same): (Vec<&StatementPlans>, Vec<&StatementPlans>) =
-        all.iter().partition(|own| own.differ() || alone && has_plan(own));
-    for own in shown.iter().take(STATEMENTS_MAX) {
-        section.line(shortened(&own.statement));
-        for plan in own.plans.iter().filter(|plan| plan.reason.is_none()) {
-            section.indented(2, described(summary, plan, own.differ()), Tone::Plain);
+        all.iter().partition(|plans_of_statement| {
+            plans_of_statement.differ() || alone && has_plan(plans_of_statement)
+        });
+    for plans_of_statement in shown.iter().take(STATEMENTS_MAX) {
+        section.line(shortened(&plans_of_statement.statement));
+        for plan in plans_of_statement.plans.iter().filter(|plan| plan.reason.is_none()) {
+            section.indented(2, described(summary, plan, plans_of_statement.differ()), Tone::Plain);
         }
     }
     if let Some(more) = shown.len().checked_sub(STATEMENTS_MAX).filter(|more| *more > 0) {
@@ -33,7 +35,7 @@ pub(crate) fn section(summary: &Summary, all: &[StatementPlans]) -> Option<Secti
             number::plural(more, "statement")
         ));
     }
-    let explained = same.iter().filter(|own| has_plan(own)).count();
+    let explained = same.iter().filter(|plans_of_statement| has_plan(plans_of_statement)).count();
     if explained > 0 {
         let have = if explained == 1 { "has" } else { "have" };
         let statements = number::plural(
@@ -47,24 +49,30 @@ pub(crate) fn section(summary: &Summary, all: &[StatementPlans]) -> Option<Secti
             (number::plural(statements.len(), "statement"), shortened(statements[0]));
         section.note(format!("No plan of {count} ({example}): {reason}."));
     }
-    if shown.iter().any(|own| {
-        own.plans.iter().any(|plan| plan.estimated_cost.is_some() || plan.estimated_rows.is_some())
+    if shown.iter().any(|plans_of_statement| {
+        plans_of_statement
+            .plans
+            .iter()
+            .any(|plan| plan.estimated_cost.is_some() || plan.estimated_rows.is_some())
     }) {
         section.note(
             "Rows and cost are the optimizer's estimates for the whole statement, cost in the \
              engine's unit. Plans are read outside the measured part.",
         );
     }
-    let listings: Vec<Block> =
-        all.iter().take(LISTED_MAX).flat_map(|own| listing(summary, own)).collect();
+    let listings: Vec<Block> = all
+        .iter()
+        .take(LISTED_MAX)
+        .flat_map(|plans_of_statement| listing(summary, plans_of_statement))
+        .collect();
     if !listings.is_empty() {
         section.blocks.push(Block::Fold("All plans".into(), listings));
     }
     section.unless_empty()
 }
 
-fn has_plan(own: &StatementPlans) -> bool {
-    own.plans.iter().any(|plan| plan.reason.is_none())
+fn has_plan(statement_plans: &StatementPlans) -> bool {
+    statement_plans.plans.iter().any(|plan| plan.reason.is_none())
 }
 
 /// `index=with: Index Scan using i on t; 12 rows, cost 8.31 (5 trials)`
@@ -109,30 +117,32 @@ fn labels(summary: &Summary, plan: &PlanRow) -> String {
 /// Reasons why statements have no plan, each with the statements.
 fn unexplained(all: &[StatementPlans]) -> Vec<(&str, Vec<&str>)> {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for own in all.iter().filter(|own| !has_plan(own)) {
-        let Some(reason) = own.plans.first().and_then(|plan| plan.reason.as_deref()) else {
+    for plans_of_statement in all.iter().filter(|plans_of_statement| !has_plan(plans_of_statement))
+    {
+        let Some(reason) = plans_of_statement.plans.first().and_then(|plan| plan.reason.as_deref())
+        else {
             continue;
         };
         match reasons.iter_mut().find(|(known, _)| *known == reason) {
-            Some((_, statements)) => statements.push(&own.statement),
-            None => reasons.push((reason, vec![&own.statement])),
+            Some((_, statements)) => statements.push(&plans_of_statement.statement),
+            None => reasons.push((reason, vec![&plans_of_statement.statement])),
         }
     }
     reasons
 }
 
 /// A statement with its plans as the engine printed them.
-fn listing(summary: &Summary, own: &StatementPlans) -> Vec<Block> {
+fn listing(summary: &Summary, statement_plans: &StatementPlans) -> Vec<Block> {
     let line =
         |text: String, indent| Block::Line(Line { text: text.into(), tone: Tone::Plain, indent });
     let mut blocks = Vec::new();
-    for plan in own.plans.iter().filter(|plan| plan.reason.is_none()) {
+    for plan in statement_plans.plans.iter().filter(|plan| plan.reason.is_none()) {
         let labels = labels(summary, plan);
         blocks.extend((!labels.is_empty()).then(|| line(labels, 2)));
         blocks.push(Block::Listing(plan.text.lines().map(Into::into).collect()));
     }
     if !blocks.is_empty() {
-        blocks.insert(0, line(shortened(&own.statement), 0));
+        blocks.insert(0, line(shortened(&statement_plans.statement), 0));
     }
     blocks
 }

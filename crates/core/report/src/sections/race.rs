@@ -14,17 +14,19 @@ pub(crate) fn section(_: &Summary, race: Option<&RaceReport>) -> Option<Section>
         number::plural(race.candidates.len(), "candidate")
     ));
     let mut table = Columns::for_rows(race.candidates.iter().enumerate());
-    table.name("candidate", |(_, own)| text::label(&own.label));
-    table.right("blocks", |(_, own)| own.blocks);
-    table.left("mean", |(_, own)| {
-        let ends = own.interval.map(|interval| (interval.low, interval.high));
-        own.mean.map(|mean| number::within(mean, ends, &race.unit))
+    table.name("candidate", |(_, candidate)| text::label(&candidate.label));
+    table.right("blocks", |(_, candidate)| candidate.blocks);
+    table.left("mean", |(_, candidate)| {
+        let ends = candidate.interval.map(|interval| (interval.low, interval.high));
+        candidate.mean.map(|mean| number::within(mean, ends, &race.unit))
     });
-    table.left("leader is better by", |(_, own)| own.behind.map(|own| behind(race, own)));
-    table.left("standing", |(position, own)| standing(race, *position, own));
+    table.left("leader is better by", |(_, candidate)| {
+        candidate.behind.map(|comparison| behind(race, comparison))
+    });
+    table.left("standing", |(position, candidate)| standing(race, *position, candidate));
     section.table(table);
-    for own in &race.candidates {
-        section.indented(2, own.why.as_str(), Tone::Plain);
+    for candidate in &race.candidates {
+        section.indented(2, candidate.why.as_str(), Tone::Plain);
     }
     section.note(format!(
         "±, [ ]: 95 % intervals of candidates in the race, which hold at all looks and for all \
@@ -36,16 +38,16 @@ pub(crate) fn section(_: &Summary, race: Option<&RaceReport>) -> Option<Section>
     Some(section)
 }
 
-fn behind(race: &RaceReport, own: Interval) -> String {
+fn behind(race: &RaceReport, interval: Interval) -> String {
     if race.by_ratio {
-        return format!("[{}x, {}x]", number::ratio(own.low), number::ratio(own.high));
+        return format!("[{}x, {}x]", number::ratio(interval.low), number::ratio(interval.high));
     }
-    let ends = [own.low, own.high].map(|end| number::quantity(end, &race.unit));
+    let ends = [interval.low, interval.high].map(|end| number::quantity(end, &race.unit));
     format!("[{}, {}]", ends[0], ends[1])
 }
 
-fn standing(race: &RaceReport, position: usize, own: &Candidate) -> Cell {
-    let (said, tone) = match &own.departure {
+fn standing(race: &RaceReport, position: usize, candidate: &Candidate) -> Cell {
+    let (text, tone) = match &candidate.departure {
         Some(departure) => {
             let blocks = number::plural(departure.after, "block");
             return Cell::from(format!("left after {blocks}")).toned(Tone::Muted);
@@ -55,5 +57,5 @@ fn standing(race: &RaceReport, position: usize, own: &Candidate) -> Cell {
         None if race.survivors().count() == 1 => ("winner", Tone::Good),
         None => ("leader", Tone::Good),
     };
-    Cell::from(said).toned(tone)
+    Cell::from(text).toned(tone)
 }

@@ -111,15 +111,15 @@ fn printed(output: &HookOutput) -> Vec<Block> {
     let tail: String = output.output.chars().skip(skipped).collect();
     let code =
         output.exit_code.map_or_else(|| "killed".to_owned(), |code| format!("exit code {code}"));
-    let said = |text: String| Block::Line(Line { text: text.into(), tone: Tone::Muted, indent: 0 });
+    let text = |text: String| Block::Line(Line { text: text.into(), tone: Tone::Muted, indent: 0 });
     if tail.trim().is_empty() {
-        return vec![said(format!("Last failure: {code}, no output."))];
+        return vec![text(format!("Last failure: {code}, no output."))];
     }
     let left_out = match skipped {
         0 => String::new(),
         n => format!("; the first {} characters are left out", number::count(n as u64)),
     };
-    vec![said(format!("Last failure: {code}{left_out}.")), listing(&tail)]
+    vec![text(format!("Last failure: {code}{left_out}.")), listing(&tail)]
 }
 
 /// Lines as they are; tabs become blanks.

@@ -133,7 +133,7 @@ fn caption(panels: &Panels, response: &ResponseChoice, trials: usize) -> String 
 }
 
 fn alternative(panels: &Panels, response: &str, measured: &[Measured]) -> String {
-    let said = joined(
+    let text = joined(
         measured.iter().take(SAID).map(|(row, estimate)| {
             format!("{}: {}", text::label(&row.label), number::estimate(estimate))
         }),
@@ -141,7 +141,7 @@ fn alternative(panels: &Panels, response: &str, measured: &[Measured]) -> String
     );
     let more = if measured.len() > SAID { "; more in the table below" } else { "" };
     let kind = if panels.is_ordered() { "Line chart" } else { "Chart" };
-    format!("{kind} of {response} against {}. {}{more}.", panels.factor, said)
+    format!("{kind} of {response} against {}. {}{more}.", panels.factor, text)
 }
 
 fn data(measured: &[Measured]) -> Table<'static> {
@@ -185,11 +185,11 @@ fn chart(
 fn series(summary: &Summary, effect: &FactorEffect) -> Vec<BarGroup> {
     let mut groups: Vec<BarGroup> = Vec::new();
     for row in &summary.configurations {
-        let own = row.levels.iter().find(|level| level.factor == effect.factor);
-        let (Some(own), Some(estimate)) = (own, &row.response) else { continue };
+        let level = row.levels.iter().find(|level| level.factor == effect.factor);
+        let (Some(level), Some(estimate)) = (level, &row.response) else { continue };
         let worse =
             row.factor.as_ref().is_some_and(|factor| factor.supported() && !factor.is_better());
-        let mut bar = bar(&own.level, estimate, row.standing, worse);
+        let mut bar = bar(&level.level, estimate, row.standing, worse);
         if row.baseline {
             let note = if bar.note.is_empty() { String::new() } else { format!(", {}", bar.note) };
             bar.note = format!("baseline{note}").into();

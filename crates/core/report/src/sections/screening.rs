@@ -21,47 +21,56 @@ pub(crate) fn sections(summary: &Summary, screening: Option<&Screening>) -> Vec<
         sections.push(half_normal(screening));
     }
     sections.extend(models(screening));
-    sections
-        .extend(screening.confirmations.iter().map(|own| confirmation(summary, screening, own)));
+    sections.extend(
+        screening.confirmations.iter().map(|entry| confirmation(summary, screening, entry)),
+    );
     sections.extend(next_steps(summary, screening));
     sections
 }
 
-fn confirmation(summary: &Summary, screening: &Screening, own: &ScreeningConfirmation) -> Section {
+fn confirmation(
+    summary: &Summary,
+    screening: &Screening,
+    screening_confirmation: &ScreeningConfirmation,
+) -> Section {
     let mut section = Section::new(format!(
         "Confirmation of {} in {}",
-        own.effects.join(", "),
-        number::plural(own.blocks, "block")
+        screening_confirmation.effects.join(", "),
+        number::plural(screening_confirmation.blocks, "block")
     ));
-    if own.differences.is_empty() {
+    if screening_confirmation.differences.is_empty() {
         section.warn("Nothing can be compared until two blocks are complete.");
         return section;
     }
     let unit = &screening.unit;
-    let mut table = Columns::for_rows(&own.differences);
-    table.left("best run against", |own| {
-        if own.baseline { "the baseline" } else { "the predicted worst" }
+    let mut table = Columns::for_rows(&screening_confirmation.differences);
+    table.left("best run against", |table| {
+        if table.baseline { "the baseline" } else { "the predicted worst" }
     });
-    table.right("predicted", |own| signed(own.predicted, unit));
-    table.left("expected in fresh blocks", |own| ends(own.expected, unit));
-    table.right("measured", |own| signed(own.measured, unit));
-    table.left("95 % CI", |own| ends(own.interval, unit)).optional(1);
-    table.left("verdict", |own| {
-        let said = match own.verdict {
+    table.right("predicted", |table| signed(table.predicted, unit));
+    table.left("expected in fresh blocks", |table| ends(table.expected, unit));
+    table.right("measured", |table| signed(table.measured, unit));
+    table.left("95 % CI", |table| ends(table.interval, unit)).optional(1);
+    table.left("verdict", |table| {
+        let text = match table.verdict {
             Verdict::Confirmed => "confirmed",
             Verdict::OtherSize => "confirmed in direction only",
             Verdict::Undecided => "undecided: too few repeats",
             Verdict::NotConfirmed => "not confirmed",
             Verdict::Reversed => "not confirmed: reversed",
         };
-        format!("{said}, {}", number::p_value(own.p_value))
+        format!("{text}, {}", number::p_value(table.p_value))
     });
     section.table(table);
-    let label = |run: usize| summary.configurations.get(run).map_or("", |own| own.label.as_str());
-    if let Some(first) = own.differences.first() {
+    let label = |run: usize| {
+        summary.configurations.get(run).map_or("", |configuration| configuration.label.as_str())
+    };
+    if let Some(first) = screening_confirmation.differences.first() {
         section.note(format!("Predicted best: {}.", label(first.best)));
     }
-    if let Some(worst) = own.differences.iter().find(|own| !own.baseline) {
+    if let Some(worst) =
+        screening_confirmation.differences.iter().find(|difference| !difference.baseline)
+    {
         section.note(format!("Predicted worst: {}.", label(worst.other)));
     }
     section.note(
@@ -102,16 +111,16 @@ fn effects(summary: &Summary, screening: &Screening) -> Section {
         section.warn("No effect can be estimated until one block is complete.");
     }
     let mut table = Columns::for_rows(&screening.effects);
-    table.name("effect", |own| chain(own));
-    table.right("size", |own| signed(own.value, &screening.unit));
-    table.right("of the mean", |own| {
-        let share = screening.share(own.value);
+    table.name("effect", |table| chain(table));
+    table.right("size", |table| signed(table.value, &screening.unit));
+    table.right("of the mean", |table| {
+        let share = screening.share(table.value);
         share.map(|share| format!("{} %", number::signed(100.0 * share, 1)))
     });
     table
-        .left("95 % CI", |own| own.interval.map(|interval| ends(interval, &screening.unit)))
+        .left("95 % CI", |table| table.interval.map(|interval| ends(interval, &screening.unit)))
         .optional(1);
-    table.left("verdict", |own| verdict(screening, own));
+    table.left("verdict", |table| verdict(screening, table));
     if !screening.effects.is_empty() {
         section.table(table);
     }
@@ -119,10 +128,10 @@ fn effects(summary: &Summary, screening: &Screening) -> Section {
         section.note(note);
     }
     let mut legend = Columns::for_rows(&screening.factors);
-    legend.name("letter", |own| own.letter.as_str());
-    legend.left("factor", |own| text::factor(summary, &own.name).to_owned());
-    legend.left("first level (-)", |own| own.low.as_str());
-    legend.left("second level (+)", |own| own.high.as_str());
+    legend.name("letter", |legend| legend.letter.as_str());
+    legend.left("factor", |legend| text::factor(summary, &legend.name).to_owned());
+    legend.left("first level (-)", |legend| legend.low.as_str());
+    legend.left("second level (+)", |legend| legend.high.as_str());
     section.table(legend);
     section
 }
@@ -146,13 +155,13 @@ fn signed(value: f64, unit: &str) -> String {
 }
 
 /// `[-1.2 s, +3.4 s]`
-fn ends(own: Interval, unit: &str) -> String {
-    format!("[{}, {}]", signed(own.low, unit), signed(own.high, unit))
+fn ends(interval: Interval, unit: &str) -> String {
+    format!("[{}, {}]", signed(interval.low, unit), signed(interval.high, unit))
 }
 
 fn verdict(screening: &Screening, effect: &ScreenedEffect) -> Cell {
     let p = effect.adjusted_p.map(number::p_value);
-    let (said, tone) = match (effect.significant, screening.test) {
+    let (text, tone) = match (effect.significant, screening.test) {
         (Some(true), _) => ("significant", Tone::Plain),
         (Some(false), Some(EffectTest::Lenth { margin, .. })) if effect.value.abs() > margin => {
             ("not significant (above ME)", Tone::Muted)
@@ -161,8 +170,8 @@ fn verdict(screening: &Screening, effect: &ScreenedEffect) -> Cell {
         (None, _) if effect.between_setups => ("not tested: set up once", Tone::Muted),
         (None, _) => ("not tested", Tone::Muted),
     };
-    let said = p.map_or_else(|| said.to_owned(), |p| format!("{said}, {p}"));
-    Cell::from(said).toned(tone)
+    let text = p.map_or_else(|| text.to_owned(), |p| format!("{text}, {p}"));
+    Cell::from(text).toned(tone)
 }
 
 fn notes(screening: &Screening) -> Vec<String> {
@@ -188,7 +197,7 @@ fn notes(screening: &Screening) -> Vec<String> {
     }
     .to_owned());
     notes.extend(screening.fold.as_ref().map(|fold| fold_note(screening, fold)));
-    notes.extend(screening.curvature.map(|own| curvature_note(screening, &own)));
+    notes.extend(screening.curvature.map(|curvature| curvature_note(screening, &curvature)));
     match screening.test {
         Some(EffectTest::Repeats { repeats, setups, df, family }) => notes.push(format!(
             "95 % CI: t over {} with {df:.0} degrees of freedom, of each effect alone; p: \
@@ -198,7 +207,7 @@ fn notes(screening: &Screening) -> Vec<String> {
         )),
         Some(EffectTest::Lenth { pse, margin, simultaneous, .. }) => {
             let [pse, margin, simultaneous] =
-                [pse, margin, simultaneous].map(|it| number::quantity(it, &screening.unit));
+                [pse, margin, simultaneous].map(|pse| number::quantity(pse, &screening.unit));
             notes.push(format!(
                 "One block: significance by Lenth's method with simulated critical values. PSE \
                  {pse}, ME {margin} (one effect), SME {simultaneous} (all effects; decides)."
@@ -225,31 +234,33 @@ fn fold_note(screening: &Screening, fold: &FoldOver) -> String {
     }
 }
 
-fn curvature_note(screening: &Screening, own: &CentreTest) -> String {
+fn curvature_note(screening: &Screening, centre_test: &CentreTest) -> String {
     format!(
         "Curvature: the mean of {} in each block less that of the runs is {} {}, {} ({}; tested \
          alone, {:.0} degrees of freedom).",
-        number::plural(own.centre_points, "centre point"),
-        signed(own.value, &screening.unit),
-        ends(own.interval, &screening.unit),
-        number::p_value(own.p_value),
-        if own.p_value < 0.05 { "significant" } else { "not significant" },
-        own.df
+        number::plural(centre_test.centre_points, "centre point"),
+        signed(centre_test.value, &screening.unit),
+        ends(centre_test.interval, &screening.unit),
+        number::p_value(centre_test.p_value),
+        if centre_test.p_value < 0.05 { "significant" } else { "not significant" },
+        centre_test.df
     )
 }
 
 fn pareto(screening: &Screening) -> Section {
     let shown = screening.effects.iter().take(BARS_MAX);
-    let largest = shown.clone().map(|own| own.value.abs()).fold(0.0, f64::max);
+    let largest = shown.clone().map(|effect| effect.value.abs()).fold(0.0, f64::max);
     let (scale, unit) = number::common_unit(largest, &screening.unit);
-    let bars = shown.map(|own| Bar {
-        label: chain(own).into(),
-        value: own.value.abs() * scale,
-        note: match own.significant {
-            Some(true) => if own.value > 0.0 { "significant, +" } else { "significant, -" }.into(),
+    let bars = shown.map(|effect| Bar {
+        label: chain(effect).into(),
+        value: effect.value.abs() * scale,
+        note: match effect.significant {
+            Some(true) => {
+                if effect.value > 0.0 { "significant, +" } else { "significant, -" }.into()
+            }
             _ => String::new().into(),
         },
-        tone: if own.significant == Some(true) { Tone::Good } else { Tone::Plain },
+        tone: if effect.significant == Some(true) { Tone::Good } else { Tone::Plain },
         ..Bar::default()
     });
     let group = BarGroup { bars: bars.collect(), ..BarGroup::default() };
@@ -267,12 +278,12 @@ fn pareto(screening: &Screening) -> Section {
 /// origin.
 fn half_normal(screening: &Screening) -> Section {
     let points = &screening.effects;
-    let marks = points.iter().map(|own| {
-        let stands_out = own.significant == Some(true);
+    let marks = points.iter().map(|point| {
+        let stands_out = point.significant == Some(true);
         json!([
-            coordinate(own.quantile),
-            coordinate(own.value.abs()),
-            string(&chain(own)),
+            coordinate(point.quantile),
+            coordinate(point.value.abs()),
+            string(&chain(point)),
             stands_out
         ])
     });
@@ -281,9 +292,9 @@ fn half_normal(screening: &Screening) -> Section {
         _ => Value::Null,
     };
     let mut data = Columns::for_rows(points);
-    data.name("effect", |own| chain(own));
-    data.right("half-normal quantile", |own| number::fixed(own.quantile, 2));
-    data.right("size", |own| number::quantity(own.value.abs(), &screening.unit));
+    data.name("effect", |data| chain(data));
+    data.right("half-normal quantile", |data| number::fixed(data.quantile, 2));
+    data.right("size", |data| number::quantity(data.value.abs(), &screening.unit));
     let mut section = Section::page("Half-normal plot of the effects");
     section.figure(Figure {
         spec: json!({
@@ -310,7 +321,7 @@ fn models(screening: &Screening) -> Option<Section> {
     table.left("model", |model| {
         let terms = model.terms.iter();
         terms
-            .map(|own| format!("{} {}", own.term, signed(own.effect, &screening.unit)))
+            .map(|term| format!("{} {}", term.term, signed(term.effect, &screening.unit)))
             .collect::<Vec<_>>()
             .join(", ")
     });

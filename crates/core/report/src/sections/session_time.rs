@@ -24,7 +24,9 @@ const UNACCOUNTED: &str = "unaccounted";
 pub(crate) fn section(summary: &Summary) -> Option<Section> {
     let rows = summary.configurations.iter();
     let measured: Vec<Measured> = rows
-        .filter_map(|row| Some((row, row.accounting.as_ref().filter(|own| own.session_s > 0.0)?)))
+        .filter_map(|row| {
+            Some((row, row.accounting.as_ref().filter(|accounting| accounting.session_s > 0.0)?))
+        })
         .collect();
     let panels = Panels::without_series(summary).filter(|_| measured.len() > 1)?;
     let mut section = Section::page("Where the time went");
@@ -34,10 +36,11 @@ pub(crate) fn section(summary: &Summary) -> Option<Section> {
 
 fn figure(measured: &[Measured], panels: &Panels) -> Figure {
     let names = present(measured);
-    let bars = measured.iter().filter_map(|(row, own)| {
+    let bars = measured.iter().filter_map(|(row, accounting)| {
         let Position { panel, level, .. } = panels.position(row)?;
-        let values: Vec<Value> = names.iter().map(|name| coordinate(part(own, name))).collect();
-        Some(json!([panel, level, coordinate(own.session_s), values]))
+        let values: Vec<Value> =
+            names.iter().map(|name| coordinate(part(accounting, name))).collect();
+        Some(json!([panel, level, coordinate(accounting.session_s), values]))
     });
     Figure {
         spec: json!({
@@ -84,11 +87,14 @@ pub(crate) fn parts(accounting: &Accounting) -> Vec<(&'static str, f64)> {
 /// Names of the parts that any configuration has, if it is enough to be printed as 0.1 %; what is
 /// unaccounted for is always said.
 fn present(measured: &[Measured]) -> Vec<&'static str> {
-    let any =
-        |name: &str| measured.iter().any(|(_, own)| own.share(part(own, name)).abs() >= 0.0005);
+    let any = |name: &str| {
+        measured
+            .iter()
+            .any(|(_, accounting)| accounting.share(part(accounting, name)).abs() >= 0.0005)
+    };
     let names = measured
         .first()
-        .map(|(_, own)| parts(own))
+        .map(|(_, accounting)| parts(accounting))
         .unwrap_or_default()
         .into_iter()
         .map(|(name, _)| name);
@@ -97,28 +103,32 @@ fn present(measured: &[Measured]) -> Vec<&'static str> {
 
 /// Seconds of a part.
 pub(crate) fn part(accounting: &Accounting, name: &str) -> f64 {
-    parts(accounting).into_iter().find(|(own, _)| *own == name).map_or(0.0, |(_, seconds)| seconds)
+    parts(accounting)
+        .into_iter()
+        .find(|(part_name, _)| *part_name == name)
+        .map_or(0.0, |(_, seconds)| seconds)
 }
 
 /// `data_files=4: most is lock (61 %)`.
-fn largest((row, own): &Measured) -> String {
-    let largest = parts(own).into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or_default();
+fn largest((row, accounting): &Measured) -> String {
+    let largest =
+        parts(accounting).into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or_default();
     format!(
         "{}: most is {} ({})",
         text::label(&row.label),
         largest.0,
-        number::percent(own.share(largest.1), 0)
+        number::percent(accounting.share(largest.1), 0)
     )
 }
 
 fn data(measured: &[Measured], names: &[&'static str]) -> Table<'static> {
     let mut table = Columns::for_rows(measured);
     table.name("configuration", |(row, _)| text::label(&row.label));
-    table.right("session time", |(_, own)| Cell::seconds(own.session_s));
+    table.right("session time", |(_, accounting)| Cell::seconds(accounting.session_s));
     for name in names {
-        table.right(*name, |(_, own)| {
-            let seconds = part(own, name);
-            let share = number::percent(own.share(seconds), 1);
+        table.right(*name, |(_, accounting)| {
+            let seconds = part(accounting, name);
+            let share = number::percent(accounting.share(seconds), 1);
             Cell::seconds(seconds).shown(format!("{} ({share})", number::seconds(seconds)))
         });
     }
@@ -128,13 +138,14 @@ fn data(measured: &[Measured], names: &[&'static str]) -> Table<'static> {
 /// Returns the use of the sessions' time, as a sum that is 100 %: `16 sessions x 78.4 s = CPU 31.0
 /// % + log 2.1 % + run queue 60.1 % + client 6.0 % + unaccounted
 /// 0.8 %`.
-pub fn accounting(own: &Accounting) -> String {
-    let mut parts = vec![("CPU", own.cpu_s)];
-    parts.extend(own.resource_s.iter().map(|(class, seconds)| (class.name(), *seconds)));
-    parts.push((RUN_QUEUE, own.signal_s));
-    parts.push(("client", own.client_s));
-    parts.push((UNACCOUNTED, own.unaccounted_s));
-    let shares: Vec<f64> = parts.iter().map(|(_, seconds)| 100.0 * own.share(*seconds)).collect();
+pub fn accounting(accounting: &Accounting) -> String {
+    let mut parts = vec![("CPU", accounting.cpu_s)];
+    parts.extend(accounting.resource_s.iter().map(|(class, seconds)| (class.name(), *seconds)));
+    parts.push((RUN_QUEUE, accounting.signal_s));
+    parts.push(("client", accounting.client_s));
+    parts.push((UNACCOUNTED, accounting.unaccounted_s));
+    let shares: Vec<f64> =
+        parts.iter().map(|(_, seconds)| 100.0 * accounting.share(*seconds)).collect();
     let (shares, _) = number::parts_that_add_up(&shares, 1);
     let always = ["CPU", "client", UNACCOUNTED];
     let terms = parts
@@ -146,16 +157,17 @@ pub fn accounting(own: &Accounting) -> String {
         "CPU" if *seconds == 0.0 => "CPU unknown".to_owned(),
         _ => format!("{name} {} %", number::fixed(share, 1)),
     });
-    let (sessions, elapsed) = (number::whole(own.connections), number::seconds(own.elapsed_s));
+    let (sessions, elapsed) =
+        (number::whole(accounting.connections), number::seconds(accounting.elapsed_s));
     let plural = if sessions == "1" { "" } else { "s" };
     format!("{sessions} session{plural} x {elapsed} = {}", joined(terms, " + "))
 }
 
 /// Describes the independent figures of samples and kernel: `On a CPU or in the run queue: 48.1 %
 /// of session time by samples, 47.0 % by the kernel.`
-pub fn check(own: &Accounting) -> Option<String> {
-    let check = own.check?;
-    let percent = |seconds: f64| number::percent(own.share(seconds), 1);
+pub fn check(accounting: &Accounting) -> Option<String> {
+    let check = accounting.check?;
+    let percent = |seconds: f64| number::percent(accounting.share(seconds), 1);
     Some(format!(
         "On a CPU or in the run queue: {} of session time by samples, {} by the kernel.",
         percent(check.samples_s),

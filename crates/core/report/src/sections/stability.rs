@@ -29,8 +29,8 @@ pub(crate) fn section(_: &Summary, stability: Option<&Stability>) -> Option<Sect
         return Some(section);
     }
     section.warn(line(stability));
-    for own in with_regimes.iter().take(NAMED) {
-        section.detail(format!("{}{}", regimes(own, &stability.unit), causes(own)));
+    for regime in with_regimes.iter().take(NAMED) {
+        section.detail(format!("{}{}", regimes(regime, &stability.unit), causes(regime)));
     }
     if let Some(more @ 1..) = with_regimes.len().checked_sub(NAMED) {
         let more = number::plural(more, "more configuration");
@@ -70,23 +70,27 @@ fn line(stability: &Stability) -> String {
 }
 
 /// `data_files=4: 1,228 rows/s (2 blocks) and 3,011 rows/s (8 blocks), 2.45x apart (p = 0.04).`
-fn regimes(own: &ConfigurationStability, unit: &str) -> String {
-    let each = own.regimes.iter().map(|regime| {
+fn regimes(configuration_stability: &ConfigurationStability, unit: &str) -> String {
+    let each = configuration_stability.regimes.iter().map(|regime| {
         let blocks = number::plural(regime.blocks.len(), "block");
         format!("{} ({blocks})", quantity(regime.mean, unit))
     });
-    let apart = own.ratio.map_or_else(String::new, |own| format!(", {}x apart", ratio(own)));
-    let p = own.p_value.map_or_else(String::new, |p| format!(" ({})", p_value(p)));
-    let label = label(&own.label);
+    let apart = configuration_stability
+        .ratio
+        .map_or_else(String::new, |regime_ratio| format!(", {}x apart", ratio(regime_ratio)));
+    let p =
+        configuration_stability.p_value.map_or_else(String::new, |p| format!(" ({})", p_value(p)));
+    let label = label(&configuration_stability.label);
     format!("{label}: {}{apart}{p}.", listed(each).unwrap_or_default())
 }
 
 /// The sentences of the session time, and the counters.
-fn causes(own: &ConfigurationStability) -> String {
-    let why = own.why.iter().map(|finding| format!(" {}", finding.text));
-    let counters = own.separators.iter().take(COUNTERS).map(|own| {
-        let [better, worse] = [&own.better, &own.worse].map(|own| quantity(own.mean, &own.unit));
-        format!("{} {better} to {worse}", own.name)
+fn causes(configuration_stability: &ConfigurationStability) -> String {
+    let why = configuration_stability.why.iter().map(|finding| format!(" {}", finding.text));
+    let counters = configuration_stability.separators.iter().take(COUNTERS).map(|separator| {
+        let [better, worse] =
+            [&separator.better, &separator.worse].map(|regime| quantity(regime.mean, &regime.unit));
+        format!("{} {better} to {worse}", separator.name)
     });
     let counters = listed(counters).map(|counters| format!(" Counters that differ: {counters}."));
     let causes: String = why.chain(counters).collect();
@@ -111,48 +115,48 @@ pub fn stability(summary: &Summary) -> Document {
     all.line(line(&stability));
     all.table(table(&stability));
     all.note(LEGEND);
-    let of_regimes = stability.with_regimes().flat_map(|own| details(own, &stability.unit));
+    let of_regimes = stability.with_regimes().flat_map(|entry| details(entry, &stability.unit));
     Document { title, sections: [all].into_iter().chain(of_regimes).collect() }
 }
 
 fn table(stability: &Stability) -> Columns<'_, &ConfigurationStability> {
     let mut table = Columns::for_rows(&stability.configurations);
-    table.name("configuration", |own| label(&own.label));
-    table.right("n", |own| own.estimate.n);
-    table.left("mean", |own| &own.estimate);
-    table.right("CV", |own| Cell::percent(own.cv, 1));
-    table.right("range", |own| Cell::percent(own.range, 1));
-    table.right("regimes", |own| own.regimes.len().max(1));
-    table.left("p", |own| own.p_value.map(p_value));
+    table.name("configuration", |table| label(&table.label));
+    table.right("n", |table| table.estimate.n);
+    table.left("mean", |table| &table.estimate);
+    table.right("CV", |table| Cell::percent(table.cv, 1));
+    table.right("range", |table| Cell::percent(table.range, 1));
+    table.right("regimes", |table| table.regimes.len().max(1));
+    table.left("p", |table| table.p_value.map(p_value));
     table
 }
 
 /// The regimes of a configuration and what separates them.
-fn details(own: &ConfigurationStability, unit: &str) -> Vec<Section> {
-    let mut section = Section::new(format!("Regimes of {}", label(&own.label)));
-    let mut regimes = Columns::for_rows(&own.regimes);
-    regimes.right("mean", |own| quantity(own.mean, unit));
-    regimes.left("blocks", |own| listed(&own.blocks));
+fn details(configuration_stability: &ConfigurationStability, unit: &str) -> Vec<Section> {
+    let mut section = Section::new(format!("Regimes of {}", label(&configuration_stability.label)));
+    let mut regimes = Columns::for_rows(&configuration_stability.regimes);
+    regimes.right("mean", |regime| quantity(regime.mean, unit));
+    regimes.left("blocks", |regime| listed(&regime.blocks));
     section.table(regimes);
-    for finding in &own.why {
+    for finding in &configuration_stability.why {
         section.line(finding.text.as_str());
         section.detail(finding.evidence.as_str());
     }
-    if let Some(explanation) = &own.explanation {
+    if let Some(explanation) = &configuration_stability.explanation {
         let (from, to) = (&explanation.from, &explanation.to);
         section.chart(waterfall(&explanation.decomposition, from, to));
         section.note(legend(&explanation.decomposition));
     }
-    if own.separators.is_empty() {
+    if configuration_stability.separators.is_empty() {
         section.note("No counter of device, machine or study differs between the regimes.");
         return vec![section];
     }
-    let mut counters = Columns::for_rows(&own.separators);
-    counters.name("counter", |own: &&Separator| own.name.as_str());
-    counters.left("better side", |own| &own.better);
-    counters.left("worse side", |own| &own.worse);
-    counters.left("p", |own| p_value(own.p_value));
-    counters.left("values overlap", |own| if own.is_complete { "no" } else { "yes" });
+    let mut counters = Columns::for_rows(&configuration_stability.separators);
+    counters.name("counter", |separator: &&Separator| separator.name.as_str());
+    counters.left("better side", |counter| &counter.better);
+    counters.left("worse side", |counter| &counter.worse);
+    counters.left("p", |counter| p_value(counter.p_value));
+    counters.left("values overlap", |counter| if counter.is_complete { "no" } else { "yes" });
     section.table(counters);
     section.note(
         "The sides are divided at the largest step between regimes. p: Welch's t, adjusted for all \

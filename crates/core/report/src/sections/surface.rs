@@ -44,13 +44,13 @@ fn coefficients(summary: &Summary, report: &SurfaceReport) -> Section {
     match &report.fit {
         None => section.warn("The trials so far do not determine the surface."),
         Some(fit) => {
-            let values = fit.coefficients.iter().map(|own| own.value);
+            let values = fit.coefficients.iter().map(|coefficient| coefficient.value);
             let scale = Scale::new(values, &report.unit);
             let mut table = Columns::for_rows(&fit.coefficients);
-            table.name("term", |own| own.term.as_str());
-            table.right(scale.heading("coefficient"), |own| scale.signed(own.value));
-            table.left("95 % CI", |own| own.interval.map(|own| scale.ends(own)));
-            table.left("verdict", |own| verdict(own));
+            table.name("term", |table| table.term.as_str());
+            table.right(scale.heading("coefficient"), |table| scale.signed(table.value));
+            table.left("95 % CI", |table| table.interval.map(|interval| scale.ends(interval)));
+            table.left("verdict", |table| verdict(table));
             section.table(table);
             for note in notes(fit) {
                 section.note(note);
@@ -59,10 +59,10 @@ fn coefficients(summary: &Summary, report: &SurfaceReport) -> Section {
     }
     let mut legend = Columns::for_rows(report.factors.iter().enumerate());
     legend.name("x", |(at, _)| format!("x{}", at + 1));
-    legend.left("factor", |(_, own)| text::factor(summary, &own.name).to_owned());
-    legend.left("-1", |(_, own)| own.low.as_str());
-    legend.left("+1", |(_, own)| own.high.as_str());
-    legend.left("scale", |(_, own)| if own.is_log { "log" } else { "linear" });
+    legend.left("factor", |(_, factor)| text::factor(summary, &factor.name).to_owned());
+    legend.left("-1", |(_, factor)| factor.low.as_str());
+    legend.left("+1", |(_, factor)| factor.high.as_str());
+    legend.left("scale", |(_, factor)| if factor.is_log { "log" } else { "linear" });
     section.table(legend);
     section
 }
@@ -94,11 +94,11 @@ impl Scale {
 }
 
 fn within(value: f64, interval: Option<Interval>, unit: &str) -> String {
-    number::within(value, interval.map(|own| (own.low, own.high)), unit)
+    number::within(value, interval.map(|interval| (interval.low, interval.high)), unit)
 }
 
-fn verdict(own: &Coefficient) -> Cell {
-    match own.adjusted_p {
+fn verdict(coefficient: &Coefficient) -> Cell {
+    match coefficient.adjusted_p {
         None => Cell::from("not tested").toned(Tone::Muted),
         Some(p) if p < 0.05 => Cell::from(format!("significant, {}", number::p_value(p))),
         Some(p) => {
@@ -118,13 +118,13 @@ fn notes(fit: &FittedSurface) -> Vec<String> {
         number::fixed(fit.r_squared, 3)
     )];
     notes.push(match fit.lack_of_fit {
-        Some(own) => format!(
+        Some(lack_of_fit) => format!(
             "Lack of fit: F({}, {}) = {}, {}; {}.",
-            own.df_misses,
-            own.df_repeats,
-            number::figure(own.f),
-            number::p_value(own.p_value),
-            if own.p_value < 0.05 {
+            lack_of_fit.df_misses,
+            lack_of_fit.df_repeats,
+            number::figure(lack_of_fit.f),
+            number::p_value(lack_of_fit.p_value),
+            if lack_of_fit.p_value < 0.05 {
                 "the model misses more than repeats vary"
             } else {
                 "the model misses no more than repeats vary"
@@ -139,7 +139,7 @@ fn optimum(report: &SurfaceReport, fit: &FittedSurface) -> Section {
     let mut section = Section::new("Stationary point and next trials");
     match &fit.stationary {
         None => section.line("The surface has no stationary point: it is a plane."),
-        Some(own) => stationary(&mut section, report, own),
+        Some(found) => stationary(&mut section, report, found),
     }
     if fit.next.is_empty() {
         return section;
@@ -154,10 +154,10 @@ fn optimum(report: &SurfaceReport, fit: &FittedSurface) -> Section {
     let mut table = Columns::for_rows(&fit.next);
     for (at, factor) in report.factors.iter().enumerate() {
         let name = analysis::wording::short_name(&factor.name).to_owned();
-        table.left(name, move |own: &&NextTrial| own.levels[at].clone());
+        table.left(name, move |next_trial: &&NextTrial| next_trial.levels[at].clone());
     }
-    table.left("predicted mean", |own| within(own.value, own.interval, &report.unit));
-    table.left("region", |own| if own.is_tested { "tested" } else { "extrapolated" });
+    table.left("predicted mean", |table| within(table.value, table.interval, &report.unit));
+    table.left("region", |table| if table.is_tested { "tested" } else { "extrapolated" });
     section.table(table);
     section.note(
         "±, [ ]: 95 % interval of the mean if the model holds; it does not account for the choice \
@@ -166,42 +166,45 @@ fn optimum(report: &SurfaceReport, fit: &FittedSurface) -> Section {
     section
 }
 
-fn stationary(section: &mut Section, report: &SurfaceReport, own: &StationaryPoint) {
-    let shape = match own.shape {
+fn stationary(section: &mut Section, report: &SurfaceReport, stationary_point: &StationaryPoint) {
+    let shape = match stationary_point.shape {
         Kind::Maximum => "a maximum",
         Kind::Minimum => "a minimum",
         Kind::Saddle => "a saddle",
         Kind::Ridge => "a ridge",
     };
-    let codes = own.coded.iter().enumerate();
+    let codes = stationary_point.coded.iter().enumerate();
     let codes = codes.map(|(at, code)| format!("x{} {}", at + 1, number::signed(*code, 2)));
     let coded = codes.collect::<Vec<_>>().join(", ");
-    if own.is_tested {
+    if stationary_point.is_tested {
         section.line(format!(
             "Stationary point: {shape} at {} ({coded}), predicted mean {}.",
-            report.named(&own.levels),
-            within(own.value, own.interval, &report.unit)
+            report.named(&stationary_point.levels),
+            within(stationary_point.value, stationary_point.interval, &report.unit)
         ));
     } else {
         section.line(format!(
             "Stationary point: {shape} at {coded} in coded levels, outside the tested region."
         ));
     }
-    let scale = Scale::new(own.curvatures.iter().map(|own| own.value), &report.unit);
-    let mut table = Columns::for_rows(&own.curvatures);
-    table.right(scale.heading("curvature"), |own| scale.signed(own.value));
-    table.left("95 % CI", |own| own.interval.map(|own| scale.ends(own)));
-    table.left("along", |own| {
-        let parts = own.direction.iter().enumerate();
+    let scale = Scale::new(
+        stationary_point.curvatures.iter().map(|curvature| curvature.value),
+        &report.unit,
+    );
+    let mut table = Columns::for_rows(&stationary_point.curvatures);
+    table.right(scale.heading("curvature"), |table| scale.signed(table.value));
+    table.left("95 % CI", |table| table.interval.map(|interval| scale.ends(interval)));
+    table.left("along", |table| {
+        let parts = table.direction.iter().enumerate();
         let parts = parts.map(|(at, part)| format!("{} x{}", number::signed(*part, 2), at + 1));
         parts.collect::<Vec<_>>().join(" ")
     });
     section.table(table);
-    if let Some(region) = own.region.as_ref()
-        && own.is_tested
+    if let Some(region) = stationary_point.region.as_ref()
+        && stationary_point.is_tested
     {
         let mut table = Columns::for_rows(report.factors.iter().zip(region));
-        table.name("factor", |(own, _)| analysis::wording::short_name(&own.name).to_owned());
+        table.name("factor", |(factor, _)| analysis::wording::short_name(&factor.name).to_owned());
         table.left("95 % confidence region", |(_, range)| range.text());
         section.table(table);
         section.note(
@@ -214,13 +217,14 @@ fn stationary(section: &mut Section, report: &SurfaceReport, own: &StationaryPoi
 /// The pairs of factors, those with the largest coefficients first.
 fn pairs(report: &SurfaceReport, fit: &FittedSurface) -> Vec<[usize; 2]> {
     let factors = report.factors.len();
-    let mut pairs: Vec<[usize; 2]> =
-        (0..factors).flat_map(|one| (one + 1..factors).map(move |other| [one, other])).collect();
-    let size = |[one, other]: [usize; 2]| -> f64 {
-        let terms = [vec![one], vec![other], vec![one, other], vec![one; 2], vec![other; 2]];
+    let mut pairs: Vec<[usize; 2]> = (0..factors)
+        .flat_map(|index| (index + 1..factors).map(move |other| [index, other]))
+        .collect();
+    let size = |[first, other]: [usize; 2]| -> f64 {
+        let terms = [vec![first], vec![other], vec![first, other], vec![first; 2], vec![other; 2]];
         terms.iter().map(|term| fit.surface.coefficient(term).abs()).sum()
     };
-    pairs.sort_by(|one, other| size(*other).total_cmp(&size(*one)));
+    pairs.sort_by(|first, other| size(*other).total_cmp(&size(*first)));
     pairs.truncate(PAIRS_MAX);
     pairs
 }
@@ -239,14 +243,15 @@ impl Plane<'_> {
 
     /// The coded levels between which trials ran.
     fn ends(&self, side: usize) -> [f64; 2] {
-        let own = self.report.points.iter().map(|own| own.coded[self.pair[side]]);
-        [own.clone().fold(f64::INFINITY, f64::min), own.fold(f64::NEG_INFINITY, f64::max)]
+        let coded = self.report.points.iter().map(|point| point.coded[self.pair[side]]);
+        [coded.clone().fold(f64::INFINITY, f64::min), coded.fold(f64::NEG_INFINITY, f64::max)]
     }
 
     /// The levels of the other factors: those of an optimum, else the centre.
     fn others(&self) -> Vec<f64> {
         let optimum = self.fit.stationary.as_ref().filter(|_| self.fit.answer == Answer::Optimum);
-        optimum.map_or_else(|| vec![0.0; self.report.factors.len()], |own| own.coded.clone())
+        optimum
+            .map_or_else(|| vec![0.0; self.report.factors.len()], |optimum| optimum.coded.clone())
     }
 
     fn point(&self, x: f64, y: f64) -> Vec<f64> {
@@ -276,8 +281,8 @@ impl Plane<'_> {
         let factors = self.report.factors.iter().zip(all).enumerate();
         let named: Vec<String> = factors
             .filter(|(at, _)| !self.pair.contains(at))
-            .map(|(_, (own, level))| {
-                format!("{} {level}", analysis::wording::short_name(&own.name))
+            .map(|(_, (factor, level))| {
+                format!("{} {level}", analysis::wording::short_name(&factor.name))
             })
             .collect();
         if named.is_empty() {
@@ -336,12 +341,12 @@ impl Plane<'_> {
         // The middles of cells.
         let (xs, ys) = (self.spaced(0, CELLS, 0.5), self.spaced(1, CELLS, 0.5));
         let cells = || ys.iter().flat_map(|y| xs.iter().map(|x| self.point(*x, *y)));
-        let values = cells().map(|own| self.fit.surface.estimate(&own).0);
+        let values = cells().map(|cell| self.fit.surface.estimate(&cell).0);
         let Scale { scale, unit } = Scale::new(values, &self.report.unit);
-        let values = cells().map(|own| coordinate(self.fit.surface.estimate(&own).0 * scale));
+        let values = cells().map(|cell| coordinate(self.fit.surface.estimate(&cell).0 * scale));
         let is_known = self.fit.surface.stationary_p(&self.others()).is_some();
-        let chances =
-            cells().map(|own| self.fit.surface.stationary_p(&own).map_or(Value::Null, coordinate));
+        let chances = cells()
+            .map(|cell| self.fit.surface.stationary_p(&cell).map_or(Value::Null, coordinate));
         let region: Option<Vec<Value>> = is_known.then(|| chances.collect());
         json!({
             "kind": "contour",
@@ -355,23 +360,23 @@ impl Plane<'_> {
     }
 
     fn axis(&self, side: usize) -> Value {
-        let own = &self.report.factors[self.pair[side]];
-        let ends = self.ends(side).map(|at| coordinate(own.factor.number(at)));
-        let unit = own.factor.unit();
+        let factor = &self.report.factors[self.pair[side]];
+        let ends = self.ends(side).map(|at| coordinate(factor.factor.number(at)));
+        let unit = factor.factor.unit();
         let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
         json!({
             "label": string(&format!("{}{unit}", self.name(side))), "ends": ends,
-            "log": own.is_log,
+            "log": factor.is_log,
         })
     }
 
     /// The tested levels with the mean of their trials.
     fn marks(&self, scale: f64, unit: &str) -> Vec<Value> {
         let mut groups: Vec<(&Vec<f64>, Vec<f64>)> = Vec::new();
-        for own in &self.report.points {
-            match groups.iter_mut().find(|(coded, _)| *coded == &own.coded) {
-                Some((_, values)) => values.push(own.value),
-                None => groups.push((&own.coded, vec![own.value])),
+        for point in &self.report.points {
+            match groups.iter_mut().find(|(coded, _)| *coded == &point.coded) {
+                Some((_, values)) => values.push(point.value),
+                None => groups.push((&point.coded, vec![point.value])),
             }
         }
         let marks = groups.into_iter().map(|(coded, values)| {
@@ -394,8 +399,10 @@ impl Plane<'_> {
 
     /// `null` where it is not in the plot.
     fn stationary(&self) -> Value {
-        match self.fit.stationary.as_ref().filter(|own| own.is_tested) {
-            Some(own) => json!([self.at(&own.coded, 0), self.at(&own.coded, 1)]),
+        match self.fit.stationary.as_ref().filter(|stationary| stationary.is_tested) {
+            Some(stationary) => {
+                json!([self.at(&stationary.coded, 0), self.at(&stationary.coded, 1)])
+            }
             None => Value::Null,
         }
     }

@@ -141,13 +141,16 @@ impl<'a> Shown<'a> {
 /// A configuration, and what its trials recorded.
 type Row<'a> = (&'a ConfigurationRow, Vec<&'a Shown<'a>>);
 
-/// One section a name of series; one that says so when none was recorded.
+/// A section a name of series; one that says so when none was recorded.
 fn recorded(summary: &Summary) -> Vec<Section> {
     let all: Vec<Shown> = summary
         .recording
         .done()
-        .flat_map(|(trial, seen)| {
-            seen.series.iter().filter_map(|s| Shown::from_trial(trial, s, seen.elapsed_s))
+        .flat_map(|(trial, observations)| {
+            observations
+                .series
+                .iter()
+                .filter_map(|s| Shown::from_trial(trial, s, observations.elapsed_s))
         })
         .collect();
     if all.iter().all(|shown| shown.values.len() < 2) {
@@ -167,9 +170,9 @@ fn recorded(summary: &Summary) -> Vec<Section> {
         .iter()
         .map(|name| {
             let mut section = Section::page(format!("Over time: {name}"));
-            let own: Vec<Shown> =
+            let timelines: Vec<Shown> =
                 all.iter().filter(|shown| shown.series.name == *name).copied().collect();
-            section.figure(figure(summary, name, &own, points));
+            section.figure(figure(summary, name, &timelines, points));
             section
         })
         .collect()
@@ -177,17 +180,21 @@ fn recorded(summary: &Summary) -> Vec<Section> {
 
 fn figure(summary: &Summary, name: &str, recorded: &[Shown], points: usize) -> Figure {
     let unit = recorded.first().map_or("", |shown| shown.series.unit.as_str());
-    let mut own: HashMap<usize, Vec<&Shown>> = HashMap::new();
+    let mut by_configuration: HashMap<usize, Vec<&Shown>> = HashMap::new();
     for shown in recorded {
-        own.entry(shown.trial.configuration).or_default().push(shown);
+        by_configuration.entry(shown.trial.configuration).or_default().push(shown);
     }
-    let rows = summary.configurations.iter().filter_map(|row| Some((row, own.remove(&row.index)?)));
+    let rows = summary
+        .configurations
+        .iter()
+        .filter_map(|row| Some((row, by_configuration.remove(&row.index)?)));
     let rows: Vec<Row> = rows.collect();
     let best = rows.iter().position(|(row, _)| row.standing == Standing::Best).unwrap_or(0);
     let configurations: Vec<Value> = rows
         .iter()
-        .map(|(row, own)| {
-            let trials: Vec<Value> = own.iter().map(|shown| trial_of(shown, points)).collect();
+        .map(|(row, timelines)| {
+            let trials: Vec<Value> =
+                timelines.iter().map(|shown| trial_of(shown, points)).collect();
             json!({ "label": string(text::label(&row.label)), "trials": trials })
         })
         .collect();
@@ -234,8 +241,8 @@ fn trial_of(shown: &Shown, points: usize) -> Value {
     let bucket = bucket(shown, points);
     let chunks = || shown.values.chunks(bucket);
     let (trial, series) = (shown.trial, shown.series);
-    let means = chunks().map(|own| coordinate(own.iter().sum::<f64>() / own.len() as f64));
-    let mut own = json!({
+    let means = chunks().map(|chunk| coordinate(chunk.iter().sum::<f64>() / chunk.len() as f64));
+    let mut object = json!({
         "block": trial.block,
         "start": coordinate(series.start_s),
         "step": coordinate(series.interval_s * bucket as f64),
@@ -245,16 +252,16 @@ fn trial_of(shown: &Shown, points: usize) -> Value {
         let extreme = |pick: fn(f64, f64) -> f64, start: f64| -> Value {
             chunks().map(|chunk| coordinate(chunk.iter().copied().fold(start, pick))).collect()
         };
-        own["low"] = extreme(f64::min, f64::MAX);
-        own["high"] = extreme(f64::max, f64::MIN);
+        object["low"] = extreme(f64::min, f64::MAX);
+        object["high"] = extreme(f64::max, f64::MIN);
     }
-    own
+    object
 }
 
 fn data(rows: &[Row]) -> Table<'static> {
-    let all = rows
-        .iter()
-        .flat_map(|(row, own)| own.iter().map(|shown| (text::label(&row.label), *shown)));
+    let all = rows.iter().flat_map(|(row, timelines)| {
+        timelines.iter().map(|shown| (text::label(&row.label), *shown))
+    });
     let rows: Vec<(&str, &Shown)> = all.collect();
     let mut table = Columns::for_rows(&rows);
     table.name("configuration", |(label, _)| *label);

@@ -23,20 +23,20 @@ pub(crate) fn sections(summary: &Summary, configurations: &[ConfigurationWaits])
     sections
 }
 
-fn section(own: &ConfigurationWaits) -> Section {
-    let label = own.configuration.as_str();
+fn section(configuration_waits: &ConfigurationWaits) -> Section {
+    let label = configuration_waits.configuration.as_str();
     let mut section =
         Section::new(if label.is_empty() { "Waits".to_owned() } else { format!("Waits: {label}") });
-    section.line(accounting(&own.accounting));
-    if let Some(check) = check(&own.accounting) {
+    section.line(accounting(&configuration_waits.accounting));
+    if let Some(check) = check(&configuration_waits.accounting) {
         section.note(check);
     }
-    if own.waits.rows.is_empty() && own.accounting.cpu_s == 0.0 {
+    if configuration_waits.waits.rows.is_empty() && configuration_waits.accounting.cpu_s == 0.0 {
         section.note("Unknown: neither waits nor CPU time of the sessions were visible.");
     } else {
-        waits(&mut section, &own.waits);
+        waits(&mut section, &configuration_waits.waits);
     }
-    hot_resources(&mut section, &own.hot);
+    hot_resources(&mut section, &configuration_waits.hot);
     section
 }
 
@@ -58,7 +58,7 @@ pub fn table(waits: &WaitTable) -> Table<'static> {
     table.left(HEADINGS[0], |row| &row.wait_type);
     for (at, heading) in HEADINGS.into_iter().enumerate().skip(1) {
         let column = table.left(heading, move |row| {
-            figures(row)[at - 1].map(|it| Cell::from(it).shown(&row.cells()[at]))
+            figures(row)[at - 1].map(|figure| Cell::from(figure).shown(&row.cells()[at]))
         });
         // The averages follow from the columns before them.
         column.optional(at.saturating_sub(5).min(2) as u8);
@@ -71,8 +71,11 @@ pub fn table(waits: &WaitTable) -> Table<'static> {
 /// The figures of a row in the order of the headings.
 fn figures(row: &WaitRow) -> Vec<Option<f64>> {
     let average = |pick: fn(&Averages) -> f64| row.average.as_ref().map(pick);
-    let averages =
-        [average(|own| own.wait_s), average(|own| own.resource_s), average(|own| own.signal_s)];
+    let averages = [
+        average(|wait| wait.wait_s),
+        average(|wait| wait.resource_s),
+        average(|wait| wait.signal_s),
+    ];
     let of_all = [
         Some(row.wait_s),
         Some(row.resource_s),

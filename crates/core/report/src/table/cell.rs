@@ -166,7 +166,7 @@ impl Cell {
         against_best: Option<&Comparison>,
         summary: &Summary,
     ) -> Self {
-        let possible = against_best.and_then(|own| own.possible(summary.unit()));
+        let possible = against_best.and_then(|against_best| against_best.possible(summary.unit()));
         match standing {
             Standing::Best => Self::new("best", Tone::Good),
             Standing::Equivalent => {

@@ -31,19 +31,19 @@ impl Page {
         let mut blocks = blocks.iter().peekable();
         while let Some(block) = blocks.next() {
             match block {
-                Block::Line(one) => {
-                    line(&mut self.body, one);
+                Block::Line(text_line) => {
+                    line(&mut self.body, text_line);
                     // Detail belongs to the sentence above it.
                     while let Some(Block::Line(detail)) = blocks.next_if(|next| is_detail(next)) {
-                        let (class, said) = (tone(detail.tone), escape(&detail.text));
-                        let _ = write!(self.body, "\n<span class=\"detail{class}\">{said}</span>");
+                        let (class, text) = (tone(detail.tone), escape(&detail.text));
+                        let _ = write!(self.body, "\n<span class=\"detail{class}\">{text}</span>");
                     }
                     self.body.push_str("</p>\n");
                 }
-                Block::Table(one) => table(&mut self.body, one),
-                Block::Chart(one) => {
-                    let _ = writeln!(self.body, "<h3>{}</h3>", escape(&one.heading()));
-                    self.draw(&one.figure());
+                Block::Table(content) => table(&mut self.body, content),
+                Block::Chart(chart) => {
+                    let _ = writeln!(self.body, "<h3>{}</h3>", escape(&chart.heading()));
+                    self.draw(&chart.figure());
                 }
                 Block::Figure(figure) => self.draw(figure),
                 Block::Flame(root) => self.body.push_str(&flame::section(root)),
@@ -77,18 +77,18 @@ impl Page {
             self.body.push_str("<section>\n");
             return;
         }
-        let mut own = id(heading);
-        while own.is_empty() || !self.identifiers.insert(own.clone()) {
-            own.push_str("-x");
+        let mut id = id(heading);
+        while id.is_empty() || !self.identifiers.insert(id.clone()) {
+            id.push_str("-x");
         }
         let name = escape(heading.split(':').next().unwrap_or(heading));
         if !self.contents.iter().any(|(_, other)| *other == name) {
-            self.contents.push((own.clone(), name));
+            self.contents.push((id.clone(), name));
         }
         let heading = escape(heading);
         let _ = writeln!(
             self.body,
-            "<section aria-labelledby=\"{own}\">\n<h2 id=\"{own}\">{heading}</h2>"
+            "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{heading}</h2>"
         );
     }
 

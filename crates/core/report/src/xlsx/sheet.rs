@@ -163,16 +163,16 @@ impl WrittenColumn {
 impl Survey {
     pub fn measure(table: &Table) -> Self {
         let mut rows = 0;
-        let mut seen = vec![CellSummary::default(); table.columns.len()];
+        let mut summaries = vec![CellSummary::default(); table.columns.len()];
         for row in table.rows() {
             rows += 1;
-            for ((seen, column), cell) in seen.iter_mut().zip(&table.columns).zip(&row) {
-                seen.see(column, cell);
+            for ((summary, column), cell) in summaries.iter_mut().zip(&table.columns).zip(&row) {
+                summary.see(column, cell);
             }
         }
-        let columns = seen.iter().zip(&table.columns).enumerate();
+        let columns = summaries.iter().zip(&table.columns).enumerate();
         let mut columns: Vec<_> =
-            columns.flat_map(|(at, (seen, column))| seen.written(at, column)).collect();
+            columns.flat_map(|(at, (summary, column))| summary.written(at, column)).collect();
         tell_apart(&mut columns);
         Self { rows, columns }
     }
@@ -189,7 +189,7 @@ impl Survey {
         alone: bool,
     ) -> Result<u32, XlsxError> {
         let headings: Vec<TableColumn> =
-            self.columns.iter().map(|own| table_column(&own.heading)).collect();
+            self.columns.iter().map(|column| table_column(&column.heading)).collect();
         let range =
             rust_xlsxwriter::Table::new().set_style(TableStyle::Light9).set_columns(&headings);
         // XLSX does not allow a table without rows: keep an empty one.
@@ -280,20 +280,20 @@ impl Looks {
         datum: &Datum,
         usual: Option<Shown>,
     ) -> Result<(), XlsxError> {
-        let own = |shown: Shown| (usual != Some(shown)).then(|| self.format(shown));
+        let format_of = |shown: Shown| (usual != Some(shown)).then(|| self.format(shown));
         match written(datum) {
             Written::Empty => return Ok(()),
-            Written::Bool(value) => match own(Shown::Text) {
+            Written::Bool(value) => match format_of(Shown::Text) {
                 Some(format) => sheet.write_boolean_with_format(row, column, value, format),
                 None => sheet.write_boolean(row, column, value),
             },
             Written::Text(text) => {
-                match own(if like_formula(&text) { Shown::Quoted } else { Shown::Text }) {
+                match format_of(if like_formula(&text) { Shown::Quoted } else { Shown::Text }) {
                     Some(format) => sheet.write_string_with_format(row, column, text, format),
                     None => sheet.write_string(row, column, text),
                 }
             }
-            Written::Number(number, shown) => match own(shown) {
+            Written::Number(number, shown) => match format_of(shown) {
                 Some(format) => sheet.write_number_with_format(row, column, number, format),
                 None => sheet.write_number(row, column, number),
             },

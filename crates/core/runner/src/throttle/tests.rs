@@ -131,7 +131,7 @@ const ZEROS: &str = "if=/dev/zero oflag=direct";
 #[test]
 fn the_kernel_keeps_processes_in_a_group_to_its_limits() {
     let Some(disk) = Disk::make("mkfs.ext4 -q", 1).filter(|_| groups()) else { return };
-    let (file, own) = (disk.path().join("x").display().to_string(), own_groups());
+    let (file, groups) = (disk.path().join("x").display().to_string(), own_groups());
     let group = |throttle: Throttle| {
         ControlGroup::for_volumes(&[&disk.volume("slow", Some(throttle))]).unwrap().unwrap()
     };
@@ -147,9 +147,9 @@ fn the_kernel_keeps_processes_in_a_group_to_its_limits() {
     assert!(much < written && much < read, "{much:?}");
     // Processes outside the group are not throttled, nor are we after leaving it.
     let inside = writes.enter().unwrap();
-    assert_ne!(own_groups(), own);
+    assert_ne!(own_groups(), groups);
     drop(inside);
-    assert_eq!(own_groups(), own);
+    assert_eq!(own_groups(), groups);
     let paths: Vec<PathBuf> = [&writes, &reads].iter().map(|group| group.processes()).collect();
     drop((writes, reads));
     assert!(paths.iter().all(|path| !path.parent().unwrap().exists()));
@@ -257,17 +257,17 @@ fn the_controller_is_found_where_it_is() {
         std::fs::write(group.join("cgroup.controllers"), controllers).unwrap();
     }
     let blkio = PathBuf::from("/sys/fs/cgroup/blkio");
-    let one = mount("cgroup", "/", &blkio, "rw,blkio");
+    let hierarchy = mount("cgroup", "/", &blkio, "rw,blkio");
     let cpu = mount("cgroup", "/", Path::new("/sys/fs/cgroup/cpu"), "rw,cpu,cpuacct");
     let groups = "9:name=systemd:/\n7:blkio:/user.slice\n4:memory:/a\n0::/user.slice/a.scope\n";
     // Only version 2; both, with the controller in version 1; neither.
     let only_two = [mount("cgroup2", "/", &with, "rw")];
     check(&only_two, groups, Some((Version::Two, &with.join("user.slice/a.scope"))));
-    let both = [cpu.clone(), mount("cgroup2", "/", &without, "rw"), one.clone()];
+    let both = [cpu.clone(), mount("cgroup2", "/", &without, "rw"), hierarchy.clone()];
     check(&both, groups, Some((Version::One, &blkio.join("user.slice"))));
     check(&[cpu, mount("cgroup2", "/", &without, "rw")], groups, None);
     // In a container: a part of the hierarchy is mounted, or our group is outside of it.
     let container = [mount("cgroup", "/user.slice", &blkio, "rw,blkio")];
     check(&container, groups, Some((Version::One, &blkio)));
-    check(&[one], "7:blkio:/../other\n", Some((Version::One, &blkio)));
+    check(&[hierarchy], "7:blkio:/../other\n", Some((Version::One, &blkio)));
 }

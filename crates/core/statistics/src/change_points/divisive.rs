@@ -166,13 +166,13 @@ fn statistics(values: &[Value]) -> Vec<f64> {
 
 /// For each position the sum of the distances between all pairs of values before it, in `n log n`.
 fn distances_before(values: impl ExactSizeIterator<Item = Value>) -> Vec<f64> {
-    let mut seen = Ranked { tree: vec![(0.0, 0.0); values.len() + 1] };
+    let mut ranks = Ranked { tree: vec![(0.0, 0.0); values.len() + 1] };
     let (mut count, mut sum, mut distances) = (0.0, 0.0, 0.0);
     let mut before = vec![0.0];
     for (rank, value) in values {
-        let (below, sum_below) = seen.below(rank);
+        let (below, sum_below) = ranks.below(rank);
         distances += value * below - sum_below + (sum - sum_below) - value * (count - below);
-        seen.add(rank, value);
+        ranks.add(rank, value);
         count += 1.0;
         sum += value;
         before.push(distances);
@@ -216,8 +216,8 @@ mod tests {
     fn agrees_with_an_independent_implementation() {
         let text = include_str!("../../../analysis/tests/change_points_reference.json");
         let reference: serde_json::Value = serde_json::from_str(text).unwrap();
-        let numbers = |it: &serde_json::Value| -> Vec<f64> {
-            it.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
+        let numbers = |value: &serde_json::Value| -> Vec<f64> {
+            value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
         };
         let cases = reference["cases"].as_array().unwrap();
         assert!(cases.len() > 5);

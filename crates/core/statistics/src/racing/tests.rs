@@ -12,15 +12,15 @@ fn times(means: &[f64], cv: f64, random: &mut Xoshiro256PlusPlus) -> Vec<Vec<Out
     let mut all = vec![Vec::new(); means.len()];
     for _ in 0..BLOCKS {
         let block = 0.1 * normal(random);
-        for (own, mean) in all.iter_mut().zip(means) {
-            own.push(Outcome::Value(mean * (block + cv * normal(random)).exp()));
+        for (outcomes, mean) in all.iter_mut().zip(means) {
+            outcomes.push(Outcome::Value(mean * (block + cv * normal(random)).exp()));
         }
     }
     all
 }
 
 fn left(standing: &Standing, candidate: usize) -> bool {
-    standing.departures.iter().any(|own| own.candidate == candidate)
+    standing.departures.iter().any(|departure| departure.candidate == candidate)
 }
 
 /// Shares of races, and of the trials of all blocks.
@@ -41,9 +41,9 @@ fn simulated(means: &[f64], cv: f64) -> Shares {
         shares.best_left += f64::from(u8::from(left(&standing, 0)));
         shares.saved += 1.0 - standing.trials as f64 / (BLOCKS * means.len()) as f64;
         let leader = standing.leader().unwrap();
-        let is_missed = standing.survivors.iter().any(|own| {
-            let truth = means[own.candidate] / means[leader];
-            own.behind.is_some_and(|behind| !behind.contains(truth))
+        let is_missed = standing.survivors.iter().any(|survivor| {
+            let truth = means[survivor.candidate] / means[leader];
+            survivor.behind.is_some_and(|behind| !behind.contains(truth))
         });
         shares.misses += f64::from(u8::from(is_missed));
     }
@@ -84,13 +84,15 @@ fn other_noise_drops_the_best_in_one_of_twenty_races_at_most() {
     for _ in 0..RACES {
         let normal = times(&[1.0; CANDIDATES], 0.03, &mut random);
         let mut disturbed = |share: f64, factor: f64| -> Vec<Vec<Outcome>> {
-            let hit = |own: &Outcome, random: &mut Xoshiro256PlusPlus| match own {
+            let hit = |outcome: &Outcome, random: &mut Xoshiro256PlusPlus| match outcome {
                 Outcome::Value(value) if crate::normal(random) > share => {
                     Outcome::Value(value * factor)
                 }
-                own => *own,
+                outcome => *outcome,
             };
-            let each = normal.iter().map(|own| own.iter().map(|it| hit(it, &mut random)).collect());
+            let each = normal
+                .iter()
+                .map(|means| means.iter().map(|mean| hit(mean, &mut random)).collect());
             each.collect()
         };
         // One of twenty trials takes twice the time; three of ten 1.3 times.
@@ -100,7 +102,7 @@ fn other_noise_drops_the_best_in_one_of_twenty_races_at_most() {
         }
     }
     println!("{dropped:?}");
-    assert!(dropped.iter().all(|own| *own <= RACES / 20), "{dropped:?}");
+    assert!(dropped.iter().all(|drops| *drops <= RACES / 20), "{dropped:?}");
 }
 
 fn values(values: &[f64]) -> Vec<Outcome> {
@@ -117,8 +119,11 @@ fn failures_leave_at_once_and_time_outs_never_lead() {
     let stopped = vec![Outcome::TimedOut(Some(3.0)); 6];
     let standing = race(&[values(&good), failed, slow, stopped], Rules::new(true));
     assert_eq!(standing.leader(), Some(0));
-    let reasons: Vec<_> =
-        standing.departures.iter().map(|own| (own.candidate, own.after, own.reason)).collect();
+    let reasons: Vec<_> = standing
+        .departures
+        .iter()
+        .map(|departure| (departure.candidate, departure.after, departure.reason))
+        .collect();
     assert_eq!(reasons[0], (1, 2, Reason::Failed));
     assert!(
         matches!(reasons[1], (3, 5, Reason::Worse { leader: 0, by, .. }) if by > 2.9),
@@ -156,7 +161,7 @@ fn the_winner_on_recorded_blocks_is_stable_and_near_the_best() {
     let rows: Vec<Vec<f64>> = text
         .lines()
         .skip(1)
-        .map(|line| line.split(',').skip(1).map(|own| own.parse().unwrap()).collect())
+        .map(|line| line.split(',').skip(1).map(|part| part.parse().unwrap()).collect())
         .collect();
     let outcome = |value: f64| if value > 0.0 { Outcome::Value(value) } else { Outcome::Failed };
     let rules = Rules { first: 3, range_max: Some(0.3), ..Rules::new(false) };
@@ -166,18 +171,18 @@ fn the_winner_on_recorded_blocks_is_stable_and_near_the_best() {
         let mut blocks = rows.clone();
         blocks.rotate_left(shift);
         let upto = |blocks: &[Vec<f64>]| {
-            let all = (0..23).map(|own| blocks.iter().map(|row| outcome(row[own])).collect());
+            let all = (0..23).map(|index| blocks.iter().map(|row| outcome(row[index])).collect());
             race(&all.collect::<Vec<_>>(), rules)
         };
         // The budget ends the race.
         let budget = 23 * 10 * 4 / 10;
         let standings = (1..=10).map(|n| upto(&blocks[..n]));
-        let last = standings.rev().find(|own| own.trials <= budget).unwrap();
+        let last = standings.rev().find(|standing| standing.trials <= budget).unwrap();
         let winner = last.leader().unwrap();
         let mean = rows.iter().map(|row| row[winner]).sum::<f64>() / 10.0;
         assert!(mean > 0.97 * 2_372.0, "{shift}: {winner} {mean}");
         assert!(shift > 0 || mean < 2_373.0, "{winner} {mean}");
-        let failed = last.departures.iter().filter(|own| own.reason == Reason::Failed);
-        assert_eq!(failed.map(|own| own.after).collect::<Vec<_>>(), [1]);
+        let failed = last.departures.iter().filter(|departure| departure.reason == Reason::Failed);
+        assert_eq!(failed.map(|departure| departure.after).collect::<Vec<_>>(), [1]);
     }
 }

@@ -21,8 +21,9 @@ fn each(length: usize, mut draw: impl FnMut() -> f64) -> Vec<f64> {
 /// The share of series in which groups are found at 5 %.
 fn found(length: usize, noise: Noise) -> f64 {
     let mut random = Random::seed_from_u64(0x5eed + length as u64);
-    let found = (0..SERIES)
-        .filter(|_| regimes(&noise(length, &mut random)).is_some_and(|own| own.p_value < 0.05));
+    let found = (0..SERIES).filter(|_| {
+        regimes(&noise(length, &mut random)).is_some_and(|regime| regime.p_value < 0.05)
+    });
     found.count() as f64 / SERIES as f64
 }
 
@@ -55,7 +56,10 @@ fn noise_has_groups_in_one_of_twenty_series_at_most() {
 }
 
 fn of_process(n: usize, autocorrelation: f64, random: &mut Random) -> Vec<f64> {
-    autoregressive(n, autocorrelation, random).iter().map(|own| (0.05 * own).exp()).collect()
+    autoregressive(n, autocorrelation, random)
+        .iter()
+        .map(|autoregressive| (0.05 * autoregressive).exp())
+        .collect()
 }
 
 /// The figures of docs/statistics.md. What is not normal and has no groups may pass for

@@ -58,8 +58,9 @@ impl Field for Profile {
             stacks,
             missing,
         } = self;
-        let in_kernel =
-            stacks.iter().filter(|own| self.frames_of(own).last().is_some_and(|leaf| leaf.kernel));
+        let in_kernel = stacks
+            .iter()
+            .filter(|stack| self.frames_of(stack).last().is_some_and(|leaf| leaf.kernel));
         let kernel_samples: u64 = in_kernel.map(|stack| stack.samples).sum();
         let packed = Packed {
             modules: modules.into(),

@@ -102,7 +102,7 @@ impl Link {
 
     /// Returns whether a timer at this time is missing, and notes it.
     pub fn sets_timer(&mut self, due: Instant) -> bool {
-        let is_new = self.timer.is_none_or(|own| due < own);
+        let is_new = self.timer.is_none_or(|timer| due < timer);
         if is_new {
             self.timer = Some(due);
         }

@@ -116,18 +116,18 @@ fn a_rate_is_kept_to_the_byte() {
 fn connections_are_reset_on_request_and_by_time() {
     let server = echo();
     let mut buffer = [0];
-    let own = relay(server, Toxics { reset_peer: Some(ms(50)), ..Toxics::default() });
-    let mut client = through(&own);
+    let reset_relay = relay(server, Toxics { reset_peer: Some(ms(50)), ..Toxics::default() });
+    let mut client = through(&reset_relay);
     let start = Instant::now();
     assert_eq!(client.read(&mut buffer).unwrap_err().kind(), io::ErrorKind::ConnectionReset);
     assert!(start.elapsed() >= ms(50));
-    let own = relay(server, Toxics::default());
-    let mut client = through(&own);
+    let relay = relay(server, Toxics::default());
+    let mut client = through(&relay);
     round_trip(&mut client, LONG);
-    own.reset();
+    relay.reset();
     assert_eq!(client.read(&mut buffer).unwrap_err().kind(), io::ErrorKind::ConnectionReset);
     // Later ones live.
-    round_trip(&mut through(&own), LONG);
+    round_trip(&mut through(&relay), LONG);
 }
 
 #[test]
@@ -147,15 +147,15 @@ fn an_end_is_passed_on_after_the_bytes_before_it() {
 #[test]
 fn unix_sockets_are_relayed_and_removed() {
     let folder = tempfile::tempdir().unwrap();
-    let (server, own) = (folder.path().join("server"), folder.path().join("own"));
+    let (server, text) = (folder.path().join("server"), folder.path().join("own"));
     let listener = UnixListener::bind(&server).unwrap();
     let relay = Relay::start(
-        &SockAddr::unix(&own).unwrap(),
+        &SockAddr::unix(&text).unwrap(),
         SockAddr::unix(&server).unwrap(),
         Toxics::default(),
     )
     .unwrap();
-    let mut client = UnixStream::connect(&own).unwrap();
+    let mut client = UnixStream::connect(&text).unwrap();
     let (mut accepted, _) = listener.accept().unwrap();
     let large: Vec<u8> = (0..3_000_000_u32).map(|number| (number % 253) as u8).collect();
     let mut answer = vec![0; large.len()];
@@ -165,7 +165,7 @@ fn unix_sockets_are_relayed_and_removed() {
     });
     assert_eq!(large, answer);
     drop(relay);
-    assert!(!own.exists());
+    assert!(!text.exists());
     assert_eq!(accepted.read(&mut [0]).unwrap_or(0), 0);
 }
 

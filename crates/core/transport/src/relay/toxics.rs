@@ -70,7 +70,9 @@ mod tests {
         // Even from 6 to 14: the standard error of the mean is 8 / sqrt(12 * 10,000).
         assert!((mean - 10.0).abs() < 0.1, "{mean}");
         assert!(delays.iter().all(|delay| (6.0..=14.0).contains(delay)));
-        assert!(delays.iter().any(|delay| *delay < 6.1) && delays.iter().any(|own| *own > 13.9));
+        assert!(
+            delays.iter().any(|delay| *delay < 6.1) && delays.iter().any(|delay| *delay > 13.9)
+        );
         assert_eq!(toxics.delay(false, &mut random), Duration::ZERO);
     }
 

@@ -26,7 +26,7 @@ pub enum Roots {
     /// Any certificate is accepted.
     #[default]
     Unverified,
-    /// Those in a file, in PEM format.
+    /// Certificates in a file, in PEM format.
     File(PathBuf),
     /// The platform's.
     System,
@@ -74,7 +74,7 @@ pub enum TlsError {
     /// A root certificate is not usable.
     #[error("{}: {source}", path.display())]
     Root {
-        /// Its file.
+        /// The file.
         path: PathBuf,
         /// The cause.
         source: rustls::Error,
@@ -113,7 +113,7 @@ pub enum TlsError {
     /// The private key is accessible to other users, or its file is missing.
     #[error("private key file {}: {source}", path.display())]
     KeyAccess {
-        /// Its file.
+        /// The file.
         path: PathBuf,
         /// The cause.
         source: io::Error,
@@ -121,7 +121,7 @@ pub enum TlsError {
     /// The private key cannot be read.
     #[error("private key file {}: {source}; it must be PEM without a pass phrase", path.display())]
     KeyFile {
-        /// Its file.
+        /// The file.
         path: PathBuf,
         /// The cause.
         source: io::Error,
@@ -129,7 +129,7 @@ pub enum TlsError {
     /// The private key has another format.
     #[error("private key file {}: {source}; it must be PEM without a pass phrase", path.display())]
     KeyPem {
-        /// Its file.
+        /// The file.
         path: PathBuf,
         /// The cause.
         source: pem::Error,

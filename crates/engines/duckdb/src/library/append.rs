@@ -81,9 +81,9 @@ impl Chunk {
         // SAFETY: the list has as many types as it says, each of which is destroyed once the chunk
         // has its own.
         let handle = unsafe {
-            let logical = |own: &ChunkType| match own {
+            let logical = |chunk_type: &ChunkType| match chunk_type {
                 ChunkType::Decimal => (interface.duckdb_create_decimal_type)(15, 2),
-                own => (interface.duckdb_create_logical_type)(*own as u32),
+                chunk_type => (interface.duckdb_create_logical_type)(*chunk_type as u32),
             };
             let mut list: Vec<Handle> = types.iter().map(logical).collect();
             let chunk = (interface.duckdb_create_data_chunk)(list.as_mut_ptr(), list.len() as u64);

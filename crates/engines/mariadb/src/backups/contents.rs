@@ -67,7 +67,7 @@ pub fn fingerprints(client: &mut Client) -> Result<Vec<Fingerprint>, EngineError
     for table in tables(client)? {
         let columns = columns(client, &table)?;
         let quoted: Vec<String> =
-            columns.iter().map(|own| format!("QUOTE({})", quote_identifier(own))).collect();
+            columns.iter().map(|column| format!("QUOTE({})", quote_identifier(column))).collect();
         let crc = format!("CRC32(CONCAT_WS(',', {}))", quoted.join(", "));
         let sql = format!(
             "SELECT CONCAT(COUNT(*), ' ', COALESCE(SUM({crc}), 0), '-', BIT_XOR({crc})) FROM {}",

@@ -36,7 +36,7 @@ pub fn take(
     copy.arg(format!("--parallel={}", request.workers));
     let environment = config.client_environment();
     let socket = environment.iter().find(|(name, _)| name == "MYSQL_UNIX_PORT");
-    copy.args(socket.and_then(|(_, own)| Some(format!("--socket={}", own.as_ref()?))));
+    copy.args(socket.and_then(|(_, path)| Some(format!("--socket={}", path.as_ref()?))));
     if !is_stream(request) {
         tool::make_folder(path)?;
         copy.arg("--target-dir").arg(path);
@@ -49,7 +49,7 @@ pub fn take(
     let pipes = Pipes { input: None, output: Some(tool::make_file(path)?.into()) };
     let rate = request.rate_limit;
     let cpu_s = match compressor(request.compression) {
-        Some(own) => tool::run_piped([copy, own], &environment, pipes, rate, cancel)?,
+        Some(compressor) => tool::run_piped([copy, compressor], &environment, pipes, rate, cancel)?,
         None => tool::run_limited(copy, &environment, pipes, rate, cancel)?,
     };
     std::fs::remove_dir_all(&work).map_err(EngineError::at(&work))?;

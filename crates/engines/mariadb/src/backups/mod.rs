@@ -79,7 +79,9 @@ impl BackgroundWork for MariaSchema {
         let (environment, pipes) = (config.client_environment(), Pipes { input: None, output });
         let rate = request.rate_limit;
         let cpu_s = match compressor(request.compression) {
-            Some(own) => tool::run_piped([dump, own], &environment, pipes, rate, cancel)?,
+            Some(compressor) => {
+                tool::run_piped([dump, compressor], &environment, pipes, rate, cancel)?
+            }
             None => tool::run_limited(dump, &environment, pipes, rate, cancel)?,
         };
         let file = File::open(&path).and_then(|file| file.sync_all());
@@ -113,9 +115,9 @@ impl BackgroundWork for MariaSchema {
         let (environment, pipes) =
             (config.client_environment(), Pipes { input: Some(input.into()), output: None });
         match compressor(request.compression) {
-            Some(mut own) => {
-                own.arg("-d");
-                tool::run_piped([own, client], &environment, pipes, None, cancel)?
+            Some(mut compressor) => {
+                compressor.arg("-d");
+                tool::run_piped([compressor, client], &environment, pipes, None, cancel)?
             }
             None => tool::run(client, &environment, pipes, cancel)?,
         };

@@ -48,7 +48,7 @@ pub enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// Its type (<https://mariadb.com/kb/en/result-set-packets/#field-types>), and no flag.
+    /// The type (<https://mariadb.com/kb/en/result-set-packets/#field-types>), and no flag.
     fn type_bytes(self) -> [u8; 2] {
         match self {
             Self::Null => [6, 0],

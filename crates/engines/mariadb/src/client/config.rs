@@ -97,15 +97,15 @@ impl Config {
         let option = |name: &str| {
             file.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.clone())
         };
-        let given = |own: &Option<String>, name: &str| own.clone().or_else(|| option(name));
-        let user = given(&url.user, "user").or_else(|| environment.get("USER"));
+        let value_of = |text: &Option<String>, name: &str| text.clone().or_else(|| option(name));
+        let user = value_of(&url.user, "user").or_else(|| environment.get("USER"));
         let user = user.or_else(|| environment.get("LOGNAME")).unwrap_or_else(|| "root".into());
         let password = url
             .password
             .clone()
             .or_else(|| option("password").map(Secret::from))
             .or_else(|| environment.get("MYSQL_PWD").map(Secret::from));
-        let host = given(&url.host, "host").or_else(|| environment.get("MYSQL_HOST"));
+        let host = value_of(&url.host, "host").or_else(|| environment.get("MYSQL_HOST"));
         let socket = url.parameter("socket").or_else(|| option("socket"));
         let socket = socket.or_else(|| environment.get("MYSQL_UNIX_PORT")).map(PathBuf::from);
         let port = url
@@ -203,7 +203,7 @@ impl Config {
     #[must_use]
     pub fn with_timeout(self, most: Duration) -> Self {
         Self {
-            connect_timeout: Some(self.connect_timeout.map_or(most, |given| given.min(most))),
+            connect_timeout: Some(self.connect_timeout.map_or(most, |timeout| timeout.min(most))),
             ..self
         }
     }

@@ -10,7 +10,7 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Those of this process.
+    /// Variables of this process.
     pub fn of_process() -> Self {
         let known = [
             "HOME",

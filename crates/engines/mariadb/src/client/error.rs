@@ -161,7 +161,7 @@ pub enum ConfigError {
     /// A `%` is not followed by a code.
     #[error("`%` in a URL must be followed by two hexadecimal digits; write a literal `%` as %25")]
     Escape,
-    /// Its codes are other bytes.
+    /// The codes are other bytes.
     #[error("the URL is not valid UTF-8")]
     NotUtf8,
     /// A name or value that does not exist.
@@ -186,7 +186,7 @@ pub enum ConfigError {
 #[derive(Debug, Clone, Default, PartialEq, Eq, thiserror::Error)]
 #[error("{message} (error {code}, SQLSTATE {state})")]
 pub struct ServerError {
-    /// Its number: 1213 for a deadlock.
+    /// The number: 1213 for a deadlock.
     pub code: u16,
     /// SQLSTATE.
     pub state: String,

@@ -73,7 +73,7 @@ const FULL: u8 = 4;
 pub struct Greeting {
     pub version: String,
     pub connection_id: u32,
-    /// Those of the server,
+    /// Capabilities of the server,
     pub offered: u64,
     /// and of the connection, which both sides have.
     capabilities: u64,
@@ -196,9 +196,9 @@ fn greeting(packet: &[u8]) -> Option<(Greeting, Vec<u8>, String)> {
     let mut capabilities = u64::from(low) | u64::from(high) << 16;
     let length = reader.u8()?;
     reader.bytes(6)?;
-    let own = reader.u32()?;
+    let id = reader.u32()?;
     if capabilities & capability::MYSQL == 0 {
-        capabilities |= u64::from(own) << 32;
+        capabilities |= u64::from(id) << 32;
     }
     let second = reader.bytes(usize::from(length).saturating_sub(8).max(13))?;
     challenge.extend_from_slice(second.strip_suffix(&[0]).unwrap_or(second));

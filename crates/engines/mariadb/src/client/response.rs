@@ -28,7 +28,7 @@ pub enum Kind {
 /// A statement that the server has prepared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Prepared {
-    /// Its number on this connection.
+    /// The number on this connection.
     pub id: u32,
     /// Number of parameters.
     pub parameters: u16,
@@ -39,7 +39,7 @@ pub struct Prepared {
 /// A column of a result.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Column {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// How its values are sent in a row of a prepared statement.
     pub column_type: ColumnType,

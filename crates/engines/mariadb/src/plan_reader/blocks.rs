@@ -93,8 +93,8 @@ fn walk(
     }
     match node {
         Value::Array(all) => {
-            for one in all {
-                walk(one, depth + 1, found, unknown)?;
+            for child in all {
+                walk(child, depth + 1, found, unknown)?;
             }
         }
         Value::Object(object) => {
@@ -261,7 +261,7 @@ fn table(value: &Value, inputs: Vec<Operator>) -> Operator {
         },
         rows_read: Rows { estimated, actual: read },
         executions: loops,
-        elapsed_ms: ms.map(|own| own + filled_ms),
+        elapsed_ms: ms.map(|ms| ms + filled_ms),
         pages: number(&value["r_engine_stats"], "pages_accessed").map(|accessed| {
             let read = number(&value["r_engine_stats"], "pages_read_count").unwrap_or(0.0);
             ((accessed - read).max(0.0), read)

@@ -104,7 +104,7 @@ impl Reader {
         text: &str,
         origin: Origin,
     ) -> Result<StatementPlan, NoPlan> {
-        let said = |error: crate::client::Error| {
+        let reason = |error: crate::client::Error| {
             if error.code().is_some_and(|code| DENIED.contains(&code)) {
                 return NoPlan::Denied { message: error.to_string() };
             }
@@ -116,17 +116,17 @@ impl Reader {
             })
         };
         if !database.is_empty() {
-            self.client.run(&format!("USE {}", quote_identifier(database))).map_err(said)?;
+            self.client.run(&format!("USE {}", quote_identifier(database))).map_err(reason)?;
         }
         let hex = observations::hexadecimal(format!("EXPLAIN FORMAT=JSON {text}").as_bytes());
         self.client
             .run(&format!(
                 "SET @{MARK} = CONVERT(x'{hex}' USING utf8mb4); PREPARE {MARK} FROM @{MARK}"
             ))
-            .map_err(said)?;
+            .map_err(reason)?;
         let explained = self.client.cell(&format!("EXECUTE {MARK}"));
         let _ = self.client.run(&format!("DEALLOCATE PREPARE {MARK}"));
-        let json = explained.map_err(said)?.unwrap_or_default();
+        let json = explained.map_err(reason)?.unwrap_or_default();
         Ok(StatementPlan::new(origin, JsonPlans.read_one(&json)?).with_text("json", json))
     }
 }
@@ -157,9 +157,9 @@ impl Reader {
         for table in &mut snapshot.tables {
             let rows = table.rows.unwrap_or(0.0);
             let is_read = rows >= SAMPLED_ROWS as f64
-                && snapshot.statements.iter().any(|one| {
-                    one.by_call(Counter::RowsRead).is_some_and(|read| read >= rows / 2.0)
-                        && one.text.to_lowercase().contains(&table.name.to_lowercase())
+                && snapshot.statements.iter().any(|statement| {
+                    statement.by_call(Counter::RowsRead).is_some_and(|read| read >= rows / 2.0)
+                        && statement.text.to_lowercase().contains(&table.name.to_lowercase())
                 });
             if !is_read || left == 0 || self.stop.is_asked() {
                 continue;

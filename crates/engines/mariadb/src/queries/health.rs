@@ -76,8 +76,10 @@ fn keys(reader: &mut Reader, snapshot: &Snapshot) -> Result<Vec<Advice>, Error> 
     for [database, table, next, column, kind] in rows {
         let (Some(end), Ok(next)) = (largest(&kind), next.parse::<f64>()) else { continue };
         let used = next / end;
-        let known =
-            snapshot.tables.iter().position(|one| one.database == database && one.name == table);
+        let known = snapshot
+            .tables
+            .iter()
+            .position(|entry| entry.database == database && entry.name == table);
         if used < USED_MIN || known.is_none() {
             continue;
         }
@@ -175,8 +177,9 @@ fn replica(reader: &mut Reader, _: &Snapshot) -> Result<Vec<Advice>, Error> {
     let is_mariadb = reader.client.is_mariadb();
     let sql = if is_mariadb { "SHOW ALL SLAVES STATUS" } else { "SHOW REPLICA STATUS" };
     let answer = reader.client.query(sql)?;
-    let column =
-        |names: [&str; 2]| answer.columns.iter().position(|one| names.contains(&one.as_str()));
+    let column = |names: [&str; 2]| {
+        answer.columns.iter().position(|column| names.contains(&column.as_str()))
+    };
     let behind = column(["Seconds_Behind_Master", "Seconds_Behind_Source"]);
     let error = column(["Last_SQL_Error", "Last_SQL_Error"]);
     let running = column(["Slave_SQL_Running", "Replica_SQL_Running"]);
@@ -217,8 +220,10 @@ fn free(reader: &mut Reader, snapshot: &Snapshot) -> Result<Vec<Advice>, Error> 
     for [database, name, free, used] in rows {
         let number = |text: &str| text.parse::<f64>().unwrap_or(0.0);
         let (free, used) = (number(&free), number(&used));
-        let known =
-            snapshot.tables.iter().position(|one| one.database == database && one.name == name);
+        let known = snapshot
+            .tables
+            .iter()
+            .position(|table| table.database == database && table.name == name);
         let Some(at) = known.filter(|_| free >= FREE_SHARE * (free + used)) else { continue };
         let table = &snapshot.tables[at];
         all.push(Advice {

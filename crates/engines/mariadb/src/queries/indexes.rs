@@ -27,8 +27,8 @@ impl Reader {
         ))?;
         let mut schemas: Vec<String> = all.into_iter().map(|[name]| name).collect();
         schemas.sort_by_cached_key(|schema| {
-            let of = snapshot.statements.iter().filter(|one| one.database == *schema);
-            let times = of.filter_map(|one| one.get(statements::Counter::TimeNs));
+            let of = snapshot.statements.iter().filter(|statement| statement.database == *schema);
+            let times = of.filter_map(|statement| statement.get(statements::Counter::TimeNs));
             std::cmp::Reverse(times.sum::<u64>())
         });
         let limit = self.limits.databases.max(1);

@@ -75,17 +75,18 @@ impl QueryReader for Reader {
     fn samples(&mut self) -> Vec<StatementSamples> {
         let all = self.waits.take().into_iter();
         // The server numbers a statement when it has ended.
-        let known = all.filter_map(|own| {
-            let digest = self.digests.get(&own.digest)?.clone();
-            Some(StatementSamples { digest, ..own })
+        let known = all.filter_map(|sample| {
+            let digest = self.digests.get(&sample.digest)?.clone();
+            Some(StatementSamples { digest, ..sample })
         });
         known.collect()
     }
 
     fn explain(&mut self, snapshot: &mut Snapshot) {
         let each = snapshot.statements.iter();
-        self.digests =
-            each.map(|one| (fingerprint(&one.text, &RULES), one.digest.clone())).collect();
+        self.digests = each
+            .map(|statement| (fingerprint(&statement.text, &RULES), statement.digest.clone()))
+            .collect();
         explain::all(self, snapshot);
     }
 

@@ -36,7 +36,7 @@ impl Reader {
         }
     }
 
-    /// Those that InnoDB keeps: of each prefix of an index, from a sample of its pages.
+    /// Statistics that InnoDB keeps: of each prefix of an index, from a sample of its pages.
     fn index_statistics(
         &mut self,
         names: &str,
@@ -65,7 +65,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Those that ANALYZE TABLE PERSISTENT (MariaDB) or UPDATE HISTOGRAM (MySQL) gathers.
+    /// Statistics that ANALYZE TABLE PERSISTENT (MariaDB) or UPDATE HISTOGRAM (MySQL) gathers.
     fn column_statistics(
         &mut self,
         names: &str,
@@ -227,8 +227,13 @@ mod tests {
     fn steps(json: &str) -> Vec<Step> {
         let steps = histogram(&serde_json::from_str(json).unwrap());
         let rounded = |share: Option<f64>| share.map(|share| (share * 1e9).round() / 1e9);
-        let step = |one: statements::HistogramStep| {
-            (one.value, rounded(one.share_equal), rounded(one.share_between), one.distinct_between)
+        let step = |histogram_step: statements::HistogramStep| {
+            (
+                histogram_step.value,
+                rounded(histogram_step.share_equal),
+                rounded(histogram_step.share_between),
+                histogram_step.distinct_between,
+            )
         };
         steps.into_iter().map(step).collect()
     }
@@ -249,7 +254,7 @@ mod tests {
         assert_eq!(
             steps(r#"{"buckets": [[1, 0.3333333333333333], [2, 0.6666666666666666], [3, 1]]}"#)
                 .iter()
-                .map(|one| (one.0.as_str(), one.1))
+                .map(|step| (step.0.as_str(), step.1))
                 .collect::<Vec<_>>(),
             [("1", Some(0.333_333_333)), ("2", Some(0.333_333_333)), ("3", Some(0.333_333_333))]
         );

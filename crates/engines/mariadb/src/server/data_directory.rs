@@ -50,13 +50,13 @@ pub(super) fn initialise(
         return Ok(());
     }
     // It says everything on either.
-    let said =
-        [output.stdout, output.stderr].map(|said| String::from_utf8_lossy(&said).trim().to_owned());
+    let text = [output.stdout, output.stderr]
+        .map(|stdout| String::from_utf8_lossy(&stdout).trim().to_owned());
     let errors: Vec<&str> =
-        said.iter().flat_map(|said| said.lines()).filter(|line| line.contains("ERROR")).collect();
-    let said = if errors.is_empty() { said.join(" ") } else { errors.join("; ") };
+        text.iter().flat_map(|text| text.lines()).filter(|line| line.contains("ERROR")).collect();
+    let text = if errors.is_empty() { text.join(" ") } else { errors.join("; ") };
     let doing = format!("running {}", program.display());
-    Err(EngineError::failed(doing, format!("{}: {said}", output.status)))
+    Err(EngineError::failed(doing, format!("{}: {text}", output.status)))
 }
 
 /// Moves the redo log to its volume.

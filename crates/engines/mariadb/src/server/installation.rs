@@ -52,9 +52,9 @@ impl Installation {
         let (ours, path) = (listed(PLACES_VARIABLE), listed("PATH"));
         let places = bindirs.iter().cloned().chain(std::env::split_paths(&ours));
         let places = places.chain(std::env::split_paths(&path)).chain(usual_places());
-        let mut seen = BTreeSet::new();
+        let mut servers = BTreeSet::new();
         let programs = places.flat_map(|place| programs_in(&place));
-        let distinct = programs.filter(|server| seen.insert(server.clone()));
+        let distinct = programs.filter(|server| servers.insert(server.clone()));
         distinct
             .filter_map(Self::of_program)
             .filter(|found| found.numbers() >= OLDEST[usize::from(found.is_mysql())].to_vec())
@@ -67,12 +67,12 @@ impl Installation {
     /// # Errors
     /// When there is none: lists what was found, and says what to do.
     pub fn find(bindirs: &[PathBuf], version: Option<&str>) -> Result<Self, EngineError> {
-        let given: Vec<PathBuf> = bindirs.iter().flat_map(|place| programs_in(place)).collect();
+        let programs: Vec<PathBuf> = bindirs.iter().flat_map(|place| programs_in(place)).collect();
         let all = Self::find_all(bindirs);
-        let is_given = |found: &&Self| given.contains(&found.server);
+        let is_given = |found: &&Self| programs.contains(&found.server);
         // In the place of a folder's server no other one is taken.
         let fitting = all.iter().filter(|found| match version {
-            Some(wanted) => found.is(wanted),
+            Some(version) => found.is(version),
             None => bindirs.is_empty() || is_given(found),
         });
         let best =
@@ -86,10 +86,10 @@ impl Installation {
     /// # Errors
     /// As of [`Self::find`].
     pub fn for_source(bindirs: &[PathBuf], source: &ServerVersion) -> Result<Self, EngineError> {
-        let given: Vec<PathBuf> = bindirs.iter().flat_map(|place| programs_in(place)).collect();
+        let programs: Vec<PathBuf> = bindirs.iter().flat_map(|place| programs_in(place)).collect();
         let all = Self::find_all(bindirs);
         let mut fitting = all.clone();
-        fitting.retain(|found| bindirs.is_empty() || given.contains(&found.server));
+        fitting.retain(|found| bindirs.is_empty() || programs.contains(&found.server));
         if fitting.iter().any(|found| found.is_mysql() == source.is_mysql) {
             fitting.retain(|found| found.is_mysql() == source.is_mysql);
         }
@@ -104,7 +104,7 @@ impl Installation {
         (!is_same).then(|| versions::substitution(&self.to_string(), &source.to_string(), &reason))
     }
 
-    /// Its version and product.
+    /// The version and product.
     pub fn server_version(&self) -> ServerVersion {
         ServerVersion { numbers: self.numbers(), is_mysql: self.is_mysql() }
     }
@@ -149,10 +149,8 @@ impl Installation {
     }
 
     /// Returns whether the version matches `10.11` or `10.11.6`.
-    fn is(&self, wanted: &str) -> bool {
-        self.version
-            .strip_prefix(wanted)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    fn is(&self, text: &str) -> bool {
+        self.version.strip_prefix(text).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     }
 }
 
@@ -182,9 +180,11 @@ fn version_of(output: &str) -> Option<(String, bool)> {
 }
 
 fn not_found(version: Option<&str>, bindirs: &[PathBuf], all: &[Installation]) -> EngineError {
-    let wanted = version.map(|version| format!(" {version}")).unwrap_or_default();
-    let found: Vec<String> =
-        all.iter().map(|one| format!("{one} ({})", one.server.display())).collect();
+    let text = version.map(|version| format!(" {version}")).unwrap_or_default();
+    let found: Vec<String> = all
+        .iter()
+        .map(|installation| format!("{installation} ({})", installation.server.display()))
+        .collect();
     let found = if found.is_empty() {
         "no MariaDB 10.6 or later and no MySQL 9.0 or later".into()
     } else {
@@ -193,12 +193,14 @@ fn not_found(version: Option<&str>, bindirs: &[PathBuf], all: &[Installation]) -
     let empty: Vec<String> = bindirs
         .iter()
         .filter(|place| {
-            !programs_in(place).iter().any(|own| all.iter().any(|one| one.server == *own))
+            !programs_in(place)
+                .iter()
+                .any(|program| all.iter().any(|installation| installation.server == *program))
         })
         .map(|place| format!("; {} contains no supported server", place.display()))
         .collect();
     EngineError::failed(
-        format!("looking for MariaDB or MySQL{wanted}"),
+        format!("looking for MariaDB or MySQL{text}"),
         format!(
             "found {found}{}; install a server (Debian: mariadb-server, Red Hat: \
              mariadb-server), or set target.bindir to the folder of its programs",

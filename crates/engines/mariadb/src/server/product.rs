@@ -167,15 +167,15 @@ impl Product for MariaProduct {
 /// start, and of those that go back to their defaults, which only a start knows.
 fn set_global(
     server: &mut PrivateServer,
-    wanted: &Settings,
+    settings: &Settings,
     cancel: &Cancel,
 ) -> Result<bool, EngineError> {
     let Some(in_force) = &server.in_force else { return Ok(false) };
-    if in_force.keys().any(|name| !wanted.contains_key(name)) {
+    if in_force.keys().any(|name| !settings.contains_key(name)) {
         return Ok(false);
     }
     let differ: Vec<(&String, &String)> =
-        wanted.iter().filter(|(name, value)| in_force.get(*name) != Some(*value)).collect();
+        settings.iter().filter(|(name, value)| in_force.get(*name) != Some(*value)).collect();
     if differ.is_empty() {
         return Ok(true);
     }
@@ -194,7 +194,7 @@ fn set_global(
         }
     }
     variables::await_resized(&mut client)?;
-    server.in_force = Some(wanted.clone());
+    server.in_force = Some(settings.clone());
     Ok(true)
 }
 
@@ -211,7 +211,7 @@ fn settings_file(server: &PrivateServer, settings: &Settings) -> String {
     let on = |is: bool| if is { "ON" } else { "OFF" }.to_owned();
     let log = options.log_directory.as_deref().unwrap_or(&server.layout.data);
     let connections = (options.connections + CONNECTIONS_BESIDE).to_string();
-    let mut own = vec![
+    let mut required = vec![
         ("datadir", path(&server.layout.data)),
         ("socket", path(&socket(server.sockets()))),
         ("pid_file", path(&server.layout.data.join("server.pid"))),
@@ -229,18 +229,18 @@ fn settings_file(server: &PrivateServer, settings: &Settings) -> String {
         ("performance_schema", on(product.instruments)),
     ];
     if product.instruments {
-        own.push(("performance_schema_instrument", "wait/%=ON".into()));
-        own.push(("performance_schema_instrument", "idle=ON".into()));
+        required.push(("performance_schema_instrument", "wait/%=ON".into()));
+        required.push(("performance_schema_instrument", "idle=ON".into()));
     }
     if product.installation.is_mysql() {
         let directories: Vec<String> =
-            product.table_directories.iter().map(|own| path(own)).collect();
-        own.push(("innodb_directories", directories.join(";")));
+            product.table_directories.iter().map(|table_directory| path(table_directory)).collect();
+        required.push(("innodb_directories", directories.join(";")));
         // A second protocol, with a socket that others see.
-        own.push(("mysqlx", on(false)));
+        required.push(("mysqlx", on(false)));
     }
-    own.extend(product.page_bytes.iter().map(|bytes| ("innodb_page_size", bytes.clone())));
-    let own = own.iter().map(|(name, value)| variables::line(name, value));
+    required.extend(product.page_bytes.iter().map(|bytes| ("innodb_page_size", bytes.clone())));
+    let line = required.iter().map(|(name, value)| variables::line(name, value));
     let settings = settings.iter().map(|(name, value)| match name.as_str() {
         "log_bin" => variables::log_bin(value, log),
         _ => variables::line(name, value),
@@ -248,5 +248,5 @@ fn settings_file(server: &PrivateServer, settings: &Settings) -> String {
     // MySQL's binary log is off unless requested, as MariaDB's is.
     let no_log = variables::log_bin("OFF", log);
     // MariaDB reads this section, too.
-    format!("[mysqld]\n{no_log}{}", own.chain(settings).collect::<String>())
+    format!("[mysqld]\n{no_log}{}", line.chain(settings).collect::<String>())
 }

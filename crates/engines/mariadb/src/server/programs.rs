@@ -42,8 +42,8 @@ impl ServerVersion {
     /// Returns whether the other one is of the same product and series.
     pub fn is_same_series(&self, other: &Self) -> bool {
         let series = |version: &Self| version.numbers.iter().take(SERIES).copied().collect();
-        let [own, others]: [Vec<u32>; 2] = [self, other].map(series);
-        self.is_mysql == other.is_mysql && own == others
+        let [series, others]: [Vec<u32>; 2] = [self, other].map(series);
+        self.is_mysql == other.is_mysql && series == others
     }
 }
 
@@ -60,16 +60,16 @@ impl fmt::Display for ServerVersion {
 pub struct Names {
     /// The names.
     pub names: &'static [&'static str],
-    /// What Debian calls the package.
+    /// The package that holds the programs in Debian.
     pub package: &'static str,
 }
 
 /// A client program.
 #[derive(Debug)]
 pub struct ClientProgram {
-    /// Its path.
+    /// The path.
     pub path: PathBuf,
-    /// Its version and product.
+    /// The version and product.
     pub version: ServerVersion,
 }
 
@@ -82,10 +82,12 @@ impl ClientProgram {
     pub fn find(
         Names { names, package }: Names,
         server: Option<&Path>,
-        wanted: &ServerVersion,
+        requested: &ServerVersion,
     ) -> Result<Self, EngineError> {
         let folder = server.and_then(Path::parent);
-        let beside = folder.into_iter().flat_map(|own| BESIDE.map(|place| own.join(place)));
+        let beside = folder
+            .into_iter()
+            .flat_map(|place_beside| BESIDE.map(|place| place_beside.join(place)));
         let listed = [PLACES_VARIABLE, "PATH"].map(std::env::var_os).into_iter().flatten();
         let listed: Vec<PathBuf> =
             listed.flat_map(|list| std::env::split_paths(&list).collect::<Vec<_>>()).collect();
@@ -95,9 +97,9 @@ impl ClientProgram {
                 let version = ServerVersion::of_program(output)?;
                 is_mysql.is_none_or(|is| is == version.is_mysql).then_some(version.numbers)
             };
-            find_version(names, &places, numbers, Some(&wanted.numbers), SERIES)
+            find_version(names, &places, numbers, Some(&requested.numbers), SERIES)
         };
-        let found = find(Some(wanted.is_mysql)).or_else(|| find(None)).and_then(|(path, _)| {
+        let found = find(Some(requested.is_mysql)).or_else(|| find(None)).and_then(|(path, _)| {
             let version = ServerVersion::of_program(&printed_version(&path).ok()?)?;
             Some(Self { path, version })
         });

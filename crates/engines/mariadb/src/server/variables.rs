@@ -95,11 +95,10 @@ pub fn await_resized(client: &mut Client) -> Result<(), EngineError> {
 }
 
 /// Returns whether a variable has the wanted value.
-pub fn is_in_force(name: &str, wanted: &str, got: &Variable) -> bool {
+pub fn is_in_force(name: &str, text: &str, got: &Variable) -> bool {
     // The variable of the binary log shows only whether there is one.
-    let is_log =
-        name == "log_bin" && boolean(wanted).is_none() && boolean(&got.value) == Some(true);
-    got.is(wanted) || is_log
+    let is_log = name == "log_bin" && boolean(text).is_none() && boolean(&got.value) == Some(true);
+    got.is(text) || is_log
 }
 
 /// Makes sure that these values are in force.
@@ -107,10 +106,10 @@ pub fn is_in_force(name: &str, wanted: &str, got: &Variable) -> bool {
 /// # Errors
 /// When one is another, or the server has no such variable.
 pub fn read_back(
-    wanted: &BTreeMap<String, String>,
+    settings: &BTreeMap<String, String>,
     known: &BTreeMap<String, Variable>,
 ) -> Result<(), EngineError> {
-    for (name, value) in wanted {
+    for (name, value) in settings {
         let Some(got) = known.get(name) else {
             let names: Vec<&str> = known.keys().map(String::as_str).collect();
             return Err(EngineError::failed(
@@ -244,7 +243,7 @@ impl Variable {
     }
 
     /// Returns whether the value in force is the wanted one.
-    pub fn is(&self, wanted: &str) -> bool {
+    pub fn is(&self, text: &str) -> bool {
         let parts = |text: &str| -> Vec<String> {
             text.to_lowercase()
                 .split(',')
@@ -253,28 +252,26 @@ impl Variable {
                 .collect()
         };
         match self.kind.as_str() {
-            _ if wanted.eq_ignore_ascii_case(&self.value) => true,
-            "BOOLEAN" | "" => boolean(wanted).is_some() && boolean(wanted) == boolean(&self.value),
+            _ if text.eq_ignore_ascii_case(&self.value) => true,
+            "BOOLEAN" | "" => boolean(text).is_some() && boolean(text) == boolean(&self.value),
             "ENUM" => {
-                let choice = wanted
-                    .parse()
-                    .ok()
-                    .and_then(|number: usize| self.choices.split(',').nth(number));
-                let switch = boolean(wanted).is_some() && boolean(wanted) == boolean(&self.value);
+                let choice =
+                    text.parse().ok().and_then(|number: usize| self.choices.split(',').nth(number));
+                let switch = boolean(text).is_some() && boolean(text) == boolean(&self.value);
                 choice.is_some_and(|choice| choice.eq_ignore_ascii_case(&self.value)) || switch
             }
             // Switches that are not named stay as they are.
-            "FLAGSET" => parts(wanted).iter().all(|part| parts(&self.value).contains(part)),
+            "FLAGSET" => parts(text).iter().all(|part| parts(&self.value).contains(part)),
             "SET" => {
-                let (mut wanted, mut got) = (parts(wanted), parts(&self.value));
-                wanted.sort();
+                let (mut parts, mut got) = (parts(text), parts(&self.value));
+                parts.sort();
                 got.sort();
-                wanted == got
+                parts == got
             }
             _ if self.is_number() => {
-                let numbers = number(wanted).zip(number(&self.value));
+                let numbers = number(text).zip(number(&self.value));
                 // Fractions are shown with six digits behind the point.
-                numbers.is_some_and(|(wanted, got)| (wanted - got).abs() <= 1e-6)
+                numbers.is_some_and(|(expected, got)| (expected - got).abs() <= 1e-6)
             }
             _ => false,
         }
@@ -305,7 +302,7 @@ mod tests {
 
     #[test]
     fn a_value_is_what_was_wanted_whatever_its_spelling() {
-        for (kind, value, wanted, expected) in [
+        for (kind, value, text, expected) in [
             ("BIGINT UNSIGNED", "134217728", "128M", true),
             ("BIGINT UNSIGNED", "134217728", "129M", false),
             ("DOUBLE", "90.500000", "90.5", true),
@@ -323,7 +320,7 @@ mod tests {
             let choices = "fsync,O_DIRECT".into();
             let (value, kind) = (value.into(), kind.into());
             let variable = Variable { value, kind, choices, ..Variable::default() };
-            assert_eq!(variable.is(wanted), expected, "{variable:?}: {wanted}");
+            assert_eq!(variable.is(text), expected, "{variable:?}: {text}");
         }
     }
 

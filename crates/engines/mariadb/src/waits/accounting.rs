@@ -115,15 +115,15 @@ impl Counted {
                 || (*state == ROW_LOCK && self.row_locks.1 > 0.0);
             types::of_state(state).is_some() && !is_counted
         });
-        shown.map(|(state, seen)| {
-            let share = *seen as f64 / samples.all.max(1) as f64;
-            self.sampled_wait(state, samples, *seen, share * self.session_s)
+        shown.map(|(state, count)| {
+            let share = *count as f64 / samples.all.max(1) as f64;
+            self.sampled_wait(state, samples, *count, share * self.session_s)
         })
     }
 
-    fn sampled_wait(&self, name: &str, samples: &Samples, seen: u64, resource_s: f64) -> Wait {
+    fn sampled_wait(&self, name: &str, samples: &Samples, count: u64, resource_s: f64) -> Wait {
         let all = samples.all.max(1) as f64;
-        let share = seen as f64 / all;
+        let share = count as f64 / all;
         let error_s = Some(self.session_s * (share * (1.0 - share) / all).sqrt());
         Wait {
             wait_type: name.to_owned(),
@@ -131,7 +131,7 @@ impl Counted {
             count: None,
             resource_s,
             signal_s: 0.0,
-            source: WaitSource::Sampled { hz: samples.hz, samples: Some(seen), error_s },
+            source: WaitSource::Sampled { hz: samples.hz, samples: Some(count), error_s },
         }
     }
 
@@ -161,7 +161,7 @@ mod tests {
     }
 
     fn samples(states: &[(&str, u64)]) -> Samples {
-        let states = states.iter().map(|(state, seen)| ((*state).to_owned(), *seen)).collect();
+        let states = states.iter().map(|(state, count)| ((*state).to_owned(), *count)).collect();
         Samples { hz: 100.0, all: 4000, states }
     }
 

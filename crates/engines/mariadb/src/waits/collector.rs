@@ -113,8 +113,8 @@ impl WaitCollector for MariaCollector {
             })
             .collect();
         let mut all = Samples::default();
-        for own in &samples {
-            all.join(own);
+        for sample in &samples {
+            all.join(sample);
         }
         let (waits, time) = counted(before, after).account(&all);
         let server_cpu_s = after

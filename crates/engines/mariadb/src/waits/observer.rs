@@ -48,21 +48,21 @@ impl MariaObserver {
     ) -> Result<Self, ServerError> {
         // The sampler ends its connection by asking itself to stop.
         let is_over = Arc::new(AtomicBool::new(false));
-        let (over, asked) = (is_over.clone(), stop.clone());
-        let or_over = Stop::when(move || over.load(Ordering::Relaxed) || asked.is_asked());
+        let (over, stopped) = (is_over.clone(), stop.clone());
+        let or_over = Stop::when(move || over.load(Ordering::Relaxed) || stopped.is_asked());
         let mut client = connect_to_observe(config, stop)?;
         let sampled = connect_to_observe(config, &or_over)?;
-        let own = [client.connection_id(), sampled.connection_id()];
+        let connection_ids = [client.connection_id(), sampled.connection_id()];
         let pid = local_process(&mut client, config);
-        let source = MariaSource::new(sampled, options, &own, pid)?;
-        let before =
-            Reading::read(&mut client, Scope::AllBut(&own), None).map_err(ServerError::new)?;
+        let source = MariaSource::new(sampled, options, &connection_ids, pid)?;
+        let before = Reading::read(&mut client, Scope::AllBut(&connection_ids), None)
+            .map_err(ServerError::new)?;
         let disconnect = Box::new(move || is_over.store(true, Ordering::Relaxed));
         let sampler = Sampler::start(Box::new(source), options.hz, ROSTER_PERIOD, disconnect)?;
         Ok(Self {
             sampler,
             client,
-            own,
+            own: connection_ids,
             before,
             earlier: None,
             hidden: None,

@@ -41,7 +41,7 @@ pub struct Reading {
     status: BTreeMap<String, u64>,
     /// Operations on files, of all threads of the server, and `InnoDB`'s waits for row locks.
     operations: Vec<Operation>,
-    /// Those on data files, which come and go.
+    /// Operations on data files, which come and go.
     data_files: Vec<Operation>,
     /// Of the sessions' threads, where the kernel reports them.
     pub sessions: Option<ThreadTimes>,
@@ -158,12 +158,12 @@ impl Reading {
                 .map(|rows| rows.rows)
                 .map_err(failed_at("reading the server's counters"))
         };
-        let (own, others) = match scope {
-            Scope::Sessions(own) => (list(own), false),
-            Scope::AllBut(own) => (list(own), true),
+        let (listed, others) = match scope {
+            Scope::Sessions(sessions) => (list(sessions), false),
+            Scope::AllBut(excluded) => (list(excluded), true),
         };
         let chosen =
-            if others { format!("id NOT IN (0, {own})") } else { format!("id IN ({own})") };
+            if others { format!("id NOT IN (0, {listed})") } else { format!("id IN ({listed})") };
         let of_sessions = sessions(client);
         let sql = format!("SELECT tid, command, time_ms FROM {of_sessions} WHERE {chosen}");
         let (mut threads, mut idle_s) = (Vec::new(), 0.0);
@@ -183,7 +183,7 @@ impl Reading {
         let by_thread = format!(
             "SELECT processlist_id, event_name, count_star, sum_timer_wait FROM \
              performance_schema.events_waits_summary_by_thread_by_event_name JOIN \
-             performance_schema.threads USING (thread_id) WHERE processlist_id IN ({own}) AND \
+             performance_schema.threads USING (thread_id) WHERE processlist_id IN ({listed}) AND \
              {NOT_NESTED}"
         );
         let of_own = rows(client, &by_thread)?.into_iter().map(event);
@@ -249,7 +249,7 @@ impl Reading {
             let then = before.events.get(&(*session, name.clone())).copied().unwrap_or_default();
             let (count, time) = (count.saturating_sub(then.0), time.saturating_sub(then.1));
             let is_chosen = match scope {
-                Scope::Sessions(own) => own.contains(session),
+                Scope::Sessions(sessions) => sessions.contains(session),
                 Scope::AllBut(_) => true,
             };
             if count > 0 && is_chosen {
@@ -433,13 +433,13 @@ mod tests {
         let gone = Reading { operations: Vec::new(), ..reading(9, 9, 9) };
         assert_eq!(of(gone), Resets { events: false, operations: true });
         let lost: Vec<String> = of(reading(1, 1, 1)).lost().collect();
-        assert!(lost.len() == 2 && lost.iter().all(|one| one.contains("were reset")), "{lost:?}");
+        assert!(lost.len() == 2 && lost.iter().all(|gap| gap.contains("were reset")), "{lost:?}");
     }
 
     #[test]
     fn a_data_file_that_was_made_again_counts_from_then_on() {
         let counts = |after: Reading| -> Vec<u64> {
-            after.operations_since(&reading(5, 6, 7)).iter().map(|one| one.count).collect()
+            after.operations_since(&reading(5, 6, 7)).iter().map(|wait| wait.count).collect()
         };
         assert_eq!(counts(reading(5, 8, 9)), [2, 2]);
         assert_eq!(counts(reading(5, 8, 3)), [2, 3]);

@@ -42,14 +42,14 @@ impl MariaSource {
     pub fn new(
         mut client: Client,
         options: ObserveOptions,
-        own: &[u32],
+        excluded: &[u32],
         pid: Option<i32>,
     ) -> Result<Self, ServerError> {
         let is_on = client
             .cell("SELECT @@performance_schema")
             .map_err(while_doing("querying the server"))?;
         let mut roster = Roster::default();
-        roster.observers.extend(own.iter().map(|own| *own as i32));
+        roster.observers.extend(excluded.iter().map(|id| *id as i32));
         Ok(Self {
             has_performance_schema: is_on.as_deref() == Some("1"),
             client,
@@ -69,7 +69,7 @@ impl MariaSource {
     /// Asks who waits for a row lock, which the process list does not show.
     fn ask_row_locks(&mut self) {
         let is_fresh =
-            self.row_locks_asked.is_some_and(|asked| asked.elapsed() < TRANSACTIONS_PERIOD);
+            self.row_locks_asked.is_some_and(|since| since.elapsed() < TRANSACTIONS_PERIOD);
         if is_fresh || self.row_locks.is_none() {
             return;
         }

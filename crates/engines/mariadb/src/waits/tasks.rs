@@ -36,41 +36,41 @@ struct Wanted {
 /// `literals`. `own`: our connections.
 pub fn waiting_tasks(
     client: &mut Client,
-    own: &[u32],
+    excluded: &[u32],
     literals: bool,
 ) -> Result<Vec<WaitingTask>, ServerError> {
     let has_performance_schema =
         cell(client, "SELECT @@performance_schema")?.as_deref() == Some("1");
-    let seen = sessions_seen(client, own, literals, has_performance_schema)?;
-    let mut wanted = row_locks(client)?;
+    let sessions = sessions_seen(client, excluded, literals, has_performance_schema)?;
+    let mut row_locks = row_locks(client)?;
     if has_performance_schema {
-        wanted.extend(metadata_locks(client)?);
+        row_locks.extend(metadata_locks(client)?);
     }
     let known = |id: &i32| {
-        let session = seen.get(id).map(|seen| seen.session.clone());
+        let session = sessions.get(id).map(|entry| entry.session.clone());
         session.unwrap_or_else(|| unknown(*id))
     };
-    let mut tasks: Vec<WaitingTask> = wanted
+    let mut tasks: Vec<WaitingTask> = row_locks
         .iter()
         .map(|(id, lock)| WaitingTask {
             session: known(id),
             wait_type: lock.wait_type.clone(),
-            waited_s: lock.waited_s.or_else(|| seen.get(id)?.waited_s),
+            waited_s: lock.waited_s.or_else(|| sessions.get(id)?.waited_s),
             resource: Some(lock.resource.clone()),
             lock_mode: Some(lock.lock_mode.clone()).filter(|mode| !mode.is_empty()),
             blocked_by: lock.blocked_by.iter().map(known).collect(),
         })
         .collect();
     // The process list shows for the others what they wait for, but not for whom.
-    let others = seen.iter().filter(|(id, _)| !wanted.contains_key(id));
-    tasks.extend(others.filter_map(|(id, one)| {
+    let others = sessions.iter().filter(|(id, _)| !row_locks.contains_key(id));
+    tasks.extend(others.filter_map(|(id, entry)| {
         Some(WaitingTask {
-            session: one.session.clone(),
-            wait_type: one.wait.clone()?,
-            waited_s: one.waited_s,
+            session: entry.session.clone(),
+            wait_type: entry.wait.clone()?,
+            waited_s: entry.waited_s,
             resource: None,
             lock_mode: None,
-            blocked_by: likely_blockers(*id, one, &seen),
+            blocked_by: likely_blockers(*id, entry, &sessions),
         })
     }));
     tasks.sort_by_key(|task| Reverse((task.waited_s.unwrap_or(0.0) * 1e6) as u64));
@@ -83,30 +83,32 @@ pub fn waiting_tasks(
 fn likely_blockers(
     id: i32,
     waiting: &WaitingSession,
-    seen: &BTreeMap<i32, WaitingSession>,
+    waiting_sessions: &BTreeMap<i32, WaitingSession>,
 ) -> Vec<TaskSession> {
-    let is_metadata =
-        |one: &WaitingSession| one.wait.as_ref().is_some_and(|wait| wait.contains("metadata lock"));
+    let is_metadata = |waiting_session: &WaitingSession| {
+        waiting_session.wait.as_ref().is_some_and(|wait| wait.contains("metadata lock"))
+    };
     let Some(waited_s) = waiting.waited_s.filter(|_| is_metadata(waiting)) else {
         return Vec::new();
     };
-    let others = || seen.iter().filter(|(other, _)| **other != id);
-    let open = others().filter(|(_, one)| {
-        let since_s = one.session.transaction_s.or(one.session.statement_s);
+    let others = || waiting_sessions.iter().filter(|(other, _)| **other != id);
+    let open = others().filter(|(_, entry)| {
+        let since_s = entry.session.transaction_s.or(entry.session.statement_s);
         // Transactions are dated in whole seconds.
-        !is_metadata(one) && since_s.is_some_and(|since_s| since_s + 1.0 >= waited_s)
+        !is_metadata(entry) && since_s.is_some_and(|since_s| since_s + 1.0 >= waited_s)
     });
-    let mut found: Vec<&WaitingSession> = open.map(|(_, one)| one).collect();
+    let mut found: Vec<&WaitingSession> = open.map(|(_, entry)| entry).collect();
     if found.is_empty() {
-        let before = others().filter(|(_, one)| is_metadata(one) && one.waited_s > Some(waited_s));
+        let before =
+            others().filter(|(_, entry)| is_metadata(entry) && entry.waited_s > Some(waited_s));
         let first = before.max_by(|a, b| a.1.waited_s.partial_cmp(&b.1.waited_s).unwrap_or(Equal));
-        found.extend(first.map(|(_, one)| one));
+        found.extend(first.map(|(_, entry)| entry));
     }
     found
         .into_iter()
-        .map(|one| TaskSession {
-            state: format!("{}, likely the blocker", one.session.state),
-            ..one.session.clone()
+        .map(|entry| TaskSession {
+            state: format!("{}, likely the blocker", entry.session.state),
+            ..entry.session.clone()
         })
         .collect()
 }
@@ -134,7 +136,7 @@ fn rows(client: &mut Client, sql: &str) -> Result<Vec<Vec<Option<String>>>, Serv
 /// statement.
 fn sessions_seen(
     client: &mut Client,
-    own: &[u32],
+    excluded: &[u32],
     literals: bool,
     has_performance_schema: bool,
 ) -> Result<BTreeMap<i32, WaitingSession>, ServerError> {
@@ -150,7 +152,7 @@ fn sessions_seen(
         "SELECT id, command, state, user, db, time_ms, left(coalesce(info, {last}), {TEXT_MAX}), \
          {transaction} FROM {} WHERE id NOT IN ({})",
         sessions(client),
-        list(own)
+        list(excluded)
     );
     Ok(rows(client, &sql)?
         .into_iter()
@@ -205,11 +207,11 @@ fn row_locks(client: &mut Client) -> Result<BTreeMap<i32, Wanted>, ServerError> 
          b.thread_id = w.blocking_thread_id JOIN information_schema.innodb_trx t ON t.trx_id = \
          w.requesting_engine_transaction_id"
     };
-    let mut wanted: BTreeMap<i32, Wanted> = BTreeMap::new();
+    let mut requests: BTreeMap<i32, Wanted> = BTreeMap::new();
     for row in rows(client, sql)? {
         let [waiter, blocker, lock_mode, table, index, data, waited_s] = cells(row);
         let (Ok(waiter), Ok(blocker)) = (waiter.parse(), blocker.parse()) else { continue };
-        let lock = wanted.entry(waiter).or_insert_with(|| Wanted {
+        let lock = requests.entry(waiter).or_insert_with(|| Wanted {
             wait_type: ROW_LOCK.into(),
             lock_mode,
             resource: resource(&table.replace('`', ""), &index, &data),
@@ -220,7 +222,7 @@ fn row_locks(client: &mut Client) -> Result<BTreeMap<i32, Wanted>, ServerError> 
             lock.blocked_by.push(blocker);
         }
     }
-    Ok(wanted)
+    Ok(requests)
 }
 
 /// A row by its key. `lock_data` has the values in the index, written as in SQL.
@@ -310,10 +312,10 @@ const CONFLICTS: [(&str, u16); 9] = [
 
 /// Returns whether two modes conflict; modes outside the matrix, such as those of a backup, count
 /// as conflicting.
-fn conflict(wanted: &str, held: &str) -> bool {
+fn conflict(text: &str, held: &str) -> bool {
     let held = CONFLICTS.iter().position(|(mode, _)| *mode == held);
     let conflicts =
-        CONFLICTS.iter().find(|(mode, _)| *mode == wanted).map(|(_, conflicts)| *conflicts);
+        CONFLICTS.iter().find(|(mode, _)| *mode == text).map(|(_, conflicts)| *conflicts);
     held.zip(conflicts).is_none_or(|(held, conflicts)| conflicts & (1 << held) != 0)
 }
 
@@ -323,13 +325,13 @@ mod tests {
 
     #[test]
     fn metadata_locks_conflict_both_ways_and_as_documented() {
-        for (wanted, _) in CONFLICTS {
+        for (request, _) in CONFLICTS {
             for (held, _) in CONFLICTS {
-                assert_eq!(conflict(wanted, held), conflict(held, wanted), "{wanted} {held}");
+                assert_eq!(conflict(request, held), conflict(held, request), "{request} {held}");
             }
             assert!(
-                conflict(wanted, "EXCLUSIVE") && conflict(wanted, "BACKUP_BLOCK_DDL"),
-                "{wanted}"
+                conflict(request, "EXCLUSIVE") && conflict(request, "BACKUP_BLOCK_DDL"),
+                "{request}"
             );
         }
         // Readers and writers of rows beside each other, ALTER TABLE beside readers, LOCK TABLES

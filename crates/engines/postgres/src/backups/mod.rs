@@ -63,7 +63,7 @@ impl BackgroundWork for PostgresSchema {
         let reading = "reading the size of the data";
         let data_bytes = client.cell(bytes).map_err(failed_at(reading))?;
         let data_bytes = data_bytes
-            .and_then(|own| own.parse().ok())
+            .and_then(|data_byte| data_byte.parse().ok())
             .ok_or_else(|| EngineError::failed(reading, "the server gives no number"))?;
         let environment = source.config.client_environment();
         let run = |command| tool::run(command, &environment, Pipes::default(), cancel);
@@ -217,8 +217,8 @@ fn restore_base(
     tables(&mut client)?;
     let first_query_s = start.elapsed().as_secs_f64();
     let sql = "SELECT pg_current_wal_lsn()::text";
-    let wanted = source.connect(cancel)?.cell(sql).map_err(failed_at(sql))?.unwrap_or_default();
-    catch_up(&standby, &mut client, &wanted, cancel)?;
+    let cell = source.connect(cancel)?.cell(sql).map_err(failed_at(sql))?.unwrap_or_default();
+    catch_up(&standby, &mut client, &cell, cancel)?;
     let caught_up_s = start.elapsed().as_secs_f64();
     let found = fingerprints(&mut client)?;
     drop(client);
@@ -262,7 +262,7 @@ fn unpack(from: &Path, to: &Path, cancel: &Cancel) -> Result<(), EngineError> {
         let file = archive_of(from, archive)?;
         let mut command = Command::new("tar");
         command.current_dir("/");
-        match file.extension().and_then(|own| own.to_str()) {
+        match file.extension().and_then(|extension| extension.to_str()) {
             Some("zst") => command.arg("--use-compress-program=zstd"),
             Some("lz4") => command.arg("--use-compress-program=lz4"),
             Some("gz") => command.arg("--gzip"),
@@ -278,10 +278,9 @@ fn unpack(from: &Path, to: &Path, cancel: &Cancel) -> Result<(), EngineError> {
 fn archive_of(folder: &Path, name: &str) -> Result<PathBuf, EngineError> {
     let entries = std::fs::read_dir(folder).map_err(EngineError::at(folder))?;
     let begin = format!("{name}.tar");
-    let found = entries
-        .flatten()
-        .map(|entry| entry.path())
-        .find(|path| path.file_name().is_some_and(|own| own.to_string_lossy().starts_with(&begin)));
+    let found = entries.flatten().map(|entry| entry.path()).find(|path| {
+        path.file_name().is_some_and(|file_name| file_name.to_string_lossy().starts_with(&begin))
+    });
     found.ok_or_else(|| EngineError::failed("unpacking the backup", format!("no {begin} in it")))
 }
 
@@ -343,7 +342,7 @@ fn perform(client: &mut Client, statements: &[&str], workers: u32) -> Result<(),
             ("column", quote_identifier(&table.column)),
             ("workers", workers.to_string()),
         ];
-        let names = names.each_ref().map(|(name, own)| (*name, own.as_str()));
+        let names = names.each_ref().map(|(name, value)| (*name, value.as_str()));
         for text in statements {
             let sql = filled(text, &names);
             client.batch(&sql).map_err(failed_at(&sql))?;

@@ -64,16 +64,16 @@ pub fn restore(path: &Path, data: &Path, cancel: &Cancel) -> Result<(), EngineEr
 
 /// The program with the configuration in this folder. Other settings of this machine are not read.
 fn program(path: &Path, command: &str) -> Result<Command, EngineError> {
-    let mut own = Command::new(helpers::program::find(&[PGBACKREST], None, PGBACKREST)?);
+    let mut pgbackrest = Command::new(helpers::program::find(&[PGBACKREST], None, PGBACKREST)?);
     let inherited: Vec<_> = std::env::vars_os().map(|(name, _)| name).collect();
     for name in inherited {
         if name.to_string_lossy().starts_with("PGBACKREST_") {
-            own.env_remove(name);
+            pgbackrest.env_remove(name);
         }
     }
-    own.current_dir("/").arg(format!("--config={}", path.join(CONFIGURATION).display()));
-    own.args([&format!("--stanza={STANZA}"), command]);
-    Ok(own)
+    pgbackrest.current_dir("/").arg(format!("--config={}", path.join(CONFIGURATION).display()));
+    pgbackrest.args([&format!("--stanza={STANZA}"), command]);
+    Ok(pgbackrest)
 }
 
 fn write_configuration(
@@ -85,9 +85,9 @@ fn write_configuration(
     let sql = "SHOW data_directory";
     let data = client.cell(sql).map_err(failed_at(sql))?.unwrap_or_default();
     let folder = |name: &str| -> Result<String, EngineError> {
-        let own = path.join(name);
-        tool::make_folder(&own)?;
-        Ok(own.to_string_lossy().into_owned())
+        let text = path.join(name);
+        tool::make_folder(&text)?;
+        Ok(text.to_string_lossy().into_owned())
     };
     let compression = match request.compression {
         "gzip" => "gz",
@@ -108,7 +108,7 @@ fn write_configuration(
         format!("[{STANZA}]"),
         format!("pg1-path={data}"),
     ];
-    lines.extend(source.connection().into_iter().map(|(name, own)| format!("{name}={own}")));
+    lines.extend(source.connection().into_iter().map(|(name, value)| format!("{name}={value}")));
     let file: PathBuf = path.join(CONFIGURATION);
     let text = lines.join("\n") + "\n";
     tool::make_file(&file)?.write_all(text.as_bytes()).map_err(EngineError::at(&file))

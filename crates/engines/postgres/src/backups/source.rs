@@ -38,13 +38,13 @@ impl Source {
     /// Settings of a standby that follows it.
     pub fn standby_settings(&self) -> Settings {
         let mut settings = self.settings.clone();
-        let own = [
+        let standby_settings = [
             ("primary_conninfo", conninfo(&self.sockets)),
             ("primary_slot_name", SLOT.to_owned()),
             ("hot_standby", "on".to_owned()),
             ("archive_mode", "off".to_owned()),
         ];
-        settings.extend(own.map(|(name, value)| (name.to_owned(), value)));
+        settings.extend(standby_settings.map(|(name, value)| (name.to_owned(), value)));
         settings
     }
 
@@ -63,14 +63,14 @@ impl Source {
         ]
     }
 
-    /// One of its programs, which asks for no password.
+    /// A program of the server, which asks for no password.
     pub fn program(&self, name: &str) -> Command {
         let mut command = Command::new(self.options.product.installation.program(name));
         command.current_dir("/").arg("--no-password");
         command
     }
 
-    /// Its major version.
+    /// The major version.
     pub fn major(&self) -> u32 {
         self.options.product.installation.version.major
     }

@@ -71,41 +71,41 @@ const METHODS_SINCE: [(&str, u32); 2] = [(BASEBACKUP, 15), (DUMP, 16)];
 /// Servers by URL are refused.
 const PRIVATE_ONLY: &str = "backups are measured on private servers; remove target.url";
 
-fn missing_for_base(own: &Configuration) -> Option<String> {
-    if own.value("target.volume").is_some() {
+fn missing_for_base(configuration: &Configuration) -> Option<String> {
+    if configuration.value("target.volume").is_some() {
         return Some(format!(
             "{BASEBACKUP} of tablespaces on volumes is not supported; remove target.volume or use \
              {DUMP}"
         ));
     }
-    missing(own, BASEBACKUP)
+    missing(configuration, BASEBACKUP)
 }
 
-fn missing_for_pgbackrest(own: &Configuration) -> Option<String> {
-    if own.value("target.volume").is_some() {
+fn missing_for_pgbackrest(configuration: &Configuration) -> Option<String> {
+    if configuration.value("target.volume").is_some() {
         return Some(format!(
             "{PGBACKREST} of tablespaces on volumes is not supported; remove target.volume or use \
              {DUMP}"
         ));
     }
-    if own.value("target.url").is_some() {
+    if configuration.value("target.url").is_some() {
         return Some(PRIVATE_ONLY.to_owned());
     }
     let found = helpers::program::find(&[PGBACKREST], None, PGBACKREST);
     found.err().map(|error| error.to_string())
 }
 
-fn missing_for_dump(own: &Configuration) -> Option<String> {
-    missing(own, DUMP)
+fn missing_for_dump(configuration: &Configuration) -> Option<String> {
+    missing(configuration, DUMP)
 }
 
 /// Names what the tool lacks.
-fn missing(own: &Configuration, tool: &str) -> Option<String> {
-    if own.value("target.url").is_some() {
+fn missing(configuration: &Configuration, tool: &str) -> Option<String> {
+    if configuration.value("target.url").is_some() {
         return Some(PRIVATE_ONLY.to_owned());
     }
     // A missing server is reported by itself.
-    let installation = settings::installation(own).ok()?;
+    let installation = settings::installation(configuration).ok()?;
     if !installation.program(tool).is_file() {
         return Some(format!(
             "{tool} is not in {}; install the client programs (Debian: postgresql-client-{})",
@@ -113,7 +113,8 @@ fn missing(own: &Configuration, tool: &str) -> Option<String> {
             installation.version.major
         ));
     }
-    let method = own.value("background.compression").map(ToString::to_string).unwrap_or_default();
+    let method =
+        configuration.value("background.compression").map(ToString::to_string).unwrap_or_default();
     let (_, since) = METHODS_SINCE.into_iter().find(|(name, _)| *name == tool)?;
     if ["lz4", "zstd"].contains(&method.as_str()) {
         if installation.version.major < since {

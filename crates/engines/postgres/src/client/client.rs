@@ -427,7 +427,7 @@ impl Canceller {
         }
         let mut request = BytesMut::new();
         frontend::cancel_request(self.key.process, self.key.secret, &mut request);
-        let asked = stream.write_all(&request).and_then(|()| {
+        let error = stream.write_all(&request).and_then(|()| {
             // The server closes the connection once it has sent the signal; how it does it is the
             // same.
             match stream.read_blocking(&mut [0; 1]) {
@@ -435,7 +435,7 @@ impl Canceller {
                 _ => Ok(()),
             }
         });
-        asked.map_err(|source| address::failed(&self.address, source))
+        error.map_err(|source| address::failed(&self.address, source))
     }
 }
 

@@ -127,10 +127,10 @@ fn connect_as(
     keep_alive(&stream, &config.keep_alive).map_err(|error| failed(address, error))?;
     let mut encryption = None;
     if let Attempt::Encrypted { or_plain } = *attempt {
-        let wanted = Encryption::new(config, host, address)?;
-        *declined = !wanted.start(&mut stream, address)?;
+        let requested = Encryption::new(config, host, address)?;
+        *declined = !requested.start(&mut stream, address)?;
         if !*declined {
-            encryption = Some(wanted);
+            encryption = Some(requested);
         } else if !or_plain {
             return Err(EncryptionError::Declined.at(address));
         }
@@ -140,22 +140,22 @@ fn connect_as(
     Ok(Client::new(messages, Canceller { address: address.clone(), encryption, key }))
 }
 
-fn keep_alive(stream: &Stream, wanted: &KeepAlive) -> io::Result<()> {
+fn keep_alive(stream: &Stream, keep_alive: &KeepAlive) -> io::Result<()> {
     let socket = SockRef::from(stream.socket());
-    if wanted.is_off || socket.domain()? == Domain::UNIX {
+    if keep_alive.is_off || socket.domain()? == Domain::UNIX {
         return Ok(());
     }
     let mut parameters = TcpKeepalive::new();
-    if let Some(idle) = wanted.idle {
+    if let Some(idle) = keep_alive.idle {
         parameters = parameters.with_time(idle);
     }
-    if let Some(interval) = wanted.interval {
+    if let Some(interval) = keep_alive.interval {
         parameters = parameters.with_interval(interval);
     }
-    if let Some(count) = wanted.count {
+    if let Some(count) = keep_alive.count {
         parameters = parameters.with_retries(count);
     }
     socket.set_keepalive(true)?;
     socket.set_tcp_keepalive(&parameters)?;
-    socket.set_tcp_user_timeout(wanted.user_timeout)
+    socket.set_tcp_user_timeout(keep_alive.user_timeout)
 }

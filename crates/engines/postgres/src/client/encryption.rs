@@ -18,7 +18,7 @@ pub struct Encryption {
 
 impl Encryption {
     pub fn new(config: &Config, host: &Host, address: &Address) -> Result<Self, Error> {
-        let tls = options(&config.tls, host.name()).and_then(|own| Ok(Tls::new(&own)?));
+        let tls = options(&config.tls, host.name()).and_then(|option| Ok(Tls::new(&option)?));
         Ok(Self { tls: tls.map_err(|error| error.at(address))?, is_direct: config.tls.is_direct })
     }
 

@@ -114,13 +114,13 @@ impl<'a> Exchange<'a> {
     /// Refuses an authentication method that the connection string rules out. Also refuses to send
     /// the password in clear where others could read it. libpq sends it: any server, or anyone in
     /// between, can have it by asking.
-    fn require(&self, asked: AuthMethod) -> Result<(), Error> {
+    fn require(&self, auth_method: AuthMethod) -> Result<(), Error> {
         let required = &self.config.required_auth;
-        if !required.permits(asked) {
+        if !required.permits(auth_method) {
             return Err(self.failed(LoginError::RuledOut(required.clone())));
         }
         let is_private = self.messages.stream.is_tls() || self.address.is_local();
-        if asked == AuthMethod::Password && !is_private && !required.names(asked) {
+        if auth_method == AuthMethod::Password && !is_private && !required.names(auth_method) {
             return Err(self.failed(LoginError::Cleartext));
         }
         Ok(())

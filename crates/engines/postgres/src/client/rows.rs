@@ -71,7 +71,7 @@ impl Rows {
     }
 }
 
-/// One row.
+/// A row.
 #[derive(Debug, Clone, Copy)]
 pub struct Row<'a> {
     rows: &'a Rows,
@@ -109,7 +109,7 @@ pub(crate) fn columns(description: &RowDescriptionBody) -> io::Result<Vec<String
 /// A statement that the server has parsed, for as long as its connection lives.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Statement {
-    /// Its name in the server.
+    /// The name in the server.
     pub name: String,
     /// The types of its parameters: OIDs of `pg_type`.
     pub parameter_types: Vec<u32>,

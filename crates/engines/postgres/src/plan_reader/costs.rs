@@ -61,24 +61,26 @@ impl<'a> Costed<'a> {
 pub fn parts(node: &Value, limit: Option<f64>, prices: &Prices) -> Vec<CostPart> {
     let inputs = node["Plans"].as_array().map(Vec::as_slice).unwrap_or_default();
     // A part of the statement is in the cost of its node in ways that the plan does not show.
-    let Some(own) = Costed::new(node).filter(|own| own.total < PENALTY) else { return Vec::new() };
+    let Some(costs) = Costed::new(node).filter(|costs| costs.total < PENALTY) else {
+        return Vec::new();
+    };
     if inputs.iter().any(|input| input.get("Subplan Name").is_some()) {
         return Vec::new();
     }
     let inputs: Vec<Costed> = inputs.iter().filter_map(Costed::new).collect();
-    match (own.text("Node Type"), inputs.as_slice()) {
-        ("Seq Scan", []) => prices.seq_scan(&own).into_iter().collect(),
-        ("Index Scan" | "Index Only Scan", []) => prices.index_scan(&own).into_iter().collect(),
+    match (costs.text("Node Type"), inputs.as_slice()) {
+        ("Seq Scan", []) => prices.seq_scan(&costs).into_iter().collect(),
+        ("Index Scan" | "Index Only Scan", []) => prices.index_scan(&costs).into_iter().collect(),
         ("Bitmap Heap Scan", [bitmap]) => {
-            let pages = prices.bitmap_pages(&own, bitmap);
-            prices.bitmap(&own, bitmap).into_iter().chain(pages).collect()
+            let pages = prices.bitmap_pages(&costs, bitmap);
+            prices.bitmap(&costs, bitmap).into_iter().chain(pages).collect()
         }
         ("Hash Join", [outer, hash]) => {
-            let joined = prices.hash_probe(&own, outer);
-            prices.hash_join(&own, outer, hash).into_iter().chain(joined).collect()
+            let joined = prices.hash_probe(&costs, outer);
+            prices.hash_join(&costs, outer, hash).into_iter().chain(joined).collect()
         }
-        (name, [outer, inner]) => prices.join(name, &own, outer, inner).into_iter().collect(),
-        (name, [input]) => prices.over(name, &own, input, limit).into_iter().collect(),
+        (name, [outer, inner]) => prices.join(name, &costs, outer, inner).into_iter().collect(),
+        (name, [input]) => prices.over(name, &costs, input, limit).into_iter().collect(),
         _ => Vec::new(),
     }
 }
@@ -88,20 +90,20 @@ fn agreeing(name: &str, cost: f64, terms: impl IntoIterator<Item = CostTerm>) ->
 }
 
 /// The first rows of an input have their part of its cost.
-fn limited(own: &Costed, input: &Costed) -> Option<CostPart> {
+fn limited(costs: &Costed, input: &Costed) -> Option<CostPart> {
     let each = (input.total - input.startup) / input.rows;
     let terms = [
         CostTerm::input("startup of its input", input.startup),
-        CostTerm::new(own.rows, "rows", each, "cost of its input for each row"),
+        CostTerm::new(costs.rows, "rows", each, "cost of its input for each row"),
     ];
-    agreeing(TOTAL, own.total, terms).filter(|_| own.rows < input.rows)
+    agreeing(TOTAL, costs.total, terms).filter(|_| costs.rows < input.rows)
 }
 
 impl Prices {
-    fn join(self, name: &str, own: &Costed, outer: &Costed, inner: &Costed) -> Option<CostPart> {
+    fn join(self, name: &str, costs: &Costed, outer: &Costed, inner: &Costed) -> Option<CostPart> {
         match name {
-            "Merge Join" => self.merge_join(own, outer, inner),
-            "Nested Loop" => self.nested_loop(own, outer, inner),
+            "Merge Join" => self.merge_join(costs, outer, inner),
+            "Nested Loop" => self.nested_loop(costs, outer, inner),
             _ => None,
         }
     }
@@ -110,33 +112,33 @@ impl Prices {
     fn over(
         self,
         name: &str,
-        own: &Costed,
+        costs: &Costed,
         input: &Costed,
         limit: Option<f64>,
     ) -> Option<CostPart> {
         match name {
-            "Sort" => self.sort(own, input, limit),
-            "Aggregate" | "HashAggregate" | "GroupAggregate" => self.aggregate(own, input),
-            "Gather" => self.gather(own, input),
-            "Gather Merge" => self.gather_merge(own, input),
-            "Limit" => limited(own, input),
+            "Sort" => self.sort(costs, input, limit),
+            "Aggregate" | "HashAggregate" | "GroupAggregate" => self.aggregate(costs, input),
+            "Gather" => self.gather(costs, input),
+            "Gather Merge" => self.gather_merge(costs, input),
+            "Limit" => limited(costs, input),
             "Materialize" => {
                 let price = 2.0 * self.operator;
                 let kept = CostTerm::new(input.rows, "rows kept", price, "2 cpu_operator_cost");
-                agreeing(TOTAL, own.total, [CostTerm::input("its input", input.total), kept])
+                agreeing(TOTAL, costs.total, [CostTerm::input("its input", input.total), kept])
             }
             _ => None,
         }
     }
 
     /// Pages and rows. Their number of pages follows from the cost: it must be whole.
-    fn seq_scan(&self, own: &Costed) -> Option<CostPart> {
-        let of = |key| number(own.node, key);
+    fn seq_scan(&self, costs: &Costed) -> Option<CostPart> {
+        let of = |key| number(costs.node, key);
         let mut terms = Vec::new();
-        let rows = match own.text("Filter") {
-            "" => own.rows,
+        let rows = match costs.text("Filter") {
+            "" => costs.rows,
             // The estimate is of the rows that pass; a run has the others, too.
-            filter if of("Actual Loops") == Some(1.0) && !own.is_parallel() => {
+            filter if of("Actual Loops") == Some(1.0) && !costs.is_parallel() => {
                 let rows = of("Actual Rows")? + of("Rows Removed by Filter").unwrap_or(0.0);
                 let steps = rows * super::condition::steps(filter)?;
                 terms.push(CostTerm::new(steps, "comparisons", self.operator, OPERATOR));
@@ -146,38 +148,38 @@ impl Prices {
         };
         terms.push(CostTerm::new(rows, "rows", self.tuple, TUPLE));
         let known: f64 = terms.iter().map(CostTerm::cost).sum();
-        let pages = (own.total - known) / self.seq_page;
+        let pages = (costs.total - known) / self.seq_page;
         let error = ROUNDING / self.seq_page;
         let is_whole =
-            own.startup < ROUNDING && pages > 0.5 && (pages - pages.round()).abs() < error;
+            costs.startup < ROUNDING && pages > 0.5 && (pages - pages.round()).abs() < error;
         terms.insert(0, CostTerm::implied(pages.round(), "pages", self.seq_page, "seq_page_cost"));
-        agreeing(TOTAL, own.total, terms).filter(|_| is_whole)
+        agreeing(TOTAL, costs.total, terms).filter(|_| is_whole)
     }
 
     /// Rows in index and table; what remains is the cost of pages.
-    fn index_scan(&self, own: &Costed) -> Option<CostPart> {
-        if own.has("Filter") || own.has("Order By") || own.is_parallel() {
+    fn index_scan(&self, costs: &Costed) -> Option<CostPart> {
+        if costs.has("Filter") || costs.has("Order By") || costs.is_parallel() {
             return None;
         }
-        let steps = match own.text("Index Cond") {
+        let steps = match costs.text("Index Cond") {
             "" => 0.0,
             condition => super::condition::steps(condition)?,
         };
         let terms = [
-            CostTerm::input("descent of the index", own.startup),
-            CostTerm::new(own.rows, "entries", self.index_tuple, "cpu_index_tuple_cost"),
-            CostTerm::new(own.rows * steps, "comparisons", self.operator, OPERATOR),
-            CostTerm::new(own.rows, "rows", self.tuple, TUPLE),
+            CostTerm::input("descent of the index", costs.startup),
+            CostTerm::new(costs.rows, "entries", self.index_tuple, "cpu_index_tuple_cost"),
+            CostTerm::new(costs.rows * steps, "comparisons", self.operator, OPERATOR),
+            CostTerm::new(costs.rows, "rows", self.tuple, TUPLE),
         ];
         let known: f64 = terms.iter().map(CostTerm::cost).sum();
-        let pages = (own.total - known) / self.random_page;
+        let pages = (costs.total - known) / self.random_page;
         let pages = CostTerm::implied(pages, "random pages", self.random_page, "random_page_cost");
         let terms = terms.into_iter().filter(|term| term.cost() > 0.0).chain([pages.clone()]);
-        agreeing(TOTAL, own.total, terms).filter(|_| pages.count > 0.0)
+        agreeing(TOTAL, costs.total, terms).filter(|_| pages.count > 0.0)
     }
 
     /// The bitmap is complete before the first page is read.
-    fn bitmap(&self, own: &Costed, bitmap: &Costed) -> Option<CostPart> {
+    fn bitmap(&self, costs: &Costed, bitmap: &Costed) -> Option<CostPart> {
         if bitmap.text("Node Type") != "Bitmap Index Scan" {
             return None;
         }
@@ -185,16 +187,16 @@ impl Prices {
             CostTerm::input("its bitmap", bitmap.total),
             CostTerm::new(bitmap.rows, "entries", 0.1 * self.operator, "0.1 cpu_operator_cost"),
         ];
-        agreeing(STARTUP, own.startup, terms)
+        agreeing(STARTUP, costs.startup, terms)
     }
 
     /// Rows and the pages that hold them. A page costs the less the more of the table is read: the
     /// size of the table follows from the cost (the formula of L. Mackert and G. Lohman).
-    fn bitmap_pages(&self, own: &Costed, bitmap: &Costed) -> Option<CostPart> {
+    fn bitmap_pages(&self, costs: &Costed, bitmap: &Costed) -> Option<CostPart> {
         let rows = bitmap.rows;
-        let recheck = super::condition::steps(own.text("Recheck Cond"))?;
-        let steps = rows * (recheck + super::condition::steps(own.text("Filter"))?);
-        let known = own.startup + rows * self.tuple + steps * self.operator;
+        let recheck = super::condition::steps(costs.text("Recheck Cond"))?;
+        let steps = rows * (recheck + super::condition::steps(costs.text("Filter"))?);
+        let known = costs.startup + rows * self.tuple + steps * self.operator;
         let read = |table: f64| {
             let pages = 2.0 * table * rows / (2.0 * table + rows);
             let pages = if pages >= table { table } else { pages.ceil() };
@@ -208,10 +210,10 @@ impl Prices {
         let (mut low, mut high) = (1.0_f64, TABLE_PAGES_MAX);
         while high - low > 1.0 {
             let middle = f64::midpoint(low, high).floor();
-            let end = if cost(middle) < own.total { &mut low } else { &mut high };
+            let end = if cost(middle) < costs.total { &mut low } else { &mut high };
             *end = middle;
         }
-        let error = |table: f64| (cost(table) - own.total).abs();
+        let error = |table: f64| (cost(table) - costs.total).abs();
         let table = if error(low) < error(high) { low } else { high };
         // Of a table that is much larger than what is read the cost hardly depends on its size.
         let is_sure = error(table) < ROUNDING && error(table * 1.02 + 1.0) > 2.0 * ROUNDING;
@@ -219,16 +221,16 @@ impl Prices {
         let of = format!("pages of a table of {table}");
         let constant = "between random_page_cost and seq_page_cost";
         let terms = [
-            CostTerm::input("its startup", own.startup),
+            CostTerm::input("its startup", costs.startup),
             CostTerm::implied(pages, &of, price, constant),
             CostTerm::new(rows, "rows", self.tuple, TUPLE),
             CostTerm::new(steps, "comparisons", self.operator, OPERATOR),
         ];
-        agreeing(TOTAL, own.total, terms).filter(|_| is_sure)
+        agreeing(TOTAL, costs.total, terms).filter(|_| is_sure)
     }
 
     /// Comparisons, pages on disk where the rows exceed `work_mem`, and passing the rows on.
-    fn sort(&self, own: &Costed, input: &Costed, limit: Option<f64>) -> Option<CostPart> {
+    fn sort(&self, costs: &Costed, input: &Costed, limit: Option<f64>) -> Option<CostPart> {
         let rows = input.rows.max(2.0);
         let bytes = input.bytes()?;
         let kept = limit.filter(|limit| *limit < rows).unwrap_or(rows);
@@ -252,62 +254,62 @@ impl Prices {
             let pages = self.sorted_pages(bytes);
             terms.push(CostTerm::new(pages, "pages written and read", page, name));
         }
-        agreeing(TOTAL, own.total, terms)
+        agreeing(TOTAL, costs.total, terms)
     }
 
     /// Rows hashed, before the first row of the outer input is read.
-    fn hash_join(&self, own: &Costed, outer: &Costed, hash: &Costed) -> Option<CostPart> {
-        let keys = super::condition::clauses(own.text("Hash Cond"));
+    fn hash_join(&self, costs: &Costed, outer: &Costed, hash: &Costed) -> Option<CostPart> {
+        let keys = super::condition::clauses(costs.text("Hash Cond"));
         let terms = [
             CostTerm::input("startup of the outer input", outer.startup),
             CostTerm::input("the inner input", hash.total),
             CostTerm::new(hash.rows * keys, "hash keys", self.operator, OPERATOR),
             CostTerm::new(hash.rows, "rows hashed", self.tuple, TUPLE),
         ];
-        agreeing(STARTUP, own.startup, terms)
+        agreeing(STARTUP, costs.startup, terms)
     }
 
     /// Rows of the outer input, each compared with half of its bucket. The rows of a bucket follow
     /// from the cost: they must be a whole number.
-    fn hash_probe(&self, own: &Costed, outer: &Costed) -> Option<CostPart> {
-        if own.has("Join Filter") || own.has("Filter") {
+    fn hash_probe(&self, costs: &Costed, outer: &Costed) -> Option<CostPart> {
+        if costs.has("Join Filter") || costs.has("Filter") {
             return None;
         }
-        let keys = super::condition::clauses(own.text("Hash Cond")) * outer.rows;
+        let keys = super::condition::clauses(costs.text("Hash Cond")) * outer.rows;
         let terms = [
-            CostTerm::input("its startup", own.startup),
+            CostTerm::input("its startup", costs.startup),
             CostTerm::input("rows of the outer input", outer.total - outer.startup),
             CostTerm::new(keys, "hash keys", self.operator, OPERATOR),
-            CostTerm::new(own.rows, "rows", self.tuple, TUPLE),
+            CostTerm::new(costs.rows, "rows", self.tuple, TUPLE),
         ];
         let known: f64 = terms.iter().map(CostTerm::cost).sum();
         let half = 0.5 * keys * self.operator;
-        let bucket = (own.total - known) / half;
+        let bucket = (costs.total - known) / half;
         let is_whole = bucket > 0.5
             && (bucket - bucket.round()).abs() <= 0.01 * bucket + ROUNDING / half
             && ROUNDING / half < 0.25;
         let compared = 0.5 * keys * bucket.round();
         let compared =
             CostTerm::implied(compared, "comparisons in buckets", self.operator, OPERATOR);
-        agreeing(TOTAL, own.total, terms.into_iter().chain([compared])).filter(|_| is_whole)
+        agreeing(TOTAL, costs.total, terms.into_iter().chain([compared])).filter(|_| is_whole)
     }
 
     /// Both inputs, read to their ends and once.
-    fn merge_join(&self, own: &Costed, outer: &Costed, inner: &Costed) -> Option<CostPart> {
-        let keys = super::condition::clauses(own.text("Merge Cond"));
+    fn merge_join(&self, costs: &Costed, outer: &Costed, inner: &Costed) -> Option<CostPart> {
+        let keys = super::condition::clauses(costs.text("Merge Cond"));
         let compared = keys * (outer.rows + inner.rows);
         let terms = [
             CostTerm::input("the outer input", outer.total),
             CostTerm::input("the inner input", inner.total),
             CostTerm::new(compared, "comparisons", self.operator, OPERATOR),
-            CostTerm::new(own.rows, "rows", self.tuple, TUPLE),
+            CostTerm::new(costs.rows, "rows", self.tuple, TUPLE),
         ];
-        agreeing(TOTAL, own.total, terms)
+        agreeing(TOTAL, costs.total, terms)
     }
 
     /// The inner input for each row of the outer one, and each pair of rows.
-    fn nested_loop(&self, own: &Costed, outer: &Costed, inner: &Costed) -> Option<CostPart> {
-        let steps = match own.text("Join Filter") {
+    fn nested_loop(&self, costs: &Costed, outer: &Costed, inner: &Costed) -> Option<CostPart> {
+        let steps = match costs.text("Join Filter") {
             "" => 0.0,
             condition => super::condition::steps(condition)?,
         };
@@ -332,22 +334,22 @@ impl Prices {
             terms.push(CostTerm::new(pairs * steps, "comparisons", self.operator, OPERATOR));
         }
         terms.push(CostTerm::new(pairs, "pairs of rows", self.tuple, TUPLE));
-        CostPart::agreeing(TOTAL, own.total, terms, ROUNDING + 0.005 * outer.rows)
+        CostPart::agreeing(TOTAL, costs.total, terms, ROUNDING + 0.005 * outer.rows)
     }
 
     /// Columns to group by, calls of aggregate functions, groups. The calls for each row follow
     /// from the cost: they must be a whole number.
-    fn aggregate(&self, own: &Costed, input: &Costed) -> Option<CostPart> {
-        let strategy = match own.text("Node Type") {
+    fn aggregate(&self, costs: &Costed, input: &Costed) -> Option<CostPart> {
+        let strategy = match costs.text("Node Type") {
             "HashAggregate" => "Hashed",
             "GroupAggregate" => "Sorted",
-            _ => own.text("Strategy"),
+            _ => costs.text("Strategy"),
         };
-        let columns = super::condition::keys(&own.node["Group Key"]);
+        let columns = super::condition::keys(&costs.node["Group Key"]);
         let is_grouped = matches!(strategy, "Hashed" | "Sorted");
-        let is_on_disk = number(own.node, "Planned Partitions").is_some_and(|count| count > 0.0);
+        let is_on_disk = number(costs.node, "Planned Partitions").is_some_and(|count| count > 0.0);
         // HAVING drops groups.
-        let is_other = is_on_disk || own.has("Filter") || own.has("Grouping Sets");
+        let is_other = is_on_disk || costs.has("Filter") || costs.has("Grouping Sets");
         if is_other || is_grouped != (columns > 0) {
             return None;
         }
@@ -356,38 +358,43 @@ impl Prices {
         if is_grouped {
             terms.push(CostTerm::new(compared, "keys", self.operator, OPERATOR));
         }
-        terms.push(CostTerm::new(own.rows, "groups", self.tuple, TUPLE));
+        terms.push(CostTerm::new(costs.rows, "groups", self.tuple, TUPLE));
         let known: f64 = terms.iter().map(CostTerm::cost).sum();
-        let calls = (own.total - known) / self.operator / input.rows;
+        let calls = (costs.total - known) / self.operator / input.rows;
         let error = 0.01 * calls + ROUNDING / self.operator / input.rows;
         let is_whole = (calls - calls.round()).abs() <= error && error < 0.25;
         let calls = calls.round() * input.rows;
         if calls > 0.0 {
             terms.push(CostTerm::implied(calls, "calls of functions", self.operator, OPERATOR));
         }
-        agreeing(TOTAL, own.total, terms).filter(|_| is_whole)
+        agreeing(TOTAL, costs.total, terms).filter(|_| is_whole)
     }
 
-    fn gather(&self, own: &Costed, input: &Costed) -> Option<CostPart> {
+    fn gather(&self, costs: &Costed, input: &Costed) -> Option<CostPart> {
         let terms = [
             CostTerm::input("its input", input.total),
             CostTerm::new(1.0, "start of workers", self.parallel_setup, "parallel_setup_cost"),
-            CostTerm::new(own.rows, "rows", self.parallel_tuple, "parallel_tuple_cost"),
+            CostTerm::new(costs.rows, "rows", self.parallel_tuple, "parallel_tuple_cost"),
         ];
-        agreeing(TOTAL, own.total, terms)
+        agreeing(TOTAL, costs.total, terms)
     }
 
     /// A heap with a place for each process; a row costs 5 % more than without order.
-    fn gather_merge(&self, own: &Costed, input: &Costed) -> Option<CostPart> {
-        let processes = number(own.node, "Workers Planned")? + 1.0;
-        let compared = (own.rows + processes) * processes.log2();
+    fn gather_merge(&self, costs: &Costed, input: &Costed) -> Option<CostPart> {
+        let processes = number(costs.node, "Workers Planned")? + 1.0;
+        let compared = (costs.rows + processes) * processes.log2();
         let terms = [
             CostTerm::input("its input", input.total),
             CostTerm::new(1.0, "start of workers", self.parallel_setup, "parallel_setup_cost"),
             CostTerm::new(compared, "comparisons", 2.0 * self.operator, "2 cpu_operator_cost"),
-            CostTerm::new(own.rows, "rows of the heap", self.operator, OPERATOR),
-            CostTerm::new(own.rows, "rows", 1.05 * self.parallel_tuple, "1.05 parallel_tuple_cost"),
+            CostTerm::new(costs.rows, "rows of the heap", self.operator, OPERATOR),
+            CostTerm::new(
+                costs.rows,
+                "rows",
+                1.05 * self.parallel_tuple,
+                "1.05 parallel_tuple_cost",
+            ),
         ];
-        agreeing(TOTAL, own.total, terms)
+        agreeing(TOTAL, costs.total, terms)
     }
 }

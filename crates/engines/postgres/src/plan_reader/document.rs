@@ -62,7 +62,7 @@ fn number_text(value: &Value) -> Option<String> {
 /// The processes that run a node at the same time.
 #[derive(Clone, Copy)]
 struct Processes {
-    /// Those of the run: its loops are theirs together, and its time is the mean of one.
+    /// Rows of the run: its loops are theirs together, and its time is the mean of one.
     ran: f64,
     /// The parts in which the planner expects the rows of a parallel node to come.
     divisor: f64,
@@ -169,7 +169,9 @@ fn operator(node: &Value, processes: f64, divisor: f64) -> Operator {
         .collect();
     let kind = match kind(name) {
         // An index that is read without a condition is read whole.
-        Kind::IndexSeek if !predicates.iter().any(|one| one.role == Role::Seek) => Kind::IndexScan,
+        Kind::IndexSeek if !predicates.iter().any(|predicate| predicate.role == Role::Seek) => {
+            Kind::IndexScan
+        }
         kind => kind,
     };
     let access = access_of(kind);
@@ -238,8 +240,8 @@ fn properties(node: &Value, predicates: &[Predicate]) -> Vec<Property> {
     let cache = of("Cache Misses").zip(of("Cache Hits"));
     // A list that is compared as a whole because it may have NULL; EXISTS is planned as a join.
     let lists = ["NOT (hashed SubPlan", "NOT (ANY ("];
-    let is_null_aware = predicates.iter().any(|one| {
-        one.text.contains("SubPlan") && lists.iter().any(|list| one.text.contains(list))
+    let is_null_aware = predicates.iter().any(|predicate| {
+        predicate.text.contains("SubPlan") && lists.iter().any(|list| predicate.text.contains(list))
     });
     [
         workers.map(|(planned, launched)| Property::Workers { planned, launched }),
@@ -270,8 +272,8 @@ fn objects(node: &Value) -> Vec<Object> {
         object(text("Schema"), text("Relation Name"), text("Index Name"))
     };
     let targets = node["Target Tables"].as_array().into_iter().flatten().flat_map(&of);
-    let own = of(node);
-    let mut all: Vec<Object> = own.into_iter().chain(targets).collect();
+    let workers = of(node);
+    let mut all: Vec<Object> = workers.into_iter().chain(targets).collect();
     all.dedup();
     all
 }
@@ -283,17 +285,17 @@ fn spills(node: &Value) -> Vec<plans::Warning> {
         let kb: f64 = std::iter::once(node).chain(workers.clone()).filter_map(kb).sum();
         (kb > 0.0).then_some(kb)
     };
-    let sorted = sum(&|one| {
-        let is_disk = one["Sort Space Type"].as_str() == Some("Disk");
-        number(one, "Sort Space Used").filter(|_| is_disk)
+    let sorted = sum(&|node| {
+        let is_disk = node["Sort Space Type"].as_str() == Some("Disk");
+        number(node, "Sort Space Used").filter(|_| is_disk)
     });
-    let groups = sum(&|one| {
+    let groups = sum(&|node| {
         let peak = ["Full-sort Groups", "Pre-sorted Groups"]
             .iter()
-            .filter_map(|key| number(&one[*key]["Sort Space Disk"], "Peak Sort Space Used"));
+            .filter_map(|key| number(&node[*key]["Sort Space Disk"], "Peak Sort Space Used"));
         peak.reduce(f64::max)
     });
-    let hashed = sum(&|one| number(one, "Disk Usage"));
+    let hashed = sum(&|node| number(node, "Disk Usage"));
     let stored =
         number(node, "Maximum Storage").filter(|_| node["Storage"].as_str() == Some("Disk"));
     let sizes = [sorted, groups, hashed, stored];

@@ -74,15 +74,15 @@ fn documents(rows: &[Row]) -> Result<Vec<Value>, PlanError> {
     let mut all: Vec<Value> = Vec::new();
     let mut rest = rows;
     while let Some((at, format)) = first_document(rest) {
-        let (before, own) = rest.split_at(at);
+        let (before, current) = rest.split_at(at);
         let before: Vec<&str> = before.iter().map(Row::text).collect();
         let (mut found, length) = match format {
-            Format::Json => json(own)?,
-            Format::Yaml => yaml::read(own)?,
+            Format::Json => json(current)?,
+            Format::Yaml => yaml::read(current)?,
             Format::Xml => {
-                let end = own.iter().position(|row| row.text().contains("</explain>"));
-                let length = end.map_or(own.len(), |end| end + 1);
-                (xml::read(&joined(&own[..length]), own[0].number)?, length)
+                let end = current.iter().position(|row| row.text().contains("</explain>"));
+                let length = end.map_or(current.len(), |end| end + 1);
+                (xml::read(&joined(&current[..length]), current[0].number)?, length)
             }
         };
         if let Some(Value::Object(first)) = found.first_mut()
@@ -91,7 +91,7 @@ fn documents(rows: &[Row]) -> Result<Vec<Value>, PlanError> {
             first.extend(statement::before(&before.join("\n")));
         }
         all.extend(found);
-        rest = &own[length..];
+        rest = &current[length..];
     }
     Ok(all)
 }
@@ -112,7 +112,7 @@ fn json(rows: &[Row]) -> Result<(Vec<Value>, usize), PlanError> {
     let length = text[..stream.byte_offset()].lines().count().max(1);
     let documents = match document {
         Value::Array(all) => all,
-        one => vec![one],
+        document => vec![document],
     };
     Ok((documents, length))
 }

@@ -6,9 +6,9 @@ use std::borrow::Cow;
 /// A row of a text, without its frame.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Row<'a> {
-    /// Its number in the text, from 1.
+    /// The number in the text, from 1.
     pub number: usize,
-    /// Its kind and text.
+    /// The kind and text.
     pub content: Content<'a>,
 }
 
@@ -24,7 +24,7 @@ pub enum Content<'a> {
 }
 
 impl Row<'_> {
-    /// Its text; empty where it is another kind of row.
+    /// The text; empty where it is another kind of row.
     pub fn text(&self) -> &str {
         match &self.content {
             Content::Text(text) => text,
@@ -69,7 +69,8 @@ const DOCUMENTS: [&str; 5] = ["[", "{", "- Plan:", "<explain", "<?xml"];
 /// A text with the documents in its CSV fields outside of their quotes.
 pub fn without_fields(text: &str) -> Cow<'_, str> {
     let is_field = |line: &str| {
-        line.strip_prefix('"').is_some_and(|rest| DOCUMENTS.iter().any(|own| rest.starts_with(own)))
+        line.strip_prefix('"')
+            .is_some_and(|rest| DOCUMENTS.iter().any(|document| rest.starts_with(document)))
     };
     if !text.lines().any(is_field) {
         return text.into();
@@ -281,26 +282,26 @@ mod tests {
     fn every_frame_holds_the_same_rows() {
         let expected =
             ["Seq Scan on t  (cost=0.00..1.00 rows=1 width=4)", "  Filter: (a = '+'::text)"];
-        let one = expected[0];
+        let first = expected[0];
         let two = expected[1];
         for framed in [
-            format!("{one}\n{two}\n"),
-            format!("    QUERY PLAN\n--------------\n{one}\n{two}\n(2 rows)\n"),
+            format!("{first}\n{two}\n"),
+            format!("    QUERY PLAN\n--------------\n{first}\n{two}\n(2 rows)\n"),
             format!(
-                "+-----+\n| QUERY PLAN |\n+-----+\n| {one} |\n| {two}     |\n+-----+\n(2 rows)"
+                "+-----+\n| QUERY PLAN |\n+-----+\n| {first} |\n| {two}     |\n+-----+\n(2 rows)"
             ),
-            format!("┌────┐\n│ QUERY PLAN │\n├────┤\n│ {one} │\n│ {two}   │\n└────┘\n(2 Zeilen)"),
-            format!("QUERY PLAN     |\n-----------+\n{one}|\n{two}       |"),
+            format!("┌────┐\n│ QUERY PLAN │\n├────┤\n│ {first} │\n│ {two}   │\n└────┘\n(2 Zeilen)"),
+            format!("QUERY PLAN     |\n-----------+\n{first}|\n{two}       |"),
             format!(
-                "-[ RECORD 1 ]------\nQUERY PLAN | {one}\n-[ RECORD 2 ]---\nQUERY PLAN | {two}"
+                "-[ RECORD 1 ]------\nQUERY PLAN | {first}\n-[ RECORD 2 ]---\nQUERY PLAN | {two}"
             ),
             format!(
-                "┌─[ RECORD 1 ]────┐\n│ QUERY PLAN │ {one} │\n├─[ RECORD 2 ]────┤\n│ \
+                "┌─[ RECORD 1 ]────┐\n│ QUERY PLAN │ {first} │\n├─[ RECORD 2 ]────┤\n│ \
                  QUERY PLAN │ {two} │\n└─────┴────┘"
             ),
-            format!("\"{one}\"\n\"{two}\""),
-            format!("> {one}\n> {two}").replace("> ", ">"),
-            format!("--{one}\n--{two}"),
+            format!("\"{first}\"\n\"{two}\""),
+            format!("> {first}\n> {two}").replace("> ", ">"),
+            format!("--{first}\n--{two}"),
         ] {
             assert_eq!(texts(&framed), expected, "{framed}");
         }

@@ -43,7 +43,8 @@ pub fn read(text: &str) -> Vec<Statement> {
         if rest.starts_with(PLAN) {
             let statement = message(&body).unwrap_or_else(|error| damaged(&body, number, &error));
             statements.push(statement);
-            if let Some(plan) = statements.last_mut().and_then(|one| one.plan.as_mut()) {
+            if let Some(plan) = statements.last_mut().and_then(|statement| statement.plan.as_mut())
+            {
                 plan.elapsed_ms = ms.parse().ok().or(plan.elapsed_ms);
             }
             add_values(statements.last_mut(), &executed, &values);
@@ -59,9 +60,9 @@ pub fn read(text: &str) -> Vec<Statement> {
 }
 
 fn add_values(statement: Option<&mut Statement>, executed: &str, values: &[Parameter]) {
-    let same = statement.filter(|one| one.text.trim() == executed);
+    let same = statement.filter(|statement| statement.text.trim() == executed);
     if let Some(plan) =
-        same.and_then(|one| one.plan.as_mut()).filter(|plan| plan.parameters.is_empty())
+        same.and_then(|entry| entry.plan.as_mut()).filter(|plan| plan.parameters.is_empty())
     {
         plan.parameters = values.to_vec();
     }

@@ -110,57 +110,57 @@ pub fn charge(all: &mut [Entry]) {
             continue;
         };
         let scope = all[at].parent.unwrap_or(0);
-        let own = end(all, at);
+        let entry_end = end(all, at);
         let within: Vec<usize> =
-            (scope..end(all, scope)).filter(|one| !(at..own).contains(one)).collect();
+            (scope..end(all, scope)).filter(|index| !(at..entry_end).contains(index)).collect();
         let named: Vec<usize> = match part {
             Part::Cte(name) => {
-                let reads = |one: &&usize| all[**one].reads.as_ref() == Some(name);
+                let reads = |index: &&usize| all[**index].reads.as_ref() == Some(name);
                 within.iter().filter(reads).copied().collect()
             }
             Part::Init(results) => {
-                within.iter().filter(|one| all[**one].names(results)).copied().collect()
+                within.iter().filter(|index| all[**index].names(results)).copied().collect()
             }
         };
         // Only VERBOSE shows the expressions of the output.
         let is_cte = matches!(part, Part::Cte(_));
         let candidates = if named.is_empty() && !is_cte { within } else { named };
-        let room = |one: usize| all[one].own_ms().max(0.0);
+        let room = |index: usize| all[index].own_ms().max(0.0);
         let mut left = elapsed;
         let mut shares = Vec::new();
         if is_cte {
-            for one in candidates {
-                let share = room(one).min(left);
+            for candidate in candidates {
+                let share = room(candidate).min(left);
                 left -= share;
-                shares.push((one, share));
+                shares.push((candidate, share));
             }
         } else {
             // Who needs it first waits for all of it, but for what is lost by rounding.
-            let whole = candidates.iter().find(|one| room(**one) >= 0.95 * elapsed);
+            let whole = candidates.iter().find(|candidate| room(**candidate) >= 0.95 * elapsed);
             let most = candidates.iter().max_by(|a, b| room(**a).total_cmp(&room(**b)));
-            shares.extend(whole.or(most).map(|one| (*one, room(*one).min(left))));
+            shares.extend(whole.or(most).map(|index| (*index, room(*index).min(left))));
         }
         let charged: f64 = shares.iter().map(|(_, ms)| ms).sum();
         // A change that no other part reads runs behind all others: it keeps its time.
         let is_last = charged == 0.0 && all[at].operator.access == Some(plans::Access::Change);
         all[at].operator.charged_ms = Some(if is_last { elapsed } else { charged });
-        for (one, ms) in shares {
-            all[one].operator.started_ms += ms;
+        for (index, ms) in shares {
+            all[index].operator.started_ms += ms;
         }
     }
 }
 
 /// The position behind all nodes below one.
 fn end(all: &[Entry], at: usize) -> usize {
-    (at + 1..all.len()).find(|one| !is_below(all, *one, at)).unwrap_or(all.len())
+    (at + 1..all.len()).find(|index| !is_below(all, *index, at)).unwrap_or(all.len())
 }
 
-fn is_below(all: &[Entry], mut one: usize, at: usize) -> bool {
-    while let Some(parent) = all[one].parent.filter(|parent| *parent >= at) {
+fn is_below(all: &[Entry], mut index: usize, at: usize) -> bool {
+    while let Some(parent) = all[index].parent.filter(|parent| *parent >= at) {
         if parent == at {
             return true;
         }
-        one = parent;
+        index = parent;
     }
     false
 }

@@ -78,7 +78,7 @@ pub fn add(node: &mut Map<String, Value>, key: &str, value: &str) {
     }
 }
 
-/// One of several `Name: value` in a line that begins with `line`.
+/// A `Name: value` pair in a line that begins with `line`.
 fn field_of(node: &mut Map<String, Value>, line: &str, name: &str, value: &str) {
     let figure = number(value.split(['k', ' ']).next().unwrap_or_default());
     match (line, name) {

@@ -17,7 +17,7 @@ const ARROW: &str = "->";
 
 /// A node of the plan that is being read.
 struct Node {
-    /// Its column, or that of the line with the name of its part.
+    /// The column, or that of the line with the name of its part.
     column: Option<usize>,
     parent: Option<usize>,
     /// Number of its line.
@@ -181,26 +181,28 @@ impl Reader {
     fn parent(&self, number: usize, at: usize) -> Result<usize, PlanError> {
         let mut next = self.nodes.len().checked_sub(1);
         let (mut child, mut depth) = (None, 0);
-        while let Some(one) = next {
-            let node = &self.nodes[one];
+        while let Some(index) = next {
+            let node = &self.nodes[index];
             if node.column.is_none_or(|column| column < at) {
                 let is_aligned =
                     child.is_none_or(|child: usize| self.nodes[child].column == Some(at));
-                depth += self.depth(one);
+                depth += self.depth(index);
                 return match (is_aligned, depth > DEPTH_MAX) {
                     (false, _) => Err(damaged(number, "the operator is not aligned with another")),
                     (_, true) => Err(PlanError::TooDeep(DEPTH_MAX)),
-                    _ => Ok(one),
+                    _ => Ok(index),
                 };
             }
-            child = Some(one);
+            child = Some(index);
             next = node.parent;
         }
         Ok(0)
     }
 
     fn depth(&self, node: usize) -> usize {
-        std::iter::successors(Some(node), |one| self.nodes[*one].parent).take(DEPTH_MAX + 2).count()
+        std::iter::successors(Some(node), |node| self.nodes[*node].parent)
+            .take(DEPTH_MAX + 2)
+            .count()
     }
 
     /// The column of what is below the first node.
@@ -373,7 +375,7 @@ fn read_summary(summary: &mut Map<String, Value>, group: &mut String, key: &str,
         }
         ("Query Identifier", _) => drop(summary.insert(key.into(), value.into())),
         ("Settings", _) => {
-            let settings = value.split(", ").filter_map(|one| one.split_once(" = "));
+            let settings = value.split(", ").filter_map(|part| part.split_once(" = "));
             let settings = settings
                 .map(|(name, value)| (name.to_owned(), Value::from(value.trim_matches('\''))));
             summary.insert(key.into(), settings.collect::<Map<_, _>>().into());

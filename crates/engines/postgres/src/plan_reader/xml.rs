@@ -45,11 +45,12 @@ fn value(node: Node, depth: usize) -> Result<Value, PlanError> {
     let is_list = is_list || elements.peek().is_some_and(|first| is(first, "Item"));
     if is_list {
         return elements
-            .map(|one| value(one, depth + 1))
+            .map(|element| value(element, depth + 1))
             .collect::<Result<Vec<_>, _>>()
             .map(Into::into);
     }
-    let members = elements.map(|one| Ok((key(one.tag_name().name()), value(one, depth + 1)?)));
+    let members =
+        elements.map(|element| Ok((key(element.tag_name().name()), value(element, depth + 1)?)));
     members.collect::<Result<Map<_, _>, _>>().map(Into::into)
 }
 

@@ -36,8 +36,8 @@ pub fn read(rows: &[Row]) -> Result<(Vec<Value>, usize), PlanError> {
         let is_listed = first.text.starts_with("- ");
         // From the plan on to the next document: of these, the plan is the deepest.
         let next = rest[1..].iter().position(|line| is_listed && begins(line.text));
-        let (own, after) = rest.split_at(next.map_or(rest.len(), |next| next + 1));
-        documents.push(document(own, is_listed)?);
+        let (block, after) = rest.split_at(next.map_or(rest.len(), |next| next + 1));
+        documents.push(document(block, is_listed)?);
         rest = after;
     }
     Ok((documents, length))

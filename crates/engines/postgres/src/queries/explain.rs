@@ -19,16 +19,16 @@ use statements::{Advice, Hypothetical, Origin, Snapshot, StatementPlan};
 pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
     let (plans, stop) = (reader.limits.plans, reader.stop.clone());
     explain_each(&mut snapshot.statements, plans, &stop, |statement| {
-        let seen =
+        let running =
             reader.running.get(&statement.digest).filter(|text| !text.contains('$')).cloned();
-        let logged = statement.plans.iter().find_map(|one| one.sample.clone());
+        let logged = statement.plans.iter().find_map(|plan| plan.sample.clone());
         if is_dropped(&statement.database) {
             return Err(NoPlan::refused("its database was dropped"));
         }
-        statement.sample = logged.clone().or_else(|| seen.clone());
+        statement.sample = logged.clone().or_else(|| running.clone());
         let client = reader.client(&statement.database).map_err(NoPlan::refused)?;
         let generic = generic_plan(client, &statement.text);
-        let text = logged.or_else(|| seen.filter(|_| generic.is_err()));
+        let text = logged.or_else(|| running.filter(|_| generic.is_err()));
         let sample = text.and_then(|text| plan(client, &text, Origin::Sample).ok());
         match (generic, sample) {
             (Err(why), None) => Err(why),
@@ -54,7 +54,7 @@ fn generic_plan(client: &mut Client, text: &str) -> Result<StatementPlan, NoPlan
 
 /// The plan of a text, or why there is none.
 fn plan(client: &mut Client, text: &str, origin: Origin) -> Result<StatementPlan, NoPlan> {
-    let said = |error: Error| {
+    let reason = |error: Error| {
         // "insufficient privilege"
         if error.code() == Some("42501") {
             return NoPlan::Denied { message: error.to_string() };
@@ -77,7 +77,7 @@ fn plan(client: &mut Client, text: &str, origin: Origin) -> Result<StatementPlan
             _ => error.to_string(),
         })
     };
-    let parsed = client.prepare(text).map_err(said)?;
+    let parsed = client.prepare(text).map_err(reason)?;
     let explained = if client.server_version() >= 160_000 {
         client.simple_query(&format!(
             "EXPLAIN /* {MARK} */ (FORMAT JSON, VERBOSE, GENERIC_PLAN) {text}"
@@ -92,7 +92,7 @@ fn plan(client: &mut Client, text: &str, origin: Origin) -> Result<StatementPlan
     };
     // A statement that cannot be deallocated ends with the session.
     let _ = client.batch(&format!("DEALLOCATE /* {MARK} */ {}", parsed.name));
-    let rows = explained.map_err(said)?;
+    let rows = explained.map_err(reason)?;
     let json = rows.first().map(|row| row.text(0)).unwrap_or_default();
     Ok(StatementPlan::new(origin, ExplainPlans.read_one(&json)?).with_text("json", json))
 }
@@ -141,8 +141,8 @@ fn castable(text: &str) -> String {
         let word = &all[at];
         let zone = ["with", "time", "zone"];
         let has_zone = (1..).zip(zone).all(|(next, name)| {
-            token(place + next).is_some_and(|one| {
-                one.is_keyword(name) || (name == "with" && one.is_keyword("without"))
+            token(place + next).is_some_and(|token| {
+                token.is_keyword(name) || (name == "with" && token.is_keyword("without"))
             })
         });
         let value = if has_zone { place + 4 } else { place + 1 };
@@ -153,9 +153,9 @@ fn castable(text: &str) -> String {
             out.extend(cast);
             done = solid[value] + 1;
         } else if word.is_keyword("extract")
-            && token(place + 1).is_some_and(|one| one.text == "(")
+            && token(place + 1).is_some_and(|token| token.text == "(")
             && is_parameter(place + 2)
-            && token(place + 3).is_some_and(|one| one.is_keyword("from"))
+            && token(place + 3).is_some_and(|token| token.is_keyword("from"))
         {
             out.extend(["pg_catalog.\"extract\"(", all[solid[place + 2]].text, ", "]);
             done = solid[place + 3] + 1;

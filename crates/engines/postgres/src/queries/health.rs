@@ -271,8 +271,10 @@ fn this_replica(client: &mut Client) -> Result<Option<Advice>, Error> {
     let behind = row.parse::<f64>(0).filter(|behind| *behind >= BEHIND_BYTES);
     let late = row.parse::<f64>(1).filter(|late| *late >= IDLE_S);
     let evidence = [
-        behind.map(|own| format!("It has not replayed {} of WAL that it has.", bytes(own as u64))),
-        late.map(|own| format!("Its last transaction was replayed {} ago.", seconds(own))),
+        behind.map(|behind_bytes| {
+            format!("It has not replayed {} of WAL that it has.", bytes(behind_bytes as u64))
+        }),
+        late.map(|late_s| format!("Its last transaction was replayed {} ago.", seconds(late_s))),
     ];
     let evidence = evidence.into_iter().flatten().collect::<Vec<_>>().join(" ");
     Ok((!evidence.is_empty()).then(|| Advice {
@@ -380,17 +382,17 @@ fn dead_rows(
     for row in ask(client, sql)?.iter() {
         let name = row.text(0);
         let mut tables = snapshot.tables.iter().enumerate();
-        let known = tables.find(|(_, one)| one.database == database && one.quoted == name);
+        let known = tables.find(|(_, entry)| entry.database == database && entry.quoted == name);
         let Some((at, table)) = known else { continue };
         let options = row.text(2);
         let is_off = ["autovacuum_enabled=false", "autovacuum_enabled=off"]
             .iter()
             .any(|option| options.contains(option));
-        let of_table = |one: Advice| Advice {
+        let of_table = |advice: Advice| Advice {
             database: database.to_owned(),
             table: Some(at),
             subject: table.label(),
-            ..one
+            ..advice
         };
         let (dead, live) = (table.dead_rows.unwrap_or(0) as f64, table.rows.unwrap_or(0.0));
         let is_dead = dead >= DEAD_MIN && dead >= DEAD_SHARE * live;

@@ -98,8 +98,8 @@ impl QueryReader for Reader {
                 self.sampled.add(digest, wait);
             }
         }
-        let seen = rows.iter().filter_map(|row| Some((row.parse(0)?, row.parse(1)?)));
-        remember(&mut self.running, seen.filter(|(_, text): &(_, String)| !text.contains('$')));
+        let pairs = rows.iter().filter_map(|row| Some((row.parse(0)?, row.parse(1)?)));
+        remember(&mut self.running, pairs.filter(|(_, text): &(_, String)| !text.contains('$')));
         Ok(())
     }
 

@@ -69,8 +69,9 @@ impl Reader {
     /// of them.
     pub(super) fn databases(&mut self, statements: &[Statement]) -> Vec<String> {
         let mut time: BTreeMap<&str, u64> = BTreeMap::new();
-        for one in statements.iter().filter(|one| !is_dropped(&one.database)) {
-            *time.entry(&one.database).or_default() += one.get(Counter::TimeNs).unwrap_or(0);
+        for statement in statements.iter().filter(|statement| !is_dropped(&statement.database)) {
+            *time.entry(&statement.database).or_default() +=
+                statement.get(Counter::TimeNs).unwrap_or(0);
         }
         let mut all: Vec<(&str, u64)> =
             time.into_iter().filter(|(name, _)| *name != self.config.database).collect();

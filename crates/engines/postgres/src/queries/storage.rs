@@ -40,7 +40,7 @@ pub(super) fn statistics(
         let Some(table) = at.get(&(row.text(0), row.text(1))).map(|at| &mut tables[*at]) else {
             continue;
         };
-        let one = TableStatistics {
+        let table_statistics = TableStatistics {
             name: row.text(2),
             columns: vec![row.text(2)],
             changes: table.changed_since_analyze,
@@ -51,7 +51,7 @@ pub(super) fn statistics(
             histogram: histogram(&row),
             ..TableStatistics::default()
         };
-        table.statistics.push(one);
+        table.statistics.push(table_statistics);
     }
     Ok(())
 }

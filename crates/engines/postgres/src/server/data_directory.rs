@@ -26,9 +26,9 @@ pub(super) fn initialise(
     if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    let text = String::from_utf8_lossy(&output.stderr).trim().to_owned();
     let doing = format!("running {}", initdb.display());
-    Err(EngineError::failed(doing, format!("{}: {said}", output.status)))
+    Err(EngineError::failed(doing, format!("{}: {text}", output.status)))
 }
 
 /// Moves the log to its volume and has the server read our files.

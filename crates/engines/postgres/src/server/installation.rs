@@ -68,8 +68,8 @@ impl Version {
     }
 
     /// Returns whether the version matches `15` or `15.18`.
-    fn is(self, wanted: &str) -> bool {
-        wanted == self.major.to_string() || wanted == self.to_string()
+    fn is(self, text: &str) -> bool {
+        text == self.major.to_string() || text == self.to_string()
     }
 }
 
@@ -86,13 +86,13 @@ impl Installation {
     pub fn find_all(bindirs: &[PathBuf]) -> Vec<Self> {
         let places = bindirs.iter().cloned().chain(listed(PLACES_VARIABLE));
         let places = places.chain(listed("PATH")).chain(usual_places());
-        let mut seen = BTreeSet::new();
+        let mut bindirs = BTreeSet::new();
         // Links are resolved: `initdb` and the libraries are beside the real program.
         let real = places.filter(|place| place.is_absolute()).filter_map(|place| {
             let program = place.join("postgres").canonicalize().ok()?;
             program.parent().map(Path::to_path_buf)
         });
-        let distinct = real.filter(|bindir| seen.insert(bindir.clone()));
+        let distinct = real.filter(|bindir| bindirs.insert(bindir.clone()));
         distinct
             .filter_map(Self::in_bindir)
             .filter(|found| found.version.major >= MAJOR_MIN)
@@ -104,7 +104,7 @@ impl Installation {
     pub fn find(bindirs: &[PathBuf], version: Option<&str>) -> Result<Self, EngineError> {
         let mut all = Self::find_all(bindirs);
         let found = all.clone();
-        all.retain(|found| version.is_none_or(|wanted| found.version.is(wanted)));
+        all.retain(|found| version.is_none_or(|version| found.version.is(version)));
         Self::choose(all, bindirs, None).ok_or_else(|| not_found(version, bindirs, &found))
     }
 
@@ -116,14 +116,14 @@ impl Installation {
         found.ok_or_else(|| not_found(None, bindirs, &[]))
     }
 
-    fn choose(mut all: Vec<Self>, bindirs: &[PathBuf], wanted: Option<Version>) -> Option<Self> {
-        let given: BTreeSet<PathBuf> =
+    fn choose(mut all: Vec<Self>, bindirs: &[PathBuf], requested: Option<Version>) -> Option<Self> {
+        let places: BTreeSet<PathBuf> =
             bindirs.iter().filter_map(|place| place.canonicalize().ok()).collect();
-        if all.iter().any(|found| given.contains(&found.bindir)) {
-            all.retain(|found| given.contains(&found.bindir));
+        if all.iter().any(|found| places.contains(&found.bindir)) {
+            all.retain(|found| places.contains(&found.bindir));
         }
-        let wanted = wanted.map(Version::numbers);
-        choose(all, wanted.as_ref().map(<[u32; 2]>::as_slice), SERIES, |found| {
+        let requested_numbers = requested.map(Version::numbers);
+        choose(all, requested_numbers.as_ref().map(<[u32; 2]>::as_slice), SERIES, |found| {
             found.version.numbers().to_vec()
         })
     }
@@ -152,9 +152,9 @@ impl Installation {
 /// A program for clients.
 #[derive(Debug)]
 pub struct ClientProgram {
-    /// Its path.
+    /// The path.
     pub path: PathBuf,
-    /// Its version.
+    /// The version.
     pub version: Version,
 }
 
@@ -165,14 +165,15 @@ impl ClientProgram {
     pub fn find(
         name: &str,
         bindir: Option<&Path>,
-        wanted: Option<Version>,
+        requested: Option<Version>,
     ) -> Result<Self, EngineError> {
         let places = bindir.map(Path::to_path_buf).into_iter().chain(listed(PLACES_VARIABLE));
         let places: Vec<PathBuf> = places.chain(usual_places()).chain(listed("PATH")).collect();
-        let wanted = wanted.map(Version::numbers);
+        let requested_numbers = requested.map(Version::numbers);
         let numbers = |text: &str| Version::parse(text).map(|version| version.numbers().to_vec());
-        let wanted = wanted.as_ref().map(<[u32; 2]>::as_slice);
-        let found = helpers::program::find_version(&[name], &places, numbers, wanted, SERIES);
+        let requested_slice = requested_numbers.as_ref().map(<[u32; 2]>::as_slice);
+        let found =
+            helpers::program::find_version(&[name], &places, numbers, requested_slice, SERIES);
         match found.as_ref().map(|(path, numbers)| (path, numbers.as_slice())) {
             Some((path, &[major, minor])) => {
                 Ok(Self { path: path.clone(), version: Version { major, minor } })
@@ -222,9 +223,13 @@ fn expand(pattern: &str) -> Vec<PathBuf> {
 }
 
 fn not_found(version: Option<&str>, bindirs: &[PathBuf], all: &[Installation]) -> EngineError {
-    let wanted = version.map_or("PostgreSQL".to_owned(), |version| format!("PostgreSQL {version}"));
-    let found: Vec<String> =
-        all.iter().map(|one| format!("{} in {}", one.version, one.bindir.display())).collect();
+    let text = version.map_or("PostgreSQL".to_owned(), |version| format!("PostgreSQL {version}"));
+    let found: Vec<String> = all
+        .iter()
+        .map(|installation| {
+            format!("{} in {}", installation.version, installation.bindir.display())
+        })
+        .collect();
     let found = if found.is_empty() { "no version 14 or later".into() } else { found.join(", ") };
     let empty: Vec<String> = bindirs
         .iter()
@@ -233,7 +238,7 @@ fn not_found(version: Option<&str>, bindirs: &[PathBuf], all: &[Installation]) -
         .collect();
     let major = version.map_or("VERSION", |version| version.split('.').next().unwrap_or(version));
     EngineError::failed(
-        format!("looking for {wanted}"),
+        format!("looking for {text}"),
         format!(
             "found {found}{}; install a server (Debian: postgresql-{major}, Red Hat: \
              postgresql{major}-server), or set target.bindir to the folder of its programs",

@@ -65,16 +65,16 @@ impl<'a> Restore<'a> {
     pub(super) fn conduct(&self) -> Result<(), EngineError> {
         let Format::Archive { parallel } = self.format else {
             let place = self.dump.place();
-            let script = || File::open(&place).map_err(EngineError::at(&place));
             return self.explained(if self.is_later(self.writer) {
-                self.run_script(script()?, None)
+                let script = File::open(&place).map_err(EngineError::at(&place))?;
+                self.run_script(script, None)
             } else {
                 let variables = [("VERBOSITY".to_owned(), "verbose".to_owned())];
                 self.filler.run(self.dump, &variables)
             });
         };
-        let wanted = self.writer.filter(|_| self.is_later(self.writer)).unwrap_or(self.target);
-        let program = ClientProgram::find("pg_restore", self.filler.bindir, Some(wanted))?;
+        let version = self.writer.filter(|_| self.is_later(self.writer)).unwrap_or(self.target);
+        let program = ClientProgram::find("pg_restore", self.filler.bindir, Some(version))?;
         // Programs of later versions begin each session with settings that the server may not
         // know; psql runs their SQL without these.
         let only_script = self.is_later(Some(program.version));
@@ -113,7 +113,11 @@ impl<'a> Restore<'a> {
         archive.stderr(output.try_clone().map_err(failed)?);
         let mut child = archive.spawn().map_err(failed)?;
         let Some(script) = child.stdout.take() else { return Ok(()) };
-        self.run_script(script, Some(&mut child))?;
+        if let Err(error) = self.run_script(script, Some(&mut child)) {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(error);
+        }
         let status = child.wait().map_err(failed)?;
         if status.success() {
             return Ok(());
@@ -124,7 +128,7 @@ impl<'a> Restore<'a> {
             String::from_utf8_lossy(&text).trim().chars().take(QUOTED_CHARS_MAX).collect();
         let remedy = self.writer.filter(|writer| *writer > program.version).map(|writer| {
             format!(
-                ". pg_dump {writer} wrote this dump, which pg_restore {} may not read. {}",
+                ". pg_dump {writer} wrote this dump, which pg_restore {} may not read. Remedy: {}",
                 program.version,
                 Remedy::NewerPrograms(writer).text()
             )
@@ -192,11 +196,11 @@ impl<'a> Restore<'a> {
         let remedies: Vec<String> = remedies.into_iter().map(Remedy::text).collect();
         let message = format!(
             "{message}\nPostgreSQL {} does not know this part of the dump (of PostgreSQL {}, by \
-             pg_dump {}). {}",
+             pg_dump {}). Remedy: {}.",
             self.target,
             name(self.source),
             name(self.writer),
-            remedies.join(" ")
+            remedies.join("; or ")
         );
         Err(EngineError::Engine { doing, message })
     }
@@ -214,7 +218,9 @@ impl<'a> Restore<'a> {
                 remedies.push(Remedy::Server(source));
             }
         }
-        remedies.push(Remedy::Removal);
+        if remedies.is_empty() {
+            remedies.push(Remedy::Removal);
+        }
         remedies
     }
 }
@@ -232,21 +238,21 @@ impl Remedy {
     fn text(self) -> String {
         match self {
             Self::OwnProgram(Version { major, minor }) => format!(
-                "Dump again with pg_dump {major}.{minor} or a later {major} (Debian: \
-                 postgresql-client-{major}): it leaves out what only that server keeps."
+                "dump again with pg_dump {major}.{minor} or a later {major} (Debian: \
+                 postgresql-client-{major}), which leaves out what only that server keeps"
             ),
             Self::NewerPrograms(Version { major, .. }) => format!(
-                "Install the client programs of version {major} (Debian: \
-                 postgresql-client-{major}), or dump again with an older pg_dump."
+                "install the client programs of version {major} (Debian: \
+                 postgresql-client-{major}), or dump again with an older pg_dump"
             ),
             Self::Server(Version { major, minor }) => format!(
-                "Or restore on PostgreSQL {major}.{minor} or a later {major}: install it (Debian: \
-                 postgresql-{major}), or set target.bindir to the folder of its programs."
+                "restore on PostgreSQL {major}.{minor} or a later {major}: install it (Debian: \
+                 postgresql-{major}), or set target.bindir to the folder of its programs"
             ),
-            Self::Extension => "Install the extension on the machine of that server, for its \
-                                version, or remove it from the dump."
+            Self::Extension => "install the extension on the machine of that server, for its \
+                                version, or remove it from the dump"
                 .to_owned(),
-            Self::Removal => "Or remove it from the database and dump again.".to_owned(),
+            Self::Removal => "remove it from the database and dump again".to_owned(),
         }
     }
 }

@@ -36,11 +36,11 @@ pub(super) fn apply(
 ) -> Result<bool, EngineError> {
     server.start(cancel)?;
     // Names of settings have no case; some are shown with capitals.
-    let wanted: Settings =
+    let settings: Settings =
         settings.iter().map(|(name, value)| (name.to_lowercase(), value.clone())).collect();
-    let result = change_to(server, &wanted, cancel);
+    let result = change_to(server, &settings, cancel);
     match &result {
-        Ok(_) => server.in_force = Some(wanted),
+        Ok(_) => server.in_force = Some(settings),
         Err(_) => forget_settings(server),
     }
     result
@@ -48,39 +48,39 @@ pub(super) fn apply(
 
 fn change_to(
     server: &mut PrivateServer,
-    wanted: &Settings,
+    settings: &Settings,
     cancel: &Cancel,
 ) -> Result<bool, EngineError> {
     let mut client = server.connect_until(cancel)?;
     let mut restarted = false;
-    if server.in_force.as_ref() != Some(wanted) {
+    if server.in_force.as_ref() != Some(settings) {
         let major = server.options.product.installation.version.major;
-        check(wanted, &Known::read(&mut client, SETTINGS_FILE)?, major)?;
-        client = load(server, wanted, client, cancel)?;
+        check(settings, &Known::read(&mut client, SETTINGS_FILE)?, major)?;
+        client = load(server, settings, client, cancel)?;
         if Known::read(&mut client, SETTINGS_FILE)?.values().any(|known| known.pending_restart) {
             drop(client);
             server.stop(Stop::Clean, cancel)?;
-            server.start_with(wanted.clone(), cancel)?;
+            server.start_with(settings.clone(), cancel)?;
             client = server.connect_until(cancel)?;
             restarted = true;
         }
     }
-    read_back(wanted, &Known::read(&mut client, SETTINGS_FILE)?)?;
+    read_back(settings, &Known::read(&mut client, SETTINGS_FILE)?)?;
     Ok(restarted)
 }
 
 /// Writes the file and waits until the server has loaded it; returns a connection that knows.
 fn load(
     server: &PrivateServer,
-    wanted: &Settings,
+    settings: &Settings,
     mut client: Client,
     cancel: &Cancel,
 ) -> Result<Client, EngineError> {
     let before = load_time(&mut client)?;
     let log_before = server.log_bytes();
-    server.options.account.write(&server.layout.data.join(SETTINGS_FILE), &lines(wanted))?;
+    server.options.account.write(&server.layout.data.join(SETTINGS_FILE), &lines(settings))?;
     let mut client = reload(server, &before, cancel)?;
-    refused(wanted, &mut client, || server.log_since(log_before))?;
+    refused(settings, &mut client, || server.log_since(log_before))?;
     Ok(client)
 }
 
@@ -133,11 +133,11 @@ pub(crate) fn load_time(client: &mut Client) -> Result<String, EngineError> {
 
 /// Objections that need no attempt.
 pub(crate) fn check(
-    wanted: &BTreeMap<String, String>,
+    settings: &BTreeMap<String, String>,
     known: &BTreeMap<String, Known>,
     major: u32,
 ) -> Result<(), EngineError> {
-    for (name, value) in wanted {
+    for (name, value) in settings {
         if OURS.contains(&name.as_str()) {
             let message = "Steelbench sets this itself, to be able to reach the server; remove it";
             return Err(EngineError::failed(path(name), message));
@@ -178,7 +178,7 @@ pub fn is_of_module(name: &str) -> bool {
 /// The server's objections to a file that it has loaded. It objects to what needs a restart too,
 /// but says elsewhere that it awaits one; of settings that are gone from the file without a name.
 fn refused(
-    wanted: &BTreeMap<String, String>,
+    settings: &BTreeMap<String, String>,
     client: &mut Client,
     log: impl Fn() -> String,
 ) -> Result<(), EngineError> {
@@ -188,9 +188,9 @@ fn refused(
     let rows = client.query(sql, &[]).map_err(failed_at("reading pg_file_settings"))?;
     let Some(row) = rows.first() else { return Ok(()) };
     let (name, error) = (row.get(0).unwrap_or_default(), row.get(1).unwrap_or_default());
-    let said = objection(&log(), name).unwrap_or_else(|| error.to_owned());
-    let value = wanted.get(&name.to_lowercase()).map_or("", String::as_str);
-    Err(EngineError::failed(format!("{} = {value}", path(name)), said))
+    let objection = objection(&log(), name).unwrap_or_else(|| error.to_owned());
+    let value = settings.get(&name.to_lowercase()).map_or("", String::as_str);
+    Err(EngineError::failed(format!("{} = {value}", path(name)), objection))
 }
 
 /// Returns the log's objection to a setting, with its hints.
@@ -210,10 +210,10 @@ pub(super) fn objection(log: &str, name: &str) -> Option<String> {
 
 /// Makes sure that these values are in force.
 pub(crate) fn read_back(
-    wanted: &BTreeMap<String, String>,
+    settings: &BTreeMap<String, String>,
     known: &BTreeMap<String, Known>,
 ) -> Result<(), EngineError> {
-    for (name, value) in wanted {
+    for (name, value) in settings {
         let Some(got) = known.get(name) else {
             let message = "no loaded module has this setting; add its module to \
                            target.settings.shared_preload_libraries";
@@ -231,7 +231,7 @@ pub(crate) fn read_back(
     Ok(())
 }
 
-/// One row of `pg_settings`.
+/// A row of `pg_settings`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Known {
     /// The value in force, in units of `unit`.
@@ -290,29 +290,29 @@ impl Known {
     }
 
     /// Returns whether the value in force is the wanted one.
-    fn took(&self, wanted: &str) -> bool {
+    fn took(&self, text: &str) -> bool {
         let is_text = matches!(self.vartype.as_str(), "string" | "enum");
-        self.is(wanted, &self.setting)
+        self.is(text, &self.setting)
             // The server spells some values in its own way (`utc`), and has other names for some.
             || (is_text && self.from_our_file)
             // Some defaults mean that the server chooses (`wal_buffers = -1`).
             || (!self.from_our_file
                 && matches!(self.source.as_str(), "default" | "override")
-                && self.boot_val.as_ref().is_some_and(|default| self.is(wanted, default)))
+                && self.boot_val.as_ref().is_some_and(|default| self.is(text, default)))
     }
 
-    fn is(&self, wanted: &str, value: &str) -> bool {
+    fn is(&self, text: &str, value: &str) -> bool {
         let unit = self.unit.as_deref();
         match self.vartype.as_str() {
-            "bool" => boolean(wanted).is_some() && boolean(wanted) == boolean(value),
-            "enum" => wanted.eq_ignore_ascii_case(value),
+            "bool" => boolean(text).is_some() && boolean(text) == boolean(value),
+            "enum" => text.eq_ignore_ascii_case(value),
             "integer" | "real" => {
-                let numbers = number(wanted, unit).zip(number(value, unit));
-                numbers.is_some_and(|((wanted, rounding), (value, _))| {
-                    may_become(wanted, rounding, value)
+                let numbers = number(text, unit).zip(number(value, unit));
+                numbers.is_some_and(|((expected, rounding), (value, _))| {
+                    may_become(expected, rounding, value)
                 })
             }
-            _ => wanted == value,
+            _ => text == value,
         }
     }
 }
@@ -371,9 +371,9 @@ fn number(text: &str, unit: Option<&str>) -> Option<(f64, f64)> {
 }
 
 /// Returns whether a server may have rounded the wanted value to this one.
-fn may_become(wanted: f64, rounding: f64, got: f64) -> bool {
-    let to_whole = if wanted.fract() != 0.0 && got.fract() == 0.0 { 0.5 } else { 0.0 };
-    (wanted - got).abs() <= rounding + to_whole + (1e-6 * wanted.abs()).min(1e-6)
+fn may_become(expected: f64, rounding: f64, got: f64) -> bool {
+    let to_whole = if expected.fract() != 0.0 && got.fract() == 0.0 { 0.5 } else { 0.0 };
+    (expected - got).abs() <= rounding + to_whole + (1e-6 * expected.abs()).min(1e-6)
 }
 
 fn is_exponent(text: &str, at: usize) -> bool {
@@ -452,7 +452,7 @@ mod tests {
 
     #[test]
     fn the_same_value_in_other_words_took() {
-        for (vartype, setting, unit, wanted) in [
+        for (vartype, setting, unit, text) in [
             ("integer", "131072", Some("8kB"), "1GB"),
             ("integer", "131072", Some("8kB"), "131072"),
             ("integer", "300", Some("s"), "5min"),
@@ -464,13 +464,13 @@ mod tests {
             ("enum", "replica", None, "hot_standby"),
             ("string", "UTC", None, "utc"),
         ] {
-            assert!(known(vartype, setting, unit).took(wanted), "{wanted} is {setting}");
+            assert!(known(vartype, setting, unit).took(text), "{text} is {setting}");
         }
     }
 
     #[test]
     fn another_value_did_not_take() {
-        for (vartype, setting, unit, wanted) in [
+        for (vartype, setting, unit, text) in [
             ("integer", "131072", Some("8kB"), "2GB"),
             ("integer", "131073", Some("8kB"), "1GB"),
             ("integer", "0", None, "none"),
@@ -478,7 +478,7 @@ mod tests {
             ("bool", "off", None, "on"),
             ("bool", "off", None, "offf"),
         ] {
-            assert!(!known(vartype, setting, unit).took(wanted), "{wanted} is not {setting}");
+            assert!(!known(vartype, setting, unit).took(text), "{text} is not {setting}");
         }
         let from_a_role = |vartype| Known { from_our_file: false, ..known(vartype, "a", None) };
         assert!(!from_a_role("string").took("b") && !from_a_role("enum").took("b"));
@@ -532,9 +532,9 @@ mod tests {
 
     #[test]
     fn knows_what_a_server_may_round() {
-        let takes = |wanted, unit, got| {
-            let (wanted, rounding) = number(wanted, unit).unwrap();
-            may_become(wanted, rounding, number(got, unit).unwrap().0)
+        let takes = |value, unit, got| {
+            let (expected, rounding) = number(value, unit).unwrap();
+            may_become(expected, rounding, number(got, unit).unwrap().0)
         };
         // To the next smaller unit: 30.1 GB are 30822.4 MB.
         assert!(takes("30.1GB", Some("8kB"), "3945216"));

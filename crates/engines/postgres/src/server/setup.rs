@@ -222,7 +222,7 @@ enum Refusal {
 /// Logs in for a program; a request to stop ends each wait for the server.
 fn log_in(config: &Config, startup: &Startup, stop: &Stop) -> Result<Session, Error> {
     let config = config.clone().with_database(&startup.database);
-    let config = startup.options.iter().fold(config, |own, options| own.with_options(options));
+    let config = startup.options.iter().fold(config, |total, options| total.with_options(options));
     let mut client = stoppable(&config, stop)?;
     client.set_answer_timeout(Some(silence_max()));
     // libpq leaves it to the database, unless it is asked for.
@@ -277,9 +277,10 @@ impl Filler<'_> {
         let mut command = command(program, folder);
         command.args(["--dbname", &self.config.database, "--no-password"]);
         let known = ["PGUSER", "PGAPPNAME"];
-        let own = self.config.client_environment().into_iter();
-        let own = own.filter(|(name, _)| self.relay.is_none() || known.contains(&name.as_str()));
-        command.envs(own.filter_map(|(name, value)| Some((name, value?))));
+        let client_environment = self.config.client_environment().into_iter();
+        let client_environment = client_environment
+            .filter(|(name, _)| self.relay.is_none() || known.contains(&name.as_str()));
+        command.envs(client_environment.filter_map(|(name, value)| Some((name, value?))));
         command.envs(self.relay.iter().flat_map(environment));
         command
     }

@@ -31,8 +31,8 @@ pub fn objections(
         Vec::new()
     } else {
         wrong
-            .map(|(name, said)| {
-                let said = if said.starts_with("unrecognized configuration parameter") {
+            .map(|(name, text)| {
+                let unknown_name = if text.starts_with("unrecognized configuration parameter") {
                     let known = known();
                     let known: Vec<&str> = known.iter().map(String::as_str).collect();
                     experiment::unknown_name(
@@ -41,9 +41,9 @@ pub fn objections(
                         &known,
                     )
                 } else {
-                    said.split(" in file \"").next().unwrap_or_default().to_owned()
+                    text.split(" in file \"").next().unwrap_or_default().to_owned()
                 };
-                Invalid::new(path(name), said)
+                Invalid::new(path(name), unknown_name)
             })
             .collect()
     }

@@ -139,10 +139,10 @@ fn parallel_limit(place: &OnMachine<'_>) -> Option<String> {
     let names = ["max_parallel_workers_per_gather", "max_parallel_workers", "max_worker_processes"];
     let values = names.map(|name| place.server.number(name));
     let above = (0..2).find(|index| {
-        values[*index].zip(values[index + 1]).is_some_and(|(one, next)| one > next)
+        values[*index].zip(values[index + 1]).is_some_and(|(value, next)| value > next)
     })?;
-    let (one, next) = (values[above]?, values[above + 1]?);
-    Some(format!("has {} = {one}, above {} = {next}", names[above], names[above + 1]))
+    let (value, next) = (values[above]?, values[above + 1]?);
+    Some(format!("has {} = {value}, above {} = {next}", names[above], names[above + 1]))
 }
 
 fn session_memory(place: &OnMachine<'_>) -> Option<String> {

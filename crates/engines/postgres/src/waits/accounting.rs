@@ -274,9 +274,9 @@ impl SessionSamples {
     /// for the same thing: where the spread from time to time is more than that of independent
     /// samples, it counts.
     fn error_in_samples(&self, wait: &WaitSamples) -> f64 {
-        let own = wait.own.samples as f64;
+        let samples = wait.own.samples as f64;
         let all = (self.running.samples + self.waiting()).max(1) as f64;
-        let independent = own * (1.0 - own / all);
+        let independent = samples * (1.0 - samples / all);
         independent.max(wait.variance.unwrap_or(0.0)).sqrt()
     }
 
@@ -312,10 +312,10 @@ mod tests {
     use super::*;
     use observations::Operation;
 
-    fn samples(name: &str, own: u64) -> WaitSamples {
-        let own = SampleCounts { samples: own, ..SampleCounts::default() };
-        let (of_clients, of_all) = (own.samples, own.samples);
-        WaitSamples { name: name.into(), own, of_clients, of_all, variance: None }
+    fn samples(name: &str, count: u64) -> WaitSamples {
+        let sample_counts = SampleCounts { samples: count, ..SampleCounts::default() };
+        let (of_clients, of_all) = (sample_counts.samples, sample_counts.samples);
+        WaitSamples { name: name.into(), own: sample_counts, of_clients, of_all, variance: None }
     }
 
     /// 4 sessions for 10 s, of which a quarter of the samples has no wait event.

@@ -124,7 +124,7 @@ impl WaitCollector for PostgresCollector {
         let mut windows = std::mem::take(&mut self.ended);
         windows.push(last);
         let divided = if windows.len() > 1 { &windows[..] } else { &[] };
-        let parts = divided.iter().map(|own| self.part(own, version)).collect();
+        let parts = divided.iter().map(|shares| self.part(shares, version)).collect();
         let window = windows.into_iter().reduce(|mut sum, next| {
             sum.add(&next);
             sum
@@ -136,7 +136,7 @@ impl WaitCollector for PostgresCollector {
         // Workers of parallel queries are counted when they have ended: many live too short to be
         // seen.
         let all = window.kernel.iter().flatten().filter(|(pid, _)| {
-            window.processes.get(pid).is_none_or(|own| own.kind != "parallel worker")
+            window.processes.get(pid).is_none_or(|process| process.kind != "parallel worker")
         });
         let server_cpu_s = all.map(|(_, times)| times.cpu_ns as f64 / 1e9).sum::<f64>();
         let server_cpu_s = server_cpu_s + used.worker_cpu_s.unwrap_or(0.0);

@@ -187,12 +187,12 @@ impl ServerCounts<'_> {
             event.eq_ignore_ascii_case(wait) && versions.contains(&self.version)
         })?;
         let (start, end) = pattern.split_once('*').unwrap_or((pattern, ""));
-        let own = self
+        let operations = self
             .operations
             .iter()
-            .filter(|own| own.name.starts_with(start) && own.name.ends_with(end));
-        let (count, wall_s) =
-            own.fold((0, 0.0), |sum, own| (sum.0 + own.count, sum.1 + own.wall_s));
+            .filter(|operation| operation.name.starts_with(start) && operation.name.ends_with(end));
+        let (count, wall_s) = operations
+            .fold((0, 0.0), |sum, operation| (sum.0 + operation.count, sum.1 + operation.wall_s));
         let is_of_clients = pattern.starts_with("IO ");
         let counter = if is_of_clients { "pg_stat_io" } else { "pg_stat_wal" };
         (wall_s > 0.0).then_some(Timed { counter, is_of_clients, count, wall_s })

@@ -209,7 +209,7 @@ impl ClientSamples {
         time.session_s += other_time.session_s;
         time.cpu_s += other_time.cpu_s;
         let running = time.sampled_running_s.zip(other_time.sampled_running_s);
-        time.sampled_running_s = running.map(|(own, others)| own + others);
+        time.sampled_running_s = running.map(|(sessions, others)| sessions + others);
         for other in others {
             match waits.iter_mut().find(|wait| wait.wait_type == other.wait_type) {
                 Some(wait) => wait.add(&other),

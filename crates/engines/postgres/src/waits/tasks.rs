@@ -140,10 +140,10 @@ const CONFLICTS: [(&str, u8); 8] = [
     ("AccessExclusiveLock", 0b1111_1111),
 ];
 
-fn conflict(wanted: &str, held: &str) -> bool {
+fn conflict(text: &str, held: &str) -> bool {
     let held = CONFLICTS.iter().position(|(mode, _)| *mode == held);
     let conflicts =
-        CONFLICTS.iter().find(|(mode, _)| *mode == wanted).map(|(_, conflicts)| *conflicts);
+        CONFLICTS.iter().find(|(mode, _)| *mode == text).map(|(_, conflicts)| *conflicts);
     held.zip(conflicts).is_none_or(|(held, conflicts)| conflicts & (1 << held) != 0)
 }
 
@@ -207,9 +207,9 @@ mod tests {
 
     #[test]
     fn lock_modes_conflict_as_documented() {
-        for (wanted, _) in CONFLICTS {
+        for (request, _) in CONFLICTS {
             for (held, _) in CONFLICTS {
-                assert_eq!(conflict(wanted, held), conflict(held, wanted), "{wanted} {held}");
+                assert_eq!(conflict(request, held), conflict(held, request), "{request} {held}");
             }
         }
         assert!(

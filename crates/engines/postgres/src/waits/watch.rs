@@ -15,7 +15,7 @@ pub(super) struct Watch {
     /// For queries that run once in a window.
     pub(super) client: Client,
     pub(super) counters: Counters,
-    /// Those at the beginning of the window before, where it was seen to its end.
+    /// Counters at the beginning of the window before, where it was seen to its end.
     pub(super) earlier: Option<Counters>,
 }
 

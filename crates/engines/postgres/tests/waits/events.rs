@@ -7,7 +7,9 @@ use testing::installed::{folder, installations, options, running};
 #[test]
 fn every_wait_event_of_a_server_has_a_class_of_its_kind() {
     let mut checked = false;
-    for installation in installations().into_iter().filter(|it| it.version.major >= 17) {
+    for installation in
+        installations().into_iter().filter(|installation| installation.version.major >= 17)
+    {
         let folder = folder();
         let cluster = running(options(&installation, folder.path()));
         let mut client = cluster.connect().unwrap();
@@ -43,7 +45,10 @@ fn every_wait_event_of_a_server_has_a_class_of_its_kind() {
             assert!(expected.contains(&class(name)), "{name} is {}", class(name));
             names.push(name.to_lowercase());
         }
-        for event in WAIT_TYPES.iter().filter(|one| one.name.contains(':') && !one.is_pattern()) {
+        for event in WAIT_TYPES
+            .iter()
+            .filter(|wait_type| wait_type.name.contains(':') && !wait_type.is_pattern())
+        {
             let version = &installation.version;
             assert!(
                 names.contains(&event.name.to_lowercase()),

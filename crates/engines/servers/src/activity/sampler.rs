@@ -97,8 +97,8 @@ impl Drop for Sampler {
         drop(self.watcher.take());
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
-            let asked = Instant::now();
-            while !thread.is_finished() && asked.elapsed() < ANSWER_MAX {
+            let requested = Instant::now();
+            while !thread.is_finished() && requested.elapsed() < ANSWER_MAX {
                 std::thread::sleep(Duration::from_millis(1));
             }
             // It may be waiting for a server that does not answer any more.
@@ -278,7 +278,7 @@ impl Watcher {
         .collect()
     }
 
-    /// Those that were listed have been there all the time since.
+    /// Sessions that were listed have been there all the time since.
     fn count_present(&mut self, now: Instant) {
         let since_s = now.saturating_duration_since(self.listed).as_secs_f64();
         for pid in self.source.roster().present.keys() {

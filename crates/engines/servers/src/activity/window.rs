@@ -35,7 +35,7 @@ impl Idle {
 /// A process of the server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Process {
-    /// Its kind: `client backend`, `checkpointer`.
+    /// The kind: `client backend`, `checkpointer`.
     pub kind: String,
     /// Application name of the client.
     pub application: String,
@@ -169,14 +169,14 @@ impl Window {
         for (pid, present_s) in &next.present_s {
             *self.present_s.entry(*pid).or_insert(0.0) += present_s;
         }
-        self.processes.extend(next.processes.iter().map(|(pid, own)| (*pid, own.clone())));
+        self.processes.extend(next.processes.iter().map(|(pid, process)| (*pid, process.clone())));
         self.kernel = self.kernel.take().zip(next.kernel.as_ref()).map(|(mut sum, next)| {
             for (pid, times) in next {
                 kernel::add(sum.entry(*pid).or_default(), *times);
             }
             sum
         });
-        self.statements.extend(next.statements.iter().map(|(own, text)| (*own, text.clone())));
+        self.statements.extend(next.statements.iter().map(|(id, text)| (*id, text.clone())));
         self.bytes += next.bytes;
     }
 
@@ -205,7 +205,7 @@ impl Window {
     /// polls; `None` when it was not recorded by poll.
     pub fn variance(&self, wait: &str) -> Option<f64> {
         let squares = *self.squares.get(wait)? as f64;
-        let seen: u64 = self
+        let sum: u64 = self
             .samples
             .iter()
             .filter(|(sample, _)| {
@@ -214,7 +214,7 @@ impl Window {
             })
             .map(|(_, count)| count)
             .sum();
-        Some(squares - (seen * seen) as f64 / self.polls.max(1) as f64)
+        Some(squares - (sum * sum) as f64 / self.polls.max(1) as f64)
             .filter(|variance| *variance > 0.0)
     }
 
@@ -259,9 +259,9 @@ impl Window {
 
     /// For each process: in how many samples it could have been but was not.
     fn rests(&self) -> Vec<(i32, u64)> {
-        let mut seen: HashMap<i32, u64> = HashMap::new();
+        let mut counts: HashMap<i32, u64> = HashMap::new();
         for (sample, count) in &self.samples {
-            *seen.entry(sample.pid).or_insert(0) += count;
+            *counts.entry(sample.pid).or_insert(0) += count;
         }
         let sample_s = self.sample_s();
         if sample_s == 0.0 {
@@ -269,7 +269,7 @@ impl Window {
         }
         let rest = |(pid, present_s): (&i32, &f64)| {
             let samples = (present_s / sample_s).round() as u64;
-            (*pid, samples.saturating_sub(seen.get(pid).copied().unwrap_or(0)))
+            (*pid, samples.saturating_sub(counts.get(pid).copied().unwrap_or(0)))
         };
         self.present_s.iter().map(rest).filter(|(_, rest)| *rest > 0).collect()
     }

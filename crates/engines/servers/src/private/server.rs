@@ -1,4 +1,4 @@
-//! One private server of any product.
+//! A private server of any product.
 
 use super::setup::ServerSetup;
 use crate::account::Account;
@@ -124,9 +124,9 @@ pub struct Constants {
 pub struct TemplateNames {
     /// Empty data directories.
     pub plain: &'static str,
-    /// Those with tables of the user.
+    /// Templates with tables of the user.
     pub setup: &'static str,
-    /// Those with a data set.
+    /// Templates with a data set.
     pub data_set: &'static str,
 }
 
@@ -171,7 +171,7 @@ pub enum Stop {
 /// A private server. Dropping it stops the server and removes all of it.
 #[derive(Debug)]
 pub struct Server<P: Product> {
-    /// Its options. Folders of its tables must belong to its account.
+    /// The options. Folders of its tables must belong to its account.
     pub options: Options<P>,
     /// The places of its files.
     pub layout: Layout,

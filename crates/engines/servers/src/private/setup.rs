@@ -23,7 +23,7 @@ impl ServerSetup {
     }
 }
 
-/// Those of these settings that matter to data that is made with them: `shaping`.
+/// Settings that matter to data that is made with them: `shaping`.
 pub(super) fn shaped_by(
     mut settings: BTreeMap<String, String>,
     shaping: &[&str],

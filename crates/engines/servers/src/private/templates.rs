@@ -86,7 +86,7 @@ struct Making<'a, P> {
     options: &'a Options<P>,
     /// The beginning of its name.
     kind: &'a str,
-    /// Its identity in addition to the server's options.
+    /// The identity in addition to the server's options.
     content: &'a str,
 }
 

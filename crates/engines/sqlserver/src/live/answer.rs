@@ -41,10 +41,10 @@ pub fn ask_of(client: &mut Client, name: &str, sql: &str) -> Result<Answer, Erro
     match client.query(sql) {
         // Messages of the server are sentences.
         Err(error) if !error.is_lost() => {
-            let said = error.to_string();
-            let said = said.trim_end_matches('.');
+            let text = error.to_string();
+            let message = text.trim_end_matches('.');
             let advice = error.advice().map(|advice| format!(". {}", advice.trim_end_matches('.')));
-            let message = format!("{said}{}", advice.unwrap_or_default());
+            let message = format!("{message}{}", advice.unwrap_or_default());
             Ok(Err(NotShown { view: name.to_owned(), message }))
         }
         answer => answer.map(Ok),

@@ -137,12 +137,13 @@ impl Client {
         cancel.set_cancel_timeout_secs(ATTENTION_S);
         let options =
             ExecuteOptions::new().timeout_secs(self.patience.as_secs() as u32).cancel(&cancel);
-        let (client, stop, linger, asked) =
+        let (client, stop, linger, requests) =
             (&mut self.client, &self.stop, self.linger, &mut self.asked);
         let attention = Duration::from_secs(ATTENTION_S.into());
         let work = async { work(client, options).await.map_err(|error| said(&error)) };
         until(&self.runtime, work, self.patience + attention, || {
-            let waited = stop.is_asked().then(|| asked.get_or_insert_with(Instant::now).elapsed());
+            let waited =
+                stop.is_asked().then(|| requests.get_or_insert_with(Instant::now).elapsed());
             if waited.is_some_and(|waited| waited >= linger) {
                 cancel.cancel();
             }
@@ -339,9 +340,9 @@ pub fn said(error: &DriverError) -> Error {
         DriverError::SqlServerError { diagnostics } => {
             let first = diagnostics.errors.first();
             let number = first.map_or(0, |first| first.number);
-            let said: Vec<&str> =
-                diagnostics.errors.iter().map(|one| one.message.as_str()).collect();
-            Error::Server { number, message: redacted(&said.join("; ")) }
+            let message: Vec<&str> =
+                diagnostics.errors.iter().map(|error| error.message.as_str()).collect();
+            Error::Server { number, message: redacted(&message.join("; ")) }
         }
         DriverError::OperationCancelledError(_) => Error::Stopped,
         DriverError::TimeoutError(_) => Error::NoAnswer(redacted(&error.to_string())),

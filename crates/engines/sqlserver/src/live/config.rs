@@ -137,7 +137,7 @@ const KNOWN: [&[&str]; 16] = [
     &["connecttimeout", "connectiontimeout", "logintimeout", "timeout"], &["applicationintent"],
     &["multisubnetfailover"],
 ];
-/// Those of other drivers that change nothing here.
+/// Keywords of other drivers that change nothing here.
 #[rustfmt::skip]
 const WITHOUT_EFFECT: [&str; 12] = [
     "driver", "app", "appname", "applicationname", "packetsize", "persistsecurityinfo", "pooling",
@@ -159,9 +159,9 @@ impl Config {
         text: &str,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, ConfigError> {
-        let mut given = given(text)?;
+        let mut parts = given(text)?;
         let mut warnings = Vec::new();
-        for (at, (name, _)) in given.values.iter().enumerate() {
+        for (at, (name, _)) in parts.values.iter().enumerate() {
             if WITHOUT_EFFECT.contains(&name.as_str()) {
                 warnings.push(format!("{name} has no effect here"));
             } else if !KNOWN.iter().any(|names| names[0] == name) {
@@ -174,30 +174,30 @@ impl Config {
         }
         let environment = [("SQLCMDSERVER", "server"), ("SQLCMDDBNAME", "database")];
         for (name, keyword) in environment {
-            given.values.extend(variable(name).map(|value| (keyword.to_owned(), value)));
+            parts.values.extend(variable(name).map(|value| (keyword.to_owned(), value)));
         }
-        let (host, instance, port) = place(&given)?;
+        let (host, instance, port) = place(&parts)?;
         Ok(Self {
             host,
             port: port.or(instance.is_none().then_some(PORT)),
             instance,
-            login: login(&given, variable)?,
-            database: given.get("database").unwrap_or_default().to_owned(),
-            encryption: encryption(&given)?,
-            trusts_certificate: given.is_on("trustservercertificate")?.unwrap_or(false),
-            certificate_host: given.get("hostnameincertificate").map(str::to_owned),
-            certificate: given.get("servercertificate").map(PathBuf::from),
-            connect_timeout_s: match given.get("connecttimeout").map(str::parse) {
+            login: login(&parts, variable)?,
+            database: parts.get("database").unwrap_or_default().to_owned(),
+            encryption: encryption(&parts)?,
+            trusts_certificate: parts.is_on("trustservercertificate")?.unwrap_or(false),
+            certificate_host: parts.get("hostnameincertificate").map(str::to_owned),
+            certificate: parts.get("servercertificate").map(PathBuf::from),
+            connect_timeout_s: match parts.get("connecttimeout").map(str::parse) {
                 None => 15,
                 Some(Ok(seconds)) if seconds > 0 => seconds,
                 Some(_) => {
                     return wrong("the connect timeout must be a number of seconds, at least 1");
                 }
             },
-            reads_only: given
+            reads_only: parts
                 .get("applicationintent")
                 .is_some_and(|intent| intent.eq_ignore_ascii_case("readonly")),
-            multi_subnet: given.is_on("multisubnetfailover")?.unwrap_or(false),
+            multi_subnet: parts.is_on("multisubnetfailover")?.unwrap_or(false),
             warnings,
         })
     }
@@ -212,7 +212,7 @@ fn given(text: &str) -> Result<Keywords, ConfigError> {
 
 /// Returns whether a URL or a connection string contains a password.
 pub fn holds_password(text: &str) -> bool {
-    given(text).is_ok_and(|given| given.get("password").is_some())
+    given(text).is_ok_and(|parts| parts.get("password").is_some())
 }
 
 /// A keyword as it is compared: `User ID`, `user_id`, `UserId` and `uid` are one.
@@ -241,7 +241,7 @@ fn url(scheme: &str, rest: &str) -> Result<Keywords, ConfigError> {
     };
     if let Some(user) = user {
         let (user, password) =
-            user.split_once(':').map_or((user, None), |(user, own)| (user, Some(own)));
+            user.split_once(':').map_or((user, None), |(user, password)| (user, Some(password)));
         add("user", user)?;
         password.map_or(Ok(()), |password| add("password", password))?;
     }
@@ -338,8 +338,8 @@ fn keyword_value(text: &str) -> Result<(String, &str), ConfigError> {
 }
 
 /// Host, instance and port: `tcp:host,1433`, `host\instance`, `host:1433`, `[::1]:1433`.
-fn place(given: &Keywords) -> Result<(String, Option<String>, Option<u16>), ConfigError> {
-    let server = given.get("server").unwrap_or("localhost").trim();
+fn place(keywords: &Keywords) -> Result<(String, Option<String>, Option<u16>), ConfigError> {
+    let server = keywords.get("server").unwrap_or("localhost").trim();
     if server.starts_with("np:") || server.starts_with("lpc:") || server.starts_with(r"\\") {
         return wrong("only TCP is supported; give the server as host or host,port");
     }
@@ -353,46 +353,46 @@ fn place(given: &Keywords) -> Result<(String, Option<String>, Option<u16>), Conf
         _ => (server, None),
     };
     let (host, instance) =
-        server.split_once('\\').map_or((server, None), |(host, own)| (host, Some(own)));
+        server.split_once('\\').map_or((server, None), |(host, name)| (host, Some(name)));
     let host = match host.trim().trim_start_matches('[').trim_end_matches(']') {
         "." | "(local)" | "" => "localhost",
         host => host,
     };
-    let port = match port.map(str::trim).or_else(|| given.get("port")).map(str::parse::<u16>) {
+    let port = match port.map(str::trim).or_else(|| keywords.get("port")).map(str::parse::<u16>) {
         None => None,
         Some(Ok(port)) if port > 0 => Some(port),
         Some(_) => return wrong("the port must be a number from 1 to 65535"),
     };
     let instance = instance
-        .or_else(|| given.get("instance"))
+        .or_else(|| keywords.get("instance"))
         .filter(|name| !name.eq_ignore_ascii_case("mssqlserver"));
     // With a port the instance is known already.
     Ok((host.to_owned(), instance.filter(|_| port.is_none()).map(str::to_owned), port))
 }
 
 fn login(
-    given: &Keywords,
+    keywords: &Keywords,
     variable: impl Fn(&str) -> Option<String>,
 ) -> Result<Login, ConfigError> {
     let in_place = |keyword: &str| {
         let of_password =
-            ["user", "password", "passwordfile"].iter().any(|own| given.get(own).is_some());
+            ["user", "password", "passwordfile"].iter().any(|text| keywords.get(text).is_some());
         let text = format!("{keyword} replaces user and password: leave them out");
         if of_password { wrong(text) } else { Ok(()) }
     };
-    if let Some(file) = given.get("accesstokenfile") {
-        if encryption(given)? == Encryption::Optional {
+    if let Some(file) = keywords.get("accesstokenfile") {
+        if encryption(keywords)? == Encryption::Optional {
             return wrong("an access token requires encryption; remove Encrypt=optional");
         }
         in_place("AccessTokenFile=")?;
         access_token(Path::new(file))?;
         return Ok(Login::Token(file.into()));
     }
-    if given.is_on("trustedconnection")? == Some(true) {
+    if keywords.is_on("trustedconnection")? == Some(true) {
         in_place("Trusted_Connection=yes")?;
         return Ok(Login::Kerberos);
     }
-    let Some(user) = given
+    let Some(user) = keywords
         .get("user")
         .map(str::to_owned)
         .or_else(|| variable("SQLCMDUSER").filter(|user| !user.is_empty()))
@@ -403,12 +403,12 @@ fn login(
              by AccessTokenFile=",
         );
     };
-    let file = given
+    let file = keywords
         .get("passwordfile")
         .map(|path| secret_from(Path::new(path), "password", PASSWORD_MAX))
         .transpose()?;
-    let given = given.get("password").map(Secret::from).or(file.map(Secret::from));
-    let password = given.or_else(|| variable("SQLCMDPASSWORD").map(Secret::from));
+    let secret = keywords.get("password").map(Secret::from).or(file.map(Secret::from));
+    let password = secret.or_else(|| variable("SQLCMDPASSWORD").map(Secret::from));
     Ok(Login::Sql { user, password: password.unwrap_or_default() })
 }
 
@@ -438,8 +438,8 @@ fn secret_from(path: &Path, what: &str, bytes_max: u64) -> Result<String, Config
     Ok(text.lines().next().unwrap_or_default().to_owned())
 }
 
-fn encryption(given: &Keywords) -> Result<Encryption, ConfigError> {
-    match given.get("encrypt").map(str::to_lowercase).as_deref() {
+fn encryption(keywords: &Keywords) -> Result<Encryption, ConfigError> {
+    match keywords.get("encrypt").map(str::to_lowercase).as_deref() {
         None | Some("mandatory" | "yes" | "true" | "1") => Ok(Encryption::Mandatory),
         Some("strict") => Ok(Encryption::Strict),
         Some("optional" | "no" | "false" | "0") => Ok(Encryption::Optional),

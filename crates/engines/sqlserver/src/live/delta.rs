@@ -21,9 +21,9 @@ pub enum DeltaError {
     /// The server started between them.
     #[error("the server was restarted between the snapshots ({before}, then {now}); measure again")]
     Restarted {
-        /// Its start by the first reading.
+        /// The start by the first reading.
         before: String,
-        /// Its start by the second.
+        /// The start by the second.
         now: String,
     },
     /// A counter fell.
@@ -36,9 +36,9 @@ pub enum DeltaError {
         wait_type: String,
         /// The counter.
         counter: &'static str,
-        /// Its value before.
+        /// The value before.
         before: u64,
-        /// Its value now.
+        /// The value now.
         now: u64,
     },
     /// The server did not show one of them.

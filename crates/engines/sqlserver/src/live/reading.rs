@@ -20,9 +20,9 @@ pub struct Reading {
     pub at: Instant,
     /// When the server started.
     pub started: Answer,
-    /// Its waits.
+    /// The waits.
     pub waits: Answer,
-    /// Its further counters, in the order of [`COUNTERS`].
+    /// The further counters, in the order of [`COUNTERS`].
     pub counters: Vec<Answer>,
 }
 
@@ -213,10 +213,10 @@ mod tests {
              | 1",
         );
         let counted = before.until(&after);
-        let seen: Vec<_> =
+        let waits: Vec<_> =
             counted.waits.iter().map(|wait| (&*wait.wait_type, wait.class, wait.count)).collect();
         assert_eq!(
-            seen,
+            waits,
             [
                 ("LAZYWRITER_SLEEP", WaitClass::Idle, Some(10)),
                 ("PAGELATCH_UP", WaitClass::Latch, Some(20)),

@@ -11,7 +11,7 @@ pub struct Rows {
     pub rows: Vec<Vec<Option<String>>>,
 }
 
-/// One of them.
+/// A row of a result.
 #[derive(Debug, Clone, Copy)]
 pub struct Row<'a> {
     columns: &'a [String],

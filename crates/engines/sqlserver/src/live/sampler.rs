@@ -38,11 +38,11 @@ impl Sampler {
     /// When there can be no further thread.
     pub fn start(client: Client, sql: String, hz: f64) -> Result<Self, ServerError> {
         let shared = Arc::new(Shared::default());
-        let (own, hz) = (Arc::clone(&shared), hz.min(HZ_MAX));
+        let (sampler, hz) = (Arc::clone(&shared), hz.min(HZ_MAX));
         let period = Duration::from_secs_f64(1.0 / hz);
         let spawned = std::thread::Builder::new()
             .name("waits".into())
-            .spawn(move || sample(&own, client, &sql, period));
+            .spawn(move || sample(&sampler, client, &sql, period));
         let thread =
             spawned.map_err(|error| ServerError::new(engine::EngineError::no_thread(&error)))?;
         Ok(Self { shared, thread: Some(thread), hz })

@@ -132,9 +132,11 @@ impl Samples {
 
 /// Names the table of each hot page that holds rows; returns the reason where it cannot be found.
 pub fn name_pages(client: &mut Client, resources: &mut [WaitedResource]) -> Option<String> {
-    let page =
-        |one: &WaitedResource| one.resource.parse::<PageId>().ok().filter(|_| one.kind.is_some());
-    let hot = resources.iter_mut().filter_map(|one| Some((page(one)?, &mut one.kind)));
+    let page = |waited_resource: &WaitedResource| {
+        waited_resource.resource.parse::<PageId>().ok().filter(|_| waited_resource.kind.is_some())
+    };
+    let hot =
+        resources.iter_mut().filter_map(|resource| Some((page(resource)?, &mut resource.kind)));
     for (page, kind) in hot.filter(|(page, _)| !page.kind().is_allocation).take(OWNERS_MAX) {
         let sql = views::page_owner(page.database, page.file, page.page);
         let why = match ask_of(client, "sys.dm_db_page_info", &sql) {
@@ -181,20 +183,20 @@ mod tests {
             samples.add(&rows(&format!("{HEAD}\n{}{others}", waiting.collect::<String>())));
         }
         let resources = samples.resources();
-        let seen: Vec<_> = resources
+        let rows: Vec<_> = resources
             .iter()
-            .map(|one| {
+            .map(|resource| {
                 (
-                    &*one.resource,
-                    one.kind.as_deref(),
-                    one.remedy.as_deref(),
-                    one.samples,
-                    one.sessions_max,
+                    &*resource.resource,
+                    resource.kind.as_deref(),
+                    resource.remedy.as_deref(),
+                    resource.samples,
+                    resource.sessions_max,
                 )
             })
             .collect();
         assert_eq!(
-            seen,
+            rows,
             [
                 ("5:1:1520544", Some("PFS page"), Some("more data files"), 26, 13),
                 ("5:1:1544808", Some("PFS page"), Some("more data files"), 13, 13),

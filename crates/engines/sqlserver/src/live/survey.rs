@@ -143,14 +143,19 @@ mod tests {
              show advanced options | 1 | 1",
         );
         let settings: Vec<ServerSetting> = rows.iter().filter_map(setting).collect();
-        let seen: Vec<_> = settings
+        let rows: Vec<_> = settings
             .iter()
-            .map(|one| {
-                (&*one.name, one.value.as_deref().unwrap(), one.is_changed, one.pending_restart)
+            .map(|setting| {
+                (
+                    &*setting.name,
+                    setting.value.as_deref().unwrap(),
+                    setting.is_changed,
+                    setting.pending_restart,
+                )
             })
             .collect();
         assert_eq!(
-            seen,
+            rows,
             [
                 ("cost threshold for parallelism", "50", true, false),
                 ("max server memory (MB)", "2147483647", false, true),

@@ -19,7 +19,7 @@ pub fn waiting(tasks: &Rows, sessions: &Rows, literals: bool) -> Vec<WaitingTask
     let known: BTreeMap<i32, TaskSession> = sessions
         .iter()
         .filter_map(|row| session(row, literals))
-        .map(|one| (one.pid, one))
+        .map(|session| (session.pid, session))
         .collect();
     let find = |pid: i32| {
         known.get(&pid).cloned().unwrap_or_else(|| TaskSession { pid, ..TaskSession::default() })
@@ -112,18 +112,18 @@ mod tests {
              = N'S3c'",
         );
         let waiting = waiting(&tasks, &sessions, false);
-        let seen: Vec<_> = waiting
+        let rows: Vec<_> = waiting
             .iter()
             .map(|task| {
                 (
                     task.session.pid,
                     &*task.wait_type,
-                    task.blocked_by.iter().map(|one| one.pid).collect::<Vec<_>>(),
+                    task.blocked_by.iter().map(|blocked_by| blocked_by.pid).collect::<Vec<_>>(),
                 )
             })
             .collect();
         assert_eq!(
-            seen,
+            rows,
             [
                 (51, "LCK_M_X", vec![52]),
                 (53, "LCK_M_S", vec![51]),

@@ -9,11 +9,11 @@ pub use own::*;
 /// A statement, and its replacement for servers that lack some of its columns or views.
 #[derive(Debug, Clone, Copy)]
 pub struct View {
-    /// Its subject, for messages about unreadable items.
+    /// The subject, for messages about unreadable items.
     pub name: &'static str,
     /// The statement.
     pub sql: &'static str,
-    /// Its form for older servers, and for those without some of the views.
+    /// The form for older servers, and for those without some of the views.
     pub older: Option<&'static str>,
 }
 
@@ -71,7 +71,7 @@ macro_rules! waits {
 /// Cumulative waits of the whole server.
 pub const WAITS: View = waits!("sys.dm_os_wait_stats");
 
-/// Those of a database in Azure SQL Database, where the view above is that of the machine below it.
+/// Waits of a database in Azure SQL Database, where the view above is that of the machine below it.
 pub const DATABASE_WAITS: View = waits!("sys.dm_db_wait_stats");
 
 /// A table of counters, whose first column is `name`; the unit of the others is the end of their
@@ -79,7 +79,7 @@ pub const DATABASE_WAITS: View = waits!("sys.dm_db_wait_stats");
 /// state when they are read.
 #[derive(Debug, Clone, Copy)]
 pub struct CounterView {
-    /// Its title in the report.
+    /// The title in the report.
     pub title: &'static str,
     /// Name of its rows.
     pub rows_are: &'static str,
@@ -461,7 +461,7 @@ mod tests {
             DATABASES,
         ];
         let queries = [STATEMENTS, INDEXES, COLUMNS, SIZES, USAGE, CHANGES, MISSED];
-        let own = [
+        let marked = [
             MARKS,
             MODEL_FILE,
             ENGINE_EDITION,
@@ -472,7 +472,7 @@ mod tests {
             OWN_BUFFERS,
             OTHERS,
         ];
-        for view in views.iter().chain(&counters).chain(&queries).chain(&own) {
+        for view in views.iter().chain(&counters).chain(&queries).chain(&marked) {
             let (newest, oldest) = (since(view.sql), since(view.older.unwrap_or(view.sql)));
             assert!(newest <= 17, "{}", view.name);
             assert_eq!(oldest, 11, "{} in SQL Server 2012", view.name);

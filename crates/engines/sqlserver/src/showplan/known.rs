@@ -43,7 +43,7 @@ const ATTRIBUTES: &str = "AvgRowSize EstimateCPU EstimateIO EstimateRebinds Esti
 
 /// The names of elements and attributes that the reader does not know, each once.
 pub fn unknown(plan: Node) -> Vec<String> {
-    let is_of = |list: &str, name: &str| list.split_whitespace().any(|one| one == name);
+    let is_of = |list: &str, name: &str| list.split_whitespace().any(|word| word == name);
     let names = plan.children().filter(Node::is_element).map(|node| node.tag_name().name());
     let mut all: Vec<String> =
         names.filter(|name| !PARTS.contains(name)).map(str::to_owned).collect();
@@ -52,7 +52,7 @@ pub fn unknown(plan: Node) -> Vec<String> {
         let elements = operator.children().filter(Node::is_element);
         let elements = elements.map(|node| node.tag_name().name());
         all.extend(elements.filter(|name| !is_of(OPERATORS, name)).map(str::to_owned));
-        let attributes = operator.attributes().map(|one| one.name().to_owned());
+        let attributes = operator.attributes().map(|attribute| attribute.name().to_owned());
         all.extend(attributes.filter(|name| !is_of(ATTRIBUTES, name)));
     }
     all.sort();

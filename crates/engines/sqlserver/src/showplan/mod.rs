@@ -58,7 +58,7 @@ fn read(text: &str) -> Result<Vec<Statement>, PlanError> {
 fn read_statement(node: Node, statements: &mut Vec<Statement>) -> Result<(), PlanError> {
     let text = |name| node.attribute(name).filter(|value| !value.is_empty()).map(str::to_owned);
     let kind = text("StatementType").unwrap_or_else(|| node.tag_name().name().to_owned());
-    let one = |kind: String, plan| Statement {
+    let statement = |kind: String, plan| Statement {
         engine: ENGINE.to_owned(),
         text: text("StatementText").unwrap_or_default(),
         kind,
@@ -69,15 +69,15 @@ fn read_statement(node: Node, statements: &mut Vec<Statement>) -> Result<(), Pla
     };
     let plans = plans_of(node);
     match plans.as_slice() {
-        [] => statements.push(one(kind, None)),
-        [plan] => statements.push(one(kind, Some(read_plan(node, *plan)?))),
+        [] => statements.push(statement(kind, None)),
+        [plan] => statements.push(statement(kind, Some(read_plan(node, *plan)?))),
         // A cursor has one for each of its operations, a condition one for each query in it.
         several => {
             for plan in several {
                 let operation = plan.parent().and_then(|parent| parent.attribute("OperationType"));
                 let kind = operation
                     .map_or_else(|| kind.clone(), |operation| format!("{kind}: {operation}"));
-                statements.push(one(kind, Some(read_plan(node, *plan)?)));
+                statements.push(statement(kind, Some(read_plan(node, *plan)?)));
             }
         }
     }
@@ -96,7 +96,7 @@ fn read_plan(statement: Node, node: Node) -> Result<Plan, PlanError> {
     let memory = child(node, "MemoryGrantInfo");
     let hardware = child(node, "OptimizerHardwareDependentProperties");
     let degree = hardware.and_then(|known| number(known, "EstimatedAvailableDegreeOfParallelism"));
-    let root = child(node, "RelOp").map(|one| read_operator(one, degree, 0)).transpose()?;
+    let root = child(node, "RelOp").map(|child| read_operator(child, degree, 0)).transpose()?;
     let of_root = root.as_ref().and_then(|root| root.cost);
     let parameters: Vec<Parameter> =
         children(node, "ParameterList", "ColumnReference").map(parameter).collect();
@@ -147,7 +147,7 @@ fn read_operator(node: Node, degree: Option<f64>, depth: usize) -> Result<Operat
         return Err(PlanError::TooDeep(DEPTH_MAX));
     }
     // What belongs to this operator, down to where the next ones begin.
-    let (below, own): (Vec<Node>, Vec<Node>) =
+    let (below, nodes): (Vec<Node>, Vec<Node>) =
         parts(node, &["RelOp"]).into_iter().partition(|part| is(*part, "RelOp"));
     let inputs = below
         .iter()
@@ -155,10 +155,10 @@ fn read_operator(node: Node, degree: Option<f64>, depth: usize) -> Result<Operat
         .collect::<Result<Vec<_>, _>>()?;
     let attribute = |name| node.attribute(name).unwrap_or_default();
     let (physical, logical) = (attribute("PhysicalOp"), attribute("LogicalOp"));
-    let is_lookup = own.iter().any(|part| is(*part, "IndexScan") && flag(*part, "Lookup"));
+    let is_lookup = nodes.iter().any(|part| is(*part, "IndexScan") && flag(*part, "Lookup"));
     let kind = kind_of(physical, logical, is_lookup);
     let counters: Vec<Node> =
-        own.iter().copied().filter(|part| is(*part, "RunTimeCountersPerThread")).collect();
+        nodes.iter().copied().filter(|part| is(*part, "RunTimeCountersPerThread")).collect();
     let sum = |name| {
         let counted: Vec<f64> =
             counters.iter().filter_map(|thread| number(*thread, name)).collect();
@@ -179,7 +179,7 @@ fn read_operator(node: Node, degree: Option<f64>, depth: usize) -> Result<Operat
         counters.iter().any(|thread| thread.attribute("ActualExecutionMode") == Some("Batch"));
     // In batch mode an operator's time is its own, in row mode it has its inputs in it.
     let below_ms: f64 = inputs.iter().filter_map(Operator::time).sum();
-    let predicates = predicates(&own);
+    let predicates = predicates(&nodes);
     Ok(Operator {
         name: if is_lookup && physical.ends_with("Seek") {
             "Key Lookup".into()
@@ -187,7 +187,7 @@ fn read_operator(node: Node, degree: Option<f64>, depth: usize) -> Result<Operat
             physical.into()
         },
         detail: if logical == physical { String::new() } else { logical.into() },
-        objects: own.iter().copied().filter(|part| is(*part, "Object")).map(object).collect(),
+        objects: nodes.iter().copied().filter(|part| is(*part, "Object")).map(object).collect(),
         access: access(kind, physical),
         cost: number(node, "EstimatedTotalSubtreeCost"),
         run_cost: number(node, "EstimateCPU")
@@ -206,7 +206,7 @@ fn read_operator(node: Node, degree: Option<f64>, depth: usize) -> Result<Operat
                 sum("ActualPhysicalReads").unwrap_or(0.0) + sum("ActualReadAheads").unwrap_or(0.0);
             ((logical - read).max(0.0), read)
         }),
-        properties: properties::of_operator(node, &own, &inputs, &predicates, times),
+        properties: properties::of_operator(node, &nodes, &inputs, &predicates, times),
         thread_rows: properties::thread_rows(&counters),
         predicates,
         is_parallel: flag(node, "Parallel"),
@@ -234,13 +234,13 @@ fn access(kind: Kind, physical: &str) -> Option<Access> {
     }
 }
 
-fn predicates(own: &[Node]) -> Vec<Predicate> {
+fn predicates(nodes: &[Node]) -> Vec<Predicate> {
     let columns = |node: Node| -> Vec<String> {
         let columns = node.descendants().filter(|part| is(*part, "ColumnReference"));
         columns.filter_map(|column| column.attribute("Column").map(str::to_owned)).collect()
     };
     let mut all = Vec::new();
-    for part in own {
+    for part in nodes {
         let (role, text) = match part.tag_name().name() {
             "Predicate" | "ProbeResidual" | "Residual" => {
                 let text = part.descendants().find_map(|part| part.attribute("ScalarString"));
@@ -318,8 +318,8 @@ fn wait(node: Node) -> Wait {
     }
 }
 
-/// Those of the whole plan; of filtered indexes that its parameters kept it from using it has the
-/// names elsewhere.
+/// Warnings of the whole plan. Names of filtered indexes that its parameters kept it from using
+/// are elsewhere.
 fn plan_warnings(plan: Node) -> Vec<Warning> {
     let mut all = warnings(plan);
     if let Some(unmatched) = all.iter_mut().find(|warning| warning.name == "UnmatchedIndexes") {
@@ -335,7 +335,9 @@ fn plan_warnings(plan: Node) -> Vec<Warning> {
 fn warnings(node: Node) -> Vec<Warning> {
     let Some(node) = child(node, "Warnings") else { return Vec::new() };
     let detail = |element: Node| {
-        let of_itself = element.attributes().map(|one| format!("{} {}", one.name(), one.value()));
+        let of_itself = element
+            .attributes()
+            .map(|attribute| format!("{} {}", attribute.name(), attribute.value()));
         let columns = element.descendants().filter(|part| is(*part, "ColumnReference"));
         let columns = columns.filter_map(|column| {
             let table = column.attribute("Table").map(|table| format!("{}.", unquoted(table)));
@@ -343,9 +345,9 @@ fn warnings(node: Node) -> Vec<Warning> {
         });
         of_itself.chain(columns).collect::<Vec<_>>().join(", ")
     };
-    let set = node.attributes().filter(|one| matches!(one.value(), "1" | "true"));
+    let set = node.attributes().filter(|attribute| matches!(attribute.value(), "1" | "true"));
     let of_attributes =
-        set.map(|one| Warning { name: one.name().to_owned(), ..Warning::default() });
+        set.map(|set| Warning { name: set.name().to_owned(), ..Warning::default() });
     let of_elements = node.children().filter(Node::is_element).map(|element| Warning {
         name: element.tag_name().name().to_owned(),
         detail: detail(element),

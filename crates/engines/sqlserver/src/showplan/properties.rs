@@ -7,7 +7,7 @@ use roxmltree::Node;
 /// The properties of an operator. `times`: how often it is expected, or was seen, to run.
 pub fn of_operator(
     node: Node,
-    own: &[Node],
+    nodes: &[Node],
     inputs: &[Operator],
     predicates: &[Predicate],
     times: f64,
@@ -19,27 +19,29 @@ pub fn of_operator(
         all.push(Property::IndexBuilt);
     }
     if logical == "Lazy Spool" {
-        all.extend(cache(node, own));
+        all.extend(cache(node, nodes));
     }
-    if own.iter().any(|part| is(*part, "Merge") && flag(*part, "ManyToMany")) {
+    if nodes.iter().any(|part| is(*part, "Merge") && flag(*part, "ManyToMany")) {
         all.push(Property::ManyToMany);
     }
     if physical == "Nested Loops" && merges_ranges(node, inputs) {
         all.push(Property::AlternativeKeys);
     }
     if logical.contains("Anti Semi")
-        && predicates.iter().any(|one| one.role == Role::Filter && one.text.contains("IS NULL"))
+        && predicates
+            .iter()
+            .any(|predicate| predicate.role == Role::Filter && predicate.text.contains("IS NULL"))
     {
         all.push(Property::NullAware);
     }
-    let mut called = own.iter().filter_map(|part| part.attribute("FunctionName"));
+    let mut called = nodes.iter().filter_map(|part| part.attribute("FunctionName"));
     if called.any(|name| name == "GetRangeWithMismatchedTypes") {
         all.push(Property::MismatchedTypes);
     }
     let goal = number(node, "EstimateRowsWithoutRowGoal");
     let goal = goal.filter(|without| Some(*without) > number(node, "EstimateRows"));
     all.extend(goal.map(|without| Property::RowGoal { without: without * times }));
-    let functions = own.iter().filter(|part| is(**part, "UserDefinedFunction"));
+    let functions = nodes.iter().filter(|part| is(**part, "UserDefinedFunction"));
     for function in functions.filter_map(|part| part.attribute("FunctionName")) {
         let name: Vec<String> = function.split('.').skip(1).map(unquoted).collect();
         let property = Property::FunctionPerRow(name.join("."));
@@ -48,22 +50,22 @@ pub fn of_operator(
         }
     }
     // The server's own functions are in no database.
-    let mut objects = own.iter().filter(|part| is(**part, "Object")).map(|part| object(*part));
-    if own.iter().any(|part| is(*part, "TableValuedFunction"))
-        && objects.clone().any(|one| !one.database.is_empty() && one.schema != "sys")
+    let mut objects = nodes.iter().filter(|part| is(**part, "Object")).map(|part| object(*part));
+    if nodes.iter().any(|part| is(*part, "TableValuedFunction"))
+        && objects.clone().any(|object| !object.database.is_empty() && object.schema != "sys")
     {
         all.push(Property::TableFunction);
     }
-    if objects.any(|one| one.table.starts_with('@')) {
+    if objects.any(|object| object.table.starts_with('@')) {
         all.push(Property::TableVariable);
     }
     all
 }
 
 /// Returns the number of times that a spool was filled and how often it was read again.
-fn cache(node: Node, own: &[Node]) -> Option<Property> {
+fn cache(node: Node, nodes: &[Node]) -> Option<Property> {
     let sum = |name| {
-        let threads = own.iter().filter(|part| is(**part, "RunTimeCountersPerThread"));
+        let threads = nodes.iter().filter(|part| is(**part, "RunTimeCountersPerThread"));
         threads.filter_map(|thread| number(*thread, name)).reduce(|a, b| a + b)
     };
     let counted = sum("ActualRebinds").zip(sum("ActualRewinds"));

@@ -30,7 +30,8 @@ pub fn of_statement(
         all.push(Trait::SerialByHint);
     }
     let cursor = plan.ancestors().find(|node| is(*node, "CursorPlan"));
-    if let Some(cursor) = cursor.filter(|one| one.attribute("CursorActualType") == Some("Dynamic"))
+    if let Some(cursor) =
+        cursor.filter(|cursor| cursor.attribute("CursorActualType") == Some("Dynamic"))
     {
         all.push(Trait::DynamicCursor(cursor.attribute("CursorName").unwrap_or_default().into()));
     }
@@ -47,12 +48,12 @@ fn unknown_values(
     is_wanted: bool,
 ) -> Option<Trait> {
     let operators = root.map(Operator::tree).unwrap_or_default();
-    let unknown = parameters.iter().filter(|one| {
-        let name = format!("[{}]", one.name);
+    let unknown = parameters.iter().filter(|parameter| {
+        let name = format!("[{}]", parameter.name);
         let mut predicates = operators.iter().flat_map(|(_, operator)| &operator.predicates);
-        one.compiled.is_none() && predicates.any(|predicate| predicate.text.contains(&name))
+        parameter.compiled.is_none() && predicates.any(|predicate| predicate.text.contains(&name))
     });
-    let names: Vec<String> = unknown.map(|one| one.name.clone()).collect();
+    let names: Vec<String> = unknown.map(|entry| entry.name.clone()).collect();
     (!names.is_empty()).then_some(Trait::UnknownValues { names, is_wanted })
 }
 

@@ -36,9 +36,9 @@ pub fn backup(files: &[String], request: &BackupRequest) -> String {
         // From SQL Server 2025 on.
         method => format!("COMPRESSION (ALGORITHM = {})", method.to_uppercase()),
     };
-    let own = &request.on_server;
-    let transfer = own.transfer_bytes.map(|bytes| format!(", MAXTRANSFERSIZE = {bytes}"));
-    let buffers = own.buffers.map(|count| format!(", BUFFERCOUNT = {count}"));
+    let server_backup = &request.on_server;
+    let transfer = server_backup.transfer_bytes.map(|bytes| format!(", MAXTRANSFERSIZE = {bytes}"));
+    let buffers = server_backup.buffers.map(|count| format!(", BUFFERCOUNT = {count}"));
     format!(
         "BACKUP DATABASE {} TO {} WITH COPY_ONLY, FORMAT, CHECKSUM, {compression}, MEDIANAME = \
          {}{}{}",
@@ -63,7 +63,7 @@ pub fn file_list(files: &[String]) -> String {
 /// A file of a database in a backup, and the path to which it is restored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Move {
-    /// Its logical name.
+    /// The logical name.
     pub name: String,
     /// The new path.
     pub path: String,
@@ -86,9 +86,9 @@ impl Move {
 
 /// Restores a backup into a database beside ours. An existing one or existing files are refused.
 pub fn restore(files: &[String], moves: &[Move]) -> String {
-    let moves = moves
-        .iter()
-        .map(|own| format!("MOVE {} TO {}, ", quote_literal(&own.name), quote_literal(&own.path)));
+    let moves = moves.iter().map(|file| {
+        format!("MOVE {} TO {}, ", quote_literal(&file.name), quote_literal(&file.path))
+    });
     format!(
         "RESTORE DATABASE {} FROM {} WITH {}CHECKSUM, RECOVERY",
         quote_name(RESTORED),
@@ -152,9 +152,9 @@ pub mod tests {
     #[test]
     fn backups_are_written_as_documented() {
         let plain = request(1, "none", OnServer::default());
-        let own = files(&plain);
+        let plain_files = files(&plain);
         assert_eq!(
-            backup(&own, &plain),
+            backup(&plain_files, &plain),
             "BACKUP DATABASE [steelbench] TO DISK = N'steelbench_background_1.bak' WITH COPY_ONLY, \
              FORMAT, CHECKSUM, NO_COMPRESSION, MEDIANAME = N'made_by_steelbench'"
         );
@@ -171,8 +171,8 @@ pub mod tests {
         let native = request(1, "native", in_folder("/var/backups/"));
         assert!(backup(&files(&native), &native).contains(", COMPRESSION, MEDIANAME"));
         assert_eq!(files(&native), ["/var/backups/steelbench_background_1.bak"]);
-        for own in [&plain, &all, &native] {
-            assert_eq!(exceeded(&backup(&files(own), own)), None);
+        for backup_request in [&plain, &all, &native] {
+            assert_eq!(exceeded(&backup(&files(backup_request), backup_request)), None);
         }
         assert!(MEDIA.len() <= 128);
     }
@@ -184,20 +184,20 @@ pub mod tests {
             Move::beside(2, "it's", r"E:\log\x.y.ldf"),
             Move::beside(3, "bare", "bare"),
         ];
-        let paths: Vec<&str> = moves.iter().map(|own| own.path.as_str()).collect();
+        let paths: Vec<&str> = moves.iter().map(|file| file.path.as_str()).collect();
         let expected = [
             "/data/a/steelbench_restored_1.mdf",
             r"E:\log\steelbench_restored_2.ldf",
             "steelbench_restored_3",
         ];
         assert_eq!(paths, expected);
-        let own = vec!["a.bak".to_owned(), "b.bak".to_owned()];
+        let media = vec!["a.bak".to_owned(), "b.bak".to_owned()];
         assert_eq!(
-            restore(&own, &moves[1..2]),
+            restore(&media, &moves[1..2]),
             "RESTORE DATABASE [steelbench_restored] FROM DISK = N'a.bak', DISK = N'b.bak' WITH \
              MOVE N'it''s' TO N'E:\\log\\steelbench_restored_2.ldf', CHECKSUM, RECOVERY"
         );
-        assert_eq!(file_list(&own), "RESTORE FILELISTONLY FROM DISK = N'a.bak', DISK = N'b.bak'");
+        assert_eq!(file_list(&media), "RESTORE FILELISTONLY FROM DISK = N'a.bak', DISK = N'b.bak'");
         assert_eq!(label("a.bak"), "RESTORE LABELONLY FROM DISK = N'a.bak'");
     }
 

@@ -33,7 +33,7 @@ const DAY_S: i64 = 86_400;
 #[derive(Debug, Default)]
 pub struct ColumnTypes(OnceCell<Vec<BulkCopyColumnMetadata>>);
 
-/// Its trait is exported by the driver's feature `test-util` only, unlike the function that takes
+/// The trait is exported by the driver's feature `test-util` only, unlike the function that takes
 /// it.
 #[async_trait]
 impl MetadataRetriever for &ColumnTypes {
@@ -91,7 +91,7 @@ impl BulkLoadRow for KeyRow {
     }
 }
 
-/// One row of a batch.
+/// A row of a batch.
 struct BatchRow<'a> {
     rows: Arc<Rows>,
     columns: &'a [&'a Column],

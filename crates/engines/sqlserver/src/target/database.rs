@@ -74,7 +74,7 @@ impl Database {
     /// as it is wanted.
     pub fn take(
         config: &Config,
-        wanted: &Wanted<'_>,
+        request: &Wanted<'_>,
         cancel: &Cancel,
     ) -> Result<Arc<Self>, EngineError> {
         let mut master = connect(config, "master", &cancel.stop(), PREPARING)?;
@@ -83,9 +83,9 @@ impl Database {
         // A run that was killed may have left one, with its lock free.
         reclaim(&mut master)?;
         let folders =
-            if wanted.layout.names_files() { folders(&mut master)? } else { Default::default() };
+            if request.layout.names_files() { folders(&mut master)? } else { Default::default() };
         let [data, log] = &folders;
-        if let Err(error) = create(&mut master, &wanted.layout.create(data, log)) {
+        if let Err(error) = create(&mut master, &request.layout.create(data, log)) {
             drop(master);
             // Also when we are asked to stop.
             let again = connect(config, "master", &Stop::when(|| false), STOPPING);
@@ -102,34 +102,34 @@ impl Database {
             unseen: Mutex::default(),
             cancel: cancel.clone(),
         };
-        let set = made.set(wanted, &folders);
+        let set = made.set(request, &folders);
         match set {
             Ok(()) => Ok(Arc::new(made)),
             Err(error) => Err(left(config, error, made.drop_all())),
         }
     }
 
-    fn set(&self, wanted: &Wanted<'_>, [data, log]: &[String; 2]) -> Result<(), EngineError> {
+    fn set(&self, request: &Wanted<'_>, [data, log]: &[String; 2]) -> Result<(), EngineError> {
         let master = &mut *lock(&self.master);
-        for option in &wanted.options {
-            let DatabaseOption { setting, clause, column, wanted } = option;
+        for option in &request.options {
+            let DatabaseOption { setting, clause, column, wanted: value } = option;
             let sql = format!("ALTER DATABASE {OWN_NAME} SET {clause}");
             master.run(&sql).map_err(failed_at(setting))?;
             let got = master.cell(&views::database_option(column)).map_err(failed_at(setting))?;
             let got = got.unwrap_or_default();
-            if got != *wanted {
-                let (setting, wanted) = ((*setting).to_owned(), wanted.clone());
-                return Err(EngineError::SettingIgnored { setting, wanted, got });
+            if got != *value {
+                let (setting, value) = ((*setting).to_owned(), value.clone());
+                return Err(EngineError::SettingIgnored { setting, wanted: value, got });
             }
         }
-        apply(master, &wanted.settings)?;
+        apply(master, &request.settings)?;
         let inside = connect(&self.config, DATABASE, &self.cancel.stop(), PREPARING)?;
         *lock(&self.inside) = Some(inside);
-        if wanted.layout.names_files() {
+        if request.layout.names_files() {
             let files = self
                 .view(&views::OWN_FILES)?
                 .map_err(|why| EngineError::failed("reading back the files", why))?;
-            wanted.layout.verify(&files, data, log)?;
+            request.layout.verify(&files, data, log)?;
         }
         Ok(())
     }

@@ -50,13 +50,13 @@ impl MssqlInstance {
         connections: u32,
         cancel: &Cancel,
     ) -> Result<Self, EngineError> {
-        let wanted = Wanted {
+        let request = Wanted {
             layout: &Layout::from_configuration(configuration),
             options: layout::options(configuration),
             settings: server_settings(configuration),
         };
         Ok(Self {
-            database: Database::take(config, &wanted, cancel)?,
+            database: Database::take(config, &request, cancel)?,
             config: Config { database: DATABASE.into(), reads_only: false, ..config.clone() },
             sessions: Arc::default(),
             statements: OnceLock::new(),
@@ -91,11 +91,11 @@ impl MssqlInstance {
     fn verify(&self, tables: &[Table]) -> Result<(), EngineError> {
         let compression = self.dialect.compression.as_ref().map(|method| method.to_uppercase());
         let sequential_key = self.dialect.sequential_key.map(|is_on| u8::from(is_on).to_string());
-        for (setting, wanted, view) in [
+        for (setting, expected, view) in [
             (COMPRESSION.path(), compression, views::OWN_COMPRESSION),
             (SEQUENTIAL_KEY.path(), sequential_key, views::OWN_SEQUENTIAL_KEYS),
         ] {
-            let Some(wanted) = wanted else { continue };
+            let Some(expected) = expected else { continue };
             let found =
                 self.database.view(&view)?.map_err(|why| EngineError::failed(setting, why))?;
             for table in
@@ -103,9 +103,9 @@ impl MssqlInstance {
             {
                 let row = found.iter().find(|row| row.get("name") == Some(table.name));
                 let got = row.map(|row| row.text("value")).unwrap_or_default();
-                if got != wanted {
+                if got != expected {
                     let setting = format!("{setting} (of table {})", table.name);
-                    return Err(EngineError::SettingIgnored { setting, wanted, got });
+                    return Err(EngineError::SettingIgnored { setting, wanted: expected, got });
                 }
             }
         }
@@ -234,10 +234,10 @@ impl Tables for MssqlInstance {
         for statement in self.dialect.procedures(&work) {
             self.database.run("creating the procedure", &statement)?;
         }
-        for own in fills {
-            let table = &work.tables[own.table];
+        for table_fill in fills {
+            let table = &work.tables[table_fill.table];
             let (name, index) = (self.dialect.table(table), self.dialect.create_index(table));
-            self.database.ask(|client| fill(client, &work, &name, own, &self.cancel))?;
+            self.database.ask(|client| fill(client, &work, &name, table_fill, &self.cancel))?;
             index.map_or(Ok(()), |sql| self.database.run("creating the index", &sql))?;
             if let Some(sql) = self.dialect.settled(table) {
                 self.database.run(&format!("compressing table {}", table.name), &sql)?;
@@ -268,11 +268,11 @@ impl Explainer for MssqlInstance {
     fn explain(&self, operation: usize, table: &Table, _: bool) -> Result<Explained, EngineError> {
         let pages = self.tables()?.and_then(|rows| {
             // Index 0 is the heap, 1 the clustered index.
-            let own = rows.iter().find(|row| {
+            let main_index = rows.iter().find(|row| {
                 row.get("name") == Some(table.name)
                     && row.parse::<u32>("index_id").is_some_and(|index| index < 2)
             });
-            own.and_then(|row| row.parse("data_pages"))
+            main_index.and_then(|row| row.parse("data_pages"))
         });
         Ok(Explained {
             plan: self.plan(operation, table),
@@ -284,9 +284,9 @@ impl Explainer for MssqlInstance {
 
     fn plans(
         &self,
-        asked: &[PlanRequest],
+        requests: &[PlanRequest],
     ) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
-        Ok(plans(self.database.connect()?, asked))
+        Ok(plans(self.database.connect()?, requests))
     }
 }
 
@@ -309,12 +309,12 @@ impl ServerProcess for MssqlInstance {
             }
             Login::Kerberos | Login::Token(_) => (None, None),
         };
-        let one = |name: &str, value| (name.to_owned(), value);
+        let fact = |name: &str, value| (name.to_owned(), value);
         vec![
-            one("SQLCMDSERVER", Some(format!("tcp:{host}{instance}{port}"))),
-            one("SQLCMDUSER", user),
-            one("SQLCMDPASSWORD", password),
-            one("SQLCMDDBNAME", Some(DATABASE.to_owned())),
+            fact("SQLCMDSERVER", Some(format!("tcp:{host}{instance}{port}"))),
+            fact("SQLCMDUSER", user),
+            fact("SQLCMDPASSWORD", password),
+            fact("SQLCMDDBNAME", Some(DATABASE.to_owned())),
         ]
     }
 }

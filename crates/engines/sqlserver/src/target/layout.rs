@@ -14,7 +14,7 @@ use experiment::{Configuration, Invalid, Setting};
 /// Name of our database.
 pub const DATABASE: &str = "steelbench";
 
-/// Its name until it is marked, which says whose it is.
+/// The name until it is marked, which says whose it is.
 pub const UNMARKED: &str = "steelbench_not_marked_yet";
 
 /// Size of all data files together where only their number is given: the same for each number, so
@@ -63,7 +63,7 @@ pub struct DatabaseOption {
     pub clause: String,
     /// Column of `sys.databases`.
     pub column: &'static str,
-    /// Its text.
+    /// The text.
     pub wanted: String,
 }
 
@@ -97,10 +97,10 @@ impl Layout {
             (LOG_GROWTH, 1, self.log_growth),
         ];
         let rounded = sizes.into_iter().filter_map(|(setting, files, bytes)| {
-            let (asked, bytes) = configuration.get(setting).zip(bytes)?;
-            (bytes * files != asked).then(|| {
+            let (setting_bytes, bytes) = configuration.get(setting).zip(bytes)?;
+            (bytes * files != setting_bytes).then(|| {
                 format!(
-                    "{}: rounded up from {asked} to {} bytes ({files} x {bytes}); the server \
+                    "{}: rounded up from {setting_bytes} to {} bytes ({files} x {bytes}); the server \
                      keeps sizes in pages of 8 KiB, growth in extents of 64 KiB, and both in MiB \
                      from 2 TiB on",
                     setting.path(),
@@ -195,37 +195,41 @@ impl Layout {
     /// # Errors
     /// With the setting that did not take.
     pub fn verify(&self, files: &Rows, data: &str, log: &str) -> Result<(), EngineError> {
-        let ignored = |setting: &str, wanted: String, got: String| {
-            Err(EngineError::SettingIgnored { setting: setting.into(), wanted, got })
+        let ignored = |setting: &str, expected: String, got: String| {
+            Err(EngineError::SettingIgnored { setting: setting.into(), wanted: expected, got })
         };
         let of_data = files.iter().filter(|file| file.get("kind") == Some("0")).count();
         let of_data = of_data - usize::from(self.own_filegroup && of_data > 0);
         if self.names_data() && of_data != self.data_files as usize {
             return ignored(DATA_FILES.path(), self.data_files.to_string(), of_data.to_string());
         }
-        for wanted in self.data(data).into_iter().chain(self.log(log)) {
-            let [path, size, growth] = wanted.settings;
-            let Some(file) = files.iter().find(|file| file.get("name") == Some(&wanted.name))
+        for planned in self.data(data).into_iter().chain(self.log(log)) {
+            let [path, size, growth] = planned.settings;
+            let Some(file) = files.iter().find(|file| file.get("name") == Some(&planned.name))
             else {
-                return ignored(path, wanted.path, "no such file".into());
+                return ignored(path, planned.path, "no such file".into());
             };
             let got = file.text("path");
-            if !got.eq_ignore_ascii_case(&wanted.path) {
-                return ignored(path, wanted.path, got);
+            if !got.eq_ignore_ascii_case(&planned.path) {
+                return ignored(path, planned.path, got);
             }
             let bytes = |column: &str| file.parse::<u64>(column).unwrap_or(0) * PAGE_BYTES;
-            if let Some(wanted) = wanted.bytes.filter(|wanted| *wanted != bytes("pages")) {
+            if let Some(file_bytes) =
+                planned.bytes.filter(|file_bytes| *file_bytes != bytes("pages"))
+            {
                 return ignored(
                     size,
-                    format!("{wanted} bytes a file"),
+                    format!("{file_bytes} bytes a file"),
                     format!("{} bytes", bytes("pages")),
                 );
             }
             let is_percent = file.get("is_percent") == Some("1");
             let got = bytes("growth_pages");
-            if let Some(wanted) = wanted.growth.filter(|wanted| is_percent || *wanted != got) {
+            if let Some(file_growth) =
+                planned.growth.filter(|file_growth| is_percent || *file_growth != got)
+            {
                 let got = if is_percent { "a percentage".into() } else { format!("{got} bytes") };
-                return ignored(growth, format!("{wanted} bytes"), got);
+                return ignored(growth, format!("{file_growth} bytes"), got);
             }
         }
         Ok(())
@@ -268,11 +272,11 @@ fn within(folder: &str, file: &str) -> String {
 
 /// How a configuration wants the database set.
 pub fn options(configuration: &Configuration) -> Vec<DatabaseOption> {
-    let option = |setting, clause: &str, column, wanted: String| DatabaseOption {
+    let option = |setting, clause: &str, column, value: String| DatabaseOption {
         setting,
-        clause: clause.replace('#', &wanted),
+        clause: clause.replace('#', &value),
         column,
-        wanted,
+        wanted: value,
     };
     let word = |setting: Setting<Option<String>>, clause, column| {
         let word = configuration.get(setting)?.to_uppercase().replace('-', "_");
@@ -289,8 +293,10 @@ pub fn options(configuration: &Configuration) -> Vec<DatabaseOption> {
         word(PAGE_VERIFY, "PAGE_VERIFY #", "page_verify_option_desc"),
         word(DELAYED_DURABILITY, "DELAYED_DURABILITY = #", "delayed_durability_desc"),
         switch(SNAPSHOT_ISOLATION, "ALLOW_SNAPSHOT_ISOLATION #", "snapshot_isolation_state_desc"),
-        versions
-            .map(|own| DatabaseOption { wanted: u8::from(own.wanted == "ON").to_string(), ..own }),
+        versions.map(|value| DatabaseOption {
+            wanted: u8::from(value.wanted == "ON").to_string(),
+            ..value
+        }),
     ];
     all.into_iter().flatten().collect()
 }
@@ -318,7 +324,7 @@ mod tests {
     #[test]
     fn files_of_one_size_go_round_the_folders_and_the_log_has_its_own() {
         assert_eq!(layout(&[]).create("/d", "/l"), "CREATE DATABASE [steelbench_not_marked_yet]");
-        let own = layout(&[
+        let file_layout = layout(&[
             ("target.data_files", Value::Integer(3)),
             ("target.data_path", Value::List(vec![text(r"E:\data\"), text(r"F:\it's")])),
             ("target.data_size", Value::Integer(30 << 20)),
@@ -327,7 +333,7 @@ mod tests {
             ("target.log_size", Value::Integer(256 << 20)),
         ]);
         assert_eq!(
-            own.create("/d", "/l"),
+            file_layout.create("/d", "/l"),
             "CREATE DATABASE [steelbench_not_marked_yet] ON PRIMARY (NAME = N'steelbench_1', \
              FILENAME = N'E:\\data\\steelbench_1.ndf', SIZE = 10240 KB, FILEGROWTH = 0 KB), \
              (NAME = N'steelbench_2', FILENAME = N'F:\\it''s\\steelbench_2.ndf', SIZE = 10240 KB, \
@@ -335,10 +341,10 @@ mod tests {
              N'E:\\data\\steelbench_3.ndf', SIZE = 10240 KB, FILEGROWTH = 0 KB) LOG ON (NAME = \
              N'steelbench_log', FILENAME = N'G:\\steelbench.ldf', SIZE = 262144 KB)"
         );
-        let own =
+        let two_files =
             layout(&[("target.data_files", Value::Integer(2)), ("target.filegroup", text("own"))]);
         assert_eq!(
-            own.create("/d/", "/l"),
+            two_files.create("/d/", "/l"),
             "CREATE DATABASE [steelbench_not_marked_yet] ON PRIMARY (NAME = N'steelbench', \
              FILENAME = N'/d/steelbench.mdf'), FILEGROUP [steelbench_data] DEFAULT \
              (NAME = N'steelbench_1', FILENAME = N'/d/steelbench_1.ndf', SIZE = 524288 KB, \
@@ -352,8 +358,8 @@ mod tests {
     fn all_data_files_have_one_total_size_whatever_their_number() {
         let total = |files: i64, settings: &[(&str, Value)]| {
             let number = [("target.data_files", Value::Integer(files))];
-            let own = layout(&[&number[..], settings].concat());
-            own.data("/d").iter().map(|file| file.bytes.unwrap()).sum::<u64>()
+            let file_layout = layout(&[&number[..], settings].concat());
+            file_layout.data("/d").iter().map(|file| file.bytes.unwrap()).sum::<u64>()
         };
         for files in [1, 2, 8, 128] {
             assert_eq!(total(files, &[]), 1 << 30);
@@ -372,11 +378,11 @@ mod tests {
             ("target.log_size", Value::Integer((1 << 20) + 1)),
             ("target.log_growth", Value::Integer(8 << 10)),
         ];
-        let own = layout(&settings);
-        let sql = own.create("/d", "/l");
+        let file_layout = layout(&settings);
+        let sql = file_layout.create("/d", "/l");
         assert!(sql.contains("SIZE = 34136 KB, FILEGROWTH = 1024 KB"), "{sql}");
         assert!(sql.ends_with("SIZE = 1032 KB, FILEGROWTH = 64 KB)"), "{sql}");
-        let notes = own.rounded(&configuration(&settings)).join("\n");
+        let notes = file_layout.rounded(&configuration(&settings)).join("\n");
         for part in [
             "target.data_size: rounded up from 104857600 to 104865792 bytes (3 x 34955264)",
             "target.log_size: rounded up from 1048577 to 1056768",
@@ -399,30 +405,31 @@ mod tests {
     #[test]
     fn the_first_file_has_room_for_the_model_database() {
         let model = 8 << 20;
-        let own = |more: &[(&str, Value)]| {
+        let objections_to = |more: &[(&str, Value)]| {
             let files = [
                 ("target.data_files", Value::Integer(4)),
                 ("target.data_size", Value::Integer(16 << 20)),
             ];
             layout(&[&files[..], more].concat())
         };
-        let refused = own(&[]).too_small(model).unwrap();
+        let refused = objections_to(&[]).too_small(model).unwrap();
         assert_eq!(refused.path, "target.data_size");
         assert!(refused.message.ends_with("set at least 33554432"), "{refused:?}");
-        assert_eq!(own(&[]).too_small(4 << 20), None);
+        assert_eq!(objections_to(&[]).too_small(4 << 20), None);
         // The primary file is another one there.
-        assert_eq!(own(&[("target.filegroup", text("own"))]).too_small(model), None);
+        assert_eq!(objections_to(&[("target.filegroup", text("own"))]).too_small(model), None);
         assert_eq!(layout(&[]).too_small(model), None);
     }
 
     #[test]
     fn what_the_server_made_of_it_is_compared_file_by_file() {
-        let own = layout(&[
+        let file_layout = layout(&[
             ("target.data_files", Value::Integer(2)),
             ("target.log_size", Value::Integer(16 << 20)),
         ]);
-        let have =
-            |files: &str| own.verify(&rows(files), "/d", "/l").map_err(|error| error.to_string());
+        let have = |files: &str| {
+            file_layout.verify(&rows(files), "/d", "/l").map_err(|error| error.to_string())
+        };
         let head = "kind | name | path | pages | growth_pages | is_percent\n";
         let (first, second) = (
             "0 | steelbench_1 | /d/steelbench_1.ndf | 65536 | 8192 | 0\n",
@@ -448,29 +455,31 @@ mod tests {
 
     #[test]
     fn options_are_clauses_and_what_the_catalog_says_then() {
-        let own = configuration(&[
+        let with_options = configuration(&[
             ("target.recovery", text("bulk-logged")),
             ("target.page_verify", text("torn-page-detection")),
             ("target.delayed_durability", text("forced")),
             ("target.snapshot_isolation", Value::Bool(true)),
             ("target.read_committed_snapshot", Value::Bool(false)),
         ]);
-        let seen: Vec<_> =
-            options(&own).into_iter().map(|one| (one.clause, one.column, one.wanted)).collect();
-        let one =
-            |clause: &str, column, wanted: &str| (clause.to_owned(), column, wanted.to_owned());
+        let clauses: Vec<_> = options(&with_options)
+            .into_iter()
+            .map(|option| (option.clause, option.column, option.wanted))
+            .collect();
+        let clause_of =
+            |clause: &str, column, value: &str| (clause.to_owned(), column, value.to_owned());
         assert_eq!(
-            seen,
+            clauses,
             [
-                one("RECOVERY BULK_LOGGED", "recovery_model_desc", "BULK_LOGGED"),
-                one(
+                clause_of("RECOVERY BULK_LOGGED", "recovery_model_desc", "BULK_LOGGED"),
+                clause_of(
                     "PAGE_VERIFY TORN_PAGE_DETECTION",
                     "page_verify_option_desc",
                     "TORN_PAGE_DETECTION"
                 ),
-                one("DELAYED_DURABILITY = FORCED", "delayed_durability_desc", "FORCED"),
-                one("ALLOW_SNAPSHOT_ISOLATION ON", "snapshot_isolation_state_desc", "ON"),
-                one(
+                clause_of("DELAYED_DURABILITY = FORCED", "delayed_durability_desc", "FORCED"),
+                clause_of("ALLOW_SNAPSHOT_ISOLATION ON", "snapshot_isolation_state_desc", "ON"),
+                clause_of(
                     "READ_COMMITTED_SNAPSHOT OFF WITH ROLLBACK IMMEDIATE",
                     "is_read_committed_snapshot_on",
                     "0"

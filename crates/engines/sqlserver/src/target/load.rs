@@ -60,7 +60,7 @@ const ROLLBACK: &str = "IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION";
 /// A statement, ready to be sent.
 #[derive(Debug, Default)]
 pub struct StatementText {
-    /// Its SQL, with `@P1`, ... for parameters.
+    /// The SQL, with `@P1`, ... for parameters.
     pub sql: String,
     /// Of an insert, where it puts rows.
     pub target: Option<BulkTarget>,
@@ -194,9 +194,9 @@ impl ConnectionSet for MssqlConnections {
         let waiting = async { tokio::time::timeout(timeout, running.join_next()).await };
         let mut next = self.runtime.block_on(waiting).ok().flatten();
         while let Some(done) = next {
-            let (connection, own, result) = done
+            let (connection, run, result) = done
                 .map_err(|error| EngineError::failed("running a transaction", error.to_string()))?;
-            self.idle[connection] = Some(own);
+            self.idle[connection] = Some(run);
             answers.push(Answer { connection, result });
             next = self.running.try_join_next();
         }

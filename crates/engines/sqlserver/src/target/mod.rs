@@ -88,15 +88,15 @@ mod tests {
         for (compression, sequential_key) in
             [("none", None), ("row", Some(false)), ("page", Some(true)), ("columnstore", None)]
         {
-            let own = MssqlDialect {
+            let dialect = MssqlDialect {
                 compression: Some(compression.into()),
                 sequential_key,
                 ..MssqlDialect::default()
             };
             for rows in [1, 2, 30, 200] {
                 let table = |key| table(key, rows);
-                all.extend(own.create(&table(DataType::BigInt)).unwrap());
-                all.extend(own.create(&Table { key: &[], ..table(DataType::BigInt) }).unwrap());
+                all.extend(dialect.create(&table(DataType::BigInt)).unwrap());
+                all.extend(dialect.create(&Table { key: &[], ..table(DataType::BigInt) }).unwrap());
                 // A row of all types, with what is left of the page.
                 let mut wide = table(DataType::Uuid);
                 let names = ["a", "b", "c", "d", "e", "g", "h", "i"];
@@ -104,9 +104,9 @@ mod tests {
                     names
                         .into_iter()
                         .zip(TYPES)
-                        .map(|(name, own)| Column::new(name, own).nullable()),
+                        .map(|(name, data_type)| Column::new(name, data_type).nullable()),
                 );
-                all.extend(own.create(&wide).into_iter().flatten());
+                all.extend(dialect.create(&wide).into_iter().flatten());
             }
         }
         for key in [DataType::BigInt, DataType::Uuid] {
@@ -144,9 +144,10 @@ mod tests {
                 ("target.read_committed_snapshot", Value::Bool(true)),
             ];
             let settings = settings.into_iter().map(|(path, value)| (path.to_owned(), value));
-            let own = Configuration { settings: settings.collect(), ..Configuration::default() };
-            all.push(Layout::from_configuration(&own).create(r"E:\data", "/log"));
-            let clauses = options(&own).into_iter().map(|option| option.clause);
+            let with_settings =
+                Configuration { settings: settings.collect(), ..Configuration::default() };
+            all.push(Layout::from_configuration(&with_settings).create(r"E:\data", "/log"));
+            let clauses = options(&with_settings).into_iter().map(|option| option.clause);
             all.extend(clauses.map(|clause| format!("ALTER DATABASE [steelbench] SET {clause}")));
         }
         all.push(note_in("[steelbench]", &format!("steelbench found {}", "x".repeat(35)), "1"));
@@ -157,9 +158,12 @@ mod tests {
     /// Returns a query with each alternative that the optimizer can be made to use.
     fn hinted() -> Vec<String> {
         let all = crate::optimizer::OPTIMIZER.alternatives.iter();
-        let hinted = all.map(|own| {
-            let hint = filled(own.hint, &[("index", "[a_dials]")]);
-            format!("SELECT count(*), max(d.c) FROM dials AS d{hint} WHERE d.a <= 7{}", own.end)
+        let hinted = all.map(|alternative| {
+            let hint = filled(alternative.hint, &[("index", "[a_dials]")]);
+            format!(
+                "SELECT count(*), max(d.c) FROM dials AS d{hint} WHERE d.a <= 7{}",
+                alternative.end
+            )
         });
         hinted.collect()
     }

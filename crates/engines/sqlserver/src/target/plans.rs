@@ -42,12 +42,12 @@ impl Explaining {
 
 /// The plans of the user's statements, for the values that the load sends first: those that a
 /// prepared statement is compiled for.
-pub fn plans(client: Client, asked: &[PlanRequest]) -> Vec<Result<Planned, NoPlan>> {
+pub fn plans(client: Client, requests: &[PlanRequest]) -> Vec<Result<Planned, NoPlan>> {
     let mut session = Explaining::begin(client);
-    each(asked, |own| {
+    each(requests, |request| {
         let session = session.as_mut().map_err(|why| why.clone())?;
-        let values = own.values.as_ref().ok_or(NoPlan::ValuesUnknown)?;
-        session.plan(&own.statement.sql(|number| constant(&values[number - 1])), true)
+        let values = request.values.as_ref().ok_or(NoPlan::ValuesUnknown)?;
+        session.plan(&request.statement.sql(|number| constant(&values[number - 1])), true)
     })
 }
 

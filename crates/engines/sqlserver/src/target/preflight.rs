@@ -26,8 +26,8 @@ pub fn preflight(needs: &[Need<'_>], stop: &Stop) -> Preflight {
         by_url.entry(need.configuration.get(URL).unwrap_or_default()).or_default().push(need);
     }
     for needs in by_url.into_values() {
-        let asked = ask(&needs, stop, &mut found);
-        asked.unwrap_or_else(|error| found.misses(format!("{}: {error}", URL.path())));
+        let answers = ask(&needs, stop, &mut found);
+        answers.unwrap_or_else(|error| found.misses(format!("{}: {error}", URL.path())));
     }
     found
 }

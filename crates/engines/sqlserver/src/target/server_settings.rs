@@ -18,7 +18,7 @@ const WAS: &str = "steelbench found ";
 /// Without it, `sp_configure` does not know most settings.
 const ADVANCED: &str = "show advanced options";
 
-/// Its value in use is never below this, MiB; 0 is its default.
+/// The value in use is never below this, MiB; 0 is its default.
 const MIN_MEMORY: &str = "min server memory (MB)";
 const MIN_MEMORY_MIB: i64 = 16;
 
@@ -46,10 +46,10 @@ pub fn known(master: &mut Client) -> Result<BTreeMap<String, (String, i64)>, Eng
 ///
 /// # Errors
 /// With their names.
-pub fn refuse_pending(master: &mut Client, own: &[(String, i64)]) -> Result<(), EngineError> {
+pub fn refuse_pending(master: &mut Client, changed: &[(String, i64)]) -> Result<(), EngineError> {
     let rows =
         master.query(views::CONFIGURATIONS.sql).map_err(failed_at(views::CONFIGURATIONS.name))?;
-    let pending = pending(&rows, own);
+    let pending = pending(&rows, changed);
     if pending.is_empty() {
         return Ok(());
     }
@@ -62,9 +62,9 @@ pub fn refuse_pending(master: &mut Client, own: &[(String, i64)]) -> Result<(), 
 }
 
 /// Settings whose values RECONFIGURE would change. Those that need a restart stay as they are.
-fn pending(rows: &Rows, own: &[(String, i64)]) -> Vec<String> {
+fn pending(rows: &Rows, changed: &[(String, i64)]) -> Vec<String> {
     let pending = rows.iter().filter(|row| {
-        if own.iter().any(|(name, _)| row.get("name") == Some(name)) {
+        if changed.iter().any(|(name, _)| row.get("name") == Some(name)) {
             return false;
         }
         let [configured, in_use] = ["configured", "in_use"].map(|column| row.parse::<i64>(column));
@@ -86,20 +86,20 @@ fn pending(rows: &Rows, own: &[(String, i64)]) -> Vec<String> {
 }
 
 /// Changes settings, each recorded before, and reads them back.
-pub fn apply(master: &mut Client, wanted: &BTreeMap<String, i64>) -> Result<(), EngineError> {
-    if wanted.is_empty() {
+pub fn apply(master: &mut Client, settings: &BTreeMap<String, i64>) -> Result<(), EngineError> {
+    if settings.is_empty() {
         return Ok(());
     }
     refuse_pending(master, &[])?;
     let known = self::known(master)?;
     let path = |name: &str| format!("target.settings.{name}");
     let mut changes = Vec::new();
-    for (name, value) in wanted {
+    for (name, value) in settings {
         let names: Vec<&str> = known.keys().map(String::as_str).collect();
-        let (own, now) = known.get(name).ok_or_else(|| {
+        let (known_value, now) = known.get(name).ok_or_else(|| {
             EngineError::failed(path(name), experiment::unknown_name("setting", name, &names))
         })?;
-        changes.push((own.clone(), *now, *value));
+        changes.push((known_value.clone(), *now, *value));
     }
     let advanced = known.get(&name_in_file(ADVANCED)).map_or(1, |(_, now)| *now);
     changes.insert(0, (ADVANCED.to_owned(), advanced, 1));
@@ -112,7 +112,7 @@ pub fn apply(master: &mut Client, wanted: &BTreeMap<String, i64>) -> Result<(), 
         configure(master, name, *value)?;
     }
     let now = self::known(master)?;
-    for (name, value) in wanted {
+    for (name, value) in settings {
         let got = now.get(name).map(|(_, value)| *value);
         if got != Some(*value) {
             let got = got.map_or_else(|| "nothing".into(), |got| got.to_string());
@@ -172,8 +172,8 @@ mod tests {
             pending(&rows, &[]),
             [parallelism, "backup compression default = 1 (in use: 0)"]
         );
-        let own = [("backup compression default".to_owned(), 0)];
-        assert_eq!(pending(&rows, &own), [parallelism]);
+        let changed = [("backup compression default".to_owned(), 0)];
+        assert_eq!(pending(&rows, &changed), [parallelism]);
     }
 
     #[test]

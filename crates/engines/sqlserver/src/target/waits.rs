@@ -207,11 +207,11 @@ impl Reading {
 /// Objects to views that show fewer sessions than the load has: a login without VIEW SERVER STATE
 /// sees its own session, without an error.
 fn hidden(used: &Answer, sessions: usize) -> Option<NotShown> {
-    let seen = used.as_ref().ok()?.first()?.parse::<usize>("sessions")?;
-    (seen < sessions).then(|| NotShown {
+    let visible = used.as_ref().ok()?.first()?.parse::<usize>("sessions")?;
+    (visible < sessions).then(|| NotShown {
         view: "sys.dm_exec_sessions".into(),
         message: format!(
-            "this login sees {seen} of {sessions} sessions of the load; GRANT VIEW SERVER STATE"
+            "this login sees {visible} of {sessions} sessions of the load; GRANT VIEW SERVER STATE"
         ),
     })
 }
@@ -337,7 +337,7 @@ mod tests {
 
     #[test]
     fn sessions_that_are_hidden_are_told_and_not_taken_for_idle_ones() {
-        let used = |seen: &str| Ok(rows(&format!("sessions | cpu_ms\n{seen} | -")));
+        let used = |sessions: &str| Ok(rows(&format!("sessions | cpu_ms\n{sessions} | -")));
         let why = hidden(&used("0"), 4).unwrap().to_string();
         assert!(why.contains("0 of 4 sessions") && why.contains("GRANT VIEW SERVER"), "{why}");
         assert_eq!((hidden(&used("4"), 4), hidden(&used("0"), 0)), (None, None));
@@ -352,17 +352,23 @@ mod tests {
             Reading { of_server: None, ..reading(now, seconds, Ok(waits), "1") }
         };
         let views: [(Lacks, &[&str]); 4] = [
-            (|own| own.started = Err(not_shown("view", "no")), &["Server restarts: view: no."]),
             (
-                |own| {
-                    (own.of_sessions, own.of_server) =
+                |reading| reading.started = Err(not_shown("view", "no")),
+                &["Server restarts: view: no."],
+            ),
+            (
+                |reading| {
+                    (reading.of_sessions, reading.of_server) =
                         (Err(not_shown("view", "no")), Some(Err(not_shown("other", "no"))));
                 },
                 &["Session waits: view: no.", "Server-wide waits: other: no."],
             ),
-            (|own| own.used = Err(not_shown("view", "no")), &["CPU time of sessions: view: no."]),
             (
-                |own| own.files = Err(not_shown("view", "no")),
+                |reading| reading.used = Err(not_shown("view", "no")),
+                &["CPU time of sessions: view: no."],
+            ),
+            (
+                |reading| reading.files = Err(not_shown("view", "no")),
                 &["Reads and writes of database files: view: no."],
             ),
         ];

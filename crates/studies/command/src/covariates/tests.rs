@@ -29,8 +29,8 @@ fn drawn(blocks: usize, truth: Truth, random: &mut Random) -> Option<Covariate> 
     let levels = [times(0.0), times(truth.interaction)];
     let mut recording = data_files(&["1", "2"], &[&levels[0], &levels[1]]);
     for trial in &mut recording.trials {
-        let seen = trial.observations.as_mut().unwrap();
-        seen.facts.push(DRAWN.record("x", x[trial.block as usize - 1]));
+        let observations = trial.observations.as_mut().unwrap();
+        observations.facts.push(DRAWN.record("x", x[trial.block as usize - 1]));
     }
     covariates(&summarize(&recording)).pop()
 }
@@ -41,13 +41,13 @@ fn simulated(blocks: usize, truth: Truth) -> [f64; 3] {
     let mut random = Random::new(36);
     let mut counts = [0; 3];
     for _ in 0..RUNS {
-        let own = drawn(blocks, truth, &mut random).unwrap();
-        let width = (own.drawn[1] - own.drawn[0]) / 99.0;
-        let is_held = own.response.interval.contains(truth.slowdown.powf(width));
-        let is = [is_held, own.response.supported(), own.comparisons[0].supported()];
+        let sample = drawn(blocks, truth, &mut random).unwrap();
+        let width = (sample.drawn[1] - sample.drawn[0]) / 99.0;
+        let is_held = sample.response.interval.contains(truth.slowdown.powf(width));
+        let is = [is_held, sample.response.supported(), sample.comparisons[0].supported()];
         counts.iter_mut().zip(is).for_each(|(count, is)| *count += usize::from(is));
     }
-    let shares = counts.map(|own| own as f64 / RUNS as f64);
+    let shares = counts.map(|count| count as f64 / RUNS as f64);
     println!("{blocks} blocks: {shares:?}");
     shares
 }

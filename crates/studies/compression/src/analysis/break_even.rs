@@ -58,12 +58,12 @@ impl BreakEven {
         level: String,
         work: String,
         read_mb: [f64; 2],
-        own: ProcessorTime,
+        processor_time: ProcessorTime,
         more: ProcessorTime,
     ) -> Option<Self> {
         let [reference_mb, own_mb] = read_mb;
         let saved_mb = reference_mb - own_mb;
-        if saved_mb <= 0.0 || own.seconds <= 0.0 {
+        if saved_mb <= 0.0 || processor_time.seconds <= 0.0 {
             return None;
         }
         let over = |mb: f64| move |seconds: f64| (seconds > 0.0).then(|| mb / seconds);
@@ -76,7 +76,7 @@ impl BreakEven {
             level,
             work,
             read_mb,
-            cpu_s: own.seconds,
+            cpu_s: processor_time.seconds,
             more_cpu_s: more.seconds,
             in_turns: Limit {
                 below_mb_s: in_turns(more.seconds),
@@ -85,13 +85,16 @@ impl BreakEven {
                 has_interval: more.interval.is_some(),
             },
             overlapped: Limit {
-                below_mb_s: overlapped(own.seconds).filter(|_| costs),
-                low_mb_s: own.interval.and_then(|own| overlapped(own.high)).filter(|_| may_cost),
-                high_mb_s: own
+                below_mb_s: overlapped(processor_time.seconds).filter(|_| costs),
+                low_mb_s: processor_time
                     .interval
-                    .and_then(|own| overlapped(own.low))
+                    .and_then(|interval| overlapped(interval.high))
+                    .filter(|_| may_cost),
+                high_mb_s: processor_time
+                    .interval
+                    .and_then(|interval| overlapped(interval.low))
                     .filter(|_| surely_costs),
-                has_interval: more.interval.is_some() && own.interval.is_some(),
+                has_interval: more.interval.is_some() && processor_time.interval.is_some(),
             },
         })
     }

@@ -41,7 +41,7 @@ pub struct Knee {
     /// Buzen, "The Operational Analysis of Queueing Network Models", ACM Computing Surveys 10
     /// (3), 1978; no think time.)
     pub asymptotic: Option<f64>,
-    /// Its 95 % interval; `None` with a single block.
+    /// The 95 % interval; `None` with a single block.
     pub asymptotic_interval: Option<Interval>,
 }
 
@@ -85,10 +85,9 @@ pub fn knee(recording: &Recording) -> Vec<Knee> {
     groups(recording)
         .into_iter()
         .filter_map(|group| {
-            let points = group
-                .configurations
-                .iter()
-                .filter_map(|own| KneePoint::for_configuration(recording, &grid, *own));
+            let points = group.configurations.iter().filter_map(|configuration| {
+                KneePoint::for_configuration(recording, &grid, *configuration)
+            });
             let mut points: Vec<KneePoint> = points.collect();
             // Equal numbers are sorted by decreasing IOPS.
             points.sort_by(|a, b| {
@@ -128,14 +127,19 @@ impl Knee {
         let iops = Levels::from_grid(grid, &configurations, "iops");
         let latency = Levels::from_grid(grid, &configurations, "latency_mean");
         let between = iops.as_ref().map(|levels| {
-            let to = (0..points.len()).find(|own| saturates(*own, levels.others_at_most(*own)));
+            let to =
+                (0..points.len()).find(|index| saturates(*index, levels.others_at_most(*index)));
             let from = (0..points.len())
-                .find(|own| {
-                    let more = levels.others_at_least(*own);
+                .find(|index| {
+                    let more = levels.others_at_least(*index);
                     more.is_nan() || more <= 1.0 / GOOD_SHARE - 1.0
                 })
                 .unwrap_or(maximum);
-            KneeInterval { from, to, gain_max: to.map(|own| levels.others_at_most(own).max(0.0)) }
+            KneeInterval {
+                from,
+                to,
+                gain_max: to.map(|level| levels.others_at_most(level).max(0.0)),
+            }
         });
         Some(Self {
             maximum_interval: iops.as_ref().map(Levels::highest),

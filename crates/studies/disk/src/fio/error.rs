@@ -250,13 +250,13 @@ pub fn limited(mut all: Vec<String>) -> Vec<String> {
 }
 
 fn lines(shown: &str, problems: &[Problem], unsupported: &[String]) -> String {
-    let mut own: Vec<(usize, String)> =
+    let mut causes: Vec<(usize, String)> =
         problems.iter().map(|problem| (problem.line, problem.cause.to_string())).collect();
     // An option of a global section comes with each of its jobs.
-    own.sort();
-    own.dedup();
-    let own = own.into_iter().map(|(line, text)| format!("{shown}:{line}: {text}"));
-    let mut all = limited(own.collect());
+    causes.sort();
+    causes.dedup();
+    let text = causes.into_iter().map(|(line, text)| format!("{shown}:{line}: {text}"));
+    let mut all = limited(text.collect());
     if !unsupported.is_empty() {
         let names = limited(unsupported.to_vec()).join(", ");
         all.push(format!(

@@ -41,7 +41,7 @@ pub struct Files {
 /// A file of a job.
 #[derive(Debug)]
 pub struct JobFile {
-    /// Its path, or the one that fio would give it.
+    /// The path, or the one that fio would give it.
     pub path: PathBuf,
     /// The existing path; `None`: Steelbench creates a file in its directory.
     pub existing: Option<StoragePath>,
@@ -75,7 +75,7 @@ pub fn groups(jobs: &[Job]) -> Result<(Vec<Group>, Files), FioError> {
     let mut groups: Vec<Group> = Vec::new();
     for mut streams in parts {
         let mut jobs: Vec<&Job> = streams.iter().map(|stream| stream.job).collect();
-        jobs.dedup_by(|one, other| std::ptr::eq(*one, *other));
+        jobs.dedup_by(|job, other| std::ptr::eq(*job, *other));
         let names: Vec<String> = jobs.iter().map(|job| stream_name(&job.name)).collect();
         let mut name = names.join("+");
         if groups.iter().any(|group| group.name == name) {
@@ -165,9 +165,9 @@ impl Files {
     /// Adds the files of one job, or of clone number `clone` of it: their positions, and the bytes
     /// of each.
     fn add(&mut self, job: &Job, clone: u32) -> Result<(Vec<usize>, u64), FioError> {
-        let own = [PathBuf::from(format!("{}.{clone}.0", job.name.replace('/', "_")))];
-        let names = if job.files.is_empty() { &own[..] } else { &job.files };
-        let asked = job.file_size.or(job.size.map(|size| size / names.len() as u64));
+        let paths = [PathBuf::from(format!("{}.{clone}.0", job.name.replace('/', "_")))];
+        let names = if job.files.is_empty() { &paths[..] } else { &job.files };
+        let file_size = job.file_size.or(job.size.map(|size| size / names.len() as u64));
         let (mut files, mut bytes) = (Vec::new(), 0);
         for name in names {
             let path = job.directory.join(name);
@@ -176,8 +176,8 @@ impl Files {
                 Some(StoragePath { kind: Origin::Created, .. }) => {
                     return Err(FioError::Directory { path });
                 }
-                Some(_) => asked.map_or_else(|| size_of(&path), Ok)?,
-                None => asked.ok_or_else(|| FioError::NoSize {
+                Some(_) => file_size.map_or_else(|| size_of(&path), Ok)?,
+                None => file_size.ok_or_else(|| FioError::NoSize {
                     job: job.name.clone(),
                     path: path.clone(),
                 })?,

@@ -18,7 +18,7 @@ pub struct JobOption {
     pub key: String,
     /// `None`: the key stands alone.
     pub value: Option<String>,
-    /// Its line, from 1.
+    /// The line, from 1.
     pub line: usize,
 }
 

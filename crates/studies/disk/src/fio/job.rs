@@ -44,7 +44,7 @@ pub struct Job {
     /// It begins when all jobs before it have ended.
     pub after_others: bool,
     pub invalidate: bool,
-    /// Its figures are summed up with those of the others that run with it.
+    /// The figures are summed up with those of the others that run with it.
     pub group_reporting: bool,
     /// Differences from fio.
     pub notes: Vec<String>,
@@ -63,13 +63,13 @@ impl Options<'_> {
         keys: &[&str],
         mut read: impl FnMut(&str, Option<&str>) -> Result<T, ValueError>,
     ) -> Vec<T> {
-        let (asked, left) = std::mem::take(&mut self.left)
+        let (requested, left) = std::mem::take(&mut self.left)
             .into_iter()
             .partition(|option| keys.contains(&option.key.as_str()));
         self.left = left;
-        let asked: Vec<&JobOption> = asked;
+        let job_options: Vec<&JobOption> = requested;
         let mut values = Vec::new();
-        for JobOption { key, value, line } in asked {
+        for JobOption { key, value, line } in job_options {
             match read(key, value.as_deref()) {
                 Ok(value) => values.push(value),
                 Err(source) => {
@@ -209,7 +209,7 @@ impl Job {
 /// How writes are made durable, after how many of them, and what differs from fio in that.
 fn sync(options: &mut Options<'_>) -> (Sync, u32, Vec<String>) {
     let mut notes = Vec::new();
-    let asked = options.all(&["fsync", "fdatasync", "sync"], |key, value| match (key, value) {
+    let syncs = options.all(&["fsync", "fdatasync", "sync"], |key, value| match (key, value) {
         ("sync", Some("0" | "none")) => Ok(None),
         ("sync", Some("dsync")) => Ok(Some((Sync::Dsync, 1))),
         ("sync", None | Some("1" | "sync")) => {
@@ -223,7 +223,7 @@ fn sync(options: &mut Options<'_>) -> (Sync, u32, Vec<String>) {
             Ok(Some((sync, count(given(value)?)?)))
         }
     });
-    let (sync, every) = asked.into_iter().flatten().next_back().unwrap_or((Sync::None, 1));
+    let (sync, every) = syncs.into_iter().flatten().next_back().unwrap_or((Sync::None, 1));
     (sync, every, notes)
 }
 

@@ -60,8 +60,9 @@ pub fn import(text: &str, shown: &str, name: &str, ignore: bool) -> Result<Impor
     let (jobs, mut notes) = jobs(text, shown, ignore)?;
     let (groups, files) = groups(&jobs)?;
     let existing = files.all_exist()?;
-    let mut seen = BTreeSet::new();
-    notes.extend(jobs.iter().flat_map(|job| &job.notes).filter(|note| seen.insert(*note)).cloned());
+    let mut names = BTreeSet::new();
+    notes
+        .extend(jobs.iter().flat_map(|job| &job.notes).filter(|note| names.insert(*note)).cloned());
     let mut draft = Draft::new(name, &format!("How fast are the jobs of {shown}?"));
     draft.comment(&format!("From the fio job file {shown}, by `steelbench disk --fio`."));
     for note in &notes {
@@ -73,8 +74,8 @@ pub fn import(text: &str, shown: &str, name: &str, ignore: bool) -> Result<Impor
     if jobs.iter().any(|job| job.runtime_s.is_none()) {
         draft.set(file::TRIAL_TIME_S, TRIAL_TIME_S);
     }
-    let existing = |wanted: fn(&&JobFile) -> bool| {
-        files.files.iter().filter(wanted).filter_map(|file| file.existing.clone()).collect()
+    let existing = |is_included: fn(&&JobFile) -> bool| {
+        files.files.iter().filter(is_included).filter_map(|file| file.existing.clone()).collect()
     };
     let seed = jobs.iter().find_map(|job| job.seed);
     let (all, written) = (existing(|_| true), existing(|file| file.written));

@@ -14,12 +14,12 @@ pub(super) fn access(plan: &str) -> String {
 
 fn operator(line: &str) -> Option<String> {
     // Without what draws the tree, then without the operator's arguments.
-    let line = line.trim_matches(|own: char| !own.is_ascii_alphanumeric());
+    let line = line.trim_matches(|line: char| !line.is_ascii_alphanumeric());
     let line = [" using ", " on ", "("]
         .iter()
         .fold(line, |line, from| line.split(*from).next().unwrap_or(line));
     let words: Vec<&str> = line.split_whitespace().collect();
-    let in_capitals = |word: &&str| !word.contains(|own: char| own.is_ascii_lowercase());
+    let in_capitals = |word: &&str| !word.contains(|word: char| word.is_ascii_lowercase());
     // SQLite writes its words in capitals, and the table between them.
     let words = match words.first() {
         Some(first) if in_capitals(first) => words.into_iter().filter(in_capitals).collect(),

@@ -17,7 +17,7 @@ pub(super) struct Trial {
     pub access: String,
     /// Bytes of a page; 0: not known.
     pub page_bytes: f64,
-    /// One for each term.
+    /// A count for each term.
     pub counts: Vec<f64>,
     /// Above 0.
     pub cost: f64,
@@ -49,9 +49,13 @@ impl Fit {
         let blocks = distinct(trials.iter().map(|trial| trial.block));
         blocks
             .iter()
-            .map(|block: &u32| trials.iter().copied().filter(|own| own.block == *block).collect())
-            .filter(|own: &Vec<&Trial>| identifiable(own, &self.terms).len() == self.terms.len())
-            .map(|own| Self::of_terms(&own, &self.terms))
+            .map(|block: &u32| {
+                trials.iter().copied().filter(|trial| trial.block == *block).collect()
+            })
+            .filter(|trials: &Vec<&Trial>| {
+                identifiable(trials, &self.terms).len() == self.terms.len()
+            })
+            .map(|trial| Self::of_terms(&trial, &self.terms))
             .collect()
     }
 
@@ -60,8 +64,8 @@ impl Fit {
     pub fn interval(&self, by_block: &[Self], figure: impl Fn(&Self) -> f64) -> Option<Interval> {
         let moments = Moments::from_values(&by_block.iter().map(&figure).collect::<Vec<_>>());
         let half = moments.error? * t_quantile(0.025, moments.df);
-        let own = figure(self);
-        Some(Interval { low: (own - half).max(0.0), high: own + half })
+        let figure = figure(self);
+        Some(Interval { low: (figure - half).max(0.0), high: figure + half })
     }
 }
 
@@ -82,12 +86,13 @@ pub(super) fn identifiable(trials: &[&Trial], terms: &[usize]) -> Vec<usize> {
 /// Predicts the cost of a configuration by a fit of the others, by position of the term; `None`
 /// where these cannot separate its terms.
 pub(super) fn left_out(
-    own: &[&Trial],
+    trials: &[&Trial],
     others: &[&Trial],
     terms: &[usize],
 ) -> Option<Vec<(usize, f64)>> {
     let known = identifiable(others, terms);
-    let mut needed = terms.iter().filter(|term| own.iter().any(|trial| trial.counts[**term] > 0.0));
+    let mut needed =
+        terms.iter().filter(|term| trials.iter().any(|trial| trial.counts[**term] > 0.0));
     if !needed.all(|term| known.contains(term)) {
         return None;
     }
@@ -99,7 +104,7 @@ pub(super) fn left_out(
             .map(|(term, cost)| {
                 (
                     *term,
-                    mean(own.iter().map(|trial| trial.counts[*term]).collect::<Vec<_>>()) * cost,
+                    mean(trials.iter().map(|trial| trial.counts[*term]).collect::<Vec<_>>()) * cost,
                 )
             })
             .collect(),
@@ -158,11 +163,13 @@ mod tests {
                     let drawn: Vec<u32> = (0..blocks)
                         .map(|_| (uniform() * f64::from(blocks)) as u32 % blocks)
                         .collect();
-                    let own: Vec<&Trial> = drawn
+                    let trials: Vec<&Trial> = drawn
                         .into_iter()
-                        .flat_map(|block| all.iter().copied().filter(move |own| own.block == block))
+                        .flat_map(|block| {
+                            all.iter().copied().filter(move |trial| trial.block == block)
+                        })
                         .collect();
-                    Fit::of_terms(&own, &[0, 1]).costs
+                    Fit::of_terms(&trials, &[0, 1]).costs
                 })
                 .collect();
             for (at, cost) in COSTS.into_iter().enumerate() {

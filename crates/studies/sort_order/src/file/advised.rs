@@ -29,7 +29,7 @@ pub struct Advised {
     pub rows_all: u64,
     /// Columns that were not looked at, because they hold lists or records.
     pub left_out: Vec<String>,
-    /// Its columns of single values.
+    /// The columns of single values.
     pub columns: Vec<AdvisedColumn>,
     /// The rows as they lie, written again by the same writer.
     pub generated: AdvisedOrder,
@@ -40,7 +40,7 @@ pub struct Advised {
 /// A column.
 #[derive(Debug, Clone, Serialize)]
 pub struct AdvisedColumn {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// Number of different values in the rows that were looked at.
     pub distinct: usize,
@@ -82,24 +82,24 @@ impl Advised {
         name: String,
         file: &ParquetFile,
         rows_all: u64,
-        own: &[Vec<String>],
+        names: &[Vec<String>],
     ) -> Result<Self, FileError> {
         let layout = Layout { group_rows: GROUP_ROWS, table_rows: rows_all, seed: SEED };
         let mut store = |rows: Vec<u32>| file.write(&rows, &mut io::sink());
         let as_it_lies = predict(&file.coded, &Order::Generated, layout, &mut store)?;
-        let order = |own: crate::Advice| AdvisedOrder {
+        let order = |advice: crate::Advice| AdvisedOrder {
             columns: file
                 .coded
-                .names(&own.candidate.columns)
+                .names(&advice.candidate.columns)
                 .into_iter()
                 .map(str::to_owned)
                 .collect(),
-            why: own.candidate.why,
-            predicted: own.prediction,
+            why: advice.candidate.why,
+            predicted: advice.prediction,
             measured: None,
         };
         let mut orders = Vec::new();
-        for names in own {
+        for names in names {
             let columns = file.positions(names)?;
             let prediction = predict(&file.coded, &Order::By(columns.clone()), layout, &mut store)?;
             orders.push(order(crate::Advice {
@@ -108,7 +108,7 @@ impl Advised {
             }));
         }
         let advice = advise(&file.coded, layout, &mut store)?.into_iter().map(order);
-        orders.extend(advice.filter(|one| !own.contains(&one.columns)));
+        orders.extend(advice.filter(|advice| !names.contains(&advice.columns)));
         orders.sort_by(|a, b| a.predicted.bytes.total_cmp(&b.predicted.bytes));
         Ok(Self {
             name,
@@ -119,10 +119,10 @@ impl Advised {
                 .coded
                 .columns
                 .iter()
-                .map(|own| AdvisedColumn {
-                    name: own.name.clone(),
-                    distinct: own.distinct,
-                    distinct_of_table: own.distinct_of_table(rows_all),
+                .map(|column| AdvisedColumn {
+                    name: column.name.clone(),
+                    distinct: column.distinct,
+                    distinct_of_table: column.distinct_of_table(rows_all),
                 })
                 .collect(),
             generated: AdvisedOrder {
@@ -138,9 +138,9 @@ impl Advised {
     /// Keeps the best orders, at most `most` of them, and those of the user.
     pub fn keep(&mut self, most: usize) {
         let mut better = 0;
-        self.orders.retain(|own| {
-            better += usize::from(own.why != YOURS);
-            own.why == YOURS || better <= most
+        self.orders.retain(|order| {
+            better += usize::from(order.why != YOURS);
+            order.why == YOURS || better <= most
         });
     }
 

@@ -116,10 +116,10 @@ impl ParquetFile {
     /// # Errors
     /// When there is no such column, or one is named twice.
     fn positions(&self, names: &[String]) -> Result<Vec<usize>, FileError> {
-        let known = || self.coded.columns.iter().map(|own| own.name.as_str());
+        let known = || self.coded.columns.iter().map(|column| column.name.as_str());
         let mut positions = Vec::new();
         for name in names {
-            let position = known().position(|own| own == name).ok_or_else(|| {
+            let position = known().position(|column| column == name).ok_or_else(|| {
                 let known: Vec<_> = known().collect();
                 FileError::Order(experiment::unknown_name("column", name, &known))
             })?;
@@ -213,14 +213,15 @@ impl Reading<'_> {
         let taken = self.taken(&groups.iter().map(rows).collect::<Vec<u64>>(), kept.len());
         let (mut columns, mut values) = (Vec::new(), Vec::new());
         for at in &kept {
-            let (column, own) = self.column(&reader, *at, &taken).map_err(|fault| match fault {
-                FileError::Damaged { message, .. } => {
-                    self.damaged(&format!("column {}: {message}", name(*at)))
-                }
-                fault => fault,
-            })?;
+            let (column, column_values) =
+                self.column(&reader, *at, &taken).map_err(|fault| match fault {
+                    FileError::Damaged { message, .. } => {
+                        self.damaged(&format!("column {}: {message}", name(*at)))
+                    }
+                    fault => fault,
+                })?;
             columns.push(column);
-            values.push(own);
+            values.push(column_values);
         }
         let fields = kept.iter().map(|at| schema.column(*at).self_type_ptr()).collect();
         let root =
@@ -243,14 +244,14 @@ impl Reading<'_> {
     fn taken(&self, groups: &[u64], columns: usize) -> Vec<(usize, usize)> {
         let most = self.rows_max.min(ROWS_MAX).min(CELLS_MAX / columns).max(1) as u64;
         let all = groups.iter().copied().fold(0, u64::saturating_add);
-        let wanted = if all <= most {
+        let count = if all <= most {
             groups.len()
         } else {
             ((most as f64 / all as f64 * groups.len() as f64).ceil() as usize)
                 .clamp(1, groups.len())
         };
         let mut left = most;
-        let some = (0..wanted).map(|number| number * groups.len() / wanted).map(|group| {
+        let some = (0..count).map(|number| number * groups.len() / count).map(|group| {
             let rows = groups[group].min(left);
             left -= rows;
             (group, rows as usize)

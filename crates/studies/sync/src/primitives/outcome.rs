@@ -27,7 +27,7 @@ pub struct ThreadOutcome {
     pub operations: u64,
     /// Seconds from its begin to its end.
     pub elapsed_s: f64,
-    /// Its CPU use.
+    /// The CPU use.
     pub used: ThreadUse,
     /// Sampled times of whole operations.
     pub operation: Histogram,

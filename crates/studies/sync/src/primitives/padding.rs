@@ -59,7 +59,8 @@ impl<C: Default + Deref<Target: Sized>> Cells<C> {
         let room = members + period + last_line;
         let cells: Box<[C]> = (0..room).map(|_| Default::default()).collect();
         // If no member begins at such a place (does not occur with our sizes), use the first one.
-        let first = Some(cells.as_ptr().align_offset(TABLE_ALIGNMENT)).filter(|it| *it < period);
+        let first =
+            Some(cells.as_ptr().align_offset(TABLE_ALIGNMENT)).filter(|offset| *offset < period);
         Self { cells, first: first.unwrap_or(0), members }
     }
 

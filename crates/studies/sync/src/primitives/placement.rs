@@ -140,7 +140,7 @@ mod tests {
         let small = machine(1, 2, 1);
         assert!(refused(&small, "smt-sibling") && refused(&small, "other-socket"));
         assert!(!refused(&small, "other-core") && !refused(&small, "same-core"));
-        let one = machine(1, 1, 1);
-        assert!(refused(&one, "other-core") && refused(&Topology::default(), "same-core"));
+        let machine = machine(1, 1, 1);
+        assert!(refused(&machine, "other-core") && refused(&Topology::default(), "same-core"));
     }
 }

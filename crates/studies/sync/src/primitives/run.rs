@@ -252,9 +252,9 @@ fn lane<T: Table>(
     }
     let plan = Plan::draw(load.seed, stage.lane as u64, load.members as usize, load.reads);
     let clock = ThreadClock::of_this_thread();
-    let work_in = |own: u32, samples: &mut Samples| {
+    let work_in = |round: u32, samples: &mut Samples| {
         work(table, stage.lane, &plan, samples, &stage.live().done, || {
-            part.load(Ordering::Relaxed) != own
+            part.load(Ordering::Relaxed) != round
         })
     };
     stage.together()?;

@@ -71,9 +71,9 @@ pub struct Ticket {
 impl SpinLock for Ticket {
     #[inline]
     fn acquire(&self, _: &[QueueNode], _: usize) {
-        let own = self.next.fetch_add(1, Ordering::Relaxed);
+        let ticket = self.next.fetch_add(1, Ordering::Relaxed);
         let mut patience = Patience::default();
-        while self.served.load(Ordering::Acquire) != own {
+        while self.served.load(Ordering::Acquire) != ticket {
             patience.pause();
         }
     }
@@ -81,8 +81,8 @@ impl SpinLock for Ticket {
     #[inline]
     fn release(&self, _: &[QueueNode], _: usize) {
         // Only who is served writes it.
-        let own = self.served.load(Ordering::Relaxed);
-        self.served.store(own.wrapping_add(1), Ordering::Release);
+        let serving = self.served.load(Ordering::Relaxed);
+        self.served.store(serving.wrapping_add(1), Ordering::Release);
     }
 }
 

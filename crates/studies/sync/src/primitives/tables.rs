@@ -186,11 +186,11 @@ fn add_unguarded(count: &AtomicU64) {
 
 #[inline]
 fn add_by_exchange(count: &AtomicU64) {
-    let mut seen = count.load(Ordering::Relaxed);
+    let mut current = count.load(Ordering::Relaxed);
     while let Err(now) =
-        count.compare_exchange_weak(seen, seen + 1, Ordering::Relaxed, Ordering::Relaxed)
+        count.compare_exchange_weak(current, current + 1, Ordering::Relaxed, Ordering::Relaxed)
     {
-        seen = now;
+        current = now;
     }
 }
 

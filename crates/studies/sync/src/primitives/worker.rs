@@ -26,7 +26,7 @@ pub struct Plan {
     adds_before: Vec<u64>,
 }
 
-/// One step.
+/// A step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step(u16);
 

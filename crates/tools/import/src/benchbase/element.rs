@@ -28,7 +28,7 @@ pub enum BenchBaseError {
     /// An element that is missing, or has a value that it cannot have.
     #[error("<{element}>: {message}")]
     Element {
-        /// Its name.
+        /// The name.
         element: &'static str,
         /// The cause.
         message: &'static str,
@@ -37,12 +37,12 @@ pub enum BenchBaseError {
 
 /// The trimmed text of the first child with this name that is not of another workload.
 pub fn text_of<'a>(node: Node<'a, '_>, name: &str) -> Option<&'a str> {
-    let child = node.children().find(|own| own.has_tag_name(name))?;
+    let child = node.children().find(|child| child.has_tag_name(name))?;
     child.text().map(str::trim).filter(|text| !text.is_empty())
 }
 
 /// Names of the elements in a node, without the known ones.
 pub fn others<'a>(node: Node<'a, '_>, known: &[&str]) -> impl Iterator<Item = &'a str> {
-    let names = node.children().filter(Node::is_element).map(|own| own.tag_name().name());
+    let names = node.children().filter(Node::is_element).map(|child| child.tag_name().name());
     names.filter(|name| !known.contains(name))
 }

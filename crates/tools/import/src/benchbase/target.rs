@@ -30,8 +30,8 @@ impl Target {
             Some(url(root)?)
         };
         // BenchBase's default.
-        let asked = text_of(root, "isolation").unwrap_or("TRANSACTION_SERIALIZABLE");
-        let level = match (asked, engine) {
+        let isolation_name = text_of(root, "isolation").unwrap_or("TRANSACTION_SERIALIZABLE");
+        let level = match (isolation_name, engine) {
             ("TRANSACTION_SERIALIZABLE", _) => Some("serializable"),
             ("TRANSACTION_REPEATABLE_READ", "postgres") => Some("repeatable read"),
             ("TRANSACTION_REPEATABLE_READ", _) => Some("repeatable-read"),
@@ -51,8 +51,8 @@ impl Target {
 /// The URL of the server, with the user but no password and no options of the driver.
 fn url(root: Node<'_, '_>) -> Result<String, BenchBaseError> {
     let wrong = |message| BenchBaseError::Element { element: "url", message };
-    let given = text_of(root, "url").ok_or_else(|| wrong("missing"))?;
-    let rest = given.strip_prefix("jdbc:").ok_or_else(|| wrong("expected jdbc:..."))?;
+    let url = text_of(root, "url").ok_or_else(|| wrong("missing"))?;
+    let rest = url.strip_prefix("jdbc:").ok_or_else(|| wrong("expected jdbc:..."))?;
     let (scheme, rest) = rest.split_once("://").ok_or_else(|| wrong("expected a host"))?;
     let end = rest.find(['?', ';']).unwrap_or(rest.len());
     let (place, options) = rest.split_at(end);

@@ -129,23 +129,25 @@ pub struct Workload {
 impl Workload {
     /// Reads transactions, weights, rate, times, terminals and scale.
     pub fn read(root: Node<'_, '_>, lacking: &mut Vec<String>) -> Result<Self, BenchBaseError> {
-        let types = root.children().filter(|own| own.has_tag_name("transactiontypes"));
+        let types = root.children().filter(|child| child.has_tag_name("transactiontypes"));
         let types: Vec<Node<'_, '_>> = types
-            .flat_map(|own| own.children().filter(|own| own.has_tag_name("transactiontype")))
+            .flat_map(|kind| kind.children().filter(|child| child.has_tag_name("transactiontype")))
             .collect();
-        let names: Vec<&str> = types.iter().filter_map(|own| text_of(*own, "name")).collect();
+        let names: Vec<&str> = types.iter().filter_map(|kind| text_of(*kind, "name")).collect();
         let kind = Kind::of_transactions(&names).ok_or(BenchBaseError::OtherWorkload)?;
-        let works = root.children().find(|own| own.has_tag_name("works"));
-        let mut phases =
-            works.into_iter().flat_map(|own| own.children().filter(|own| own.has_tag_name("work")));
+        let works = root.children().find(|child| child.has_tag_name("works"));
+        let mut phases = works
+            .into_iter()
+            .flat_map(|work| work.children().filter(|child| child.has_tag_name("work")));
         let phase = phases.next().ok_or(missing("work"))?;
         let later = phases.count();
         if later > 0 {
             lacking.push(format!("{later} more <work>: a trial is the first one"));
         }
-        let waits = types.iter().any(|own| {
+        let waits = types.iter().any(|kind| {
             ["preExecutionWait", "postExecutionWait"].iter().any(|name| {
-                text_of(*own, name).is_some_and(|wait| wait.parse::<f64>().is_ok_and(|ms| ms > 0.0))
+                text_of(*kind, name)
+                    .is_some_and(|wait| wait.parse::<f64>().is_ok_and(|ms| ms > 0.0))
             })
         });
         let paced = waits && kind == Kind::OrderEntry;
@@ -196,7 +198,7 @@ fn others_of(phase: Node<'_, '_>, lacking: &mut Vec<String>) {
 
 fn number(node: Node<'_, '_>, element: &'static str) -> Result<Option<f64>, BenchBaseError> {
     let Some(text) = text_of(node, element) else { return Ok(None) };
-    let number = text.parse::<f64>().ok().filter(|own| (0.0..=1e12).contains(own));
+    let number = text.parse::<f64>().ok().filter(|text| (0.0..=1e12).contains(text));
     let message = "expected a number that is not negative";
     number.map(Some).ok_or(BenchBaseError::Element { element, message })
 }
@@ -251,7 +253,8 @@ fn parts(kind: Kind, names: &[&str], weights: &[f64], lacking: &mut Vec<String>)
         }
         _ => {
             // Weights may have decimal places, those of scripts have none.
-            let factor = if weights.iter().all(|own| own.fract() == 0.0) { 1.0 } else { 1000.0 };
+            let factor =
+                if weights.iter().all(|weight| weight.fract() == 0.0) { 1.0 } else { 1000.0 };
             let scripts = used.filter_map(|(name, weight)| {
                 let pair = kind.pairs().iter().find(|(known, _)| known == name)?;
                 if pair.1.is_none() {

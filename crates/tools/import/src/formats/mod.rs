@@ -12,7 +12,8 @@ pub use trial::{Format, FormatError, Options, Trial};
 
 /// The trials of a text, by its contents.
 pub fn read(text: &str, options: &Options<'_>) -> Result<(Format, Vec<Trial>), FormatError> {
-    let one = |format, observations| Ok((format, vec![Trial { observations, ..Trial::default() }]));
+    let single =
+        |format, observations| Ok((format, vec![Trial { observations, ..Trial::default() }]));
     if text.trim_start().starts_with('{') {
         let document = serde_json::from_str(text)?;
         if let Some(trials) = hyperfine::read(&document) {
@@ -23,16 +24,16 @@ pub fn read(text: &str, options: &Options<'_>) -> Result<(Format, Vec<Trial>), F
             .ok_or(FormatError::Unknown);
     }
     if text.contains("NOPM") {
-        return one(Format::HammerDb, text::hammerdb(text)?);
+        return single(Format::HammerDb, text::hammerdb(text)?);
     }
     if text.contains("tps = ") {
-        return one(Format::PgbenchOutput, pgbench::output(text)?);
+        return single(Format::PgbenchOutput, pgbench::output(text)?);
     }
     if text.contains("SQL statistics:") || text.contains("General statistics:") {
-        return one(Format::Sysbench, text::sysbench(text)?);
+        return single(Format::Sysbench, text::sysbench(text)?);
     }
     if pgbench::is_log(text) {
-        return one(Format::PgbenchLog, pgbench::log(text)?);
+        return single(Format::PgbenchLog, pgbench::log(text)?);
     }
     if text.lines().next().is_some_and(|header| header.contains(',')) {
         return Ok((Format::Table, table::read(text, options)?));

@@ -22,15 +22,15 @@ pub fn output(text: &str) -> Result<Observations, FormatError> {
         responses.extend(after(text, label).map(|ms| Response::lower(name, "ms", ms)));
     }
     let failed = after(text, "number of failed transactions:").unwrap_or(0.0);
-    let mut seen = observed(elapsed, clients as u32, responses);
-    seen.work = Work {
+    let mut observations = observed(elapsed, clients as u32, responses);
+    observations.work = Work {
         unit: "transaction".into(),
         amount: processed as u64,
         transactions: processed as u64,
         errors: failed as u64,
         retries: 0,
     };
-    Ok(seen)
+    Ok(observations)
 }
 
 /// Returns true for lines of six or more numbers.
@@ -54,7 +54,7 @@ fn transaction(line: &str) -> Option<Option<Transaction>> {
         return None;
     }
     let seconds: u64 = fields[4].parse().ok()?;
-    let microseconds: u64 = fields[5].parse().ok().filter(|one| *one < 1_000_000)?;
+    let microseconds: u64 = fields[5].parse().ok().filter(|field| *field < 1_000_000)?;
     fields[0].parse::<u32>().ok()?;
     if matches!(fields[2], "skipped" | "failed" | "serialization" | "deadlock") {
         return Some(None);
@@ -75,13 +75,13 @@ pub fn log(text: &str) -> Result<Observations, FormatError> {
         let read = transaction(line).ok_or_else(|| {
             FormatError::Damaged(format!("line {number} is not one of a transaction log"))
         })?;
-        let Some(one) = read else {
+        let Some(summary) = read else {
             errors += 1;
             continue;
         };
-        histogram.record(one.latency_us.saturating_mul(1_000));
-        begin = begin.min(one.end_us.saturating_sub(one.latency_us));
-        end = end.max(one.end_us);
+        histogram.record(summary.latency_us.saturating_mul(1_000));
+        begin = begin.min(summary.end_us.saturating_sub(summary.latency_us));
+        end = end.max(summary.end_us);
     }
     let count = histogram.len();
     if count == 0 || end <= begin {
@@ -92,9 +92,9 @@ pub fn log(text: &str) -> Result<Observations, FormatError> {
     for (name, percent) in [("latency_p50", 50.0), ("latency_p95", 95.0), ("latency_p99", 99.0)] {
         responses.push(Response::percentile(name, "ms", 1e6, &histogram, percent));
     }
-    let mut seen = observed(elapsed_s, 0, responses);
-    seen.work =
+    let mut observations = observed(elapsed_s, 0, responses);
+    observations.work =
         Work { unit: "transaction".into(), amount: count, transactions: count, errors, retries: 0 };
-    seen.latencies.push(Latency { name: "transaction".into(), histogram });
-    Ok(seen)
+    observations.latencies.push(Latency { name: "transaction".into(), histogram });
+    Ok(observations)
 }

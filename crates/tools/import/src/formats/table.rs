@@ -10,7 +10,7 @@ const RATES: [&str; 6] = ["throughput", "rate", "tps", "iops", "bandwidth", "per
 pub fn read(text: &str, options: &Options<'_>) -> Result<Vec<Trial>, FormatError> {
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
     let header: Vec<String> = reader.headers()?.iter().map(str::to_owned).collect();
-    let column = |name: &str| header.iter().position(|one| one.eq_ignore_ascii_case(name));
+    let column = |name: &str| header.iter().position(|header| header.eq_ignore_ascii_case(name));
     let factors: Vec<usize> = match options.factors {
         [] => vec![column("configuration").unwrap_or(0)],
         names => names
@@ -43,8 +43,9 @@ pub fn read(text: &str, options: &Options<'_>) -> Result<Vec<Trial>, FormatError
         if responses.is_empty() {
             return Err(FormatError::Damaged(format!("line {line}: no response")));
         }
-        let elapsed = responses.iter().find(|one| one.name == "elapsed" && one.unit == "s");
-        let elapsed_s = elapsed.map_or(0.0, |one| one.value);
+        let elapsed =
+            responses.iter().find(|response| response.name == "elapsed" && response.unit == "s");
+        let elapsed_s = elapsed.map_or(0.0, |elapsed| elapsed.value);
         trials.push(Trial {
             levels: factors
                 .iter()
@@ -66,7 +67,8 @@ fn response(heading: &str, value: f64, higher: &[String]) -> Response {
     };
     let name = name.to_lowercase().replace([' ', '-'], "_");
     let is_rate = unit.ends_with("/s") || RATES.iter().any(|rate| name.contains(rate));
-    let is_higher = higher.iter().any(|one| *one == name || one == heading) || is_rate;
+    let is_higher =
+        higher.iter().any(|candidate| *candidate == name || candidate == heading) || is_rate;
     if is_higher {
         Response::higher(&name, unit, value)
     } else {

@@ -40,16 +40,16 @@ pub fn sysbench(text: &str) -> Result<Observations, FormatError> {
     for (label, name) in [("avg:", "latency_mean"), ("95th percentile:", "latency_p95")] {
         responses.extend(after(text, label).map(|ms| Response::lower(name, "ms", ms)));
     }
-    let mut seen = observed(elapsed, counted("Number of threads:") as u32, responses);
+    let mut observations = observed(elapsed, counted("Number of threads:") as u32, responses);
     let amount = counted("total number of events:").max(counted("transactions:")) as u64;
-    seen.work = Work {
+    observations.work = Work {
         unit: "transaction".into(),
         amount,
         transactions: amount,
         errors: counted("ignored errors:") as u64,
         retries: 0,
     };
-    Ok(seen)
+    Ok(observations)
 }
 
 /// `System achieved 23456 NOPM from 54321 SQL Server TPM`.

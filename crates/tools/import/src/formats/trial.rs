@@ -21,9 +21,9 @@ pub struct Options<'a> {
 pub struct Trial {
     /// The levels of its factors; empty where the file does not have them.
     pub levels: Vec<LevelRecord>,
-    /// Its block, where the file has it.
+    /// The block, where the file has it.
     pub block: Option<u32>,
-    /// Its figures.
+    /// The figures.
     pub observations: Observations,
     /// The format and the file.
     pub origin: String,
@@ -63,7 +63,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Its name for people.
+    /// The name for people.
     pub fn name(self) -> &'static str {
         match self {
             Self::Table => "CSV",

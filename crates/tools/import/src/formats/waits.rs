@@ -70,8 +70,9 @@ fn table(
 ) -> &'static [WaitType] {
     let tables = engines.iter().map(|engine| engine.wait_types());
     let best = tables.max_by_key(|table| {
-        let known =
-            names.keys().filter(|name| table.iter().any(|one| !one.is_pattern() && one.fits(name)));
+        let known = names
+            .keys()
+            .filter(|name| table.iter().any(|table| !table.is_pattern() && table.fits(name)));
         known.count()
     });
     best.unwrap_or_default()
@@ -81,7 +82,7 @@ fn table(
 fn snapshot(text: &str) -> Result<(bool, BTreeMap<String, Counters>), FormatError> {
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
     let header = reader.headers()?.clone();
-    let column = |name: &str| header.iter().position(|one| one.eq_ignore_ascii_case(name));
+    let column = |name: &str| header.iter().position(|header| header.eq_ignore_ascii_case(name));
     let counted = column("wait_type").zip(column("wait_time_ms"));
     let sampled = column("event_type").zip(column("event")).zip(column("count"));
     let mut all: BTreeMap<String, Counters> = BTreeMap::new();
@@ -96,19 +97,19 @@ fn snapshot(text: &str) -> Result<(bool, BTreeMap<String, Counters>), FormatErro
         };
         match (counted, sampled) {
             (Some((name, ms)), _) => {
-                let one = all.entry(record[name].to_owned()).or_default();
-                one.count += number(column("waiting_tasks_count")).unwrap_or(0.0);
-                one.wait_s += need(Some(ms))? / 1e3;
-                one.signal_s += number(column("signal_wait_time_ms")).unwrap_or(0.0) / 1e3;
+                let entry = all.entry(record[name].to_owned()).or_default();
+                entry.count += number(column("waiting_tasks_count")).unwrap_or(0.0);
+                entry.wait_s += need(Some(ms))? / 1e3;
+                entry.signal_s += number(column("signal_wait_time_ms")).unwrap_or(0.0) / 1e3;
             }
             (None, Some(((kind, event), count))) => {
                 // A backend that ran had no event.
                 if record[event].is_empty() {
                     continue;
                 }
-                let one = all.entry(format!("{}:{}", &record[kind], &record[event])).or_default();
-                one.count += need(Some(count))?;
-                one.wait_s += need(Some(count))? * PERIOD_S;
+                let entry = all.entry(format!("{}:{}", &record[kind], &record[event])).or_default();
+                entry.count += need(Some(count))?;
+                entry.wait_s += need(Some(count))? * PERIOD_S;
             }
             _ => {
                 return Err(FormatError::Damaged(

@@ -62,7 +62,7 @@ pub struct Demand {
 }
 
 impl Demand {
-    /// Its keys in order.
+    /// The keys in order.
     pub fn keys(&self) -> impl Iterator<Item = &Key> {
         self.equal.iter().chain(&self.tail)
     }
@@ -87,7 +87,7 @@ impl Demand {
                 .iter()
                 .zip(&self.tail)
                 .all(|(a, b)| squeezed(&a.column) == b.base && (a.serves_prefix || !b.is_prefix))
-            && turned.iter().all(|one| *one == turned[0])
+            && turned.iter().all(|operand| *operand == turned[0])
     }
 
     /// The share of rows that its equalities keep, where that is known.
@@ -179,7 +179,8 @@ impl Parts {
             }
         }
         let mut alternatives = place.block.alternatives.iter().flatten();
-        parts.is_whole &= !alternatives.any(|one| place.touches(&one.operand, source));
+        parts.is_whole &=
+            !alternatives.any(|alternative| place.touches(&alternative.operand, source));
         parts
     }
 
@@ -196,7 +197,7 @@ impl Parts {
         let operand = &condition.operand;
         let abilities = &place.rules.abilities;
         let found = key(place, table, operand);
-        let kind = operand.columns.first().and_then(|one| place.column(table, &one.name));
+        let kind = operand.columns.first().and_then(|column| place.column(table, &column.name));
         match &condition.comparison {
             Comparison::Contains(operator) => {
                 let kind = kind.map_or("", |column| column.kind.as_str());
@@ -249,10 +250,10 @@ impl Parts {
         let order: Option<Vec<Key>> = block
             .order
             .iter()
-            .map(|one| {
-                let known = key(place, table, &one.operand);
-                let key = known.filter(|_| place.is_of(&one.operand, source))?;
-                Some(Key { descending: one.descending, ..key })
+            .map(|order| {
+                let known = key(place, table, &order.operand);
+                let key = known.filter(|_| place.is_of(&order.operand, source))?;
+                Some(Key { descending: order.descending, ..key })
             })
             .collect();
         let mut order = order.filter(|keys| wants_order && !keys.is_empty()).unwrap_or_default();
@@ -297,7 +298,7 @@ pub fn key(place: Place<'_>, table: &Table, operand: &Operand) -> Option<Key> {
             is_prefix: false,
         });
     }
-    let is_known = operand.columns.iter().all(|one| column(&one.name).is_some());
+    let is_known = operand.columns.iter().all(|operand| column(&operand.name).is_some());
     if !place.rules.abilities.expressions || operand.has_parameter || !is_known {
         return None;
     }

@@ -37,7 +37,7 @@ const OUTLIERS: f64 = 3.0;
 pub fn of_statements(snapshot: &Snapshot, rules: &Rules) -> Vec<Advice> {
     let mut all = Vec::new();
     for (at, statement) in
-        snapshot.statements.iter().enumerate().filter(|(_, one)| one.can_be_explained())
+        snapshot.statements.iter().enumerate().filter(|(_, statement)| statement.can_be_explained())
     {
         let found = [
             spill(snapshot, statement, rules),
@@ -184,10 +184,10 @@ fn correlated<'a>(snapshot: &'a Snapshot, at: usize, rules: &Rules) -> Option<Co
     let place = Place { snapshot, rules, at, block };
     let [source] = block.sources.as_slice() else { return None };
     let table = &snapshot.tables[place.table(source)?];
-    let is_plain = |one: &Condition| {
-        one.operand.is_plain
-            && one.comparison == Comparison::Equal
-            && matches!(one.other, Other::Value(_))
+    let is_plain = |condition: &Condition| {
+        condition.operand.is_plain
+            && condition.comparison == Comparison::Equal
+            && matches!(condition.other, Other::Value(_))
     };
     let is_simple = !block.has_others
         && block.alternatives.is_empty()
@@ -196,13 +196,15 @@ fn correlated<'a>(snapshot: &'a Snapshot, at: usize, rules: &Rules) -> Option<Co
     let columns: Option<Vec<String>> = block
         .conditions
         .iter()
-        .map(|one| Some(place.column(table, &one.operand.columns[0].name)?.name.clone()))
+        .map(|condition| {
+            Some(place.column(table, &condition.operand.columns[0].name)?.name.clone())
+        })
         .collect();
     columns.filter(|_| is_simple).map(|columns| Correlated { table, columns })
 }
 
 fn returned(statement: &Statement) -> Option<String> {
-    let generic = statement.plans.iter().find(|one| one.origin == Origin::Generic)?;
+    let generic = statement.plans.iter().find(|plan| plan.origin == Origin::Generic)?;
     let root = generic.plan.root.as_ref()?;
     // What changes rows returns none in its plan; a limit cuts, and how many groups there are
     // depends on the values.
@@ -264,7 +266,7 @@ fn several(statement: &Statement) -> Option<Advice> {
     let ran: Vec<&StatementPlan> = statement
         .plans
         .iter()
-        .filter(|one| matches!(one.origin, Origin::Logged | Origin::Stored))
+        .filter(|plan| matches!(plan.origin, Origin::Logged | Origin::Stored))
         .collect();
     let first = ran.first().filter(|_| ran.len() > 1)?;
     let place = if first.origin == Origin::Logged { "log" } else { "Query Store" };

@@ -25,8 +25,10 @@ impl<'a> Hint<'a> {
     /// The one of this table with these columns.
     fn place<'b>(all: &'b mut Vec<Self>, table: usize, hint: &'a MissingIndex) -> &'b mut Self {
         let keys: Vec<String> = hint.equality.iter().chain(&hint.inequality).cloned().collect();
-        let at = all.iter().position(|one| one.table == table && one.keys == keys).unwrap_or_else(
-            || {
+        let at = all
+            .iter()
+            .position(|hint| hint.table == table && hint.keys == keys)
+            .unwrap_or_else(|| {
                 let (included, statements) = (Vec::new(), Vec::new());
                 all.push(Self {
                     table,
@@ -37,8 +39,7 @@ impl<'a> Hint<'a> {
                     missed: None,
                 });
                 all.len() - 1
-            },
-        );
+            });
         let found = &mut all[at];
         for column in &hint.included {
             if !found.included.contains(&column) {
@@ -67,7 +68,7 @@ impl<'a> Hint<'a> {
 pub fn hinted(snapshot: &Snapshot, rules: &Rules) -> Vec<Advice> {
     let mut all = Vec::new();
     for (at, statement) in snapshot.statements.iter().enumerate() {
-        for hint in statement.plans.iter().flat_map(|one| &one.plan.missing_indexes) {
+        for hint in statement.plans.iter().flat_map(|plan| &plan.plan.missing_indexes) {
             let object = &hint.object;
             if let Some(table) =
                 snapshot.table_at(&statement.database, &object.schema, &object.table)
@@ -80,7 +81,9 @@ pub fn hinted(snapshot: &Snapshot, rules: &Rules) -> Vec<Advice> {
         }
     }
     for (at, table) in snapshot.tables.iter().enumerate() {
-        for missed in table.missed.iter().filter(|one| one.uses >= MISSED_USES_MIN) {
+        for missed in
+            table.missed.iter().filter(|missed_index| missed_index.uses >= MISSED_USES_MIN)
+        {
             let known = &mut Hint::place(&mut all, at, &missed.hint).missed;
             *known = known.filter(|known| known.saving() >= missed.saving()).or(Some(missed));
         }

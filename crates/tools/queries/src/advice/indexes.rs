@@ -128,7 +128,7 @@ fn of_no_statement(
         .statements
         .iter()
         .filter(|statement| {
-            let operators = statement.plans.iter().flat_map(|one| one.plan.operators());
+            let operators = statement.plans.iter().flat_map(|plan| plan.plan.operators());
             operators
                 .flat_map(|(_, operator)| &operator.objects)
                 .any(|object| object.table == table.name)

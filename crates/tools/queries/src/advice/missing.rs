@@ -73,9 +73,9 @@ pub fn missing(snapshot: &Snapshot, rules: &Rules, total_s: f64) -> Vec<Advice> 
                 of_statement(snapshot, rules, at, &mut found);
             }
         }
-        found.retain(|one| !all.iter().any(|hint| is_hinted(one, hint)));
+        found.retain(|candidate| !all.iter().any(|hint| is_hinted(candidate, hint)));
         join(&mut found);
-        all.extend(found.iter().map(|one| said(snapshot, one, rules)));
+        all.extend(found.iter().map(|index| said(snapshot, index, rules)));
     }
     all
 }
@@ -86,7 +86,7 @@ fn is_hinted(found: &Candidate, hint: &Advice) -> bool {
     let quotes = ['"', '`', '['].map(|quote| format!("({quote}{first}"));
     hint.table == Some(found.table)
         && hint.ddl.as_ref().is_some_and(|ddl| {
-            ddl.contains(&format!("({first}")) || quotes.iter().any(|one| ddl.contains(one))
+            ddl.contains(&format!("({first}")) || quotes.iter().any(|quote| ddl.contains(quote))
         })
 }
 
@@ -106,14 +106,14 @@ fn of_statement(snapshot: &Snapshot, rules: &Rules, at: usize, found: &mut Vec<C
     let text = statement.sample.as_deref().unwrap_or(&statement.text);
     for block in blocks(text, rules.syntax) {
         let place = Place { snapshot, rules, at, block: &block };
-        for (source, one) in block.sources.iter().enumerate() {
-            let Some(number) = place.table(one) else { continue };
+        for (source, from_source) in block.sources.iter().enumerate() {
+            let Some(number) = place.table(from_source) else { continue };
             let table = &snapshot.tables[number];
             if !is_large(table) {
                 continue;
             }
-            let wanted = demands(place, source, table);
-            let mut kept = wanted.into_iter().filter_map(|demand| {
+            let demands = demands(place, source, table);
+            let mut kept = demands.into_iter().filter_map(|demand| {
                 let is_served = table.indexes.iter().any(|index| demand.is_served_by(index));
                 let kept = kept(place, source, table, &demand).filter(|_| !is_served)?;
                 reads_too_much(place, table, kept).then_some((demand, kept))
@@ -162,7 +162,7 @@ fn either(place: Place<'_>, table: &Table) -> Vec<Demand> {
         let found = demands(Place { block: &block, ..place }, 0, table).pop();
         let Some(demand) = found.filter(|_| is_known) else { return Vec::new() };
         let leads = |index: &Index| demand.is_served_by(index);
-        if !table.indexes.iter().any(leads) && !all.iter().any(|one| same(one, &demand)) {
+        if !table.indexes.iter().any(leads) && !all.iter().any(|known| same(known, &demand)) {
             all.push(demand);
         }
     }
@@ -208,8 +208,10 @@ fn kept(place: Place<'_>, source: usize, table: &Table, demand: &Demand) -> Opti
     }
     // The planner's estimate of all conditions, or what a recorded run kept.
     let readers = place.readers(table);
-    let run = readers.iter().find(|one| one.is_run).and_then(|one| one.operator.rows.actual);
-    let planned = readers.iter().filter_map(|one| one.operator.rows.estimated).reduce(f64::min);
+    let run =
+        readers.iter().find(|reader| reader.is_run).and_then(|reader| reader.operator.rows.actual);
+    let planned =
+        readers.iter().filter_map(|reader| reader.operator.rows.estimated).reduce(f64::min);
     let is_believed = place.rules.estimates_scans && demand.is_whole && !demand.equal.is_empty();
     let found = run.or(planned.filter(|_| is_believed)).filter(is_few)?;
     Some(Kept { rows: found, is_counted: run.is_some() })
@@ -220,13 +222,13 @@ fn kept(place: Place<'_>, source: usize, table: &Table, demand: &Demand) -> Opti
 fn joined(place: Place<'_>, source: usize, table: &Table, demand: &Demand) -> Option<f64> {
     let block = place.block;
     let readers = place.readers(table);
-    let scans: Vec<_> = readers.iter().filter(|one| one.scans()).collect();
+    let scans: Vec<_> = readers.iter().filter(|reader| reader.scans()).collect();
     // A plan that does not read the table found out that there is nothing to read.
     if scans.is_empty() && !readers.is_empty() {
         return None;
     }
-    let others_are_few = block.sources.iter().enumerate().any(|(other, one)| {
-        other != source && place.table(one).is_some() && {
+    let others_are_few = block.sources.iter().enumerate().any(|(other, from_source)| {
+        other != source && place.table(from_source).is_some() && {
             let is_of = |condition: &crate::query::Condition| {
                 place.is_of(&condition.operand, other)
                     && !matches!(condition.other, crate::query::Other::Operand(_))
@@ -251,7 +253,7 @@ fn joined(place: Place<'_>, source: usize, table: &Table, demand: &Demand) -> Op
     {
         return Some(rows.max(1.0));
     }
-    let planned = scans.iter().filter_map(|one| one.join?.rows.estimated).reduce(f64::min);
+    let planned = scans.iter().filter_map(|scan| scan.join?.rows.estimated).reduce(f64::min);
     if let Some(planned) = planned
         && place.rules.estimates_scans
     {
@@ -260,10 +262,10 @@ fn joined(place: Place<'_>, source: usize, table: &Table, demand: &Demand) -> Op
     // By the number of different values: the rows of the other tables, each with its own.
     let share = demand.share()?;
     let others = block.sources.iter().enumerate().filter(|(other, _)| *other != source);
-    let outer = others.filter_map(|(other, one)| {
-        let table = &place.snapshot.tables[place.table(one)?];
-        let own = demands(place, other, table).into_iter().find(|one| !one.is_join)?;
-        Some(own.share()? * table.rows?)
+    let outer = others.filter_map(|(other, from_source)| {
+        let table = &place.snapshot.tables[place.table(from_source)?];
+        let demand = demands(place, other, table).into_iter().find(|demand| !demand.is_join)?;
+        Some(demand.share()? * table.rows?)
     });
     Some(outer.reduce(f64::min)?.max(1.0) * share * table.rows?)
 }
@@ -288,10 +290,10 @@ pub fn reads_too_much(place: Place<'_>, table: &Table, kept: Kept) -> bool {
 }
 
 fn add(found: &mut Vec<Candidate>, new: Candidate) {
-    let known = found.iter_mut().find(|one| {
-        one.table == new.table
-            && one.demand.method == new.demand.method
-            && same(&one.demand, &new.demand)
+    let known = found.iter_mut().find(|candidate| {
+        candidate.table == new.table
+            && candidate.demand.method == new.demand.method
+            && same(&candidate.demand, &new.demand)
     });
     match known {
         Some(known) => add_uses(known, new.uses),
@@ -302,7 +304,7 @@ fn add(found: &mut Vec<Candidate>, new: Candidate) {
 /// Makes one of two indexes of which one does the work of both: its equalities come in the order
 /// of the shorter one.
 fn join(found: &mut Vec<Candidate>) {
-    found.sort_by_key(|one| std::cmp::Reverse(one.demand.keys().count()));
+    found.sort_by_key(|candidate| std::cmp::Reverse(candidate.demand.keys().count()));
     let mut at = found.len();
     while at > 0 {
         at -= 1;
@@ -324,12 +326,12 @@ fn join(found: &mut Vec<Candidate>) {
 }
 
 fn add_uses(known: &mut Candidate, uses: Vec<Use>) {
-    for one in uses {
-        if !known.uses.iter().any(|known| known.statement == one.statement) {
-            known.uses.push(one);
+    for index_use in uses {
+        if !known.uses.iter().any(|known| known.statement == index_use.statement) {
+            known.uses.push(index_use);
         }
     }
-    known.uses.sort_by_key(|one| one.statement);
+    known.uses.sort_by_key(|index_use| index_use.statement);
 }
 
 fn covers(long: &Demand, short: &Demand) -> bool {
@@ -344,11 +346,12 @@ fn covers(long: &Demand, short: &Demand) -> bool {
 fn said(snapshot: &Snapshot, found: &Candidate, rules: &Rules) -> Advice {
     let table = &snapshot.tables[found.table];
     let columns: Vec<String> = found.demand.keys().map(|key| key.text.clone()).collect();
-    let statements: Vec<usize> = found.uses.iter().map(|one| one.statement).collect();
+    let statements: Vec<usize> = found.uses.iter().map(|index_use| index_use.statement).collect();
     let time = |at: &usize| snapshot.statements[*at].get(Counter::TimeNs).unwrap_or(0);
     let time_s = statements.iter().map(time).sum::<u64>() as f64 / 1e9;
-    let costly = found.uses.iter().max_by_key(|one| time(&one.statement));
-    let evidence = costly.map(|one| evidence(snapshot, table, *one)).unwrap_or_default();
+    let costly = found.uses.iter().max_by_key(|index_use| time(&index_use.statement));
+    let evidence =
+        costly.map(|index_use| evidence(snapshot, table, *index_use)).unwrap_or_default();
     let others = if statements.len() > 1 {
         format!(" It serves {}.", numbers(&statements))
     } else {
@@ -365,7 +368,7 @@ fn said(snapshot: &Snapshot, found: &Candidate, rules: &Rules) -> Advice {
     } else {
         format!(" With it, {} becomes redundant.", replaced.join(", "))
     };
-    let is_counted = found.uses.iter().any(|one| one.kept.is_counted);
+    let is_counted = found.uses.iter().any(|index_use| index_use.kept.is_counted);
     Advice {
         database: table.database.clone(),
         table: Some(found.table),
@@ -424,8 +427,8 @@ fn is_replaced(index: &Index, demand: &Demand) -> bool {
 }
 
 /// `Statement 2 reads 612 pages of the table's 620 to return 6 rows (20 runs; 3.1 ms each).`
-fn evidence(snapshot: &Snapshot, table: &Table, one: Use) -> String {
-    let statement: &Statement = &snapshot.statements[one.statement];
+fn evidence(snapshot: &Snapshot, table: &Table, index_use: Use) -> String {
+    let statement: &Statement = &snapshot.statements[index_use.statement];
     let rows = table.rows.unwrap_or(0.0);
     let size = table.bytes.unwrap_or(0) as f64 / snapshot.block_bytes.max(1) as f64;
     let read = match (statement.blocks_by_call(), statement.by_call(Counter::RowsRead)) {
@@ -437,9 +440,9 @@ fn evidence(snapshot: &Snapshot, table: &Table, one: Use) -> String {
         }
         (None, None) => format!("reads all {} rows", count(rows as u64)),
     };
-    let share = one.kept.rows / rows.max(1.0);
-    let needs = if one.kept.is_counted {
-        format!("to keep {} rows", figure(one.kept.rows))
+    let share = index_use.kept.rows / rows.max(1.0);
+    let needs = if index_use.kept.is_counted {
+        format!("to keep {} rows", figure(index_use.kept.rows))
     } else {
         format!(
             "to keep {} of the rows (estimate)",
@@ -453,5 +456,5 @@ fn evidence(snapshot: &Snapshot, table: &Table, one: Use) -> String {
     let figures: Vec<String> = figures.into_iter().flatten().collect();
     let counted =
         if figures.is_empty() { String::new() } else { format!(" ({})", figures.join("; ")) };
-    format!("Statement {} {read} {needs}{counted}.", one.statement + 1)
+    format!("Statement {} {read} {needs}{counted}.", index_use.statement + 1)
 }

@@ -28,9 +28,9 @@ pub fn advice(
 ) -> Vec<Advice> {
     let redundant = redundant::redundant(snapshot, uses, rules);
     let mut all = indexes::of_use(snapshot, uses, rules, |table, index| {
-        redundant.iter().any(|one| one.is_about(table, index))
+        redundant.iter().any(|redundant| redundant.is_about(table, index))
     });
-    all.extend(redundant.into_iter().map(|one| one.advice));
+    all.extend(redundant.into_iter().map(|redundant| redundant.advice));
     all.extend(indexes::of_state(snapshot, rules));
     let total = time_s(snapshot, 0..snapshot.statements.len());
     let missing = missing::missing(snapshot, rules, total);
@@ -41,17 +41,17 @@ pub fn advice(
     all.extend(execution::of_statements(snapshot, rules));
     all.extend(execution::of_tables(snapshot));
     all.extend(health);
-    for one in &mut all {
-        let seconds = time_s(snapshot, one.statements.iter().copied());
-        let is_about = is_about_statements(one.kind) && total > 0.0;
-        one.time = is_about.then(|| TimeShare { seconds, share: seconds / total });
-        let changes = one.ddl.as_ref().is_some_and(|ddl| !ddl.starts_with("ANALYZE"));
-        let before = rules.before_change.filter(|_| changes && one.before_ddl.is_none());
-        one.before_ddl = one.before_ddl.take().or(before.map(str::to_owned));
+    for advice in &mut all {
+        let seconds = time_s(snapshot, advice.statements.iter().copied());
+        let is_about = is_about_statements(advice.kind) && total > 0.0;
+        advice.time = is_about.then(|| TimeShare { seconds, share: seconds / total });
+        let changes = advice.ddl.as_ref().is_some_and(|ddl| !ddl.starts_with("ANALYZE"));
+        let before = rules.before_change.filter(|_| changes && advice.before_ddl.is_none());
+        advice.before_ddl = advice.before_ddl.take().or(before.map(str::to_owned));
     }
     all.sort_by(|a, b| {
-        let share = |one: &Advice| one.time.map_or(-1.0, |time| time.share);
-        let urgent = |one: &Advice| one.kind > AdviceKind::HeldUp;
+        let share = |advice: &Advice| advice.time.map_or(-1.0, |time| time.share);
+        let urgent = |advice: &Advice| advice.kind > AdviceKind::HeldUp;
         urgent(a)
             .cmp(&urgent(b))
             .then(share(b).total_cmp(&share(a)))
@@ -81,6 +81,8 @@ fn is_about_statements(kind: AdviceKind) -> bool {
 
 /// Time of these statements in the server, s.
 fn time_s(snapshot: &Snapshot, statements: impl Iterator<Item = usize>) -> f64 {
-    let ns = |at: usize| snapshot.statements.get(at).and_then(|one| one.get(Counter::TimeNs));
+    let ns = |at: usize| {
+        snapshot.statements.get(at).and_then(|statement| statement.get(Counter::TimeNs))
+    };
     statements.filter_map(ns).map(|ns| ns as f64 / 1e9).sum()
 }

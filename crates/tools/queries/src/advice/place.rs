@@ -71,8 +71,8 @@ impl<'a> Place<'a> {
     pub fn readers(&self, table: &Table) -> Vec<Reader<'a>> {
         let statement = self.statement();
         let mut found = Vec::new();
-        for one in &statement.plans {
-            let Some(root) = &one.plan.root else { continue };
+        for plan in &statement.plans {
+            let Some(root) = &plan.plan.root else { continue };
             collect(root, None, &mut |operator, parent| {
                 let reads = operator.objects.first().is_some_and(|object| {
                     is_name(self.rules, &object.table, &table.name)
@@ -81,7 +81,7 @@ impl<'a> Place<'a> {
                             || object.schema == table.schema)
                 });
                 if reads && operator.access.is_some_and(|access| access != Access::Change) {
-                    found.push(Reader { operator, join: parent, is_run: one.runs > 0 });
+                    found.push(Reader { operator, join: parent, is_run: plan.runs > 0 });
                 }
             });
         }

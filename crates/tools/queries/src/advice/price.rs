@@ -9,7 +9,8 @@ pub fn price(upkeep: Upkeep, table: &Table, columns: &[String]) -> String {
     let widths: Option<f64> = columns
         .iter()
         .map(|name| {
-            let known = table.columns.iter().find(|one| one.name == *name && !one.is_unanalyzed);
+            let known =
+                table.columns.iter().find(|column| column.name == *name && !column.is_unanalyzed);
             known.map(|column| column.width)
         })
         .sum();

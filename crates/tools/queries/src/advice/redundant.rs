@@ -12,7 +12,7 @@ use statements::{Advice, AdviceKind, Certainty, Index, Key, Rules, Snapshot, Tab
 enum Cover {
     /// Columns and order are the same, with all that it carries.
     Same,
-    /// Its columns are the first ones of the other.
+    /// The columns are the first ones of the other.
     Prefix,
     /// Columns are the same, but it carries some that the other one lacks.
     Included,
@@ -89,7 +89,9 @@ fn is_the_one_to_drop(table: &Table, index: &Index, other: &Index) -> bool {
             index.is_unique,
             index.included.len(),
             index.scans.unwrap_or(0),
-            std::cmp::Reverse(table.indexes.iter().position(|one| one.name == index.name)),
+            std::cmp::Reverse(
+                table.indexes.iter().position(|candidate| candidate.name == index.name),
+            ),
         )
     };
     worth(index) < worth(other)

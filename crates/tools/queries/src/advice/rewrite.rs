@@ -38,8 +38,8 @@ pub fn rewrites(snapshot: &Snapshot, rules: &Rules, total_s: f64) -> Vec<Advice>
         let text = statement.sample.as_deref().unwrap_or(&statement.text);
         for block in blocks(text, rules.syntax) {
             let place = Place { snapshot, rules, at, block: &block };
-            for (source, one) in block.sources.iter().enumerate() {
-                let table = place.table(one).map(|table| (table, &snapshot.tables[table]));
+            for (source, from_source) in block.sources.iter().enumerate() {
+                let table = place.table(from_source).map(|table| (table, &snapshot.tables[table]));
                 let Some((number, table)) = table.filter(|(_, table)| is_large(table)) else {
                     continue;
                 };
@@ -87,7 +87,8 @@ fn of_source(place: Place<'_>, source: usize, table: &Table) -> Option<Advice> {
     if place.block.sources.len() != 1 || !reads_too_much(place, table, returned(place)) {
         return None;
     }
-    let mine = place.block.conditions.iter().filter(|one| place.is_of(&one.operand, source));
+    let mine =
+        place.block.conditions.iter().filter(|condition| place.is_of(&condition.operand, source));
     let conditions: Vec<&Condition> = mine.collect();
     let by_value = demands(place, source, table).into_iter().find(|demand| !demand.is_join);
     if let Some(demand) = &by_value {
@@ -121,20 +122,22 @@ fn served(
             && !squeezed_text.contains(&format!("{})::text", column.base))
     };
     let readers = place.readers(table);
-    let is_cast =
-        readers.iter().flat_map(|one| &one.operator.predicates).any(|one| casts(&one.text));
+    let is_cast = readers
+        .iter()
+        .flat_map(|reader| &reader.operator.predicates)
+        .any(|predicate| casts(&predicate.text));
     let is_number = |condition: &&Condition| match &condition.other {
         Other::Value(Some(text)) => text.starts_with(|c: char| c.is_ascii_digit()),
         _ => false,
     };
     let of_text = |operand: &Operand| {
-        let known = operand.columns.first().and_then(|one| place.column(table, &one.name));
+        let known = operand.columns.first().and_then(|column| place.column(table, &column.name));
         known.is_some_and(|column| column.kind.contains("char") || column.kind.contains("text"))
     };
     let compares_number = place.rules.abilities.numbers_miss_texts
-        && conditions.iter().any(|one| is_number(one) && of_text(&one.operand));
+        && conditions.iter().any(|condition| is_number(condition) && of_text(&condition.operand));
     let may_compare_number = place.rules.abilities.numbers_miss_texts
-        && conditions.iter().any(|one| of_text(&one.operand));
+        && conditions.iter().any(|condition| of_text(&condition.operand));
     let (why, certainty) = match (is_cast, compares_number, may_compare_number) {
         (true, ..) => (
             "The value has another type, so the server converts the column of each row",
@@ -241,7 +244,7 @@ fn computed(place: Place<'_>, table: &Table, operand: &Operand) -> Option<Advice
 /// A pattern that may begin anywhere.
 fn infix(place: Place<'_>, table: &Table, condition: &Condition) -> Option<Advice> {
     let column =
-        condition.operand.columns.first().and_then(|one| place.column(table, &one.name))?;
+        condition.operand.columns.first().and_then(|column| place.column(table, &column.name))?;
     if !condition.operand.is_plain {
         return computed(place, table, &condition.operand);
     }
@@ -287,7 +290,7 @@ fn infix(place: Place<'_>, table: &Table, condition: &Condition) -> Option<Advic
 /// `value = ANY (array)`, which an index of arrays does not serve.
 fn element(place: Place<'_>, table: &Table, condition: &Condition) -> Option<Advice> {
     let column =
-        condition.operand.columns.first().and_then(|one| place.column(table, &one.name))?;
+        condition.operand.columns.first().and_then(|column| place.column(table, &column.name))?;
     let (method, class) = (place.rules.abilities.inverted)("@>", &column.kind)?;
     let columns = vec![format!("{}{class}", column.name)];
     let base = squeezed(&column.name);
@@ -316,7 +319,7 @@ fn offset(place: Place<'_>, table: &Table) -> Option<Advice> {
     if !is_page || !reads_too_much(place, table, returned(place)) {
         return None;
     }
-    let order: Vec<&str> = block.order.iter().map(|one| one.operand.text.as_str()).collect();
+    let order: Vec<&str> = block.order.iter().map(|order| order.operand.text.as_str()).collect();
     let after = if order.is_empty() { "the key".to_owned() } else { order.join(", ") };
     Some(Advice {
         evidence: format!("{} OFFSET reads the rows that it skips.", work(place)),
@@ -333,14 +336,13 @@ fn offset(place: Place<'_>, table: &Table) -> Option<Advice> {
 /// A list that is read again for each row, because it may contain NULL and does not fit in memory.
 fn not_in(place: Place<'_>) -> Option<Advice> {
     let block = place.block;
-    let has_list = block
-        .conditions
-        .iter()
-        .any(|one| one.comparison == Comparison::NotIn && one.other == Other::Query);
-    let operators = place.statement().plans.iter().flat_map(|one| one.plan.operators());
-    let is_repeated = operators
-        .flat_map(|(_, operator)| &operator.predicates)
-        .any(|one| one.text.contains("SubPlan") && !one.text.contains("hashed SubPlan"));
+    let has_list = block.conditions.iter().any(|condition| {
+        condition.comparison == Comparison::NotIn && condition.other == Other::Query
+    });
+    let operators = place.statement().plans.iter().flat_map(|plan| plan.plan.operators());
+    let is_repeated = operators.flat_map(|(_, operator)| &operator.predicates).any(|predicate| {
+        predicate.text.contains("SubPlan") && !predicate.text.contains("hashed SubPlan")
+    });
     (has_list && is_repeated).then(|| Advice {
         evidence: format!(
             "{} The plan runs the subquery of NOT IN again for each row.",

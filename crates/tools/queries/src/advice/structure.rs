@@ -15,20 +15,20 @@ pub fn structure(snapshot: &Snapshot, rules: &Rules, missing: &[Advice]) -> Vec<
         if table.rows.is_none_or(|rows| rows < ROWS_MIN) {
             continue;
         }
-        let of_table = |one: Advice| Advice {
+        let of_table = |advice: Advice| Advice {
             database: table.database.clone(),
             table: Some(at),
             weight: table.rows.unwrap_or(0.0),
-            ..one
+            ..advice
         };
         if table.lacks_primary_key && table.is_in_use() {
             all.push(of_table(no_key(table, rules)));
         }
         for key in &table.foreign_keys {
             let first = key.columns.first().map(|column| squeezed(column)).unwrap_or_default();
-            let is_advised = missing.iter().any(|one| {
-                one.table == Some(at)
-                    && one.ddl.as_ref().is_some_and(|ddl| {
+            let is_advised = missing.iter().any(|advice| {
+                advice.table == Some(at)
+                    && advice.ddl.as_ref().is_some_and(|ddl| {
                         ddl.replace(['`', '"'], "").contains(&format!("({first}"))
                     })
             });
@@ -52,11 +52,13 @@ fn is_served(table: &Table, key: &ForeignKey) -> bool {
 }
 
 fn foreign_key(snapshot: &Snapshot, rules: &Rules, table: &Table, key: &ForeignKey) -> Advice {
-    let target = snapshot.tables.iter().find(|one| {
-        one.database == table.database
-            && (one.name == key.target || one.quoted == key.target || one.label() == key.target)
+    let target = snapshot.tables.iter().find(|candidate| {
+        candidate.database == table.database
+            && (candidate.name == key.target
+                || candidate.quoted == key.target
+                || candidate.label() == key.target)
     });
-    let changes = target.map_or(0, |one| one.deletes.unwrap_or(0));
+    let changes = target.map_or(0, |target| target.deletes.unwrap_or(0));
     let happened = if changes > 0 {
         format!(
             " {} rows of {} were deleted since the counters started.",

@@ -91,7 +91,7 @@ fn clauses<'n, 'a>(nodes: &'n [Node<'a>]) -> (&'n [Node<'a>], Vec<Clause<'n, 'a>
         let next = nodes.get(at + 1);
         let is_part = (node.is(&["from"]) && before.is(&["distinct"]) && starts.len() > 1)
             || (node.is(&["using"]) && matches!(next, Some(Node::Group(_))))
-            || (node.is(&["group", "order"]) && next.is_none_or(|one| !one.is(&["by"])));
+            || (node.is(&["group", "order"]) && next.is_none_or(|node| !node.is(&["by"])));
         let is_word = node.is(&CLAUSES) && !is_part;
         if is_word {
             starts.push(at);

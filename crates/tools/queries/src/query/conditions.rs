@@ -28,12 +28,13 @@ fn is_keyword(nodes: &[Node<'_>], at: usize) -> bool {
     let before = at.checked_sub(1).map(|at| &nodes[at]);
     nodes[at].is(&NOT_COLUMNS)
         || (nodes[at].is(&TYPES)
-            && next(1).is_some_and(|one| is_value(one) || one.is(&["with", "without"])))
+            && next(1).is_some_and(|node| is_value(node) || node.is(&["with", "without"])))
         || (nodes[at].is(&UNITS)
-            && (next(1).is_some_and(|one| one.is(&["from"])) || before.is_some_and(is_value)))
-        || (nodes[at].is(&["at"]) && next(1).is_some_and(|one| one.is(&["time"])))
-        || (nodes[at].is(&["time"]) && before.is_some_and(|one| one.is(&["at", "with", "without"])))
-        || (nodes[at].is(&["zone"]) && before.is_some_and(|one| one.is(&["time"])))
+            && (next(1).is_some_and(|node| node.is(&["from"])) || before.is_some_and(is_value)))
+        || (nodes[at].is(&["at"]) && next(1).is_some_and(|node| node.is(&["time"])))
+        || (nodes[at].is(&["time"])
+            && before.is_some_and(|node| node.is(&["at", "with", "without"])))
+        || (nodes[at].is(&["zone"]) && before.is_some_and(|node| node.is(&["time"])))
 }
 
 /// Signs that compare, the longest first.
@@ -66,12 +67,12 @@ pub fn conditions(nodes: &[Node<'_>], syntax: Syntax, block: &mut Block) {
             let mut inner = Block::default();
             conditions(branch, syntax, &mut inner);
             let is_simple = inner.conditions.len() == 1 && inner.alternatives.is_empty();
-            let Some(one) = inner.conditions.pop().filter(|_| is_simple && !inner.has_others)
+            let Some(condition) = inner.conditions.pop().filter(|_| is_simple && !inner.has_others)
             else {
                 block.has_others = true;
                 return;
             };
-            all.push(one);
+            all.push(condition);
         }
         block.alternatives.push(all);
         return;
@@ -101,15 +102,15 @@ fn conjunct(nodes: &[Node<'_>], syntax: Syntax, block: &mut Block) {
             let mut inner = Block::default();
             conditions(rest, syntax, &mut inner);
             let is_column = matches!(rest, [_] | [_, _, _]) && inner.conditions.len() == 1;
-            let negated = inner.conditions.into_iter().map(|one| Condition {
-                comparison: match one.comparison {
-                    Comparison::Equal if is_column && one.other == Other::Value(None) => {
+            let negated = inner.conditions.into_iter().map(|condition| Condition {
+                comparison: match condition.comparison {
+                    Comparison::Equal if is_column && condition.other == Other::Value(None) => {
                         Comparison::Equal
                     }
-                    Comparison::In if one.other == Other::Query => Comparison::NotIn,
+                    Comparison::In if condition.other == Other::Query => Comparison::NotIn,
                     _ => Comparison::Other,
                 },
-                ..one
+                ..condition
             });
             block.conditions.extend(negated);
             block.has_others |= !inner.alternatives.is_empty() || inner.has_others;

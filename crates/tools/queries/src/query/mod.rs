@@ -50,13 +50,13 @@ mod tests {
         found[0]
             .conditions
             .iter()
-            .map(|one| {
-                let other = match &one.other {
+            .map(|condition| {
+                let other = match &condition.other {
                     Other::Operand(operand) => format!(" {}", operand.text),
                     Other::Query => " (query)".into(),
                     Other::Value(_) => String::new(),
                 };
-                format!("{} {}{other}", one.operand.text, sign(&one.comparison))
+                format!("{} {}{other}", condition.operand.text, sign(&condition.comparison))
             })
             .collect()
     }
@@ -117,8 +117,11 @@ mod tests {
     fn order_limit_and_grouping_are_read() {
         let of = |text: &str| blocks(text, Syntax::Postgres).remove(0);
         let found = of("SELECT a, b FROM t WHERE c = $1 ORDER BY t.d DESC, e LIMIT $2 OFFSET $3");
-        let order: Vec<(String, bool)> =
-            found.order.iter().map(|one| (one.operand.text.clone(), one.descending)).collect();
+        let order: Vec<(String, bool)> = found
+            .order
+            .iter()
+            .map(|order| (order.operand.text.clone(), order.descending))
+            .collect();
         assert_eq!(order, [("d".into(), true), ("e".into(), false)]);
         assert!(found.is_limited && found.has_offset && !found.gathers && found.is_top);
         assert!(of("SELECT count(*) FROM t").gathers);
@@ -139,10 +142,10 @@ mod tests {
         );
         let tables: Vec<Vec<&str>> = found
             .iter()
-            .map(|one| one.sources.iter().map(|source| source.name.as_str()).collect())
+            .map(|block| block.sources.iter().map(|source| source.name.as_str()).collect())
             .collect();
         assert_eq!(tables, [vec!["x", "u"], vec!["t"], vec!["v"]]);
-        assert_eq!(found.iter().filter(|one| one.is_top).count(), 1);
+        assert_eq!(found.iter().filter(|block| block.is_top).count(), 1);
     }
 
     #[test]

@@ -10,7 +10,7 @@ pub struct Block {
     pub conditions: Vec<Condition>,
     /// The branches of each OR, where each branch is one condition.
     pub alternatives: Vec<Vec<Condition>>,
-    /// Its order; empty where it has none, or one that is not by columns alone.
+    /// The order; empty where it has none, or one that is not by columns alone.
     pub order: Vec<Sorting>,
     /// True when it has conditions that were not understood.
     pub has_others: bool,
@@ -29,9 +29,9 @@ pub struct Block {
 pub struct Source {
     /// The schema that is named.
     pub schema: Option<String>,
-    /// Its name without quotes.
+    /// The name without quotes.
     pub name: String,
-    /// Its other name.
+    /// The other name.
     pub alias: Option<String>,
 }
 
@@ -40,7 +40,7 @@ pub struct Source {
 pub struct ColumnName {
     /// The table or its other name.
     pub qualifier: Option<String>,
-    /// Its name without quotes.
+    /// The name without quotes.
     pub name: String,
 }
 
@@ -49,7 +49,7 @@ pub struct ColumnName {
 pub struct Operand {
     /// The columns in it.
     pub columns: Vec<ColumnName>,
-    /// Its text without qualifiers.
+    /// The text without qualifiers.
     pub text: String,
     /// True of a column alone.
     pub is_plain: bool,

@@ -37,7 +37,7 @@ pub(super) fn section(summary: &ActivitySummary, view: ActivityView) -> Option<S
         summary
             .blocking
             .iter()
-            .filter(|root| root.victims.iter().any(|it| it.task == victim.task))
+            .filter(|root| root.victims.iter().any(|other| other.task == victim.task))
             .count()
             > 1
     });
@@ -60,7 +60,7 @@ pub(super) fn over_interval(summary: &ActivitySummary, view: ActivityView) -> Op
     if all.is_empty() {
         return None;
     }
-    let total: f64 = all.iter().map(|one| one.seconds).sum();
+    let total: f64 = all.iter().map(|pair| pair.seconds).sum();
     let mut section = Section::new("Blocking during the interval");
     section.line(format!(
         "Sessions waited {} for other sessions, summed over {}.",
@@ -71,16 +71,16 @@ pub(super) fn over_interval(summary: &ActivitySummary, view: ActivityView) -> Op
             format!("{} pairs of statements", all.len())
         }
     ));
-    for (at, one) in (1..).zip(all.iter().take(PAIRS)) {
-        let share = number::percent(one.seconds / total.max(f64::MIN_POSITIVE), 1);
-        let resource = one.resource.as_ref().map(|name| format!(", {name}")).unwrap_or_default();
+    for (at, pair) in (1..).zip(all.iter().take(PAIRS)) {
+        let share = number::percent(pair.seconds / total.max(f64::MIN_POSITIVE), 1);
+        let resource = pair.resource.as_ref().map(|name| format!(", {name}")).unwrap_or_default();
         section.warn(format!(
             "{at}. {} ({share}), at most {} at a time: {}{resource}",
-            number::seconds(one.seconds),
-            number::plural(one.sessions_max as usize, "session"),
-            what(&one.wait_type)
+            number::seconds(pair.seconds),
+            number::plural(pair.sessions_max as usize, "session"),
+            what(&pair.wait_type)
         ));
-        let client = [one.blocker_client.as_str(), one.blocker_state.as_str()];
+        let client = [pair.blocker_client.as_str(), pair.blocker_state.as_str()];
         let client = listed(client.into_iter().filter(|part| !part.is_empty()).map(str::to_owned));
         let shown = |statement: &str| match view.statement(statement) {
             text if text.is_empty() => "(statement not shown)".to_owned(),
@@ -88,10 +88,10 @@ pub(super) fn over_interval(summary: &ActivitySummary, view: ActivityView) -> Op
         };
         section.detail(format!(
             "blocker: {} [{}]",
-            shown(&one.blocker),
+            shown(&pair.blocker),
             client.unwrap_or_else(|| "unknown".into())
         ));
-        section.detail(format!("blocked: {}", shown(&one.victim)));
+        section.detail(format!("blocked: {}", shown(&pair.victim)));
     }
     if let Some(left) = all.len().checked_sub(PAIRS).filter(|left| *left > 0) {
         section.note(format!("{left} more in --json."));

@@ -42,7 +42,8 @@ fn busy(busy: &WaitChange) -> String {
 
 /// `+1.20 [0.90, 1.50]`.
 fn change(wait: &WaitChange) -> String {
-    let (difference, interval) = (wait.to - wait.from, wait.interval.map(|it| (it.low, it.high)));
+    let (difference, interval) =
+        (wait.to - wait.from, wait.interval.map(|interval| (interval.low, interval.high)));
     let sign = if difference > 0.0 { "+" } else { "" };
     format!("{sign}{}", number::difference(difference, interval, ""))
 }

@@ -6,7 +6,7 @@ use observations::{CounterRow, CounterTable, CounterUnit};
 use report::model::{Cell, Columns, Section};
 use report::more;
 
-/// One section for each table.
+/// A section for each table.
 pub(super) fn sections(summary: &ActivitySummary, view: ActivityView) -> Vec<Section> {
     summary
         .seen

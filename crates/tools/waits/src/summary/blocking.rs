@@ -77,8 +77,8 @@ fn in_circle(tasks: &[WaitingTask], start: usize) -> &TaskSession {
         .rev()
         .filter_map(|task| Some((key(&task.session), task.blocked_by.first()?)))
         .collect();
-    let (mut session, mut seen) = (&tasks[start].session, BTreeSet::new());
-    while seen.insert(key(session)) {
+    let (mut session, mut visited) = (&tasks[start].session, BTreeSet::new());
+    while visited.insert(key(session)) {
         session = first_blockers.get(&key(session)).copied().unwrap_or(session);
     }
     session
@@ -91,13 +91,13 @@ fn root(
     is_deadlock: bool,
     reached: &mut BTreeSet<usize>,
 ) -> RootBlocker {
-    let own = key(blocker);
+    let blocker_key = key(blocker);
     let itself: Vec<usize> =
-        (0..tasks.len()).filter(|at| key(&tasks[*at].session) == own).collect();
+        (0..tasks.len()).filter(|at| key(&tasks[*at].session) == blocker_key).collect();
     let mut placed: BTreeSet<usize> = itself.iter().copied().collect();
     // Each is placed behind the first of its blockers that is reached, so nearest to the root.
     let mut children: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
-    let mut waiting: VecDeque<(Key, Option<usize>)> = [(own, None)].into();
+    let mut waiting: VecDeque<(Key, Option<usize>)> = [(blocker_key, None)].into();
     while let Some((blocker, parent)) = waiting.pop_front() {
         for &at in behind.get(&blocker).into_iter().flatten().filter(|at| placed.insert(**at)) {
             children.entry(parent).or_default().push(at);
@@ -152,7 +152,7 @@ mod tests {
                 let victims = root
                     .victims
                     .iter()
-                    .map(|it| format!(" {}@{}", tasks[it.task].session.pid, it.depth));
+                    .map(|victim| format!(" {}@{}", tasks[victim.task].session.pid, victim.depth));
                 let sign = if root.is_deadlock { " deadlock" } else { "" };
                 format!(
                     "{}:{}{sign} {} s",

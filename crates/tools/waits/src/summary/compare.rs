@@ -25,7 +25,7 @@ pub struct ActivityComparison {
     pub operations: Vec<OperationRates>,
 }
 
-/// One of both.
+/// A side of the comparison.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Load {
     /// Number within its results file.
@@ -34,7 +34,7 @@ pub struct Load {
     pub started_ms: i64,
     /// The server as it was named.
     pub address: String,
-    /// Its name and version.
+    /// The name and version.
     pub server: String,
     /// Seconds watched.
     pub elapsed_s: f64,
@@ -49,7 +49,7 @@ pub struct Load {
 pub struct WaitChange {
     /// The wait type; `None`: without a wait, on a processor or ready for one.
     pub wait_type: Option<String>,
-    /// Its class; `None` with `wait_type`.
+    /// The class; `None` with `wait_type`.
     pub class: Option<WaitClass>,
     /// Sessions on average, in the first.
     pub from: f64,
@@ -83,7 +83,7 @@ pub enum Tendency {
 /// The numbers of operations of the server, in both.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OperationRates {
-    /// Its name: `WAL record`.
+    /// The name: `WAL record`.
     pub name: String,
     /// Times a second, in the first.
     pub from_per_s: f64,
@@ -170,7 +170,7 @@ fn operations(from: &ActivityRecord, to: &ActivityRecord) -> Vec<OperationRates>
         side.activity
             .operations
             .iter()
-            .map(|it| (it.name.clone(), it.count as f64 / elapsed_s))
+            .map(|operation| (operation.name.clone(), operation.count as f64 / elapsed_s))
             .collect()
     };
     let (from, mut to) = (rates(from), rates(to));

@@ -27,7 +27,7 @@ const AUTOCORRELATION_MAX: f64 = 0.9;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Ratio {
     pub value: f64,
-    /// Its standard error; `None` of fewer than two parts.
+    /// The standard error; `None` of fewer than two parts.
     pub error: Option<f64>,
     /// Degrees of freedom of the error.
     pub df: f64,
@@ -80,8 +80,9 @@ impl Ratio {
 }
 
 impl<'a> Parts<'a> {
-    pub(super) fn from_activity(seen: &'a ServerActivity) -> Self {
-        let sampled: Vec<&ActivityPart> = seen.parts.iter().filter(|part| part.polls > 0).collect();
+    pub(super) fn from_activity(server_activity: &'a ServerActivity) -> Self {
+        let sampled: Vec<&ActivityPart> =
+            server_activity.parts.iter().filter(|part| part.polls > 0).collect();
         let joined = sampled.len().div_ceil(PARTS_MAX).max(1);
         Self {
             parts: sampled
@@ -105,7 +106,7 @@ impl<'a> Parts<'a> {
 
     /// Mean number of sessions in a wait (`None`: without one), over all statements.
     pub(super) fn sessions(&self, wait_type: Option<&str>) -> Ratio {
-        self.mean(|one| one == wait_type)
+        self.mean(|part| part == wait_type)
     }
 
     /// Mean number of sessions that had something to do.
@@ -165,7 +166,7 @@ mod tests {
 
     #[test]
     fn many_parts_are_joined_to_few() {
-        let mut seen = ServerActivity {
+        let mut server_activity = ServerActivity {
             parts: (0..64)
                 .map(|n| ActivityPart {
                     polls: 10,
@@ -174,8 +175,8 @@ mod tests {
                 .collect(),
             ..ServerActivity::default()
         };
-        seen.parts.insert(3, ActivityPart::default());
-        let parts = Parts::from_activity(&seen);
+        server_activity.parts.insert(3, ActivityPart::default());
+        let parts = Parts::from_activity(&server_activity);
         assert_eq!(parts.parts.len(), 16);
         assert!((parts.sessions(Some("Lock:tuple")).value - 3.15).abs() < 1e-12);
         assert!((parts.sessions(None).value - 0.5).abs() < 1e-12);

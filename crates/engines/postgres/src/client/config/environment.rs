@@ -128,14 +128,14 @@ impl Passfile {
     /// The password of the first entry that matches.
     pub fn find(&self, host: &str, port: u16, database: &str, user: &str) -> Option<&Secret> {
         let port = port.to_string();
-        let wanted = [host, &port, database, user];
+        let parts = [host, &port, database, user];
         let mut entries = self.0.iter();
         entries
             .find(|(fields, _)| {
                 fields
                     .iter()
-                    .zip(wanted)
-                    .all(|(field, wanted)| field.as_deref().is_none_or(|f| f == wanted))
+                    .zip(parts)
+                    .all(|(field, host)| field.as_deref().is_none_or(|f| f == host))
             })
             .map(|(_, password)| password)
     }

@@ -16,7 +16,7 @@ pub struct Host {
     pub port: u16,
 }
 
-/// Its path.
+/// The path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// The directory of a socket; `@name` in Linux's abstract namespace.

@@ -137,13 +137,13 @@ impl Settings {
 
     /// Adds what is not given yet: first the service's values, then the variables'.
     pub fn complete(&mut self, environment: &Environment) -> Result<(), ConfigError> {
-        let given = |keyword: &str, variable: &str| {
+        let value_of = |keyword: &str, variable: &str| {
             let value =
                 self.0.get(keyword).map(String::as_str).or_else(|| environment.variable(variable));
             value.filter(|value| !value.is_empty()).map(str::to_owned)
         };
-        if let Some(name) = given("service", "PGSERVICE").filter(|name| !looks_like_url(name)) {
-            let file = given("servicefile", "PGSERVICEFILE");
+        if let Some(name) = value_of("service", "PGSERVICE").filter(|name| !looks_like_url(name)) {
+            let file = value_of("servicefile", "PGSERVICEFILE");
             for (keyword, value) in environment.service(&name, file.map(Into::into))? {
                 self.0.entry(find(&keyword)?).or_insert(value);
             }

@@ -226,7 +226,7 @@ impl Config {
         let list =
             |part: fn(&Host) -> String| self.hosts.iter().map(part).collect::<Vec<_>>().join(",");
         let password = self.hosts.first().and_then(|host| self.password_for(host));
-        let given = [
+        let settings = [
             ("PGHOST", Some(list(Host::name))),
             ("PGPORT", Some(list(|host| host.port.to_string()))),
             ("PGUSER", Some(self.user.clone())),
@@ -239,7 +239,7 @@ impl Config {
         ];
         let tls =
             self.tls.client_environment().into_iter().map(|(name, value)| (name, Some(value)));
-        given.into_iter().chain(tls).map(|(name, value)| (name.to_owned(), value)).collect()
+        settings.into_iter().chain(tls).map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
     /// The password for a host: the given one, else the password file's.

@@ -73,12 +73,12 @@ impl TlsSettings {
 
     /// From the values of the keywords.
     pub fn take(settings: &mut Settings, environment: &Environment) -> Result<Self, ConfigError> {
-        let mut given = |keyword| settings.take(keyword).map(PathBuf::from);
+        let mut path_of = |keyword| settings.take(keyword).map(PathBuf::from);
         let at_home = |name: &str| environment.in_home(&format!(".postgresql/{name}"));
         let certificate =
-            given("sslcert").or_else(|| at_home("postgresql.crt").filter(|path| path.exists()));
-        let key = given("sslkey").or_else(|| at_home("postgresql.key"));
-        let roots = match given("sslrootcert") {
+            path_of("sslcert").or_else(|| at_home("postgresql.crt").filter(|path| path.exists()));
+        let key = path_of("sslkey").or_else(|| at_home("postgresql.key"));
+        let roots = match path_of("sslrootcert") {
             Some(path) if path.as_os_str() == "system" => Roots::System,
             path => Roots::File(path.or_else(|| at_home("root.crt"))),
         };

@@ -37,13 +37,15 @@ pub fn statements<'a>(rows: impl Iterator<Item = Row<'a>>) -> Placed {
 /// is unknown may be of any.
 pub fn merged(mut first: Placed, second: Placed) -> Placed {
     let mut known: HashMap<String, HashSet<String>> = HashMap::new();
-    for (one, _) in &first {
-        known.entry(one.digest.clone()).or_default().insert(one.database.clone());
+    for (statement, _) in &first {
+        known.entry(statement.digest.clone()).or_default().insert(statement.database.clone());
     }
-    let unknown = second.into_iter().filter(|(one, _)| {
-        let databases = known.get(&one.digest);
-        !databases.is_some_and(|own| {
-            own.contains(&one.database) || own.contains("") || one.database.is_empty()
+    let unknown = second.into_iter().filter(|(statement, _)| {
+        let databases = known.get(&statement.digest);
+        !databases.is_some_and(|database| {
+            database.contains(&statement.database)
+                || database.contains("")
+                || statement.database.is_empty()
         })
     });
     first.extend(unknown);
@@ -188,7 +190,8 @@ mod tests {
              | SELECT 2\n0xA3 | - | 1 | 1 | SELECT 3",
         );
         let all = merged(stored, cached);
-        let all: Vec<_> = all.iter().map(|(one, _)| (&*one.digest, &*one.database)).collect();
+        let all: Vec<_> =
+            all.iter().map(|(statement, _)| (&*statement.digest, &*statement.database)).collect();
         assert_eq!(all, [("0xA1", "shop"), ("0xA2", "shop"), ("0xA1", "other"), ("0xA3", "")]);
     }
 

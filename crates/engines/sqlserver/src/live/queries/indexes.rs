@@ -106,7 +106,7 @@ fn index(row: Row<'_>, columns: &[Row<'_>]) -> Index {
     let is = |row: Row<'_>, column: &str| row.get(column) == Some("1");
     let is_clustered = row.parse::<i32>("index_id") == Some(1);
     let (included, keys): (Vec<Row<'_>>, Vec<Row<'_>>) =
-        columns.iter().partition(|one| is(**one, "is_included_column"));
+        columns.iter().partition(|column| is(**column, "is_included_column"));
     let name = row.text("index_name");
     Index {
         quoted: quote_name(&name),
@@ -117,13 +117,13 @@ fn index(row: Row<'_>, columns: &[Row<'_>]) -> Index {
         },
         keys: keys
             .into_iter()
-            .map(|one| Key {
-                column: one.text("column_name"),
-                descending: is(one, "is_descending_key"),
+            .map(|key| Key {
+                column: key.text("column_name"),
+                descending: is(key, "is_descending_key"),
                 ..Key::default()
             })
             .collect(),
-        included: included.into_iter().map(|one| one.text("column_name")).collect(),
+        included: included.into_iter().map(|included| included.text("column_name")).collect(),
         predicate: row.get("filter_definition").map(str::to_owned),
         is_unique: is(row, "is_unique"),
         // A clustered index is the table.

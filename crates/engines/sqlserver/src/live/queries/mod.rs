@@ -176,7 +176,7 @@ impl Reader {
                 }
             })
             .collect();
-        match read.iter().find_map(|one| one.as_ref().err()) {
+        match read.iter().find_map(|answer| answer.as_ref().err()) {
             Some(why) if read.iter().all(Result::is_err) => Err(why.clone()),
             _ => Ok(read.into_iter().flatten().collect()),
         }
@@ -284,7 +284,7 @@ mod tests {
 
     /// The first statement has a plan that misses an index.
     fn snapshot(statements: Placed, tables: Vec<statements::Table>) -> Snapshot {
-        let statements = statements.into_iter().map(|(one, _)| one).collect();
+        let statements = statements.into_iter().map(|(statement, _)| statement).collect();
         let empty = Snapshot::new(ENGINE, String::new(), Span::default(), PAGE);
         let mut snapshot = Snapshot { statements, tables, ..empty };
         let plan = r#"<ShowPlanXML xmlns="http://schemas.microsoft.com/sqlserver/2004/07/showplan"
@@ -382,7 +382,7 @@ mod tests {
         let advice: Vec<(AdviceKind, &str, Option<&str>)> = found
             .advice
             .iter()
-            .map(|one| (one.kind, one.subject.as_str(), one.ddl.as_deref()))
+            .map(|advice| (advice.kind, advice.subject.as_str(), advice.ddl.as_deref()))
             .collect();
         let expected = [
             (
@@ -474,7 +474,10 @@ mod tests {
              0xA1 | 0x06 | 0 | -1 | 2 | 9000 | other | SELECT * FROM Orders WHERE Id = @1",
         );
         let calls = |placed: &Placed| -> Vec<(String, Option<u64>)> {
-            placed.iter().map(|(one, _)| (one.database.clone(), one.get(Counter::Calls))).collect()
+            placed
+                .iter()
+                .map(|(statement, _)| (statement.database.clone(), statement.get(Counter::Calls)))
+                .collect()
         };
         let (shop, other) = ("shop".to_owned(), "other".to_owned());
         let both = merged(stored.clone(), statements(cached.iter()));

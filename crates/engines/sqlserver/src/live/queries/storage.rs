@@ -125,7 +125,14 @@ mod tests {
         let steps: Vec<_> = city
             .histogram
             .iter()
-            .map(|one| (&*one.value, one.share_equal, one.share_between, one.distinct_between))
+            .map(|histogram| {
+                (
+                    &*histogram.value,
+                    histogram.share_equal,
+                    histogram.share_between,
+                    histogram.distinct_between,
+                )
+            })
             .collect();
         assert_eq!(
             steps,
@@ -151,7 +158,7 @@ mod tests {
              D:\\old.mdf | ROWS | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0"
         )));
         let shapes: Vec<_> =
-            found.iter().map(|one| (one.bytes, one.bytes_max, one.growth.as_str())).collect();
+            found.iter().map(|file| (file.bytes, file.bytes_max, file.growth.as_str())).collect();
         assert_eq!(
             shapes,
             [

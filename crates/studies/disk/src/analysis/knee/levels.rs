@@ -43,16 +43,18 @@ impl Levels {
     ) -> Option<Self> {
         let trials = grid.trials(*configurations.first()?);
         let choice = trials.iter().find_map(|trial| ResponseChoice::named(response, trial))?;
-        let value = |(block, seen): &(u32, &Observations)| Some((*block, choice.value(seen)?));
+        let value = |(block, observations): &(u32, &Observations)| {
+            Some((*block, choice.value(observations)?))
+        };
         let cells: Vec<BTreeMap<u32, f64>> = configurations
             .iter()
-            .map(|own| grid.cells[*own].iter().filter_map(value).collect())
+            .map(|configuration| grid.cells[*configuration].iter().filter_map(value).collect())
             .collect();
         let common =
-            cells.first()?.keys().filter(|block| cells.iter().all(|own| own.contains_key(block)));
+            cells.first()?.keys().filter(|block| cells.iter().all(|cell| cell.contains_key(block)));
         let common: Vec<u32> = common.copied().collect();
-        let logs = cells.iter().map(|own| {
-            let values = common.iter().map(|block| own[block]);
+        let logs = cells.iter().map(|cell| {
+            let values = common.iter().map(|block| cell[block]);
             values.map(|value| (value > 0.0).then(|| value.ln())).collect()
         });
         let logs: Vec<Vec<f64>> = logs.collect::<Option<_>>()?;
@@ -64,14 +66,14 @@ impl Levels {
         let means: Vec<f64> = logs.iter().map(mean).collect();
         let all = mean(&means);
         let effects: Vec<f64> = (0..logs[0].len())
-            .map(|block: usize| mean(logs.iter().map(|own| own[block]).collect::<Vec<f64>>()) - all)
+            .map(|block: usize| mean(logs.iter().map(|log| log[block]).collect::<Vec<f64>>()) - all)
             .collect();
         let df = (levels - 1.0) * (blocks - 1.0);
         let error = logs
             .iter()
             .zip(&means)
-            .map(|(own, mean)| {
-                own.iter()
+            .map(|(log, mean)| {
+                log.iter()
                     .zip(&effects)
                     .map(|(log, effect)| (log - mean - effect).powi(2))
                     .sum::<f64>()
@@ -100,28 +102,32 @@ impl Levels {
 
     /// Returns the excess of another level over this one, as a logarithm, with half the width of
     /// its interval.
-    fn over(&self, other: usize, own: usize) -> (f64, f64) {
+    fn over(&self, other: usize, level: usize) -> (f64, f64) {
         let differences: Vec<f64> =
-            self.logs[other].iter().zip(&self.logs[own]).map(|(a, b)| a - b).collect();
+            self.logs[other].iter().zip(&self.logs[level]).map(|(a, b)| a - b).collect();
         let of_pair = Moments::from_values(&differences).error.unwrap_or(0.0);
         let common = (2.0 * self.error / self.blocks()).sqrt();
-        (self.means[other] - self.means[own], self.simultaneous(self.df) * common.max(of_pair))
+        (self.means[other] - self.means[level], self.simultaneous(self.df) * common.max(of_pair))
     }
 
-    fn others(&self, own: usize) -> impl Iterator<Item = (f64, f64)> {
+    fn others(&self, level: usize) -> impl Iterator<Item = (f64, f64)> {
         (0..self.logs.len())
-            .filter(move |other| *other != own)
-            .map(move |other| self.over(other, own))
+            .filter(move |other| *other != level)
+            .map(move |other| self.over(other, level))
     }
 
     /// No level is larger than this one by more than this share.
-    pub fn others_at_most(&self, own: usize) -> f64 {
-        self.others(own).map(|(log, half)| (log + half).exp_m1()).fold(f64::NEG_INFINITY, f64::max)
+    pub fn others_at_most(&self, level: usize) -> f64 {
+        self.others(level)
+            .map(|(log, half)| (log + half).exp_m1())
+            .fold(f64::NEG_INFINITY, f64::max)
     }
 
     /// Some level is larger than this one by at least this share.
-    pub fn others_at_least(&self, own: usize) -> f64 {
-        self.others(own).map(|(log, half)| (log - half).exp_m1()).fold(f64::NEG_INFINITY, f64::max)
+    pub fn others_at_least(&self, level: usize) -> f64 {
+        self.others(level)
+            .map(|(log, half)| (log - half).exp_m1())
+            .fold(f64::NEG_INFINITY, f64::max)
     }
 
     /// The value at the highest level: the choice of the level makes the estimate too high by its

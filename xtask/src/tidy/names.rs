@@ -1,0 +1,63 @@
+//! Names of locals and closure parameters that do not name the thing.
+
+use super::source::{Kind, pieces};
+use crate::process::root;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Participles and pronouns in place of nouns.
+const BANNED: [&str; 10] =
+    ["asked", "given", "heard", "it", "one", "own", "said", "seen", "told", "wanted"];
+
+/// Checks a file of source, tests included.
+pub fn check(file: &str) -> Vec<String> {
+    let is_ours = file.starts_with("crates/") || file.starts_with("xtask/");
+    if !is_ours || Path::new(file).extension() != Some("rs".as_ref()) {
+        return Vec::new();
+    }
+    let text = std::fs::read_to_string(root().join(file)).unwrap_or_default();
+    let names = banned(&text).into_iter();
+    names
+        .map(|(name, lines)| {
+            format!("{file}:{}: the name `{name}`, {} in this file", lines[0], lines.len())
+        })
+        .collect()
+}
+
+/// Banned names of a file that a declaration, a loop or a closure introduces, with their lines.
+fn banned(text: &str) -> BTreeMap<&str, Vec<usize>> {
+    let mut code = pieces(text);
+    code.retain(|piece| matches!(piece.kind, Kind::Word | Kind::Sign));
+    let mut banned: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, piece) in code.iter().enumerate() {
+        let before = at.checked_sub(1).map_or("", |at| code[at].text);
+        let is_bound = matches!(before, "let" | "mut" | "ref" | "for" | "|");
+        if BANNED.contains(&piece.text) && is_bound {
+            banned.entry(piece.text).or_default().push(piece.line);
+        }
+    }
+    banned
+}
+
+#[cfg(test)]
+mod tests {
+    use super::banned;
+
+    #[test]
+    fn names_of_locals_and_closure_parameters_are_found() {
+        let text = "fn a() {\n let own = 1;\n let (mut seen, b) = c;\n |it| b;\n}\n\
+                    fn g() {\n for said in h {} }";
+        let names: Vec<_> = banned(text).into_iter().collect();
+        assert_eq!(
+            names,
+            [("it", vec![4]), ("own", vec![2]), ("said", vec![7]), ("seen", vec![3])]
+        );
+    }
+
+    #[test]
+    fn fields_functions_and_texts_are_not() {
+        let text = "b.own.given() + one(c) + one::d; f(\"own {it}\"); // let own\n\
+                    struct C { seen: u8 }";
+        assert!(banned(text).is_empty());
+    }
+}
