@@ -1,6 +1,6 @@
 //! Backup tools of MariaDB and statements beside a load, as settings are checked against them.
 
-use crate::server::{ClientProgram, Names};
+use crate::server::{CLIENT, ClientProgram, Names};
 use crate::settings;
 use engine::EngineError;
 use engine::backups::{Background, BackupTool, StatementAction};
@@ -10,8 +10,6 @@ use std::process::Command;
 
 /// The logical backup.
 pub const DUMP: Names = Names { names: &["mariadb-dump", "mysqldump"], package: "mariadb-client" };
-/// The client.
-pub const CLIENT: Names = Names { names: &["mariadb", "mysql"], package: "mariadb-client" };
 /// The physical backup.
 pub const COPY: Names =
     Names { names: &["mariadb-backup", "mariabackup"], package: "mariadb-backup" };

@@ -32,6 +32,8 @@ mod statement_rules;
 #[cfg(feature = "driver")]
 mod target;
 mod wait_types;
+#[cfg(all(test, not(feature = "driver")))]
+mod without_driver;
 
 pub use self::engine::SqlServer;
 pub use dialect::MssqlDialect;

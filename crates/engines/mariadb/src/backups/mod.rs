@@ -5,11 +5,11 @@ mod contents;
 mod data_copy;
 
 use crate::admin::DATABASE;
-use crate::backup_tools::{CLIENT, COPY, COPY_TOOL, DUMP, compressor};
+use crate::backup_tools::{COPY, COPY_TOOL, DUMP, compressor};
 use crate::client::{Client, Config, quote_identifier};
 use crate::errors::failed_at;
 use crate::instance::MariaSchema;
-use crate::server::{ClientProgram, Names, PrivateServer};
+use crate::server::{CLIENT, ClientProgram, Names, PrivateServer};
 use contents::{columns, connect, examine, fingerprints, tables};
 use data_copy::Source;
 use engine::backups::{

@@ -1,6 +1,6 @@
 //! The servers that are installed.
 
-use super::programs::{SERIES, ServerVersion};
+use super::server_version::{SERIES, ServerVersion};
 use engine::EngineError;
 use helpers::versions::{self, choose};
 use servers::printed_version;

@@ -10,13 +10,15 @@ mod data_directory;
 mod installation;
 mod product;
 mod programs;
+mod server_version;
 mod setup;
 pub mod variables;
 
 pub use installation::Installation;
 pub(super) use product::SOCKET;
 pub use product::{MariaProduct, PrivateServer, ServerOptions};
-pub use programs::{ClientProgram, Names, ServerVersion};
+pub use programs::{CLIENT, ClientProgram, Names};
+pub use server_version::ServerVersion;
 pub(super) use setup::{dumped_version, fill_by_url, validate as validate_setup};
 
 /// The account of MariaDB's packages.

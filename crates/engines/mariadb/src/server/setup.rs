@@ -2,9 +2,9 @@
 //! SOURCE, so that all is as it is there.
 
 use super::installation::Installation;
-use super::programs::{ClientProgram, ServerVersion};
+use super::programs::{CLIENT, ClientProgram};
+use super::server_version::ServerVersion;
 use crate::admin::DATABASE;
-use crate::backup_tools::CLIENT;
 use crate::client::{Client, Config, quote_identifier, quote_literal};
 use crate::errors::failed_at;
 use engine::EngineError;

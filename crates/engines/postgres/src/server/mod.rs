@@ -10,6 +10,7 @@
 
 mod data_directory;
 mod files;
+mod filler;
 mod installation;
 mod left;
 mod private;

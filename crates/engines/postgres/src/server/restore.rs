@@ -1,8 +1,8 @@
 //! Restores of dumps: by the programs of the server's version, or, of a dump that a later `pg_dump`
 //! has written, by those of the dump's version.
 
+use super::filler::Filler;
 use super::installation::{ClientProgram, Version, psql};
-use super::setup::Filler;
 use crate::connecting::stoppable;
 use crate::errors::failed_at;
 use engine::EngineError;
