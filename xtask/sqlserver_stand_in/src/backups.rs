@@ -31,7 +31,8 @@ pub fn answer(catalog: &mut Catalog, sql: &str) -> Option<Answer> {
         let known = catalog.databases.contains_key(&name);
         return Some(if known { Ok(Vec::new()) } else { Err(no_database(&name)) });
     }
-    if let Some(rest) = sql.strip_prefix("BACKUP DATABASE ").filter(|rest| !rest.contains("'NUL'")) {
+    let rest = sql.strip_prefix("BACKUP DATABASE ");
+    if let Some(rest) = rest.filter(|rest| !rest.contains("'NUL'")) {
         return Some(backup(catalog, rest));
     }
     let rest = sql.strip_prefix("RESTORE ")?;

@@ -155,7 +155,7 @@ impl Server {
         }
         if has("FROM sys.configurations") {
             let all = catalog.settings.iter().map(|(name, (configured, in_use))| {
-                let [configured, in_use] = [configured, in_use].map(|value| Some(value.to_string()));
+                let [configured, in_use] = [configured, in_use].map(ToString::to_string).map(Some);
                 vec![Some(name.clone()), configured, in_use, Some("1".into())]
             });
             let columns = ["name", "configured", "in_use", "is_dynamic"];

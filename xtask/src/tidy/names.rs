@@ -31,8 +31,10 @@ fn banned(text: &str) -> BTreeMap<&str, Vec<usize>> {
     let mut banned: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, piece) in code.iter().enumerate() {
         let before = at.checked_sub(1).map_or("", |at| code[at].text);
+        let after = code.get(at + 1).map_or("", |piece| piece.text);
         let is_bound = matches!(before, "let" | "mut" | "ref" | "for" | "|");
-        if BANNED.contains(&piece.text) && is_bound {
+        // What follows the bar of a closure may be a call.
+        if BANNED.contains(&piece.text) && is_bound && after != "(" {
             banned.entry(piece.text).or_default().push(piece.line);
         }
     }
