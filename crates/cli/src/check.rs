@@ -322,8 +322,8 @@ fn as_json(
         .iter()
         .map(|configuration| {
             json!({
-                "label": configuration.label(), "key": configuration.key(), "levels": configuration.levels,
-                "settings": configuration.identity(),
+                "label": configuration.label(), "key": configuration.key(),
+                "levels": configuration.levels, "settings": configuration.identity(),
             })
         })
         .collect();

@@ -267,8 +267,8 @@ fn false_alarms_are_as_rare_as_promised() {
         held += u32::from(overall.interval.unwrap().contains(1.0));
     }
     println!(
-        "no change {none}, at the limit {at_limit}, differences seen {detected}, overall holds {held} \
-         of {n}"
+        "no change {none}, at the limit {at_limit}, differences seen {detected}, overall holds \
+         {held} of {n}"
     );
     let at_most =
         |share: f64| f64::from(n) * share + 3.0 * (f64::from(n) * share * (1.0 - share)).sqrt();

@@ -3,7 +3,7 @@
 use parquet::basic::Type as Physical;
 use parquet::data_type::{ByteArray, FixedLenByteArray, Int96};
 
-/// Values of any physical type; none of them is NULL.
+/// Values of any physical type, without NULL.
 #[derive(Debug, Clone)]
 pub enum Values {
     /// Booleans.

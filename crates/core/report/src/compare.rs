@@ -75,10 +75,10 @@ pub(crate) fn warnings(compared: &WarningsCompared) -> Option<Section> {
     let mut section = Section::new("Warnings of the trials compared");
     let count = |trials: usize, of: usize| format!("{trials} of {of}");
     let mut table = Columns::for_rows(&compared.kinds);
-    table.name("warning", |table| table.kind.name());
-    table.right("A", |table| count(table.from, compared.from_trials));
-    table.right("B", |table| count(table.to, compared.to_trials));
-    table.left("for example", |table| table.detail.as_str()).optional(1);
+    table.name("warning", |row| row.kind.name());
+    table.right("A", |row| count(row.from, compared.from_trials));
+    table.right("B", |row| count(row.to, compared.to_trials));
+    table.left("for example", |row| row.detail.as_str()).optional(1);
     section.table(table);
     (!compared.kinds.is_empty()).then_some(section)
 }

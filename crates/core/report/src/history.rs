@@ -45,13 +45,13 @@ fn introduction(history: &History) -> Section {
 fn overview(history: &History) -> Section {
     let mut section = Section::new("Configurations");
     let mut table = Columns::for_rows(&history.configurations);
-    table.name("configuration", |table| label(&table.label));
-    table.left("over time", |table| sparkline(&means(table)));
-    table.left("first", |table| table.points.iter().flatten().next()).optional(1);
-    table.left("latest", |table| table.points.iter().flatten().next_back());
-    table.right("changes", |table| match table.changes.last() {
+    table.name("configuration", |row| label(&row.label));
+    table.left("over time", |row| sparkline(&means(row)));
+    table.left("first", |row| row.points.iter().flatten().next()).optional(1);
+    table.left("latest", |row| row.points.iter().flatten().next_back());
+    table.right("changes", |row| match row.changes.last() {
         None => Cell::new("none", Tone::Muted),
-        Some(change) => Cell::from(table.changes.len()).toned(tone(change.verdict)),
+        Some(change) => Cell::from(row.changes.len()).toned(tone(change.verdict)),
     });
     section.table(table);
     section.note(

@@ -149,23 +149,23 @@ fn response(compared: &ResponseCompared, repeat: &str) -> Section {
     let mut section = Section::new(format!("{} ({unit}, {better} is better)", response.name));
     let mut table = Columns::for_rows(&compared.configurations);
     let n = |estimate: Option<&Estimate>| estimate.map_or(0, |estimate| estimate.n);
-    table.name("configuration", |table| labels(table));
-    table.left("A", |table| table.from.as_ref());
-    table.left("B", |table| table.to.as_ref());
-    table.left("B vs A", |table| {
-        let (_, tone) = said(table.verdict);
-        table.comparison.as_ref().map(|comparison| Cell::comparison(comparison, unit).toned(tone))
+    table.name("configuration", |row| labels(row));
+    table.left("A", |row| row.from.as_ref());
+    table.left("B", |row| row.to.as_ref());
+    table.left("B vs A", |row| {
+        let (_, tone) = said(row.verdict);
+        row.comparison.as_ref().map(|comparison| Cell::comparison(comparison, unit).toned(tone))
     });
-    table.left("verdict", |table| {
-        let (word, tone) = said(table.verdict);
+    table.left("verdict", |row| {
+        let (word, tone) = said(row.verdict);
         Cell::new(word, tone)
     });
     table
-        .right("n", move |table| format!("{}, {}", n(table.from.as_ref()), n(table.to.as_ref())))
+        .right("n", move |row| format!("{}, {}", n(row.from.as_ref()), n(row.to.as_ref())))
         .optional(1);
     table
-        .right("detectable", move |table| {
-            table.detectable.map(|share| Cell::from(Share(share)).shown(number::relative(share)))
+        .right("detectable", move |row| {
+            row.detectable.map(|share| Cell::from(Share(share)).shown(number::relative(share)))
         })
         .optional(2);
     section.table(table);

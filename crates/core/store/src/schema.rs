@@ -190,7 +190,7 @@ mod tests {
         }
     }
 
-    /// Until format 19, the end of the first line of the cause told the kind of a failure.
+    /// Until format 19, the end of the first line of the cause named the kind of a failure.
     #[test]
     fn older_trials_have_the_kind_of_their_failure() {
         let mut old = Connection::open_in_memory().unwrap();

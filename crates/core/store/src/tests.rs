@@ -214,10 +214,8 @@ fn intervals_of_statements_are_read_as_they_were_recorded() {
     assert_eq!(store.record_queries(&interval).unwrap(), 1);
     assert_eq!(store.record_queries(&QueryInterval { from_ms: 1, ..interval.clone() }).unwrap(), 2);
     let all = store.query_intervals().unwrap();
-    assert_eq!(
-        all.iter().map(|interval| (interval.id, interval.from_ms)).collect::<Vec<_>>(),
-        [(2, 1), (1, 5)]
-    );
+    let starts: Vec<_> = all.iter().map(|interval| (interval.id, interval.from_ms)).collect();
+    assert_eq!(starts, [(2, 1), (1, 5)]);
     assert_eq!(store.with_statements(all[1].clone()).unwrap(), interval);
     let texts: i64 = store
         .connection
@@ -319,10 +317,8 @@ fn looking_for_ceilings_touches_no_file() {
     );
     assert!(state() == before);
     // Opening the file by its name rolls it back.
-    assert_eq!(
-        Store::open(folder.path().join("killed.steelbench")).unwrap().runs().unwrap().len(),
-        1
-    );
+    let store = Store::open(folder.path().join("killed.steelbench")).unwrap();
+    assert_eq!(store.runs().unwrap().len(), 1);
     assert_eq!(state().len(), 3);
 }
 
@@ -598,6 +594,6 @@ fn no_text_is_written_or_read_with_a_password() {
         connection.execute(sql, ["postgres://u:S3c7et@h/d"]).unwrap();
     }
     let store = Store::open(&path).unwrap();
-    let recording = format!("{:?} {:?}", store.read(run).unwrap(), store.activity(1).unwrap());
-    assert!(!recording.contains(secret), "{recording}");
+    let read = format!("{:?} {:?}", store.read(run).unwrap(), store.activity(1).unwrap());
+    assert!(!read.contains(secret), "{read}");
 }

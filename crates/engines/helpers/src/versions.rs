@@ -3,8 +3,8 @@
 
 use std::cmp::Reverse;
 
-/// The suitability of a version for data of a requested one; the greatest is the best. A newer series
-/// reads what an older one has written; the reverse is not certain.
+/// The suitability of a version for data of a requested one; the greatest is the best. A newer
+/// series reads what an older one has written; the reverse is not certain.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
     Older(Vec<u32>),

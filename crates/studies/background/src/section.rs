@@ -63,18 +63,18 @@ fn phases_table(section: &mut Section, all: &[ActionFigures]) {
         return;
     }
     let mut table = Columns::for_rows(&rows);
-    table.name("configuration", |table| label(table.configuration).to_owned());
-    table.left("phase", |table| table.phase.phase);
-    table.right("s", |table| mean(table.phase.duration.as_ref()));
-    table.right("done/s", |table| mean(table.phase.throughput.as_ref()));
+    table.name("configuration", |row| label(row.configuration).to_owned());
+    table.left("phase", |row| row.phase.phase);
+    table.right("s", |row| mean(row.phase.duration.as_ref()));
+    table.right("done/s", |row| mean(row.phase.throughput.as_ref()));
     if let Some(name) = all.iter().find_map(|figures| figures.counted.as_deref()) {
-        table.right(format!("{name}/min"), |table| mean(table.phase.counted.as_ref()));
+        table.right(format!("{name}/min"), |row| mean(row.phase.counted.as_ref()));
     }
-    table.right("lost %", |table| mean(table.phase.lost.as_ref()));
-    table.left("p99 ms", |table| with_interval(table.phase.p99.as_ref()));
-    table.left("ratio", |table| table.phase.p99_ratio.map(ratio));
-    table.right("over limit s", |table| mean(table.phase.over_limit.as_ref()));
-    table.right("gap s", |table| mean(table.phase.gap.as_ref()));
+    table.right("lost %", |row| mean(row.phase.lost.as_ref()));
+    table.left("p99 ms", |row| with_interval(row.phase.p99.as_ref()));
+    table.left("ratio", |row| row.phase.p99_ratio.map(ratio));
+    table.right("over limit s", |row| mean(row.phase.over_limit.as_ref()));
+    table.right("gap s", |row| mean(row.phase.gap.as_ref()));
     section.table(table);
     section.note(
         "A transaction counts in the phase in which it was due. Lost: due in the phase and not \
@@ -99,17 +99,15 @@ fn work_table(section: &mut Section, all: &[ActionFigures]) {
     }
     let work = |action_figures: &&ActionFigures| action_figures.action.clone();
     let mut table = Columns::for_rows(rows.clone());
-    table.name("configuration", |table| label(&table.configuration).to_owned());
-    table.left("time s", move |table| with_interval(work(table).map(|work| work.time).as_ref()));
+    table.name("configuration", |row| label(&row.configuration).to_owned());
+    table.left("time s", move |row| with_interval(work(row).map(|work| work.time).as_ref()));
     if rows.iter().any(|row| work(row).is_some_and(|work| work.rate.is_some())) {
-        table.left("MB/s", move |table| {
-            with_interval(work(table).and_then(|work| work.rate).as_ref())
+        table.left("MB/s", move |row| with_interval(work(row).and_then(|work| work.rate).as_ref()));
+        table.right("CPU s/GB", move |row| {
+            mean(work(row).and_then(|work| work.cpu_per_gb).as_ref())
         });
-        table.right("CPU s/GB", move |table| {
-            mean(work(table).and_then(|work| work.cpu_per_gb).as_ref())
-        });
-        table.right("compression", move |table| {
-            let ratio = work(table)?.compression?;
+        table.right("compression", move |row| {
+            let ratio = work(row)?.compression?;
             Some(format!("{}x", number::fixed(ratio.mean, 2)))
         });
     }
@@ -224,13 +222,13 @@ fn restore_table(section: &mut Section, all: &[ActionFigures]) {
         return;
     }
     let mut table = Columns::for_rows(&rows);
-    table.name("configuration", |table| label(table.configuration).to_owned());
-    table.right("first query s", |table| mean(table.restore.first_query.as_ref()));
-    table.right("consistent s", |table| mean(table.restore.consistent.as_ref()));
+    table.name("configuration", |row| label(row.configuration).to_owned());
+    table.right("first query s", |row| mean(row.restore.first_query.as_ref()));
+    table.right("consistent s", |row| mean(row.restore.consistent.as_ref()));
     if rows.iter().any(|row| row.restore.caught_up.is_some()) {
-        table.right("caught up s", |table| mean(table.restore.caught_up.as_ref()));
+        table.right("caught up s", |row| mean(row.restore.caught_up.as_ref()));
     }
-    table.left("verdict", |table| verdict(table.restore));
+    table.left("verdict", |row| verdict(row.restore));
     section.table(table);
     for row in &rows {
         for difference in &row.restore.differences {

@@ -94,10 +94,8 @@ fn python(program: &str) -> String {
 fn a_sleep_takes_its_time_off_the_processor() {
     let observations = run("command = \"sleep 0.2\"\nruns = 3");
     let times = series(&observations, "run:elapsed");
-    assert_eq!(
-        (observations.work.unit.as_str(), observations.work.amount, times.len()),
-        ("run", 3, 3)
-    );
+    let work = &observations.work;
+    assert_eq!((work.unit.as_str(), work.amount, times.len()), ("run", 3, 3));
     assert!(times.iter().all(|time| *time >= 0.2), "{times:?}");
     let mean = times.iter().sum::<f64>() / 3.0;
     assert!((observations.response("elapsed").unwrap() - mean).abs() < 1e-9);
@@ -577,12 +575,8 @@ fn the_waits_of_the_sessions_that_a_command_opens_are_seen() {
                 pgbench.display()
             ),
         );
-        assert_eq!(
-            (observations.connections, observations.work.amount),
-            (4, 1),
-            "{:?}",
-            observations.time
-        );
+        let done = (observations.connections, observations.work.amount);
+        assert_eq!(done, (4, 1), "{:?}", observations.time);
         let share =
             |wait_type: &str| waited(&observations, wait_type) / observations.time.session_s;
         let (lock, sleep) = (share("Lock:advisory"), share("Timeout:PgSleep"));

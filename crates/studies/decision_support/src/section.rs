@@ -14,18 +14,18 @@ pub fn section(_: &Summary, all: &[DecisionSupportFigures]) -> Option<Section> {
     let is_bounded = all.iter().any(|figures| !figures.cancelled.is_empty());
     let mut section = Section::new("Decision support");
     let mut table = Columns::for_rows(all);
-    table.name("configuration", |table| label(&table.configuration));
-    table.left("geometric mean s", |table| {
-        table.geometric_mean.as_ref().map(Cell::estimate_without_unit)
+    table.name("configuration", |row| label(&row.configuration));
+    table.left("geometric mean s", |row| {
+        row.geometric_mean.as_ref().map(Cell::estimate_without_unit)
     });
-    table.right("queries", |table| number::count(table.queries));
+    table.right("queries", |row| number::count(row.queries));
     if is_bounded {
-        table.right("cancelled", |table| {
-            number::count(table.cancelled.iter().map(|entry| entry.times as u64).sum())
+        table.right("cancelled", |row| {
+            number::count(row.cancelled.iter().map(|entry| entry.times as u64).sum())
         });
-        table.left("which", |table| {
+        table.left("which", |row| {
             let names =
-                table.cancelled.iter().map(|entry| format!("{} x{}", entry.query, entry.times));
+                row.cancelled.iter().map(|entry| format!("{} x{}", entry.query, entry.times));
             names.collect::<Vec<_>>().join(", ")
         });
     }

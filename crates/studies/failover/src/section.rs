@@ -18,15 +18,15 @@ pub fn failovers(_: &Summary, all: &[Writes]) -> Option<Section> {
     }
     let mut section = Section::new("Failover");
     let mut table = Columns::for_rows(all);
-    table.name("configuration", |table| label(&table.configuration).to_owned());
-    table.right("trials", |table| number::count(table.trials as u64));
-    table.right("acknowledged", |table| number::count(table.acknowledged));
-    table.right("lost", |table| number::count(table.lost));
-    table.right("most", |table| number::count(table.lost_max));
-    table.right("twice", |table| number::count(table.duplicates));
-    table.right("unknown", |table| number::count(table.unknown));
-    table.right("present", |table| number::count(table.unknown_present));
-    table.right("promotion s", |table| table.promotion_s.map(number::figure));
+    table.name("configuration", |row| label(&row.configuration).to_owned());
+    table.right("trials", |row| number::count(row.trials as u64));
+    table.right("acknowledged", |row| number::count(row.acknowledged));
+    table.right("lost", |row| number::count(row.lost));
+    table.right("most", |row| number::count(row.lost_max));
+    table.right("twice", |row| number::count(row.duplicates));
+    table.right("unknown", |row| number::count(row.unknown));
+    table.right("present", |row| number::count(row.unknown_present));
+    table.right("promotion s", |row| row.promotion_s.map(number::figure));
     section.table(table);
     section.note(
         "Lost: acknowledged, and absent after the recovery; most: in one trial. Twice: repeated \
@@ -45,9 +45,9 @@ pub fn failovers(_: &Summary, all: &[Writes]) -> Option<Section> {
     if !rows.is_empty() {
         section.line("Errors that clients saw:");
         let mut table = Columns::for_rows(&rows);
-        table.name("configuration", |table| label(table.configuration).to_owned());
-        table.left("error", |table| table.errors.kind.clone());
-        table.right("count", |table| number::count(table.errors.count));
+        table.name("configuration", |row| label(row.configuration).to_owned());
+        table.left("error", |row| row.errors.kind.clone());
+        table.right("count", |row| number::count(row.errors.count));
         section.table(table);
     }
     Some(section)

@@ -34,17 +34,17 @@ fn crossover(crossover: &Crossover) -> Section {
             section.line("The plan is the same at every selectivity.");
         } else {
             let mut table = Columns::for_rows(&plans.changes);
-            table.name("change of the plan", |table| table.plans.clone());
-            table.right("at share of rows", |table| percent(table.share));
-            table.right("as estimated", |table| table.estimated.map(percent));
+            table.name("change of the plan", |row| row.plans.clone());
+            table.right("at share of rows", |row| percent(row.share));
+            table.right("as estimated", |row| row.estimated.map(percent));
             section.table(table);
         }
         if !plans.formulas.is_empty() {
             section.line("Change to a scan by the documented cost formulas and by the plans:");
             let mut table = Columns::for_rows(&plans.formulas);
-            table.name("cost constant", |table| table.constant.clone());
-            table.right("predicted", |table| table.predicted.map(percent));
-            table.right("by plan", |table| table.by_plans.map(percent));
+            table.name("cost constant", |row| row.constant.clone());
+            table.right("predicted", |row| row.predicted.map(percent));
+            table.right("by plan", |row| row.by_plans.map(percent));
             section.table(table);
         }
     }
@@ -60,11 +60,11 @@ fn crossover(crossover: &Crossover) -> Section {
         .flat_map(|level| level.times.iter().map(move |time| Row { level, time }))
         .collect();
     let mut table = Columns::for_rows(&rows);
-    table.name("share of rows", |table| percent(table.level.selectivity));
-    table.left("plan", |table| table.time.alternative.clone());
-    table.left("time ms", |table| Cell::estimate_without_unit(&table.time.ms));
+    table.name("share of rows", |row| percent(row.level.selectivity));
+    table.left("plan", |row| row.time.alternative.clone());
+    table.left("time ms", |row| Cell::estimate_without_unit(&row.time.ms));
     if rows.iter().any(|row| row.time.is_bound || !row.time.is_forced) {
-        table.left("remark", |table| remark(table.time));
+        table.left("remark", |row| remark(row.time));
     }
     section.table(table);
     if rows.iter().any(|row| row.time.is_bound) {
@@ -110,8 +110,8 @@ fn across_joins(all: &[EstimateFigures]) -> Option<Section> {
     let mut table = Columns::for_rows(&known);
     table.name("configuration", |(figures, _)| label(&figures.configuration).to_owned());
     table.right("rows / independent", |(_, factor)| number::figure(*factor));
-    table.right("q-error of joins", |(level, _)| {
-        let joins = level.joins.iter().filter(|join| join.joins > 0);
+    table.right("q-error of joins", |(row, _)| {
+        let joins = row.joins.iter().filter(|join| join.joins > 0);
         joins.map(|join| join.largest).reduce(f64::max).map(number::figure)
     });
     section.table(table);
@@ -157,19 +157,19 @@ pub fn losses(_: &Summary, all: &[Losses]) -> Vec<Section> {
 fn loss(losses: &Losses) -> Section {
     let mut section = heading("Choices of plans by query", &losses.group);
     let mut table = Columns::for_rows(&losses.queries);
-    table.name("query", |table| table.query.clone());
-    table.left("time of the choice ms", |table| Cell::estimate_without_unit(&table.chosen));
+    table.name("query", |row| row.query.clone());
+    table.left("time of the choice ms", |row| Cell::estimate_without_unit(&row.chosen));
     if losses.queries.iter().any(|query| query.best.is_some()) {
-        table.left("best alternative", |table| table.best.clone());
-        table.left("choice / best", |table| {
-            let ends = table.interval.map_or_else(String::new, |ends| {
+        table.left("best alternative", |row| row.best.clone());
+        table.left("choice / best", |row| {
+            let ends = row.interval.map_or_else(String::new, |ends| {
                 format!(" [{}, {}]", number::fixed(ends.low, 2), number::fixed(ends.high, 2))
             });
-            table.ratio.map(|ratio| format!("{}x{ends}", number::fixed(ratio, 2)))
+            row.ratio.map(|ratio| format!("{}x{ends}", number::fixed(ratio, 2)))
         });
     }
     if losses.queries.iter().any(|query| query.q_error.is_some()) {
-        table.right("largest q-error", |table| table.q_error.map(number::figure));
+        table.right("largest q-error", |row| row.q_error.map(number::figure));
     }
     section.table(table);
     if losses.is_bound {
@@ -188,34 +188,34 @@ fn estimate(estimate_figures: &EstimateFigures) -> Section {
     let mut section = heading("Errors of estimates", label(&estimate_figures.configuration));
     if !estimate_figures.joins.is_empty() {
         let mut table = Columns::for_rows(&estimate_figures.joins);
-        table.right("joins", |table| number::count(table.joins as u64));
-        table.right("operators", |table| number::count(table.operators as u64));
-        table.right("q-error, median", |table| number::figure(table.median));
-        table.right("largest", |table| number::figure(table.largest));
+        table.right("joins", |row| number::count(row.joins as u64));
+        table.right("operators", |row| number::count(row.operators as u64));
+        table.right("q-error, median", |row| number::figure(row.median));
+        table.right("largest", |row| number::figure(row.largest));
         section.table(table);
     }
     if !estimate_figures.operators.is_empty() {
         section.line("Operators with the largest errors:");
         let mut table = Columns::for_rows(&estimate_figures.operators);
-        table.name("query", |table| table.query.clone());
-        table.left("operator", |table| table.operator.clone());
-        table.right("joins", |table| number::count(table.joins as u64));
-        table.right("q-error", |table| number::figure(table.q_error));
+        table.name("query", |row| row.query.clone());
+        table.left("operator", |row| row.operator.clone());
+        table.right("joins", |row| number::count(row.joins as u64));
+        table.right("q-error", |row| number::figure(row.q_error));
         section.table(table);
     }
     if !estimate_figures.plans.is_empty() {
         let mut table = Columns::for_rows(&estimate_figures.plans);
-        table.name("plan after gathering statistics", |table| table.plan.clone());
-        table.right("share", |table| format!("{} %", number::figure(100.0 * table.share)));
+        table.name("plan after gathering statistics", |row| row.plan.clone());
+        table.right("share", |row| format!("{} %", number::figure(100.0 * row.share)));
         section.table(table);
     }
     if !estimate_figures.appended.is_empty() {
         section.line("Values that only rows have which were appended after the statistics:");
         let mut table = Columns::for_rows(&estimate_figures.appended);
-        table.name("column", |table| table.column.clone());
-        table.right("estimated rows", |table| number::grouped(table.estimated));
-        table.right("appended", |table| number::grouped(table.rows));
-        table.right("q-error", |table| number::figure(table.q_error));
+        table.name("column", |row| row.column.clone());
+        table.right("estimated rows", |row| number::grouped(row.estimated));
+        table.right("appended", |row| number::grouped(row.rows));
+        table.right("q-error", |row| number::figure(row.q_error));
         section.table(table);
     }
     if let Some(reversed) = &estimate_figures.reversals {

@@ -258,7 +258,8 @@ fn no_parallel_size(configuration: &Configuration, optimizer: &Optimizer) -> Opt
     if !configuration.get(PARALLEL_SIZE) {
         return None;
     }
-    let is_query = matches!(queries(configuration), Ok(Queries::Template(template)) if template.second.is_none());
+    let queries = queries(configuration);
+    let is_query = matches!(queries, Ok(Queries::Template(template)) if template.second.is_none());
     let message = if optimizer.prefix.is_none() {
         "this engine cannot explain queries on copies of a table that it then rolls back; remove \
          it, and give sizes by workload.rows"

@@ -16,16 +16,16 @@ fn section(parallel_sizes: &ParallelSizes) -> Section {
     let mut section = heading("Parallel plans by size", &parallel_sizes.group);
     section.line(format!("{}.", sentence(parallel_sizes)));
     let mut table = Columns::for_rows(&parallel_sizes.levels);
-    table.right("rows", |table| number::count(table.rows as u64));
-    table.left("serial ms", |table| table.serial.as_ref().map(Cell::estimate_without_unit));
-    table.left("parallel ms", |table| table.parallel.as_ref().map(Cell::estimate_without_unit));
-    table.left("parallel / serial", |table| {
-        let ends = interval(table.interval, |end| number::fixed(end, 2));
-        table.ratio.map(|ratio| format!("{}x{ends}", number::fixed(ratio, 2)))
+    table.right("rows", |row| number::count(row.rows as u64));
+    table.left("serial ms", |row| row.serial.as_ref().map(Cell::estimate_without_unit));
+    table.left("parallel ms", |row| row.parallel.as_ref().map(Cell::estimate_without_unit));
+    table.left("parallel / serial", |row| {
+        let ends = interval(row.interval, |end| number::fixed(end, 2));
+        row.ratio.map(|ratio| format!("{}x{ends}", number::fixed(ratio, 2)))
     });
-    if parallel_sizes.levels.iter().any(|level| level.chosen_parallel.is_some()) {
-        table.left("choice", |table| {
-            table.chosen_parallel.map(|is_parallel| if is_parallel { "parallel" } else { "serial" })
+    if parallel_sizes.levels.iter().any(|row| row.chosen_parallel.is_some()) {
+        table.left("choice", |row| {
+            row.chosen_parallel.map(|is_parallel| if is_parallel { "parallel" } else { "serial" })
         });
     }
     section.table(table);

@@ -29,16 +29,15 @@ pub fn section(_: &Summary, all: &[OrderEntryFigures]) -> Option<Section> {
     }
     let mut section = Section::new("Order entry");
     let mut rates = Columns::for_rows(all);
-    rates.name("configuration", |rate| label(&rate.configuration));
-    rates.left("new orders/min, warehouse", |rate| {
-        Cell::estimate_without_unit(&rate.new_orders_each)
-    });
+    rates.name("configuration", |row| label(&row.configuration));
+    rates
+        .left("new orders/min, warehouse", |row| Cell::estimate_without_unit(&row.new_orders_each));
     if all.iter().any(|figures| figures.bound.is_some()) {
-        rates.right("bound", |rate| rate.bound.map(|bound| Cell::from(bound).shown(figure(bound))));
+        rates.right("bound", |row| row.bound.map(|bound| Cell::from(bound).shown(figure(bound))));
     }
-    rates.right("transactions", |rate| count(rate.transactions));
+    rates.right("transactions", |row| count(row.transactions));
     if all.iter().any(|figures| figures.checkpoints.is_some()) {
-        rates.right("checkpoints", |rate| rate.checkpoints.map(count));
+        rates.right("checkpoints", |row| row.checkpoints.map(count));
     }
     section.table(rates);
     let kinds = rows(all, |figures| &figures.kinds);

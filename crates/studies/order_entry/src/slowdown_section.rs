@@ -129,13 +129,13 @@ fn significance(side: &Side) -> &'static str {
 
 fn sessions_table<'a>(rows: &'a [&'a Sessions]) -> Columns<'a, &'a &'a Sessions> {
     let mut table = Columns::for_rows(rows);
-    table.name("sessions of", |table| label(&table.configuration));
-    table.right("on a CPU", |table| Share(table.accounting.share(table.accounting.cpu_s)));
-    table.right("run queue", |table| Share(table.accounting.share(table.accounting.signal_s)));
-    table.right("client", |table| Share(table.accounting.share(table.accounting.client_s)));
-    table.left("longest waits", |table| {
-        let waits = table.waits.iter().map(|wait| {
-            let share = table.accounting.share(wait.wait_s);
+    table.name("sessions of", |row| label(&row.configuration));
+    table.right("on a CPU", |row| Share(row.accounting.share(row.accounting.cpu_s)));
+    table.right("run queue", |row| Share(row.accounting.share(row.accounting.signal_s)));
+    table.right("client", |row| Share(row.accounting.share(row.accounting.client_s)));
+    table.left("longest waits", |row| {
+        let waits = row.waits.iter().map(|wait| {
+            let share = row.accounting.share(wait.wait_s);
             format!("{} {}", wait.wait_type, number::percent(share, 1))
         });
         waits.collect::<Vec<_>>().join(", ")

@@ -11,14 +11,11 @@ pub fn sections(_: &Summary, all: &[ScanDemand]) -> Vec<Section> {
     }
     let mut section = Section::new("Bandwidth that scans demanded");
     let mut table = Columns::for_rows(all);
-    table.name("configuration", |table| table.label.as_str());
-    table.left("table GB/s", |table| Cell::estimate_without_unit(&table.bandwidth));
-    table
-        .left("from storage GB/s", |table| table.storage.as_ref().map(Cell::estimate_without_unit));
-    table.left("CPUs busy", |table| table.busy.as_ref().map(Cell::estimate_without_unit));
-    table.left("GB/s of a busy CPU", |table| {
-        table.per_cpu.as_ref().map(Cell::estimate_without_unit)
-    });
+    table.name("configuration", |row| row.label.as_str());
+    table.left("table GB/s", |row| Cell::estimate_without_unit(&row.bandwidth));
+    table.left("from storage GB/s", |row| row.storage.as_ref().map(Cell::estimate_without_unit));
+    table.left("CPUs busy", |row| row.busy.as_ref().map(Cell::estimate_without_unit));
+    table.left("GB/s of a busy CPU", |row| row.per_cpu.as_ref().map(Cell::estimate_without_unit));
     section.table(table);
     section.note(
         "Pages of the table that all sessions read, by elapsed time. From storage: bytes that \

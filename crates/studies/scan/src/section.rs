@@ -85,14 +85,14 @@ fn predictions(model: &CostModel, section: &mut Section) {
     }
     section.line("Estimates of the model for unmeasured tables:");
     let mut tables = Columns::for_rows(&model.predictions);
-    tables.name("table", |table| label(&table.table.name));
-    tables.left("rows", |table| number::grouped(table.table.rows as f64));
-    tables.left("rows a page", |table| number::figure(table.table.rows_per_page));
-    tables.left("what", |table| asked(&table.table));
-    tables.left("CPU ms of a scan (estimate)", |table| {
-        table.ms.map(|ms| {
-            let ends = table.interval.map(|Interval { low, high }| (low, high));
-            Cell::from(ms).within(table.interval).shown(number::within(ms, ends, ""))
+    tables.name("table", |row| label(&row.table.name));
+    tables.left("rows", |row| number::grouped(row.table.rows as f64));
+    tables.left("rows a page", |row| number::figure(row.table.rows_per_page));
+    tables.left("what", |row| asked(&row.table));
+    tables.left("CPU ms of a scan (estimate)", |row| {
+        row.ms.map(|ms| {
+            let ends = row.interval.map(|Interval { low, high }| (low, high));
+            Cell::from(ms).within(row.interval).shown(number::within(ms, ends, ""))
         })
     });
     section.table(tables);

@@ -103,16 +103,16 @@ fn statements(
     names: PartNames,
 ) -> Table<'static> {
     let mut table = Columns::for_rows(rows);
-    table.name("statement", |table| shortened(&table.text));
+    table.name("statement", |row| shortened(&row.text));
     if configuration_scripts.scripts.len() > 1 {
-        table.name(names.part, |table| &table.script);
+        table.name(names.part, |row| &row.script);
     }
-    table.right("count", |table| Cell::count(table.count)).optional(1);
-    table.left("latency average", |table| table.latency.as_ref());
-    table.right("longest", |table| Cell::seconds(table.longest_s)).optional(2);
-    table.right("share", |table| Share(table.share));
-    table.right("failed", |table| Cell::count(table.failures));
-    table.right("retried", |table| Cell::count(table.retries));
+    table.right("count", |row| Cell::count(row.count)).optional(1);
+    table.left("latency average", |row| row.latency.as_ref());
+    table.right("longest", |row| Cell::seconds(row.longest_s)).optional(2);
+    table.right("share", |row| Share(row.share));
+    table.right("failed", |row| Cell::count(row.failures));
+    table.right("retried", |row| Cell::count(row.retries));
     table.into()
 }
 

@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(without_determined(&table, &[0, 1, 2]), [0, 2]);
         let all = candidates(&table, table.rows as u64);
         assert!(
-            all.iter().all(|candidate| !candidate.columns.contains(&3) && !candidate.columns.contains(&4)),
+            all.iter().all(|candidate| [3, 4].iter().all(|n| !candidate.columns.contains(n))),
             "{all:?}"
         );
         let key = fewest_runs(&table, &[0, 1, 2]);

@@ -95,7 +95,10 @@ fn as_json(plans: &[PlanOf]) -> serde_json::Result<Value> {
             let plan = shown.statement.plan.as_ref();
             let remarks = plan.map(|plan| plans::remarks(plan, &shown.rules.terms));
             let operator_shares = plan.map(plans::Plan::own);
-            json!({ "file": shown.file, "statement": shown.statement, "own": operator_shares, "remarks": remarks })
+            json!({
+                "file": shown.file, "statement": shown.statement, "own": operator_shares,
+                "remarks": remarks,
+            })
         })
         .collect();
     object("plans", &json!({ "plans": plans }), Value::Null)

@@ -63,17 +63,17 @@ pub fn plans(all: &[PlanOf], shown: usize, show: Show) -> Document {
 fn statements(all: &[(usize, &PlanOf)], without: usize) -> Section {
     let mut section = Section::new("Statements");
     let mut columns = Columns::for_rows(all);
-    columns.right("no.", |column| Cell::count(column.0 as u64));
-    columns.name("statement", |column| said(&column.1.statement));
-    columns.right("cost", |column| column.1.plan()?.cost.map(grouped));
-    columns.right("ms", |column| column.1.plan()?.elapsed_ms.map(grouped)).optional = 1;
+    columns.right("no.", |row| Cell::count(row.0 as u64));
+    columns.name("statement", |row| said(&row.1.statement));
+    columns.right("cost", |row| row.1.plan()?.cost.map(grouped));
+    columns.right("ms", |row| row.1.plan()?.elapsed_ms.map(grouped)).optional = 1;
     columns
-        .right("operators", |column| Some(Cell::count(column.1.plan()?.operators().len() as u64)))
+        .right("operators", |row| Some(Cell::count(row.1.plan()?.operators().len() as u64)))
         .optional = 2;
-    columns.right("remarks", |column| {
-        Some(Cell::count(remarks(column.1.plan()?, &column.1.rules.terms).len() as u64))
+    columns.right("remarks", |row| {
+        Some(Cell::count(remarks(row.1.plan()?, &row.1.rules.terms).len() as u64))
     });
-    columns.name("file", |column| column.1.file.as_str()).optional = 3;
+    columns.name("file", |row| row.1.file.as_str()).optional = 3;
     section.table(columns);
     section.note(
         "cost: the optimizer's estimate, in the engine's own unit. ms: measured in the recorded \
@@ -164,13 +164,13 @@ fn indexes(sorted: &[&PlanOf]) -> Section {
         }
     };
     let mut columns = Columns::for_rows(&uses);
-    columns.name("table (index)", |column| column.object.label());
+    columns.name("table (index)", |row| row.object.label());
     columns.right("seeks", count(Access::Seek));
     columns.right("scans", count(Access::Scan));
     columns.right("lookups", count(Access::Lookup));
     columns.right("changes", count(Access::Change));
-    columns.name("statements", |column| {
-        let mut numbers: Vec<usize> = column.uses.iter().map(|uses| uses.statement + 1).collect();
+    columns.name("statements", |row| {
+        let mut numbers: Vec<usize> = row.uses.iter().map(|uses| uses.statement + 1).collect();
         numbers.dedup();
         joined(numbers, ", ")
     });

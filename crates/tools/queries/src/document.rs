@@ -145,30 +145,26 @@ fn statements(all: &Queries, rows: usize) -> Option<Section> {
     let databases: BTreeSet<&str> =
         all.snapshot.statements.iter().map(|statement| statement.database.as_str()).collect();
     let mut columns = Columns::for_rows(statements);
-    columns.right("no.", |column| Cell::count(column.0 as u64));
-    columns.right("time", |column| Cell::seconds(time_s(column.1)));
+    columns.right("no.", |row| Cell::count(row.0 as u64));
+    columns.right("time", |row| Cell::seconds(time_s(row.1)));
     columns
-        .right("share", move |column| {
-            (total > 0.0).then(|| Cell::percent(time_s(column.1) / total, 1))
-        })
+        .right("share", move |row| (total > 0.0).then(|| Cell::percent(time_s(row.1) / total, 1)))
         .optional = 4;
-    columns.right("calls", |column| column.1.get(Counter::Calls).map(Cell::count));
-    columns.right("mean", |column| column.1.mean_ms().map(|ms| Cell::seconds(ms / 1e3)));
+    columns.right("calls", |row| row.1.get(Counter::Calls).map(Cell::count));
+    columns.right("mean", |row| row.1.mean_ms().map(|ms| Cell::seconds(ms / 1e3)));
     if statements_have_percentiles(all) {
         let ms = |ms: f64| Cell::seconds(ms / 1e3);
-        columns.right("median", move |column| column.1.percentiles.map(|found| ms(found.p50_ms)));
-        columns.right("95 %", move |column| column.1.percentiles.map(|found| ms(found.p95_ms)));
-        columns.right("99 %", move |column| column.1.percentiles.map(|found| ms(found.p99_ms)));
-        columns.right("longest", move |column| {
-            column.1.spread.and_then(|spread| spread.max_ms).map(ms)
-        });
+        columns.right("median", move |row| row.1.percentiles.map(|found| ms(found.p50_ms)));
+        columns.right("95 %", move |row| row.1.percentiles.map(|found| ms(found.p95_ms)));
+        columns.right("99 %", move |row| row.1.percentiles.map(|found| ms(found.p99_ms)));
+        columns.right("longest", move |row| row.1.spread.and_then(|spread| spread.max_ms).map(ms));
     }
-    columns.right("rows each", |column| column.1.by_call(Counter::Rows).map(figure)).optional = 3;
-    columns.right("pages each", |column| column.1.blocks_by_call().map(figure)).optional = 5;
+    columns.right("rows each", |row| row.1.by_call(Counter::Rows).map(figure)).optional = 3;
+    columns.right("pages each", |row| row.1.blocks_by_call().map(figure)).optional = 5;
     if databases.len() > 1 {
-        columns.name("database", |column| column.1.database.as_str()).optional = 2;
+        columns.name("database", |row| row.1.database.as_str()).optional = 2;
     }
-    columns.name("statement", |column| joined(said(column.1).split_whitespace(), " "));
+    columns.name("statement", |row| joined(said(row.1).split_whitespace(), " "));
     section.table(columns);
     left_out(&mut section, count, rows);
     if !utility.is_empty() {
@@ -312,13 +308,13 @@ fn indexes(all: &Queries, rows: usize) -> Option<Section> {
     }
     let mut section = Section::new("Indexes by size");
     let mut columns = Columns::for_rows(found.into_iter().take(rows).collect::<Vec<_>>());
-    columns.name("index", |column| column.index.name.as_str());
-    columns.name("table", |column| column.table.label()).optional = 1;
-    columns.name("columns", |column| column.index.columns()).optional = 2;
-    columns.right("size", |column| column.index.bytes.map(Cell::bytes));
-    columns.right("reads", |column| column.index.scans.map(Cell::count));
-    columns.right("changes", |column| column.table.index_changes().map(Cell::count)).optional = 3;
-    columns.left("used by statement", |column| few(&column.statements));
+    columns.name("index", |row| row.index.name.as_str());
+    columns.name("table", |row| row.table.label()).optional = 1;
+    columns.name("columns", |row| row.index.columns()).optional = 2;
+    columns.right("size", |row| row.index.bytes.map(Cell::bytes));
+    columns.right("reads", |row| row.index.scans.map(Cell::count));
+    columns.right("changes", |row| row.table.index_changes().map(Cell::count)).optional = 3;
+    columns.left("used by statement", |row| few(&row.statements));
     section.table(columns);
     left_out(&mut section, count, rows);
     section.note(

@@ -42,30 +42,28 @@ type NumberedTable<'a> = (usize, &'a statements::Table);
 fn tables(all: &Queries) -> Table<'_> {
     let rows: Vec<NumberedTable> = all.snapshot.tables.iter().enumerate().collect();
     let mut columns = Columns::for_rows(rows);
-    columns.add("database", "", |column| column.1.database.as_str());
-    columns.add("schema", "", |column| column.1.schema.as_str());
-    columns.add("table", "", |column| column.1.name.as_str());
-    columns.add("storage", "", |column| column.1.storage.as_str());
-    columns.add("rows (estimated)", "", |column| column.1.rows);
-    columns.add("size", "B", |column| column.1.bytes);
-    columns.add("indexes", "", |column| column.1.indexes.len());
-    columns.add("size of indexes", "B", |column| sum(&column.1.indexes, |index| index.bytes));
-    columns.add("reads of indexes", "", |column| sum(&column.1.indexes, |index| index.scans));
-    columns.add("lacks primary key", "", |column| column.1.lacks_primary_key.then_some(true));
-    columns.add("scans", "", |column| column.1.scans);
-    columns.add("scanned rows", "", |column| column.1.scanned_rows);
-    columns.add("inserts", "", |column| column.1.inserts);
-    columns.add("updates", "", |column| column.1.updates);
-    columns.add("HOT updates", "", |column| column.1.hot_updates);
-    columns.add("deletes", "", |column| column.1.deletes);
-    columns.add("dead rows (estimated)", "", |column| column.1.dead_rows);
-    columns.add("changes since statistics", "", |column| column.1.changed_since_analyze);
-    columns.add("statistics gathered", "", |column| column.1.analyzed_ms.map(Time));
-    columns.add("missing indexes", "", |column| {
-        Some(column.1.missed.len()).filter(|count| *count > 0)
-    });
-    columns.add("counted since", "", |column| column.1.since_ms.map(Time));
-    columns.add("statements", "", move |column| joined(statements_of(all, column.0), ", "));
+    columns.add("database", "", |row| row.1.database.as_str());
+    columns.add("schema", "", |row| row.1.schema.as_str());
+    columns.add("table", "", |row| row.1.name.as_str());
+    columns.add("storage", "", |row| row.1.storage.as_str());
+    columns.add("rows (estimated)", "", |row| row.1.rows);
+    columns.add("size", "B", |row| row.1.bytes);
+    columns.add("indexes", "", |row| row.1.indexes.len());
+    columns.add("size of indexes", "B", |row| sum(&row.1.indexes, |index| index.bytes));
+    columns.add("reads of indexes", "", |row| sum(&row.1.indexes, |index| index.scans));
+    columns.add("lacks primary key", "", |row| row.1.lacks_primary_key.then_some(true));
+    columns.add("scans", "", |row| row.1.scans);
+    columns.add("scanned rows", "", |row| row.1.scanned_rows);
+    columns.add("inserts", "", |row| row.1.inserts);
+    columns.add("updates", "", |row| row.1.updates);
+    columns.add("HOT updates", "", |row| row.1.hot_updates);
+    columns.add("deletes", "", |row| row.1.deletes);
+    columns.add("dead rows (estimated)", "", |row| row.1.dead_rows);
+    columns.add("changes since statistics", "", |row| row.1.changed_since_analyze);
+    columns.add("statistics gathered", "", |row| row.1.analyzed_ms.map(Time));
+    columns.add("missing indexes", "", |row| Some(row.1.missed.len()).filter(|count| *count > 0));
+    columns.add("counted since", "", |row| row.1.since_ms.map(Time));
+    columns.add("statements", "", move |row| joined(statements_of(all, row.0), ", "));
     columns.named("tables")
 }
 
@@ -103,29 +101,29 @@ fn all_statistics(all: &Queries) -> impl Iterator<Item = OfTable<'_>> {
 fn statistics(all: &Queries) -> Table<'_> {
     let now_ms = all.snapshot.span.to_ms;
     let mut columns = Columns::for_rows(all_statistics(all).collect::<Vec<OfTable>>());
-    columns.add("database", "", |column| column.0.database.as_str());
-    columns.add("table", "", |column| column.0.label());
-    columns.add("statistics", "", |column| column.1.name.as_str());
-    columns.add("columns", "", |column| joined(&column.1.columns, ", "));
-    columns.add("rows", "", |column| column.1.rows);
-    columns.add("sampled rows", "", |column| column.1.sampled_rows);
-    columns.add("sampled", "", |column| {
-        let counted = column.1.sampled_rows.zip(column.1.rows).filter(|(_, rows)| *rows > 0.0);
-        counted.map(|(sampled, rows)| sampled / rows).or(column.1.sampled_share).map(Share)
+    columns.add("database", "", |row| row.0.database.as_str());
+    columns.add("table", "", |row| row.0.label());
+    columns.add("statistics", "", |row| row.1.name.as_str());
+    columns.add("columns", "", |row| joined(&row.1.columns, ", "));
+    columns.add("rows", "", |row| row.1.rows);
+    columns.add("sampled rows", "", |row| row.1.sampled_rows);
+    columns.add("sampled", "", |row| {
+        let counted = row.1.sampled_rows.zip(row.1.rows).filter(|(_, rows)| *rows > 0.0);
+        counted.map(|(sampled, rows)| sampled / rows).or(row.1.sampled_share).map(Share)
     });
-    columns.add("sampled pages", "", |column| column.1.sampled_pages);
-    columns.add("gathered", "", |column| column.1.gathered_ms.map(Time));
-    columns.add("age", "days", move |column| {
-        column.1.gathered_ms.map(|ms| (now_ms.saturating_sub(ms)).max(0) as f64 / DAY_MS)
+    columns.add("sampled pages", "", |row| row.1.sampled_pages);
+    columns.add("gathered", "", |row| row.1.gathered_ms.map(Time));
+    columns.add("age", "days", move |row| {
+        row.1.gathered_ms.map(|ms| (now_ms.saturating_sub(ms)).max(0) as f64 / DAY_MS)
     });
-    columns.add("changes since", "", |column| column.1.changes);
-    columns.add("different values", "", |column| column.1.distinct.filter(|count| *count > 0.0));
-    columns.add("different values by row", "", |column| {
-        column.1.distinct.filter(|share| *share < 0.0).map(|share| -share)
+    columns.add("changes since", "", |row| row.1.changes);
+    columns.add("different values", "", |row| row.1.distinct.filter(|count| *count > 0.0));
+    columns.add("different values by row", "", |row| {
+        row.1.distinct.filter(|share| *share < 0.0).map(|share| -share)
     });
-    columns.add("NULL", "", |column| column.1.nulls.map(Share));
-    columns.add("histogram steps", "", |column| column.1.steps);
-    columns.add("table rows (estimated)", "", |column| column.0.rows);
+    columns.add("NULL", "", |row| row.1.nulls.map(Share));
+    columns.add("histogram steps", "", |row| row.1.steps);
+    columns.add("table rows (estimated)", "", |row| row.0.rows);
     columns.named("statistics")
 }
 
@@ -138,14 +136,14 @@ fn histograms(all: &Queries) -> Table<'_> {
         buckets.map(move |(number, step)| (of, number, step))
     });
     let mut columns = Columns::for_rows(steps.collect::<Vec<NumberedStep>>());
-    columns.add("database", "", |column| column.0.0.database.as_str());
-    columns.add("table", "", |column| column.0.0.label());
-    columns.add("statistics", "", |column| column.0.1.name.as_str());
-    columns.add("step", "", |column| column.1);
-    columns.add("value", "", |column| column.2.value.as_str());
-    columns.add("rows with the value", "", |column| column.2.share_equal.map(Share));
-    columns.add("rows up to the value", "", |column| column.2.share_between.map(Share));
-    columns.add("different values up to it", "", |column| column.2.distinct_between);
+    columns.add("database", "", |row| row.0.0.database.as_str());
+    columns.add("table", "", |row| row.0.0.label());
+    columns.add("statistics", "", |row| row.0.1.name.as_str());
+    columns.add("step", "", |row| row.1);
+    columns.add("value", "", |row| row.2.value.as_str());
+    columns.add("rows with the value", "", |row| row.2.share_equal.map(Share));
+    columns.add("rows up to the value", "", |row| row.2.share_between.map(Share));
+    columns.add("different values up to it", "", |row| row.2.distinct_between);
     columns.named("histograms")
 }
 
@@ -156,13 +154,13 @@ fn configuration(facts: &ServerFacts) -> Table<'_> {
         .map_or(&[][..], |configuration| configuration.settings.as_slice());
     let mut columns = Columns::for_rows(settings.iter());
     columns.add("setting", "", |server_setting: &&ServerSetting| server_setting.name.as_str());
-    columns.add("value", "", |column| column.value.as_deref());
-    columns.add("unit", "", |column| column.unit.as_deref());
-    columns.add("default", "", |column| column.default.as_deref());
-    columns.add("changed", "", |column| column.is_changed);
-    columns.add("source", "", |column| column.source.as_str());
-    columns.add("file", "", |column| column.file.as_deref());
-    columns.add("awaits restart", "", |column| column.pending_restart);
+    columns.add("value", "", |row| row.value.as_deref());
+    columns.add("unit", "", |row| row.unit.as_deref());
+    columns.add("default", "", |row| row.default.as_deref());
+    columns.add("changed", "", |row| row.is_changed);
+    columns.add("source", "", |row| row.source.as_str());
+    columns.add("file", "", |row| row.file.as_deref());
+    columns.add("awaits restart", "", |row| row.pending_restart);
     columns.named("configuration")
 }
 
@@ -176,19 +174,15 @@ fn waits(facts: &ServerFacts) -> Table<'_> {
     };
     let mut columns = Columns::for_rows(waits.iter());
     columns.add("wait type", "", |wait: &&Wait| wait.wait_type.as_str());
-    columns.add("class", "", |column| column.class.name());
-    columns.add("wait", "s", |column| time_s(column));
-    columns.add("resource", "s", move |column| has_signal.then_some(column.resource_s));
-    columns.add("signal", "s", move |column| has_signal.then_some(column.signal_s));
-    columns.add("waits", "", |column| column.count);
-    columns.add("share", "", move |column| (total > 0.0).then(|| Share(time_s(column) / total)));
-    columns.add("mean wait", "s", move |column| each(column, time_s(column)));
-    columns.add("mean resource", "s", move |column| {
-        each(column, column.resource_s).filter(|_| has_signal)
-    });
-    columns.add("mean signal", "s", move |column| {
-        each(column, column.signal_s).filter(|_| has_signal)
-    });
+    columns.add("class", "", |row| row.class.name());
+    columns.add("wait", "s", |row| time_s(row));
+    columns.add("resource", "s", move |row| has_signal.then_some(row.resource_s));
+    columns.add("signal", "s", move |row| has_signal.then_some(row.signal_s));
+    columns.add("waits", "", |row| row.count);
+    columns.add("share", "", move |row| (total > 0.0).then(|| Share(time_s(row) / total)));
+    columns.add("mean wait", "s", move |row| each(row, time_s(row)));
+    columns.add("mean resource", "s", move |row| each(row, row.resource_s).filter(|_| has_signal));
+    columns.add("mean signal", "s", move |row| each(row, row.signal_s).filter(|_| has_signal));
     columns.named("waits")
 }
 
@@ -203,21 +197,21 @@ fn files(all: &Queries) -> Table<'_> {
     };
     let mut columns = Columns::for_rows(all.snapshot.files.iter());
     columns.add("database", "", |data_file: &&DataFile| data_file.database.as_str());
-    columns.add("file", "", |column| column.name.as_str());
-    columns.add("kind", "", |column| column.kind.as_str());
-    columns.add("files", "", |column| column.files);
-    columns.add("size", "B", |column| column.bytes);
-    columns.add("largest size", "B", |column| column.bytes_max);
-    columns.add("growth", "", |column| column.growth.as_str());
-    columns.add("reads", "", |column| column.reads.count);
-    columns.add("read", "B", |column| column.reads.bytes);
-    columns.add("read time", "ns", |column| column.reads.ns);
-    columns.add("mean read", "ms", move |column| each_ms(column.reads));
-    columns.add("writes", "", |column| column.writes.count);
-    columns.add("written", "B", |column| column.writes.bytes);
-    columns.add("write time", "ns", |column| column.writes.ns);
-    columns.add("mean write", "ms", move |column| each_ms(column.writes));
-    columns.add("counted since", "", |column| column.since_ms.map(Time));
+    columns.add("file", "", |row| row.name.as_str());
+    columns.add("kind", "", |row| row.kind.as_str());
+    columns.add("files", "", |row| row.files);
+    columns.add("size", "B", |row| row.bytes);
+    columns.add("largest size", "B", |row| row.bytes_max);
+    columns.add("growth", "", |row| row.growth.as_str());
+    columns.add("reads", "", |row| row.reads.count);
+    columns.add("read", "B", |row| row.reads.bytes);
+    columns.add("read time", "ns", |row| row.reads.ns);
+    columns.add("mean read", "ms", move |row| each_ms(row.reads));
+    columns.add("writes", "", |row| row.writes.count);
+    columns.add("written", "B", |row| row.writes.bytes);
+    columns.add("write time", "ns", |row| row.writes.ns);
+    columns.add("mean write", "ms", move |row| each_ms(row.writes));
+    columns.add("counted since", "", |row| row.since_ms.map(Time));
     columns.named("files")
 }
 
@@ -259,8 +253,8 @@ fn notes<'a>(sheets: &[Table<'a>], all: &'a Queries, facts: &ServerFacts) -> Tab
         }))
         .collect();
     let mut columns = Columns::for_rows(notes);
-    columns.add("sheet", "", |column| column.sheet.clone());
-    columns.add("note", "", |column| column.text.clone()).wrapped = true;
+    columns.add("sheet", "", |row| row.sheet.clone());
+    columns.add("note", "", |row| row.text.clone()).wrapped = true;
     columns.named("notes")
 }
 

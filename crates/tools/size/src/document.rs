@@ -29,35 +29,33 @@ fn overview(plan: &Plan, sizing: &Sizing) -> Section {
     }
     let prices = sizing.alternatives.iter().any(|alternative| alternative.price > 0.0);
     let mut columns = Columns::for_rows(&sizing.alternatives);
-    columns.name("alternative", |column| column.name.as_str());
-    columns.left("bottleneck", |column| column.narrowest.map(|at| part(plan, &column.links[at])));
-    columns.right("carries", |column| {
-        column.carries.map(|times| Cell::from(times).shown(format!("{}x", number::ratio(times))))
+    columns.name("alternative", |row| row.name.as_str());
+    columns.left("bottleneck", |row| row.narrowest.map(|at| part(plan, &row.links[at])));
+    columns.right("carries", |row| {
+        row.carries.map(|times| Cell::from(times).shown(format!("{}x", number::ratio(times))))
     });
-    columns.left("targets", |column| match (column.is_within_targets, column.fits) {
+    columns.left("targets", |row| match (row.is_within_targets, row.fits) {
         (true, _) => Cell::new("within", Tone::Good),
         (false, true) => Cell::new("exceeded", Tone::Warning),
         (false, false) => Cell::new("saturated", Tone::Bad),
     });
-    columns.right("read ms", |column| column.read_s.map(milliseconds)).optional = 1;
-    columns.right("transaction ms", |column| column.transaction_s.map(milliseconds)).optional = 2;
+    columns.right("read ms", |row| row.read_s.map(milliseconds)).optional = 1;
+    columns.right("transaction ms", |row| row.transaction_s.map(milliseconds)).optional = 2;
     if prices {
         let money = |amount: f64| Cell::from(amount).shown(number::grouped(amount));
-        columns.right(currency.as_str(), move |column| money(column.price));
+        columns.right(currency.as_str(), move |row| money(row.price));
         columns
-            .right(format!("{currency} for 1/s"), move |column| {
-                column.price_per_transaction.map(money)
-            })
+            .right(format!("{currency} for 1/s"), move |row| row.price_per_transaction.map(money))
             .optional = 3;
         columns
-            .right(format!("{currency} for 1 GB/s"), move |column| column.price_per_gb_s.map(money))
+            .right(format!("{currency} for 1 GB/s"), move |row| row.price_per_gb_s.map(money))
             .optional = 4;
         if plan.targets.depreciation.is_some() {
-            columns.right(format!("{currency} a month"), move |column| {
-                column.depreciation.map(|depreciation| money(depreciation.per_month))
+            columns.right(format!("{currency} a month"), move |row| {
+                row.depreciation.map(|depreciation| money(depreciation.per_month))
             });
-            columns.right("value left", move |column| {
-                column.depreciation.map(|depreciation| money(depreciation.value_left))
+            columns.right("value left", move |row| {
+                row.depreciation.map(|depreciation| money(depreciation.value_left))
             });
         }
     }
@@ -174,16 +172,14 @@ fn chain(plan: &Plan, sizing: &Sized) -> Section {
 fn bought(section: &mut Section, plan: &Plan, sizing: &Sized, purchases: &Purchases) {
     let currency = &plan.currency;
     let mut columns = Columns::for_rows(&purchases.purchases);
-    columns.right("after years", |column| u64::from(column.year));
+    columns.right("after years", |row| u64::from(row.year));
     columns.left("buy", move |purchase| {
         let pieces = sizing.links.iter().zip(&purchase.pieces).filter(|(_, count)| **count > 0);
         let pieces =
             pieces.map(|(link, count)| format!("{} x {}", number::count(*count), part(plan, link)));
         pieces.collect::<Vec<_>>().join(", ")
     });
-    columns.right(currency.as_str(), |column| {
-        Cell::from(column.price).shown(number::grouped(column.price))
-    });
+    columns.right(currency.as_str(), |row| Cell::from(row.price).shown(number::grouped(row.price)));
     section.table(columns);
     let share = number::short_percent(purchases.saving.abs());
     let price = format!("{} {currency}", number::grouped(purchases.price));

@@ -127,14 +127,13 @@ impl Digits {
             return Section::default();
         }
         let mut table = Columns::for_rows(parts);
-        table.name("system", |table| table.0.entry.system.as_str());
-        table.name("part", |table| table.1.name.as_str());
-        table.right("price", move |table| self.given(table.1.price, 1));
-        table.right("share", |table| Cell::percent(table.1.share, 1));
-        table.right("price per score", move |table| {
-            table.1.per_score.map(|price| self.computed(price))
-        });
-        table.right("ratio", move |table| self.ratio(table.1.ratio));
+        table.name("system", |row| row.0.entry.system.as_str());
+        table.name("part", |row| row.1.name.as_str());
+        table.right("price", move |row| self.given(row.1.price, 1));
+        table.right("share", |row| Cell::percent(row.1.share, 1));
+        table
+            .right("price per score", move |row| row.1.per_score.map(|price| self.computed(price)));
+        table.right("ratio", move |row| self.ratio(row.1.ratio));
         section.table(table);
         section.note(
             "Parts add up to the price; \"other\" is the rest that no column names. ratio: price \

@@ -146,18 +146,18 @@ pub(super) fn interaction_section(summary: &Summary) -> Option<Section> {
         format!("{gain} with {}", level(factor(interaction.by), position))
     };
     let mut table = Columns::for_rows(&summary.factors.interactions);
-    table.name("factors", move |table| {
-        format!("{} by {}", name(summary, factor(table.factor)), name(summary, factor(table.by)))
+    table.name("factors", move |row| {
+        format!("{} by {}", name(summary, factor(row.factor)), name(summary, factor(row.by)))
     });
-    table.left("gain of", move |table| {
-        let factor = factor(table.factor);
-        format!("{} over {}", level(factor, table.to), level(factor, table.from))
+    table.left("gain of", move |row| {
+        let factor = factor(row.factor);
+        format!("{} over {}", level(factor, row.to), level(factor, row.from))
     });
-    table.left("most", move |table| at(table, table.most));
-    table.left("least", move |table| at(table, table.least));
-    table.left("p", |table| {
-        let p = table.adjusted_p.unwrap_or(table.p_value);
-        let tone = if table.supported() { Tone::Plain } else { Tone::Muted };
+    table.left("most", move |row| at(row, row.most));
+    table.left("least", move |row| at(row, row.least));
+    table.left("p", |row| {
+        let p = row.adjusted_p.unwrap_or(row.p_value);
+        let tone = if row.supported() { Tone::Plain } else { Tone::Muted };
         Cell::from(p)
             .shown(number::p_value(p).trim_start_matches("p = ").trim_start_matches("p "))
             .toned(tone)

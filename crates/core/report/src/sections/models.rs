@@ -329,12 +329,12 @@ fn said(level: &ModelLevel, measured: &Estimate) -> String {
 
 fn data(name: &str, model: &ModelSummary) -> Table<'static> {
     let mut table = Columns::for_rows(&model.curve);
-    table.name(name, |table| number::whole(table.n));
+    table.name(name, |row| number::whole(row.n));
     let unit = model.unit.clone();
-    table.left("predicted, 95 % interval", move |table| {
-        let ends = Some((table.interval.low, table.interval.high));
-        Cell::from(table.predicted).within(Some(table.interval)).shown(number::difference(
-            table.predicted,
+    table.left("predicted, 95 % interval", move |row| {
+        let ends = Some((row.interval.low, row.interval.high));
+        Cell::from(row.predicted).within(Some(row.interval)).shown(number::difference(
+            row.predicted,
             ends,
             &unit,
         ))

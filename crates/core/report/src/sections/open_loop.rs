@@ -12,16 +12,16 @@ pub(crate) fn section(_: &Summary, loops: &[OpenLoop]) -> Option<Section> {
     }
     let mut section = Section::new("Open loop");
     let mut table = Columns::for_rows(loops);
-    table.name("configuration", |table| text::label(&table.label));
-    table.right("trials", |table| table.trials).optional(2);
-    table.right("requested/s", |table| number::grouped(table.asked));
-    table.right("achieved/s", |table| number::grouped(table.done));
-    table.right("late", |table| Share(table.late));
-    table.right("missed", |table| Share(table.missed));
-    table.right("longest", |table| Cell::seconds(table.missed_s_max)).optional(1);
-    table.left("overloaded", |table| match table.overloaded {
+    table.name("configuration", |row| text::label(&row.label));
+    table.right("trials", |row| row.trials).optional(2);
+    table.right("requested/s", |row| number::grouped(row.asked));
+    table.right("achieved/s", |row| number::grouped(row.done));
+    table.right("late", |row| Share(row.late));
+    table.right("missed", |row| Share(row.missed));
+    table.right("longest", |row| Cell::seconds(row.missed_s_max)).optional(1);
+    table.left("overloaded", |row| match row.overloaded {
         0 => Cell::new("no", Tone::Muted),
-        n => Cell::new(format!("{n} of {}", number::plural(table.trials, "trial")), Tone::Warning),
+        n => Cell::new(format!("{n} of {}", number::plural(row.trials, "trial")), Tone::Warning),
     });
     section.table(table);
     section.note(

@@ -44,22 +44,22 @@ fn confirmation(
     }
     let unit = &screening.unit;
     let mut table = Columns::for_rows(&screening_confirmation.differences);
-    table.left("best run against", |table| {
-        if table.baseline { "the baseline" } else { "the predicted worst" }
+    table.left("best run against", |row| {
+        if row.baseline { "the baseline" } else { "the predicted worst" }
     });
-    table.right("predicted", |table| signed(table.predicted, unit));
-    table.left("expected in fresh blocks", |table| ends(table.expected, unit));
-    table.right("measured", |table| signed(table.measured, unit));
-    table.left("95 % CI", |table| ends(table.interval, unit)).optional(1);
-    table.left("verdict", |table| {
-        let text = match table.verdict {
+    table.right("predicted", |row| signed(row.predicted, unit));
+    table.left("expected in fresh blocks", |row| ends(row.expected, unit));
+    table.right("measured", |row| signed(row.measured, unit));
+    table.left("95 % CI", |row| ends(row.interval, unit)).optional(1);
+    table.left("verdict", |row| {
+        let text = match row.verdict {
             Verdict::Confirmed => "confirmed",
             Verdict::OtherSize => "confirmed in direction only",
             Verdict::Undecided => "undecided: too few repeats",
             Verdict::NotConfirmed => "not confirmed",
             Verdict::Reversed => "not confirmed: reversed",
         };
-        format!("{text}, {}", number::p_value(table.p_value))
+        format!("{text}, {}", number::p_value(row.p_value))
     });
     section.table(table);
     let label = |run: usize| {
@@ -111,16 +111,16 @@ fn effects(summary: &Summary, screening: &Screening) -> Section {
         section.warn("No effect can be estimated until one block is complete.");
     }
     let mut table = Columns::for_rows(&screening.effects);
-    table.name("effect", |table| chain(table));
-    table.right("size", |table| signed(table.value, &screening.unit));
-    table.right("of the mean", |table| {
-        let share = screening.share(table.value);
+    table.name("effect", |row| chain(row));
+    table.right("size", |row| signed(row.value, &screening.unit));
+    table.right("of the mean", |row| {
+        let share = screening.share(row.value);
         share.map(|share| format!("{} %", number::signed(100.0 * share, 1)))
     });
     table
-        .left("95 % CI", |table| table.interval.map(|interval| ends(interval, &screening.unit)))
+        .left("95 % CI", |row| row.interval.map(|interval| ends(interval, &screening.unit)))
         .optional(1);
-    table.left("verdict", |table| verdict(screening, table));
+    table.left("verdict", |row| verdict(screening, row));
     if !screening.effects.is_empty() {
         section.table(table);
     }
@@ -128,10 +128,10 @@ fn effects(summary: &Summary, screening: &Screening) -> Section {
         section.note(note);
     }
     let mut legend = Columns::for_rows(&screening.factors);
-    legend.name("letter", |legend| legend.letter.as_str());
-    legend.left("factor", |legend| text::factor(summary, &legend.name).to_owned());
-    legend.left("first level (-)", |legend| legend.low.as_str());
-    legend.left("second level (+)", |legend| legend.high.as_str());
+    legend.name("letter", |row| row.letter.as_str());
+    legend.left("factor", |row| text::factor(summary, &row.name).to_owned());
+    legend.left("first level (-)", |row| row.low.as_str());
+    legend.left("second level (+)", |row| row.high.as_str());
     section.table(legend);
     section
 }

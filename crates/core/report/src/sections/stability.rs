@@ -121,13 +121,13 @@ pub fn stability(summary: &Summary) -> Document {
 
 fn table(stability: &Stability) -> Columns<'_, &ConfigurationStability> {
     let mut table = Columns::for_rows(&stability.configurations);
-    table.name("configuration", |table| label(&table.label));
-    table.right("n", |table| table.estimate.n);
-    table.left("mean", |table| &table.estimate);
-    table.right("CV", |table| Cell::percent(table.cv, 1));
-    table.right("range", |table| Cell::percent(table.range, 1));
-    table.right("regimes", |table| table.regimes.len().max(1));
-    table.left("p", |table| table.p_value.map(p_value));
+    table.name("configuration", |row| label(&row.label));
+    table.right("n", |row| row.estimate.n);
+    table.left("mean", |row| &row.estimate);
+    table.right("CV", |row| Cell::percent(row.cv, 1));
+    table.right("range", |row| Cell::percent(row.range, 1));
+    table.right("regimes", |row| row.regimes.len().max(1));
+    table.left("p", |row| row.p_value.map(p_value));
     table
 }
 

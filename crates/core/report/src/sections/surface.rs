@@ -47,10 +47,10 @@ fn coefficients(summary: &Summary, report: &SurfaceReport) -> Section {
             let values = fit.coefficients.iter().map(|coefficient| coefficient.value);
             let scale = Scale::new(values, &report.unit);
             let mut table = Columns::for_rows(&fit.coefficients);
-            table.name("term", |table| table.term.as_str());
-            table.right(scale.heading("coefficient"), |table| scale.signed(table.value));
-            table.left("95 % CI", |table| table.interval.map(|interval| scale.ends(interval)));
-            table.left("verdict", |table| verdict(table));
+            table.name("term", |row| row.term.as_str());
+            table.right(scale.heading("coefficient"), |row| scale.signed(row.value));
+            table.left("95 % CI", |row| row.interval.map(|row| scale.ends(row)));
+            table.left("verdict", |row| verdict(row));
             section.table(table);
             for note in notes(fit) {
                 section.note(note);
@@ -156,8 +156,8 @@ fn optimum(report: &SurfaceReport, fit: &FittedSurface) -> Section {
         let name = analysis::wording::short_name(&factor.name).to_owned();
         table.left(name, move |next_trial: &&NextTrial| next_trial.levels[at].clone());
     }
-    table.left("predicted mean", |table| within(table.value, table.interval, &report.unit));
-    table.left("region", |table| if table.is_tested { "tested" } else { "extrapolated" });
+    table.left("predicted mean", |row| within(row.value, row.interval, &report.unit));
+    table.left("region", |row| if row.is_tested { "tested" } else { "extrapolated" });
     section.table(table);
     section.note(
         "±, [ ]: 95 % interval of the mean if the model holds; it does not account for the choice \
@@ -192,10 +192,10 @@ fn stationary(section: &mut Section, report: &SurfaceReport, stationary_point: &
         &report.unit,
     );
     let mut table = Columns::for_rows(&stationary_point.curvatures);
-    table.right(scale.heading("curvature"), |table| scale.signed(table.value));
-    table.left("95 % CI", |table| table.interval.map(|interval| scale.ends(interval)));
-    table.left("along", |table| {
-        let parts = table.direction.iter().enumerate();
+    table.right(scale.heading("curvature"), |row| scale.signed(row.value));
+    table.left("95 % CI", |row| row.interval.map(|row| scale.ends(row)));
+    table.left("along", |row| {
+        let parts = row.direction.iter().enumerate();
         let parts = parts.map(|(at, part)| format!("{} x{}", number::signed(*part, 2), at + 1));
         parts.collect::<Vec<_>>().join(" ")
     });

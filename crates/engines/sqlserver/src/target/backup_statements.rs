@@ -201,7 +201,7 @@ pub mod tests {
         assert_eq!(label("a.bak"), "RESTORE LABELONLY FROM DISK = N'a.bak'");
     }
 
-    /// Those that an independent grammar knows.
+    /// Statements that an independent grammar knows.
     pub fn questions() -> Vec<String> {
         vec![check(), sizes(), fingerprint("dbo", "t"), super::TABLES.to_owned()]
     }

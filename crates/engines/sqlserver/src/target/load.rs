@@ -87,7 +87,7 @@ pub struct Sessions {
 /// The connections of one thread.
 pub struct MssqlConnections {
     runtime: Runtime,
-    /// Those without a request.
+    /// Connections without a request.
     idle: Vec<Option<Box<Connection>>>,
     running: JoinSet<(usize, Box<Connection>, Result<Done, EngineError>)>,
     cancel: CancelHandle,
