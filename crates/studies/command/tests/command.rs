@@ -452,7 +452,7 @@ fn nonsense_is_refused_before_anything_runs() {
         ),
         (
             "command = \"true\"\nresponses.tps = { regex = \"(\", direction = \"higher\" }",
-            "workload.responses.tps.regex: regex parse error",
+            "workload.responses.tps.regex: found open group without closing",
         ),
         (
             "command = \"true\"\nresponses.tps = { regex = \"x\" }",

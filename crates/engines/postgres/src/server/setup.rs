@@ -4,19 +4,16 @@
 use super::filler::Filler;
 use super::installation::{ClientProgram, Installation, Version, psql, substitution};
 use super::restore::Restore;
-use crate::client::{Config, Error, quote_literal};
+use crate::client::{Config, Error};
 use crate::connecting::{CONNECTING, SILENCE, is_working, stoppable};
 use crate::errors::failed_at;
 use engine::setup::{SETUP_DUMP, SETUP_SQL, Setup};
 use engine::{CopySource, CopyVersion, EngineError};
-use experiment::NamedFile;
 use helpers::Relay;
 use helpers::dump::{Format, of_pg_dump, origin_of_pg_dump};
-use helpers::libpq::{Libpq, Session, Startup, environment};
-use helpers::program::command;
-use servers::command::run_long;
+use helpers::libpq::{Libpq, Session, Startup};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use work::{Cancel, Stop, silence_max};
 
 /// Settings of a server that change what a dump or SQL makes, or whether it can: libraries that
