@@ -24,10 +24,10 @@ cargo xtask test [--all] [ARGUMENTS OF cargo test]
 cargo xtask test-live mssql
     check the SQL Server that STEELBENCH_MSSQL_URL names: what it lacks, and the contract of
     engines; creates a database steelbench and drops it
-cargo xtask bench [NAME...]
-    measure: insert, instruments, overhead, start-up, report, a-a, disk-check, -cpu, -cached, time,
-    recorder, models, analytics [--scale N], postgres-cpu, -load, -observer, -population;
-    a prefix selects several: disk, postgres
+cargo xtask bench [NAME...] [--blocks N] [--scale N]
+    measure the experiments and scripts of xtask/bench beside their peers; a name that is unknown
+    lists all, a prefix selects several: disk, postgres; --blocks replaces the number of blocks to
+    try one, --scale is that of data sets
 cargo xtask attack [KIND...] [--tries N] [--seed SEED] [--minutes N]
     try to break it: mutated files, hostile servers and results files, kills
 cargo xtask compare OLD NEW FILE...

@@ -20,7 +20,7 @@ const PYTHON_PACKAGES: [&str; 7] = [
 ];
 
 /// A program of the system, or the beginning of the name of a folder, and the package that has it.
-const SYSTEM_PACKAGES: [(&str, &str); 25] = [
+const SYSTEM_PACKAGES: [(&str, &str); 26] = [
     ("/usr/lib/postgresql/", "postgresql"),
     ("mariadbd", "mariadb-server"),
     ("mysqlslap", "mariadb-client"),
@@ -48,6 +48,8 @@ const SYSTEM_PACKAGES: [(&str, &str); 25] = [
     ("chromium", "chromium"),
     ("chromedriver", "chromium-driver"),
     ("npm", "npm"),
+    // What measurements read JSON by.
+    ("jq", "jq"),
 ];
 
 /// The npm package that holds libduckdb, for each kind of machine (the name that Node has for it),
@@ -164,11 +166,6 @@ pub fn install_packages(packages: &[&str]) -> Result<(), String> {
 }
 
 /// A virtual environment in the target folder with the packages; returns it.
-/// The Python of the tools, with the packages of the tests.
-pub fn python() -> PathBuf {
-    target().join("test-tools/bin/python3")
-}
-
 fn install_python() -> Result<PathBuf, String> {
     let folder = target().join("test-tools");
     let marker = folder.join(format!("installed-{}", PYTHON_PACKAGES.join("-")));

@@ -1,104 +1,145 @@
-//! Pairs of measurements, and what is printed of them.
+//! Figures of trials: pairs, their medians and intervals, and what is printed of them.
 
-use std::time::{Duration, Instant};
+use super::table::{Comparison, Figure, Goal};
+use serde_json::Value;
+use statistics::{mean, median, t_quantile};
+use std::collections::BTreeMap;
 
-/// Measures A and B in turn, which of them first in turn too. Both get the number of the round.
-pub fn pairs<T>(
-    rounds: u64,
-    a: impl Fn(u64) -> Result<T, String>,
-    b: impl Fn(u64) -> Result<T, String>,
-) -> Result<Vec<(T, T)>, String> {
-    pairs_while(|round| round < rounds, a, b)
+/// A finished trial, as `run --json` announces it.
+pub struct Trial {
+    configuration: String,
+    block: u64,
+    responses: BTreeMap<String, f64>,
 }
 
-/// The ratios A / B of interleaved measurements, A B B A, of all rounds that begin within a time.
-/// Each ratio is one of the sums of a round, so that a linear drift of the machine cancels out.
-pub fn ratios_within(
-    limit: Duration,
-    a: impl Fn() -> Result<f64, String>,
-    b: impl Fn() -> Result<f64, String>,
-) -> Result<Vec<f64>, String> {
-    let begun = Instant::now();
-    let pairs = pairs_while(
-        |round: u64| !round.is_multiple_of(2) || begun.elapsed() < limit,
-        |_| a(),
-        |_| b(),
-    )?;
-    Ok(pairs
-        .chunks(2)
-        .map(|two: &[(f64, f64)]| {
-            two.iter().map(|(a, _)| a).sum::<f64>() / two.iter().map(|(_, b)| b).sum::<f64>()
+impl Trial {
+    pub fn from_event(event: &Value) -> Option<Self> {
+        let responses = event["responses"].as_array()?.iter().filter_map(|response| {
+            Some((response["name"].as_str()?.to_owned(), response["value"].as_f64()?))
+        });
+        Some(Self {
+            configuration: event["trial"]["configuration"].as_str()?.to_owned(),
+            block: event["trial"]["block"].as_u64()?,
+            responses: responses.collect(),
         })
-        .collect())
+    }
+
+    fn value(&self, figure: &Figure) -> Option<f64> {
+        let sum: Option<f64> = figure.sum.iter().map(|name| self.responses.get(*name)).sum();
+        let per = figure.per.map_or(Some(1.0), |name| self.responses.get(name).copied());
+        Some(figure.scale * sum? / per?)
+    }
 }
 
-fn pairs_while<T>(
-    goes_on: impl Fn(u64) -> bool,
-    a: impl Fn(u64) -> Result<T, String>,
-    b: impl Fn(u64) -> Result<T, String>,
-) -> Result<Vec<(T, T)>, String> {
-    (0..)
-        .take_while(|round| goes_on(*round))
-        .map(|round: u64| {
-            if round.is_multiple_of(2) {
-                let first = a(round)?;
-                Ok((first, b(round)?))
-            } else {
-                let first = b(round)?;
-                Ok((a(round)?, first))
+/// Values of a configuration by block.
+type Blocks = BTreeMap<u64, f64>;
+
+/// Prints a figure of each configuration, or the ratios of their pairs.
+pub fn print(figure: &Figure, trials: &[Trial]) {
+    let mut configurations: BTreeMap<&str, Blocks> = BTreeMap::new();
+    for trial in trials.iter().filter(|trial| trial.configuration.contains(figure.only)) {
+        if let Some(value) = trial.value(figure) {
+            configurations.entry(&trial.configuration).or_default().insert(trial.block, value);
+        }
+    }
+    for (label, values) in &configurations {
+        let (base, is_speed) = match figure.comparison {
+            Comparison::Alone => {
+                let values: Vec<f64> = values.values().copied().collect();
+                println!("{}{}: {}", prefix(label), figure.name, spread(&values, figure.unit));
+                print_goal(figure.goal, &values);
+                continue;
             }
-        })
-        .collect()
+            Comparison::RatioTo(base) => (base, false),
+            Comparison::SpeedOver(base) => (base, true),
+        };
+        let Some((_, base_values)) = configurations
+            .iter()
+            .find(|(other, _)| *other != label && is_base_of(other, base, label))
+        else {
+            continue;
+        };
+        let pairs =
+            values.iter().filter_map(|(block, value)| Some((value, base_values.get(block)?)));
+        let ratios: Vec<f64> = pairs.map(|(a, b)| if is_speed { b / a } else { a / b }).collect();
+        let [ours, peer] = [values, base_values].map(|blocks| {
+            median(&blocks.values().copied().collect::<Vec<_>>()).unwrap_or(f64::NAN)
+        });
+        let rest = without_factor(label, base).join(" ");
+        let factor = base.split_once('=').map_or(base, |(factor, _)| factor);
+        let level = label.split(' ').find(|level| level.starts_with(factor)).unwrap_or_default();
+        println!(
+            "{}{}, {level} / {base} ({ours:.4} and {peer:.4}{}): {}, {}",
+            prefix(&rest),
+            figure.name,
+            figure.unit,
+            spread(&ratios, ""),
+            intervals(&ratios)
+        );
+        print_goal(figure.goal, &ratios);
+    }
 }
 
-/// Processor seconds of a process so far: of the fields from 14 on of `/proc/PID/stat` (proc(5)),
-/// in hundredths on Linux, the first 2 are its own, the next 2 of children that have ended.
-pub fn cpu_s(pid: &str, fields: usize) -> Result<f64, String> {
-    let path = format!("/proc/{pid}/stat");
-    let text = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
-    let all = text.rsplit_once(") ").map_or("", |(_, rest)| rest).split(' ');
-    let ticks: f64 = all.skip(11).take(fields).filter_map(|field| field.parse::<f64>().ok()).sum();
-    Ok(ticks / 100.0)
+/// The levels of a configuration, if it has any, before a figure.
+fn prefix(levels: &str) -> String {
+    if levels.is_empty() { String::new() } else { format!("{levels}: ") }
 }
 
-/// The ratios A / B of some pairs.
-pub fn ratios(pairs: &[(f64, f64)]) -> Vec<f64> {
-    pairs.iter().map(|(a, b)| a / b).collect()
+/// Returns whether a label is another one but for the level of one factor, which is `base`.
+fn is_base_of(label: &str, base: &str, of: &str) -> bool {
+    label.split(' ').any(|level| level == base)
+        && without_factor(label, base) == without_factor(of, base)
 }
 
-/// Prints median and range of some figures.
-pub fn print(what: &str, figures: &[f64], decimals: usize, unit: &str) {
-    print_goal(what, figures, decimals, unit, f64::INFINITY);
+/// The levels of a label without that of the factor of a level.
+fn without_factor<'a>(label: &'a str, level: &str) -> Vec<&'a str> {
+    let factor = &level[..=level.find('=').unwrap_or(0)];
+    label.split(' ').filter(|level| !level.starts_with(factor)).collect()
 }
 
-/// Prints figures next to their upper limit; without a limit that is infinite.
-pub fn print_goal(what: &str, figures: &[f64], decimals: usize, unit: &str, goal: f64) {
-    let goal = match goal {
-        f64::INFINITY => String::new(),
-        goal if median(figures) <= goal => format!("; goal {goal}{unit}"),
-        goal => format!("; goal {goal}{unit}: not reached"),
+fn print_goal(goal: Option<Goal>, values: &[f64]) {
+    let median = median(values).unwrap_or(f64::NAN);
+    let (is_reached, words, limit) = match goal {
+        None => return,
+        Some(Goal::AtLeast(limit)) => (median >= limit, "at least", limit),
+        Some(Goal::AtMost(limit)) => (median <= limit, "at most", limit),
     };
-    println!("{what}: {}{goal}", spread(figures, decimals, unit));
+    println!("    goal: {words} {limit}{}", if is_reached { "" } else { ": not reached" });
 }
 
-/// Prints median and range of some ratios, and their geometric mean with its 95 % interval.
-pub fn print_ratios(what: &str, ratios: &[f64]) {
-    let (mean, low, high) = mean_and_interval(ratios);
-    println!("{what}: {}; geometric mean {mean:.4} [{low:.4}, {high:.4}]", spread(ratios, 3, ""));
+/// `median 1.2 ms (1.1 to 1.4, n = 21)`
+fn spread(values: &[f64], unit: &str) -> String {
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let (median, n) = (median(values).unwrap_or(f64::NAN), values.len());
+    format!("median {median:.3}{unit} ({low:.3} to {high:.3}, n = {n})")
 }
 
-/// Prints the median of some ratios with its 95 % interval, which supposes nothing of how they are
-/// distributed.
-pub fn print_median(what: &str, ratios: &[f64]) {
-    let (low, high) = interval_of_median(ratios);
-    println!("{what}: median {:.4} [{low:.4}, {high:.4}] (n = {})", median(ratios), ratios.len());
+/// The geometric mean of ratios with its 95 % interval, Student's t of their logarithms; and the
+/// 95 % interval of their median, which assumes no distribution.
+fn intervals(ratios: &[f64]) -> String {
+    let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
+    let freedom = logs.len().saturating_sub(1) as f64;
+    let center = mean(&logs);
+    let variance = logs.iter().map(|log| (log - center).powi(2)).sum::<f64>() / freedom;
+    let half = if freedom < 1.0 {
+        f64::INFINITY
+    } else {
+        t_quantile(0.025, freedom) * (variance / (freedom + 1.0)).sqrt()
+    };
+    let [middle, low, high] = [center, center - half, center + half].map(f64::exp);
+    let of_median = match interval_of_median(ratios) {
+        Some((low, high)) => format!(", of the median [{low:.4}, {high:.4}]"),
+        None => String::new(),
+    };
+    format!("geometric mean {middle:.4} [{low:.4}, {high:.4}]{of_median}")
 }
 
-/// Between which two figures the median lies that they are drawn around: fewer are below the lower
+/// Between which two values the median lies that they are drawn around: fewer are below the lower
 /// one than heads come up in 2.5 % of as many throws of a coin (David and Nagaraja, "Order
-/// Statistics", 7.1). Without bounds for fewer than six.
-fn interval_of_median(figures: &[f64]) -> (f64, f64) {
-    let mut sorted = figures.to_vec();
+/// Statistics", 7.1). `None` of fewer than six.
+fn interval_of_median(values: &[f64]) -> Option<(f64, f64)> {
+    let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let n = sorted.len();
     let (mut below, mut heads, mut at_most) = (0, 0.5_f64.powi(n as i32), 0.0);
@@ -107,55 +148,13 @@ fn interval_of_median(figures: &[f64]) -> (f64, f64) {
         heads *= (n - below) as f64 / (below + 1) as f64;
         below += 1;
     }
-    match below {
-        0 => (f64::NEG_INFINITY, f64::INFINITY),
-        rank => (sorted[rank - 1], sorted[n - rank]),
-    }
-}
-
-/// `median 1.2 ms (range 1.1 to 1.4 ms, n = 21)`
-fn spread(figures: &[f64], decimals: usize, unit: &str) -> String {
-    let low = figures.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = figures.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let (median, n) = (median(figures), figures.len());
-    format!(
-        "median {median:.decimals$}{unit} (range {low:.decimals$} to {high:.decimals$}{unit}, n = \
-         {n})"
-    )
-}
-
-/// Median of some figures.
-pub fn median(figures: &[f64]) -> f64 {
-    let mut sorted = figures.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    match sorted.len() {
-        0 => f64::NAN,
-        length if length % 2 == 0 => f64::midpoint(sorted[middle - 1], sorted[middle]),
-        _ => sorted[middle],
-    }
-}
-
-/// Geometric mean of some ratios and its 95 % interval: Student's t of their logarithms.
-fn mean_and_interval(ratios: &[f64]) -> (f64, f64, f64) {
-    /// Quantiles for 1, 2, .. degrees of freedom, 97.5 %.
-    const T: [f64; 14] = [
-        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
-        2.145,
-    ];
-    let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
-    let n = logs.len() as f64;
-    let mean = logs.iter().sum::<f64>() / n;
-    let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    // Beyond the table its last value, which is wider than need be.
-    let t = logs.len().checked_sub(2).and_then(|freedom| T.get(freedom).or(T.last()));
-    let half = t.copied().unwrap_or(f64::NAN) * (variance / n).sqrt();
-    (mean.exp(), (mean - half).exp(), (mean + half).exp())
+    let rank = below.checked_sub(1)?;
+    Some((sorted[rank], sorted[n - 1 - rank]))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::interval_of_median;
+    use super::{interval_of_median, is_base_of};
 
     /// Ranks from tables of the sign test (Conover, "Practical Nonparametric Statistics", A3).
     #[test]
@@ -163,11 +162,16 @@ mod tests {
         for (n, rank) in
             [(5, None), (6, Some(1)), (10, Some(2)), (20, Some(6)), (50, Some(18)), (100, Some(40))]
         {
-            let figures: Vec<f64> = (1..=n).rev().map(f64::from).collect();
-            let expected = rank.map_or((f64::NEG_INFINITY, f64::INFINITY), |rank| {
-                (f64::from(rank), f64::from(n + 1 - rank))
-            });
-            assert_eq!(interval_of_median(&figures), expected, "{n}");
+            let values: Vec<f64> = (1..=n).rev().map(f64::from).collect();
+            let expected = rank.map(|rank| (f64::from(rank), f64::from(n + 1 - rank)));
+            assert_eq!(interval_of_median(&values), expected, "{n}");
         }
+    }
+
+    #[test]
+    fn a_pair_differs_in_one_factor() {
+        assert!(is_base_of("a=1 program=peer", "program=peer", "a=1 program=ours"));
+        assert!(!is_base_of("a=2 program=peer", "program=peer", "a=1 program=ours"));
+        assert!(!is_base_of("a=1 program=ours", "program=peer", "a=1 program=peer"));
     }
 }
