@@ -1,5 +1,6 @@
 //! Starting other programs.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -14,12 +15,19 @@ pub fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
-/// Returns cargo in the root of the workspace, without the variables that describe xtask's own
+/// Returns cargo in the root of the workspace.
+pub fn cargo(arguments: &[&str]) -> Command {
+    let mut command = in_root(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments);
+    command
+}
+
+/// Returns a program in the root of the workspace, without the variables that describe xtask's own
 /// package. Build scripts that watch these, such as that of `ring`, would run again after each
 /// direct call of cargo.
-pub fn cargo(arguments: &[&str]) -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(root()).args(arguments);
+pub fn in_root(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(root());
     for (name, _) in std::env::vars_os() {
         let is_of_package =
             |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");

@@ -156,7 +156,7 @@ fn install_system_packages(path: &str) -> Result<(), String> {
 }
 
 /// Installs packages of the system where we may (root, on a system with apt).
-pub fn install_packages(packages: &[&str]) -> Result<(), String> {
+fn install_packages(packages: &[&str]) -> Result<(), String> {
     let apt = |arguments: &[&str]| {
         let mut apt = Command::new("apt-get");
         succeed(apt.args(arguments).env("DEBIAN_FRONTEND", "noninteractive"))
