@@ -27,8 +27,8 @@ done
 # A built program, and one that is linked with the libraries of this machine, are for this machine.
 [ -z "$binary" ] && [ "$variant" = usual ] || arch=$machine
 case $variant in
-usual) package=steelbench other=steelbench-sqlserver features=agents depends="libc6 (>= $glibc)" ;;
-sqlserver) package=steelbench-sqlserver other=steelbench features=agents,sqlserver depends='$auto' ;;
+usual) package=steelbench other=steelbench-sqlserver features= depends="libc6 (>= $glibc)" ;;
+sqlserver) package=steelbench-sqlserver other=steelbench features=sqlserver depends='$auto' ;;
 esac
 case $arch in x86_64) debian=amd64 ;; aarch64) debian=arm64 ;; esac
 triple=$arch-unknown-linux-gnu
@@ -57,7 +57,7 @@ build() {
     usual) set -- zigbuild --target "$triple.$glibc" ;;
     sqlserver) set -- build --target "$triple" ;;
     esac
-    CARGO_ENCODED_RUSTFLAGS=$remap cargo "$@" --locked --package steelbench --features $features \
+    CARGO_ENCODED_RUSTFLAGS=$remap cargo "$@" --locked --package steelbench --features "$features" \
         --profile "$profile"
     case $profile in dev) folder=debug ;; *) folder=$profile ;; esac
     built=$TARGET/$triple/$folder/steelbench
@@ -69,7 +69,7 @@ find_runner() {
     [ "$arch" != "$machine" ] || return 0
     runner=$TARGET/dist/work/$machine-unknown-linux-gnu/steelbench
     [ ! -x "$runner" ] || return 0
-    cargo build --quiet --locked --package steelbench --features $features
+    cargo build --quiet --locked --package steelbench --features "$features"
     runner=$TARGET/debug/steelbench
 }
 
@@ -99,7 +99,7 @@ END
         esac
     done < "$work/documents"
     find "$root" -name '*.sh' -exec chmod 755 {} +
-    python3 "$here/materials.py" "$triple" $features "$package" "$VERSION" "$STEELBENCH_COMMIT" \
+    python3 "$here/materials.py" "$triple" "$features" "$package" "$VERSION" "$STEELBENCH_COMMIT" \
         "$(git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd)" "$doc"
     (cd "$root" && find usr -type f | LC_ALL=C sort) > "$work/files"
 }

@@ -22,7 +22,7 @@ def read_crates():
         "cargo", "metadata", "--format-version", "1", "--locked", "--filter-platform", TRIPLE,
         "--manifest-path", "crates/cli/Cargo.toml",
         # Other crates of the workspace have features of the same names.
-        "--features", ",".join(f"steelbench/{name}" for name in FEATURES.split(","))]))
+        "--features", ",".join(f"steelbench/{name}" for name in FEATURES.split(",") if name)]))
     packages = {package["id"]: package for package in metadata["packages"]}
     needs = {
         node["id"]: [(dep["pkg"], [kind["kind"] for kind in dep["dep_kinds"]]) for dep in node["deps"]]

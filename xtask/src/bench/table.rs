@@ -376,7 +376,5 @@ pub const BENCHES: &[Bench] = &[
         )],
     ),
     Bench::on_server("advisors", &[Step::Script("advisors.sh")]),
-    Bench::on_server("agents", &[Step::Script("agents.py")])
-        // The build that users make first has no agents; packages have them.
-        .with_example(&["--bin", "steelbench", "--features", "agents"]),
+    Bench::on_server("agents", &[Step::Script("agents.py")]),
 ];
