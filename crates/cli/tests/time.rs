@@ -215,7 +215,8 @@ fn check_names_the_line_of_a_wrong_expression() {
          \"command\"\ncommand = \"true\"\n[workload.responses.tps]\nregex = \"tps = \
          (\"\ndirection = \"higher\"\n",
     );
-    lab.steelbench(&["check", "e.toml"]).expect(2).says("e.toml:9:9").says("open group without closing");
+    let refused = lab.steelbench(&["check", "e.toml"]).expect(2);
+    refused.says("e.toml:9:9").says("open group without closing");
     lab.write("e.toml", &lab.read("e.toml").replace("regex =", "regexp ="));
     lab.steelbench(&["check", "e.toml"]).expect(2).says("workload.responses.tps.regexp");
 }

@@ -42,7 +42,7 @@ pub struct Figure {
 pub enum Comparison {
     /// The figure itself.
     Alone,
-    /// Its ratio to that of a level, in pairs of trials of a block.
+    /// The ratio to that of a level, in pairs of trials of a block.
     RatioTo(&'static str),
     /// The inverse of that ratio: the speed of what took a time.
     SpeedOver(&'static str),

@@ -208,7 +208,9 @@ fn a_hostile_peer_cannot_fill_the_memory_of_agents_or_runs() {
         Hostile::connect(&broker, &format!("steelbench.run.{}.{agent_id}", Hostile::RUN));
     for _ in 0..FLOOD {
         for subject in &subjects {
-            messages.iter().for_each(|message| hostile.send(subject, message));
+            for message in &messages {
+                hostile.send(subject, message);
+            }
         }
     }
     hostile.claim(&agent_id);

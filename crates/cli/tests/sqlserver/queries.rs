@@ -304,11 +304,8 @@ fn statements_are_those_of_the_query_store_where_it_counts() {
         );
         let evidence = missing["evidence"].as_str().unwrap();
         assert!(evidence.contains("missing for 1,200 seeks and scans"), "{missing}");
-        let several = found["advice"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .find(|array| array["kind"] == "several_plans");
+        let mut advice = found["advice"].as_array().unwrap().iter();
+        let several = advice.find(|advice| advice["kind"] == "several_plans");
         assert_eq!(several.is_some(), state == 2, "{found:#}");
         if let Some(several) = several {
             let evidence = "The Query Store has 2 plans for it: Table Scan Orders (2 runs, on \

@@ -101,8 +101,8 @@ impl Layout {
             (bytes * files != setting_bytes).then(|| {
                 format!(
                     "{}: rounded up from {setting_bytes} to {} bytes ({files} x {bytes}); the \
-                     server keeps sizes in pages of 8 KiB, growth in extents of 64 KiB, and both in \
-                     MiB from 2 TiB on",
+                     server keeps sizes in pages of 8 KiB, growth in extents of 64 KiB, and both \
+                     in MiB from 2 TiB on",
                     setting.path(),
                     bytes * files
                 )
