@@ -1,10 +1,9 @@
 //! Requests that are refused, and the headers of every answer.
 
 use crate::page::Refusal;
-use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use crate::routes::Answer;
+use hyper::StatusCode;
+use hyper::header::{self, HeaderMap, HeaderValue};
 use std::net::IpAddr;
 
 /// Nothing is loaded from elsewhere, no other site may show a page in a frame, use its content, or
@@ -22,16 +21,21 @@ const HEADERS: [(&str, &str); 4] = [
 
 /// Refuses requests that were sent to a foreign name or by a page of another site, and adds the
 /// headers to every answer.
-pub async fn guard(State(ours): State<IpAddr>, request: Request, next: Next) -> Response {
-    let mut response = if !is_ours(request.headers(), ours) {
+pub async fn guarded(
+    headers: &HeaderMap,
+    ours: IpAddr,
+    page: impl AsyncFnOnce() -> Result<Answer, Refusal>,
+) -> Answer {
+    let result = if !is_ours(headers, ours) {
         let text = "Unknown host name: open the address that `steelbench serve` printed.";
-        Refusal::new(StatusCode::MISDIRECTED_REQUEST, text).into_response()
-    } else if is_used_by_others(request.headers()) {
+        Err(Refusal::new(StatusCode::MISDIRECTED_REQUEST, text))
+    } else if is_used_by_others(headers) {
         let text = "Other sites may link to this page but not load it.";
-        Refusal::new(StatusCode::FORBIDDEN, text).into_response()
+        Err(Refusal::new(StatusCode::FORBIDDEN, text))
     } else {
-        next.run(request).await
+        page().await
     };
+    let mut response = result.unwrap_or_else(Answer::from);
     for (name, value) in HEADERS {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
@@ -74,7 +78,7 @@ fn is_ours(headers: &HeaderMap, ours: IpAddr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::is_ours;
-    use axum::http::HeaderMap;
+    use hyper::HeaderMap;
     use std::net::IpAddr;
 
     fn asked(host: &str, ours: &str) -> bool {

@@ -2,8 +2,8 @@
 //! page at a time.
 
 use super::page::{Refusal, address};
-use axum::http::StatusCode;
 use command_line::{Context, Failure, results};
+use hyper::StatusCode;
 use observations::{Recording, Tally, TrialStatus, number};
 use report::Text;
 use runner::{Outlook, outlook};

@@ -1,9 +1,9 @@
 //! Common parts of all pages: the frame, error pages, and addresses.
 //! The address of a page determines its content.
 
-use axum::http::StatusCode;
 use command_line::Failure;
 use form_urlencoded::{Serializer, parse};
+use hyper::StatusCode;
 use report::web::{self, Body, text};
 use std::fmt;
 use std::sync::LazyLock;

@@ -1,55 +1,72 @@
 //! The addresses of pages and of the files that they load.
 
-use crate::guard::guard;
+use crate::guard::guarded;
 use crate::library::{self, File};
 use crate::page::{self, Query, Refusal};
 use crate::site::{Build, Site};
 use crate::views;
 use crate::worker::{Done, Undone};
-use axum::Router;
-use axum::extract::{Path, RawQuery, State};
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::middleware::from_fn_with_state;
-use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodRouter, get};
+use http_body_util::Full;
+use hyper::body::Bytes;
+use hyper::header::{self, HeaderName, HeaderValue};
+use hyper::{Method, Request, Response, StatusCode};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// Routes requests to the address `ours`.
-pub fn router(site: Site, ours: IpAddr) -> Router {
-    Router::new()
-        .route("/", page(views::list))
-        .route("/run", page(views::run))
-        .route("/compare", page(views::configurations))
-        .route("/runs", page(views::runs))
-        .route("/version", get(version))
-        .route("/assets/{name}", get(asset))
-        .fallback(async || no_page())
-        .method_not_allowed_fallback(async || {
+/// What a browser gets.
+pub type Answer = Response<Full<Bytes>>;
+
+/// Answers a request to the address `ours`, whose body is not read.
+pub async fn answer<B>(site: Arc<Site>, ours: IpAddr, request: Request<B>) -> Answer {
+    let (head, _) = request.into_parts();
+    let query = head.uri.query().unwrap_or_default().to_owned();
+    let page = async || match route(head.uri.path()) {
+        None => Err(no_page()),
+        Some(_) if !matches!(head.method, Method::GET | Method::HEAD) => {
             let text = "Pages are read-only (GET).";
-            Refusal::new(StatusCode::METHOD_NOT_ALLOWED, text)
-        })
-        .with_state(Arc::new(site))
-        .layer(from_fn_with_state(ours, guard))
+            Err(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, text))
+        }
+        Some(Route::Page(build)) => page(site, build, query).await,
+        Some(Route::Version) => version(site, query).await,
+        Some(Route::Asset(name)) => asset(name),
+    };
+    guarded(&head.headers, ours, page).await
 }
 
-/// A kind of page; another thread than the answering one reads files and builds pages.
-fn page(build: Build) -> MethodRouter<Arc<Site>> {
-    get(async move |State(site): State<Arc<Site>>, RawQuery(query): RawQuery| {
-        let shared = Arc::clone(&site);
-        let build = move || shared.build(build, &query.unwrap_or_default());
-        let Done { result, is_crowded } =
-            site.pages.result(build).await.map_err(|undone| match undone {
+/// What an address leads to.
+enum Route<'a> {
+    Page(Build),
+    Version,
+    Asset(&'a str),
+}
+
+fn route(path: &str) -> Option<Route<'_>> {
+    Some(match path {
+        "/" => Route::Page(views::list),
+        "/run" => Route::Page(views::run),
+        "/compare" => Route::Page(views::configurations),
+        "/runs" => Route::Page(views::runs),
+        "/version" => Route::Version,
+        _ => Route::Asset(path.strip_prefix("/assets/")?),
+    })
+}
+
+/// A page; another thread than the answering one reads files and builds pages.
+async fn page(site: Arc<Site>, build: Build, query: String) -> Result<Answer, Refusal> {
+    let shared = Arc::clone(&site);
+    let Done { result, is_crowded } =
+        site.pages.result(move || shared.build(build, &query)).await.map_err(
+            |undone| match undone {
                 Undone::Dropped => busy(),
                 Undone::Panicked => failed("Building this page failed."),
-            })?;
-        let mut response = ([HTML, NO_STORE], result?).into_response();
-        if is_crowded {
-            // Further requests that this connection has sent already are not answered.
-            response.headers_mut().insert(header::CONNECTION, CLOSE);
-        }
-        Ok::<_, Refusal>(response)
-    })
+            },
+        )?;
+    let mut response = response(StatusCode::OK, [HTML, NO_STORE], result?);
+    if is_crowded {
+        // Further requests that this connection has sent already are not answered.
+        response.headers_mut().insert(header::CONNECTION, CLOSE);
+    }
+    Ok(response)
 }
 
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
@@ -60,13 +77,10 @@ fn busy() -> Refusal {
 
 /// `/version?file=NAME`, several times or not at all for every file: `{"version": "..."}`, which is
 /// another text once the files have changed.
-async fn version(
-    State(site): State<Arc<Site>>,
-    RawQuery(query): RawQuery,
-) -> Result<Response, Refusal> {
+async fn version(site: Arc<Site>, query: String) -> Result<Answer, Refusal> {
     let shared = Arc::clone(&site);
     let looking = site.versions.result(move || {
-        let query = Query::parse(&query.unwrap_or_default());
+        let query = Query::parse(&query);
         let named: Vec<File> = query
             .all("file")
             .map(|name| shared.library.file(name))
@@ -78,19 +92,32 @@ async fn version(
         Undone::Dropped => busy(),
         Undone::Panicked => failed("Reading the files failed."),
     })?;
-    let json = looked.result?;
-    Ok(([(header::CONTENT_TYPE, "application/json"), NO_STORE], json).into_response())
+    Ok(response(StatusCode::OK, [JSON, NO_STORE], looked.result?))
 }
 
-const HTML: (header::HeaderName, &str) = (header::CONTENT_TYPE, "text/html; charset=utf-8");
-const NO_STORE: (header::HeaderName, &str) = (header::CACHE_CONTROL, "no-store");
+const HTML: (HeaderName, &str) = (header::CONTENT_TYPE, "text/html; charset=utf-8");
+const JSON: (HeaderName, &str) = (header::CONTENT_TYPE, "application/json");
+const NO_STORE: (HeaderName, &str) = (header::CACHE_CONTROL, "no-store");
 
 /// Assets of the pages. Their addresses change with the content, so browsers may cache them.
-async fn asset(Path(name): Path<String>) -> Result<Response, Refusal> {
+fn asset(name: &str) -> Result<Answer, Refusal> {
     let (_, kind, content) =
         page::ASSETS.iter().find(|(known, ..)| *known == name).ok_or_else(no_page)?;
     let kept = (header::CACHE_CONTROL, "max-age=31536000, immutable");
-    Ok(([(header::CONTENT_TYPE, *kind), kept], *content).into_response())
+    Ok(response(StatusCode::OK, [(header::CONTENT_TYPE, *kind), kept], *content))
+}
+
+fn response(
+    status: StatusCode,
+    headers: [(HeaderName, &'static str); 2],
+    body: impl Into<Bytes>,
+) -> Answer {
+    let mut response = Response::new(Full::new(body.into()));
+    *response.status_mut() = status;
+    for (name, value) in headers {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
 }
 
 fn no_page() -> Refusal {
@@ -101,11 +128,18 @@ fn failed(text: &str) -> Refusal {
     Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, text)
 }
 
-impl IntoResponse for Refusal {
-    fn into_response(self) -> Response {
-        let mut response = (self.status, [HTML, NO_STORE], self.page()).into_response();
-        if self.status == StatusCode::SERVICE_UNAVAILABLE {
-            response.headers_mut().insert(header::CONNECTION, CLOSE);
+impl From<Refusal> for Answer {
+    fn from(refusal: Refusal) -> Self {
+        let mut response = response(refusal.status, [HTML, NO_STORE], refusal.page());
+        match refusal.status {
+            StatusCode::SERVICE_UNAVAILABLE => {
+                response.headers_mut().insert(header::CONNECTION, CLOSE);
+            }
+            StatusCode::METHOD_NOT_ALLOWED => {
+                let methods = HeaderValue::from_static("GET,HEAD");
+                response.headers_mut().insert(header::ALLOW, methods);
+            }
+            _ => {}
         }
         response
     }

@@ -1,16 +1,17 @@
 //! The server: connections, and their patience with slow visitors.
 
-use crate::routes::router;
+use crate::routes;
 use crate::site::Site;
-use axum::Router;
 use command_line::Failure;
 use hyper::server::conn::http1;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use socket2::SockRef;
 use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::io::ErrorKind;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::signal::unix::{SignalKind, signal};
@@ -57,7 +58,7 @@ pub fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {
 /// # Errors
 /// When signals or the listener fail.
 pub async fn answer(listener: TcpListener, site: Site) -> std::io::Result<()> {
-    let pages = TowerToHyperService::new(router(site, listener.local_addr()?.ip()));
+    let (site, ours) = (Arc::new(site), listener.local_addr()?.ip());
     listener.set_nonblocking(true)?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
     let (mut interrupt, mut end) =
@@ -75,7 +76,8 @@ pub async fn answer(listener: TcpListener, site: Site) -> std::io::Result<()> {
         }
         match accepted {
             Ok((visitor, _)) => {
-                open.push_back(tokio::spawn(converse(visitor, pages.clone())).abort_handle());
+                let conversation = converse(visitor, Arc::clone(&site), ours);
+                open.push_back(tokio::spawn(conversation).abort_handle());
             }
             // No descriptor is free: that of the oldest connection will be.
             Err(_) => tokio::time::sleep(ACCEPT_AGAIN).await,
@@ -84,11 +86,15 @@ pub async fn answer(listener: TcpListener, site: Site) -> std::io::Result<()> {
 }
 
 /// Answers a visitor's requests. A broken connection is not an error.
-async fn converse(visitor: TcpStream, pages: TowerToHyperService<Router>) {
+async fn converse(visitor: TcpStream, site: Arc<Site>, ours: IpAddr) {
     // For what we have sent and it does not take; that the system refuses this changes nothing
     // else.
     let _ = SockRef::from(&visitor).set_tcp_user_timeout(Some(PATIENCE));
     let mut server = http1::Builder::new();
     server.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
+    let pages = service_fn(|request| {
+        let answer = routes::answer(Arc::clone(&site), ours, request);
+        async { Ok::<_, Infallible>(answer.await) }
+    });
     let _ = server.serve_connection(TokioIo::new(visitor), pages).await;
 }
