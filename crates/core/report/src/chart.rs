@@ -1,6 +1,6 @@
 //! Bars as text: how long they are, and what is written beside them.
 
-use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Table, Tone};
+use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Column, Columns, Table, Tone};
 use crate::{Text, number};
 use statistics::mean;
 use unicode_width::UnicodeWidthStr;
@@ -287,7 +287,7 @@ pub fn table(chart: &Chart) -> Table<'static> {
         let mut table = Columns::for_rows(&chart.groups);
         table.name("", |group| group.label.clone());
         for (at, heading) in ["mean", "lowest"].into_iter().enumerate() {
-            table.right(heading, move |group| Cell::from(series_figures(group)[at]));
+            table.with(Column::right(heading), move |group| Cell::from(series_figures(group)[at]));
         }
         return table.into();
     }
@@ -299,8 +299,10 @@ pub fn table(chart: &Chart) -> Table<'static> {
     }
     table.name("", |(_, bar)| bar.label.clone());
     let unit = if chart.unit.is_empty() { "value" } else { &*chart.unit };
-    table.right(unit, |(_, bar)| Cell::from(bar.value).shown(chart.value(bar)).toned(bar.tone));
-    table.left("95 % interval", |(_, bar)| match bar.interval {
+    table.with(Column::right(unit), |(_, bar)| {
+        Cell::from(bar.value).shown(chart.value(bar)).toned(bar.tone)
+    });
+    table.with(Column::left("95 % interval"), |(_, bar)| match bar.interval {
         Some((low, high)) => Cell::ends(low, high, chart.interval(bar)),
         None => "".into(),
     });

@@ -1,6 +1,6 @@
 //! Two configurations against each other, and what their difference is made of.
 
-use crate::model::{Bar, BarGroup, Chart, ChartKind, Columns, Document, Section, Tone};
+use crate::model::{Bar, BarGroup, Chart, ChartKind, Column, Columns, Document, Section, Tone};
 use crate::work_scale::WorkScale;
 use crate::{Text, number};
 use analysis::{
@@ -76,8 +76,8 @@ pub(crate) fn warnings(compared: &WarningsCompared) -> Option<Section> {
     let count = |trials: usize, of: usize| format!("{trials} of {of}");
     let mut table = Columns::for_rows(&compared.kinds);
     table.name("warning", |row| row.kind.name());
-    table.right("A", |row| count(row.from, compared.from_trials));
-    table.right("B", |row| count(row.to, compared.to_trials));
+    table.with(Column::right("A"), |row| count(row.from, compared.from_trials));
+    table.with(Column::right("B"), |row| count(row.to, compared.to_trials));
     table.left("for example", |row| row.detail.as_str()).optional(1);
     section.table(table);
     (!compared.kinds.is_empty()).then_some(section)

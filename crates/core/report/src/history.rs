@@ -1,7 +1,7 @@
 //! Many runs of one experiment over time.
 
 use crate::chart::LEVELS;
-use crate::model::{Cell, Columns, Document, NOTHING, Section, Tone};
+use crate::model::{Cell, Column, Columns, Document, NOTHING, Section, Tone};
 use crate::runs::{NOT_SET, changed};
 use crate::sections::better;
 use crate::text::label;
@@ -195,7 +195,7 @@ fn configuration(history: &History, history_series: &HistorySeries) -> Section {
     table.left("started", |(_, (run, _))| text::utc(run.run.started_ms));
     table.right("n", |(_, (_, point))| point.as_ref().map_or(0, |point| point.n));
     table.left(&history.response.name, |(_, (_, point))| point.as_ref());
-    table.left("level", |(at, _)| {
+    table.with(Column::left("level"), |(at, _)| {
         match history_series
             .changes
             .iter()

@@ -1,6 +1,6 @@
 //! CPU profiles in reports: the functions in which most time went.
 
-use crate::model::{Cell, Columns, Section};
+use crate::model::{Cell, Column, Columns, Section};
 use crate::number;
 use analysis::profile::{FunctionUse, ModuleUse, Sampled, short_module};
 use analysis::{Interval, ProfileSummary};
@@ -43,10 +43,12 @@ pub fn own_columns<'a, T>(table: &mut Columns<'a, &'a T>, sampled: fn(&'a T) -> 
             format!("{} to {}", number::fixed(100.0 * low, 1), number::percent(*high, 1)),
         )
     };
-    table.right("Share", move |item| Cell::percent(sampled(item).share, 1));
-    table.left("95 % interval", move |item| interval(sampled(item))).optional(2);
-    table.right("Samples", move |item| Cell::count(sampled(item).samples)).optional(3);
-    table.right("Time", move |item| Cell::seconds(sampled(item).seconds));
+    table.with(Column::right("Share"), move |item| Cell::percent(sampled(item).share, 1));
+    table.with(Column::left("95 % interval"), move |item| interval(sampled(item))).optional(2);
+    table
+        .with(Column::right("Samples"), move |item| Cell::count(sampled(item).samples))
+        .optional(3);
+    table.with(Column::right("Time"), move |item| Cell::seconds(sampled(item).seconds));
 }
 
 /// A section of what was not seen.

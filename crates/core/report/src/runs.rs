@@ -2,7 +2,7 @@
 
 use crate::compare::{against, warnings};
 use crate::gate;
-use crate::model::{Cell, Columns, Document, NOTHING, Section, Tone};
+use crate::model::{Cell, Column, Columns, Document, NOTHING, Section, Tone};
 use crate::sections::better;
 use crate::table::Share;
 use crate::text::label;
@@ -152,7 +152,7 @@ fn response(compared: &ResponseCompared, repeat: &str) -> Section {
     table.name("configuration", |row| labels(row));
     table.left("A", |row| row.from.as_ref());
     table.left("B", |row| row.to.as_ref());
-    table.left("B vs A", |row| {
+    table.with(Column::left("B vs A"), |row| {
         let (_, tone) = said(row.verdict);
         row.comparison.as_ref().map(|comparison| Cell::comparison(comparison, unit).toned(tone))
     });
@@ -161,7 +161,9 @@ fn response(compared: &ResponseCompared, repeat: &str) -> Section {
         Cell::new(word, tone)
     });
     table
-        .right("n", move |row| format!("{}, {}", n(row.from.as_ref()), n(row.to.as_ref())))
+        .with(Column::right("n"), move |row| {
+            format!("{}, {}", n(row.from.as_ref()), n(row.to.as_ref()))
+        })
         .optional(1);
     table
         .right("detectable", move |row| {

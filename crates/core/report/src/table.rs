@@ -243,15 +243,38 @@ fn push_column(columns: &mut Vec<Column>, column: Column) -> &mut Column {
 
 impl Column {
     /// A column for people.
-    fn under(heading: Text, kind: Kind, align: Align, names: bool) -> Self {
-        Self { heading: Some(heading), kind, align, names, ..Self::default() }
+    fn under(heading: impl Into<Text>, align: Align, names: bool) -> Self {
+        Self { heading: Some(heading.into()), align, names, ..Self::default() }
     }
 
-    /// A column for programs.
-    fn for_programs(name: String, unit: String, kind: Kind) -> Self {
-        let align =
-            if matches!(kind, Kind::Text | Kind::Bool) { Align::Left } else { Align::Right };
-        Self { name, unit, kind, align, ..Self::default() }
+    /// A column of names.
+    pub fn name(heading: impl Into<Text>) -> Self {
+        Self::under(heading, Align::Left, true)
+    }
+
+    /// A column of words, or of figures with intervals.
+    pub fn left(heading: impl Into<Text>) -> Self {
+        Self::under(heading, Align::Left, false)
+    }
+
+    /// A column of figures.
+    pub fn right(heading: impl Into<Text>) -> Self {
+        Self::under(heading, Align::Right, false)
+    }
+
+    /// A column for programs. A unit stands after the name.
+    pub fn add(name: impl Into<String>, unit: impl Into<String>) -> Self {
+        Self { name: name.into(), unit: unit.into(), ..Self::default() }
+    }
+
+    /// The column with values of a type, which decides where those for programs stand.
+    fn of_kind(self, kind: Kind) -> Self {
+        let align = match kind {
+            _ if self.heading.is_some() => self.align,
+            Kind::Text | Kind::Bool => Align::Left,
+            _ => Align::Right,
+        };
+        Self { kind, align, ..self }
     }
 
     /// The name for programs: `cpu_user_s`, `throughput (rows/s)`.
@@ -330,47 +353,47 @@ impl<'a, T: 'a> Columns<'a, T> {
         self.columns.len()
     }
 
-    // Compiled for each column of each table, so there is as little in it as possible.
-    fn push<V: Typed>(&mut self, column: Column, cell: impl Fn(&T) -> V + 'a) -> &mut Column {
+    /// A column whose cells need more than an item.
+    pub fn with<V: Typed>(&mut self, column: Column, cell: impl Fn(&T) -> V + 'a) -> &mut Column {
         self.cells.push(Box::new(move |item| cell(item).into()));
-        push_column(&mut self.columns, column)
+        push_column(&mut self.columns, column.of_kind(V::KIND))
     }
 
     /// A column of names.
-    pub fn name<V: Typed>(
+    pub fn name<V: Typed + 'a>(
         &mut self,
         heading: impl Into<Text>,
-        cell: impl Fn(&T) -> V + 'a,
+        cell: fn(&T) -> V,
     ) -> &mut Column {
-        self.push(Column::under(heading.into(), V::KIND, Align::Left, true), cell)
+        self.with(Column::name(heading), cell)
     }
 
     /// A column of words, or of figures with intervals.
-    pub fn left<V: Typed>(
+    pub fn left<V: Typed + 'a>(
         &mut self,
         heading: impl Into<Text>,
-        cell: impl Fn(&T) -> V + 'a,
+        cell: fn(&T) -> V,
     ) -> &mut Column {
-        self.push(Column::under(heading.into(), V::KIND, Align::Left, false), cell)
+        self.with(Column::left(heading), cell)
     }
 
     /// A column of figures.
-    pub fn right<V: Typed>(
+    pub fn right<V: Typed + 'a>(
         &mut self,
         heading: impl Into<Text>,
-        cell: impl Fn(&T) -> V + 'a,
+        cell: fn(&T) -> V,
     ) -> &mut Column {
-        self.push(Column::under(heading.into(), V::KIND, Align::Right, false), cell)
+        self.with(Column::right(heading), cell)
     }
 
-    /// A column for programs, of the type that the closure returns. A unit stands after the name.
-    pub fn add<V: Typed>(
+    /// A column for programs, of the type that the function returns. A unit stands after the name.
+    pub fn add<V: Typed + 'a>(
         &mut self,
         name: impl Into<String>,
         unit: impl Into<String>,
-        cell: impl Fn(&T) -> V + 'a,
+        cell: fn(&T) -> V,
     ) -> &mut Column {
-        self.push(Column::for_programs(name.into(), unit.into(), V::KIND), cell)
+        self.with(Column::add(name, unit), cell)
     }
 
     /// A column for the levels of a factor: of numbers when all its levels are numbers, else of
@@ -385,7 +408,7 @@ impl<'a, T: 'a> Columns<'a, T> {
         // Reversed, so that the first of levels with one label wins.
         let numbers = factor.levels.iter().map(String::as_str).zip(numbers.iter().copied()).rev();
         let numbers: HashMap<&str, f64> = numbers.collect();
-        let column = self.add(&factor.name, "", move |item: &T| {
+        let column = self.with(Column::add(&factor.name, ""), move |item: &T| {
             label(item).map(|label| level(kind, numbers.get(label).copied(), label))
         });
         let column = column.from_origin("factor");

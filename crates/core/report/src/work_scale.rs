@@ -1,6 +1,6 @@
 //! Parts of a decomposition as they are shown.
 
-use crate::model::{Cell, Columns, Table, Tone};
+use crate::model::{Cell, Column, Columns, Table, Tone};
 use crate::number;
 use crate::sections::RUN_QUEUE;
 use analysis::{Decomposition, Interval, Part, PartKind};
@@ -78,14 +78,14 @@ impl WorkScale {
         let end = |value: f64| number::signed(value, decimals.saturating_sub(1));
         let mut table = Columns::for_rows(parts);
         table.name(first, |(part, _)| name(&part.kind));
-        table.right(from, |(_, (from, _))| fixed(*from));
-        table.right(to, |(_, (_, to))| fixed(*to));
+        table.with(Column::right(from), |(_, (from, _))| fixed(*from));
+        table.with(Column::right(to), |(_, (_, to))| fixed(*to));
         // Parts add up, so the printed change is the difference of the printed sides.
-        table.right("change", |(part, (from, to)): &(&Part, (f64, f64))| {
+        table.with(Column::right("change"), |(part, (from, to)): &(&Part, (f64, f64))| {
             Cell::from(to - from).shown(number::signed(to - from, decimals)).toned(tone(part))
         });
         table
-            .left("interval", |(part, _)| {
+            .with(Column::left("interval"), |(part, _)| {
                 let Some(Interval { low, high }) = part.interval else { return "".into() };
                 let (low, high) = (low * self.units, high * self.units);
                 Cell::ends(low, high, format!("[{}, {}]", end(low), end(high)))

@@ -2,7 +2,7 @@
 //! against the main factor, where the sessions' time went, and every configuration with every
 //! response.
 
-use crate::model::Columns;
+use crate::model::{Column, Columns};
 use crate::sections::{better, part, parts};
 use crate::table::{Plot, PlotKind, PlotSeries, Share, Table};
 use crate::{Text, number, text};
@@ -90,7 +90,9 @@ fn response<'a>(summary: &'a Summary<'a>) -> Table<'a> {
             columns.factor(factor, |at| factor.levels.get(*at).map(String::as_str));
         }
         None => {
-            columns.add("configuration", "", |at| text::label(&summary.configurations[*at].label));
+            columns.with(Column::add("configuration", ""), |at| {
+                text::label(&summary.configurations[*at].label)
+            });
         }
     }
     let mut series = Vec::new();
@@ -106,7 +108,7 @@ fn response<'a>(summary: &'a Summary<'a>) -> Table<'a> {
                 if heading == "mean" { format!("mean ({unit})") } else { heading.to_owned() };
             let estimates = estimates.clone();
             columns
-                .add(format!("{name}: {heading}"), "", move |at: &usize| {
+                .with(Column::add(format!("{name}: {heading}"), ""), move |at: &usize| {
                     estimates.get(*at).copied().flatten().and_then(figure)
                 })
                 .from_origin("response");
@@ -200,12 +202,12 @@ fn profile<'a>(summary: &'a Summary<'a>) -> Table<'a> {
     for (name, heading) in &names {
         series.push(PlotSeries { name: heading.into(), values: columns.len(), reach: None });
         let name = *name;
-        columns.add(heading, "", move |(_, accounting)| {
+        columns.with(Column::add(heading, ""), move |(_, accounting)| {
             Share(accounting.share(part(accounting, name)))
         });
     }
     for (name, heading) in names {
-        columns.add(heading, "s", move |(_, accounting)| part(accounting, name));
+        columns.with(Column::add(heading, "s"), move |(_, accounting)| part(accounting, name));
     }
     let mut table = columns.named("profile");
     let title = "Where the session time went".into();
@@ -257,7 +259,7 @@ fn configurations<'a>(summary: &'a Summary<'a>) -> Table<'a> {
         ("standard deviation", |e| e.sd),
     ];
     for (heading, figure) in figures {
-        columns.add(heading, "", move |row| row.estimate.and_then(figure));
+        columns.with(Column::add(heading, ""), move |row| row.estimate.and_then(figure));
     }
     columns.add("not estimated", "", |row| row.too_few.clone());
     columns.add("CV", "", |row| row.estimate.and_then(Estimate::cv).map(Share));
@@ -268,7 +270,7 @@ fn configurations<'a>(summary: &'a Summary<'a>) -> Table<'a> {
         ("adjusted p", |c| c.adjusted_p),
     ];
     for (heading, figure) in compared {
-        columns.add(heading, "", move |row| {
+        columns.with(Column::add(heading, ""), move |row| {
             row.of.factor.as_ref().filter(|_| row.chosen).and_then(figure)
         });
     }

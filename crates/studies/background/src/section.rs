@@ -4,7 +4,7 @@ use crate::analysis::{ActionFigures, BackgroundGroup, PhaseFigures, Price, Resto
 use crate::wait_section;
 use analysis::{Estimate, Ratio, Summary};
 use report::text::label;
-use report::{Cell, Columns, Section, number};
+use report::{Cell, Column, Columns, Section, number};
 
 /// A section for each group.
 pub fn section(_: &Summary, all: &[BackgroundGroup]) -> Vec<Section> {
@@ -100,13 +100,17 @@ fn work_table(section: &mut Section, all: &[ActionFigures]) {
     let work = |action_figures: &&ActionFigures| action_figures.action.clone();
     let mut table = Columns::for_rows(rows.clone());
     table.name("configuration", |row| label(&row.configuration).to_owned());
-    table.left("time s", move |row| with_interval(work(row).map(|work| work.time).as_ref()));
+    table.with(Column::left("time s"), move |row| {
+        with_interval(work(row).map(|work| work.time).as_ref())
+    });
     if rows.iter().any(|row| work(row).is_some_and(|work| work.rate.is_some())) {
-        table.left("MB/s", move |row| with_interval(work(row).and_then(|work| work.rate).as_ref()));
-        table.right("CPU s/GB", move |row| {
+        table.with(Column::left("MB/s"), move |row| {
+            with_interval(work(row).and_then(|work| work.rate).as_ref())
+        });
+        table.with(Column::right("CPU s/GB"), move |row| {
             mean(work(row).and_then(|work| work.cpu_per_gb).as_ref())
         });
-        table.right("compression", move |row| {
+        table.with(Column::right("compression"), move |row| {
             let ratio = work(row)?.compression?;
             Some(format!("{}x", number::fixed(ratio.mean, 2)))
         });

@@ -5,7 +5,7 @@ use crate::probe::FACTOR;
 use analysis::gate::Gate;
 use analysis::{ConfigurationRow, Summary, wording};
 use observations::number::{plural, seconds};
-use report::{Columns, Document, Section, Tone};
+use report::{Column, Columns, Document, Section, Tone};
 
 /// Commands that the table has room for.
 const ROWS_MAX: usize = 4;
@@ -67,7 +67,7 @@ fn table<'s>(
     table.right("user", |(_, times)| seconds(times.user)).optional(2);
     table.right("system", |(_, times)| seconds(times.system)).optional(2);
     if has_baseline {
-        table.left("against the first", |(row, _)| {
+        table.with(Column::left("against the first"), |(row, _)| {
             let Some(comparison) = &row.factor else { return report::Cell::from("-") };
             let tone = match comparison.supported() {
                 true if comparison.is_better() => Tone::Good,

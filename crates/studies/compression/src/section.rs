@@ -6,7 +6,7 @@ use analysis::{Interval, Summary};
 use report::Cell;
 use report::number;
 use report::text::joined;
-use report::{Columns, Section, Tone};
+use report::{Column, Columns, Section, Tone};
 
 /// A section for each data set or engine.
 pub fn sections(_: &Summary, all: &[Compression]) -> Vec<Section> {
@@ -71,7 +71,7 @@ fn columns(section: &mut Section, all: &[StoredColumn]) {
     let mut table = Columns::for_rows(all);
     table.name("column", |row| row.column.as_str());
     for (at, level) in first.levels.iter().enumerate() {
-        table.left(level.level.clone(), move |row| match &row.levels[at] {
+        table.with(Column::left(level.level.clone()), move |row| match &row.levels[at] {
             StoredAs { methods, .. } if methods.is_empty() => String::new(),
             StoredAs { methods, bytes, .. } => {
                 format!("{}: {}", methods.join(", "), number::quantity(bytes / 1e6, "MB"))

@@ -4,7 +4,7 @@ use crate::analysis::DecisionSupportFigures;
 use crate::query_times::{Event, QueryTime, TimePart, UNACCOUNTED, WaitChange, WaitChanges};
 use analysis::{Estimate, Summary};
 use report::text::label;
-use report::{Cell, Columns, Section, number};
+use report::{Cell, Column, Columns, Section, number};
 use std::cmp::Reverse;
 
 /// The least share of a query's time that a wait event in the table has.
@@ -84,7 +84,7 @@ fn parts_table(section: &mut Section, rows: &[Row<'_>]) {
     table.left("time s", |row| estimate(row.own.time.as_ref()));
     for name in names.into_iter().chain([UNACCOUNTED]) {
         let rank = by_time.iter().position(|time| *time == name).unwrap_or(by_time.len());
-        let column = table.left(format!("{name} s"), move |row| {
+        let column = table.with(Column::left(format!("{name} s")), move |row| {
             let part = row.own.parts.iter().find(|part| part.name == name);
             part.map_or_else(|| Cell::from(NOT_SEEN), |part| part_cell(row.own, part))
         });

@@ -6,7 +6,7 @@ use crate::analysis::{
 use analysis::{Estimate, Interval, Standing, Summary};
 use report::number;
 use report::text::label;
-use report::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Section, Tone};
+use report::{Bar, BarGroup, Cell, Chart, ChartKind, Column, Columns, Section, Tone};
 
 /// Charts and figures, the knee; nothing when the disk probe was not used.
 pub fn sections(summary: &Summary, disk: Option<&DiskSummary>) -> Vec<Section> {
@@ -116,7 +116,7 @@ fn table(rows: Vec<Row<'_>>) -> Columns<'_, Row<'_>> {
     for ((heading, figure, order), _) in FIGURES.into_iter().zip(shown).filter(|(_, shown)| *shown)
     {
         table
-            .left(heading, move |row: &Row| {
+            .with(Column::left(heading), move |row: &Row| {
                 let estimate = figure(row.3)?;
                 Some(match estimate.in_seconds() {
                     Some(seconds) => Cell::from(&seconds),

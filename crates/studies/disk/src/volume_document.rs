@@ -2,7 +2,7 @@
 
 use observations::{Advice, DeviceFacts, MountFacts, VolumeFacts};
 use report::json::object;
-use report::model::{Columns, Document, Section};
+use report::model::{Column, Columns, Document, Section};
 use report::text::listed;
 use report::{advised, number, yes};
 use serde_json::{Value, json};
@@ -63,7 +63,7 @@ fn devices(facts: &VolumeFacts) -> Section {
     table.left("Device", |(name, _)| *name);
     for (depth, device) in facts.devices.iter().enumerate() {
         table
-            .name(&device.name, |(_, fact)| fact(device))
+            .with(Column::name(&device.name), |(_, fact)| fact(device))
             .optional(depth.min(u8::MAX.into()) as u8);
     }
     section.table(table);

@@ -4,7 +4,7 @@ use crate::diagram_analysis::{DiagramRow, PairRegret, PlanDiagram};
 use crate::section::heading;
 use crate::study::percent;
 use analysis::Summary;
-use report::{Cell, Columns, Figure, Section, Table, Tone, coordinate, number, string};
+use report::{Cell, Column, Columns, Figure, Section, Table, Tone, coordinate, number, string};
 use serde_json::{Value, json};
 
 /// A section for each diagram.
@@ -91,7 +91,7 @@ fn regrets(diagram: &PlanDiagram, section: &mut Section) {
     table.right(axis(diagram, 1), |second| percent(**second));
     for first in &firsts {
         let heading = format!("{} {}", axis(diagram, 0), percent(*first));
-        table.right(heading, |second| {
+        table.with(Column::right(heading), |second| {
             at(diagram, *first, **second).map_or_else(Cell::default, cell)
         });
     }

@@ -6,7 +6,7 @@ use observations::Direction;
 use report::Cell;
 use report::number;
 use report::text::joined;
-use report::{Columns, Document, Section};
+use report::{Column, Columns, Document, Section};
 
 /// Returns the expected sizes of orders, and the source of the gain.
 pub fn sort_order(advised: &Advised) -> Document {
@@ -43,7 +43,7 @@ fn orders(advised: &Advised) -> Section {
     let mut table = Columns::for_rows(all);
     table.name("order by", |order| words(order));
     table.left("predicted MB", |order| predicted(order));
-    table.right("vs. current", move |order| {
+    table.with(Column::right("vs. current"), move |order| {
         (generated > 0.0 && !order.columns.is_empty())
             .then(|| signed(order.predicted.bytes / generated - 1.0))
     });
@@ -117,7 +117,7 @@ fn measured(advised: &Advised) -> Option<Section> {
         let mb = written.bytes as f64 / 1e6;
         Cell::from(mb).shown(number::figure(mb))
     });
-    table.right("prediction error", move |(order, written)| {
+    table.with(Column::right("prediction error"), move |(order, written)| {
         (written.bytes > 0)
             .then(|| signed(order.predicted.bytes * share / written.bytes as f64 - 1.0))
     });
@@ -157,8 +157,8 @@ fn by_column(advised: &Advised) -> Option<Section> {
             Cell::count(column.distinct_of_table.round() as u64)
         });
     }
-    table.right("current MB", move |((_, lies), _)| mb(**lies));
-    table.right("best order MB", move |(_, best)| mb(**best));
+    table.with(Column::right("current MB"), move |((_, lies), _)| mb(**lies));
+    table.with(Column::right("best order MB"), move |(_, best)| mb(**best));
     table.right("change MB", |((_, lies), best)| {
         let change = (**best - **lies) / 1e6;
         Cell::from(change).shown(number::signed(change, 3))

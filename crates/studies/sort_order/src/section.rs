@@ -5,7 +5,7 @@ use analysis::{Interval, Summary};
 use report::Cell;
 use report::number;
 use report::text::joined;
-use report::{Columns, Section};
+use report::{Column, Columns, Section};
 
 /// Most columns in the table of the gains by column.
 const COLUMNS_SHOWN: usize = 12;
@@ -169,7 +169,7 @@ fn by_column(section: &mut Section, generated: &SortOrderRow, best: &SortOrderRo
     table.name("column", |(from, _)| from.column.as_str());
     table.right("none MB", |(from, _)| megabytes(from.bytes));
     table.right(format!("{} MB", best.order), |(_, to)| megabytes(to.bytes));
-    table.right("change MB", |pair| {
+    table.with(Column::right("change MB"), |pair| {
         let mb = change(pair) / 1e6;
         Cell::from(mb).shown(number::signed(mb, 2))
     });

@@ -6,7 +6,7 @@ use analysis::{ScalingClass, Summary};
 use report::number;
 use report::scaling::{class, efficiency};
 use report::text::joined;
-use report::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Section, Tone};
+use report::{Bar, BarGroup, Cell, Chart, ChartKind, Column, Columns, Section, Tone};
 
 /// Most curves of a readable figure.
 const CURVES_MAX: usize = 16;
@@ -93,8 +93,10 @@ fn table(curves: &[Curve]) -> Columns<'_, &Curve> {
             Cell::new(name, tone(scaled.class))
         })
     });
-    table.right("threads", move |curve| ends(curve, |point| point.threads.to_string()));
-    table.left("ops/ms", move |curve| match curve.scaled {
+    table.with(Column::right("threads"), move |curve| {
+        ends(curve, |point| point.threads.to_string())
+    });
+    table.with(Column::left("ops/ms"), move |curve| match curve.scaled {
         Some(_) => ends(curve, |point| number::grouped(point.throughput.mean)).into(),
         None => Cell::estimate_without_unit(&curve.points[0].throughput),
     });

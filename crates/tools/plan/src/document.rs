@@ -2,7 +2,7 @@
 //! indexes that each uses.
 
 use plans::{Access, IndexUse, MissingIndex, Plan, Statement, Terms, index_uses, remarks};
-use report::model::{Cell, Columns, Document, Section};
+use report::model::{Cell, Column, Columns, Document, Section};
 use report::text::joined;
 use report::{grouped, number};
 use statements::Rules;
@@ -165,10 +165,10 @@ fn indexes(sorted: &[&PlanOf]) -> Section {
     };
     let mut columns = Columns::for_rows(&uses);
     columns.name("table (index)", |row| row.object.label());
-    columns.right("seeks", count(Access::Seek));
-    columns.right("scans", count(Access::Scan));
-    columns.right("lookups", count(Access::Lookup));
-    columns.right("changes", count(Access::Change));
+    columns.with(Column::right("seeks"), count(Access::Seek));
+    columns.with(Column::right("scans"), count(Access::Scan));
+    columns.with(Column::right("lookups"), count(Access::Lookup));
+    columns.with(Column::right("changes"), count(Access::Change));
     columns.name("statements", |row| {
         let mut numbers: Vec<usize> = row.uses.iter().map(|uses| uses.statement + 1).collect();
         numbers.dedup();

@@ -1,7 +1,7 @@
 //! A server's statements, plans and indexes: `steelbench queries`.
 
 use crate::{Queries, statements_of};
-use report::model::{Block, Cell, Columns, Document, Medium, Section, Tone};
+use report::model::{Block, Cell, Column, Columns, Document, Medium, Section, Tone};
 use report::text::{joined, utc};
 use report::{number, plan_tree, text};
 use statements::{Advice, Counter, Index, Statement, StatementPlan, Table};
@@ -148,16 +148,26 @@ fn statements(all: &Queries, rows: usize) -> Option<Section> {
     columns.right("no.", |row| Cell::count(row.0 as u64));
     columns.right("time", |row| Cell::seconds(time_s(row.1)));
     columns
-        .right("share", move |row| (total > 0.0).then(|| Cell::percent(time_s(row.1) / total, 1)))
+        .with(Column::right("share"), move |row| {
+            (total > 0.0).then(|| Cell::percent(time_s(row.1) / total, 1))
+        })
         .optional = 4;
     columns.right("calls", |row| row.1.get(Counter::Calls).map(Cell::count));
     columns.right("mean", |row| row.1.mean_ms().map(|ms| Cell::seconds(ms / 1e3)));
     if statements_have_percentiles(all) {
         let ms = |ms: f64| Cell::seconds(ms / 1e3);
-        columns.right("median", move |row| row.1.percentiles.map(|found| ms(found.p50_ms)));
-        columns.right("95 %", move |row| row.1.percentiles.map(|found| ms(found.p95_ms)));
-        columns.right("99 %", move |row| row.1.percentiles.map(|found| ms(found.p99_ms)));
-        columns.right("longest", move |row| row.1.spread.and_then(|spread| spread.max_ms).map(ms));
+        columns.with(Column::right("median"), move |row| {
+            row.1.percentiles.map(|found| ms(found.p50_ms))
+        });
+        columns.with(Column::right("95 %"), move |row| {
+            row.1.percentiles.map(|found| ms(found.p95_ms))
+        });
+        columns.with(Column::right("99 %"), move |row| {
+            row.1.percentiles.map(|found| ms(found.p99_ms))
+        });
+        columns.with(Column::right("longest"), move |row| {
+            row.1.spread.and_then(|spread| spread.max_ms).map(ms)
+        });
     }
     columns.right("rows each", |row| row.1.by_call(Counter::Rows).map(figure)).optional = 3;
     columns.right("pages each", |row| row.1.blocks_by_call().map(figure)).optional = 5;

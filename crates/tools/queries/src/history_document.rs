@@ -4,7 +4,7 @@ use crate::document::{left_out, on_both};
 use crate::history::{SampledWait, StatementChange, StatementHistory, StatementSeries};
 use analysis::runs::Verdict;
 use observations::number::plural;
-use report::model::{Cell, Columns, Document, Section, Tone};
+use report::model::{Cell, Column, Columns, Document, Section, Tone};
 use report::number;
 use report::text::{joined, one_line, utc, utc_second};
 use report::{sparkline, tone};
@@ -182,7 +182,9 @@ fn statements(history: &StatementHistory, rows: usize) -> Option<Section> {
     columns.right("time", |(_, statement)| Cell::seconds(statement.time_s));
     columns.right("calls", |(_, statement)| Cell::count(statement.calls));
     columns
-        .left("mean over time", move |(_, statement)| sparkline(&means(statement, intervals)))
+        .with(Column::left("mean over time"), move |(_, statement)| {
+            sparkline(&means(statement, intervals))
+        })
         .optional = 1;
     columns
         .right("first", |(_, statement)| {
@@ -195,7 +197,7 @@ fn statements(history: &StatementHistory, rows: usize) -> Option<Section> {
     let changes: Vec<usize> = (0..history.statements.len())
         .map(|at| history.changes.iter().filter(|change| change.statement == at).count())
         .collect();
-    columns.right("changes", move |(at, _)| match changes[*at] {
+    columns.with(Column::right("changes"), move |(at, _)| match changes[*at] {
         0 => Cell::new("none", Tone::Muted),
         some => Cell::from(some),
     });

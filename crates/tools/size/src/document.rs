@@ -1,7 +1,9 @@
 //! A sizing plan: alternatives by price, and each chain link by link.
 
 use crate::{LinkLoad, Plan, Purchases, Resource, Sized, Sizing, Use};
-use report::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Document, Section, Tone};
+use report::model::{
+    Bar, BarGroup, Cell, Chart, ChartKind, Column, Columns, Document, Section, Tone,
+};
 use report::number;
 
 /// Seconds of an hour.
@@ -30,7 +32,8 @@ fn overview(plan: &Plan, sizing: &Sizing) -> Section {
     let prices = sizing.alternatives.iter().any(|alternative| alternative.price > 0.0);
     let mut columns = Columns::for_rows(&sizing.alternatives);
     columns.name("alternative", |row| row.name.as_str());
-    columns.left("bottleneck", |row| row.narrowest.map(|at| part(plan, &row.links[at])));
+    columns
+        .with(Column::left("bottleneck"), |row| row.narrowest.map(|at| part(plan, &row.links[at])));
     columns.right("carries", |row| {
         row.carries.map(|times| Cell::from(times).shown(format!("{}x", number::ratio(times))))
     });
@@ -43,18 +46,22 @@ fn overview(plan: &Plan, sizing: &Sizing) -> Section {
     columns.right("transaction ms", |row| row.transaction_s.map(milliseconds)).optional = 2;
     if prices {
         let money = |amount: f64| Cell::from(amount).shown(number::grouped(amount));
-        columns.right(currency.as_str(), move |row| money(row.price));
+        columns.with(Column::right(currency.as_str()), move |row| money(row.price));
         columns
-            .right(format!("{currency} for 1/s"), move |row| row.price_per_transaction.map(money))
+            .with(Column::right(format!("{currency} for 1/s")), move |row| {
+                row.price_per_transaction.map(money)
+            })
             .optional = 3;
         columns
-            .right(format!("{currency} for 1 GB/s"), move |row| row.price_per_gb_s.map(money))
+            .with(Column::right(format!("{currency} for 1 GB/s")), move |row| {
+                row.price_per_gb_s.map(money)
+            })
             .optional = 4;
         if plan.targets.depreciation.is_some() {
-            columns.right(format!("{currency} a month"), move |row| {
+            columns.with(Column::right(format!("{currency} a month")), move |row| {
                 row.depreciation.map(|depreciation| money(depreciation.per_month))
             });
-            columns.right("value left", move |row| {
+            columns.with(Column::right("value left"), move |row| {
                 row.depreciation.map(|depreciation| money(depreciation.value_left))
             });
         }
@@ -124,7 +131,7 @@ fn chain(plan: &Plan, sizing: &Sized) -> Section {
     let mut section = Section::new(format!("Chain: {}", sizing.name));
     section.chart(chart(plan, sizing));
     let mut columns = Columns::for_rows(&sizing.links);
-    columns.name("link", |link| part(plan, link));
+    columns.with(Column::name("link"), |link| part(plan, link));
     columns.right("pieces", |link| {
         let count = number::count(link.count);
         Cell::from(link.count).shown(if link.is_computed {
@@ -143,7 +150,7 @@ fn chain(plan: &Plan, sizing: &Sized) -> Section {
         let of =
             move |link: &LinkLoad| link.uses.iter().find(|used| used.resource == resource).copied();
         if sizing.links.iter().any(|link| of(link).is_some()) {
-            columns.left(heading, move |link| of(link).map(usage));
+            columns.with(Column::left(heading), move |link| of(link).map(usage));
         }
     }
     columns
@@ -173,7 +180,7 @@ fn bought(section: &mut Section, plan: &Plan, sizing: &Sized, purchases: &Purcha
     let currency = &plan.currency;
     let mut columns = Columns::for_rows(&purchases.purchases);
     columns.right("after years", |row| u64::from(row.year));
-    columns.left("buy", move |purchase| {
+    columns.with(Column::left("buy"), move |purchase| {
         let pieces = sizing.links.iter().zip(&purchase.pieces).filter(|(_, count)| **count > 0);
         let pieces =
             pieces.map(|(link, count)| format!("{} x {}", number::count(*count), part(plan, link)));

@@ -1,7 +1,7 @@
 //! Published benchmark results beside each other, for `steelbench results`.
 
 use crate::published::{PricePart, Queries, Row};
-use report::model::{Columns, Document, Section};
+use report::model::{Column, Columns, Document, Section};
 use report::number;
 use report::table::Cell;
 
@@ -85,33 +85,36 @@ impl Digits {
         let computed = move |value: Option<f64>| value.map(|value| self.computed(value));
         let mut table = Columns::for_rows(rows);
         table.name("system", |row| row.entry.system.as_str());
-        table.right("score", move |row| rated(row, Some(row.entry.score)));
-        table.right("ratio", move |row| ratio(Some(row.ratio)));
+        table.with(Column::right("score"), move |row| rated(row, Some(row.entry.score)));
+        table.with(Column::right("ratio"), move |row| ratio(Some(row.ratio)));
         if any(|row| row.entry.results > 1) {
             table.right("results", |row| u64::from(row.entry.results));
         }
         if any(|row| row.power_to_throughput.is_some()) {
-            table.right("power", move |row| rated(row, row.entry.power));
-            table.right("ratio of power", move |row| ratio(row.power_ratio));
-            table.right("throughput", move |row| rated(row, row.entry.throughput));
-            table.right("ratio of throughput", move |row| ratio(row.throughput_ratio));
-            table.right("power / throughput", move |row| computed(row.power_to_throughput));
+            table.with(Column::right("power"), move |row| rated(row, row.entry.power));
+            table.with(Column::right("ratio of power"), move |row| ratio(row.power_ratio));
+            table.with(Column::right("throughput"), move |row| rated(row, row.entry.throughput));
+            table
+                .with(Column::right("ratio of throughput"), move |row| ratio(row.throughput_ratio));
+            table.with(Column::right("power / throughput"), move |row| {
+                computed(row.power_to_throughput)
+            });
         }
         if any(|row| row.per_core.is_some()) {
-            table.right("cores", move |row| rated(row, row.entry.cores));
+            table.with(Column::right("cores"), move |row| rated(row, row.entry.cores));
             let lower = rows[0].entry.lower_is_better;
             let heading = if lower { "core seconds" } else { "score per core" };
-            table.right(heading, move |row| computed(row.per_core));
-            table.right("ratio per core", move |row| ratio(row.ratio_per_core));
+            table.with(Column::right(heading), move |row| computed(row.per_core));
+            table.with(Column::right("ratio per core"), move |row| ratio(row.ratio_per_core));
         }
         if any(|row| row.entry.disks.is_some()) {
-            table.right("disks", move |row| rated(row, row.entry.disks));
-            table.right("ratio per disk", move |row| ratio(row.ratio_per_disk));
+            table.with(Column::right("disks"), move |row| rated(row, row.entry.disks));
+            table.with(Column::right("ratio per disk"), move |row| ratio(row.ratio_per_disk));
         }
         if any(|row| row.entry.price.is_some()) {
-            table.right("price", move |row| rated(row, row.entry.price));
-            table.right("price per score", move |row| computed(row.price_per_score));
-            table.right("ratio per price", move |row| ratio(row.ratio_per_price));
+            table.with(Column::right("price"), move |row| rated(row, row.entry.price));
+            table.with(Column::right("price per score"), move |row| computed(row.price_per_score));
+            table.with(Column::right("ratio per price"), move |row| ratio(row.ratio_per_price));
         }
         table
     }
@@ -129,11 +132,12 @@ impl Digits {
         let mut table = Columns::for_rows(parts);
         table.name("system", |row| row.0.entry.system.as_str());
         table.name("part", |row| row.1.name.as_str());
-        table.right("price", move |row| self.given(row.1.price, 1));
+        table.with(Column::right("price"), move |row| self.given(row.1.price, 1));
         table.right("share", |row| Cell::percent(row.1.share, 1));
-        table
-            .right("price per score", move |row| row.1.per_score.map(|price| self.computed(price)));
-        table.right("ratio", move |row| self.ratio(row.1.ratio));
+        table.with(Column::right("price per score"), move |row| {
+            row.1.per_score.map(|price| self.computed(price))
+        });
+        table.with(Column::right("ratio"), move |row| self.ratio(row.1.ratio));
         section.table(table);
         section.note(
             "Parts add up to the price; \"other\" is the rest that no column names. ratio: price \
@@ -158,7 +162,7 @@ impl Digits {
         let mut table = Columns::for_rows(&queries.each);
         table.name("query", |query| query.name.as_str());
         table.right("time", |query| Cell::seconds(query.seconds));
-        table.right("ratio", move |query| self.ratio(query.ratio));
+        table.with(Column::right("ratio"), move |query| self.ratio(query.ratio));
         table.right("share of total time", |query| Cell::percent(query.share_of_time, 1));
         table.right("total time if 10x faster", |query| {
             Cell::percent(-query.ten_times_total, 1)

@@ -1,5 +1,5 @@
 use crate::merge::{Difference, MachineRow, Merged, OddOne, Parallelism};
-use report::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Document, Section};
+use report::model::{Bar, BarGroup, Cell, Chart, ChartKind, Column, Columns, Document, Section};
 use report::number;
 use report::text::joined;
 
@@ -33,10 +33,10 @@ fn table(machines: &[MachineRow]) -> Section {
     let mut table = Columns::for_rows(rows);
     let count = |value: Option<u32>| value.map(|value| Cell::count(value.into()));
     table.name("machine", |(machine, _)| &machine.name);
-    table.right("cores", move |(machine, _)| count(machine.cores));
-    table.right("logical", move |(machine, _)| count(machine.logical)).optional(3);
-    table.right("sockets", move |(machine, _)| count(machine.sockets));
-    table.right("NUMA", move |(machine, _)| {
+    table.with(Column::right("cores"), move |(machine, _)| count(machine.cores));
+    table.with(Column::right("logical"), move |(machine, _)| count(machine.logical)).optional(3);
+    table.with(Column::right("sockets"), move |(machine, _)| count(machine.sockets));
+    table.with(Column::right("NUMA"), move |(machine, _)| {
         count(Some(machine.numa_nodes as u32).filter(|nodes| *nodes > 0))
     });
     table.right("memory", |(machine, _)| machine.memory_bytes.map(Cell::bytes));

@@ -7,7 +7,7 @@ use crate::space::Knobs;
 use crate::stage::{Contender, FACTOR, PRESENT};
 use analysis::{FindingKind, Summary};
 use engine::SettingsForm;
-use report::model::{Columns, Document, Section, Tone};
+use report::model::{Column, Columns, Document, Section, Tone};
 use report::number;
 use report::table::{Cell, NOTHING};
 use statistics::Interval;
@@ -110,17 +110,19 @@ impl Page<'_> {
             })
         };
         let mut table = Columns::for_rows(0..confirmation.contenders.len());
-        table.name("settings", |at| confirmation.contenders[*at].name.clone());
+        table.with(Column::name("settings"), |at| confirmation.contenders[*at].name.clone());
         let unit = confirmation.response.unit.as_str();
-        table.left(confirmation.response.name.as_str(), |at| {
+        table.with(Column::left(confirmation.response.name.as_str()), |at| {
             known(spread(*at).mean, |mean| number::quantity(mean, unit))
         });
-        table.left("vs present", |at| {
+        table.with(Column::left("vs present"), |at| {
             rating(*at)
                 .map_or_else(|| "baseline".to_owned(), |rating| gain(rating.gain, rating.interval))
         });
-        table.left("range over blocks", |at| known(spread(*at).range, number::short_percent));
-        table.left("standing", |at| rating(*at).map_or(NOTHING, standing).to_owned());
+        table.with(Column::left("range over blocks"), |at| {
+            known(spread(*at).range, number::short_percent)
+        });
+        table.with(Column::left("standing"), |at| rating(*at).map_or(NOTHING, standing).to_owned());
         section.table(table);
         if confirmation.present.range > RANGE_MAX {
             section.warn(format!(
@@ -158,9 +160,9 @@ impl Page<'_> {
         let mut section = Section::new("Settings");
         let knobs = &self.knobs.search.knobs;
         let mut table = Columns::for_rows(0..knobs.len());
-        table.name("setting", |at| knobs[*at].name().to_owned());
+        table.with(Column::name("setting"), |at| knobs[*at].name().to_owned());
         for Contender { name, point } in &self.confirmation.contenders {
-            table.left(name.as_str(), |at| knobs[*at].text(point[*at]));
+            table.with(Column::left(name.as_str()), |at| knobs[*at].text(point[*at]));
         }
         section.table(table);
         section
@@ -170,7 +172,7 @@ impl Page<'_> {
         let knobs = &self.knobs.search.knobs;
         let mut section = Section::new("Knobs");
         let mut table = Columns::for_rows(ablation.steps.iter());
-        table.name("setting, in addition", |step| knobs[step.knob].name().to_owned());
+        table.with(Column::name("setting, in addition"), |step| knobs[step.knob].name().to_owned());
         table.left("its factor", |step| gain(Some(step.own.factor), step.own.interval));
         table.left("all so far vs present", |step| gain(step.rating.gain, step.rating.interval));
         section.table(table);

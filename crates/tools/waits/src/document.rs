@@ -10,7 +10,7 @@ pub use view::ActivityView;
 
 use crate::summary::{ActivityGroup, ActivitySummary, BackgroundProcess};
 use observations::{ActivityRecord, Operation, Sampling};
-use report::model::{Cell, Columns, Document, Section};
+use report::model::{Cell, Column, Columns, Document, Section};
 use report::text::listed;
 use report::{
     accounting, accounting_check, hot_resources, missing, more, number, text, wait_table,
@@ -173,20 +173,21 @@ fn groups(summary: &ActivitySummary, view: ActivityView) -> Vec<Section> {
     let mut classes = Columns::for_rows(&summary.classes);
     let without =
         if summary.seen.sampling.hides_waits { "CPU or a hidden wait" } else { "CPU or run queue" };
-    classes.left("Class", move |(class, _)| class.map_or(without, |class| class.name()));
+    classes
+        .with(Column::left("Class"), move |(class, _)| class.map_or(without, |class| class.name()));
     classes.right("Time", |(_, seconds)| Cell::seconds(*seconds));
-    classes.right("Share", |(_, seconds)| Cell::percent(seconds / busy_s, 1));
+    classes.with(Column::right("Share"), |(_, seconds)| Cell::percent(seconds / busy_s, 1));
     let mut by_class = Section::new("By class");
     by_class.table(classes);
 
     let mut statements = group_columns(&summary.statements, busy_s, view);
     statements.left("Query id", |group| group.key.map(|id| id.to_string()));
-    statements.name("Statement", |group| statement(summary, group.key, view));
+    statements.with(Column::name("Statement"), |group| statement(summary, group.key, view));
     let mut clients = group_columns(&summary.clients, busy_s, view);
     let known = |name: &str| (!name.is_empty()).then(|| name.to_owned());
-    clients.name("Application", move |group| known(&group.key.0));
-    clients.name("User", move |group| known(&group.key.1));
-    clients.name("Database", move |group| known(&group.key.2));
+    clients.with(Column::name("Application"), move |group| known(&group.key.0));
+    clients.with(Column::name("User"), move |group| known(&group.key.1));
+    clients.with(Column::name("Database"), move |group| known(&group.key.2));
     vec![
         by_class,
         group_section("By statement", statements, summary.statements.len(), view),
@@ -215,7 +216,7 @@ fn statement_waits(summary: &ActivitySummary, view: ActivityView) -> Section {
     table.right("Samples", |row| Cell::count(row.samples)).optional(2);
     table.left("Wait type", |row| row.wait_type.as_deref().unwrap_or("(no wait)"));
     table.left("Query id", |row| row.query_id.map(|id| id.to_string())).optional(1);
-    table.name("Statement", |row| statement(summary, row.query_id, view));
+    table.with(Column::name("Statement"), |row| statement(summary, row.query_id, view));
     section.table(table);
     more(&mut section, summary.statement_waits.len().saturating_sub(view.rows()));
     section.note("Shares of the samples of busy sessions, with their standard error.");
@@ -242,7 +243,7 @@ fn group_columns<K>(
 ) -> Columns<'_, &ActivityGroup<K>> {
     let mut table = Columns::for_rows(groups.iter().take(view.rows()));
     table.right("Busy", |group| Cell::seconds(group.busy_s));
-    table.right("Share", move |group| Cell::percent(group.busy_s / busy_s, 1));
+    table.with(Column::right("Share"), move |group| Cell::percent(group.busy_s / busy_s, 1));
     table.right("No wait", |group| Cell::seconds(group.running_s)).optional(2);
     table.name("Main waits", |group| most(&group.waits, group.busy_s, 2));
     table
@@ -274,8 +275,8 @@ fn background(summary: &ActivitySummary) -> Option<Section> {
     table.right("Run queue", |process| {
         process.time.as_ref().map(|time| Cell::seconds(time.run_queue_s))
     });
-    table.right("Waited", move |process| Cell::seconds(waited_s(process)));
-    table.name("For", move |process| most(&process.waits, waited_s(process), 3));
+    table.with(Column::right("Waited"), move |process| Cell::seconds(waited_s(process)));
+    table.with(Column::name("For"), move |process| most(&process.waits, waited_s(process), 3));
     section.table(table);
     Some(section)
 }
@@ -292,8 +293,8 @@ fn counted(summary: &ActivitySummary) -> Option<Section> {
     table.right("Bytes", |operation| {
         Some(operation.bytes).filter(|bytes| *bytes > 0).map(Cell::bytes)
     });
-    table.right("Time", move |operation| timed(operation).map(Cell::seconds));
-    table.right("Each", move |operation| {
+    table.with(Column::right("Time"), move |operation| timed(operation).map(Cell::seconds));
+    table.with(Column::right("Each"), move |operation| {
         let count = Some(operation.count).filter(|count| *count > 0)?;
         Some(Cell::seconds(timed(operation)? / count as f64))
     });

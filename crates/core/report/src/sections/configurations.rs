@@ -1,7 +1,7 @@
 //! Every configuration with its figures, which differences could have been found, and trials that
 //! stand apart.
 
-use crate::model::{Cell, Columns, Medium, Section, Tone};
+use crate::model::{Cell, Column, Columns, Medium, Section, Tone};
 use crate::text::joined;
 use crate::{number, text};
 use analysis::{ConfigurationRow, Detectable, Estimate, Outlier, Standing, Summary};
@@ -64,9 +64,11 @@ fn table<'s>(
     estimates(&mut table, summary);
     if is_compared(summary) {
         if rows.iter().any(|row| row.baseline) {
-            table.left("vs baseline", |row| against_baseline(summary, row));
+            table.with(Column::left("vs baseline"), |row| against_baseline(summary, row));
         }
-        table.left("best", |row| Cell::standing(row.standing, row.against_best.as_ref(), summary));
+        table.with(Column::left("best"), |row| {
+            Cell::standing(row.standing, row.against_best.as_ref(), summary)
+        });
     }
     if rows.iter().any(|row| row.futile > 0) {
         table.right("ended early", |row| occurrences(row.futile, Tone::Muted));
@@ -80,7 +82,7 @@ fn table<'s>(
     let of_run = summary.run_warnings();
     if rows.iter().any(|row| !row.own_warnings(&of_run).is_empty()) {
         table
-            .right("warnings", move |row| {
+            .with(Column::right("warnings"), move |row| {
                 let warnings = row.own_warnings(&of_run);
                 occurrences(warnings.iter().map(|warning| warning.trials).sum(), Tone::Warning)
             })
@@ -96,7 +98,7 @@ fn levels<'s>(table: &mut Columns<'s, &'s ConfigurationRow>, summary: &'s Summar
         let level_of = |row: &&'s ConfigurationRow| {
             row.levels.iter().find(|candidate| candidate.factor == level.factor)
         };
-        table.name(text::factor(summary, &level.factor), move |row| {
+        table.with(Column::name(text::factor(summary, &level.factor)), move |row| {
             level_of(row).map(|recorded_level| &recorded_level.level)
         });
     }
@@ -220,7 +222,7 @@ fn brief(summary: &Summary) -> Option<Section> {
         let mut table = Columns::for_rows(summary.configurations.iter().filter(|row| row.done > 0));
         table.name("configuration", |row| text::label(&row.label));
         for name in names.iter().copied() {
-            table.left(name, move |row: &&ConfigurationRow| {
+            table.with(Column::left(name), move |row: &&ConfigurationRow| {
                 row.responses
                     .iter()
                     .find(|(response, _)| response == name)
@@ -291,7 +293,9 @@ fn response_table<'a>(
     table.left("median", |(_, estimate)| Cell::quantity(estimate.median, &estimate.unit));
     table.right("CV", |(_, estimate)| estimate.cv().map(|cv| Cell::percent(cv, 1)));
     if let Some(response) = summary.response.as_ref().filter(|response| response.name == name) {
-        table.left("vs best", |(row, _)| against_best(row, &response.unit)).optional(1);
+        table
+            .with(Column::left("vs best"), |(row, _)| against_best(row, &response.unit))
+            .optional(1);
     }
     table
 }

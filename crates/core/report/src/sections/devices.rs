@@ -1,6 +1,6 @@
 //! The kernel's counters of the block devices, next to the figures of the load.
 
-use crate::model::{Cell, Columns, Section};
+use crate::model::{Cell, Column, Columns, Section};
 use crate::{number, text};
 use analysis::{Ceiling, ConfigurationDevices, DeviceFigures, Limit, LimitUnit, Standing, Summary};
 
@@ -101,7 +101,7 @@ fn table<'a>(shown: &[&'a ConfigurationDevices]) -> Columns<'a, Row<'a>> {
     table.name("configuration", |row| row.0);
     table.name("device", |row| row.1.clone());
     for (heading, of, order) in FIGURES {
-        table.right(heading, move |row| of(row.2)).optional(order);
+        table.with(Column::right(heading), move |row| of(row.2)).optional(order);
     }
     table
 }

@@ -1,6 +1,6 @@
 //! Effects of factors: levels averaged over the other factors, and tables of studies.
 
-use crate::model::{Cell, Columns, NOTHING, Section, Tone};
+use crate::model::{Cell, Column, Columns, NOTHING, Section, Tone};
 use crate::{number, text};
 use analysis::gains::GainTable;
 use analysis::{Estimate, FactorEffect, Factors, Interaction, Interval, LevelEffect, Summary};
@@ -35,17 +35,19 @@ pub(super) fn effect_section(summary: &Summary, factor: &FactorEffect) -> Sectio
     table.right("trials", |(_, level)| level.trials);
     let response = summary.response.as_ref().map_or("", |response| response.name.as_str());
     table.left(response, |(_, level)| level.response.as_ref());
-    table.left(format!("vs {}", level(factor, factor.reference)), |(i, level)| {
+    table.with(Column::left(format!("vs {}", level(factor, factor.reference))), |(i, level)| {
         match &level.comparison {
             Some(comparison) => Cell::comparison(comparison, summary.unit()),
             None if *i == factor.reference => "reference".into(),
             None => Cell::default(),
         }
     });
-    table.left("best", move |(_, level)| {
+    table.with(Column::left("best"), move |(_, level)| {
         Cell::standing(level.standing, level.against_best.as_ref(), summary)
     });
-    table.left("its best configuration", |(_, level)| best(summary, factor, level)).optional(1);
+    table
+        .with(Column::left("its best configuration"), |(_, level)| best(summary, factor, level))
+        .optional(1);
     section.table(table);
     section.note(format!(
         "[ ]: 95 % CI of the ratio, adjusted for all {} of the factors.",
@@ -103,7 +105,7 @@ fn gain_section(summary: &Summary, table: &GainTable) -> Section {
     for (gains, i) in table.columns.iter().zip(0..GAINS_MAX) {
         let heading = format!("{factor_name} = {}", level(factor, gains.to));
         columns
-            .left(heading, |(row, _): &(usize, &str)| match gains.by_row.get(*row) {
+            .with(Column::left(heading), |(row, _): &(usize, &str)| match gains.by_row.get(*row) {
                 Some(gain) => gain.as_ref().map(|gain| Cell::comparison(gain, summary.unit())),
                 None => gains.average.as_ref().map(average),
             })
@@ -146,15 +148,15 @@ pub(super) fn interaction_section(summary: &Summary) -> Option<Section> {
         format!("{gain} with {}", level(factor(interaction.by), position))
     };
     let mut table = Columns::for_rows(&summary.factors.interactions);
-    table.name("factors", move |row| {
+    table.with(Column::name("factors"), move |row| {
         format!("{} by {}", name(summary, factor(row.factor)), name(summary, factor(row.by)))
     });
-    table.left("gain of", move |row| {
+    table.with(Column::left("gain of"), move |row| {
         let factor = factor(row.factor);
         format!("{} over {}", level(factor, row.to), level(factor, row.from))
     });
-    table.left("most", move |row| at(row, row.most));
-    table.left("least", move |row| at(row, row.least));
+    table.with(Column::left("most"), move |row| at(row, row.most));
+    table.with(Column::left("least"), move |row| at(row, row.least));
     table.left("p", |row| {
         let p = row.adjusted_p.unwrap_or(row.p_value);
         let tone = if row.supported() { Tone::Plain } else { Tone::Muted };

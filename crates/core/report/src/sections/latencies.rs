@@ -1,7 +1,7 @@
 //! Latency by percentile: a figure for each kind.
 
 use crate::figure::{coordinate, string, strings};
-use crate::model::{Cell, Columns, Figure, Section, Table};
+use crate::model::{Cell, Column, Columns, Figure, Section, Table};
 use crate::panels::Panels;
 use crate::text::{joined, listed};
 use crate::{number, text};
@@ -138,7 +138,9 @@ fn data(curves: &[ConfigurationLatency]) -> Table<'static> {
     table.right("trials", |curve| curve.trials);
     table.right("recorded", |curve| Cell::count(curve.recorded));
     for (at, percentile) in PERCENTILES.into_iter().enumerate() {
-        table.left(format!("p{percentile}"), move |curve| curve.percentiles[at].as_ref());
+        table.with(Column::left(format!("p{percentile}")), move |curve| {
+            curve.percentiles[at].as_ref()
+        });
     }
     table.right("largest", |curve| Cell::seconds(curve.largest_s));
     table.into()

@@ -2,7 +2,7 @@
 //! of levels that it has not seen, and what a transaction needs.
 
 use crate::figure::{coordinate, string};
-use crate::model::{Columns, Figure, Section, Tone};
+use crate::model::{Column, Columns, Figure, Section, Tone};
 use crate::number;
 use crate::table::{Cell, Table};
 use crate::text::{self, joined};
@@ -66,7 +66,7 @@ fn predictions(section: &mut Section, name: &str, model: &ModelSummary, best: &C
     levels.name(name, |level| number::whole(level.n));
     levels.left("measured", |level| &level.measured);
     let unit = model.unit.clone();
-    levels.left("predicted [95 % CI]", move |level| {
+    levels.with(Column::left("predicted [95 % CI]"), move |level| {
         level.tested.as_ref().map(|test| predicted(test, &unit))
     });
     levels.right("error", |level| level.tested.as_ref().map(|test| signed(test.error)));
@@ -203,12 +203,13 @@ fn demands(section: &mut Section, name: &str, model: &ModelSummary) {
             Option<models::demands::Demand>,
         )| { if at == 0 { row.1.clone() } else { row.2.clone() } };
         let heading = format!("{name}={}", number::whole(level));
-        table
-            .right(heading, move |row| demand_of(row).map(|demand| Cell::seconds(demand.demand_s)));
-        table.right("busy or waiting", move |row| {
+        table.with(Column::right(heading), move |row| {
+            demand_of(row).map(|demand| Cell::seconds(demand.demand_s))
+        });
+        table.with(Column::right("busy or waiting"), move |row| {
             demand_of(row).map(|demand| Cell::from(demand.busy).shown(number::figure(demand.busy)))
         });
-        table.right("operations", move |row| {
+        table.with(Column::right("operations"), move |row| {
             demand_of(row)
                 .and_then(|demand| demand.operations)
                 .map(|count| Cell::from(count).shown(number::figure(count)))
@@ -331,7 +332,7 @@ fn data(name: &str, model: &ModelSummary) -> Table<'static> {
     let mut table = Columns::for_rows(&model.curve);
     table.name(name, |row| number::whole(row.n));
     let unit = model.unit.clone();
-    table.left("predicted, 95 % interval", move |row| {
+    table.with(Column::left("predicted, 95 % interval"), move |row| {
         let ends = Some((row.interval.low, row.interval.high));
         Cell::from(row.predicted).within(Some(row.interval)).shown(number::difference(
             row.predicted,

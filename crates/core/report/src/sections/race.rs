@@ -1,6 +1,6 @@
 //! A race: its candidates, and when and why each of them left.
 
-use crate::model::{Cell, Columns, Section, Tone};
+use crate::model::{Cell, Column, Columns, Section, Tone};
 use crate::{number, text};
 use analysis::race::{Candidate, RaceReport};
 use analysis::{Interval, Summary};
@@ -16,14 +16,16 @@ pub(crate) fn section(_: &Summary, race: Option<&RaceReport>) -> Option<Section>
     let mut table = Columns::for_rows(race.candidates.iter().enumerate());
     table.name("candidate", |(_, candidate)| text::label(&candidate.label));
     table.right("blocks", |(_, candidate)| candidate.blocks);
-    table.left("mean", |(_, candidate)| {
+    table.with(Column::left("mean"), |(_, candidate)| {
         let ends = candidate.interval.map(|interval| (interval.low, interval.high));
         candidate.mean.map(|mean| number::within(mean, ends, &race.unit))
     });
-    table.left("leader is better by", |(_, candidate)| {
+    table.with(Column::left("leader is better by"), |(_, candidate)| {
         candidate.behind.map(|comparison| behind(race, comparison))
     });
-    table.left("standing", |(position, candidate)| standing(race, *position, candidate));
+    table.with(Column::left("standing"), |(position, candidate)| {
+        standing(race, *position, candidate)
+    });
     section.table(table);
     for candidate in &race.candidates {
         section.indented(2, candidate.why.as_str(), Tone::Plain);

@@ -2,7 +2,7 @@
 //! plot.
 
 use crate::figure::{coordinate, string};
-use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Figure, Section, Tone};
+use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Column, Columns, Figure, Section, Tone};
 use crate::{number, text};
 use analysis::screening::{
     CentreTest, EffectTest, FoldOver, ScreenedEffect, Screening, ScreeningConfirmation, Verdict,
@@ -47,10 +47,10 @@ fn confirmation(
     table.left("best run against", |row| {
         if row.baseline { "the baseline" } else { "the predicted worst" }
     });
-    table.right("predicted", |row| signed(row.predicted, unit));
-    table.left("expected in fresh blocks", |row| ends(row.expected, unit));
-    table.right("measured", |row| signed(row.measured, unit));
-    table.left("95 % CI", |row| ends(row.interval, unit)).optional(1);
+    table.with(Column::right("predicted"), |row| signed(row.predicted, unit));
+    table.with(Column::left("expected in fresh blocks"), |row| ends(row.expected, unit));
+    table.with(Column::right("measured"), |row| signed(row.measured, unit));
+    table.with(Column::left("95 % CI"), |row| ends(row.interval, unit)).optional(1);
     table.left("verdict", |row| {
         let text = match row.verdict {
             Verdict::Confirmed => "confirmed",
@@ -87,7 +87,9 @@ fn next_steps(summary: &Summary, screening: &Screening) -> Option<Section> {
     let name = &summary.recording.run.name;
     let mut table = Columns::for_rows(&screening.next);
     // Not a name: a command is not cut.
-    table.left("command", |step| format!("steelbench run {name}.toml {}", step.option));
+    table.with(Column::left("command"), |step| {
+        format!("steelbench run {name}.toml {}", step.option)
+    });
     table.left("why", |step| step.why.as_str());
     section.table(table);
     section.note(
@@ -112,15 +114,17 @@ fn effects(summary: &Summary, screening: &Screening) -> Section {
     }
     let mut table = Columns::for_rows(&screening.effects);
     table.name("effect", |row| chain(row));
-    table.right("size", |row| signed(row.value, &screening.unit));
-    table.right("of the mean", |row| {
+    table.with(Column::right("size"), |row| signed(row.value, &screening.unit));
+    table.with(Column::right("of the mean"), |row| {
         let share = screening.share(row.value);
         share.map(|share| format!("{} %", number::signed(100.0 * share, 1)))
     });
     table
-        .left("95 % CI", |row| row.interval.map(|interval| ends(interval, &screening.unit)))
+        .with(Column::left("95 % CI"), |row| {
+            row.interval.map(|interval| ends(interval, &screening.unit))
+        })
         .optional(1);
-    table.left("verdict", |row| verdict(screening, row));
+    table.with(Column::left("verdict"), |row| verdict(screening, row));
     if !screening.effects.is_empty() {
         section.table(table);
     }
@@ -129,7 +133,7 @@ fn effects(summary: &Summary, screening: &Screening) -> Section {
     }
     let mut legend = Columns::for_rows(&screening.factors);
     legend.name("letter", |row| row.letter.as_str());
-    legend.left("factor", |row| text::factor(summary, &row.name).to_owned());
+    legend.with(Column::left("factor"), |row| text::factor(summary, &row.name).to_owned());
     legend.left("first level (-)", |row| row.low.as_str());
     legend.left("second level (+)", |row| row.high.as_str());
     section.table(legend);
@@ -294,7 +298,7 @@ fn half_normal(screening: &Screening) -> Section {
     let mut data = Columns::for_rows(points);
     data.name("effect", |data| chain(data));
     data.right("half-normal quantile", |data| number::fixed(data.quantile, 2));
-    data.right("size", |data| number::quantity(data.value.abs(), &screening.unit));
+    data.with(Column::right("size"), |data| number::quantity(data.value.abs(), &screening.unit));
     let mut section = Section::page("Half-normal plot of the effects");
     section.figure(Figure {
         spec: json!({
@@ -318,7 +322,7 @@ fn models(screening: &Screening) -> Option<Section> {
     let mut section = Section::new("Models with interactions");
     let mut table = Columns::for_rows(&screening.models);
     table.right("terms", |model| model.terms.len());
-    table.left("model", |model| {
+    table.with(Column::left("model"), |model| {
         let terms = model.terms.iter();
         terms
             .map(|term| format!("{} {}", term.term, signed(term.effect, &screening.unit)))

@@ -1,7 +1,7 @@
 //! The use of the sessions' time, against the main factor.
 
 use crate::figure::{coordinate, string, strings};
-use crate::model::{Cell, Columns, Figure, Section, Table};
+use crate::model::{Cell, Column, Columns, Figure, Section, Table};
 use crate::panels::{Panels, Position};
 use crate::text::joined;
 use crate::{number, text};
@@ -126,7 +126,7 @@ fn data(measured: &[Measured], names: &[&'static str]) -> Table<'static> {
     table.name("configuration", |(row, _)| text::label(&row.label));
     table.right("session time", |(_, accounting)| Cell::seconds(accounting.session_s));
     for name in names {
-        table.right(*name, |(_, accounting)| {
+        table.with(Column::right(*name), |(_, accounting)| {
             let seconds = part(accounting, name);
             let share = number::percent(accounting.share(seconds), 1);
             Cell::seconds(seconds).shown(format!("{} ({share})", number::seconds(seconds)))

@@ -1,6 +1,6 @@
 //! The steadiness of repeats: one line in every report, and a document of its own.
 
-use crate::model::{Cell, Columns, Document, Section};
+use crate::model::{Cell, Column, Columns, Document, Section};
 use crate::sections::{legend, waterfall};
 use crate::text::{label, listed};
 use crate::{Text, number};
@@ -135,7 +135,7 @@ fn table(stability: &Stability) -> Columns<'_, &ConfigurationStability> {
 fn details(configuration_stability: &ConfigurationStability, unit: &str) -> Vec<Section> {
     let mut section = Section::new(format!("Regimes of {}", label(&configuration_stability.label)));
     let mut regimes = Columns::for_rows(&configuration_stability.regimes);
-    regimes.right("mean", |regime| quantity(regime.mean, unit));
+    regimes.with(Column::right("mean"), |regime| quantity(regime.mean, unit));
     regimes.left("blocks", |regime| listed(&regime.blocks));
     section.table(regimes);
     for finding in &configuration_stability.why {

@@ -1,7 +1,7 @@
 //! A response surface: its coefficients, its stationary point, the next trials and contour plots.
 
 use crate::figure::{coordinate, string};
-use crate::model::{Cell, Columns, Figure, Medium, Section, Table, Tone};
+use crate::model::{Cell, Column, Columns, Figure, Medium, Section, Table, Tone};
 use crate::{number, text};
 use analysis::surface::{
     Answer, Coefficient, FittedSurface, Kind, NextTrial, StationaryPoint, SurfaceReport,
@@ -48,8 +48,8 @@ fn coefficients(summary: &Summary, report: &SurfaceReport) -> Section {
             let scale = Scale::new(values, &report.unit);
             let mut table = Columns::for_rows(&fit.coefficients);
             table.name("term", |row| row.term.as_str());
-            table.right(scale.heading("coefficient"), |row| scale.signed(row.value));
-            table.left("95 % CI", |row| row.interval.map(|row| scale.ends(row)));
+            table.with(Column::right(scale.heading("coefficient")), |row| scale.signed(row.value));
+            table.with(Column::left("95 % CI"), |row| row.interval.map(|row| scale.ends(row)));
             table.left("verdict", |row| verdict(row));
             section.table(table);
             for note in notes(fit) {
@@ -59,7 +59,8 @@ fn coefficients(summary: &Summary, report: &SurfaceReport) -> Section {
     }
     let mut legend = Columns::for_rows(report.factors.iter().enumerate());
     legend.name("x", |(at, _)| format!("x{}", at + 1));
-    legend.left("factor", |(_, factor)| text::factor(summary, &factor.name).to_owned());
+    legend
+        .with(Column::left("factor"), |(_, factor)| text::factor(summary, &factor.name).to_owned());
     legend.left("-1", |(_, factor)| factor.low.as_str());
     legend.left("+1", |(_, factor)| factor.high.as_str());
     legend.left("scale", |(_, factor)| if factor.is_log { "log" } else { "linear" });
@@ -154,9 +155,10 @@ fn optimum(report: &SurfaceReport, fit: &FittedSurface) -> Section {
     let mut table = Columns::for_rows(&fit.next);
     for (at, factor) in report.factors.iter().enumerate() {
         let name = analysis::wording::short_name(&factor.name).to_owned();
-        table.left(name, move |next_trial: &&NextTrial| next_trial.levels[at].clone());
+        table
+            .with(Column::left(name), move |next_trial: &&NextTrial| next_trial.levels[at].clone());
     }
-    table.left("predicted mean", |row| within(row.value, row.interval, &report.unit));
+    table.with(Column::left("predicted mean"), |row| within(row.value, row.interval, &report.unit));
     table.left("region", |row| if row.is_tested { "tested" } else { "extrapolated" });
     section.table(table);
     section.note(
@@ -192,8 +194,8 @@ fn stationary(section: &mut Section, report: &SurfaceReport, stationary_point: &
         &report.unit,
     );
     let mut table = Columns::for_rows(&stationary_point.curvatures);
-    table.right(scale.heading("curvature"), |row| scale.signed(row.value));
-    table.left("95 % CI", |row| row.interval.map(|row| scale.ends(row)));
+    table.with(Column::right(scale.heading("curvature")), |row| scale.signed(row.value));
+    table.with(Column::left("95 % CI"), |row| row.interval.map(|row| scale.ends(row)));
     table.left("along", |row| {
         let parts = row.direction.iter().enumerate();
         let parts = parts.map(|(at, part)| format!("{} x{}", number::signed(*part, 2), at + 1));
@@ -298,10 +300,14 @@ impl Plane<'_> {
         rows.reverse();
         let label = |side: usize, at: f64| self.report.factors[self.pair[side]].factor.label(at);
         let mut table = Columns::for_rows(&rows);
-        table.name(format!("{} \\ {}", self.name(1), self.name(0)), |at| label(1, **at));
+        table.with(Column::name(format!("{} \\ {}", self.name(1), self.name(0))), |at| {
+            label(1, **at)
+        });
         for x in self.spaced(0, TABLE_LEVELS, 0.0) {
             let unit = &self.report.unit;
-            table.right(label(0, x), move |at| number::quantity(self.value(x, **at), unit));
+            table.with(Column::right(label(0, x)), move |at| {
+                number::quantity(self.value(x, **at), unit)
+            });
         }
         table.into()
     }

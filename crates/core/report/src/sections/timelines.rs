@@ -2,8 +2,8 @@
 
 use crate::figure::{coordinate, string};
 use crate::model::{
-    Bar, BarGroup, Block, Cell, Chart, ChartKind, Columns, Figure, Line, Medium, Section, Table,
-    Tone,
+    Bar, BarGroup, Block, Cell, Chart, ChartKind, Column, Columns, Figure, Line, Medium, Section,
+    Table, Tone,
 };
 use crate::{number, text};
 use analysis::timeline::Timeline;
@@ -270,7 +270,7 @@ fn data(rows: &[Row]) -> Table<'static> {
         format!("{} of {}", shown.measured().len(), number::seconds(shown.series.interval_s))
     });
     for (heading, figure) in FIGURES {
-        table.right(heading, move |(_, shown)| {
+        table.with(Column::right(heading), move |(_, shown)| {
             let measured = Some(shown.measured()).filter(|measured| !measured.is_empty())?;
             Some(Cell::quantity(figure(measured), &shown.series.unit))
         });

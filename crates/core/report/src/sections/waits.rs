@@ -2,7 +2,7 @@
 
 use super::session_time::{accounting, check};
 use crate::hot::hot_resources;
-use crate::model::{Cell, Columns, Section, Table};
+use crate::model::{Cell, Column, Columns, Section, Table};
 use crate::number;
 use crate::text::listed;
 use analysis::waits::{Averages, HEADINGS, WaitRow};
@@ -57,7 +57,7 @@ pub fn table(waits: &WaitTable) -> Table<'static> {
     let mut table = Columns::for_rows(waits.top());
     table.left(HEADINGS[0], |row| &row.wait_type);
     for (at, heading) in HEADINGS.into_iter().enumerate().skip(1) {
-        let column = table.left(heading, move |row| {
+        let column = table.with(Column::left(heading), move |row| {
             figures(row)[at - 1].map(|figure| Cell::from(figure).shown(&row.cells()[at]))
         });
         // The averages follow from the columns before them.

@@ -3,7 +3,7 @@
 use super::view::ActivityView;
 use crate::summary::ActivitySummary;
 use observations::{CounterRow, CounterTable, CounterUnit};
-use report::model::{Cell, Columns, Section};
+use report::model::{Cell, Column, Columns, Section};
 use report::more;
 
 /// A section for each table.
@@ -22,7 +22,7 @@ fn section(counters: &CounterTable, view: ActivityView) -> Section {
     let mut table = Columns::for_rows(counters.rows.iter().take(view.rows()));
     table.name(&counters.rows_are, |row| &row.name);
     for (at, column) in counters.columns.iter().enumerate() {
-        table.right(&column.heading, move |row: &&CounterRow| {
+        table.with(Column::right(&column.heading), move |row: &&CounterRow| {
             let value = row.values.get(at).copied().flatten()?;
             Some(match column.unit {
                 CounterUnit::Count => Cell::count(value as u64),
