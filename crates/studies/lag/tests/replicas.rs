@@ -13,7 +13,8 @@ fn engine(name: &str) -> Option<Installed> {
 
 fn run(bench: &mut Bench<'_>, settings: &[(&'static str, Value)]) -> Observations {
     let short = [
-        ("workload.duration", Value::Float(1.0)),
+        // Long enough for a write on a device that others keep busy.
+        ("workload.duration", Value::Float(3.0)),
         ("workload.warmup", Value::Float(0.7)),
         ("workload.rate", Value::Float(200.0)),
     ];
