@@ -12,7 +12,7 @@ use crate::servers::{
 fn a_killed_server_and_a_killed_session_fail_their_trials_only() {
     let Some(versions) = versions() else { return };
     // Long enough for a kill to hit it, whatever else the machine does.
-    let lab = lab(&managed(2, &versions, ["", &inserts(4.0), ""]));
+    let lab = lab(&managed(3, &versions, ["", &inserts(4.0), ""]));
     let child = lab.start();
     let (first, _) = running_load(&lab, None);
     kill(first, libc::SIGKILL);
@@ -32,7 +32,7 @@ fn a_killed_server_and_a_killed_session_fail_their_trials_only() {
     let of_server = versions.split(", ").count();
     let statuses = lab.rows("t", "SELECT status FROM trials ORDER BY id");
     assert_eq!(statuses[..2], ["failed", "failed"]);
-    assert_eq!(statuses.iter().filter(|status| *status == "done").count(), 2 * of_server - 2);
+    assert_eq!(statuses.iter().filter(|status| *status == "done").count(), 3 * of_server - 2);
     let causes = causes(&lab);
     // The cause quotes the log of a server that recovers from the crash of one process.
     assert!(
