@@ -201,12 +201,12 @@ fn agents_on_mariadb_and_mysql_draw_the_keys_of_one_process() {
 }
 
 /// A broker of the user's, which wants [`TOKEN`].
-pub struct OwnBroker {
+pub struct UserBroker {
     child: Child,
     folder: TempDir,
 }
 
-impl OwnBroker {
+impl UserBroker {
     pub fn start() -> Self {
         Self::start_with("")
     }
@@ -264,7 +264,7 @@ impl OwnBroker {
     }
 }
 
-impl Drop for OwnBroker {
+impl Drop for UserBroker {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -310,7 +310,7 @@ fn agents_wait_at_a_broker_of_the_user_and_the_token_is_told_nowhere() {
     if !has_broker() {
         return;
     }
-    let broker = OwnBroker::start();
+    let broker = UserBroker::start();
     let agents = ["here", "there"].map(|name| broker.agent(&program(), &["--name", name]));
     let lab = Lab::with(&scripted_load("generators = 2", ""));
     let (url, token) = (broker.url(), broker.folder.path().join("token"));
@@ -345,7 +345,7 @@ fn what_is_wrong_with_a_broker_or_an_agent_is_said_and_the_run_can_be_resumed() 
     let lab = Lab::with(&scripted_load("generators = 2", ""));
     lab.run(2).says("workload.generators needs agents");
     lab.run_with(&["--agents", "1"], 2).says("workload.generators goes up to 2: use --agents 2");
-    let broker = OwnBroker::start();
+    let broker = UserBroker::start();
     let (url, token) = (broker.url(), broker.secret("token", TOKEN));
     let with = |url: &str, token: &str, code, more: &[&str]| {
         let options = ["--agents", "2", "--broker", url, "--token-file", token];

@@ -150,7 +150,7 @@ fn failed_trials_are_run_again_when_that_is_asked_for() {
 }
 
 /// One configuration in `blocks` blocks, on an engine that fails while there is a file `broken`.
-fn one(blocks: u32, more: &str) -> Lab {
+fn failing_lab(blocks: u32, more: &str) -> Lab {
     let file = scripted(blocks, "fail_while_exists = \"broken\"", more);
     let lab = Lab::with(&file.replace("[factors]\n\"target.data_files\" = [1, 2]\n", ""));
     lab.write("broken", "");
@@ -159,7 +159,7 @@ fn one(blocks: u32, more: &str) -> Lab {
 
 #[test]
 fn a_run_of_which_all_fails_stops_and_can_go_on() {
-    let lab = one(8, "");
+    let lab = failing_lab(8, "");
     let ended = lab
         .run(1)
         .says("Stopped: every configuration fails. 0 of 8 trials done, 3 failed, 5 not run.");
@@ -210,9 +210,9 @@ fn a_configuration_that_fails_again_and_again_is_left_out_and_the_others_go_on()
 
 #[test]
 fn how_often_is_enough_is_a_setting_and_other_causes_do_not_add_up() {
-    let lab = one(6, "[limits]\nidentical_failures = 0\n");
+    let lab = failing_lab(6, "[limits]\nidentical_failures = 0\n");
     lab.run(1).says("0 of 6 trials done, 6 failed: ");
-    let lab = one(6, "[limits]\nidentical_failures = 1\n");
+    let lab = failing_lab(6, "[limits]\nidentical_failures = 1\n");
     lab.run(1).says("0 of 6 trials done, 1 failed, 5 not run");
     let differs = "[hooks]\nbefore_trial = \"date +%s%N | tr 0-9 a-j; exit 1\"\n";
     let lab = Lab::with(&scripted(3, "", differs));

@@ -11,12 +11,12 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// A server with a folder of option files and a command that restarts it.
-struct Own {
+struct UserServer {
     server: Server,
     restart: PathBuf,
 }
 
-impl Own {
+impl UserServer {
     /// `None`, with a word about it, where no server is installed.
     fn start() -> Option<Self> {
         let mut server = Server::start(&[])?;
@@ -105,7 +105,7 @@ impl Own {
     }
 }
 
-impl Drop for Own {
+impl Drop for UserServer {
     fn drop(&mut self) {
         let _ = Command::new(&self.restart).arg("stop").current_dir("/").output();
     }
@@ -125,13 +125,13 @@ const SETTINGS: &str = "settings = { innodb_sort_buffer_size = \"2M\", back_log 
 const RECORD: &str = "INSERT INTO app.recorded SELECT concat_ws(' ', @@innodb_sort_buffer_size, \
                     @@back_log, @@innodb_io_capacity, @@max_allowed_packet, @@sort_buffer_size);\n";
 
-fn recorded(fixture: &Own) -> Vec<String> {
+fn recorded(fixture: &UserServer) -> Vec<String> {
     let rows =
         fixture.server.connect().query("SELECT words FROM app.recorded ORDER BY words").unwrap();
     rows.rows.into_iter().flatten().flatten().collect()
 }
 
-fn prepared(fixture: &Own, file: &str) -> Lab {
+fn prepared(fixture: &UserServer, file: &str) -> Lab {
     let lab = lab(file);
     lab.write("r.sql", RECORD);
     fixture
@@ -144,7 +144,7 @@ fn prepared(fixture: &Own, file: &str) -> Lab {
 
 #[test]
 fn variables_of_a_server_are_in_force_in_trials_and_put_back_afterwards() {
-    let Some(fixture) = Own::start() else { return };
+    let Some(fixture) = UserServer::start() else { return };
     fixture.server.connect().run("SET GLOBAL long_query_time = 5").unwrap();
     let before = fixture.all();
     let factors = "[factors]\n\"target.settings.innodb_sort_buffer_size\" = [\"2M\", \"4M\"]\n";
@@ -195,7 +195,7 @@ fn variables_of_a_server_are_in_force_in_trials_and_put_back_afterwards() {
 
 #[test]
 fn what_is_not_permitted_is_refused_before_the_first_trial_and_changes_nothing() {
-    let Some(fixture) = Own::start() else { return };
+    let Some(fixture) = UserServer::start() else { return };
     let before = fixture.all();
     let lab = prepared(&fixture, "");
     let text = "settings.innodb_sort_buffer_size = \"2M\"";
@@ -257,7 +257,7 @@ fn what_is_not_permitted_is_refused_before_the_first_trial_and_changes_nothing()
 
 #[test]
 fn a_kill_leaves_a_record_from_which_the_next_run_on_that_server_puts_back() {
-    let Some(fixture) = Own::start() else { return };
+    let Some(fixture) = UserServer::start() else { return };
     let before = fixture.all();
     let lab = prepared(
         &fixture,
@@ -316,7 +316,7 @@ fn a_kill_leaves_a_record_from_which_the_next_run_on_that_server_puts_back() {
 
 #[test]
 fn an_interrupt_and_a_failure_put_back_too() {
-    let Some(fixture) = Own::start() else { return };
+    let Some(fixture) = UserServer::start() else { return };
     let before = fixture.all();
     let lab = prepared(
         &fixture,
@@ -352,7 +352,7 @@ fn an_interrupt_and_a_failure_put_back_too() {
 
 #[test]
 fn tuned_variables_stay_until_they_are_undone() {
-    let Some(fixture) = Own::start() else { return };
+    let Some(fixture) = UserServer::start() else { return };
     let before = fixture.all();
     let sort = fixture.shown("sort_buffer_size");
     let target = "allow_server_settings = true\nsettings = { innodb_io_capacity = 1500, \

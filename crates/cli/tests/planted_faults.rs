@@ -17,11 +17,11 @@ pub struct Case {
     /// Statements, and how often each runs.
     pub load: &'static [(u32, &'static str)],
     /// The advice that is wanted; empty of an innocent.
-    pub wanted: &'static [Wanted],
+    pub advice: &'static [Advice],
 }
 
 /// An advice.
-pub struct Wanted {
+pub struct Advice {
     /// The kind.
     pub kind: &'static str,
     /// A part of its subject, or of its statement's text.
@@ -46,7 +46,7 @@ pub fn load(cases: &[Case]) -> impl Iterator<Item = String> {
 /// The first statement of each case that misses an index, with the statement that creates it.
 pub fn missing_indexes(cases: &[Case]) -> impl Iterator<Item = (String, &'static str)> {
     cases.iter().filter_map(|case| {
-        let missing_index = case.wanted.iter().find(|advice| advice.kind == "missing_index")?;
+        let missing_index = case.advice.iter().find(|advice| advice.kind == "missing_index")?;
         Some((case.load.first()?.1.replace("{n}", "1"), missing_index.ddl))
     })
 }
@@ -78,7 +78,7 @@ pub fn check(found: &Value, cases: &[Case]) {
         })
         .collect();
     let mut missed = Vec::new();
-    for expected in cases.iter().flat_map(|case| case.wanted) {
+    for expected in cases.iter().flat_map(|case| case.advice) {
         let at = left.iter().position(|(kind, about, ddl, _)| {
             kind == expected.kind && about.contains(expected.about) && is_ddl(ddl, expected.ddl)
         });

@@ -2,7 +2,7 @@
 
 use crate::common;
 use crate::servers::{
-    ONCE, causes, lab, levels, managed, newest, nothing_is_left, said, say, versions,
+    ONCE, causes, create_log, lab, levels, managed, newest, nothing_is_left, say, versions,
 };
 
 /// The columns of what the script of each trial has said, in the order of the trials.
@@ -19,7 +19,7 @@ fn versions_are_levels_and_settings_restart_the_server_only_when_they_must() {
                    \"2MB\"]\n[order]\nhard_to_change = [\"target.version\"]\n";
     let file = managed(1, &versions, ["", ONCE, factors]);
     let lab = lab(&file);
-    said(&lab);
+    create_log(&lab);
     lab.write(
         "script.sql",
         &say(
@@ -114,7 +114,7 @@ fn between_trials_the_server_is_put_back_as_the_file_says() {
     ] {
         let target = format!("reset = {reset}");
         let lab = lab(&managed(3, &newest(&versions), [&target, ONCE, ""]));
-        said(&lab);
+        create_log(&lab);
         // Outside of our schema: it stays while the cluster does.
         let count = say(&lab, "SELECT pg_postmaster_start_time(), count(*) FROM public.trials");
         lab.write(

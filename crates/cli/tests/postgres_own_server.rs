@@ -4,19 +4,19 @@
 use crate::common::{Lab, end, signal, wait_until};
 use crate::servers;
 use crate::servers::by_url::{OWNER, Server, bindirs};
-use crate::servers::{LOAD_RUNS, causes, said, say};
+use crate::servers::{LOAD_RUNS, causes, create_log, say};
 use postgres::client::Client;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A server with a command that restarts it, with one value set in its file and one that is not.
-struct Own {
+struct UserServer {
     server: Server,
     restart: PathBuf,
 }
 
-impl Own {
+impl UserServer {
     fn start(bin: &Path) -> Self {
         let server = Server::start(bin, "", &[]);
         let restart = server.folder().join("restart.sh");
@@ -107,7 +107,7 @@ impl Own {
     }
 }
 
-impl Drop for Own {
+impl Drop for UserServer {
     fn drop(&mut self) {
         let _ = Command::new(&self.restart).arg("stop").current_dir("/").output();
     }
@@ -130,7 +130,7 @@ const SHOWN: &str = "SELECT string_agg(setting, ' ' ORDER BY name) FROM pg_setti
 
 fn lab(file: &str) -> Lab {
     let lab = servers::lab(file);
-    said(&lab);
+    create_log(&lab);
     lab.write("r.sql", &say(&lab, SHOWN));
     lab
 }
@@ -138,7 +138,7 @@ fn lab(file: &str) -> Lab {
 #[test]
 fn settings_of_a_server_are_in_force_in_trials_and_put_back_afterwards() {
     for bin in bindirs() {
-        let fixture = Own::start(&bin);
+        let fixture = UserServer::start(&bin);
         let before = fixture.file();
         let factors = "[factors]\n\"target.settings.shared_buffers\" = [\"32MB\", \"40MB\"]\n";
         let settings = SETTINGS.replace("shared_buffers = \"32MB\", ", "");
@@ -164,7 +164,7 @@ fn settings_of_a_server_are_in_force_in_trials_and_put_back_afterwards() {
 #[test]
 fn what_is_not_permitted_is_refused_and_changes_nothing() {
     for bin in bindirs() {
-        let fixture = Own::start(&bin);
+        let fixture = UserServer::start(&bin);
         let before = fixture.file();
         let lab = lab("");
         for (permitted, text) in [
@@ -221,7 +221,7 @@ fn what_is_not_permitted_is_refused_and_changes_nothing() {
 #[test]
 fn a_kill_leaves_a_record_from_which_the_next_run_on_that_server_puts_back() {
     for bin in bindirs() {
-        let fixture = Own::start(&bin);
+        let fixture = UserServer::start(&bin);
         let before = fixture.file();
         let lab =
             lab(&fixture.experiment(&format!("{}\n{SETTINGS}", fixture.permitted()), ENDLESS, ""));
@@ -267,7 +267,7 @@ fn a_kill_leaves_a_record_from_which_the_next_run_on_that_server_puts_back() {
 #[test]
 fn an_interrupt_and_a_failure_put_back_too() {
     for bin in bindirs() {
-        let fixture = Own::start(&bin);
+        let fixture = UserServer::start(&bin);
         let before = fixture.file();
         let target = format!("{}\n{SETTINGS}", fixture.permitted());
         let lab = lab(&fixture.experiment(&target, ENDLESS, ""));
@@ -300,7 +300,7 @@ const SLEEP: &str = "SELECT pg_sleep(setting::float / 400) FROM pg_settings WHER
 #[test]
 fn tuned_settings_stay_until_they_are_undone() {
     for bin in bindirs() {
-        let fixture = Own::start(&bin);
+        let fixture = UserServer::start(&bin);
         let before = fixture.file();
         let target = "allow_server_settings = true\nsettings = { checkpoint_timeout = \"300s\", \
                       work_mem = \"5MB\" }";

@@ -2,7 +2,7 @@
 
 use crate::common::Lab;
 use crate::servers::by_url::{OWNER, Server, bindirs};
-use crate::servers::{lab, managed, newest, nothing_is_left, said, say, versions};
+use crate::servers::{create_log, lab, managed, newest, nothing_is_left, say, versions};
 use postgres::client::Client;
 use std::process::Command;
 
@@ -110,7 +110,7 @@ fn sleeps_variables_conditions_and_results_work_in_both_protocols() {
                     3\nvariables.given = 2.5";
     let factor = "\"workload.protocol\" = [\"simple\", \"prepared\"]\n";
     let lab = lab(&managed(1, &newest(&versions), ["", workload, factor]));
-    said(&lab);
+    create_log(&lab);
     let script = "\\set a random(7, 7) * 6\n\\set b :a % 5\n\\sleep 2 ms\nSELECT :a + 1 AS next, \
                   CAST(:given AS float) * 2 AS twice \\gset r_\n\\if :r_next = 43 and :b = \
                   2\nCREATE TABLE IF NOT EXISTS seen (n int, w float);\nINSERT INTO seen VALUES \

@@ -104,14 +104,14 @@ impl Installed {
             permits: Permits::default(),
             cgroup_joins: Vec::new(),
         });
-        Bench { own: self, host, _folder: folder }
+        Bench { installation: self, host, _folder: folder }
     }
 }
 
 /// An engine that runs several trials one after the other: its server and the data sets that it has
 /// loaded stay, as in a run.
 pub struct Bench<'a> {
-    own: &'a Installed,
+    installation: &'a Installed,
     host: Box<dyn Host>,
     // Removed after the host has ended.
     _folder: tempfile::TempDir,
@@ -120,12 +120,12 @@ pub struct Bench<'a> {
 impl Bench<'_> {
     /// Name of the engine with its version.
     pub fn name(&self) -> &str {
-        &self.own.name
+        &self.installation.name
     }
 
     /// The engine.
     pub fn installed(&self) -> &Installed {
-        self.own
+        self.installation
     }
 
     /// Runs a trial, as [`Installed::measured`].
@@ -145,7 +145,7 @@ impl Bench<'_> {
         disturbances: &[&'static dyn Disturbance],
         check: impl FnOnce(&TrialContext<'_>, Result<Observations, ProbeError>),
     ) -> Result<(), EngineError> {
-        let installation = self.own;
+        let installation = self.installation;
         let mut configuration = installation.configuration(settings);
         let files = probe
             .files(&configuration)

@@ -68,7 +68,7 @@ impl Server {
     }
 
     /// Answers queries that the emulator does not know; `None`: it may know this one.
-    fn own(&self, session: SessionId, sql: &str) -> Option<Answer> {
+    fn catalog_answer(&self, session: SessionId, sql: &str) -> Option<Answer> {
         let mut catalog = lock(&self.catalog);
         let texts = literals(sql);
         let first = texts.first().cloned().unwrap_or_default();
@@ -400,7 +400,7 @@ impl StatementExecutor for Server {
             // Lets the runtime serve other connections while this thread waits for the lock.
             return tokio::task::block_in_place(|| self.application_lock(session));
         }
-        if let Some(answer) = self.own(session, sql.trim()) {
+        if let Some(answer) = self.catalog_answer(session, sql.trim()) {
             return answer;
         }
         // Like Babelfish, accepts the request for plans without sending any.

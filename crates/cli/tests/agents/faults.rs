@@ -1,6 +1,6 @@
 //! A link that is cut, TLS with a wrong certificate, hostile peers, and clocks that drift.
 
-use super::{Agent, OwnBroker, TOKEN, has_broker, has_thread, program, scripted_load, slow_load};
+use super::{Agent, TOKEN, UserBroker, has_broker, has_thread, program, scripted_load, slow_load};
 use crate::common::{Ended, Lab, end, signal, skipped, wait_until};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
@@ -14,7 +14,7 @@ use transport::relay::{Relay, Toxics};
 
 /// Runs an experiment whose agents reach the broker over a relay, which is cut for this time once
 /// they have worked for some milliseconds.
-pub fn cut_link(lab: &Lab, broker: &OwnBroker, length: Duration, after_ms: u64) {
+pub fn cut_link(lab: &Lab, broker: &UserBroker, length: Duration, after_ms: u64) {
     let address = |port: u16| SocketAddr::from(([127, 0, 0, 1], port)).into();
     let relay =
         Relay::start(&address(0), address(broker.port().unwrap()), Toxics::default()).unwrap();
@@ -81,7 +81,7 @@ fn the_broker_shows_a_certificate_that_leads_to_a_trusted_root_and_names_the_hos
         return;
     }
     let Some(certificates) = Certificates::make() else { return };
-    let broker = OwnBroker::start_with(&format!(
+    let broker = UserBroker::start_with(&format!(
         "tls {{ cert_file: \"{}\", key_file: \"{}\" }}\n",
         certificates.path("server.crt"),
         certificates.path("server.key")
@@ -116,7 +116,7 @@ impl Hostile {
     /// The run for which it claims agents.
     const RUN: &str = "hostile";
 
-    fn connect(broker: &OwnBroker, subject: &str) -> Self {
+    fn connect(broker: &UserBroker, subject: &str) -> Self {
         let mut stream = TcpStream::connect(("127.0.0.1", broker.port().unwrap())).unwrap();
         let login = format!("CONNECT {{\"auth_token\":\"{TOKEN}\",\"verbose\":false}}\r\n");
         stream.write_all(format!("{login}SUB {subject} 1\r\nPING\r\n").as_bytes()).unwrap();
@@ -180,7 +180,7 @@ fn a_hostile_peer_cannot_fill_the_memory_of_agents_or_runs() {
     if !has_broker() {
         return;
     }
-    let broker = OwnBroker::start();
+    let broker = UserBroker::start();
     let listening = Hostile::connect(&broker, "steelbench.>");
     let agent = broker.agent(&program(), &["--name", "one"]);
     let file = slow_load(200, 1).replace("generators = 2", "generators = 1");
@@ -254,7 +254,7 @@ fn a_clock_that_drifts_is_named() {
     }
     let folder = tempfile::tempdir().unwrap();
     let Some(library) = drifting_clock(folder.path()) else { return };
-    let broker = OwnBroker::start();
+    let broker = UserBroker::start();
     let mut drifting = broker.command(&program(), &broker.url());
     let drifting = Agent::start(drifting.args(["--name", "drifts"]).env("LD_PRELOAD", library));
     let steady = broker.agent(&program(), &["--name", "steady"]);

@@ -1,6 +1,6 @@
 //! Trials over several machines, each of them an agent.
 
-use super::{OwnBroker, children, has_broker, kill, program};
+use super::{UserBroker, children, has_broker, kill, program};
 use crate::common::{Lab, end, signal, wait_until};
 
 /// An insert load of two configurations in blocks that machines share.
@@ -18,7 +18,7 @@ const SLOW: &str = "engine = \"null\"\nreal_delay = \"10 ms\"";
 const TWO: &str = "[machines]\ncount = 2\ncheck = 3\n";
 
 /// Figures of each trial of the plan.
-const SEEN: &str = "SELECT c.position, t.block, t.sequence, t.attempt, t.elapsed_s, \
+const FIGURES: &str = "SELECT c.position, t.block, t.sequence, t.attempt, t.elapsed_s, \
                     t.transactions, l.count, hex(l.histogram) FROM trials t JOIN configurations c \
                     ON c.id = t.configuration JOIN latencies l ON l.trial = t.id AND l.position = \
                     0 WHERE t.block > 0 ORDER BY 1, 2";
@@ -37,7 +37,7 @@ fn machines_run_whole_blocks_after_a_check_and_see_what_one_machine_sees() {
     here.run(0);
     let lab = Lab::with(&shared(SCRIPTED, 4, TWO));
     let ended = lab.run_with(&["--agents", "2"], 0);
-    assert_eq!(lab.rows("t", SEEN), here.rows("t", SEEN));
+    assert_eq!(lab.rows("t", FIGURES), here.rows("t", FIGURES));
     assert_eq!(lab.rows("t", BLOCKS), ["1|2|2|1", "2|2|2|1", "3|2|2|1", "4|2|2|1"]);
     let shares = "SELECT machine, count(DISTINCT block) FROM trials WHERE block > 0 GROUP BY 1";
     assert_eq!(lab.rows("t", shares), ["local-1|2", "local-2|2"]);
@@ -78,7 +78,7 @@ fn a_block_of_a_lost_machine_is_repeated_by_another_one() {
     if !has_broker() {
         return;
     }
-    let broker = OwnBroker::start();
+    let broker = UserBroker::start();
     let lab = Lab::with(&shared(SLOW, 4, "[machines]\ncount = 2\ncheck = 0\n"));
     let folder = lab.path("").display().to_string();
     let agent = |name: &str| broker.agent(&program(), &["--name", name, "--folder", &folder]);
@@ -165,7 +165,7 @@ fn what_cannot_run_on_machines_is_refused() {
     let lab = Lab::with(&hooks);
     let refused = lab.run_with(&["--agents", "2"], 1);
     refused.says("the experiment has hooks, which its owner has to permit by --allow command");
-    let broker = OwnBroker::start();
+    let broker = UserBroker::start();
     let agents = ["a", "b"].map(|name| {
         let folder = lab.path("").display().to_string();
         let options = ["--name", name, "--folder", &folder, "--allow", "insert,command"];

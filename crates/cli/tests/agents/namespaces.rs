@@ -1,7 +1,7 @@
 //! Agents in network namespaces of their own, as on other hosts: they reach the broker over a link
 //! only.
 
-use super::{Agent, OwnBroker, RECORDED, TOKEN, has_broker, program, scripted_load};
+use super::{Agent, RECORDED, TOKEN, UserBroker, has_broker, program, scripted_load};
 use crate::common::{Lab, skipped};
 use std::process::Command;
 
@@ -41,7 +41,7 @@ impl Namespace {
     }
 
     /// The command of an agent inside.
-    fn agent(&self, broker: &OwnBroker) -> Command {
+    fn agent(&self, broker: &UserBroker) -> Command {
         let url = format!("nats://{}:{}", self.host, broker.port().unwrap());
         let agent = broker.command(&program(), &url);
         let mut command = Command::new("ip");
@@ -71,7 +71,7 @@ fn two_agents_in_namespaces_record_what_one_process_records() {
     };
     let here = Lab::with(&scripted_load("rate = \"900/s\"", ""));
     here.run(0);
-    let broker = OwnBroker::start_at("0.0.0.0", "");
+    let broker = UserBroker::start_at("0.0.0.0", "");
     let agents: Vec<_> = namespaces
         .iter()
         .map(|namespace| Agent::start(namespace.agent(&broker).args(["--name", &namespace.name])))

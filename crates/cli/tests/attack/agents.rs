@@ -1,7 +1,7 @@
 //! Kills of agents, brokers and coordinators at random instants: the run is repeated until it ends,
 //! and has each trial once. And a link between agents and broker that is cut.
 
-use crate::agents::{OwnBroker, children, cut_link, has_broker, kill, slow_load};
+use crate::agents::{UserBroker, children, cut_link, has_broker, kill, slow_load};
 use crate::attack::arena::{Random, Tries, campaign};
 use crate::common::{Lab, end, signal};
 use std::time::{Duration, Instant};
@@ -115,7 +115,7 @@ fn agent_link_cuts() {
     let is_full = std::env::var("STEELBENCH_ATTACK_TRIES").is_ok_and(|text| text == "full");
     let length = Duration::from_secs(if is_full { 60 } else { 7 });
     campaign("agent_link_cuts", Tries { short: 1, full: 4 }, |random| {
-        let broker = OwnBroker::start();
+        let broker = UserBroker::start();
         let lab = Lab::with(&slow_load(60, 2));
         cut_link(&lab, &broker, length, random.below(1_500) as u64);
         each_trial_once_of(&lab)

@@ -12,7 +12,7 @@ use std::time::Duration;
 use testing::relay::{self, Fate, From, contains};
 
 /// All that the man in the middle hears.
-type Heard = Arc<Mutex<Vec<u8>>>;
+type Traffic = Arc<Mutex<Vec<u8>>>;
 
 /// Time for all that waits for an answer that never comes.
 const LIMITS: Limits = Limits { time: Duration::from_secs(150), bytes: 8 << 30, ..USUAL };
@@ -21,7 +21,7 @@ const DUMP: &str = "CREATE TABLE t (a int);\nINSERT INTO t VALUES (1), (2), (3);
 const READ: &str = "\\set n random(1, 3)\nSELECT count(*) FROM t WHERE a = :n;\n";
 
 /// Neither the password nor a file of this machine was sent or printed.
-fn is_kept(received: &Heard, printed: &str) -> Result<(), String> {
+fn is_kept(received: &Traffic, printed: &str) -> Result<(), String> {
     let file = std::fs::read(FILE).unwrap();
     let received = received.lock().unwrap();
     for (what, part) in
@@ -35,7 +35,7 @@ fn is_kept(received: &Heard, printed: &str) -> Result<(), String> {
 }
 
 /// Passes PostgreSQL's messages on, except on this connection, where it asks for the password.
-fn postgres_judge(is_attacked: bool, received: Heard) -> relay::Judge {
+fn postgres_judge(is_attacked: bool, received: Traffic) -> relay::Judge {
     let mut is_asked = false;
     Box::new(move |from, bytes| {
         if from == From::Server {
@@ -72,7 +72,7 @@ fn helper_programs_of_postgres() {
         let arena = Arena::new();
         arena.write("dump.sql", DUMP.as_bytes());
         arena.write("read.sql", READ.as_bytes());
-        let (received, attacked) = (Heard::default(), random.below(10));
+        let (received, attacked) = (Traffic::default(), random.below(10));
         let shared = Arc::clone(&received);
         let address = relay::start(here, behind, move |number| {
             postgres_judge(number >= attacked, Arc::clone(&shared))
@@ -117,7 +117,7 @@ enum Demand {
     File,
 }
 
-fn mariadb_judge(demand: Option<Demand>, received: Heard) -> relay::Judge {
+fn mariadb_judge(demand: Option<Demand>, received: Traffic) -> relay::Judge {
     let mut messages = 0;
     Box::new(move |from, bytes| {
         if from == From::Server {
@@ -165,7 +165,7 @@ fn helper_programs_of_mariadb() {
         arena.write("dump.sql", DUMP.as_bytes());
         arena.write("read.sql", READ.as_bytes());
         let demand = *random.in_turn(&[Demand::Clear, Demand::File]);
-        let (received, attacked) = (Heard::default(), random.below(8));
+        let (received, attacked) = (Traffic::default(), random.below(8));
         let shared = Arc::clone(&received);
         let address = relay::start(here, behind, move |number| {
             mariadb_judge((number >= attacked).then_some(demand), Arc::clone(&shared))

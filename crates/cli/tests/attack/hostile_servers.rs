@@ -252,7 +252,7 @@ type Received = Arc<Mutex<Vec<u8>>>;
 #[derive(Clone, Copy, PartialEq)]
 enum Begins {
     /// The server answers the client's first message, and declines encryption or pretends to agree.
-    Asked {
+    Second {
         declines: bool,
     },
     First,
@@ -270,7 +270,7 @@ fn serve(
         received.lock().unwrap().extend(&buffer[..count]);
         std::io::Result::Ok(buffer[..count].to_vec())
     };
-    if let Begins::Asked { declines } = begins
+    if let Begins::Second { declines } = begins
         && listen(&mut socket)?.ends_with(&80_877_103_u32.to_be_bytes())
     {
         socket.write_all(if declines { b"N" } else { b"S\x16\x03\x01\0\x05gibberish" })?;
@@ -371,7 +371,7 @@ fn hostile_servers() {
     let arena = Arena::new();
     campaign("hostile_servers", Tries { short: 4, full: 300 }, |random| {
         let (pieces, declines) = (behaviour(random), random.below(4) > 0);
-        let (address, received) = start(pieces, Begins::Asked { declines });
+        let (address, received) = start(pieces, Begins::Second { declines });
         let rule = if address.ip().is_loopback() { "require_auth=!password" } else { "" };
         let mode = random.pick(&["disable", "prefer", "require"]);
         let (host, port) = (address.ip(), address.port());

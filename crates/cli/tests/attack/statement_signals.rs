@@ -37,14 +37,14 @@ struct Aim {
 #[derive(Default)]
 struct Target {
     process: AtomicI32,
-    seen: AtomicUsize,
+    passed: AtomicUsize,
     hit: Mutex<bool>,
 }
 
 impl Target {
     fn look(&self, aim: &Aim, bytes: &[u8]) {
         if !relay::contains(bytes, aim.statement.as_bytes())
-            || self.seen.fetch_add(1, Ordering::SeqCst) != aim.skip
+            || self.passed.fetch_add(1, Ordering::SeqCst) != aim.skip
         {
             return;
         }
@@ -149,7 +149,7 @@ fn statement_signals() {
             |why: String| format!("{} by {} at {statement}: {why}", arguments[0], aim.signal);
         run(&arena, &aim, &target, arguments).map_err(failed)?;
         // No more signals: the next run reclaims what is left and puts settings back.
-        target.seen.store(1000, Ordering::SeqCst);
+        target.passed.store(1000, Ordering::SeqCst);
         let mut command = arena.lab.command(arguments);
         command.env("XDG_CACHE_HOME", arena.path("cache"));
         let last = arena.run_command(command, USUAL)?;

@@ -1,6 +1,6 @@
 //! Faults of MariaDB.
 
-use super::{Case, Wanted, check, load, missing_indexes, reads_less};
+use super::{Advice, Case, check, load, missing_indexes, reads_less};
 use crate::common::Lab;
 use mariadb::client::Client;
 use testing::installed as servers;
@@ -11,7 +11,7 @@ const FAULTS: &[Case] = &[
             INSERT INTO eq SELECT seq, seq % 5000, seq, concat('note of ', seq) FROM \
                  seq_1_to_30000",
         load: &[(20, "SELECT id, note FROM eq WHERE customer = {n}")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "eq",
             ddl: "CREATE INDEX `eq_customer` ON `shop`.`eq` (`customer`) ALGORITHM=INPLACE \
@@ -23,7 +23,7 @@ const FAULTS: &[Case] = &[
             INSERT INTO two SELECT seq, seq % 90, seq % 97, concat('note of ', seq) FROM \
                  seq_1_to_30000",
         load: &[(20, "SELECT id, note FROM two WHERE shop = {n} AND day = {n}")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "two",
             ddl: "CREATE INDEX `two_shop_day` ON `shop`.`two` (`shop`, `day`) ALGORITHM=INPLACE \
@@ -35,7 +35,7 @@ const FAULTS: &[Case] = &[
             INSERT INTO since SELECT seq, '2026-01-01' + INTERVAL seq MINUTE, seq % 50, 'note' \
                  FROM seq_1_to_30000",
         load: &[(20, "SELECT id, note FROM since WHERE at >= '2026-01-21 12:00' AND kind = {n}")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "since",
             ddl: "CREATE INDEX `since_kind_at` ON `shop`.`since` (`kind`, `at`) \
@@ -46,7 +46,7 @@ const FAULTS: &[Case] = &[
         tables: "CREATE TABLE latest (id int PRIMARY KEY, customer int, at int, note varchar(40));
             INSERT INTO latest SELECT seq, seq % 5000, seq, 'note' FROM seq_1_to_30000",
         load: &[(20, "SELECT * FROM latest WHERE customer = {n} ORDER BY at DESC LIMIT 10")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "latest",
             ddl: "CREATE INDEX `latest_customer_at` ON `shop`.`latest` (`customer`, `at`) \
@@ -57,7 +57,7 @@ const FAULTS: &[Case] = &[
         tables: "CREATE TABLE best (id int PRIMARY KEY, score int, note varchar(40));
             INSERT INTO best SELECT seq, seq * 7919 % 30011, 'note' FROM seq_1_to_30000",
         load: &[(20, "SELECT id, score FROM best ORDER BY score DESC LIMIT 10")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "best",
             ddl: "CREATE INDEX `best_score` ON `shop`.`best` (`score`) ALGORITHM=INPLACE LOCK=NONE",
@@ -73,7 +73,7 @@ const FAULTS: &[Case] = &[
             "SELECT i.id, i.note FROM carts c JOIN items i ON i.cart = c.id WHERE c.code = 'code \
              {n}'",
         )],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "items",
             ddl: "CREATE INDEX `items_cart` ON `shop`.`items` (`cart`) ALGORITHM=INPLACE LOCK=NONE",
@@ -83,7 +83,7 @@ const FAULTS: &[Case] = &[
         tables: "CREATE TABLE jobs (id int PRIMARY KEY, token varchar(20), state int);
             INSERT INTO jobs SELECT seq, concat('token ', seq), 0 FROM seq_1_to_30000",
         load: &[(20, "UPDATE jobs SET state = 1 WHERE token = 'token {n}'")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "jobs",
             ddl: "CREATE INDEX `jobs_token` ON `shop`.`jobs` (`token`) ALGORITHM=INPLACE LOCK=NONE",
@@ -93,7 +93,7 @@ const FAULTS: &[Case] = &[
         tables: "CREATE TABLE refs (id int PRIMARY KEY, ref int, note varchar(40));
             INSERT INTO refs SELECT seq, seq * 3, 'note' FROM seq_1_to_30000",
         load: &[(20, "DELETE FROM refs WHERE ref IN ({n}, 7, 8)")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "refs",
             ddl: "CREATE INDEX `refs_ref` ON `shop`.`refs` (`ref`) ALGORITHM=INPLACE LOCK=NONE",
@@ -103,7 +103,7 @@ const FAULTS: &[Case] = &[
         tables: "CREATE TABLE sums (id int PRIMARY KEY, account int, amount int, note varchar(40));
             INSERT INTO sums SELECT seq, seq % 3000, seq, 'note' FROM seq_1_to_30000",
         load: &[(20, "SELECT count(*), sum(amount) FROM sums WHERE account = {n}")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "sums",
             ddl: "CREATE INDEX `sums_account` ON `shop`.`sums` (`account`) ALGORITHM=INPLACE \
@@ -119,14 +119,14 @@ const FAULTS: &[Case] = &[
             (20, "SELECT id, note FROM phones WHERE phone = 12{n}"),
             (5, "SELECT note FROM phones WHERE phone = '0{n}'"),
         ],
-        wanted: &[Wanted { kind: "unusable_index", about: "phones", ddl: "" }],
+        advice: &[Advice { kind: "unusable_index", about: "phones", ddl: "" }],
     },
     Case {
         tables: "CREATE TABLE days (id int PRIMARY KEY, at datetime, note varchar(40));
             INSERT INTO days SELECT seq, '2020-01-01' + INTERVAL seq HOUR, 'note' FROM \
                  seq_1_to_30000",
         load: &[(20, "SELECT id, note FROM days WHERE date_format(at, '%Y%m%d') = 20200200 + {n}")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "unusable_index",
             about: "days",
             ddl: "CREATE INDEX `days_at` ON `shop`.`days` (`at`) ALGORITHM=INPLACE LOCK=NONE",
@@ -136,14 +136,14 @@ const FAULTS: &[Case] = &[
         tables: "CREATE TABLE pages (id int PRIMARY KEY, note varchar(40));
             INSERT INTO pages SELECT seq, 'note' FROM seq_1_to_30000",
         load: &[(20, "SELECT id, note FROM pages ORDER BY id LIMIT 20 OFFSET 250{n}")],
-        wanted: &[Wanted { kind: "large_offset", about: "pages", ddl: "" }],
+        advice: &[Advice { kind: "large_offset", about: "pages", ddl: "" }],
     },
     Case {
         tables: "CREATE TABLE cities (id int PRIMARY KEY, city int, name varchar(40), KEY \
                  cities_city (city), KEY cities_city_name (city, name));
             INSERT INTO cities SELECT seq, seq % 500, concat('name ', seq) FROM seq_1_to_30000",
         load: &[(20, "SELECT name FROM cities WHERE city = {n} ORDER BY name LIMIT 5")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "redundant_index",
             about: "cities (cities_city)",
             ddl: "ALTER TABLE `shop`.`cities` DROP INDEX `cities_city`, ALGORITHM=INPLACE, \
@@ -154,7 +154,7 @@ const FAULTS: &[Case] = &[
         tables: "CREATE TABLE idle (id int PRIMARY KEY, a int, b int, KEY idle_b (b));
             INSERT INTO idle SELECT seq, seq % 5000, seq FROM seq_1_to_30000",
         load: &[(20, "SELECT a FROM idle WHERE id = {n}")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "unused_index",
             about: "idle (idle_b)",
             ddl: "ALTER TABLE `shop`.`idle` DROP INDEX `idle_b`, ALGORITHM=INPLACE, LOCK=NONE",
@@ -164,13 +164,13 @@ const FAULTS: &[Case] = &[
         tables: "CREATE TABLE sorted (id int PRIMARY KEY, amount int, note varchar(40));
             INSERT INTO sorted SELECT seq, seq * 7919 % 30011, 'note' FROM seq_1_to_30000",
         load: &[(20, "SELECT amount, note FROM sorted ORDER BY amount")],
-        wanted: &[Wanted { kind: "spill", about: "sorted", ddl: "" }],
+        advice: &[Advice { kind: "spill", about: "sorted", ddl: "" }],
     },
     Case {
         tables: "CREATE TABLE nameless (at int, note varchar(40), KEY nameless_at (at));
             INSERT INTO nameless SELECT seq % 7, 'note' FROM seq_1_to_5000",
         load: &[(5, "SELECT note FROM nameless WHERE at = 70 + {n}")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "no_primary_key",
             about: "nameless",
             ddl: "ALTER TABLE `shop`.`nameless` ADD COLUMN id BIGINT UNSIGNED NOT NULL \
@@ -182,7 +182,7 @@ const FAULTS: &[Case] = &[
                  AUTO_INCREMENT = 2000000000;
             INSERT INTO counted (note) VALUES ('one')",
         load: &[(5, "SELECT note FROM counted WHERE id = {n}")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "exhaustion",
             about: "counted (id)",
             ddl: "ALTER TABLE `shop`.`counted` MODIFY `id` BIGINT NOT NULL AUTO_INCREMENT",
@@ -196,7 +196,7 @@ const FAULTS: &[Case] = &[
             (13, "SELECT id FROM lists WHERE owner = {n}"),
             (1300, "SELECT note FROM lists WHERE id = {n}"),
         ],
-        wanted: &[Wanted { kind: "repeated_statement", about: "FROM lists WHERE ID", ddl: "" }],
+        advice: &[Advice { kind: "repeated_statement", about: "FROM lists WHERE ID", ddl: "" }],
     },
 ];
 
@@ -255,7 +255,7 @@ const INNOCENTS: &[Case] = &[Case {
         (20, "SELECT * FROM ok_orders WHERE customer = {n} AND status = 'open'"),
         (20, "SELECT count(*) FROM ok_orders WHERE customer = {n} AND at > '2026-01-02'"),
     ],
-    wanted: &[],
+    advice: &[],
 }];
 
 #[test]

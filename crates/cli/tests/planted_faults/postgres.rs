@@ -1,6 +1,6 @@
 //! Faults of PostgreSQL.
 
-use super::{Case, Wanted, check, load, missing_indexes, reads_less};
+use super::{Advice, Case, check, load, missing_indexes, reads_less};
 use crate::common::Lab;
 use crate::servers::private::{in_a_session, on_each_server};
 use postgres::client::Client;
@@ -10,7 +10,7 @@ const FAULTS: &[Case] = &[
         tables: "CREATE TABLE eq (id int PRIMARY KEY, customer int, note text);
             INSERT INTO eq SELECT g, g % 5000, 'note of ' || g FROM generate_series(1, 30000) g",
         load: &[(20, "SELECT * FROM eq WHERE customer = {n}")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "eq",
             ddl: "CREATE INDEX CONCURRENTLY ON public.eq (customer)",
@@ -21,14 +21,14 @@ const FAULTS: &[Case] = &[
             INSERT INTO facts SELECT g, jsonb_build_object('user', g % 4000)
             FROM generate_series(1, 30000) g",
         load: &[(20, "SELECT id FROM facts WHERE data->>'user' = '{n}'")],
-        wanted: &[Wanted { kind: "unusable_index", about: "facts", ddl: "" }],
+        advice: &[Advice { kind: "unusable_index", about: "facts", ddl: "" }],
     },
     Case {
         tables: "CREATE TABLE two (id int PRIMARY KEY, shop int, day int, note text);
             INSERT INTO two SELECT g, g % 90, g % 97, 'note of ' || g
             FROM generate_series(1, 30000) g",
         load: &[(20, "SELECT id, note FROM two WHERE shop = {n} AND day = {n}")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "two",
             ddl: "CREATE INDEX CONCURRENTLY ON public.two (shop, day)",
@@ -39,7 +39,7 @@ const FAULTS: &[Case] = &[
             INSERT INTO since SELECT g, timestamp '2026-01-01' + g * interval '1 minute', g % 50,
             'note of ' || g FROM generate_series(1, 30000) g",
         load: &[(20, "SELECT note FROM since WHERE at >= '2026-01-21 12:00' AND kind = {n}")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "since",
             ddl: "CREATE INDEX CONCURRENTLY ON public.since (kind, at)",
@@ -55,7 +55,7 @@ const FAULTS: &[Case] = &[
             (20, "SELECT note FROM turned WHERE account = {n} AND at > 100"),
             (20, "SELECT note FROM turned WHERE at = {n}"),
         ],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "turned",
             ddl: "CREATE INDEX CONCURRENTLY ON public.turned (account, at)",
@@ -71,7 +71,7 @@ const FAULTS: &[Case] = &[
             (20, "SELECT * FROM latest WHERE customer = {n} ORDER BY at DESC LIMIT 10"),
             (5, "SELECT note FROM latest WHERE at = {n}"),
         ],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "latest",
             ddl: "CREATE INDEX CONCURRENTLY ON public.latest (customer, at)",
@@ -82,7 +82,7 @@ const FAULTS: &[Case] = &[
             INSERT INTO best SELECT g, g * 7919 % 30011, 'note of ' || g
             FROM generate_series(1, 30000) g",
         load: &[(20, "SELECT id, score FROM best ORDER BY score DESC LIMIT 10")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "best",
             ddl: "CREATE INDEX CONCURRENTLY ON public.best (score)",
@@ -93,7 +93,7 @@ const FAULTS: &[Case] = &[
             INSERT INTO people SELECT g, 'User' || g || '@example.org'
             FROM generate_series(1, 30000) g",
         load: &[(20, "SELECT id FROM people WHERE lower(email) = 'user{n}@example.org'")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "people",
             ddl: "CREATE INDEX CONCURRENTLY ON public.people ((lower(email)))",
@@ -108,7 +108,7 @@ const FAULTS: &[Case] = &[
             20,
             "SELECT i.note FROM carts c JOIN items i ON i.cart = c.id WHERE c.code = 'code {n}'",
         )],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "items",
             ddl: "CREATE INDEX CONCURRENTLY ON public.items (cart)",
@@ -118,7 +118,7 @@ const FAULTS: &[Case] = &[
         tables: "CREATE TABLE jobs (id int PRIMARY KEY, token text, state int);
             INSERT INTO jobs SELECT g, 'token ' || g, 0 FROM generate_series(1, 30000) g",
         load: &[(20, "UPDATE jobs SET state = 1 WHERE token = 'token {n}'")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "jobs",
             ddl: "CREATE INDEX CONCURRENTLY ON public.jobs (token)",
@@ -129,7 +129,7 @@ const FAULTS: &[Case] = &[
             INSERT INTO words SELECT g, 'word ' || g || ' of many'
             FROM generate_series(1, 30000) g",
         load: &[(20, "SELECT id FROM words WHERE word LIKE 'word 77{n}%'")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "words",
             ddl: "CREATE INDEX CONCURRENTLY ON public.words (word text_pattern_ops)",
@@ -140,7 +140,7 @@ const FAULTS: &[Case] = &[
             INSERT INTO docs SELECT g, jsonb_build_object('k', g % 5000, 'note', 'of ' || g)
             FROM generate_series(1, 30000) g",
         load: &[(20, "SELECT id FROM docs WHERE data @> '{\"k\": {n}}'")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "docs",
             ddl: "CREATE INDEX CONCURRENTLY ON public.docs USING gin (data)",
@@ -151,7 +151,7 @@ const FAULTS: &[Case] = &[
             INSERT INTO posts SELECT g, ARRAY['tag ' || g % 5000, 'of ' || g % 7]
             FROM generate_series(1, 30000) g",
         load: &[(20, "SELECT id FROM posts WHERE tags @> ARRAY['tag {n}']")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "posts",
             ddl: "CREATE INDEX CONCURRENTLY ON public.posts USING gin (tags)",
@@ -162,7 +162,7 @@ const FAULTS: &[Case] = &[
             INSERT INTO labels SELECT g, ARRAY['tag ' || g % 5000, 'of ' || g % 7]
             FROM generate_series(1, 30000) g",
         load: &[(20, "SELECT id FROM labels WHERE 'tag {n}' = ANY (tags)")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "unusable_index",
             about: "labels",
             ddl: "CREATE INDEX CONCURRENTLY ON public.labels USING gin (tags)",
@@ -177,7 +177,7 @@ const FAULTS: &[Case] = &[
             (20, "SELECT note FROM either WHERE a = {n} OR b = {n}"),
             (5, "SELECT note FROM either WHERE a = {n}"),
         ],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "either",
             ddl: "CREATE INDEX CONCURRENTLY ON public.either (b)",
@@ -188,7 +188,7 @@ const FAULTS: &[Case] = &[
             INSERT INTO seen SELECT g, g * 7919 % 30011, 'note of ' || g
             FROM generate_series(1, 30000) g",
         load: &[(20, "SELECT max(at) FROM seen")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "seen",
             ddl: "CREATE INDEX CONCURRENTLY ON public.seen (at)",
@@ -204,7 +204,7 @@ const FAULTS: &[Case] = &[
             "SELECT t.name, (SELECT count(*) FROM votes v WHERE v.topic = t.id) FROM topics t \
              WHERE t.id = {n}",
         )],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "votes",
             ddl: "CREATE INDEX CONCURRENTLY ON public.votes (topic)",
@@ -215,7 +215,7 @@ const FAULTS: &[Case] = &[
             INSERT INTO days SELECT g, timestamptz '2020-01-01' + g * interval '1 hour',
             'note of ' || g FROM generate_series(1, 30000) g",
         load: &[(20, "SELECT note FROM days WHERE at::date = date '2020-02-01' + {n}")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "unusable_index",
             about: "days",
             ddl: "CREATE INDEX CONCURRENTLY ON public.days (at)",
@@ -226,7 +226,7 @@ const FAULTS: &[Case] = &[
             INSERT INTO years SELECT g, timestamp '1800-01-01' + g * interval '20 days',
             'note of ' || g FROM generate_series(1, 30000) g",
         load: &[(20, "SELECT note FROM years WHERE extract(year FROM at) = 1800 + {n}")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "unusable_index",
             about: "years",
             ddl: "CREATE INDEX CONCURRENTLY ON public.years (at)",
@@ -236,13 +236,13 @@ const FAULTS: &[Case] = &[
         tables: "CREATE TABLE typed (id bigint PRIMARY KEY, note text);
             INSERT INTO typed SELECT g, 'note of ' || g FROM generate_series(1, 30000) g",
         load: &[(20, "SELECT note FROM typed WHERE id = {n}::numeric")],
-        wanted: &[Wanted { kind: "unusable_index", about: "typed", ddl: "" }],
+        advice: &[Advice { kind: "unusable_index", about: "typed", ddl: "" }],
     },
     Case {
         tables: "CREATE TABLE texts (id int PRIMARY KEY, body text);
             INSERT INTO texts SELECT g, 'a body of ' || g FROM generate_series(1, 30000) g",
         load: &[(20, "SELECT id FROM texts WHERE body ILIKE '%OF 77{n}'")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "infix_search",
             about: "texts",
             ddl: "CREATE INDEX CONCURRENTLY ON public.texts USING gin (body gin_trgm_ops)",
@@ -252,7 +252,7 @@ const FAULTS: &[Case] = &[
         tables: "CREATE TABLE pages (id int PRIMARY KEY, note text);
             INSERT INTO pages SELECT g, 'note of ' || g FROM generate_series(1, 30000) g",
         load: &[(20, "SELECT * FROM pages ORDER BY id LIMIT 20 OFFSET 2500{n}")],
-        wanted: &[Wanted { kind: "large_offset", about: "pages", ddl: "" }],
+        advice: &[Advice { kind: "large_offset", about: "pages", ddl: "" }],
     },
     Case {
         tables: "CREATE TABLE cities (id int PRIMARY KEY, city int, name text);
@@ -260,7 +260,7 @@ const FAULTS: &[Case] = &[
             CREATE INDEX cities_city ON cities (city);
             CREATE INDEX cities_city_name ON cities (city, name)",
         load: &[(20, "SELECT name FROM cities WHERE city = {n} ORDER BY name LIMIT 5")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "redundant_index",
             about: "cities (cities_city)",
             ddl: "DROP INDEX CONCURRENTLY public.cities_city",
@@ -272,7 +272,7 @@ const FAULTS: &[Case] = &[
             CREATE INDEX twice_one ON twice (a);
             CREATE INDEX twice_two ON twice (a)",
         load: &[(20, "SELECT note FROM twice WHERE a = {n}")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "redundant_index",
             about: "twice (twice_",
             ddl: "DROP INDEX CONCURRENTLY public.twice_*",
@@ -283,7 +283,7 @@ const FAULTS: &[Case] = &[
             INSERT INTO idle SELECT g, g % 5000, g FROM generate_series(1, 60000) g;
             CREATE INDEX idle_b ON idle (b)",
         load: &[(20, "SELECT a FROM idle WHERE id = {n}")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "unused_index",
             about: "idle (idle_b)",
             ddl: "DROP INDEX CONCURRENTLY public.idle_b",
@@ -294,7 +294,7 @@ const FAULTS: &[Case] = &[
             INSERT INTO sorted SELECT g, g * 7919 % 30011, 'note of ' || g
             FROM generate_series(1, 30000) g",
         load: &[(20, "SELECT * FROM sorted ORDER BY amount, note")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "spill",
             about: "sorted",
             ddl: "ALTER ROLE \"postgres\" SET work_mem = '4MB'",
@@ -305,7 +305,7 @@ const FAULTS: &[Case] = &[
             INSERT INTO zips SELECT g, g % 50, (g % 50) * 100 + 7 FROM generate_series(1, 50000) g;
             CREATE INDEX zips_city ON zips (city)",
         load: &[(20, "SELECT id FROM zips WHERE city = {n} AND zip = {n}07")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "estimate_off",
             about: "FROM zips",
             ddl: "CREATE STATISTICS zips_city_zip ON city, zip FROM public.zips",
@@ -319,7 +319,7 @@ const FAULTS: &[Case] = &[
             (13, "SELECT id FROM lists WHERE owner = {n}"),
             (1300, "SELECT note FROM lists WHERE id = {n}"),
         ],
-        wanted: &[Wanted { kind: "repeated_statement", about: "FROM lists WHERE id", ddl: "" }],
+        advice: &[Advice { kind: "repeated_statement", about: "FROM lists WHERE id", ddl: "" }],
     },
     Case {
         tables: "CREATE TABLE parents (id int PRIMARY KEY);
@@ -327,7 +327,7 @@ const FAULTS: &[Case] = &[
             INSERT INTO parents SELECT g FROM generate_series(1, 100) g;
             INSERT INTO children SELECT g, 50 + g % 50, 'note' FROM generate_series(1, 30000) g",
         load: &[(5, "DELETE FROM parents WHERE id = {n}")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "foreign_key_without_index",
             about: "children (children_parent_fkey)",
             ddl: "CREATE INDEX CONCURRENTLY ON public.children (parent)",
@@ -337,7 +337,7 @@ const FAULTS: &[Case] = &[
         tables: "CREATE TABLE nameless (at int, note text);
             INSERT INTO nameless SELECT g % 7, 'note' FROM generate_series(1, 5000) g",
         load: &[(5, "INSERT INTO nameless VALUES ({n}, 'new')")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "no_primary_key",
             about: "nameless",
             ddl: "ALTER TABLE public.nameless ADD COLUMN id bigint GENERATED ALWAYS AS IDENTITY \
@@ -354,9 +354,9 @@ const FAULTS: &[Case] = &[
             3,
             "SELECT count(*) FROM visits WHERE customer NOT IN (SELECT customer FROM banned)",
         )],
-        wanted: &[
-            Wanted { kind: "repeated_subquery", about: "visits", ddl: "" },
-            Wanted {
+        advice: &[
+            Advice { kind: "repeated_subquery", about: "visits", ddl: "" },
+            Advice {
                 kind: "spill",
                 about: "visits",
                 ddl: "ALTER ROLE \"postgres\" SET work_mem = *",
@@ -368,7 +368,7 @@ const FAULTS: &[Case] = &[
             INSERT INTO counted (note) SELECT 'note' FROM generate_series(1, 1000) g;
             SELECT setval('counted_id_seq', 2000000000)",
         load: &[(5, "SELECT note FROM counted WHERE id = {n}")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "exhaustion",
             about: "public.counted (id)",
             ddl: "ALTER TABLE public.counted ALTER COLUMN id TYPE bigint",
@@ -378,21 +378,21 @@ const FAULTS: &[Case] = &[
         tables: "CREATE TABLE dead (id int PRIMARY KEY, note text) WITH (autovacuum_enabled = off);
             INSERT INTO dead SELECT g, 'note' FROM generate_series(1, 5000) g",
         load: &[(1, "DELETE FROM dead WHERE id > 2000")],
-        wanted: &[
-            Wanted { kind: "dead_rows", about: "dead", ddl: "VACUUM (ANALYZE) public.dead" },
-            Wanted { kind: "stale_statistics", about: "dead", ddl: "ANALYZE public.dead" },
+        advice: &[
+            Advice { kind: "dead_rows", about: "dead", ddl: "VACUUM (ANALYZE) public.dead" },
+            Advice { kind: "stale_statistics", about: "dead", ddl: "ANALYZE public.dead" },
         ],
     },
     Case {
         tables: "CREATE TABLE stale (id int PRIMARY KEY);
             INSERT INTO stale SELECT g FROM generate_series(1, 6000) g",
         load: &[(1, "INSERT INTO stale SELECT g FROM generate_series(6001, 9000) g")],
-        wanted: &[Wanted { kind: "stale_statistics", about: "stale", ddl: "ANALYZE public.stale" }],
+        advice: &[Advice { kind: "stale_statistics", about: "stale", ddl: "ANALYZE public.stale" }],
     },
     Case {
         tables: "SELECT pg_create_physical_replication_slot('left', true)",
         load: &[],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "held_up",
             about: "replication slot left",
             ddl: "SELECT pg_drop_replication_slot('left')",
@@ -404,7 +404,7 @@ const FAULTS: &[Case] = &[
             CREATE INDEX broken_a ON broken (a);
             UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'broken_a'::regclass",
         load: &[(5, "SELECT a FROM broken WHERE id = {n}")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "invalid_index",
             about: "broken (broken_a)",
             ddl: "DROP INDEX CONCURRENTLY public.broken_a",
@@ -486,7 +486,7 @@ const INNOCENTS: &[Case] = &[Case {
               id = {n}",
         ),
     ],
-    wanted: &[],
+    advice: &[],
 }];
 
 /// The settings of the servers; little memory for sorts, so that some spill.

@@ -1,6 +1,6 @@
 //! Faults of SQLite.
 
-use super::{Case, Wanted, check, load, missing_indexes, reads_less};
+use super::{Advice, Case, check, load, missing_indexes, reads_less};
 use crate::common::Lab;
 use rusqlite::{Connection, StatementStatus};
 
@@ -13,7 +13,7 @@ const FAULTS: &[Case] = &[
         tables: "CREATE TABLE eq (id INTEGER PRIMARY KEY, customer INT, note TEXT);
             INSERT INTO eq SELECT n, n % 5000, 'note of ' || n FROM numbers",
         load: &[(2, "SELECT id, note FROM eq WHERE customer = {n}")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "eq",
             ddl: "CREATE INDEX \"eq_customer\" ON \"eq\" (\"customer\")",
@@ -23,7 +23,7 @@ const FAULTS: &[Case] = &[
         tables: "CREATE TABLE since (id INTEGER PRIMARY KEY, at INT, kind INT, note TEXT);
             INSERT INTO since SELECT n, n, n % 50, 'note of ' || n FROM numbers",
         load: &[(2, "SELECT note FROM since WHERE at > 29000 AND kind = {n}")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "since",
             ddl: "CREATE INDEX \"since_kind_at\" ON \"since\" (\"kind\", \"at\")",
@@ -33,7 +33,7 @@ const FAULTS: &[Case] = &[
         tables: "CREATE TABLE latest (id INTEGER PRIMARY KEY, customer INT, at INT, note TEXT);
             INSERT INTO latest SELECT n, n % 5000, n, 'note of ' || n FROM numbers",
         load: &[(2, "SELECT * FROM latest WHERE customer = {n} ORDER BY at DESC LIMIT 3")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "latest",
             ddl: "CREATE INDEX \"latest_customer_at\" ON \"latest\" (\"customer\", \"at\")",
@@ -43,7 +43,7 @@ const FAULTS: &[Case] = &[
         tables: "CREATE TABLE best (id INTEGER PRIMARY KEY, score INT, note TEXT);
             INSERT INTO best SELECT n, n * 7919 % 30011, 'note of ' || n FROM numbers",
         load: &[(2, "SELECT id FROM best ORDER BY score DESC LIMIT 1{n}")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "best",
             ddl: "CREATE INDEX \"best_score\" ON \"best\" (\"score\")",
@@ -53,7 +53,7 @@ const FAULTS: &[Case] = &[
         tables: "CREATE TABLE people (id INTEGER PRIMARY KEY, mail TEXT);
             INSERT INTO people SELECT n, 'User' || n || '@example.org' FROM numbers",
         load: &[(2, "SELECT id FROM people WHERE lower(mail) = 'user{n}@example.org'")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "people",
             ddl: "CREATE INDEX \"people_lower_mail\" ON \"people\" ((lower(mail)))",
@@ -63,7 +63,7 @@ const FAULTS: &[Case] = &[
         tables: "CREATE TABLE words (id INTEGER PRIMARY KEY, word TEXT);
             INSERT INTO words SELECT n, 'word ' || n || ' of many' FROM numbers",
         load: &[(2, "SELECT id FROM words WHERE word LIKE 'word 77{n}%'")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "words",
             ddl: "CREATE INDEX \"words_word\" ON \"words\" (\"word\" COLLATE NOCASE)",
@@ -73,13 +73,13 @@ const FAULTS: &[Case] = &[
         tables: "CREATE TABLE texts (id INTEGER PRIMARY KEY, body TEXT);
             INSERT INTO texts SELECT n, 'a body of ' || n || ' words' FROM numbers",
         load: &[(2, "SELECT id FROM texts WHERE body LIKE '%of 77{n} %'")],
-        wanted: &[Wanted { kind: "infix_search", about: "texts", ddl: "" }],
+        advice: &[Advice { kind: "infix_search", about: "texts", ddl: "" }],
     },
     Case {
         tables: "CREATE TABLE days (id INTEGER PRIMARY KEY, at TEXT, note TEXT);
             INSERT INTO days SELECT n, datetime('2020-01-01', n || ' hours'), 'note' FROM numbers",
         load: &[(2, "SELECT note FROM days WHERE date(at) = '2020-02-0{n}'")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "unusable_index",
             about: "days",
             ddl: "CREATE INDEX \"days_at\" ON \"days\" (\"at\")",
@@ -89,7 +89,7 @@ const FAULTS: &[Case] = &[
         tables: "CREATE TABLE jobs (id INTEGER PRIMARY KEY, token TEXT, state INT);
             INSERT INTO jobs SELECT n, 'token ' || n, 0 FROM numbers",
         load: &[(1, "SELECT state FROM jobs WHERE token IN ('token 5', 'token 6')")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "jobs",
             ddl: "CREATE INDEX \"jobs_token\" ON \"jobs\" (\"token\")",
@@ -99,7 +99,7 @@ const FAULTS: &[Case] = &[
         tables: "CREATE TABLE sums (id INTEGER PRIMARY KEY, account INT, amount INT);
             INSERT INTO sums SELECT n, n % 3000, n FROM numbers",
         load: &[(2, "SELECT sum(amount) FROM sums WHERE account = {n}")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "missing_index",
             about: "sums",
             ddl: "CREATE INDEX \"sums_account\" ON \"sums\" (\"account\")",
@@ -111,7 +111,7 @@ const FAULTS: &[Case] = &[
             INSERT INTO carts SELECT n, 'code ' || n FROM numbers WHERE n <= 6000;
             INSERT INTO items SELECT n, 1 + n % 6000, 'note' FROM numbers",
         load: &[(1, "SELECT code FROM carts WHERE id = {n}")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "foreign_key_without_index",
             about: "items",
             ddl: "CREATE INDEX \"items_cart\" ON \"items\" (\"cart\")",
@@ -123,7 +123,7 @@ const FAULTS: &[Case] = &[
             CREATE INDEX cities_city ON cities (city);
             CREATE INDEX cities_city_name ON cities (city, name)",
         load: &[(2, "SELECT name FROM cities WHERE city = {n} ORDER BY name LIMIT 5")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "redundant_index",
             about: "cities (cities_city)",
             ddl: "DROP INDEX \"cities_city\"",
@@ -134,7 +134,7 @@ const FAULTS: &[Case] = &[
             INSERT INTO idle SELECT n, n, 'a text that takes a while to read ' || n FROM numbers;
             CREATE INDEX idle_b ON idle (b)",
         load: &[(1, "SELECT a FROM idle WHERE id = {n}")],
-        wanted: &[Wanted {
+        advice: &[Advice {
             kind: "unused_index",
             about: "idle (idle_b)",
             ddl: "DROP INDEX \"idle_b\"",
@@ -158,7 +158,7 @@ const INNOCENTS: &[Case] = &[Case {
         (1, "SELECT a.id FROM ok a JOIN ok b ON b.id = a.id WHERE a.customer = 7"),
         (1, "SELECT id FROM ok WHERE id IN (1, 2, 3)"),
     ],
-    wanted: &[],
+    advice: &[],
 }];
 
 #[test]

@@ -16,7 +16,7 @@ pub struct Screen {
     terminal: File,
     columns: u16,
     /// All that was written to it so far.
-    seen: Arc<Mutex<Vec<u8>>>,
+    output: Arc<Mutex<Vec<u8>>>,
 }
 
 impl Screen {
@@ -48,7 +48,7 @@ impl Screen {
                 write.lock().unwrap().extend_from_slice(&part[..bytes]);
             }
         });
-        Self { child, terminal, columns, seen: output }
+        Self { child, terminal, columns, output }
     }
 
     pub fn press(&mut self, key: &[u8]) {
@@ -57,7 +57,7 @@ impl Screen {
 
     pub fn await_words(&self, words: &[&str]) {
         wait_until(&format!("{words:?} on the screen"), || {
-            let lines = lines(&self.seen.lock().unwrap(), self.columns);
+            let lines = lines(&self.output.lock().unwrap(), self.columns);
             words.iter().all(|word| lines.contains(word))
         });
     }
@@ -73,7 +73,7 @@ impl Screen {
         wait_until("the command ends", || self.child.try_wait().unwrap().is_some());
         // What it wrote last may still be on its way.
         std::thread::sleep(Duration::from_millis(100));
-        let text = String::from_utf8_lossy(&self.seen.lock().unwrap()).into_owned();
+        let text = String::from_utf8_lossy(&self.output.lock().unwrap()).into_owned();
         let parts = text.split("\u{1b}[").enumerate().map(|(number, part)| match number {
             0 => part,
             _ => part

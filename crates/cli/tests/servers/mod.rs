@@ -42,7 +42,7 @@ pub fn lab(file: &str) -> Lab {
 }
 
 /// A file in which the account of servers can write what a script has it say.
-pub fn said(lab: &Lab) {
+pub fn create_log(lab: &Lab) {
     lab.write("said", "");
     std::fs::set_permissions(lab.path("said"), Permissions::from_mode(0o666)).unwrap();
 }

@@ -36,7 +36,7 @@ impl Sent<'_> {
 pub struct Proxy {
     pub port: u16,
     /// Everything that clients have sent.
-    heard: Arc<Mutex<Vec<u8>>>,
+    traffic: Arc<Mutex<Vec<u8>>>,
 }
 
 impl Proxy {
@@ -70,11 +70,11 @@ impl Proxy {
                 }
             })
         });
-        Self { port: address.port(), heard: received }
+        Self { port: address.port(), traffic: received }
     }
 
     /// Returns whether a client has sent these bytes.
     pub fn has_heard(&self, part: &[u8]) -> bool {
-        contains(&self.heard.lock().unwrap(), part)
+        contains(&self.traffic.lock().unwrap(), part)
     }
 }

@@ -121,7 +121,7 @@ impl Session for Connection {
             Request::Batch { operation, keys, .. } | Request::Bulk { operation, keys, .. } => {
                 let before = rows.clone();
                 for key in keys {
-                    if let Err(error) = one(&mut rows, &self.operations[operation], *key) {
+                    if let Err(error) = apply(&mut rows, &self.operations[operation], *key) {
                         *rows = before;
                         return Err(error);
                     }
@@ -157,7 +157,7 @@ fn integer(parameter: &Parameter) -> Option<i64> {
     if let Parameter::Integer(number) = parameter { Some(*number) } else { None }
 }
 
-fn one(rows: &mut Rows, operation: &Operation, key: Key) -> Result<(), EngineError> {
+fn apply(rows: &mut Rows, operation: &Operation, key: Key) -> Result<(), EngineError> {
     let key = key.integer();
     match operation {
         Operation::Insert { .. } if rows.contains_key(&key) => {

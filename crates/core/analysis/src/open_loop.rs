@@ -13,7 +13,8 @@ pub struct OpenLoop {
     /// Trials done.
     pub trials: usize,
     /// Starts a second that the schedules had.
-    pub asked: f64,
+    #[serde(rename = "asked")]
+    pub scheduled: f64,
     /// Starts a second until all work was done.
     pub done: f64,
     /// Share (0 to 1) of the starts that were more than 1 ms late because every connection was
@@ -50,7 +51,7 @@ impl OpenLoop {
         (starts > 0.0 && schedule_s > 0.0 && elapsed_s > 0.0).then(|| Self {
             label: label.to_owned(),
             trials: trials.len(),
-            asked: starts / schedule_s,
+            scheduled: starts / schedule_s,
             done: sum(|observations| health::starts_done(observations) as f64) / elapsed_s,
             late: sum(|observations| observations.load.sends_late.unwrap_or(0) as f64) / starts,
             missed: sum(|observations| observations.load.sends_missed as f64) / starts,

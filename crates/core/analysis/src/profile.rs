@@ -59,7 +59,8 @@ pub struct ModuleUse {
     /// True for kernel code.
     pub kernel: bool,
     /// Samples in its functions.
-    pub own: Sampled,
+    #[serde(rename = "own")]
+    pub hits: Sampled,
     /// The functions that were found running, most first.
     pub functions: Vec<FunctionUse>,
 }
@@ -70,7 +71,8 @@ pub struct FunctionUse {
     /// The name.
     pub function: String,
     /// Samples in it.
-    pub own: Sampled,
+    #[serde(rename = "own")]
+    pub hits: Sampled,
     /// Samples in it or in what it called, as far as stacks are known.
     pub total: Sampled,
 }
@@ -81,7 +83,8 @@ pub struct StackUse {
     /// Functions from the outermost caller to the one that ran.
     pub functions: Vec<String>,
     /// Samples that found it.
-    pub own: Sampled,
+    #[serde(rename = "own")]
+    pub hits: Sampled,
 }
 
 impl Sampled {
@@ -121,7 +124,7 @@ pub fn profile(profile: &Profile) -> ProfileSummary {
             .take(STACKS)
             .map(|stack| StackUse {
                 functions: profile.frames_of(stack).map(|frame| frame.function.clone()).collect(),
-                own: sampled(stack.samples),
+                hits: sampled(stack.samples),
             })
             .collect(),
         missing: profile.missing.clone(),
@@ -137,7 +140,7 @@ fn modules(profile: &Profile, sampled: impl Fn(u64) -> Sampled) -> Vec<ModuleUse
             let function = frame.function.clone();
             module.1.push(FunctionUse {
                 function,
-                own: sampled(self_count),
+                hits: sampled(self_count),
                 total: sampled(total),
             });
         }
@@ -146,11 +149,11 @@ fn modules(profile: &Profile, sampled: impl Fn(u64) -> Sampled) -> Vec<ModuleUse
         (&str, bool),
         (u64, Vec<FunctionUse>),
     )| {
-        functions.sort_by_key(|function| Reverse(function.own.samples));
-        ModuleUse { module: module.to_owned(), kernel, own: sampled(self_count), functions }
+        functions.sort_by_key(|function| Reverse(function.hits.samples));
+        ModuleUse { module: module.to_owned(), kernel, hits: sampled(self_count), functions }
     };
     let mut modules: Vec<ModuleUse> = modules.into_iter().map(module).collect();
-    modules.sort_by_key(|module| Reverse(module.own.samples));
+    modules.sort_by_key(|module| Reverse(module.hits.samples));
     modules
 }
 
@@ -254,7 +257,8 @@ pub struct FlameNode {
     /// Samples here or below.
     pub samples: u64,
     /// Samples here.
-    pub own: u64,
+    #[serde(rename = "own")]
+    pub hits: u64,
     /// The callees, by name; the order has no meaning in time.
     pub children: Vec<FlameNode>,
 }
@@ -267,7 +271,7 @@ impl FlameNode {
 
     fn new(function: &str, module: &str, kernel: bool) -> Self {
         let (function, module, children) = (function.to_owned(), module.to_owned(), Vec::new());
-        Self { function, module, kernel, samples: 0, own: 0, children }
+        Self { function, module, kernel, samples: 0, hits: 0, children }
     }
 
     fn child(&mut self, frame: &Frame, module: &str) -> &mut Self {
@@ -302,7 +306,7 @@ pub fn flame(profile: &Profile) -> FlameNode {
             node = node.child(frame, profile.module_of(frame));
             node.samples += stack.samples;
         }
-        node.own += stack.samples;
+        node.hits += stack.samples;
     }
     root.sort();
     root

@@ -10,28 +10,31 @@ fn a_summary_counts_what_is_in_the_stacks() {
     let summary = profile(&with_stacks(&[(&[0, 1, 1, 2], 60), (&[0, 1], 30), (&[0, 3], 10)]));
     assert_eq!((summary.all.samples, summary.kernel.samples), (100, 10));
     assert!((summary.all.seconds - 1.0).abs() < 1e-12);
-    let modules: Vec<_> =
-        summary.modules.iter().map(|module| (module.module.as_str(), module.own.samples)).collect();
+    let modules: Vec<_> = summary
+        .modules
+        .iter()
+        .map(|module| (module.module.as_str(), module.hits.samples))
+        .collect();
     assert_eq!(modules, [("/lib/libc.so", 60), ("/bin/db", 30), ("[kernel]", 10)]);
     let parse = &summary.modules[1].functions[0];
     assert_eq!(
-        (parse.function.as_str(), parse.own.samples, parse.total.samples),
+        (parse.function.as_str(), parse.hits.samples, parse.total.samples),
         ("parse", 30, 90)
     );
     assert_eq!(summary.stacks[0].functions, ["main", "parse", "parse", "memcpy"]);
-    let of_modules: f64 = summary.modules.iter().map(|module| module.own.share).sum();
+    let of_modules: f64 = summary.modules.iter().map(|module| module.hits.share).sum();
     assert!((of_modules - 1.0).abs() < 1e-12);
 }
 
 #[test]
 fn a_flame_graph_keeps_every_sample_in_its_place() {
     let root = flame(&with_stacks(&[(&[0, 1, 1, 2], 60), (&[0, 1], 30), (&[0, 3], 10)]));
-    assert_eq!((root.samples, root.own, root.depth()), (100, 0, 5));
+    assert_eq!((root.samples, root.hits, root.depth()), (100, 0, 5));
     let main = &root.children[0];
     let below: Vec<_> = main
         .children
         .iter()
-        .map(|child| (child.function.as_str(), child.samples, child.own))
+        .map(|child| (child.function.as_str(), child.samples, child.hits))
         .collect();
     assert_eq!(below, [("parse", 90, 30), ("vfs_read", 10, 10)]);
     assert!(main.children[1].kernel);

@@ -88,7 +88,7 @@ fn selected(recording: &Recording, text: &str) -> Result<Vec<usize>, Failure> {
 }
 
 /// The one configuration that has these levels.
-pub fn one(recording: &Recording, text: &str) -> Result<usize, Failure> {
+pub fn configuration(recording: &Recording, text: &str) -> Result<usize, Failure> {
     let text = text.trim();
     let found = if text.is_empty() {
         (0..recording.configurations.len()).collect()

@@ -423,7 +423,7 @@ mod tests {
     struct Listener {
         goes: bool,
         stops_at: usize,
-        heard: Vec<LoadProgress>,
+        progress: Vec<LoadProgress>,
     }
 
     impl Director for Listener {
@@ -432,13 +432,13 @@ mod tests {
         }
 
         fn look(&mut self, now: &LoadProgress) -> Option<Duration> {
-            self.heard.push(*now);
-            (self.heard.len() < self.stops_at).then_some(LOOK_EVERY)
+            self.progress.push(*now);
+            (self.progress.len() < self.stops_at).then_some(LOOK_EVERY)
         }
     }
 
     fn listener() -> Listener {
-        Listener { goes: true, stops_at: usize::MAX, heard: Vec::new() }
+        Listener { goes: true, stops_at: usize::MAX, progress: Vec::new() }
     }
 
     /// Waits at a third gate, where only the end of the load can free it.
@@ -469,9 +469,9 @@ mod tests {
         assert!(reports[0].2.is_sorted());
         // Notified when the warm-up began, and when all lanes had finished it.
         assert!(
-            director.heard.iter().any(|now| (-7.0..-6.0).contains(&now.elapsed_s)),
+            director.progress.iter().any(|now| (-7.0..-6.0).contains(&now.elapsed_s)),
             "{:?}",
-            director.heard
+            director.progress
         );
     }
 
@@ -510,7 +510,7 @@ mod tests {
             let mut director = Listener { stops_at, ..listener() };
             let stopped = conduct(FOUR, &mut director, hangs);
             assert!(matches!(stopped, Err(Failure::Load(LoadError::Stopped))), "{stopped:?}");
-            assert_eq!(director.heard.len(), stops_at);
+            assert_eq!(director.progress.len(), stops_at);
         }
     }
 

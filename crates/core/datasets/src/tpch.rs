@@ -157,13 +157,13 @@ impl Comments {
 }
 
 /// `own`: the comment that the generator has cut from the short text, of the same length.
-type Own<'r, R> = &'r dyn Fn(&R) -> &str;
+type CutComment<'r, R> = &'r dyn Fn(&R) -> &str;
 
 fn comments<R>(
     rows: &[R],
     comments: &mut Comments,
     key: impl Fn(&R) -> i64,
-    _: Own<'_, R>,
+    _: CutComment<'_, R>,
 ) -> Values {
     Values::Texts(Texts::from_texts(rows.iter().map(|row| comments.next(key(row)))))
 }
@@ -174,7 +174,7 @@ fn with_customers<R>(
     rows: &[R],
     comments: &mut Comments,
     key: impl Fn(&R) -> i64,
-    columns: Own<'_, R>,
+    columns: CutComment<'_, R>,
 ) -> Values {
     Values::Texts(
         rows.iter()

@@ -61,12 +61,12 @@ pub enum EngineError {
         what: &'static str,
     },
     /// A setting did not take.
-    #[error("setting {setting} = {wanted} had no effect: the engine reports {got}")]
+    #[error("setting {setting} = {expected} had no effect: the engine reports {got}")]
     SettingIgnored {
         /// Dotted path.
         setting: String,
         /// Value in the file.
-        wanted: String,
+        expected: String,
         /// The engine's answer.
         got: String,
     },

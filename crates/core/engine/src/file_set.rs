@@ -38,7 +38,7 @@ settings! {
     /// Number of data files that Steelbench creates.
     pub DATA_FILES: usize = "target.data_files", Kind::Count { min: 1, max: 1024 }, "1" => Layout;
     /// Size of each data and backup file; Steelbench fills them before the measurement.
-    pub FILE_SIZE: u64 = "target.file_size", SIZE, "1 GiB", Given "\"256 MiB\"";
+    pub FILE_SIZE: u64 = "target.file_size", SIZE, "1 GiB", Value "\"256 MiB\"";
     /// Volume (or list of volumes, round robin) for the data files; default: the results
     /// directory's file system.
     pub VOLUME: Vec<String> = "target.volume", Kind::TextList => DataPlace;

@@ -33,13 +33,13 @@ pub struct Catalog {
     /// Names of settings in other programs.
     pub other_names: Vec<OtherName>,
     /// Sections that hold for all engines and probes.
-    pub sections: Vec<OwnSection>,
+    pub sections: Vec<CommonSection>,
 }
 
 /// A section of the file with settings that do not depend on engine and probe, and that can be
 /// factors. Without a default they are absent from files that do not give them.
 #[derive(Debug, Clone, Copy)]
-pub struct OwnSection {
+pub struct CommonSection {
     /// The name; paths of its settings begin with it.
     pub name: &'static str,
     /// The meaning, a sentence.

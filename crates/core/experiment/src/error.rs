@@ -57,7 +57,7 @@ impl fmt::Display for FileErrors {
                     "line {}, column {}: {}",
                     error.line,
                     error.column,
-                    said(&redacted(&(error.headline() + &help)))
+                    one_line(&redacted(&(error.headline() + &help)))
                 )
             })
             .chain(self.more());
@@ -81,7 +81,7 @@ impl FileErrors {
                 text,
                 "error: {}\n{:gutter$}--> {}:{}:{}\n{:gutter$} |\n{} | {line}\n{:gutter$} | \
                  {:indent$}{}\n",
-                said(&redacted(&error.headline())),
+                one_line(&redacted(&error.headline())),
                 "",
                 printable(file_name),
                 error.line,
@@ -93,7 +93,7 @@ impl FileErrors {
                 "^".repeat(length),
             );
             if let Some(help) = &error.help {
-                let _ = writeln!(text, "{:gutter$} = help: {}", "", said(&redacted(help)));
+                let _ = writeln!(text, "{:gutter$} = help: {}", "", one_line(&redacted(help)));
             }
         }
         text.extend(self.more().map(|more| more + "\n"));
@@ -125,7 +125,7 @@ fn excerpt(line: &str, error: &FileError) -> (String, usize, usize) {
 }
 
 /// Formats an error on one line.
-fn said(text: &str) -> String {
+fn one_line(text: &str) -> String {
     let mut text = printable(text);
     if let Some((end, _)) = text.char_indices().nth(SAID_MAX) {
         text.truncate(end);

@@ -97,7 +97,7 @@ fn section(text: &mut String, name: &str, settings: &[Declaration], selected: &[
         let key = key.replace('*', "NAME");
         text.extend(comment(setting.doc));
         let _ = match setting.example {
-            Example::Given(value) => writeln!(text, "{key} = {value}"),
+            Example::Value(value) => writeln!(text, "{key} = {value}"),
             Example::Shown(value) => writeln!(text, "# {key} = {value}"),
             Example::OfKind => writeln!(text, "# {key} = {}", placeholder(setting)),
         };

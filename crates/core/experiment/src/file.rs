@@ -85,10 +85,10 @@ settings! {
     pub(crate) const SETTINGS = [ENGINE, PROBE];
     /// Name of the experiment and of its results file: lower-case letters, digits, `-`, `_` and
     /// `.`.
-    pub NAME: String = "experiment.name", Kind::Text, Given "\"my-experiment\"";
+    pub NAME: String = "experiment.name", Kind::Text, Value "\"my-experiment\"";
     /// The question that the experiment answers; printed above the results.
     pub QUESTION: Option<String> =
-        "experiment.question", Kind::Text, Given "\"Which level is fastest on this machine?\"";
+        "experiment.question", Kind::Text, Value "\"Which level is fastest on this machine?\"";
     /// A longer description.
     pub DESCRIPTION: Option<String> =
         "experiment.description", Kind::Text, Shown "\"Five repeats on an idle machine.\"";
@@ -164,7 +164,7 @@ settings! {
     /// Number of blocks: each configuration runs once in a block. Or { min, max, until }: the
     /// spread in the first `min` blocks decides how many blocks make every 95 % interval this
     /// narrow.
-    pub(crate) BLOCKS: u32 = "repeats.blocks", COUNT, "5", Given "5";
+    pub(crate) BLOCKS: u32 = "repeats.blocks", COUNT, "5", Value "5";
     /// Minimum number of blocks. Intervals and tests use their spread: five blocks give much
     /// narrower intervals than two.
     pub(crate) BLOCKS_MIN: Option<u32> =
@@ -178,7 +178,7 @@ settings! {
     /// them. With one set-up, effects of the level and of its set-up cannot be separated.
     pub(crate) SETUPS: u32 = "repeats.setups", COUNT, "1";
     /// Seed of the order of trials and of the data.
-    pub SEED: u64 = "repeats.seed", SEEDS, "1", Given "1";
+    pub SEED: u64 = "repeats.seed", SEEDS, "1", Value "1";
     /// Number of retries of a failed trial. A trial stopped by `limits.trial_time` during its
     /// measurement is not retried.
     pub RETRIES: u32 = "repeats.retries", Kind::Count { min: 0, max: 100 }, "0";

@@ -48,7 +48,7 @@ mod schema;
 mod setting;
 mod surface;
 
-pub use catalog::{Catalog, ExampleLevels, OtherName, OwnSection};
+pub use catalog::{Catalog, CommonSection, ExampleLevels, OtherName};
 pub use changes::{Changes, changes, describe};
 pub use configuration::{Configuration, Level};
 pub use draft::{Draft, LinkedSettings};

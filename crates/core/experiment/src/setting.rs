@@ -13,7 +13,7 @@ pub enum Example {
     /// This value, as TOML, behind a `#`.
     Shown(&'static str),
     /// This value, as TOML.
-    Given(&'static str),
+    Value(&'static str),
 }
 
 /// A setting that an experiment file may give or vary, as parsing, schema, example file and errors

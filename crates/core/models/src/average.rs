@@ -28,7 +28,7 @@ impl Weights {
     pub fn new(levels: &[Level], machine: &Machine) -> Self {
         let shares = shares(levels, machine);
         let errors = origins(levels).filter_map(|origin| {
-            let curve = Curve::average(&shares, origin.seen, machine)?;
+            let curve = Curve::average(&shares, origin.levels, machine)?;
             Some(origin.error_of(&curve)? / origin.octaves().max(1.0))
         });
         Self { errors: errors.collect(), shares }
@@ -84,7 +84,7 @@ fn shares(levels: &[Level], machine: &Machine) -> Vec<(Model, f64)> {
 
 /// Levels in order, and the next one.
 struct Origin<'l> {
-    seen: &'l [Level],
+    levels: &'l [Level],
     next: &'l Level,
 }
 
@@ -92,22 +92,22 @@ fn origins(levels: &[Level]) -> impl Iterator<Item = Origin<'_>> {
     (FITTED_MIN..levels.len())
         .rev()
         .take(ORIGINS_MAX)
-        .map(|at| Origin { seen: &levels[..at], next: &levels[at] })
+        .map(|at| Origin { levels: &levels[..at], next: &levels[at] })
 }
 
 impl Origin<'_> {
     fn error(&self, model: Model, machine: &Machine) -> Option<f64> {
-        self.error_of(&Curve::fit(model, self.seen, machine)?)
+        self.error_of(&Curve::fit(model, self.levels, machine)?)
     }
 
     fn error_of(&self, curve: &Curve) -> Option<f64> {
         let off = (self.next.mean() / curve.throughput(self.next.n)?).ln();
-        let anchor = anchor(curve, self.seen)?;
+        let anchor = anchor(curve, self.levels)?;
         (off - anchor).is_finite().then_some(off - anchor)
     }
 
     fn octaves(&self) -> f64 {
-        self.seen.last().map_or(1.0, |last| (self.next.n / last.n).log2())
+        self.levels.last().map_or(1.0, |last| (self.next.n / last.n).log2())
     }
 }
 

@@ -39,7 +39,7 @@ const WORKING_FOLDERS: [&str; 2] = ["PWD", "OLDPWD"];
 
 /// The streams of a command that are read, in the place of those that it is given.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Heard {
+pub struct Capture {
     /// Standard output.
     pub stdout: bool,
     /// Standard error.
@@ -133,7 +133,7 @@ impl Printed {
 pub fn run(
     command: &Command,
     streams: Streams,
-    received: Heard,
+    received: Capture,
     stop: &dyn Fn() -> bool,
 ) -> io::Result<Ended> {
     Ready::new(command, streams, received)?.run(stop)
@@ -146,7 +146,7 @@ pub fn run(
 pub fn run_beside(
     command: &Command,
     streams: Streams,
-    received: Heard,
+    received: Capture,
     stop: &dyn Fn() -> bool,
 ) -> io::Result<Ended> {
     Ready::new(command, streams, received)?.run_leader(stop).map(|(ended, _)| ended)
@@ -165,7 +165,7 @@ impl Ready {
     ///
     /// # Errors
     /// A zero byte in one of its texts; no memory; no file descriptor.
-    pub fn new(command: &Command, mut streams: Streams, received: Heard) -> io::Result<Self> {
+    pub fn new(command: &Command, mut streams: Streams, received: Capture) -> io::Result<Self> {
         // The other ends stay open here too, so a pipe does not report that a process has closed
         // it. That avoids a wake-up just before the process ends.
         let pipes = [
@@ -258,8 +258,8 @@ pub fn own_peak_bytes() -> u64 {
 /// Returns whether a process exceeded this one's peak memory, which is read again only if the last
 /// reading does not decide: the peak never falls.
 fn is_above_own_peak(peak_bytes: u64) -> bool {
-    static OWN: AtomicU64 = AtomicU64::new(0);
-    if peak_bytes <= OWN.load(Ordering::Relaxed) {
+    static PEAK_BYTES: AtomicU64 = AtomicU64::new(0);
+    if peak_bytes <= PEAK_BYTES.load(Ordering::Relaxed) {
         return false;
     }
     // The figure of getrusage(2) for this process may include its parent's, but it is never less
@@ -268,7 +268,7 @@ fn is_above_own_peak(peak_bytes: u64) -> bool {
         return true;
     }
     let self_peak = own_peak_bytes();
-    OWN.store(self_peak, Ordering::Relaxed);
+    PEAK_BYTES.store(self_peak, Ordering::Relaxed);
     peak_bytes > self_peak
 }
 
@@ -448,7 +448,7 @@ pub fn without(text: &str, variables: impl IntoIterator<Item = (String, String)>
 
 #[cfg(test)]
 mod tests {
-    use super::{Ended, Heard, KEPT_BYTES_MAX, Printed, Ready, run};
+    use super::{Capture, Ended, KEPT_BYTES_MAX, Printed, Ready, run};
     use std::io;
     use std::process::Command;
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -458,7 +458,7 @@ mod tests {
         run(Command::new("sh").args(["-c", text]), [None, None, None], BOTH, stop)
     }
 
-    const BOTH: Heard = Heard { stdout: true, stderr: true };
+    const BOTH: Capture = Capture { stdout: true, stderr: true };
 
     #[test]
     fn both_streams_and_the_exit_code_are_told() {

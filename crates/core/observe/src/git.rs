@@ -3,7 +3,7 @@
 //! Nothing that the repository says is executed: no hooks, no file system monitor, no filters, no
 //! transport.
 
-use crate::child::{Heard, open_at_once, run};
+use crate::child::{Capture, open_at_once, run};
 use observations::GitState;
 use std::fs::File;
 use std::path::Path;
@@ -67,7 +67,7 @@ fn answer(folder: &Path, arguments: &[&str], until: Instant) -> Option<(bool, St
         .env("GIT_TERMINAL_PROMPT", "0");
     let null = || open_at_once(File::options().read(true).write(true), Path::new("/dev/null"));
     let streams = [Some(null().ok()?.into()), None, Some(null().ok()?.into())];
-    let received = Heard { stdout: true, stderr: false };
+    let received = Capture { stdout: true, stderr: false };
     let ended = run(&command, streams, received, &|| Instant::now() >= until).ok()?;
     (!ended.stopped).then(|| (ended.status.success(), ended.stdout.text()))
 }

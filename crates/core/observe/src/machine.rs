@@ -7,14 +7,14 @@ use std::time::Instant;
 #[derive(Debug)]
 pub struct MachineMonitor {
     start: Option<Processors>,
-    own: Own,
+    scope: Scope,
     own_start_s: f64,
     started: Instant,
 }
 
 /// The processes whose time is ours.
 #[derive(Debug, Clone, Copy)]
-enum Own {
+enum Scope {
     /// This process, and its children that have ended.
     WithEnded,
     /// Ended children, and descendants that run: private servers with their sessions.
@@ -32,23 +32,23 @@ struct Processors {
 impl MachineMonitor {
     /// Starts watching. The caller adds the time of servers, which it knows by session.
     pub fn start() -> Self {
-        Self::watch(Own::WithEnded)
+        Self::watch(Scope::WithEnded)
     }
 
     /// Starts watching, where nothing else counts the processor time of private servers.
     pub fn start_with_servers() -> Self {
-        Self::watch(Own::WithServers)
+        Self::watch(Scope::WithServers)
     }
 
-    fn watch(scope: Own) -> Self {
+    fn watch(scope: Scope) -> Self {
         let started = Instant::now();
-        Self { start: Processors::read(), own: scope, own_start_s: scope.cpu_s(), started }
+        Self { start: Processors::read(), scope, own_start_s: scope.cpu_s(), started }
     }
 
     /// Stops watching. Figures that the system does not report are 0.
     pub fn stop(self) -> MachineLoad {
         let cpus = processors_online();
-        let own_s = (self.own.cpu_s() - self.own_start_s).max(0.0);
+        let own_s = (self.scope.cpu_s() - self.own_start_s).max(0.0);
         let (Some(start), Some(end)) = (self.start, Processors::read()) else {
             return MachineLoad { cpus, own_s, ..MachineLoad::default() };
         };
@@ -98,7 +98,7 @@ fn ticks_a_second() -> f64 {
     unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1) as f64
 }
 
-impl Own {
+impl Scope {
     /// Processor seconds so far.
     fn cpu_s(self) -> f64 {
         let usages = [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN].map(usage);
@@ -164,7 +164,7 @@ mod tests {
             .unwrap();
         let mut line = [0];
         child.stdout.as_mut().unwrap().read_exact(&mut line).unwrap();
-        let ended_s = with_servers.own.cpu_s() - super::Own::WithEnded.cpu_s();
+        let ended_s = with_servers.scope.cpu_s() - super::Scope::WithEnded.cpu_s();
         let stop = with_servers.stop();
         drop(child.stdin.take());
         child.wait().unwrap();

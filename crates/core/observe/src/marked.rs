@@ -144,7 +144,7 @@ impl Drop for Guard {
 #[cfg(test)]
 mod tests {
     use super::Mark;
-    use crate::child::{Heard, run};
+    use crate::child::{Capture, run};
     use std::process::Command;
 
     #[test]
@@ -154,7 +154,7 @@ mod tests {
         command
             .args(["-c", "setsid sleep 1000 > /dev/null 2>&1 & exit 0"])
             .env(Mark::VARIABLE, mark.value());
-        let ended = run(&command, [None, None, None], Heard::default(), &|| false).unwrap();
+        let ended = run(&command, [None, None, None], Capture::default(), &|| false).unwrap();
         assert!(ended.status.success());
         // On its way into its own session the end of the group can have hit it; while it starts
         // another program, it has no environment.

@@ -17,7 +17,7 @@ mod error;
 mod indexes;
 mod kind;
 mod model;
-mod own;
+mod net_cost;
 mod property;
 mod remarks;
 mod terms;
@@ -32,7 +32,7 @@ pub use model::{
     Access, Memory, MissingIndex, Object, Operator, Parameter, Plan, Predicate, Role, Rows,
     RunCost, Statement, Statistics, Wait, Warning,
 };
-pub use own::Own;
+pub use net_cost::NetCost;
 pub use property::{Property, Trait};
 pub use remarks::{Measure, Remark, Rule, Share, remarks};
 pub use terms::Terms;

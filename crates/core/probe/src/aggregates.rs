@@ -66,7 +66,7 @@ pub enum SelectionError {
         aggregate: String,
     },
     /// Too few columns have the aggregate.
-    #[error("table {table} has {fitting} columns with a {aggregate}, not {wanted}")]
+    #[error("table {table} has {fitting} columns with a {aggregate}, not {requested}")]
     FewColumns {
         /// The table.
         table: &'static str,
@@ -75,7 +75,7 @@ pub enum SelectionError {
         /// The aggregate.
         aggregate: String,
         /// Columns that were to have it.
-        wanted: usize,
+        requested: usize,
     },
     /// A filter in another form.
     #[error(
@@ -198,7 +198,7 @@ fn aggregate(text: &str, columns: usize, table: &Table) -> Result<Vec<Output>, S
             table: table.name,
             fitting: fitting.len(),
             aggregate: kind.to_owned(),
-            wanted: columns,
+            requested: columns,
         });
     }
     Ok(fitting.into_iter().take(columns).map(output).collect())

@@ -47,14 +47,14 @@ pub struct CountedKind {
 /// How often a load was to be divided, and how often it has been.
 #[derive(Debug, Default)]
 pub struct Divisions {
-    wanted: AtomicU32,
+    requested: AtomicU32,
     done: AtomicU32,
 }
 
 impl Divisions {
     /// Asks for a division; returns how many there are then.
     pub fn want(&self) -> u32 {
-        self.wanted.fetch_add(1, Ordering::Relaxed) + 1
+        self.requested.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// How often the load has been divided.
@@ -64,7 +64,7 @@ impl Divisions {
 
     /// Returns whether one is wanted.
     pub fn is_wanted(&self) -> bool {
-        self.done() < self.wanted.load(Ordering::Relaxed)
+        self.done() < self.requested.load(Ordering::Relaxed)
     }
 
     /// The load has been divided.

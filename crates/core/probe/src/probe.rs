@@ -6,7 +6,7 @@ use engine::{
     Replication,
 };
 use experiment::common::PROBE;
-use experiment::{Configuration, Declaration, ExampleLevels, Invalid, OtherName, OwnSection};
+use experiment::{CommonSection, Configuration, Declaration, ExampleLevels, Invalid, OtherName};
 use observations::{Event, Observations, Role};
 use std::path::PathBuf;
 use work::{Cancel, Table};
@@ -178,7 +178,7 @@ impl TrialContext<'_> {
 /// A kind of disturbance, with a section of its own in the file.
 pub trait Disturbance: Send + Sync {
     /// The section, whose settings have no defaults.
-    fn section(&self) -> OwnSection;
+    fn section(&self) -> CommonSection;
     /// Paths of its settings that hold command lines.
     fn commands(&self) -> &'static [&'static str] {
         &[]

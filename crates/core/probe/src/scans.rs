@@ -30,24 +30,24 @@ settings! {
 /// Scans, one after the other.
 pub struct ScanWorkload {
     operation: usize,
-    asked: bool,
+    is_sent: bool,
 }
 
 impl ScanWorkload {
     /// Scans by this operation.
     pub fn new(operation: usize) -> Self {
-        Self { operation, asked: false }
+        Self { operation, is_sent: false }
     }
 }
 
 impl Workload for ScanWorkload {
     fn start(&mut self, _: u64) -> Started {
-        self.asked = false;
+        self.is_sent = false;
         Started { kind: 0, units: 1, transactions: 1 }
     }
 
     fn step(&mut self) -> Result<Step<'_>, ProbeError> {
-        if std::mem::replace(&mut self.asked, true) {
+        if std::mem::replace(&mut self.is_sent, true) {
             return Ok(Step::End);
         }
         let statement = Statement::Operation(self.operation);
@@ -55,6 +55,6 @@ impl Workload for ScanWorkload {
     }
 
     fn restart(&mut self) {
-        self.asked = false;
+        self.is_sent = false;
     }
 }

@@ -41,7 +41,7 @@ impl Chart {
                 caption: "Changes by wait type add up to the difference. Pale bars: not \
                           significant, or client time."
                     .into(),
-                alternative: format!("Waterfall: {heading}. {}.", self.said()).into(),
+                alternative: format!("Waterfall: {heading}. {}.", self.description()).into(),
                 data,
                 data_heading: "Changes with intervals and shares of the total".into(),
                 chart: None,
@@ -96,7 +96,7 @@ impl Chart {
             .collect()
     }
 
-    fn said(&self) -> String {
+    fn description(&self) -> String {
         joined(self.bars().map(|bar| format!("{}: {}", bar.label, self.value(bar))), "; ")
     }
 }

@@ -3,7 +3,7 @@
 use crate::model::{Bar, BarGroup, Chart, ChartKind, Section, Tone};
 use crate::number;
 use crate::plan_tree::{Placed, grouped, overview, rest, table};
-use plans::{Measure, Operator, Own, Plan, Remark, Terms, remarks};
+use plans::{Measure, NetCost, Operator, Plan, Remark, Terms, remarks};
 
 /// Bars of a chart; the table has all operators.
 const BARS: usize = 15;
@@ -14,7 +14,7 @@ const SHOWN: f64 = 0.01;
 struct Described<'a> {
     number: usize,
     operator: &'a Operator,
-    own: Own,
+    net: NetCost,
     remarks: Vec<&'a Remark>,
 }
 
@@ -22,10 +22,10 @@ struct Described<'a> {
 /// where the run was not timed) with their remarks, and the tree.
 pub fn plan_page(section: &mut Section, plan: &Plan, terms: &Terms) {
     let remarks = remarks(plan, terms);
-    let figures = plan.own();
+    let figures = plan.net_costs();
     let timed = figures.iter().any(|figure| figure.ms.is_some());
     let measure = if timed { Measure::Time } else { Measure::Cost };
-    let of = |share: &Own| if timed { share.ms } else { share.cost }.unwrap_or(0.0);
+    let of = |share: &NetCost| if timed { share.ms } else { share.cost }.unwrap_or(0.0);
     let sum: f64 = figures.iter().map(of).sum();
     let whole = plan.elapsed_ms.filter(|_| timed).unwrap_or(0.0).max(sum);
     section.line(overview(plan));
@@ -40,16 +40,16 @@ pub fn plan_page(section: &mut Section, plan: &Plan, terms: &Terms) {
         .map(|(number, ((_, operator), figure))| Described {
             number,
             operator,
-            own: *figure,
+            net: *figure,
             remarks: remarks.iter().filter(|remark| remark.operator == Some(number)).collect(),
         })
         .collect();
-    all.sort_by(|a, b| of(&b.own).total_cmp(&of(&a.own)));
+    all.sort_by(|a, b| of(&b.net).total_cmp(&of(&a.net)));
     if whole > 0.0 {
         section.chart(chart(&all, measure, of));
     }
     for entry in &all {
-        let part = if whole > 0.0 { of(&entry.own) / whole } else { 0.0 };
+        let part = if whole > 0.0 { of(&entry.net) / whole } else { 0.0 };
         if part < SHOWN && entry.remarks.is_empty() {
             continue;
         }
@@ -64,15 +64,15 @@ pub fn plan_page(section: &mut Section, plan: &Plan, terms: &Terms) {
 }
 
 /// Operators and their own time or cost.
-fn chart(all: &[Described], measure: Measure, of: impl Fn(&Own) -> f64) -> Chart {
+fn chart(all: &[Described], measure: Measure, of: impl Fn(&NetCost) -> f64) -> Chart {
     let (title, unit) = match measure {
         Measure::Time => ("Own time of operators (less is better)", "ms"),
         Measure::Cost => ("Own estimated cost of operators (less is better)", ""),
     };
     let bars =
-        all.iter().take(BARS).filter(|described| of(&described.own) > 0.0).map(|described| Bar {
+        all.iter().take(BARS).filter(|described| of(&described.net) > 0.0).map(|described| Bar {
             label: format!("{} {}", described.number + 1, named(described.operator)).into(),
-            value: of(&described.own),
+            value: of(&described.net),
             ..Bar::default()
         });
     Chart {
@@ -96,7 +96,7 @@ fn described(entry: &Described, part: f64, measure: Measure) -> String {
         Measure::Time => format!(
             "{} of the time, {} ms",
             number::short_percent(part),
-            grouped(entry.own.ms.unwrap_or(0.0)).text()
+            grouped(entry.net.ms.unwrap_or(0.0)).text()
         ),
         Measure::Cost => format!("{} of the cost", number::short_percent(part)),
     };

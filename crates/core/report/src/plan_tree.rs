@@ -3,7 +3,7 @@
 use crate::model::{Cell, Column, Columns, Section, Tone};
 use crate::number;
 use crate::text::joined;
-use plans::{Measure, Operator, Own, Plan, Remark, Terms, remarks};
+use plans::{Measure, NetCost, Operator, Plan, Remark, Terms, remarks};
 use std::fmt::{self, Display, Formatter};
 
 /// The part of a run outside of its operators that is named.
@@ -13,7 +13,7 @@ const OUTSIDE: f64 = 0.05;
 struct Row<'a> {
     depth: usize,
     operator: &'a Operator,
-    own: Own,
+    net: NetCost,
 }
 
 /// Adds the operators of a plan, with its remarks by the terms of its engine.
@@ -33,8 +33,8 @@ pub fn table(section: &mut Section, plan: &Plan) {
     let all = plan.operators();
     let rows: Vec<Row> = all
         .iter()
-        .zip(plan.own())
-        .map(|((depth, operator), share)| Row { depth: *depth, operator, own: share })
+        .zip(plan.net_costs())
+        .map(|((depth, operator), share)| Row { depth: *depth, operator, net: share })
         .collect();
     let total_cost = plan.root.as_ref().and_then(|root| root.cost).filter(|cost| *cost > 0.0);
     let mut columns = Columns::for_rows(&rows);
@@ -44,14 +44,12 @@ pub fn table(section: &mut Section, plan: &Plan) {
         format!("{}{part}{}", "\u{a0}\u{a0}".repeat(row.depth), row.operator.title())
     });
     columns.name("of", |row| row.operator.objects.first().map(plans::Object::label));
-    columns.with(Column::right("cost"), move |row| {
-        Some(Cell::percent(row.own.cost? / total_cost?, 0))
-    });
+    columns.right("cost", move |row| Some(Cell::percent(row.net.cost? / total_cost?, 0)));
     columns.right("est. rows", |row| row.operator.rows.estimated.map(grouped));
     if all.iter().any(|(_, operator)| operator.rows.actual.is_some()) {
         columns.right("rows", |row| row.operator.rows.actual.map(grouped));
         columns.right("runs", |row| row.operator.executions.map(grouped)).optional = 1;
-        columns.right("own ms", |row| row.own.ms.map(grouped)).optional = 2;
+        columns.right("own ms", |row| row.net.ms.map(grouped)).optional = 2;
     }
     section.table(columns);
     let in_operators = plan.root.as_ref().and_then(Operator::time);

@@ -24,9 +24,9 @@ pub fn functions(section: &mut Section, summary: &ProfileSummary, rows_max: usiz
         .iter()
         .flat_map(|module| module.functions.iter().map(move |function| (module, function)))
         .collect();
-    all.sort_by_key(|(_, function)| std::cmp::Reverse(function.own.samples));
+    all.sort_by_key(|(_, function)| std::cmp::Reverse(function.hits.samples));
     let mut table = Columns::for_rows(all.iter().take(rows_max));
-    own_columns(&mut table, |(_, function)| &function.own);
+    own_columns(&mut table, |(_, function)| &function.hits);
     table.right("With callees", |(_, function)| Cell::percent(function.total.share, 1)).optional(1);
     table.name("Function", |(_, function)| &function.function);
     table.name("Module", |(module, _)| short_module(&module.module));

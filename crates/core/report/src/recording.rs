@@ -84,11 +84,11 @@ pub fn trials(recording: &Recording) -> Table<'_> {
     let trials = numbered(recording).map(|(number, trial)| Item { number, trial, part: () });
     let mut columns = common(recording, trials);
     columns
-        .add("elapsed", "s", |row| seen(row).map(|observations| observations.elapsed_s))
+        .add("elapsed", "s", |row| data(row).map(|observations| observations.elapsed_s))
         .on_page = !recording.responses().iter().any(|response| response.name == "elapsed");
     figures(&mut columns, recording);
     let account = |row: &Item<'_, ()>, seconds: fn(&Accounting) -> f64| {
-        let trial = seen(row).map(Accounting::for_trial).filter(|trial| trial.session_s > 0.0)?;
+        let trial = data(row).map(Accounting::for_trial).filter(|trial| trial.session_s > 0.0)?;
         Some(Share(trial.share(seconds(&trial))))
     };
     columns
@@ -102,15 +102,15 @@ pub fn trials(recording: &Recording) -> Table<'_> {
         .on_page = true;
     columns
         .add("warnings", "", |row: &Item<'_, ()>| {
-            Some(joined(seen(row)?.warnings.iter().map(|warning| warning.kind.name()), " "))
+            Some(joined(data(row)?.warnings.iter().map(|warning| warning.kind.name()), " "))
         })
         .on_page = true;
     columns.add("warning_details", "", |row| {
-        Some(joined(seen(row)?.warnings.iter().map(|warning| &warning.detail), "; "))
+        Some(joined(data(row)?.warnings.iter().map(|warning| &warning.detail), "; "))
     });
     columns.add("cause", "", cause).headed("cause of failure").on_page =
         recording.trials.iter().any(|trial| matches!(trial.status, TrialStatus::Failed { .. }));
-    columns.add("timeout", "s", |row| seen(row)?.timeout_s);
+    columns.add("timeout", "s", |row| data(row)?.timeout_s);
     columns.add("setup", "", |row| row.trial.setup);
     columns.add("sequence", "", |row| row.trial.sequence);
     if recording.trials.iter().any(|trial| trial.machine.is_some()) {
@@ -126,8 +126,8 @@ pub fn trials(recording: &Recording) -> Table<'_> {
 fn figures<'a>(columns: &mut Parts<'a, ()>, recording: &'a Recording) {
     for Response { name, unit, .. } in recording.responses() {
         columns
-            .with(Column::add(name, unit), move |row: &Item<'_, ()>| {
-                seen(row)?
+            .add(name, unit, move |row: &Item<'_, ()>| {
+                data(row)?
                     .responses
                     .iter()
                     .find(|other| other.name == *name && other.unit == *unit)
@@ -148,8 +148,8 @@ fn figures<'a>(columns: &mut Parts<'a, ()>, recording: &'a Recording) {
         }
         known.push(fact);
         columns
-            .with(Column::add(&fact.name, &fact.unit), move |row: &Item<'_, ()>| {
-                seen(row)?
+            .add(&fact.name, &fact.unit, move |row: &Item<'_, ()>| {
+                data(row)?
                     .facts
                     .iter()
                     .find(|other| other.name == fact.name && other.unit == fact.unit)
@@ -161,54 +161,54 @@ fn figures<'a>(columns: &mut Parts<'a, ()>, recording: &'a Recording) {
 }
 
 fn observed(columns: &mut Parts<'_, ()>) {
-    columns.add("synthetic", "", |row| seen(row).map(|observations| observations.synthetic));
-    columns.add("connections", "", |row| seen(row).map(|observations| observations.connections));
-    columns.add("work_amount", "", |row| seen(row).map(|observations| observations.work.amount));
+    columns.add("synthetic", "", |row| data(row).map(|observations| observations.synthetic));
+    columns.add("connections", "", |row| data(row).map(|observations| observations.connections));
+    columns.add("work_amount", "", |row| data(row).map(|observations| observations.work.amount));
     columns
-        .add("work_unit", "", |row| seen(row).map(|observations| observations.work.unit.as_str()));
+        .add("work_unit", "", |row| data(row).map(|observations| observations.work.unit.as_str()));
     columns.add("transactions", "", |row| {
-        seen(row).map(|observations| observations.work.transactions)
+        data(row).map(|observations| observations.work.transactions)
     });
-    columns.add("errors", "", |row| seen(row).map(|observations| observations.work.errors));
-    columns.add("retries", "", |row| seen(row).map(|observations| observations.work.retries));
+    columns.add("errors", "", |row| data(row).map(|observations| observations.work.errors));
+    columns.add("retries", "", |row| data(row).map(|observations| observations.work.retries));
     columns
-        .add("session", "s", |row| seen(row).map(|observations| observations.time.session_s))
+        .add("session", "s", |row| data(row).map(|observations| observations.time.session_s))
         .headed("sessions");
     columns
-        .add("cpu", "s", |row| Some(seen(row)?.time.cpu_s).filter(|cpu_s| *cpu_s > 0.0))
+        .add("cpu", "s", |row| Some(data(row)?.time.cpu_s).filter(|cpu_s| *cpu_s > 0.0))
         .headed("CPU");
-    columns.add("cpu_user", "s", |row| seen(row)?.time.cpu_user_s).headed("CPU in user mode");
+    columns.add("cpu_user", "s", |row| data(row)?.time.cpu_user_s).headed("CPU in user mode");
     columns.add("client_share", "", |row| {
-        seen(row).map(|observations| Share(observations.load.client_share))
+        data(row).map(|observations| Share(observations.load.client_share))
     });
     columns.add("run_delay_share", "", |row| {
-        seen(row).map(|observations| Share(observations.load.run_delay_share))
+        data(row).map(|observations| Share(observations.load.run_delay_share))
     });
     columns.add("sends_intended", "", |row| {
-        seen(row).map(|observations| observations.load.sends_intended)
+        data(row).map(|observations| observations.load.sends_intended)
     });
     columns.add("sends_missed", "", |row| {
-        seen(row).map(|observations| observations.load.sends_missed)
+        data(row).map(|observations| observations.load.sends_missed)
     });
-    columns.add("sends_late", "", |row| seen(row)?.load.sends_late);
-    columns.add("schedule", "s", |row| seen(row)?.load.schedule_s);
-    columns.add("free_until", "s", |row| seen(row)?.load.free_until_s);
+    columns.add("sends_late", "", |row| data(row)?.load.sends_late);
+    columns.add("schedule", "s", |row| data(row)?.load.schedule_s);
+    columns.add("free_until", "s", |row| data(row)?.load.free_until_s);
     columns
         .add("send_delay_us_max", "", |row| {
-            seen(row).map(|observations| observations.load.send_delay_us_max)
+            data(row).map(|observations| observations.load.send_delay_us_max)
         })
         .headed("longest send delay (us)");
     columns
-        .add("machine_cpus", "", |row| seen(row).map(|observations| observations.machine.cpus))
+        .add("machine_cpus", "", |row| data(row).map(|observations| observations.machine.cpus))
         .headed("machine CPUs");
     columns
-        .add("machine_busy", "s", |row| seen(row).map(|observations| observations.machine.busy_s));
-    columns.add("machine_own", "s", |row| seen(row).map(|observations| observations.machine.own_s));
+        .add("machine_busy", "s", |row| data(row).map(|observations| observations.machine.busy_s));
+    columns.add("machine_own", "s", |row| data(row).map(|observations| observations.machine.own_s));
     columns.add("machine_steal", "s", |row| {
-        seen(row).map(|observations| observations.machine.steal_s)
+        data(row).map(|observations| observations.machine.steal_s)
     });
     columns.add("machine_iowait", "s", |row| {
-        seen(row).map(|observations| observations.machine.iowait_s)
+        data(row).map(|observations| observations.machine.iowait_s)
     });
 }
 
@@ -457,7 +457,7 @@ fn cause(row: &Item<'_, ()>) -> Option<Cell> {
     }
 }
 
-fn seen<'a, P>(row: &Item<'a, P>) -> Option<&'a Observations> {
+fn data<'a, P>(row: &Item<'a, P>) -> Option<&'a Observations> {
     row.trial.observations.as_ref()
 }
 

@@ -152,12 +152,12 @@ fn response(compared: &ResponseCompared, repeat: &str) -> Section {
     table.name("configuration", |row| labels(row));
     table.left("A", |row| row.from.as_ref());
     table.left("B", |row| row.to.as_ref());
-    table.with(Column::left("B vs A"), |row| {
-        let (_, tone) = said(row.verdict);
+    table.left("B vs A", |row| {
+        let (_, tone) = wording(row.verdict);
         row.comparison.as_ref().map(|comparison| Cell::comparison(comparison, unit).toned(tone))
     });
     table.left("verdict", |row| {
-        let (word, tone) = said(row.verdict);
+        let (word, tone) = wording(row.verdict);
         Cell::new(word, tone)
     });
     table
@@ -188,7 +188,7 @@ fn response(compared: &ResponseCompared, repeat: &str) -> Section {
     section
 }
 
-fn said(verdict: Verdict) -> (&'static str, Tone) {
+fn wording(verdict: Verdict) -> (&'static str, Tone) {
     match verdict {
         Verdict::Better => ("better", Tone::Good),
         Verdict::Worse => ("worse", Tone::Bad),

@@ -223,12 +223,12 @@ pub enum ThrottleError {
         source: io::Error,
     },
     /// The kernel keeps another limit than the one that was written.
-    #[error("{}: the limit `{wanted}` was not applied: the kernel has {found}", path.display())]
+    #[error("{}: the limit `{written}` was not applied: the kernel has {found}", path.display())]
     Ignored {
         /// The file of the kernel.
         path: PathBuf,
         /// The line that was written.
-        wanted: String,
+        written: String,
         /// The line that is there.
         found: String,
     },
@@ -247,12 +247,12 @@ pub enum ThrottleError {
     },
     /// Two volumes on one device have different limits.
     #[error(
-        "volumes {one} and {other} are both on device {device} with different `throttle` limits; \
-         a trial that uses both needs separate devices"
+        "volumes {volume} and {other} are both on device {device} with different `throttle` \
+         limits; a trial that uses both needs separate devices"
     )]
     Shared {
         /// Name of a volume.
-        one: String,
+        volume: String,
         /// Name of another.
         other: String,
         /// Their device.

@@ -32,7 +32,7 @@ pub struct Options {
     /// Other processes that take part.
     pub agents: Agents,
     /// The part of the plan that is run for another process; `None`: all of it, for ourselves.
-    pub part: Option<OwnPart>,
+    pub part: Option<PlanPart>,
     /// By configuration, the bound at which a trial is stopped, as it cannot be better than the
     /// best one of a search. Empty: none is.
     pub futile: Vec<Option<Futile>>,
@@ -48,7 +48,7 @@ pub struct Agents {
 }
 
 /// A part of a plan that is run for another process, which records it.
-pub struct OwnPart {
+pub struct PlanPart {
     /// The part.
     pub part: BlockPart,
     /// Takes the environment at the beginning, and each trial once it is committed.

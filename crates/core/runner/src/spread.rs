@@ -34,7 +34,7 @@ pub struct Spread<'r, 'a> {
     run_deadline: Option<Instant>,
     machines: Arc<dyn Machines>,
     /// Machines that the run begins with.
-    wanted: usize,
+    initial: usize,
     /// Repeats of the check between machines.
     repeats: u32,
     /// The check is complete and was announced.
@@ -70,7 +70,7 @@ impl<'r, 'a> Spread<'r, 'a> {
     ) -> Self {
         Self {
             machines,
-            wanted: experiment.get(MACHINES).unwrap_or(1) as usize,
+            initial: experiment.get(MACHINES).unwrap_or(1) as usize,
             repeats: experiment.get(MACHINES_CHECK).min(experiment.repeats.blocks.max()),
             is_checked: experiment.get(MACHINES_CHECK) == 0,
             working: BTreeMap::new(),
@@ -103,11 +103,11 @@ impl<'r, 'a> Spread<'r, 'a> {
             if open.is_empty() && self.working.is_empty() {
                 return Ok(RunEnd::Completed(self.schedule.tally()));
             }
-            let present = match self.machines.present(if has_begun { 1 } else { self.wanted }) {
+            let present = match self.machines.present(if has_begun { 1 } else { self.initial }) {
                 Ok(present) => present,
                 Err(error) => return Ok(stopped(&error)),
             };
-            has_begun |= present.len() >= self.wanted;
+            has_begun |= present.len() >= self.initial;
             if has_begun && let Some(end) = self.assign(&present, &open, announce) {
                 return Ok(end);
             }

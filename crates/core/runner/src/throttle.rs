@@ -29,7 +29,7 @@ pub struct ControlGroup {
     /// The limits that are set: file, device and key.
     limited: Vec<(PathBuf, Device, &'static str)>,
     /// Where our own process belongs.
-    own: PathBuf,
+    origin: PathBuf,
 }
 
 impl ControlGroup {
@@ -47,13 +47,13 @@ impl ControlGroup {
     }
 
     fn empty() -> Result<Self, ThrottleError> {
-        let Hierarchy { version, mount, own: group } =
+        let Hierarchy { version, mount, group } =
             Hierarchy::find().ok_or(ThrottleError::NoController)?;
         let parent =
-            if version == Version::One { group.clone() } else { parent_with_io(&mount, &group)? };
+            if version == Version::First { group.clone() } else { parent_with_io(&mount, &group)? };
         let path = new_folder(&parent, PREFIX)
             .map_err(not_permitted(&parent, "create a control group"))?;
-        Ok(Self { path, version, limited: Vec::new(), own: group })
+        Ok(Self { path, version, limited: Vec::new(), origin: group })
     }
 
     /// The file to which a process writes `0` to get the limits, best before it becomes another
@@ -66,7 +66,7 @@ impl ControlGroup {
     pub fn enter(&self) -> Result<Inside, ThrottleError> {
         let file = self.processes();
         std::fs::write(&file, "0").map_err(not_permitted(&file, "move this process"))?;
-        Ok(Inside { back: processes(&self.own) })
+        Ok(Inside { back: processes(&self.origin) })
     }
 
     /// Sets limits on a device and verifies that the kernel has them.
@@ -80,8 +80,8 @@ impl ControlGroup {
         for (file_of_one, key_of_two, limit) in limits {
             let Some(limit) = limit else { continue };
             let (file, key) = match self.version {
-                Version::One => (self.path.join(file_of_one), ""),
-                Version::Two => (self.path.join("io.max"), key_of_two),
+                Version::First => (self.path.join(file_of_one), ""),
+                Version::Second => (self.path.join("io.max"), key_of_two),
             };
             self.set(&file, device, key, &limit.to_string())?;
         }
@@ -107,7 +107,7 @@ impl ControlGroup {
         if line.split(' ').skip(1).any(|part| part == value) {
             return Ok(());
         }
-        Err(ThrottleError::Ignored { path: file.into(), found: line.to_owned(), wanted: text })
+        Err(ThrottleError::Ignored { path: file.into(), found: line.to_owned(), written: text })
     }
 }
 
@@ -116,7 +116,7 @@ impl Drop for ControlGroup {
         // What is left to do for a process that was killed is not held up any more, and a group
         // that cannot be removed does no harm.
         for (file, device, key) in self.limited.drain(..) {
-            let none = if self.version == Version::One { "0" } else { "max" };
+            let none = if self.version == Version::First { "0" } else { "max" };
             let _ = std::fs::write(file, format!("{device} {}", value(key, none)));
         }
         let start = Instant::now();
@@ -201,7 +201,7 @@ fn limits(volumes: &[&Volume]) -> Result<BTreeMap<Device, Throttle>, ThrottleErr
             let other = *users.entry(device).or_insert(volume);
             if other.throttle != volume.throttle {
                 let (name, other) = (other.name.clone(), volume.name.clone());
-                return Err(ThrottleError::Shared { one: name, other, device });
+                return Err(ThrottleError::Shared { volume: name, other, device });
             }
         }
     }
@@ -210,8 +210,8 @@ fn limits(volumes: &[&Volume]) -> Result<BTreeMap<Device, Throttle>, ThrottleErr
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Version {
-    One,
-    Two,
+    First,
+    Second,
 }
 
 /// The groups of this host that can limit I/O.
@@ -221,7 +221,7 @@ struct Hierarchy {
     /// Where the groups are mounted.
     mount: PathBuf,
     /// The group that our process is in.
-    own: PathBuf,
+    group: PathBuf,
 }
 
 impl Hierarchy {
@@ -237,9 +237,9 @@ impl Hierarchy {
             list.split([',', ' ', '\n']).any(|name| name == controller)
         };
         let version = |mount: &Mount| match mount.file_system.as_str() {
-            "cgroup" if has(&mount.options, "blkio") => Some(Version::One),
+            "cgroup" if has(&mount.options, "blkio") => Some(Version::First),
             "cgroup2" if has(&read(&mount.folder.join("cgroup.controllers")), "io") => {
-                Some(Version::Two)
+                Some(Version::Second)
             }
             _ => None,
         };
@@ -248,15 +248,15 @@ impl Hierarchy {
         let path = groups.lines().find_map(|line| {
             let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
             let is_it = match version {
-                Version::One => has(controllers, "blkio"),
-                Version::Two => controllers.is_empty(),
+                Version::First => has(controllers, "blkio"),
+                Version::Second => controllers.is_empty(),
             };
             is_it.then_some(Path::new(path))
         })?;
         // A group outside of what is mounted here cannot be named: then the topmost visible one.
         let below = path.strip_prefix(&mount.root).unwrap_or(Path::new(""));
         let text = mount.folder.join(if path.starts_with("/..") { Path::new("") } else { below });
-        Some(Self { version, mount: mount.folder.clone(), own: text })
+        Some(Self { version, mount: mount.folder.clone(), group: text })
     }
 }
 

@@ -60,23 +60,23 @@ impl Outcome {
 }
 
 /// The progress of a trial.
-struct Hearing<'h> {
+struct Listener<'h> {
     announce: &'h mut (dyn FnMut(Event) + Send),
     /// The second after which it is stopped.
     futile_s: Option<f64>,
-    heard: Heard,
+    progress: Progress,
 }
 
 /// A measurement as it was heard of.
 #[derive(Default)]
-struct Heard {
+struct Progress {
     /// The second at which it was last heard of.
     elapsed_s: f64,
     /// The rate, where a search judges that.
     rate: Option<RateWatch>,
 }
 
-impl Heard {
+impl Progress {
     /// Adds the rate until the end, and its bound.
     fn add_rate(&self, observations: &mut Observations) {
         let Some(watch) = &self.rate else { return };
@@ -96,22 +96,22 @@ impl Heard {
     }
 }
 
-impl<'h> Hearing<'h> {
+impl<'h> Listener<'h> {
     fn begin(announce: &'h mut (dyn FnMut(Event) + Send), bound: Option<&Futile>) -> Mutex<Self> {
         let (futile_s, rate) = match bound {
             None => (None, None),
             Some(Futile::Time(most_s)) => (Some(*most_s), None),
             Some(Futile::Rate(bound)) => (None, Some(RateWatch::new(bound.as_ref().clone()))),
         };
-        Mutex::new(Self { announce, futile_s, heard: Heard { elapsed_s: 0.0, rate } })
+        Mutex::new(Self { announce, futile_s, progress: Progress { elapsed_s: 0.0, rate } })
     }
 
     /// Announces it; stops the trial when it cannot be better than the best one of its search.
     fn pass_on(listener: &Mutex<Self>, progress: Event, cancel: &Cancel) {
         let Ok(mut state) = listener.lock() else { return };
         if let Event::Progress { elapsed_s, rate, unit, .. } = &progress {
-            state.heard.elapsed_s = *elapsed_s;
-            let watch = state.heard.rate.as_mut().filter(|watch| watch.unit() == unit);
+            state.progress.elapsed_s = *elapsed_s;
+            let watch = state.progress.rate.as_mut().filter(|watch| watch.unit() == unit);
             let is_slow = watch.is_some_and(|watch| watch.hear(*elapsed_s, *rate).is_some());
             if is_slow || state.futile_s.is_some_and(|most| *elapsed_s > most) {
                 cancel.cancel(CancelReason::Futile);
@@ -134,7 +134,7 @@ impl Trial<'_> {
             let begun =
                 watched(limit, &cancel, self.interrupt, None, None, || set_up.begin(&cancel));
             if let Err(error) = begun {
-                return self.ended(error, &cancel, None, &Heard::default());
+                return self.ended(error, &cancel, None, &Progress::default());
             }
         }
         announce(Event::Step { text: format!("preparing {}", self.engine.name()) });
@@ -150,10 +150,10 @@ impl Trial<'_> {
                 if let EngineError::Remains { .. } = &error {
                     announce(Event::Warning { text: error.to_string() });
                 }
-                return self.failed(&error, &cancel, None, &Heard::default());
+                return self.failed(&error, &cancel, None, &Progress::default());
             }
         };
-        let hearing = Hearing::begin(announce, limit.futile.as_ref());
+        let listener = Listener::begin(announce, limit.futile.as_ref());
         let result = watched(limit, &cancel, self.interrupt, Some(instance.as_ref()), None, || {
             self.probe.run(&TrialContext {
                 generation: self.generation,
@@ -164,15 +164,15 @@ impl Trial<'_> {
                 disturbances: self.disturbances,
                 seed: self.seed,
                 cancel: &cancel,
-                progress: &|progress| Hearing::pass_on(&hearing, progress, &cancel),
+                progress: &|progress| Listener::pass_on(&listener, progress, &cancel),
             })
         });
         // Read while the target is still there.
         let log = if result.is_err() { instance.log_tail() } else { None };
         let full = cancel.reason() == Some(CancelReason::DiskSpace);
         let removed = watched(limit, &cancel, self.interrupt, None, None, || instance.remove());
-        let Hearing { announce, heard: state, .. } =
-            hearing.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Listener { announce, progress: state, .. } =
+            listener.into_inner().unwrap_or_else(PoisonError::into_inner);
         // A stopped trial has no record that names it.
         if let Err(error @ EngineError::Remains { .. }) = &removed
             && cancel.is_cancelled()
@@ -187,7 +187,7 @@ impl Trial<'_> {
             }
             // The measurement itself came to its end.
             (Ok(_), Err(error @ (EngineError::Cancelled | EngineError::Remains { .. }))) => {
-                self.failed(&error, &cancel, log, &Heard::default())
+                self.failed(&error, &cancel, log, &Progress::default())
             }
             (Ok(_), Err(error)) => Outcome::failed(format!("removing the target: {error}")),
             (Err(error), removed) => match (self.ended(error, &cancel, log, &state), removed) {
@@ -206,7 +206,7 @@ impl Trial<'_> {
         error: ProbeError,
         cancel: &Cancel,
         log: Option<String>,
-        received: &Heard,
+        received: &Progress,
     ) -> Outcome {
         match error {
             ProbeError::Engine(error) => self.failed(&error, cancel, log, received),
@@ -220,7 +220,7 @@ impl Trial<'_> {
         error: &EngineError,
         cancel: &Cancel,
         log: Option<String>,
-        received: &Heard,
+        received: &Progress,
     ) -> Outcome {
         let elapsed_s = received.elapsed_s;
         match (error, cancel.reason()) {

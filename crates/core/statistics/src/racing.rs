@@ -216,17 +216,17 @@ impl Race<'_> {
             && self.inside.iter().all(|candidate| self.outcomes[*candidate].len() > self.blocks)
     }
 
-    fn seen(&self, candidate: usize) -> &[Outcome] {
+    fn outcomes(&self, candidate: usize) -> &[Outcome] {
         &self.outcomes[candidate][..self.blocks]
     }
 
     fn timed_out(&self, candidate: usize) -> bool {
-        self.seen(candidate).iter().any(|outcome| matches!(outcome, Outcome::TimedOut(_)))
+        self.outcomes(candidate).iter().any(|outcome| matches!(outcome, Outcome::TimedOut(_)))
     }
 
     /// Values and bounds.
     fn known(&self, candidate: usize) -> impl Iterator<Item = f64> {
-        self.seen(candidate).iter().filter_map(|outcome| outcome.known())
+        self.outcomes(candidate).iter().filter_map(|outcome| outcome.known())
     }
 
     fn mean(&self, candidate: usize) -> f64 {
@@ -258,7 +258,7 @@ impl Race<'_> {
             let value = if self.by_ratio { value.ln() } else { value };
             if self.rules.is_lower_better { value } else { -value }
         };
-        let pairs = self.seen(leader).iter().zip(self.seen(candidate));
+        let pairs = self.outcomes(leader).iter().zip(self.outcomes(candidate));
         let differences = pairs.filter_map(|pair| match pair {
             (Outcome::Value(leader), Outcome::Value(value) | Outcome::TimedOut(Some(value))) => {
                 Some(scaled(*value) - scaled(*leader))
@@ -292,7 +292,7 @@ impl Race<'_> {
     /// Candidates that leave whatever the others do.
     fn unfit(&self) -> Vec<Departure> {
         let reason = |candidate: usize| {
-            let outcomes = self.seen(candidate);
+            let outcomes = self.outcomes(candidate);
             if outcomes.contains(&Outcome::Failed) {
                 return Some(Reason::Failed);
             }

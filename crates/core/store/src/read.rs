@@ -148,20 +148,20 @@ fn trials(
         records[at].hooks.push(hook);
         Ok(())
     })?;
-    trials.seen(|trial, response| trial.responses.push(response))?;
-    trials.seen(|trial, fact| trial.facts.push(fact))?;
-    trials.seen(|trial, plan| trial.plans.push(plan))?;
-    trials.seen(|trial, wait| trial.waits.push(wait))?;
-    trials.seen(|trial, resource| trial.resources.push(resource))?;
-    trials.seen(|trial, latency| trial.latencies.push(latency))?;
-    trials.seen(|trial, statement| trial.statements.push(statement))?;
-    trials.seen(|trial, operation| trial.operations.push(operation))?;
-    trials.seen(|trial, series| trial.series.push(series))?;
-    trials.seen(|trial, load| trial.load = load)?;
-    trials.seen(|trial, machine| trial.machine = machine)?;
-    trials.seen(|trial, device| trial.devices.push(device))?;
-    trials.seen(|trial, profile| trial.profile = Some(profile))?;
-    trials.seen(|trial, warning| trial.warnings.push(warning))?;
+    trials.add_parts(|trial, response| trial.responses.push(response))?;
+    trials.add_parts(|trial, fact| trial.facts.push(fact))?;
+    trials.add_parts(|trial, plan| trial.plans.push(plan))?;
+    trials.add_parts(|trial, wait| trial.waits.push(wait))?;
+    trials.add_parts(|trial, resource| trial.resources.push(resource))?;
+    trials.add_parts(|trial, latency| trial.latencies.push(latency))?;
+    trials.add_parts(|trial, statement| trial.statements.push(statement))?;
+    trials.add_parts(|trial, operation| trial.operations.push(operation))?;
+    trials.add_parts(|trial, series| trial.series.push(series))?;
+    trials.add_parts(|trial, load| trial.load = load)?;
+    trials.add_parts(|trial, machine| trial.machine = machine)?;
+    trials.add_parts(|trial, device| trial.devices.push(device))?;
+    trials.add_parts(|trial, profile| trial.profile = Some(profile))?;
+    trials.add_parts(|trial, warning| trial.warnings.push(warning))?;
     Ok(trials.records)
 }
 
@@ -190,7 +190,7 @@ impl<'a> Trials<'a> {
     }
 
     /// Hands each part of one kind to what the trial saw that it belongs to.
-    fn seen<R: Record>(
+    fn add_parts<R: Record>(
         &mut self,
         mut add: impl FnMut(&mut Observations, R),
     ) -> rusqlite::Result<()> {

@@ -32,7 +32,7 @@ pub struct Patience {
     limit: Option<(Instant, Duration)>,
     /// The stop that may end it early ([`Stopped`]), and the time for which it continues then.
     pub stop: Option<(Stop, Duration)>,
-    asked: Cell<Option<Instant>>,
+    stop_since: Cell<Option<Instant>>,
 }
 
 impl Patience {
@@ -60,10 +60,10 @@ impl Patience {
             return Err(io::Error::new(ErrorKind::TimedOut, text));
         }
         let Some((stop, grace)) = &self.stop else { return Ok(left) };
-        if self.asked.get().is_none() && stop.is_asked() {
-            self.asked.set(Some(now));
+        if self.stop_since.get().is_none() && stop.is_asked() {
+            self.stop_since.set(Some(now));
         }
-        if self.asked.get().is_some_and(|since| now.duration_since(since) >= *grace) {
+        if self.stop_since.get().is_some_and(|since| now.duration_since(since) >= *grace) {
             return Err(io::Error::other(Stopped));
         }
         Ok(Some(left.unwrap_or(LOOK_EVERY).min(LOOK_EVERY)))

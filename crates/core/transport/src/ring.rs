@@ -214,7 +214,7 @@ struct Pool {
     queue: Box<Queue>,
     buffers: Box<[UnsafeCell<[u8; BUFFER_BYTES]>]>,
     /// Buffers given to the kernel so far; only the lower bits count.
-    given: u16,
+    provided: u16,
 }
 
 /// Shared with the kernel, which takes buffers from its head.
@@ -236,7 +236,7 @@ impl Pool {
         unsafe {
             ring.register_buf_ring_with_flags(queue.0.as_ptr() as u64, BUFFERS, Self::GROUP, 0)?;
         };
-        let mut pool = Self { queue, buffers, given: 0 };
+        let mut pool = Self { queue, buffers, provided: 0 };
         (0..BUFFERS).for_each(|buffer| pool.give(buffer));
         Ok(pool)
     }
@@ -254,17 +254,17 @@ impl Pool {
     }
 
     fn give(&mut self, buffer: u16) {
-        let entry = self.queue.0[usize::from(self.given % BUFFERS)].get();
+        let entry = self.queue.0[usize::from(self.provided % BUFFERS)].get();
         // SAFETY: the kernel does not look at entries behind the tail, and we alone write.
         let entry = unsafe { &mut *entry };
         entry.set_addr(self.buffers[usize::from(buffer)].get() as u64);
         entry.set_len(BUFFER_BYTES as u32);
         entry.set_bid(buffer);
-        self.given = self.given.wrapping_add(1);
+        self.provided = self.provided.wrapping_add(1);
         // SAFETY: the tail is within the first entry of a queue that is there as long as we are,
         // and written here only.
         let tail =
             unsafe { AtomicU16::from_ptr(BufRingEntry::tail(self.queue.0[0].get()).cast_mut()) };
-        tail.store(self.given, Ordering::Release);
+        tail.store(self.provided, Ordering::Release);
     }
 }

@@ -92,7 +92,7 @@ impl Compression {
                 .join(", ")
         };
         let ignored = |setting: String, text: &str, got: String| {
-            Err(EngineError::SettingIgnored { setting, wanted: text.into(), got })
+            Err(EngineError::SettingIgnored { setting, expected: text.into(), got })
         };
         if let Some(method) = self.all
             && !stored.iter().any(|segment| segment.method.eq_ignore_ascii_case(method))

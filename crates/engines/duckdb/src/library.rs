@@ -339,12 +339,13 @@ impl Connection {
             )
         };
         let appender = Appender { connected: self.0.clone(), handle };
-        appender.said(state)?;
+        appender.check(state)?;
         for column in columns {
             let column = terminated(column);
             // SAFETY: the appender exists, the text ends with 0.
-            appender
-                .said(unsafe { (interface.duckdb_appender_add_column)(handle, column.as_ptr()) })?;
+            appender.check(unsafe {
+                (interface.duckdb_appender_add_column)(handle, column.as_ptr())
+            })?;
         }
         Ok(appender)
     }

@@ -148,7 +148,8 @@ impl Settings {
                 value_of(connection, name).map_err(failed(format!("reading {PREFIX}{name}")))?;
             if !is_answer(expected, &got, &self.known[name].value) {
                 let setting = format!("{PREFIX}{name}");
-                return Err(EngineError::SettingIgnored { setting, wanted: expected.clone(), got });
+                let expected = expected.clone();
+                return Err(EngineError::SettingIgnored { setting, expected, got });
             }
         }
         Ok(())

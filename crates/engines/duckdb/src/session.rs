@@ -176,11 +176,11 @@ impl DuckDbSession {
             Statement::Operation(operation) => {
                 let Compiled { sql, keeps_rows, .. } = &operations[operation];
                 let statement = prepared(&open.connection, &mut open.prepared[operation], sql)?;
-                let kept = Kept { wanted: with_rows, rows: *keeps_rows };
+                let kept = ResultParts { results: with_rows, rows: *keeps_rows };
                 run(statement, parameters, kept, results).map_err(failed("statement"))?;
             }
             Statement::Text(text) => {
-                let kept = Kept { wanted: with_rows, rows: false };
+                let kept = ResultParts { results: with_rows, rows: false };
                 open.connection
                     .each(text, |mut statement| run(&mut statement, parameters, kept, results))
                     .map_err(failed("statement"))?;
@@ -212,8 +212,8 @@ fn prepared<'a>(
 
 /// The parts of results that are kept: anything at all, and all rows.
 #[derive(Debug, Clone, Copy)]
-struct Kept {
-    wanted: bool,
+struct ResultParts {
+    results: bool,
     rows: bool,
 }
 
@@ -221,14 +221,14 @@ struct Kept {
 fn run(
     statement: &mut Prepared,
     parameters: &[Parameter],
-    kept: Kept,
+    kept: ResultParts,
     results: &mut Vec<Results>,
 ) -> Answered<()> {
     for (number, parameter) in (1..).zip(parameters) {
         statement.bind(number, parameter)?;
     }
     let mut answer = statement.execute()?;
-    if kept.wanted {
+    if kept.results {
         let (columns, rows) = (answer.columns(), answer.rows());
         let count = columns.len() as u64;
         let mut cells = |row| (0..count).map(|column| answer.cell(column, row)).collect();

@@ -1,7 +1,7 @@
 //! The engine of plain files: its abilities, checks of its settings, and what it needs.
 
+use crate::file_plan::FilePlan;
 use crate::host::{self, FilesHost};
-use crate::wanted::Wanted;
 use engine::Prerequisites;
 use engine::file_set::{FILE_SIZE, OFFSET, PATHS, Role, SETTINGS};
 use engine::{Ability, Engine, Folders, Host};
@@ -64,7 +64,7 @@ impl Prerequisites for Files {
         let mut found = Preflight::default();
         for need in needs {
             let roles: Vec<Role> = need.footprint.files.iter().map(|(role, _)| *role).collect();
-            let Ok(request) = Wanted::read(need.configuration, folders, &roles) else { continue };
+            let Ok(request) = FilePlan::read(need.configuration, folders, &roles) else { continue };
             let is_written = |role: Role| {
                 let by_load = need.footprint.files.contains(&(role, true));
                 by_load || (role == Role::Data && request.precondition_s.is_some())

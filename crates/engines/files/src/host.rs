@@ -1,6 +1,6 @@
 //! Makes files, fills them, and keeps them while trials want the same ones.
 
-use crate::wanted::Wanted;
+use crate::file_plan::FilePlan;
 use disk_io::{DiskError, LoadError, Region};
 use engine::FileTarget;
 use engine::file_set::OFFSET;
@@ -103,9 +103,9 @@ impl Instance for FilesInstance {
 
 impl FileTarget for FilesInstance {
     fn create_files(&self, roles: &[Role]) -> Result<(), EngineError> {
-        let request = Wanted::read(&self.configuration, &self.place, roles)?;
+        let request = FilePlan::read(&self.configuration, &self.place, roles)?;
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if made.as_ref().is_none_or(|made| made.wanted != request) {
+        if made.as_ref().is_none_or(|made| made.plan != request) {
             // Gone before the next one is made: there may not be room for both.
             *made = None;
             *made = Some(Made::new(request, &self.place, &self.cancel)?);
@@ -129,16 +129,16 @@ impl FileTarget for FilesInstance {
 struct Made {
     /// Devices to be written to are held open exclusively, so that they cannot be mounted.
     claims: Vec<File>,
-    wanted: Wanted,
+    plan: FilePlan,
     files: Vec<TargetFile>,
     notes: Vec<String>,
 }
 
 impl Made {
-    fn new(request: Wanted, place: &Folders, cancel: &Cancel) -> Result<Self, EngineError> {
+    fn new(request: FilePlan, place: &Folders, cancel: &Cancel) -> Result<Self, EngineError> {
         let mut made =
-            Self { claims: Vec::new(), wanted: request, files: Vec::new(), notes: Vec::new() };
-        for file in made.wanted.files.clone() {
+            Self { claims: Vec::new(), plan: request, files: Vec::new(), notes: Vec::new() };
+        for file in made.plan.files.clone() {
             let named = file.path;
             let (path, origin, size) = match file.create {
                 Some(size) => (named.clone(), create(&named, size)?, size),
@@ -157,10 +157,10 @@ impl Made {
                 forbidden,
             });
             if origin == Origin::Created {
-                fill(&path, size, made.wanted.compress_percent, cancel)?;
+                fill(&path, size, made.plan.compress_percent, cancel)?;
             }
         }
-        if let Some(most_s) = made.wanted.precondition_s {
+        if let Some(most_s) = made.plan.precondition_s {
             made.precondition(most_s, cancel)?;
         }
         Ok(made)
@@ -183,7 +183,7 @@ impl Made {
             &regions,
             Duration::from_secs_f64(round_s),
             rounds_max,
-            self.wanted.compress_percent,
+            self.plan.compress_percent,
             &|| cancel.is_cancelled(),
         )
         .map_err(|error| failed("pre-conditioning", error))?;

@@ -5,7 +5,7 @@
 //! - `engine`: what the laboratory asks of an engine
 
 mod engine;
+mod file_plan;
 mod host;
-mod wanted;
 
 pub use self::engine::Files;

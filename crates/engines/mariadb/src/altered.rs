@@ -49,7 +49,7 @@ const GROUP: &str = "[mysqld]";
 
 /// Notes of a record in addition to the values of variables.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Own {
+pub struct Notes {
     /// When the server that was changed had been started, in seconds since 1970: one that has been
     /// started since has what its files say.
     started_s: String,
@@ -64,13 +64,13 @@ struct OptionFile {
     text: Option<String>,
 }
 
-type Record = altered::Record<Own>;
+type Record = altered::Record<Notes>;
 type Variables = BTreeMap<String, Variable>;
 type Settings = BTreeMap<String, String>;
 
 impl Alter for MariaDb {
     type Config = Config;
-    type Own = Own;
+    type Notes = Notes;
     const RECORDS: &'static str = "mariadb-settings-";
 
     fn config(configuration: &Configuration) -> Option<Config> {
@@ -106,7 +106,7 @@ impl Alter for MariaDb {
         record.save(&place)?;
         if altered.change_file(&record, &of_file, client)? {
             // What was set while it ran is gone: its record is of the server as it runs now.
-            record.own.started_s = started(&mut altered.connect()?)?;
+            record.notes.started_s = started(&mut altered.connect()?)?;
             record.save(&place)?;
         }
         let mut client = altered.connect()?;
@@ -118,7 +118,7 @@ impl Alter for MariaDb {
     }
 
     fn by_hand(record: &Record) -> String {
-        let file = record.own.option_file.iter().map(|file| match &file.text {
+        let file = record.notes.option_file.iter().map(|file| match &file.text {
             Some(_) => format!("restore the text of {} from that file", file.path.display()),
             None => format!("remove {}", file.path.display()),
         });
@@ -231,12 +231,12 @@ impl Altered {
         client: &mut Client,
     ) -> Result<(), EngineError> {
         let started = started(client)?;
-        if record.own.started_s != started {
+        if record.notes.started_s != started {
             // It was restarted by someone else: what was set while it ran is as its files have it.
             record
                 .before
                 .retain(|name, _| known.get(name).is_some_and(|variable| !variable.is_dynamic()));
-            record.own.started_s = started;
+            record.notes.started_s = started;
         }
         let by_sql =
             known.iter().filter(|(_, variable)| variable.is_set_by_sql() && self.may_restart());
@@ -246,8 +246,9 @@ impl Altered {
                 .entry(name.clone())
                 .or_insert_with(|| Some(known[name].value().to_owned()));
         }
-        if let (None, Some(path)) = (&record.own.option_file, &self.option_file) {
-            record.own.option_file = Some(OptionFile { path: path.clone(), text: text_of(path)? });
+        if let (None, Some(path)) = (&record.notes.option_file, &self.option_file) {
+            record.notes.option_file =
+                Some(OptionFile { path: path.clone(), text: text_of(path)? });
         }
         Ok(())
     }
@@ -260,7 +261,7 @@ impl Altered {
         of_file: &Settings,
         mut client: Client,
     ) -> Result<bool, EngineError> {
-        let Some(file) = &record.own.option_file else { return Ok(false) };
+        let Some(file) = &record.notes.option_file else { return Ok(false) };
         let lines: String = of_file.iter().map(|(name, value)| option_line(name, value)).collect();
         let before = file.text.as_deref();
         let text = if lines.is_empty() {
@@ -299,7 +300,7 @@ impl Altered {
     fn put_back(self, record: &Record) -> Result<(), EngineError> {
         let mut client = self.connect();
         let before = values_before(record);
-        let file = record.own.option_file.as_ref();
+        let file = record.notes.option_file.as_ref();
         if let Some(file) =
             file.filter(|file| text_of(&file.path).is_ok_and(|text| text != file.text))
         {
@@ -311,7 +312,7 @@ impl Altered {
             }
         } else if client
             .as_mut()
-            .is_ok_and(|client| started(client).is_ok_and(|now| now != record.own.started_s))
+            .is_ok_and(|client| started(client).is_ok_and(|now| now != record.notes.started_s))
         {
             // It was restarted by someone else: it has what its files say.
             return Ok(());

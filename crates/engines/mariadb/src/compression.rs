@@ -106,7 +106,7 @@ impl Compression {
         if got != algorithm {
             return Err(EngineError::SettingIgnored {
                 setting: "innodb_compression_algorithm".into(),
-                wanted: algorithm.into(),
+                expected: algorithm.into(),
                 got,
             });
         }

@@ -216,7 +216,7 @@ fn verified_session_settings(
         let got = client.cell(&format!("SELECT @@SESSION.{name}")).map_err(failed_at(&doing))?;
         let got = got.unwrap_or_default();
         if !variable.with_value(got.clone()).is(value) {
-            return Err(EngineError::SettingIgnored { setting, wanted: value.clone(), got });
+            return Err(EngineError::SettingIgnored { setting, expected: value.clone(), got });
         }
         verified.push((name.clone(), literal));
     }

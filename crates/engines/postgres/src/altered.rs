@@ -52,17 +52,17 @@ const LISTS: [&str; 7] = [
 
 /// Further notes of a record.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Own {
+pub struct Notes {
     /// The data directory, if it is on this machine.
     data_directory: Option<PathBuf>,
 }
 
 /// The values are those in `postgresql.auto.conf`.
-type Record = altered::Record<Own>;
+type Record = altered::Record<Notes>;
 
 impl Alter for Postgres {
     type Config = Config;
-    type Own = Own;
+    type Notes = Notes;
     const RECORDS: &'static str = "server-settings-";
 
     fn config(configuration: &Configuration) -> Option<Config> {
@@ -215,7 +215,7 @@ impl Altered {
         if is_local(client, &self.config.user) {
             let directory =
                 client.cell("SHOW data_directory").map_err(failed_at("SHOW data_directory"))?;
-            self.record.own.data_directory = directory.map(PathBuf::from);
+            self.record.notes.data_directory = directory.map(PathBuf::from);
         }
         self.record.save(path)
     }
@@ -294,7 +294,7 @@ impl Altered {
         match other {
             Some((name, value)) => Err(EngineError::SettingIgnored {
                 setting: name.clone(),
-                wanted: value
+                expected: value
                     .clone()
                     .unwrap_or_else(|| "(no entry in postgresql.auto.conf)".into()),
                 got: now.get(name).cloned().unwrap_or_else(|| "nothing".into()),
@@ -306,7 +306,7 @@ impl Altered {
     /// Writes the recorded values into the file of a server of this machine that does not run, and
     /// starts it. Whether that was possible.
     fn revive(&self) -> Result<bool, EngineError> {
-        let Some(directory) = &self.record.own.data_directory else { return Ok(false) };
+        let Some(directory) = &self.record.notes.data_directory else { return Ok(false) };
         let path = directory.join(AUTO_CONF);
         let runs = directory.join("postmaster.pid").exists();
         let Ok(text) = std::fs::read_to_string(&path).map_err(drop) else { return Ok(false) };

@@ -45,7 +45,7 @@ pub const DEFAULT: &str = "default_toast_compression";
 
 /// The methods that a configuration asks for, which a server may lack, each with the path of its
 /// setting.
-pub fn asked(configuration: &Configuration) -> Vec<(String, &'static str)> {
+pub fn methods(configuration: &Configuration) -> Vec<(String, &'static str)> {
     let Compression { all, columns } = Compression::from_configuration(configuration);
     let all = all.map(|method| (COMPRESSION.path().to_owned(), method));
     let columns = columns.into_iter().map(|(name, method)| (format!("{OF_COLUMNS}{name}"), method));
@@ -69,7 +69,7 @@ pub fn validate(configuration: &Configuration, tables: &[Table]) -> Vec<Invalid>
         (!is_text(column)).then_some(message)
     });
     if !tables.iter().any(can_be_long) && invalid.is_empty() {
-        invalid.extend(asked(configuration).into_iter().map(|(path, _)| {
+        invalid.extend(methods(configuration).into_iter().map(|(path, _)| {
             let message = format!(
                 "PostgreSQL compresses only rows longer than {ROW_BYTES} bytes, and these tables \
                  have none; use data = \"documents\", or a compressing file system \

@@ -217,7 +217,7 @@ fn verify_session_settings(
         if let Some(row) = rows.first().filter(|row| row.get(0) != row.get(1)) {
             return Err(EngineError::SettingIgnored {
                 setting,
-                wanted: row.text(1),
+                expected: row.text(1),
                 got: row.text(0),
             });
         }

@@ -32,7 +32,7 @@ const SERVERS: &str = "databases-made-on";
 const HELD_MAX: Duration = Duration::from_secs(20);
 
 /// A server on which a run has databases of its own.
-struct OwnDatabases {
+struct RunDatabases {
     /// In the database that the URL names.
     client: Client,
     config: Config,
@@ -53,7 +53,7 @@ pub fn copy(
     cancel: &Cancel,
 ) -> Result<Config, EngineError> {
     note(run, config)?;
-    let mut databases = OwnDatabases::connect(run, config, cancel)?;
+    let mut databases = RunDatabases::connect(run, config, cancel)?;
     let template = format!("{}{}", databases.prefix, fnv1a(&setup.identity()));
     // A complete one does not accept connections.
     if databases.accepts_connections(&template)? != Some(false) {
@@ -88,7 +88,7 @@ pub fn drop_all(run: &Path, configurations: &[&Configuration]) -> Result<Vec<Str
         let config = named.find(|config| config.to_string() == server);
         let config = config.map_or_else(|| parsed(server), Ok)?;
         let prefix = prefix(run);
-        let dropped = OwnDatabases::connect(run, &patient(config), &Cancel::new())
+        let dropped = RunDatabases::connect(run, &patient(config), &Cancel::new())
             .and_then(|mut databases| databases.drop_mine())
             .map_err(|error| {
                 let message = format!(
@@ -130,7 +130,7 @@ fn prefix(run: &Path) -> String {
     format!("steelbench_{}_", fnv1a(&format!("{host}{}", run.display())))
 }
 
-impl OwnDatabases {
+impl RunDatabases {
     /// Connects, and locks the database that the URL names against other runs while connected.
     fn connect(run: &Path, config: &Config, cancel: &Cancel) -> Result<Self, EngineError> {
         let with_stop = config.clone().with_application_name(ADMIN).with_stop(cancel.stop());

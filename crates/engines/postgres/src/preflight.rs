@@ -112,7 +112,7 @@ fn ask(
     let contexts: BTreeMap<String, String> =
         rows.iter().map(|row| (row.text(0), row.text(1))).collect();
     let methods: BTreeSet<_> =
-        needs.iter().flat_map(|need| compression::asked(need.configuration)).collect();
+        needs.iter().flat_map(|need| compression::methods(need.configuration)).collect();
     for (path, method) in methods {
         if refused(&mut client, compression::DEFAULT, method)?.is_some() {
             found.invalid.push(compression::lacking(path, method, "this server"));
@@ -231,7 +231,7 @@ fn private(configuration: &Configuration, folders: &Folders) -> Result<Vec<Inval
     account.can_enter_all(folders, volumes)?;
     let mut invalid =
         tried_settings::objections(&installation, &settings::server_settings(configuration));
-    for (path, method) in compression::asked(configuration) {
+    for (path, method) in compression::methods(configuration) {
         let as_default = BTreeMap::from([(compression::DEFAULT.to_owned(), method.to_owned())]);
         if !tried_settings::objections(&installation, &as_default).is_empty() {
             let server =

@@ -30,18 +30,18 @@ const RESULTS_MAX: usize = 1000;
 /// Numbers of our own statements; those of operations follow.
 const BEGIN: usize = 0;
 const COMMIT: usize = 1;
-const OWN: [&str; 2] = ["BEGIN", "COMMIT"];
+const BOUNDS: [&str; 2] = ["BEGIN", "COMMIT"];
 
 /// The statements that the requests of a load stand for: our own, then those of its operations.
 pub fn statements(operations: impl Iterator<Item = StatementText>) -> Arc<[StatementText]> {
     let statement_text =
-        OWN.map(|sql| StatementText { sql: sql.into(), ..StatementText::default() });
+        BOUNDS.map(|sql| StatementText { sql: sql.into(), ..StatementText::default() });
     statement_text.into_iter().chain(operations).collect()
 }
 
 /// The SQL of an operation among them.
 pub fn operation_sql(statements: &[StatementText], operation: usize) -> &str {
-    statements.get(OWN.len() + operation).map_or("", |statement| &statement.sql)
+    statements.get(BOUNDS.len() + operation).map_or("", |statement| &statement.sql)
 }
 
 /// A connection's side of the protocol, with the request in flight. A request makes it send one
@@ -182,15 +182,15 @@ impl Wire for PostgresWire {
         self.keeps_rows = false;
         match *request {
             Request::Batch { operation, keys, pipelined, .. } => {
-                self.begin_batch(OWN.len() + operation, keys, pipelined, out);
+                self.begin_batch(BOUNDS.len() + operation, keys, pipelined, out);
             }
-            Request::Bulk { operation, keys, .. } => self.copy(OWN.len() + operation, keys, out),
+            Request::Bulk { operation, keys, .. } => self.copy(BOUNDS.len() + operation, keys, out),
             Request::Execute {
                 statement: Statement::Operation(operation),
                 parameters,
                 results,
             } => {
-                let statement = OWN.len() + operation;
+                let statement = BOUNDS.len() + operation;
                 self.keeps_rows = self.statements[statement].keeps_rows;
                 self.prepare(statement, out);
                 bind(out, statement, Format::Text, parameters.len(), |out| {

@@ -121,13 +121,13 @@ fn connect(server: &Server, conninfo: &str) -> Result<Client, Error> {
     )
 }
 
-const SEEN: &str =
+const TLS_STATE: &str =
     "SELECT ssl, coalesce(client_dn, '') FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
 
 /// Both clients see the same connection, or neither connects.
 fn same(server: &Server, conninfo: &str) -> Option<String> {
     let ours = connect(server, conninfo).map(|mut client| {
-        let rows = client.query(SEEN, &[]).unwrap();
+        let rows = client.query(TLS_STATE, &[]).unwrap();
         let row = rows.first().unwrap();
         assert_eq!(client.is_tls(), row.get(0) == Some("t"));
         format!("{}|{}", row.get(0).unwrap(), row.get(1).unwrap())
@@ -136,7 +136,7 @@ fn same(server: &Server, conninfo: &str) -> Option<String> {
         "host=localhost hostaddr=127.0.0.1 port={} dbname=postgres {conninfo}",
         server.port
     );
-    let psql = server.psql::<&str>(&full, &[], SEEN);
+    let psql = server.psql::<&str>(&full, &[], TLS_STATE);
     match (ours, psql) {
         (Ok(ours), Ok(psql)) => {
             assert_eq!(ours, psql, "{conninfo}");

@@ -175,7 +175,9 @@ fn own_times_and_costs_add_up() {
 
 fn adds_up(plan: &Plan, text: &str) {
     let root = plan.root.as_ref().unwrap();
-    let sum = |of: fn(&plans::Own) -> Option<f64>| plan.own().iter().filter_map(of).sum::<f64>();
+    let sum = |of: fn(&plans::NetCost) -> Option<f64>| {
+        plan.net_costs().iter().filter_map(of).sum::<f64>()
+    };
     let (cost, ms) =
         (sum(|operator_share| operator_share.cost), sum(|operator_share| operator_share.ms));
     let (root_cost, run) = (root.cost.unwrap(), root.elapsed_ms.unwrap());

@@ -17,7 +17,7 @@ fn read(text: &str) -> Result<Vec<Statement>, PlanError> {
     plans.read(text)
 }
 
-fn one(text: &str) -> Statement {
+fn parse(text: &str) -> Statement {
     let mut all = read(text).unwrap();
     assert_eq!(all.len(), 1);
     all.remove(0)
@@ -31,7 +31,7 @@ fn operators(statement: &Statement) -> Vec<(usize, Operator)> {
 #[test]
 fn text_and_json_of_a_plan_are_the_same() {
     for (name, text, json) in FILES {
-        let (text, json) = (one(text), one(json));
+        let (text, json) = (parse(text), parse(json));
         assert_eq!(text.kind, json.kind, "{name}");
         let (left, right) = (operators(&text), operators(&json));
         assert_eq!(left.len(), right.len(), "{name}");
@@ -65,7 +65,7 @@ fn text_and_json_of_a_plan_are_the_same() {
 
 #[test]
 fn figures_of_loops_and_workers_are_those_of_all() {
-    let join = one(FILES[0].1);
+    let join = parse(FILES[0].1);
     let plan = join.plan.as_ref().unwrap();
     assert_eq!(
         (plan.cost, plan.elapsed_ms, plan.planning_ms),
@@ -84,7 +84,7 @@ fn figures_of_loops_and_workers_are_those_of_all() {
     assert!(scan.is_parallel);
     assert_eq!(scan.kind, Kind::TableScan);
     // In 6 loops one after the other.
-    let subqueries = one(FILES[3].1);
+    let subqueries = parse(FILES[3].1);
     let last = operators(&subqueries).pop().unwrap().1;
     assert_eq!((last.rows.actual, last.rows.estimated), (Some(60.0), Some(60.0)));
     assert!((last.elapsed_ms.unwrap() - 6.0 * 0.009).abs() < 1e-12);
@@ -92,7 +92,7 @@ fn figures_of_loops_and_workers_are_those_of_all() {
 
 #[test]
 fn a_sort_that_spills_is_remarked_and_one_in_memory_is_not() {
-    let remarks_of = |text: &str| remarks(one(text).plan.as_ref().unwrap(), &Terms::NONE);
+    let remarks_of = |text: &str| remarks(parse(text).plan.as_ref().unwrap(), &Terms::NONE);
     for format in [FILES[1].1, FILES[1].2] {
         let remarks = remarks_of(format);
         let is_spill = |remark: &Remark| {
@@ -135,7 +135,7 @@ Execution Time: 51.000 ms
 
 #[test]
 fn subqueries_belong_to_their_node_and_count_once() {
-    let statement = one(SUBPLAN);
+    let statement = parse(SUBPLAN);
     let plan = statement.plan.as_ref().unwrap();
     let shape: Vec<(usize, Option<&str>)> = plan
         .operators()
@@ -152,7 +152,7 @@ fn subqueries_belong_to_their_node_and_count_once() {
         (2, None),
     ];
     assert_eq!(shape, expected);
-    let ms: Vec<f64> = plan.own().iter().map(|times| times.ms.unwrap()).collect();
+    let ms: Vec<f64> = plan.net_costs().iter().map(|times| times.ms.unwrap()).collect();
     // The scan of t waited for the InitPlan: 4 of its 6 ms.
     for (ms, expected) in ms.iter().zip([2.0, 1.0, 3.0, 2.0, 2.0, 10.0, 30.0]) {
         assert!((ms - expected).abs() < 1e-9, "{ms} instead of {expected}");
@@ -166,7 +166,7 @@ fn pasted_plans_keep_their_figures() {
         let plan = statement.plan.as_ref().unwrap();
         (plan.operators().len(), plan.cost, plan.elapsed_ms, plan.planning_ms)
     };
-    let expected = figures(&one(SUBPLAN));
+    let expected = figures(&parse(SUBPLAN));
     assert_eq!(expected, (7, Some(100.0), Some(51.0), Some(0.3)));
     let each = |before: &str, after: &str| -> String {
         let line = |line: &str| [before, line, after, "\n"].concat();
@@ -184,16 +184,16 @@ fn pasted_plans_keep_their_figures() {
         ("the statement", format!("-- slow\nEXPLAIN ANALYZE SELECT 1;\n{SUBPLAN}")),
         ("prose behind it", format!("{SUBPLAN}\nIt is slow.")),
     ] {
-        assert_eq!(figures(&one(&text)), expected, "{name}: {text}");
+        assert_eq!(figures(&parse(&text)), expected, "{name}: {text}");
     }
     let old =
         SUBPLAN.replace("Planning Time: 0.300 ms\n", "").replace("Execution Time", "Total runtime");
-    assert_eq!(figures(&one(&old)), (7, Some(100.0), Some(51.0), None));
+    assert_eq!(figures(&parse(&old)), (7, Some(100.0), Some(51.0), None));
     let statement =
-        one(&format!("db=# EXPLAIN ANALYZE SELECT 7;\nQUERY PLAN\n---\n{SUBPLAN}(13 rows)"));
+        parse(&format!("db=# EXPLAIN ANALYZE SELECT 7;\nQUERY PLAN\n---\n{SUBPLAN}(13 rows)"));
     assert_eq!(statement.text, "SELECT 7");
     let without_costs = "Limit (actual rows=1 loops=1)\n  ->  Seq Scan on t (never executed)\n";
-    let plan = one(without_costs).plan.unwrap();
+    let plan = parse(without_costs).plan.unwrap();
     assert_eq!(plan.root.unwrap().rows.actual, Some(1.0));
 }
 
@@ -231,9 +231,9 @@ fn damaged_text_is_refused_with_its_line() {
 fn a_parallel_estimate_is_that_of_all_processes() {
     let text = "Gather  (cost=1.00..9.00 rows=200000 width=8)\n  Workers Planned: 1\n  ->  \
                 Parallel Seq Scan on l  (cost=0.00..8.00 rows=117647 width=8)\n";
-    let scan = operators(&one(text)).pop().unwrap().1;
+    let scan = operators(&parse(text)).pop().unwrap().1;
     assert_eq!(scan.rows.estimated.map(f64::round), Some(200_000.0));
-    let never = one(
+    let never = parse(
         "Limit  (cost=0.00..1.00 rows=1 width=4) (actual time=0.1..0.1 rows=0 loops=1)\n  ->  \
                      Seq Scan on t  (cost=0.00..9.00 rows=42 width=4) (never executed)\n",
     );
@@ -252,5 +252,5 @@ Nested Loop  (cost=0.00..9.00 rows=5000 width=4) (actual time=0.1..9.0 rows=5000
 (actual time=0.001..0.001 rows=1 loops=5000)
               Index Cond: (a = t.a)
 ";
-    assert_eq!(remarks(one(text).plan.as_ref().unwrap(), &Terms::NONE), []);
+    assert_eq!(remarks(parse(text).plan.as_ref().unwrap(), &Terms::NONE), []);
 }

@@ -140,7 +140,7 @@ fn a_setting_that_something_overrides_did_not_take() {
         let mut cluster = running(options(&installation, folder.path()));
         cluster.connect().unwrap().batch("ALTER ROLE postgres SET work_mem = '9MB'").unwrap();
         let error = cluster.apply(&settings(&[("work_mem", "5MB")]), &Cancel::new()).unwrap_err();
-        let EngineError::SettingIgnored { setting, wanted: wanted_value, got } = error else {
+        let EngineError::SettingIgnored { setting, expected: wanted_value, got } = error else {
             panic!("{error}")
         };
         assert_eq!(

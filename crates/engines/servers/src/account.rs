@@ -74,7 +74,7 @@ impl Account {
     /// Makes an empty folder that only it can use; fails when it is there already.
     pub fn make_folder(&self, path: &Path) -> Result<(), EngineError> {
         DirBuilder::new().mode(0o700).create(path).map_err(EngineError::at(path))?;
-        self.own(path)
+        self.chown(path)
     }
 
     /// The number of its user.
@@ -83,7 +83,7 @@ impl Account {
     }
 
     /// Gives it a file, a folder or a link itself.
-    pub fn own(&self, path: &Path) -> Result<(), EngineError> {
+    pub fn chown(&self, path: &Path) -> Result<(), EngineError> {
         if !self.is_other() {
             return Ok(());
         }
@@ -91,11 +91,11 @@ impl Account {
     }
 
     /// Gives it a folder with all it has.
-    pub fn own_below(&self, path: &Path) -> Result<(), EngineError> {
-        self.own(path)?;
+    pub fn chown_below(&self, path: &Path) -> Result<(), EngineError> {
+        self.chown(path)?;
         if path.is_dir() && !path.is_symlink() {
             for entry in std::fs::read_dir(path).map_err(EngineError::at(path))? {
-                self.own_below(&entry.map_err(EngineError::at(path))?.path())?;
+                self.chown_below(&entry.map_err(EngineError::at(path))?.path())?;
             }
         }
         Ok(())
@@ -109,7 +109,7 @@ impl Account {
         let created = File::options().write(true).create_new(true).mode(0o600).open(&unfinished);
         let written = created.and_then(|mut file| file.write_all(text.as_bytes()));
         written.map_err(EngineError::at(&unfinished))?;
-        self.own(&unfinished)?;
+        self.chown(&unfinished)?;
         std::fs::rename(&unfinished, path).map_err(EngineError::at(path))
     }
 

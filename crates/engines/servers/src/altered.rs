@@ -80,7 +80,7 @@ pub struct Record<T> {
     owner: Process,
     /// Further notes of the engine.
     #[serde(flatten)]
-    pub own: T,
+    pub notes: T,
     /// The values before; none where the server did not have the setting in the place that we
     /// change.
     pub before: BTreeMap<String, Option<String>>,
@@ -119,7 +119,7 @@ pub trait Alter {
     /// The address of a server and the login; shown without its password.
     type Config: Display + Clone;
     /// Further notes of the engine.
-    type Own: Serialize + DeserializeOwned + Clone + Default;
+    type Notes: Serialize + DeserializeOwned + Clone + Default;
     /// The prefix of the names of records.
     const RECORDS: &'static str;
 
@@ -140,13 +140,13 @@ pub trait Alter {
         change: &Change<'_>,
     ) -> Result<BTreeMap<String, String>, EngineError>;
     /// Returns the manual steps that restore a record.
-    fn by_hand(record: &Record<Self::Own>) -> String;
+    fn by_hand(record: &Record<Self::Notes>) -> String;
     /// Brings a server back to its record, also when the run was asked to stop: each step has an
     /// end.
     fn put_back(
         config: &Self::Config,
         configuration: &Configuration,
-        record: &Record<Self::Own>,
+        record: &Record<Self::Notes>,
     ) -> Result<(), EngineError>;
 }
 
@@ -160,8 +160,8 @@ impl<T: Serialize + DeserializeOwned + Default> Record<T> {
         let record = if path.exists() {
             Self::read(path)?
         } else {
-            let (server, run) = (server.to_string(), run.to_owned());
-            Self { server, run, owner: Process::ours(), own: T::default(), before: BTreeMap::new() }
+            let (server, run, notes) = (server.to_string(), run.to_owned(), T::default());
+            Self { server, run, owner: Process::ours(), notes, before: BTreeMap::new() }
         };
         record.verify_unused()?;
         Ok(record)
@@ -228,7 +228,7 @@ pub fn put_back<E: Alter>(
 ) -> Result<Vec<String>, EngineError> {
     let mut done = Vec::new();
     for path in records(E::RECORDS, RECORD) {
-        let record = Record::<E::Own>::read(&path)?;
+        let record = Record::<E::Notes>::read(&path)?;
         let failed = |error: &dyn Display| {
             let message = format!(
                 "{error}\nThe original values are saved in {}. Run any experiment with \
@@ -263,7 +263,7 @@ pub fn put_back<E: Alter>(
 /// The configurations that name the server of a record, with how to reach it: by the same words, or
 /// by others that lead to it.
 pub(crate) fn naming<'c, E: Alter>(
-    record: &Record<E::Own>,
+    record: &Record<E::Notes>,
     path: &Path,
     configurations: &[&'c Configuration],
 ) -> Vec<(&'c Configuration, E::Config)> {

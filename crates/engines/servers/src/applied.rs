@@ -38,7 +38,7 @@ pub fn apply<E: Alter>(configuration: &Configuration) -> Result<String, EngineEr
     if !place.exists() {
         return Err(failed("these settings change nothing on a server"));
     }
-    let record = Record::<E::Own>::read(&place)?;
+    let record = Record::<E::Notes>::read(&place)?;
     rename(&place, &applied)?;
     let names: Vec<&str> = record.before.keys().map(String::as_str).collect();
     Ok(format!("applied to {}: {}", record.server, names.join(", ")))
@@ -54,7 +54,7 @@ pub fn undo<E: Alter>(configurations: &[&Configuration]) -> Result<Vec<String>, 
     let mut done = put_back::<E>(Path::new(""), configurations)?;
     for applied in records(E::RECORDS, APPLIED) {
         let place = renamed(&applied, RECORD);
-        let record = Record::<E::Own>::read(&applied)?;
+        let record = Record::<E::Notes>::read(&applied)?;
         if !naming::<E>(&record, &place, configurations).is_empty() {
             rename(&applied, &place)?;
         }

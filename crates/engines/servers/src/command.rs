@@ -122,7 +122,7 @@ fn run_within(
         }
         std::thread::sleep(LOOK_EVERY);
     };
-    if status.success() { Ok(()) } else { Err(failed(said(&program, status, &mut output))) }
+    if status.success() { Ok(()) } else { Err(failed(messages(&program, status, &mut output))) }
 }
 
 impl<'a> Silence<'a> {
@@ -163,7 +163,7 @@ impl Limits<'_> {
 }
 
 /// Returns a failed program's output from its first error on.
-fn said(program: &str, status: ExitStatus, output: &mut (impl Read + Seek)) -> String {
+fn messages(program: &str, status: ExitStatus, output: &mut (impl Read + Seek)) -> String {
     let mut printed = Vec::new();
     let length = output.seek(SeekFrom::End(0)).unwrap_or_default();
     let from = SeekFrom::Start(length.saturating_sub(OUTPUT_BYTES_MAX));

@@ -54,7 +54,7 @@ pub fn make_socket_folder(layout: &Layout, account: &Account) -> Result<PathBuf,
     let marker = short.join(MARKER);
     std::fs::write(&marker, layout.directory.as_os_str().as_bytes())
         .map_err(EngineError::at(&marker))?;
-    account.own(&short)?;
+    account.chown(&short)?;
     account.can_enter(&short)?;
     Ok(short)
 }
@@ -158,7 +158,7 @@ pub fn clone_folder(from: &Path, to: &Path, owner: &Account) -> Result<(), Engin
         let strange = io::Error::new(io::ErrorKind::InvalidData, "is neither a file nor a folder");
         return Err(EngineError::at(from)(strange));
     }
-    owner.own(to)
+    owner.chown(to)
 }
 
 /// Writes all that a file system holds back to its device, so that it does not do so later,

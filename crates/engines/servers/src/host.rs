@@ -138,10 +138,10 @@ impl<P: Product> Target<P> {
 pub struct ServerHost<E: Hosted> {
     folders: Folders,
     /// The server, and what it was made with: what cannot be changed of it.
-    kept: Option<OwnServer<E::Product>>,
+    kept: Option<PrivateServer<E::Product>>,
 }
 
-struct OwnServer<P: Product> {
+struct PrivateServer<P: Product> {
     made: Options<P>,
     server: Arc<Mutex<Server<P>>>,
 }
@@ -157,21 +157,21 @@ impl<E: Hosted> ServerHost<E> {
         let options = options::<E>(trial)?;
         let resets = trial.configuration.get(E::SETTINGS.resets);
         // Remove the unusable one first: both use this folder.
-        let kept = self.kept.take().filter(|OwnServer { made, server }| {
+        let kept = self.kept.take().filter(|PrivateServer { made, server }| {
             // Changes that a trial made to the user's tables cannot be undone.
             let is_as_made = made.setup.is_none()
                 && !resets.iter().any(|reset_name| reset_name == E::NEW_SERVER);
             *made == options && is_as_made && !lock(server).has_died() && !lock(server).is_spent
         });
         let server = match kept {
-            Some(OwnServer { server, .. }) => {
+            Some(PrivateServer { server, .. }) => {
                 E::reset(&mut lock(&server), &resets, trial.cancel)?;
                 server
             }
             None => Arc::new(Mutex::new(Server::create(options.clone(), trial.cancel)?)),
         };
         lock(&server).apply(&E::server_settings(trial.configuration), trial.cancel)?;
-        self.kept = Some(OwnServer { made: options, server: Arc::clone(&server) });
+        self.kept = Some(PrivateServer { made: options, server: Arc::clone(&server) });
         Ok(Target::private(server))
     }
 

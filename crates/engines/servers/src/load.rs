@@ -53,12 +53,12 @@ pub struct LoadConnections<W: Wire, N: PartialEq> {
 /// The sessions of this set in the list of all; dropping it removes them.
 struct Listed<N: PartialEq> {
     all: Sessions<N>,
-    own: Vec<N>,
+    sessions: Vec<N>,
 }
 
 impl<N: PartialEq> Drop for Listed<N> {
     fn drop(&mut self) {
-        lock(&self.all).retain(|session| !self.own.contains(session));
+        lock(&self.all).retain(|session| !self.sessions.contains(session));
     }
 }
 
@@ -73,12 +73,12 @@ impl<W: Wire, N: PartialEq + Copy> LoadConnections<W, N> {
         ending: Ending,
         mut open: impl FnMut(u32) -> Result<Opened<W, N>, EngineError>,
     ) -> Result<Self, EngineError> {
-        let mut listed = Listed { all: sessions, own: Vec::new() };
+        let mut listed = Listed { all: sessions, sessions: Vec::new() };
         let mut streams = Vec::with_capacity(connections as usize);
         let mut report = None;
         for number in 0..connections {
             let opened = open(number)?;
-            listed.own.push(opened.session);
+            listed.sessions.push(opened.session);
             lock(&listed.all).push(opened.session);
             report = opened.report;
             streams.push((opened.stream, opened.wire));
@@ -117,7 +117,7 @@ where
             parameters: &[],
             results: false,
         };
-        let connections = self.listed.own.len();
+        let connections = self.listed.sessions.len();
         for connection in 0..connections {
             self.send(connection, &report)?;
         }

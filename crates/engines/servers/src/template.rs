@@ -207,7 +207,7 @@ fn lock(path: &Path, at_most: Duration, cancel: &Cancel) -> Result<File, EngineE
 /// folder for temporary files another user may have made it.
 fn private_folder(path: &Path, account: &Account) -> Result<(), EngineError> {
     match DirBuilder::new().mode(PRIVATE).create(path) {
-        Ok(()) => return account.own(path),
+        Ok(()) => return account.chown(path),
         Err(source) if source.kind() != io::ErrorKind::AlreadyExists => {
             return Err(EngineError::at(path)(source));
         }
@@ -220,7 +220,7 @@ fn private_folder(path: &Path, account: &Account) -> Result<(), EngineError> {
         }
         // Made just now by another process of Steelbench, which is about to change its owner.
         if found.uid() == ROOT && account.is_other() {
-            return account.own(path);
+            return account.chown(path);
         }
     }
     let message =

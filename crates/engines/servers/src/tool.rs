@@ -2,7 +2,7 @@
 
 use engine::EngineError;
 use observe::Mark;
-use observe::child::{self, Heard, Streams};
+use observe::child::{self, Capture, Streams};
 use std::fs::{DirBuilder, File, Permissions};
 use std::io::{ErrorKind, PipeReader, PipeWriter, Read as _, Write as _};
 use std::os::fd::OwnedFd;
@@ -47,7 +47,7 @@ pub fn run(
     child::set_variables(&mut command, environment);
     let name = Path::new(command.get_program()).file_name().unwrap_or_default();
     let name = name.to_string_lossy().into_owned();
-    let received = Heard { stdout: pipes.output.is_none(), stderr: true };
+    let received = Capture { stdout: pipes.output.is_none(), stderr: true };
     let input = match pipes.input {
         Some(input) => input,
         None => File::open(NOTHING).map_err(EngineError::at(Path::new(NOTHING)))?.into(),

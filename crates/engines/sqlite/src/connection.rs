@@ -295,7 +295,7 @@ pub fn attached_max() -> u64 {
 fn set_growth(connection: &Connection, growth_bytes: u64) -> Result<(), EngineError> {
     let mut chunk = c_int::try_from(growth_bytes).map_err(|_| EngineError::SettingIgnored {
         setting: FILE_GROWTH.path().into(),
-        wanted: growth_bytes.to_string(),
+        expected: growth_bytes.to_string(),
         got: format!("a limit of {} bytes", c_int::MAX),
     })?;
     // SAFETY: the connection is open, a null name means `main`, and the argument of this

@@ -79,7 +79,7 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
         .filter_map(|(name, value)| {
             let known = PRAGMAS.iter().find(|(known, _)| *known == name);
             let message = if let Some((_, form)) = known {
-                form.wanted(value).err()?.to_string()
+                form.texts(value).err()?.to_string()
             } else {
                 let known: Vec<&str> = PRAGMAS.iter().map(|(name, _)| *name).collect();
                 experiment::unknown_name("SQLite setting", name, &known)
@@ -114,7 +114,7 @@ enum ValueError {
 
 impl Form {
     /// The value as given to SQLite and as SQLite answers it.
-    fn wanted(self, value: &Value) -> Result<(String, String), ValueError> {
+    fn texts(self, value: &Value) -> Result<(String, String), ValueError> {
         match (self, value) {
             (Word(words) | Position(words), Value::Text(text)) => {
                 let word = text.to_lowercase();
@@ -140,15 +140,15 @@ impl Form {
 #[derive(Debug, Clone)]
 pub struct Pragma {
     name: &'static str,
-    given: String,
+    value: String,
     answer: String,
 }
 
 /// The settings of a configuration that [`validate`] has accepted.
 pub fn from_settings(configuration: &Configuration) -> Vec<Pragma> {
     let pragma = PRAGMAS.iter().filter_map(|(name, form)| {
-        let (value, answer) = form.wanted(configuration.value(&format!("{PREFIX}{name}"))?).ok()?;
-        Some(Pragma { name, given: value, answer })
+        let (value, answer) = form.texts(configuration.value(&format!("{PREFIX}{name}"))?).ok()?;
+        Some(Pragma { name, value, answer })
     });
     pragma.collect()
 }
@@ -161,7 +161,7 @@ pub fn apply(
     schema: &str,
     is_new: bool,
 ) -> Result<(), EngineError> {
-    for Pragma { name, given: value, .. } in
+    for Pragma { name, value, .. } in
         pragmas.iter().filter(|pragma| is_new || !OF_THE_FILE.contains(&pragma.name))
     {
         connection
@@ -175,11 +175,11 @@ pub fn apply(
             .map_err(|error| failed("writing the first page".into(), &error))?;
     }
     // Read back last: one setting can change the effect of another.
-    for Pragma { name, given: value, answer } in pragmas {
+    for Pragma { name, value, answer } in pragmas {
         let got = get(connection, schema, name)?;
         if !got.eq_ignore_ascii_case(answer) {
             let setting = format!("{PREFIX}{name}");
-            return Err(EngineError::SettingIgnored { setting, wanted: value.clone(), got });
+            return Err(EngineError::SettingIgnored { setting, expected: value.clone(), got });
         }
     }
     Ok(())
@@ -190,7 +190,7 @@ pub fn kept(pragmas: &[Pragma]) -> String {
     let text = pragmas
         .iter()
         .filter(|pragma| OF_THE_FILE.contains(&pragma.name) || pragma.name == "journal_mode")
-        .map(|pragma| [pragma.name, " = ", &pragma.given, "\n"].concat());
+        .map(|pragma| [pragma.name, " = ", &pragma.value, "\n"].concat());
     text.collect()
 }
 
@@ -198,7 +198,7 @@ pub fn kept(pragmas: &[Pragma]) -> String {
 /// rewrites the file, which is not possible with a log.
 pub fn rebuild(pragmas: &[Pragma], connection: &Connection) -> rusqlite::Result<()> {
     let mut differs = false;
-    for Pragma { name, given: value, answer } in
+    for Pragma { name, value, answer } in
         pragmas.iter().filter(|pragma| OF_THE_FILE.contains(&pragma.name))
     {
         let has: Option<String> =

@@ -34,7 +34,7 @@ fn refused(pragmas: &[Pragma]) -> Option<Invalid> {
     let folder = tempfile::tempdir().ok()?;
     let connection = connection::open(&folder.path().join("try.db"), false).ok()?;
     match apply(pragmas, &connection, "main", true) {
-        Err(EngineError::SettingIgnored { setting, wanted: expected, got }) => Some(Invalid::new(
+        Err(EngineError::SettingIgnored { setting, expected, got }) => Some(Invalid::new(
             setting,
             format!("SQLite does not accept {expected}: it reports {got}"),
         )),

@@ -41,7 +41,7 @@ const STEPS: i32 = 10_000;
 /// Reads a database file, and runs what only reads of the statements that are given.
 pub struct FileReader {
     connection: Connection,
-    given: Vec<ScriptStatement>,
+    statements: Vec<ScriptStatement>,
     limits: QueryLimits,
     stop: Stop,
     until: Arc<Mutex<Instant>>,
@@ -73,7 +73,7 @@ impl FileReader {
         connection
             .execute_batch("PRAGMA query_only = on; SELECT count(*) FROM sqlite_schema")
             .map_err(text)?;
-        Ok(Self { connection, given: script_statements, limits, stop: stop.clone(), until })
+        Ok(Self { connection, statements: script_statements, limits, stop: stop.clone(), until })
     }
 
     /// Stops work that takes longer than this from now on.
@@ -85,7 +85,7 @@ impl FileReader {
     fn statements(&self, snapshot: &mut Snapshot) {
         let begun = Instant::now();
         let mut known: BTreeMap<String, usize> = BTreeMap::new();
-        for script_statement in &self.given {
+        for script_statement in &self.statements {
             let at =
                 *known.entry(fingerprint(&script_statement.text, &RULES)).or_insert_with(|| {
                     let (digest, text) =

@@ -162,9 +162,9 @@ fn own_times_and_costs_add_up() {
         let statements = engine::plan_files::read(&[&SqlServer], &std::fs::read(&file).unwrap());
         for plan in statements.unwrap().iter().filter_map(|statement| statement.plan.as_ref()) {
             let Some(root) = &plan.root else { continue };
-            let shares = plan.own();
+            let shares = plan.net_costs();
             let sum =
-                |of: fn(&plans::Own) -> Option<f64>| shares.iter().filter_map(of).sum::<f64>();
+                |of: fn(&plans::NetCost) -> Option<f64>| shares.iter().filter_map(of).sum::<f64>();
             let (cost, ms) = (sum(|share| share.cost), sum(|share| share.ms));
             let (whole, run) = (root.cost.unwrap_or(0.0), root.time().unwrap_or(0.0));
             assert!(
@@ -208,8 +208,8 @@ fn what_there_is_to_look_at_is_said_with_its_figures_and_what_is_unknown_by_name
     assert_eq!((seek.rows.estimated, lookup.rows.estimated), (Some(1.5), Some(30_000.0)));
     assert_eq!(seek.predicates[0].text, "a = (42)");
     // In row mode the time of a join has that of its inputs in it.
-    assert_eq!(plan.own()[0].ms, Some(10.0));
-    assert_eq!(plan.own()[0].cost, Some(1.0));
+    assert_eq!(plan.net_costs()[0].ms, Some(10.0));
+    assert_eq!(plan.net_costs()[0].cost, Some(1.0));
 
     let remarks = remarks(plan, &SqlServer.statement_rules().unwrap().terms);
     let found: Vec<(Rule, Option<usize>)> =

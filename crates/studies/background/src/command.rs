@@ -4,7 +4,7 @@ use crate::outcome::Outcome;
 use engine::EngineError;
 use experiment::common::OBSERVE_COMMANDS;
 use observe::Mark;
-use observe::child::{self, Heard};
+use observe::child::{self, Capture};
 use probe::{ProbeError, TrialContext};
 use std::path::Path;
 use std::process::Command;
@@ -17,8 +17,8 @@ const QUOTED_CHARS_MAX: usize = 400;
 enum CommandError {
     #[error("the background command cannot be started: {0}")]
     Start(#[source] std::io::Error),
-    #[error("the background command failed ({status}){said}")]
-    Failed { status: std::process::ExitStatus, said: String },
+    #[error("the background command failed ({status}){output}")]
+    Failed { status: std::process::ExitStatus, output: String },
 }
 
 /// Runs a command to its end.
@@ -28,7 +28,7 @@ pub fn run(line: &str, folder: &Path, context: &TrialContext<'_>) -> Result<Outc
     command.args(["-c", line]).env(Mark::VARIABLE, mark.value()).env("FOLDER", folder);
     let variables = context.instance.client_environment();
     child::set_variables(&mut command, &variables);
-    let received = Heard { stdout: true, stderr: true };
+    let received = Capture { stdout: true, stderr: true };
     let ended =
         child::run(&command, [None, None, None], received, &|| context.cancel.is_cancelled());
     mark.kill();
@@ -43,7 +43,7 @@ pub fn run(line: &str, folder: &Path, context: &TrialContext<'_>) -> Result<Outc
         let end: String = end.into_iter().rev().collect();
         let is_hidden = context.configuration.get(OBSERVE_COMMANDS) == Some(false);
         let text = if end.is_empty() || is_hidden { String::new() } else { format!(": {end}") };
-        return Err(ProbeError::study(CommandError::Failed { status: ended.status, said: text }));
+        return Err(ProbeError::study(CommandError::Failed { status: ended.status, output: text }));
     }
     let cpu_s = Some(ended.used.user_s + ended.used.system_s);
     Ok(Outcome { cpu_s, ..Outcome::default() })

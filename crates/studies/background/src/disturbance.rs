@@ -11,7 +11,7 @@ use crate::verdict::Verdict;
 use crate::{bulk_load, command, copy, waits};
 use engine::backups::{Background, BackgroundWork, BackupRequest};
 use engine::{EngineError, Instance, Nodes};
-use experiment::{Configuration, Invalid, OwnSection};
+use experiment::{CommonSection, Configuration, Invalid};
 use observations::{FactFamily, Observations, Response, Warning, WarningKind};
 use probe::load::DURATION;
 use probe::{Action, Disturbance, Disturbed, LoadClock, LoadSeen, ProbeError, TrialContext};
@@ -28,7 +28,7 @@ const COMMANDS: &[&str] = &[COMMAND.path()];
 pub struct BackgroundDisturbance;
 
 impl Disturbance for BackgroundDisturbance {
-    fn section(&self) -> OwnSection {
+    fn section(&self) -> CommonSection {
         SECTION
     }
 

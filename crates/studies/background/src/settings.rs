@@ -3,7 +3,7 @@
 use engine::Ability;
 use engine::backups::{Background, BackupTool, OnServer};
 use experiment::common::NETWORK_BANDWIDTH;
-use experiment::{Configuration, Invalid, Kind, OwnSection, choice, settings};
+use experiment::{CommonSection, Configuration, Invalid, Kind, choice, settings};
 use probe::Disturbed;
 use probe::load::{DURATION, GENERATORS};
 
@@ -93,7 +93,7 @@ settings! {
 }
 
 /// The section of the file.
-pub const SECTION: OwnSection = OwnSection {
+pub const SECTION: CommonSection = CommonSection {
     name: "background",
     doc: "An action beside the load, which begins at a moment of the measurement: a backup, \
           maintenance, a copy or a command.",

@@ -11,7 +11,7 @@ const SHOWN_MIN: f64 = 0.05;
 /// A row of the table.
 struct Row<'a> {
     configuration: &'a str,
-    own: &'a WaitRow,
+    wait: &'a WaitRow,
 }
 
 /// Adds the table to a section.
@@ -21,23 +21,23 @@ pub fn table(section: &mut Section, all: &[ActionFigures]) {
         .filter_map(|figures| Some((figures.configuration.as_str(), figures.waits.as_ref()?)))
         .flat_map(|(configuration, waits)| {
             let rows = waits.rows.iter().filter(|row| is_shown(row));
-            rows.map(move |row| Row { configuration, own: row })
+            rows.map(move |row| Row { configuration, wait: row })
         })
         .collect();
     if rows.is_empty() {
         return;
     }
-    let has_after = rows.iter().any(|row| row.own.after != WaitShare::default());
+    let has_after = rows.iter().any(|row| row.wait.after != WaitShare::default());
     let mut table = Columns::for_rows(&rows);
     table.name("configuration", |row| label(row.configuration).to_owned());
-    table.left("time", |row| row.own.class);
-    table.right("before %", |row| share(&row.own.before));
-    table.right("during %", |row| share(&row.own.during));
+    table.left("time", |row| row.wait.class);
+    table.right("before %", |row| share(&row.wait.before));
+    table.right("during %", |row| share(&row.wait.during));
     if has_after {
-        table.right("after %", |row| share(&row.own.after));
+        table.right("after %", |row| share(&row.wait.after));
     }
     table.left("change, points", |row| {
-        row.own.change.as_ref().map_or_else(Cell::default, Cell::estimate_without_unit)
+        row.wait.change.as_ref().map_or_else(Cell::default, Cell::estimate_without_unit)
     });
     section.table(table);
     section.note(

@@ -1,6 +1,6 @@
 //! Responses of the user's own, found in what a command prints.
 
-use crate::error::{AnswerError, CommandError, said};
+use crate::error::{AnswerError, CommandError, output_end};
 use experiment::{Configuration, FromValue, Invalid, choice};
 use observations::Response;
 use observe::child::{Printed, without_secrets};
@@ -75,7 +75,7 @@ impl Answer {
         let value_of = |key: &str| configuration.value(&path(key)).map(ToString::to_string);
         let objection = |key: &str, message: String| Err(Invalid::new(path(key), message));
         if !name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
-            || OWN.contains(&name)
+            || PROBE_RESPONSES.contains(&name)
         {
             let key = if value_of("regex").is_some() { "regex" } else { "pointer" };
             let message = "use lower-case letters, digits and `_`, and no name of the probe's \
@@ -135,7 +135,7 @@ impl Answer {
         number.map_err(|cause| CommandError::NoResponse {
             name: self.name.clone(),
             cause,
-            said: said(stdout, stderr),
+            output: output_end(stdout, stderr),
         })
     }
 
@@ -172,7 +172,7 @@ impl Printing {
 }
 
 /// The names of the probe's own responses.
-pub const OWN: [&str; 14] = [
+pub const PROBE_RESPONSES: [&str; 14] = [
     "elapsed",
     "elapsed_min",
     "elapsed_max",

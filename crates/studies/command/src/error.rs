@@ -31,7 +31,7 @@ pub enum CommandError {
         source: io::Error,
     },
     /// It ended in another way than it may.
-    #[error("{what} `{line}` {end}{said}")]
+    #[error("{what} `{line}` {end}{output}")]
     Failed {
         /// The command or one of its hooks.
         what: &'static str,
@@ -40,10 +40,10 @@ pub enum CommandError {
         /// The end.
         end: CommandEnd,
         /// The end of its output.
-        said: String,
+        output: String,
     },
     /// A response of the user's was not found in its output.
-    #[error("response {name}: {cause}{said}")]
+    #[error("response {name}: {cause}{output}")]
     NoResponse {
         /// The name.
         name: String,
@@ -51,7 +51,7 @@ pub enum CommandError {
         #[source]
         cause: AnswerError,
         /// The end of its output.
-        said: String,
+        output: String,
     },
 }
 
@@ -137,7 +137,7 @@ impl AnswerError {
 
 /// The end of what was printed, for an error: of standard error or, if that has nothing, of
 /// standard output.
-pub fn said(stdout: &Printed, stderr: &Printed) -> String {
+pub fn output_end(stdout: &Printed, stderr: &Printed) -> String {
     let (out, err) = (stdout.text(), stderr.text());
     let text = if err.trim().is_empty() { out } else { err };
     let lines: Vec<&str> = text.trim_end().lines().collect();

@@ -26,7 +26,7 @@ settings! {
     const SETTINGS = [];
     /// The command: a text for the shell, or a list of a program and its arguments, which needs no
     /// shell. `{NAME}` stands for the parameter NAME; `{{NAME}}` for `{NAME}` itself.
-    pub COMMAND: Option<Value> = "workload.command", Kind::TextList, Given "\"sleep 0.1\"";
+    pub COMMAND: Option<Value> = "workload.command", Kind::TextList, Value "\"sleep 0.1\"";
     /// Shell that runs texts: its name or path, with options; it gets -c and the text. `none`: the
     /// text is split into words and executed.
     pub SHELL: String = "workload.shell", Kind::Text, "sh";
@@ -46,7 +46,7 @@ settings! {
     /// The command is repeated until this time has passed, hooks included. Give this or
     /// workload.runs.
     pub DURATION: Option<f64> =
-        "workload.duration", Kind::PositiveDuration => Measurement, Given "\"10 s\"";
+        "workload.duration", Kind::PositiveDuration => Measurement, Value "\"10 s\"";
     /// With workload.duration: minimum number of runs in a trial.
     pub MIN_RUNS: Option<u64> = "workload.min_runs", RUNS_KIND => Measurement;
     /// With workload.duration: maximum number of runs in a trial.

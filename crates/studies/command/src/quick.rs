@@ -182,7 +182,7 @@ fn only_parameters_vary(arguments: &Time) -> bool {
 }
 
 /// An option that can be given once per command: its setting, its option, the values.
-type Own<'a> = (Setting<Option<String>>, &'static str, &'a [String]);
+type CommandOption<'a> = (Setting<Option<String>>, &'static str, &'a [String]);
 
 /// Adds each command as a level, with what it has of its own, or as all there is. `text` writes a
 /// command with its parameters.
@@ -196,7 +196,7 @@ fn add_commands(
     if names.len() > commands.len() {
         return Err(Failure::usage("--command-name: more names than commands"));
     }
-    let options: [Own<'_>; 3] = [
+    let options: [CommandOption<'_>; 3] = [
         (PREPARE, "--prepare", &around.prepare),
         (CONCLUDE, "--conclude", &around.conclude),
         (OUTPUT, "--output", &around.output),

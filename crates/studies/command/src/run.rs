@@ -1,11 +1,11 @@
 //! A run of a command or a hook.
 
-use crate::error::{CommandEnd, CommandError, said};
+use crate::error::{CommandEnd, CommandError, output_end};
 use crate::job::{Job, Sink};
 use crate::template::command;
 use engine::EngineError;
 use observe::Mark;
-use observe::child::{self, Ended, Heard, Ready, Streams};
+use observe::child::{self, Capture, Ended, Ready, Streams};
 use probe::ProbeError;
 use profiler::Instructions;
 use std::fs::{File, OpenOptions};
@@ -95,16 +95,16 @@ impl<'a> Runner<'a> {
         };
         match error {
             ProbeError::Study(error) => match error.downcast().map(|error| *error) {
-                Ok(CommandError::Failed { what, line, end, said: text }) => {
+                Ok(CommandError::Failed { what, line, end, output: text }) => {
                     let line = if is_hidden { "...".to_owned() } else { line };
-                    CommandError::Failed { what, line, end, said: hidden(&text) }.into()
+                    CommandError::Failed { what, line, end, output: hidden(&text) }.into()
                 }
                 Ok(CommandError::Start { source, .. }) if is_hidden => {
                     CommandError::Start { program: "...".to_owned(), source }.into()
                 }
-                Ok(CommandError::NoResponse { name, cause, said: text }) => {
+                Ok(CommandError::NoResponse { name, cause, output: text }) => {
                     let (cause, hidden) = (cause.hidden(hidden), hidden(&text));
-                    CommandError::NoResponse { name, cause, said: hidden }.into()
+                    CommandError::NoResponse { name, cause, output: hidden }.into()
                 }
                 Ok(error) => error.into(),
                 Err(error) => ProbeError::Study(error),
@@ -160,7 +160,7 @@ impl<'a> Runner<'a> {
         let mut hook = self.command(words);
         hook.env(ITERATION, iteration);
         let streams = [Some(null()?), None, None];
-        let received = Heard { stdout: true, stderr: true };
+        let received = Capture { stdout: true, stderr: true };
         let ended =
             started(child::run_beside(&hook, streams, received, &|| stop() || late()), words)?;
         let line = words.last().map_or("", String::as_str);
@@ -193,7 +193,7 @@ impl<'a> Runner<'a> {
         };
         let streams: Streams = [Some(input), output, None];
         let is = |sink| with_output && self.job.output == sink;
-        let received = Heard { stdout: is(Sink::Pipe), stderr: !is(Sink::Inherit) };
+        let received = Capture { stdout: is(Sink::Pipe), stderr: !is(Sink::Inherit) };
         started(Ready::new(&self.command(words), streams, received), words)
     }
 
@@ -285,6 +285,6 @@ fn opened(options: &mut OpenOptions, path: &Path) -> Result<OwnedFd, CommandErro
 }
 
 fn failed(what: &'static str, line: &str, end: CommandEnd, ended: &Ended) -> ProbeError {
-    let message = said(&ended.stdout, &ended.stderr);
-    CommandError::Failed { what, line: line.to_owned(), end, said: message }.into()
+    let message = output_end(&ended.stdout, &ended.stderr);
+    CommandError::Failed { what, line: line.to_owned(), end, output: message }.into()
 }

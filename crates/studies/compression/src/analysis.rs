@@ -83,7 +83,8 @@ pub struct CompressionRow {
     /// Value at the reference level.
     pub reference: Estimate,
     /// Value at the level.
-    pub own: Estimate,
+    #[serde(rename = "own")]
+    pub estimate: Estimate,
     /// A multiple of the reference; corrected over all rows (Holm).
     pub ratio: Comparison,
     /// For CPU time: the functions with the largest significant changes. Empty where trials were
@@ -340,7 +341,7 @@ impl<'a> Pair<'a> {
         if cost.kind != CostKind::Processor {
             return Some(row);
         }
-        let per_second = row.own.mean / mean(self.values(processor_s)?[1].blocks.concat());
+        let per_second = row.estimate.mean / mean(self.values(processor_s)?[1].blocks.concat());
         Some(CompressionRow { functions: self.functions(per_second), ..row })
     }
 
@@ -366,7 +367,7 @@ impl<'a> Pair<'a> {
             work,
             figure,
             reference,
-            own: estimate,
+            estimate,
             ratio,
             functions: Vec::new(),
         })

@@ -22,11 +22,11 @@ fn section(compression: &Compression) -> Section {
     let mut table = Columns::for_rows(&compression.rows);
     table.name("level", |row| row.level.as_str());
     table.name("work", |row| row.work.as_str());
-    table.left("figure", |row| format!("{}, {}", row.figure, row.own.unit));
+    table.left("figure", |row| format!("{}, {}", row.figure, row.estimate.unit));
     table
         .left(compression.reference.clone(), |row| Cell::estimate_without_unit(&row.reference))
         .optional(1);
-    table.left("level's", |row| Cell::estimate_without_unit(&row.own)).optional(1);
+    table.left("level's", |row| Cell::estimate_without_unit(&row.estimate)).optional(1);
     table.left("ratio", |row| ratio(row));
     section.table(table);
     compression.rows.iter().for_each(|row| functions(&mut section, row));
@@ -62,7 +62,7 @@ fn ratio(row: &CompressionRow) -> Cell {
         true if row.ratio.is_better() => Tone::Bad,
         true => Tone::Good,
     };
-    Cell::comparison(&row.ratio, &row.own.unit).toned(tone)
+    Cell::comparison(&row.ratio, &row.estimate.unit).toned(tone)
 }
 
 /// A column of the table for each level: `FSST, Dictionary: 12.3 MB`.
@@ -94,7 +94,7 @@ fn functions(section: &mut Section, row: &CompressionRow) {
             row.functions.iter().map(|function| {
                 let ends = function.interval.map(|Interval { low, high }| (low, high));
                 let sign = if function.change > 0.0 { "+" } else { "" };
-                let change = number::difference(function.change, ends, &row.own.unit);
+                let change = number::difference(function.change, ends, &row.estimate.unit);
                 format!("{} ({}) {sign}{change}", shortened(&function.function), function.module)
             }),
             "; ",

@@ -105,10 +105,10 @@ fn each_work_is_told_beside_the_reference_and_a_cold_scan_makes_the_break_even()
     };
     let near = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-9, "{a} {b}");
     near(row("", "size").ratio.value, 0.5);
-    near(row("", "size").own.mean, 3250.0);
+    near(row("", "size").estimate.mean, 3250.0);
     near(row("work=hot scan", "CPU time").ratio.value, 2.0);
     near(row("work=hot scan", "CPU time").reference.mean, 3e6 / ROWS);
-    near(row("work=load", "CPU time").own.mean, 5.0);
+    near(row("work=load", "CPU time").estimate.mean, 5.0);
     near(row("work=lookups", "CPU time").ratio.value, 2.5);
     near(row("work=updates", "row lock held").ratio.value, 3.0);
     assert_eq!(compression.rows.iter().filter(|row| row.figure == "size").count(), 1);

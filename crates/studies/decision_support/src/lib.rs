@@ -15,7 +15,6 @@
 
 mod analysis;
 mod answers;
-mod asked;
 mod other_names;
 mod parameters;
 mod probe;
@@ -27,6 +26,7 @@ mod refresh;
 mod section;
 mod settings;
 mod stream;
+mod trial_queries;
 
 pub use crate::analysis::{Cancelled, DecisionSupportFigures, STUDY};
 pub use answers::{Row, WrongAnswer, published, verify};

@@ -72,7 +72,7 @@ impl Source {
     }
 
     /// An element of a list, or the one of the validation.
-    fn one<'a>(&mut self, list: &[&'a str], validation: &'a str) -> &'a str {
+    fn pick<'a>(&mut self, list: &[&'a str], validation: &'a str) -> &'a str {
         self.0.as_mut().map_or(validation, |random| list[random.random_range(0..list.len())])
     }
 
@@ -94,7 +94,7 @@ impl Source {
     }
 
     fn color(&mut self, validation: &'static str) -> &'static str {
-        self.one(Distributions::static_default().part_colors().get_values(), validation)
+        self.pick(Distributions::static_default().part_colors().get_values(), validation)
     }
 
     /// `Brand#MN`.
@@ -129,16 +129,16 @@ pub fn values(query: u32, source: &mut Source) -> Vec<String> {
         1 => vec![days_before("1998-12-01", source.number(60..=120, 90))],
         2 => vec![
             source.number(1..=50, 15).to_string(),
-            source.one(&METALS, "BRASS").into(),
-            source.one(&REGIONS, "EUROPE").into(),
+            source.pick(&METALS, "BRASS").into(),
+            source.pick(&REGIONS, "EUROPE").into(),
         ],
         3 => vec![
-            source.one(&SEGMENTS, "BUILDING").into(),
+            source.pick(&SEGMENTS, "BUILDING").into(),
             format!("1995-03-{:02}", source.number(1..=31, 15)),
         ],
         4 => source.months(month(1993, 1)..=month(1997, 10), month(1993, 7), 3).into(),
         5 => {
-            let region = source.one(&REGIONS, "ASIA").to_owned();
+            let region = source.pick(&REGIONS, "ASIA").to_owned();
             [vec![region], source.year(1994).into()].concat()
         }
         6 => {
@@ -153,8 +153,9 @@ pub fn values(query: u32, source: &mut Source) -> Vec<String> {
         }
         8 => {
             let (nation, region) = NATIONS[source.number(0..=24, 2) as usize];
-            let (size, finish) = (source.one(&SIZES, "ECONOMY"), source.one(&FINISHES, "ANODIZED"));
-            let metal = source.one(&METALS, "STEEL");
+            let (size, finish) =
+                (source.pick(&SIZES, "ECONOMY"), source.pick(&FINISHES, "ANODIZED"));
+            let metal = source.pick(&METALS, "STEEL");
             vec![nation.into(), REGIONS[region].into(), format!("{size} {finish} {metal}")]
         }
         9 => texts(&[source.color("green")]),
@@ -173,18 +174,21 @@ fn values_from_12(query: u32, source: &mut Source) -> Vec<String> {
                 modes.iter().map(|mode| MODES[*mode as usize].to_owned()).collect();
             [modes, source.year(1994).into()].concat()
         }
-        13 => texts(&[source.one(&FIRST_WORDS, "special"), source.one(&SECOND_WORDS, "requests")]),
+        13 => {
+            texts(&[source.pick(&FIRST_WORDS, "special"), source.pick(&SECOND_WORDS, "requests")])
+        }
         14 => source.months(month(1993, 1)..=month(1997, 12), month(1995, 9), 1).into(),
         15 => source.months(month(1993, 1)..=month(1997, 10), month(1996, 1), 3).into(),
         16 => {
             let brand = source.brand([4, 5]);
-            let (size, finish) = (source.one(&SIZES, "MEDIUM"), source.one(&FINISHES, "POLISHED"));
+            let (size, finish) =
+                (source.pick(&SIZES, "MEDIUM"), source.pick(&FINISHES, "POLISHED"));
             let sizes = source.different(1..=50, &[49, 14, 23, 45, 19, 3, 36, 9]);
             vec![brand, format!("{size} {finish}"), list(sizes.iter().map(i32::to_string))]
         }
         17 => {
             let brand = source.brand([2, 3]);
-            let (size, kind) = (source.one(&BOX_SIZES, "MED"), source.one(&BOXES, "BOX"));
+            let (size, kind) = (source.pick(&BOX_SIZES, "MED"), source.pick(&BOXES, "BOX"));
             vec![brand, format!("{size} {kind}")]
         }
         18 => vec![source.number(312..=315, 300).to_string()],

@@ -1,7 +1,6 @@
 //! The settings of decision support, and a trial: its streams run their queries and refresh
 //! functions one after the other.
 
-use crate::asked::{Asked, asked};
 use crate::other_names::OTHER_NAMES;
 use crate::parameters::Source;
 use crate::query_parts;
@@ -11,6 +10,7 @@ use crate::settings::{
     STREAMS, VERIFY,
 };
 use crate::stream::{Shared, Stream, Task, order};
+use crate::trial_queries::{TrialQuery, trial_queries};
 use datasets::{DataSet, Size};
 use engine::{Ability, Footprint};
 use experiment::common::{OBSERVE_WAITS, PROBE};
@@ -82,7 +82,7 @@ impl Probe for DecisionSupport {
         }
         invalid.extend(no_parallelism(configuration, target));
         invalid.extend(no_warmup_of_cold(configuration, target, WARMUP));
-        invalid.extend(asked(configuration).err());
+        invalid.extend(trial_queries(configuration).err());
         invalid.extend(no_time_limit(configuration, target, QUERY_LIMIT));
         if configuration.get(DATA) == Data::Tpch && repeats_suppliers(configuration.get(SCALE)) {
             let message = "at this scale the specification's rule gives a part the same supplier \
@@ -102,7 +102,7 @@ impl Probe for DecisionSupport {
 
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
         let configuration = context.configuration;
-        let (set, queries) = (data_set(configuration), asked(configuration)?);
+        let (set, queries) = (data_set(configuration), trial_queries(configuration)?);
         let trial = Trial::new(context, &queries);
         let mut work = probe::data::work(&set);
         let indexes = configuration.get(INDEXES);
@@ -133,11 +133,10 @@ impl Probe for DecisionSupport {
             cancelled: (0..queries.len() + FUNCTIONS.len()).map(|_| AtomicU64::new(0)).collect(),
         };
         let plan = trial.load_plan(context);
-        let Driven { seen: mut observations, used, parts } =
-            drive_in_parts(context, &plan, &|number| {
-                let first_operation = first_operation + trial.first_query(number);
-                Box::new(Stream::new(shared.clone(), trial.tasks(number), first_operation))
-            })?;
+        let Driven { mut observations, used, parts } = drive_in_parts(context, &plan, &|number| {
+            let first_operation = first_operation + trial.first_query(number);
+            Box::new(Stream::new(shared.clone(), trial.tasks(number), first_operation))
+        })?;
         let kinds = trial.kinds();
         let of_queries = query_parts::facts(&parts, &trial.in_order(&kinds), &observations);
         observations.facts.extend(of_queries);
@@ -159,7 +158,7 @@ impl Probe for DecisionSupport {
 
 /// The streams of a trial.
 struct Trial<'a> {
-    queries: &'a [Asked],
+    queries: &'a [TrialQuery],
     streams: u32,
     rounds: u64,
     seed: u64,
@@ -168,7 +167,7 @@ struct Trial<'a> {
 }
 
 impl<'a> Trial<'a> {
-    fn new(context: &TrialContext<'_>, queries: &'a [Asked]) -> Self {
+    fn new(context: &TrialContext<'_>, queries: &'a [TrialQuery]) -> Self {
         let configuration = context.configuration;
         Self {
             queries,
@@ -183,7 +182,7 @@ impl<'a> Trial<'a> {
     /// Returns whether answers are compared with the published ones.
     fn is_verified(&self, configuration: &Configuration) -> bool {
         configuration.get(VERIFY)
-            && self.queries.iter().all(|query| matches!(query, Asked::Specified(_)))
+            && self.queries.iter().all(|query| matches!(query, TrialQuery::Specified(_)))
             && configuration.get(SCALE).total_cmp(&1.0).is_eq()
             && !self.is_drawn
             && !self.has_refresh
@@ -219,7 +218,7 @@ impl<'a> Trial<'a> {
     fn kinds(&self) -> Vec<String> {
         let functions = FUNCTIONS.iter().filter(|_| self.has_refresh);
         let functions = functions.map(|(name, _)| (*name).to_owned());
-        self.queries.iter().map(Asked::label).chain(functions).collect()
+        self.queries.iter().map(TrialQuery::label).chain(functions).collect()
     }
 
     /// The tasks of a connection.
@@ -359,7 +358,7 @@ fn repeats_suppliers(scale: f64) -> bool {
 /// `workload.analyze` asks for it.
 fn plans(
     context: &TrialContext<'_>,
-    queries: &[Asked],
+    queries: &[TrialQuery],
     first_operation: usize,
     table: &Table,
 ) -> Result<Vec<QueryPlan>, ProbeError> {

@@ -17,7 +17,7 @@ const NOT_SEEN: &str = "not seen";
 #[derive(Clone, Copy)]
 struct Row<'a> {
     configuration: &'a str,
-    own: &'a QueryTime,
+    figures: &'a QueryTime,
 }
 
 /// A wait event of a query of a configuration.
@@ -39,7 +39,7 @@ pub fn times(section: &mut Section, all: &[DecisionSupportFigures]) {
         .iter()
         .filter_map(|times_of| Some((times_of.configuration.as_str(), times_of.waits.as_ref()?)))
         .flat_map(|(configuration, times)| {
-            times.queries.iter().map(move |query| Row { configuration, own: query })
+            times.queries.iter().map(move |query| Row { configuration, figures: query })
         })
         .collect();
     if rows.is_empty() {
@@ -64,7 +64,7 @@ pub fn times(section: &mut Section, all: &[DecisionSupportFigures]) {
 
 /// A row for each query: its time, and the parts of it.
 fn parts_table(section: &mut Section, rows: &[Row<'_>]) {
-    let named = || rows.iter().flat_map(|row| &row.own.parts);
+    let named = || rows.iter().flat_map(|row| &row.figures.parts);
     let mut names: Vec<&'static str> = Vec::new();
     for part in named() {
         if part.name != UNACCOUNTED && !names.contains(&part.name) {
@@ -80,13 +80,13 @@ fn parts_table(section: &mut Section, rows: &[Row<'_>]) {
     by_time.sort_by(|a, b| total_s(b).total_cmp(&total_s(a)));
     let mut table = Columns::for_rows(rows.to_vec());
     table.name("configuration", |row| label(row.configuration).to_owned());
-    table.left("query", |row| row.own.query.clone());
-    table.left("time s", |row| estimate(row.own.time.as_ref()));
+    table.left("query", |row| row.figures.query.clone());
+    table.left("time s", |row| estimate(row.figures.time.as_ref()));
     for name in names.into_iter().chain([UNACCOUNTED]) {
         let rank = by_time.iter().position(|time| *time == name).unwrap_or(by_time.len());
-        let column = table.with(Column::left(format!("{name} s")), move |row| {
-            let part = row.own.parts.iter().find(|part| part.name == name);
-            part.map_or_else(|| Cell::from(NOT_SEEN), |part| part_cell(row.own, part))
+        let column = table.left(format!("{name} s"), move |row| {
+            let part = row.figures.parts.iter().find(|part| part.name == name);
+            part.map_or_else(|| Cell::from(NOT_SEEN), |part| part_cell(row.figures, part))
         });
         // The first three always stay.
         column.optional(rank.saturating_sub(2).min(usize::from(u8::MAX)) as u8);
@@ -122,7 +122,7 @@ fn events_table(section: &mut Section, rows: &[Row<'_>]) {
     let events: Vec<EventRow<'_>> = rows
         .iter()
         .flat_map(|query| {
-            query.own.events.iter().map(move |event| EventRow { query: *query, event })
+            query.figures.events.iter().map(move |event| EventRow { query: *query, event })
         })
         .filter(|row| row.event.share >= SHARE_MIN && row.event.class != "client")
         .collect();
@@ -131,7 +131,7 @@ fn events_table(section: &mut Section, rows: &[Row<'_>]) {
     }
     let mut table = Columns::for_rows(events);
     table.name("configuration", |row| label(row.query.configuration).to_owned());
-    table.left("query", |row| row.query.own.query.clone());
+    table.left("query", |row| row.query.figures.query.clone());
     table.name("wait", |row| row.event.event.clone());
     table.left("class", |row| row.event.class);
     table.left("s a run", |row| Cell::estimate_without_unit(&row.event.time));

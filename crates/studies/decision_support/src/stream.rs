@@ -1,8 +1,8 @@
 //! The order of a stream's queries and refresh functions, and its requests.
 
 use crate::answers::verify;
-use crate::asked::Asked;
 use crate::refresh::{Function, Refresh};
+use crate::trial_queries::TrialQuery;
 use engine::{EngineError, Results};
 use probe::ProbeError;
 use probe::load::{Started, Step, Workload};
@@ -20,11 +20,11 @@ const POWER: [u32; 22] =
 /// Positions in `queries` in the order of a stream, from 0: the first has the order of the power
 /// test, or that of the user's files; each other one a random order of its own, which a seed
 /// determines.
-pub fn order(queries: &[Asked], stream: u32, seed: u64) -> Vec<usize> {
+pub fn order(queries: &[TrialQuery], stream: u32, seed: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..queries.len()).collect();
     order.sort_by_key(|at| match &queries[*at] {
-        Asked::Specified(query) => POWER.iter().position(|number| *number == query.number),
-        Asked::File { .. } => None,
+        TrialQuery::Specified(query) => POWER.iter().position(|number| *number == query.number),
+        TrialQuery::File { .. } => None,
     });
     if stream > 0 {
         // The generator's jumps keep the streams of one seed apart.
@@ -58,7 +58,7 @@ impl Task {
 #[derive(Clone)]
 pub struct Shared<'a> {
     /// The queries.
-    pub queries: &'a [Asked],
+    pub queries: &'a [TrialQuery],
     /// The rows of its refresh functions, if it has these.
     pub refresh: Option<Arc<Refresh>>,
     /// True if answers are compared with the published ones.
@@ -152,8 +152,8 @@ impl Workload for Stream<'_> {
     fn results(&mut self, results: &[Results]) -> Result<(), ProbeError> {
         match (self.task(), results.last()) {
             (Task::Query(position), Some(results)) => match &self.shared.queries[position] {
-                Asked::Specified(query) => verify(query, results).map_err(ProbeError::study),
-                Asked::File { .. } => Ok(()),
+                TrialQuery::Specified(query) => verify(query, results).map_err(ProbeError::study),
+                TrialQuery::File { .. } => Ok(()),
             },
             _ => Ok(()),
         }
@@ -179,12 +179,12 @@ impl Workload for Stream<'_> {
 #[cfg(test)]
 mod tests {
     use super::{POWER, order};
-    use crate::asked::Asked;
     use crate::queries::QUERIES;
+    use crate::trial_queries::TrialQuery;
 
     #[test]
     fn a_stream_has_each_query_once_in_an_order_that_its_seed_determines() {
-        let queries: Vec<Asked> = QUERIES.iter().map(Asked::Specified).collect();
+        let queries: Vec<TrialQuery> = QUERIES.iter().map(TrialQuery::Specified).collect();
         let numbers = |stream, seed| -> Vec<u32> {
             order(&queries, stream, seed).into_iter().map(|at| QUERIES[at].number).collect()
         };
@@ -197,9 +197,9 @@ mod tests {
         }
         assert_ne!(numbers(1, 7), numbers(2, 7));
         assert_ne!(numbers(1, 7), numbers(1, 8));
-        let some = [Asked::Specified(&QUERIES[0]), Asked::Specified(&QUERIES[5])];
+        let some = [TrialQuery::Specified(&QUERIES[0]), TrialQuery::Specified(&QUERIES[5])];
         assert_eq!(order(&some, 0, 1), [1, 0], "Q6 is before Q1 in the power test");
-        let file = |name: &str| Asked::File { name: name.into(), text: "SELECT 1".into() };
+        let file = |name: &str| TrialQuery::File { name: name.into(), text: "SELECT 1".into() };
         assert_eq!(order(&["c", "a", "b"].map(file), 0, 1), [0, 1, 2], "as the user gave them");
     }
 }

@@ -3,7 +3,7 @@
 
 use decision_support::{DecisionSupport, QueryPart, REST, read_parts};
 use engine::EngineError;
-use experiment::{Configuration, Invalid, OwnSection, Value};
+use experiment::{CommonSection, Configuration, Invalid, Value};
 use observations::{Observations, WaitClass};
 use probe::{Action, Disturbance, Disturbed, LoadClock, LoadSeen, ProbeError, TrialContext};
 use testing::trials::{Installed, Session, installed, text};
@@ -41,8 +41,8 @@ static MARIADB: Locker = Locker {
 static SQLITE: Locker = Locker { lock: &["BEGIN EXCLUSIVE"], waiting: "", release: "COMMIT" };
 
 impl Disturbance for Locker {
-    fn section(&self) -> OwnSection {
-        OwnSection { name: "locker", doc: "A lock.", settings: &[] }
+    fn section(&self) -> CommonSection {
+        CommonSection { name: "locker", doc: "A lock.", settings: &[] }
     }
 
     fn plan(&self, _: &Configuration, _: Disturbed) -> Vec<Invalid> {
@@ -54,21 +54,21 @@ impl Disturbance for Locker {
         context: &'a TrialContext<'_>,
     ) -> Result<Option<Box<dyn Action + 'a>>, ProbeError> {
         let Self { lock, waiting, release } = *self;
-        Ok(Some(Box::new(Locking { own: Self { lock, waiting, release }, context })))
+        Ok(Some(Box::new(Locking { locker: Self { lock, waiting, release }, context })))
     }
 }
 
 struct Locking<'a> {
-    own: Locker,
+    locker: Locker,
     context: &'a TrialContext<'a>,
 }
 
 impl Locking<'_> {
     fn is_waited_for(&self, session: &mut Session) -> Result<bool, EngineError> {
-        if self.own.waiting.is_empty() {
+        if self.locker.waiting.is_empty() {
             return Ok(true);
         }
-        let count = session.run(Statement::Text(self.own.waiting))?;
+        let count = session.run(Statement::Text(self.locker.waiting))?;
         Ok(count.last[0].as_deref() != Some("0"))
     }
 }
@@ -76,12 +76,12 @@ impl Locking<'_> {
 impl Action for Locking<'_> {
     fn run(&mut self, load: &LoadClock<'_>) -> Result<(), ProbeError> {
         let mut session = Session::open(self.context)?;
-        for sql in self.own.lock {
+        for sql in self.locker.lock {
             session.run(Statement::Text(sql))?;
         }
         while !self.is_waited_for(&mut session)? && load.wait_until_ns(load.now_ns() + LOOK_NS)? {}
         load.wait_until_ns(load.now_ns() + HELD_NS)?;
-        session.run(Statement::Text(self.own.release))?;
+        session.run(Statement::Text(self.locker.release))?;
         Ok(())
     }
 

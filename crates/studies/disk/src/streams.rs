@@ -24,7 +24,7 @@ pub struct StreamPlan {
     /// The settings of `[workload]` with the stream's own in their place.
     configuration: Configuration,
     /// Paths of the settings that the stream has of its own.
-    own: Vec<&'static str>,
+    paths: Vec<&'static str>,
 }
 
 /// The text of a stream for `workload.streams`.
@@ -62,7 +62,7 @@ pub fn streams(configuration: &Configuration) -> Result<Vec<StreamPlan>, Invalid
         (None, false) => (STREAMS.path(), streams),
         (None, true) => {
             let configuration = configuration.clone();
-            return Ok(vec![StreamPlan { name: "all".into(), configuration, own: Vec::new() }]);
+            return Ok(vec![StreamPlan { name: "all".into(), configuration, paths: Vec::new() }]);
         }
     };
     let mut streams: Vec<StreamPlan> = Vec::new();
@@ -77,7 +77,7 @@ pub fn streams(configuration: &Configuration) -> Result<Vec<StreamPlan>, Invalid
     let factors = configuration.levels.iter().map(|level| level.factor.as_str());
     if let Some(path) = factors.into_iter().find(|path| {
         of_streams().any(|setting| setting.path == *path)
-            && streams.iter().all(|stream| stream.own.contains(path))
+            && streams.iter().all(|stream| stream.paths.contains(path))
     }) {
         let message = "varying this has no effect: every stream has its own value";
         return Err(Invalid::new(path, message));
@@ -171,7 +171,7 @@ impl StreamPlan {
             return Err(StreamError::Name { name: name.to_owned() });
         }
         let mut stream =
-            Self { name: name.into(), configuration: configuration.clone(), own: Vec::new() };
+            Self { name: name.into(), configuration: configuration.clone(), paths: Vec::new() };
         let words: Vec<&str> =
             pattern_settings(name).unwrap_or_default().split_whitespace().chain(words).collect();
         if let Some(word) = words.iter().find(|word| !word.contains('=')) {
@@ -199,8 +199,8 @@ impl StreamPlan {
         let value = setting.read(value);
         let value = value.map_err(|source| KeyError::Value { key: key.to_owned(), source })?;
         self.configuration.settings.insert(setting.path.into(), value);
-        if !self.own.contains(&setting.path) {
-            self.own.push(setting.path);
+        if !self.paths.contains(&setting.path) {
+            self.paths.push(setting.path);
         }
         Ok(())
     }
@@ -227,7 +227,7 @@ impl StreamPlan {
     /// The share of common threads; `None`: it has threads of its own. Only a stream itself can say
     /// so.
     fn share(&self) -> Option<u32> {
-        self.get(SHARE).filter(|_| self.own.contains(&SHARE.path()))
+        self.get(SHARE).filter(|_| self.paths.contains(&SHARE.path()))
     }
 
     fn block(&self) -> BlockSize {

@@ -69,7 +69,7 @@ settings! {
     pub METHOD: InsertMethod = "workload.method", InsertMethod::KIND, "statements";
     /// Rows inserted in the measurement by all connections. Give this or workload.duration.
     pub ROWS: Option<u64> =
-        "workload.rows", Kind::Count { min: 1, max: ROWS_MAX } => Measurement, Given "\"100k\"";
+        "workload.rows", Kind::Count { min: 1, max: ROWS_MAX } => Measurement, Value "\"100k\"";
     /// Rows per commit of a connection. A transaction's rows go to one data file.
     pub ROWS_PER_TRANSACTION: u64 =
         "workload.rows_per_transaction", Kind::Count { min: 1, max: 10_000_000 }, "1000";
@@ -224,7 +224,7 @@ struct InsertWorkload {
     call: [Parameter; 3],
     /// The file of the transaction that has begun, and whether it has been asked for.
     file: u32,
-    asked: bool,
+    is_sent: bool,
 }
 
 impl InsertWorkload {
@@ -238,7 +238,7 @@ impl InsertWorkload {
             method,
             call: [const { Parameter::Integer(0) }; 3],
             file: 0,
-            asked: false,
+            is_sent: false,
         }
     }
 
@@ -264,7 +264,7 @@ impl InsertWorkload {
 impl Workload for InsertWorkload {
     fn start(&mut self, most: u64) -> Started {
         let rows = most.min(self.rows_max);
-        self.asked = false;
+        self.is_sent = false;
         if self.method == InsertMethod::Procedure {
             let [total, batch] =
                 [rows, self.rows_per_transaction].map(|rows| Parameter::Integer(rows as i64));
@@ -276,13 +276,13 @@ impl Workload for InsertWorkload {
     }
 
     fn step(&mut self) -> Result<Step<'_>, ProbeError> {
-        if std::mem::replace(&mut self.asked, true) {
+        if std::mem::replace(&mut self.is_sent, true) {
             return Ok(Step::End);
         }
         Ok(Step::Request(self.request()))
     }
 
     fn restart(&mut self) {
-        self.asked = false;
+        self.is_sent = false;
     }
 }

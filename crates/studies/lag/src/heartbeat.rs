@@ -6,14 +6,14 @@ pub struct Look {
     /// When the query was sent.
     pub sent_ns: u64,
     /// The last heartbeat that it saw, from 1; 0: none.
-    pub seen: u64,
+    pub beat: u64,
 }
 
 /// Returns how far the replica was behind at a look, in nanoseconds: the age of the oldest
 /// heartbeat that was acknowledged before the look and that it did not see. 0: it saw all of them.
 /// `committed_ns` has the acknowledgement of each heartbeat, in order.
 pub fn lag_ns(committed_ns: &[u64], look: Look) -> u64 {
-    let missing = committed_ns.get(look.seen as usize).copied();
+    let missing = committed_ns.get(look.beat as usize).copied();
     missing.map_or(0, |committed_ns| look.sent_ns.saturating_sub(committed_ns))
 }
 
@@ -31,7 +31,7 @@ mod tests {
     #[test]
     fn the_lag_is_the_age_of_the_oldest_unseen_heartbeat() {
         let committed = [100, 200, 300];
-        let lag = |sent_ns, seen_ns| lag_ns(&committed, Look { sent_ns, seen: seen_ns });
+        let lag = |sent_ns, seen_ns| lag_ns(&committed, Look { sent_ns, beat: seen_ns });
         // The second was acknowledged 50 before the look, and is not there.
         assert_eq!(lag(250, 1), 50);
         assert_eq!(lag(950, 0), 850);

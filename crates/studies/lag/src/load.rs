@@ -20,7 +20,7 @@ pub const CREATE: [&str; 3] = [
     "INSERT INTO lag_beat VALUES (0)",
     "CREATE TABLE lag_rows (writer int NOT NULL, number bigint NOT NULL, filler text)",
 ];
-const SEEN: &str = "SELECT number FROM lag_beat";
+const LAST_BEAT: &str = "SELECT number FROM lag_beat";
 
 /// The parts that all threads share.
 pub struct Stage<'a> {
@@ -114,8 +114,8 @@ pub fn look(stage: &Stage<'_>) -> Result<Vec<Look>, EngineError> {
     let mut looks = Vec::new();
     stage.every(BEAT_EVERY, || {
         let sent_ns = stage.now_ns();
-        let number = session.number(SEEN, ANSWER)? as u64;
-        looks.push(Look { sent_ns, seen: number });
+        let number = session.number(LAST_BEAT, ANSWER)? as u64;
+        looks.push(Look { sent_ns, beat: number });
         Ok(())
     })?;
     Ok(looks)

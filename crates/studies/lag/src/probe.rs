@@ -93,13 +93,13 @@ impl Probe for Lag {
             is_over: AtomicBool::new(false),
             cancel: context.cancel,
         };
-        let (machine, readings) = Seen::collect(context, &stage)?;
+        let (machine, readings) = Records::collect(context, &stage)?;
         Ok(Observations { machine, ..readings.observations(context.configuration) })
     }
 }
 
 /// The observations of the threads.
-struct Seen {
+struct Records {
     /// Acknowledged writes.
     writes: Vec<u64>,
     beats: Vec<u64>,
@@ -148,11 +148,11 @@ impl<'scope> Threads<'scope> {
     }
 
     /// Waits for all of them; the first error is the result.
-    fn end(self) -> Result<Seen, EngineError> {
+    fn end(self) -> Result<Records, EngineError> {
         let writes = self.writers.into_iter().map(joined).collect::<Vec<_>>();
         let (beats, looks, behind) = (joined(self.beats), joined(self.looks), joined(self.behind));
         let writes = writes.into_iter().collect::<Result<Vec<_>, _>>()?.concat();
-        Ok(Seen { writes, beats: beats?, looks: looks?, behind: behind? })
+        Ok(Records { writes, beats: beats?, looks: looks?, behind: behind? })
     }
 }
 
@@ -160,7 +160,7 @@ fn joined<T>(thread: Running<'_, T>) -> Result<T, EngineError> {
     thread.join().unwrap_or_else(|_| Err(EngineError::failed("writing", "a thread has panicked")))
 }
 
-impl Seen {
+impl Records {
     /// Runs the load; also returns what the machine did while it was measured.
     fn collect(
         context: &TrialContext<'_>,

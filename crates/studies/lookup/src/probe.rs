@@ -133,7 +133,7 @@ impl Probe for Lookup {
         };
         let (mut observations, used) = drive_counting(context, &plan, &|index| {
             let keys = keys(context.seed, index);
-            Box::new(LookupWorkload { keys, method, operation, units_each, asked: false })
+            Box::new(LookupWorkload { keys, method, operation, units_each, is_sent: false })
         })?;
         cpu_each(&mut observations, &loaded, used, "cpu_per_lookup", "us/lookup");
         Ok(loaded.with_plan("lookup", observations))
@@ -160,12 +160,12 @@ struct LookupWorkload {
     method: LookupMethod,
     operation: usize,
     units_each: u64,
-    asked: bool,
+    is_sent: bool,
 }
 
 impl Workload for LookupWorkload {
     fn start(&mut self, _: u64) -> Started {
-        self.asked = false;
+        self.is_sent = false;
         if self.method == LookupMethod::Statements {
             self.keys.draw_parameters();
         }
@@ -173,7 +173,7 @@ impl Workload for LookupWorkload {
     }
 
     fn step(&mut self) -> Result<Step<'_>, ProbeError> {
-        if std::mem::replace(&mut self.asked, true) {
+        if std::mem::replace(&mut self.is_sent, true) {
             return Ok(Step::End);
         }
         let parameters = match self.method {
@@ -185,6 +185,6 @@ impl Workload for LookupWorkload {
     }
 
     fn restart(&mut self) {
-        self.asked = false;
+        self.is_sent = false;
     }
 }

@@ -185,7 +185,7 @@ pub fn title(operator: &Operator) -> String {
 /// The varied table's rows in the order of the column.
 pub struct Column<'t> {
     /// The column.
-    pub own: &'t VariedColumn,
+    pub name: &'t VariedColumn,
     /// Rows of the table.
     pub rows: u64,
     /// Rows with a value.
@@ -215,7 +215,7 @@ impl<'t> Column<'t> {
         let (table, column) = (&varied_column.table, &varied_column.column);
         let rows = asker.count(&format!("SELECT count(*) FROM {table}"))?;
         let present = asker.count(&format!("SELECT count({column}) FROM {table}"))?;
-        Ok(Self { own: varied_column, rows, present, bounds: BTreeMap::new() })
+        Ok(Self { name: varied_column, rows, present, bounds: BTreeMap::new() })
     }
 
     /// The value of the row at this position, from 1, in the order of values, with the rows that
@@ -227,7 +227,7 @@ impl<'t> Column<'t> {
         if let Some(known) = self.bounds.get(&position) {
             return Ok(known.clone());
         }
-        let (table, column) = (&self.own.table, &self.own.column);
+        let (table, column) = (&self.name.table, &self.name.column);
         let skipped = position.clamp(1, self.present.max(1)) - 1;
         let row = filled(asker.optimizer.row_at, &[("skipped", &skipped.to_string())]);
         let sql = format!(

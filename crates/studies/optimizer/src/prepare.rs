@@ -49,7 +49,7 @@ pub struct Prepared {
 pub enum PrepareError {
     /// No value selects about this share.
     #[error(
-        "{setting}: no value of {column} selects {wanted} of {all} rows; the nearest selects \
+        "{setting}: no value of {column} selects {target} of {all} rows; the nearest selects \
          {nearest}"
     )]
     Unreachable {
@@ -58,7 +58,7 @@ pub enum PrepareError {
         /// The column.
         column: String,
         /// Rows that should be selected.
-        wanted: u64,
+        target: u64,
         /// Rows of the table.
         all: u64,
         /// Rows that are selected.
@@ -269,8 +269,8 @@ impl Varied<'_> {
         if expected < 1.0 || !is_reached(bound.rows, expected) {
             return Err(ProbeError::study(PrepareError::Unreachable {
                 setting,
-                column: column.own.written.clone(),
-                wanted: expected.round() as u64,
+                column: column.name.written.clone(),
+                target: expected.round() as u64,
                 all: column.rows,
                 nearest: bound.rows,
             }));
@@ -396,7 +396,8 @@ impl Varied<'_> {
         let Some(formulas) = self.optimizer.formulas.filter(|_| self.template.tables == 1) else {
             return Ok(());
         };
-        let names = [("table", column.own.table.as_str()), ("column", column.own.column.as_str())];
+        let names =
+            [("table", column.name.table.as_str()), ("column", column.name.column.as_str())];
         let figures = asker.run(&filled(formulas.figures(), &names))?.last;
         let Some(now) = formulas.value(&figures) else { return Ok(()) };
         let other = formulas.other_value(now);

@@ -12,7 +12,7 @@ use work::Statement;
 const JOIN: &str = "SELECT count(*), max(d.c) FROM dials AS d JOIN dials e ON e.id = d.b WHERE d.a \
                     :varies AND e.a < 50";
 
-fn given(forcing: &str) -> Vec<(&'static str, Value)> {
+fn settings(forcing: &str) -> Vec<(&'static str, Value)> {
     vec![
         ("workload.query", text(JOIN)),
         ("workload.selectivity", Value::Float(0.01)),
@@ -28,7 +28,7 @@ fn ways(observations: &Observations) -> Vec<&str> {
 /// Returns whether the server has the extension.
 fn has_hints(bench: &mut Bench<'_>) -> bool {
     let mut found = false;
-    let removed = bench.measured(&OptimizerProbe, &given("settings"), |context, result| {
+    let removed = bench.measured(&OptimizerProbe, &settings("settings"), |context, result| {
         assert_eq!(ways(&result.unwrap()), ["settings of the session"]);
         let sql = "SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_hint_plan'";
         found = ask(context, Statement::Text(sql)).unwrap().last[0].as_deref() == Some("1");
@@ -42,14 +42,14 @@ fn hints_force_one_table_where_the_server_has_them() {
     let Some(engine) = postgres() else { return };
     let bench = &mut engine.bench();
     let has_hints = has_hints(bench);
-    let automatic = run_on(bench, &given("automatic"));
+    let automatic = run_on(bench, &settings("automatic"));
     println!("{:?}: {}", ways(&automatic), automatic.plans[0].text);
     assert_eq!(FORCED.read(&automatic), Some(1.0));
     if !has_hints {
         assert_eq!(ways(&automatic), ["settings of the session"]);
         // Settings force the scan of every table.
         assert_eq!(automatic.plans[0].text.matches("Seq Scan dials").count(), 2);
-        let removed = bench.measured(&OptimizerProbe, &given("hints"), |_, result| {
+        let removed = bench.measured(&OptimizerProbe, &settings("hints"), |_, result| {
             let error = result.unwrap_err().to_string();
             assert!(error.contains("the server has no pg_hint_plan"), "{error}");
         });
@@ -76,7 +76,7 @@ fn hints_force_one_table_where_the_server_has_them() {
         assert!(observations.plans[0].text.contains(operator), "{}", observations.plans[0].text);
     }
     // A kind of join has no table, and stays a setting.
-    let mut joins = given("automatic");
+    let mut joins = settings("automatic");
     joins.retain(|(path, _)| *path != "workload.alternative");
     joins.push(("workload.alternative", text("no-hashjoin")));
     assert_eq!(ways(&run_on(bench, &joins)), ["settings of the session"]);

@@ -36,7 +36,7 @@ fn last_parallel_rows(pages: f64, least_pages: f64, workers_max: f64) -> Option<
     (rows >= 1.0).then_some(rows)
 }
 
-fn given(least: &str, workers: i64) -> Vec<(&'static str, Value)> {
+fn settings(least: &str, workers: i64) -> Vec<(&'static str, Value)> {
     vec![
         ("workload.query", text("SELECT a, c FROM dials WHERE b :varies")),
         ("workload.rows", Value::Integer(ROWS as i64)),
@@ -49,7 +49,7 @@ fn given(least: &str, workers: i64) -> Vec<(&'static str, Value)> {
 }
 
 fn plans_follow_the_rule(bench: &mut Bench<'_>, least: &str, least_pages: f64, workers: i64) {
-    let removed = bench.measured(&OptimizerProbe, &given(least, workers), |context, result| {
+    let removed = bench.measured(&OptimizerProbe, &settings(least, workers), |context, result| {
         let observations = result.unwrap();
         let pages = "SELECT pg_relation_size('dials') / 8192";
         let answer = ask(context, Statement::Text(pages)).unwrap();
@@ -92,7 +92,7 @@ fn parallel_and_serial_plans_are_forced() {
     let Some(engine) = postgres() else { return };
     let bench = &mut engine.bench();
     for (least, alternative) in [("8MB", "parallel"), ("1MB", "serial")] {
-        let mut all = given(least, 2);
+        let mut all = settings(least, 2);
         all.push(("workload.alternative", text(alternative)));
         let removed = bench.measured(&OptimizerProbe, &all, |_, observations| {
             let observations = observations.unwrap();

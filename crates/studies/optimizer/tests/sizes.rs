@@ -62,7 +62,7 @@ impl Table {
     }
 }
 
-fn given(least: &str, workers: i64) -> Vec<(&'static str, Value)> {
+fn settings(least: &str, workers: i64) -> Vec<(&'static str, Value)> {
     vec![
         ("workload.query", text("SELECT count(*), max(c) FROM dials WHERE b :varies")),
         ("workload.selectivity", Value::Float(1.0)),
@@ -77,7 +77,7 @@ fn given(least: &str, workers: i64) -> Vec<(&'static str, Value)> {
 }
 
 fn size_follows_the_rule(bench: &mut Bench<'_>, least: &str, least_pages: f64, workers: i64) {
-    let removed = bench.measured(&OptimizerProbe, &given(least, workers), |context, result| {
+    let removed = bench.measured(&OptimizerProbe, &settings(least, workers), |context, result| {
         let observations = result.unwrap();
         let number = |sql: &str| -> f64 {
             let answer = ask(context, Statement::Text(sql)).unwrap();

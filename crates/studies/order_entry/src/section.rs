@@ -8,7 +8,7 @@ use report::{Cell, Columns, Section, Tone, number};
 /// A row of a table: a figure and its configuration.
 struct Row<'a, T> {
     configuration: &'a str,
-    own: &'a T,
+    figures: &'a T,
 }
 
 /// The rows of all configurations.
@@ -17,7 +17,7 @@ fn rows<'a, T>(
     list: fn(&'a OrderEntryFigures) -> &'a [T],
 ) -> Vec<Row<'a, T>> {
     let rows = all.iter().flat_map(|figures| {
-        list(figures).iter().map(|row| Row { configuration: &figures.configuration, own: row })
+        list(figures).iter().map(|row| Row { configuration: &figures.configuration, figures: row })
     });
     rows.collect()
 }
@@ -52,7 +52,7 @@ pub fn section(_: &Summary, all: &[OrderEntryFigures]) -> Option<Section> {
     } else {
         section.table(repeats_table(&repeats));
     }
-    if kinds.iter().any(|row| row.own.p90.is_none()) {
+    if kinds.iter().any(|row| row.figures.p90.is_none()) {
         section.note(
             "A 90th percentile needs 100 transactions of its kind in each trial: measure longer.",
         );
@@ -117,14 +117,14 @@ fn percentiles_table<'a>(
 ) -> Columns<'a, &'a Row<'a, KindFigures>> {
     let mut table = Columns::for_rows(rows);
     table.name("configuration", |row| label(row.configuration));
-    table.left("kind", |row| row.own.name);
-    table.left("90 % within ms", |row| row.own.p90.as_ref().map(Cell::estimate_without_unit));
-    table.right("limit ms", |row| count(row.own.limit_ms));
+    table.left("kind", |row| row.figures.name);
+    table.left("90 % within ms", |row| row.figures.p90.as_ref().map(Cell::estimate_without_unit));
+    table.right("limit ms", |row| count(row.figures.limit_ms));
     table.left("limit", |row| {
-        row.own.p90.as_ref().map(|p90| match p90.interval {
-            _ if row.own.is_over => Cell::new("exceeded".to_owned(), Tone::Bad),
-            Some(interval) if interval.high > row.own.limit_ms => Cell::from("uncertain"),
-            None if p90.mean > row.own.limit_ms => Cell::from("uncertain"),
+        row.figures.p90.as_ref().map(|p90| match p90.interval {
+            _ if row.figures.is_over => Cell::new("exceeded".to_owned(), Tone::Bad),
+            Some(interval) if interval.high > row.figures.limit_ms => Cell::from("uncertain"),
+            None if p90.mean > row.figures.limit_ms => Cell::from("uncertain"),
             _ => Cell::from("met"),
         })
     });
@@ -153,8 +153,8 @@ fn shares_table(rows: &[Share]) -> Columns<'_, &Share> {
 fn repeats_table<'a>(rows: &'a [Row<'a, Repeats>]) -> Columns<'a, &'a Row<'a, Repeats>> {
     let mut table = Columns::for_rows(rows);
     table.name("configuration", |row| label(row.configuration));
-    table.left("repeated", |row| row.own.kind);
-    table.left("cause", |row| row.own.cause.as_str());
-    table.right("times", |row| count(row.own.times));
+    table.left("repeated", |row| row.figures.kind);
+    table.left("cause", |row| row.figures.cause.as_str());
+    table.right("times", |row| count(row.figures.times));
     table
 }

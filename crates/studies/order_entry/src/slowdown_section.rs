@@ -18,7 +18,7 @@ struct Row<'a> {
 /// A row of the table of queries.
 struct QueryRow<'a> {
     configuration: &'a str,
-    own: &'a QuerySlowdown,
+    slowdown: &'a QuerySlowdown,
 }
 
 /// The section; `None` when no configuration ran both loads.
@@ -82,7 +82,7 @@ fn queries_of(slowdown: &Slowdown) -> impl Iterator<Item = QueryRow<'_>> {
     slowdown
         .queries
         .iter()
-        .map(|query| QueryRow { configuration: &slowdown.configuration, own: query })
+        .map(|query| QueryRow { configuration: &slowdown.configuration, slowdown: query })
 }
 
 /// Each configuration once, in the order of the slowdowns.
@@ -112,14 +112,14 @@ fn sides_table<'a>(rows: &'a [Row<'a>]) -> Columns<'a, &'a Row<'a>> {
 fn queries_table<'a>(rows: &'a [QueryRow<'a>]) -> Columns<'a, &'a QueryRow<'a>> {
     let mut table = Columns::for_rows(rows);
     table.name("together", |row| label(row.configuration));
-    table.left("query", |row| format!("{} {}", row.own.query, row.own.title));
-    table.left("alone ms", |row| Cell::estimate_without_unit(&row.own.times.alone));
-    table.left("together ms", |row| Cell::estimate_without_unit(&row.own.times.together));
+    table.left("query", |row| format!("{} {}", row.slowdown.query, row.slowdown.title));
+    table.left("alone ms", |row| Cell::estimate_without_unit(&row.slowdown.times.alone));
+    table.left("together ms", |row| Cell::estimate_without_unit(&row.slowdown.times.together));
     table.left("times as long", |row| {
-        let ratio = &row.own.times.ratio;
+        let ratio = &row.slowdown.times.ratio;
         Cell::from(ratio.value).within(ratio.interval).shown(wording::comparison(ratio, ""))
     });
-    table.left("at 95 %", |row| significance(&row.own.times));
+    table.left("at 95 %", |row| significance(&row.slowdown.times));
     table
 }
 

@@ -37,7 +37,7 @@ mod tests {
     }
 
     /// Five intervals of ramp-up, then these; the last one is cut short.
-    fn seen(values: impl Iterator<Item = f64>) -> Observations {
+    fn trial(values: impl Iterator<Item = f64>) -> Observations {
         let measured: Vec<f64> = values.collect();
         let elapsed_s = measured.len() as f64 + 0.5;
         let values = [vec![0.0, 10.0, 20.0, 40.0, 80.0], measured, vec![300.0]].concat();
@@ -58,13 +58,13 @@ mod tests {
 
     #[test]
     fn a_change_of_level_is_found_and_a_ramp_up_is_cut() {
-        assert_eq!(warning(&seen((0..40).map(|at| 200.0 + noise(at)))), None);
+        assert_eq!(warning(&trial((0..40).map(|at| 200.0 + noise(at)))), None);
         let falls = (0..40).map(|at| if at < 25 { 200.0 } else { 120.0 } + noise(at));
-        let detail = warning(&seen(falls)).unwrap().detail;
+        let detail = warning(&trial(falls)).unwrap().detail;
         assert!(
             detail.starts_with("throughput changed after 25.0 of 40.5 s, from 200 to 1"),
             "{detail}"
         );
-        assert_eq!(warning(&seen(std::iter::empty())), None);
+        assert_eq!(warning(&trial(std::iter::empty())), None);
     }
 }

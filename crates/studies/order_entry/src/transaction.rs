@@ -54,7 +54,7 @@ pub struct Transaction {
     pub parameters: Vec<Parameter>,
     /// Districts without an order to deliver.
     pub skipped: u64,
-    asked: Query,
+    query: Query,
     answer: Answer,
     /// The next step.
     place: u32,
@@ -77,7 +77,7 @@ impl Transaction {
             time,
             parameters: Vec::new(),
             skipped: 0,
-            asked: Query::Item,
+            query: Query::Item,
             answer: Answer::default(),
             place: 0,
             line: 0,
@@ -116,7 +116,7 @@ impl Transaction {
         }?;
         self.answer.rows = 0;
         if let Move::Ask(query) = step {
-            self.asked = query;
+            self.query = query;
         }
         Ok(step)
     }
@@ -381,7 +381,7 @@ impl Transaction {
     }
 
     fn unusable<T>(&self) -> Result<T, Unusable> {
-        Err(Unusable { query: self.asked, kind: self.input.kind })
+        Err(Unusable { query: self.query, kind: self.input.kind })
     }
 
     fn text(&self, column: usize) -> Result<String, Unusable> {

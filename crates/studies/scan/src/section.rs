@@ -88,7 +88,7 @@ fn predictions(model: &CostModel, section: &mut Section) {
     tables.name("table", |row| label(&row.table.name));
     tables.left("rows", |row| number::grouped(row.table.rows as f64));
     tables.left("rows a page", |row| number::figure(row.table.rows_per_page));
-    tables.left("what", |row| asked(&row.table));
+    tables.left("what", |row| description(&row.table));
     tables.left("CPU ms of a scan (estimate)", |row| {
         row.ms.map(|ms| {
             let ends = row.interval.map(|Interval { low, high }| (low, high));
@@ -117,7 +117,7 @@ fn predictions(model: &CostModel, section: &mut Section) {
 }
 
 /// `max of 11 columns, from storage`
-fn asked(table: &UnmeasuredTable) -> String {
+fn description(table: &UnmeasuredTable) -> String {
     let what = match table.aggregate.as_str() {
         "count" => "count".to_owned(),
         aggregate => format!("{aggregate} of {}", number::plural(table.columns as usize, "column")),

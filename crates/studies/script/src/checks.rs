@@ -3,7 +3,7 @@
 use crate::expression::{Expression, parse_expression};
 use crate::names::{Names, Slot, is_name};
 use crate::scope::Scope;
-use crate::shared::{OwnNumbers, Sequence};
+use crate::shared::{DrawnNumbers, Sequence};
 use crate::value::Value;
 use crate::{Fault, Mix};
 use experiment::{Configuration, Invalid, Kind, settings};
@@ -163,7 +163,7 @@ impl Check {
             random: &mut Xoshiro256PlusPlus::seed_from_u64(0),
             debug: &mut Vec::new(),
             sequence: &Sequence::default(),
-            numbers: &mut OwnNumbers::default(),
+            numbers: &mut DrawnNumbers::default(),
         }
         .evaluate(&self.expected)
     }

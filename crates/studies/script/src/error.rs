@@ -137,10 +137,10 @@ pub enum Fault {
         value: String,
     },
     /// A value of another type.
-    #[error("expected a {wanted}, found {found}")]
+    #[error("expected a {expected}, found {found}")]
     Type {
         /// The type that is needed.
-        wanted: &'static str,
+        expected: &'static str,
         /// The type of the value.
         found: &'static str,
     },

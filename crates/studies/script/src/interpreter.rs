@@ -1,6 +1,6 @@
 use crate::compile::{Action, Amount, Command};
 use crate::scope::Scope;
-use crate::shared::OwnNumbers;
+use crate::shared::DrawnNumbers;
 use crate::sql::Keep;
 use crate::value::Value;
 use crate::{Fault, Mix, ScriptError};
@@ -31,12 +31,12 @@ pub struct Interpreter {
     /// The next command.
     next: usize,
     /// The last statement sent.
-    asked: usize,
+    statement: usize,
     parameters: Vec<Parameter>,
     text: String,
     debug: Vec<String>,
     /// Numbers of the shared sequence that the transaction has taken.
-    numbers: OwnNumbers,
+    numbers: DrawnNumbers,
     /// Counters and what the transaction adds to them when it is committed.
     counted: Vec<(usize, i64)>,
     /// True during the measurement.
@@ -65,11 +65,11 @@ impl Interpreter {
             choice,
             script: 0,
             next: 0,
-            asked: 0,
+            statement: 0,
             parameters: Vec::new(),
             text: String::new(),
             debug: Vec::new(),
-            numbers: OwnNumbers::default(),
+            numbers: DrawnNumbers::default(),
             counted: Vec::new(),
             is_measured: false,
         };
@@ -128,7 +128,7 @@ impl Interpreter {
     pub fn answer(&mut self, results: &[Results]) -> Result<(), ScriptError> {
         let statements = &self.mix.scripts[self.script].body.statements;
         let Some(Keep { prefix, each }) =
-            statements.get(self.asked).and_then(|statement| statement.keep.as_ref())
+            statements.get(self.statement).and_then(|statement| statement.keep.as_ref())
         else {
             return Ok(());
         };
@@ -176,7 +176,7 @@ impl Interpreter {
             };
             match &command.action {
                 Action::Ask(question) => {
-                    self.asked = *question;
+                    self.statement = *question;
                     return Ok(None);
                 }
                 Action::Sleep { amount, unit_us } => {
@@ -212,7 +212,7 @@ impl Interpreter {
     }
 
     fn request(&mut self) -> Request<'_> {
-        let statement = &self.mix.scripts[self.script].body.statements[self.asked];
+        let statement = &self.mix.scripts[self.script].body.statements[self.statement];
         let results = statement.keep.is_some();
         let values = statement.slots.iter().map(|slot| self.variables[*slot].as_ref());
         self.parameters.clear();
@@ -280,7 +280,7 @@ impl Workload for Interpreter {
             return false;
         }
         let body = &self.mix.scripts[self.script].body;
-        let Some(counter) = body.statements[self.asked].refused else { return false };
+        let Some(counter) = body.statements[self.statement].refused else { return false };
         // Nothing of the transaction stays but this.
         self.counted.clear();
         self.counted.push((counter, 1));
@@ -289,7 +289,7 @@ impl Workload for Interpreter {
     }
 
     fn statement(&self) -> usize {
-        self.mix.scripts[self.script].first + self.asked
+        self.mix.scripts[self.script].first + self.statement
     }
 }
 

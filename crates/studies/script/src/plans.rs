@@ -168,7 +168,7 @@ fn walk(mix: &Arc<Mix>) -> HashMap<usize, PlanRequest> {
                         && (parameters.contains(&Parameter::Null)
                             || matches!(statement, Statement::Text(_)));
                     lacks_results |= results;
-                    (!lacks_value).then(|| asked(mix, statement, parameters)).flatten()
+                    (!lacks_value).then(|| request(mix, statement, parameters)).flatten()
                 }
                 // A condition or an expression may need results.
                 Ok(Step::Request(_) | Step::End) | Err(_) => break,
@@ -182,7 +182,7 @@ fn walk(mix: &Arc<Mix>) -> HashMap<usize, PlanRequest> {
     found
 }
 
-fn asked(mix: &Mix, statement: Statement<'_>, parameters: &[Parameter]) -> Option<PlanRequest> {
+fn request(mix: &Mix, statement: Statement<'_>, parameters: &[Parameter]) -> Option<PlanRequest> {
     let statement = match statement {
         Statement::Operation(number) => mix.statements()[number].clone(),
         Statement::Text(text) => UserStatement { texts: vec![text.to_owned()] },

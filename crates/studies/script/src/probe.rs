@@ -31,7 +31,7 @@ settings! {
     /// Built-in script (or list of them): pgbench's tpcb-like, simple-update, select-only; or
     /// sysbench's oltp_point_select, oltp_read_only, oltp_write_only, oltp_read_write; a weight can
     /// follow.
-    pub BUILTIN: Vec<String> = "workload.builtin", Kind::TextList, Given "\"tpcb-like\"";
+    pub BUILTIN: Vec<String> = "workload.builtin", Kind::TextList, Value "\"tpcb-like\"";
     /// Size of pgbench's tables, in 100,000 accounts; `:scale` in scripts.
     pub SCALE: u32 = "workload.scale", Kind::Count { min: 1, max: 100_000 }, "1" => DataIdentity;
     /// Number of sysbench's tables sbtest1, sbtest2, ... (default 1), like its --tables.

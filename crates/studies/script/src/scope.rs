@@ -4,7 +4,7 @@ use crate::error::Fault;
 use crate::expression::Expression;
 use crate::names::Names;
 use crate::random::{self, Bounds};
-use crate::shared::{OwnNumbers, Sequence};
+use crate::shared::{DrawnNumbers, Sequence};
 use crate::value::{Call, Function, Operator, Value, apply};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::cmp::Ordering;
@@ -20,7 +20,7 @@ pub(super) struct Scope<'a> {
     /// Output of `debug()`.
     pub debug: &'a mut Vec<String>,
     pub sequence: &'a Sequence,
-    pub numbers: &'a mut OwnNumbers,
+    pub numbers: &'a mut DrawnNumbers,
 }
 
 impl Scope<'_> {

@@ -43,19 +43,19 @@ impl Sequence {
 /// Numbers that a connection has taken in its transaction. A repeated transaction takes the same
 /// ones.
 #[derive(Debug, Default)]
-pub(super) struct OwnNumbers {
-    taken: Vec<u64>,
+pub(super) struct DrawnNumbers {
+    numbers: Vec<u64>,
     used: usize,
 }
 
-impl OwnNumbers {
+impl DrawnNumbers {
     /// The next number of the transaction.
     pub fn next(&mut self, sequence: &Sequence) -> u64 {
-        if self.used == self.taken.len() {
-            self.taken.push(sequence.next.fetch_add(1, Ordering::Relaxed));
+        if self.used == self.numbers.len() {
+            self.numbers.push(sequence.next.fetch_add(1, Ordering::Relaxed));
         }
         self.used += 1;
-        self.taken[self.used - 1]
+        self.numbers[self.used - 1]
     }
 
     /// The transaction begins again.
@@ -65,7 +65,7 @@ impl OwnNumbers {
 
     /// The transaction was committed or given up.
     pub fn end(&mut self, sequence: &Sequence) {
-        self.taken.drain(..).for_each(|number| sequence.end(number));
+        self.numbers.drain(..).for_each(|number| sequence.end(number));
         self.used = 0;
     }
 }
@@ -98,12 +98,12 @@ impl Counter {
 
 #[cfg(test)]
 mod tests {
-    use super::{OwnNumbers, Sequence};
+    use super::{DrawnNumbers, Sequence};
 
     #[test]
     fn numbers_end_in_any_order_and_count_when_all_below_have_ended() {
         let sequence = Sequence::default();
-        let [mut first, mut second] = [OwnNumbers::default(), OwnNumbers::default()];
+        let [mut first, mut second] = [DrawnNumbers::default(), DrawnNumbers::default()];
         assert_eq!(
             [first.next(&sequence), second.next(&sequence), second.next(&sequence)],
             [0, 1, 2]

@@ -92,7 +92,7 @@ impl Value {
             Self::Double(_) => "a double",
             Self::Text(_) => "a text",
         };
-        Fault::Type { wanted: text, found }
+        Fault::Type { expected: text, found }
     }
 }
 

@@ -51,7 +51,7 @@ fn our_debug(text: &str, variables: &[(&str, &str)]) -> Result<Vec<String>, Stri
     }
 }
 
-fn one(expression: &str) -> String {
+fn debug_line(expression: &str) -> String {
     format!("\\set result debug({expression})\n")
 }
 
@@ -81,19 +81,19 @@ fn compare(server: &Server, expressions: &[String]) -> (usize, usize) {
         ["-t", "1"].into_iter().chain(defined.iter().map(String::as_str)).collect();
     let (mut fine, mut ours, mut failures) = (Vec::new(), Vec::new(), 0);
     for expression in expressions {
-        match our_debug(&one(expression), VARIABLES) {
+        match our_debug(&debug_line(expression), VARIABLES) {
             Ok(mut output) => {
                 ours.append(&mut output);
                 fine.push(expression);
             }
             Err(error) => {
                 failures += 1;
-                let theirs = server.pgbench(&one(expression), &arguments);
+                let theirs = server.pgbench(&debug_line(expression), &arguments);
                 assert!(theirs.is_err(), "{expression}: we say {error}");
             }
         }
     }
-    let script: String = fine.iter().map(|expression| one(expression)).collect();
+    let script: String = fine.iter().map(|expression| debug_line(expression)).collect();
     let theirs = server.debug(&script, &arguments);
     for ((expression, ours), theirs) in fine.iter().zip(&ours).zip(&theirs) {
         assert_eq!(ours, theirs, "{expression}");
@@ -258,8 +258,8 @@ fn texts_of_variables_mean_what_they_mean_to_pgbench(server: &Server) {
         "007",
     ];
     for text in texts {
-        let ours = our_debug(&one(":x"), &[("x", text)]);
-        let theirs = server.pgbench(&one(":x"), &["-t", "1", "-D", &format!("x={text}")]);
+        let ours = our_debug(&debug_line(":x"), &[("x", text)]);
+        let theirs = server.pgbench(&debug_line(":x"), &["-t", "1", "-D", &format!("x={text}")]);
         let theirs = theirs.map(|text| text.trim_end().split_once("): ").unwrap().1.to_owned());
         assert_eq!(ours.map(|text| text[0].clone()).ok(), theirs.ok(), "{text:?}");
     }
@@ -441,7 +441,7 @@ fn random_values_are_distributed_as_pgbenchs(server: &Server) {
         "random_zipfian(1, 15, 1.1)",
         "random_zipfian(10, 30, 2.5)",
     ];
-    let script: String = functions.iter().map(|function| one(function)).collect();
+    let script: String = functions.iter().map(|function| debug_line(function)).collect();
     let mut interpreter = Interpreter::new(mix(&script, Protocol::Simple, &[]).unwrap(), 0);
     let mut ours = Vec::new();
     for _ in 0..DRAWS {

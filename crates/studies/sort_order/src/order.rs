@@ -34,7 +34,7 @@ pub const ROW_GROUPS_SKIPPED: FactName = FactName::new("row_groups_skipped", "")
 
 /// Value of `workload.order`.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum RowOrder {
     Generated,
     Random,
     By(Vec<&'static str>),
@@ -83,7 +83,7 @@ pub enum OrderError {
     },
 }
 
-impl Wanted {
+impl RowOrder {
     /// Reads the setting.
     ///
     /// # Errors
@@ -147,16 +147,16 @@ impl Ordered {
         let layout =
             Layout { group_rows: store.group_rows(), table_rows: rows.rows() as u64, seed };
         let mut bytes = |some: Vec<u32>| bytes_of(store, table, rows, some);
-        let order = match Wanted::parse(&configuration.get(ORDER), table).map_err(invalid)? {
-            Wanted::Generated => Order::Generated,
-            Wanted::Random => Order::Random { seed },
-            Wanted::By(names) => Order::By(
+        let order = match RowOrder::parse(&configuration.get(ORDER), table).map_err(invalid)? {
+            RowOrder::Generated => Order::Generated,
+            RowOrder::Random => Order::Random { seed },
+            RowOrder::By(names) => Order::By(
                 names
                     .iter()
                     .filter_map(|name| rows.names().iter().position(|column| column == name))
                     .collect(),
             ),
-            Wanted::Advised(place) => {
+            RowOrder::Advised(place) => {
                 let mut advice = advise(&coded, layout, &mut bytes)?;
                 let known = advice.len();
                 if place > known {
@@ -222,19 +222,19 @@ fn bytes_of(
 
 #[cfg(test)]
 mod tests {
-    use super::Wanted;
+    use super::RowOrder;
     use datasets::{DataSet, Size};
 
     #[test]
     fn orders_are_read_and_what_is_none_is_named() {
         let table = DataSet::new("lineitem", Size::default()).unwrap().tables().remove(0);
-        let of = |text: &str| Wanted::parse(text, &table);
-        assert_eq!((of("none"), of("random")), (Ok(Wanted::Generated), Ok(Wanted::Random)));
+        let of = |text: &str| RowOrder::parse(text, &table);
+        assert_eq!((of("none"), of("random")), (Ok(RowOrder::Generated), Ok(RowOrder::Random)));
         assert_eq!(
             (of("advise"), of("advise:3")),
-            (Ok(Wanted::Advised(1)), Ok(Wanted::Advised(3)))
+            (Ok(RowOrder::Advised(1)), Ok(RowOrder::Advised(3)))
         );
-        assert_eq!(of("l_shipdate, l_tax"), Ok(Wanted::By(vec!["l_shipdate", "l_tax"])));
+        assert_eq!(of("l_shipdate, l_tax"), Ok(RowOrder::By(vec!["l_shipdate", "l_tax"])));
         for (text, words) in [
             ("advise:0", "is not a rank"),
             ("advise:x", "is not a rank"),

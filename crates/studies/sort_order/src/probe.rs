@@ -18,7 +18,7 @@
 //! statement `order`.
 
 use crate::InMemory;
-use crate::order::{Ordered, Wanted};
+use crate::order::{Ordered, RowOrder};
 use crate::settings::{FORMAT, ORDER, SETTINGS};
 use engine::{Ability, CacheState, EngineError, Stored};
 use experiment::common::PROBE;
@@ -64,7 +64,7 @@ impl Probe for SortOrder {
         let set = data::data_set(configuration);
         let table = &set.tables()[0];
         invalid.extend(
-            Wanted::parse(&configuration.get(ORDER), table)
+            RowOrder::parse(&configuration.get(ORDER), table)
                 .err()
                 .map(|error| Invalid::new(ORDER.path(), error.to_string())),
         );
@@ -169,7 +169,7 @@ fn work(
 
 /// Cost of scans.
 struct Scanned {
-    seen: Observations,
+    observations: Observations,
     /// Milliseconds of one.
     scan_ms: f64,
     /// Microseconds of processor time for each row of the table, where it is known.
@@ -197,7 +197,7 @@ impl Scanned {
         let cpu_us =
             facts.cpu_s.filter(|_| loaded.rows > 0).map(|cpu_s| cpu_s * 1e6 / loaded.rows as f64);
         observations.facts.extend(facts.all);
-        Ok(Self { seen: observations, scan_ms, cpu_us })
+        Ok(Self { observations, scan_ms, cpu_us })
     }
 }
 
@@ -219,7 +219,7 @@ fn add(scanned: Scanned, filtered: Option<Scanned>, stored: &Stored, load_s: f64
         let read = 100.0 * (stored.groups - stored.groups_skipped.min(stored.groups)) as f64;
         responses.push(Response::lower("row_groups_read", "%", read / stored.groups.max(1) as f64));
     }
-    let mut observations = scanned.seen;
+    let mut observations = scanned.observations;
     observations.responses.splice(0..0, responses);
     observations
 }

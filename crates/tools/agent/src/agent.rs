@@ -176,7 +176,7 @@ struct Waiting {
 /// The run that the agent works for.
 struct Claim {
     run: String,
-    heard: Instant,
+    last_message: Instant,
 }
 
 /// A trial that is worked on.
@@ -200,7 +200,7 @@ impl Waiting {
             if self.work.take_if(|work| work.thread.is_finished()).is_some() {
                 self.say_something();
             }
-            if self.claim.as_ref().is_some_and(|claim| claim.heard.elapsed() > LEASE) {
+            if self.claim.as_ref().is_some_and(|claim| claim.last_message.elapsed() > LEASE) {
                 self.free();
             }
             if let Some(voice) = self.voice() {
@@ -265,10 +265,10 @@ impl Waiting {
             return;
         }
         if self.claim.is_none() && matches!(word, Word::Claim) && is_run(run) {
-            self.claim = Some(Claim { run: run.to_owned(), heard: Instant::now() });
+            self.claim = Some(Claim { run: run.to_owned(), last_message: Instant::now() });
         }
         let Some(claim) = self.claim.as_mut() else { return };
-        claim.heard = Instant::now();
+        claim.last_message = Instant::now();
         let Some(voice) = self.voice() else { return };
         match word {
             Word::Claim => voice.say(&Reply::Claimed(self.hello.clone())),

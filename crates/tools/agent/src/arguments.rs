@@ -1,6 +1,6 @@
 //! Options of `run` for load generators in other processes.
 
-use crate::fleet::{Fleet, Origin, Wanted};
+use crate::fleet::{AgentDemand, Fleet, Origin};
 use crate::launch::Place;
 use crate::token;
 use clap::Args;
@@ -78,7 +78,7 @@ impl AgentArguments {
         }
         let folder = results.parent().filter(|folder| !folder.as_os_str().is_empty());
         let origin = self.origin(agents, folder.unwrap_or(Path::new(".")))?;
-        let request = Wanted {
+        let request = AgentDemand {
             agents: agents as usize,
             allow_mixed: self.allow_mixed,
             by_name: machines.is_some(),

@@ -11,7 +11,7 @@ use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL};
 use experiment::{Configuration, Experiment};
 use observations::{FailureKind, RunEnd, TrialRecord, TrialStatus, redacted};
 use runner::{
-    Agents, BlockPart, Interrupt, Manual, Options, OwnPart, Registry, ReportContent, WorkFolder,
+    Agents, BlockPart, Interrupt, Manual, Options, PlanPart, Registry, ReportContent, WorkFolder,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -159,7 +159,7 @@ impl BlockTask {
             interrupt: Interrupt::from(self.control.interrupt()),
             manual: Manual::Stop,
             agents: Agents::default(),
-            part: Some(OwnPart {
+            part: Some(PlanPart {
                 part: BlockPart { blocks, configurations },
                 take: Box::new(take),
             }),

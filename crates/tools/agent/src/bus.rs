@@ -269,9 +269,9 @@ fn closed() -> io::Error {
 struct Line {
     stream: Stream,
     arriving: Arriving,
-    heard: Instant,
+    last_message: Instant,
     /// It was asked for a sign of life.
-    asked: bool,
+    ping_sent: bool,
 }
 
 impl Line {
@@ -282,7 +282,7 @@ impl Line {
         let mut stream = Stream::new(stream.into(), b"");
         stream.patience = Patience::for_time(Some(PATIENCE), None);
         let (arriving, last_message, ping_sent) = (Arriving::default(), Instant::now(), false);
-        let mut line = Self { stream, arriving, heard: last_message, asked: ping_sent };
+        let mut line = Self { stream, arriving, last_message, ping_sent };
         let FromServer::Info(ServerInfo { tls_required, .. }) = line.read_one()? else {
             return Err(io::Error::other("it does not speak NATS").into());
         };
@@ -331,7 +331,7 @@ impl Line {
             match self.stream.read(&mut buffer) {
                 Ok(0) => return Err(closed()),
                 Ok(count) => {
-                    (self.heard, self.asked) = (Instant::now(), false);
+                    (self.last_message, self.ping_sent) = (Instant::now(), false);
                     self.arriving.push(&buffer[..count]);
                     if count < buffer.len() && !self.stream.is_tls() {
                         return Ok(false);
@@ -430,11 +430,11 @@ impl Served {
             while let Some(message) = line.arriving.next().map_err(io::Error::other)? {
                 self.take(message, &mut out)?;
             }
-            if line.heard.elapsed() > SILENCE && !line.asked {
+            if line.last_message.elapsed() > SILENCE && !line.ping_sent {
                 out.extend_from_slice(b"PING\r\n");
-                line.asked = true;
+                line.ping_sent = true;
             }
-            if line.heard.elapsed() > 2 * SILENCE {
+            if line.last_message.elapsed() > 2 * SILENCE {
                 return Err(ErrorKind::TimedOut.into());
             }
             if !out.is_empty() {

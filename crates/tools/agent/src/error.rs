@@ -102,7 +102,7 @@ pub enum AgentError {
     },
     /// Too few agents said hello, or were admitted.
     #[error(
-        "{there} of {wanted} agents are there after {after_s} s{}{}; start `steelbench agent` on \
+        "{there} of {needed} agents are there after {after_s} s{}{}; start `steelbench agent` on \
          their machines",
         if refused.is_empty() { "" } else { "; refused: " },
         refused.join("; ")
@@ -111,7 +111,7 @@ pub enum AgentError {
         /// Agents that are free.
         there: usize,
         /// Agents that the trial or the run needs.
-        wanted: usize,
+        needed: usize,
         /// Seconds that the run has waited (`--agents-within`).
         after_s: u64,
         /// Why each other agent was refused.

@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 pub const SILENCE: Duration = Duration::from_secs(5);
 /// Interval of leases.
 const LEASE_EVERY: Duration = Duration::from_secs(1);
-/// Longest wait of the hearing thread.
+/// Longest wait of the listening thread.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Most refused agents that are remembered.
 const REFUSED_MAX: usize = 64;
@@ -50,7 +50,7 @@ pub enum Origin {
 
 /// The agents that a run wants.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted {
+pub struct AgentDemand {
     /// Their number.
     pub agents: usize,
     /// Agents of other versions and builds may work too.
@@ -75,7 +75,7 @@ pub struct Fleet {
     bundle: Bundle,
     pub(crate) plan: String,
     stop: Arc<AtomicBool>,
-    hearing: Option<JoinHandle<()>>,
+    listener: Option<JoinHandle<()>>,
 }
 
 /// Processes and objects that a run has made. Agents end before their broker.
@@ -107,12 +107,12 @@ pub struct Task {
     pub ordered: Instant,
 }
 
-/// The agents that the hearing thread knows of.
+/// The agents that the listening thread knows of.
 pub struct Roll {
     members: Mutex<Members>,
     changed: Condvar,
     /// Agents that are wanted.
-    pub wanted: usize,
+    pub demand: usize,
     allow_mixed: bool,
     /// Each agent is a machine, which trials are recorded by: names have to differ.
     by_name: bool,
@@ -134,7 +134,7 @@ pub struct Members {
 pub struct Member {
     /// The description.
     pub hello: Hello,
-    heard: Instant,
+    last_message: Instant,
     /// It works on a trial.
     pub busy: bool,
     /// The answers about the time: number, its time, and when the answer came.
@@ -228,7 +228,7 @@ impl Fleet {
     /// When there is no broker, it refuses the token, or a program cannot be started.
     pub fn begin(
         origin: Origin,
-        request: Wanted,
+        request: AgentDemand,
         experiment: &Experiment,
     ) -> Result<Self, AgentError> {
         let run = token::random_name(8)?;
@@ -250,13 +250,13 @@ impl Fleet {
         let shared = Arc::new(Roll {
             members: Mutex::default(),
             changed: Condvar::new(),
-            wanted: request.agents,
+            demand: request.agents,
             allow_mixed: request.allow_mixed,
             by_name: request.by_name,
             binary: own_binary()?,
         });
         let stop = Arc::new(AtomicBool::new(false));
-        let (sender, hearing) = (bus.sender(), hear(bus, &run, &shared, &stop)?);
+        let (sender, listener) = (bus.sender(), hear(bus, &run, &shared, &stop)?);
         Ok(Self {
             sender,
             run,
@@ -269,7 +269,7 @@ impl Fleet {
             bundle: Bundle::from_experiment(experiment),
             plan: plan_of(experiment),
             stop,
-            hearing: Some(hearing),
+            listener: Some(listener),
         })
     }
 
@@ -320,7 +320,7 @@ impl Fleet {
     /// Returns the error that agents are missing, when this number is wanted.
     pub fn missing(&self, members: &Members, there: usize, expected: usize) -> AgentError {
         let refused = members.refused.values().cloned().collect();
-        AgentError::TooFew { there, wanted: expected, after_s: self.patience.as_secs(), refused }
+        AgentError::TooFew { there, needed: expected, after_s: self.patience.as_secs(), refused }
     }
 
     /// Speaks to an agent.
@@ -358,8 +358,8 @@ impl Drop for Fleet {
         }
         self.sender.flush();
         self.stop.store(true, Ordering::Relaxed);
-        if let Some(hearing) = self.hearing.take() {
-            let _ = hearing.join();
+        if let Some(listener) = self.listener.take() {
+            let _ = listener.join();
         }
     }
 }
@@ -371,30 +371,30 @@ fn hear(
     shared: &Arc<Roll>,
     stop: &Arc<AtomicBool>,
 ) -> Result<JoinHandle<()>, AgentError> {
-    let hearing = Hearing { sender: bus.sender(), run: run.to_owned(), shared: shared.clone() };
+    let listener = Listener { sender: bus.sender(), run: run.to_owned(), shared: shared.clone() };
     let stop = stop.clone();
     let thread = Builder::new().name("agents".into()).spawn(move || {
         let mut leased = Instant::now();
         while !stop.load(Ordering::Relaxed) {
             if let Some(incoming) = bus.next(LOOK_EVERY) {
-                hearing.hear(&incoming);
+                listener.hear(&incoming);
             }
             if leased.elapsed() >= LEASE_EVERY {
                 leased = Instant::now();
-                hearing.lease();
+                listener.lease();
             }
         }
     });
     thread.map_err(|source| AgentError::Start { program: "a thread".into(), source, advice: "" })
 }
 
-struct Hearing {
+struct Listener {
     sender: Sender,
     run: String,
     shared: Arc<Roll>,
 }
 
-impl Hearing {
+impl Listener {
     fn say(&self, id: &str, word: &Word) {
         let _ = say(&self.sender, &self.run, id, word);
     }
@@ -402,7 +402,7 @@ impl Hearing {
     /// Renews the leases, and strikes out agents that are lost.
     fn lease(&self) {
         let mut members = self.shared.lock();
-        members.agents.retain(|_, member| member.heard.elapsed() < SILENCE);
+        members.agents.retain(|_, member| member.last_message.elapsed() < SILENCE);
         members.agents.keys().for_each(|id| self.say(id, &Word::Lease));
         self.shared.changed.notify_all();
     }
@@ -426,7 +426,7 @@ impl Hearing {
         if let Reply::Claimed(hello) = reply {
             self.admit(&mut members, id, hello);
         } else if let Some(member) = members.agents.get_mut(id) {
-            member.heard = Instant::now();
+            member.last_message = Instant::now();
             match reply {
                 Reply::Done { trial, bytes } if member.works_on(trial) => {
                     drop(members);
@@ -455,13 +455,13 @@ impl Hearing {
     fn admit(&self, members: &mut Members, id: &str, hello: Hello) {
         let is_known = members.agents.contains_key(id);
         let is_other = !self.shared.by_name || !members.has_name(&hello.name);
-        let has_room = is_known || (is_other && members.agents.len() < self.shared.wanted);
+        let has_room = is_known || (is_other && members.agents.len() < self.shared.demand);
         if hello.id != id || !has_room || self.shared.objection(&hello).is_some() {
             return self.say(id, &Word::Dismiss);
         }
         members.agents.entry(id.to_owned()).or_insert_with(|| Member {
             hello,
-            heard: Instant::now(),
+            last_message: Instant::now(),
             busy: false,
             times: Vec::new(),
             reports: VecDeque::new(),
@@ -519,7 +519,7 @@ impl Hearing {
         } else if let Some(cause) = self.shared.objection(hello) {
             members.refuse(hello, &cause);
             self.say(&hello.id, &Word::Refuse(cause));
-        } else if members.agents.len() < self.shared.wanted {
+        } else if members.agents.len() < self.shared.demand {
             if self.shared.by_name && members.has_name(&hello.name) {
                 let cause = format!("another agent of this run is called {}", hello.name);
                 return self.say(&hello.id, &Word::Refuse(cause));

@@ -270,7 +270,7 @@ impl Part for AgentPart<'_> {
     }
 
     fn director(&self) -> Box<dyn Director + '_> {
-        Box::new(AgentDirector { part: self, told: Instant::now() })
+        Box::new(AgentDirector { part: self, last_report: Instant::now() })
     }
 
     fn deliver(&self, record: LoadRecord) {
@@ -292,7 +292,7 @@ impl Part for AgentPart<'_> {
 /// The director of this process's load.
 struct AgentDirector<'a> {
     part: &'a AgentPart<'a>,
-    told: Instant,
+    last_report: Instant,
 }
 
 impl Director for AgentDirector<'_> {
@@ -319,8 +319,8 @@ impl Director for AgentDirector<'_> {
 
     fn look(&mut self, now: &LoadProgress) -> Option<Duration> {
         let AgentPart { task, .. } = self.part;
-        if self.told.elapsed() >= TELL_EVERY {
-            self.told = Instant::now();
+        if self.last_report.elapsed() >= TELL_EVERY {
+            self.last_report = Instant::now();
             let LoadProgress { done, latency_p99_ns, .. } = *now;
             task.voice.say(&Reply::Progress { trial: task.order.trial, done, latency_p99_ns });
         }

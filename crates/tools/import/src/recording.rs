@@ -30,12 +30,12 @@ pub enum NoRun {
     #[error("one trial has the factors {0}, another {1}: name the same factors in all files")]
     Factors(String, String),
     /// No trial has the response to compare by.
-    #[error("no trial has the response {asked}; expected one of {known}")]
+    #[error("no trial has the response {name}; expected one of {available}")]
     Response {
         /// The name that was asked for.
-        asked: String,
+        name: String,
         /// Responses that trials have.
-        known: String,
+        available: String,
     },
 }
 
@@ -112,7 +112,7 @@ fn check_response(text: Option<&str>, trials: &[Trial]) -> Result<(), NoRun> {
     known.sort_unstable();
     known.dedup();
     match text.filter(|text| !known.contains(text)) {
-        Some(text) => Err(NoRun::Response { asked: text.to_owned(), known: known.join(", ") }),
+        Some(text) => Err(NoRun::Response { name: text.to_owned(), available: known.join(", ") }),
         None => Ok(()),
     }
 }

@@ -94,7 +94,7 @@ fn as_json(plans: &[PlanOf]) -> serde_json::Result<Value> {
         .map(|shown| {
             let plan = shown.statement.plan.as_ref();
             let remarks = plan.map(|plan| plans::remarks(plan, &shown.rules.terms));
-            let operator_shares = plan.map(plans::Plan::own);
+            let operator_shares = plan.map(plans::Plan::net_costs);
             json!({
                 "file": shown.file, "statement": shown.statement, "own": operator_shares,
                 "remarks": remarks,

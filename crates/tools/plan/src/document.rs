@@ -51,7 +51,7 @@ pub fn plans(all: &[PlanOf], shown: usize, show: Show) -> Document {
     let planned = numbered.iter().filter_map(|(at, entry)| Some((*at, *entry, entry.plan()?)));
     sections.extend(planned.take(shown).map(|(at, entry, plan)| {
         let mut section = Section::new(format!("Plan {at}: {}", entry.file));
-        section.line(said(&entry.statement));
+        section.line(statement_text(&entry.statement));
         show(&mut section, plan, &entry.rules.terms);
         section
     }));
@@ -64,7 +64,7 @@ fn statements(all: &[(usize, &PlanOf)], without: usize) -> Section {
     let mut section = Section::new("Statements");
     let mut columns = Columns::for_rows(all);
     columns.right("no.", |row| Cell::count(row.0 as u64));
-    columns.name("statement", |row| said(&row.1.statement));
+    columns.name("statement", |row| statement_text(&row.1.statement));
     columns.right("cost", |row| row.1.plan()?.cost.map(grouped));
     columns.right("ms", |row| row.1.plan()?.elapsed_ms.map(grouped)).optional = 1;
     columns
@@ -89,7 +89,7 @@ fn statements(all: &[(usize, &PlanOf)], without: usize) -> Section {
 }
 
 /// The text, or where the file has none what it is.
-fn said(statement: &Statement) -> &str {
+fn statement_text(statement: &Statement) -> &str {
     if statement.text.is_empty() { &statement.kind } else { &statement.text }
 }
 

@@ -53,7 +53,7 @@ impl Change {
     /// When the change does not take the value.
     pub fn read(change: &str, name: &str, value: &str) -> Result<Option<Self>, WhatIfError> {
         let amount = Amount::read(value);
-        let wrong = |expected| WhatIfError::Value { change: change.into(), wanted: expected };
+        let wrong = |expected| WhatIfError::Value { change: change.into(), expected };
         if name == "cpus" {
             let cpus = amount.ok_or_else(|| {
                 wrong(
@@ -214,7 +214,7 @@ impl Question<'_> {
         };
         if cpus < 1.0 || cpus.fract() != 0.0 || cpus > 65_536.0 {
             let expected = "expected a whole number of CPUs, at least 1";
-            return Err(WhatIfError::Value { change: text.into(), wanted: expected });
+            return Err(WhatIfError::Value { change: text.into(), expected });
         }
         let mut law =
             format!("queueing network: {cpus} CPUs in place of {now}, each as fast as now");

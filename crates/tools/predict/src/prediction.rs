@@ -88,12 +88,12 @@ pub enum WhatIfError {
     )]
     Form(String),
     /// A value that the change does not take.
-    #[error("{change}: {wanted}")]
+    #[error("{change}: {expected}")]
     Value {
         /// As it was given.
         change: String,
         /// Values that it takes.
-        wanted: &'static str,
+        expected: &'static str,
     },
     /// An interval that says nothing.
     #[error(

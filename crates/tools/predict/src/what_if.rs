@@ -39,7 +39,7 @@ impl Run<'_> {
             let (name, value) =
                 change.split_once('=').ok_or_else(|| WhatIfError::Form(change.clone()))?;
             let (name, value) = (name.trim(), value.trim());
-            let wrong = |expected| WhatIfError::Value { change: change.clone(), wanted: expected };
+            let wrong = |expected| WhatIfError::Value { change: change.clone(), expected };
             let number = value.parse().ok().filter(|n: &f64| n.is_finite() && *n > 0.0);
             let whole = number.filter(|n| n.fract() == 0.0);
             let whole = whole.ok_or_else(|| wrong("give a whole number above 0"));

@@ -1,7 +1,7 @@
 //! Models and their predictions against the truth.
 
 use crate::network::{
-    DEMANDS, LEVELS, asked, network, recording, recording_of, served, sets, trial, truth,
+    DEMANDS, LEVELS, law_and_error, network, recording, recording_of, served, sets, trial, truth,
 };
 use analysis::findings::FindingKind;
 use analysis::{DeviceFigures, StorageTest, StorageUse, Study, Way, summarize, summarize_with};
@@ -338,7 +338,7 @@ fn commits_that_share_syncs() {
     summary.hold_out = vec![HoldOut::read("workload.connections > 16").unwrap()];
     let models = summary.throughput_models();
     assert_eq!(models[0].candidates[1].model, Model::SharedSyncs, "{:?}", models[0].candidates);
-    let (law, off) = asked(&summary, "48", served(&Service::Shared, demands, 48.0));
+    let (law, off) = law_and_error(&summary, "48", served(&Service::Shared, demands, 48.0));
     assert!(
         law.contains("one sync of the log serves all sessions waiting")
             && law.ends_with("(up to 32.0)"),
@@ -416,7 +416,7 @@ fn a_device_whose_speed_depends_on_its_queue() {
     let summary = summarize_with(&few, &[&STORAGE], vec![probe]);
     let model = summary.throughput_models().remove(0);
     assert_eq!(model.candidates[1].model, Model::Device, "{:?}", model.candidates);
-    let (law, off) = asked(&summary, "64", served(&disk(), demands, 64.0));
+    let (law, off) = law_and_error(&summary, "64", served(&disk(), demands, 64.0));
     assert!(
         law.contains("vdb does 250 I/Os a second with 1.00 in flight, 475 with 2.00")
             && law.ends_with("(by the disk probe of depths)"),

@@ -104,7 +104,7 @@ pub fn served(service: &Service, [cpu, other, client]: [f64; 3], n: f64) -> f64 
 }
 
 /// The law of a prediction, and its error against the truth at a number of connections.
-pub fn asked(summary: &Summary<'_>, connections: &str, truth: f64) -> (String, f64) {
+pub fn law_and_error(summary: &Summary<'_>, connections: &str, truth: f64) -> (String, f64) {
     let found = what_if(summary, &sets(&[&format!("connections={connections}")])).unwrap();
     assert!(found.interval.contains(truth), "{found:?} {truth}");
     (found.changes[0].law.clone(), (found.throughput / truth - 1.0).abs())

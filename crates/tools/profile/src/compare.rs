@@ -69,7 +69,7 @@ pub fn compare_profiles(a: &Profile, b: &Profile) -> ProfileComparison {
 fn changes(a: &ProfileSummary, b: &ProfileSummary, by_function: bool) -> Vec<Change> {
     let mut counts: BTreeMap<Key, [u64; 2]> = BTreeMap::new();
     for (side, summary) in [a, b].into_iter().enumerate() {
-        for (key, samples) in own(summary, by_function) {
+        for (key, samples) in self_samples(summary, by_function) {
             counts.entry(key).or_default()[side] += samples;
         }
     }
@@ -92,16 +92,16 @@ fn changes(a: &ProfileSummary, b: &ProfileSummary, by_function: bool) -> Vec<Cha
     changes
 }
 
-fn own(summary: &ProfileSummary, by_function: bool) -> Vec<(Key, u64)> {
+fn self_samples(summary: &ProfileSummary, by_function: bool) -> Vec<(Key, u64)> {
     let mut seconds = Vec::new();
     for module in &summary.modules {
         let name = short_module(&module.module).to_owned();
         if by_function {
             seconds.extend(module.functions.iter().map(|used| {
-                ((name.clone(), Some(used.function.clone()), module.kernel), used.own.samples)
+                ((name.clone(), Some(used.function.clone()), module.kernel), used.hits.samples)
             }));
         } else {
-            seconds.push(((name, None, module.kernel), module.own.samples));
+            seconds.push(((name, None, module.kernel), module.hits.samples));
         }
     }
     seconds

@@ -53,7 +53,7 @@ fn overview(summary: &ProfileSummary) -> Section {
 fn by_module(summary: &ProfileSummary) -> Section {
     let mut section = Section::new("By module");
     let mut table = Columns::for_rows(summary.modules.iter().take(ROWS_MAX));
-    own_columns(&mut table, |module| &module.own);
+    own_columns(&mut table, |module| &module.hits);
     table.left("Mode", |module| mode(module.kernel));
     table.name("Module", |module| &module.module);
     section.table(table);
@@ -72,7 +72,7 @@ fn stacks(summary: &ProfileSummary) -> Section {
     for stack in summary.stacks.iter().take(STACKS_MAX) {
         let mut functions = stack.functions.iter().rev();
         let leaf = functions.next().map_or("", String::as_str);
-        section.line(format!("{} {leaf}", number::percent(stack.own.share, 1)));
+        section.line(format!("{} {leaf}", number::percent(stack.hits.share, 1)));
         let callers: Vec<&str> = functions.by_ref().take(CALLERS_MAX).map(String::as_str).collect();
         let rest = functions.count();
         let rest = if rest > 0 { format!(" < {rest} more") } else { String::new() };

@@ -127,7 +127,7 @@ fn time_s(statement: &Statement) -> f64 {
 }
 
 /// A statement's text; where we may not see it, that.
-pub fn said(statement: &Statement) -> &str {
+pub fn shown_text(statement: &Statement) -> &str {
     if statement.text.is_empty() { "(text hidden from this role)" } else { &statement.text }
 }
 
@@ -174,7 +174,7 @@ fn statements(all: &Queries, rows: usize) -> Option<Section> {
     if databases.len() > 1 {
         columns.name("database", |row| row.1.database.as_str()).optional = 2;
     }
-    columns.name("statement", |row| joined(said(row.1).split_whitespace(), " "));
+    columns.name("statement", |row| joined(shown_text(row.1).split_whitespace(), " "));
     section.table(columns);
     left_out(&mut section, count, rows);
     if !utility.is_empty() {
@@ -341,7 +341,7 @@ fn plans(all: &Queries) -> Section {
     for (at, statement) in (1..).zip(&all.snapshot.statements) {
         for found in &statement.plans {
             let mut plan = Section::default();
-            plan.line(said(statement));
+            plan.line(shown_text(statement));
             plan_tree(&mut plan, &found.plan, &all.rules.terms);
             section.blocks.push(Block::Fold(plan_title(at, found).into(), plan.blocks));
         }

@@ -28,7 +28,7 @@ pub fn statement_history(history: &StatementHistory) -> Document {
 pub fn plan_regressions(history: &StatementHistory) -> Document {
     let mut section = Section::new("");
     for change in &history.changes {
-        said(&mut section, history, change);
+        add_change(&mut section, history, change);
     }
     section.note(
         "Steelbench compares the times before and since after each interval; over many intervals \
@@ -84,7 +84,7 @@ fn introduction(history: &StatementHistory) -> Section {
 fn changes(history: &StatementHistory, rows: usize) -> Section {
     let mut section = Section::new("Changes");
     for change in history.changes.iter().take(rows) {
-        said(&mut section, history, change);
+        add_change(&mut section, history, change);
     }
     left_out(&mut section, history.changes.len(), rows);
     if history.changes.is_empty() {
@@ -107,7 +107,7 @@ fn changes(history: &StatementHistory, rows: usize) -> Section {
     section
 }
 
-fn said(section: &mut Section, history: &StatementHistory, change: &StatementChange) {
+fn add_change(section: &mut Section, history: &StatementHistory, change: &StatementChange) {
     let statement = &history.statements[change.statement];
     let what = match (change.plans, change.verdict) {
         (Some(_), Verdict::Worse) => "regression, plan changed",

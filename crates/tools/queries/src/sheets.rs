@@ -1,10 +1,10 @@
 //! Spreadsheet tables, a sheet each: every figure is a number.
 
 use crate::Queries;
-use crate::document::{Used, said, used};
+use crate::document::{Used, shown_text, used};
 use crate::plan_files::PlanFileNames;
-use plans::{Object, Operator, Own, Parameter, remarks};
-use report::model::{Column, Columns};
+use plans::{NetCost, Object, Operator, Parameter, remarks};
+use report::model::Columns;
 use report::table::{Share, Table, Time};
 use report::text::joined;
 use serde::Serialize;
@@ -38,7 +38,7 @@ fn statements(all: &Queries) -> Table<'_> {
     columns.add("statement", "", |row| row.0);
     columns.add("database", "", |row| row.1.database.as_str());
     columns.add("user", "", |row| row.1.user.as_str());
-    columns.add("text", "", |row| said(row.1)).wrapped = true;
+    columns.add("text", "", |row| shown_text(row.1)).wrapped = true;
     columns.add("digest", "", |row| row.1.digest.as_str());
     columns.add("sent by clients", "", |row| row.1.is_top);
     columns.with(Column::add("share of time", ""), move |row| {
@@ -110,20 +110,20 @@ struct Node<'a> {
     number: usize,
     depth: usize,
     operator: &'a Operator,
-    own: Own,
+    net: NetCost,
 }
 
 fn operators(all: &Queries) -> Table<'_> {
     let nodes: Vec<Node> = all_plans(all)
         .into_iter()
         .flat_map(|(statement, plan, found)| {
-            let operators = found.plan.operators().into_iter().zip(found.plan.own());
+            let operators = found.plan.operators().into_iter().zip(found.plan.net_costs());
             (1..).zip(operators).map(move |(number, ((depth, operator), share))| Node {
                 of: (statement, plan),
                 number,
                 depth,
                 operator,
-                own: share,
+                net: share,
             })
         })
         .collect();
@@ -141,7 +141,7 @@ fn operators(all: &Queries) -> Table<'_> {
     columns.add("index", "", |row| {
         row.operator.objects.first().and_then(|object| object.index.clone())
     });
-    columns.add("own cost", "", |row| row.own.cost);
+    columns.add("own cost", "", |row| row.net.cost);
     columns.add("CPU cost of a run", "", |row| Some(row.operator.run_cost?.cpu));
     columns.add("I/O cost of a run", "", |row| Some(row.operator.run_cost?.io));
     columns.add("CPU share", "", |row| row.operator.run_cost?.cpu_share().map(Share));
@@ -150,7 +150,7 @@ fn operators(all: &Queries) -> Table<'_> {
     columns.add("estimated rows", "", |row| row.operator.rows.estimated);
     columns.add("rows", "", |row| row.operator.rows.actual);
     columns.add("runs", "", |row| row.operator.executions);
-    columns.add("own time", "ms", |row| row.own.ms);
+    columns.add("own time", "ms", |row| row.net.ms);
     columns
         .add("conditions", "", |row| {
             joined(row.operator.predicates.iter().map(|predicate| &predicate.text), "; ")

@@ -9,10 +9,10 @@ use testing::recordings::Random;
 const HISTORIES: usize = 50;
 
 /// Mean of a run (ms) and the plan of each statement in an interval.
-type Seen<'a> = Vec<Option<(f64, Option<&'a str>)>>;
+type Interval<'a> = Vec<Option<(f64, Option<&'a str>)>>;
 
 /// Intervals of a second with 100 runs of each statement.
-fn history<'a>(intervals: impl IntoIterator<Item = Seen<'a>>) -> StatementHistory {
+fn history<'a>(intervals: impl IntoIterator<Item = Interval<'a>>) -> StatementHistory {
     let mut history = StatementHistory::default();
     for (at, interval) in (0..).zip(intervals) {
         let statement = |(number, (ms, plan)): (usize, (f64, Option<&str>))| CountedStatement {
@@ -154,7 +154,7 @@ fn a_change_of_time_alone_is_found_where_it_is() {
     let mut random = Random::new(2);
     let found = history((0..40).map(|at| {
         let slow = if at >= 25 { 2.0 } else { 1.0 };
-        let mut series: Seen =
+        let mut series: Interval =
             (0..30).map(|_| Some((noisy(&mut random, 1.0), Some("p")))).collect();
         series[7] = Some((noisy(&mut random, slow), Some("p")));
         series

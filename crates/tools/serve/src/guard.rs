@@ -81,7 +81,7 @@ mod tests {
     use hyper::HeaderMap;
     use std::net::IpAddr;
 
-    fn asked(host: &str, ours: &str) -> bool {
+    fn is_accepted(host: &str, ours: &str) -> bool {
         let mut headers = HeaderMap::new();
         headers.insert("host", host.parse().unwrap());
         is_ours(&headers, ours.parse::<IpAddr>().unwrap())
@@ -92,7 +92,7 @@ mod tests {
         for host in
             ["localhost", "LOCALHOST:8421", "127.0.0.1:8421", "127.0.0.1", "[::1]:8421", "[::1]"]
         {
-            assert!(asked(host, "127.0.0.1"), "{host}");
+            assert!(is_accepted(host, "127.0.0.1"), "{host}");
         }
         for host in [
             "evil.example",
@@ -103,10 +103,12 @@ mod tests {
             "[::2]",
             ":",
         ] {
-            assert!(!asked(host, "127.0.0.1"), "{host}");
+            assert!(!is_accepted(host, "127.0.0.1"), "{host}");
         }
-        assert!(asked("10.0.0.1:8421", "10.0.0.1") && !asked("10.0.0.2:8421", "10.0.0.1"));
-        assert!(asked("10.0.0.2:8421", "0.0.0.0") && !asked("a-name", "0.0.0.0"));
+        assert!(
+            is_accepted("10.0.0.1:8421", "10.0.0.1") && !is_accepted("10.0.0.2:8421", "10.0.0.1")
+        );
+        assert!(is_accepted("10.0.0.2:8421", "0.0.0.0") && !is_accepted("a-name", "0.0.0.0"));
         assert!(!is_ours(&HeaderMap::new(), "127.0.0.1".parse().unwrap()));
     }
 }

@@ -113,7 +113,7 @@ pub fn live(files: &[File]) -> (String, String) {
 pub struct Read {
     pub recording: Recording,
     /// The progress.
-    pub said: String,
+    pub progress: String,
 }
 
 /// Reads a run of a file, the latest one without a number.
@@ -143,13 +143,13 @@ pub fn read_run(
     read: results::Read,
 ) -> Result<Read, Refusal> {
     let recording = read(store, run)?;
-    let notes = said(context, file, &recording, run == latest);
-    Ok(Read { recording, said: notes })
+    let notes = progress(context, file, &recording, run == latest);
+    Ok(Read { recording, progress: notes })
 }
 
 /// `running: 12 of 30 trials`. `latest`: whether it is the latest run of its file, the only one
 /// that can be running.
-fn said(context: &Context, file: &File, recording: &Recording, latest: bool) -> String {
+fn progress(context: &Context, file: &File, recording: &Recording, latest: bool) -> String {
     let running = latest && store::is_claimed(&file.path);
     let failed = recording.trials.iter().filter(|trial| trial.status != TrialStatus::Done).count();
     let failed = match failed {

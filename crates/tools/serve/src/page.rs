@@ -44,7 +44,7 @@ pub struct Page {
     /// HTML below the title: forms and links.
     pub tools: String,
     /// The progress of a run; empty where the page shows no run.
-    pub said: String,
+    pub progress: String,
     /// Address that tells the version, and the version of what was read; `None`: the page never
     /// changes.
     pub live: Option<(String, String)>,
@@ -82,7 +82,7 @@ impl Refusal {
         let line = |line| format!("<p>{}</p>\n", text(line));
         let lines: String = self.message.lines().map(line).collect();
         let body = without_figures(title, &format!("{lines}<p><a href=\"/\">All runs</a></p>\n"));
-        Page { body, tools: String::new(), said: String::new(), live: None }.html()
+        Page { body, tools: String::new(), progress: String::new(), live: None }.html()
     }
 }
 
@@ -131,7 +131,7 @@ impl Page {
             title = title,
             head = load("image/svg+xml", "<link rel=\"icon\" href=", ">")
                 + &load(STYLE, "<link rel=\"stylesheet\" href=", ">"),
-            text = text(&self.said),
+            text = text(&self.progress),
             tools = self.tools,
             nav = nav,
             sections = sections,

@@ -72,7 +72,7 @@ fn row(
     run: &RunRecord,
     latest: i64,
 ) -> Result<String, Refusal> {
-    let Read { recording, said: notes } =
+    let Read { recording, progress: notes } =
         read_run(context, file, store, run.id, latest, Store::read_figures)?;
     // Without the ceilings of other files' disk runs: the verdict does not depend on them.
     let summary = results::summary_alone(context, &recording);

@@ -48,7 +48,7 @@ pub fn list(site: &Site, _: &Query) -> Result<Page, Refusal> {
         format!(include_str!("assets/runs.html"), rows = rows)
     };
     let body = without_figures("Runs", &(unreadable + &listed));
-    Ok(Page { body, tools: String::new(), said: String::new(), live: Some(live) })
+    Ok(Page { body, tools: String::new(), progress: String::new(), live: Some(live) })
 }
 
 /// `/run?file=NAME&run=3&only=data_files=4`
@@ -74,7 +74,7 @@ pub fn run(site: &Site, query: &Query) -> Result<Page, Refusal> {
     Ok(Page {
         body: web::document(&report::run(&summary, site.context.sections, Medium::Page)),
         tools,
-        said: read.said,
+        progress: read.progress,
         live: Some(live),
     })
 }
@@ -86,7 +86,7 @@ pub fn configurations(site: &Site, query: &Query) -> Result<Page, Refusal> {
     let a = query.need("a", "the configuration to compare")?;
     let b = query.need("b", "the configuration to compare with")?;
     let live = live(slice::from_ref(&file));
-    let Read { recording, said: text } =
+    let Read { recording, progress: text } =
         library::read(&site.context, &file, query.run()?, Store::read_figures)?;
     let (cells, [a, b]) =
         cells(&recording, configuration(&recording, a), configuration(&recording, b))?;
@@ -104,7 +104,7 @@ pub fn configurations(site: &Site, query: &Query) -> Result<Page, Refusal> {
     Ok(Page {
         body: web::document(&report::head_to_head(&compared, &a, &b)),
         tools,
-        said: text,
+        progress: text,
         live: Some(live),
     })
 }
@@ -146,7 +146,7 @@ pub fn runs(site: &Site, query: &Query) -> Result<Page, Refusal> {
         .map_err(|error| Refusal::wrong(format!("These runs cannot be compared: {error}.")))?;
     let body = web::document(&report::runs(&compared, None));
     let tools = links_html(&run_links(&from, &to, which == Responses::All));
-    Ok(Page { body, tools, said: String::new(), live: Some(live) })
+    Ok(Page { body, tools, progress: String::new(), live: Some(live) })
 }
 
 /// Links from the page that compares runs.

@@ -64,7 +64,7 @@ fn recorded(context: &Context, from: &str) -> Result<Vec<(&'static str, f64)>, F
     let (name, levels) = from.trim().split_once(' ').unwrap_or((from.trim(), ""));
     let recording =
         results::read_run(&results::open(context, Some(name))?, None, Store::read_figures)?;
-    let configuration = select::one(&recording, levels)?;
+    let configuration = select::configuration(&recording, levels)?;
     analysis::model::recorded(&recording, configuration).ok_or_else(|| {
         Failure::usage(format!(
             "{from}: no transactions recorded, so demand per transaction is unknown"

@@ -139,12 +139,12 @@ pub enum ReadError {
     #[error("{0}")]
     Csv(#[from] csv::Error),
     /// No such column.
-    #[error("no column {wanted:?}{of}; the file has: {there}; map it with --columns {key}=NAME")]
+    #[error("no column {column:?}{of}; the file has: {there}; map it with --columns {key}=NAME")]
     Column {
         /// The key.
         key: String,
         /// The name.
-        wanted: String,
+        column: String,
         /// Why it is needed.
         of: &'static str,
         /// The columns of the file.
@@ -230,7 +230,7 @@ pub fn read(text: &str, columns: &[(String, String)]) -> Result<Vec<Entry>, Read
         match (found, mapped) {
             (None, Some(_)) => Err(ReadError::Column {
                 key: key.into(),
-                wanted: heading.into(),
+                column: heading.into(),
                 of: "",
                 there: there(),
             }),
@@ -257,7 +257,7 @@ pub fn read(text: &str, columns: &[(String, String)]) -> Result<Vec<Entry>, Read
         let of = " (names the measured system)";
         return Err(ReadError::Column {
             key: "system".into(),
-            wanted: "system".into(),
+            column: "system".into(),
             of,
             there: there(),
         });

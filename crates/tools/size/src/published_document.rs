@@ -39,7 +39,7 @@ impl Digits {
     }
 
     /// A published figure: all its digits, unless it is the mean of several results.
-    fn given(self, value: f64, results: u32) -> Cell {
+    fn published(self, value: f64, results: u32) -> Cell {
         let is_exact = self == Self::All || results == 1;
         let shown = if is_exact { exact(value) } else { number::grouped(value) };
         Cell::from(value).shown(shown)
@@ -79,7 +79,7 @@ impl Digits {
     fn scores(self, rows: &[Row]) -> Columns<'_, &Row> {
         let any = |of: fn(&Row) -> bool| rows.iter().any(of);
         let rated = move |row: &Row, value: Option<f64>| {
-            value.map(|value| self.given(value, row.entry.results))
+            value.map(|value| self.published(value, row.entry.results))
         };
         let ratio = move |value| self.ratio(value);
         let computed = move |value: Option<f64>| value.map(|value| self.computed(value));
@@ -132,7 +132,7 @@ impl Digits {
         let mut table = Columns::for_rows(parts);
         table.name("system", |row| row.0.entry.system.as_str());
         table.name("part", |row| row.1.name.as_str());
-        table.with(Column::right("price"), move |row| self.given(row.1.price, 1));
+        table.right("price", move |row| self.published(row.1.price, 1));
         table.right("share", |row| Cell::percent(row.1.share, 1));
         table.with(Column::right("price per score"), move |row| {
             row.1.per_score.map(|price| self.computed(price))

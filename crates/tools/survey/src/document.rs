@@ -190,10 +190,10 @@ fn nodes(nodes: &[NumaNode]) -> Option<Section> {
 fn wanted_settings(settings: &[SystemSetting]) -> Option<Section> {
     let mut section = Section::new("System settings relevant to databases");
     for setting in settings {
-        let known = known(&setting.name).filter(|known| !known.wanted.is_empty());
+        let known = known(&setting.name).filter(|known| !known.advice.is_empty());
         if let (Some(known), Some(value)) = (known, &setting.value) {
             section.line(format!("{} = {value} ({})", setting.name, known.is));
-            section.detail(format!("recommended: {}", known.wanted));
+            section.detail(format!("recommended: {}", known.advice));
         }
     }
     section.unless_empty()
@@ -206,7 +206,7 @@ fn other_settings(settings: &[SystemSetting]) -> Option<Section> {
         .iter()
         .filter(|setting| {
             setting.value.is_some()
-                && known(&setting.name).is_none_or(|known| known.wanted.is_empty())
+                && known(&setting.name).is_none_or(|known| known.advice.is_empty())
         })
         .collect();
     if !others.is_empty() {

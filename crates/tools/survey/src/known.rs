@@ -6,11 +6,11 @@ pub struct Known {
     /// The meaning.
     pub is: &'static str,
     /// Value that databases want; empty if the setting is informative only.
-    pub wanted: &'static str,
+    pub advice: &'static str,
 }
 
 const fn setting(name: &'static str, is: &'static str, text: &'static str) -> Known {
-    Known { name, is, wanted: text }
+    Known { name, is, advice: text }
 }
 
 /// Returns the entry of a setting.

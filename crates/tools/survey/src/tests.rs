@@ -334,7 +334,7 @@ fn few_machines_and_equal_names() {
 
 #[test]
 fn what_is_said_of_a_setting_is_said_once() {
-    assert!(known("vm.swappiness").unwrap().wanted.contains("low"));
+    assert!(known("vm.swappiness").unwrap().advice.contains("low"));
     assert_eq!(known("vm.nonsense"), None);
 }
 

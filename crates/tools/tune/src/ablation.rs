@@ -28,7 +28,7 @@ pub struct Step {
     /// The knob that takes the winner's value.
     pub knob: usize,
     /// The improvement with it, among all steps at once.
-    pub own: PairedGain,
+    pub gain: PairedGain,
     /// Gain of all steps up to this one over the present settings.
     pub rating: Rating,
 }
@@ -104,7 +104,7 @@ impl Path {
                 let logs: Vec<f64> =
                     both.filter_map(|(was, is)| Some(sign * ((*is)? / (*was)?).ln())).collect();
                 let logs = PairedGain::from_logs(&logs, self.knobs.len(), coverage);
-                Step { knob: *knob, own: logs, rating: *rating }
+                Step { knob: *knob, gain: logs, rating: *rating }
             })
             .collect();
         let gain = |step: &Step| step.rating.gain.map_or(0.0, |gain| gain - 1.0);

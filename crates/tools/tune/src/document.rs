@@ -172,8 +172,8 @@ impl Page<'_> {
         let knobs = &self.knobs.search.knobs;
         let mut section = Section::new("Knobs");
         let mut table = Columns::for_rows(ablation.steps.iter());
-        table.with(Column::name("setting, in addition"), |step| knobs[step.knob].name().to_owned());
-        table.left("its factor", |step| gain(Some(step.own.factor), step.own.interval));
+        table.name("setting, in addition", |step| knobs[step.knob].name().to_owned());
+        table.left("its factor", |step| gain(Some(step.gain.factor), step.gain.interval));
         table.left("all so far vs present", |step| gain(step.rating.gain, step.rating.interval));
         section.table(table);
         section.note(

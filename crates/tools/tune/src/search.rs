@@ -153,7 +153,7 @@ impl Searching<'_> {
     }
 
     /// The round that begins, what the search has spent, and the point that leads.
-    fn told(&self, history: &History, present: &Point) -> String {
+    fn status_line(&self, history: &History, present: &Point) -> String {
         let Knobs { search, .. } = self.stage.knobs;
         let all = match search.budget {
             Budget::Trials(all) => plural(all as usize, "trial"),
@@ -214,7 +214,7 @@ impl Searching<'_> {
         let run = if at + 1 < recorded.len() {
             recorded[at]
         } else {
-            output::complain(&self.told(history, &contenders[0].point));
+            output::complain(&self.status_line(history, &contenders[0].point));
             let end = self.conduct(&experiment, at >= recorded.len(), futile)?;
             if !matches!(end, RunEnd::Completed(_) | RunEnd::Failing { .. }) {
                 return Ok(Some(end));

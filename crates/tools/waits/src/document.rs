@@ -31,7 +31,7 @@ pub fn activity(
     sections.extend(groups(summary, view));
     sections.extend(
         summary
-            .seen
+            .activity
             .tasks
             .as_deref()
             .filter(|_| view.tasks)
@@ -44,27 +44,27 @@ pub fn activity(
     if view.statements {
         sections.extend(texts(summary));
     }
-    sections.extend(missing(&summary.seen.lost));
-    let elapsed = number::seconds(summary.seen.elapsed_s);
-    Document { title: format!("{}: waits in {elapsed}", summary.seen.server).into(), sections }
+    sections.extend(missing(&summary.activity.lost));
+    let elapsed = number::seconds(summary.activity.elapsed_s);
+    Document { title: format!("{}: waits in {elapsed}", summary.activity.server).into(), sections }
 }
 
 fn overview(record: &ActivityRecord, summary: &ActivitySummary) -> Section {
     let mut section = Section::new("");
-    let sampling = &summary.seen.sampling;
+    let sampling = &summary.activity.sampling;
     section.line(format!("{} on {}.", record.address, text::utc(record.started_ms)));
-    if let Some(why) = &summary.seen.ended {
-        let elapsed = number::seconds(summary.seen.elapsed_s);
+    if let Some(why) = &summary.activity.ended {
+        let elapsed = number::seconds(summary.activity.elapsed_s);
         section.warn(format!(
             "The connection was lost after {elapsed}: {why}. The figures end there."
         ));
     }
-    if let Some(why) = &summary.seen.hidden {
+    if let Some(why) = &summary.activity.hidden {
         section.warn(format!(
             "This report does not show the whole server: {why}. Figures cover what this login sees."
         ));
     }
-    if let Some(source) = &summary.seen.counted_in {
+    if let Some(source) = &summary.activity.counted_in {
         section.line(format!(
             "The server counts and times waits in {source} for all its sessions; the figures \
              cover the interval. The time of a wait counts when it ends."
@@ -80,14 +80,14 @@ fn overview(record: &ActivityRecord, summary: &ActivitySummary) -> Section {
     }
     if summary.accounting.session_s > 0.0 {
         section.line(format!("While busy: {}", accounting(&summary.accounting)));
-        let source = if sampling.hides_waits && summary.seen.time_is_exact {
+        let source = if sampling.hides_waits && summary.activity.time_is_exact {
             "A session is busy when it has work, according to samples. CPU and run queue \
              (signal) are the kernel's figures. Waits are counted by the server, or sampled \
              where it does not count them."
         } else if sampling.hides_waits {
             "A session is busy when it has work, according to samples. CPU time is unknown. \
              Waits are counted by the server, or sampled where it does not count them."
-        } else if summary.seen.time_is_exact {
+        } else if summary.activity.time_is_exact {
             "A session is busy when it has work, including when it is ready to run and waits for \
              a CPU. CPU and run queue (signal) are the kernel's figures; samples divide the rest \
              among the waits."
@@ -99,9 +99,9 @@ fn overview(record: &ActivityRecord, summary: &ActivitySummary) -> Section {
         if let Some(check) = accounting_check(&summary.accounting) {
             section.note(check);
         }
-    } else if summary.seen.hidden.is_some() {
+    } else if summary.activity.hidden.is_some() {
         section.line("Unknown: whether sessions had work.");
-    } else if summary.seen.counted_in.is_none() {
+    } else if summary.activity.counted_in.is_none() {
         section.line("All sessions were idle.");
     }
     section
@@ -122,14 +122,14 @@ fn samples(sampling: &Sampling) -> String {
 
 /// The nine columns, and how sure they are.
 fn table(summary: &ActivitySummary) -> Section {
-    let heading = if summary.seen.counted_in.is_some() {
+    let heading = if summary.activity.counted_in.is_some() {
         "Waits"
     } else {
         "Waits of client sessions while busy"
     };
     let mut section = Section::new(heading);
     if summary.table.rows.is_empty() {
-        let hidden = summary.seen.hidden.is_some();
+        let hidden = summary.activity.hidden.is_some();
         section.note(if hidden { "Unknown: no wait was visible." } else { "No waits." });
     } else {
         section.table(wait_table(&summary.table));
@@ -140,7 +140,7 @@ fn table(summary: &ActivitySummary) -> Section {
     if summary.shares.is_empty() {
         return section;
     }
-    let which = if summary.seen.sampling.hides_waits {
+    let which = if summary.activity.sampling.hides_waits {
         "Waits without a count are sampled"
     } else {
         "Waits are sampled: there is no count and no average"
@@ -171,10 +171,12 @@ fn groups(summary: &ActivitySummary, view: ActivityView) -> Vec<Section> {
         return Vec::new();
     }
     let mut classes = Columns::for_rows(&summary.classes);
-    let without =
-        if summary.seen.sampling.hides_waits { "CPU or a hidden wait" } else { "CPU or run queue" };
-    classes
-        .with(Column::left("Class"), move |(class, _)| class.map_or(without, |class| class.name()));
+    let without = if summary.activity.sampling.hides_waits {
+        "CPU or a hidden wait"
+    } else {
+        "CPU or run queue"
+    };
+    classes.left("Class", move |(class, _)| class.map_or(without, |class| class.name()));
     classes.right("Time", |(_, seconds)| Cell::seconds(*seconds));
     classes.with(Column::right("Share"), |(_, seconds)| Cell::percent(seconds / busy_s, 1));
     let mut by_class = Section::new("By class");
@@ -198,7 +200,7 @@ fn groups(summary: &ActivitySummary, view: ActivityView) -> Vec<Section> {
 
 /// Returns the printed form of a statement.
 fn statement(summary: &ActivitySummary, id: Option<i64>, view: ActivityView) -> String {
-    match id.map(|id| summary.seen.texts.get(&id)) {
+    match id.map(|id| summary.activity.texts.get(&id)) {
         None => "(no query id)".to_owned(),
         Some(None) => "(text unknown)".to_owned(),
         Some(Some(text)) => view.statement(text),
@@ -227,7 +229,7 @@ fn statement_waits(summary: &ActivitySummary, view: ActivityView) -> Section {
 fn texts(summary: &ActivitySummary) -> Option<Section> {
     let mut section = Section::new("Statement texts");
     for id in summary.statements.iter().filter_map(|group| group.key) {
-        if let Some(text) = summary.seen.texts.get(&id) {
+        if let Some(text) = summary.activity.texts.get(&id) {
             section.line(format!("Query id {id}:"));
             section.detail(text);
         }
@@ -282,11 +284,11 @@ fn background(summary: &ActivitySummary) -> Option<Section> {
 }
 
 fn counted(summary: &ActivitySummary) -> Option<Section> {
-    if summary.seen.operations.is_empty() {
+    if summary.activity.operations.is_empty() {
         return None;
     }
     let mut section = Section::new("Counted by the server");
-    let mut table = Columns::for_rows(&summary.seen.operations);
+    let mut table = Columns::for_rows(&summary.activity.operations);
     let timed = |operation: &&Operation| Some(operation.wall_s).filter(|seconds| *seconds > 0.0);
     table.name("Operation", |operation| &operation.name);
     table.right("Calls", |operation| Cell::count(operation.count));
@@ -299,7 +301,7 @@ fn counted(summary: &ActivitySummary) -> Option<Section> {
         Some(Cell::seconds(timed(operation)? / count as f64))
     });
     section.table(table);
-    section.note(if summary.seen.sampling.hides_waits {
+    section.note(if summary.activity.sampling.hides_waits {
         "All threads of the server, including calls served by the operating system's page cache."
     } else {
         "All processes, including calls served by the operating system's page cache. Sessions \
@@ -309,12 +311,12 @@ fn counted(summary: &ActivitySummary) -> Option<Section> {
 }
 
 fn meanings(summary: &ActivitySummary) -> Option<Section> {
-    if summary.seen.meanings.is_empty() {
+    if summary.activity.meanings.is_empty() {
         return None;
     }
     let mut section = Section::new("Meaning of these waits");
     for row in summary.table.top() {
-        if let Some(meaning) = summary.seen.meanings.get(&row.wait_type) {
+        if let Some(meaning) = summary.activity.meanings.get(&row.wait_type) {
             section.line(format!("{}: {meaning}.", row.wait_type));
         }
     }

@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct ActivitySummary {
     /// The recorded activity.
     #[serde(flatten)]
-    pub seen: ServerActivity,
+    pub activity: ServerActivity,
     /// The use of the time of the clients' sessions while they had something to do; its
     /// `connections` is how many were busy on average.
     pub accounting: Accounting,
@@ -146,7 +146,7 @@ pub fn summarize(mut server_activity: ServerActivity) -> ActivitySummary {
         hot: resources(&server_activity.resources),
         accounting,
         table,
-        seen: server_activity,
+        activity: server_activity,
     }
 }
 

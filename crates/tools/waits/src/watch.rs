@@ -140,7 +140,7 @@ impl State {
         if self.paused {
             return;
         }
-        let elapsed_s = summary.seen.elapsed_s.max(f64::MIN_POSITIVE);
+        let elapsed_s = summary.activity.elapsed_s.max(f64::MIN_POSITIVE);
         let sessions = summary.classes.iter().map(|(class, seconds)| (*class, seconds / elapsed_s));
         self.history.push_back(sessions.collect());
         if self.history.len() > HISTORY {
@@ -171,8 +171,10 @@ impl State {
     fn draw(&self, area: Rect, buffer: &mut Buffer) {
         let curves = self.curves(area.width.saturating_sub(LABEL).into());
         let height = (curves.len() as u16).clamp(1, (area.height / 3).max(1));
-        let lines =
-            self.latest.as_ref().map_or_else(Vec::new, |summary| said(summary, area.width.into()));
+        let lines = self
+            .latest
+            .as_ref()
+            .map_or_else(Vec::new, |summary| summary_lines(summary, area.width.into()));
         let of_said = (lines.len() as u16).clamp(2, SAID_MAX);
         let parts =
             [Length(1), Length(of_said), Length(height), Length(1), Length(1), Min(3), Length(1)];
@@ -190,10 +192,10 @@ impl State {
             return;
         };
         let paused = if self.paused { "   PAUSED" } else { "" };
-        let sampling = &summary.seen.sampling;
+        let sampling = &summary.activity.sampling;
         let title = format!(
             "{}   {} per second from {}",
-            summary.seen.server, sampling.hz, sampling.source
+            summary.activity.server, sampling.hz, sampling.source
         );
         if self.lost.is_none() {
             Line::from(vec![Span::from(safe(&title)).bold(), Span::from(paused).yellow()])
@@ -221,7 +223,7 @@ impl State {
 
 /// The states of the sessions, and below them who blocks most, or else what is not seen, in lines
 /// that fit.
-fn said(summary: &ActivitySummary, width: usize) -> Vec<Line<'static>> {
+fn summary_lines(summary: &ActivitySummary, width: usize) -> Vec<Line<'static>> {
     let states: Vec<String> =
         summary.states.iter().map(|(state, mean)| format!("{mean:.1} {state}")).collect();
     let worst = summary.blocking.first().map(|root| {
@@ -233,7 +235,7 @@ fn said(summary: &ActivitySummary, width: usize) -> Vec<Line<'static>> {
             session.pid, session.state
         )
     });
-    let warning = worst.or_else(|| summary.seen.lost.first().cloned()).unwrap_or_default();
+    let warning = worst.or_else(|| summary.activity.lost.first().cloned()).unwrap_or_default();
     let lines = |text: &str| -> Vec<Line<'static>> {
         report::wrapped(&safe(text), width)
             .lines()
@@ -272,7 +274,8 @@ fn colour(class: Option<WaitClass>) -> Color {
 /// The table of all waits, not only of the top 95 %.
 fn waits(summary: &ActivitySummary) -> Table<'static> {
     let rows = summary.table.rows.iter().map(|row| {
-        let sessions = format!("{:.2}", row.wait_s / summary.seen.elapsed_s.max(f64::MIN_POSITIVE));
+        let sessions =
+            format!("{:.2}", row.wait_s / summary.activity.elapsed_s.max(f64::MIN_POSITIVE));
         let share = percent(row.wait_s, summary.accounting.session_s);
         let cells = [safe(&row.wait_type), row.class.name().to_owned(), sessions, share];
         Row::new(cells).style(Style::new().fg(colour(Some(row.class))))
@@ -296,7 +299,7 @@ fn groups<K>(
         let most = most
             .map_or_else(String::new, |(wait, s)| format!("{wait} {}", percent(*s, group.busy_s)));
         Row::new([
-            format!("{:.2}", group.busy_s / summary.seen.elapsed_s.max(f64::MIN_POSITIVE)),
+            format!("{:.2}", group.busy_s / summary.activity.elapsed_s.max(f64::MIN_POSITIVE)),
             percent(group.running_s, group.busy_s),
             safe(&most),
             safe(&name(&group.key)),
@@ -313,13 +316,13 @@ fn groups<K>(
 
 fn statement(summary: &ActivitySummary, id: Option<i64>) -> String {
     let Some(id) = id else { return "(no query id)".to_owned() };
-    summary.seen.texts.get(&id).map_or_else(|| format!("query {id}"), |text| one_line(text))
+    summary.activity.texts.get(&id).map_or_else(|| format!("query {id}"), |text| one_line(text))
 }
 
 /// Root blockers, each followed by the sessions that it blocks; then waiting sessions without a
 /// blocker.
 fn tasks(summary: &ActivitySummary) -> Table<'static> {
-    let tasks = summary.seen.tasks.as_deref().unwrap_or_default();
+    let tasks = summary.activity.tasks.as_deref().unwrap_or_default();
     let seconds = |seconds: Option<f64>| {
         seconds.map_or_else(|| "-".to_owned(), |seconds| format!("{seconds:.1}"))
     };

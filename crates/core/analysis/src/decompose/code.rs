@@ -80,7 +80,7 @@ fn blocks(side: &[Vec<&Observations>]) -> Option<Vec<ByFunction>> {
             for observations in block {
                 let profile = observations.profile.as_ref()?;
                 let units = profile.hz * observations.work.amount as f64 * block.len() as f64;
-                for (key, samples) in own(profile) {
+                for (key, samples) in self_samples(profile) {
                     *sums.entry(key).or_insert(0.0) += samples as f64 / units;
                 }
             }
@@ -91,7 +91,7 @@ fn blocks(side: &[Vec<&Observations>]) -> Option<Vec<ByFunction>> {
 
 /// Samples in functions themselves. A module goes by the last part of its path: versions lie in
 /// different folders.
-fn own(profile: &Profile) -> impl Iterator<Item = (Key, u64)> {
+fn self_samples(profile: &Profile) -> impl Iterator<Item = (Key, u64)> {
     let found = profile
         .frames
         .iter()

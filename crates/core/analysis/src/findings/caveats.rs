@@ -212,7 +212,7 @@ fn overloaded(summary: &Summary) -> Caveat {
     let evidence = format!(
         "{}requested {} transactions/s, achieved {}/s",
         if first.label.is_empty() { String::new() } else { format!("{}: ", first.label) },
-        rate(first.asked),
+        rate(first.scheduled),
         rate(first.done)
     );
     Some((text.replace("  ", " "), evidence))

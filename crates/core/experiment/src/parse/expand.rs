@@ -38,7 +38,7 @@ impl Reader<'_> {
                 .map(move |run| (run.iter().copied().map(position).collect(), Some(name)))
         });
         let own_runs = combinations.into_iter().map(|levels| (levels, None));
-        let mut settings = OwnSettings {
+        let mut settings = OwnerSettings {
             catalog: self.catalog,
             by_owners: HashMap::new(),
             misfits: BTreeMap::new(),
@@ -248,7 +248,7 @@ fn configuration(
     base: &Values,
     factors: &[Factor],
     levels: &[usize],
-    overrides: &mut OwnSettings<'_>,
+    overrides: &mut OwnerSettings<'_>,
 ) -> Configuration {
     let mut settings = base.clone();
     let chosen = factors.iter().zip(levels).map(|(factor, level)| (factor, &factor.levels[*level]));
@@ -285,7 +285,7 @@ fn configuration(
 const OWNERS: [&str; 2] = [ENGINE.path(), PROBE.path()];
 
 /// The settings, with defaults, of each engine together with each probe.
-struct OwnSettings<'a> {
+struct OwnerSettings<'a> {
     catalog: &'a Catalog,
     by_owners: HashMap<[String; 2], Owned>,
     /// Values that another engine or probe takes and this one does not, the first of each path.
@@ -299,7 +299,7 @@ struct Owned {
     shared: Vec<(&'static str, Kind)>,
 }
 
-impl OwnSettings<'_> {
+impl OwnerSettings<'_> {
     fn for_owners(&mut self, settings: &BTreeMap<String, Value>) -> &Owned {
         let names =
             OWNERS.map(|path| settings.get(path).map(ToString::to_string).unwrap_or_default());

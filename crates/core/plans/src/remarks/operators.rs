@@ -41,8 +41,8 @@ fn warnings(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Remar
     });
     let text = format!("engine warning {}.", each.collect::<Vec<_>>().join("; "));
     // The cost of making a hash table is that of the join which reads it.
-    let share = nodes.own(at).filter(|share| share.part > 0.0);
-    let share = share.or_else(|| nodes.own(nodes.above(at).next().unwrap_or(at)));
+    let share = nodes.share(at).filter(|share| share.part > 0.0);
+    let share = share.or_else(|| nodes.share(nodes.above(at).next().unwrap_or(at)));
     remark(Rule::Warning, at, share, text)
 }
 
@@ -65,7 +65,7 @@ fn executions(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Rem
         shown(count)
     );
     // PostgreSQL has the cost of one run at the input, and that of the others at the join.
-    let join = nodes.own(at).map_or(0.0, |share| share.part);
+    let join = nodes.share(at).map_or(0.0, |share| share.part);
     let share = nodes.within(inner);
     let share = share.map(|share| Share { part: (share.part + join).min(1.0), ..share });
     remark(Rule::Executions, at, share, text)
@@ -105,7 +105,7 @@ fn kept(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Remark> {
         let text = "An index is made for this run and dropped after it: a permanent one saves \
                     that."
             .into();
-        return remark(Rule::IndexBuilt, at, nodes.own(at), text);
+        return remark(Rule::IndexBuilt, at, nodes.share(at), text);
     }
     let cache = properties.iter().find_map(|property| match property {
         Property::Cache { misses, hits } => Some((*misses, *hits)),
@@ -117,7 +117,7 @@ fn kept(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Remark> {
             shown(misses),
             shown(hits)
         );
-        return remark(Rule::CacheMissed, at, nodes.own(at), text);
+        return remark(Rule::CacheMissed, at, nodes.share(at), text);
     }
     let reused = cache.map(|(misses, hits)| {
         format!(" It was filled {} times and reused {} times.", shown(misses), shown(hits))
@@ -126,9 +126,9 @@ fn kept(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Remark> {
         "A copy of rows is written and read again, {rows} rows in all.{}",
         reused.unwrap_or_default()
     );
-    let is_known = properties.contains(&Property::PartKept) || nodes.own(at).is_none();
+    let is_known = properties.contains(&Property::PartKept) || nodes.share(at).is_none();
     if operator.kind == Kind::Spool && !is_known {
-        remark(Rule::Materialized, at, nodes.own(at), text)
+        remark(Rule::Materialized, at, nodes.share(at), text)
     } else {
         None
     }
@@ -138,14 +138,14 @@ fn changes(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Remark
     let indexes = operator.objects.len().saturating_sub(1);
     let is_judged = operator.access == Some(Access::Change) && indexes >= INDEXES;
     let text = format!("The change maintains {indexes} more indexes of the table.");
-    if is_judged { remark(Rule::ManyIndexes, at, nodes.own(at), text) } else { None }
+    if is_judged { remark(Rule::ManyIndexes, at, nodes.share(at), text) } else { None }
 }
 
 fn property(nodes: &Weights<'_>, at: usize, property: &Property) -> Option<Remark> {
     let (rule, share, text) = match property {
         Property::ManyToMany => (
             Rule::ManyToMany,
-            nodes.own(at),
+            nodes.share(at),
             "Both inputs of the merge join may repeat a key: rows are kept in a work table and \
              read again for each repetition."
                 .to_owned(),

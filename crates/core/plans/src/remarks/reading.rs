@@ -58,7 +58,7 @@ fn dropped(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Remark
     } else {
         (
             Rule::ReadForNothing,
-            nodes.own(at),
+            nodes.share(at),
             format!("{} rows {what}, {} kept.", shown(read), shown(kept)),
         )
     };
@@ -75,7 +75,7 @@ fn lookups(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Remark
          statement.",
         shown(count)
     );
-    if is_single { remark(Rule::Lookups, at, nodes.own(at), text) } else { None }
+    if is_single { remark(Rule::Lookups, at, nodes.share(at), text) } else { None }
 }
 
 /// The rows for which the inner input of a join is expected to run.
@@ -108,7 +108,7 @@ fn row_goal(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Remar
         shown(estimated)
     );
     let reads = operator.access.is_some() && is_lost;
-    if reads { remark(Rule::RowGoal, at, nodes.own(at), text) } else { None }
+    if reads { remark(Rule::RowGoal, at, nodes.share(at), text) } else { None }
 }
 
 fn pages(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Remark> {
@@ -116,7 +116,7 @@ fn pages(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Remark> 
         Property::Bitmap { exact, lossy } if *lossy > LOSSY * (exact + lossy) => remark(
             Rule::LossyBitmap,
             at,
-            nodes.own(at),
+            nodes.share(at),
             format!(
                 "{} of {} pages are lossy in the bitmap: all of their rows were compared again. \
                  More memory for the bitmap (work_mem in PostgreSQL) keeps single rows.",
@@ -130,7 +130,7 @@ fn pages(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Remark> 
             remark(
                 Rule::HeapFetches,
                 at,
-                nodes.own(at),
+                nodes.share(at),
                 format!(
                     "{} rows were fetched from the table to see whether they are visible, though \
                      the index has all columns: VACUUM marks their pages.",
@@ -165,7 +165,7 @@ fn obstacles(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Vec<Remark>
             continue;
         }
         let (rule, why) = judged(obstacle);
-        let share = if is_join { nodes.within(at) } else { nodes.own(at) };
+        let share = if is_join { nodes.within(at) } else { nodes.share(at) };
         if all.iter().all(|known| known.rule != rule) {
             all.extend(remark(rule, at, share, format!("{why} The condition: {text}")));
         }

@@ -228,7 +228,7 @@ fn reading(nodes: &Weights<'_>, table: &str) -> Option<Share> {
         let operator = nodes.operators[*at].1;
         operator.access.is_some() && operator.objects.iter().any(|object| object.table == table)
     });
-    let shares: Vec<Share> = parts.filter_map(|at| nodes.own(at)).collect();
+    let shares: Vec<Share> = parts.filter_map(|at| nodes.share(at)).collect();
     let part = shares.iter().map(|share| share.part).sum::<f64>().min(1.0);
     shares.first().map(|first| Share { part, of: first.of })
 }

@@ -11,12 +11,12 @@ pub struct Weights<'a> {
     /// Depths and operators.
     pub operators: Vec<(usize, &'a Operator)>,
     measure: Option<Measure>,
-    own: Vec<f64>,
+    parts: Vec<f64>,
 }
 
 impl<'a> Weights<'a> {
     pub fn new(plan: &'a Plan) -> Self {
-        let figures = plan.own();
+        let figures = plan.net_costs();
         let ms: f64 = figures.iter().filter_map(|figure| figure.ms).sum();
         let cost: f64 = figures.iter().filter_map(|figure| figure.cost).sum();
         let (measure, whole) = if ms >= RUN_MS {
@@ -29,17 +29,17 @@ impl<'a> Weights<'a> {
         let is_time = measure == Some(Measure::Time);
         let ms = figures.iter().map(|figure| if is_time { figure.ms } else { figure.cost });
         let shares = ms.map(|ms| ms.unwrap_or(0.0) / whole).collect();
-        Self { operators: plan.operators(), measure, own: shares }
+        Self { operators: plan.operators(), measure, parts: shares }
     }
 
     /// The share of an operator without its inputs.
-    pub fn own(&self, at: usize) -> Option<Share> {
-        Some(Share { part: self.own[at].min(1.0), of: self.measure? })
+    pub fn share(&self, at: usize) -> Option<Share> {
+        Some(Share { part: self.parts[at].min(1.0), of: self.measure? })
     }
 
     /// The share of an operator with all below it.
     pub fn within(&self, at: usize) -> Option<Share> {
-        let part = self.own[at..self.end(at)].iter().sum::<f64>().min(1.0);
+        let part = self.parts[at..self.end(at)].iter().sum::<f64>().min(1.0);
         Some(Share { part, of: self.measure? })
     }
 

@@ -15,7 +15,7 @@ settings! {
     /// Rows of the data sets synthetic, mybigtable, one-row-per-page and documents.
     pub ROWS: u64 =
         "workload.rows", Kind::Count { min: 1, max: 1_000_000_000_000 }, "100k" => DataIdentity,
-        Given "\"100k\"";
+        Value "\"100k\"";
     /// Columns of the synthetic table: a key, ints, and a filler column at the end. All have a
     /// fixed length.
     pub COLUMNS: usize = "workload.columns", Kind::Count { min: 3, max: 18 }, "6" => DataIdentity;

@@ -1,7 +1,7 @@
 //! The life of a load thread: connect, warm up, go, run transactions, flush, report.
 
 use super::outcome::{ClientReport, Finished};
-use super::plan::{Arrivals, LoadPlan, OwnPart, Started, Step, Workload, Workloads};
+use super::plan::{Arrivals, LoadPart, LoadPlan, Started, Step, Workload, Workloads};
 use crate::record::ThreadMark;
 use crate::{ProbeError, TrialContext, data};
 use conductor::Stage;
@@ -90,7 +90,7 @@ pub struct Client<'a> {
     context: &'a TrialContext<'a>,
     stage: &'a Stage<'a>,
     plan: &'a LoadPlan,
-    own: &'a OwnPart,
+    part: &'a LoadPart,
     /// Number of its first connection.
     first: u32,
     connection_set: Box<dyn ConnectionSet>,
@@ -122,7 +122,7 @@ impl<'a> Client<'a> {
         context: &'a TrialContext<'a>,
         plan: &'a LoadPlan,
         (stage, clock): (&'a Stage<'a>, &Clock),
-        part: &'a OwnPart,
+        part: &'a LoadPart,
         workload: &Workloads<'w>,
     ) -> Result<Finished, ProbeError> {
         let connections = part.of_thread(stage.lane as u32);
@@ -142,7 +142,7 @@ impl<'a> Client<'a> {
             context,
             stage,
             plan,
-            own: part,
+            part,
             first,
             connection_set,
             lanes: connections.map(|connection| Lane::new(workload(connection))).collect(),
@@ -174,7 +174,7 @@ impl<'a> Client<'a> {
     fn warm_up(&mut self) -> Result<(), ProbeError> {
         self.report = ClientReport::with_room(0, self.plan);
         // Not the starts that are measured.
-        self.arrivals = self.arrivals(!self.plan.seed, &self.own.turns.warmup);
+        self.arrivals = self.arrivals(!self.plan.seed, &self.part.turns.warmup);
         self.go_ns = self.clock.now_ns();
         self.deadline_ns = (self.plan.warmup_s * 1e9) as u64;
         self.run()?;
@@ -195,7 +195,7 @@ impl<'a> Client<'a> {
             (lane.left, lane.free_ns) = (self.plan.share(connection), 0);
             lane.workload.begin();
         }
-        self.arrivals = self.arrivals(self.plan.seed, &self.own.turns.measurement);
+        self.arrivals = self.arrivals(self.plan.seed, &self.part.turns.measurement);
         (self.measuring, self.go_times) = (true, before_go.times);
         self.deadline_ns = self.plan.duration_s.map_or(u64::MAX, |seconds| (seconds * 1e9) as u64);
         self.go_ns = self.clock.now_ns();
@@ -213,7 +213,7 @@ impl<'a> Client<'a> {
         Some(if self.clock.is_virtual() {
             arrivals.dealt(self.first, connections)
         } else {
-            arrivals.part(self.own.connections.clone(), connections)
+            arrivals.part(self.part.connections.clone(), connections)
         })
     }
 

@@ -1,7 +1,7 @@
 //! Load generators in other processes: a part of a load, and the sum of all parts.
 
 use super::outcome::{ClientReport, add_up};
-use super::plan::{GENERATORS, LoadPlan, OwnPart, Workloads};
+use super::plan::{GENERATORS, LoadPart, LoadPlan, Workloads};
 use super::threads::{conducted, subject};
 use crate::generation::{Generators, Part, PartRecord, SharedLoad};
 use crate::measure::{measure, seconds};
@@ -71,7 +71,7 @@ pub(super) fn generate_part(
 ) -> ProbeError {
     let clock = Clock::monotonic();
     let mut director = Starting { director: part.director(), clock: &clock, go_ns: 0 };
-    let part_of_load = OwnPart::of_several(context, plan, part.index(), part.parts());
+    let part_of_load = LoadPart::of_several(context, plan, part.index(), part.parts());
     let finished = match conducted(context, plan, &part_of_load, &clock, &mut director, workload) {
         Ok(finished) => finished,
         Err(error) => return error,

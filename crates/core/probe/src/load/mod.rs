@@ -27,7 +27,7 @@ use observations::{Observations, Response};
 use observe::Clock;
 use outcome::ClientReport;
 pub use outcome::{SKIPPED, add_intervals};
-use plan::OwnPart;
+use plan::LoadPart;
 pub use plan::{
     CONNECTIONS, DURATION, GENERATORS, LATENCY_LIMIT, LoadPlan, QUERY_LIMIT, RATE, Started, Step,
     THREADS, WARMUP, Workload, Workloads, no_time_limit, no_warmup_of_cold,
@@ -56,13 +56,13 @@ pub fn drive_counting(
     plan: &LoadPlan,
     workload: &Workloads<'_>,
 ) -> Result<(Observations, EngineUse), ProbeError> {
-    drive_in_parts(context, plan, workload).map(|driven| (driven.seen, driven.used))
+    drive_in_parts(context, plan, workload).map(|driven| (driven.observations, driven.used))
 }
 
 /// A load that has ended.
 pub struct Driven {
     /// The observations.
-    pub seen: Observations,
+    pub observations: Observations,
     /// The use of the engine.
     pub used: EngineUse,
     /// The parts of the measurement, which sum to the waits that were seen: of a load that is
@@ -86,11 +86,11 @@ pub fn drive_in_parts(
         }
         (Generation::Elsewhere(others), Some(count)) => {
             let (driven, used) = generators::lead(context, plan, others, count)?;
-            return Ok(Driven { seen: driven, used, parts: Vec::new() });
+            return Ok(Driven { observations: driven, used, parts: Vec::new() });
         }
         _ => {}
     }
-    let (part, clock) = (OwnPart::of_several(context, plan, 0, 1), Clock::monotonic());
+    let (part, clock) = (LoadPart::of_several(context, plan, 0, 1), Clock::monotonic());
     let mut beside = Beside::prepare(context, &clock)?;
     let has_actions = !beside.is_empty();
     let divisions = (plan.divides || has_actions).then(|| beside.divisions());
@@ -113,5 +113,5 @@ pub fn drive_in_parts(
     let transactions = outcome::each(&finished);
     let mut load = LoadSeen { transactions, parts, counted: plan.counted };
     beside.finish(&mut load, &mut observations)?;
-    Ok(Driven { seen: observations, used, parts: load.parts })
+    Ok(Driven { observations, used, parts: load.parts })
 }

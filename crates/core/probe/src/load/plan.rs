@@ -41,7 +41,7 @@ settings! {
         "workload.query_limit", Kind::PositiveDuration => Measurement;
     /// Length of the measurement.
     pub DURATION: Option<f64> =
-        "workload.duration", Kind::PositiveDuration => Measurement, Given "\"10 s\"";
+        "workload.duration", Kind::PositiveDuration => Measurement, Value "\"10 s\"";
 }
 
 /// A load without its transactions.
@@ -296,10 +296,10 @@ pub struct Arrivals<'a> {
     /// Mean distance in nanoseconds.
     mean_ns: f64,
     /// Starts that threads of this process have taken.
-    taken: &'a AtomicU64,
+    starts: &'a AtomicU64,
     /// Which of all starts these are: those of this process's connections, if all connections took
     /// them alternately.
-    own: Range<u32>,
+    part: Range<u32>,
     connections: u32,
     /// Of scripted clocks, which no counter can put in order: the next start of this thread and
     /// the distance of its starts.
@@ -312,7 +312,7 @@ pub struct Arrivals<'a> {
 
 /// The part of a load that this process runs.
 #[derive(Debug)]
-pub struct OwnPart {
+pub struct LoadPart {
     /// The connections among all.
     pub connections: Range<u32>,
     /// The threads.
@@ -321,7 +321,7 @@ pub struct OwnPart {
     pub turns: Turns,
 }
 
-impl OwnPart {
+impl LoadPart {
     /// A part of several, by its position from 0.
     pub fn of_several(context: &TrialContext<'_>, plan: &LoadPlan, index: u32, parts: u32) -> Self {
         let connections = share(plan.connections, index, parts);
@@ -356,13 +356,13 @@ impl<'a> Arrivals<'a> {
     pub fn new(rate: f64, seed: u64, taken: &'a AtomicU64) -> Self {
         let random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let (mean_ns, dealt, drawn, last_ns) = (1e9 / rate, None, 0, 0.0);
-        Self { mean_ns, taken, own: 0..1, connections: 1, dealt, drawn, last_ns, random }
+        Self { mean_ns, starts: taken, part: 0..1, connections: 1, dealt, drawn, last_ns, random }
     }
 
     /// Takes the starts of these connections among all, from a counter of this process.
     #[must_use]
     pub fn part(self, range: Range<u32>, connections: u32) -> Self {
-        Self { own: range, connections, ..self }
+        Self { part: range, connections, ..self }
     }
 
     /// Takes every `step`th start, from `first` on, without asking other threads.
@@ -376,7 +376,7 @@ impl<'a> Arrivals<'a> {
         let turn = if let Some((next, step)) = &mut self.dealt {
             std::mem::replace(next, *next + *step)
         } else {
-            let (taken, part) = (self.taken.fetch_add(1, Ordering::Relaxed), &self.own);
+            let (taken, part) = (self.starts.fetch_add(1, Ordering::Relaxed), &self.part);
             let (first, count) = (u64::from(part.start), part.len() as u64);
             taken / count * u64::from(self.connections) + first + taken % count
         };

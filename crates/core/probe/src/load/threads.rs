@@ -2,7 +2,7 @@
 
 use super::client::Client;
 use super::outcome::Finished;
-use super::plan::{LoadPlan, OwnPart, Workloads};
+use super::plan::{LoadPart, LoadPlan, Workloads};
 use crate::measure::Subject;
 use crate::{ProbeError, TrialContext};
 use conductor::{Director, Lanes, conduct};
@@ -25,7 +25,7 @@ pub fn subject<'a>(context: &TrialContext<'a>, plan: &LoadPlan) -> Subject<'a> {
 pub fn conducted(
     context: &TrialContext<'_>,
     plan: &LoadPlan,
-    part: &OwnPart,
+    part: &LoadPart,
     clock: &Clock,
     director: &mut dyn Director,
     workload: &Workloads<'_>,

@@ -48,7 +48,8 @@ fn functions_have_the_same_shares_as_in_perf() {
     let in_burner = |name: &str| theirs.iter().filter(|line| line.contains(name)).count() as u64;
     let (three, burner) = (in_burner("burn_three"), in_burner("burn_one"));
     assert!(three + burner > 50, "{theirs:?}");
-    let (own_three, own_one) = (own(&ours, "burn::burn_three"), own(&ours, "burn::burn_one"));
+    let (own_three, own_one) =
+        (samples(&ours, "burn::burn_three"), samples(&ours, "burn::burn_one"));
     assert_same((own_three, own_three + own_one), (three, three + burner));
 }
 
@@ -77,5 +78,5 @@ fn as_many_samples_as_perf_takes_of_a_program_in_the_kernel() {
         .0;
     let (function, theirs_of_it) =
         (&most.function, theirs.iter().filter(|line| line.contains(&most.function)).count() as u64);
-    assert_same((own(&ours, function), ours.samples()), (theirs_of_it, theirs.len() as u64));
+    assert_same((samples(&ours, function), ours.samples()), (theirs_of_it, theirs.len() as u64));
 }

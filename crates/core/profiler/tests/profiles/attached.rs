@@ -26,7 +26,7 @@ fn a_process_that_runs_already_has_names_and_threads_that_start_later() {
     end(child);
     let Some(profile) = profile else { return };
     assert_eq!(profile.threads, 2);
-    assert!(own(&profile, "burn::burn_late") > 50, "{profile:#?}");
+    assert!(samples(&profile, "burn::burn_late") > 50, "{profile:#?}");
     assert!(profile.target.contains("burn"), "{}", profile.target);
 }
 
@@ -50,7 +50,7 @@ fn a_process_below_the_one_that_is_named_is_in_it() {
     unsafe { libc::kill(burner, libc::SIGKILL) };
     child.wait().unwrap();
     let Some(profile) = profile else { return };
-    assert!(own(&profile, "burn::burn_three") > 50, "{profile:#?}");
+    assert!(samples(&profile, "burn::burn_three") > 50, "{profile:#?}");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_process_that_ends_meanwhile_keeps_its_names() {
     child.wait().unwrap();
     assert!(!profiler.is_target_alive());
     let profile = sound(profiler.stop().unwrap().named());
-    assert!(own(&profile, "burn::burn_three") > 50, "{profile:#?}");
+    assert!(samples(&profile, "burn::burn_three") > 50, "{profile:#?}");
 }
 
 #[test]

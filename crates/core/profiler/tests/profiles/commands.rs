@@ -8,7 +8,8 @@ use std::process::Command;
 #[test]
 fn two_functions_share_the_time_three_to_one() {
     let Some(profile) = profile_of(command(&burn(), "three_to_one", 3000), 250) else { return };
-    let (three, burn_one) = (own(&profile, "burn::burn_three"), own(&profile, "burn::burn_one"));
+    let (three, burn_one) =
+        (samples(&profile, "burn::burn_three"), samples(&profile, "burn::burn_one"));
     assert_share(three, three + burn_one, 0.75);
     // On a busy machine a part of the time is the kernel's.
     assert!(three + burn_one > profile.samples() * 3 / 4, "{profile:#?}");
@@ -26,7 +27,7 @@ fn two_functions_share_the_time_three_to_one() {
 fn a_thread_that_starts_later_is_in_it() {
     let Some(profile) = profile_of(command(&burn(), "late", 800), 250) else { return };
     assert_eq!(profile.threads, 2);
-    let (late, first) = (own(&profile, "burn::burn_late"), own(&profile, "burn::burn_one"));
+    let (late, first) = (samples(&profile, "burn::burn_late"), samples(&profile, "burn::burn_one"));
     assert!(late > 50 && first > 50, "{late} and {first} samples");
 }
 
@@ -37,7 +38,7 @@ fn a_program_that_a_shell_starts_is_in_it_and_so_is_what_it_waits_for_not() {
         .args(["-c", "\"$1\" three_to_one 600 >/dev/null & \"$1\" wait 800 >/dev/null; wait", "sh"])
         .arg(burn());
     let Some(profile) = profile_of(shell, 250) else { return };
-    let busy = own(&profile, "burn::burn_three") + own(&profile, "burn::burn_one");
+    let busy = samples(&profile, "burn::burn_three") + samples(&profile, "burn::burn_one");
     assert!(busy > 50, "{profile:#?}");
     // 800 ms of waiting would be 200 samples.
     assert!(profile.samples() - busy < 100, "{profile:#?}");
@@ -71,7 +72,7 @@ fn callers_are_known_where_there_are_frame_pointers() {
         return;
     };
     let Some(profile) = profile_of(Command::new(&program), 250) else { return };
-    let (leaf, middle) = (own(&profile, "leaf"), own(&profile, "middle"));
+    let (leaf, middle) = (samples(&profile, "leaf"), samples(&profile, "middle"));
     assert!(leaf > 50 && middle <= leaf / 20, "{profile:#?}");
     // But for a sample in the first instructions of a function, before its frame is made.
     assert!(total(&profile, "middle") * 20 >= leaf * 19, "{profile:#?}");

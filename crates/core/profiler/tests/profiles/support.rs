@@ -72,7 +72,7 @@ pub fn sound(profile: Profile) -> Profile {
 }
 
 /// Samples in functions whose names end so.
-pub fn own(profile: &Profile, function: &str) -> u64 {
+pub fn samples(profile: &Profile, function: &str) -> u64 {
     let counts = profile.self_and_total();
     let found =
         profile.frames.iter().zip(counts).filter(|(frame, _)| frame.function.ends_with(function));

@@ -16,7 +16,7 @@ const TAIL_MIN: f64 = 10.0;
 /// Points for each power of ten of the share that is slower.
 const POINTS_PER_DECADE: f64 = 12.0;
 /// Most configurations that are described in words.
-const SAID: usize = 12;
+const DESCRIBED_MAX: usize = 12;
 /// Most curves of a figure: more are not distinguishable.
 const CURVES_MAX: usize = 100;
 
@@ -76,7 +76,7 @@ fn section(summary: &Summary, kind: &Latencies) -> Section {
             }
         )
         .into(),
-        alternative: format!("Curves of {name} latency by percentile. {}.", said(summary, kind))
+        alternative: format!("Curves of {name} latency by percentile. {}.", texts(summary, kind))
             .into(),
         data: data(curves),
         data_heading: "Percentiles: means over trials with 95 % intervals".into(),
@@ -117,9 +117,9 @@ fn points(histogram: &Histogram) -> Vec<Value> {
         .collect()
 }
 
-fn said(summary: &Summary, kind: &Latencies) -> String {
+fn texts(summary: &Summary, kind: &Latencies) -> String {
     joined(
-        kind.configurations.iter().take(SAID).map(|curve| {
+        kind.configurations.iter().take(DESCRIBED_MAX).map(|curve| {
             let merged = summary.merged_latency(curve.configuration, &kind.name);
             let [median, high] =
                 merged.percentiles_ns([50.0, 99.0]).map(|ns| number::seconds(ns as f64 / 1e9));

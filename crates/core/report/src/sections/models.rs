@@ -305,7 +305,7 @@ fn figure(name: &str, model: &ModelSummary) -> Figure {
             .into(),
         alternative: format!(
             "Throughput against {name}: {}.",
-            joined(model.levels.iter().map(|level| said(level, &level.measured)), "; ")
+            joined(model.levels.iter().map(|level| description(level, &level.measured)), "; ")
         )
         .into(),
         data: data(name, model),
@@ -324,7 +324,7 @@ fn tip(name: &str, level: &ModelLevel) -> String {
     format!("{name}={}: {}{predicted}", number::whole(level.n), number::estimate(&level.measured))
 }
 
-fn said(level: &ModelLevel, measured: &Estimate) -> String {
+fn description(level: &ModelLevel, measured: &Estimate) -> String {
     format!("{}: {}", number::whole(level.n), number::estimate(measured))
 }
 

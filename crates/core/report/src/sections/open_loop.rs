@@ -14,7 +14,7 @@ pub(crate) fn section(_: &Summary, loops: &[OpenLoop]) -> Option<Section> {
     let mut table = Columns::for_rows(loops);
     table.name("configuration", |row| text::label(&row.label));
     table.right("trials", |row| row.trials).optional(2);
-    table.right("requested/s", |row| number::grouped(row.asked));
+    table.right("requested/s", |row| number::grouped(row.scheduled));
     table.right("achieved/s", |row| number::grouped(row.done));
     table.right("late", |row| Share(row.late));
     table.right("missed", |row| Share(row.missed));

@@ -7,7 +7,7 @@ use analysis::{Environments, Failure, Finding, FindingKind, Overview, Summary, W
 use observations::{Direction, Environment};
 
 /// Configurations that are named one by one.
-const SAID: usize = 100;
+const NAMED_MAX: usize = 100;
 
 /// The question, the run, and what it is compared on.
 pub(crate) fn section(summary: &Summary, overview: &Overview) -> [Section; 1] {
@@ -73,8 +73,9 @@ pub(crate) fn failures(_: &Summary, failures: &[Failure]) -> Option<Section> {
         let mut lines = failure.cause.lines();
         section.toned(format!("{attempts}: {}", lines.next().unwrap_or_default()), Tone::Bad);
         lines.for_each(|line| section.detail(line));
-        let configuration = failure.configurations.iter().take(SAID).map(String::as_str);
-        let others = failure.configurations.len().checked_sub(SAID).filter(|others| *others > 0);
+        let configuration = failure.configurations.iter().take(NAMED_MAX).map(String::as_str);
+        let others =
+            failure.configurations.len().checked_sub(NAMED_MAX).filter(|others| *others > 0);
         let others = others.map(|others| format!("{} more", number::count(others as u64)));
         section.detail(joined(configuration.chain(others.as_deref()), ", "));
     }
@@ -96,14 +97,14 @@ pub(crate) fn warnings(summary: &Summary, warnings: &[WarningCount]) -> Option<S
         let all = summary.configurations.iter().map(|row| (row, row.own_warnings(&of_run)));
         all.filter(|(_, kinds)| !kinds.is_empty())
     };
-    for (row, kinds) in rows().take(SAID) {
+    for (row, kinds) in rows().take(NAMED_MAX) {
         let trials = number::plural(row.done, "trial");
         let counts =
             kinds.iter().map(|warning| format!("{} {}", warning.trials, warning.kind.name()));
         let counts = joined(counts, ", ");
         section.detail(format!("{}: of {trials} {counts}", text::label(&row.label)));
     }
-    if let Some(others @ 1..) = rows().count().checked_sub(SAID) {
+    if let Some(others @ 1..) = rows().count().checked_sub(NAMED_MAX) {
         let others = number::plural(others, "other configuration");
         section.detail(format!("{others}: see the JSON output."));
     }

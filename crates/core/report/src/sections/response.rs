@@ -14,7 +14,7 @@ const BARS_MAX: usize = 24;
 /// Levels of one factor that are drawn as bars.
 const LEVELS_MAX: usize = 100;
 /// Most configurations that are described in words.
-const SAID: usize = 12;
+const DESCRIBED_MAX: usize = 12;
 /// Single trials are drawn as long as they are no more than this.
 const POINTS_MAX: usize = 5_000;
 
@@ -134,12 +134,12 @@ fn caption(panels: &Panels, response: &ResponseChoice, trials: usize) -> String 
 
 fn alternative(panels: &Panels, response: &str, measured: &[Measured]) -> String {
     let text = joined(
-        measured.iter().take(SAID).map(|(row, estimate)| {
+        measured.iter().take(DESCRIBED_MAX).map(|(row, estimate)| {
             format!("{}: {}", text::label(&row.label), number::estimate(estimate))
         }),
         "; ",
     );
-    let more = if measured.len() > SAID { "; more in the table below" } else { "" };
+    let more = if measured.len() > DESCRIBED_MAX { "; more in the table below" } else { "" };
     let kind = if panels.is_ordered() { "Line chart" } else { "Chart" };
     format!("{kind} of {response} against {}. {}{more}.", panels.factor, text)
 }

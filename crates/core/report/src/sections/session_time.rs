@@ -10,7 +10,7 @@ use observations::WaitClass;
 use serde_json::{Value, json};
 
 /// Most configurations that are described in words.
-const SAID: usize = 12;
+const DESCRIBED_MAX: usize = 12;
 /// A configuration and where its time went.
 type Measured<'s> = (&'s ConfigurationRow, &'s Accounting);
 /// Time ready to run without a processor: the signal wait of all wait types.
@@ -62,7 +62,7 @@ fn figure(measured: &[Measured], panels: &Panels) -> Figure {
         alternative: format!(
             "Stacked bars of session time against {}. {}.",
             panels.factor,
-            joined(measured.iter().take(SAID).map(largest), "; ")
+            joined(measured.iter().take(DESCRIBED_MAX).map(largest), "; ")
         )
         .into(),
         data: data(measured, &names),

@@ -52,7 +52,7 @@ fn draw(out: &mut String, node: &FlameNode, all: u64, left: f64, level: usize) -
         "{}{module}: {share}, {}, {} in itself",
         node.function,
         number::plural(node.samples as usize, "sample"),
-        number::count(node.own)
+        number::count(node.hits)
     );
     let fill = if node.kernel { "var(--c5, #56b4e9)" } else { "var(--c4, #e69f00)" };
     let _ = write!(

@@ -244,7 +244,7 @@ fn mount(file_system: &str, root: &str, folder: &Path, options: &str) -> Mount {
 #[track_caller]
 fn check(mounts: &[Mount], groups: &str, expected: Option<(Version, &Path)>) {
     let found = Hierarchy::from_mounts(mounts, groups);
-    let found = found.as_ref().map(|found| (found.version, found.own.as_path()));
+    let found = found.as_ref().map(|found| (found.version, found.group.as_path()));
     assert_eq!(found, expected);
 }
 
@@ -262,12 +262,12 @@ fn the_controller_is_found_where_it_is() {
     let groups = "9:name=systemd:/\n7:blkio:/user.slice\n4:memory:/a\n0::/user.slice/a.scope\n";
     // Only version 2; both, with the controller in version 1; neither.
     let only_two = [mount("cgroup2", "/", &with, "rw")];
-    check(&only_two, groups, Some((Version::Two, &with.join("user.slice/a.scope"))));
+    check(&only_two, groups, Some((Version::Second, &with.join("user.slice/a.scope"))));
     let both = [cpu.clone(), mount("cgroup2", "/", &without, "rw"), hierarchy.clone()];
-    check(&both, groups, Some((Version::One, &blkio.join("user.slice"))));
+    check(&both, groups, Some((Version::First, &blkio.join("user.slice"))));
     check(&[cpu, mount("cgroup2", "/", &without, "rw")], groups, None);
     // In a container: a part of the hierarchy is mounted, or our group is outside of it.
     let container = [mount("cgroup", "/user.slice", &blkio, "rw,blkio")];
-    check(&container, groups, Some((Version::One, &blkio)));
-    check(&[hierarchy], "7:blkio:/../other\n", Some((Version::One, &blkio)));
+    check(&container, groups, Some((Version::First, &blkio)));
+    check(&[hierarchy], "7:blkio:/../other\n", Some((Version::First, &blkio)));
 }

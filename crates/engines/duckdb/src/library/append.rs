@@ -16,7 +16,7 @@ impl Appender {
         &self.connected.database.library.interface
     }
 
-    pub(super) fn said(&self, state: u32) -> Answered<()> {
+    pub(super) fn check(&self, state: u32) -> Answered<()> {
         if state == 0 {
             return Ok(());
         }
@@ -27,13 +27,15 @@ impl Appender {
     /// Appends the rows of a chunk.
     pub fn append(&mut self, chunk: &Chunk) -> Answered<()> {
         // SAFETY: both exist; DuckDB copies the chunk and checks its columns.
-        self.said(unsafe { (self.interface().duckdb_append_data_chunk)(self.handle, chunk.handle) })
+        self.check(unsafe {
+            (self.interface().duckdb_append_data_chunk)(self.handle, chunk.handle)
+        })
     }
 
     /// Hands over to the table what is still held back.
     pub fn flush(&mut self) -> Answered<()> {
         // SAFETY: the appender exists.
-        self.said(unsafe { (self.interface().duckdb_appender_flush)(self.handle) })
+        self.check(unsafe { (self.interface().duckdb_appender_flush)(self.handle) })
     }
 }
 

@@ -34,7 +34,7 @@ mod capability {
     /// and results without the description of columns that the client has.
     pub const CACHE_METADATA: u64 = 1 << 36;
     /// Requested where the server has it.
-    pub const WANTED: u64 = LOCAL_FILES
+    pub const REQUESTED: u64 = LOCAL_FILES
         | PROTOCOL_41
         | TRANSACTIONS
         | SECURE_CONNECTION
@@ -110,8 +110,9 @@ pub fn login(channel: &mut Channel, config: &Config) -> Result<Greeting, Error> 
     }
     let is_encrypted =
         wants_tls(config, greeting.capabilities & capability::SSL != 0).map_err(refused)?;
-    greeting.capabilities &=
-        config.program.map_or(capability::WANTED, |login| login.capabilities | capability::LOGIN);
+    greeting.capabilities &= config
+        .program
+        .map_or(capability::REQUESTED, |login| login.capabilities | capability::LOGIN);
     let head = head(config, &greeting, is_encrypted);
     if is_encrypted {
         encrypt(channel, config, &head)?;

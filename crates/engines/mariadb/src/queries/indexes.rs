@@ -8,7 +8,7 @@ use statements::{Column, ForeignKey, Index, Key, Snapshot, Table};
 use std::collections::HashMap;
 
 /// Schemas of the server itself.
-const OWN: &str = "('information_schema', 'performance_schema', 'mysql', 'sys')";
+const SYSTEM_SCHEMAS: &str = "('information_schema', 'performance_schema', 'mysql', 'sys')";
 
 /// The number of each table by schema and name.
 pub(super) type Places = HashMap<(String, String), usize>;
@@ -23,7 +23,7 @@ impl Reader {
     ) -> Result<(), Error> {
         let all = self.rows::<1>(&format!(
             "SELECT schema_name AS {MARK} FROM information_schema.schemata WHERE schema_name NOT \
-             IN {OWN} ORDER BY 1"
+             IN {SYSTEM_SCHEMAS} ORDER BY 1"
         ))?;
         let mut schemas: Vec<String> = all.into_iter().map(|[name]| name).collect();
         schemas.sort_by_cached_key(|schema| {

@@ -119,7 +119,7 @@ pub fn read_back(
         };
         if !is_in_force(name, value, got) {
             let (setting, got) = (path(name), got.value.clone());
-            return Err(EngineError::SettingIgnored { setting, wanted: value.clone(), got });
+            return Err(EngineError::SettingIgnored { setting, expected: value.clone(), got });
         }
     }
     Ok(())

@@ -30,7 +30,7 @@ pub struct MariaObserver {
     /// For queries that run once in an interval.
     client: Client,
     /// The connections of Steelbench.
-    own: [u32; 2],
+    connections: [u32; 2],
     before: Reading,
     /// That of the interval before, where it was seen to its end.
     earlier: Option<Reading>,
@@ -62,7 +62,7 @@ impl MariaObserver {
         Ok(Self {
             sampler,
             client,
-            own: connection_ids,
+            connections: connection_ids,
             before,
             earlier: None,
             hidden: None,
@@ -75,7 +75,7 @@ impl MariaObserver {
         &mut self,
         window: &Window,
     ) -> Result<(Counted, Vec<Operation>, Vec<String>), EngineError> {
-        let scope = Scope::AllBut(&self.own);
+        let scope = Scope::AllBut(&self.connections);
         self.earlier = None;
         let now = Reading::read(&mut self.client, scope, None)?;
         let before = std::mem::replace(&mut self.before, now);
@@ -169,7 +169,7 @@ impl LiveObserver for MariaObserver {
     }
 
     fn tasks(&mut self) -> Result<Option<Vec<WaitingTask>>, ServerError> {
-        tasks::waiting_tasks(&mut self.client, &self.own, self.literals).map(Some)
+        tasks::waiting_tasks(&mut self.client, &self.connections, self.literals).map(Some)
     }
 }
 

@@ -24,7 +24,7 @@ struct WaitingSession {
 }
 
 /// A lock that is waited for.
-struct Wanted {
+struct LockWait {
     wait_type: String,
     lock_mode: String,
     resource: String,
@@ -189,7 +189,7 @@ fn sessions_seen(
 /// Row locks of `InnoDB` that are waited for, by the number of the session that waits
 /// (<https://mariadb.com/kb/en/information-schema-innodb_lock_waits-table/>; in MySQL since 8.0
 /// <https://dev.mysql.com/doc/refman/8.0/en/performance-schema-data-lock-waits-table.html>).
-fn row_locks(client: &mut Client) -> Result<BTreeMap<i32, Wanted>, ServerError> {
+fn row_locks(client: &mut Client) -> Result<BTreeMap<i32, LockWait>, ServerError> {
     let sql = if client.is_mariadb() {
         "SELECT r.trx_mysql_thread_id, b.trx_mysql_thread_id, l.lock_mode, l.lock_table, \
          coalesce(l.lock_index, ''), coalesce(l.lock_data, ''), timestampdiff(SECOND, \
@@ -207,11 +207,11 @@ fn row_locks(client: &mut Client) -> Result<BTreeMap<i32, Wanted>, ServerError> 
          b.thread_id = w.blocking_thread_id JOIN information_schema.innodb_trx t ON t.trx_id = \
          w.requesting_engine_transaction_id"
     };
-    let mut requests: BTreeMap<i32, Wanted> = BTreeMap::new();
+    let mut requests: BTreeMap<i32, LockWait> = BTreeMap::new();
     for row in rows(client, sql)? {
         let [waiter, blocker, lock_mode, table, index, data, waited_s] = cells(row);
         let (Ok(waiter), Ok(blocker)) = (waiter.parse(), blocker.parse()) else { continue };
-        let lock = requests.entry(waiter).or_insert_with(|| Wanted {
+        let lock = requests.entry(waiter).or_insert_with(|| LockWait {
             wait_type: ROW_LOCK.into(),
             lock_mode,
             resource: resource(&table.replace('`', ""), &index, &data),
@@ -247,7 +247,7 @@ struct MetadataLock {
 /// Metadata locks that are waited for. A session waits for those who have a lock that conflicts
 /// with its own, or, where there is none, for those before it in the queue. Only those that were
 /// taken while `wait/lock/metadata/sql/mdl` was on are known.
-fn metadata_locks(client: &mut Client) -> Result<BTreeMap<i32, Wanted>, ServerError> {
+fn metadata_locks(client: &mut Client) -> Result<BTreeMap<i32, LockWait>, ServerError> {
     let sql = "SELECT object_type, coalesce(object_schema, ''), coalesce(object_name, ''), \
                lock_type, lock_status, coalesce(processlist_id, 0) FROM \
                performance_schema.metadata_locks JOIN performance_schema.threads ON thread_id = \
@@ -270,7 +270,7 @@ fn metadata_locks(client: &mut Client) -> Result<BTreeMap<i32, Wanted>, ServerEr
         .collect())
 }
 
-fn wanted_metadata(lock: &MetadataLock, locks: &[MetadataLock]) -> Wanted {
+fn wanted_metadata(lock: &MetadataLock, locks: &[MetadataLock]) -> LockWait {
     let in_the_way = |is_granted: bool| -> Vec<i32> {
         let others = locks.iter().filter(|other| {
             other.object == lock.object
@@ -287,7 +287,7 @@ fn wanted_metadata(lock: &MetadataLock, locks: &[MetadataLock]) -> Wanted {
         .filter(|part| !part.is_empty())
         .collect::<Vec<_>>()
         .join(".");
-    Wanted {
+    LockWait {
         wait_type: format!("Waiting for {} metadata lock", kind.to_lowercase()),
         lock_mode: lock.mode.clone(),
         resource: format!("{} {name}", kind.to_lowercase()).trim_end().to_owned(),

@@ -202,12 +202,12 @@ fn restore_base(
     let mut standby = Server::with_data(options, |options, data| {
         if request.tool == PGBACKREST {
             pgbackrest::restore(&backup.path, data, cancel)?;
-            options.account.own_below(data)?;
+            options.account.chown_below(data)?;
         } else if request.compression == "none" {
             clone_folder(&backup.path, data, &options.account)?;
         } else {
             unpack(&backup.path, data, cancel)?;
-            options.account.own_below(data)?;
+            options.account.chown_below(data)?;
         }
         options.account.write(&data.join("standby.signal"), "")
     })?;

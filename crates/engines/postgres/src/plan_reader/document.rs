@@ -25,7 +25,7 @@ fn statement(document: &Value, plan: &Value) -> Result<Statement, PlanError> {
     let leads = document["Settings"]["parallel_leader_participation"].as_str() != Some("off");
     let prices = Prices::from_settings(&document["Settings"]);
     let mut nodes = Nodes { leads, prices, entries: Vec::new(), unknown: Vec::new() };
-    nodes.read(plan, None, Processes::ONE, 0)?;
+    nodes.read(plan, None, Processes::SINGLE, 0)?;
     nodes.unknown.sort();
     nodes.unknown.dedup();
     charge(&mut nodes.entries);
@@ -69,7 +69,7 @@ struct Processes {
 }
 
 impl Processes {
-    const ONE: Self = Self { ran: 1.0, divisor: 1.0 };
+    const SINGLE: Self = Self { ran: 1.0, divisor: 1.0 };
 
     /// The processes below a node with workers: the leader takes part, the less the more workers it
     /// has to serve (`get_parallel_divisor` of PostgreSQL).
@@ -77,7 +77,7 @@ impl Processes {
         let planned = number(node, "Workers Planned");
         let Some(workers) = number(node, "Workers Launched").or(planned) else { return self };
         if flag(node, "Single Copy") {
-            return Self::ONE;
+            return Self::SINGLE;
         }
         let planned = planned.unwrap_or(workers);
         let leader = if leads { (1.0 - 0.3 * planned).max(0.0) } else { 0.0 };

@@ -50,5 +50,5 @@ fn move_wal(from: &Path, to: &Path, account: &Account) -> Result<(), EngineError
     clone_folder(from, to, account)?;
     std::fs::remove_dir_all(from).map_err(EngineError::at(from))?;
     symlink(to, from).map_err(EngineError::at(from))?;
-    account.own(from)
+    account.chown(from)
 }

@@ -212,7 +212,7 @@ impl<'a> Restore<'a> {
                 .writer
                 .is_some_and(|writer| writer.major == source.major && writer.minor >= source.minor);
             if !is_own {
-                remedies.push(Remedy::OwnProgram(source));
+                remedies.push(Remedy::SameProgram(source));
             }
             if self.target.major != source.major || self.target < source {
                 remedies.push(Remedy::Server(source));
@@ -227,7 +227,7 @@ impl<'a> Restore<'a> {
 
 /// Help for an error of a restore.
 enum Remedy {
-    OwnProgram(Version),
+    SameProgram(Version),
     NewerPrograms(Version),
     Server(Version),
     Extension,
@@ -237,7 +237,7 @@ enum Remedy {
 impl Remedy {
     fn text(self) -> String {
         match self {
-            Self::OwnProgram(Version { major, minor }) => format!(
+            Self::SameProgram(Version { major, minor }) => format!(
                 "dump again with pg_dump {major}.{minor} or a later {major} (Debian: \
                  postgresql-client-{major}), which leaves out what only that server keeps"
             ),

@@ -223,7 +223,7 @@ pub(crate) fn read_back(
             let got = got.shown();
             return Err(EngineError::SettingIgnored {
                 setting: path(name),
-                wanted: value.clone(),
+                expected: value.clone(),
                 got,
             });
         }

@@ -26,7 +26,7 @@ pub(super) struct SessionSamples {
 pub(super) struct WaitSamples {
     pub name: String,
     /// Of the sessions.
-    pub own: SampleCounts,
+    pub sessions: SampleCounts,
     /// Of all processes that work for clients, and of all processes there are.
     pub of_clients: u64,
     pub of_all: u64,
@@ -87,21 +87,23 @@ impl SessionSamples {
                 continue;
             };
             let wait = waits.entry(name).or_default();
-            wait.own.add(if chosen { *count } else { 0 }, sample.runnable);
+            wait.sessions.add(if chosen { *count } else { 0 }, sample.runnable);
             let for_client = window.processes.get(&sample.pid).is_none_or(Process::for_client);
             wait.of_clients += if for_client { *count } else { 0 };
             wait.of_all += count;
         }
         let waits: Vec<WaitSamples> = waits
             .into_iter()
-            .filter(|(_, wait)| wait.own.samples > 0)
+            .filter(|(_, wait)| wait.sessions.samples > 0)
             .map(|(name, wait)| WaitSamples {
                 name: name.to_owned(),
-                variance: window.variance(name).filter(|_| wait.own.samples == wait.of_clients),
+                variance: window
+                    .variance(name)
+                    .filter(|_| wait.sessions.samples == wait.of_clients),
                 ..wait
             })
             .collect();
-        let waiting: u64 = waits.iter().map(|wait| wait.own.samples).sum();
+        let waiting: u64 = waits.iter().map(|wait| wait.sessions.samples).sum();
         let session_s = (running.samples + waiting) as f64 * window.sample_s();
         let kernel = window.kernel.as_ref().map(|kernel| {
             let chosen = kernel.iter().filter(|(pid, _)| is_chosen(**pid));
@@ -184,7 +186,7 @@ impl SessionSamples {
         for (wait, samples) in waits.iter_mut().zip(&self.waits) {
             let Some(timed) = counted.timed(&samples.name) else { continue };
             let of = if timed.is_of_clients { samples.of_clients } else { samples.of_all };
-            let share = samples.own.samples as f64 / of as f64;
+            let share = samples.sessions.samples as f64 / of as f64;
             let wait_s = share * timed.wall_s;
             let signal_s = wait.signal_s.min(wait_s);
             excess_s += wait.signal_s - signal_s;
@@ -221,12 +223,12 @@ impl SessionSamples {
 
     /// Samples with a wait event.
     fn waiting(&self) -> u64 {
-        self.waits.iter().map(|wait| wait.own.samples).sum()
+        self.waits.iter().map(|wait| wait.sessions.samples).sum()
     }
 
     /// Returns whether scheduler states are known.
     fn has_states(&self) -> bool {
-        self.running.with_state > 0 || self.waits.iter().any(|wait| wait.own.with_state > 0)
+        self.running.with_state > 0 || self.waits.iter().any(|wait| wait.sessions.with_state > 0)
     }
 
     /// Seconds on a processor or in the run queue without a wait event.
@@ -239,8 +241,8 @@ impl SessionSamples {
     fn runnable_in_waits_s(&self, kernel: KernelTime) -> Vec<f64> {
         let mut all = SampleCounts::default();
         for wait in &self.waits {
-            all.with_state += wait.own.with_state;
-            all.runnable += wait.own.runnable;
+            all.with_state += wait.sessions.with_state;
+            all.runnable += wait.sessions.runnable;
         }
         let missing_s = kernel.cpu_s + kernel.run_queue_s - self.runnable_without_wait_s();
         let waiting_s = self.waiting() as f64 * self.sample_s();
@@ -251,20 +253,20 @@ impl SessionSamples {
         };
         self.waits
             .iter()
-            .map(|wait| self.sampled_s(wait) * wait.own.runnable_share().unwrap_or(usual))
+            .map(|wait| self.sampled_s(wait) * wait.sessions.runnable_share().unwrap_or(usual))
             .collect()
     }
 
     /// Seconds that the samples of a wait stand for.
     fn sampled_s(&self, wait: &WaitSamples) -> f64 {
-        wait.own.samples as f64 * self.sample_s()
+        wait.sessions.samples as f64 * self.sample_s()
     }
 
     /// A sampled wait.
     fn wait(&self, wait: &WaitSamples, resource_s: f64, signal_s: f64) -> Wait {
         let source = WaitSource::Sampled {
             hz: self.hz,
-            samples: Some(wait.own.samples),
+            samples: Some(wait.sessions.samples),
             error_s: Some(self.error_in_samples(wait) * self.sample_s()),
         };
         Wait { source, ..Self::counted(&wait.name, resource_s, signal_s) }
@@ -274,7 +276,7 @@ impl SessionSamples {
     /// for the same thing: where the spread from time to time is more than that of independent
     /// samples, it counts.
     fn error_in_samples(&self, wait: &WaitSamples) -> f64 {
-        let samples = wait.own.samples as f64;
+        let samples = wait.sessions.samples as f64;
         let all = (self.running.samples + self.waiting()).max(1) as f64;
         let independent = samples * (1.0 - samples / all);
         independent.max(wait.variance.unwrap_or(0.0)).sqrt()
@@ -313,9 +315,9 @@ mod tests {
     use observations::Operation;
 
     fn samples(name: &str, count: u64) -> WaitSamples {
-        let sample_counts = SampleCounts { samples: count, ..SampleCounts::default() };
-        let (of_clients, of_all) = (sample_counts.samples, sample_counts.samples);
-        WaitSamples { name: name.into(), own: sample_counts, of_clients, of_all, variance: None }
+        let sessions = SampleCounts { samples: count, ..SampleCounts::default() };
+        let (of_clients, of_all) = (count, count);
+        WaitSamples { name: name.into(), sessions, of_clients, of_all, variance: None }
     }
 
     /// 4 sessions for 10 s, of which a quarter of the samples has no wait event.
@@ -374,8 +376,9 @@ mod tests {
         let mut sessions =
             sessions(Some(KernelTime { cpu_s: 12.0, cpu_user_s: 5.0, run_queue_s: 10.0 }));
         sessions.running = SampleCounts { samples: 1000, with_state: 500, runnable: 500 };
-        sessions.waits[0].own = SampleCounts { samples: 2000, with_state: 1000, runnable: 600 };
-        sessions.waits[1].own = SampleCounts { samples: 1000, with_state: 500, runnable: 50 };
+        sessions.waits[0].sessions =
+            SampleCounts { samples: 2000, with_state: 1000, runnable: 600 };
+        sessions.waits[1].sessions = SampleCounts { samples: 1000, with_state: 500, runnable: 50 };
         let (waits, time) = sessions.account(ServerCounts::default());
         for ((name, resource_s, signal_s), expected) in shown(&waits).into_iter().zip([
             ("Client:ClientRead", 18.0 * 8.0 / 17.0, 0.0),

@@ -84,7 +84,7 @@ fn sessions(client: &mut Client, literals: bool) -> Result<HashMap<i32, TaskSess
 /// A lock that a prepared transaction holds and that a session waits for.
 struct PreparedLock {
     waiter: i32,
-    wanted: String,
+    requested: String,
     held: String,
     holder: TaskSession,
 }
@@ -116,7 +116,7 @@ fn prepared(client: &mut Client) -> Result<Vec<PreparedLock>, ServerError> {
             };
             Some(PreparedLock {
                 waiter: row.parse(0)?,
-                wanted: row.text(1),
+                requested: row.text(1),
                 held: row.text(2),
                 holder,
             })
@@ -167,7 +167,7 @@ fn task(
         if blocker == 0 && blocked_by.iter().all(|known| known.pid != 0) {
             let of_waiter = prepared
                 .iter()
-                .filter(|lock| lock.waiter == pid && conflict(&lock.wanted, &lock.held));
+                .filter(|lock| lock.waiter == pid && conflict(&lock.requested, &lock.held));
             let holders: Vec<TaskSession> = of_waiter.map(|lock| lock.holder.clone()).collect();
             let unnamed = TaskSession { state: PREPARED.to_owned(), ..TaskSession::default() };
             blocked_by.extend(if holders.is_empty() { vec![unnamed] } else { holders });

@@ -100,7 +100,7 @@ pub struct Client {
     stop: Stop,
     /// The time that the server may continue after a request to stop.
     linger: Duration,
-    asked: Option<Instant>,
+    since: Option<Instant>,
     /// The time that a statement may take.
     patience: Duration,
 }
@@ -118,7 +118,7 @@ impl Client {
         let runtime = runtime()?;
         let connecting = connect(config, APPLICATION);
         let client = until(&runtime, connecting, PATIENCE_MAX, || stop.is_asked())?;
-        Ok(Self { runtime, client, stop: stop.clone(), linger, asked: None, patience: PATIENCE })
+        Ok(Self { runtime, client, stop: stop.clone(), linger, since: None, patience: PATIENCE })
     }
 
     /// Sets the time limit of its statements.
@@ -138,9 +138,9 @@ impl Client {
         let options =
             ExecuteOptions::new().timeout_secs(self.patience.as_secs() as u32).cancel(&cancel);
         let (client, stop, linger, requests) =
-            (&mut self.client, &self.stop, self.linger, &mut self.asked);
+            (&mut self.client, &self.stop, self.linger, &mut self.since);
         let attention = Duration::from_secs(ATTENTION_S.into());
-        let work = async { work(client, options).await.map_err(|error| said(&error)) };
+        let work = async { work(client, options).await.map_err(|error| translate(&error)) };
         until(&self.runtime, work, self.patience + attention, || {
             let waited =
                 stop.is_asked().then(|| requests.get_or_insert_with(Instant::now).elapsed());
@@ -196,7 +196,7 @@ pub async fn connect(config: &Config, application: &str) -> Result<TdsClient, Er
     let connected = tokio::time::timeout(limit, Box::pin(connecting))
         .await
         .map_err(|_| Error::Connection(format!("no connection within {} s", limit.as_secs())))?;
-    match connected.map_err(|error| said(&error)) {
+    match connected.map_err(|error| translate(&error)) {
         Err(Error::NoAnswer(what)) => Err(Error::Connection(what)),
         connected => connected,
     }
@@ -335,7 +335,7 @@ fn context(config: &Config, source: &str, application: &str) -> Result<ClientCon
 }
 
 /// The driver's error in our words. A server's message may hold a password.
-pub fn said(error: &DriverError) -> Error {
+pub fn translate(error: &DriverError) -> Error {
     match error {
         DriverError::SqlServerError { diagnostics } => {
             let first = diagnostics.errors.first();
@@ -359,13 +359,13 @@ pub fn said(error: &DriverError) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::{Error, said};
+    use super::{Error, translate};
     use mssql_tds::error::Error as DriverError;
 
     /// Only where no connection came about may the server be down.
     #[test]
     fn errors_of_the_driver_and_silence_are_not_taken_for_a_server_that_is_down() {
-        let advice = |error: &DriverError| said(error).advice().unwrap_or_default();
+        let advice = |error: &DriverError| translate(error).advice().unwrap_or_default();
         let closed = DriverError::ConnectionClosed("by the server".into());
         assert!(advice(&closed).contains("Is the server running"));
         for error in [
@@ -374,7 +374,7 @@ mod tests {
             DriverError::TypeConversionError("date".into()),
         ] {
             assert!(advice(&error).contains("The driver mssql-tds failed"), "{error}");
-            assert!(said(&error).is_lost());
+            assert!(translate(&error).is_lost());
         }
         let silent = Error::NoAnswer("no answer within 30 s".into());
         assert!(silent.advice().is_some_and(|advice| advice.contains("does not respond")));

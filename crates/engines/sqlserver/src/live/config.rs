@@ -159,7 +159,7 @@ impl Config {
         text: &str,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, ConfigError> {
-        let mut parts = given(text)?;
+        let mut parts = parse_keywords(text)?;
         let mut warnings = Vec::new();
         for (at, (name, _)) in parts.values.iter().enumerate() {
             if WITHOUT_EFFECT.contains(&name.as_str()) {
@@ -203,7 +203,7 @@ impl Config {
     }
 }
 
-fn given(text: &str) -> Result<Keywords, ConfigError> {
+fn parse_keywords(text: &str) -> Result<Keywords, ConfigError> {
     match text.split_once("://") {
         Some((scheme @ ("mssql" | "sqlserver"), rest)) => url(scheme, rest),
         _ => Ok(Keywords { values: keywords(text)? }),
@@ -212,7 +212,7 @@ fn given(text: &str) -> Result<Keywords, ConfigError> {
 
 /// Returns whether a URL or a connection string contains a password.
 pub fn holds_password(text: &str) -> bool {
-    given(text).is_ok_and(|parts| parts.get("password").is_some())
+    parse_keywords(text).is_ok_and(|parts| parts.get("password").is_some())
 }
 
 /// A keyword as it is compared: `User ID`, `user_id`, `UserId` and `uid` are one.

@@ -3,7 +3,7 @@
 use super::config::Config;
 use super::identity::{Identity, trace_flags};
 use super::rows::{Row, Rows};
-use super::session::{asked, observing, while_doing};
+use super::session::{observing, read_view, while_doing};
 use super::views::{self, View};
 use engine::ServerError;
 use observations::{Database, ServerSetting, SurveyedServer, Unread};
@@ -54,7 +54,7 @@ pub fn survey(config: &Config, stop: &Stop) -> Result<(SurveyedServer, Vec<Unrea
     let identity = Identity::read(&mut client)?;
     let mut unread = Vec::new();
     let mut ask = |what: &str, view: &View| -> Result<Rows, ServerError> {
-        Ok(asked(&mut client, what, view, "", &mut unread)?.unwrap_or_default())
+        Ok(read_view(&mut client, what, view, "", &mut unread)?.unwrap_or_default())
     };
     let configured = ask("settings", &views::CONFIGURATIONS)?;
     let machine = ask("CPUs and memory", &views::MACHINE)?;

@@ -2,9 +2,9 @@
 //! that the server rejects because a column or table is too new has an older form, which is tried
 //! next: features are queried, never inferred from the version.
 
-mod own;
+mod trial;
 
-pub use own::*;
+pub use trial::*;
 
 /// A statement, and its replacement for servers that lack some of its columns or views.
 #[derive(Debug, Clone, Copy)]

@@ -59,7 +59,7 @@ pub struct Database {
 }
 
 /// Properties of a new database.
-pub struct Wanted<'a> {
+pub struct Properties<'a> {
     pub layout: &'a Layout,
     pub options: Vec<DatabaseOption>,
     pub settings: BTreeMap<String, i64>,
@@ -74,7 +74,7 @@ impl Database {
     /// as it is wanted.
     pub fn take(
         config: &Config,
-        request: &Wanted<'_>,
+        request: &Properties<'_>,
         cancel: &Cancel,
     ) -> Result<Arc<Self>, EngineError> {
         let mut master = connect(config, "master", &cancel.stop(), PREPARING)?;
@@ -109,17 +109,17 @@ impl Database {
         }
     }
 
-    fn set(&self, request: &Wanted<'_>, [data, log]: &[String; 2]) -> Result<(), EngineError> {
+    fn set(&self, request: &Properties<'_>, [data, log]: &[String; 2]) -> Result<(), EngineError> {
         let master = &mut *lock(&self.master);
         for option in &request.options {
-            let DatabaseOption { setting, clause, column, wanted: value } = option;
+            let DatabaseOption { setting, clause, column, value } = option;
             let sql = format!("ALTER DATABASE {OWN_NAME} SET {clause}");
             master.run(&sql).map_err(failed_at(setting))?;
             let got = master.cell(&views::database_option(column)).map_err(failed_at(setting))?;
             let got = got.unwrap_or_default();
             if got != *value {
                 let (setting, value) = ((*setting).to_owned(), value.clone());
-                return Err(EngineError::SettingIgnored { setting, wanted: value, got });
+                return Err(EngineError::SettingIgnored { setting, expected: value, got });
             }
         }
         apply(master, &request.settings)?;

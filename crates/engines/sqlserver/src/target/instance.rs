@@ -2,7 +2,7 @@
 
 use super::bulk::{ColumnTypes, fill};
 use super::cache::settle;
-use super::database::{Database, Wanted};
+use super::database::{Database, Properties};
 use super::layout::{self, DATABASE, Layout};
 use super::load::{BulkTarget, MssqlConnections, Sessions, StatementText};
 use super::plans::{Explaining, plans};
@@ -50,7 +50,7 @@ impl MssqlInstance {
         connections: u32,
         cancel: &Cancel,
     ) -> Result<Self, EngineError> {
-        let request = Wanted {
+        let request = Properties {
             layout: &Layout::from_configuration(configuration),
             options: layout::options(configuration),
             settings: server_settings(configuration),
@@ -105,7 +105,7 @@ impl MssqlInstance {
                 let got = row.map(|row| row.text("value")).unwrap_or_default();
                 if got != expected {
                     let setting = format!("{setting} (of table {})", table.name);
-                    return Err(EngineError::SettingIgnored { setting, wanted: expected, got });
+                    return Err(EngineError::SettingIgnored { setting, expected, got });
                 }
             }
         }
@@ -123,7 +123,7 @@ impl MssqlInstance {
         open.map_or(Ok(()), |row| {
             Err(EngineError::SettingIgnored {
                 setting: format!("{} (of table {})", COMPRESSION.path(), table.name),
-                wanted: "row groups compressed".into(),
+                expected: "row groups compressed".into(),
                 got: format!("{} rows in state {}", row.text("rows_in_state"), row.text("state")),
             })
         })
@@ -142,7 +142,7 @@ impl MssqlInstance {
         }
         Err(EngineError::SettingIgnored {
             setting: RECOVERY.path().into(),
-            wanted: "a log that is kept".into(),
+            expected: "a log that is kept".into(),
             got: "no log chain after a backup to NUL".into(),
         })
     }

@@ -64,7 +64,7 @@ pub struct DatabaseOption {
     /// Column of `sys.databases`.
     pub column: &'static str,
     /// The text.
-    pub wanted: String,
+    pub value: String,
 }
 
 impl Layout {
@@ -196,7 +196,7 @@ impl Layout {
     /// With the setting that did not take.
     pub fn verify(&self, files: &Rows, data: &str, log: &str) -> Result<(), EngineError> {
         let ignored = |setting: &str, expected: String, got: String| {
-            Err(EngineError::SettingIgnored { setting: setting.into(), wanted: expected, got })
+            Err(EngineError::SettingIgnored { setting: setting.into(), expected, got })
         };
         let of_data = files.iter().filter(|file| file.get("kind") == Some("0")).count();
         let of_data = of_data - usize::from(self.own_filegroup && of_data > 0);
@@ -276,7 +276,7 @@ pub fn options(configuration: &Configuration) -> Vec<DatabaseOption> {
         setting,
         clause: clause.replace('#', &value),
         column,
-        wanted: value,
+        value,
     };
     let word = |setting: Setting<Option<String>>, clause, column| {
         let word = configuration.get(setting)?.to_uppercase().replace('-', "_");
@@ -294,7 +294,7 @@ pub fn options(configuration: &Configuration) -> Vec<DatabaseOption> {
         word(DELAYED_DURABILITY, "DELAYED_DURABILITY = #", "delayed_durability_desc"),
         switch(SNAPSHOT_ISOLATION, "ALLOW_SNAPSHOT_ISOLATION #", "snapshot_isolation_state_desc"),
         versions.map(|value| DatabaseOption {
-            wanted: u8::from(value.wanted == "ON").to_string(),
+            value: u8::from(value.value == "ON").to_string(),
             ..value
         }),
     ];
@@ -464,7 +464,7 @@ mod tests {
         ]);
         let clauses: Vec<_> = options(&with_options)
             .into_iter()
-            .map(|option| (option.clause, option.column, option.wanted))
+            .map(|option| (option.clause, option.column, option.value))
             .collect();
         let clause_of =
             |clause: &str, column, value: &str| (clause.to_owned(), column, value.to_owned());

@@ -103,7 +103,7 @@ struct Connection {
     statements: Arc<[StatementText]>,
     prepared: Vec<PreparedStatement>,
     cancel: CancelHandle,
-    asked: RequestKind,
+    request: RequestKind,
     text: String,
     parameters: Vec<Parameter>,
     keys: Vec<Key>,
@@ -175,8 +175,8 @@ impl ConnectionSet for MssqlConnections {
             let result = connection.run().await;
             let took_ns = sent.elapsed().as_nanos() as u64;
             sessions.in_flight_ns.fetch_add(took_ns, Ordering::Relaxed);
-            let result =
-                result.map_err(|error| failed_at("running a transaction")(client::said(&error)));
+            let result = result
+                .map_err(|error| failed_at("running a transaction")(client::translate(&error)));
             (number, connection, result)
         };
         self.running.spawn_on(work, self.runtime.handle());
@@ -237,7 +237,7 @@ impl Connection {
             statements,
             prepared,
             cancel,
-            asked: RequestKind::Text { results: true },
+            request: RequestKind::Text { results: true },
             text: SESSION.to_owned(),
             parameters: Vec::new(),
             keys: Vec::new(),
@@ -246,7 +246,7 @@ impl Connection {
         let answer = tokio::time::timeout(limit, connection.run())
             .await
             .map_err(|_| Error::NoAnswer(format!("no answer within {} s", limit.as_secs())))?
-            .map_err(|error| client::said(&error))?;
+            .map_err(|error| client::translate(&error))?;
         let row = answer.results.first();
         let number = row.and_then(|row| row.last.first()?.as_ref()?.parse::<i32>().ok());
         Ok((connection, number))
@@ -256,7 +256,7 @@ impl Connection {
         self.text.clear();
         self.parameters.clear();
         self.keys.clear();
-        self.asked = match *request {
+        self.request = match *request {
             Request::Execute { statement: Statement::Operation(number), parameters, results } => {
                 self.parameters.extend_from_slice(parameters);
                 RequestKind::Operation { number, results }
@@ -283,7 +283,7 @@ impl Connection {
 
     /// Refuses a transaction that is longer than a batch may be.
     fn fits_a_batch(&self) -> Result<(), EngineError> {
-        let RequestKind::Batch { number, pipelined: true } = self.asked else { return Ok(()) };
+        let RequestKind::Batch { number, pipelined: true } = self.request else { return Ok(()) };
         let row = self.statements[number].sql.len() + KEY_CHARACTERS;
         // A character has two bytes.
         let bytes = self.keys.len().saturating_mul(2 * row);
@@ -299,7 +299,7 @@ impl Connection {
     }
 
     async fn run(&mut self) -> TdsResult<Done> {
-        match self.asked {
+        match self.request {
             RequestKind::Operation { number, results } if self.parameters.is_empty() => {
                 self.text.push_str(&self.statements[number].sql);
                 self.run_text(results).await

@@ -118,7 +118,7 @@ pub fn apply(master: &mut Client, settings: &BTreeMap<String, i64>) -> Result<()
             let got = got.map_or_else(|| "nothing".into(), |got| got.to_string());
             return Err(EngineError::SettingIgnored {
                 setting: path(name),
-                wanted: value.to_string(),
+                expected: value.to_string(),
                 got,
             });
         }

@@ -22,12 +22,12 @@ pub enum FioError {
     NoJob,
     /// Jobs that run together differ.
     #[error(
-        "jobs {one} and {other} differ in {option}, which applies to all jobs here: put them in \
+        "jobs {job} and {other} differ in {option}, which applies to all jobs here: put them in \
          separate files"
     )]
     Differ {
         /// Name of a job.
-        one: String,
+        job: String,
         /// Name of another.
         other: String,
         /// The option.

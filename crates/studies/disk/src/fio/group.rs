@@ -237,7 +237,7 @@ pub fn the_same<T: PartialEq>(
     match jobs.find(|job| value(job) != value(first)) {
         None => Ok(value(first)),
         Some(other) => Err(FioError::Differ {
-            one: first.name.clone(),
+            job: first.name.clone(),
             other: other.name.clone(),
             option: option.to_owned(),
         }),

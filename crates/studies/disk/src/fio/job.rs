@@ -87,7 +87,7 @@ impl Options<'_> {
         keys: &[&str],
         read: impl Fn(&str) -> Result<T, ValueError>,
     ) -> Option<T> {
-        self.all(keys, |_, value| read(given(value)?)).pop()
+        self.all(keys, |_, value| read(required(value)?)).pop()
     }
 
     fn flag(&mut self, keys: &[&str]) -> Option<bool> {
@@ -123,7 +123,7 @@ impl Job {
         let blocks =
             options.all(&["bs", "blocksize", "bsrange", "blocksize_range"], |key, value| {
                 for_each_direction(
-                    given(value)?,
+                    required(value)?,
                     if key.ends_with("range") {
                         range
                     } else {
@@ -134,7 +134,7 @@ impl Job {
         let direct = options
             .all(&["direct", "buffered"], |key, value| Ok(flag(value)? == (key == "direct")));
         let reads = options.all(&["rwmixread", "rwmixwrite"], |key, value| {
-            let percent = percent(given(value)?)?;
+            let percent = percent(required(value)?)?;
             Ok(if key == "rwmixread" { percent } else { 100 - percent })
         });
         Self {
@@ -217,10 +217,10 @@ fn sync(options: &mut Options<'_>) -> (Sync, u32, Vec<String>) {
             Ok(Some((Sync::Dsync, 1)))
         }
         ("sync", Some(text)) => Err(ValueError::Sync { text: text.to_owned() }),
-        _ if bytes(given(value)?)? == 0 => Ok(None),
+        _ if bytes(required(value)?)? == 0 => Ok(None),
         _ => {
             let sync = if key == "fsync" { Sync::Fsync } else { Sync::Fdatasync };
-            Ok(Some((sync, count(given(value)?)?)))
+            Ok(Some((sync, count(required(value)?)?)))
         }
     });
     let (sync, every) = syncs.into_iter().flatten().next_back().unwrap_or((Sync::None, 1));
@@ -237,7 +237,7 @@ fn is_of_no_effect(key: &str, value: Option<&str>) -> bool {
     )
 }
 
-fn given(value: Option<&str>) -> Result<&str, ValueError> {
+fn required(value: Option<&str>) -> Result<&str, ValueError> {
     value.filter(|text| !text.is_empty()).ok_or(ValueError::Missing)
 }
 

@@ -75,7 +75,7 @@ pub fn missing(snapshot: &Snapshot, rules: &Rules, total_s: f64) -> Vec<Advice> 
         }
         found.retain(|candidate| !all.iter().any(|hint| is_hinted(candidate, hint)));
         join(&mut found);
-        all.extend(found.iter().map(|index| said(snapshot, index, rules)));
+        all.extend(found.iter().map(|index| advise(snapshot, index, rules)));
     }
     all
 }
@@ -343,7 +343,7 @@ fn covers(long: &Demand, short: &Demand) -> bool {
     all_equal || begins
 }
 
-fn said(snapshot: &Snapshot, found: &Candidate, rules: &Rules) -> Advice {
+fn advise(snapshot: &Snapshot, found: &Candidate, rules: &Rules) -> Advice {
     let table = &snapshot.tables[found.table];
     let columns: Vec<String> = found.demand.keys().map(|key| key.text.clone()).collect();
     let statements: Vec<usize> = found.uses.iter().map(|index_use| index_use.statement).collect();

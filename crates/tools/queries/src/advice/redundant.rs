@@ -62,7 +62,7 @@ pub fn redundant(snapshot: &Snapshot, uses: &[IndexUse], rules: &Rules) -> Vec<R
                 index: Some(number),
                 statements: used.clone(),
                 ddl: Some((rules.drop_index)(table, index)),
-                ..said(table, [index, other], how, &used)
+                ..advise(table, [index, other], how, &used)
             };
             all.push(Redundant { advice, replacement });
         }
@@ -133,7 +133,7 @@ fn cover(index: &Index, other: &Index) -> Option<Cover> {
     }
 }
 
-fn said(table: &Table, [index, other]: [&Index; 2], how: Cover, used: &[usize]) -> Advice {
+fn advise(table: &Table, [index, other]: [&Index; 2], how: Cover, used: &[usize]) -> Advice {
     let how_said = match how {
         Cover::Same => "has the same columns in the same order",
         Cover::Prefix => "begins with the same columns",

@@ -34,7 +34,7 @@ pub fn repeated(snapshot: &Snapshot) -> Vec<Advice> {
         };
         let nearest = lists.min_by(|a, b| off(a.1).total_cmp(&off(b.1)));
         if let Some((list_at, list)) = nearest.filter(|(_, list)| off(list) <= TOLERANCE) {
-            all.push(said(at, statement, list_at, list));
+            all.push(advise(at, statement, list_at, list));
         }
     }
     all
@@ -56,7 +56,7 @@ fn is_list(list: &Statement) -> bool {
         && list.by_call(Counter::Rows).is_some_and(|rows| rows >= LIST_ROWS_MIN)
 }
 
-fn said(at: usize, statement: &Statement, list_at: usize, list: &Statement) -> Advice {
+fn advise(at: usize, statement: &Statement, list_at: usize, list: &Statement) -> Advice {
     let calls = statement.get(Counter::Calls).unwrap_or(0);
     let (lists, rows) =
         (list.get(Counter::Calls).unwrap_or(0), list.get(Counter::Rows).unwrap_or(0));

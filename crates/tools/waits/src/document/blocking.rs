@@ -14,7 +14,7 @@ const CONNECTION: &str = "connection";
 
 /// The root blockers with their victims; `None` when no session is blocked.
 pub(super) fn section(summary: &ActivitySummary, view: ActivityView) -> Option<Section> {
-    let tasks = summary.seen.tasks.as_deref()?;
+    let tasks = summary.activity.tasks.as_deref()?;
     let mut section = Section::new("Blocking sessions at the end");
     for root in &summary.blocking {
         section.warn(root_line(root));
@@ -56,7 +56,7 @@ const PAIRS: usize = 15;
 /// Blockers and the blocked during the whole interval, by statement; `None` when no session was
 /// blocked.
 pub(super) fn over_interval(summary: &ActivitySummary, view: ActivityView) -> Option<Section> {
-    let all = &summary.seen.blocked;
+    let all = &summary.activity.blocked;
     if all.is_empty() {
         return None;
     }

@@ -9,7 +9,7 @@ use report::more;
 /// A section for each table.
 pub(super) fn sections(summary: &ActivitySummary, view: ActivityView) -> Vec<Section> {
     summary
-        .seen
+        .activity
         .counters
         .iter()
         .filter(|table| !table.rows.is_empty())

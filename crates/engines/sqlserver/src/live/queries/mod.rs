@@ -18,7 +18,7 @@ use super::delta::delta;
 use super::identity::Identity;
 use super::reading::without_benign;
 use super::rows::{Row, Rows};
-use super::session::{LAST_ANSWERS, asked, observing, while_doing};
+use super::session::{LAST_ANSWERS, observing, read_view, while_doing};
 use super::views::View;
 use crate::showplan::{ENGINE, ShowPlan};
 use counters::{Handle, Placed, merged, statements};
@@ -79,8 +79,8 @@ impl Reader {
         Ok(Snapshot::new(ENGINE, identity.shown(), span, PAGE))
     }
 
-    fn asked(&mut self, what: &str, view: &View, to: &mut Snapshot) -> Result<Rows, ServerError> {
-        Ok(asked(&mut self.client, what, view, "", &mut to.unread)?.unwrap_or_default())
+    fn rows(&mut self, what: &str, view: &View, to: &mut Snapshot) -> Result<Rows, ServerError> {
+        Ok(read_view(&mut self.client, what, view, "", &mut to.unread)?.unwrap_or_default())
     }
 
     /// Statements of the Query Store in intervals, by their numbers.
@@ -91,12 +91,12 @@ impl Reader {
         to: &mut Snapshot,
     ) -> Result<Option<Rows>, ServerError> {
         let end = format!("{first} AND {last}{STORED_END}");
-        asked(&mut self.client, "statements of the Query Store", &STORED, &end, &mut to.unread)
+        read_view(&mut self.client, "statements of the Query Store", &STORED, &end, &mut to.unread)
     }
 
     /// All statements of the Query Store, where it is on, and whether it counts.
     fn store(&mut self, to: &mut Snapshot) -> Result<(Placed, bool), ServerError> {
-        let options = self.asked("the state of the Query Store", &views::STORE, to)?;
+        let options = self.rows("the state of the Query Store", &views::STORE, to)?;
         let Some(options) = options.first() else { return Ok((Placed::new(), false)) };
         let state = options.parse::<i32>("state").unwrap_or(0);
         to.notes.push(note(state, options));
@@ -131,7 +131,7 @@ impl Reader {
             ("table changes", views::CHANGES),
             ("missing indexes", views::MISSED),
         ]
-        .map(|(what, view)| self.asked(what, &view, to));
+        .map(|(what, view)| self.rows(what, &view, to));
         let statistics = self.storage(to)?;
         let counted = [&sizes?, &usage?, &changes?, &missed?];
         to.tables = indexes::tables(&indexes?, &columns?, counted, statistics);
@@ -146,11 +146,11 @@ impl Reader {
         if self.limits.storage == StorageDetail::Nothing {
             return Ok(HashMap::new());
         }
-        to.files = storage::files(&self.asked("files", &views::DATABASE_FILES, to)?);
-        let properties = self.asked("statistics of tables", &views::STATISTICS, to)?;
-        let columns = self.asked("columns of statistics", &views::STATISTICS_COLUMNS, to)?;
+        to.files = storage::files(&self.rows("files", &views::DATABASE_FILES, to)?);
+        let properties = self.rows("statistics of tables", &views::STATISTICS, to)?;
+        let columns = self.rows("columns of statistics", &views::STATISTICS_COLUMNS, to)?;
         let histograms = if self.limits.storage == StorageDetail::Values {
-            self.asked("histograms", &views::HISTOGRAMS, to)?
+            self.rows("histograms", &views::HISTOGRAMS, to)?
         } else {
             Rows::default()
         };
@@ -223,7 +223,7 @@ impl QueryReader for Reader {
     fn snapshot(&mut self) -> Result<Snapshot, ServerError> {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let mut snapshot = self.empty(Span { to_ms: now.as_millis() as i64, ..Span::default() })?;
-        let cached = self.asked("statements", &views::STATEMENTS, &mut snapshot)?;
+        let cached = self.rows("statements", &views::STATEMENTS, &mut snapshot)?;
         snapshot.is_cut = cached.iter().count() >= views::ROWS_MAX;
         let (cached, (stored, counts)) = (statements(cached.iter()), self.store(&mut snapshot)?);
         let placed = if counts { merged(stored, cached) } else { merged(cached, stored) };

@@ -9,7 +9,7 @@ use work::SqlPart;
 
 /// A query of a trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Asked {
+pub enum TrialQuery {
     /// A query of the specification.
     Specified(&'static Query),
     /// A query of the user's.
@@ -21,7 +21,7 @@ pub enum Asked {
     },
 }
 
-impl Asked {
+impl TrialQuery {
     /// Returns a short name: `Q1`, or that of the file.
     pub fn label(&self) -> String {
         match self {
@@ -53,7 +53,7 @@ impl Asked {
 /// # Errors
 /// When one is unknown or no query, and when other settings ask for what only the queries of the
 /// specification have.
-pub fn asked(configuration: &Configuration) -> Result<Vec<Asked>, Invalid> {
+pub fn trial_queries(configuration: &Configuration) -> Result<Vec<TrialQuery>, Invalid> {
     if configuration.get(FILES).is_empty() {
         if configuration.get(DATA) != Data::Tpch {
             let message = "missing; the queries of TPC-DS are the council's and not included: give \
@@ -72,7 +72,7 @@ pub fn asked(configuration: &Configuration) -> Result<Vec<Asked>, Invalid> {
             "is for the 22 queries of the specification; leave out this or workload.files";
         return Err(Invalid::new(path, message));
     }
-    let mut found = Vec::<Asked>::new();
+    let mut found = Vec::<TrialQuery>::new();
     for file in configuration.files_of(FILES.path()) {
         let query = from_file(file)?;
         if found.iter().any(|known| known.label() == query.label()) {
@@ -84,14 +84,14 @@ pub fn asked(configuration: &Configuration) -> Result<Vec<Asked>, Invalid> {
     Ok(found)
 }
 
-fn from_file(file: &NamedFile) -> Result<Asked, Invalid> {
+fn from_file(file: &NamedFile) -> Result<TrialQuery, Invalid> {
     let text = sql::query(&file.content)
         .map_err(|error| Invalid::new(FILES.path(), format!("{} {error}", file.path)))?;
     let name = Path::new(&file.path).file_stem().unwrap_or_default().to_string_lossy();
-    Ok(Asked::File { name: name.into_owned(), text: text.to_owned() })
+    Ok(TrialQuery::File { name: name.into_owned(), text: text.to_owned() })
 }
 
-fn specified(configuration: &Configuration) -> Result<Vec<Asked>, Invalid> {
+fn specified(configuration: &Configuration) -> Result<Vec<TrialQuery>, Invalid> {
     let mut found = Vec::<&Query>::new();
     for name in configuration.get(NUMBERS) {
         let query = QUERIES.iter().find(|query| query.label().eq_ignore_ascii_case(&name));
@@ -107,5 +107,5 @@ fn specified(configuration: &Configuration) -> Result<Vec<Asked>, Invalid> {
         found = QUERIES.iter().collect();
     }
     found.sort_by_key(|query| query.number);
-    Ok(found.into_iter().map(Asked::Specified).collect())
+    Ok(found.into_iter().map(TrialQuery::Specified).collect())
 }

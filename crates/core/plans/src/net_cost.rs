@@ -6,7 +6,7 @@ use serde::Serialize;
 /// Cost and time of an operator without its inputs. Those of all operators add up to those of the
 /// root.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Own {
+pub struct NetCost {
     /// In the engine's unit; `None` where the plan has no costs.
     pub cost: Option<f64>,
     /// ms; `None` of an operator that was not timed.
@@ -19,7 +19,7 @@ impl Plan {
     /// Inputs can be larger than the operator that reads them: under a `Limit` that stops early,
     /// or where the mean of many short runs was rounded. They are then reduced in proportion, with
     /// all that is below them.
-    pub fn own(&self) -> Vec<Own> {
+    pub fn net_costs(&self) -> Vec<NetCost> {
         let mut all = Vec::new();
         let mut next: Vec<(&Operator, Factors)> =
             self.root.iter().map(|root| (root, Factors { cost: 1.0, ms: 1.0 })).collect();
@@ -28,9 +28,9 @@ impl Plan {
             let costs = Division::new(operator.cost, inputs().filter_map(|input| input.cost).sum());
             let waited = operator.started_ms + inputs().filter_map(as_input).sum::<f64>();
             let times = Division::new(operator.time(), waited);
-            all.push(Own {
-                cost: costs.own.map(|cost| cost * factors.cost),
-                ms: times.own.filter(|_| operator.elapsed_ms.is_some()).map(|ms| ms * factors.ms),
+            all.push(NetCost {
+                cost: costs.net.map(|cost| cost * factors.cost),
+                ms: times.net.filter(|_| operator.elapsed_ms.is_some()).map(|ms| ms * factors.ms),
             });
             next.extend(inputs().rev().map(|input| {
                 let part = input.charged_ms.map(|charged| match input.time() {
@@ -54,7 +54,8 @@ impl Plan {
     /// as the cost of one run of it. `None` where the plan does not divide costs.
     pub fn cpu_share(&self) -> Option<f64> {
         let (mut cpu, mut divided, mut all) = (0.0, 0.0, 0.0);
-        for ((_, operator), share_of_operator) in self.operators().into_iter().zip(self.own()) {
+        for ((_, operator), share_of_operator) in self.operators().into_iter().zip(self.net_costs())
+        {
             let cost = share_of_operator.cost.unwrap_or(0.0);
             all += cost;
             if let Some(share) = operator.run_cost.and_then(RunCost::cpu_share) {
@@ -74,16 +75,16 @@ struct Factors {
 
 /// A figure divided between an operator and its inputs.
 struct Division {
-    own: Option<f64>,
+    net: Option<f64>,
     /// The part of their figures that the inputs have in this one.
     inputs: f64,
 }
 
 impl Division {
     fn new(whole: Option<f64>, inputs: f64) -> Self {
-        let Some(whole) = whole else { return Self { own: None, inputs: 1.0 } };
+        let Some(whole) = whole else { return Self { net: None, inputs: 1.0 } };
         let factor = if inputs > whole { whole / inputs } else { 1.0 };
-        Self { own: Some((whole - inputs).max(0.0)), inputs: factor }
+        Self { net: Some((whole - inputs).max(0.0)), inputs: factor }
     }
 }
 
@@ -110,7 +111,7 @@ mod tests {
 
     fn sums(root: Operator) -> (Vec<Option<f64>>, Vec<Option<f64>>) {
         let plan = Plan { root: Some(root), ..Plan::default() };
-        plan.own().into_iter().map(|share| (share.cost, share.ms)).unzip()
+        plan.net_costs().into_iter().map(|share| (share.cost, share.ms)).unzip()
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 /// The files that have to be there; the same for all configurations that can share them.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Wanted {
+pub struct FilePlan {
     pub files: Vec<WantedFile>,
     pub compress_percent: u8,
     /// Seconds of pre-conditioning at most; `None`: none.
@@ -26,7 +26,7 @@ pub struct WantedFile {
     pub create: Option<u64>,
 }
 
-impl Wanted {
+impl FilePlan {
     /// Reads the wanted files at a place, for files of these roles.
     pub fn read(
         configuration: &Configuration,
