@@ -36,7 +36,7 @@ fn scripted_load(more: &str, generators: &str) -> String {
     )
 }
 
-/// One real pause in each transaction, so that trials take a while.
+/// A real pause in each transaction, so that trials take a while.
 pub fn slow_load(rows: u32, blocks: u32) -> String {
     format!(
         "[experiment]\nname = \"t\"\n[target]\nengine = \"null\"\nreal_delay = \"20 \

@@ -149,7 +149,7 @@ fn failed_trials_are_run_again_when_that_is_asked_for() {
     lab.steelbench(&["run", "e.toml", "--retry-failed", "--fresh"]).expect(2);
 }
 
-/// One configuration in `blocks` blocks, on an engine that fails while there is a file `broken`.
+/// A configuration in `blocks` blocks, on an engine that fails while there is a file `broken`.
 fn failing_lab(blocks: u32, more: &str) -> Lab {
     let file = scripted(blocks, "fail_while_exists = \"broken\"", more);
     let lab = Lab::with(&file.replace("[factors]\n\"target.data_files\" = [1, 2]\n", ""));

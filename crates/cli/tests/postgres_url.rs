@@ -263,7 +263,7 @@ fn what_a_server_refuses_is_told_before_the_first_trial() {
     refused(&file(&guest, INSERTS, ""), 1, "database bench is read-only");
 }
 
-/// One factor with a level that needs a restart: all that could have been measured for nothing.
+/// A factor with a level that needs a restart: all that could have been measured for nothing.
 #[test]
 fn a_level_that_a_server_by_url_cannot_have_is_refused_before_the_other_levels_are_run() {
     let Some(bin) = bindirs().pop() else { return };

@@ -19,7 +19,7 @@ use work::Cancel;
 /// Longer than any step of these tests.
 pub const LONG: Duration = Duration::from_secs(60);
 
-/// One installation of each major version to test on: those in `STEELBENCH_TEST_PG_BINDIRS`, or
+/// An installation of each major version to test on: those in `STEELBENCH_TEST_PG_BINDIRS`, or
 /// what is installed. Says so when there is none.
 pub fn installations() -> Vec<Installation> {
     let listed = std::env::var_os("STEELBENCH_TEST_PG_BINDIRS");

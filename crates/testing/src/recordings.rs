@@ -170,7 +170,7 @@ pub fn recording(factors: &[Factor]) -> Recording {
     }
 }
 
-/// One factor `target.data_files`, with the elapsed seconds of each level's blocks.
+/// A factor `target.data_files`, with the elapsed seconds of each level's blocks.
 pub fn data_files(levels: &[&str], elapsed: &[&[f64]]) -> Recording {
     let mut recording = recording(&[("target.data_files", levels)]);
     for (configuration, blocks) in elapsed.iter().enumerate() {

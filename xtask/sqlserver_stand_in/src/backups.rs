@@ -156,7 +156,7 @@ fn set(catalog: &Catalog, text: &str) -> Result<Media, iridium_core::error::DbEr
     Err(error(3132, format!("The media set has {} media families.", set.len())))
 }
 
-/// One file of a set is enough for its label.
+/// A single file of a set is enough for its label.
 fn label(catalog: &Catalog, text: &str) -> Answer {
     let paths = disks(text)?;
     let [path] = paths.as_slice() else { return Err(syntax(text)) };

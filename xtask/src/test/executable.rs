@@ -1,4 +1,4 @@
-//! One executable of tests: how it is known, how it is run, what it came to.
+//! An executable of tests: its identity, its run and its result.
 
 use super::lane::Lane;
 use super::stuck;
@@ -42,7 +42,7 @@ impl Executable {
 
     /// Divides an executable of integration tests into a process for each module: many change what
     /// belongs to their process (limits, signals, processor time, what it leaves behind).
-    /// `given` are the arguments of the executable; a module without a selected test has no
+    /// `filters` are the arguments of the executable; a module without a selected test has no
     /// process.
     pub fn processes(self, lane: &Lane, filters: &[String]) -> Result<Vec<Self>, String> {
         if !self.name.contains(" --test ") {

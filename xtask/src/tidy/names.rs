@@ -1,4 +1,4 @@
-//! Names of locals and closure parameters that do not name the thing.
+//! Names of locals, fields and items that do not name the thing.
 
 use super::source::{Kind, pieces};
 use crate::process::root;
@@ -24,7 +24,8 @@ pub fn check(file: &str) -> Vec<String> {
         .collect()
 }
 
-/// Banned names of a file that a declaration, a loop or a closure introduces, with their lines.
+/// Banned names that a file introduces, with their lines: of locals and closure parameters, of
+/// fields and items. A type, a variant or a constant counts wherever it is used.
 fn banned(text: &str) -> BTreeMap<&str, Vec<usize>> {
     let mut code = pieces(text);
     code.retain(|piece| matches!(piece.kind, Kind::Word | Kind::Sign));

@@ -4,7 +4,7 @@ use crate::markdown::{Kind, Page, without_code_and_targets};
 
 const WORDS_MAX: usize = 40;
 const WIDTH_MAX: usize = 100;
-/// One a line. In a file of its own, so that this module does not find itself.
+/// The banned words, one a line; in another file, so that this module does not find itself.
 const BANNED: &str = include_str!("banned_words.txt");
 
 /// Everything that is wrong with the language of a page. Generated pages have the program's texts,

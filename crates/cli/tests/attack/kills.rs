@@ -57,7 +57,7 @@ fn on_tables(target: &str, blocks: i64, longest_ms: usize) -> impl Iterator<Item
     })
 }
 
-/// One without tables, of two levels.
+/// A job without tables, of two levels.
 fn plain(name: &str, target: &str, workload: &str, factor: &str) -> Job {
     Job {
         name: name.into(),

@@ -11,7 +11,7 @@ use observations::{LevelRecord, Observations, Recording, TrialRecord, TrialStatu
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// One configuration.
+/// A configuration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ConfigurationRow {
     /// Position in the recording.

@@ -26,7 +26,7 @@ pub struct ConfigurationDevices {
     pub write_copies: Option<u64>,
 }
 
-/// One device.
+/// A device.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DeviceRow {
     /// The volumes that it carries.

@@ -20,7 +20,7 @@ pub struct GainTable {
     pub factor: usize,
     /// The level that the others are compared with.
     pub from: usize,
-    /// One column for each other level.
+    /// A column for each other level.
     pub columns: Vec<GainColumn>,
 }
 

@@ -61,7 +61,7 @@ pub struct WarningSides {
     pub from: usize,
     /// Trials of the second side that carry it.
     pub to: usize,
-    /// One such warning's sentence, as an example.
+    /// The sentence of one such warning, as an example.
     pub detail: String,
 }
 

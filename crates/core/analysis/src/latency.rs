@@ -8,7 +8,7 @@ use serde::Serialize;
 /// Percentiles that are estimated.
 pub const PERCENTILES: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
 
-/// One kind of latency (`transaction`, `service`, those of streams) of the configurations that
+/// A kind of latency (`transaction`, `service`, those of streams) of the configurations that
 /// recorded any.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Latencies {

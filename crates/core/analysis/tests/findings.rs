@@ -289,7 +289,7 @@ fn several_factors_are_told_one_by_one() {
     );
 }
 
-/// One configuration for each pair of levels, the second factor fastest.
+/// A configuration for each pair of levels, the second factor fastest.
 fn two_factors(
     first: recordings::Factor,
     second: recordings::Factor,

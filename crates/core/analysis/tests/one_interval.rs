@@ -1,4 +1,4 @@
-//! One ratio has one interval, which agrees with the claim made about it.
+//! A ratio has a single interval, which agrees with the claim made about it.
 
 use analysis::{Comparison, Summary, summarize, wording};
 use observations::Recording;

@@ -63,7 +63,7 @@ fn numbered(
 struct Part {
     table: work::Table,
     columns: Vec<&'static str>,
-    /// One behind the other, in pieces that can be made at the same time.
+    /// Batches in sequence, in pieces that can be made at the same time.
     batches: Vec<MakeBatches>,
 }
 

@@ -40,8 +40,8 @@ pub const PARETO_H: f64 = 0.2;
 
 /// A number from `least` to `most` of sysbench's distribution `special`.
 ///
-/// One number decides which of the two it is and, of those near the middle, where it lies: so the
-/// first quarter of that percent is never drawn, as in sysbench.
+/// A single number decides which of the two it is and, of those near the middle, where it lies: so
+/// the first quarter of that percent is never drawn, as in sysbench.
 pub fn special(least: i64, most: i64, random: &mut impl Rng) -> i64 {
     let width = (most - least) as f64;
     let drawn: f64 = random.random();

@@ -156,7 +156,7 @@ impl Comments {
     }
 }
 
-/// `own`: the comment that the generator has cut from the short text, of the same length.
+/// The comment that the generator has cut from the short text, of the same length.
 type CutComment<'r, R> = &'r dyn Fn(&R) -> &str;
 
 fn comments<R>(

@@ -9,7 +9,7 @@ use std::io;
 use std::os::fd::RawFd;
 use std::time::Duration;
 
-/// One I/O for the system.
+/// An I/O for the system.
 #[derive(Debug, Clone, Copy)]
 pub struct Request {
     /// Names the I/O when it has ended.

@@ -4,7 +4,7 @@ use observations::redacted;
 use std::fmt::{self, Write as _};
 use std::ops::Range;
 
-/// One thing that is wrong in an experiment file, and where.
+/// A problem of an experiment file, with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileError {
     /// Line, from 1.

@@ -13,7 +13,7 @@ use std::ops::{Range, RangeInclusive};
 /// Name of the level that says which extension a configuration belongs to.
 pub const STAGE: &str = "stage";
 
-/// One `[[extension]]`.
+/// An `[[extension]]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extension {
     /// The runs that it adds.

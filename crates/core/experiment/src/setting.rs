@@ -31,7 +31,7 @@ pub struct Declaration {
     pub role: Option<Role>,
     /// The value in the example file.
     pub example: Example,
-    /// One or two sentences for people: the schema, the example file and errors show it.
+    /// A description of one or two sentences: the schema, the example file and errors show it.
     pub doc: &'static str,
     /// Tests a value, or its absence, against the owner's type.
     pub(crate) fits: fn(Option<&Value>) -> bool,

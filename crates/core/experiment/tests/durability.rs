@@ -1,4 +1,4 @@
-//! One durability for engines that spell it differently.
+//! The same durability for engines that spell it differently.
 
 use crate::common::catalog;
 use experiment::durability::DURABILITY;

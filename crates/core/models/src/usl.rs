@@ -22,7 +22,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// One whose error is a share of it.
+    /// A measurement whose error is a share of it.
     pub fn relative(n: f64, throughput: f64) -> Self {
         Self { n, throughput, weight: throughput.powi(-2) }
     }

@@ -303,8 +303,8 @@ fn two_classes_as_the_simulator_ciw_finds() {
     }
 }
 
-/// One class is the exact solution within the error of the approximation, and halves of it are each
-/// half of it.
+/// A single class is the exact solution within the error of the approximation, and halves of it are
+/// each half of it.
 #[test]
 fn a_class_and_its_halves() {
     let demands_s = vec![0.005, 0.008, 0.1];

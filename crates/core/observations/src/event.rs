@@ -143,7 +143,7 @@ pub enum Event {
         trial: TrialRef,
         /// Seconds of the whole trial.
         wall_s: f64,
-        /// One line.
+        /// A line.
         cause: String,
         /// The kind of the cause. The JSON of events does not have it.
         #[serde(skip)]

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 /// A latency distribution in nanoseconds (an `HdrHistogram`: 1 ns to 1 h, three digits).
 ///
-/// One that was read from the store, or is a sum, takes some hundred bytes instead of 264 KiB, so
-/// that the thousands of a large recording fit in memory. It answers like the original.
+/// A histogram that was read from the store, or is a sum, takes some hundred bytes instead of 264
+/// KiB, so that the thousands of a large recording fit in memory. It answers like the original.
 ///
 /// Serde writes the recorded `(value, count)` pairs, so that exports need no special reader.
 #[derive(Debug, Clone, Serialize, Deserialize)]

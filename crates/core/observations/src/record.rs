@@ -160,7 +160,7 @@ pub struct FileRecord {
     pub content: String,
 }
 
-/// One factor's level in a configuration.
+/// A factor's level in a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LevelRecord {
     /// Factor name.
@@ -243,7 +243,7 @@ pub enum TrialStatus {
     Done,
     /// Not measured to the end; the cause is data.
     Failed {
-        /// One line, with the engine's own words.
+        /// A line, with the engine's own words.
         cause: String,
         /// The kind of the cause. Exports do not have it.
         #[serde(skip)]

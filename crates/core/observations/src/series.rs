@@ -28,7 +28,7 @@ pub fn add_by_interval(sum: &mut Vec<u64>, more: &[u64]) {
 /// Amounts of work by interval, and the seconds that they cover.
 #[derive(Debug, Clone, Copy)]
 pub struct Amounts<'a> {
-    /// One amount an interval, the last one cut short.
+    /// The amount of each interval, the last one cut short.
     pub by_interval: &'a [u64],
     /// Length of all intervals together.
     pub covered_s: f64,

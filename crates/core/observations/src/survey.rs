@@ -283,7 +283,7 @@ pub enum Weight {
     Note,
 }
 
-/// One thing that should be looked at.
+/// A problem to check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Advice {
     /// Name of the rule, the same in every version: `partition-sector`.

@@ -113,7 +113,7 @@ impl Work {
     pub const RUN: &str = "run";
 }
 
-/// One latency distribution.
+/// A latency distribution.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Latency {
     /// `transaction`: from the intended start to the end. `service`: from the actual start.
@@ -168,7 +168,7 @@ pub enum Direction {
     LowerIsBetter,
 }
 
-/// One measured figure of a trial. A number never travels alone.
+/// A measured figure of a trial, with its name and unit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Response {
     /// Name in `snake_case`, the same in every trial: `elapsed`, `throughput`, `latency_p99`.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// One line of the table of mounts.
+/// A line of the table of mounts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mount {
     /// Number of its device, `254:0`; with a 0 in front of the colon, of none.

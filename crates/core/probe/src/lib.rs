@@ -2,7 +2,7 @@
 //!
 //! - `probe`: what a study implements
 //! - `measure`: conducts the load of every probe while its surroundings are observed
-//! - `beside`: actions beside a load; `load_clock`: its time and transactions, as they see it
+//! - `side_actions`: actions beside a load; `load_clock`: its time and transactions, as they see it
 //! - `generation`, `record`: the seam by which other processes generate a load
 //! - `load`: the client loop of probes that send requests to a database
 //! - `data`, `keys`, `scans`, `aggregates`: data sets, keys and scans as experiment files name them

@@ -362,7 +362,8 @@ const WHOLE: char = '█';
 const FALL: char = '░';
 const RISE: char = '▓';
 
-/// One line a bar; the first and the last are totals, the others begin where the one before ended.
+/// A line for each bar; the first and the last are totals, the others begin where the one before
+/// ended.
 ///
 /// Bars of less than a column are drawn as one column.
 fn waterfall(bars: &[&Bar], room: usize) -> Vec<String> {

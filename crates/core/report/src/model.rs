@@ -161,7 +161,7 @@ impl Section {
         Self { heading: heading.into(), ..Self::default() }
     }
 
-    /// One that only pages show.
+    /// A section that only pages show.
     pub fn page(heading: impl Into<Text>) -> Self {
         Self { medium: Medium::Page, ..Self::new(heading) }
     }
@@ -196,7 +196,7 @@ impl Section {
         self.indented(2, text, Tone::Muted);
     }
 
-    /// One that belongs to a line above with less indent; nothing where there is no text.
+    /// Adds a line that belongs to a line above with less indent; nothing where there is no text.
     pub fn indented(&mut self, indent: usize, text: impl Into<Text>, tone: Tone) {
         let text = text.into();
         if !text.is_empty() {

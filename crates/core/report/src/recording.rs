@@ -473,7 +473,7 @@ fn observed_trials(
         .filter_map(|(number, trial)| Some((number, trial, trial.observations.as_ref()?)))
 }
 
-/// One list of every trial's observations, flattened.
+/// A list of every trial's observations, flattened.
 fn parts<'a, P>(
     recording: &'a Recording,
     list: fn(&'a Observations) -> &'a Vec<P>,

@@ -45,7 +45,7 @@ pub enum RunError {
         changes.join("\n  ")
     )]
     Changed {
-        /// One change each.
+        /// The changes, one each.
         changes: Vec<String>,
     },
     /// Levels with `if_installed` are not those of the recorded run.
@@ -78,7 +78,7 @@ pub enum RunError {
     /// Preflight found problems.
     #[error("{}", problems.join("\n"))]
     Preflight {
-        /// One problem each.
+        /// The problems, one each.
         problems: Vec<String>,
     },
     /// Settings of your server could not be restored.

@@ -220,7 +220,7 @@ struct Place {
     _folders: Vec<WorkFolder>,
 }
 
-/// One configuration whose engine is asked.
+/// A configuration whose engine checks it.
 struct Asking<'a> {
     registry: Registry,
     experiment: &'a Experiment,

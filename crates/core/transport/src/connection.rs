@@ -17,7 +17,7 @@ static GROWN: AtomicUsize = AtomicUsize::new(0);
 /// Bytes that are read from one socket before others have their turn.
 const TURN_BYTES: usize = 1 << 20;
 
-/// One connection with what it has to send and what it has received.
+/// A connection with its unsent and its received bytes.
 pub struct Connection<W> {
     stream: Stream,
     wire: W,

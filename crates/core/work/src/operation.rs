@@ -182,7 +182,7 @@ pub enum Filter {
 /// SQL of the user's with parameters: the texts before, between and behind them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserStatement {
-    /// One text more than there are parameters.
+    /// The texts around the parameters, one more than these.
     pub texts: Vec<String>,
 }
 

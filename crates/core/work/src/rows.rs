@@ -16,9 +16,9 @@ pub struct Rows {
 /// Values of a column in a batch of rows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
-    /// One integer for all rows.
+    /// The same integer for all rows.
     Same(i64),
-    /// One text for all rows.
+    /// The same text for all rows.
     SameText(&'static str),
     /// An integer for each row.
     Integers(Vec<i64>),

@@ -17,7 +17,7 @@ pub struct FilePlan {
     pub precondition_s: Option<f64>,
 }
 
-/// One file.
+/// A file of the plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WantedFile {
     pub role: Role,

@@ -1,6 +1,6 @@
 //! Plain files and devices: the target of raw disk tests.
 //!
-//! - `wanted`: the files that its settings ask for
+//! - `file_plan`: the files that its settings ask for
 //! - `host`: creating and filling them, and keeping them from trial to trial
 //! - `engine`: what the laboratory asks of an engine
 

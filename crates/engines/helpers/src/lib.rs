@@ -7,7 +7,7 @@
 //!
 //! - [`program`]: finding a program and preparing its start; [`versions`]: the choice among
 //!   installed versions; [`dump`]: formats and origins of dumps
-//! - `relay`: the socket, its folder and its threads; [`Door`]: how a protocol begins
+//! - `relay`: the socket, its folder and its threads; [`Handshake`]: how a protocol begins
 //! - `pump`: passing bytes in both directions
 //! - [`libpq`]: how PostgreSQL's protocol begins; [`mysql`]: how MariaDB's and MySQL's does
 

@@ -42,7 +42,7 @@ pub struct Session {
     pub parameters: BTreeMap<String, String>,
 }
 
-/// The door for programs that use libpq.
+/// The handshake of programs that use libpq.
 #[derive(Debug)]
 pub struct Libpq<F>(F);
 

@@ -41,7 +41,7 @@ pub struct Login {
     pub charset: u8,
 }
 
-/// The door for these programs.
+/// The handshake of these programs.
 #[derive(Debug)]
 pub struct Mysql<F> {
     greeting: Greeting,

@@ -190,7 +190,7 @@ mod tests {
     use transport::Stream;
     use work::Stop;
 
-    /// A door to a server that never answers.
+    /// A handshake with a server that never answers.
     struct Silent(Sender<()>);
 
     impl Door for Silent {

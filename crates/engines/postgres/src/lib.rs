@@ -12,7 +12,7 @@
 //! - `admin`: the connection that holds it, marked as ours
 //! - `dialect`: how its tables and operations are written; `compression`: which method compresses
 //!   which column
-//! - `fill`: the bulk load of its tables; `kept`: data sets that stay between trials; `explain`:
+//! - `fill`: the bulk load of its tables; `keeper`: data sets that stay between trials; `explain`:
 //!   plans and sizes
 //! - `load`: connections of a load; `wire`: what they send and hear; `replication`: replicas
 //! - `waits`: what sessions wait for

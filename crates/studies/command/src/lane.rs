@@ -48,7 +48,7 @@ pub fn conduct_all(
     conduct(lanes, director, |stage| run(stage, runner, &next))
 }
 
-/// One thread; the number of the next run is common to all.
+/// Runs a thread; all threads share the number of the next run.
 fn run(
     stage: &Stage<'_>,
     runner: &Runner<'_>,

@@ -46,7 +46,8 @@ fn trial(work: usize, cpu_s: f64, kernel_s: Option<f64>, stored_bytes: f64) -> O
     }
 }
 
-/// A recording of the levels none and page of a factor; `seen` makes a trial of a level and a work.
+/// A recording of the levels none and page of a factor; `observations` makes a trial of a level and
+/// a work.
 fn recorded(
     factor: &str,
     others: &[(&str, &[&str])],

@@ -87,7 +87,7 @@ fn no_waits(summary: &Summary, position: usize, trials: &[&Observations]) -> Opt
     }
 }
 
-/// One finding for each configuration with cancelled queries: its figures are lower bounds.
+/// A finding for each configuration with cancelled queries: its figures are lower bounds.
 fn findings(summary: &Summary) -> Vec<Finding> {
     let all = figures(summary);
     let bounded = all.iter().filter(|figures| !figures.cancelled.is_empty());

@@ -2,7 +2,7 @@
 //! on these or on those of TPC-DS; one after the other (power) or in several streams at the same
 //! time (throughput).
 //!
-//! - `asked`: the queries of a trial
+//! - `trial_queries`: the queries of a trial
 //! - `queries`: the queries in SQL that all engines read but for some parts
 //! - `parameters`: the values of their parameters, which can be drawn
 //! - `refresh`: the refresh functions and their rows

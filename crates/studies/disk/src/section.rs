@@ -35,7 +35,7 @@ fn legend(disk: &DiskSummary) -> String {
 /// Figures that agree this closely come from the same sums: that the law holds then says nothing.
 const LITTLE_BY_CONSTRUCTION: f64 = 0.000_5;
 
-/// One line when depth, rate and latency, measured apart, fit each other everywhere, else one for
+/// A line when depth, rate and latency, measured apart, fit each other everywhere, else one for
 /// each misfit.
 fn little(section: &mut Section, rows: &[DiskRow]) {
     let known: Vec<_> = rows.iter().filter_map(|row| Some((row, row.little?))).collect();

@@ -14,7 +14,7 @@ use serde::Serialize;
 use statistics::mean;
 use std::collections::BTreeMap;
 
-/// One configuration with its times by block.
+/// A configuration with its times by block.
 pub(crate) struct Measured<'a> {
     pub selectivity: f64,
     /// Of a template for a plan diagram.

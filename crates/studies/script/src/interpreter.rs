@@ -162,7 +162,7 @@ impl Interpreter {
     }
 
     /// Runs commands until the script wants something; `None`: the statement that has become
-    /// `asked`.
+    /// `statement`.
     fn compute(&mut self) -> Result<Option<Step<'static>>, Fault> {
         while let Some(command) = self.mix.scripts[self.script].body.commands.get(self.next) {
             self.next += 1;

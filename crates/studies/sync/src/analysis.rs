@@ -105,11 +105,11 @@ pub struct Edge {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EdgeKind {
-    /// One core.
+    /// A core.
     Core,
-    /// One memory node.
+    /// A memory node.
     Node,
-    /// One socket.
+    /// A socket.
     Socket,
     /// A processor for each thread.
     Processors,

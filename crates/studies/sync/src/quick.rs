@@ -132,7 +132,7 @@ fn draft(arguments: &Sync, processors: u32) -> Draft {
     draft
 }
 
-/// One factor: each primitive with each padding; once where there is nothing to pad.
+/// A factor: each primitive with each padding; once where there is nothing to pad.
 fn vary_with_padding(draft: &mut Draft, primitives: &[Primitive], paddings: &[Padding]) {
     for primitive in primitives.iter().copied() {
         let paddings = if primitive.pads() { paddings } else { &[Padding::None] };

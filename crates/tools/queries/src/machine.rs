@@ -22,7 +22,7 @@ pub fn survey(context: &Context, url: &str) -> Result<Survey, ServerError> {
     })
 }
 
-/// One finding with all facts; nothing where the survey finds nothing.
+/// A finding with all facts; nothing where the survey finds nothing.
 pub fn settings(context: &Context, survey: &Survey) -> Option<Advice> {
     let address = survey.servers.first()?.address.clone();
     let found = context.advice(survey);

@@ -262,7 +262,7 @@ fn needed(of_one: &[Use], targets: &Targets, group: u64) -> u64 {
     pieces.max().unwrap_or(1).next_multiple_of(group)
 }
 
-/// One group with a failed disk; the host's I/Os are spread evenly over the groups.
+/// A group with a failed disk; the host's I/Os are spread evenly over the groups.
 fn degraded(raid: Raid, link: &Link, part: &Part, demand: &Demand, count: u64) -> Option<Degraded> {
     let io = raid.with_failure(link.group)?;
     let groups = (count / link.group).max(1) as f64;

@@ -1,7 +1,7 @@
 //! `steelbench survey`: the inventory of this machine and of servers, and of many machines.
 //!
 //! - `tool`: arguments; `document`: the page of an inventory
-//! - `advice`: rules on the settings of a machine; `known`: the purpose of each setting
+//! - `advice`: rules on the settings of a machine; `meanings`: the purpose of each setting
 //! - `merge`: the inventories of many machines; `merged_document`: their page
 
 mod advice;

@@ -405,7 +405,7 @@ mod tests {
         }
     }
 
-    /// One second in which 3 sessions waited for a lock and 1 worked.
+    /// A second in which 3 sessions waited for a lock and 1 worked.
     fn second() -> ServerActivity {
         let wait = Wait {
             wait_type: "Lock:tuple".to_owned(),

@@ -35,7 +35,7 @@ impl Random {
         (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
-    /// One block of trials in random order.
+    /// A block of trials in random order.
     pub fn block(&mut self, runs: usize, block: usize, noise: Noise) -> Vec<f64> {
         let mut order: Vec<usize> = (0..runs).collect();
         for last in (1..runs).rev() {

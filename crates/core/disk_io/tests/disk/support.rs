@@ -45,7 +45,7 @@ pub fn stream(regions: Vec<Region>) -> Stream {
     }
 }
 
-/// One group of threads for each stream, 300 ms long.
+/// A group of threads for each stream, 300 ms long.
 pub fn load(threads: u32, queue_depth: u32, streams: Vec<Stream>) -> Load {
     Load {
         groups: streams

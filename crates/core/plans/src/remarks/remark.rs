@@ -48,7 +48,7 @@ pub enum Rule {
     Materialized,
     /// Results were kept for values that hardly came again.
     CacheMissed,
-    /// One thread had most of the rows.
+    /// A single thread had most of the rows.
     Skew,
     /// Most threads had nothing to do.
     IdleThreads,

@@ -85,7 +85,7 @@ impl<'a> Lane<'a> {
     }
 }
 
-/// One thread with its connections.
+/// A thread with its connections.
 pub struct Client<'a> {
     context: &'a TrialContext<'a>,
     stage: &'a Stage<'a>,

@@ -91,7 +91,7 @@ fn spec(
     })
 }
 
-/// One mean with its interval.
+/// A mean with its interval.
 fn mark(position: Position, tip: &str, estimate: &Estimate) -> Value {
     let Position { panel, series, level } = position;
     let end = |pick: fn(analysis::Interval) -> f64| {
@@ -155,7 +155,7 @@ fn data(measured: &[Measured]) -> Table<'static> {
     table.into()
 }
 
-/// One bar a level, one group for each combination of the other factors' levels.
+/// A bar for each level, a group for each combination of the other factors' levels.
 fn chart(
     summary: &Summary,
     response: &ResponseChoice,

@@ -68,7 +68,7 @@ fn coefficients(summary: &Summary, report: &SurfaceReport) -> Section {
     section
 }
 
-/// One unit for the values of a column.
+/// The unit of the values of a column.
 struct Scale {
     scale: f64,
     unit: String,

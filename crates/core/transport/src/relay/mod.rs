@@ -1,7 +1,7 @@
 //! A relay between a load and its server, which adds latency, limits the rate, and breaks the link.
 //!
-//! One thread serves all connections with epoll(7). `toxics` says how it treats the bytes, `link`
-//! passes them on.
+//! A single thread serves all connections with epoll(7). `toxics` says how it treats the bytes,
+//! `link` passes them on.
 
 mod link;
 mod toxics;

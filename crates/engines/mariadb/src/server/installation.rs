@@ -61,7 +61,7 @@ impl Installation {
             .collect()
     }
 
-    /// One installation: of the version asked for (`10.11`, `10.11.6`), else the newest; those in
+    /// An installation: of the requested version (`10.11`, `10.11.6`), else the newest; those in
     /// `bindirs` go before others, and MariaDB's before MySQL's.
     ///
     /// # Errors

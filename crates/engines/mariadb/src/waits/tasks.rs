@@ -33,7 +33,7 @@ struct LockWait {
 }
 
 /// Returns the waiting sessions now, the longest wait first; statements contain constants only with
-/// `literals`. `own`: our connections.
+/// `literals`. `excluded`: our connections.
 pub fn waiting_tasks(
     client: &mut Client,
     excluded: &[u32],

@@ -53,7 +53,7 @@ impl Config {
     }
 }
 
-/// One error for several, without repeating what is the same.
+/// Combines several errors, without repetitions.
 fn all(mut errors: Vec<Error>) -> Error {
     errors.dedup_by_key(|error| error.to_string());
     if errors.len() > 1 {

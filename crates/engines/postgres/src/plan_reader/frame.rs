@@ -168,7 +168,7 @@ struct Frame {
     is_inside: bool,
     /// With a side after the last column alone, as `DBeaver` draws it.
     has_right_side: bool,
-    /// One line for each column: `QUERY PLAN | ...`.
+    /// A line for each column: `QUERY PLAN | ...`.
     is_expanded: bool,
 }
 

@@ -17,7 +17,7 @@ pub const ACTIVITY: &str = "pg_stat_activity";
 /// The extension.
 pub const PROFILE: &str = "pg_wait_sampling";
 
-/// One look at what processes do, as cheap as we know: about 0.1 ms of the server's time for 64
+/// A snapshot of the processes, as cheap as we know: about 0.1 ms of the server's time for 64
 /// connections. Idle sessions are left out, as are those that our role may not see.
 const SAMPLE: &str = "SELECT pid, state, wait_event_type, wait_event, query_id FROM \
                       pg_stat_get_activity(NULL) WHERE wait_event_type IS DISTINCT FROM \

@@ -23,7 +23,7 @@ use std::fmt::Debug;
 pub trait Source: Debug + Send {
     /// Returns the source of samples, in the server's terms.
     fn name(&self) -> &'static str;
-    /// One look at what sessions do. A session that is not in it was idle.
+    /// Takes a snapshot of the sessions. A session that is not in it was idle.
     ///
     /// # Errors
     /// When the server fails.

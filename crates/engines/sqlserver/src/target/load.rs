@@ -97,7 +97,7 @@ pub struct MssqlConnections {
     checkpoints: Option<Arc<Database>>,
 }
 
-/// One connection, with room for the request in flight.
+/// A connection, with room for the request in flight.
 struct Connection {
     client: TdsClient,
     statements: Arc<[StatementText]>,

@@ -42,7 +42,7 @@ pub fn known(master: &mut Client) -> Result<BTreeMap<String, (String, i64)>, Eng
 }
 
 /// Refuses to change settings while others have changed some that are not in use yet: each
-/// RECONFIGURE would put these in use, too. `own`: settings that Steelbench has changed.
+/// RECONFIGURE would put these in use, too. `changed`: settings that Steelbench has changed.
 ///
 /// # Errors
 /// With their names.

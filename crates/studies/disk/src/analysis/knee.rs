@@ -57,7 +57,7 @@ pub struct KneeInterval {
     pub gain_max: Option<f64>,
 }
 
-/// One number of threads and queue depth.
+/// A number of threads and a queue depth.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct KneePoint {
     /// Position of the configuration in the recording.

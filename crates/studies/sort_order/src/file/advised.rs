@@ -73,8 +73,8 @@ pub struct Measured {
 }
 
 impl Advised {
-    /// Advises on a table, of which `rows_all` is the number of rows. `own`: orders of the user's,
-    /// by names of columns, which are predicted beside the advice.
+    /// Advises on a table, of which `rows_all` is the number of rows. `names`: orders of the
+    /// user's, by names of columns, which are predicted beside the advice.
     ///
     /// # Errors
     /// When its rows cannot be written again, or an order names a column that is not there.

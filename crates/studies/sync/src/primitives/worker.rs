@@ -77,7 +77,7 @@ impl Plan {
     }
 }
 
-/// One in this many operations is timed. Two or three readings of the clock, each of some 20 ns,
+/// Operations for each timed operation. Two or three readings of the clock, each of some 20 ns,
 /// cost an operation 0.02 ns on average: 2 % of the fastest one, and a negligible share of one that
 /// waits.
 pub const SAMPLED_EVERY: usize = STEPS;

@@ -9,7 +9,7 @@ const PORT: u16 = 5432;
 /// Where servers put their sockets: distributions' and PostgreSQL's own choice.
 const SOCKET_DIRECTORIES: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 
-/// One host of possibly several.
+/// A host of a connection string.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Host {
     pub place: Place,
