@@ -2,7 +2,7 @@
 //! no command line at all.
 
 use crate::common::{Ended, Lab};
-use crate::planted::{SECRET, kept};
+use crate::planted::{SECRET, check_hidden};
 use crate::{servers, serving};
 
 /// Commands with a secret, PW, by which it would be in names, labels and reports.
@@ -32,7 +32,7 @@ fn commands_with_a_secret_are_refused_and_do_not_repeat_it() {
         for more in [&[][..], &["--print"], &["-n", "name"], &["--json"]] {
             let lab = Lab::new();
             let ended = lab.steelbench(&[&["time", "-r", "1", "-i", &command], more].concat());
-            kept(&lab, &ended, &command);
+            check_hidden(&lab, &ended, &command);
             ended.expect(2).says("observe.commands = false");
         }
     }
@@ -50,7 +50,7 @@ fn hooks_are_recorded_with_stars() {
             [&["run", "e.toml"][..], &["show", "t"], &["show", "t", "--json"], &["report", "t"]]
         {
             let ended = lab.steelbench(arguments);
-            kept(&lab, &ended, &command);
+            check_hidden(&lab, &ended, &command);
             ended.expect(0);
         }
         assert_eq!(
@@ -109,13 +109,13 @@ fn hidden_commands_are_in_no_output_and_in_no_file() {
         &failing,
     ];
     let ended = lab.steelbench(&time);
-    kept(&lab, &ended, "time");
+    check_hidden(&lab, &ended, "time");
     ended.expect(1).shows("mine");
     let ended = lab.steelbench(&[&time[..], &["--json"]].concat());
-    kept(&lab, &ended, "time --json");
+    check_hidden(&lab, &ended, "time --json");
     for reader in readers("time") {
         let ended = lab.steelbench(&reader);
-        kept(&lab, &ended, &format!("{reader:?}"));
+        check_hidden(&lab, &ended, &format!("{reader:?}"));
         assert!(ended.code.is_some_and(|code| code < 2), "{reader:?} {ended:?}");
     }
     assert_eq!(
@@ -142,7 +142,7 @@ fn a_hidden_command_with_parameters_is_in_no_file() {
     let lab = Lab::new();
     let arguments = ["time", "--hide-commands", "-r", "1", "-L", "n", "1,2", &command];
     let ended = lab.steelbench(&arguments);
-    kept(&lab, &ended, "time");
+    check_hidden(&lab, &ended, "time");
     ended.expect(0).shows("n=2");
     let wrong = format!("no-such-program-{SECRET}");
     let ended = lab.steelbench(&["time", "--hide-commands", "-N", "-r", "1", &wrong]);
@@ -169,12 +169,12 @@ fn an_experiment_records_no_command_line_where_it_says_so() {
         &["run", "e.toml", "--fresh", "--json"],
     ] {
         let ended = lab.steelbench(arguments);
-        kept(&lab, &ended, &format!("{arguments:?}"));
+        check_hidden(&lab, &ended, &format!("{arguments:?}"));
         assert!(ended.code.is_some_and(|code| code < 2), "{arguments:?} {ended:?}");
     }
     for reader in readers("t") {
         let ended = lab.steelbench(&reader);
-        kept(&lab, &ended, &format!("{reader:?}"));
+        check_hidden(&lab, &ended, &format!("{reader:?}"));
         assert!(ended.code.is_some_and(|code| code < 2), "{reader:?} {ended:?}");
     }
     assert_eq!(
@@ -204,7 +204,7 @@ fn the_sort_order_of_a_table_does_not_show_the_password_of_its_server() {
         let url = format!("postgres://app:{SECRET}@127.0.0.1:{}/postgres", server.port);
         for form in [&[][..], &["--json"], &["--md"], &["--measure"]] {
             let ended = lab.steelbench(&[&["sort-order", &url, "t"], form].concat());
-            kept(&lab, &ended, &format!("{form:?}"));
+            check_hidden(&lab, &ended, &format!("{form:?}"));
             ended.expect(0).shows("app");
         }
     }
@@ -233,7 +233,7 @@ fn urls_with_blanks_and_quotes_in_the_password_are_not_repeated() {
                 let mut command = lab.command(arguments);
                 command.env("HOME", lab.path("")).env("PGCONNECT_TIMEOUT", "1");
                 let ended = Ended::from(command.output().unwrap());
-                kept(&lab, &ended, &format!("{arguments:?}"));
+                check_hidden(&lab, &ended, &format!("{arguments:?}"));
             }
         }
     }

@@ -3,7 +3,7 @@
 
 use crate::common;
 use crate::common::{Ended, Lab, end, scripted, wait_until};
-use crate::planted::{INPUTS, SECRET, kept, kept_but_in};
+use crate::planted::{INPUTS, SECRET, check_hidden, check_hidden_but_in};
 use crate::serving;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
@@ -134,7 +134,7 @@ fn commands_that_take_a_connection_string_do_not_repeat_it() {
             let ended = Ended::from(command.output().unwrap());
             let is_told = ended.code == Some(0) && arguments[0] != "survey";
             assert!(!is_told, "{arguments:?} {ended:?}");
-            kept(&lab, &ended, &format!("{arguments:?}"));
+            check_hidden(&lab, &ended, &format!("{arguments:?}"));
         }
     }
 }
@@ -149,17 +149,17 @@ fn a_folder_that_is_called_like_a_url_gives_its_name_to_nothing() {
     let quick = ["--duration", "0.1", "--warmup", "0", "--size", "1m", "--blocks", "1"];
     for arguments in [&[][..], &["--print"]] {
         let ended = lab.steelbench(&[&["disk", &folder][..], &quick, arguments].concat());
-        kept(&lab, &ended, &format!("{arguments:?}"));
+        check_hidden(&lab, &ended, &format!("{arguments:?}"));
         ended.expect(2).says("looks like a URL with a password");
     }
     for arguments in [&["disk", &folder, "--inspect"][..], &["survey", "--volume", &folder]] {
         let ended = lab.steelbench(arguments);
-        kept(&lab, &ended, &format!("{arguments:?}"));
+        check_hidden(&lab, &ended, &format!("{arguments:?}"));
         ended.expect(0);
     }
     // By another name it is tested like any other.
     let ended = lab.steelbench(&[&["disk", "link"][..], &quick].concat());
-    kept(&lab, &ended, "a link");
+    check_hidden(&lab, &ended, "a link");
     ended.expect(0);
 }
 
@@ -185,7 +185,7 @@ fn variables_with_a_password_are_not_repeated() {
             let mut command = lab.command(arguments);
             command.env("HOME", lab.path("")).envs(variables.iter().copied());
             let ended = Ended::from(command.output().unwrap());
-            kept(&lab, &ended, &format!("{arguments:?} {variables:?}"));
+            check_hidden(&lab, &ended, &format!("{arguments:?} {variables:?}"));
         }
     }
 }
@@ -224,7 +224,7 @@ fn a_setting_with_a_password_is_refused_and_not_repeated() {
                 );
                 let arguments = commands.next().unwrap();
                 let ended = lab.steelbench(arguments);
-                kept(&lab, &ended, &format!("{arguments:?} {target}"));
+                check_hidden(&lab, &ended, &format!("{arguments:?} {target}"));
             }
             // Otherwise each kind of target would always have the same command.
             commands.next();
@@ -275,7 +275,7 @@ fn what_hooks_and_comments_hold_is_neither_recorded_nor_shown() {
     ] {
         let ended = lab.steelbench(arguments);
         assert!(ended.code.is_some_and(|code| code < 2), "{arguments:?} {ended:?}");
-        kept(&lab, &ended, &format!("{arguments:?}"));
+        check_hidden(&lab, &ended, &format!("{arguments:?}"));
     }
     assert_eq!(
         lab.rows("t", "SELECT count(*) FROM runs"),
@@ -297,7 +297,7 @@ fn what_hooks_and_comments_hold_is_neither_recorded_nor_shown() {
             .replace("sh hook.sh'", "sh hook.sh; false'"),
     );
     let ended = lab.run_with(&["--fresh"], 1).says("hook before_run failed");
-    kept(&lab, &ended, "before_run");
+    check_hidden(&lab, &ended, "before_run");
 }
 
 /// Everything that reads a results file.
@@ -378,7 +378,7 @@ fn a_secret_planted_everywhere_is_in_no_output_and_in_no_file() {
         command.env("HOME", lab.path("")).env("PGPASSWORD", SECRET).env("OTHER_TOKEN", SECRET);
         command.env("XDG_CACHE_HOME", cache.path());
         let ended = Ended::from(command.output().unwrap());
-        kept(&lab, &ended, &format!("{arguments:?}"));
+        check_hidden(&lab, &ended, &format!("{arguments:?}"));
         ended
     };
     ask(&["check", "e.toml"]).expect(0);
@@ -443,7 +443,7 @@ fn a_secret_in_a_results_file_is_not_shown() {
     for arguments in READERS {
         let ended = lab.steelbench(arguments);
         assert!(ended.code.is_some_and(|code| code < 2), "{arguments:?}: {ended:?}");
-        kept_but_in(&lab, &ended, &format!("{arguments:?}"), &except);
+        check_hidden_but_in(&lab, &ended, &format!("{arguments:?}"), &except);
     }
     assert!(lab.read("results/t.html").contains("postgres://u:***"), "it is there, with stars");
     {
@@ -472,7 +472,7 @@ fn a_label_with_a_password_is_refused_and_not_repeated() {
             [&["check", "e.toml"][..], &["check", "e.toml", "--json"], &["run", "e.toml"]]
         {
             let ended = lab.steelbench(arguments).expect(2).says("a password in the file");
-            kept(&lab, &ended, &format!("{arguments:?}"));
+            check_hidden(&lab, &ended, &format!("{arguments:?}"));
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::common;
 use crate::common::{Ended, Lab, end, scripted, wait_until};
-use crate::planted::{SECRET, kept};
+use crate::planted::{SECRET, check_hidden};
 use crate::servers;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
@@ -65,7 +65,7 @@ fn settings_that_are_called_secrets_are_refused_and_not_repeated() {
             [&["check", "e.toml"][..], &["check", "e.toml", "--json"], &["run", "e.toml"]]
         {
             let ended = lab.steelbench(arguments);
-            kept(&lab, &ended, &format!("{arguments:?} {file}"));
+            check_hidden(&lab, &ended, &format!("{arguments:?} {file}"));
             ended.expect(2).says("a password in the file");
         }
         assert!(!lab.path("results").exists());
@@ -90,7 +90,7 @@ fn quick_commands_with_a_password_are_refused_and_do_not_repeat_it() {
         for print in [&[][..], &["--print"]] {
             let lab = Lab::new();
             let ended = lab.steelbench(&[arguments, print].concat());
-            kept(&lab, &ended, &format!("{arguments:?} {print:?}"));
+            check_hidden(&lab, &ended, &format!("{arguments:?} {print:?}"));
             ended.expect(2);
             assert!(!lab.path("results").exists(), "{arguments:?}");
         }
@@ -119,7 +119,7 @@ fn what_a_command_prints_of_our_environment_is_not_recorded() {
             let mut command = lab.command(arguments);
             command.env("PGPASSWORD", SECRET).env("OTHER_TOKEN", SECRET);
             let ended = Ended::from(command.output().unwrap());
-            kept(&lab, &ended, &format!("{arguments:?} {workload}"));
+            check_hidden(&lab, &ended, &format!("{arguments:?} {workload}"));
         }
         assert_eq!(lab.rows("t", "SELECT status FROM trials"), ["failed"], "{workload}");
     }
@@ -150,7 +150,7 @@ fn what_a_command_prints_of_the_password_of_its_server_is_not_recorded() {
             .unwrap();
         let mut run = lab.command(&["run", "e.toml"]);
         let ended = Ended::from(run.env("HOME", lab.path("")).output().unwrap());
-        kept(&lab, &ended, "run");
+        check_hidden(&lab, &ended, "run");
         assert!(ended.expect(1).stdout.contains("seen ***"), "it is there, with stars");
     }
 }
@@ -202,7 +202,7 @@ fn a_recording_of_waits_has_no_password() {
             ] {
                 let mut command = lab.command(arguments);
                 let ended = Ended::from(command.env("PGPASSWORD", SECRET).output().unwrap());
-                kept(&lab, &ended, &format!("{arguments:?}"));
+                check_hidden(&lab, &ended, &format!("{arguments:?}"));
                 ended.expect(0);
             }
         }
@@ -214,7 +214,7 @@ fn a_recording_of_waits_has_no_password() {
             &["survey", "merge", "c.json"],
         ] {
             let ended = lab.steelbench(arguments);
-            kept(&lab, &ended, &format!("{arguments:?}"));
+            check_hidden(&lab, &ended, &format!("{arguments:?}"));
             ended.expect(0);
         }
         admin.query("SELECT pg_terminate_backend($1)", &[Some(&pid.to_string())]).unwrap();
@@ -258,7 +258,7 @@ fn a_recording_of_waits_of_mariadb_has_no_password() {
         &["survey", "--server", &url],
     ] {
         let ended = lab.steelbench(arguments);
-        kept(&lab, &ended, &format!("{arguments:?}"));
+        check_hidden(&lab, &ended, &format!("{arguments:?}"));
         ended.expect(0);
     }
     admin.run(&format!("KILL QUERY {id}")).unwrap();
@@ -329,6 +329,6 @@ fn the_titles_of_clients_that_fill_tables_do_not_show_a_password() {
         assert!(titles.iter().all(|title| !title.contains("SECRET")), "{titles:?}");
         common::signal(&child, libc::SIGINT);
         let ended = end(child);
-        kept(&lab, &ended, engine);
+        check_hidden(&lab, &ended, engine);
     }
 }

@@ -224,7 +224,7 @@ fn ceiling(
     let best = of_way.min_by(|a, b| a.rank(mean_bytes).total_cmp(&b.rank(mean_bytes)));
     let (ceiling, share, interval) = match best {
         Some(best) => {
-            let compared = Comparison::apart(&best.rates, &rates, Direction::HigherIsBetter)?;
+            let compared = Comparison::unpaired(&best.rates, &rates, Direction::HigherIsBetter)?;
             (Limit::Measured(best.ceiling.clone()), compared.value, compared.interval)
         }
         None => throttled(storage.throttle?, way, &rate, mean_bytes)?,

@@ -6,7 +6,7 @@
 //! bound, a comparison holds in one direction only, and one of two sides that both have time-outs,
 //! or of a response of which nothing is known (a latency), is not made.
 
-use crate::estimate::{Known, Moments, mean, t_test};
+use crate::estimate::{Moments, Precision, mean, t_test};
 use crate::grid::{FactorLayout, Figures, Matched};
 use crate::response::{Figure, resolution};
 use crate::{Bound, Estimate, Interval, ResponseChoice};
@@ -99,7 +99,7 @@ pub(crate) const RESOLUTION: f64 = 1e-9;
 pub struct Values {
     /// The values of each block or set-up.
     pub blocks: Vec<Vec<f64>>,
-    /// The number of them that the spread is estimated from: [`Known::first`].
+    /// The number of them that the spread is estimated from: [`Precision::first`].
     pub first: usize,
     /// The step in which they were counted or rounded.
     pub resolution: f64,
@@ -156,7 +156,7 @@ impl Comparison {
     }
 
     /// A comparison of runs without common blocks, from a value for each block.
-    pub fn apart<'a>(
+    pub fn unpaired<'a>(
         from: impl IntoIterator<Item = &'a f64>,
         to: impl IntoIterator<Item = &'a f64>,
         direction: Direction,
@@ -272,7 +272,7 @@ impl Betterness {
         let blocks = values.blocks.iter();
         let means = blocks.map(|block| mean(block.iter().map(|value| self.of_value(*value))));
         let rounding = self.rounding(values.resolution, mean(values.all()));
-        Sample { values: means.collect(), known: Known { first: values.first, rounding } }
+        Sample { values: means.collect(), precision: Precision { first: values.first, rounding } }
     }
 
     /// A test on this scale as what it says of the values.
@@ -312,14 +312,14 @@ pub struct Sample {
     /// Means of blocks or set-ups.
     pub values: Vec<f64>,
     /// Knowledge of their spread.
-    pub known: Known,
+    pub precision: Precision,
 }
 
 impl Sample {
     /// Values without a known rounding error, of which the first `first` belong to a first stage
-    /// ([`Known::first`]).
+    /// ([`Precision::first`]).
     pub fn new(values: Vec<f64>, first: usize) -> Self {
-        Self { values, known: Known { first, ..Known::default() } }
+        Self { values, precision: Precision { first, ..Precision::default() } }
     }
 }
 
@@ -382,15 +382,15 @@ pub(crate) fn paired(from: &Sample, to: &Sample, resolution: f64) -> Test {
     let differences: Vec<f64> = differences
         .map(|difference| if difference.abs() < resolution { 0.0 } else { difference })
         .collect();
-    let rounding = from.known.rounding + to.known.rounding;
-    let moments = Moments::known(&differences, Known { rounding, ..from.known });
+    let rounding = from.precision.rounding + to.precision.rounding;
+    let moments = Moments::known(&differences, Precision { rounding, ..from.precision });
     let spread = moments.error.map(|error| Spread { error, df: moments.df });
     Test::new(moments.mean, spread, moments.n, Method::PairedT)
 }
 
 /// Difference of the means of two independent samples with unequal variances.
 pub(crate) fn welch(from: &Sample, to: &Sample, resolution: f64) -> Test {
-    let [a, b] = [from, to].map(|side| Moments::known(&side.values, side.known));
+    let [a, b] = [from, to].map(|side| Moments::known(&side.values, side.precision));
     let value = if (b.mean - a.mean).abs() < resolution { 0.0 } else { b.mean - a.mean };
     let spread = welch_error(&a, &b).map(|(error, df)| Spread { error, df });
     Test::new(value, spread, a.n.min(b.n), Method::Welch)

@@ -114,7 +114,7 @@ impl<'a> Responses<'a> {
         let names = all_names(&grid.observations());
         let mut figures: Vec<Figures> = Vec::new();
         for trials in (0..grid.cells.len()).map(|index| grid.with_timeouts(index)) {
-            for choice in names.iter().filter_map(|name| response::named(name, &trials)) {
+            for choice in names.iter().filter_map(|name| response::find(name, &trials)) {
                 if !figures.iter().any(|known| known.response == choice) {
                     figures.push(grid.figures(&choice));
                 }
@@ -124,7 +124,7 @@ impl<'a> Responses<'a> {
     }
 
     fn estimate(&self, name: &str, index: usize, trials: &[&Observations]) -> Option<Estimate> {
-        let choice = response::named(name, trials)?;
+        let choice = response::find(name, trials)?;
         self.figures.iter().find(|figure| figure.response == choice)?.estimate(index)
     }
 }

@@ -186,13 +186,13 @@ pub fn seconds(unit: &str) -> Option<f64> {
 pub struct Repeats<T> {
     /// The trials of each block or set-up.
     pub units: Vec<Vec<T>>,
-    /// The number of them that the spread is estimated from: [`Known::first`].
+    /// The number of them that the spread is estimated from: [`Precision::first`].
     pub first: usize,
 }
 
 /// Precision of a sample's mean, beyond the spread of its values.
 #[derive(Debug, Clone, Copy)]
-pub struct Known {
+pub struct Precision {
     /// Number of values of the first stage of adaptive repeats, from which alone the spread is
     /// estimated. It determined the number of the others, so including their spread would bias the
     /// estimate downwards.
@@ -202,13 +202,13 @@ pub struct Known {
     pub rounding: f64,
 }
 
-impl Default for Known {
+impl Default for Precision {
     fn default() -> Self {
         Self { first: usize::MAX, rounding: 0.0 }
     }
 }
 
-impl Known {
+impl Precision {
     /// Number of the `values` values from which the spread is estimated: all of them if the first
     /// stage has fewer than two, because then it decided nothing.
     pub fn first_stage(&self, values: usize) -> usize {
@@ -234,11 +234,11 @@ pub struct Moments {
 impl Moments {
     /// Moments of values whose spread is estimated from all of them.
     pub fn from_values(values: &[f64]) -> Self {
-        Self::known(values, Known::default())
+        Self::known(values, Precision::default())
     }
 
     /// Moments of values whose spread is estimated as `known` says.
-    pub fn known(values: &[f64], known: Known) -> Self {
+    pub fn known(values: &[f64], known: Precision) -> Self {
         let n = values.len();
         let first = &values[..known.first_stage(n)];
         Self {
@@ -306,7 +306,7 @@ fn t_interval(value: f64, standard_error: f64, df: f64) -> Interval {
 /// share of its mean (0.02: mean ± 2 %), from the values of a first stage. `None`: not computable.
 ///
 /// The second stage of C. Stein, Annals of Mathematical Statistics 16 (1945): it is decided once,
-/// and intervals use the spread of the first stage ([`Known::first`]), which makes them and all
+/// and intervals use the spread of the first stage ([`Precision::first`]), which makes them and all
 /// tests exact. Stopping as soon as an interval is narrow enough favours spreads that came out too
 /// small.
 ///
@@ -385,7 +385,7 @@ mod tests {
     /// first.
     #[test]
     fn the_spread_is_that_of_the_first_stage() {
-        let known = Known { first: 3, ..Known::default() };
+        let known = Precision { first: 3, ..Precision::default() };
         let moments = Moments::known(&[9.0, 10.0, 11.0, 10.0, 10.0], known);
         assert_eq!((moments.n, moments.mean, moments.df), (5, 10.0, 2.0));
         assert!((moments.error.unwrap() - 1.0 / 5_f64.sqrt()).abs() < 1e-12);
@@ -394,7 +394,7 @@ mod tests {
 
     #[test]
     fn rounding_is_the_least_error() {
-        let known = Known { rounding: 1.0 / 12.0, ..Known::default() };
+        let known = Precision { rounding: 1.0 / 12.0, ..Precision::default() };
         let equal = Moments::known(&[10.0; 8], known);
         assert!((equal.error.unwrap() - 12_f64.sqrt().recip()).abs() < 1e-12);
         let spread = [8.0, 12.0, 9.0, 11.0];

@@ -1,7 +1,7 @@
 //! The tables that studies print: what one level gains over another, for each level of the main
 //! factor.
 
-use crate::estimate::{Known, Moments, mean};
+use crate::estimate::{Moments, Precision, mean};
 use crate::grid::{FactorLayout, Figures, Matched};
 use crate::response::Figure;
 use crate::{Comparison, Estimate, Scale, compare};
@@ -93,7 +93,8 @@ fn average_gain(matched: &Matched<Figure>, direction: Direction) -> Option<Estim
         })
         .collect();
     let blocks = blocks?;
-    let moments = Moments::known(&blocks, Known { first: matched.first[0], ..Known::default() });
+    let moments =
+        Moments::known(&blocks, Precision { first: matched.first[0], ..Precision::default() });
     let estimate = Estimate::without_interval(&blocks, "%", Direction::HigherIsBetter)?;
     Some(Estimate { interval: moments.interval(), ..estimate })
 }

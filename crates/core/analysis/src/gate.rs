@@ -6,7 +6,7 @@
 //! when the whole 95 % interval lies beyond it.
 
 use crate::compare::{RESOLUTION, Sample, Test};
-use crate::estimate::{Known, mean};
+use crate::estimate::{Precision, mean};
 use crate::grid::{Grid, Matched};
 use crate::power::noncentrality;
 use crate::response::{self, Figure, resolution};
@@ -293,7 +293,8 @@ impl Matched<Figure> {
             let values: Vec<f64> = blocks.map(|logs| logs.map(mean)).collect::<Option<_>>()?;
             let all = mean(side.iter().flatten().filter_map(|side| side.known));
             let rounding = (resolution(side.iter().flatten()) / all).powi(2) / 12.0;
-            (!values.is_empty()).then_some(Sample { values, known: Known { first, rounding } })
+            (!values.is_empty())
+                .then_some(Sample { values, precision: Precision { first, rounding } })
         };
         let timed_out =
             |side: &[Vec<Figure>]| side.iter().flatten().any(|figure: &Figure| figure.timed_out);

@@ -281,7 +281,7 @@ impl<T: Copy> Grid<T> {
         let unit = self.unit_between(from, to);
         let paired = self.paired([(from, to)].into_iter(), unit);
         if paired.from.len() < 2 {
-            let apart = Matched::apart(self.repeats(from, unit), self.repeats(to, unit));
+            let apart = Matched::unpaired(self.repeats(from, unit), self.repeats(to, unit));
             if paired.from.is_empty() || (apart.from.len() >= 2 && apart.to.len() >= 2) {
                 return apart;
             }
@@ -317,7 +317,7 @@ impl<T: Copy> Grid<T> {
 
 impl<T> Matched<T> {
     /// Two sides whose blocks have nothing in common, such as those of two runs.
-    pub fn apart(from: Repeats<T>, to: Repeats<T>) -> Self {
+    pub fn unpaired(from: Repeats<T>, to: Repeats<T>) -> Self {
         Self { paired: false, first: [from.first, to.first], from: from.units, to: to.units }
     }
 }

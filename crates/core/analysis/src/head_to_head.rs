@@ -182,7 +182,7 @@ impl<'a> Sides<'a> {
         match (&self.over, self.pairs) {
             (Over::Runs, [(first, other)]) => {
                 let repeats = |grid: &Grid<T>, index| grid.repeats(index, grid.unit_of_levels());
-                Matched::apart(repeats(from, *first), repeats(to, *other))
+                Matched::unpaired(repeats(from, *first), repeats(to, *other))
             }
             (_, pairs) => from.matched_over(pairs),
         }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// Fewer samples say nothing of a share.
 const SAMPLES_MIN: u64 = 20;
 /// Things of a kind that are named.
-const NAMED: usize = 5;
+const NAMES: usize = 5;
 /// A resource with a smaller share of its class's samples is not hot.
 const SHARE_MIN: f64 = 0.1;
 
@@ -59,8 +59,8 @@ impl HotResources {
         let [low, high] =
             [self.interval.low, self.interval.high].map(|share| number::percent(share, 0));
         let named =
-            self.resources.iter().take(NAMED).map(|(name, samples)| format!("{name} {samples}"));
-        let rest = self.resources.len().saturating_sub(NAMED);
+            self.resources.iter().take(NAMES).map(|(name, samples)| format!("{name} {samples}"));
+        let rest = self.resources.len().saturating_sub(NAMES);
         let rest = (rest > 0).then(|| format!("{rest} more"));
         format!(
             "{} of {} samples of wait class {} (95 % CI {low} to {high}); at most {} at a time; \

@@ -2,7 +2,7 @@
 
 use crate::Comparison;
 use crate::compare::{self, Betterness, Sample, Scale};
-use crate::estimate::{Known, mean};
+use crate::estimate::{Precision, mean};
 use crate::grid::{FactorLayout, Figures, Unit};
 use crate::response::resolution;
 use serde::Serialize;
@@ -62,10 +62,10 @@ impl Interaction {
         let rounding = scale.rounding(resolution(all()), mean(&values));
         let (f, df) = f_test(&tables, scale.resolution, rounding)?;
         let (from, (to, most, least)) = (factor.reference, largest(&tables.all, factor.reference)?);
-        let known = Known { first: tables.first, rounding: 2.0 * rounding };
+        let known = Precision { first: tables.first, rounding: 2.0 * rounding };
         let gain = |by: usize| Sample {
             values: tables.all.iter().map(|t| t[to][by] - t[from][by]).collect(),
-            known,
+            precision: known,
         };
         Some(Self {
             factor: factor.factor,
@@ -123,7 +123,7 @@ pub fn largest_supported(interactions: &[Interaction]) -> Option<&Interaction> {
 /// levels.
 struct Tables {
     all: Vec<Vec<Vec<f64>>>,
-    /// The number of them that the spread is estimated from: [`Known::first`].
+    /// The number of them that the spread is estimated from: [`Precision::first`].
     first: usize,
 }
 
@@ -188,7 +188,7 @@ fn f_test(tables: &Tables, resolution: f64, rounding: f64) -> Option<(f64, (f64,
     let residuals: Vec<Vec<f64>> = tables.all.iter().map(|table| centred(table)).collect();
     let (means, _) = around_means(&residuals);
     let between = n * means.iter().map(|mean| mean * mean).sum::<f64>();
-    let first = Known { first: tables.first, rounding }.first_stage(residuals.len());
+    let first = Precision { first: tables.first, rounding }.first_stage(residuals.len());
     let (_, around) = around_means(&residuals[..first]);
     let df = first as f64 - 1.0;
     let within = around.iter().flatten().map(|value| value * value).sum::<f64>() / df;

@@ -253,7 +253,7 @@ impl Measured {
         trials: &[&Observations],
         device: Option<&str>,
     ) -> Option<Self> {
-        let choice = response::named("throughput", trials)?;
+        let choice = response::find("throughput", trials)?;
         let values: Vec<f64> = trials.iter().filter_map(|trial| choice.value(trial)).collect();
         let estimate = Estimate::from_values(&values, &choice.unit, choice.direction)?;
         let cpu: Vec<f64> = trials

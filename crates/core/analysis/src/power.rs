@@ -1,6 +1,6 @@
 //! Which difference could have been found?
 
-use crate::estimate::{Known, Moments, mean};
+use crate::estimate::{Moments, Precision, mean};
 use crate::grid::Matched;
 use crate::response::{Figure, resolution};
 use serde::Serialize;
@@ -83,7 +83,7 @@ impl Detectable {
                 continue;
             }
             let ratios = log_ratios(&matched);
-            let known = Known { first: matched.first[0], rounding: rounding(&matched) };
+            let known = Precision { first: matched.first[0], rounding: rounding(&matched) };
             let Moments { n, error: Some(error), df: weight, .. } = Moments::known(&ratios, known)
             else {
                 continue;

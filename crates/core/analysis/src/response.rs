@@ -1,7 +1,7 @@
 //! The response on which configurations are compared.
 
 pub use crate::estimate::seconds;
-use crate::estimate::{Known, Moments, Repeats, mean};
+use crate::estimate::{Moments, Precision, Repeats, mean};
 use crate::percentiles::TooFew;
 pub use crate::response_names::{all_names, distinct, names};
 use crate::{Estimate, Interval, health};
@@ -145,7 +145,7 @@ impl ResponseChoice {
             .collect();
         let rounding = resolution(figures()).powi(2) / 12.0;
         let estimate = Estimate::without_interval(&means, &self.unit, self.direction)?;
-        let moments = Moments::known(&means, Known { first: repeats.first, rounding });
+        let moments = Moments::known(&means, Precision { first: repeats.first, rounding });
         // Times, rates and counts are not below zero: what an interval has there is cut off, which
         // costs no coverage.
         let is_amount = means.iter().all(|mean| *mean >= 0.0);
@@ -201,7 +201,7 @@ impl ResponseChoice {
 
 /// The mean of a response, recorded or derived, over the trials that have it.
 pub fn estimate(name: &str, trials: &[&Observations]) -> Option<Estimate> {
-    let choice = named(name, trials)?;
+    let choice = find(name, trials)?;
     let units =
         trials.iter().filter_map(|trial| choice.figure(trial)).map(|figure| vec![figure]).collect();
     choice.estimate(&Repeats { units, first: usize::MAX })
@@ -209,7 +209,7 @@ pub fn estimate(name: &str, trials: &[&Observations]) -> Option<Estimate> {
 
 /// The response of this name that any of these trials has; of one that timed out its unit may not
 /// be known.
-pub fn named(name: &str, trials: &[&Observations]) -> Option<ResponseChoice> {
+pub fn find(name: &str, trials: &[&Observations]) -> Option<ResponseChoice> {
     let done = trials.iter().filter(|trial| !trial.timed_out());
     done.chain(trials).find_map(|observations| ResponseChoice::named(name, observations))
 }

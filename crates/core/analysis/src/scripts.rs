@@ -1,7 +1,7 @@
 //! Scripts and their statements: how often each ran, how long that took and how often it failed.
 //! The figures that `pgbench --report-per-command` prints.
 
-use crate::estimate::{Known, Moments, Repeats, mean};
+use crate::estimate::{Moments, Precision, Repeats, mean};
 use crate::grid::Grid;
 use crate::response_names::distinct;
 use crate::{ConfigurationRow, Estimate, Interval, Summary, health};
@@ -252,7 +252,8 @@ fn estimate(
     let values = |unit: &Vec<&Observations>| unit.iter().filter_map(|unit| value(unit)).collect();
     let units = repeats.units.iter().map(values).filter(|values: &Vec<f64>| !values.is_empty());
     let means: Vec<f64> = units.map(|values| mean(&values)).collect();
-    let moments = Moments::known(&means, Known { first: repeats.first, ..Known::default() });
+    let moments =
+        Moments::known(&means, Precision { first: repeats.first, ..Precision::default() });
     let interval =
         moments.interval().map(|interval| Interval { low: interval.low.max(0.0), ..interval });
     Estimate::without_interval(&means, unit, direction)

@@ -510,9 +510,9 @@ fn an_effect_on_another_response_is_told_last() {
         "Other responses at compression=off against on: cost 5.00x [4.91, 5.09] higher."
     );
     // Beside an effect on the response compared, at the level that the verdict names.
-    let beside = found([1.0, 5.0], [10.0, 5.0]);
-    let position = |kind| beside.iter().position(|(claim, _)| *claim == kind);
+    let findings = found([1.0, 5.0], [10.0, 5.0]);
+    let position = |kind| findings.iter().position(|(claim, _)| *claim == kind);
     assert_eq!(position(FindingKind::Verdict), Some(0));
-    assert!(position(FindingKind::Responses) > position(FindingKind::Waits), "{beside:?}");
+    assert!(position(FindingKind::Responses) > position(FindingKind::Waits), "{findings:?}");
     assert!(found([1.0; 2], [10.0; 2]).iter().all(|(kind, _)| *kind == FindingKind::NoDifference));
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// Seconds between two looks at the blocking sessions.
 pub const LOOK_S: f64 = 0.5;
 /// Pairs of statements that are kept: those with most time.
-const KEPT: usize = 200;
+const PAIRS_MAX: usize = 200;
 
 /// The pair of a blocker and a victim, by their statements.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,7 +65,7 @@ impl Blocked {
     pub fn longest(self) -> Vec<BlockedTime> {
         let mut all: Vec<BlockedTime> = self.times.into_values().collect();
         all.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
-        all.truncate(KEPT);
+        all.truncate(PAIRS_MAX);
         all
     }
 }

@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime};
 /// So many data sets of users are kept at most,
 const KEPT_MAX: usize = 16;
 /// and none for longer than this after its last use.
-const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
+const RETENTION: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// From this size on a folder is announced, unless a variable names another.
 const ANNOUNCED_BYTES: u64 = 1 << 30;
@@ -47,7 +47,7 @@ pub fn announcements() -> Vec<String> {
                 number::bytes(bytes),
                 folder.display(),
                 quoted(&folder),
-                KEPT.as_secs() / 86_400
+                RETENTION.as_secs() / 86_400
             )
         })
         .collect()
@@ -175,7 +175,7 @@ pub fn surplus(mut entries: Vec<(SystemTime, PathBuf)>) -> Vec<PathBuf> {
     entries.sort();
     entries.reverse();
     let surplus = entries.into_iter().enumerate().filter(|(at, (used, _))| {
-        *at + 1 >= KEPT_MAX || used.elapsed().is_ok_and(|age| age > KEPT)
+        *at + 1 >= KEPT_MAX || used.elapsed().is_ok_and(|age| age > RETENTION)
     });
     surplus.map(|(_, (_, path))| path).collect()
 }

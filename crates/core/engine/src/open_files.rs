@@ -4,14 +4,14 @@ use crate::EngineError;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Open files in addition to those requested: results, sensors, standard streams.
-const BESIDE: u64 = 64;
+const RESERVED: u64 = 64;
 
 /// Raises the limit for `files` more files, as far as needed and allowed by the system.
 ///
 /// # Errors
 /// When the system does not allow this many.
 pub fn allow(files: u64, doing: impl FnOnce() -> String) -> Result<(), EngineError> {
-    let needed = files + BESIDE;
+    let needed = files + RESERVED;
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let allowed = |limit: Option<u64>| limit.is_none_or(|limit| limit >= needed);
     // Raising the soft limit up to the hard one is always allowed.

@@ -33,7 +33,7 @@ pub trait QueryReader {
     ///
     /// # Errors
     /// When the server is lost, or refuses.
-    fn kept(&mut self, _after_ms: i64) -> Result<Option<Snapshot>, ServerError> {
+    fn stored_interval(&mut self, _after_ms: i64) -> Result<Option<Snapshot>, ServerError> {
         Ok(None)
     }
     /// Looks for what endangers the server: what only its engine knows. Parts that cannot be read

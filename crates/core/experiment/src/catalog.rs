@@ -137,11 +137,11 @@ impl Catalog {
 
 /// The settings that a file, or one configuration of it, may use.
 #[derive(Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct Vocabulary {
     settings: Vec<&'static Declaration>,
 }
 
-impl Known {
+impl Vocabulary {
     /// Adds settings; of two with the same path the first one is explained to people.
     pub fn add(&mut self, settings: &'static [Declaration]) {
         self.settings.extend(settings);

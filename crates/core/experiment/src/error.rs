@@ -43,7 +43,7 @@ const SHOWN_MAX: usize = 20;
 /// Characters of a line of the file that are shown: with its number they fit into 80 columns.
 const WIDTH_MAX: usize = 70;
 /// Most characters of an error's text, which may quote a long value.
-const SAID_MAX: usize = 2_000;
+const CHARACTERS_MAX: usize = 2_000;
 
 impl fmt::Display for FileErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -127,7 +127,7 @@ fn excerpt(line: &str, error: &FileError) -> (String, usize, usize) {
 /// Formats an error on one line.
 fn one_line(text: &str) -> String {
     let mut text = printable(text);
-    if let Some((end, _)) = text.char_indices().nth(SAID_MAX) {
+    if let Some((end, _)) = text.char_indices().nth(CHARACTERS_MAX) {
         text.truncate(end);
         text.push('…');
     }

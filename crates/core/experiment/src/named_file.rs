@@ -114,8 +114,8 @@ impl NamedFile {
         while let Some(script) = unread.pop() {
             for path in names_in_meta_commands(&script.content) {
                 // From the folder that psql runs in, or that of the script (`\ir`).
-                let beside = Path::new(&script.path).parent().map(|folder| folder.join(path));
-                let paths = [Some(PathBuf::from(path)), beside].into_iter().flatten();
+                let nearby = Path::new(&script.path).parent().map(|folder| folder.join(path));
+                let paths = [Some(PathBuf::from(path)), nearby].into_iter().flatten();
                 let Some(path) = paths.map(|path| path.display().to_string()).find(|path| {
                     let metadata = self.folder.join(path).metadata();
                     metadata.is_ok_and(|found| found.is_file())

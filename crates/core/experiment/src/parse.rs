@@ -14,7 +14,7 @@ mod surface;
 
 pub use design::{DesignKind, race_first};
 
-use crate::catalog::{Catalog, Known};
+use crate::catalog::{Catalog, Vocabulary};
 use crate::document::{Content, Entry, Leaf, Node};
 use crate::error::{Errors, Fault, FileErrors};
 use crate::experiment::{Design, Experiment};
@@ -59,7 +59,7 @@ struct Reader<'a> {
     root: &'a Node,
     catalog: &'a Catalog,
     /// The settings that this file may use.
-    known: Known,
+    vocabulary: Vocabulary,
     errors: Errors,
 }
 
@@ -76,7 +76,7 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
             return Err(errors.into_file_errors(source));
         }
     };
-    let mut reader = Reader { root: &root, catalog, known: Known::default(), errors };
+    let mut reader = Reader { root: &root, catalog, vocabulary: Vocabulary::default(), errors };
     reader.check_sections();
     reader.know_settings();
     let base = reader.base_settings();
@@ -165,9 +165,9 @@ impl<'a> Reader<'a> {
 
     /// Finds the settings that this file may use: those of its engines and probes.
     fn know_settings(&mut self) {
-        self.known.add(NETWORK);
-        self.known.add(OBSERVE);
-        self.catalog.sections.iter().for_each(|section| self.known.add(section.settings));
+        self.vocabulary.add(NETWORK);
+        self.vocabulary.add(OBSERVE);
+        self.catalog.sections.iter().for_each(|section| self.vocabulary.add(section.settings));
         let sections = [
             ("target", "engine", &self.catalog.engines),
             ("workload", "probe", &self.catalog.probes),
@@ -189,7 +189,7 @@ impl<'a> Reader<'a> {
                 // A value that is not text is an error where the setting is read.
                 let text = node.text();
                 if let Some((_, settings)) = all.iter().find(|(owner, _)| Some(*owner) == text) {
-                    self.known.add(settings);
+                    self.vocabulary.add(settings);
                     continue;
                 }
                 is_known = false;
@@ -199,10 +199,10 @@ impl<'a> Reader<'a> {
             }
             // The owner is unknown: accept the settings of each, and report only the others.
             for (_, settings) in all.iter().filter(|_| !is_known) {
-                self.known.add(settings);
+                self.vocabulary.add(settings);
             }
             let setting = SETTINGS.iter().find(|setting| setting.path == path);
-            self.known.add(setting.map_or(&[], std::slice::from_ref));
+            self.vocabulary.add(setting.map_or(&[], std::slice::from_ref));
         }
     }
 
@@ -215,7 +215,7 @@ impl<'a> Reader<'a> {
             .chain(name)
             .flat_map(|section| self.root.leaves_of(section, section))
         {
-            if leaf.node.is_table() && self.known.is_table(&leaf.path) {
+            if leaf.node.is_table() && self.vocabulary.is_table(&leaf.path) {
                 continue;
             }
             if let Some(value) = self.value(&leaf)
@@ -341,15 +341,17 @@ impl<'a> Reader<'a> {
     /// The settings that a key may mean, of different engines; if there is none, an error.
     fn lookup(&mut self, leaf: &Leaf<'_>) -> Vec<&'a Declaration> {
         let path = leaf.path.as_str();
-        let found = self.known.find(path);
+        let found = self.vocabulary.find(path);
         if found.is_empty() {
-            if self.known.is_table(path) {
+            if self.vocabulary.is_table(path) {
                 self.errors.add(&leaf.node.span, path, "this is a table: write { name = value }");
             } else {
                 let fault = self
                     .of_other_program("setting", path)
                     .or_else(|| self.of_another(path))
-                    .unwrap_or_else(|| Fault::unknown("setting", path, &self.known.paths(path)));
+                    .unwrap_or_else(|| {
+                        Fault::unknown("setting", path, &self.vocabulary.paths(path))
+                    });
                 self.errors.add(&leaf.key_span, path, fault);
             }
         }

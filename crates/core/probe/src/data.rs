@@ -332,12 +332,12 @@ pub struct SpaceBefore(Option<u64>);
 impl SpaceBefore {
     /// Reads the present use.
     pub fn before(context: &TrialContext<'_>) -> Self {
-        Self(taken(context))
+        Self(used_bytes(context))
     }
 
     /// Bytes that the tables take since then, else the engine's own figure.
     fn by_tables(&self, context: &TrialContext<'_>) -> Result<Option<u64>, ProbeError> {
-        match self.0.zip(taken(context)) {
+        match self.0.zip(used_bytes(context)) {
             Some((before, now)) => Ok(now.checked_sub(before)),
             None => Ok(context.instance.stored_bytes()?),
         }
@@ -345,7 +345,7 @@ impl SpaceBefore {
 }
 
 /// Bytes that are taken of the volumes of the data, if all of them are btrfs.
-fn taken(context: &TrialContext<'_>) -> Option<u64> {
+fn used_bytes(context: &TrialContext<'_>) -> Option<u64> {
     let volumes = context.configuration.value(VOLUME.path())?.elements();
     let names: Vec<String> = volumes.iter().map(ToString::to_string).collect();
     let folders = context.storage.iter().filter(|(name, _)| names.contains(name));

@@ -8,7 +8,6 @@
 //! - `data`, `keys`, `scans`, `aggregates`: data sets, keys and scans as experiment files name them
 
 pub mod aggregates;
-mod beside;
 pub mod data;
 mod error;
 pub mod generation;
@@ -19,6 +18,7 @@ pub mod measure;
 mod probe;
 mod record;
 pub mod scans;
+mod side_actions;
 
 pub use error::ProbeError;
 pub use load_clock::{CountedKind, LoadClock, LoadSeen, Timed};

@@ -2,7 +2,7 @@
 
 use crate::model::{Section, Tone};
 use crate::number;
-use crate::plan_page::named;
+use crate::plan_page::name_of;
 use crate::plan_tree::{grouped, plan_tree};
 use crate::text::joined;
 use plans::{CostPart, CostTerm, Plan, Terms};
@@ -22,7 +22,7 @@ pub fn plan_costs(section: &mut Section, plan: &Plan, terms: &Terms) {
     section.line(format!("Costs by formula, as published: {}.", terms.cost_source));
     for operator in &explained {
         for part in &operator.cost_parts {
-            section.indented(2, format!("{}: {}", named(operator), sum(part)), Tone::Plain);
+            section.indented(2, format!("{}: {}", name_of(operator), sum(part)), Tone::Plain);
         }
     }
     section.note(format!(

@@ -71,7 +71,7 @@ fn chart(all: &[Described], measure: Measure, of: impl Fn(&NetCost) -> f64) -> C
     };
     let bars =
         all.iter().take(BARS).filter(|described| of(&described.net) > 0.0).map(|described| Bar {
-            label: format!("{} {}", described.number + 1, named(described.operator)).into(),
+            label: format!("{} {}", described.number + 1, name_of(described.operator)).into(),
             value: of(&described.net),
             ..Bar::default()
         });
@@ -84,7 +84,7 @@ fn chart(all: &[Described], measure: Measure, of: impl Fn(&NetCost) -> f64) -> C
 }
 
 /// An operator with its table.
-pub fn named(operator: &Operator) -> String {
+pub fn name_of(operator: &Operator) -> String {
     let object = operator.objects.first().map(|object| format!(" of {}", object.label()));
     format!("{}{}", operator.title(), object.unwrap_or_default())
 }
@@ -108,7 +108,7 @@ fn described(entry: &Described, part: f64, measure: Measure) -> String {
     format!(
         "{} {}: {share}{}{}{}.",
         entry.number + 1,
-        named(operator),
+        name_of(operator),
         rows(operator.rows.estimated, "estimated"),
         rows(operator.rows.actual, "actual"),
         runs.unwrap_or_default()

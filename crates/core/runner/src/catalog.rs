@@ -81,7 +81,7 @@ pub fn load(registry: Registry, mut experiment: Experiment) -> Result<Experiment
     // What each of them stands for: itself, and what it reads in its turn.
     let mut read: BTreeMap<(&str, String), Vec<Arc<NamedFile>>> = BTreeMap::new();
     for configuration in &mut experiment.configurations {
-        for (named, in_place) in named(registry, configuration) {
+        for (named, in_place) in files(registry, configuration) {
             if !read.contains_key(&named) {
                 match read_named(named.0, &named.1, in_place, &experiment.folder) {
                     Ok(files) => {
@@ -132,7 +132,7 @@ pub fn leave_out_missing(registry: Registry, experiment: &mut Experiment) {
 }
 
 /// The files that a configuration names, and whether they are used from where they lie.
-fn named(registry: Registry, configuration: &Configuration) -> Vec<((&'static str, String), bool)> {
+fn files(registry: Registry, configuration: &Configuration) -> Vec<((&'static str, String), bool)> {
     let probe = registry.probe(&configuration.get(PROBE));
     let of_probe = probe.map(|probe| probe.files(configuration)).unwrap_or_default();
     let of_engine = Setup::files(configuration);

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// Keeps the hosts that trials have used; that of the last one is at the end.
 pub struct Hosts {
     permits: Permits,
-    kept: Vec<HostEntry>,
+    entries: Vec<HostEntry>,
 }
 
 /// A host with what it has of its own.
@@ -29,14 +29,14 @@ pub struct HostEntry {
 
 /// The host of a trial and those of other engines.
 pub struct HostForTrial<'a> {
-    pub kept: &'a mut HostEntry,
+    pub entry: &'a mut HostEntry,
     pub others: &'a mut [HostEntry],
 }
 
 impl Hosts {
     /// No host yet; those that come may overwrite what these permits name.
     pub fn new(permits: Permits) -> Self {
-        Self { permits, kept: Vec::new() }
+        Self { permits, entries: Vec::new() }
     }
 
     /// Returns the objects that trials may overwrite.
@@ -48,7 +48,7 @@ impl Hosts {
     /// on volumes, or throttled with them, uses them exclusively. Call it before volumes are
     /// cleaned.
     pub fn release_unless(&mut self, engine: &str, volumes: &[&Volume]) {
-        self.kept.retain(|kept| {
+        self.entries.retain(|kept| {
             let names = kept.storage[1..].iter().map(|(name, _)| name);
             (kept.engine == engine || volumes.is_empty())
                 && names.eq(volumes.iter().map(|volume| &volume.name))
@@ -57,12 +57,12 @@ impl Hosts {
 
     /// Ends all hosts and removes their folders.
     pub fn release(&mut self) {
-        self.kept.clear();
+        self.entries.clear();
     }
 
     /// Releases the host of the last trial.
     pub fn release_last(&mut self) {
-        self.kept.pop();
+        self.entries.pop();
     }
 
     /// The host for a trial, and those of other engines: one that is kept, or a new one with
@@ -76,9 +76,9 @@ impl Hosts {
     ) -> Result<Result<HostForTrial<'_>, VolumeError>, FolderError> {
         self.release_unless(engine.name(), volumes);
         let kept = if let Some(of_engine) =
-            self.kept.iter().position(|kept| kept.engine == engine.name())
+            self.entries.iter().position(|kept| kept.engine == engine.name())
         {
-            self.kept.remove(of_engine)
+            self.entries.remove(of_engine)
         } else {
             let default = workdir.create(workdir.parent(engine.name()))?;
             match HostEntry::new(engine, volumes, workdir, default, self.permits.clone()) {
@@ -86,10 +86,10 @@ impl Hosts {
                 Err(cause) => return Ok(Err(cause)),
             }
         };
-        let others = self.kept.len();
-        self.kept.push(kept);
-        let (others, last) = self.kept.split_at_mut(others);
-        Ok(Ok(HostForTrial { kept: &mut last[0], others }))
+        let others = self.entries.len();
+        self.entries.push(kept);
+        let (others, last) = self.entries.split_at_mut(others);
+        Ok(Ok(HostForTrial { entry: &mut last[0], others }))
     }
 }
 

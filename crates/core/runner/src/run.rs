@@ -459,7 +459,7 @@ impl<'a> Runner<'a> {
         let folders = folders.chain([self.workdir.parent(engine.name()).to_path_buf()]);
         let limit = self.limit(next.planned.configuration, folders.collect());
         let (seed, interrupt) = (self.plan.data_seed(block), &self.options.interrupt);
-        let HostForTrial { kept, others } =
+        let HostForTrial { entry: kept, others } =
             match self.hosts.host(engine, &volumes, &self.workdir)? {
                 Ok(hosts) => hosts,
                 Err(cause) => return Ok(Outcome::failed(cause.to_string())),

@@ -117,7 +117,7 @@ impl Workdir {
     /// Removes folders that a killed run of the same results file left below `parent`; returns
     /// them.
     pub fn remove_orphans(&self, parent: &Path) -> Vec<PathBuf> {
-        let named = named(parent, PREFIX).into_iter();
+        let named = with_prefix(parent, PREFIX).into_iter();
         let orphans =
             named.filter_map(|path| WorkFolder::orphan(path, &self.owners, PREFIX).ok()?);
         // What cannot be stopped keeps its folder.
@@ -134,7 +134,7 @@ fn reclaim(registry: Registry, path: &Path) -> bool {
 }
 
 /// The entries of a folder whose names begin with this.
-fn named(parent: &Path, prefix: &str) -> Vec<PathBuf> {
+fn with_prefix(parent: &Path, prefix: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
     let named = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix));
     named.map(|entry| entry.path()).collect()
@@ -173,10 +173,10 @@ impl WorkFolder {
     /// the folders of trials in them.
     pub fn remove_abandoned(registry: Registry, parent: &Path, prefix: &str, owner: &str) {
         let owners = [owner.to_owned()];
-        for path in named(parent, prefix) {
+        for path in with_prefix(parent, prefix) {
             let Ok(Some(orphan)) = Self::orphan(path, &owners, prefix) else { continue };
             let runs = std::fs::read_dir(&orphan.path).into_iter().flatten().flatten();
-            let mut trials = runs.flat_map(|run| named(&run.path(), PREFIX));
+            let mut trials = runs.flat_map(|run| with_prefix(&run.path(), PREFIX));
             if trials.all(|trial| reclaim(registry, &trial)) {
                 let _ = orphan.remove();
             }

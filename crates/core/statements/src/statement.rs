@@ -121,7 +121,7 @@ pub enum Origin {
     /// Re-explained, for values that it was seen to run with.
     Sample,
     /// Kept by the server since it was compiled: the plan that runs use.
-    Kept,
+    Cached,
     /// Kept by a store of the server: a plan that runs have used.
     Stored,
     /// Recorded in the server's log when it ran.
@@ -134,7 +134,7 @@ impl Origin {
         match self {
             Self::Generic => "re-explained for any values",
             Self::Sample => "re-explained for observed values",
-            Self::Kept => "from the server's plan cache",
+            Self::Cached => "from the server's plan cache",
             Self::Stored => "from the Query Store",
             Self::Logged => "logged at execution",
         }

@@ -275,9 +275,9 @@ impl Store {
 fn refuse_foreign_journals(path: &Path) -> Result<()> {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     for ending in ["-journal", "-wal", "-shm"] {
-        let mut beside = real.clone().into_os_string();
-        beside.push(ending);
-        if Path::new(&beside).symlink_metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        let mut journal = real.clone().into_os_string();
+        journal.push(ending);
+        if Path::new(&journal).symlink_metadata().is_ok_and(|metadata| !metadata.is_file()) {
             return Err(Fault::ForeignJournal(ending).at(path));
         }
     }

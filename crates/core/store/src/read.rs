@@ -225,7 +225,7 @@ impl Owners<'_> {
         mut add: impl FnMut(usize, R) -> rusqlite::Result<()>,
     ) -> rusqlite::Result<()> {
         let (owner, table, order) = self.table;
-        let position = if R::IS_ONE { "" } else { ", position" };
+        let position = if R::IS_SINGLE { "" } else { ", position" };
         let mut columns = R::COLUMNS.join(", ");
         if !self.histograms {
             columns = columns.replace(HISTOGRAM, "NULL");

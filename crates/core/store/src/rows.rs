@@ -25,7 +25,7 @@ use std::error::Error;
 pub(crate) trait Record: Field {
     const TABLE: &'static str;
     /// True if its owner has at most one, so that it has no position.
-    const IS_ONE: bool = false;
+    const IS_SINGLE: bool = false;
     /// The columns, without those of its owner and position.
     const COLUMNS: &'static [&'static str];
 }
@@ -125,7 +125,7 @@ pub(crate) fn insert_all<R: Record>(
 ) -> Result<()> {
     for (position, record) in records.iter().enumerate() {
         let keys: [(&str, &dyn ToSql); 2] = [(owner.column, &owner.id), ("position", &position)];
-        insert(transaction, if R::IS_ONE { &keys[..1] } else { &keys }, record)?;
+        insert(transaction, if R::IS_SINGLE { &keys[..1] } else { &keys }, record)?;
     }
     Ok(())
 }
@@ -214,13 +214,13 @@ macro_rules! column {
 
 /// Tables: the columns of each field, where they are not called as it is.
 macro_rules! tables {
-    ($($table:literal $(, one: $one:literal)?: $type:ident {
+    ($($table:literal $(, single: $single:literal)?: $type:ident {
         $($field:ident $(as $columns:literal)?),* $(; $($rest:tt)*)?
     })*) => {
         structs! { $($type { $($field),* $(; $($rest)*)? })* }
         $(impl Record for $type {
             const TABLE: &'static str = $table;
-            $(const IS_ONE: bool = $one;)?
+            $(const IS_SINGLE: bool = $single;)?
             const COLUMNS: &'static [&'static str] = &[$(column!($field $($columns)?)),*];
         })*
     };
@@ -266,12 +266,12 @@ tables! {
     "statements": ScriptStatement { script, text, count, wall_s, wall_s_max, failures, retries }
     "operations": Operation { name, count, bytes, wall_s }
     "series": Series { name, unit, start_s, interval_s, values as "interval_values" }
-    "load_health", one: true: LoadHealth {
+    "load_health", single: true: LoadHealth {
         client_share, run_delay_share, sends_intended, sends_missed, send_delay_us_max, sends_late,
         schedule_s,
         free_until_s
     }
-    "machine_load", one: true: MachineLoad { cpus, busy_s, own_s, steal_s, iowait_s }
+    "machine_load", single: true: MachineLoad { cpus, busy_s, own_s, steal_s, iowait_s }
     "devices": DeviceUse {
         volume, device, reads, read_bytes, read_s, writes, write_bytes, write_s, flushes, flush_s,
         busy_s, queue_s,

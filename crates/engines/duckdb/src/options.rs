@@ -52,7 +52,7 @@ fn objection(name: &str, value: &Value) -> Option<Invalid> {
 
 /// A setting of the library: its default, and whether each connection has its own value.
 #[derive(Clone)]
-struct Known {
+struct Setting {
     value: String,
     is_local: bool,
 }
@@ -77,7 +77,7 @@ pub struct Settings {
     /// In the order of their names: name and value.
     global: Vec<(String, String)>,
     local: Vec<(String, String)>,
-    known: BTreeMap<String, Known>,
+    available: BTreeMap<String, Setting>,
 }
 
 impl Settings {
@@ -98,15 +98,15 @@ impl Settings {
             )
             .collect();
         if settings.is_empty() {
-            return Ok(Self { global: settings, local: Vec::new(), known: BTreeMap::new() });
+            return Ok(Self { global: settings, local: Vec::new(), available: BTreeMap::new() });
         }
-        let known = known(library).map_err(failed("reading DuckDB's settings"))?;
+        let known = settings_of(library).map_err(failed("reading DuckDB's settings"))?;
         let mut unknown = settings.iter().filter_map(|(name, _)| unknown(name, &known, library));
         if let Some(Invalid { path, message }) = unknown.next() {
             return Err(EngineError::failed(format!("setting {path}"), message));
         }
         let (local, global) = settings.into_iter().partition(|(name, _)| known[name].is_local);
-        Ok(Self { global, local, known })
+        Ok(Self { global, local, available: known })
     }
 
     /// Returns whether an in-memory database accepts them.
@@ -146,7 +146,7 @@ impl Settings {
         for (name, expected) in self.global.iter().chain(&self.local) {
             let got =
                 value_of(connection, name).map_err(failed(format!("reading {PREFIX}{name}")))?;
-            if !is_answer(expected, &got, &self.known[name].value) {
+            if !is_answer(expected, &got, &self.available[name].value) {
                 let setting = format!("{PREFIX}{name}");
                 let expected = expected.clone();
                 return Err(EngineError::SettingIgnored { setting, expected, got });
@@ -163,7 +163,7 @@ pub fn refused(configuration: &Configuration, library: &'static Library) -> Vec<
         return Vec::new();
     }
     // Where no database can be opened the first trial reports it.
-    let Ok(known) = known(library) else { return Vec::new() };
+    let Ok(known) = settings_of(library) else { return Vec::new() };
     let unknown: Vec<Invalid> = names.filter_map(|name| unknown(&name, &known, library)).collect();
     if !unknown.is_empty() {
         return unknown;
@@ -181,7 +181,7 @@ pub fn refused(configuration: &Configuration, library: &'static Library) -> Vec<
             .chain(local)
             .filter_map(|(setting, is_local)| {
                 let (local, global) = [setting.clone()].into_iter().partition(|_| is_local);
-                let alone = Settings { global, local, known: all.known.clone() };
+                let alone = Settings { global, local, available: all.available.clone() };
                 let error = alone.tried(library).err()?;
                 Some(Invalid::new(format!("{PREFIX}{}", setting.0), error.to_string()))
             })
@@ -189,7 +189,7 @@ pub fn refused(configuration: &Configuration, library: &'static Library) -> Vec<
     }
 }
 
-fn unknown(name: &str, known: &BTreeMap<String, Known>, library: &Library) -> Option<Invalid> {
+fn unknown(name: &str, known: &BTreeMap<String, Setting>, library: &Library) -> Option<Invalid> {
     let names: Vec<&str> = known.keys().map(String::as_str).collect();
     let message =
         (!known.contains_key(name)).then(|| experiment::unknown_name("setting", name, &names))?;
@@ -197,7 +197,7 @@ fn unknown(name: &str, known: &BTreeMap<String, Known>, library: &Library) -> Op
 }
 
 /// All settings of a library.
-fn known(library: &'static Library) -> Answered<BTreeMap<String, Known>> {
+fn settings_of(library: &'static Library) -> Answered<BTreeMap<String, Setting>> {
     let connection = Database::open(library, None, &[])?.connect()?;
     let mut statement = connection.prepare("SELECT name, value, scope FROM duckdb_settings()")?;
     let mut answer = statement.execute()?;
@@ -206,7 +206,7 @@ fn known(library: &'static Library) -> Answered<BTreeMap<String, Known>> {
         let mut cell = |column| answer.cell(column, row).unwrap_or_default();
         settings.insert(
             cell(0),
-            Known { value: cell(1), is_local: cell(2).eq_ignore_ascii_case("local") },
+            Setting { value: cell(1), is_local: cell(2).eq_ignore_ascii_case("local") },
         );
     }
     Ok(settings)

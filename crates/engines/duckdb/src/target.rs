@@ -263,7 +263,7 @@ impl Files {
     }
 
     /// The write-ahead log, and the folder of temporary files.
-    fn beside(&self) -> [PathBuf; 2] {
+    fn companions(&self) -> [PathBuf; 2] {
         ["wal", "tmp"].map(|extension| {
             let mut path = self.database.clone().into_os_string();
             path.push(format!(".{extension}"));
@@ -274,7 +274,7 @@ impl Files {
     pub fn space_bytes(&self) -> u64 {
         // 512: the unit of st_blocks, for any file system.
         let bytes = |path: &Path| path.metadata().map_or(0, |file| file.blocks() * 512);
-        let [log, temporary] = self.beside();
+        let [log, temporary] = self.companions();
         let spilled = temporary.read_dir().into_iter().flatten().flatten();
         let tables: u64 = lock(&self.tables).iter().map(|(path, _)| bytes(path)).sum();
         tables
@@ -284,7 +284,7 @@ impl Files {
     }
 
     pub fn remove(&self) -> Result<(), EngineError> {
-        let [log, temporary] = self.beside();
+        let [log, temporary] = self.companions();
         let removed = [
             (&self.database, std::fs::remove_file(&self.database)),
             (&log, std::fs::remove_file(&log)),

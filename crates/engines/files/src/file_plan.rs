@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// The files that have to be there; the same for all configurations that can share them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FilePlan {
-    pub files: Vec<WantedFile>,
+    pub files: Vec<PlannedFile>,
     pub compress_percent: u8,
     /// Seconds of pre-conditioning at most; `None`: none.
     pub precondition_s: Option<f64>,
@@ -19,7 +19,7 @@ pub struct FilePlan {
 
 /// A file of the plan.
 #[derive(Debug, Clone, PartialEq)]
-pub struct WantedFile {
+pub struct PlannedFile {
     pub role: Role,
     pub path: PathBuf,
     /// Size of a file to create; `None`: it exists.
@@ -38,7 +38,7 @@ impl FilePlan {
         let mut files = Vec::new();
         if roles.contains(&Role::Data) {
             let role = Role::Data;
-            files.extend(paths.iter().map(|path| WantedFile {
+            files.extend(paths.iter().map(|path| PlannedFile {
                 role,
                 path: path.into(),
                 create: None,
@@ -46,7 +46,7 @@ impl FilePlan {
             let created = if paths.is_empty() { configuration.get(DATA_FILES) } else { 0 };
             for number in 0..created {
                 let folder = folder(place, volumes.get(number % volumes.len().max(1)))?;
-                files.push(WantedFile {
+                files.push(PlannedFile {
                     role,
                     path: folder.join(format!("data-{number}")),
                     create: Some(size),
@@ -59,12 +59,12 @@ impl FilePlan {
             others.into_iter().filter(|(role, ..)| roles.contains(role))
         {
             if let Some(existing) = configuration.get(path) {
-                files.push(WantedFile { role, path: existing.into(), create: None });
+                files.push(PlannedFile { role, path: existing.into(), create: None });
                 continue;
             }
             let volume = configuration.get(volume);
             let path = folder(place, volume.as_ref().or(volumes.first()))?.join(role.name());
-            files.push(WantedFile { role, path, create: Some(size) });
+            files.push(PlannedFile { role, path, create: Some(size) });
         }
         let steady = configuration.get(PRECONDITION) == Precondition::Steady;
         Ok(Self {

@@ -19,4 +19,4 @@ mod pump;
 mod relay;
 pub mod versions;
 
-pub use relay::{Door, Relay};
+pub use relay::{Handshake, Relay};

@@ -1,7 +1,7 @@
 //! The beginning of a connection by libpq, as psql, `pg_dump` and `pg_restore` make it
 //! (<https://www.postgresql.org/docs/current/protocol-message-formats.html>).
 
-use crate::{Door, Relay};
+use crate::{Handshake, Relay};
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Read, Write};
@@ -66,7 +66,7 @@ pub fn environment(relay: &Relay) -> [(&'static str, String); 5] {
     ]
 }
 
-impl<F, E> Door for Libpq<F>
+impl<F, E> Handshake for Libpq<F>
 where
     F: Fn(&Startup, &Stop) -> Result<Session, E> + Send + Sync + 'static,
     E: Display,

@@ -1,7 +1,7 @@
 //! The beginning of a connection by the `mariadb` and `mysql` clients
 //! (<https://mariadb.com/kb/en/connection/>).
 
-use crate::Door;
+use crate::Handshake;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -56,7 +56,7 @@ impl<F: Fn(Login, &Stop) -> Result<Stream, E>, E> Mysql<F> {
     }
 }
 
-impl<F, E> Door for Mysql<F>
+impl<F, E> Handshake for Mysql<F>
 where
     F: Fn(Login, &Stop) -> Result<Stream, E> + Send + Sync + 'static,
     E: Display,

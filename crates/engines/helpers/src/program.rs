@@ -25,11 +25,11 @@ pub fn find(names: &[&str], bindir: Option<&Path>, package: &str) -> Result<Path
 
 /// Returns the error of a program that is not found.
 pub fn missing(names: &[&str], bindir: Option<&Path>, package: &str) -> EngineError {
-    let beside =
+    let folder =
         bindir.map_or_else(String::new, |bindir| format!("neither in {} nor ", bindir.display()));
     let not = if bindir.is_some() { "" } else { "not " };
     let message =
-        format!("it is {not}{beside}on the PATH; install the client programs (Debian: {package})");
+        format!("it is {not}{folder}on the PATH; install the client programs (Debian: {package})");
     let name = names.first().copied().unwrap_or_default();
     EngineError::failed(format!("looking for {name}"), message)
 }

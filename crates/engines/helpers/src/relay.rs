@@ -29,7 +29,7 @@ const END_AGAIN: Duration = Duration::from_millis(5);
 const FOLDERS_MAX: u32 = 1000;
 
 /// The beginning of a connection in a program's protocol.
-pub trait Door: Send + Sync + 'static {
+pub trait Handshake: Send + Sync + 'static {
     /// Name of the socket in the folder of the relay.
     const SOCKET: &'static str;
 
@@ -61,15 +61,16 @@ impl Relay {
     ///
     /// # Errors
     /// When the folder, the socket or the thread cannot be made.
-    pub fn start(door: impl Door) -> Result<Self, EngineError> {
+    pub fn start(protocol: impl Handshake) -> Result<Self, EngineError> {
         let folder = make_folder()?;
-        let socket = folder.join(name_of(&door));
+        let socket = folder.join(name_of(&protocol));
         let sessions = Arc::new(Sessions::default());
         let mut relay = Self { folder, socket, sessions, accepting: None };
         let listener = UnixListener::bind(&relay.socket).map_err(EngineError::at(&relay.socket))?;
         let sessions = Arc::clone(&relay.sessions);
-        let accepting =
-            Builder::new().name("relay".into()).spawn(move || accept(&listener, door, &sessions));
+        let accepting = Builder::new()
+            .name("relay".into())
+            .spawn(move || accept(&listener, protocol, &sessions));
         relay.accepting = Some(accepting.map_err(|error| EngineError::no_thread(&error))?);
         Ok(relay)
     }
@@ -85,7 +86,7 @@ impl Relay {
     }
 }
 
-fn name_of<D: Door>(_: &D) -> &'static str {
+fn name_of<D: Handshake>(_: &D) -> &'static str {
     D::SOCKET
 }
 
@@ -111,8 +112,8 @@ impl Drop for Relay {
     }
 }
 
-fn accept(listener: &UnixListener, door: impl Door, sessions: &Arc<Sessions>) {
-    let door = Arc::new(door);
+fn accept(listener: &UnixListener, protocol: impl Handshake, sessions: &Arc<Sessions>) {
+    let protocol = Arc::new(protocol);
     for program in listener.incoming() {
         if sessions.is_over.load(Ordering::Relaxed) {
             return;
@@ -122,21 +123,25 @@ fn accept(listener: &UnixListener, door: impl Door, sessions: &Arc<Sessions>) {
             thread::sleep(ACCEPT_AGAIN);
             continue;
         };
-        let (Ok(stream), door) = (program.try_clone(), Arc::clone(&door)) else { continue };
+        let (Ok(stream), protocol) = (program.try_clone(), Arc::clone(&protocol)) else { continue };
         let own_sessions = Arc::clone(sessions);
         if let Ok(thread) = Builder::new().name("relay session".into()).spawn(move || {
             // The program reports what it misses.
-            let _ = serve(program, &*door, &own_sessions.is_over);
+            let _ = serve(program, &*protocol, &own_sessions.is_over);
         }) {
             lock(&sessions.all).push((stream, thread));
         }
     }
 }
 
-fn serve(mut program: UnixStream, door: &impl Door, is_over: &Arc<AtomicBool>) -> io::Result<()> {
+fn serve(
+    mut program: UnixStream,
+    protocol: &impl Handshake,
+    is_over: &Arc<AtomicBool>,
+) -> io::Result<()> {
     let flag = Arc::clone(is_over);
     let over = Stop::when(move || flag.load(Ordering::Relaxed));
-    let result = match door.admit(&mut program, &over)? {
+    let result = match protocol.admit(&mut program, &over)? {
         Some(mut server) => pump(&program, &mut server, is_over),
         None => Ok(()),
     };
@@ -181,7 +186,7 @@ fn remove_left(parent: &Path) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Door, Relay};
+    use super::{Handshake, Relay};
     use std::io;
     use std::os::unix::net::UnixStream;
     use std::sync::mpsc::{Sender, channel};
@@ -193,7 +198,7 @@ mod tests {
     /// A handshake with a server that never answers.
     struct Silent(Sender<()>);
 
-    impl Door for Silent {
+    impl Handshake for Silent {
         const SOCKET: &'static str = "silent";
 
         fn admit(&self, _: &mut UnixStream, over: &Stop) -> io::Result<Option<Stream>> {

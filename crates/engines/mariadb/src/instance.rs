@@ -4,7 +4,7 @@ use super::admin::{Admin, DATABASE, MARK};
 use super::compression::Compression;
 use super::dialect::{MariaDialect, spelled};
 use super::errors::failed_at;
-use super::kept::{self, MariaKeeper};
+use super::keeper::{self, MariaKeeper};
 use super::load::{Attachment, LoadConfig, Sessions, statement_limit};
 use super::server::variables::{self, Variable};
 use super::server::{MariaProduct, PrivateServer, SOCKET, fill_by_url};
@@ -313,7 +313,7 @@ impl Schema for MariaSchema {
     }
 
     fn put_back(&self, kept: &KeptTables) -> Result<(), EngineError> {
-        kept::put_back(kept, &self.admin)
+        keeper::put_back(kept, &self.admin)
     }
 
     fn background_work(&self) -> &dyn engine::BackgroundWork {

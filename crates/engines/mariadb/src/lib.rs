@@ -33,7 +33,7 @@ mod explain;
 mod fill;
 mod host;
 mod instance;
-mod kept;
+mod keeper;
 mod load;
 mod mariadb;
 mod observing;

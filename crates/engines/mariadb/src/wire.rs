@@ -57,7 +57,7 @@ const AUTOCOMMIT_ON: &str = "SET autocommit = 1";
 
 /// A connection's knowledge of a statement.
 #[derive(Debug, Clone, Default)]
-enum Known {
+enum Preparation {
     #[default]
     Nothing,
     Prepared {
@@ -107,7 +107,7 @@ enum Of {
 pub struct MariaWire {
     statements: Arc<[StatementText]>,
     features: Features,
-    known: Vec<Known>,
+    preparations: Vec<Preparation>,
     packets: Packets,
     outstanding: VecDeque<(Of, Response)>,
     next: Next,
@@ -127,8 +127,8 @@ pub struct MariaWire {
 impl MariaWire {
     /// A connection that is logged in and has prepared nothing.
     pub fn new(statements: Arc<[StatementText]>, features: Features) -> Self {
-        let known = vec![Known::Nothing; statements.len()];
-        Self { statements, features, known, ..Self::default() }
+        let known = vec![Preparation::Nothing; statements.len()];
+        Self { statements, features, preparations: known, ..Self::default() }
     }
 
     fn expect(&mut self, of: Of) {
@@ -145,7 +145,7 @@ impl MariaWire {
     fn ask(&mut self, what: What, out: &mut Vec<u8>) {
         let text = &self.statements[self.statement];
         let needs_none = what == What::Bulk && !self.features.bulk;
-        if matches!(self.known[self.statement], Known::Nothing) && !needs_none {
+        if matches!(self.preparations[self.statement], Preparation::Nothing) && !needs_none {
             command::prepare(out, &text.sql);
             self.expect(Of::Prepare(self.statement));
             self.next = Next::Begin(what);
@@ -188,7 +188,7 @@ impl MariaWire {
     }
 
     fn execute(&mut self, parameters: &[Parameter], out: &mut Vec<u8>) {
-        let Known::Prepared { id, .. } = self.known[self.statement] else {
+        let Preparation::Prepared { id, .. } = self.preparations[self.statement] else {
             let statements = Arc::clone(&self.statements);
             return self.text(&statements[self.statement].sql, out);
         };
@@ -197,7 +197,7 @@ impl MariaWire {
     }
 
     fn run_for(&mut self, key: Key, out: &mut Vec<u8>) {
-        let Known::Prepared { id, .. } = self.known[self.statement] else { return };
+        let Preparation::Prepared { id, .. } = self.preparations[self.statement] else { return };
         let bytes = key.bytes();
         command::execute(out, id, std::iter::once(self.key_value(key, &bytes)));
         self.expect(Of::Statement(self.statement));
@@ -214,7 +214,7 @@ impl MariaWire {
     /// Sends the next rows of a bulk load; returns the position behind them.
     fn bulk(&mut self, from: usize, out: &mut Vec<u8>) -> usize {
         let to = self.keys.len().min(from + BULK_ROWS);
-        if let Known::Prepared { id, .. } = self.known[self.statement] {
+        if let Preparation::Prepared { id, .. } = self.preparations[self.statement] {
             let bytes: Vec<[u8; 16]> = self.keys[from..to].iter().map(|key| key.bytes()).collect();
             let rows = self.keys[from..to].iter().zip(&bytes);
             command::execute_bulk(out, id, rows.map(|(key, bytes)| self.key_value(*key, bytes)));
@@ -285,7 +285,8 @@ impl MariaWire {
         let (event, is_over) = (response.take(packet)?, response.is_over());
         match (event, of) {
             (Event::Prepared(prepared), Of::Prepare(statement)) => {
-                self.known[statement] = Known::Prepared { id: prepared.id, columns: Vec::new() };
+                self.preparations[statement] =
+                    Preparation::Prepared { id: prepared.id, columns: Vec::new() };
             }
             (Event::Result { described, .. }, _) => self.begin_result(of, described),
             (Event::Column(packet), _) => self.take_column(of, packet)?,
@@ -332,7 +333,7 @@ impl MariaWire {
             self.columns.push(column.clone());
         }
         if let Of::Prepare(statement) | Of::Statement(statement) = of
-            && let Known::Prepared { columns, .. } = &mut self.known[statement]
+            && let Preparation::Prepared { columns, .. } = &mut self.preparations[statement]
         {
             columns.push(column);
         }
@@ -341,7 +342,7 @@ impl MariaWire {
 
     fn begin_result(&mut self, of: Of, described: bool) {
         if let (true, Of::Statement(statement)) = (described, of)
-            && let Known::Prepared { columns, .. } = &mut self.known[statement]
+            && let Preparation::Prepared { columns, .. } = &mut self.preparations[statement]
         {
             columns.clear();
         }
@@ -356,7 +357,7 @@ impl MariaWire {
             return;
         }
         if let (false, Of::Statement(statement)) = (described, of)
-            && let Known::Prepared { columns, .. } = &self.known[statement]
+            && let Preparation::Prepared { columns, .. } = &self.preparations[statement]
         {
             self.columns.clone_from(columns);
         }
@@ -393,7 +394,7 @@ impl MariaWire {
             && self.parameters.is_empty()
             && self.keys.is_empty()
         {
-            self.known[statement] = Known::AsText;
+            self.preparations[statement] = Preparation::AsText;
         } else {
             self.error.get_or_insert(error);
         }
@@ -434,7 +435,7 @@ impl Wire for MariaWire {
             }
             Request::Execute { statement: Statement::Operation(operation), parameters, .. } => {
                 self.statement = operation;
-                if matches!(self.known[operation], Known::Nothing) {
+                if matches!(self.preparations[operation], Preparation::Nothing) {
                     self.parameters.extend_from_slice(parameters);
                     self.ask(What::Execute, out);
                 } else {

@@ -6,7 +6,7 @@ use super::Postgres;
 use super::admin::take_again;
 use super::connecting::{is_local, patient, stoppable};
 use super::errors::failed_at;
-use super::server::settings::{Known, check, load_time, read_back};
+use super::server::settings::{SettingRow, check, load_time, read_back};
 use super::settings::{URL, server_settings};
 use crate::client::{Client, Config, quote_identifier, quote_literal};
 use engine::{Altering, EngineError};
@@ -81,7 +81,7 @@ impl Alter for Postgres {
         let path = place(&mut client)?;
         let record = Record::open(&path, config, change.run)?;
         let mut altered = Altered::new(config, change.configuration, record, change.cancel);
-        let known = Known::read(&mut client, AUTO_CONF)?;
+        let known = SettingRow::read(&mut client, AUTO_CONF)?;
         let server_settings = server_settings(change.configuration).into_iter();
         let settings: BTreeMap<String, String> =
             server_settings.map(|(name, value)| (name.to_lowercase(), value)).collect();
@@ -100,7 +100,7 @@ impl Alter for Postgres {
         let before = altered.record.before.clone().into_iter();
         let ours = of_server.clone().into_iter().map(|(name, value)| (name, Some(value)));
         altered.change_to(&before.chain(ours).collect(), client)?;
-        read_back(&of_server, &Known::read(&mut altered.connect()?, AUTO_CONF)?)?;
+        read_back(&of_server, &SettingRow::read(&mut altered.connect()?, AUTO_CONF)?)?;
         Ok(of_sessions)
     }
 
@@ -159,7 +159,7 @@ impl Altered {
     fn verify_permitted(
         &self,
         settings: &BTreeMap<String, String>,
-        known: &BTreeMap<String, Known>,
+        known: &BTreeMap<String, SettingRow>,
     ) -> Result<(), EngineError> {
         let Some(name) = settings
             .keys()
@@ -259,7 +259,7 @@ impl Altered {
 
     /// Returns whether a recorded setting has another value in the server than in its files.
     fn awaits_restart(&self, client: &mut Client) -> Result<bool, EngineError> {
-        let known = Known::read(client, AUTO_CONF)?;
+        let known = SettingRow::read(client, AUTO_CONF)?;
         Ok(self
             .record
             .before

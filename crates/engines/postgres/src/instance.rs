@@ -5,7 +5,7 @@ use super::compression::Compression;
 use super::connecting::{is_local, stoppable};
 use super::dialect::PostgresDialect;
 use super::errors::failed_at;
-use super::kept::{self, PostgresKeeper};
+use super::keeper::{self, PostgresKeeper};
 use super::load::{Attachment, Backends, open};
 use super::server::{PostgresProduct, PrivateServer};
 use super::settings::{DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
@@ -279,7 +279,7 @@ impl Schema for PostgresSchema {
     }
 
     fn put_back(&self, kept: &KeptTables) -> Result<(), EngineError> {
-        kept::put_back(kept, &self.admin)
+        keeper::put_back(kept, &self.admin)
     }
 
     fn background_work(&self) -> &dyn engine::BackgroundWork {

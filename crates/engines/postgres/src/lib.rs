@@ -32,7 +32,7 @@ mod explain;
 mod fill;
 mod host;
 mod instance;
-mod kept;
+mod keeper;
 mod load;
 mod optimizer;
 mod own_database;

@@ -162,9 +162,9 @@ impl Account {
         let device = |path: &Path| path.metadata().map(|found| found.dev()).ok();
         // The root folder is for the system's own.
         let above = folder.ancestors().skip(1).filter(|path| path.parent().is_some());
-        let beside =
+        let nearby =
             above.chain(SCRATCH.map(Path::new)).filter(|path| device(path) == device(&folder));
-        let mut places = beside.chain(SCRATCH.map(Path::new));
+        let mut places = nearby.chain(SCRATCH.map(Path::new));
         places.find(|path| path.is_dir() && self.can_enter(path).is_ok()).map(Path::to_path_buf)
     }
 

@@ -20,7 +20,7 @@ const LOOKS: u32 = 10;
 /// Bytes at the end of the output that are examined.
 const OUTPUT_BYTES_MAX: u64 = 64 << 10;
 /// Characters of the output that an error quotes.
-const SAID_MAX: usize = 2000;
+const CHARACTERS_MAX: usize = 2000;
 /// A program with more output is killed.
 const PRINTED_BYTES_MAX: u64 = 64 << 20;
 
@@ -178,7 +178,7 @@ fn messages(program: &str, status: ExitStatus, output: &mut (impl Read + Seek)) 
         .unwrap_or_default();
     let line = printed[..error].rfind('\n').map_or(0, |end| end + 1);
     let characters: String =
-        without_secrets(printed[line..].trim()).chars().take(SAID_MAX).collect();
+        without_secrets(printed[line..].trim()).chars().take(CHARACTERS_MAX).collect();
     let name = program.rsplit('/').next().unwrap_or(program);
     format!("{name} ended with {status}: {characters}")
 }

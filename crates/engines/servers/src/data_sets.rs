@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use work::Work;
 
 /// The prefix of the names of the directories beside the server's own.
-const BESIDE: &str = "data.";
+const PREFIX: &str = "data.";
 
 /// The tables of a trial's data set.
 #[derive(Debug)]
@@ -90,18 +90,18 @@ impl DataSets {
     ) -> Result<(), EngineError> {
         let data = &layout.data;
         let gone = match self.held.take() {
-            Some(held) => std::fs::rename(data, beside(layout, &held)),
+            Some(held) => std::fs::rename(data, folder(layout, &held)),
             None => std::fs::remove_dir_all(data),
         };
         gone.map_err(EngineError::at(data))?;
         if let Some(template) = template {
             if !cache::has_room(&layout.directory, bytes) {
-                remove_beside(&layout.directory)?;
+                remove_unused(&layout.directory)?;
             }
             clone_folder(&template.data, data, account)?;
             write_back(data)?;
         } else {
-            let next = beside(layout, data_set);
+            let next = folder(layout, data_set);
             std::fs::rename(&next, data).map_err(EngineError::at(&next))?;
         }
         self.held = Some(data_set.to_owned());
@@ -110,17 +110,17 @@ impl DataSets {
 }
 
 /// Returns whether an earlier trial left the directory of a data set.
-pub fn is_beside(layout: &Layout, data_set: &str) -> bool {
-    beside(layout, data_set).is_dir()
+pub fn is_stored(layout: &Layout, data_set: &str) -> bool {
+    folder(layout, data_set).is_dir()
 }
 
-fn beside(layout: &Layout, data_set: &str) -> PathBuf {
-    layout.directory.join(format!("{BESIDE}{data_set}"))
+fn folder(layout: &Layout, data_set: &str) -> PathBuf {
+    layout.directory.join(format!("{PREFIX}{data_set}"))
 }
 
 /// Removes the data directories that no server runs on.
-pub fn remove_beside(directory: &Path) -> Result<(), EngineError> {
-    for (_, folder) in cache::entries(directory, BESIDE, None) {
+pub fn remove_unused(directory: &Path) -> Result<(), EngineError> {
+    for (_, folder) in cache::entries(directory, PREFIX, None) {
         removed(&folder, std::fs::remove_dir_all(&folder))?;
     }
     Ok(())

@@ -138,7 +138,7 @@ impl<P: Product> Target<P> {
 pub struct ServerHost<E: Hosted> {
     folders: Folders,
     /// The server, and what it was made with: what cannot be changed of it.
-    kept: Option<PrivateServer<E::Product>>,
+    server: Option<PrivateServer<E::Product>>,
 }
 
 struct PrivateServer<P: Product> {
@@ -149,7 +149,7 @@ struct PrivateServer<P: Product> {
 impl<E: Hosted> ServerHost<E> {
     /// Returns a host in these folders; nothing is started yet.
     pub fn new(folders: Folders) -> Self {
-        Self { folders, kept: None }
+        Self { folders, server: None }
     }
 
     /// The private server, running, with the settings of a configuration and put back as it says.
@@ -157,7 +157,7 @@ impl<E: Hosted> ServerHost<E> {
         let options = options::<E>(trial)?;
         let resets = trial.configuration.get(E::SETTINGS.resets);
         // Remove the unusable one first: both use this folder.
-        let kept = self.kept.take().filter(|PrivateServer { made, server }| {
+        let kept = self.server.take().filter(|PrivateServer { made, server }| {
             // Changes that a trial made to the user's tables cannot be undone.
             let is_as_made = made.setup.is_none()
                 && !resets.iter().any(|reset_name| reset_name == E::NEW_SERVER);
@@ -171,7 +171,7 @@ impl<E: Hosted> ServerHost<E> {
             None => Arc::new(Mutex::new(Server::create(options.clone(), trial.cancel)?)),
         };
         lock(&server).apply(&E::server_settings(trial.configuration), trial.cancel)?;
-        self.kept = Some(PrivateServer { made: options, server: Arc::clone(&server) });
+        self.server = Some(PrivateServer { made: options, server: Arc::clone(&server) });
         Ok(Target::private(server))
     }
 
@@ -245,6 +245,6 @@ impl<E: Hosted> Host for ServerHost<E> {
     }
 
     fn rest(&mut self, cancel: &Cancel) -> Result<(), EngineError> {
-        self.kept.as_ref().map_or(Ok(()), |kept| lock(&kept.server).stop(Stop::Clean, cancel))
+        self.server.as_ref().map_or(Ok(()), |kept| lock(&kept.server).stop(Stop::Clean, cancel))
     }
 }

@@ -67,7 +67,7 @@ pub struct Common<S: Schema> {
     sample_hz: Option<f64>,
     statements: OnceLock<Arc<[S::Statement]>>,
     /// The data set that the server holds on when the trial has ended.
-    kept: OnceLock<KeptTables>,
+    data_set: OnceLock<KeptTables>,
     /// A private server as a study may disturb it.
     pub pair: Option<Pair<S::Product>>,
 }
@@ -90,7 +90,7 @@ impl<S: Schema> Common<S> {
             connections: trial.connections.into(),
             sample_hz,
             statements: OnceLock::new(),
-            kept: OnceLock::new(),
+            data_set: OnceLock::new(),
         }
     }
 
@@ -130,7 +130,7 @@ impl<S: Schema> Common<S> {
         let count = kept.as_ref().map_or(0, KeptTables::count);
         // One that the trial changes is not put back.
         if let Some(kept) = kept.filter(|kept| !kept.changed) {
-            self.kept.get_or_init(|| kept);
+            self.data_set.get_or_init(|| kept);
         }
         Ok(count)
     }
@@ -192,7 +192,7 @@ impl<S: Schema> Instance for ServerInstance<S> {
 
     fn remove(mut self: Box<Self>) -> Result<(), EngineError> {
         self.gone = true;
-        let Common { target, folders, cancel, kept, pair, .. } = self.schema.common();
+        let Common { target, folders, cancel, data_set: kept, pair, .. } = self.schema.common();
         let Some(server) = &target.private else { return self.schema.drop_by_url() };
         let is_spent = lock(server).is_spent;
         if is_spent {

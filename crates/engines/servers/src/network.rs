@@ -53,8 +53,8 @@ pub fn to_private<P: Replicating>(
     let folder = route.relay.parent().map(PathBuf::from).unwrap_or_default();
     let all = match configuration.get(NETWORK_BANDWIDTH) {
         Some(bytes_per_s) => {
-            let beside = pair.add_route_beside(&folder)?;
-            let ways = [Way { route, toxics }, Way { route: beside, toxics: Toxics::default() }];
+            let second = pair.add_route_beside(&folder)?;
+            let ways = [Way { route, toxics }, Way { route: second, toxics: Toxics::default() }];
             link::start(bytes_per_s, &ways)?
         }
         None => vec![Relay::between(&route.relay, &route.server, toxics).map_err(failed)?],

@@ -18,7 +18,7 @@ const REPLICA: &str = "replica";
 /// longer than the room that `files` leaves for names.
 const RELAY: &str = "r";
 /// Names of sockets there: both ends of the way beside the server's.
-const BESIDE: [&str; 2] = ["c", "s"];
+const SOCKETS: [&str; 2] = ["c", "s"];
 
 /// A product that replicates.
 pub trait Replicating: Product {
@@ -67,7 +67,7 @@ struct Member<P: Product> {
 pub struct Pair<P: Product> {
     primary: Member<P>,
     replica: OnceLock<Member<P>>,
-    beside: OnceLock<Route>,
+    route: OnceLock<Route>,
     cancel: Cancel,
 }
 
@@ -76,8 +76,8 @@ impl<P: Product> Pair<P> {
     pub fn new(primary: &Arc<Mutex<Server<P>>>, cancel: &Cancel) -> Self {
         let sockets = lock(primary).sockets().to_path_buf();
         let primary = Member { server: Arc::clone(primary), sockets };
-        let (replica, beside) = (OnceLock::new(), OnceLock::new());
-        Self { primary, replica, beside, cancel: cancel.clone() }
+        let (replica, route) = (OnceLock::new(), OnceLock::new());
+        Self { primary, replica, route, cancel: cancel.clone() }
     }
 
     /// Returns the sockets of a way beside the server's over its link, which are in this folder;
@@ -86,11 +86,11 @@ impl<P: Product> Pair<P> {
     /// # Errors
     /// When one that was left cannot be removed.
     pub fn add_route_beside(&self, folder: &Path) -> Result<Route, EngineError> {
-        let [relay, server] = BESIDE.map(|name| folder.join(name));
+        let [relay, server] = SOCKETS.map(|name| folder.join(name));
         for path in [&relay, &server] {
             crate::process::removed(path, std::fs::remove_file(path))?;
         }
-        Ok(self.beside.get_or_init(|| Route { relay, server }).clone())
+        Ok(self.route.get_or_init(|| Route { relay, server }).clone())
     }
 
     /// Kills both servers and removes the replica.
@@ -215,6 +215,6 @@ impl<P: Replicating> Nodes for Pair<P> {
     }
 
     fn route_beside(&self) -> Option<Route> {
-        self.beside.get().cloned()
+        self.route.get().cloned()
     }
 }

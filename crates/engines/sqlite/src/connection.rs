@@ -172,7 +172,7 @@ impl DataFiles {
 
     /// The settings that last in a file that is made with them.
     pub fn kept_settings(&self) -> String {
-        format!("{}growth = {}\n", pragma::kept(&self.pragmas), self.growth_bytes)
+        format!("{}growth = {}\n", pragma::file_text(&self.pragmas), self.growth_bytes)
     }
 
     /// Gives a file that has data the settings that are kept in a file.

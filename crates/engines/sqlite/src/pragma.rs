@@ -186,7 +186,7 @@ pub fn apply(
 }
 
 /// Pragmas that last in a file, as text.
-pub fn kept(pragmas: &[Pragma]) -> String {
+pub fn file_text(pragmas: &[Pragma]) -> String {
     let text = pragmas
         .iter()
         .filter(|pragma| OF_THE_FILE.contains(&pragma.name) || pragma.name == "journal_mode")

@@ -7,9 +7,9 @@ use std::process::ExitStatus;
 use std::{fmt, io};
 
 /// Lines of what was printed that explain a failure.
-const SAID_LINES: usize = 15;
+const LINES_MAX: usize = 15;
 /// Characters of these.
-const SAID_CHARS_MAX: usize = 4000;
+const CHARACTERS_MAX: usize = 4000;
 
 /// Why a command has no figures.
 #[derive(Debug, thiserror::Error)]
@@ -141,10 +141,10 @@ pub fn output_end(stdout: &Printed, stderr: &Printed) -> String {
     let (out, err) = (stdout.text(), stderr.text());
     let text = if err.trim().is_empty() { out } else { err };
     let lines: Vec<&str> = text.trim_end().lines().collect();
-    let last = lines[lines.len().saturating_sub(SAID_LINES)..].join("\n");
+    let last = lines[lines.len().saturating_sub(LINES_MAX)..].join("\n");
     // One line can be all that was printed.
     let end = child::without_secrets(&last);
-    let cut = end.chars().count().saturating_sub(SAID_CHARS_MAX);
+    let cut = end.chars().count().saturating_sub(CHARACTERS_MAX);
     let end: String = end.chars().skip(cut).collect();
     if end.is_empty() { String::new() } else { format!("\nits output ends with:\n{end}") }
 }

@@ -198,7 +198,7 @@ impl Reader<'_> {
         let configuration = self.configuration;
         self.check_parameters();
         let shell = Shell::parse(&configuration.get(SHELL));
-        self.shell = self.taken(SHELL, shell).unwrap_or(Shell::None);
+        self.shell = self.value(SHELL, shell).unwrap_or(Shell::None);
         let (words, line) = self.command();
         let is_text = matches!(configuration.get(COMMAND), Some(Value::Text(_)));
         let subtract = configuration.get(SUBTRACT_SHELL) && is_text && self.shell != Shell::None;
@@ -241,7 +241,7 @@ impl Reader<'_> {
     }
 
     /// Returns the value, or an objection to its setting.
-    fn taken<T: experiment::FromValue, V>(
+    fn value<T: experiment::FromValue, V>(
         &mut self,
         setting: Setting<T>,
         read: Result<V, WordsError>,
@@ -329,7 +329,7 @@ impl Reader<'_> {
                 let words = self.shell.execute(&line);
                 // A text with an unknown parameter is empty here and already has an error.
                 let words = if line.is_empty() { Ok(Vec::new()) } else { words };
-                return (self.taken(COMMAND, words).unwrap_or_default(), line);
+                return (self.value(COMMAND, words).unwrap_or_default(), line);
             }
         }
         Default::default()
@@ -340,7 +340,7 @@ impl Reader<'_> {
         let text = self.configuration.get(setting)?;
         let line = self.substituted(setting, &text);
         let words = self.shell.execute(&line);
-        if line.is_empty() { None } else { self.taken(setting, words) }
+        if line.is_empty() { None } else { self.value(setting, words) }
     }
 
     fn accepted(&mut self) -> Accepted {

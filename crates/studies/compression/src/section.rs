@@ -130,17 +130,17 @@ fn break_even(section: &mut Section, break_even: &BreakEven, reference: &str) {
     ));
     section.detail(format!(
         "reading and computing in sequence: compression pays off {}",
-        pays(&break_even.in_turns)
+        disks(&break_even.in_turns)
     ));
     section.detail(format!(
         "reading and computing overlapped: compression pays off {}",
-        pays(&break_even.overlapped)
+        disks(&break_even.overlapped)
     ));
 }
 
 /// `below 497 MB/s [464, 542]`; `on any disk`; `below 600 MB/s, from 200 MB/s on it cannot be
 /// told`.
-fn pays(limit: &Limit) -> String {
+fn disks(limit: &Limit) -> String {
     let mb_s = |value: f64| number::quantity(value, "MB/s");
     let Some(below) = limit.below_mb_s else {
         return match limit.low_mb_s {

@@ -39,7 +39,7 @@ struct Counted {
 }
 
 /// The operators of a query by the hash of its text and its plan, each outermost first.
-type Kept = BTreeMap<String, Vec<Counted>>;
+type Operators = BTreeMap<String, Vec<Counted>>;
 
 /// Beginning of the names of the files.
 const PREFIX: &str = "counts-";
@@ -72,7 +72,7 @@ impl Counts {
         Self { file }
     }
 
-    fn all(&self) -> Kept {
+    fn all(&self) -> Operators {
         let text = self.file.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
         text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
     }

@@ -21,7 +21,7 @@ impl Made {
         let named = configuration.get(DATA);
         match named {
             Data::Dials => dials(configuration).map(Self::Dials),
-            Data::Own => None,
+            Data::Existing => None,
             Data::Tpch | Data::Tpcds => {
                 let size = Size { scale: configuration.get(SCALE), ..Size::default() };
                 DataSet::new(named.name(), size).map(Self::Published)

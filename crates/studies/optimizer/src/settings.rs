@@ -22,7 +22,7 @@ choice! {
         /// Tables of TPC-DS.
         Tpcds = "tpcds",
         /// Your tables, by target.setup or already in the database.
-        Own = "own",
+        Existing = "own",
     }
 }
 
@@ -305,7 +305,7 @@ pub fn changes(configuration: &Configuration) -> bool {
 
 /// Returns whether trials use existing tables of the user.
 fn is_in_place(configuration: &Configuration) -> bool {
-    configuration.get(DATA) == Data::Own && Setup::files(configuration).is_empty()
+    configuration.get(DATA) == Data::Existing && Setup::files(configuration).is_empty()
 }
 
 fn unknown_alternative(configuration: &Configuration, optimizer: &Optimizer) -> Option<Invalid> {

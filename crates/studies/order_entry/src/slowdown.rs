@@ -212,23 +212,25 @@ pub fn findings(summary: &Summary) -> Vec<Finding> {
 fn order_entry_finding(slowdown: &Slowdown) -> Option<Finding> {
     let side = slowdown.order_entry.as_ref().filter(|side| side.ratio.supported())?;
     let kept = wording::comparison(&side.ratio, "");
-    let text = format!("Order entry{} has {kept} of its throughput alone.", beside(slowdown));
+    let text =
+        format!("Order entry{} has {kept} of its throughput alone.", with_analytics(slowdown));
     Some(Finding::new(FindingKind::Responses, text, evidence(side)))
 }
 
 fn query_finding(slowdown: &Slowdown) -> Option<Finding> {
     let side = slowdown.analytics.as_ref().filter(|side| side.ratio.supported())?;
     let times = wording::comparison(&side.ratio, "");
-    let text = format!("Analytical queries{} take {times} their time alone.", together(slowdown));
+    let text =
+        format!("Analytical queries{} take {times} their time alone.", with_orders(slowdown));
     Some(Finding::new(FindingKind::Responses, text, evidence(side)))
 }
 
-fn beside(slowdown: &Slowdown) -> String {
+fn with_analytics(slowdown: &Slowdown) -> String {
     let streams = observations::number::plural(slowdown.streams as usize, "stream");
     format!(" beside {streams} of analytics ({})", slowdown.configuration)
 }
 
-fn together(slowdown: &Slowdown) -> String {
+fn with_orders(slowdown: &Slowdown) -> String {
     format!(" beside order entry ({})", slowdown.configuration)
 }
 

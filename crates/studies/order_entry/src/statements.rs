@@ -50,9 +50,9 @@ pub enum Query {
 
 /// The middle customer of those with a last name, in the order of their first names, rounded up
 /// (clause 2.5.2.2): twice its place is their number or one more.
-const NAMED: &str = "SELECT c_id FROM (SELECT c_id, row_number() OVER (ORDER BY c_first, c_id) AS \
-                     place, count(*) OVER () AS number FROM customer WHERE c_w_id = ? AND c_d_id = \
-                     ? AND c_last = ?) named WHERE 2 * place IN (number, number + 1)";
+const BY_NAME: &str = "SELECT c_id FROM (SELECT c_id, row_number() OVER (ORDER BY c_first, c_id) \
+                       AS place, count(*) OVER () AS number FROM customer WHERE c_w_id = ? AND \
+                       c_d_id = ? AND c_last = ?) named WHERE 2 * place IN (number, number + 1)";
 
 /// The texts of statements, but those of [`Query::Stock`].
 const TEXTS: [(Query, &str); 31] = [
@@ -99,8 +99,8 @@ const TEXTS: [(Query, &str); 31] = [
         "SELECT d_name, d_street_1, d_street_2, d_city, d_state, d_zip FROM district \
          WHERE d_w_id = ? AND d_id = ?",
     ),
-    (Query::PaymentNamed, NAMED),
-    (Query::StatusNamed, NAMED),
+    (Query::PaymentNamed, BY_NAME),
+    (Query::StatusNamed, BY_NAME),
     (
         Query::PaymentCustomer,
         "SELECT c_credit, c_data, c_first, c_middle, c_last, c_street_1, c_street_2, \

@@ -216,7 +216,8 @@ pub struct CostModel {
     /// one are other work.
     pub access: Option<String>,
     /// Configurations that have no model because of that.
-    pub apart: Vec<OtherAccess>,
+    #[serde(rename = "apart")]
+    pub excluded: Vec<OtherAccess>,
     /// Terms whose costs are identifiable.
     pub terms: Vec<CostTerm>,
     /// Terms that occur, and whose counts follow from those of other terms, so that these hold
@@ -271,7 +272,7 @@ impl Costs<'_> {
             }
         }
         if let Some(first) = models.first_mut() {
-            first.apart = apart;
+            first.excluded = apart;
         }
         models
     }
@@ -310,7 +311,7 @@ impl Costs<'_> {
         Some(CostModel {
             group: String::new(),
             access: None,
-            apart: Vec::new(),
+            excluded: Vec::new(),
             terms: fitted.iter().enumerate().map(term).collect(),
             not_told: not_fitted.map(|term| TERMS[*term].name).collect(),
             error_median: estimate::median(&errors),

@@ -70,7 +70,7 @@ fn section(model: &CostModel) -> Section {
              model.",
         );
     }
-    for other in &model.apart {
+    for other in &model.excluded {
         let labels = joined(other.labels.iter().map(|name| label(name)), ", ");
         let access = if other.access.is_empty() { "unknown access path" } else { &other.access };
         section.note(format!("Omitted, too few for their own model ({access}): {labels}."));

@@ -64,7 +64,7 @@ struct Level {
 /// The speed-up of scans where the degree of parallelism was varied.
 pub fn speed_ups(summary: &Summary) -> Vec<SpeedUp> {
     let trials = summary.grid.observations();
-    let figures = |name: &str| Some(summary.grid.figures(&response::named(name, &trials)?));
+    let figures = |name: &str| Some(summary.grid.figures(&response::find(name, &trials)?));
     let Some(scan) = figures("scan") else { return Vec::new() };
     let speed_ups = SpeedUps { summary, scan, processor_time: figures("cpu_per_row") };
     let groups = groups(summary.recording, Scan.name(), |path| path == DEGREE.path()).into_iter();

@@ -258,9 +258,9 @@ fn scans_by_an_index_are_not_fitted_together_with_those_of_the_table() {
     });
     let models = costs(&summarize(&recording));
     let [table] = &models[..] else { panic!("{} models", models.len()) };
-    assert_eq!(table.apart.len(), 1);
+    assert_eq!(table.excluded.len(), 1);
     assert_eq!(
-        (table.apart[0].access.as_str(), table.apart[0].labels.len()),
+        (table.excluded[0].access.as_str(), table.excluded[0].labels.len()),
         ("Index Only Scan", 1)
     );
 }

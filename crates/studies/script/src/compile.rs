@@ -262,7 +262,7 @@ pub(super) enum Amount {
     Variable(Slot),
 }
 
-const KNOWN: &[&str] =
+const COMMANDS: &[&str] =
     &["set", "sleep", "count", "refused", "if", "elif", "else", "endif", "gset", "aset"];
 
 /// Where the meta command at this backslash ends: at the end of its line, unless that is a
@@ -289,7 +289,7 @@ fn refusal(name: &str) -> String {
             "\\{name} is not supported: a script sends its statements one by one; `\\;` combines \
              several in the simple protocol"
         ),
-        _ => experiment::unknown_name("meta command", name, KNOWN),
+        _ => experiment::unknown_name("meta command", name, COMMANDS),
     }
 }
 

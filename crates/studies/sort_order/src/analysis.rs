@@ -152,7 +152,7 @@ impl Orders<'_> {
         let trials = self.summary.grid.trials(index);
         let estimate = |name: &str| response::estimate(name, &trials);
         let gain = |name: &str| {
-            let choice = response::named(name, &trials)?;
+            let choice = response::find(name, &trials)?;
             self.summary
                 .grid
                 .figures(&choice)

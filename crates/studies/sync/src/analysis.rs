@@ -138,7 +138,7 @@ pub fn scaling(summary: &Summary) -> Option<ScalingSummary> {
     let (recording, grid) = (summary.recording, &summary.grid);
     let groups = groups(recording, SyncProbe.name(), |path| path == THREADS.path());
     groups.first()?;
-    let figures = grid.figures(&response::named("throughput", &grid.observations())?);
+    let figures = grid.figures(&response::find("throughput", &grid.observations())?);
     let curves: Vec<Curve> = groups
         .into_iter()
         .filter_map(|group| Curve::from_group(group, recording, grid, &figures))

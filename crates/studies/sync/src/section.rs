@@ -64,13 +64,13 @@ fn shared_line(section: &mut Section, line: &SharedLine, curves: &[Curve]) {
             "The maximum is {} ops/ms, {} of that: {} with {}.",
             number::estimate_without_unit(&peak.throughput),
             number::comparison(comparison, "ops/ms"),
-            named(curve),
+            name(curve),
             number::plural(peak.threads as usize, "thread"),
         ));
     }
 }
 
-fn named(curve: &Curve) -> &str {
+fn name(curve: &Curve) -> &str {
     if curve.group.is_empty() { "single curve" } else { &curve.group }
 }
 
@@ -84,7 +84,7 @@ fn table(curves: &[Curve]) -> Columns<'_, &Curve> {
             |scaled| format!("{first} -> {}", say(&curve.points[scaled.to])),
         )
     };
-    table.name("curve", |curve| named(curve));
+    table.name("curve", |curve| name(curve));
     table.left("scaling", |curve| {
         curve.scaled.as_ref().map(|scaled| {
             let name = scaled

@@ -9,8 +9,8 @@ use models::network::{Class, Service, several_classes};
 use statistics::non_negative;
 
 /// The law of connections that run one script only.
-const APART: &str = "several classes, approximate mean value analysis (Schweitzer; Bard): each \
-                     script has its own connections";
+const LAW: &str = "several classes, approximate mean value analysis (Schweitzer; Bard): each \
+                   script has its own connections";
 
 /// Scripts of which each connection draws the next one.
 struct Mix {
@@ -85,19 +85,19 @@ impl DedicatedConnections {
         scripts: &[(&str, f64)],
     ) -> Result<Self, WhatIfError> {
         let mix = Mix::of_model(summary, model).ok_or_else(|| WhatIfError::NoEvidence {
-            change: scripts.first().map(|(script, n)| named(script, *n)).unwrap_or_default(),
+            change: scripts.first().map(|(script, n)| term(script, *n)).unwrap_or_default(),
             missing: Missing::Mix,
         })?;
         let mut connections = vec![0.0; mix.names.len()];
         for (script, n) in scripts {
             let position = mix.names.iter().position(|name| name == script);
             let position = position.ok_or_else(|| WhatIfError::NoEvidence {
-                change: named(script, *n),
+                change: term(script, *n),
                 missing: Missing::Script { ran: mix.names.clone() },
             })?;
             connections[position] = *n;
         }
-        let changes: Vec<String> = scripts.iter().map(|(script, n)| named(script, *n)).collect();
+        let changes: Vec<String> = scripts.iter().map(|(script, n)| term(script, *n)).collect();
         Ok(Self { mix, connections, change: changes.join(" ") })
     }
 
@@ -112,7 +112,7 @@ impl DedicatedConnections {
     /// When the network cannot be computed there.
     pub fn predict(self, mut drawn: WhatIf, effect_error: f64) -> Result<WhatIf, WhatIfError> {
         let n = self.connections();
-        let mut scripts = self.mix.apart(&self.connections).ok_or(WhatIfError::Fit)?;
+        let mut scripts = self.mix.separate(&self.connections).ok_or(WhatIfError::Fit)?;
         let network = n / self.mix.cycles_s(n).ok_or(WhatIfError::Fit)?.1;
         let all: f64 = scripts.iter().map(|script| script.throughput).sum();
         let effect = (all / network).ln();
@@ -127,14 +127,14 @@ impl DedicatedConnections {
         drawn.interval =
             Interval { low: drawn.throughput * (-half).exp(), high: drawn.throughput * half.exp() };
         (drawn.latency_s, drawn.latency_interval, drawn.limit) = (None, None, None);
-        drawn.changes.push(Applied { change: self.change, law: APART.to_owned() });
+        drawn.changes.push(Applied { change: self.change, law: LAW.to_owned() });
         let error_median = drawn.by_script.and_then(|script| script.error_median);
         drawn.by_script = Some(ByScript { scripts, error_median });
         Ok(drawn)
     }
 }
 
-fn named(script: &str, n: f64) -> String {
+fn term(script: &str, n: f64) -> String {
     format!("connections.{script}={}", wording::whole(n))
 }
 
@@ -229,7 +229,7 @@ impl Mix {
 
     /// Predicts each script for connections that run only one script each, by approximate mean
     /// value analysis.
-    fn apart(&self, connections: &[f64]) -> Option<Vec<ScriptPrediction>> {
+    fn separate(&self, connections: &[f64]) -> Option<Vec<ScriptPrediction>> {
         let stations = self.network.stations();
         let services: Vec<Service> =
             stations.iter().map(|station| station.service.clone()).collect();

@@ -302,7 +302,7 @@ impl Question<'_> {
 
     /// Units of work, as the throughput counts them.
     fn work(&self) -> f64 {
-        let choice = response::named("throughput", self.trials);
+        let choice = response::find("throughput", self.trials);
         self.trials
             .iter()
             .filter_map(|trial| Some(choice.as_ref()?.value(trial)? * trial.elapsed_s))

@@ -243,8 +243,8 @@ fn write(
         let page = report::web::page(&document::queries(found));
         write_html(&page, file, Replace::Ours)?;
     }
-    let beside = arguments.workbook.as_deref().map(plan_files::folder_beside);
-    let folder = arguments.plan_files.clone().or(beside);
+    let folder = arguments.workbook.as_deref().map(plan_files::folder_beside);
+    let folder = arguments.plan_files.clone().or(folder);
     let files = folder.map(|folder| {
         plan_files::write(&folder, &found.snapshot, found.rules.syntax, arguments.literals)
     });

@@ -352,7 +352,7 @@ impl StatementSeries {
                 .work
                 .map(|_| (self.mean(&before, work_of), self.mean(&after, work_of))),
             waits: (self.waits(&before), self.waits(&after)),
-            comparison: Comparison::apart(
+            comparison: Comparison::unpaired(
                 &means(&before),
                 &means(&after),
                 Direction::LowerIsBetter,

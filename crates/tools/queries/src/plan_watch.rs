@@ -6,7 +6,7 @@ use observations::QueryInterval;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Intervals that are looked at: the latest.
-const KEPT: usize = 240;
+const INTERVALS_MAX: usize = 240;
 
 /// The latest intervals, and the changes that were reported.
 #[derive(Debug, Default)]
@@ -21,7 +21,7 @@ impl PlanWatch {
     /// slower, each once; `None` where there is none.
     pub fn add(&mut self, interval: QueryInterval) -> Option<StatementHistory> {
         self.intervals.push_back(interval);
-        if self.intervals.len() > KEPT {
+        if self.intervals.len() > INTERVALS_MAX {
             self.intervals.pop_front();
         }
         if !self.has_changes() {

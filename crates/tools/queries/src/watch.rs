@@ -93,7 +93,7 @@ pub fn watch(
         return Err(Failure::usage("--every: at least 200 ms"));
     }
     if arguments.query_store {
-        return kept(arguments, context, server, file, reader, stop);
+        return record_intervals(arguments, context, server, file, reader, stop);
     }
     let every = Duration::from_secs_f64(every_s);
     reader.look().map_err(failure)?;
@@ -128,7 +128,7 @@ pub fn watch(
 
 /// Records the intervals that the server has kept since the last one of it that the file has. A
 /// file is made when there is one.
-fn kept(
+fn record_intervals(
     arguments: &QueriesTool,
     context: &Context,
     server: &Watched<'_>,
@@ -141,7 +141,7 @@ fn kept(
     let mut known = store.as_ref().map(Store::query_intervals).transpose()?.unwrap_or_default();
     known.retain(|interval| interval.address == address);
     let mut after_ms = known.iter().map(|interval| interval.to_ms).max().unwrap_or(0);
-    let mut next = reader.kept(after_ms).map_err(failure)?;
+    let mut next = reader.stored_interval(after_ms).map_err(failure)?;
     if next.is_none() && known.is_empty() {
         let why = "the server has no completed interval; on SQL Server, the Query Store must be \
                    on for the database";
@@ -152,7 +152,7 @@ fn kept(
     while let Some(interval) = next.filter(|_| !stop.load(Ordering::Relaxed)) {
         after_ms = interval.span.to_ms.max(after_ms + 1);
         recorder.record(reader, interval)?;
-        next = reader.kept(after_ms).map_err(failure)?;
+        next = reader.stored_interval(after_ms).map_err(failure)?;
     }
     Ok(ExitCode::Ok)
 }

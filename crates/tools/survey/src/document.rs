@@ -1,6 +1,6 @@
 //! Inventories: of one machine and of servers.
 
-use crate::known::known;
+use crate::meanings::meaning;
 use observations::{
     Advice, Cache, DeviceFacts, Limits, Memory, Mitigation, NumaNode, Processors, ServerSetting,
     Survey, SurveyedServer, SystemSetting, VolumeFacts,
@@ -190,7 +190,7 @@ fn nodes(nodes: &[NumaNode]) -> Option<Section> {
 fn wanted_settings(settings: &[SystemSetting]) -> Option<Section> {
     let mut section = Section::new("System settings relevant to databases");
     for setting in settings {
-        let known = known(&setting.name).filter(|known| !known.advice.is_empty());
+        let known = meaning(&setting.name).filter(|known| !known.advice.is_empty());
         if let (Some(known), Some(value)) = (known, &setting.value) {
             section.line(format!("{} = {value} ({})", setting.name, known.is));
             section.detail(format!("recommended: {}", known.advice));
@@ -206,14 +206,14 @@ fn other_settings(settings: &[SystemSetting]) -> Option<Section> {
         .iter()
         .filter(|setting| {
             setting.value.is_some()
-                && known(&setting.name).is_none_or(|known| known.advice.is_empty())
+                && meaning(&setting.name).is_none_or(|known| known.advice.is_empty())
         })
         .collect();
     if !others.is_empty() {
         let mut table = Columns::for_rows(others);
         table.left("setting", |setting| &setting.name);
         table.left("is", |setting| setting.value.as_ref());
-        table.name("decides", |setting| known(&setting.name).map_or("", |known| known.is));
+        table.name("decides", |setting| meaning(&setting.name).map_or("", |known| known.is));
         section.table(table);
     }
     let missing = settings.iter().filter(|setting| setting.value.is_none());

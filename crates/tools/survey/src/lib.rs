@@ -6,7 +6,7 @@
 
 mod advice;
 mod document;
-mod known;
+mod meanings;
 mod merge;
 mod merged_document;
 mod tool;

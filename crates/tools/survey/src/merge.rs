@@ -110,7 +110,7 @@ pub struct OddOne {
 
 /// Lays inventories side by side.
 pub fn merge(surveys: &[Survey]) -> Merged {
-    let mut sorted: Vec<(String, &Survey)> = named(surveys);
+    let mut sorted: Vec<(String, &Survey)> = with_names(surveys);
     sorted.sort_by_cached_key(|(name, _)| natural(name));
     let mut values: BTreeMap<String, BTreeMap<String, Vec<String>>> = BTreeMap::new();
     for (name, survey) in &sorted {
@@ -176,7 +176,7 @@ fn holders<'a>(name: &str, survey: &'a Survey) -> Vec<(String, &'a SurveyedServe
 }
 
 /// Each inventory with a name of its own.
-fn named(surveys: &[Survey]) -> Vec<(String, &Survey)> {
+fn with_names(surveys: &[Survey]) -> Vec<(String, &Survey)> {
     let mut taken = BTreeSet::new();
     let name = |survey: &Survey| {
         // A capture has a server alone.

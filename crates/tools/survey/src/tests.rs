@@ -1,4 +1,4 @@
-use crate::known::known;
+use crate::meanings::meaning;
 use crate::merge::{Merged, OddOne, anonymous, merge};
 use observations::{
     Advice, Database, NumaNode, ServerSetting, Survey, SurveyedServer, SystemSetting, Weight,
@@ -334,8 +334,8 @@ fn few_machines_and_equal_names() {
 
 #[test]
 fn what_is_said_of_a_setting_is_said_once() {
-    assert!(known("vm.swappiness").unwrap().advice.contains("low"));
-    assert_eq!(known("vm.nonsense"), None);
+    assert!(meaning("vm.swappiness").unwrap().advice.contains("low"));
+    assert_eq!(meaning("vm.nonsense"), None);
 }
 
 #[test]

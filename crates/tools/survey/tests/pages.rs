@@ -12,7 +12,7 @@ fn setting(name: &str, value: Option<&str>) -> SystemSetting {
 }
 
 /// A machine of two sockets with a server.
-fn survey(host: &str) -> Survey {
+fn machine(host: &str) -> Survey {
     let mut survey =
         Survey { taken_ms: 1_700_000_000_000, steelbench: "0.1.0".into(), ..Survey::default() };
     let machine = &mut survey.machine;
@@ -73,7 +73,7 @@ fn text(survey: &Survey) -> String {
 
 #[test]
 fn a_page_says_what_is_known_and_what_is_not() {
-    let page = text(&survey("db1"));
+    let page = text(&machine("db1"));
     let expected = [
         "db1 on 2023-11-14 22:13 UTC",
         "Topology: 32 logical CPUs on 16 cores in 2 sockets; SMT on",
@@ -99,7 +99,7 @@ fn a_page_says_what_is_known_and_what_is_not() {
 
 #[test]
 fn advice_comes_before_the_inventory_and_problems_of_servers_first() {
-    let mut survey = survey("db1");
+    let mut survey = machine("db1");
     survey.settings.push(setting("vm.zone_reclaim_mode", Some("1")));
     survey.servers[0].settings.push(ServerSetting {
         name: "fsync".into(),
@@ -124,7 +124,7 @@ fn advice_comes_before_the_inventory_and_problems_of_servers_first() {
 
 #[test]
 fn a_pipe_gets_whole_tables_and_a_terminal_what_fits() {
-    let mut survey = survey("db1");
+    let mut survey = machine("db1");
     let name = "a_setting_with_a_name_that_takes_much_room_on_every_terminal_".repeat(3);
     survey.settings.push(setting(&name, Some("9")));
     let document = survey::page(&survey, &advice(&survey));
@@ -142,7 +142,7 @@ fn a_pipe_gets_whole_tables_and_a_terminal_what_fits() {
 #[test]
 fn hostile_names_reach_no_terminal() {
     let evil = "x\u{1b}]0;owned\u{7}\u{202e}\n| y";
-    let mut survey = survey(evil);
+    let mut survey = machine(evil);
     survey.machine.kernel = Some(evil.into());
     survey.machine.processors.model = Some(evil.into());
     survey.machine.nodes[0].cpus = evil.into();
@@ -156,7 +156,7 @@ fn hostile_names_reach_no_terminal() {
     server.databases[0].name = evil.into();
     server.settings[0].value = Some(evil.into());
     server.settings[1].source = evil.into();
-    let merged = survey::merged(&merge(&[survey.clone(), survey("b"), survey("c")]));
+    let merged = survey::merged(&merge(&[survey.clone(), machine("b"), machine("c")]));
     let pages = [text(&survey), terminal(&merged, 100, Style::Plain), report::markdown(&merged)];
     for page in pages {
         assert!(
@@ -169,7 +169,7 @@ fn hostile_names_reach_no_terminal() {
 
 #[test]
 fn a_file_is_read_as_it_was_written() {
-    let mut survey = survey("db1");
+    let mut survey = machine("db1");
     survey.machine.limits.locked_bytes = Some(u64::MAX);
     survey.unread.push(Unread { what: "x".into(), why: "y".into() });
     let written = json::survey(&survey, &advice(&survey)).unwrap();
@@ -214,7 +214,7 @@ fn what_is_no_inventory_says_so() {
 
 #[test]
 fn forty_machines_have_a_row_each_and_charts_that_add_up() {
-    let mut all: Vec<Survey> = (0..40).map(|number| survey(&format!("db{number}"))).collect();
+    let mut all: Vec<Survey> = (0..40).map(|number| machine(&format!("db{number}"))).collect();
     for (number, survey) in all.iter_mut().enumerate() {
         survey.settings[0].value = Some(if number < 2 { "60" } else { "1" }.into());
         survey.machine.processors.cores = Some(if number % 2 == 0 { 16 } else { 48 });

@@ -11,7 +11,7 @@ use observations::{Direction, Recording};
 use statistics::confirmation::{Coverage, PairedGain, Rating, Rules, confirm};
 
 /// Share of the gain that the smallest set keeps.
-const KEPT: f64 = 0.95;
+const GAIN_SHARE: f64 = 0.95;
 /// Suffix of its experiment and results file.
 pub const SUFFIX: &str = "-knobs";
 
@@ -109,7 +109,7 @@ impl Path {
             .collect();
         let gain = |step: &Step| step.rating.gain.map_or(0.0, |gain| gain - 1.0);
         let whole = steps.last().map_or(0.0, gain);
-        let enough = steps.iter().position(|step| whole > 0.0 && gain(step) >= KEPT * whole);
+        let enough = steps.iter().position(|step| whole > 0.0 && gain(step) >= GAIN_SHARE * whole);
         Ok(Ablation { steps, enough: enough.map(|at| at + 1) })
     }
 }

@@ -103,7 +103,7 @@ impl Tool for Tune {
             stage: &stage,
             optimiser: Optimiser { space, seed: base.repeats.seed, first: FIRST },
             goal: &goal,
-            results: &Stage::beside(&results, search::SUFFIX),
+            results: &Stage::results_file(&results, search::SUFFIX),
             plan: &plan,
         };
         let history = match searching.run()? {
@@ -145,7 +145,7 @@ impl Tune {
         {
             let to = &confirmed.contenders[winner].point;
             let path = AblationPath::new(stage.knobs, optimiser, &history.tried, to);
-            let file = Stage::beside(results, ablation::SUFFIX);
+            let file = Stage::results_file(results, ablation::SUFFIX);
             if let Some(end) = conduct(stage, &ablation::PURPOSE, &path.contenders, &file)? {
                 return Ok(self.stopped(&end));
             }

@@ -112,17 +112,15 @@ impl Page<'_> {
         let mut table = Columns::for_rows(0..confirmation.contenders.len());
         table.with(Column::name("settings"), |at| confirmation.contenders[*at].name.clone());
         let unit = confirmation.response.unit.as_str();
-        table.with(Column::left(confirmation.response.name.as_str()), |at| {
-            known(spread(*at).mean, |mean| number::quantity(mean, unit))
+        table.left(confirmation.response.name.as_str(), |at| {
+            cell(spread(*at).mean, |mean| number::quantity(mean, unit))
         });
         table.with(Column::left("vs present"), |at| {
             rating(*at)
                 .map_or_else(|| "baseline".to_owned(), |rating| gain(rating.gain, rating.interval))
         });
-        table.with(Column::left("range over blocks"), |at| {
-            known(spread(*at).range, number::short_percent)
-        });
-        table.with(Column::left("standing"), |at| rating(*at).map_or(NOTHING, standing).to_owned());
+        table.left("range over blocks", |at| cell(spread(*at).range, number::short_percent));
+        table.left("standing", |at| rating(*at).map_or(NOTHING, standing).to_owned());
         section.table(table);
         if confirmation.present.range > RANGE_MAX {
             section.warn(format!(
@@ -281,7 +279,7 @@ fn gain(gain: Option<f64>, interval: Option<Interval>) -> String {
     }
 }
 
-fn known(value: f64, show: impl Fn(f64) -> String) -> Cell {
+fn cell(value: f64, show: impl Fn(f64) -> String) -> Cell {
     if value.is_finite() { Cell::from(value).shown(show(value)) } else { Cell::default() }
 }
 

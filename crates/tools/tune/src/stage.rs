@@ -133,7 +133,7 @@ impl Stage<'_> {
     }
 
     /// The results file of a stage beside the one of the confirmation.
-    pub fn beside(confirmation: &Path, suffix: &str) -> PathBuf {
+    pub fn results_file(confirmation: &Path, suffix: &str) -> PathBuf {
         let stem = confirmation.file_stem().unwrap_or_default().to_string_lossy();
         let ending = confirmation.extension().unwrap_or_default().to_string_lossy();
         confirmation.with_file_name(format!("{stem}{suffix}.{ending}"))

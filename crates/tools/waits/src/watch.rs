@@ -25,7 +25,7 @@ const HISTORY: usize = 240;
 /// Tabs of the lower part of the screen, in the order of the keys from 1.
 const TABS: [&str; 4] = ["Waits", "Statements", "Sessions", "Tasks"];
 /// Lines for states and the warning below them.
-const SAID_MAX: u16 = 5;
+const LINES_MAX: u16 = 5;
 /// Columns of a class's name and figure beside its curve.
 const LABEL: u16 = 24;
 /// A curve is drawn in eighths of a line.
@@ -175,7 +175,7 @@ impl State {
             .latest
             .as_ref()
             .map_or_else(Vec::new, |summary| summary_lines(summary, area.width.into()));
-        let of_said = (lines.len() as u16).clamp(2, SAID_MAX);
+        let of_said = (lines.len() as u16).clamp(2, LINES_MAX);
         let parts =
             [Length(1), Length(of_said), Length(height), Length(1), Length(1), Min(3), Length(1)];
         let [header, sessions, history, _, tabs, lower, keys] = Layout::vertical(parts).areas(area);

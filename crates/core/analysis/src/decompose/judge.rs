@@ -3,7 +3,7 @@
 use super::{Part, PartKind};
 use crate::Interval;
 use crate::compare::welch_error;
-use crate::estimate::{Known, Moments, mean, t_test};
+use crate::estimate::{Moments, Precision, mean, t_test};
 use crate::grid::Matched;
 use observations::Observations;
 use statistics::t_quantile;
@@ -23,7 +23,7 @@ pub(super) struct Seconds {
     from: Vec<f64>,
     to: Vec<f64>,
     is_paired: bool,
-    /// The number of blocks of each side that its spread is estimated from: [`Known::first`].
+    /// The number of blocks of each side that its spread is estimated from: [`Precision::first`].
     first: [usize; 2],
     /// The least standard error of the change, whatever its spread over blocks.
     error_min: f64,
@@ -98,7 +98,7 @@ impl Seconds {
             .zip(self.first)
             .map(|((a, b), first)| {
                 let n = a.len() as f64;
-                let first = Known { first, ..Known::default() }.first_stage(a.len());
+                let first = Precision { first, ..Precision::default() }.first_stage(a.len());
                 let (a, b) = (&a[..first], &b[..first]);
                 let (mean_a, mean_b) = (mean(a), mean(b));
                 a.iter().zip(b).map(|(a, b)| (a - mean_a) * (b - mean_b)).sum::<f64>()
@@ -111,8 +111,9 @@ impl Seconds {
     /// Standard error of the change and its degrees of freedom; `None` of single blocks.
     fn error(&self) -> Option<(f64, f64)> {
         let samples = self.samples().into_iter().zip(self.first);
-        let moments = samples
-            .map(|(sample, first)| Moments::known(&sample, Known { first, ..Known::default() }));
+        let moments = samples.map(|(sample, first)| {
+            Moments::known(&sample, Precision { first, ..Precision::default() })
+        });
         let (error, df) = match &moments.collect::<Vec<_>>()[..] {
             [single] => (single.error?, single.df),
             [from, to] => welch_error(from, to)?,

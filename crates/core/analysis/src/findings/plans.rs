@@ -11,7 +11,7 @@ use crate::statement_gains::StatementGain;
 use crate::{Comparison, FactorEffect, StatementPlans, Summary, wording};
 
 /// Statements that are named.
-const NAMED: usize = 3;
+const NAMED_MAX: usize = 3;
 /// Letters of a statement that are shown.
 const TEXT_MAX: usize = 80;
 
@@ -109,8 +109,8 @@ impl<'s> Sides<'s> {
             })
             .collect();
         changed.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let others = changed.len().saturating_sub(NAMED);
-        changed.truncate(NAMED);
+        let others = changed.len().saturating_sub(NAMED_MAX);
+        changed.truncate(NAMED_MAX);
         if let Some((_, last)) = changed.last_mut()
             && others > 0
         {

@@ -6,7 +6,7 @@ use crate::wording::{self, SUPPORTED};
 use crate::{Comparison, FactorEffect, ResponseChoice, Scale, Summary, response};
 
 /// Responses that are named for one factor.
-const NAMED: usize = 3;
+const NAMED_MAX: usize = 3;
 /// The clearness that another response has to have when the one that was asked for shows no effect
 /// at all: together they stay near the 5 % of false findings of one family.
 pub(super) const SUPPORTED_ALONE: f64 = 0.01;
@@ -51,7 +51,7 @@ pub fn find(summary: &Summary, claims: &[Claim]) -> Vec<Finding> {
             continue;
         };
         let named: Vec<&Change> =
-            matching().filter(|change| change.level == level).take(NAMED).collect();
+            matching().filter(|change| change.level == level).take(NAMED_MAX).collect();
         if let Some(first) = named.first() {
             findings.push((first.size(), finding(effect, level, &named, family)));
         }

@@ -8,7 +8,7 @@ use observations::number;
 use statistics::adjusted;
 
 /// Parts named in one sentence, each way, and wait types whose number and length are shown.
-const NAMED: usize = 3;
+const NAMED_MAX: usize = 3;
 /// Number and length are shown of waits that are at least this share of all of a side's waits.
 const SHARE_OF_WAITS: f64 = 0.05;
 /// A wait with less than this share of the other side's time counts as new or eliminated.
@@ -155,7 +155,7 @@ impl<'d> Phrases<'d> {
         let (client, parts): (Vec<&Part>, Vec<&Part>) =
             parts.into_iter().partition(|part| part.kind.is_client());
         if !self.total_changed() {
-            let supported = parts.iter().filter(|part| part.supported()).take(NAMED);
+            let supported = parts.iter().filter(|part| part.supported()).take(NAMED_MAX);
             let changes: Vec<String> = supported
                 .map(|part| format!("{} {}", self.seconds(part), self.phrase(part)))
                 .collect();
@@ -173,7 +173,7 @@ impl<'d> Phrases<'d> {
             .all(|part| part.share.is_some_and(|share| share.abs() <= 1.0));
         let size = |part: &Part| if as_shares { self.share(part) } else { self.seconds(part) };
         let named = |side: &[&'d Part], supported: bool| -> Vec<String> {
-            let largest = side.iter().take(NAMED).filter(|part| part.supported() == supported);
+            let largest = side.iter().take(NAMED_MAX).filter(|part| part.supported() == supported);
             largest.map(|part| format!("{} {}", size(part), self.phrase(part))).collect()
         };
         let what = if total.change_s < 0.0 { "decrease" } else { "increase" };
@@ -280,7 +280,7 @@ fn shapes(decomposition: &Decomposition) -> Option<Finding> {
     let parts = shapes.iter().zip(counts.iter().zip(eachs));
     let parts: Vec<(String, String)> = parts
         .filter_map(|(shape, (count, each))| tell(shape, *count, (*each)?))
-        .take(NAMED)
+        .take(NAMED_MAX)
         .collect();
     let (texts, evidence): (Vec<String>, Vec<String>) = parts.into_iter().unzip();
     let blocks = wording::count(decomposition.blocks, "block");
@@ -318,7 +318,7 @@ fn code(explanation: &Explanation) -> Option<Finding> {
             PartKind::Function { function, module } => Some((function, module, part)),
             _ => None,
         })
-        .take(NAMED)
+        .take(NAMED_MAX)
         .collect();
     if named.is_empty() {
         return None;

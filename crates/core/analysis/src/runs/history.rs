@@ -204,7 +204,7 @@ impl HistorySeries {
         let starts = [0].into_iter().chain(found.iter().map(|change| change.at));
         let changes = found.iter().zip(starts).zip(ends).filter_map(|((change, start), end)| {
             let (before, after) = (&means[start..change.at], &means[change.at..end]);
-            let comparison = Comparison::apart(before, after, known.first()?.direction)?;
+            let comparison = Comparison::unpaired(before, after, known.first()?.direction)?;
             Some(HistoryChange {
                 run: at[change.at],
                 p_value: change.p_value,

@@ -1,7 +1,7 @@
 //! The values of one configuration on two sides.
 
 use crate::compare::{RESOLUTION, Sample, Values, welch_error};
-use crate::estimate::{Known, Moments, mean};
+use crate::estimate::{Moments, Precision, mean};
 use crate::grid::Figures;
 use crate::response::resolution;
 use crate::{Comparison, Estimate, ResponseChoice};
@@ -73,7 +73,7 @@ impl Side {
         let logs = self.values.values().map(|value| (*value > 0.0).then(|| value.ln()));
         let values = logs.collect::<Option<Vec<f64>>>().filter(|logs| !logs.is_empty())?;
         let rounding = (self.resolution / mean(self.values.values())).powi(2) / 12.0;
-        Some(Sample { values, known: Known { first: self.first, rounding } })
+        Some(Sample { values, precision: Precision { first: self.first, rounding } })
     }
 }
 
@@ -98,7 +98,8 @@ impl Samples {
     /// The relative difference that Welch's test finds with a probability of 80 %: (t for 5 %
     /// two-sided + t for 80 % power) standard errors.
     pub fn detectable(&self) -> Option<f64> {
-        let [from, to] = self.logarithms()?.map(|side| Moments::known(&side.values, side.known));
+        let [from, to] =
+            self.logarithms()?.map(|side| Moments::known(&side.values, side.precision));
         let (error, df) = welch_error(&from, &to)?;
         Some(if error <= RESOLUTION {
             0.0

@@ -47,7 +47,8 @@ impl Summary<'_> {
             let cells = cells.filter(|(block, _)| blocks.contains(block));
             usable.repeated(cells, Unit::Block)
         };
-        let decomposition = Decomposition::from_trials(&Matched::apart(side(better), side(worse)))?;
+        let decomposition =
+            Decomposition::from_trials(&Matched::unpaired(side(better), side(worse)))?;
         // Work without sessions has no time to explain.
         (decomposition.total.from_s > 0.0).then(|| Explanation {
             from: "the better side".to_owned(),

@@ -2,7 +2,7 @@
 
 use super::factors::Condition;
 use super::{Reader, Values, spans};
-use crate::catalog::{Catalog, Known};
+use crate::catalog::{Catalog, Vocabulary};
 use crate::common::{ENGINE, PROBE};
 use crate::document::Node;
 use crate::durability::DURABILITY;
@@ -257,7 +257,7 @@ fn configuration(
         settings.extend(level.set.iter().cloned());
         labels.push(Level { factor: factor.name.clone(), label: level.label.clone() });
     }
-    let Owned { known, defaults, shared } = overrides.for_owners(&settings);
+    let Owned { vocabulary: known, defaults, shared } = overrides.for_owners(&settings);
     settings.retain(|path, _| OWNERS.contains(&path.as_str()) || known.has(path));
     let mut misfits = Vec::new();
     for (path, kind) in shared {
@@ -293,7 +293,7 @@ struct OwnerSettings<'a> {
 }
 
 struct Owned {
-    known: Known,
+    vocabulary: Vocabulary,
     defaults: Vec<(String, Value)>,
     /// Settings that another engine or probe reads in another way.
     shared: Vec<(&'static str, Kind)>,
@@ -305,7 +305,7 @@ impl OwnerSettings<'_> {
             OWNERS.map(|path| settings.get(path).map(ToString::to_string).unwrap_or_default());
         let catalog = self.catalog;
         self.by_owners.entry(names).or_insert_with_key(|[engine, probe]| {
-            let mut known = Known::default();
+            let mut known = Vocabulary::default();
             known.add(NETWORK);
             known.add(OBSERVE);
             catalog.sections.iter().for_each(|section| known.add(section.settings));
@@ -334,7 +334,7 @@ impl OwnerSettings<'_> {
                     ))
                 })
                 .collect();
-            Owned { known, defaults, shared }
+            Owned { vocabulary: known, defaults, shared }
         })
     }
 }

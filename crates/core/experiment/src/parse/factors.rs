@@ -275,7 +275,7 @@ impl Reader<'_> {
         let label = human::label(node);
         let same_label = factor.levels.iter().position(|level| level.label == label);
         same_label.or_else(|| {
-            let settings = self.known.find(&factor.name);
+            let settings = self.vocabulary.find(&factor.name);
             let value = settings.iter().find_map(|setting| human::read(setting.kind, node).ok())?;
             factor
                 .levels

@@ -110,7 +110,7 @@ impl Reader<'_> {
         settings.extend(self.root.leaves_of("factors", ""));
         settings
             .extend(self.root.tables("level").iter().flat_map(|level| level.leaves_of("set", "")));
-        settings.retain(|leaf| names_volume(&leaf.path) && self.known.has(&leaf.path));
+        settings.retain(|leaf| names_volume(&leaf.path) && self.vocabulary.has(&leaf.path));
         for leaf in settings {
             // The elements of a factor are levels, and each may be a list.
             for node in leaf.node.elements().iter().flat_map(Node::elements) {

@@ -122,7 +122,7 @@ impl Reader<'_> {
 
     /// A level of a design that the file does not give; `None` after an error.
     fn level(&mut self, factor: &str, label: String) -> Option<FactorLevel> {
-        let settings = self.known.find(factor);
+        let settings = self.vocabulary.find(factor);
         let written = self.root.leaves_of("factors", "");
         let written = written.iter().find(|leaf| leaf.path == factor)?.node.elements().first()?;
         let span = self.factor_span(factor);

@@ -23,7 +23,7 @@ pub fn find(nodes: &Weights<'_>) -> Vec<Remark> {
         all.extend(warnings(nodes, at, operator));
         all.extend(executions(nodes, at, operator));
         all.extend(skew(nodes, at, operator));
-        all.extend(kept(nodes, at, operator));
+        all.extend(stored_rows(nodes, at, operator));
         all.extend(changes(nodes, at, operator));
         all.extend(operator.properties.iter().filter_map(|entry| property(nodes, at, entry)));
     }
@@ -98,7 +98,7 @@ fn balance(operator: &Operator) -> Option<f64> {
 }
 
 /// Rows that are kept: an index for this run, a copy, a cache.
-fn kept(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Remark> {
+fn stored_rows(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Remark> {
     let rows = operator.rows.actual.or(operator.rows.estimated).map(shown).unwrap_or_default();
     let properties = &operator.properties;
     if properties.contains(&Property::IndexBuilt) {

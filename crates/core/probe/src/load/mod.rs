@@ -13,10 +13,10 @@ mod parts;
 mod plan;
 mod threads;
 
-use crate::beside::{Announcing, Beside};
 use crate::generation::Generation;
 use crate::load_clock::LoadSeen;
 use crate::measure::measure;
+use crate::side_actions::{Announcing, SideActions};
 use crate::{ProbeError, TrialContext};
 use engine::{Ability, EngineUse, SessionPart};
 pub use generators::{
@@ -91,11 +91,11 @@ pub fn drive_in_parts(
         _ => {}
     }
     let (part, clock) = (LoadPart::of_several(context, plan, 0, 1), Clock::monotonic());
-    let mut beside = Beside::prepare(context, &clock)?;
-    let has_actions = !beside.is_empty();
-    let divisions = (plan.divides || has_actions).then(|| beside.divisions());
+    let mut actions = SideActions::prepare(context, &clock)?;
+    let has_actions = !actions.is_empty();
+    let divisions = (plan.divides || has_actions).then(|| actions.divisions());
     let plan = &LoadPlan { records_each: has_actions, divisions, ..plan.clone() };
-    let (finished, mut surroundings) = beside.run(|load_clock| {
+    let (finished, mut surroundings) = actions.run(|load_clock| {
         measure(context, subject(context, plan), |director| {
             let director = &mut Announcing { inner: director, clock: load_clock, has_actions };
             conducted(context, plan, &part, &clock, director, workload)
@@ -112,6 +112,6 @@ pub fn drive_in_parts(
     let parts = parts::fitted(parts, &reports, &observations, embedded);
     let transactions = outcome::each(&finished);
     let mut load = LoadSeen { transactions, parts, counted: plan.counted };
-    beside.finish(&mut load, &mut observations)?;
+    actions.finish(&mut load, &mut observations)?;
     Ok(Driven { observations, used, parts: load.parts })
 }

@@ -410,7 +410,7 @@ mod tests {
     }
 
     /// Takes 300 starts with this many threads, in an uneven order.
-    fn taken(rate: f64, threads: usize) -> Vec<u64> {
+    fn starts(rate: f64, threads: usize) -> Vec<u64> {
         let counter = AtomicU64::new(0);
         let mut all: Vec<Arrivals> =
             (0..threads).map(|_| Arrivals::new(rate, 42, &counter)).collect();
@@ -421,9 +421,9 @@ mod tests {
 
     #[test]
     fn one_seed_is_one_schedule_whatever_the_threads_and_stretched_by_the_rate() {
-        let single = taken(100.0, 1);
-        assert_eq!(taken(100.0, 7), single);
-        for (slow, fast) in single.iter().zip(taken(200.0, 3)) {
+        let single = starts(100.0, 1);
+        assert_eq!(starts(100.0, 7), single);
+        for (slow, fast) in single.iter().zip(starts(200.0, 3)) {
             assert!(slow.abs_diff(2 * fast) <= 2, "{slow} {fast}");
         }
         let counter = AtomicU64::new(0);
@@ -439,7 +439,7 @@ mod tests {
 
     #[test]
     fn parts_of_a_load_take_the_same_starts_together() {
-        let single = taken(100.0, 1);
+        let single = starts(100.0, 1);
         // Five connections in two processes, each with a counter of its own.
         let counters = [AtomicU64::new(0), AtomicU64::new(0)];
         let mut all: Vec<u64> = [(0..3, 180), (3..5, 120)]

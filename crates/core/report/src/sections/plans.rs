@@ -10,7 +10,7 @@ const STATEMENTS_MAX: usize = 12;
 /// Statements of which pages have the whole plans.
 const LISTED_MAX: usize = 200;
 /// Configurations that are named of a plan.
-const NAMED: usize = 4;
+const NAMED_MAX: usize = 4;
 /// Operators that are named of a plan.
 const OPERATORS_MAX: usize = 8;
 
@@ -106,10 +106,10 @@ fn labels(summary: &Summary, plan: &PlanRow) -> String {
     let named: Vec<&str> = plan
         .configurations
         .iter()
-        .take(NAMED)
+        .take(NAMED_MAX)
         .map(|index| summary.configurations[*index].label.as_str())
         .collect();
-    let more = plan.configurations.len().saturating_sub(NAMED);
+    let more = plan.configurations.len().saturating_sub(NAMED_MAX);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{}{more}", named.join(" | "))
 }

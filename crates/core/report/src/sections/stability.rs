@@ -15,7 +15,7 @@ const LEGEND: &str = "CV: standard deviation relative to the mean; range: larges
                       configurations said to have regimes at most 5 % are expected not to \
                       (Benjamini-Hochberg, weighted by CV).";
 /// Configurations with regimes that the line names.
-const NAMED: usize = 3;
+const NAMED_MAX: usize = 3;
 /// Counters of each that the line names.
 const COUNTERS: usize = 3;
 
@@ -29,10 +29,10 @@ pub(crate) fn section(_: &Summary, stability: Option<&Stability>) -> Option<Sect
         return Some(section);
     }
     section.warn(line(stability));
-    for regime in with_regimes.iter().take(NAMED) {
+    for regime in with_regimes.iter().take(NAMED_MAX) {
         section.detail(format!("{}{}", regimes(regime, &stability.unit), causes(regime)));
     }
-    if let Some(more @ 1..) = with_regimes.len().checked_sub(NAMED) {
+    if let Some(more @ 1..) = with_regimes.len().checked_sub(NAMED_MAX) {
         let more = number::plural(more, "more configuration");
         section.detail(format!("{more} with regimes: `steelbench show --stability`."));
     }

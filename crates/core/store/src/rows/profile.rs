@@ -38,7 +38,7 @@ impl Packed<'_> {
 
 impl Record for Profile {
     const TABLE: &'static str = "profiles";
-    const IS_ONE: bool = true;
+    const IS_SINGLE: bool = true;
     /// The last two are for people who query the table.
     const COLUMNS: &'static [&'static str] =
         &["target, elapsed_s, hz, threads, lost, profiler_cpu_s, stacks, samples, kernel_samples"];

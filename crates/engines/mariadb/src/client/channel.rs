@@ -22,7 +22,7 @@ pub struct Channel {
     is_unix: bool,
     input: Vec<u8>,
     /// Bytes at its front that are done with.
-    taken: usize,
+    consumed: usize,
     packets: Packets,
     /// Bytes of the answer so far, or of the login.
     pub received: usize,
@@ -38,7 +38,7 @@ impl Channel {
             stream,
             is_unix,
             input: Vec::new(),
-            taken: 0,
+            consumed: 0,
             packets: Packets::default(),
             received: 0,
             sequence: 0,
@@ -58,7 +58,7 @@ impl Channel {
 
     /// Encrypts from here on. Fails if unencrypted bytes are already buffered.
     pub fn encrypt(&mut self, tls: &Tls) -> io::Result<()> {
-        if self.taken < self.input.len() {
+        if self.consumed < self.input.len() {
             return Err(io::Error::other("the server sent data before encryption was established"));
         }
         tls.start(&mut self.stream)
@@ -79,9 +79,9 @@ impl Channel {
     /// The content of the next packet.
     pub fn receive(&mut self) -> Result<Vec<u8>, Error> {
         loop {
-            let mut input = &self.input[self.taken..];
+            let mut input = &self.input[self.consumed..];
             let packet = self.packets.next(&mut input);
-            self.taken = self.input.len() - input.len();
+            self.consumed = self.input.len() - input.len();
             if let Some((content, sequence)) = packet {
                 self.sequence = sequence.wrapping_add(1);
                 self.received += content.len() + PACKET_COST;
@@ -92,8 +92,8 @@ impl Channel {
                     Ok(content)
                 };
             }
-            self.input.drain(..self.taken);
-            self.taken = 0;
+            self.input.drain(..self.consumed);
+            self.consumed = 0;
             let before = self.input.len();
             if before > RECEIVED_BYTES_MAX {
                 return Err(too_long("a packet"));
@@ -110,7 +110,7 @@ impl Channel {
     }
     /// The bare stream, with the bytes that were read too early.
     pub fn into_stream(mut self) -> Stream {
-        self.stream.unread(&self.input[self.taken..]);
+        self.stream.unread(&self.input[self.consumed..]);
         self.stream
     }
 }

@@ -24,7 +24,7 @@ const PLACES: [&str; 6] = [
 ];
 
 /// Where the other programs are from there.
-pub(super) const BESIDE: [&str; 3] = [".", "../bin", "../scripts"];
+pub(super) const FOLDERS: [&str; 3] = [".", "../bin", "../scripts"];
 
 /// A list of further folders, separated by colons.
 pub(super) const PLACES_VARIABLE: &str = "STEELBENCH_MARIADB_BINDIRS";
@@ -120,7 +120,7 @@ impl Installation {
         let installer = if is_mysql {
             None
         } else {
-            Some(BESIDE.iter().find_map(|place| {
+            Some(FOLDERS.iter().find_map(|place| {
                 server.parent()?.join(place).join(INSTALLER).canonicalize().ok()
             })?)
         };

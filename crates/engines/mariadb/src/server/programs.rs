@@ -1,7 +1,7 @@
 //! Client programs of MariaDB and MySQL: those of a server's version, which are beside it or on the
 //! `PATH`.
 
-use super::installation::{BESIDE, Installation, PLACES_VARIABLE, usual_places};
+use super::installation::{FOLDERS, Installation, PLACES_VARIABLE, usual_places};
 use super::server_version::{SERIES, ServerVersion};
 use engine::EngineError;
 use helpers::program::{find_version, missing};
@@ -41,13 +41,13 @@ impl ClientProgram {
         requested: &ServerVersion,
     ) -> Result<Self, EngineError> {
         let folder = server.and_then(Path::parent);
-        let beside = folder
+        let nearby = folder
             .into_iter()
-            .flat_map(|place_beside| BESIDE.map(|place| place_beside.join(place)));
+            .flat_map(|place_beside| FOLDERS.map(|place| place_beside.join(place)));
         let listed = [PLACES_VARIABLE, "PATH"].map(std::env::var_os).into_iter().flatten();
         let listed: Vec<PathBuf> =
             listed.flat_map(|list| std::env::split_paths(&list).collect::<Vec<_>>()).collect();
-        let places: Vec<PathBuf> = beside.chain(listed).chain(usual_places()).collect();
+        let places: Vec<PathBuf> = nearby.chain(listed).chain(usual_places()).collect();
         let find = |is_mysql: Option<bool>| {
             let numbers = |output: &str| {
                 let version = ServerVersion::of_program(output)?;

@@ -161,7 +161,7 @@ impl LiveObserver for MariaObserver {
     }
 
     fn readings(&self) -> Vec<CounterReadings> {
-        self.earlier.iter().flat_map(|earlier| earlier.beside(&self.before)).collect()
+        self.earlier.iter().flat_map(|earlier| earlier.pairs(&self.before)).collect()
     }
 
     fn is_lost(&self) -> bool {

@@ -268,7 +268,7 @@ impl Reading {
 
     /// The rows of this reading and of `after`: waits of all sessions by event, `InnoDB`'s
     /// counters, operations on files.
-    pub fn beside(&self, after: &Self) -> Vec<CounterReadings> {
+    pub fn pairs(&self, after: &Self) -> Vec<CounterReadings> {
         let readings = [self, after];
         vec![
             CounterReadings::from_rows(

@@ -55,9 +55,10 @@ fn change_to(
     let mut restarted = false;
     if server.in_force.as_ref() != Some(settings) {
         let major = server.options.product.installation.version.major;
-        check(settings, &Known::read(&mut client, SETTINGS_FILE)?, major)?;
+        check(settings, &SettingRow::read(&mut client, SETTINGS_FILE)?, major)?;
         client = load(server, settings, client, cancel)?;
-        if Known::read(&mut client, SETTINGS_FILE)?.values().any(|known| known.pending_restart) {
+        if SettingRow::read(&mut client, SETTINGS_FILE)?.values().any(|known| known.pending_restart)
+        {
             drop(client);
             server.stop(Stop::Clean, cancel)?;
             server.start_with(settings.clone(), cancel)?;
@@ -65,7 +66,7 @@ fn change_to(
             restarted = true;
         }
     }
-    read_back(settings, &Known::read(&mut client, SETTINGS_FILE)?)?;
+    read_back(settings, &SettingRow::read(&mut client, SETTINGS_FILE)?)?;
     Ok(restarted)
 }
 
@@ -134,7 +135,7 @@ pub(crate) fn load_time(client: &mut Client) -> Result<String, EngineError> {
 /// Objections that need no attempt.
 pub(crate) fn check(
     settings: &BTreeMap<String, String>,
-    known: &BTreeMap<String, Known>,
+    known: &BTreeMap<String, SettingRow>,
     major: u32,
 ) -> Result<(), EngineError> {
     for (name, value) in settings {
@@ -211,7 +212,7 @@ pub(super) fn objection(log: &str, name: &str) -> Option<String> {
 /// Makes sure that these values are in force.
 pub(crate) fn read_back(
     settings: &BTreeMap<String, String>,
-    known: &BTreeMap<String, Known>,
+    known: &BTreeMap<String, SettingRow>,
 ) -> Result<(), EngineError> {
     for (name, value) in settings {
         let Some(got) = known.get(name) else {
@@ -233,7 +234,7 @@ pub(crate) fn read_back(
 
 /// A row of `pg_settings`.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Known {
+pub(crate) struct SettingRow {
     /// The value in force, in units of `unit`.
     setting: String,
     unit: Option<String>,
@@ -251,7 +252,7 @@ pub(crate) struct Known {
     pub(crate) pending_restart: bool,
 }
 
-impl Known {
+impl SettingRow {
     /// Returns whether no session can set it.
     pub fn is_of_server(&self) -> bool {
         ["postmaster", "sighup"].contains(&self.context.as_str())
@@ -405,7 +406,7 @@ fn base(unit: &str) -> Option<(&'static [(&'static str, f64)], f64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Known, boolean, is_of_module, line, may_become, number, objection};
+    use super::{SettingRow, boolean, is_of_module, line, may_become, number, objection};
 
     #[test]
     fn quotes_values() {
@@ -439,14 +440,14 @@ mod tests {
         assert_eq!(objection(log, "work_mem"), None);
     }
 
-    fn known(vartype: &str, setting: &str, unit: Option<&str>) -> Known {
-        Known {
+    fn known(vartype: &str, setting: &str, unit: Option<&str>) -> SettingRow {
+        SettingRow {
             setting: setting.into(),
             unit: unit.map(str::to_owned),
             vartype: vartype.into(),
             source: "configuration file".into(),
             from_our_file: true,
-            ..Known::default()
+            ..SettingRow::default()
         }
     }
 
@@ -480,13 +481,14 @@ mod tests {
         ] {
             assert!(!known(vartype, setting, unit).took(text), "{text} is not {setting}");
         }
-        let from_a_role = |vartype| Known { from_our_file: false, ..known(vartype, "a", None) };
+        let from_a_role =
+            |vartype| SettingRow { from_our_file: false, ..known(vartype, "a", None) };
         assert!(!from_a_role("string").took("b") && !from_a_role("enum").took("b"));
     }
 
     #[test]
     fn a_default_that_the_server_replaces_by_its_choice_took() {
-        let chosen = Known {
+        let chosen = SettingRow {
             boot_val: Some("-1".into()),
             source: "override".into(),
             from_our_file: false,

@@ -102,7 +102,7 @@ impl Counters {
     }
 
     /// The rows of this reading and of `after`.
-    pub(super) fn beside(&self, after: &Self) -> CounterReadings {
+    pub(super) fn pairs(&self, after: &Self) -> CounterReadings {
         let rows = [self, after].map(|reading| {
             reading
                 .counted

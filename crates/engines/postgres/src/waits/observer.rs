@@ -91,7 +91,7 @@ impl LiveObserver for PostgresObserver {
     }
 
     fn readings(&self) -> Vec<CounterReadings> {
-        self.watch.earlier.iter().map(|earlier| earlier.beside(&self.watch.counters)).collect()
+        self.watch.earlier.iter().map(|earlier| earlier.pairs(&self.watch.counters)).collect()
     }
 }
 

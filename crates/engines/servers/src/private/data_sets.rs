@@ -2,7 +2,7 @@
 
 use super::server::{Product, Server, Stop};
 use super::templates::{Content, cache_folder, with_data_set};
-use crate::data_sets::{KeptTables, is_beside};
+use crate::data_sets::{KeptTables, is_stored};
 use engine::{Dialect, EngineError, cache};
 use work::{Cancel, Fill, Work};
 
@@ -76,7 +76,7 @@ impl<P: Product> Server<P> {
         cancel: &Cancel,
         fill: impl FnOnce(&Self) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
-        let template = if is_beside(&self.layout, &kept.name) {
+        let template = if is_stored(&self.layout, &kept.name) {
             None
         } else {
             let settings = &self.in_force.clone().unwrap_or_default();

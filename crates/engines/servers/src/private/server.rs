@@ -2,7 +2,7 @@
 
 use super::setup::ServerSetup;
 use crate::account::Account;
-use crate::data_sets::{DataSets, remove_beside};
+use crate::data_sets::{DataSets, remove_unused};
 use crate::files::{
     Layout, absolute, allocated_bytes, clone_folder, evict, is_vacant, last_lines, log_since,
     make_socket_folder, open_for, remove_socket_folder, walk, write_back,
@@ -476,7 +476,7 @@ impl<P: Product> Server<P> {
     pub(crate) fn clear(&mut self) -> Result<(), EngineError> {
         self.stop(Stop::Crash, &Cancel::new())?;
         P::free(&self.layout.data);
-        let data_sets = remove_beside(&self.layout.directory);
+        let data_sets = remove_unused(&self.layout.directory);
         remove_files(&self.layout, self.options.log_directory.as_deref())?;
         data_sets
     }

@@ -127,7 +127,7 @@ impl Keywords {
 
 /// Keywords that are understood, by the first of their names, under which [`Keywords`] has them.
 #[rustfmt::skip]
-const KNOWN: [&[&str]; 16] = [
+const KEYWORDS: [&[&str]; 16] = [
     &["server", "datasource", "address", "addr", "networkaddress"], &["port", "portnumber"],
     &["instance", "instancename"], &["database", "initialcatalog", "databasename"],
     &["user", "userid", "uid", "username"], &["password", "pwd"], &["passwordfile"],
@@ -164,7 +164,7 @@ impl Config {
         for (at, (name, _)) in parts.values.iter().enumerate() {
             if WITHOUT_EFFECT.contains(&name.as_str()) {
                 warnings.push(format!("{name} has no effect here"));
-            } else if !KNOWN.iter().any(|names| names[0] == name) {
+            } else if !KEYWORDS.iter().any(|names| names[0] == name) {
                 // A password with unquoted signs reads like a keyword: it is not repeated.
                 return wrong(format!(
                     "part {} of the connection string starts with an unknown keyword",
@@ -219,7 +219,7 @@ pub fn holds_password(text: &str) -> bool {
 fn keyword(name: &str) -> String {
     let plain: String =
         name.chars().filter(|sign| sign.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-    let known = KNOWN.iter().find(|names| names.contains(&plain.as_str()));
+    let known = KEYWORDS.iter().find(|names| names.contains(&plain.as_str()));
     known.map_or(plain, |names| names[0].to_owned())
 }
 

@@ -199,6 +199,6 @@ impl LiveObserver for SqlServerObserver {
     }
 
     fn readings(&self) -> Vec<CounterReadings> {
-        self.earlier.iter().flat_map(|earlier| earlier.beside(&self.before, self.waits)).collect()
+        self.earlier.iter().flat_map(|earlier| earlier.pairs(&self.before, self.waits)).collect()
     }
 }

@@ -56,7 +56,7 @@ impl Reading {
     }
 
     /// The rows of this reading and of `after`, view by view, where both have them.
-    pub fn beside(&self, after: &Self, waits: &View) -> Vec<CounterReadings> {
+    pub fn pairs(&self, after: &Self, waits: &View) -> Vec<CounterReadings> {
         let views = [&views::STARTED, waits]
             .into_iter()
             .chain(COUNTERS.iter().map(|counters| &counters.view));

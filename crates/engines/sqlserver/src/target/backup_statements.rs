@@ -71,7 +71,7 @@ pub struct Move {
 
 impl Move {
     /// Moves a file beside its path: the same folder and suffix, another name.
-    pub fn beside(number: usize, name: &str, path: &str) -> Self {
+    pub fn sibling(number: usize, name: &str, path: &str) -> Self {
         let (folder, file) = path.rsplit_once(['/', '\\']).unwrap_or(("", path));
         let separator = path.get(folder.len()..=folder.len()).filter(|_| !folder.is_empty());
         let suffix = file.rsplit_once('.').map(|(_, suffix)| format!(".{suffix}"));
@@ -180,9 +180,9 @@ pub mod tests {
     #[test]
     fn a_restore_moves_every_file_beside_its_place() {
         let moves = [
-            Move::beside(1, "steelbench", "/data/a/steelbench.mdf"),
-            Move::beside(2, "it's", r"E:\log\x.y.ldf"),
-            Move::beside(3, "bare", "bare"),
+            Move::sibling(1, "steelbench", "/data/a/steelbench.mdf"),
+            Move::sibling(2, "it's", r"E:\log\x.y.ldf"),
+            Move::sibling(3, "bare", "bare"),
         ];
         let paths: Vec<&str> = moves.iter().map(|file| file.path.as_str()).collect();
         let expected = [

@@ -96,7 +96,7 @@ impl MssqlInstance {
         let moves: Vec<Move> = (1..)
             .zip(listed.iter())
             .map(|(number, row)| {
-                Move::beside(number, &row.text("LogicalName"), &row.text("PhysicalName"))
+                Move::sibling(number, &row.text("LogicalName"), &row.text("PhysicalName"))
             })
             .collect();
         master.run(&restore(files, &moves)).map_err(failed_at("restoring the backup"))?;

@@ -210,7 +210,7 @@ impl Reading<'_> {
                 return Err(FileError::Nothing { path: self.path.into(), what });
             }
         }
-        let taken = self.taken(&groups.iter().map(rows).collect::<Vec<u64>>(), kept.len());
+        let taken = self.row_groups(&groups.iter().map(rows).collect::<Vec<u64>>(), kept.len());
         let (mut columns, mut values) = (Vec::new(), Vec::new());
         for at in &kept {
             let (column, column_values) =
@@ -241,7 +241,7 @@ impl Reading<'_> {
 
     /// The row groups that are read and how many of their rows: all, or some that are evenly
     /// spread.
-    fn taken(&self, groups: &[u64], columns: usize) -> Vec<(usize, usize)> {
+    fn row_groups(&self, groups: &[u64], columns: usize) -> Vec<(usize, usize)> {
         let most = self.rows_max.min(ROWS_MAX).min(CELLS_MAX / columns).max(1) as u64;
         let all = groups.iter().copied().fold(0, u64::saturating_add);
         let count = if all <= most {

@@ -30,7 +30,7 @@ pub fn is_xml(text: &str) -> bool {
 
 /// Elements that decide something, or that need no counterpart: batches and threads of the loader
 /// are ours, and connections that are lost end a trial.
-const KNOWN: &[&str] = &[
+const ELEMENTS: &[&str] = &[
     "type",
     "driver",
     "url",
@@ -62,7 +62,7 @@ pub fn convert(text: &str) -> Result<Converted, BenchBaseError> {
         return Err(BenchBaseError::OtherFile);
     }
     let mut lacking = Vec::new();
-    lacking.extend(others(root, KNOWN).map(|name| format!("<{name}>")));
+    lacking.extend(others(root, ELEMENTS).map(|name| format!("<{name}>")));
     let target = Target::read(root, &mut lacking)?;
     let workload = Workload::read(root, &mut lacking)?;
     let name = format!("benchbase-{}", workload.kind.theirs());

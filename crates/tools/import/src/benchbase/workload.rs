@@ -192,8 +192,8 @@ fn missing(element: &'static str) -> BenchBaseError {
 
 /// Elements of a phase that no setting stands for.
 fn others_of(phase: Node<'_, '_>, lacking: &mut Vec<String>) {
-    const KNOWN: [&str; 6] = ["time", "warmup", "rate", "weights", "arrival", "serial"];
-    lacking.extend(others(phase, &KNOWN).map(|name| format!("<{name}> of the <work>")));
+    const ELEMENTS: [&str; 6] = ["time", "warmup", "rate", "weights", "arrival", "serial"];
+    lacking.extend(others(phase, &ELEMENTS).map(|name| format!("<{name}> of the <work>")));
 }
 
 fn number(node: Node<'_, '_>, element: &'static str) -> Result<Option<f64>, BenchBaseError> {

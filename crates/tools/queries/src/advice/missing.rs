@@ -50,12 +50,12 @@ struct Candidate {
 #[derive(Clone, Copy)]
 struct Use {
     statement: usize,
-    kept: Kept,
+    need: Need,
 }
 
 /// The rows of a table that a run needs.
 #[derive(Debug, Clone, Copy)]
-pub struct Kept {
+pub struct Need {
     /// Their number.
     pub rows: f64,
     /// True when it was counted.
@@ -115,20 +115,20 @@ fn of_statement(snapshot: &Snapshot, rules: &Rules, at: usize, found: &mut Vec<C
             let demands = demands(place, source, table);
             let mut kept = demands.into_iter().filter_map(|demand| {
                 let is_served = table.indexes.iter().any(|index| demand.is_served_by(index));
-                let kept = kept(place, source, table, &demand).filter(|_| !is_served)?;
-                reads_too_much(place, table, kept).then_some((demand, kept))
+                let need = need(place, source, table, &demand).filter(|_| !is_served)?;
+                reads_too_much(place, table, need).then_some((demand, need))
             });
-            if let Some((demand, kept)) = kept.next() {
+            if let Some((demand, need)) = kept.next() {
                 add(
                     found,
-                    Candidate { table: number, demand, uses: vec![Use { statement: at, kept }] },
+                    Candidate { table: number, demand, uses: vec![Use { statement: at, need }] },
                 );
             }
             for demand in either(place, table) {
-                if let Some(kept) =
-                    counted(place).filter(|kept| reads_too_much(place, table, *kept))
+                if let Some(need) =
+                    counted(place).filter(|need| reads_too_much(place, table, *need))
                 {
-                    let uses = vec![Use { statement: at, kept }];
+                    let uses = vec![Use { statement: at, need }];
                     add(found, Candidate { table: number, demand, uses });
                 }
             }
@@ -175,16 +175,16 @@ fn same(a: &Demand, b: &Demand) -> bool {
 
 /// The rows that a run of the statement itself returns or changes, where they are the rows that it
 /// has to read.
-fn counted(place: Place<'_>) -> Option<Kept> {
+fn counted(place: Place<'_>) -> Option<Need> {
     let block = place.block;
     let is_alone = block.is_top && block.sources.len() == 1 && !block.gathers;
     let rows =
         place.statement().by_call(Counter::Rows).filter(|_| is_alone && !block.has_offset)?;
-    Some(Kept { rows, is_counted: true })
+    Some(Need { rows, is_counted: true })
 }
 
 /// The rows of a table that a run needs to read with an index.
-fn kept(place: Place<'_>, source: usize, table: &Table, demand: &Demand) -> Option<Kept> {
+fn need(place: Place<'_>, source: usize, table: &Table, demand: &Demand) -> Option<Need> {
     let block = place.block;
     let is_cut = block.is_limited && !block.order.is_empty() && !demand.serves_order;
     let is_counted = demand.is_whole && !is_cut && !demand.is_join;
@@ -198,7 +198,7 @@ fn kept(place: Place<'_>, source: usize, table: &Table, demand: &Demand) -> Opti
         return None;
     }
     let rows = table.rows?;
-    let estimate = |rows: f64| Some(Kept { rows, is_counted: false });
+    let estimate = |rows: f64| Some(Need { rows, is_counted: false });
     let is_few = |kept: &f64| *kept <= SHARE_MAX * rows;
     if demand.is_join {
         return joined(place, source, table, demand).filter(is_few).and_then(estimate);
@@ -214,7 +214,7 @@ fn kept(place: Place<'_>, source: usize, table: &Table, demand: &Demand) -> Opti
         readers.iter().filter_map(|reader| reader.operator.rows.estimated).reduce(f64::min);
     let is_believed = place.rules.estimates_scans && demand.is_whole && !demand.equal.is_empty();
     let found = run.or(planned.filter(|_| is_believed)).filter(is_few)?;
-    Some(Kept { rows: found, is_counted: run.is_some() })
+    Some(Need { rows: found, is_counted: run.is_some() })
 }
 
 /// The rows of a table that belong to those of the other tables: of a run that returns what it
@@ -271,7 +271,7 @@ fn joined(place: Place<'_>, source: usize, table: &Table, demand: &Demand) -> Op
 }
 
 /// Returns true when a run reads much more than the rows that it needs.
-pub fn reads_too_much(place: Place<'_>, table: &Table, kept: Kept) -> bool {
+pub fn reads_too_much(place: Place<'_>, table: &Table, kept: Need) -> bool {
     let statement = place.statement();
     let is_alone = place.block.sources.len() == 1 && place.block.is_top;
     let size = table.bytes.unwrap_or(0) as f64 / place.snapshot.block_bytes.max(1) as f64;
@@ -368,7 +368,7 @@ fn advise(snapshot: &Snapshot, found: &Candidate, rules: &Rules) -> Advice {
     } else {
         format!(" With it, {} becomes redundant.", replaced.join(", "))
     };
-    let is_counted = found.uses.iter().any(|index_use| index_use.kept.is_counted);
+    let is_counted = found.uses.iter().any(|index_use| index_use.need.is_counted);
     Advice {
         database: table.database.clone(),
         table: Some(found.table),
@@ -440,9 +440,9 @@ fn evidence(snapshot: &Snapshot, table: &Table, index_use: Use) -> String {
         }
         (None, None) => format!("reads all {} rows", count(rows as u64)),
     };
-    let share = index_use.kept.rows / rows.max(1.0);
-    let needs = if index_use.kept.is_counted {
-        format!("to keep {} rows", figure(index_use.kept.rows))
+    let share = index_use.need.rows / rows.max(1.0);
+    let needs = if index_use.need.is_counted {
+        format!("to keep {} rows", figure(index_use.need.rows))
     } else {
         format!(
             "to keep {} of the rows (estimate)",

@@ -1,7 +1,7 @@
 //! Statements that no index serves as they are written.
 
 use super::demand::{Demand, demands, key};
-use super::missing::{Kept, is_large, is_repeated, reads_too_much};
+use super::missing::{Need, is_large, is_repeated, reads_too_much};
 use super::place::{Place, squeezed};
 use super::price::price;
 use super::words::{numbers, runs};
@@ -78,9 +78,9 @@ fn work(place: Place<'_>) -> String {
 
 /// The rows that a run returns: an upper bound of those that it has to read, but for rows that it
 /// puts together, of which one is assumed.
-fn returned(place: Place<'_>) -> Kept {
+fn returned(place: Place<'_>) -> Need {
     let rows = place.statement().by_call(Counter::Rows).unwrap_or(0.0);
-    Kept { rows, is_counted: !place.block.gathers }
+    Need { rows, is_counted: !place.block.gathers }
 }
 
 fn of_source(place: Place<'_>, source: usize, table: &Table) -> Option<Advice> {

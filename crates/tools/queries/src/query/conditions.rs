@@ -154,7 +154,7 @@ fn sign(nodes: &[Node<'_>], syntax: Syntax) -> Option<Sign> {
             }
             Node::Token(token) if token.kind == Kind::Sign => {
                 let run = run(nodes, at);
-                if let Some((text, comparison)) = known(&run, syntax) {
+                if let Some((text, comparison)) = operator(&run, syntax) {
                     let length = text.len();
                     return Some(Sign { at, length, comparison, is_negated: false });
                 }
@@ -181,7 +181,7 @@ fn run(nodes: &[Node<'_>], from: usize) -> String {
     text
 }
 
-fn known(run: &str, syntax: Syntax) -> Option<(String, Comparison)> {
+fn operator(run: &str, syntax: Syntax) -> Option<(String, Comparison)> {
     let contains = CONTAINS.iter().find(|known| run.starts_with(**known));
     if let Some(operator) = contains
         && syntax == Syntax::Postgres

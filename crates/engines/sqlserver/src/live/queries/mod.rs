@@ -168,7 +168,7 @@ impl Reader {
                 Handle::Cached(handle, begins, ends) => {
                     let plan =
                         self.plan(&format!("{}({handle}, {begins}, {ends})", views::PLAN))?;
-                    Ok(plan.with_origin(Origin::Kept))
+                    Ok(plan.with_origin(Origin::Cached))
                 }
                 Handle::Stored(number, runs, mean_ms) => {
                     let plan = self.stored_plan(number)?.with_origin(Origin::Stored);
@@ -256,7 +256,7 @@ impl QueryReader for Reader {
         Ok(Some(delta.waits.into_iter().map(without_benign).collect()))
     }
 
-    fn kept(&mut self, after_ms: i64) -> Result<Option<Snapshot>, ServerError> {
+    fn stored_interval(&mut self, after_ms: i64) -> Result<Option<Snapshot>, ServerError> {
         let end = format!("{after_ms}{STORED_INTERVAL_END}");
         let answer = ask_with(&mut self.client, &STORED_INTERVAL, &end)
             .map_err(while_doing("reading the intervals of the Query Store"))?;
@@ -295,7 +295,7 @@ mod tests {
             <ColumnGroup Usage="EQUALITY"><Column Name="[CustomerId]" ColumnId="2"/></ColumnGroup>
             </MissingIndex></MissingIndexGroup></MissingIndexes></QueryPlan></StmtSimple>
             </Statements></Batch></BatchSequence></ShowPlanXML>"#;
-        let plan = StatementPlan::new(Origin::Kept, ShowPlan.read_one(plan).unwrap());
+        let plan = StatementPlan::new(Origin::Cached, ShowPlan.read_one(plan).unwrap());
         snapshot.statements[0].plans.push(plan);
         snapshot
     }

@@ -14,12 +14,12 @@ use std::time::Duration;
 const DIVIDE_WITHIN: Duration = Duration::from_millis(10);
 
 /// The actions beside a load.
-pub struct Beside<'a> {
+pub struct SideActions<'a> {
     actions: Vec<Box<dyn Action + 'a>>,
     clock: LoadClock<'a>,
 }
 
-impl<'a> Beside<'a> {
+impl<'a> SideActions<'a> {
     /// Makes the actions of a trial ready.
     pub fn prepare(context: &'a TrialContext<'a>, clock: &'a Clock) -> Result<Self, ProbeError> {
         let mut actions = Vec::new();

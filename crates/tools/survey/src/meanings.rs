@@ -1,6 +1,6 @@
 /// Meaning of an operating-system setting, and the value that databases want.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Known {
+pub struct Meaning {
     /// The name, as in [`observations::SystemSetting`].
     pub name: &'static str,
     /// The meaning.
@@ -9,20 +9,20 @@ pub struct Known {
     pub advice: &'static str,
 }
 
-const fn setting(name: &'static str, is: &'static str, text: &'static str) -> Known {
-    Known { name, is, advice: text }
+const fn setting(name: &'static str, is: &'static str, text: &'static str) -> Meaning {
+    Meaning { name, is, advice: text }
 }
 
 /// Returns the entry of a setting.
 ///
 /// Sources: of Linux's Documentation/admin-guide the parts sysctl (vm, kernel, fs, net),
 /// mm/transhuge.rst and pm; PostgreSQL's chapter "Managing Kernel Resources".
-pub fn known(name: &str) -> Option<&'static Known> {
-    KNOWN.iter().find(|known| known.name == name)
+pub fn meaning(name: &str) -> Option<&'static Meaning> {
+    MEANINGS.iter().find(|known| known.name == name)
 }
 
 #[rustfmt::skip]
-const KNOWN: &[Known] = &[
+const MEANINGS: &[Meaning] = &[
     setting("vm.nr_hugepages", "reserved explicit huge pages",
         "enough for large shared memory of servers"),
     setting("vm.nr_overcommit_hugepages", "explicit huge pages allocated on demand", ""),
