@@ -89,13 +89,13 @@ fn disks(text: &str) -> Result<Vec<String>, iridium_core::error::DbError> {
 }
 
 /// The name in brackets at the beginning, and the rest.
-fn named(text: &str) -> Option<(String, &str)> {
+fn bracketed(text: &str) -> Option<(String, &str)> {
     let (name, rest) = text.strip_prefix('[')?.split_once(']')?;
     Some((name.to_owned(), rest.trim_start()))
 }
 
 fn backup(catalog: &mut Catalog, rest: &str) -> Answer {
-    let (database, rest) = named(rest).ok_or_else(|| syntax(rest))?;
+    let (database, rest) = bracketed(rest).ok_or_else(|| syntax(rest))?;
     let (to, options) = rest.split_once(" WITH ").unwrap_or((rest, ""));
     let set = disks(to.strip_prefix("TO ").ok_or_else(|| syntax(to))?)?;
     if !catalog.databases.contains_key(&database) {
@@ -184,7 +184,7 @@ fn files(made: &Made) -> Vec<(String, String, &'static str)> {
 }
 
 fn restore(catalog: &mut Catalog, rest: &str) -> Answer {
-    let (name, rest) = named(rest).ok_or_else(|| syntax(rest))?;
+    let (name, rest) = bracketed(rest).ok_or_else(|| syntax(rest))?;
     let (from, options) = rest.split_once(" WITH ").ok_or_else(|| syntax(rest))?;
     let media = set(catalog, from.strip_prefix("FROM ").ok_or_else(|| syntax(from))?)?;
     if catalog.databases.contains_key(&name) {
