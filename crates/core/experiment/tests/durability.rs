@@ -1,4 +1,4 @@
-//! The same durability for engines that spell it differently.
+//! A durability for engines that spell it differently.
 
 use crate::common::catalog;
 use experiment::durability::DURABILITY;

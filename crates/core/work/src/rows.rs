@@ -16,9 +16,9 @@ pub struct Rows {
 /// Values of a column in a batch of rows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
-    /// The same integer for all rows.
+    /// A single integer for all rows.
     Same(i64),
-    /// The same text for all rows.
+    /// A single text for all rows.
     SameText(&'static str),
     /// An integer for each row.
     Integers(Vec<i64>),
