@@ -8,7 +8,7 @@ mod stuck;
 use crate::process::{cargo, target};
 use crate::tools::install_tools;
 use durations::Durations;
-use executable::{Ended, Executable};
+use executable::{Executable, RunResult};
 use lane::Lane;
 use std::fs::Permissions;
 use std::io::{BufRead, BufReader};
@@ -207,7 +207,7 @@ fn run_side_by_side(
     executables: &[Executable],
     arguments: &[String],
     environment: &[(&str, String)],
-) -> Result<Vec<Ended>, String> {
+) -> Result<Vec<RunResult>, String> {
     let folder = target().join(OUTPUTS);
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let lanes = std::thread::available_parallelism().map_or(1, usize::from) + 1;
@@ -226,13 +226,13 @@ fn run_side_by_side(
             started.map_err(|error| format!("a thread could not be started: {error}"))?;
         }
         drop(sender);
-        Ok(receiver.into_iter().inspect(Ended::print).collect())
+        Ok(receiver.into_iter().inspect(RunResult::print).collect())
     })
 }
 
 /// Runs again, alone, what has failed beside other processes: tests with real servers compete there
 /// for processors. What passes now is named in the end, and counts as passed.
-fn repeat_failed(ended: &mut [Ended], run: impl Fn(&str) -> Option<Ended>) {
+fn repeat_failed(ended: &mut [RunResult], run: impl Fn(&str) -> Option<RunResult>) {
     if ended.iter().filter(|process| !process.is_well).count() > REPEATED_MAX {
         return;
     }
@@ -240,20 +240,20 @@ fn repeat_failed(ended: &mut [Ended], run: impl Fn(&str) -> Option<Ended>) {
         println!("\n     Running {} again, alone", failed.name);
         if let Some(repeated) = run(&failed.name) {
             repeated.print();
-            *failed = Ended { is_repeated: true, ..repeated };
+            *failed = RunResult { is_repeated: true, ..repeated };
         }
     }
 }
 
 /// Prints the table of the slowest, what was skipped and what failed; an error when a test failed,
 /// or was skipped where that is not allowed.
-fn conclude(mut ended: Vec<Ended>, in_ci: bool) -> Result<(), String> {
+fn conclude(mut ended: Vec<RunResult>, in_ci: bool) -> Result<(), String> {
     ended.sort_by_key(|process| std::cmp::Reverse(process.took));
     println!("\nThe slowest of {} processes, in seconds:", ended.len());
-    for Ended { name, took, .. } in ended.iter().take(SLOWEST) {
+    for RunResult { name, took, .. } in ended.iter().take(SLOWEST) {
         println!("{:>8.1}  {name}", took.as_secs_f64());
     }
-    let skipped: Vec<&str> = ended.iter().flat_map(Ended::skipped).collect();
+    let skipped: Vec<&str> = ended.iter().flat_map(RunResult::skipped).collect();
     for line in &skipped {
         println!("{line}");
     }
@@ -277,12 +277,12 @@ fn conclude(mut ended: Vec<Ended>, in_ci: bool) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ended, conclude, repeat_failed, selection_and_given};
+    use super::{RunResult, conclude, repeat_failed, selection_and_given};
     use std::cell::Cell;
     use std::time::Duration;
 
-    fn ended(name: &str, is_well: bool) -> Ended {
-        Ended {
+    fn ended(name: &str, is_well: bool) -> RunResult {
+        RunResult {
             name: name.to_owned(),
             is_well,
             is_repeated: false,
@@ -292,9 +292,9 @@ mod tests {
     }
 
     /// Processes of which the first `failed` fail; alone, only `first` fails again.
-    fn repeated(failed: usize) -> (Vec<Ended>, usize) {
+    fn repeated(failed: usize) -> (Vec<RunResult>, usize) {
         let names: Vec<String> = (0..10).map(|n| n.to_string()).collect();
-        let mut all: Vec<Ended> =
+        let mut all: Vec<RunResult> =
             names.iter().enumerate().map(|(n, name)| ended(name, n >= failed)).collect();
         let runs = Cell::new(0);
         repeat_failed(&mut all, |name| {

@@ -8,7 +8,7 @@ mod order_entry;
 
 pub use faults::cut_link;
 
-use crate::common::{Ended, Lab, end, signal, skipped, wait_until};
+use crate::common::{Exit, Lab, end, signal, skipped, wait_until};
 use crate::servers::by_url::{OWNER, Server, bindirs};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -285,7 +285,7 @@ impl Agent {
     }
 
     /// Asks it to end; what it has said.
-    fn end(mut self) -> Ended {
+    fn end(mut self) -> Exit {
         let child = self.0.take().unwrap();
         signal(&child, libc::SIGTERM);
         end(child)
@@ -412,7 +412,7 @@ fn agents_are_started_over_ssh_on_the_hosts_that_are_named() {
     let run = ["run", "e.toml", "--agents", "2", "--hosts", "db-1,db-2"];
     let mut command = lab.command(&run);
     command.env("PATH", path).env("PROGRAM", program()).env("CALLS", lab.path("calls"));
-    Ended::from(command.output().unwrap()).expect(0);
+    Exit::from(command.output().unwrap()).expect(0);
     let calls = lab.read("calls");
     assert_eq!(calls.matches("-R 127.0.0.1:").count(), 2, "{calls}");
     assert!(calls.contains("-- db-1 steelbench agent") && calls.contains("-- db-2 "), "{calls}");

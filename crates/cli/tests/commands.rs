@@ -1,6 +1,6 @@
 //! The other commands, and what programs read.
 
-use crate::common::{Ended, Lab, end, scripted};
+use crate::common::{Exit, Lab, end, scripted};
 use crate::registry::REGISTRY;
 use engine::Permits;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -101,7 +101,7 @@ fn a_failed_export_leaves_the_previous_one_alone() {
                 Ok(())
             });
         }
-        Ended::from(small.output().unwrap()).expect(1).says(&format!("out/trials.{format}"));
+        Exit::from(small.output().unwrap()).expect(1).says(&format!("out/trials.{format}"));
         assert_eq!(std::fs::read(&table).unwrap(), before);
     }
     let partial: Vec<_> =
@@ -281,7 +281,7 @@ fn tables_fit_80_columns() {
             &["check", "e.toml"],
         ];
         for arguments in commands {
-            let ended: Ended =
+            let ended: Exit =
                 lab.command(arguments).env("COLUMNS", columns).output().unwrap().into();
             let ended = ended.expect(0);
             let most: usize = columns.parse().unwrap();
@@ -290,7 +290,7 @@ fn tables_fit_80_columns() {
             assert!(wide.is_empty(), "{columns} {arguments:?}: {wide:#?}");
         }
     }
-    let shown: Ended = lab.command(&["show", "t"]).env("COLUMNS", "80").output().unwrap().into();
+    let shown: Exit = lab.command(&["show", "t"]).env("COLUMNS", "80").output().unwrap().into();
     shown.expect(0).shows("WaitType").shows("(columns hidden at this width: ");
 }
 
@@ -379,7 +379,7 @@ fn check_accepts_every_ready_experiment() {
                 };
                 check.env("STEELBENCH_DUCKDB_LIB", library);
             }
-            Ended::from(check.output().unwrap()).expect(0);
+            Exit::from(check.output().unwrap()).expect(0);
             continue;
         }
         // Wherever it is asked: the files that it names lie beside it.

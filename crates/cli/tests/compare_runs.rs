@@ -1,6 +1,6 @@
 //! Two runs against each other, and the gate, end to end.
 
-use crate::common::{Ended, Lab, scripted};
+use crate::common::{Exit, Lab, scripted};
 
 fn delay(delay: &str) -> String {
     scripted(3, &format!("delay = \"{delay}\"\nspread = 0.01"), "")
@@ -16,7 +16,7 @@ fn two_runs() -> Lab {
 }
 
 impl Lab {
-    fn compare(&self, arguments: &[&str]) -> Ended {
+    fn compare(&self, arguments: &[&str]) -> Exit {
         self.steelbench(&[&["compare"], arguments].concat())
     }
 }

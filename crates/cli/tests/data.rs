@@ -96,7 +96,7 @@ fn ready_experiments_on_data_sets_run() {
         if let Some(library) = duckdb_library() {
             run.env("STEELBENCH_DUCKDB_LIB", library);
         }
-        common::Ended::from(run.output().unwrap()).expect(0);
+        common::Exit::from(run.output().unwrap()).expect(0);
         let engines = "SELECT DISTINCT level FROM configuration_levels WHERE factor = 'engine' \
                        ORDER BY level";
         assert_eq!(lab.rows(name, engines), engine, "{name}");

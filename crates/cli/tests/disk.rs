@@ -1,6 +1,6 @@
 //! `steelbench disk` on directories and files.
 
-use crate::common::{Ended, Lab};
+use crate::common::{Exit, Lab};
 use std::path::Path;
 
 /// A lab with these directories.
@@ -13,7 +13,7 @@ fn lab(directories: &[&str]) -> Lab {
 }
 
 /// `disk`, quickly: on small files, once, without a warm-up.
-fn quick(lab: &Lab, arguments: &[&str]) -> Ended {
+fn quick(lab: &Lab, arguments: &[&str]) -> Exit {
     let short = ["--duration", "50ms", "--warmup", "0", "--blocks", "1"];
     lab.steelbench(&[&["disk"], arguments, &short].concat())
 }

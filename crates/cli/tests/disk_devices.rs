@@ -1,6 +1,6 @@
 //! `steelbench disk` on block devices, and storage that fails. Needs root and loop devices.
 
-use crate::common::{Ended, Lab, end, skipped, wait_until};
+use crate::common::{Exit, Lab, end, skipped, wait_until};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -54,7 +54,7 @@ fn run(program: &str, arguments: &[&str]) {
     assert!(output.status.success(), "{program} {arguments:?}: {output:?}");
 }
 
-fn quick(lab: &Lab, arguments: &[&str]) -> Ended {
+fn quick(lab: &Lab, arguments: &[&str]) -> Exit {
     lab.steelbench(
         &[&["disk"], arguments, &["--duration", "100ms", "--warmup", "0", "--blocks", "1"]]
             .concat(),

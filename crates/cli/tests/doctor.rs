@@ -1,6 +1,6 @@
 //! `steelbench doctor`: abilities of this machine as its user has them.
 
-use crate::common::{Ended, Lab, skipped};
+use crate::common::{Exit, Lab, skipped};
 use serde_json::Value;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
@@ -25,7 +25,7 @@ fn doctor(before: &str, change: impl Fn(&mut Command)) -> Value {
         .arg(program)
         .current_dir("/");
     change(&mut shell);
-    let ended = Ended::from(shell.output().unwrap()).expect(0);
+    let ended = Exit::from(shell.output().unwrap()).expect(0);
     serde_json::from_str(&ended.stdout).unwrap()
 }
 

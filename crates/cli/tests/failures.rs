@@ -1,6 +1,6 @@
 //! Trials that fail, and limits.
 
-use crate::common::{Ended, Lab, limited_memory_to, scripted};
+use crate::common::{Exit, Lab, limited_memory_to, scripted};
 
 /// Two configurations of which one has these settings.
 fn one_of_two(blocks: u32, settings: &str, more: &str) -> String {
@@ -237,7 +237,7 @@ fn memory_that_runs_out_ends_with_a_message_and_a_code() {
     // With less, the system cannot load the program.
     for megabytes in (120..400).step_by(20) {
         let mut command = lab.command(&["check", "e.toml"]);
-        let ended = Ended::from(limited_memory_to(&mut command, megabytes << 20).output().unwrap());
+        let ended = Exit::from(limited_memory_to(&mut command, megabytes << 20).output().unwrap());
         assert!(matches!(ended.code, Some(0..=2)), "{megabytes} MB: {ended:?}");
         if ended.stderr.contains("memory allocation of") {
             refused += 1;

@@ -1,7 +1,7 @@
 //! psql, `pg_dump` and the `mariadb` client, started for a URL, under the rules of our own clients:
 //! no password in cleartext, no file of this machine.
 
-use crate::common::{Ended, Lab};
+use crate::common::{Exit, Lab};
 use crate::servers;
 use crate::servers::by_url::{Server, bindirs};
 use crate::servers::proxy::{Act, Proxy, Sent};
@@ -33,8 +33,8 @@ fn with_password(lab: &Lab, arguments: &[&str]) -> Command {
     command
 }
 
-fn run(lab: &Lab) -> Ended {
-    Ended::from(with_password(lab, &["run", "e.toml", "--fresh"]).output().unwrap())
+fn run(lab: &Lab) -> Exit {
+    Exit::from(with_password(lab, &["run", "e.toml", "--fresh"]).output().unwrap())
 }
 
 /// A server with a role that has the password; rules for logins by TCP.
@@ -90,7 +90,7 @@ fn psql_and_pg_dump_do_not_know_the_password_that_the_server_needs() {
             .unwrap()
             .batch("CREATE TABLE items (a int); ALTER TABLE items OWNER TO app")
             .unwrap();
-        Ended::from(with_password(&lab, &line).output().unwrap()).expect(0);
+        Exit::from(with_password(&lab, &line).output().unwrap()).expect(0);
         assert!(!proxy.has_heard(PASSWORD.as_bytes()));
     }
 }
@@ -128,7 +128,7 @@ fn a_server_that_asks_pg_dump_for_cleartext_does_not_get_the_password() {
         );
         let lab = experiment("engine = \"postgres\"");
         let line = ["queries", "try", &url, "-f", "r.sql", "--set", "enable_seqscan=off"];
-        let ended = Ended::from(with_password(&lab, &line).output().unwrap()).expect(1);
+        let ended = Exit::from(with_password(&lab, &line).output().unwrap()).expect(1);
         ended.says("pg_dump").says("require_auth");
         assert!(!proxy.has_heard(PASSWORD.as_bytes()));
         assert!(!lab.path("try.dump").exists());

@@ -1,7 +1,7 @@
 //! Secrets in command lines: those that are recognised are refused, and `--hide-commands` records
 //! no command line at all.
 
-use crate::common::{Ended, Lab};
+use crate::common::{Exit, Lab};
 use crate::planted::{SECRET, check_hidden};
 use crate::{servers, serving};
 
@@ -232,7 +232,7 @@ fn urls_with_blanks_and_quotes_in_the_password_are_not_repeated() {
             ] {
                 let mut command = lab.command(arguments);
                 command.env("HOME", lab.path("")).env("PGCONNECT_TIMEOUT", "1");
-                let ended = Ended::from(command.output().unwrap());
+                let ended = Exit::from(command.output().unwrap());
                 check_hidden(&lab, &ended, &format!("{arguments:?}"));
             }
         }

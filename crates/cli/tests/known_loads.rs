@@ -19,9 +19,9 @@ struct Dialect {
 }
 
 /// Threads that keep every processor busy until this is dropped.
-struct Busy(Arc<AtomicBool>);
+struct BusyLoops(Arc<AtomicBool>);
 
-impl Busy {
+impl BusyLoops {
     fn on_every_processor() -> Self {
         let goes_on = Arc::new(AtomicBool::new(true));
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
@@ -36,7 +36,7 @@ impl Busy {
     }
 }
 
-impl Drop for Busy {
+impl Drop for BusyLoops {
     fn drop(&mut self) {
         self.0.store(false, Ordering::Relaxed);
     }
@@ -172,7 +172,7 @@ fn loads_are_accounted_for(dialect: &Dialect) {
     lab.write("lock.sql", &format!("BEGIN;\n{update}\n{}\nCOMMIT;\n", sleep(HOLD_S)));
     lab.write("spin.sql", dialect.spin);
     lab.write("ping.sql", "SELECT 1;");
-    let busy = Busy::on_every_processor();
+    let busy = BusyLoops::on_every_processor();
     lab.run(0);
     drop(busy);
     let trials = trials(&lab, dialect);

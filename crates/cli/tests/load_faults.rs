@@ -1,7 +1,7 @@
 //! Loads that are killed or interrupted, or that do not fit on their disk; a libduckdb that is
 //! none; columns that are not there.
 
-use crate::common::{Ended, Lab, SmallDisk, end, signal, skipped, wait_until};
+use crate::common::{Exit, Lab, SmallDisk, end, signal, skipped, wait_until};
 use crate::servers;
 use crate::servers::installed::duckdb_libraries;
 use std::io::{BufRead, BufReader};
@@ -44,8 +44,8 @@ fn command(lab: &Lab, arguments: &[&str]) -> Command {
     command
 }
 
-fn run(lab: &Lab, arguments: &[&str], code: i32) -> Ended {
-    Ended::from(command(lab, arguments).output().unwrap()).expect(code)
+fn run(lab: &Lab, arguments: &[&str], code: i32) -> Exit {
+    Exit::from(command(lab, arguments).output().unwrap()).expect(code)
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::captures;
 use testing::installed as servers;
 
-use crate::common::{Ended, Lab};
+use crate::common::{Exit, Lab};
 use mariadb::client::Client;
 use mariadb::server::PrivateServer;
 use serde_json::Value;
@@ -59,7 +59,7 @@ fn plant(server: &PrivateServer) {
     client.run("DROP TABLE gone").unwrap();
 }
 
-fn json(ended: &Ended) -> Value {
+fn json(ended: &Exit) -> Value {
     serde_json::from_str(&ended.stdout).unwrap()
 }
 

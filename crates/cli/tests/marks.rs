@@ -1,7 +1,7 @@
 //! Databases that Steelbench creates on servers by URL, when the run ends between the statement
 //! that creates one and the next.
 
-use crate::common::{Ended, Lab, end, signal, wait_until};
+use crate::common::{Exit, Lab, end, signal, wait_until};
 use crate::servers;
 use crate::servers::by_url::{Server, bindirs};
 use crate::servers::installed::sql_server_stand_in;
@@ -42,7 +42,7 @@ impl Holding {
     }
 
     /// Starts a run and sends it a signal while it is held.
-    fn end_while_held(&self, mut run: Command, sent: i32) -> Ended {
+    fn end_while_held(&self, mut run: Command, sent: i32) -> Exit {
         self.holds.store(false, Ordering::SeqCst);
         self.is_armed.store(true, Ordering::SeqCst);
         let child = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -109,7 +109,7 @@ fn postgres_databases_that_were_just_created_are_dropped_whatever_ends_the_run()
                 wait_until("it is created", || !databases(&server).is_empty());
                 let left = databases(&server);
                 assert!(matches!(&left[..], [(_, false)]), "{left:?}");
-                let again = Ended::from(run(&lab).output().unwrap()).expect(0);
+                let again = Exit::from(run(&lab).output().unwrap()).expect(0);
                 again.says("an earlier run did not end properly: dropped on").says(&left[0].0);
             }
             assert_eq!(databases(&server), []);
@@ -131,7 +131,7 @@ fn a_postgres_database_of_the_user_with_the_same_name_is_refused_and_stays() {
             client.batch(&format!("DROP DATABASE IF EXISTS {name}")).is_ok()
         });
         client.batch(&format!("CREATE DATABASE {name} OWNER app")).unwrap();
-        let refused = Ended::from(run(&lab).output().unwrap());
+        let refused = Exit::from(run(&lab).output().unwrap());
         assert_ne!(refused.code, Some(0), "{refused:#?}");
         refused.says("Steelbench did not create it");
         assert_eq!(databases(&server), [(name, false)]);
@@ -156,7 +156,7 @@ fn a_mariadb_database_that_was_just_created_is_dropped_whatever_ends_the_run() {
         assert_eq!(ended.code, code, "{ended:#?}");
         assert_eq!(there(), code.is_none(), "{sent}: {ended:#?}");
     }
-    let last = Ended::from(run(&lab).output().unwrap()).expect(0);
+    let last = Exit::from(run(&lab).output().unwrap()).expect(0);
     last.says("database steelbench of an earlier run is still there; the first trial drops it");
     assert!(!there());
     // Empty ones of the user, and one with tables; also before order entry is loaded.
@@ -172,11 +172,11 @@ fn a_mariadb_database_that_was_just_created_is_dropped_whatever_ends_the_run() {
         (like_ours, "CREATE TABLE steelbench.mine (a int)"),
     ] {
         server.connect().run(&format!("CREATE DATABASE steelbench {options}; {table}")).unwrap();
-        let refused = Ended::from(run(&lab).output().unwrap());
+        let refused = Exit::from(run(&lab).output().unwrap());
         assert_ne!(refused.code, Some(0), "{options}: {refused:#?}");
         refused.says("Steelbench did not create it");
         assert!(there());
-        let refused = Ended::from(run(&orders).output().unwrap());
+        let refused = Exit::from(run(&orders).output().unwrap());
         assert_ne!(refused.code, Some(0), "{options}: {refused:#?}");
         refused.says("Steelbench did not create it");
         assert_eq!((there(), orders.trials("t")), (true, 0));
@@ -210,6 +210,6 @@ fn a_sql_server_database_that_was_just_created_is_dropped_whatever_ends_the_run(
         assert_eq!(ended.code, code, "{ended:#?}");
     }
     // The name is free again: nothing that an earlier run has left is in the way.
-    let last = Ended::from(run().output().unwrap()).expect(0);
+    let last = Exit::from(run().output().unwrap()).expect(0);
     last.says("database steelbench_not_marked_yet of an earlier run is still there");
 }

@@ -1,7 +1,7 @@
 //! Models of what was measured, as a user asks for them: a section of the report, `predict`,
 //! `results`, `size` from a recording.
 
-use crate::common::{Ended, Lab};
+use crate::common::{Exit, Lab};
 use serde_json::Value;
 
 const CONNECTIONS: &str = "[experiment]\nname = \"t\"\n[target]\nengine \
@@ -10,7 +10,7 @@ const CONNECTIONS: &str = "[experiment]\nname = \"t\"\n[target]\nengine \
      = \"workload.connections > 4\"\n[repeats]\nblocks = 4\n";
 
 /// The levels of a busy machine may be too noisy for an answer.
-fn is_answered(ended: &Ended) -> bool {
+fn is_answered(ended: &Exit) -> bool {
     !ended.stderr.contains("cannot be predicted")
 }
 

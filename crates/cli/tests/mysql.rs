@@ -1,7 +1,7 @@
 //! MySQL on real servers: what differs there from MariaDB. What does not is tested with MariaDB
 //! (`mariadb`, and the contract of engines).
 
-use crate::common::{Ended, Lab, end};
+use crate::common::{Exit, Lab, end};
 use crate::screen::Screen;
 use crate::servers;
 use crate::servers::lab;
@@ -25,7 +25,7 @@ fn experiment(server: &Server, target: &str, workload: &str, more: &str) -> Lab 
     ))
 }
 
-fn json(ended: &Ended) -> Value {
+fn json(ended: &Exit) -> Value {
     serde_json::from_str(&ended.stdout).unwrap()
 }
 

@@ -1,6 +1,6 @@
 //! The contents of scripts and hook programs are part of an experiment.
 
-use crate::common::{Ended, Lab};
+use crate::common::{Exit, Lab};
 
 const SCRIPT: &str = "\\set n random(1, 10)\nSELECT :n;\n";
 
@@ -119,7 +119,7 @@ fn a_run_of_a_version_that_kept_no_scripts_goes_on_and_says_what_is_not_known() 
 fn scripts_lie_beside_the_file_that_names_them_wherever_steelbench_runs() {
     let lab = lab(1, "");
     std::fs::create_dir(lab.path("elsewhere")).unwrap();
-    let elsewhere = |arguments: &[&str]| -> Ended {
+    let elsewhere = |arguments: &[&str]| -> Exit {
         lab.command(arguments).current_dir(lab.path("elsewhere")).output().unwrap().into()
     };
     elsewhere(&["check", "../e.toml"]).expect(0);

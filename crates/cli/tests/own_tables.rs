@@ -1,6 +1,6 @@
 //! Tables of one's own: SQL and dumps that are run once, and that every trial begins with.
 
-use crate::common::{Ended, Lab, end, signal, wait_until};
+use crate::common::{Exit, Lab, end, signal, wait_until};
 use crate::servers;
 use crate::servers::by_url::{Server, bindirs};
 use crate::servers::{causes, installed};
@@ -40,9 +40,9 @@ fn lab(target: &str, more: &str, rows: u32) -> Lab {
 }
 
 /// `run e.toml` with a cache of its own.
-fn run(lab: &Lab, arguments: &[&str], code: i32) -> Ended {
+fn run(lab: &Lab, arguments: &[&str], code: i32) -> Exit {
     let mut run = lab.command(&[&["run", "e.toml"], arguments].concat());
-    Ended::from(run.env("XDG_CACHE_HOME", lab.path("cache")).output().unwrap()).expect(code)
+    Exit::from(run.env("XDG_CACHE_HOME", lab.path("cache")).output().unwrap()).expect(code)
 }
 
 const SQLITE: &str = "engine = \"sqlite\"\nsetup.sql = \"schema.sql\"\nsetup.variables = { rows = \
@@ -139,7 +139,7 @@ fn files_and_variables_are_levels_and_kept_with_the_run() {
     let other = tempfile::tempdir().unwrap();
     let check = |lab: &Lab| {
         let mut check = lab.command(&["check"]);
-        Ended::from(check.arg(lab.path("e.toml")).current_dir(other.path()).output().unwrap())
+        Exit::from(check.arg(lab.path("e.toml")).current_dir(other.path()).output().unwrap())
     };
     check(&lab).expect(0);
     std::fs::remove_file(lab.path("index.sql")).unwrap();
@@ -397,7 +397,7 @@ fn the_program_that_is_missing_is_named() {
         let check =
             check.env("PATH", lab.path("")).env_remove("STEELBENCH_PG_BINDIRS").output().unwrap();
         let says = |path: &Path| format!("looking for psql: it is neither in {}", path.display());
-        Ended::from(check).expect(2).says("target.setup.sql: schema.sql: ").says(&says(bin.path()));
+        Exit::from(check).expect(2).says("target.setup.sql: schema.sql: ").says(&says(bin.path()));
     }
 }
 
@@ -452,7 +452,7 @@ fn a_cache_that_a_run_makes_large_is_announced() {
         let mut run = lab.command(&["run", "e.toml", "--fresh"]);
         run.env("XDG_CACHE_HOME", lab.path("cache"));
         run.env("STEELBENCH_CACHE_ANNOUNCED_BYTES", least);
-        Ended::from(run.output().unwrap()).expect(0).stderr
+        Exit::from(run.output().unwrap()).expect(0).stderr
     };
     let says = format!("`rm -r {}` removes them", lab.path("cache/steelbench/sqlite").display());
     let first = run("1000");

@@ -26,7 +26,7 @@ fn number(client: &mut Client, sql: &str) -> i64 {
 }
 
 /// Runs pg with the options for both programs, and ours for the server.
-fn pg(lab: &Lab, server: &Server, options: &[&str]) -> common::Ended {
+fn pg(lab: &Lab, server: &Server, options: &[&str]) -> common::Exit {
     let (folder, port) = (server.folder().to_str().unwrap().to_owned(), server.port.to_string());
     let named = ["pg", "-h", &folder, "-p", &port, "-U", OWNER, "-d", "postgres", "--blocks", "1"];
     lab.steelbench(&[&named, options].concat())

@@ -1,6 +1,6 @@
 //! Servers by URL: we work in a schema of our own with what the role may do, and leave nothing.
 
-use crate::common::{Ended, Lab, end, signal, skipped};
+use crate::common::{Exit, Lab, end, signal, skipped};
 use crate::servers;
 use crate::servers::by_url::{OWNER, Server, bindirs};
 use crate::servers::{ONCE, await_load, causes, lab};
@@ -63,7 +63,7 @@ fn contents(server: &Server) -> String {
 }
 
 /// Everything that a run has written or said, but for the file of passwords.
-fn output(lab: &Lab, ended: &Ended) -> String {
+fn output(lab: &Lab, ended: &Exit) -> String {
     let mut all = format!("{}{}", ended.stdout, ended.stderr);
     for entry in std::fs::read_dir(lab.path("results")).unwrap().flatten() {
         all += &String::from_utf8_lossy(&std::fs::read(entry.path()).unwrap());
@@ -97,7 +97,7 @@ fn every_way_to_name_a_server_works_and_the_password_is_told_nowhere() {
                 std::fs::remove_file(lab.path(".pgpass")).unwrap();
                 run.env("PGPASSWORD", PASSWORD);
             }
-            let ended = Ended::from(run.output().unwrap()).expect(0);
+            let ended = Exit::from(run.output().unwrap()).expect(0);
             assert_eq!(lab.rows("t", "SELECT work_amount, transactions FROM trials"), ["500|10"]);
             let output = output(&lab, &ended);
             assert!(output.contains("STEELBENCH") && !output.contains(PASSWORD));
@@ -114,7 +114,7 @@ fn what_a_plain_role_cannot_see_is_marked_and_seen_with_pg_monitor() {
             server.connect().batch(granted).unwrap();
             let lab = lab(&file(&url(&server, "127.0.0.1", "app"), INSERTS, ""));
             let run = lab.command(&["run", "e.toml"]).env("PGPASSWORD", PASSWORD).output().unwrap();
-            Ended::from(run).expect(0);
+            Exit::from(run).expect(0);
             lab.rows(
                 "t",
                 "SELECT detail FROM warnings WHERE kind = 'not_observed' ORDER BY position",
@@ -162,7 +162,7 @@ fn a_schema_that_is_not_ours_is_refused_and_one_of_a_killed_run_is_taken_over() 
         end(child);
         assert!(contents(&server).contains("steelbench.mybigtable"));
         lab.write("e.toml", &file(&socket(&server), INSERTS, ""));
-        let next = Ended::from(fresh().output().unwrap()).expect(0);
+        let next = Exit::from(fresh().output().unwrap()).expect(0);
         next.says("schema steelbench in database").says("of an earlier run is still there");
         assert_eq!(contents(&server), before);
     }

@@ -1,7 +1,7 @@
 //! `steelbench profile` on real programs.
 
 use crate::common;
-use crate::common::{Ended, Lab, signal, skipped, wait_until};
+use crate::common::{Exit, Lab, signal, skipped, wait_until};
 use serde_json::{Value, json};
 use std::process::Stdio;
 
@@ -10,7 +10,7 @@ const BURN: [&str; 3] =
     ["sh", "-c", "ulimit -c 0; ulimit -t 1; (while :; do :; done) 2>/dev/null; true"];
 
 /// Runs `profile`; `None` where the system does not permit it.
-fn profile(lab: &Lab, options: &[&str]) -> Option<Ended> {
+fn profile(lab: &Lab, options: &[&str]) -> Option<Exit> {
     let ended = lab.steelbench(&[&["profile"], options].concat());
     if ended.stderr.contains("does not permit sampling")
         || ended.stderr.contains("cannot sample processes")
@@ -115,13 +115,13 @@ fn a_process_is_sampled_until_a_signal_or_its_end() {
     let mut sampling = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_for_samples(&mut sampling, busy.id());
     signal(&sampling, libc::SIGINT);
-    let ended: Ended = sampling.wait_with_output().unwrap().into();
+    let ended: Exit = sampling.wait_with_output().unwrap().into();
     let mut command = lab.command(&["profile", "-p", &pid, "--seconds", "600", "--json"]);
     let mut sampling = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_for_samples(&mut sampling, busy.id());
     busy.kill().unwrap();
     busy.wait().unwrap();
-    let gone: Ended = sampling.wait_with_output().unwrap().into();
+    let gone: Exit = sampling.wait_with_output().unwrap().into();
     if ended.stderr.contains("does not permit sampling") {
         return skipped(ended.stderr.trim());
     }

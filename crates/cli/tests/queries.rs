@@ -6,7 +6,7 @@ use crate::workbooks;
 use testing::faults;
 use testing::installed as servers;
 
-use crate::common::{Ended, Lab};
+use crate::common::{Exit, Lab};
 use postgres::server::PrivateServer;
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ fn plant(cluster: &PrivateServer) {
     });
 }
 
-fn json(ended: &Ended) -> Value {
+fn json(ended: &Exit) -> Value {
     serde_json::from_str(&ended.stdout).unwrap()
 }
 
@@ -162,7 +162,7 @@ fn captured(cluster: &PrivateServer, lab: &Lab, url: &str) {
 }
 
 fn terminal(lab: &Lab, url: &str) {
-    let ended: Ended = lab.command(&["queries", url]).env("COLUMNS", "80").output().unwrap().into();
+    let ended: Exit = lab.command(&["queries", url]).env("COLUMNS", "80").output().unwrap().into();
     let ended = ended
         .expect(0)
         .shows("missing index: orders")

@@ -194,7 +194,7 @@ fn an_index_that_is_dropped_changes_a_plan_and_nothing_else_is_named() {
 fn shown(lab: &Lab) {
     let output =
         lab.command(&["history", FILE, "--html", "h.html"]).env("COLUMNS", "80").output().unwrap();
-    let ended = common::Ended::from(output).expect(0);
+    let ended = common::Exit::from(output).expect(0);
     let ended =
         ended.shows("regression, plan changed: ").shows("plan since:").shows("pages a run: ");
     let wide: Vec<&str> = ended.stdout.lines().filter(|line| line.chars().count() > 80).collect();

@@ -2,7 +2,7 @@
 //! whether servers start with its settings.
 
 use crate::common;
-use crate::common::{Ended, Lab};
+use crate::common::{Exit, Lab};
 use crate::servers;
 use crate::servers::by_url::{OWNER, Server, bindirs};
 use std::fs::Permissions;
@@ -21,7 +21,7 @@ fn file(target: &str, workload: &str) -> String {
     )
 }
 
-fn check(lab: &Lab, arguments: &[&str], code: i32) -> Ended {
+fn check(lab: &Lab, arguments: &[&str], code: i32) -> Exit {
     lab.steelbench(&[&["check", "e.toml"], arguments].concat()).expect(code)
 }
 
@@ -230,7 +230,7 @@ fn servers_of_root_run_from_a_folder_that_their_user_cannot_enter() {
         let ended = |command: &str| {
             let mut command = lab.command(&[command, "e.toml"]);
             command.env("XDG_CACHE_HOME", lab.path("cache")).current_dir(&closed);
-            Ended::from(command.output().unwrap()).expect(0)
+            Exit::from(command.output().unwrap()).expect(0)
         };
         ended("check").shows(&says);
         ended("run").says(&says).shows("1 trial done");

@@ -1,6 +1,6 @@
 //! Commands that get less than they need: files of a limited size, no thread, a crowd of clients.
 
-use crate::common::{Ended, Lab, NOBODY, is_root, scripted, skipped, wait_until};
+use crate::common::{Exit, Lab, NOBODY, is_root, scripted, skipped, wait_until};
 use crate::serving::Server;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -27,7 +27,7 @@ fn a_limit_of_file_sizes_is_reported() {
                 100\n[repeats]\nblocks = 1\n";
     let lab = Lab::with(file);
     let mut command = lab.command(&["run", "e.toml"]);
-    let ended = Ended::from(limit(&mut command, libc::RLIMIT_FSIZE, 200 << 10).output().unwrap());
+    let ended = Exit::from(limit(&mut command, libc::RLIMIT_FSIZE, 200 << 10).output().unwrap());
     let ended = ended.expect(1);
     assert!(ended.stderr.contains("ulimit -f"), "{ended:#?}");
     lab.run_with(&["--retry-failed"], 0);
@@ -35,7 +35,7 @@ fn a_limit_of_file_sizes_is_reported() {
     let scripted = Lab::with(&scripted(3, "", ""));
     scripted.run(0);
     let mut command = scripted.command(&["report", "t", "--output", "t.html"]);
-    Ended::from(limit(&mut command, libc::RLIMIT_FSIZE, 8 << 10).output().unwrap())
+    Exit::from(limit(&mut command, libc::RLIMIT_FSIZE, 8 << 10).output().unwrap())
         .expect(1)
         .says("t.html")
         .says("File too large");
@@ -55,7 +55,7 @@ fn a_user_without_threads_is_told_so() {
     }
     for arguments in [&["export", "t", "--format", "xlsx"][..], &["serve", "--port", "0"]] {
         let mut command = lab.unprivileged(arguments);
-        Ended::from(limit(&mut command, libc::RLIMIT_NPROC, 1).output().unwrap())
+        Exit::from(limit(&mut command, libc::RLIMIT_NPROC, 1).output().unwrap())
             .expect(1)
             .says("ulimit -u");
     }
@@ -70,7 +70,7 @@ fn a_limit_of_open_files_is_reported() {
     let mut refused = 0;
     for files in 4..=24 {
         let mut command = lab.command(&["run", "e.toml", "--retry-failed"]);
-        let ended = Ended::from(limit(&mut command, libc::RLIMIT_NOFILE, files).output().unwrap());
+        let ended = Exit::from(limit(&mut command, libc::RLIMIT_NOFILE, files).output().unwrap());
         if ended.code != Some(0) {
             refused += 1;
             assert!(ended.stderr.to_lowercase().contains("too many open files"), "{ended:#?}");

@@ -2,7 +2,7 @@
 //! title of a process.
 
 use crate::common;
-use crate::common::{Ended, Lab, end, scripted, wait_until};
+use crate::common::{Exit, Lab, end, scripted, wait_until};
 use crate::planted::{INPUTS, SECRET, check_hidden, check_hidden_but_in};
 use crate::serving;
 use std::io::{BufRead, BufReader};
@@ -131,7 +131,7 @@ fn commands_that_take_a_connection_string_do_not_repeat_it() {
         for arguments in commands.into_iter().skip(nth % step).step_by(step) {
             let mut command = lab.command(arguments);
             command.env("HOME", lab.path("")).env("PGCONNECT_TIMEOUT", "1");
-            let ended = Ended::from(command.output().unwrap());
+            let ended = Exit::from(command.output().unwrap());
             let is_told = ended.code == Some(0) && arguments[0] != "survey";
             assert!(!is_told, "{arguments:?} {ended:?}");
             check_hidden(&lab, &ended, &format!("{arguments:?}"));
@@ -184,7 +184,7 @@ fn variables_with_a_password_are_not_repeated() {
         {
             let mut command = lab.command(arguments);
             command.env("HOME", lab.path("")).envs(variables.iter().copied());
-            let ended = Ended::from(command.output().unwrap());
+            let ended = Exit::from(command.output().unwrap());
             check_hidden(&lab, &ended, &format!("{arguments:?} {variables:?}"));
         }
     }
@@ -377,7 +377,7 @@ fn a_secret_planted_everywhere_is_in_no_output_and_in_no_file() {
         let mut command = lab.command(arguments);
         command.env("HOME", lab.path("")).env("PGPASSWORD", SECRET).env("OTHER_TOKEN", SECRET);
         command.env("XDG_CACHE_HOME", cache.path());
-        let ended = Ended::from(command.output().unwrap());
+        let ended = Exit::from(command.output().unwrap());
         check_hidden(&lab, &ended, &format!("{arguments:?}"));
         ended
     };
@@ -419,7 +419,7 @@ fn a_secret_in_a_results_file_is_not_shown() {
     let cache = tempfile::tempdir().unwrap();
     for arguments in [&["run", "e.toml"][..], &["run", "e.toml", "--fresh"]] {
         let mut run = lab.command(arguments);
-        Ended::from(run.env("XDG_CACHE_HOME", cache.path()).output().unwrap()).expect(1);
+        Exit::from(run.env("XDG_CACHE_HOME", cache.path()).output().unwrap()).expect(1);
     }
     let near = format!("postgres://u:{SECRET}@h/d");
     let file = lab.results("t");

@@ -2,7 +2,7 @@
 //! as `secrets.rs`.
 
 use crate::common;
-use crate::common::{Ended, Lab, end, scripted, wait_until};
+use crate::common::{Exit, Lab, end, scripted, wait_until};
 use crate::planted::{SECRET, check_hidden};
 use crate::servers;
 use std::os::unix::fs::PermissionsExt;
@@ -118,7 +118,7 @@ fn what_a_command_prints_of_our_environment_is_not_recorded() {
         for arguments in [&["run", "e.toml"][..], &["show", "t", "--json"], &["report", "t"]] {
             let mut command = lab.command(arguments);
             command.env("PGPASSWORD", SECRET).env("OTHER_TOKEN", SECRET);
-            let ended = Ended::from(command.output().unwrap());
+            let ended = Exit::from(command.output().unwrap());
             check_hidden(&lab, &ended, &format!("{arguments:?} {workload}"));
         }
         assert_eq!(lab.rows("t", "SELECT status FROM trials"), ["failed"], "{workload}");
@@ -149,7 +149,7 @@ fn what_a_command_prints_of_the_password_of_its_server_is_not_recorded() {
         std::fs::set_permissions(lab.path(".pgpass"), std::fs::Permissions::from_mode(0o600))
             .unwrap();
         let mut run = lab.command(&["run", "e.toml"]);
-        let ended = Ended::from(run.env("HOME", lab.path("")).output().unwrap());
+        let ended = Exit::from(run.env("HOME", lab.path("")).output().unwrap());
         check_hidden(&lab, &ended, "run");
         assert!(ended.expect(1).stdout.contains("seen ***"), "it is there, with stars");
     }
@@ -201,7 +201,7 @@ fn a_recording_of_waits_has_no_password() {
                 &["show", "w.steelbench"],
             ] {
                 let mut command = lab.command(arguments);
-                let ended = Ended::from(command.env("PGPASSWORD", SECRET).output().unwrap());
+                let ended = Exit::from(command.env("PGPASSWORD", SECRET).output().unwrap());
                 check_hidden(&lab, &ended, &format!("{arguments:?}"));
                 ended.expect(0);
             }

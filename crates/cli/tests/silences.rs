@@ -1,7 +1,7 @@
 //! Servers that fall silent at some point of a command: each wait ends in its time, and nothing
 //! unfinished is left. A server that works on is waited for.
 
-use crate::common::{Ended, Lab, end, hear, signal};
+use crate::common::{Exit, Lab, end, hear, signal};
 use crate::servers::by_url::{OWNER, Server, bindirs};
 use crate::servers::proxy::{Act, Proxy, Sent};
 use crate::{common, servers};
@@ -94,9 +94,9 @@ fn silent(falls: Falls) -> (String, Receiver<()>) {
     (format!("postgres://me@127.0.0.1:{port}/d?sslmode=disable"), receiver)
 }
 
-fn run(lab: &Lab, arguments: &[&str]) -> Ended {
+fn run(lab: &Lab, arguments: &[&str]) -> Exit {
     let mut command = lab.command(arguments);
-    Ended::from(command.env("STEELBENCH_SILENCE_S", SILENCE_S).output().unwrap())
+    Exit::from(command.env("STEELBENCH_SILENCE_S", SILENCE_S).output().unwrap())
 }
 
 const TRY: [&str; 6] = ["--index", "CREATE INDEX ON t (a)", "-f", "r.sql", "--name", "n"];
@@ -240,5 +240,5 @@ fn a_wrong_limit_is_said() {
     let lab = Lab::new();
     let mut command = lab.command(&["waits", "postgres://127.0.0.1/d"]);
     let output = command.env("STEELBENCH_SILENCE_S", "soon").output().unwrap();
-    Ended::from(output).expect(2).says("STEELBENCH_SILENCE_S=soon: expected seconds");
+    Exit::from(output).expect(2).says("STEELBENCH_SILENCE_S=soon: expected seconds");
 }

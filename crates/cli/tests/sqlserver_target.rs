@@ -41,9 +41,9 @@ impl OnServer {
         command
     }
 
-    fn run(&self, code: i32) -> common::Ended {
+    fn run(&self, code: i32) -> common::Exit {
         let output = self.command(&["run", "e.toml", "--fresh"]).output().unwrap();
-        let ended = common::Ended::from(output).expect(code);
+        let ended = common::Exit::from(output).expect(code);
         assert!(!ended.stdout.contains("S3c") && !ended.stderr.contains("S3c"), "{ended:#?}");
         ended
     }
@@ -151,7 +151,7 @@ fn ready_experiments_are_accepted_and_run_scaled_down() {
         let text = text.replace("[target]\n", &format!("[target]\nurl = \"{}\"\n", on.url));
         on.lab.write("e.toml", &text);
         let checked = on.command(&["check", "e.toml"]).output().unwrap();
-        common::Ended::from(checked).expect(0).shows(&format!("{} trials", 3 * trials));
+        common::Exit::from(checked).expect(0).shows(&format!("{} trials", 3 * trials));
         let scaled = |line: &str| match line.split(" = ").next() {
             Some("rows") => "rows = 16".to_owned(),
             Some("rows_per_transaction") => "rows_per_transaction = 1".to_owned(),
@@ -196,7 +196,7 @@ fn other_ready_experiments_are_accepted() {
             on.lab.write(&format!("{name}.sql"), &script);
         }
         let checked = on.command(&["check", "e.toml"]).output().unwrap();
-        common::Ended::from(checked).expect(0).shows(&format!("{trials} trials"));
+        common::Exit::from(checked).expect(0).shows(&format!("{trials} trials"));
     }
 }
 

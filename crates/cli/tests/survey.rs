@@ -51,7 +51,7 @@ fn forty(lab: &Lab) -> Vec<String> {
     (0..40).map(write).collect()
 }
 
-fn merge(lab: &Lab, files: &[String], options: &[&str]) -> common::Ended {
+fn merge(lab: &Lab, files: &[String], options: &[&str]) -> common::Exit {
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
     lab.steelbench(&[&["survey", "merge"], options, &files].concat())
 }

@@ -1,7 +1,7 @@
 //! Foreign text must not control the reader's terminal: control characters are planted wherever
 //! foreign text is printed, above all in errors.
 
-use crate::common::{Ended, Lab, scripted};
+use crate::common::{Exit, Lab, scripted};
 use crate::screen::Screen;
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -12,7 +12,7 @@ const EVIL: &str = "x\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}2J\u{7f}\u{8}\r\u{202e}\u
 
 /// Nothing of it was printed as it is.
 #[track_caller]
-fn harmless(ended: &Ended) {
+fn harmless(ended: &Exit) {
     for stdout in [&ended.stdout, &ended.stderr] {
         let harmful =
             |c: char| (c.is_control() && c != '\n') || "\u{202e}\u{2066}\u{200f}".contains(c);
@@ -22,7 +22,7 @@ fn harmless(ended: &Ended) {
 
 /// Nor is it left out: it is spelled out.
 #[track_caller]
-fn safe(ended: &Ended) {
+fn safe(ended: &Exit) {
     harmless(ended);
     let all = format!("{}{}", ended.stdout, ended.stderr);
     assert!(all.contains("u{202e}") || all.contains("u202e"), "{all}");
@@ -184,7 +184,7 @@ fn from_plans_published_results_and_keys() {
 
 /// Something was said, and nothing of it commands the terminal.
 #[track_caller]
-fn safe_or_left_out(ended: &Ended, arguments: &[&str]) {
+fn safe_or_left_out(ended: &Exit, arguments: &[&str]) {
     harmless(ended);
     assert!(
         ended.code.is_some() && ended.stdout.len() + ended.stderr.len() > 20,

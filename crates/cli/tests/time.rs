@@ -1,6 +1,6 @@
 //! `steelbench time` and experiments with commands from end to end, beside hyperfine.
 
-use crate::common::{Ended, Lab, at_home, signal, skipped, wait_until};
+use crate::common::{Exit, Lab, at_home, signal, skipped, wait_until};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
@@ -43,7 +43,7 @@ fn a_screen_of_fifteen_lines_is_enough() {
     ] {
         let code = i32::from(arguments.contains(&"--fail-if"));
         let output = lab.command(&arguments).env("COLUMNS", "80").output().unwrap();
-        let ended = Ended::from(output).expect(code);
+        let ended = Exit::from(output).expect(code);
         assert!(ended.stdout.lines().count() <= 15, "{}", ended.stdout);
         assert!(ended.stdout.lines().all(|line| line.chars().count() <= 80), "{}", ended.stdout);
         assert!(ended.stdout.contains("slower"), "{}", ended.stdout);

@@ -1,7 +1,7 @@
 //! `queries try`, and the plans that trials of scripts record, on real engines.
 
 use crate::common;
-use crate::common::{Ended, Lab};
+use crate::common::{Exit, Lab};
 use crate::servers;
 use crate::servers::by_url::{Server, bindirs};
 use crate::servers::lab;
@@ -33,9 +33,9 @@ fn operators(summary: &Value, begin: &str) -> Vec<String> {
         .collect()
 }
 
-fn run(lab: &Lab, arguments: &[&str], code: i32) -> Ended {
+fn run(lab: &Lab, arguments: &[&str], code: i32) -> Exit {
     let mut command = lab.command(&[&["queries", "try"], arguments].concat());
-    Ended::from(command.env("XDG_CACHE_HOME", lab.path("cache")).output().unwrap()).expect(code)
+    Exit::from(command.env("XDG_CACHE_HOME", lab.path("cache")).output().unwrap()).expect(code)
 }
 
 /// A server with a table that has an index of two columns and one of the first of them, which is
@@ -395,7 +395,7 @@ fn a_name_that_is_a_path_is_refused_before_anything_is_written() {
         ["queries", "try", "--engine=sqlite", "--sql=s.sql", "-f", "r.sql", "--index", index];
     for name in ["../../pwn", "/tmp/steelbench-pwn", "..", ".hidden", "-x", "", "A"] {
         let mut command = lab.command(&[&line[..], &["--name", name]].concat());
-        let refused = Ended::from(command.current_dir(lab.path("a/b")).output().unwrap());
+        let refused = Exit::from(command.current_dir(lab.path("a/b")).output().unwrap());
         assert_eq!(refused.code, Some(2), "{name}: {refused:#?}");
     }
     let mut files: Vec<_> = std::fs::read_dir(lab.path("a/b")).unwrap().flatten().collect();

@@ -1,7 +1,7 @@
 //! Folders without write permission, and a full disk: the error names the place, and no partial
 //! file is left.
 
-use crate::common::{Ended, Lab, SmallDisk, end, is_root, scripted, signal, wait_until};
+use crate::common::{Exit, Lab, SmallDisk, end, is_root, scripted, signal, wait_until};
 use std::collections::BTreeSet;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -21,12 +21,12 @@ fn allow(lab: &Lab, name: &str, mode: u32) {
     std::fs::set_permissions(lab.path(name), Permissions::from_mode(mode)).unwrap();
 }
 
-fn unprivileged(lab: &Lab, arguments: &[&str]) -> Ended {
+fn unprivileged(lab: &Lab, arguments: &[&str]) -> Exit {
     let mut command = lab.unprivileged(arguments);
     if !is_root() {
         allow(lab, "", 0o555);
     }
-    Ended::from(command.env("XDG_CACHE_HOME", lab.path("cache")).output().unwrap())
+    Exit::from(command.env("XDG_CACHE_HOME", lab.path("cache")).output().unwrap())
 }
 
 /// Fails with this code, these words, and nothing left.

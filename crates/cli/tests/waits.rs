@@ -439,7 +439,7 @@ fn the_options_of_psql_name_the_server() {
         let run = |arguments: &[&str], variables: &[(&str, &str)]| {
             let mut command = lab.command(&[&["waits", "--seconds", "0.2"], arguments].concat());
             command.envs(variables.iter().copied());
-            common::Ended::from(command.output().unwrap())
+            common::Exit::from(command.output().unwrap())
         };
         let all = ["-h", &host, "-p", &port, "-U", &user, "-d", "postgres"];
         run(&all, &[]).expect(0).shows("waits in");
@@ -492,7 +492,7 @@ fn no_complaint_about_an_argument_repeats_a_password() {
                 .env("HOME", lab.path(""))
                 .env("PGHOST", "127.0.0.1")
                 .env("PGPORT", "1");
-            let ended = common::Ended::from(command.output().unwrap());
+            let ended = common::Exit::from(command.output().unwrap());
             assert_ne!(ended.code, Some(0), "{arguments:?}");
             for part in ["S3", "cr3t"] {
                 assert!(!format!("{ended:?}").contains(part), "{arguments:?} {ended:?}");

@@ -1,6 +1,6 @@
 //! The files that commands write, and those that they leave alone.
 
-use crate::common::{Ended, Lab, end, scripted};
+use crate::common::{Exit, Lab, end, scripted};
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::Read;
@@ -73,7 +73,7 @@ fn no_name_in_a_results_file_decides_where_something_is_written() {
         ] {
             let mut command = lab.command(arguments);
             let ended =
-                Ended::from(command.current_dir(lab.path("desk")).output().unwrap()).expect(0);
+                Exit::from(command.current_dir(lab.path("desk")).output().unwrap()).expect(0);
             assert!(!ended.stdout.contains("victim/salaries.xlsx"), "{ended:?}");
         }
         let mut after = contents(&lab.path(""));

@@ -1,6 +1,6 @@
 //! Durations of processes in earlier runs, by which the next run begins with the longest.
 
-use super::executable::{Ended, Executable};
+use super::executable::{Executable, RunResult};
 use crate::process::target;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ impl Durations {
     }
 
     /// Adds a run. Processes that it did not have keep their durations.
-    pub fn record(mut self, ended: &[Ended]) -> Result<(), String> {
+    pub fn record(mut self, ended: &[RunResult]) -> Result<(), String> {
         let durations =
             ended.iter().map(|process| (process.name.clone(), process.took.as_secs_f64()));
         self.seconds.extend(durations);

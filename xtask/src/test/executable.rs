@@ -106,7 +106,7 @@ impl Executable {
         arguments: &[String],
         environment: &[(&str, String)],
         folder: &Path,
-    ) -> Ended {
+    ) -> RunResult {
         let begun = Instant::now();
         let path = folder
             .join(self.name.trim_start_matches('-').replace(" --", "-").replace(' ', "-") + ".txt");
@@ -128,7 +128,7 @@ impl Executable {
             }
             Err(error) => (false, format!("cannot be run: {error}\n")),
         };
-        Ended {
+        RunResult {
             name: self.name.clone(),
             is_well,
             is_repeated: false,
@@ -140,7 +140,7 @@ impl Executable {
 
 /// Result of an executable.
 #[derive(Debug)]
-pub struct Ended {
+pub struct RunResult {
     /// That of the executable.
     pub name: String,
     /// No test failed.
@@ -153,7 +153,7 @@ pub struct Ended {
     pub took: Duration,
 }
 
-impl Ended {
+impl RunResult {
     /// Prints what it has printed, without the output of the tests that passed.
     pub fn print(&self) {
         println!("\n     Ran {} in {:.1} s", self.name, self.took.as_secs_f64());

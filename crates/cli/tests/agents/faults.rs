@@ -1,7 +1,7 @@
 //! A link that is cut, TLS with a wrong certificate, hostile peers, and clocks that drift.
 
 use super::{Agent, TOKEN, UserBroker, has_broker, has_thread, program, scripted_load, slow_load};
-use crate::common::{Ended, Lab, end, signal, skipped, wait_until};
+use crate::common::{Exit, Lab, end, signal, skipped, wait_until};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -93,7 +93,7 @@ fn the_broker_shows_a_certificate_that_leads_to_a_trusted_root_and_names_the_hos
         let run = ["run", "e.toml", "--agents", "1", "--broker", url, "--token-file", &token];
         let mut command = lab.command(&run);
         command.env("SSL_CERT_FILE", certificates.path(root)).env_remove("SSL_CERT_DIR");
-        Ended::from(command.output().unwrap()).expect(code)
+        Exit::from(command.output().unwrap()).expect(code)
     };
     let localhost = format!("tls://localhost:{port}");
     run(&localhost, "stranger.crt", 1)

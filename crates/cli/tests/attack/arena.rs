@@ -149,7 +149,7 @@ type Trace = (u64, i64, u64, Vec<u8>);
 
 /// The end of a command.
 #[derive(Debug)]
-pub struct Ended {
+pub struct Exit {
     pub status: ExitStatus,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
@@ -202,11 +202,11 @@ impl Arena {
     }
 
     /// Runs the program within limits.
-    pub fn run(&self, arguments: &[&str], limits: Limits) -> Result<Ended, String> {
+    pub fn run(&self, arguments: &[&str], limits: Limits) -> Result<Exit, String> {
         self.run_command(self.lab.command(arguments), limits)
     }
 
-    pub fn run_command(&self, mut command: Command, limits: Limits) -> Result<Ended, String> {
+    pub fn run_command(&self, mut command: Command, limits: Limits) -> Result<Exit, String> {
         let printed = tempfile::tempdir().unwrap();
         let [out, err] = ["out", "err"].map(|name| printed.path().join(name));
         command.current_dir(self.lab.path("inside"));
@@ -223,7 +223,7 @@ impl Arena {
         if bytes > OUTPUT_BYTES_MAX {
             return Err(format!("{command:?}: prints {bytes} bytes"));
         }
-        let outcome = Ended {
+        let outcome = Exit {
             status,
             stdout: std::fs::read(out).unwrap(),
             stderr: std::fs::read(err).unwrap(),
@@ -286,7 +286,7 @@ impl Limits {
     }
 }
 
-impl Ended {
+impl Exit {
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&[self.stdout.as_slice(), b"\n", self.stderr.as_slice()].concat())
             .into_owned()

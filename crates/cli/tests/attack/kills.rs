@@ -1,7 +1,7 @@
 //! kill -9 of Steelbench or its servers at random moments: recorded data stays, the run continues,
 //! and nothing is left behind.
 
-use crate::attack::arena::{Arena, Ended, Limits, Random, Tries, USUAL, campaign};
+use crate::attack::arena::{Arena, Exit, Limits, Random, Tries, USUAL, campaign};
 use crate::common::{scripted, signal};
 use crate::servers;
 use rusqlite::Connection;
@@ -258,7 +258,7 @@ fn shared_memory(arena: &Arena) -> Vec<SharedMemory> {
 }
 
 /// All trials of a run are there once, in a file that is whole, and nothing else is.
-fn is_whole(arena: &Arena, trials: i64, last: &Ended) -> Result<(), String> {
+fn is_whole(arena: &Arena, trials: i64, last: &Exit) -> Result<(), String> {
     let state: String = ask(arena, "PRAGMA integrity_check")?;
     if state != "ok" {
         return Err(state);

@@ -72,12 +72,12 @@ fn plan(random: &mut Random) -> Vec<u8> {
 }
 
 /// A proxy in front of a server that answers EXPLAIN in its place.
-struct Between {
+struct Proxy {
     port: u16,
     says: Arc<Mutex<Vec<Vec<u8>>>>,
 }
 
-impl Between {
+impl Proxy {
     fn start(server: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let relay = Self { port: listener.local_addr().unwrap().port(), says: Arc::default() };
@@ -195,7 +195,7 @@ fn explain_outputs() {
         .iter()
         .map(|bin| Server::start(bin, "host all all 127.0.0.1/32 trust", &[]))
         .collect();
-    let between: Vec<Between> = servers.iter().map(|server| Between::start(server.port)).collect();
+    let between: Vec<Proxy> = servers.iter().map(|server| Proxy::start(server.port)).collect();
     arena.write("e.toml", scans("engine = \"sqlite\"").as_bytes());
     let recorded = arena.run(&["run", "e.toml"], USUAL).unwrap();
     assert!(recorded.status.success(), "{}", recorded.text());

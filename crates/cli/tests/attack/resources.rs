@@ -1,7 +1,7 @@
 //! A process that may have little of what it needs: a trial fails with its cause, and the run comes
 //! to its end.
 
-use crate::attack::arena::{Arena, Ended, Limits, Tries, USUAL, campaign};
+use crate::attack::arena::{Arena, Exit, Limits, Tries, USUAL, campaign};
 use crate::common::{NOBODY, SmallDisk, is_root, skipped};
 use std::os::unix::fs::chown;
 use std::os::unix::process::ExitStatusExt;
@@ -74,7 +74,7 @@ fn file() -> String {
 }
 
 /// It ended well, or said of its trial why it failed.
-fn says_why(outcome: &Ended) -> Result<(), String> {
+fn says_why(outcome: &Exit) -> Result<(), String> {
     let messages = [
         "cannot be started",
         "starting a thread",

@@ -27,7 +27,7 @@ pub struct Lab {
 
 /// The end of a command.
 #[derive(Debug)]
-pub struct Ended {
+pub struct Exit {
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
@@ -89,7 +89,7 @@ impl Lab {
 
     /// Runs a command to its end, which has to come.
     #[track_caller]
-    pub fn steelbench(&self, arguments: &[&str]) -> Ended {
+    pub fn steelbench(&self, arguments: &[&str]) -> Exit {
         let mut child =
             self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let printed = (read_all(child.stdout.take()), read_all(child.stderr.take()));
@@ -106,15 +106,15 @@ impl Lab {
         };
         let held = "a process that the command has left holds its output open";
         let text = |receiver: &Receiver<String>| receiver.recv_timeout(PATIENCE).expect(held);
-        Ended { code: status.code(), stdout: text(&printed.0), stderr: text(&printed.1) }
+        Exit { code: status.code(), stdout: text(&printed.0), stderr: text(&printed.1) }
     }
 
     /// `run e.toml`, which has to end with this code.
-    pub fn run(&self, code: i32) -> Ended {
+    pub fn run(&self, code: i32) -> Exit {
         self.run_with(&[], code)
     }
 
-    pub fn run_with(&self, arguments: &[&str], code: i32) -> Ended {
+    pub fn run_with(&self, arguments: &[&str], code: i32) -> Exit {
         let ended = self.steelbench(&[&["run", "e.toml"], arguments].concat());
         ended.expect(code)
     }
@@ -235,7 +235,7 @@ fn shown(value: &rusqlite::types::Value) -> String {
     }
 }
 
-impl From<Output> for Ended {
+impl From<Output> for Exit {
     fn from(output: Output) -> Self {
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         Self {
@@ -246,7 +246,7 @@ impl From<Output> for Ended {
     }
 }
 
-impl Ended {
+impl Exit {
     #[track_caller]
     pub fn expect(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "{self:#?}");
@@ -292,12 +292,12 @@ pub fn signal(child: &Child, signal: libc::c_int) {
 
 /// Waits for a process that was started with [`Lab::start`]. One that does not end is killed.
 #[track_caller]
-pub fn end(mut child: Child) -> Ended {
+pub fn end(mut child: Child) -> Exit {
     let begun = Instant::now();
     while child.try_wait().unwrap().is_none() {
         if begun.elapsed() > PATIENCE {
             let _ = child.kill();
-            panic!("the process never ends: {:#?}", Ended::from(child.wait_with_output().unwrap()));
+            panic!("the process never ends: {:#?}", Exit::from(child.wait_with_output().unwrap()));
         }
         std::thread::sleep(Duration::from_millis(5));
     }

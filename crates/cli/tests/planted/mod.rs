@@ -1,6 +1,6 @@
 //! A password that is planted, and where it is looked for.
 
-use crate::common::{Ended, Lab};
+use crate::common::{Exit, Lab};
 use std::io::Read;
 use std::path::Path;
 
@@ -54,13 +54,13 @@ fn unpacked(archive: &[u8]) -> Vec<u8> {
 
 /// Nothing that was said or written has the secret in it.
 #[track_caller]
-pub fn check_hidden(lab: &Lab, ended: &Ended, what: &str) {
+pub fn check_hidden(lab: &Lab, ended: &Exit, what: &str) {
     check_hidden_but_in(lab, ended, what, &INPUTS);
 }
 
 /// Checks all files except these.
 #[track_caller]
-pub fn check_hidden_but_in(lab: &Lab, ended: &Ended, what: &str, except: &[&str]) {
+pub fn check_hidden_but_in(lab: &Lab, ended: &Exit, what: &str, except: &[&str]) {
     let text = format!("{}{}", ended.stdout, ended.stderr);
     let all = [text.into_bytes(), written(&lab.path(""), except)].concat();
     let leak = all.windows(6).position(|window| window == b"SECRET");

@@ -34,7 +34,7 @@ fn a_failover_in_mid_trial_fails_it_and_it_can_be_tried_again() {
     let cause = on.lab.rows("t", "SELECT cause FROM trials").concat();
     assert!(cause.contains("onnection"), "{cause}: {ended:#?}");
     let again = on.command(&["run", "e.toml", "--retry-failed"]).output().unwrap();
-    common::Ended::from(again).expect(0);
+    common::Exit::from(again).expect(0);
     assert_eq!(
         on.lab.rows("t", "SELECT status, count(*) FROM trials GROUP BY status ORDER BY status"),
         ["done|1", "failed|1"]
@@ -171,6 +171,6 @@ fn a_server_that_is_down_stops_the_run_resumably() {
     assert_eq!(on.lab.rows("t", count), ["done|1"]);
     relay.refuse(false);
     let again = on.command(&["run", "e.toml"]).output().unwrap();
-    common::Ended::from(again).expect(0);
+    common::Exit::from(again).expect(0);
     assert_eq!(on.lab.rows("t", count), ["done|2"]);
 }

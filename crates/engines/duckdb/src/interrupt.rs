@@ -1,6 +1,6 @@
 //! Stopping statements: DuckDB can be interrupted only from another thread.
 
-use super::library::{Connected, Connection};
+use super::library::{Connection, Handles};
 use engine::{EngineError, TimeLimit, lock};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -14,20 +14,20 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Interrupts the statements of a trial's connections as long as the trial is asked to stop.
 /// Dropping it ends its thread.
 pub struct Interrupter {
-    watched: Arc<Watched>,
+    watched: Arc<Registry>,
     thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Default)]
-struct Watched {
-    connections: Mutex<Vec<Weak<Connected>>>,
-    limited: Mutex<Vec<Limited>>,
+struct Registry {
+    connections: Mutex<Vec<Weak<Handles>>>,
+    limited: Mutex<Vec<TimeLimited>>,
     is_over: AtomicBool,
 }
 
 /// A connection whose statements have a time limit.
-struct Limited {
-    connection: Weak<Connected>,
+struct TimeLimited {
+    connection: Weak<Handles>,
     limit: TimeLimit,
 }
 
@@ -37,7 +37,7 @@ impl Interrupter {
     /// # Errors
     /// When the system gives no thread.
     pub fn start(cancel: &Cancel) -> Result<Self, EngineError> {
-        let watched = Arc::<Watched>::default();
+        let watched = Arc::<Registry>::default();
         let (cancel, inside) = (cancel.clone(), watched.clone());
         let thread = Builder::new().name("interrupter".into()).spawn(move || {
             while !inside.is_over.load(Ordering::Relaxed) {
@@ -48,7 +48,7 @@ impl Interrupter {
                         .filter_map(Weak::upgrade)
                         .for_each(|connection| connection.interrupt());
                 }
-                for Limited { connection, limit } in lock(&inside.limited).iter() {
+                for TimeLimited { connection, limit } in lock(&inside.limited).iter() {
                     if let Some(connection) = connection.upgrade() {
                         limit.interrupt(|| connection.interrupt());
                     }
@@ -70,7 +70,7 @@ impl Interrupter {
     pub fn limit(&self, connection: &Connection, limit: TimeLimit) {
         let mut limited = lock(&self.watched.limited);
         limited.retain(|known| known.connection.strong_count() > 0);
-        limited.push(Limited { connection: Arc::downgrade(connection.shared()), limit });
+        limited.push(TimeLimited { connection: Arc::downgrade(connection.shared()), limit });
     }
 }
 

@@ -226,7 +226,7 @@ impl Database {
         if state != 0 {
             return Err(DuckDbError::Connections);
         }
-        Ok(Connection(Arc::new(Connected { database: self.clone(), handle })))
+        Ok(Connection(Arc::new(Handles { database: self.clone(), handle })))
     }
 }
 
@@ -238,17 +238,17 @@ impl Drop for Database {
 }
 
 /// A connection's handle, which those share who may interrupt it.
-pub struct Connected {
+pub struct Handles {
     database: Arc<Database>,
     handle: Handle,
 }
 
 // SAFETY: DuckDB permits a connection to move between threads.
-unsafe impl Send for Connected {}
+unsafe impl Send for Handles {}
 // SAFETY: others than its owner only interrupt it, which DuckDB permits at any time.
-unsafe impl Sync for Connected {}
+unsafe impl Sync for Handles {}
 
-impl Connected {
+impl Handles {
     /// Has the statement that runs, if one does, end with an error.
     pub fn interrupt(&self) {
         // SAFETY: the connection is open as long as this is.
@@ -256,7 +256,7 @@ impl Connected {
     }
 }
 
-impl Drop for Connected {
+impl Drop for Handles {
     fn drop(&mut self) {
         // SAFETY: it is open, and this is the last use.
         unsafe { (self.database.library.interface.duckdb_disconnect)(&raw mut self.handle) }
@@ -264,11 +264,11 @@ impl Drop for Connected {
 }
 
 /// A connection, used by one thread at a time.
-pub struct Connection(Arc<Connected>);
+pub struct Connection(Arc<Handles>);
 
 impl Connection {
     /// Returns the part that others need to interrupt it.
-    pub fn shared(&self) -> &Arc<Connected> {
+    pub fn shared(&self) -> &Arc<Handles> {
         &self.0
     }
 
@@ -353,7 +353,7 @@ impl Connection {
 
 /// A prepared statement. Parameters are numbered from 1 and keep their values.
 pub struct Prepared {
-    connected: Arc<Connected>,
+    connected: Arc<Handles>,
     handle: Handle,
 }
 

@@ -196,7 +196,7 @@ impl Load<'_> {
 
     /// Loads runs of rows until there are none.
     fn runs(&self, connection: &Connection) -> Result<(), EngineError> {
-        let ended = Ended(self);
+        let ended = EndGuard(self);
         loop {
             let (number, run) = lock(&self.source).run(self.cancel);
             if self.cancel.is_cancelled() {
@@ -256,9 +256,9 @@ impl Load<'_> {
 }
 
 /// Tells the others when a thread ends before its time, also by a panic.
-struct Ended<'l>(&'l Load<'l>);
+struct EndGuard<'l>(&'l Load<'l>);
 
-impl Drop for Ended<'_> {
+impl Drop for EndGuard<'_> {
     fn drop(&mut self) {
         lock(&self.0.turn).failed = true;
         self.0.turned.notify_all();

@@ -23,7 +23,7 @@ const ROUND_S: f64 = 10.0;
 /// Keeps the files that the last trial used.
 pub struct FilesHost {
     place: Arc<Folders>,
-    made: Arc<Mutex<Option<Made>>>,
+    made: Arc<Mutex<Option<CreatedFiles>>>,
 }
 
 impl FilesHost {
@@ -54,7 +54,7 @@ struct FilesInstance {
     configuration: Configuration,
     place: Arc<Folders>,
     cancel: Cancel,
-    made: Arc<Mutex<Option<Made>>>,
+    made: Arc<Mutex<Option<CreatedFiles>>>,
     set: OnceLock<FileSet>,
 }
 
@@ -108,7 +108,7 @@ impl FileTarget for FilesInstance {
         if made.as_ref().is_none_or(|made| made.plan != request) {
             // Gone before the next one is made: there may not be room for both.
             *made = None;
-            *made = Some(Made::new(request, &self.place, &self.cancel)?);
+            *made = Some(CreatedFiles::new(request, &self.place, &self.cancel)?);
         }
         let Some(made) = made.as_ref() else { return Ok(()) };
         let offset = self.configuration.get(OFFSET);
@@ -126,7 +126,7 @@ impl FileTarget for FilesInstance {
 }
 
 /// The files of several trials. Dropping it removes those that were created.
-struct Made {
+struct CreatedFiles {
     /// Devices to be written to are held open exclusively, so that they cannot be mounted.
     claims: Vec<File>,
     plan: FilePlan,
@@ -134,7 +134,7 @@ struct Made {
     notes: Vec<String>,
 }
 
-impl Made {
+impl CreatedFiles {
     fn new(request: FilePlan, place: &Folders, cancel: &Cancel) -> Result<Self, EngineError> {
         let mut made =
             Self { claims: Vec::new(), plan: request, files: Vec::new(), notes: Vec::new() };
@@ -200,7 +200,7 @@ impl Made {
     }
 }
 
-impl Drop for Made {
+impl Drop for CreatedFiles {
     fn drop(&mut self) {
         for file in self.files.iter().filter(|file| file.origin == Origin::Created) {
             // A file that cannot be removed goes with its folder.

@@ -203,17 +203,17 @@ fn sentence(price: &Price) -> String {
 }
 
 /// A restored configuration.
-struct Restored<'a> {
+struct RestoreRow<'a> {
     configuration: &'a str,
     restore: &'a Restore,
 }
 
 fn restore_table(section: &mut Section, all: &[ActionFigures]) {
-    let rows: Vec<Restored<'_>> = all
+    let rows: Vec<RestoreRow<'_>> = all
         .iter()
         .filter_map(|figures| {
             let configuration = figures.configuration.as_str();
-            Some(Restored { configuration, restore: figures.restore.as_ref()? })
+            Some(RestoreRow { configuration, restore: figures.restore.as_ref()? })
         })
         .collect();
     for figures in all.iter().filter(|figures| figures.restore.is_none()) {

@@ -35,7 +35,7 @@ pub struct Answer {
 
 /// A value that a run printed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Printing {
+pub struct PrintedValue {
     pub value: f64,
     /// The unit of its last digit: 0.01 of `3.10`; 0: as fine as the number.
     digit: f64,
@@ -121,7 +121,7 @@ impl Answer {
         stdout: &Printed,
         stderr: &Printed,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Printing, CommandError> {
+    ) -> Result<PrintedValue, CommandError> {
         let found = match &self.place {
             Place::Regex(regex) => last_match(regex, &stdout.text(), stop)
                 .or_else(|| last_match(regex, &stderr.text(), stop))
@@ -129,7 +129,7 @@ impl Answer {
             Place::Pointer(pointer) => in_json(pointer, stdout),
         };
         let number = found.and_then(|text| {
-            Printing::read(text.trim())
+            PrintedValue::read(text.trim())
                 .ok_or_else(|| AnswerError::NoNumber { text: beginning(&without_secrets(&text)) })
         });
         number.map_err(|cause| CommandError::NoResponse {
@@ -140,7 +140,7 @@ impl Answer {
     }
 
     /// The response with the mean of what the runs printed.
-    pub fn response(&self, printed: &[Printing]) -> Response {
+    pub fn response(&self, printed: &[PrintedValue]) -> Response {
         let values: Vec<f64> = printed.iter().map(|value| value.value).collect();
         let digit = printed.iter().map(|value| value.digit).reduce(f64::min).unwrap_or(0.0);
         let n = values.len().max(1) as f64;
@@ -158,7 +158,7 @@ impl Answer {
     }
 }
 
-impl Printing {
+impl PrintedValue {
     /// Reads a finite number.
     fn read(text: &str) -> Option<Self> {
         let value = text.parse().ok().filter(|value: &f64| value.is_finite())?;
@@ -220,7 +220,7 @@ fn in_json(pointer: &str, stdout: &Printed) -> Result<String, AnswerError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, Better, Place, Printing};
+    use super::{Answer, Better, Place, PrintedValue};
 
     fn answer(step: Option<f64>) -> Answer {
         let place = Place::Pointer(String::new());
@@ -228,8 +228,8 @@ mod tests {
     }
 
     fn resolution(answer: &Answer, texts: &[&str]) -> f64 {
-        let printed: Vec<Printing> =
-            texts.iter().map(|text| Printing::read(text).unwrap()).collect();
+        let printed: Vec<PrintedValue> =
+            texts.iter().map(|text| PrintedValue::read(text).unwrap()).collect();
         answer.response(&printed).resolution
     }
 

@@ -1,6 +1,6 @@
 //! The arguments of `steelbench time`: hyperfine's options, where they mean the same.
 
-use crate::job::Accepted;
+use crate::job::ExitCodes;
 use crate::probe::CONCURRENCY;
 use clap::{Args, Parser};
 use command_line::arguments::{GateOptions, Quick, setting};
@@ -167,8 +167,8 @@ pub struct Exports {
 struct ExitCodesError;
 
 fn ignored(text: &str) -> Result<String, ExitCodesError> {
-    match Accepted::parse(text) {
-        Some(Accepted::Any) => Ok("true".into()),
+    match ExitCodes::parse(text) {
+        Some(ExitCodes::Any) => Ok("true".into()),
         Some(_) => Ok(text.to_owned()),
         None => Err(ExitCodesError),
     }

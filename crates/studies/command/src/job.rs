@@ -41,7 +41,7 @@ pub struct Job {
     pub(super) draws: Draws,
     pub(super) concurrency: u32,
     pub(super) warmup_runs: u64,
-    pub(super) accepted: Accepted,
+    pub(super) accepted: ExitCodes,
     pub(super) input: Option<PathBuf>,
     pub(super) output: Sink,
     pub(super) folder: Option<PathBuf>,
@@ -60,7 +60,7 @@ struct Runs {
 
 /// How a run may end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Accepted {
+pub enum ExitCodes {
     /// With 0.
     Zero,
     /// With 0 or one of these.
@@ -82,7 +82,7 @@ pub(super) enum Sink {
     File(PathBuf),
 }
 
-impl Accepted {
+impl ExitCodes {
     /// From the text of the setting or option: `true`, `1,2`; `None`: it is neither.
     pub fn parse(text: &str) -> Option<Self> {
         match text.trim() {
@@ -343,11 +343,11 @@ impl Reader<'_> {
         if line.is_empty() { None } else { self.value(setting, words) }
     }
 
-    fn accepted(&mut self) -> Accepted {
+    fn accepted(&mut self) -> ExitCodes {
         let Some(configuration) = self.configuration.get(IGNORE_FAILURE) else {
-            return Accepted::Zero;
+            return ExitCodes::Zero;
         };
-        let accepted = Accepted::parse(&configuration.to_string());
+        let accepted = ExitCodes::parse(&configuration.to_string());
         if accepted.is_none() {
             self.object(
                 IGNORE_FAILURE,
@@ -355,7 +355,7 @@ impl Reader<'_> {
                                          \"1,2\"",
             );
         }
-        accepted.unwrap_or(Accepted::Zero)
+        accepted.unwrap_or(ExitCodes::Zero)
     }
 
     fn output(&mut self, answers: &[Answer]) -> Sink {

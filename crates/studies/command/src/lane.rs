@@ -1,6 +1,6 @@
 //! The threads of the load: each runs the command again and again.
 
-use crate::answer::Printing;
+use crate::answer::PrintedValue;
 use crate::run::{Runner, Turn};
 use conductor::{Director, Lanes, LoadError, Recorder, Stage, conduct};
 use observations::Histogram;
@@ -23,7 +23,7 @@ pub struct Run {
     /// As a shell tells it: 128 and the signal's number, where one ended it.
     pub exit_code: i32,
     /// The values of the user's responses.
-    pub answers: Vec<Printing>,
+    pub answers: Vec<PrintedValue>,
     /// Processes of its group were still there at its end.
     pub left_group: bool,
 }
@@ -78,7 +78,7 @@ fn run(
         let Turn { ended, instructions } = run(&number.to_string())?;
         recorder.record(ended.elapsed.as_nanos() as u64);
         stage.live().done.add(1);
-        let answers: Result<Vec<Printing>, _> = job
+        let answers: Result<Vec<PrintedValue>, _> = job
             .answers
             .iter()
             .map(|answer| answer.find(&ended.stdout, &ended.stderr, &|| stage.is_stopped()))

@@ -34,7 +34,7 @@ pub use answer::Better;
 pub use covariates::{Covariate, Dependence};
 pub use draws::DRAWN;
 pub use error::{AnswerError, CommandEnd, CommandError};
-pub use job::{Accepted, Job};
+pub use job::{ExitCodes, Job};
 pub use quick::TIME;
 pub use set_up::CommandSetUp;
 pub use template::escaped;

@@ -1,6 +1,6 @@
 //! From the runs to the observations of the trial.
 
-use crate::answer::Printing;
+use crate::answer::PrintedValue;
 use crate::job::Job;
 use crate::lane::{LaneOutcome, Run};
 use crate::run::StartUp;
@@ -32,7 +32,7 @@ pub fn observations(
         responses.push(Response::higher("throughput", "runs/s", runs.len() as f64 / elapsed_s));
     }
     for (position, answer) in job.answers.iter().enumerate() {
-        let printed: Vec<Printing> = runs.iter().map(|run| run.answers[position]).collect();
+        let printed: Vec<PrintedValue> = runs.iter().map(|run| run.answers[position]).collect();
         responses.push(answer.response(&printed));
     }
     let sessions = surroundings.sessions_of_others();

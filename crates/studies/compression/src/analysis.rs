@@ -126,15 +126,15 @@ pub fn compression(summary: &Summary) -> Vec<Compression> {
     let layouts = summary.layouts.iter().filter(|layout| {
         factors[layout.factor].name.rsplit('.').next().is_some_and(|last| FACTORS.contains(&last))
     });
-    layouts.flat_map(|layout| Tried { summary }.compressions(layout)).collect()
+    layouts.flat_map(|layout| Levels { summary }.compressions(layout)).collect()
 }
 
 /// Levels that a run tried.
-struct Tried<'a> {
+struct Levels<'a> {
     summary: &'a Summary<'a>,
 }
 
-impl Tried<'_> {
+impl Levels<'_> {
     fn compressions(&self, layout: &FactorLayout) -> Vec<Compression> {
         let roles = &self.summary.recording.roles;
         let mut alike: Vec<(_, Vec<&Vec<Option<usize>>>)> = Vec::new();

@@ -31,7 +31,7 @@ pub struct DecisionSupportFigures {
     /// Geometric mean of the mean times in seconds; `None` where one of them has no time.
     pub geometric_mean: Option<Estimate>,
     /// Queries that were cancelled.
-    pub cancelled: Vec<Cancelled>,
+    pub cancelled: Vec<Cancellation>,
     /// The queries by CPU and wait, of power runs.
     pub waits: Option<QueryTimes>,
     /// Why there are no waits of single queries.
@@ -40,7 +40,7 @@ pub struct DecisionSupportFigures {
 
 /// A query that was cancelled at its time limit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Cancelled {
+pub struct Cancellation {
     /// The name: `Q17`.
     pub query: String,
     /// How often, in all trials.
@@ -57,11 +57,11 @@ fn configuration(summary: &Summary, position: usize) -> Option<DecisionSupportFi
     let trials = summary.grid.trials(position);
     let means: Vec<f64> =
         trials.iter().filter_map(|trial| trial.response("geometric_mean")).collect();
-    let mut cancelled = Vec::<Cancelled>::new();
+    let mut cancelled = Vec::<Cancellation>::new();
     for (query, times) in trials.iter().flat_map(|trial| CANCELLED.members(trial)) {
         match cancelled.iter_mut().find(|entry| entry.query == query) {
             Some(entry) => entry.times += times,
-            None => cancelled.push(Cancelled { query: query.to_owned(), times }),
+            None => cancelled.push(Cancellation { query: query.to_owned(), times }),
         }
     }
     let waits = query_times(&trials);

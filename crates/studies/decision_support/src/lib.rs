@@ -28,7 +28,7 @@ mod settings;
 mod stream;
 mod trial_queries;
 
-pub use crate::analysis::{Cancelled, DecisionSupportFigures, STUDY};
+pub use crate::analysis::{Cancellation, DecisionSupportFigures, STUDY};
 pub use answers::{Row, WrongAnswer, published, verify};
 pub use probe::{CANCELLED, DecisionSupport};
 pub use queries::{QUERIES, Query};

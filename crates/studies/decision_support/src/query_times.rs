@@ -274,7 +274,7 @@ fn differences(summary: &Summary, from: usize, to: usize) -> Vec<WaitChange> {
     found
 }
 
-struct Tested {
+struct Test {
     times: [Option<Estimate>; 2],
     difference: Estimate,
     p_value: f64,
@@ -283,7 +283,7 @@ struct Tested {
 /// Tests a class of waits of a query, or its CPU time, by pairs: a paired t test whose error is at
 /// least that of rounding to whole samples. `None` where neither side has any of it, or too few
 /// pairs.
-fn tested(pairs: &[&Pair], class: Option<WaitClass>, step_s: f64) -> Option<Tested> {
+fn tested(pairs: &[&Pair], class: Option<WaitClass>, step_s: f64) -> Option<Test> {
     let time_s = |query_part: &QueryPart| match class {
         None => Some(query_part.cpu_s),
         Some(class) => query_part.of_class(class),
@@ -321,7 +321,7 @@ fn tested(pairs: &[&Pair], class: Option<WaitClass>, step_s: f64) -> Option<Test
     };
     let half = t_quantile(0.025, n - 1.0) * error;
     let interval = Some(Interval::around(difference.mean, half));
-    Some(Tested { times, difference: Estimate { interval, ..difference }, p_value })
+    Some(Test { times, difference: Estimate { interval, ..difference }, p_value })
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::journal::{Gap, Verdict};
 use crate::settings::{
     CLIENT_TIMEOUT, CONNECTIONS, FAULT, Fault, RATE, SETTINGS, SYNCHRONOUS, objections,
 };
-use crate::writer::{CREATE, Stage, Written, write};
+use crate::writer::{CREATE, Stage, WriteLog, write};
 use engine::{EngineError, Node, Nodes, Results};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::{Fact, Observations, Response, Warning, WarningKind, Work};
@@ -88,7 +88,7 @@ fn load(
     context: &TrialContext<'_>,
     stage: &Stage<'_>,
     relay: Option<&Relay>,
-) -> Result<(Incident, Vec<Written>), EngineError> {
+) -> Result<(Incident, Vec<WriteLog>), EngineError> {
     std::thread::scope(|scope| {
         let mut clients = Vec::new();
         let mut failure = None;
@@ -130,7 +130,7 @@ fn rows(results: &Results) -> BTreeMap<u64, BTreeMap<u64, u64>> {
 /// The results of a trial.
 struct Outcome {
     incident: Incident,
-    written: Vec<Written>,
+    written: Vec<WriteLog>,
     rows: BTreeMap<u64, BTreeMap<u64, u64>>,
 }
 

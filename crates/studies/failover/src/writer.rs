@@ -63,7 +63,7 @@ impl Stage<'_> {
 
 /// The writes of a client, and the errors that it saw.
 #[derive(Debug, Default)]
-pub struct Written {
+pub struct WriteLog {
     /// The writes.
     pub journal: Journal,
     /// Errors by kind.
@@ -71,7 +71,7 @@ pub struct Written {
 }
 
 /// Writes until the load is over.
-pub fn write(stage: &Stage<'_>, writer: usize) -> Written {
+pub fn write(stage: &Stage<'_>, writer: usize) -> WriteLog {
     let mut client = Client { stage, session: None, errors: BTreeMap::new() };
     let mut journal = Journal::default();
     // Clients do not write at the same moment.
@@ -80,7 +80,7 @@ pub fn write(stage: &Stage<'_>, writer: usize) -> Written {
     loop {
         std::thread::sleep(due.saturating_duration_since(Instant::now()));
         if stage.is_over() {
-            return Written { journal, errors: client.errors };
+            return WriteLog { journal, errors: client.errors };
         }
         let number = journal.add(stage.now_ns());
         let sql = format!("INSERT INTO failover VALUES ({writer}, {number})");

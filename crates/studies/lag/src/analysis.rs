@@ -24,7 +24,7 @@ pub struct Lags {
     /// The levels, slowest first.
     pub levels: Vec<Level>,
     /// The highest rate with bounded lag; `None`: in some block there is none.
-    pub bounded: Option<Bounded>,
+    pub bounded: Option<TopRate>,
 }
 
 /// A level of the rate.
@@ -42,7 +42,7 @@ pub struct Level {
 
 /// The highest rate that was reached with bounded lag.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Bounded {
+pub struct TopRate {
     /// Writes a second, over blocks.
     pub rate: Estimate,
     /// In some block no level was beyond the limit: the rate may be higher.
@@ -127,13 +127,13 @@ fn levels(blocks: &[Vec<Point>], limit_ms: f64) -> Vec<Level> {
 
 /// The highest rate with bounded lag: in each block the rate that the last level reached before the
 /// first one beyond the limit. `None` when a block has no such level.
-pub fn bounded(blocks: &[Vec<Point>], limit_ms: f64) -> Option<Bounded> {
+pub fn bounded(blocks: &[Vec<Point>], limit_ms: f64) -> Option<TopRate> {
     let within = |points: &[Point]| {
         points.iter().take_while(|point| point.lag_ms <= limit_ms).copied().collect::<Vec<_>>()
     };
     let highest = blocks.iter().map(|points| Some(within(points).last()?.reached));
     let highest = highest.collect::<Option<Vec<f64>>>()?;
-    Some(Bounded {
+    Some(TopRate {
         rate: Estimate::from_amounts(&highest, "writes/s", Direction::HigherIsBetter)?,
         is_lower_bound: blocks.iter().any(|points| within(points).len() == points.len()),
     })

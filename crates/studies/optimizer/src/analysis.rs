@@ -7,7 +7,7 @@ use crate::facts::{
 };
 use crate::parallel::{Parallelism, parallelism};
 pub use crate::times::{ByTime, Regret};
-use crate::times::{Measured, best, by_time, log_ratios, measured_groups, regret};
+use crate::times::{TimesRow, best, by_time, log_ratios, measured_groups, regret};
 use analysis::response::distinct;
 use analysis::{Estimate, Summary};
 use observations::Direction;
@@ -111,7 +111,7 @@ pub fn crossovers(summary: &Summary) -> Vec<Crossover> {
     of_one.map(|group| crossover(group.label, &group.all)).collect()
 }
 
-fn crossover(group: String, all: &[Measured<'_>]) -> Crossover {
+fn crossover(group: String, all: &[TimesRow<'_>]) -> Crossover {
     let mut shares: Vec<f64> = all.iter().map(|point| point.selectivity).collect();
     shares.sort_by(f64::total_cmp);
     shares.dedup();
@@ -141,7 +141,7 @@ fn crossover(group: String, all: &[Measured<'_>]) -> Crossover {
     }
 }
 
-fn by_plan(point: &Measured<'_>) -> Option<ByPlan> {
+fn by_plan(point: &TimesRow<'_>) -> Option<ByPlan> {
     let trial = point.trials.iter().find(|trial| FIRST_PLAN.members(trial).next().is_some())?;
     let (first, _) = FIRST_PLAN.members(trial).next()?;
     let changes = PLAN_CHANGES.members(trial).map(|(member, share)| Change {
@@ -165,7 +165,7 @@ fn by_plan(point: &Measured<'_>) -> Option<ByPlan> {
     })
 }
 
-fn time(point: &Measured<'_>) -> Option<Time> {
+fn time(point: &TimesRow<'_>) -> Option<Time> {
     let values: Vec<f64> = point.times.values().copied().collect();
     Some(Time {
         alternative: point.alternative.clone(),
@@ -176,7 +176,7 @@ fn time(point: &Measured<'_>) -> Option<Time> {
 }
 
 /// The logarithm of the time of a scan over that of the best alternative by an index, by block.
-fn ratios(all: &[&Measured<'_>]) -> Option<BTreeMap<u32, f64>> {
+fn ratios(all: &[&TimesRow<'_>]) -> Option<BTreeMap<u32, f64>> {
     let scan = best(all, |name| name == SCAN)?;
     let other = best(all, |name| BY_INDEX.contains(&name))?;
     Some(log_ratios(scan, other))

@@ -10,7 +10,7 @@ use probe::ProbeError;
 
 /// The optimizer's expectation of appended rows.
 #[derive(Debug, Default)]
-pub struct Appended {
+pub struct AppendError {
     /// Rows and estimates.
     pub facts: Vec<Fact>,
     /// The largest q-error; `None` where the engine has no estimates, or nothing was appended.
@@ -28,9 +28,9 @@ const COLUMNS: [&str; 2] = ["a", "c"];
 pub fn append(
     asker: &mut Asker<'_>,
     configuration: &Configuration,
-) -> Result<Appended, ProbeError> {
+) -> Result<AppendError, ProbeError> {
     let share = configuration.get(APPENDED);
-    let mut found = Appended::default();
+    let mut found = AppendError::default();
     let Some(set) = dials(configuration).filter(|_| share > 0.0) else { return Ok(found) };
     let (rows, largest) = (set.rows, set.distinct - 1);
     let appended = (share * rows as f64).round().max(1.0) as u64;

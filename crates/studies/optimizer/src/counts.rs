@@ -3,7 +3,7 @@
 //!
 //! A file for each data set has them by query and plan. Without it they are counted again.
 
-use crate::made::Made;
+use crate::made::Tables;
 use crate::settings::APPENDED;
 use engine::cache;
 use engine::setup::Setup;
@@ -29,7 +29,7 @@ pub struct Counts {
 
 /// An operator.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-struct Counted {
+struct RowCount {
     /// Rows that left it; `None`: the engine did not count them.
     rows: Option<f64>,
     /// The number of its executions, where the engine counts them.
@@ -39,7 +39,7 @@ struct Counted {
 }
 
 /// The operators of a query by the hash of its text and its plan, each outermost first.
-type Operators = BTreeMap<String, Vec<Counted>>;
+type Operators = BTreeMap<String, Vec<RowCount>>;
 
 /// Beginning of the names of the files.
 const PREFIX: &str = "counts-";
@@ -54,7 +54,7 @@ impl Counts {
     /// The counts of the data of a configuration. Rows that a trial appends make it another data
     /// set; existing tables may have changed since the last one.
     pub fn for_configuration(configuration: &Configuration) -> Self {
-        let made = Made::for_configuration(configuration);
+        let made = Tables::for_configuration(configuration);
         let identity = match (made, Setup::from_settings(configuration)) {
             _ if configuration.get(APPENDED) > 0.0 => None,
             (Some(set), _) => Some(set.identity()),
@@ -134,7 +134,7 @@ fn signature(plan: &Plan) -> String {
 /// The rows of each operator. `None` where the query ran by another plan, or where its estimates
 /// were multiplied by something else than the executions that were counted, which is not known
 /// without a run.
-fn counted(explained: &Plan, analyzed: &Plan) -> Option<Vec<Counted>> {
+fn counted(explained: &Plan, analyzed: &Plan) -> Option<Vec<RowCount>> {
     if signature(explained) != signature(analyzed) {
         return None;
     }
@@ -151,13 +151,13 @@ fn counted(explained: &Plan, analyzed: &Plan) -> Option<Vec<Counted>> {
         let mut known = executions.iter().chain(&[1.0]);
         let is_known = known.any(|factor| (times / factor - 1.0).abs() < 1e-9);
         let (rows, executions) = (after.rows.actual, after.executions);
-        is_known.then_some(Counted { rows, executions, times })
+        is_known.then_some(RowCount { rows, executions, times })
     });
     each.collect()
 }
 
 /// Puts counts into an operator and those below it, in the order of [`Plan::operators`].
-fn put(operator: &mut Operator, each: &mut Iter<'_, Counted>) -> Option<()> {
+fn put(operator: &mut Operator, each: &mut Iter<'_, RowCount>) -> Option<()> {
     let counted = each.next()?;
     operator.rows.estimated = operator.rows.estimated.map(|rows| rows * counted.times);
     operator.rows.actual = counted.rows;

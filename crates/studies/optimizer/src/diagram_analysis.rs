@@ -4,7 +4,7 @@ use crate::diagram::INCREASE_MAX;
 use crate::facts::{
     DIAGRAM_AXES, DIAGRAM_COLUMNS, DIAGRAM_PLANS, DIAGRAM_ROWS, REDUCED_ROWS, UNFORCED,
 };
-use crate::times::{Measured, measured_groups, regret};
+use crate::times::{TimesRow, measured_groups, regret};
 use crate::wording::is_costly;
 use analysis::{Interval, Summary};
 use observations::{FactFamily, Observations};
@@ -78,7 +78,7 @@ pub fn diagrams(summary: &Summary) -> Vec<PlanDiagram> {
     groups.filter_map(|group| diagram(group.label, &group.all)).collect()
 }
 
-fn diagram(group: String, all: &[Measured<'_>]) -> Option<PlanDiagram> {
+fn diagram(group: String, all: &[TimesRow<'_>]) -> Option<PlanDiagram> {
     let trials = || all.iter().flat_map(|point| point.trials.iter().copied());
     let trial = trials().find(|trial| DIAGRAM_ROWS.members(trial).next().is_some())?;
     let reduced = pairs(REDUCED_ROWS, trial);
@@ -123,7 +123,7 @@ fn pairs(family: FactFamily, observations: &Observations) -> Vec<(&str, f64)> {
     members.filter_map(|(member, value)| Some((member.split_once(": ")?.1, value))).collect()
 }
 
-fn regrets(all: &[Measured<'_>]) -> Vec<PairRegret> {
+fn regrets(all: &[TimesRow<'_>]) -> Vec<PairRegret> {
     let mut places: Vec<(f64, f64)> =
         all.iter().filter_map(|point| Some((point.selectivity, point.second?))).collect();
     places.sort_by(|first, other| first.0.total_cmp(&other.0).then(first.1.total_cmp(&other.1)));

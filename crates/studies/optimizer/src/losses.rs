@@ -4,7 +4,7 @@
 use crate::facts::{CANCELLED, Q_ERRORS, QUERY_TIMES};
 use crate::probe::{OptimizerProbe, VARIED};
 use crate::settings::{ALTERNATIVE, CHOSEN};
-use crate::times::{Measured, Regret, regret};
+use crate::times::{Regret, TimesRow, regret};
 use ::probe::Probe as _;
 use analysis::response::distinct;
 use analysis::{Estimate, Interval, Summary, settings};
@@ -68,7 +68,7 @@ fn of_group(summary: &Summary, group: String, configurations: &[usize]) -> Losse
 }
 
 /// A configuration with the times of one query by block.
-fn measured<'a>(summary: &Summary<'a>, index: usize, query: &str) -> Option<Measured<'a>> {
+fn measured<'a>(summary: &Summary<'a>, index: usize, query: &str) -> Option<TimesRow<'a>> {
     let blocks: Vec<u32> = summary.recording.trials.iter().map(|trial| trial.block).collect();
     let times: BTreeMap<u32, f64> = blocks
         .into_iter()
@@ -81,17 +81,17 @@ fn measured<'a>(summary: &Summary<'a>, index: usize, query: &str) -> Option<Meas
     let alternative = record.get(ALTERNATIVE.path()).unwrap_or_else(|| CHOSEN.to_owned());
     let trials = summary.grid.trials(index);
     let is_measured = !times.is_empty();
-    is_measured.then_some(Measured { selectivity: 1.0, second: None, alternative, trials, times })
+    is_measured.then_some(TimesRow { selectivity: 1.0, second: None, alternative, trials, times })
 }
 
-fn query(name: &str, all: &[Measured<'_>]) -> Option<QueryLoss> {
+fn query(name: &str, all: &[TimesRow<'_>]) -> Option<QueryLoss> {
     let chosen = all.iter().find(|measurement| measurement.alternative == CHOSEN)?;
     let times: Vec<f64> = chosen.times.values().copied().collect();
     // Times of the same plan differ by chance only.
     let own_plan = plan(chosen, name);
     let others =
         all.iter().filter(|measurement| own_plan.is_none() || plan(measurement, name) != own_plan);
-    let compared: Vec<&Measured<'_>> = std::iter::once(chosen).chain(others).collect();
+    let compared: Vec<&TimesRow<'_>> = std::iter::once(chosen).chain(others).collect();
     let found = regret(1.0, &compared);
     let prefix = format!("{name}|");
     let errors = chosen.trials.iter().flat_map(|trial| Q_ERRORS.members(trial));
@@ -111,7 +111,7 @@ fn query(name: &str, all: &[Measured<'_>]) -> Option<QueryLoss> {
 }
 
 /// The plan of a query, of the first trial that has it.
-fn plan<'m>(measurement: &'m Measured<'_>, query: &str) -> Option<&'m str> {
+fn plan<'m>(measurement: &'m TimesRow<'_>, query: &str) -> Option<&'m str> {
     let mut plans = measurement.trials.iter().flat_map(|trial| &trial.plans);
     plans.find(|plan| plan.statement == query).map(|plan| plan.text.as_str())
 }

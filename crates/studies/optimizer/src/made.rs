@@ -8,14 +8,14 @@ use work::{Fill, Table};
 
 /// Tables that a trial makes.
 #[derive(Debug, Clone, Copy)]
-pub enum Made {
+pub enum Tables {
     /// The table dials, with or without its partners.
     Dials(Dials),
     /// The tables of TPC-H or TPC-DS.
     Published(DataSet),
 }
 
-impl Made {
+impl Tables {
     /// Returns the tables of a configuration; `None`: they are the user's.
     pub fn for_configuration(configuration: &Configuration) -> Option<Self> {
         let named = configuration.get(DATA);

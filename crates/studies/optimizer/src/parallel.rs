@@ -3,7 +3,7 @@
 
 use crate::facts::{PARALLEL_CHANGE, PARALLEL_FIRST};
 use crate::settings::{PARALLEL, SERIAL};
-use crate::times::{ByTime, Measured, best, by_time, log_ratios};
+use crate::times::{ByTime, TimesRow, best, by_time, log_ratios};
 use probe::data::TABLE_ROWS;
 use serde::Serialize;
 use statistics::mean;
@@ -43,12 +43,12 @@ pub enum ParallelPlans {
 }
 
 /// Parallelism of these configurations; `None` where the alternatives were not measured.
-pub(crate) fn parallelism(all: &[Measured<'_>], shares: &[f64]) -> Option<Parallelism> {
+pub(crate) fn parallelism(all: &[TimesRow<'_>], shares: &[f64]) -> Option<Parallelism> {
     let mut ratios: Vec<(f64, BTreeMap<u32, f64>)> = Vec::new();
     for share in shares {
         let at = all.iter().filter(|point| point.selectivity.total_cmp(share).is_eq());
         // Two serial plans take as long, whatever one of them is called.
-        let forced_points: Vec<&Measured<'_>> = at.filter(|point| point.is_forced()).collect();
+        let forced_points: Vec<&TimesRow<'_>> = at.filter(|point| point.is_forced()).collect();
         let parallel = best(&forced_points, |name| name == PARALLEL);
         let serial = best(&forced_points, |name| name == SERIAL);
         let Some((parallel, serial)) = parallel.zip(serial) else { continue };
@@ -71,7 +71,7 @@ pub(crate) fn parallelism(all: &[Measured<'_>], shares: &[f64]) -> Option<Parall
     })
 }
 
-fn by_plan(point: &Measured<'_>) -> Option<ParallelPlans> {
+fn by_plan(point: &TimesRow<'_>) -> Option<ParallelPlans> {
     let (observations, first) =
         point.trials.iter().find_map(|trial| Some((trial, PARALLEL_FIRST.read(trial)? > 0.0)))?;
     Some(match (first, PARALLEL_CHANGE.read(observations)) {

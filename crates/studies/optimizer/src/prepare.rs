@@ -29,7 +29,7 @@ use std::time::Instant;
 
 /// The result of the preparation.
 #[derive(Debug, Default)]
-pub struct Prepared {
+pub struct Preparation {
     /// The queries to run, with their names.
     pub queries: Vec<(String, String)>,
     /// Statements of the sessions that run them.
@@ -95,14 +95,14 @@ pub fn prepare(
     context: &TrialContext<'_>,
     optimizer: &'static Optimizer,
     queries: Queries,
-) -> Result<Prepared, ProbeError> {
+) -> Result<Preparation, ProbeError> {
     let configuration = context.configuration;
     let mut asker = Asker::open(context, optimizer)?;
-    let mut prepared = Prepared::default();
+    let mut prepared = Preparation::default();
     prepared.session.extend(optimizer.read_only.iter().map(|statement| (*statement).to_owned()));
     match queries {
         Queries::Template(template) => {
-            let preparation = Varied { context, optimizer, template: &template };
+            let preparation = Variation { context, optimizer, template: &template };
             preparation.prepare(&mut asker, &mut prepared)?;
         }
         Queries::Whole(whole) => {
@@ -125,7 +125,7 @@ fn prepare_whole(
     asker: &mut Asker<'_>,
     alternative: Option<&'static Alternative>,
     whole: Vec<(String, String)>,
-    into: &mut Prepared,
+    into: &mut Preparation,
 ) -> Result<(), ProbeError> {
     let session = alternative.map_or(&[][..], |alternative| alternative.session);
     asker.run_all(session, &[])?;
@@ -162,7 +162,7 @@ fn is_kept_to(alternative: &Alternative, reading: &Reading) -> bool {
 fn compare_estimates(
     asker: &mut Asker<'_>,
     counts: &Counts,
-    into: &mut Prepared,
+    into: &mut Preparation,
 ) -> Result<(), ProbeError> {
     let mut counted = 0;
     for (name, sql) in &into.queries {
@@ -195,14 +195,14 @@ fn compare_estimates(
 }
 
 /// A template with all that its preparation needs.
-struct Varied<'a> {
+struct Variation<'a> {
     context: &'a TrialContext<'a>,
     optimizer: &'static Optimizer,
     template: &'a Template,
 }
 
-impl Varied<'_> {
-    fn prepare(&self, asker: &mut Asker<'_>, into: &mut Prepared) -> Result<(), ProbeError> {
+impl Variation<'_> {
+    fn prepare(&self, asker: &mut Asker<'_>, into: &mut Preparation) -> Result<(), ProbeError> {
         let configuration = self.context.configuration;
         let mut first = Column::count(asker, &self.template.first)?;
         let second = self.template.second.as_ref();
@@ -283,7 +283,7 @@ impl Varied<'_> {
         &self,
         asker: &mut Asker<'_>,
         sql: &str,
-        into: &mut Prepared,
+        into: &mut Preparation,
     ) -> Result<(), ProbeError> {
         if self.context.configuration.get(ANALYZES) > 0 {
             let plan = asker.analyzed(sql)?;
@@ -299,7 +299,7 @@ impl Varied<'_> {
         &self,
         asker: &mut Asker<'_>,
         columns: [&mut Column<'_>; 2],
-        into: &mut Prepared,
+        into: &mut Preparation,
     ) -> Result<(), ProbeError> {
         let points = self.context.configuration.get(GRID);
         let found = diagram::explain(asker, self.template, columns, points)?;
@@ -335,7 +335,7 @@ impl Varied<'_> {
         asker: &mut Asker<'_>,
         alternative: &'static Alternative,
         values: &[&str],
-        into: &mut Prepared,
+        into: &mut Preparation,
     ) -> Result<Reading, ProbeError> {
         let column = &self.template.first;
         let index = asker.index(column)?;
@@ -375,7 +375,7 @@ impl Varied<'_> {
         &self,
         asker: &mut Asker<'_>,
         column: &mut Column<'_>,
-        into: &mut Prepared,
+        into: &mut Preparation,
     ) -> Result<(), ProbeError> {
         let found = by_plan::find(asker, self.template, column)?;
         into.facts.push(FIRST_PLAN.record(&found.first, 1.0));
@@ -427,7 +427,7 @@ impl Varied<'_> {
         asker: &mut Asker<'_>,
         sql: &str,
         rows: u64,
-        into: &mut Prepared,
+        into: &mut Preparation,
     ) -> Result<(), ProbeError> {
         let configuration = self.context.configuration;
         let is_wanted = configuration.get(PARALLEL_SIZE)
@@ -475,7 +475,7 @@ impl Varied<'_> {
         &self,
         asker: &mut Asker<'_>,
         sql: &str,
-        into: &mut Prepared,
+        into: &mut Preparation,
     ) -> Result<(), ProbeError> {
         let configuration = self.context.configuration;
         if !gathers(configuration) {

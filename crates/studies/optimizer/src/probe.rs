@@ -2,7 +2,7 @@
 //! chooses or by one that it is made to use.
 
 use crate::facts::{CANCELLED, QUERY_TIMES};
-use crate::made::Made;
+use crate::made::Tables;
 use crate::prepare::prepare;
 use crate::settings::{
     ALTERNATIVE, DATA, FILES, ROWS, RUNS, RUNS_DEFAULT, SECOND_SELECTIVITY, SELECTIVITY, SETTINGS,
@@ -43,12 +43,12 @@ impl Probe for OptimizerProbe {
     }
 
     fn footprint(&self, configuration: &Configuration) -> Footprint {
-        let row_bytes = Made::for_configuration(configuration).map_or(0, |set| set.row_bytes());
+        let row_bytes = Tables::for_configuration(configuration).map_or(0, |set| set.row_bytes());
         Footprint { row_bytes, ..Footprint::default() }
     }
 
     fn tables(&self, configuration: &Configuration) -> Vec<Table> {
-        Made::for_configuration(configuration).map(|set| set.tables()).unwrap_or_default()
+        Tables::for_configuration(configuration).map(|set| set.tables()).unwrap_or_default()
     }
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
@@ -62,7 +62,7 @@ impl Probe for OptimizerProbe {
             what: "plans explained in a session",
         })?;
         let queries = queries(configuration)?;
-        let about = Made::for_configuration(configuration).map_or(0, |set| set.rows());
+        let about = Tables::for_configuration(configuration).map_or(0, |set| set.rows());
         data::load(context, work(configuration), configuration.get(DATA).name(), about)?;
         let prepared = prepare(context, optimizer, queries)?;
         let cancelled = AtomicU64::new(0);
@@ -146,7 +146,7 @@ fn query_times(
 
 /// The tables of a trial, and how its sessions run.
 fn work(configuration: &Configuration) -> Work {
-    let set = Made::for_configuration(configuration);
+    let set = Tables::for_configuration(configuration);
     Work {
         tables: set.map(|set| set.tables()).unwrap_or_default(),
         fills: set.map(|set| set.fills()).unwrap_or_default(),

@@ -4,7 +4,7 @@
 use crate::facts::{CHOSEN_PARALLEL, PARALLEL_ROWS, SERIAL_ROWS};
 use crate::probe::OptimizerProbe;
 use crate::settings::{ALTERNATIVE, CHOSEN, PARALLEL, ROWS, SCALE, SERIAL};
-use crate::times::{ByTime, Measured, best, by_time, log_ratios, measured, regret};
+use crate::times::{ByTime, TimesRow, best, by_time, log_ratios, measured, regret};
 use ::probe::Probe as _;
 use ::probe::data::TABLE_ROWS;
 use analysis::{Estimate, Interval, Ratio, Summary, settings};
@@ -115,7 +115,7 @@ pub struct SizeRegret {
 /// Configurations with one size of the table.
 struct AtSize<'m, 'a> {
     rows: f64,
-    all: Vec<&'m Measured<'a>>,
+    all: Vec<&'m TimesRow<'a>>,
 }
 
 /// Parallel plans over sizes of the table, in the order of the experiment file. None where fewer
@@ -126,15 +126,15 @@ pub fn sizes(summary: &Summary) -> Vec<ParallelSizes> {
         settings::groups(summary.recording, OptimizerProbe.name(), |path| axes.contains(&path));
     let found = groups.into_iter().filter_map(|group| {
         let configurations = group.configurations.iter();
-        let all: Vec<Measured<'_>> =
+        let all: Vec<TimesRow<'_>> =
             configurations.filter_map(|configuration| measured(summary, *configuration)).collect();
         of_group(group.label, &all)
     });
     found.collect()
 }
 
-fn of_group(group: String, all: &[Measured<'_>]) -> Option<ParallelSizes> {
-    let mut by_rows: BTreeMap<u64, Vec<&Measured<'_>>> = BTreeMap::new();
+fn of_group(group: String, all: &[TimesRow<'_>]) -> Option<ParallelSizes> {
+    let mut by_rows: BTreeMap<u64, Vec<&TimesRow<'_>>> = BTreeMap::new();
     for point in all {
         let rows = point.trials.iter().find_map(|trial| TABLE_ROWS.read(trial));
         if let Some(rows) = rows {
@@ -169,8 +169,8 @@ fn of_group(group: String, all: &[Measured<'_>]) -> Option<ParallelSizes> {
 impl<'m, 'a> AtSize<'m, 'a> {
     /// An alternative, if the engine used it. Two serial plans take as long, whatever one of them
     /// is called.
-    fn forced(&self, name: &str) -> Option<&'m Measured<'a>> {
-        let forced_points: Vec<&Measured<'_>> =
+    fn forced(&self, name: &str) -> Option<&'m TimesRow<'a>> {
+        let forced_points: Vec<&TimesRow<'_>> =
             self.all.iter().filter(|point| point.is_forced()).copied().collect();
         best(&forced_points, |measurement| measurement == name)
     }

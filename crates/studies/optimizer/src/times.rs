@@ -15,7 +15,7 @@ use statistics::mean;
 use std::collections::BTreeMap;
 
 /// A configuration with its times by block.
-pub(crate) struct Measured<'a> {
+pub(crate) struct TimesRow<'a> {
     pub selectivity: f64,
     /// Of a template for a plan diagram.
     pub second: Option<f64>,
@@ -24,7 +24,7 @@ pub(crate) struct Measured<'a> {
     pub times: BTreeMap<u32, f64>,
 }
 
-impl Measured<'_> {
+impl TimesRow<'_> {
     /// Returns whether every trial ran by the alternative that was asked for.
     pub fn is_forced(&self) -> bool {
         self.trials.iter().all(|trial| FORCED.read(trial).is_none_or(|flag| flag > 0.0))
@@ -36,7 +36,7 @@ pub(crate) struct Group<'a> {
     /// Label of what they share.
     pub label: String,
     /// There is one at least.
-    pub all: Vec<Measured<'a>>,
+    pub all: Vec<TimesRow<'a>>,
 }
 
 /// The measured configurations of this study, in the order of the file.
@@ -44,7 +44,7 @@ pub(crate) fn measured_groups<'a>(summary: &Summary<'a>) -> Vec<Group<'a>> {
     let groups =
         settings::groups(summary.recording, OptimizerProbe.name(), |path| VARIED.contains(&path));
     let measured = groups.into_iter().filter_map(|group| {
-        let all: Vec<Measured<'_>> = group
+        let all: Vec<TimesRow<'_>> = group
             .configurations
             .iter()
             .filter_map(|configuration| measured(summary, *configuration))
@@ -110,7 +110,7 @@ pub struct Regret {
 }
 
 /// A configuration with its times; `None`: it has none.
-pub(crate) fn measured<'a>(summary: &Summary<'a>, index: usize) -> Option<Measured<'a>> {
+pub(crate) fn measured<'a>(summary: &Summary<'a>, index: usize) -> Option<TimesRow<'a>> {
     let record = &summary.recording.configurations[index];
     let blocks: Vec<u32> = summary.recording.trials.iter().map(|trial| trial.block).collect();
     let times = blocks.into_iter().filter_map(|block| {
@@ -121,7 +121,7 @@ pub(crate) fn measured<'a>(summary: &Summary<'a>, index: usize) -> Option<Measur
     let selectivity = record.get(SELECTIVITY.path()).unwrap_or(SELECTIVITY_DEFAULT);
     let has_second = trials.iter().any(|trial| SELECTED_SECOND.read(trial).is_some());
     let second = record.get(SECOND_SELECTIVITY.path()).unwrap_or(selectivity);
-    let measured = Measured {
+    let measured = TimesRow {
         selectivity,
         second: has_second.then_some(second),
         alternative: record.get(ALTERNATIVE.path()).unwrap_or_else(|| CHOSEN.to_owned()),
@@ -135,15 +135,15 @@ pub(crate) fn measured<'a>(summary: &Summary<'a>, index: usize) -> Option<Measur
 const SELECTIVITY_DEFAULT: f64 = 0.01;
 
 /// Mean of the logarithms of an alternative's times.
-fn mean_log(measurement: &Measured<'_>) -> f64 {
+fn mean_log(measurement: &TimesRow<'_>) -> f64 {
     mean(measurement.times.values().map(|ms| ms.ln()))
 }
 
 /// The fastest of these over all blocks.
 pub(crate) fn best<'m, 'a>(
-    all: &[&'m Measured<'a>],
+    all: &[&'m TimesRow<'a>],
     is_wanted: impl Fn(&str) -> bool,
-) -> Option<&'m Measured<'a>> {
+) -> Option<&'m TimesRow<'a>> {
     let candidates = all.iter().filter(|measurement| {
         measurement.alternative != CHOSEN && is_wanted(&measurement.alternative)
     });
@@ -151,7 +151,7 @@ pub(crate) fn best<'m, 'a>(
 }
 
 /// The logarithm of the time of one over that of another, by block.
-pub(crate) fn log_ratios(above: &Measured<'_>, below: &Measured<'_>) -> BTreeMap<u32, f64> {
+pub(crate) fn log_ratios(above: &TimesRow<'_>, below: &TimesRow<'_>) -> BTreeMap<u32, f64> {
     let pairs = above
         .times
         .iter()
@@ -161,7 +161,7 @@ pub(crate) fn log_ratios(above: &Measured<'_>, below: &Measured<'_>) -> BTreeMap
 
 /// The choice against the best alternative. It is the best over all blocks, so that the choice of
 /// it in each block cannot make it better than it is.
-pub(crate) fn regret(selectivity: f64, all: &[&Measured<'_>]) -> Option<Regret> {
+pub(crate) fn regret(selectivity: f64, all: &[&TimesRow<'_>]) -> Option<Regret> {
     let chosen = all.iter().find(|measurement| measurement.alternative == CHOSEN)?;
     let best = best(all, |_| true)?;
     let logs: Vec<f64> = log_ratios(chosen, best).into_values().collect();

@@ -120,19 +120,19 @@ struct Fill<'a> {
 }
 
 /// The writes that were acknowledged.
-struct Filled {
+struct FillCount {
     rows: u64,
     transactions: u64,
     distance: f64,
 }
 
 impl Fill<'_> {
-    fn run(&self) -> Result<Filled, EngineError> {
+    fn run(&self) -> Result<FillCount, EngineError> {
         let configuration = self.context.configuration;
         let distance = configuration.get(DISTANCE);
         let each = u64::from(configuration.get(ROWS));
         let mut session = NodeSession::new(self.nodes.session(Node::Primary, false, ANSWER)?);
-        let mut filled = Filled { rows: 0, transactions: 0, distance: 0.0 };
+        let mut filled = FillCount { rows: 0, transactions: 0, distance: 0.0 };
         let mut since_look = u64::MAX;
         loop {
             if self.context.cancel.is_cancelled() {

@@ -44,7 +44,7 @@ pub(crate) struct Check {
     "check `{name}`: the database says {found}, but {equals} is {expected}; the engine lost or \
      duplicated changes, another program changed the tables, or the scripts count otherwise"
 )]
-struct Violated {
+struct Violation {
     name: String,
     found: Value,
     equals: String,
@@ -139,7 +139,7 @@ impl Check {
             return Ok(());
         }
         let (name, equals) = (self.name.clone(), self.equals.clone());
-        Err(ProbeError::study(Violated { name, found, equals, expected }))
+        Err(ProbeError::study(Violation { name, found, equals, expected }))
     }
 
     /// Returns what the expression comes to.

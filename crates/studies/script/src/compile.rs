@@ -1,6 +1,6 @@
 //! Makes a script's text into commands: SQL statements, and lines that begin with a backslash.
 
-use crate::error::{Fault, Located};
+use crate::error::{Fault, Problem};
 use crate::expression::{Expression, parse_expression, skip_blanks};
 use crate::names::{Names, Slot, is_name};
 use crate::sql::{Ending, Keep, Protocol, Region, Statement, next_command, statement};
@@ -57,7 +57,7 @@ pub(super) fn compile(
     protocol: Protocol,
     names: &mut Names,
     prepared: &mut Vec<UserStatement>,
-) -> Result<Body, Located> {
+) -> Result<Body, Problem> {
     let mut compiler = Compiler {
         text,
         protocol,
@@ -70,10 +70,10 @@ pub(super) fn compile(
     };
     compiler.run()?;
     if let Some(open) = compiler.blocks.last() {
-        return Err(Located::new(open.offset, "\\if without \\endif"));
+        return Err(Problem::new(open.offset, "\\if without \\endif"));
     }
     if compiler.body.commands.is_empty() {
-        return Err(Located::new(0, "the script has no commands"));
+        return Err(Problem::new(0, "the script has no commands"));
     }
     Ok(compiler.body)
 }
@@ -102,7 +102,7 @@ struct Compiler<'a> {
 }
 
 impl Compiler<'_> {
-    fn run(&mut self) -> Result<(), Located> {
+    fn run(&mut self) -> Result<(), Problem> {
         let mut at = 0;
         loop {
             let (command, ending, next) = next_command(self.text, at)?;
@@ -137,11 +137,11 @@ impl Compiler<'_> {
     }
 
     /// The meta command at this backslash; gives the offset of what follows.
-    fn meta(&mut self, backslash: usize) -> Result<usize, Located> {
+    fn meta(&mut self, backslash: usize) -> Result<usize, Problem> {
         let end = line_end(self.text, backslash);
         let mut words = Words { text: self.text, at: backslash + 1, end };
         let Some((name, _)) = words.next() else {
-            return Err(Located::new(backslash, "a command is missing after the backslash"));
+            return Err(Problem::new(backslash, "a command is missing after the backslash"));
         };
         match name.to_ascii_lowercase().as_str() {
             "set" => {
@@ -173,7 +173,7 @@ impl Compiler<'_> {
             "endif" => {
                 words.nothing_more()?;
                 let Some(block) = self.blocks.pop() else {
-                    return Err(Located::new(backslash, "\\endif without \\if"));
+                    return Err(Problem::new(backslash, "\\endif without \\if"));
                 };
                 for jump in block.jumps.into_iter().chain(block.unless) {
                     self.land(jump);
@@ -197,32 +197,32 @@ impl Compiler<'_> {
                 let counter = self.names.counter(name);
                 let statement = self.body.statements.last_mut().filter(|_| self.after_sql);
                 let statement = statement.ok_or_else(|| {
-                    Located::new(backslash, "\\refused must follow a SQL command")
+                    Problem::new(backslash, "\\refused must follow a SQL command")
                 })?;
                 statement.refused = Some(counter);
             }
             "gset" => self.keep(backslash, &mut words, false)?,
             "aset" => self.keep(backslash, &mut words, true)?,
-            other => return Err(Located::new(backslash, refusal(other))),
+            other => return Err(Problem::new(backslash, refusal(other))),
         }
         self.after_sql = false;
         Ok(end)
     }
 
     /// A condition that does not know yet where to go when it does not hold.
-    fn unless(&mut self, offset: usize, words: &Words<'_>) -> Result<usize, Located> {
+    fn unless(&mut self, offset: usize, words: &Words<'_>) -> Result<usize, Problem> {
         let condition = words.expression(self.names)?;
         self.push(offset, Action::Unless { condition, target: usize::MAX });
         Ok(self.body.commands.len() - 1)
     }
 
     /// Ends the branch before an `\elif` or `\else`, to which its condition goes.
-    fn end_branch(&mut self, offset: usize, name: &str) -> Result<(), Located> {
+    fn end_branch(&mut self, offset: usize, name: &str) -> Result<(), Problem> {
         let Some(block) = self.blocks.last_mut() else {
-            return Err(Located::new(offset, format!("{name} without \\if")));
+            return Err(Problem::new(offset, format!("{name} without \\if")));
         };
         let Some(unless) = block.unless.take() else {
-            return Err(Located::new(offset, format!("{name} after \\else")));
+            return Err(Problem::new(offset, format!("{name} after \\else")));
         };
         block.jumps.push(self.body.commands.len());
         self.push(offset, Action::Jump { target: usize::MAX });
@@ -240,7 +240,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn keep(&mut self, backslash: usize, words: &mut Words<'_>, each: bool) -> Result<(), Located> {
+    fn keep(&mut self, backslash: usize, words: &mut Words<'_>, each: bool) -> Result<(), Problem> {
         let (prefix, offset) = words.next().unwrap_or_default();
         if !prefix.is_empty() {
             check_name(prefix, offset)?;
@@ -248,7 +248,7 @@ impl Compiler<'_> {
         words.nothing_more()?;
         self.names.note_prefix(prefix);
         let Some(statement) = self.body.statements.last_mut().filter(|_| self.after_sql) else {
-            return Err(Located::new(backslash, "\\gset and \\aset must follow a SQL command"));
+            return Err(Problem::new(backslash, "\\gset and \\aset must follow a SQL command"));
         };
         statement.keep = Some(Keep { prefix: prefix.to_owned(), each });
         Ok(())
@@ -293,16 +293,16 @@ fn refusal(name: &str) -> String {
     }
 }
 
-fn check_name(name: &str, offset: usize) -> Result<(), Located> {
+fn check_name(name: &str, offset: usize) -> Result<(), Problem> {
     if is_name(name) {
         Ok(())
     } else {
-        Err(Located { offset, fault: Fault::NotAName { name: name.to_owned() } })
+        Err(Problem { offset, fault: Fault::NotAName { name: name.to_owned() } })
     }
 }
 
 /// `10 ms`, `10ms`, `:variable us`, or seconds.
-fn sleep(words: &mut Words<'_>, names: &mut Names) -> Result<Action, Located> {
+fn sleep(words: &mut Words<'_>, names: &mut Names) -> Result<Action, Problem> {
     let (word, offset) = words.required("a time")?;
     let mut unit = None;
     let amount = if let Some(name) = word.strip_prefix(':') {
@@ -315,7 +315,7 @@ fn sleep(words: &mut Words<'_>, names: &mut Names) -> Result<Action, Located> {
         unit = (!rest.is_empty()).then_some((rest, offset + number.len()));
         let number = number.parse();
         Amount::Fixed(number.map_err(|_| {
-            Located::new(offset, format!("`{word}` is not a time: a whole number or a :variable"))
+            Problem::new(offset, format!("`{word}` is not a time: a whole number or a :variable"))
         })?)
     };
     if unit.is_none() {
@@ -328,7 +328,7 @@ fn sleep(words: &mut Words<'_>, names: &mut Names) -> Result<Action, Located> {
         "ms" => 1_000,
         "s" => 1_000_000,
         unknown => {
-            return Err(Located::new(
+            return Err(Problem::new(
                 offset,
                 format!("`{unknown}` is not a unit of time: us, ms or s"),
             ));
@@ -354,24 +354,24 @@ impl<'a> Words<'a> {
         (length > 0).then(|| (&rest[..length], start))
     }
 
-    fn required(&mut self, what: &str) -> Result<(&'a str, usize), Located> {
-        self.next().ok_or_else(|| Located::new(self.end, format!("{what} is missing")))
+    fn required(&mut self, what: &str) -> Result<(&'a str, usize), Problem> {
+        self.next().ok_or_else(|| Problem::new(self.end, format!("{what} is missing")))
     }
 
     fn is_at_end(&self) -> bool {
         skip_blanks(self.text, self.at, self.end) == self.end
     }
 
-    fn nothing_more(&mut self) -> Result<(), Located> {
+    fn nothing_more(&mut self) -> Result<(), Problem> {
         match self.next() {
             None => Ok(()),
             Some((word, offset)) => {
-                Err(Located::new(offset, format!("unexpected argument `{word}`")))
+                Err(Problem::new(offset, format!("unexpected argument `{word}`")))
             }
         }
     }
 
-    fn expression(&self, names: &mut Names) -> Result<Expression, Located> {
+    fn expression(&self, names: &mut Names) -> Result<Expression, Problem> {
         parse_expression(self.text, self.at, self.end, names)
     }
 }

@@ -249,13 +249,13 @@ impl fmt::Display for Bound {
 
 /// A fault at a place of a script's text.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Located {
+pub(super) struct Problem {
     /// In bytes.
     pub offset: usize,
     pub fault: Fault,
 }
 
-impl Located {
+impl Problem {
     /// A text that cannot be read.
     pub fn new(offset: usize, message: impl Into<String>) -> Self {
         Self { offset, fault: Fault::Syntax { message: message.into() } }

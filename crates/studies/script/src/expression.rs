@@ -1,6 +1,6 @@
 //! Expressions: their words and signs, and what they mean together.
 
-use crate::error::Located;
+use crate::error::Problem;
 use crate::names::{Names, Slot, continues_name};
 use crate::value::{FUNCTIONS, Function, Operator, Value};
 
@@ -70,7 +70,7 @@ pub(super) fn parse_expression(
     start: usize,
     end: usize,
     names: &mut Names,
-) -> Result<Expression, Located> {
+) -> Result<Expression, Problem> {
     let mut lexer = Lexer { text, at: start, end };
     let (token, offset) = lexer.next()?;
     let mut parser = Parser { lexer, token, offset, names, operands: 0, depth: 0 };
@@ -89,7 +89,7 @@ struct Parser<'a, 'n> {
 }
 
 impl<'a> Parser<'a, '_> {
-    fn advance(&mut self) -> Result<Token<'a>, Located> {
+    fn advance(&mut self) -> Result<Token<'a>, Problem> {
         let (token, offset) = self.lexer.next()?;
         self.offset = offset;
         Ok(std::mem::replace(&mut self.token, token))
@@ -101,7 +101,7 @@ impl<'a> Parser<'a, '_> {
             Token::Word(next) | Token::Sign(next) if next.eq_ignore_ascii_case(text))
     }
 
-    fn eat(&mut self, text: &str) -> Result<bool, Located> {
+    fn eat(&mut self, text: &str) -> Result<bool, Problem> {
         let found = self.at(text);
         if found {
             self.advance()?;
@@ -109,11 +109,11 @@ impl<'a> Parser<'a, '_> {
         Ok(found)
     }
 
-    fn expect(&mut self, text: &str) -> Result<(), Located> {
+    fn expect(&mut self, text: &str) -> Result<(), Problem> {
         if self.eat(text)? { Ok(()) } else { Err(self.unexpected(&format!("`{text}`"))) }
     }
 
-    fn unexpected(&self, text: &str) -> Located {
+    fn unexpected(&self, text: &str) -> Problem {
         let found = match self.token {
             Token::Integer(number) => format!("`{number}`"),
             Token::BeyondInteger => {
@@ -124,22 +124,22 @@ impl<'a> Parser<'a, '_> {
             Token::Word(word) | Token::Sign(word) => format!("`{word}`"),
             Token::End => "the end".to_owned(),
         };
-        Located::new(self.offset, format!("{text} expected in the expression, found {found}"))
+        Problem::new(self.offset, format!("{text} expected in the expression, found {found}"))
     }
 
     /// An operand and the operators that bind at least as tightly as `least`.
-    fn expression(&mut self, least: u8) -> Result<Expression, Located> {
+    fn expression(&mut self, least: u8) -> Result<Expression, Problem> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
             let message = format!("an expression can be nested at most {DEPTH_MAX} deep");
-            return Err(Located::new(self.offset, message));
+            return Err(Problem::new(self.offset, message));
         }
         let expression = self.operators(least);
         self.depth -= 1;
         expression
     }
 
-    fn operators(&mut self, least: u8) -> Result<Expression, Located> {
+    fn operators(&mut self, least: u8) -> Result<Expression, Problem> {
         let mut left = self.operand()?;
         let mut compared = false;
         loop {
@@ -164,7 +164,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// `IS [NOT] NULL|TRUE|FALSE`, `ISNULL`, `NOTNULL`.
-    fn test(&mut self, operand: Expression) -> Result<Expression, Located> {
+    fn test(&mut self, operand: Expression) -> Result<Expression, Problem> {
         let is = |value| Expression::Is(Box::new(operand), value);
         if self.eat("isnull")? {
             return Ok(is(Value::Null));
@@ -180,7 +180,7 @@ impl<'a> Parser<'a, '_> {
         Ok(if negated { Expression::Not(Box::new(is(constant))) } else { is(constant) })
     }
 
-    fn constant(&mut self) -> Result<Option<Value>, Located> {
+    fn constant(&mut self) -> Result<Option<Value>, Problem> {
         for (word, value) in
             [("null", Value::Null), ("true", Value::Bool(true)), ("false", Value::Bool(false))]
         {
@@ -191,11 +191,11 @@ impl<'a> Parser<'a, '_> {
         Ok(None)
     }
 
-    fn operand(&mut self) -> Result<Expression, Located> {
+    fn operand(&mut self) -> Result<Expression, Problem> {
         self.operands += 1;
         if self.operands > OPERANDS_MAX {
             let message = format!("an expression can have at most {OPERANDS_MAX} operands");
-            return Err(Located::new(self.offset, message));
+            return Err(Problem::new(self.offset, message));
         }
         if let Some(constant) = self.constant()? {
             return Ok(Expression::Constant(constant));
@@ -228,13 +228,13 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    fn literal(&mut self, value: Value) -> Result<Expression, Located> {
+    fn literal(&mut self, value: Value) -> Result<Expression, Problem> {
         self.advance()?;
         Ok(Expression::Constant(value))
     }
 
     /// Parses the value after a sign: `-x` is `0 - x`, `~x` is `-1 # x`.
-    fn signed(&mut self, sign: &str) -> Result<Expression, Located> {
+    fn signed(&mut self, sign: &str) -> Result<Expression, Problem> {
         let (operator, left, power) = match sign {
             "~" => (Operator::BitXor, -1, BITWISE + 1),
             "-" if self.token == Token::BeyondInteger => {
@@ -250,7 +250,7 @@ impl<'a> Parser<'a, '_> {
         ))
     }
 
-    fn case(&mut self) -> Result<Expression, Located> {
+    fn case(&mut self) -> Result<Expression, Problem> {
         self.expect("case")?;
         let mut branches = Vec::new();
         while branches.is_empty() || self.at("when") {
@@ -264,11 +264,11 @@ impl<'a> Parser<'a, '_> {
         Ok(Expression::Case { branches, otherwise })
     }
 
-    fn call(&mut self, name: &str) -> Result<Expression, Located> {
+    fn call(&mut self, name: &str) -> Result<Expression, Problem> {
         let start = self.offset;
         let Some(function) = Function::by_name(name) else {
             let known: Vec<&str> = FUNCTIONS.iter().map(|function| function.name).collect();
-            return Err(Located::new(start, experiment::unknown_name("function", name, &known)));
+            return Err(Problem::new(start, experiment::unknown_name("function", name, &known)));
         };
         self.advance()?;
         if !self.eat("(")? {
@@ -290,7 +290,7 @@ impl<'a> Parser<'a, '_> {
             };
             let message =
                 format!("{} takes {text} arguments, found {}", function.name, arguments.len());
-            return Err(Located::new(start, message));
+            return Err(Problem::new(start, message));
         }
         if most < usize::MAX && arguments.len() < most {
             arguments.push(Expression::Variable(self.names.value("default_seed", start)));
@@ -323,7 +323,7 @@ struct Lexer<'a> {
 
 impl<'a> Lexer<'a> {
     /// The next token and where it begins.
-    fn next(&mut self) -> Result<(Token<'a>, usize), Located> {
+    fn next(&mut self) -> Result<(Token<'a>, usize), Problem> {
         self.at = skip_blanks(self.text, self.at, self.end);
         let start = self.at;
         let rest = &self.text[start..self.end];
@@ -335,7 +335,7 @@ impl<'a> Lexer<'a> {
         } else if first == b':' {
             let length = name_length(&rest[1..]);
             if length == 0 {
-                return Err(Located::new(start, "a variable's name is missing after the colon"));
+                return Err(Problem::new(start, "a variable's name is missing after the colon"));
             }
             (Token::Variable(&rest[1..=length]), length + 1)
         } else if continues_name(first) {
@@ -345,7 +345,7 @@ impl<'a> Lexer<'a> {
             (Token::Sign(sign), sign.len())
         } else {
             let unknown = rest.chars().next().unwrap_or_default();
-            return Err(Located::new(start, format!("`{unknown}` is not valid in an expression")));
+            return Err(Problem::new(start, format!("`{unknown}` is not valid in an expression")));
         };
         self.at += length;
         Ok((token, start))
@@ -388,8 +388,8 @@ fn number_length(text: &str) -> usize {
     length
 }
 
-fn number(text: &str, start: usize) -> Result<Token<'static>, Located> {
-    let error = |message: &str| Located::new(start, format!("`{text}` {message}"));
+fn number(text: &str, start: usize) -> Result<Token<'static>, Problem> {
+    let error = |message: &str| Problem::new(start, format!("`{text}` {message}"));
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
         const BEYOND: u64 = i64::MAX.unsigned_abs() + 1;
         return match text.parse::<u64>() {

@@ -1,4 +1,4 @@
-use crate::error::{Fault, Located};
+use crate::error::{Fault, Problem};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Where a variable's value is kept: its position in the list of all variables of a mix.
@@ -111,7 +111,7 @@ impl Names {
 
     /// Objects to variables that nothing sets, and to those in quotes; with the position of the
     /// script.
-    pub fn check(&self) -> Result<(), (usize, Located)> {
+    pub fn check(&self) -> Result<(), (usize, Problem)> {
         let used: HashSet<Slot> =
             self.uses.iter().filter(|place| !place.quoted).map(|place| place.slot).collect();
         for place in &self.uses {
@@ -125,7 +125,7 @@ impl Names {
             } else {
                 continue;
             };
-            return Err((place.script, Located { offset: place.offset, fault }));
+            return Err((place.script, Problem { offset: place.offset, fault }));
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The SQL of a script: where commands end, as psql finds them, and the variables in them.
 
-use crate::error::Located;
+use crate::error::Problem;
 use crate::names::{Names, Slot, continues_name, is_name};
 use experiment::choice;
 use sql::{Kind, Syntax, tokens};
@@ -54,7 +54,7 @@ impl Command {
 
 /// The next command, what ends it, and the offset of what follows the end (of a backslash, its
 /// own).
-pub(super) fn next_command(text: &str, from: usize) -> Result<(Command, Ending, usize), Located> {
+pub(super) fn next_command(text: &str, from: usize) -> Result<(Command, Ending, usize), Problem> {
     let start = skip_empty(text, from);
     let mut command = Command::default();
     let (mut part, mut parentheses) = (start, 0_u32);
@@ -88,7 +88,7 @@ pub(super) fn next_command(text: &str, from: usize) -> Result<(Command, Ending, 
             _ => continue,
         };
         if !token.is_closed {
-            return Err(Located::new(
+            return Err(Problem::new(
                 at,
                 format!("the closing {} is missing", closing(token.text)),
             ));
@@ -152,7 +152,7 @@ pub(super) fn statement(
     protocol: Protocol,
     names: &mut Names,
     prepared: &mut Vec<UserStatement>,
-) -> Result<Statement, Located> {
+) -> Result<Statement, Problem> {
     let first = command.parts.first().map_or(0, |(_, range)| range.start);
     let last = command.parts.last().map_or(0, |(_, range)| range.end);
     let (source, keep) = (text[first..last].trim_ascii().to_owned(), None);
@@ -164,7 +164,7 @@ pub(super) fn statement(
         }
         (Protocol::Prepared, Some(joint)) => {
             let message = "`\\;` sends two statements at once, which needs the simple protocol";
-            Err(Located::new(joint, message))
+            Err(Problem::new(joint, message))
         }
         // Every use of a variable is a parameter of its own, so that each can have another type.
         (Protocol::Prepared, None) => {
@@ -183,7 +183,7 @@ pub(super) fn statement(
                         "more than {PREPARED_MAX} different statements to prepare; use the simple \
                          protocol, or load data before the trial"
                     );
-                    return Err(Located::new(offset, message));
+                    return Err(Problem::new(offset, message));
                 }
                 prepared.push(statement);
             }

@@ -1,6 +1,6 @@
 //! Advice on the order of a table's rows.
 
-use crate::file::{Advised, AdvisedOrder, Measured};
+use crate::file::{Advised, AdvisedOrder, Size};
 use analysis::{Estimate, Interval};
 use observations::Direction;
 use report::Cell;
@@ -96,7 +96,7 @@ fn verdict(advised: &Advised) -> String {
 /// Lists measurements next to the predictions.
 fn measured(advised: &Advised) -> Option<Section> {
     let all = [&advised.generated].into_iter().chain(&advised.orders);
-    let measured: Vec<(&AdvisedOrder, &Measured)> =
+    let measured: Vec<(&AdvisedOrder, &Size)> =
         all.filter_map(|order| Some((order, order.measured.as_ref()?))).collect();
     let (smallest, least) = measured.iter().min_by_key(|(_, written)| written.bytes)?;
     let rounds = least.read_cpu_s.len();

@@ -124,7 +124,7 @@ impl RowOrder {
 }
 
 /// Rows in an order.
-pub struct Ordered {
+pub struct RowNumbers {
     /// Their numbers.
     pub rows: Vec<u32>,
     /// The order in words: `l_returnflag, l_shipdate`.
@@ -134,7 +134,7 @@ pub struct Ordered {
     prediction: Prediction,
 }
 
-impl Ordered {
+impl RowNumbers {
     /// Orders the rows as a configuration wants.
     pub fn from_settings(
         configuration: &Configuration,

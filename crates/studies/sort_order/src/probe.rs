@@ -18,7 +18,7 @@
 //! statement `order`.
 
 use crate::InMemory;
-use crate::order::{Ordered, RowOrder};
+use crate::order::{RowNumbers, RowOrder};
 use crate::settings::{FORMAT, ORDER, SETTINGS};
 use engine::{Ability, CacheState, EngineError, Stored};
 use experiment::common::PROBE;
@@ -88,7 +88,7 @@ impl Probe for SortOrder {
         step(&format!("generating the rows of {}", set.name()));
         let rows = Arc::new(rows_of(&table, set.fills().remove(0), set.row_bytes(), context)?);
         step("ordering the rows");
-        let ordered = Ordered::from_settings(configuration, &rows, &table, store)?;
+        let ordered = RowNumbers::from_settings(configuration, &rows, &table, store)?;
         let measured = rows.names().to_vec();
         let work =
             work(table.clone(), rows.fill(ordered.rows.clone()), filter, &measured, configuration);
@@ -98,10 +98,10 @@ impl Probe for SortOrder {
         let load_s = started.elapsed().as_secs_f64();
         let loaded = loaded.explained(context, SCAN, &table)?;
         let stored = store.stored(&table, filter)?;
-        let scanned = Scanned::measure(context, &loaded, SCAN)?;
+        let scanned = Scan::measure(context, &loaded, SCAN)?;
         let filtered = match filter {
             Filter::All => None,
-            _ => Some(Scanned::measure(context, &loaded, FILTERED)?),
+            _ => Some(Scan::measure(context, &loaded, FILTERED)?),
         };
         let mut observations = add(scanned, filtered, &stored, load_s);
         ordered.add_facts(&mut observations, &stored, &measured);
@@ -168,7 +168,7 @@ fn work(
 }
 
 /// Cost of scans.
-struct Scanned {
+struct Scan {
     observations: Observations,
     /// Milliseconds of one.
     scan_ms: f64,
@@ -176,7 +176,7 @@ struct Scanned {
     cpu_us: Option<f64>,
 }
 
-impl Scanned {
+impl Scan {
     fn measure(
         context: &TrialContext<'_>,
         loaded: &Loaded,
@@ -202,16 +202,15 @@ impl Scanned {
 }
 
 /// The observations of the scans of all rows, with the responses of this probe in front.
-fn add(scanned: Scanned, filtered: Option<Scanned>, stored: &Stored, load_s: f64) -> Observations {
+fn add(scanned: Scan, filtered: Option<Scan>, stored: &Stored, load_s: f64) -> Observations {
     let bytes: u64 = stored.column_bytes.iter().map(|(_, bytes)| bytes).sum();
     let mut responses = vec![
         Response::lower("size", "MB", bytes as f64 / 1e6),
         Response::lower("load", "s", load_s),
         Response::lower("scan", "ms", scanned.scan_ms),
     ];
-    let cpu = |name: &str, scanned: &Scanned| {
-        scanned.cpu_us.map(|us| Response::lower(name, "us/row", us))
-    };
+    let cpu =
+        |name: &str, scanned: &Scan| scanned.cpu_us.map(|us| Response::lower(name, "us/row", us));
     responses.extend(cpu("cpu_per_row", &scanned));
     if let Some(filtered) = filtered {
         responses.push(Response::lower("filtered_scan", "ms", filtered.scan_ms));

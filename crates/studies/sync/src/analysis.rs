@@ -56,7 +56,7 @@ pub struct Curve {
     pub edges: Vec<Edge>,
     /// How it scales up to the most threads that each have a processor; `None` with fewer than two
     /// such points.
-    pub scaled: Option<Scaled>,
+    pub scaled: Option<Scaling>,
 }
 
 /// A number of threads.
@@ -117,7 +117,7 @@ pub enum EdgeKind {
 
 /// How a curve scales.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Scaled {
+pub struct Scaling {
     /// Position in `points` of the end; the beginning is the first point.
     pub to: usize,
     /// Throughput at the end relative to the beginning.
@@ -284,7 +284,7 @@ fn edges(points: &[ScalingPoint]) -> Vec<Edge> {
     edges
 }
 
-fn scaled(points: &[ScalingPoint], figures: &Figures) -> Option<Scaled> {
+fn scaled(points: &[ScalingPoint], figures: &Figures) -> Option<Scaling> {
     let to = points
         .iter()
         .rposition(|point| point.place.is_none_or(|place| point.threads <= place.processors))
@@ -295,7 +295,7 @@ fn scaled(points: &[ScalingPoint], figures: &Figures) -> Option<Scaled> {
         .compare(first.configuration, last.configuration)
         .filter(|speedup| threads > 1.0 && speedup.scale == Scale::Ratio)?;
     let class = |ratio| ScalingClass::classify(ratio, threads);
-    Some(Scaled {
+    Some(Scaling {
         to,
         efficiency: speedup.value / threads,
         efficiency_interval: speedup

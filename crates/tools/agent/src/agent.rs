@@ -75,7 +75,7 @@ impl Tool for Agent {
         };
         output::complain(&format!("agent {} is connected and permits {permitted}", hello.name));
         block::remove_abandoned(context.registry, &self.folder);
-        let mut waiting = Waiting {
+        let mut waiting = Session {
             bus,
             hello,
             registry: context.registry,
@@ -153,7 +153,7 @@ pub fn own_binary() -> Result<String, AgentError> {
 }
 
 /// An agent that is connected.
-struct Waiting {
+struct Session {
     bus: Bus,
     hello: Hello,
     registry: Registry,
@@ -186,7 +186,7 @@ struct Work {
     thread: JoinHandle<()>,
 }
 
-impl Waiting {
+impl Session {
     fn wait(&mut self, stop: &AtomicBool) {
         let mut instant: Option<Instant> = None;
         while !stop.load(Ordering::Relaxed) {

@@ -6,7 +6,7 @@
 
 use crate::error::AgentError;
 use crate::message::bytes_max;
-use crate::nats::{Arriving, Delivered, FromServer, ServerInfo, connect, publish, subscribe};
+use crate::nats::{Delivery, FromServer, Inbox, ServerInfo, connect, publish, subscribe};
 use crate::token::random_name;
 use observations::{Secret, redacted};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -62,7 +62,7 @@ pub struct Answer {
 
 /// A request that has no answer.
 #[derive(Debug, thiserror::Error)]
-enum Unanswered {
+enum NoAnswer {
     #[error("the connection is closed")]
     Closed,
     #[error("the connection is interrupted")]
@@ -73,7 +73,7 @@ enum Unanswered {
     Late,
 }
 
-type Answered = SyncSender<Result<Answer, Unanswered>>;
+type Answered = SyncSender<Result<Answer, NoAnswer>>;
 
 #[derive(Debug)]
 enum Command {
@@ -122,7 +122,7 @@ impl Bus {
         let (commands, receiver) = mpsc::channel();
         let (arriving, incoming) = sync_channel(WAITING_MAX);
         let waiting_bytes = Arc::new(AtomicUsize::new(0));
-        let mut served = Served {
+        let mut served = Worker {
             address,
             token: token.clone(),
             subjects,
@@ -188,9 +188,9 @@ impl Sender {
     ) -> Result<Answer, AgentError> {
         let (answer, received) = sync_channel(1);
         let result = if self.send(Command::Request { subject, payload, answer }) {
-            received.recv_timeout(PATIENCE).unwrap_or(Err(Unanswered::Late))
+            received.recv_timeout(PATIENCE).unwrap_or(Err(NoAnswer::Late))
         } else {
-            Err(Unanswered::Closed)
+            Err(NoAnswer::Closed)
         };
         result.map_err(|cause| AgentError::NoAnswer { doing, cause: cause.to_string() })
     }
@@ -268,7 +268,7 @@ fn closed() -> io::Error {
 /// An open connection.
 struct Line {
     stream: Stream,
-    arriving: Arriving,
+    arriving: Inbox,
     last_message: Instant,
     /// It was asked for a sign of life.
     ping_sent: bool,
@@ -281,7 +281,7 @@ impl Line {
         stream.set_nodelay(true)?;
         let mut stream = Stream::new(stream.into(), b"");
         stream.patience = Patience::for_time(Some(PATIENCE), None);
-        let (arriving, last_message, ping_sent) = (Arriving::default(), Instant::now(), false);
+        let (arriving, last_message, ping_sent) = (Inbox::default(), Instant::now(), false);
         let mut line = Self { stream, arriving, last_message, ping_sent };
         let FromServer::Info(ServerInfo { tls_required, .. }) = line.read_one()? else {
             return Err(io::Error::other("it does not speak NATS").into());
@@ -363,7 +363,7 @@ fn connected(address: &Address) -> io::Result<TcpStream> {
 }
 
 /// The thread of a connection.
-struct Served {
+struct Worker {
     address: Address,
     token: Secret,
     subjects: Vec<String>,
@@ -382,7 +382,7 @@ struct Served {
 /// The end of a connection's thread.
 struct Over;
 
-impl Served {
+impl Worker {
     fn serve(&mut self, line: Line) {
         let mut line = Some(line);
         loop {
@@ -407,7 +407,7 @@ impl Served {
             while Instant::now() < until {
                 match self.commands.recv_timeout(until.saturating_duration_since(Instant::now())) {
                     Ok(Command::Request { answer, .. }) => {
-                        let _ = answer.try_send(Err(Unanswered::Interrupted));
+                        let _ = answer.try_send(Err(NoAnswer::Interrupted));
                     }
                     Ok(Command::Flush(done)) => drop(done),
                     Ok(Command::Publish { .. }) | Err(RecvTimeoutError::Timeout) => {}
@@ -501,12 +501,12 @@ impl Served {
                     let _ = self.flushes.remove(0).try_send(());
                 }
             }
-            FromServer::Message(Delivered { subject, status, payload }) => {
+            FromServer::Message(Delivery { subject, status, payload }) => {
                 let number = subject.strip_prefix(&self.inbox).and_then(|rest| rest.get(1..));
                 if let Some(number) = number.and_then(|number| number.parse().ok()) {
                     let Some(answer) = self.requests.remove(&number) else { return Ok(()) };
                     let result = if status == Some(503) {
-                        Err(Unanswered::NoResponder)
+                        Err(NoAnswer::NoResponder)
                     } else {
                         Ok(Answer { payload, is_missing: status == Some(404) })
                     };
@@ -526,9 +526,9 @@ impl Served {
 
 #[cfg(test)]
 mod tests {
-    use super::{Address, Incoming, Served, WAITING_BYTES_MAX, WAITING_MAX};
+    use super::{Address, Incoming, WAITING_BYTES_MAX, WAITING_MAX, Worker};
     use crate::message::{BYTES_MAX, HELLO, to_agent};
-    use crate::nats::{Delivered, FromServer};
+    use crate::nats::{Delivery, FromServer};
     use observations::Secret;
     use std::collections::BTreeMap;
     use std::os::unix::net::UnixStream;
@@ -537,7 +537,7 @@ mod tests {
     /// Messages that wait after this number with payloads of this length were delivered.
     fn waiting(messages: usize, subject: &str, bytes: usize) -> Vec<Incoming> {
         let (arriving, incoming) = sync_channel(WAITING_MAX);
-        let mut served = Served {
+        let mut served = Worker {
             address: Address::parse("localhost").unwrap(),
             token: Secret::from(String::new()),
             subjects: Vec::new(),
@@ -552,7 +552,7 @@ mod tests {
         };
         for _ in 0..messages {
             let (subject, payload) = (subject.to_owned(), vec![0; bytes]);
-            let delivered = Delivered { subject, status: None, payload };
+            let delivered = Delivery { subject, status: None, payload };
             served.take(FromServer::Message(delivered), &mut Vec::new()).unwrap();
         }
         incoming.try_iter().collect()

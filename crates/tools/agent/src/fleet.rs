@@ -6,7 +6,7 @@ use crate::broker::PrivateBroker;
 use crate::bundle::{Bundle, drop_stream, plan_of};
 use crate::bus::{Bus, Incoming, Sender};
 use crate::error::AgentError;
-use crate::launch::{Launched, Place};
+use crate::launch::{AgentProcess, Place};
 use crate::message::{
     BlockOrder, BundleName, Content, DonePart, HELLO, Hello, Reply, Word, decode, decode_reply,
     encode_word, sender_of, to_agent, to_run, unpack,
@@ -81,7 +81,7 @@ pub struct Fleet {
 /// Processes and objects that a run has made. Agents end before their broker.
 #[derive(Debug)]
 struct Machinery {
-    launched: Vec<Launched>,
+    launched: Vec<AgentProcess>,
     broker: Option<PrivateBroker>,
     bundle: Option<BundleName>,
 }
@@ -244,7 +244,7 @@ impl Fleet {
         let mut machinery = Machinery { launched: Vec::new(), broker, bundle: None };
         for place in places {
             if let Some(broker) = &machinery.broker {
-                machinery.launched.push(Launched::start(place, broker)?);
+                machinery.launched.push(AgentProcess::start(place, broker)?);
             }
         }
         let shared = Arc::new(Roll {
@@ -298,7 +298,7 @@ impl Fleet {
         if broker.as_mut().is_some_and(PrivateBroker::has_ended) {
             return Err(AgentError::BrokerEnded { log: "its process was killed".into() });
         }
-        let ended: Vec<u32> = launched.iter_mut().filter_map(Launched::ended).collect();
+        let ended: Vec<u32> = launched.iter_mut().filter_map(AgentProcess::ended).collect();
         self.shared.lock().agents.retain(|_, member| !ended.contains(&member.hello.pid));
         Ok(())
     }

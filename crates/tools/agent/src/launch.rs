@@ -27,14 +27,14 @@ pub enum Place {
 
 /// An agent that the coordinator has started.
 #[derive(Debug)]
-pub struct Launched {
+pub struct AgentProcess {
     place: Place,
     child: Child,
     /// The end is the agent's.
     input: Option<ChildStdin>,
 }
 
-impl Launched {
+impl AgentProcess {
     /// Starts an agent that connects to this broker.
     ///
     /// # Errors
@@ -81,7 +81,7 @@ impl Launched {
     }
 }
 
-impl Drop for Launched {
+impl Drop for AgentProcess {
     fn drop(&mut self) {
         drop(self.input.take());
         let until = Instant::now() + END_MAX;

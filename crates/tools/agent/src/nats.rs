@@ -17,7 +17,7 @@ pub enum FromServer {
     /// The first message.
     Info(ServerInfo),
     /// A message on a subject that is subscribed to.
-    Message(Delivered),
+    Message(Delivery),
     /// It asks for a PONG.
     Ping,
     /// The answer to a PING.
@@ -40,7 +40,7 @@ pub struct ServerInfo {
 
 /// A message that was published.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Delivered {
+pub struct Delivery {
     /// The subject.
     pub subject: String,
     /// Status of an answer: 404 nothing found, 503 no one answers.
@@ -65,13 +65,13 @@ pub enum ProtocolError {
 
 /// Bytes of a server that have arrived, up to the next whole message.
 #[derive(Debug, Default)]
-pub struct Arriving {
+pub struct Inbox {
     bytes: Vec<u8>,
     /// Bytes that have been read as messages.
     read: usize,
 }
 
-impl Arriving {
+impl Inbox {
     /// Adds bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         self.bytes.drain(..std::mem::take(&mut self.read));
@@ -108,7 +108,7 @@ impl Arriving {
                 return Ok(None);
             }
             let (headers, payload) = rest[start..start + all].split_at(headers);
-            let delivered = Delivered {
+            let delivered = Delivery {
                 subject: words[0].to_owned(),
                 status: status(headers),
                 payload: payload.to_vec(),
@@ -169,11 +169,11 @@ pub fn publish(out: &mut Vec<u8>, subject: &str, reply: &str, payload: &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Arriving, Delivered, FromServer, ProtocolError, ServerInfo, publish};
+    use super::{Delivery, FromServer, Inbox, ProtocolError, ServerInfo, publish};
 
     /// All messages of a text that arrives in pieces of this size.
     fn read(text: &[u8], piece: usize) -> Result<Vec<FromServer>, ProtocolError> {
-        let (mut arriving, mut messages) = (Arriving::default(), Vec::new());
+        let (mut arriving, mut messages) = (Inbox::default(), Vec::new());
         for bytes in text.chunks(piece) {
             arriving.push(bytes);
             while let Some(message) = arriving.next()? {
@@ -194,9 +194,9 @@ mod tests {
                      PONG\r\n+OK\r\n-ERR 'Authorization Violation'\r\n";
         let hello = |subject: &str| {
             let (subject, payload) = (subject.to_owned(), b"Hello World".to_vec());
-            FromServer::Message(Delivered { subject, status: None, payload })
+            FromServer::Message(Delivery { subject, status: None, payload })
         };
-        let unheard = Delivered { subject: "a".into(), status: Some(503), payload: Vec::new() };
+        let unheard = Delivery { subject: "a".into(), status: Some(503), payload: Vec::new() };
         let expected = [
             FromServer::Info(ServerInfo { tls_required: true, max_payload: 1 << 20 }),
             FromServer::Ping,

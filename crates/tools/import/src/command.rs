@@ -1,4 +1,4 @@
-use crate::benchbase::{self, Converted};
+use crate::benchbase::{self, Conversion};
 use crate::formats::{self, Format, Options, Trial};
 use crate::recording::{Run, recording};
 use clap::Parser;
@@ -95,7 +95,7 @@ impl Tool for Import {
 }
 
 /// Writes the experiment file of a configuration and its scripts into the current folder.
-fn write(context: &Context, converted: &Converted) -> Result<ExitCode, Failure> {
+fn write(context: &Context, converted: &Conversion) -> Result<ExitCode, Failure> {
     let file = format!("{}.toml", converted.name);
     let input = (file.as_str(), converted.text.as_str());
     let ready = context.ready.iter().find(|ready| Some(ready.name) == converted.scripts);

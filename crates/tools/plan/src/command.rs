@@ -1,5 +1,5 @@
 use crate::document::{self, PlanOf};
-use crate::found::Found;
+use crate::found::PlanFiles;
 use clap::Parser;
 use command_line::files::{Replace, write_html};
 use command_line::output::{self, Form};
@@ -46,7 +46,7 @@ impl Tool for Plan {
     ];
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
-        let mut found = Found::new(context);
+        let mut found = PlanFiles::new(context);
         for path in &self.files {
             if path.as_os_str() == "-" {
                 let mut bytes = Vec::new();

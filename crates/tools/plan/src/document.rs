@@ -94,12 +94,12 @@ fn statement_text(statement: &Statement) -> &str {
 }
 
 /// An index that the optimizer missed, with the statements that it is for.
-struct Missing<'a> {
+struct MissingRow<'a> {
     index: &'a MissingIndex,
     statements: Vec<usize>,
 }
 
-impl Missing<'_> {
+impl MissingRow<'_> {
     fn is_same(&self, other: &MissingIndex) -> bool {
         MissingIndex { impact: other.impact, ..self.index.clone() } == *other
     }
@@ -108,7 +108,7 @@ impl Missing<'_> {
 /// The indexes that the optimizer itself missed.
 fn missing(all: &[(usize, &PlanOf)]) -> Section {
     let mut section = Section::new("Missing indexes");
-    let mut rows: Vec<Missing> = Vec::new();
+    let mut rows: Vec<MissingRow> = Vec::new();
     let plans = all.iter().filter_map(|(at, entry)| Some((*at, entry.plan()?)));
     for (at, index) in
         plans.flat_map(|(at, plan)| plan.missing_indexes.iter().map(move |index| (at, index)))
@@ -120,7 +120,7 @@ fn missing(all: &[(usize, &PlanOf)]) -> Section {
                     row.index = index;
                 }
             }
-            None => rows.push(Missing { index, statements: vec![at] }),
+            None => rows.push(MissingRow { index, statements: vec![at] }),
         }
     }
     for row in &mut rows {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const ERRORS_MAX: usize = 10;
 
 /// Plans that were read, and files that were not.
-pub struct Found<'a> {
+pub struct PlanFiles<'a> {
     context: &'a Context,
     /// The statements of all files, in their order.
     pub plans: Vec<PlanOf>,
@@ -20,7 +20,7 @@ pub struct Found<'a> {
     others: usize,
 }
 
-impl<'a> Found<'a> {
+impl<'a> PlanFiles<'a> {
     /// Nothing yet; the engines of the registry read plans.
     pub fn new(context: &'a Context) -> Self {
         Self { context, plans: Vec::new(), errors: Vec::new(), others: 0 }

@@ -1,7 +1,7 @@
 //! The throughput of each script of a mix: of connections that draw the next script by its weight,
 //! and of connections that each run one only.
 
-use crate::prediction::{Applied, ByScript, Missing, ScriptPrediction, WhatIf, WhatIfError};
+use crate::prediction::{ByScript, ChangeLaw, Missing, ScriptPrediction, WhatIf, WhatIfError};
 use analysis::estimate::median;
 use analysis::{ConfigurationScripts, Interval, ModelSummary, Summary, wording};
 use models::curve::{Bottlenecks, Level};
@@ -24,10 +24,10 @@ struct Mix {
 /// The scripts at a level.
 struct MixLevel {
     n: f64,
-    scripts: Vec<Measured>,
+    scripts: Vec<Demand>,
 }
 
-struct Measured {
+struct Demand {
     /// Share of all transactions.
     share: f64,
     latency_s: f64,
@@ -46,7 +46,7 @@ impl MixLevel {
         let throughput: f64 = figures.iter().map(|(tps, _)| tps).sum();
         let in_progress: f64 = figures.iter().map(|(tps, latency_s)| tps * latency_s).sum();
         let client_s = ((n - in_progress) / throughput).max(0.0);
-        let scripts = figures.into_iter().map(|(tps, latency_s)| Measured {
+        let scripts = figures.into_iter().map(|(tps, latency_s)| Demand {
             share: tps / throughput,
             latency_s,
             cycle_s: latency_s + client_s,
@@ -127,7 +127,7 @@ impl DedicatedConnections {
         drawn.interval =
             Interval { low: drawn.throughput * (-half).exp(), high: drawn.throughput * half.exp() };
         (drawn.latency_s, drawn.latency_interval, drawn.limit) = (None, None, None);
-        drawn.changes.push(Applied { change: self.change, law: LAW.to_owned() });
+        drawn.changes.push(ChangeLaw { change: self.change, law: LAW.to_owned() });
         let error_median = drawn.by_script.and_then(|script| script.error_median);
         drawn.by_script = Some(ByScript { scripts, error_median });
         Ok(drawn)

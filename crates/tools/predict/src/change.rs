@@ -1,6 +1,6 @@
 //! Changes other than a level: more processors, faster devices, less waiting.
 
-use crate::prediction::{Applied, Missing, WhatIfError};
+use crate::prediction::{ChangeLaw, Missing, WhatIfError};
 use analysis::{ModelSummary, response, wording};
 use models::curve::Bottlenecks;
 use models::holdout::FAR;
@@ -110,7 +110,7 @@ impl Question<'_> {
     pub fn effect(
         &self,
         changes: &[(&String, Change)],
-        applied: &mut Vec<Applied>,
+        applied: &mut Vec<ChangeLaw>,
     ) -> Result<Effect, WhatIfError> {
         // Sessions hold locks one at a time, however parallel the rest is.
         let network = if changes.iter().any(|(_, change)| self.is_lock(change)) {
@@ -136,7 +136,7 @@ impl Question<'_> {
                 next.law = format!("{}; beyond {FAR}x of the measured range", next.law);
             }
             variants = next.variants;
-            applied.push(Applied { change: (*text).clone(), law: next.law });
+            applied.push(ChangeLaw { change: (*text).clone(), law: next.law });
         }
         let (log, spread) = ratios(&network, &variants, self.n).ok_or(WhatIfError::Fit)?;
         Ok(Effect { log, spread, network: variants.into_iter().next() })
@@ -153,7 +153,7 @@ impl Question<'_> {
         text: &str,
         change: &Change,
         variants: &[Bottlenecks],
-    ) -> Result<Changed, WhatIfError> {
+    ) -> Result<Variants, WhatIfError> {
         let no_evidence = |missing| WhatIfError::NoEvidence { change: text.into(), missing };
         match change {
             Change::Processors(amount) => self.with_processors(text, *amount, variants),
@@ -167,7 +167,7 @@ impl Question<'_> {
             Change::Device(name, times)
                 if self.model.role == Some(Role::QueueDepth) && self.has_device_alone(name) =>
             {
-                Ok(Changed::all(
+                Ok(Variants::all(
                     variants,
                     "queueing network: the device takes all time of an I/O except CPU time",
                     |variant| {
@@ -182,7 +182,7 @@ impl Question<'_> {
                         .iter()
                         .all(|variant| matches!(variant.service, Service::Rates(_))) =>
             {
-                Ok(Changed::all(
+                Ok(Variants::all(
                     variants,
                     "queueing network: all time at the device is scaled, at each queue depth",
                     |variant| variant.serial_s *= times,
@@ -200,7 +200,7 @@ impl Question<'_> {
         text: &str,
         amount: Amount,
         variants: &[Bottlenecks],
-    ) -> Result<Changed, WhatIfError> {
+    ) -> Result<Variants, WhatIfError> {
         let model = self.model;
         let now =
             model.processors.filter(|_| model.points.iter().all(|point| point.cpu_s.is_some()));
@@ -227,7 +227,7 @@ impl Question<'_> {
                  because sessions spend that much time on and waiting for CPUs"
             );
         }
-        Ok(Changed::all(variants, law, |variant| variant.processors = cpus as u32))
+        Ok(Variants::all(variants, law, |variant| variant.processors = cpus as u32))
     }
 
     /// Share of the sessions' time on a CPU or in its queue; `None` where it was not recorded.
@@ -311,12 +311,12 @@ impl Question<'_> {
 }
 
 /// Networks with a change, and its law.
-struct Changed {
+struct Variants {
     variants: Vec<Bottlenecks>,
     law: String,
 }
 
-impl Changed {
+impl Variants {
     /// Applies a change in all networks.
     fn all(
         variants: &[Bottlenecks],
@@ -330,10 +330,10 @@ impl Changed {
 }
 
 /// So much of the serial section becomes parallel, and takes as long.
-fn unlocked(variants: &[Bottlenecks], times: f64) -> Changed {
+fn unlocked(variants: &[Bottlenecks], times: f64) -> Variants {
     let law = "queueing network: this share of the serial section runs in parallel and takes as \
                long";
-    Changed::all(variants, law, |variant| {
+    Variants::all(variants, law, |variant| {
         variant.delay_s += variant.serial_s * (1.0 - times.min(1.0));
         variant.serial_s *= times;
     })
@@ -342,7 +342,7 @@ fn unlocked(variants: &[Bottlenecks], times: f64) -> Changed {
 /// Takes time of a unit of work from the part without a queue or from the serial section: no
 /// measurement says from which, so that both are computed; of several changes all from the one,
 /// and all from the other.
-fn shortened(variants: &[Bottlenecks], by_s: f64) -> Changed {
+fn shortened(variants: &[Bottlenecks], by_s: f64) -> Variants {
     let (first, last) = (&variants[0], &variants[variants.len() - 1]);
     let of_delay = by_s.min(first.delay_s);
     let rest = (by_s - of_delay).min(first.serial_s);
@@ -360,7 +360,7 @@ fn shortened(variants: &[Bottlenecks], by_s: f64) -> Changed {
     };
     let law = "queueing network: this much less time per unit of work; the interval covers both \
                serial and parallel waiting";
-    Changed { variants: vec![delay_first, serial_first], law: law.to_owned() }
+    Variants { variants: vec![delay_first, serial_first], law: law.to_owned() }
 }
 
 /// Logarithm of the throughput with the changes relative to that without, in the middle of the

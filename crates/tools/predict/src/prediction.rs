@@ -40,7 +40,7 @@ pub struct WhatIf {
     /// Median factor between the ends of these intervals.
     pub factor_median: f64,
     /// The changes, each with its law.
-    pub changes: Vec<Applied>,
+    pub changes: Vec<ChangeLaw>,
     /// The resource that is busiest, and how busy; `None` where the queueing network cannot be
     /// fitted.
     pub limit: Option<(String, f64)>,
@@ -50,7 +50,7 @@ pub struct WhatIf {
 
 /// A change and the law that it uses.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Applied {
+pub struct ChangeLaw {
     /// As it was given.
     pub change: String,
     /// The law.

@@ -4,7 +4,7 @@
 use crate::at_rate::{self, AtRate};
 use crate::by_script::{self, DedicatedConnections};
 use crate::change::{Change, Effect, Question};
-use crate::prediction::{Applied, Missing, WhatIf, WhatIfError};
+use crate::prediction::{ChangeLaw, Missing, WhatIf, WhatIfError};
 use analysis::model::{CONCURRENCY, ModelGroup};
 use analysis::{Interval, ModelLevel, ModelSummary, Summary, wording};
 use models::curve::Bottlenecks;
@@ -137,7 +137,7 @@ impl Run<'_> {
         let modelled = best.curve.throughput(n).ok_or(WhatIfError::Fit)?;
         let near = nearest(model, n).ok_or(WhatIfError::Fit)?;
         let trials = self.0.grid.trials(near.configuration);
-        let mut applied = vec![Applied {
+        let mut applied = vec![ChangeLaw {
             change: format!("{}={}", wording::short_name(&model.factor), wording::whole(n)),
             law: model.law(),
         }];
@@ -178,7 +178,7 @@ impl Run<'_> {
                 }
                 warnings.push(format!("{change} may be too large: {most}"));
             }
-            applied.push(Applied { change, law: at_rate::LAW.into() });
+            applied.push(ChangeLaw { change, law: at_rate::LAW.into() });
         }
         let work = open.as_ref().map(AtRate::work);
         let closed = others.is_empty() && rate.is_none();

@@ -7,7 +7,7 @@ use crate::looking::{LOOKS_S, looking};
 use crate::server_facts::{ServerFacts, ServerWaits, surveyed};
 use crate::statement_log::{self, is_file_name};
 use crate::try_change::try_change;
-use crate::watch::{self, Watched};
+use crate::watch::{self, Source};
 use crate::{Queries, between, document, examine, keep, machine, plan_files, server_sheets};
 use command_line::files::{Replace, replace_file, write_html};
 use command_line::{Context, ExitCode, Failure, Tool, captures, output, results, servers, signals};
@@ -58,7 +58,7 @@ impl Tool for QueriesTool {
         }
         if self.output.is_some() {
             return ask(self, context, |server, mut reader, stop, failure| {
-                let server = Watched { address: &server.to_string(), failure };
+                let server = Source { address: &server.to_string(), failure };
                 watch::watch(self, context, &server, &mut *reader, stop)
             });
         }

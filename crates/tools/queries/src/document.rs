@@ -287,7 +287,7 @@ fn lines(advice: &Advice) -> Vec<String> {
 
 /// An index with its table and the statements whose plans use it.
 #[derive(Clone)]
-pub struct Used<'a> {
+pub struct IndexUse<'a> {
     /// The table.
     pub table: &'a Table,
     /// It.
@@ -297,13 +297,13 @@ pub struct Used<'a> {
 }
 
 /// All indexes, the largest first.
-pub fn used(all: &Queries) -> Vec<Used<'_>> {
+pub fn used(all: &Queries) -> Vec<IndexUse<'_>> {
     let mut found = Vec::new();
     for (at, table) in all.snapshot.tables.iter().enumerate() {
         for (number, index) in table.indexes.iter().enumerate() {
             let statements =
                 statements_of(&all.uses, at, number).into_iter().map(|at| at + 1).collect();
-            found.push(Used { table, index, statements });
+            found.push(IndexUse { table, index, statements });
         }
     }
     found.sort_by_key(|entry| std::cmp::Reverse(entry.index.bytes));

@@ -24,7 +24,7 @@ const KIND: &str = "plan_files";
 
 /// A file of the list.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Listed {
+struct Entry {
     /// The name in the folder.
     name: String,
     /// The number of its content.
@@ -105,14 +105,14 @@ fn replace(folder: &Path, files: &[PlanFile]) -> Result<(), Failure> {
             return Err(failed(&path, &why));
         }
     }
-    let new: Vec<Listed> = files
+    let new: Vec<Entry> = files
         .iter()
-        .map(|file| Listed { name: file.name.clone(), content: number(&file.text) })
+        .map(|file| Entry { name: file.name.clone(), content: number(&file.text) })
         .collect();
     // Until all is written, both the previous files and the new ones are ours.
     write_list(folder, &[listed.as_slice(), &new].concat())?;
     let names: BTreeSet<&str> = files.iter().map(|file| file.name.as_str()).collect();
-    for Listed { name, .. } in &listed {
+    for Entry { name, .. } in &listed {
         let is_plain =
             Path::new(name).file_name().is_some_and(|file_name| file_name == name.as_str());
         if is_plain && !names.contains(name.as_str()) && is_ours(name) {
@@ -127,7 +127,7 @@ fn replace(folder: &Path, files: &[PlanFile]) -> Result<(), Failure> {
 }
 
 /// The files that Steelbench has written to a folder.
-fn listed(path: &Path) -> Result<Vec<Listed>, Failure> {
+fn listed(path: &Path) -> Result<Vec<Entry>, Failure> {
     let text = match fs::read_to_string(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         text => text.map_err(|error| Failure::failed(format!("{}: {error}", path.display())))?,
@@ -139,7 +139,7 @@ fn listed(path: &Path) -> Result<Vec<Listed>, Failure> {
     })
 }
 
-fn write_list(folder: &Path, files: &[Listed]) -> Result<(), Failure> {
+fn write_list(folder: &Path, files: &[Entry]) -> Result<(), Failure> {
     let list = serde_json::json!({ "files": files });
     let list = object(KIND, &list, Value::Null).map_err(Failure::failed)?;
     replace_file(&folder.join(LIST), Replace::Ours, |writer| writeln!(writer, "{list}"))

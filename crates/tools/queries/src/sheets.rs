@@ -1,7 +1,7 @@
 //! Spreadsheet tables, a sheet each: every figure is a number.
 
 use crate::Queries;
-use crate::document::{Used, shown_text, used};
+use crate::document::{IndexUse, shown_text, used};
 use crate::plan_files::PlanFileNames;
 use plans::{NetCost, Object, Operator, Parameter, remarks};
 use report::model::Columns;
@@ -184,7 +184,7 @@ fn parameters(all: &Queries) -> Table<'_> {
 
 fn indexes(all: &Queries) -> Table<'_> {
     let page = all.snapshot.block_bytes;
-    let rows: Vec<Used> = used(all).into_iter().collect();
+    let rows: Vec<IndexUse> = used(all).into_iter().collect();
     let mut columns = Columns::for_rows(rows);
     columns.add("database", "", |row| row.table.database.as_str());
     columns.add("table", "", |row| row.table.label());

@@ -132,7 +132,7 @@ struct Target<'a> {
 }
 
 /// Where the experiment is written.
-pub struct Written {
+pub struct TryFiles {
     /// The experiment file.
     pub(crate) experiment: PathBuf,
     /// The SQL of the change, which the experiment names.
@@ -150,9 +150,9 @@ impl Try {
     }
 
     /// The files that it writes, in the current folder.
-    pub fn written(&self) -> Written {
+    pub fn written(&self) -> TryFiles {
         let name = self.name();
-        Written {
+        TryFiles {
             experiment: format!("{name}.toml").into(),
             change: format!("{name}.sql"),
             dump: format!("{name}.dump"),

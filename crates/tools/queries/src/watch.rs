@@ -27,7 +27,7 @@ const EVERY_S_MIN: f64 = 0.2;
 const LOOKS: f64 = 12.0;
 
 /// The server that is watched.
-pub struct Watched<'a> {
+pub struct Source<'a> {
     /// The address.
     pub address: &'a str,
     /// Turns its errors into failures of the command.
@@ -81,11 +81,11 @@ impl Recorder<'_> {
 pub fn watch(
     arguments: &QueriesTool,
     context: &Context,
-    server: &Watched<'_>,
+    server: &Source<'_>,
     reader: &mut dyn QueryReader,
     stop: &Arc<AtomicBool>,
 ) -> Result<ExitCode, Failure> {
-    let Watched { address, failure } = *server;
+    let Source { address, failure } = *server;
     let file =
         arguments.output.as_ref().ok_or_else(|| Failure::usage("--every needs --output FILE"))?;
     let every_s = arguments.every.unwrap_or(EVERY_S_MIN);
@@ -131,12 +131,12 @@ pub fn watch(
 fn record_intervals(
     arguments: &QueriesTool,
     context: &Context,
-    server: &Watched<'_>,
+    server: &Source<'_>,
     file: &Path,
     reader: &mut dyn QueryReader,
     stop: &AtomicBool,
 ) -> Result<ExitCode, Failure> {
-    let Watched { address, failure } = *server;
+    let Source { address, failure } = *server;
     let store = file.exists().then(|| Store::create_or_open(file)).transpose()?;
     let mut known = store.as_ref().map(Store::query_intervals).transpose()?.unwrap_or_default();
     known.retain(|interval| interval.address == address);

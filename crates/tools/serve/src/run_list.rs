@@ -9,11 +9,11 @@ use std::collections::HashMap;
 use store::Store;
 
 /// List entries of each file's runs, by its name.
-pub type Lines = HashMap<String, Listed>;
+pub type Lines = HashMap<String, Entry>;
 
 /// List entry of a file.
 #[derive(Debug)]
-pub struct Listed {
+pub struct Entry {
     /// Version of the file that was read.
     version: String,
     pub lines: Result<Vec<(Key, String)>, Refusal>,
@@ -25,14 +25,14 @@ pub type Key = (i64, i64, usize, bool, bool);
 
 /// The runs of a file. It is opened only if it has changed, and then once; only runs that have
 /// changed are read.
-pub fn listed(context: &Context, file: &File, known: Option<Listed>) -> Listed {
+pub fn listed(context: &Context, file: &File, known: Option<Entry>) -> Entry {
     // Taken before the file is read: a write during the read makes another version.
     let version = file.version();
     match known {
         Some(known) if known.version == version => known,
         known => {
             let known = known.and_then(|known| known.lines.ok()).unwrap_or_default();
-            Listed { version, lines: lines(context, file, known) }
+            Entry { version, lines: lines(context, file, known) }
         }
     }
 }

@@ -1,9 +1,7 @@
 //! A sizing plan: alternatives by price, and each chain link by link.
 
-use crate::{LinkLoad, Plan, Purchases, Resource, Sized, Sizing, Use};
-use report::model::{
-    Bar, BarGroup, Cell, Chart, ChartKind, Column, Columns, Document, Section, Tone,
-};
+use crate::{LinkLoad, Plan, Purchases, Resource, Sizes, Sizing, Use};
+use report::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Document, Section, Tone};
 use report::number;
 
 /// Seconds of an hour.
@@ -127,7 +125,7 @@ fn milliseconds(seconds: f64) -> Cell {
     Cell::from(seconds * 1e3).shown(number::figure(seconds * 1e3))
 }
 
-fn chain(plan: &Plan, sizing: &Sized) -> Section {
+fn chain(plan: &Plan, sizing: &Sizes) -> Section {
     let mut section = Section::new(format!("Chain: {}", sizing.name));
     section.chart(chart(plan, sizing));
     let mut columns = Columns::for_rows(&sizing.links);
@@ -176,7 +174,7 @@ fn chain(plan: &Plan, sizing: &Sized) -> Section {
 }
 
 /// The times to buy pieces, and a comparison with buying all of them now.
-fn bought(section: &mut Section, plan: &Plan, sizing: &Sized, purchases: &Purchases) {
+fn bought(section: &mut Section, plan: &Plan, sizing: &Sizes, purchases: &Purchases) {
     let currency = &plan.currency;
     let mut columns = Columns::for_rows(&purchases.purchases);
     columns.right("after years", |row| u64::from(row.year));
@@ -222,7 +220,7 @@ fn terabytes(bytes: f64) -> String {
     format!("{} TB", number::grouped(bytes / 1e12))
 }
 
-fn chart(plan: &Plan, sizing: &Sized) -> Chart {
+fn chart(plan: &Plan, sizing: &Sizes) -> Chart {
     let bars = sizing.links.iter().filter_map(|link| {
         let used = link.narrowest()?;
         Some(Bar {

@@ -19,12 +19,12 @@ mod results;
 mod sized;
 
 pub use command::Size;
-pub use link::{Degraded, LinkLoad, Resource, Use};
+pub use link::{LinkLoad, Rebuild, Resource, Use};
 pub use plan::{Alternative, Demand, Link, NoDemand, Part, Plan, Recorded, Targets};
 pub use purchases::{Depreciation, Purchase, Purchases};
 pub use raid::Raid;
 pub use results::Results;
-pub use sized::{Sized, Sizing, size};
+pub use sized::{Sizes, Sizing, size};
 
 /// The example file: the storage of a published TPC-C result.
 pub const EXAMPLE: &str = include_str!("example.toml");

@@ -48,7 +48,7 @@ pub struct Use {
 
 /// With one disk failed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Degraded {
+pub struct Rebuild {
     /// Share of the time that the disks of that group are busy.
     pub utilisation: f64,
     /// The demand during a rebuild, where the rebuild rate is given.
@@ -72,7 +72,7 @@ pub struct LinkLoad {
     /// said of it.
     pub read_s: Option<f64>,
     /// With one disk failed; `None` without redundancy.
-    pub degraded: Option<Degraded>,
+    pub degraded: Option<Rebuild>,
     /// Years until what is written has worn it out.
     pub worn_out_years: Option<f64>,
     /// Seconds until burst credits are used up; infinite where the base rate is enough. `None`
@@ -90,7 +90,7 @@ impl LinkLoad {
 
 /// Demand at a link, all pieces together.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Carried {
+pub(crate) struct Traffic {
     /// Small I/Os a second.
     pub reads: f64,
     pub writes: f64,
@@ -102,7 +102,7 @@ pub(crate) struct Carried {
     pub processors: f64,
 }
 
-impl Carried {
+impl Traffic {
     /// By a link of a chain: the last level of RAID at or behind it makes its I/Os from those of
     /// the host.
     pub fn by(demand: &Demand, raid: Option<(Raid, u64)>) -> Self {
@@ -208,7 +208,7 @@ fn load(
     targets: &Targets,
     before: u64,
 ) -> LinkLoad {
-    let carried = Carried::by(demand, raid);
+    let carried = Traffic::by(demand, raid);
     let mut uses = carried.uses(part, before);
     let count = link.count.unwrap_or_else(|| needed(&uses, targets, link.group));
     for used in &mut uses {
@@ -263,22 +263,22 @@ fn needed(of_one: &[Use], targets: &Targets, group: u64) -> u64 {
 }
 
 /// A group with a failed disk; the host's I/Os are spread evenly over the groups.
-fn degraded(raid: Raid, link: &Link, part: &Part, demand: &Demand, count: u64) -> Option<Degraded> {
+fn degraded(raid: Raid, link: &Link, part: &Part, demand: &Demand, count: u64) -> Option<Rebuild> {
     let io = raid.with_failure(link.group)?;
     let groups = (count / link.group).max(1) as f64;
     let (reads, writes) = (demand.reads / groups, demand.writes / groups);
-    let of_disk = Carried {
+    let of_disk = Traffic {
         reads: reads * io.reads_of_read + writes * io.reads_of_write,
         writes: writes * io.writes_of_write,
         io_bytes: demand.io_bytes,
         sequential_reads: demand.sequential_reads / (groups * (link.group - 1) as f64),
         sequential_writes: demand.sequential_writes * raid.large_write(link.group)
             / (groups * link.group as f64),
-        ..Carried::default()
+        ..Traffic::default()
     };
     let utilisation = of_disk.device_time(part)?;
     let rebuilt = link.rebuild.zip(part.read_bandwidth);
-    Some(Degraded {
+    Some(Rebuild {
         utilisation,
         while_rebuilt: rebuilt.map(|(rate, bandwidth)| utilisation + rate / bandwidth),
         rebuild_s: link.rebuild.zip(part.capacity).map(|(rate, capacity)| capacity / rate),
@@ -286,7 +286,7 @@ fn degraded(raid: Raid, link: &Link, part: &Part, demand: &Demand, count: u64) -
 }
 
 /// The time that credits last: they pay for what is above the base rate.
-fn burst_s(burst: f64, credits: f64, part: &Part, carried: &Carried, count: u64) -> Option<f64> {
+fn burst_s(burst: f64, credits: f64, part: &Part, carried: &Traffic, count: u64) -> Option<f64> {
     let each = (carried.reads + carried.writes) / count as f64;
     let above = each.min(burst) - part.read_iops.or(part.write_iops)?;
     Some(if above > 0.0 { credits / above } else { f64::INFINITY })

@@ -351,7 +351,7 @@ fn entry(
         let price = number(name, if amount(text) == Some(0.0) { "" } else { text })?;
         own_parts.extend(price.map(|price| (name[PART.len()..].replace('_', " "), price)));
     }
-    let Priced { price, price_parts } = priced(named("price")?, own_parts)
+    let Price { price, price_parts } = priced(named("price")?, own_parts)
         .map_err(|sum| ReadError::Parts { line, price: text("price").into(), sum })?;
     Ok(Entry {
         benchmark: text("benchmark").to_owned(),
@@ -372,17 +372,17 @@ fn entry(
 }
 
 /// A price and its parts.
-struct Priced {
+struct Price {
     price: Option<f64>,
     price_parts: Vec<(String, f64)>,
 }
 
 /// A price with parts that add up to it: the rest of them is one more. Without a price it is their
 /// sum. Fails with the sum of parts that are more than the price.
-fn priced(price: Option<f64>, mut price_parts: Vec<(String, f64)>) -> Result<Priced, f64> {
+fn priced(price: Option<f64>, mut price_parts: Vec<(String, f64)>) -> Result<Price, f64> {
     let sum: f64 = price_parts.iter().map(|(_, price)| price).sum();
     let Some(price) = price else {
-        return Ok(Priced { price: (sum > 0.0).then_some(sum), price_parts });
+        return Ok(Price { price: (sum > 0.0).then_some(sum), price_parts });
     };
     if sum > price * (1.0 + ROUNDING) {
         return Err(sum);
@@ -390,7 +390,7 @@ fn priced(price: Option<f64>, mut price_parts: Vec<(String, f64)>) -> Result<Pri
     if sum > 0.0 && sum < price {
         price_parts.push((OTHER.to_owned(), price - sum));
     }
-    Ok(Priced { price: Some(price), price_parts })
+    Ok(Price { price: Some(price), price_parts })
 }
 
 /// `1,234,567.89`, `$99`: separators between groups of three digits, and a sign of a currency

@@ -14,12 +14,12 @@ pub struct Sizing {
     pub in_flight: Option<f64>,
     /// Alternatives within their targets, the cheapest first; then the others, the least loaded
     /// first.
-    pub alternatives: Vec<Sized>,
+    pub alternatives: Vec<Sizes>,
 }
 
 /// An alternative under the load of the demand.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Sized {
+pub struct Sizes {
     /// The name.
     pub name: String,
     /// From the disks to the processors.
@@ -54,7 +54,7 @@ pub struct Sized {
 /// Sizes every alternative of a plan.
 pub fn size(plan: &Plan) -> Sizing {
     let demand = &plan.demand;
-    let mut alternatives: Vec<Sized> =
+    let mut alternatives: Vec<Sizes> =
         plan.alternatives.iter().map(|alternative| sized(plan, alternative)).collect();
     alternatives.sort_by(|a, b| {
         let order = b.is_within_targets.cmp(&a.is_within_targets).then(b.fits.cmp(&a.fits));
@@ -68,7 +68,7 @@ pub fn size(plan: &Plan) -> Sizing {
     }
 }
 
-fn sized(plan: &Plan, alternative: &Alternative) -> Sized {
+fn sized(plan: &Plan, alternative: &Alternative) -> Sizes {
     let Plan { demand, targets, .. } = plan;
     let links = links(plan, alternative, demand);
     let rates = |link: &LinkLoad| {
@@ -85,7 +85,7 @@ fn sized(plan: &Plan, alternative: &Alternative) -> Sized {
     let read_s = links.iter().map(|link| link.read_s).sum::<Option<f64>>();
     let price = price_of(plan, &links, targets.months);
     let gb_s = readable(plan, alternative, &links).map(|bytes| bytes / 1e9);
-    Sized {
+    Sizes {
         name: alternative.name.clone(),
         narrowest: narrowest.map(|(position, _)| position),
         carries: narrowest.filter(|(_, busy)| *busy > 0.0).map(|(_, busy)| 1.0 / busy),

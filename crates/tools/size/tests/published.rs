@@ -1,13 +1,13 @@
 //! Sizing against the worked figures of a published study (S3c) and against figures worked out by
 //! hand.
 
-use size::{EXAMPLE, NoDemand, Plan, Resource, Sized, Sizing, size};
+use size::{EXAMPLE, NoDemand, Plan, Resource, Sizes, Sizing, size};
 
 fn sizing_of(source: &str) -> Sizing {
     size(&Plan::read(source).expect("a plan"))
 }
 
-fn alternative<'a>(sizing: &'a Sizing, name: &str) -> &'a Sized {
+fn alternative<'a>(sizing: &'a Sizing, name: &str) -> &'a Sizes {
     sizing
         .alternatives
         .iter()
@@ -16,7 +16,7 @@ fn alternative<'a>(sizing: &'a Sizing, name: &str) -> &'a Sized {
 }
 
 /// A chain of one disk part under a demand.
-fn disks(demand: &str, part: &str, link: &str) -> Sized {
+fn disks(demand: &str, part: &str, link: &str) -> Sizes {
     let source = format!(
         "[demand]\n{demand}\n[target]\nutilisation = 1\nspace = \
          1\n[parts.disk]\n{part}\n[[alternative]]\nname = \"one\"\nchain = [{{ part = \"disk\", \
@@ -32,7 +32,7 @@ fn close(ours: f64, published: f64) {
     );
 }
 
-fn used(sized: &Sized, link: usize, resource: Resource) -> (f64, f64) {
+fn used(sized: &Sizes, link: usize, resource: Resource) -> (f64, f64) {
     let used = sized.links[link]
         .uses
         .iter()

@@ -75,7 +75,7 @@ pub struct ServerRow {
 
 /// A value and who has it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Held {
+pub struct Holder {
     /// The value.
     pub value: String,
     /// Names of the machines or servers.
@@ -90,7 +90,7 @@ pub struct Difference {
     /// The number that report it.
     pub of: usize,
     /// The values, the most frequent first.
-    pub values: Vec<Held>,
+    pub values: Vec<Holder>,
 }
 
 /// A rare value of something of which most have the same.
@@ -99,7 +99,7 @@ pub struct OddOne {
     /// Name of the property.
     pub what: String,
     /// The rare value and who has it.
-    pub held: Held,
+    pub held: Holder,
     /// The number that report it.
     pub of: usize,
     /// The value that more than half have.
@@ -296,8 +296,8 @@ fn shown(setting: &ServerSetting) -> Option<String> {
 }
 
 fn difference(what: String, values: BTreeMap<String, Vec<String>>) -> Difference {
-    let mut values: Vec<Held> =
-        values.into_iter().map(|(value, holders)| Held { value, holders }).collect();
+    let mut values: Vec<Holder> =
+        values.into_iter().map(|(value, holders)| Holder { value, holders }).collect();
     values.sort_by_key(|held| std::cmp::Reverse(held.holders.len()));
     Difference { what, of: values.iter().map(|held| held.holders.len()).sum(), values }
 }
@@ -311,7 +311,7 @@ fn odd(difference: &Difference) -> Vec<OddOne> {
     let rare = others.iter().filter(|held| held.holders.len() <= most);
     // Of two machines that differ, neither is the odd one.
     rare.filter(|_| difference.of > 2)
-        .map(|held: &Held| OddOne {
+        .map(|held: &Holder| OddOne {
             what: difference.what.clone(),
             held: held.clone(),
             of: difference.of,

@@ -4,7 +4,7 @@ use crate::ablation::{self, Ablation, Path as AblationPath};
 use crate::confirmation::{self, Confirmation, Plan, SHARE_MAX};
 use crate::document::Page;
 use crate::goal::Goal;
-use crate::search::{self, FIRST, History, Searched, Searching};
+use crate::search::{self, FIRST, History, SearchEnd, SearchRun};
 use crate::space::Knobs;
 use crate::stage::{Contender, Purpose, Stage};
 use clap::Parser;
@@ -99,7 +99,7 @@ impl Tool for Tune {
             return output::print_wrapped(&planned(search, &plan));
         }
         let goal = Goal { response: base.get(RESPONSE), limits: &search.subject_to };
-        let searching = Searching {
+        let searching = SearchRun {
             stage: &stage,
             optimiser: Optimiser { space, seed: base.repeats.seed, first: FIRST },
             goal: &goal,
@@ -107,8 +107,8 @@ impl Tool for Tune {
             plan: &plan,
         };
         let history = match searching.run()? {
-            Searched::Done(history) => history,
-            Searched::Stopped(end) => return Ok(self.stopped(&end)),
+            SearchEnd::Done(history) => history,
+            SearchEnd::Stopped(end) => return Ok(self.stopped(&end)),
         };
         self.confirm(&searching, &history, &results, form)
     }
@@ -120,12 +120,12 @@ impl Tune {
     /// Confirms the best points, and prints the page.
     fn confirm(
         &self,
-        searching: &Searching<'_>,
+        searching: &SearchRun<'_>,
         history: &History,
         results: &Path,
         form: Option<&SettingsForm>,
     ) -> Result<ExitCode, Failure> {
-        let Searching { stage, goal, optimiser, plan, .. } = searching;
+        let SearchRun { stage, goal, optimiser, plan, .. } = searching;
         let best = searching.best(history, plan.candidates);
         let defaults = plan.has_defaults.then(|| stage.knobs.defaults());
         let contenders = confirmation::contenders(stage.knobs.present(), defaults, best);

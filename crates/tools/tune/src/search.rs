@@ -44,12 +44,12 @@ pub struct History {
     /// Their rates over time.
     pub time: FixedTime,
     /// Trials that were stopped because they could not beat the leader.
-    pub stopped: Vec<Stopped>,
+    pub stopped: Vec<StoppedTrial>,
 }
 
 /// A trial that was stopped early.
 #[derive(Debug, Clone)]
-pub struct Stopped {
+pub struct StoppedTrial {
     /// The point.
     pub point: Point,
     /// Seconds for which it was measured.
@@ -98,7 +98,7 @@ impl History {
 }
 
 /// A search that ended, or the reason why it stopped.
-pub enum Searched {
+pub enum SearchEnd {
     /// All rounds.
     Done(History),
     /// A session that stopped before.
@@ -106,7 +106,7 @@ pub enum Searched {
 }
 
 /// A search on its stage.
-pub struct Searching<'s> {
+pub struct SearchRun<'s> {
     /// The stage.
     pub stage: &'s Stage<'s>,
     /// Proposes points.
@@ -119,9 +119,9 @@ pub struct Searching<'s> {
     pub plan: &'s Plan,
 }
 
-impl Searching<'_> {
+impl SearchRun<'_> {
     /// Runs the rounds that are not recorded yet.
-    pub fn run(&self) -> Result<Searched, Failure> {
+    pub fn run(&self) -> Result<SearchEnd, Failure> {
         let recorded = self.stage.runs(self.results)?;
         let mut history = History { blocks: self.plan.blocks.max() as usize, ..History::default() };
         let present = self.stage.knobs.present();
@@ -146,10 +146,10 @@ impl Searching<'_> {
                     .map(|(at, point)| Contender::new(format!("{}", first + at + 1), point)),
             );
             if let Some(end) = self.round(&contenders, &recorded, &mut history)? {
-                return Ok(Searched::Stopped(end));
+                return Ok(SearchEnd::Stopped(end));
             }
         }
-        Ok(Searched::Done(history))
+        Ok(SearchEnd::Done(history))
     }
 
     /// The round that begins, what the search has spent, and the point that leads.
@@ -273,7 +273,7 @@ impl Searching<'_> {
                 let left_s = rate_bound(trial).and(history.time.window_s());
                 let left_s = left_s.map(|all_s| (all_s - observations.elapsed_s).max(0.0));
                 let (point, elapsed_s) = (point.clone(), observations.elapsed_s);
-                history.stopped.push(Stopped { point, elapsed_s, left_s });
+                history.stopped.push(StoppedTrial { point, elapsed_s, left_s });
             }
             history.tried.push(Tried { point, outcome });
         }

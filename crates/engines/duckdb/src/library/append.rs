@@ -1,13 +1,13 @@
 //! Rows in chunks of columns, and the appender that takes them.
 
 use super::interface::{Handle, Interface};
-use super::{Answered, Connected, DuckDbError, Library};
+use super::{Answered, DuckDbError, Handles, Library};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 /// Appends rows to a table, in the current transaction of its connection.
 pub struct Appender {
-    pub(super) connected: Arc<Connected>,
+    pub(super) connected: Arc<Handles>,
     pub(super) handle: Handle,
 }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// Counters of a measurement, summed over sessions.
 #[derive(Debug, Clone, Default)]
-pub struct Counted {
+pub struct Counts {
     /// Sessions x interval.
     pub session_s: f64,
     /// By name of the event: how often, and wall seconds.
@@ -53,7 +53,7 @@ impl Instruments {
     }
 }
 
-impl Counted {
+impl Counts {
     /// Waits and the use of the sessions' time.
     ///
     /// Let S be `session_s`, C and R the seconds on a processor and in the run queue. Sessions were
@@ -166,9 +166,9 @@ mod tests {
     }
 
     /// 4 sessions for 10 s: 10 s idle, 4 s of row locks, 2 s of the binary log.
-    fn counted() -> Counted {
+    fn counted() -> Counts {
         let events = [("idle", (100, 10.0)), ("wait/io/file/sql/binlog", (50, 2.0))];
-        Counted {
+        Counts {
             session_s: 40.0,
             events: events.map(|(name, event)| (name.to_owned(), event)).into(),
             row_locks: (7, 4.0),

@@ -1,6 +1,6 @@
 //! Waits of the sessions of a trial, over a measurement.
 
-use super::accounting::{Counted, Instruments};
+use super::accounting::{Counts, Instruments};
 use super::reading::{Reading, Scope};
 use super::sampler::{Sampler, Samples};
 use super::source::local_process;
@@ -96,7 +96,7 @@ impl WaitCollector for MariaCollector {
             instruments = Instruments::default();
         }
         operations.retain(|_| !resets.operations);
-        let counted = |before: &Reading, after: &Reading| Counted {
+        let counted = |before: &Reading, after: &Reading| Counts {
             session_s: sessions.len() as f64 * after.at.duration_since(before.at).as_secs_f64(),
             events: if resets.events { BTreeMap::new() } else { after.events_since(before, scope) },
             row_locks: after.row_locks_since(before),

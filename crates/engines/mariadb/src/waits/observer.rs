@@ -1,4 +1,4 @@
-use super::accounting::{Counted, Instruments};
+use super::accounting::{Counts, Instruments};
 use super::collector::instrumented;
 use super::reading::{METADATA, Reading, Scope};
 use super::sampler::Samples;
@@ -74,7 +74,7 @@ impl MariaObserver {
     fn counted(
         &mut self,
         window: &Window,
-    ) -> Result<(Counted, Vec<Operation>, Vec<String>), EngineError> {
+    ) -> Result<(Counts, Vec<Operation>, Vec<String>), EngineError> {
         let scope = Scope::AllBut(&self.connections);
         self.earlier = None;
         let now = Reading::read(&mut self.client, scope, None)?;
@@ -100,7 +100,7 @@ impl MariaObserver {
         let instruments = if resets.events { Instruments::default() } else { instruments };
         let instruments = Instruments { conditions: false, metadata: false, ..instruments };
         let row_locks = self.before.row_locks_since(&before);
-        let counted = Counted { events, row_locks, instruments, ..Counted::default() };
+        let counted = Counts { events, row_locks, instruments, ..Counts::default() };
         let mut operations = self.before.operations_since(&before);
         operations.retain(|_| !resets.operations);
         self.earlier = Some(before);
@@ -124,7 +124,7 @@ impl LiveObserver for MariaObserver {
         let (counted, operations, lost) = counted.unwrap_or_else(|error| {
             let lost = vec![format!("The server's own counters: {error}.")];
             ended.get_or_insert(error);
-            (Counted::default(), Vec::new(), lost)
+            (Counts::default(), Vec::new(), lost)
         });
         let samples = busy_samples(&window);
         let times = times(&window);
@@ -132,7 +132,7 @@ impl LiveObserver for MariaObserver {
         let running_s = times.map_or(0.0, |times| (times.cpu_ns + times.run_delay_ns) as f64 / 1e9);
         let session_s = (samples.all as f64 * window.sample_s()).max(running_s);
         let cells = cells::cells(&window, WAIT_TYPES, row_lock_factor(&samples, &window, &counted));
-        let (waits, time) = Counted { session_s, times, ..counted }.account(&samples);
+        let (waits, time) = Counts { session_s, times, ..counted }.account(&samples);
         let names = waits.iter().map(|wait| wait.wait_type.as_str());
         Ok(ServerActivity {
             server: format!("{} {}", product(&self.client), self.client.version()),
@@ -196,7 +196,7 @@ fn busy_samples(window: &Window) -> Samples {
 fn row_lock_factor(
     samples: &Samples,
     window: &Window,
-    counted: &Counted,
+    counted: &Counts,
 ) -> impl Fn(&Sample, &Process) -> f64 {
     let seconds =
         |state: &str| samples.states.get(state).copied().unwrap_or(0) as f64 * window.sample_s();

@@ -22,14 +22,14 @@ const OPERATOR: &str = "cpu_operator_cost";
 const TUPLE: &str = "cpu_tuple_cost";
 
 /// The figures of a node that formulas need.
-struct Costed<'a> {
+struct Costs<'a> {
     node: &'a Value,
     startup: f64,
     total: f64,
     rows: f64,
 }
 
-impl<'a> Costed<'a> {
+impl<'a> Costs<'a> {
     fn new(node: &'a Value) -> Option<Self> {
         let of = |key| number(node, key);
         let (startup, total, rows) = (of("Startup Cost")?, of("Total Cost")?, of("Plan Rows")?);
@@ -61,13 +61,13 @@ impl<'a> Costed<'a> {
 pub fn parts(node: &Value, limit: Option<f64>, prices: &Prices) -> Vec<CostPart> {
     let inputs = node["Plans"].as_array().map(Vec::as_slice).unwrap_or_default();
     // A part of the statement is in the cost of its node in ways that the plan does not show.
-    let Some(costs) = Costed::new(node).filter(|costs| costs.total < PENALTY) else {
+    let Some(costs) = Costs::new(node).filter(|costs| costs.total < PENALTY) else {
         return Vec::new();
     };
     if inputs.iter().any(|input| input.get("Subplan Name").is_some()) {
         return Vec::new();
     }
-    let inputs: Vec<Costed> = inputs.iter().filter_map(Costed::new).collect();
+    let inputs: Vec<Costs> = inputs.iter().filter_map(Costs::new).collect();
     match (costs.text("Node Type"), inputs.as_slice()) {
         ("Seq Scan", []) => prices.seq_scan(&costs).into_iter().collect(),
         ("Index Scan" | "Index Only Scan", []) => prices.index_scan(&costs).into_iter().collect(),
@@ -90,7 +90,7 @@ fn agreeing(name: &str, cost: f64, terms: impl IntoIterator<Item = CostTerm>) ->
 }
 
 /// The first rows of an input have their part of its cost.
-fn limited(costs: &Costed, input: &Costed) -> Option<CostPart> {
+fn limited(costs: &Costs, input: &Costs) -> Option<CostPart> {
     let each = (input.total - input.startup) / input.rows;
     let terms = [
         CostTerm::input("startup of its input", input.startup),
@@ -100,7 +100,7 @@ fn limited(costs: &Costed, input: &Costed) -> Option<CostPart> {
 }
 
 impl Prices {
-    fn join(self, name: &str, costs: &Costed, outer: &Costed, inner: &Costed) -> Option<CostPart> {
+    fn join(self, name: &str, costs: &Costs, outer: &Costs, inner: &Costs) -> Option<CostPart> {
         match name {
             "Merge Join" => self.merge_join(costs, outer, inner),
             "Nested Loop" => self.nested_loop(costs, outer, inner),
@@ -112,8 +112,8 @@ impl Prices {
     fn over(
         self,
         name: &str,
-        costs: &Costed,
-        input: &Costed,
+        costs: &Costs,
+        input: &Costs,
         limit: Option<f64>,
     ) -> Option<CostPart> {
         match name {
@@ -132,7 +132,7 @@ impl Prices {
     }
 
     /// Pages and rows. Their number of pages follows from the cost: it must be whole.
-    fn seq_scan(&self, costs: &Costed) -> Option<CostPart> {
+    fn seq_scan(&self, costs: &Costs) -> Option<CostPart> {
         let of = |key| number(costs.node, key);
         let mut terms = Vec::new();
         let rows = match costs.text("Filter") {
@@ -157,7 +157,7 @@ impl Prices {
     }
 
     /// Rows in index and table; what remains is the cost of pages.
-    fn index_scan(&self, costs: &Costed) -> Option<CostPart> {
+    fn index_scan(&self, costs: &Costs) -> Option<CostPart> {
         if costs.has("Filter") || costs.has("Order By") || costs.is_parallel() {
             return None;
         }
@@ -179,7 +179,7 @@ impl Prices {
     }
 
     /// The bitmap is complete before the first page is read.
-    fn bitmap(&self, costs: &Costed, bitmap: &Costed) -> Option<CostPart> {
+    fn bitmap(&self, costs: &Costs, bitmap: &Costs) -> Option<CostPart> {
         if bitmap.text("Node Type") != "Bitmap Index Scan" {
             return None;
         }
@@ -192,7 +192,7 @@ impl Prices {
 
     /// Rows and the pages that hold them. A page costs the less the more of the table is read: the
     /// size of the table follows from the cost (the formula of L. Mackert and G. Lohman).
-    fn bitmap_pages(&self, costs: &Costed, bitmap: &Costed) -> Option<CostPart> {
+    fn bitmap_pages(&self, costs: &Costs, bitmap: &Costs) -> Option<CostPart> {
         let rows = bitmap.rows;
         let recheck = super::condition::steps(costs.text("Recheck Cond"))?;
         let steps = rows * (recheck + super::condition::steps(costs.text("Filter"))?);
@@ -230,7 +230,7 @@ impl Prices {
     }
 
     /// Comparisons, pages on disk where the rows exceed `work_mem`, and passing the rows on.
-    fn sort(&self, costs: &Costed, input: &Costed, limit: Option<f64>) -> Option<CostPart> {
+    fn sort(&self, costs: &Costs, input: &Costs, limit: Option<f64>) -> Option<CostPart> {
         let rows = input.rows.max(2.0);
         let bytes = input.bytes()?;
         let kept = limit.filter(|limit| *limit < rows).unwrap_or(rows);
@@ -258,7 +258,7 @@ impl Prices {
     }
 
     /// Rows hashed, before the first row of the outer input is read.
-    fn hash_join(&self, costs: &Costed, outer: &Costed, hash: &Costed) -> Option<CostPart> {
+    fn hash_join(&self, costs: &Costs, outer: &Costs, hash: &Costs) -> Option<CostPart> {
         let keys = super::condition::clauses(costs.text("Hash Cond"));
         let terms = [
             CostTerm::input("startup of the outer input", outer.startup),
@@ -271,7 +271,7 @@ impl Prices {
 
     /// Rows of the outer input, each compared with half of its bucket. The rows of a bucket follow
     /// from the cost: they must be a whole number.
-    fn hash_probe(&self, costs: &Costed, outer: &Costed) -> Option<CostPart> {
+    fn hash_probe(&self, costs: &Costs, outer: &Costs) -> Option<CostPart> {
         if costs.has("Join Filter") || costs.has("Filter") {
             return None;
         }
@@ -295,7 +295,7 @@ impl Prices {
     }
 
     /// Both inputs, read to their ends and once.
-    fn merge_join(&self, costs: &Costed, outer: &Costed, inner: &Costed) -> Option<CostPart> {
+    fn merge_join(&self, costs: &Costs, outer: &Costs, inner: &Costs) -> Option<CostPart> {
         let keys = super::condition::clauses(costs.text("Merge Cond"));
         let compared = keys * (outer.rows + inner.rows);
         let terms = [
@@ -308,7 +308,7 @@ impl Prices {
     }
 
     /// The inner input for each row of the outer one, and each pair of rows.
-    fn nested_loop(&self, costs: &Costed, outer: &Costed, inner: &Costed) -> Option<CostPart> {
+    fn nested_loop(&self, costs: &Costs, outer: &Costs, inner: &Costs) -> Option<CostPart> {
         let steps = match costs.text("Join Filter") {
             "" => 0.0,
             condition => super::condition::steps(condition)?,
@@ -339,7 +339,7 @@ impl Prices {
 
     /// Columns to group by, calls of aggregate functions, groups. The calls for each row follow
     /// from the cost: they must be a whole number.
-    fn aggregate(&self, costs: &Costed, input: &Costed) -> Option<CostPart> {
+    fn aggregate(&self, costs: &Costs, input: &Costs) -> Option<CostPart> {
         let strategy = match costs.text("Node Type") {
             "HashAggregate" => "Hashed",
             "GroupAggregate" => "Sorted",
@@ -370,7 +370,7 @@ impl Prices {
         agreeing(TOTAL, costs.total, terms).filter(|_| is_whole)
     }
 
-    fn gather(&self, costs: &Costed, input: &Costed) -> Option<CostPart> {
+    fn gather(&self, costs: &Costs, input: &Costs) -> Option<CostPart> {
         let terms = [
             CostTerm::input("its input", input.total),
             CostTerm::new(1.0, "start of workers", self.parallel_setup, "parallel_setup_cost"),
@@ -380,7 +380,7 @@ impl Prices {
     }
 
     /// A heap with a place for each process; a row costs 5 % more than without order.
-    fn gather_merge(&self, costs: &Costed, input: &Costed) -> Option<CostPart> {
+    fn gather_merge(&self, costs: &Costs, input: &Costs) -> Option<CostPart> {
         let processes = number(costs.node, "Workers Planned")? + 1.0;
         let compared = (costs.rows + processes) * processes.log2();
         let terms = [

@@ -17,13 +17,13 @@ const COLLECTOR_DELAY: Duration = Duration::from_millis(600);
 /// The server's own counters and times, over all processes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Counters {
-    counted: BTreeMap<String, Counted>,
+    counted: BTreeMap<String, Count>,
     /// When each view was reset last.
     resets: BTreeMap<&'static str, String>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-struct Counted {
+struct Count {
     count: u64,
     bytes: u64,
     wall_ms: f64,
@@ -89,11 +89,8 @@ impl Counters {
             let rows = client.query(sql, &[]).map_err(while_doing(DOING))?;
             for row in rows.iter() {
                 let number = |index| row.parse::<f64>(index).unwrap_or(0.0);
-                let counted = Counted {
-                    count: number(1) as u64,
-                    bytes: number(2) as u64,
-                    wall_ms: number(3),
-                };
+                let counted =
+                    Count { count: number(1) as u64, bytes: number(2) as u64, wall_ms: number(3) };
                 counters.counted.insert(row.text(0), counted);
                 counters.resets.insert(view, row.text(4));
             }
@@ -108,7 +105,7 @@ impl Counters {
                 .counted
                 .iter()
                 .map(|(name, counted)| {
-                    let Counted { count, bytes, wall_ms } = counted;
+                    let Count { count, bytes, wall_ms } = counted;
                     [name.clone(), count.to_string(), bytes.to_string(), wall_ms.to_string()]
                 })
                 .collect()
@@ -212,7 +209,7 @@ mod tests {
     use super::*;
 
     fn reading(count: u64, reset: &str) -> Counters {
-        let counted = Counted { count, bytes: count * 8192, wall_ms: count as f64 };
+        let counted = Count { count, bytes: count * 8192, wall_ms: count as f64 };
         Counters {
             counted: [("IO client backend relation read".to_owned(), counted)].into(),
             resets: [("pg_stat_io", reset.to_owned())].into(),

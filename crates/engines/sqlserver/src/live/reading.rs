@@ -28,7 +28,7 @@ pub struct Reading {
 
 /// Counts between two readings.
 #[derive(Debug, Default, PartialEq)]
-pub struct Counted {
+pub struct Counts {
     /// The waits; benign ones are of class idle.
     pub waits: Vec<Wait>,
     /// The further counters.
@@ -76,8 +76,8 @@ impl Reading {
     }
 
     /// Returns the counts from this reading to `after`.
-    pub fn until(&self, after: &Self) -> Counted {
-        let mut counted = Counted::default();
+    pub fn until(&self, after: &Self) -> Counts {
+        let mut counted = Counts::default();
         if let Err(why) = &self.started {
             counted.lost.push(format!("Server restarts: {why}."));
         }

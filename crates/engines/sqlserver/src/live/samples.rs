@@ -20,7 +20,7 @@ const SESSION: &str = "session";
 
 /// Key of a session's samples.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Doing {
+struct SampleKey {
     wait_type: Option<String>,
     state: String,
     query_id: Option<i64>,
@@ -38,7 +38,7 @@ pub struct Samples {
     pub missed: u64,
     /// Why no more are taken.
     pub failed: Option<String>,
-    doing: HashMap<Doing, u64>,
+    doing: HashMap<SampleKey, u64>,
     /// By type of wait and what was waited for: samples, and most sessions at a time.
     resources: BTreeMap<(String, String), (u64, u64)>,
 }
@@ -58,7 +58,7 @@ impl Samples {
             {
                 *met.entry((wait_type.clone(), resource.trim().to_owned())).or_insert(0) += 1;
             }
-            let doing = Doing {
+            let doing = SampleKey {
                 wait_type,
                 state,
                 query_id: row.parse("query_id").filter(|id| *id != 0),
@@ -80,7 +80,7 @@ impl Samples {
     /// The samples summed by identical contents; each stands for its part of `elapsed_s`.
     pub fn cells(&self, elapsed_s: f64) -> Vec<ActivityCell> {
         let sample_s = elapsed_s / self.polls.max(1) as f64;
-        let mut doing: Vec<(&Doing, u64)> =
+        let mut doing: Vec<(&SampleKey, u64)> =
             self.doing.iter().map(|(doing, samples)| (doing, *samples)).collect();
         doing.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
         doing

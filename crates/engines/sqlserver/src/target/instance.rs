@@ -5,7 +5,7 @@ use super::cache::settle;
 use super::database::{Database, Properties};
 use super::layout::{self, DATABASE, Layout};
 use super::load::{BulkTarget, MssqlConnections, Sessions, StatementText};
-use super::plans::{Explaining, plans};
+use super::plans::{ExplainSession, plans};
 use super::waits::MssqlCollector;
 use crate::dialect::{MssqlDialect, declared, spelled};
 use crate::live::Config;
@@ -161,7 +161,7 @@ impl MssqlInstance {
             _ => return None,
         };
         let client = self.database.connect().ok()?;
-        Explaining::begin(client).ok()?.plan(&format!("{declared}{sql}"), false).ok()
+        ExplainSession::begin(client).ok()?.plan(&format!("{declared}{sql}"), false).ok()
     }
 }
 

@@ -12,9 +12,9 @@ use sql::Syntax;
 use work::Parameter;
 
 /// A session that runs nothing.
-pub struct Explaining(Client);
+pub struct ExplainSession(Client);
 
-impl Explaining {
+impl ExplainSession {
     /// Has a session explain from now on.
     ///
     /// # Errors
@@ -43,7 +43,7 @@ impl Explaining {
 /// The plans of the user's statements, for the values that the load sends first: those that a
 /// prepared statement is compiled for.
 pub fn plans(client: Client, requests: &[PlanRequest]) -> Vec<Result<Planned, NoPlan>> {
-    let mut session = Explaining::begin(client);
+    let mut session = ExplainSession::begin(client);
     each(requests, |request| {
         let session = session.as_mut().map_err(|why| why.clone())?;
         let values = request.values.as_ref().ok_or(NoPlan::ValuesUnknown)?;

@@ -29,7 +29,7 @@ const TRIAL_TIME_S: f64 = 90_000.0;
 
 /// An experiment that a job file stands for.
 #[derive(Debug)]
-pub struct Imported {
+pub struct Import {
     /// The experiment, to which the repeats are to be added.
     pub draft: Draft,
     /// The seed that the file gives.
@@ -44,7 +44,7 @@ pub struct Imported {
     pub notes: Vec<String>,
 }
 
-impl Imported {
+impl Import {
     /// Why its jobs must not run; `None`: the user permits all that they write.
     pub fn refused(&self, permits: &Permits) -> Option<String> {
         self.written.iter().find_map(|file| file.refused(permits))
@@ -56,7 +56,7 @@ impl Imported {
 ///
 /// # Errors
 /// Everything that is wrong with it or that we do not have, in one message.
-pub fn import(text: &str, shown: &str, name: &str, ignore: bool) -> Result<Imported, FioError> {
+pub fn import(text: &str, shown: &str, name: &str, ignore: bool) -> Result<Import, FioError> {
     let (jobs, mut notes) = jobs(text, shown, ignore)?;
     let (groups, files) = groups(&jobs)?;
     let existing = files.all_exist()?;
@@ -79,7 +79,7 @@ pub fn import(text: &str, shown: &str, name: &str, ignore: bool) -> Result<Impor
     };
     let seed = jobs.iter().find_map(|job| job.seed);
     let (all, written) = (existing(|_| true), existing(|file| file.written));
-    Ok(Imported { draft, seed, existing: all, grouped, written, notes })
+    Ok(Import { draft, seed, existing: all, grouped, written, notes })
 }
 
 /// The jobs, with notes of what was left out; or everything that is wrong, in one message.

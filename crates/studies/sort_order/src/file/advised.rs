@@ -58,12 +58,12 @@ pub struct AdvisedOrder {
     /// Expected size of all rows: an estimate.
     pub predicted: Prediction,
     /// Measured size of the sampled rows, if requested.
-    pub measured: Option<Measured>,
+    pub measured: Option<Size>,
 }
 
 /// Measured size of the sampled rows in an order.
 #[derive(Debug, Clone, Serialize)]
-pub struct Measured {
+pub struct Size {
     /// Bytes of all columns.
     pub bytes: u64,
     /// Seconds to write them, sorted already.
@@ -151,7 +151,7 @@ impl Advised {
     /// When a file cannot be written or read.
     pub fn measure(&mut self, file: &ParquetFile) -> Result<(), FileError> {
         let measured = self.orders.iter_mut().chain([&mut self.generated]);
-        let mut written: Vec<(&mut AdvisedOrder, Measured, File)> = Vec::new();
+        let mut written: Vec<(&mut AdvisedOrder, Size, File)> = Vec::new();
         for order in measured {
             let columns = file.positions(&order.columns)?;
             let rows = file.coded.ordered(&if columns.is_empty() {
@@ -164,7 +164,7 @@ impl Advised {
             let groups = file.write(&rows, &mut BufWriter::new(&target))?;
             let write_s = started.elapsed().as_secs_f64();
             let bytes = groups.iter().flatten().sum();
-            written.push((order, Measured { bytes, write_s, read_cpu_s: Vec::new() }, target));
+            written.push((order, Size { bytes, write_s, read_cpu_s: Vec::new() }, target));
         }
         for _ in 0..ROUNDS {
             for (_, measured, target) in &mut written {

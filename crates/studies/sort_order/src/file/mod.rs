@@ -7,7 +7,7 @@
 mod advised;
 mod values;
 
-pub use advised::{Advised, AdvisedOrder, Measured};
+pub use advised::{Advised, AdvisedOrder, Size};
 
 use crate::{Coded, Column};
 use parquet_files::{

@@ -127,7 +127,7 @@ fn conduct_lanes(
     load: &Load,
     director: &mut dyn Director,
     part: &AtomicU32,
-    lane: &(dyn Fn(&Stage<'_>) -> Result<Worked, SyncError> + Sync),
+    lane: &(dyn Fn(&Stage<'_>) -> Result<Work, SyncError> + Sync),
 ) -> Result<AllWorked, SyncError> {
     let lanes = Lanes { number: load.threads.max(1) as usize, name: "sync", warmup: load.warmup };
     let mut clockwork =
@@ -138,7 +138,7 @@ fn conduct_lanes(
 
 /// The results of all threads.
 struct AllWorked {
-    lanes: Vec<Worked>,
+    lanes: Vec<Work>,
     /// Operations by interval of the warm-up and of the measurement.
     by_interval: [Vec<u64>; 2],
 }
@@ -233,7 +233,7 @@ impl Director for Clockwork<'_> {
 }
 
 /// A thread's result.
-struct Worked {
+struct Work {
     began_ns: u64,
     ended_ns: u64,
     added: u64,
@@ -246,7 +246,7 @@ fn lane<T: Table>(
     table: &T,
     part: &AtomicU32,
     stage: &Stage<'_>,
-) -> Result<Worked, SyncError> {
+) -> Result<Work, SyncError> {
     if let Some(&cpu) = load.cpus.get(stage.lane) {
         pin_this_thread(cpu).map_err(|source| SyncError::Pin { cpu, source })?;
     }
@@ -265,7 +265,7 @@ fn lane<T: Table>(
     let operations = work_in(Part::MEASURE, &mut samples);
     let used = clock.usage().since(before);
     let ended_ns = stage.now_ns();
-    Ok(Worked {
+    Ok(Work {
         began_ns,
         ended_ns,
         added: plan.adds_in(warmup) + plan.adds_in(operations),

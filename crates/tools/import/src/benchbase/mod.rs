@@ -12,7 +12,7 @@ use target::Target;
 use workload::Workload;
 
 /// An experiment file that has been made of a configuration.
-pub struct Converted {
+pub struct Conversion {
     /// Name of the ready experiment whose scripts it uses.
     pub scripts: Option<&'static str>,
     /// Name of the experiment.
@@ -52,7 +52,7 @@ const ELEMENTS: &[&str] = &[
 ///
 /// # Errors
 /// When it is not one, or has no counterpart.
-pub fn convert(text: &str) -> Result<Converted, BenchBaseError> {
+pub fn convert(text: &str) -> Result<Conversion, BenchBaseError> {
     let document = Document::parse(text.trim_start_matches('\u{feff}')).map_err(|error| {
         let place = error.pos();
         BenchBaseError::Xml { line: place.row, column: place.col }
@@ -75,5 +75,5 @@ pub fn convert(text: &str) -> Result<Converted, BenchBaseError> {
         "\n[experiment]\nname = \"{name}\"\nquestion = \"How much work a second, and how long does \
          it take?\"\n\n{target}\n{workload}\n[repeats]\nblocks = 3\n"
     );
-    Ok(Converted { scripts: workload.kind.scripts(), name, text, lacking })
+    Ok(Conversion { scripts: workload.kind.scripts(), name, text, lacking })
 }

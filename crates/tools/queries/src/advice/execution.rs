@@ -154,7 +154,7 @@ fn estimate(snapshot: &Snapshot, at: usize, rules: &Rules) -> Option<Advice> {
     if !rules.estimates_scans {
         return None;
     }
-    let Correlated { table, columns } = correlated(snapshot, at, rules)?;
+    let Correlation { table, columns } = correlated(snapshot, at, rules)?;
     let found = advice(returned(statement)?, Certainty::Estimated);
     let ddl = rules.abilities.statistics.map(|statistics| statistics(table, &columns));
     Some(Advice {
@@ -169,14 +169,14 @@ fn estimate(snapshot: &Snapshot, at: usize, rules: &Rules) -> Option<Advice> {
 }
 
 /// Columns of a table that may depend on each other.
-struct Correlated<'a> {
+struct Correlation<'a> {
     table: &'a Table,
     columns: Vec<String>,
 }
 
 /// The columns of a statement that compares several columns of one table with values and does
 /// nothing else: elsewhere the mean of all values says little about the values that run.
-fn correlated<'a>(snapshot: &'a Snapshot, at: usize, rules: &Rules) -> Option<Correlated<'a>> {
+fn correlated<'a>(snapshot: &'a Snapshot, at: usize, rules: &Rules) -> Option<Correlation<'a>> {
     let statement = &snapshot.statements[at];
     statement.get(Counter::Calls).filter(|calls| *calls >= ESTIMATE_CALLS_MIN)?;
     let found = blocks(&statement.text, rules.syntax);
@@ -200,7 +200,7 @@ fn correlated<'a>(snapshot: &'a Snapshot, at: usize, rules: &Rules) -> Option<Co
             Some(place.column(table, &condition.operand.columns[0].name)?.name.clone())
         })
         .collect();
-    columns.filter(|_| is_simple).map(|columns| Correlated { table, columns })
+    columns.filter(|_| is_simple).map(|columns| Correlation { table, columns })
 }
 
 fn returned(statement: &Statement) -> Option<String> {
