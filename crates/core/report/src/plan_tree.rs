@@ -44,7 +44,9 @@ pub fn table(section: &mut Section, plan: &Plan) {
         format!("{}{part}{}", "\u{a0}\u{a0}".repeat(row.depth), row.operator.title())
     });
     columns.name("of", |row| row.operator.objects.first().map(plans::Object::label));
-    columns.right("cost", move |row| Some(Cell::percent(row.net.cost? / total_cost?, 0)));
+    columns.with(Column::right("cost"), move |row| {
+        Some(Cell::percent(row.net.cost? / total_cost?, 0))
+    });
     columns.right("est. rows", |row| row.operator.rows.estimated.map(grouped));
     if all.iter().any(|(_, operator)| operator.rows.actual.is_some()) {
         columns.right("rows", |row| row.operator.rows.actual.map(grouped));

@@ -126,7 +126,7 @@ pub fn trials(recording: &Recording) -> Table<'_> {
 fn figures<'a>(columns: &mut Parts<'a, ()>, recording: &'a Recording) {
     for Response { name, unit, .. } in recording.responses() {
         columns
-            .add(name, unit, move |row: &Item<'_, ()>| {
+            .with(Column::add(name, unit), move |row: &Item<'_, ()>| {
                 data(row)?
                     .responses
                     .iter()
@@ -148,7 +148,7 @@ fn figures<'a>(columns: &mut Parts<'a, ()>, recording: &'a Recording) {
         }
         known.push(fact);
         columns
-            .add(&fact.name, &fact.unit, move |row: &Item<'_, ()>| {
+            .with(Column::add(&fact.name, &fact.unit), move |row: &Item<'_, ()>| {
                 data(row)?
                     .facts
                     .iter()

@@ -152,7 +152,7 @@ fn response(compared: &ResponseCompared, repeat: &str) -> Section {
     table.name("configuration", |row| labels(row));
     table.left("A", |row| row.from.as_ref());
     table.left("B", |row| row.to.as_ref());
-    table.left("B vs A", |row| {
+    table.with(Column::left("B vs A"), |row| {
         let (_, tone) = wording(row.verdict);
         row.comparison.as_ref().map(|comparison| Cell::comparison(comparison, unit).toned(tone))
     });

@@ -84,7 +84,7 @@ fn parts_table(section: &mut Section, rows: &[Row<'_>]) {
     table.left("time s", |row| estimate(row.figures.time.as_ref()));
     for name in names.into_iter().chain([UNACCOUNTED]) {
         let rank = by_time.iter().position(|time| *time == name).unwrap_or(by_time.len());
-        let column = table.left(format!("{name} s"), move |row| {
+        let column = table.with(Column::left(format!("{name} s")), move |row| {
             let part = row.figures.parts.iter().find(|part| part.name == name);
             part.map_or_else(|| Cell::from(NOT_SEEN), |part| part_cell(row.figures, part))
         });

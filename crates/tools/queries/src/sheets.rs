@@ -4,7 +4,7 @@ use crate::Queries;
 use crate::document::{IndexUse, shown_text, used};
 use crate::plan_files::PlanFileNames;
 use plans::{NetCost, Object, Operator, Parameter, remarks};
-use report::model::Columns;
+use report::model::{Column, Columns};
 use report::table::{Share, Table, Time};
 use report::text::joined;
 use serde::Serialize;

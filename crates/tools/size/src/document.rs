@@ -1,7 +1,9 @@
 //! A sizing plan: alternatives by price, and each chain link by link.
 
 use crate::{LinkLoad, Plan, Purchases, Resource, Sizes, Sizing, Use};
-use report::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Document, Section, Tone};
+use report::model::{
+    Bar, BarGroup, Cell, Chart, ChartKind, Column, Columns, Document, Section, Tone,
+};
 use report::number;
 
 /// Seconds of an hour.

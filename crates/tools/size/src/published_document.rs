@@ -132,7 +132,7 @@ impl Digits {
         let mut table = Columns::for_rows(parts);
         table.name("system", |row| row.0.entry.system.as_str());
         table.name("part", |row| row.1.name.as_str());
-        table.right("price", move |row| self.published(row.1.price, 1));
+        table.with(Column::right("price"), move |row| self.published(row.1.price, 1));
         table.right("share", |row| Cell::percent(row.1.share, 1));
         table.with(Column::right("price per score"), move |row| {
             row.1.per_score.map(|price| self.computed(price))

@@ -112,15 +112,17 @@ impl Page<'_> {
         let mut table = Columns::for_rows(0..confirmation.contenders.len());
         table.with(Column::name("settings"), |at| confirmation.contenders[*at].name.clone());
         let unit = confirmation.response.unit.as_str();
-        table.left(confirmation.response.name.as_str(), |at| {
+        table.with(Column::left(confirmation.response.name.as_str()), |at| {
             cell(spread(*at).mean, |mean| number::quantity(mean, unit))
         });
         table.with(Column::left("vs present"), |at| {
             rating(*at)
                 .map_or_else(|| "baseline".to_owned(), |rating| gain(rating.gain, rating.interval))
         });
-        table.left("range over blocks", |at| cell(spread(*at).range, number::short_percent));
-        table.left("standing", |at| rating(*at).map_or(NOTHING, standing).to_owned());
+        table.with(Column::left("range over blocks"), |at| {
+            cell(spread(*at).range, number::short_percent)
+        });
+        table.with(Column::left("standing"), |at| rating(*at).map_or(NOTHING, standing).to_owned());
         section.table(table);
         if confirmation.present.range > RANGE_MAX {
             section.warn(format!(
@@ -170,7 +172,7 @@ impl Page<'_> {
         let knobs = &self.knobs.search.knobs;
         let mut section = Section::new("Knobs");
         let mut table = Columns::for_rows(ablation.steps.iter());
-        table.name("setting, in addition", |step| knobs[step.knob].name().to_owned());
+        table.with(Column::name("setting, in addition"), |step| knobs[step.knob].name().to_owned());
         table.left("its factor", |step| gain(Some(step.gain.factor), step.gain.interval));
         table.left("all so far vs present", |step| gain(step.rating.gain, step.rating.interval));
         section.table(table);

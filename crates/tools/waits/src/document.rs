@@ -176,7 +176,8 @@ fn groups(summary: &ActivitySummary, view: ActivityView) -> Vec<Section> {
     } else {
         "CPU or run queue"
     };
-    classes.left("Class", move |(class, _)| class.map_or(without, |class| class.name()));
+    classes
+        .with(Column::left("Class"), move |(class, _)| class.map_or(without, |class| class.name()));
     classes.right("Time", |(_, seconds)| Cell::seconds(*seconds));
     classes.with(Column::right("Share"), |(_, seconds)| Cell::percent(seconds / busy_s, 1));
     let mut by_class = Section::new("By class");
