@@ -13,7 +13,7 @@ use observations::{Observations, Wait, WaitClass};
 use order_entry::OrderEntry;
 use probe::{Disturbance, Disturbed, Probe, ProbeError, Target, TrialContext};
 use std::path::Path;
-use testing::trials::{Installed, installed, text};
+use testing::trials::{TestEngine, installed, text};
 use update::Update;
 use work::Cancel;
 
@@ -38,25 +38,25 @@ fn load(seconds: f64, action: &str, more: &[Setting]) -> Vec<Setting> {
 }
 
 /// The engine with this name, if it is installed.
-fn engine(name: &str) -> Option<Installed> {
+fn engine(name: &str) -> Option<TestEngine> {
     installed().into_iter().find(|installation| installation.engine.name() == name)
 }
 
 /// SQLite without syncs, which take long on a busy machine.
-fn sqlite() -> Installed {
+fn sqlite() -> TestEngine {
     let mut engine = engine("sqlite").unwrap();
     engine.settings.push(("target.settings.synchronous", text("off")));
     engine
 }
 
 /// The objections to a configuration, each with its path.
-fn objections(installation: &Installed, settings: &[Setting]) -> Vec<String> {
+fn objections(installation: &TestEngine, settings: &[Setting]) -> Vec<String> {
     objections_of(&Update, installation, settings)
 }
 
 fn objections_of(
     probe: &'static dyn Probe,
-    installation: &Installed,
+    installation: &TestEngine,
     settings: &[Setting],
 ) -> Vec<String> {
     let configuration = installation.configuration(settings);
@@ -67,7 +67,7 @@ fn objections_of(
 
 /// Runs a trial. Its backups are in the second folder.
 fn run_in(
-    installation: &Installed,
+    installation: &TestEngine,
     settings: &[Setting],
     folders: [&Path; 2],
 ) -> Result<Observations, ProbeError> {
@@ -76,7 +76,7 @@ fn run_in(
 
 fn run_probe(
     probe: &'static dyn Probe,
-    installation: &Installed,
+    installation: &TestEngine,
     settings: &[Setting],
     folders: [&Path; 2],
 ) -> Result<Observations, ProbeError> {
@@ -108,7 +108,7 @@ fn run_probe(
     observations
 }
 
-fn run(installation: &Installed, settings: &[Setting]) -> Observations {
+fn run(installation: &TestEngine, settings: &[Setting]) -> Observations {
     let folder = testing::installed::folder();
     let observations = run_in(installation, settings, [folder.path(), folder.path()]);
     let left = folder.path().join("background");
@@ -117,7 +117,7 @@ fn run(installation: &Installed, settings: &[Setting]) -> Observations {
 }
 
 /// The error of a trial.
-fn failure(installation: &Installed, settings: &[Setting], folders: [&Path; 2]) -> String {
+fn failure(installation: &TestEngine, settings: &[Setting], folders: [&Path; 2]) -> String {
     run_in(installation, settings, folders).map(drop).unwrap_err().to_string()
 }
 
@@ -322,8 +322,8 @@ fn actions_that_cannot_be_measured_are_refused_with_the_cause() {
     assert!(objections(&sqlite, &only).concat().contains("needs background.action"));
 }
 
-fn sql_server(url: &str) -> Installed {
-    Installed {
+fn sql_server(url: &str) -> TestEngine {
+    TestEngine {
         name: "sqlserver".into(),
         engine: testing::engine("sqlserver"),
         settings: vec![("target.url", text(url))],
@@ -405,7 +405,7 @@ fn pgbackrest_backups_are_restored_and_a_standby_catches_up() {
     let Some(debian) = all.into_iter().find(|installation| installation.version.major == 15) else {
         return println!("SKIPPED: no PostgreSQL 15");
     };
-    let postgres = Installed {
+    let postgres = TestEngine {
         name: format!("postgres {}", debian.version),
         engine: &postgres::Postgres,
         settings: vec![

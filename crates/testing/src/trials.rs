@@ -10,7 +10,7 @@ use std::sync::Arc;
 use work::{Cancel, Request, Statement};
 
 /// An engine and the settings that name its installation.
-pub struct Installed {
+pub struct TestEngine {
     pub name: String,
     pub engine: &'static dyn Engine,
     pub settings: Vec<(&'static str, Value)>,
@@ -22,10 +22,10 @@ pub fn text(text: impl Into<String>) -> Value {
 }
 
 /// SQLite, and the last installation of each of the others.
-pub fn installed() -> Vec<Installed> {
+pub fn installed() -> Vec<TestEngine> {
     let mut all =
-        vec![Installed { name: "sqlite".into(), engine: &sqlite::Sqlite, settings: Vec::new() }];
-    all.extend(installations().pop().map(|installation| Installed {
+        vec![TestEngine { name: "sqlite".into(), engine: &sqlite::Sqlite, settings: Vec::new() }];
+    all.extend(installations().pop().map(|installation| TestEngine {
         name: format!("postgres {}", installation.version),
         engine: &postgres::Postgres,
         settings: vec![
@@ -34,7 +34,7 @@ pub fn installed() -> Vec<Installed> {
             ("target.settings.fsync", Value::Bool(false)),
         ],
     }));
-    all.extend(mariadb_installations().pop().map(|mariadb_installation| Installed {
+    all.extend(mariadb_installations().pop().map(|mariadb_installation| TestEngine {
         name: format!("mariadb {}", mariadb_installation.version),
         engine: &mariadb::MariaDb,
         settings: vec![
@@ -50,15 +50,15 @@ pub fn installed() -> Vec<Installed> {
 }
 
 /// The last of the DuckDB libraries that are there.
-pub fn duckdb() -> Option<Installed> {
-    duckdb_libraries().pop().map(|library| Installed {
+pub fn duckdb() -> Option<TestEngine> {
+    duckdb_libraries().pop().map(|library| TestEngine {
         name: "duckdb".into(),
         engine: &duckdb::DuckDb,
         settings: library.into_iter().map(|path| ("target.library", text(path))).collect(),
     })
 }
 
-impl Installed {
+impl TestEngine {
     /// These settings on the engine.
     pub fn configuration(&self, settings: &[(&'static str, Value)]) -> Configuration {
         let engine = [("target.engine", text(self.engine.name()))];
@@ -84,7 +84,7 @@ impl Installed {
         self.bench().measured(probe, settings, check)
     }
 
-    /// Runs a trial with these actions beside its load, as [`Installed::measured`].
+    /// Runs a trial with these actions beside its load, as [`TestEngine::measured`].
     pub fn measured_beside(
         &self,
         probe: &dyn Probe,
@@ -111,7 +111,7 @@ impl Installed {
 /// An engine that runs several trials one after the other: its server and the data sets that it has
 /// loaded stay, as in a run.
 pub struct Bench<'a> {
-    installation: &'a Installed,
+    installation: &'a TestEngine,
     host: Box<dyn Host>,
     // Removed after the host has ended.
     _folder: tempfile::TempDir,
@@ -124,11 +124,11 @@ impl Bench<'_> {
     }
 
     /// The engine.
-    pub fn installed(&self) -> &Installed {
+    pub fn installed(&self) -> &TestEngine {
         self.installation
     }
 
-    /// Runs a trial, as [`Installed::measured`].
+    /// Runs a trial, as [`TestEngine::measured`].
     pub fn measured(
         &mut self,
         probe: &dyn Probe,

@@ -119,13 +119,13 @@ impl Summary<'_> {
     /// these the fastest counts. Where there is none, the limits of a throttled volume are its
     /// ceiling.
     pub fn ceilings(&self) -> Vec<Ceiling> {
-        let measured: Vec<Measured> =
-            self.storage_runs.iter().flat_map(|run| Measured::all(run, self.studies)).collect();
+        let measured: Vec<Candidate> =
+            self.storage_runs.iter().flat_map(|run| Candidate::all(run, self.studies)).collect();
         // One request at a time measures a latency, and not what the storage can do.
         let measured = measured
             .into_iter()
             .filter(|measurement| measurement.depth.is_none_or(|n| n >= DEPTH_MIN));
-        let measured: Vec<Measured> = measured.collect();
+        let measured: Vec<Candidate> = measured.collect();
         let environment = self.recording.environments.first();
         let mut ceilings = Vec::new();
         for (configuration, record) in self.recording.configurations.iter().enumerate() {
@@ -135,7 +135,7 @@ impl Summary<'_> {
             };
             for names in volumes(&trials) {
                 let storage = Storage::for_volumes(environment, &names, &trials);
-                let usable: Vec<&Measured> = measured
+                let usable: Vec<&Candidate> = measured
                     .iter()
                     .filter(|measurement| measurement.storage.is(&storage))
                     .collect();
@@ -178,10 +178,10 @@ impl Summary<'_> {
                 let grid = Grid::new(recording);
                 let with_storage = self.studies.iter().filter(|study| study.storage.is_some());
                 let all = with_storage.flat_map(|study| concurrency_groups(recording, study.probe));
-                let measured = all.map(|group| -> Vec<Measured> {
+                let measured = all.map(|group| -> Vec<Candidate> {
                     let all = group.configurations.iter();
                     all.filter_map(|candidate| {
-                        Measured::for_recording(recording, self.studies, &grid, *candidate)
+                        Candidate::for_recording(recording, self.studies, &grid, *candidate)
                     })
                     .filter(|recording| recording.way == way && recording.storage.is(&storage))
                     .collect()
@@ -189,7 +189,7 @@ impl Summary<'_> {
                 measured.collect::<Vec<_>>()
             })
             .filter(|group| group.len() > 1);
-        let rank = |group: &[Measured]| {
+        let rank = |group: &[Candidate]| {
             group.iter().map(|group| group.rank(bytes / count)).fold(f64::INFINITY, f64::min)
         };
         let best = several.min_by(|a, b| rank(a).total_cmp(&rank(b)))?;
@@ -209,7 +209,7 @@ fn ceiling(
     way: Way,
     trials: &[&Observations],
     storage: &Storage,
-    measured: &[&Measured],
+    measured: &[&Candidate],
 ) -> Option<Ceiling> {
     let used: Vec<Vec<&DeviceUse>> = trials.iter().map(|trial| storage.under(trial)).collect();
     let rates: Vec<f64> = used.iter().filter_map(|devices| rate(devices, way)).collect();
@@ -361,7 +361,7 @@ fn names(devices: &[&DeviceUse]) -> Vec<String> {
 }
 
 /// A configuration that can serve as a ceiling.
-struct Measured<'a> {
+struct Candidate<'a> {
     storage: Storage<'a>,
     way: Way,
     /// I/Os a second of each trial.
@@ -371,7 +371,7 @@ struct Measured<'a> {
     ceiling: MeasuredCeiling,
 }
 
-impl<'a> Measured<'a> {
+impl<'a> Candidate<'a> {
     fn all(recording: &'a Recording, studies: &'static [&'static Study]) -> Vec<Self> {
         let grid = Grid::new(recording);
         (0..recording.configurations.len())

@@ -176,7 +176,7 @@ pub struct LimitJudged {
     /// The worst of all configurations.
     pub decision: Decision,
     /// Each configuration, in the order of the first run.
-    pub configurations: Vec<Judged>,
+    pub configurations: Vec<Judgement>,
     /// Why some of them cannot be judged by this percentile: a trial has too few values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub too_few: Option<TooFew>,
@@ -184,7 +184,7 @@ pub struct LimitJudged {
 
 /// A limit on one configuration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Judged {
+pub struct Judgement {
     /// Label: of two runs in the first one, of two configurations of a run that of the second.
     pub label: String,
     /// The decision.
@@ -342,7 +342,7 @@ impl LimitJudged {
         let number = candidates.len();
         let judged =
             candidates.into_iter().map(|candidate| candidate.judge(rise, limit.share, number));
-        let (mut configurations, beyond): (Vec<Judged>, Vec<Option<f64>>) = judged.unzip();
+        let (mut configurations, beyond): (Vec<Judgement>, Vec<Option<f64>>) = judged.unzip();
         let adjusted = configurations.iter_mut().map(|configuration| &mut configuration.adjusted_p);
         correct(beyond.into_iter().zip(adjusted).collect());
         for judged in configurations
@@ -363,8 +363,8 @@ impl LimitJudged {
 impl Candidate {
     /// Judges a configuration by itself, kept or unsure, with the one-sided p-value of "the limit
     /// is kept". `number`: of configurations that the limit is on.
-    fn judge(self, rise: bool, share: f64, number: usize) -> (Judged, Option<f64>) {
-        let unsure = Judged {
+    fn judge(self, rise: bool, share: f64, number: usize) -> (Judgement, Option<f64>) {
+        let unsure = Judgement {
             label: self.label,
             decision: Decision::Unsure,
             change: None,
@@ -395,7 +395,7 @@ impl Candidate {
         let detectable = beyond
             .error_and_df()
             .map(|(error, df)| sign * (limit + sign * noncentrality(df, number) * error).exp_m1());
-        let judged = Judged {
+        let judged = Judgement {
             decision: if kept && may_keep { Decision::Kept } else { Decision::Unsure },
             change: exact.then(|| test.value.exp_m1()),
             interval: test.interval.filter(|_| exact).map(|interval| interval.map(f64::exp_m1)),

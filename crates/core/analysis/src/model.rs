@@ -7,7 +7,7 @@ mod law;
 
 use crate::{Estimate, Interval, Summary, response};
 use models::curve::{Level, Machine};
-use models::holdout::{self, Candidate, Judged, LEVELS_MIN, Prediction, Tested};
+use models::holdout::{self, Candidate, HoldOut, Judgement, LEVELS_MIN, Prediction};
 use models::usl::{Fit, Law, Point, Usl};
 use observations::{FactorRecord, Observations, Role, WarningKind};
 use serde::Serialize;
@@ -52,7 +52,7 @@ pub struct ModelSummary {
     pub device: Option<DeviceDepths>,
     /// The fits.
     #[serde(skip)]
-    pub(crate) fitted: Option<Judged>,
+    pub(crate) fitted: Option<Judgement>,
     /// Role of the factor.
     #[serde(skip)]
     pub role: Option<Role>,
@@ -73,7 +73,7 @@ pub struct ModelLevel {
     /// Work a second.
     pub measured: Estimate,
     /// The prediction for a held-out level; `None` for levels of the fit.
-    pub tested: Option<Tested>,
+    pub tested: Option<HoldOut>,
 }
 
 /// Gunther's law, or Amdahl's where the data show no coherency.
@@ -159,10 +159,10 @@ impl Summary<'_> {
     pub fn throughput_model(&self, group: ModelGroup<'_>) -> Option<ModelSummary> {
         let ModelGroup { factor, levels } = group;
         let device = self.busiest_device(&levels);
-        let measured: Vec<Measured> = levels
+        let measured: Vec<ModelInput> = levels
             .iter()
             .filter_map(|level| {
-                Measured::at_level(
+                ModelInput::at_level(
                     level.0,
                     level.1,
                     &self.grid.trials(level.0),
@@ -238,7 +238,7 @@ impl Summary<'_> {
 }
 
 /// A level as models need it.
-struct Measured {
+struct ModelInput {
     configuration: usize,
     level: Level,
     estimate: Estimate,
@@ -246,7 +246,7 @@ struct Measured {
     saturated: Option<String>,
 }
 
-impl Measured {
+impl ModelInput {
     fn at_level(
         configuration: usize,
         n: f64,
@@ -314,7 +314,7 @@ fn steps(levels: &[Level]) -> impl Iterator<Item = f64> {
 }
 
 /// Predictions of the tested average for whole numbers between the lowest and the highest level.
-fn curve(judged: &Judged, levels: &[Level]) -> Vec<Prediction> {
+fn curve(judged: &Judgement, levels: &[Level]) -> Vec<Prediction> {
     let mut numbers: Vec<f64> = steps(levels).map(f64::round).collect();
     numbers.dedup();
     numbers.into_iter().filter_map(|n| judged.tested.predict(n)).collect()
@@ -329,7 +329,7 @@ impl ModelGroup<'_> {
 
 impl ModelSummary {
     /// The fit that predicts other levels, to all that were measured.
-    pub fn best(&self) -> Option<&holdout::Fitted> {
+    pub fn best(&self) -> Option<&holdout::FittedModel> {
         self.fitted.as_ref().map(|judged| &judged.best)
     }
 }

@@ -23,9 +23,9 @@ pub struct ProfileSummary {
     /// Threads with at least one sample.
     pub threads: u64,
     /// All samples.
-    pub all: Sampled,
+    pub all: SampleShare,
     /// The samples in the kernel.
-    pub kernel: Sampled,
+    pub kernel: SampleShare,
     /// Records that the kernel had no room for.
     pub lost: u64,
     /// Processor seconds that collecting the samples took.
@@ -40,7 +40,7 @@ pub struct ProfileSummary {
 
 /// A number of samples and what it stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Sampled {
+pub struct SampleShare {
     /// Samples.
     pub samples: u64,
     /// Share of all samples.
@@ -60,7 +60,7 @@ pub struct ModuleUse {
     pub kernel: bool,
     /// Samples in its functions.
     #[serde(rename = "own")]
-    pub hits: Sampled,
+    pub hits: SampleShare,
     /// The functions that were found running, most first.
     pub functions: Vec<FunctionUse>,
 }
@@ -72,9 +72,9 @@ pub struct FunctionUse {
     pub function: String,
     /// Samples in it.
     #[serde(rename = "own")]
-    pub hits: Sampled,
+    pub hits: SampleShare,
     /// Samples in it or in what it called, as far as stacks are known.
-    pub total: Sampled,
+    pub total: SampleShare,
 }
 
 /// A stack.
@@ -84,10 +84,10 @@ pub struct StackUse {
     pub functions: Vec<String>,
     /// Samples that found it.
     #[serde(rename = "own")]
-    pub hits: Sampled,
+    pub hits: SampleShare,
 }
 
-impl Sampled {
+impl SampleShare {
     /// The use that a number of all samples stands for, at a sampling rate per second.
     pub fn new(samples: u64, all: u64, hz: f64) -> Self {
         let share = if all > 0 { samples as f64 / all as f64 } else { 0.0 };
@@ -100,7 +100,7 @@ impl Sampled {
 /// Sums up a profile.
 pub fn profile(profile: &Profile) -> ProfileSummary {
     let all = profile.samples();
-    let sampled = |samples| Sampled::new(samples, all, profile.hz);
+    let sampled = |samples| SampleShare::new(samples, all, profile.hz);
     let kernel: u64 = profile
         .stacks
         .iter()
@@ -131,7 +131,7 @@ pub fn profile(profile: &Profile) -> ProfileSummary {
     }
 }
 
-fn modules(profile: &Profile, sampled: impl Fn(u64) -> Sampled) -> Vec<ModuleUse> {
+fn modules(profile: &Profile, sampled: impl Fn(u64) -> SampleShare) -> Vec<ModuleUse> {
     let mut modules: BTreeMap<(&str, bool), (u64, Vec<FunctionUse>)> = BTreeMap::new();
     for (frame, (self_count, total)) in profile.frames.iter().zip(profile.self_and_total()) {
         if self_count > 0 {

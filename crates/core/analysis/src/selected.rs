@@ -26,7 +26,7 @@ fn tail(df: f64) -> f64 {
 }
 
 /// A difference on the scale on which it is tested, upwards.
-struct Chosen {
+struct Difference {
     value: f64,
     low: f64,
     error: f64,
@@ -79,7 +79,7 @@ impl Comparison {
         let on_scale =
             |value: f64| sign * if self.scale == Scale::Ratio { value.ln() } else { value };
         let (a, b) = (on_scale(interval.low), on_scale(interval.high));
-        let estimate = Chosen {
+        let estimate = Difference {
             value: on_scale(self.value),
             low: a.min(b),
             error: (a - b).abs() / 2.0 / t_quantile(tail(df), df),
@@ -116,7 +116,7 @@ impl Comparison {
     }
 }
 
-impl Chosen {
+impl Difference {
     fn low(&self, runner_up: f64, multiple: f64, family: usize) -> f64 {
         let together =
             self.value - t_quantile(TOGETHER * TAIL / family.max(1) as f64, self.df) * self.error;

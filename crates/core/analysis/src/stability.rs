@@ -99,7 +99,7 @@ impl Stability {
 }
 
 /// A configuration with its test.
-struct Tested {
+struct Test {
     row: ConfigurationStability,
     values: Vec<(u32, f64)>,
     found: Option<Regimes>,
@@ -112,7 +112,7 @@ impl Summary<'_> {
     pub fn stability(&self) -> Option<Stability> {
         let figures = self.figures.as_ref()?;
         let tested = (0..figures.grid.cells.len()).filter_map(|index| self.tested(index));
-        let mut tested: Vec<Tested> = tested.collect();
+        let mut tested: Vec<Test> = tested.collect();
         let blocks = tested.iter().map(|row| row.values.len()).max()?;
         adjust(&mut tested);
         let drift = self.drift();
@@ -129,7 +129,7 @@ impl Summary<'_> {
         })
     }
 
-    fn tested(&self, configuration: usize) -> Option<Tested> {
+    fn tested(&self, configuration: usize) -> Option<Test> {
         let figures = self.figures.as_ref()?;
         let values: Vec<(u32, f64)> = figures.values(configuration).collect();
         let plain: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
@@ -151,12 +151,12 @@ impl Summary<'_> {
             why: Vec::new(),
             separators: Vec::new(),
         };
-        Some(Tested { row, found: regimes(&plain), values, resolution })
+        Some(Test { row, found: regimes(&plain), values, resolution })
     }
 
     /// Adds the regimes where they are significant.
-    fn divided(&self, tested: Tested) -> ConfigurationStability {
-        let Tested { mut row, values, found, resolution } = tested;
+    fn divided(&self, tested: Test) -> ConfigurationStability {
+        let Test { mut row, values, found, resolution } = tested;
         let significant = row.p_value.is_some_and(|p| p < ERROR_RATE);
         let Some(found) = found.filter(|_| significant) else { return row };
         let regimes = (0..=found.cuts.len()).map(|group| {
@@ -202,7 +202,7 @@ impl Summary<'_> {
 /// Adjusts p-values for the family. A larger spread weighs more: it is where regimes are worth
 /// finding, and without regimes it says nothing about their p-values, which depend neither on the
 /// unit nor on the spread of values.
-fn adjust(tested: &mut [Tested]) {
+fn adjust(tested: &mut [Test]) {
     let with_p = || tested.iter().filter_map(|row| Some((row, row.found.as_ref()?.p_value)));
     let p_values: Vec<f64> = with_p().map(|(_, p)| p).collect();
     let weights: Vec<f64> = with_p().map(|(row, _)| row.row.cv).collect();
@@ -213,7 +213,7 @@ fn adjust(tested: &mut [Tested]) {
 
 /// Blocks with a new level: of the block means where there are several configurations, else of the
 /// only one.
-fn changes(drift: Option<&Drift>, tested: &[Tested]) -> Vec<u32> {
+fn changes(drift: Option<&Drift>, tested: &[Test]) -> Vec<u32> {
     let series: Vec<(u32, f64)> = match (drift, tested) {
         (Some(drift), _) => drift.relative.clone(),
         (None, [row]) => row.values.clone(),

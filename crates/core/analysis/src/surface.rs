@@ -182,14 +182,14 @@ pub struct NextTrial {
 }
 
 /// The coded levels between and around which trials ran.
-struct Tested {
+struct Region {
     low: Vec<f64>,
     high: Vec<f64>,
     /// Distance of the outermost trials from the centre.
     distance: f64,
 }
 
-impl Tested {
+impl Region {
     fn new(points: &[SurfacePoint], factors: usize) -> Self {
         let ends = |of: fn(f64, f64) -> f64, from: f64| -> Vec<f64> {
             (0..factors)
@@ -290,7 +290,7 @@ impl SurfaceReport {
         let points: Vec<Vec<f64>> = self.points.iter().map(|point| point.coded.clone()).collect();
         let values: Vec<f64> = self.points.iter().map(|point| point.value).collect();
         let surface = Surface::fit(&points, &blocks, &values, Order::Second).ok()?;
-        let tested = Tested::new(&self.points, self.factors.len());
+        let tested = Region::new(&self.points, self.factors.len());
         let coefficients = coefficients(&surface);
         let stationary = self.stationary(&surface, &tested);
         let answer = self.answer(&coefficients, stationary.as_ref());
@@ -316,7 +316,7 @@ impl SurfaceReport {
         self.factors.iter().zip(coded).map(|(factor, at)| factor.factor.label(*at)).collect()
     }
 
-    fn stationary(&self, surface: &Surface, tested: &Tested) -> Option<StationaryPoint> {
+    fn stationary(&self, surface: &Surface, tested: &Region) -> Option<StationaryPoint> {
         let found = Stationary::find(surface)?;
         let region = surface.region(&found, &tested.low, &tested.high);
         let is_tested = tested.contains(&found.point);
@@ -377,7 +377,7 @@ impl SurfaceReport {
     fn next(
         &self,
         surface: &Surface,
-        tested: &Tested,
+        tested: &Region,
         answer: Answer,
         stationary: Option<&StationaryPoint>,
     ) -> Vec<NextTrial> {
@@ -399,7 +399,7 @@ impl SurfaceReport {
 
     /// The points of steepest ascent, until a factor cannot be set. The last one is then where the
     /// path leaves the tested levels, if it does so there.
-    fn path(&self, surface: &Surface, tested: &Tested) -> Vec<Vec<f64>> {
+    fn path(&self, surface: &Surface, tested: &Region) -> Vec<Vec<f64>> {
         let at = |distance: f64| surface.path(self.higher_is_better, &[distance]).pop();
         let mut points = Vec::new();
         let mut low = 0.0;

@@ -19,11 +19,11 @@ struct Pair {
 
 /// The times so far.
 #[derive(Debug, Default)]
-pub struct Blocked {
+pub struct BlockedTimes {
     times: BTreeMap<Pair, BlockedTime>,
 }
 
-impl Blocked {
+impl BlockedTimes {
     /// Adds a look: what is seen lasted since the look before.
     pub fn add(&mut self, tasks: &[WaitingTask], seconds: f64) {
         let mut now: BTreeMap<Pair, u32> = BTreeMap::new();
@@ -72,7 +72,7 @@ impl Blocked {
 
 #[cfg(test)]
 mod tests {
-    use super::Blocked;
+    use super::BlockedTimes;
     use observations::{TaskSession, WaitingTask};
 
     #[test]
@@ -90,7 +90,7 @@ mod tests {
             lock_mode: None,
             blocked_by: vec![session(1, "DELETE FROM t")],
         };
-        let mut blocked = Blocked::default();
+        let mut blocked = BlockedTimes::default();
         blocked.add(&[task(2, 0.25), task(3, 9.0)], 0.5);
         blocked.add(&[task(2, 0.75)], 0.5);
         blocked.add(&[], 0.5);

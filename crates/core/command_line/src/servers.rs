@@ -1,6 +1,6 @@
 //! Servers by URL, for commands that observe and survey them.
 
-use crate::blocked::{Blocked, LOOK_S};
+use crate::blocked::{BlockedTimes, LOOK_S};
 use crate::{Context, Failure, output, signals};
 use engine::{Engine, LiveObserver, Server, ServerError};
 use observations::{ActivityRecord, Advice, ServerActivity, Survey};
@@ -62,7 +62,7 @@ pub fn observe(
     seconds: f64,
     stop: &AtomicBool,
 ) -> Result<ServerActivity, ServerError> {
-    let (begun, mut blocked) = (Instant::now(), Blocked::default());
+    let (begun, mut blocked) = (Instant::now(), BlockedTimes::default());
     loop {
         let left_s = seconds - begun.elapsed().as_secs_f64();
         if left_s <= 0.0 || stop.load(Ordering::Relaxed) || observer.is_lost() {

@@ -23,14 +23,14 @@ pub(crate) fn rows(table: &str, scale: f64) -> u64 {
 }
 
 /// A table after the specification (2.2 to 2.4).
-struct Declared {
+struct Declaration {
     kind: Kind,
     key: &'static [&'static str],
     /// Types of its columns, as [`types`] reads them.
     types: &'static str,
     /// Rows for each row of the generator, on average.
     lines_of_a_sale: f64,
-    part: fn(&'static Declared, f64) -> Part,
+    part: fn(&'static Declaration, f64) -> Part,
 }
 
 /// Sales, customers and so on that are made by one thread in a row.
@@ -39,7 +39,7 @@ const PIECES_MAX: u64 = 10_000;
 
 macro_rules! tables {
     ($($kind:ident, $generator:ident, $csv:ident, $key:expr, $lines:expr, $types:expr;)*) => {
-        static TABLES: &[Declared] = &[$(Declared {
+        static TABLES: &[Declaration] = &[$(Declaration {
             kind: Kind::$kind,
             key: &$key,
             types: $types,
@@ -125,7 +125,7 @@ fn types(declared: &str) -> impl Iterator<Item = DataType> {
     })
 }
 
-impl Declared {
+impl Declaration {
     fn part(
         &self,
         scale: f64,

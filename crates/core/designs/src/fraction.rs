@@ -75,7 +75,7 @@ pub struct Fraction {
 
 /// Interactions of two factors that are aliased with blocks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Lost {
+struct Aliases {
     /// Interactions that no other such interaction is aliased with.
     alone: usize,
     all: usize,
@@ -121,13 +121,13 @@ impl Fraction {
         if !blocks.is_power_of_two() || blocks >= runs {
             return Err(impossible);
         }
-        let mut fewest: Option<(Lost, Self)> = None;
+        let mut fewest: Option<(Aliases, Self)> = None;
         for class in search::classes(base, factors) {
             let fraction = Self::from_class(base, class);
             let Some((lost, blocks)) = fraction.best_blocks(blocks.ilog2() as usize) else {
                 continue;
             };
-            let none = lost == Lost::default();
+            let none = lost == Aliases::default();
             if none || fewest.is_none() {
                 fewest = Some((lost, Self { blocks, ..fraction }));
             }
@@ -146,7 +146,7 @@ impl Fraction {
 
     /// The independent words that alias the fewest interactions of two factors with blocks; of
     /// several the first.
-    fn best_blocks(&self, words: usize) -> Option<(Lost, Vec<u32>)> {
+    fn best_blocks(&self, words: usize) -> Option<(Aliases, Vec<u32>)> {
         let mut best = None;
         let mut chosen = Vec::new();
         self.extend_blocks(words, &mut chosen, &mut best);
@@ -157,7 +157,7 @@ impl Fraction {
         &self,
         words: usize,
         chosen: &mut Vec<u32>,
-        best: &mut Option<(Lost, Vec<u32>)>,
+        best: &mut Option<(Aliases, Vec<u32>)>,
     ) {
         let group = group(chosen);
         if chosen.len() == words {
@@ -180,13 +180,13 @@ impl Fraction {
         }
     }
 
-    fn interactions_in(&self, group: &[u32]) -> Lost {
+    fn interactions_in(&self, group: &[u32]) -> Aliases {
         let pairs = |word: u32| {
             self.columns.iter().filter(|column| self.columns.contains(&(*column ^ word))).count()
                 / 2
         };
         let lost = group.iter().map(|word| pairs(*word));
-        Lost { alone: lost.clone().filter(|pairs| *pairs == 1).count(), all: lost.sum() }
+        Aliases { alone: lost.clone().filter(|pairs| *pairs == 1).count(), all: lost.sum() }
     }
 
     /// Number of runs.

@@ -52,7 +52,7 @@ pub use fraction::{Fraction, FractionError, Generator, RUNS_MAX, Resolution, few
 pub use futility::{Courses, RateBound, RateWatch};
 pub use heredity::{Model, models};
 pub use lenth::{Lenth, Limits};
-pub use optimiser::{Lead, Optimiser, Outcome, Ranked, Tried};
+pub use optimiser::{Candidate, Lead, Optimiser, Outcome, Trial};
 pub use plackett_burman::{PLACKETT_BURMAN_RUNS, plackett_burman};
 pub use region::RegionRange;
 pub use screening::{Screening, ScreeningError, Size};

@@ -47,7 +47,7 @@ const LEAD_DF_MIN: f64 = 3.0;
 
 /// A point that was tried.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tried {
+pub struct Trial {
     /// The values.
     pub point: Point,
     /// The outcome.
@@ -88,7 +88,7 @@ pub struct Optimiser<'s> {
 
 /// A point that was tried, with its predicted cost.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ranked {
+pub struct Candidate {
     /// The values.
     pub point: Point,
     /// The predicted cost.
@@ -118,7 +118,7 @@ struct Models {
 impl Optimiser<'_> {
     /// Proposes this number of points after those that were tried, the most promising one first.
     /// The same trials give the same proposal.
-    pub fn propose(&self, tried: &[Tried], number: usize) -> Vec<Point> {
+    pub fn propose(&self, tried: &[Trial], number: usize) -> Vec<Point> {
         let proposed = tried.len();
         let mut draw = Draw::new(self.seed.wrapping_add(proposed as u64).wrapping_mul(0x9e37_79b9));
         if proposed < self.first {
@@ -135,7 +135,7 @@ impl Optimiser<'_> {
                 break;
             };
             // The next point of this round takes the prediction for a result.
-            known.push(Tried { point: point.clone(), outcome: Outcome::Cost(prediction.mean) });
+            known.push(Trial { point: point.clone(), outcome: Outcome::Cost(prediction.mean) });
             points.push(point);
         }
         points
@@ -143,7 +143,7 @@ impl Optimiser<'_> {
 
     /// The improvement of the best point by the trials from this one on, by the model of all of
     /// them; without a success before, infinite.
-    pub fn improvement(&self, tried: &[Tried], since: usize) -> f64 {
+    pub fn improvement(&self, tried: &[Trial], since: usize) -> f64 {
         if !has_cost(&tried[..since]) {
             return f64::INFINITY;
         }
@@ -152,7 +152,7 @@ impl Optimiser<'_> {
     }
 
     /// The lead of the best point over one that was measured repeatedly; else `None`.
-    pub fn lead(&self, tried: &[Tried], over: &Point) -> Option<Lead> {
+    pub fn lead(&self, tried: &[Trial], over: &Point) -> Option<Lead> {
         let noise = Noise::from_repeats(tried).filter(|repeat| repeat.df >= LEAD_DF_MIN)?.sd;
         let same = tried.iter().filter(|attempt| attempt.point == *over);
         let costs: Vec<f64> = same.filter_map(|trial| trial.outcome.cost()).collect();
@@ -161,7 +161,7 @@ impl Optimiser<'_> {
     }
 
     /// The lowest predicted cost of the points that were measured.
-    fn lowest(&self, cost: &Forest, tried: &[Tried]) -> f64 {
+    fn lowest(&self, cost: &Forest, tried: &[Trial]) -> f64 {
         let measured = tried.iter().filter(|attempt| attempt.outcome.cost().is_some());
         let costs =
             measured.map(|measurement| cost.predict(&self.space.features(&measurement.point)).mean);
@@ -170,12 +170,12 @@ impl Optimiser<'_> {
 
     /// The points that were measured and never failed, each once, the lowest cost first: the mean
     /// of prediction and measurement.
-    pub fn ranked(&self, tried: &[Tried]) -> Vec<Ranked> {
+    pub fn ranked(&self, tried: &[Trial]) -> Vec<Candidate> {
         if !has_cost(tried) {
             return Vec::new();
         }
         let models = self.models(tried, &mut Draw::new(self.seed));
-        let mut ranked: Vec<Ranked> = Vec::new();
+        let mut ranked: Vec<Candidate> = Vec::new();
         for candidate in tried.iter().filter(|attempt| attempt.outcome.cost().is_some()) {
             let same = || {
                 tried
@@ -190,7 +190,7 @@ impl Optimiser<'_> {
             let measured = mean(same().filter_map(Outcome::cost));
             let predicted = models.cost.predict(&self.space.features(&candidate.point)).mean;
             let cost = predicted + MEASURED_SHARE * (measured - predicted);
-            ranked.push(Ranked { point: candidate.point.clone(), cost });
+            ranked.push(Candidate { point: candidate.point.clone(), cost });
         }
         ranked.sort_by(|left, right| left.cost.total_cmp(&right.cost));
         ranked
@@ -201,7 +201,7 @@ impl Optimiser<'_> {
     /// It lies above the lowest predicted cost by the upper end of the 95 % interval of the
     /// difference of two measurements. Their noise is that of points measured repeatedly; `None`
     /// without any.
-    pub fn stop_beyond(&self, tried: &[Tried]) -> Option<f64> {
+    pub fn stop_beyond(&self, tried: &[Trial]) -> Option<f64> {
         let noise = Noise::from_repeats(tried)?;
         let models = self.models(tried, &mut Draw::new(self.seed));
         let margin = t_quantile(WRONGLY_STOPPED, noise.df) * noise.sd * 2.0_f64.sqrt();
@@ -209,7 +209,7 @@ impl Optimiser<'_> {
     }
 
     /// The predicted cost of points; without a success before, 0.
-    pub fn predict(&self, tried: &[Tried], points: &[Point]) -> Vec<f64> {
+    pub fn predict(&self, tried: &[Trial], points: &[Point]) -> Vec<f64> {
         if !has_cost(tried) {
             return vec![0.0; points.len()];
         }
@@ -217,7 +217,7 @@ impl Optimiser<'_> {
         points.iter().map(|point| models.cost.predict(&self.space.features(point)).mean).collect()
     }
 
-    fn models(&self, tried: &[Tried], draw: &mut Draw) -> Models {
+    fn models(&self, tried: &[Trial], draw: &mut Draw) -> Models {
         let features: Vec<Vec<f64>> =
             tried.iter().map(|attempt| self.space.features(&attempt.point)).collect();
         let (mut points, mut costs, mut stopped) = (Vec::new(), Vec::new(), Vec::new());
@@ -256,7 +256,7 @@ impl Optimiser<'_> {
     fn most_promising(
         &self,
         models: &Models,
-        tried: &[Tried],
+        tried: &[Trial],
         draw: &mut Draw,
     ) -> Option<(Point, Prediction)> {
         let mut pool: Vec<Point> = (0..RANDOM).filter_map(|_| self.space.random(draw)).collect();
@@ -298,7 +298,7 @@ impl Models {
     }
 }
 
-fn has_cost(tried: &[Tried]) -> bool {
+fn has_cost(tried: &[Trial]) -> bool {
     tried.iter().any(|attempt| attempt.outcome.cost().is_some())
 }
 
@@ -311,7 +311,7 @@ struct Noise {
 
 impl Noise {
     /// Pools the variances of points that were measured repeatedly; `None` without one.
-    fn from_repeats(tried: &[Tried]) -> Option<Self> {
+    fn from_repeats(tried: &[Trial]) -> Option<Self> {
         let (mut squares, mut df) = (0.0, 0.0);
         for (at, trial) in tried.iter().enumerate() {
             if tried[..at].iter().any(|earlier| earlier.point == trial.point) {

@@ -9,7 +9,7 @@
 mod noise;
 mod rates;
 
-use designs::{Domain, Independent, Optimiser, Outcome, Point, Scale, Space, Tried};
+use designs::{Domain, Independent, Optimiser, Outcome, Point, Scale, Space, Trial};
 use noise::{ALL, Noise, Random};
 
 /// Proposed points of a round, beside the present settings.
@@ -61,7 +61,7 @@ fn search(noise: Noise, seed: u64, counts: &mut Counts) {
     let space = Space { domains: &domains, rules: &Independent };
     let optimiser = Optimiser { space, seed, first: ROUND };
     let mut random = Random::new(seed);
-    let mut tried: Vec<Tried> = vec![];
+    let mut tried: Vec<Trial> = vec![];
     for round in 0..ROUNDS {
         let points = optimiser.propose(&tried, ROUND);
         let limit = optimiser.stop_beyond(&tried);
@@ -83,7 +83,7 @@ fn search(noise: Noise, seed: u64, counts: &mut Counts) {
             counts.hopeless += usize::from(is_hopeless);
             counts.stopped += usize::from(is_hopeless && bound.is_some());
             let outcome = bound.map_or(Outcome::Cost(measured), Outcome::AtLeast);
-            tried.push(Tried { point, outcome });
+            tried.push(Trial { point, outcome });
         }
     }
     let ranked = optimiser.ranked(&tried);
@@ -117,21 +117,21 @@ fn a_stopped_trial_counts_as_its_bound_or_more() {
     let domains = domains(3);
     let space = Space { domains: &domains, rules: &Independent };
     let optimiser = Optimiser { space, seed: 7, first: ROUND };
-    let mut tried: Vec<Tried> = optimiser
+    let mut tried: Vec<Trial> = optimiser
         .propose(&[], ROUND)
         .into_iter()
-        .map(|point| Tried { outcome: Outcome::Cost(cost(&point)), point })
+        .map(|point| Trial { outcome: Outcome::Cost(cost(&point)), point })
         .collect();
     assert_eq!(optimiser.stop_beyond(&tried), None, "the noise is not known without repeats");
     let point = vec![Some(0.95), Some(0.1), Some(0.9)];
     let before = optimiser.predict(&tried, std::slice::from_ref(&point))[0];
     for _ in 0..3 {
-        tried.push(Tried { point: point.clone(), outcome: Outcome::AtLeast(2.5) });
+        tried.push(Trial { point: point.clone(), outcome: Outcome::AtLeast(2.5) });
     }
     let after = optimiser.predict(&tried, std::slice::from_ref(&point))[0];
     assert!(before < 1.5 && after > 2.0, "{before} {after}");
     assert!(optimiser.ranked(&tried).iter().all(|entry| entry.point != point));
-    let failed = Tried { point: point.clone(), outcome: Outcome::Failed };
+    let failed = Trial { point: point.clone(), outcome: Outcome::Failed };
     assert!(!optimiser.propose(&[vec![failed], tried].concat(), 1).contains(&point));
 }
 
@@ -145,12 +145,12 @@ fn improvements_end_near_the_optimum() {
     for seed in 0..10 {
         let optimiser = Optimiser { space, seed, first: ROUND };
         let mut random = Random::new(seed);
-        let mut tried: Vec<Tried> = Vec::new();
+        let mut tried: Vec<Trial> = Vec::new();
         assert!(optimiser.improvement(&tried, 0).is_infinite());
         for round in 0..9 {
             for point in optimiser.propose(&tried, ROUND) {
                 let outcome = Outcome::Cost(cost(&point) + 0.02 * random.normal());
-                tried.push(Tried { point, outcome });
+                tried.push(Trial { point, outcome });
             }
             if round == 3 {
                 early += optimiser.improvement(&tried, ROUND) / 10.0;

@@ -6,7 +6,7 @@
     reason = "a test that cannot continue has failed"
 )]
 
-use designs::{Domain, Draw, Independent, Lead, Optimiser, Outcome, Point, Scale, Space, Tried};
+use designs::{Domain, Draw, Independent, Lead, Optimiser, Outcome, Point, Scale, Space, Trial};
 use flate2::read::GzDecoder;
 use serde_json::Value;
 use statistics::confirmation::{Coverage, Expected, Rules, confirm, winner};
@@ -138,7 +138,7 @@ struct Search {
 fn search(recorded: &Recorded, seed: u64, noise: &mut Draw) -> Search {
     let space = Space { domains: &recorded.domains, rules: &Independent };
     let optimiser = Optimiser { space, seed, first: FIRST };
-    let mut tried: Vec<Tried> = Vec::new();
+    let mut tried: Vec<Trial> = Vec::new();
     let mut blocks = BLOCKS;
     loop {
         let left = (TRIALS - blocks * (CANDIDATES + 1)).saturating_sub(tried.len());
@@ -148,7 +148,7 @@ fn search(recorded: &Recorded, seed: u64, noise: &mut Draw) -> Search {
         let points = optimiser.propose(&tried, ROUND.min(left - 1));
         for point in std::iter::once(recorded.default.clone()).chain(points) {
             let outcome = Outcome::Cost(recorded.cost(recorded.measured(&point, noise)));
-            tried.push(Tried { point, outcome });
+            tried.push(Trial { point, outcome });
         }
         if let Some(Lead { cost: gain, noise }) = optimiser.lead(&tried, &recorded.default) {
             let fitting = (TRIALS - tried.len()) / (CANDIDATES + 1);

@@ -3,7 +3,7 @@
 use crate::data::Buffers;
 use crate::feed::{Arrival, Feed, Next, Schedule};
 use crate::offsets::{Place, below};
-use crate::queue::{Ended, Queue, Request};
+use crate::queue::{Completion, Queue, Request};
 use crate::recorder::Times;
 use crate::{DiskError, Durability};
 use conductor::{LoadError, Stage};
@@ -294,7 +294,7 @@ impl<'a, Q: Queue> Lane<'a, Q> {
 
     /// Takes note of an I/O that has ended.
     #[inline]
-    fn end(&mut self, Ended { slot: number, result }: Ended) {
+    fn end(&mut self, Completion { slot: number, result }: Completion) {
         let slot = self.slots[number as usize];
         let feed = &mut self.feeds[slot.feed];
         feed.record.ended(self.now_ns);

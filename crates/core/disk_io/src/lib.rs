@@ -31,6 +31,6 @@ pub use load::{
     Access, Arrivals, Backend, BlockSize, Direction, Durability, Group, Load, Outcome, Region,
     Stream, StreamOutcome, ThreadOutcome,
 };
-pub use preparation::{Preconditioned, STEADY_ROUNDS, fill, precondition, steady};
+pub use preparation::{Preconditioning, STEADY_ROUNDS, fill, precondition, steady};
 pub use queue::rings_permitted;
 pub use run::run;

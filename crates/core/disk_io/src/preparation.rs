@@ -89,7 +89,7 @@ impl Director for Until<'_> {
 
 /// Result of preconditioning.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Preconditioned {
+pub struct Preconditioning {
     /// I/Os per second of each round.
     pub iops: Vec<f64>,
     /// True if the last rounds were [`steady`].
@@ -108,7 +108,7 @@ pub fn precondition(
     rounds_max: u32,
     compress_percent: u8,
     stop: &(dyn Fn() -> bool + Sync),
-) -> Result<Preconditioned, DiskError> {
+) -> Result<Preconditioning, DiskError> {
     let block = block(regions)?;
     let mut iops = Vec::new();
     while (iops.len() as u32) < rounds_max && steady(&iops) != Some(true) {
@@ -129,7 +129,7 @@ pub fn precondition(
             iops.push(stream.writes.latency.len() as f64 / outcome.elapsed_s);
         }
     }
-    Ok(Preconditioned { steady: steady(&iops) == Some(true), iops })
+    Ok(Preconditioning { steady: steady(&iops) == Some(true), iops })
 }
 
 /// The smallest block that all regions can do.

@@ -27,7 +27,7 @@ pub struct Request {
 
 /// An I/O that has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ended {
+pub struct Completion {
     pub slot: u32,
     /// Bytes moved, or the negative error number.
     pub result: i32,
@@ -66,7 +66,7 @@ pub trait Queue: Sized {
     fn wait(&mut self, least: u32, most: Option<Duration>) -> io::Result<()>;
 
     /// An I/O that has ended.
-    fn ended(&mut self) -> Option<Ended>;
+    fn ended(&mut self) -> Option<Completion>;
 }
 
 /// Makes one I/O at a time, in the wait.
@@ -74,7 +74,7 @@ pub trait Queue: Sized {
 pub struct Blocking {
     files: Vec<RawFd>,
     request: Option<Request>,
-    ended: Option<Ended>,
+    ended: Option<Completion>,
 }
 
 impl Queue for Blocking {
@@ -96,12 +96,12 @@ impl Queue for Blocking {
     fn wait(&mut self, _least: u32, _most: Option<Duration>) -> io::Result<()> {
         if let Some(request) = self.request.take() {
             let result = perform(self.files[request.file as usize], &request);
-            self.ended = Some(Ended { slot: request.slot, result });
+            self.ended = Some(Completion { slot: request.slot, result });
         }
         Ok(())
     }
 
-    fn ended(&mut self) -> Option<Ended> {
+    fn ended(&mut self) -> Option<Completion> {
         self.ended.take()
     }
 }
@@ -230,9 +230,9 @@ impl Queue for Ring {
     }
 
     #[inline]
-    fn ended(&mut self) -> Option<Ended> {
+    fn ended(&mut self) -> Option<Completion> {
         let completion = self.ring.completion().next()?;
-        Some(Ended { slot: completion.user_data() as u32, result: completion.result() })
+        Some(Completion { slot: completion.user_data() as u32, result: completion.result() })
     }
 }
 

@@ -106,7 +106,7 @@ pub struct Fingerprint {
 
 /// A restored backup. Times count from the beginning of the restore.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Restored {
+pub struct Restore {
     /// Seconds until the files are in place, or the statements have run.
     pub placed_s: f64,
     /// Seconds until the first query was answered.
@@ -122,7 +122,7 @@ pub struct Restored {
     pub tables: Vec<Fingerprint>,
 }
 
-impl Restored {
+impl Restore {
     /// Describes a restore by statements: keys and constraints are checked as rows come in, and
     /// later changes of the source cannot be taken.
     pub fn by_statements(placed_s: f64, first_query_s: f64, tables: Vec<Fingerprint>) -> Self {
@@ -149,7 +149,7 @@ pub trait BackgroundWork: Sync {
         backup: &Backup,
         folder: &Path,
         cancel: &Cancel,
-    ) -> Result<Restored, EngineError>;
+    ) -> Result<Restore, EngineError>;
     /// Removes a backup from this machine. The files of a server stay there until the next backup
     /// replaces them.
     ///

@@ -66,7 +66,7 @@ pub use session::{Answer, ConnectionSet, Done, Session, SetOfOne};
 pub use setup::{SETUP_DUMP, SETUP_SQL};
 pub use statement_logs::{LoggedRun, StatementLogs};
 pub use time_limit::TimeLimit;
-pub use wait_collector::{Collected, EngineUse, PageUse, SessionPart, WaitCollector};
+pub use wait_collector::{Collection, EngineUse, PageUse, SessionPart, WaitCollector};
 pub use wait_type::{BenignGroup, WaitType};
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -8,10 +8,10 @@ use plans::{Plan, PlanError};
 /// `{skipped}` stand for the names and figures that [`filled`] puts there.
 pub struct Optimizer {
     /// The way to explain a statement with estimates.
-    pub explain: Explaining,
+    pub explain: Explain,
     /// Ways to run a statement and count the rows of each operator, of which the first that the
     /// server accepts is used; empty: the engine does not count them.
-    pub analyze: &'static [Explaining],
+    pub analyze: &'static [Explain],
     /// Reads the plan of an answer to either.
     pub read: fn(&Results) -> Result<Plan, PlanError>,
     /// The ways to read a table that a session or a statement can be made to use.
@@ -60,7 +60,7 @@ pub struct Prefix {
 
 /// A way to have a session explain statements; the last result has the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Explaining {
+pub struct Explain {
     /// Statements before the one to explain.
     pub before: &'static [&'static str],
     /// The words that the explained statement then begins with.
@@ -139,7 +139,7 @@ pub fn filled(text: &str, names: &[(&str, &str)]) -> String {
         .fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
 }
 
-impl Explaining {
+impl Explain {
     /// Words before the statement, and nothing else.
     pub const fn words(words: &'static str) -> Self {
         Self { before: &[], words, after: &[], runs: false }

@@ -11,7 +11,7 @@ pub const GROUP_ROWS: usize = 122_880;
 
 /// A file that was written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct Export {
     /// The rows.
     pub rows: u64,
     /// Bytes that each column takes in each row group, dictionaries included; columns in the order
@@ -23,7 +23,7 @@ pub struct Written {
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write(table: &Table, fill: Fill, mut writer: impl Write + Send) -> io::Result<Written> {
+pub fn write(table: &Table, fill: Fill, mut writer: impl Write + Send) -> io::Result<Export> {
     write_groups(table, fill, &mut writer).map_err(io::Error::other)
 }
 
@@ -31,7 +31,7 @@ fn write_groups(
     table: &Table,
     fill: Fill,
     writer: &mut (dyn Write + Send),
-) -> Result<Written, ParquetError> {
+) -> Result<Export, ParquetError> {
     let columns =
         fill.columns.iter().filter_map(|name| Some((*name, table.column(name)?.data_type)));
     let fields: Vec<Field<'_>> = columns
@@ -42,7 +42,7 @@ fn write_groups(
         })
         .collect();
     let mut file = ParquetWriter::new(writer, schema(table.name, &fields)?)?;
-    let (mut written, mut batches) = (Written::default(), fill.batches);
+    let (mut written, mut batches) = (Export::default(), fill.batches);
     loop {
         let mut some: Vec<Rows> = Vec::new();
         while some.iter().map(|rows| rows.count).sum::<usize>() < GROUP_ROWS {

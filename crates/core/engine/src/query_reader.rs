@@ -73,9 +73,9 @@ pub struct StatementSamples {
 
 /// Samples of statements until they are taken.
 #[derive(Debug, Default)]
-pub struct Sampled(BTreeMap<(String, String), u64>);
+pub struct SampleCounts(BTreeMap<(String, String), u64>);
 
-impl Sampled {
+impl SampleCounts {
     /// Adds a sample of a statement, by the server's number of it.
     pub fn add(&mut self, digest: String, wait: String) {
         *self.0.entry((digest, wait)).or_default() += 1;

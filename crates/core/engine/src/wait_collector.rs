@@ -13,7 +13,7 @@ pub trait WaitCollector: Send {
     /// When the engine's counters cannot be read.
     fn start(&mut self) -> Result<(), EngineError>;
     /// Ends a part of the measurement here and begins the next. Engines that cannot divide their
-    /// waits have no [`Collected::parts`].
+    /// waits have no [`Collection::parts`].
     ///
     /// # Errors
     /// When the engine's counters cannot be read.
@@ -24,7 +24,7 @@ pub trait WaitCollector: Send {
     ///
     /// # Errors
     /// When the engine's counters cannot be read or were reset.
-    fn stop(&mut self) -> Result<Collected, EngineError>;
+    fn stop(&mut self) -> Result<Collection, EngineError>;
 }
 
 /// Use of the engine and the machine by a load, where known.
@@ -58,7 +58,7 @@ pub struct PageUse {
 
 /// Observations of a [`WaitCollector`].
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Collected {
+pub struct Collection {
     /// Waits, summed over sessions. Without instruments: empty.
     pub waits: Vec<Wait>,
     /// The parts of a measurement that was divided, in their order: as the engine sees each of them

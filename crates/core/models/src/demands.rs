@@ -5,7 +5,7 @@ use serde::Serialize;
 
 /// Counters of a resource during a measurement.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Counted {
+pub struct ResourceUse {
     /// The name.
     pub name: String,
     /// Kind of its time.
@@ -34,7 +34,7 @@ pub enum Kind {
 
 /// A measurement.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Measured {
+pub struct Measurement {
     /// The length.
     pub elapsed_s: f64,
     /// Connections that worked.
@@ -46,7 +46,7 @@ pub struct Measured {
     /// Seconds in which connections had nothing to do: think time, or they had ended.
     pub idle_s: f64,
     /// The resources.
-    pub resources: Vec<Counted>,
+    pub resources: Vec<ResourceUse>,
 }
 
 /// A transaction's demand on a resource.
@@ -122,8 +122,8 @@ impl Demands {
     ///
     /// # Errors
     /// Without work, and what no counter can say.
-    pub fn from_measured(measured: &Measured) -> Result<Self, DemandError> {
-        let Measured { elapsed_s, customers, transactions, response_s, idle_s, .. } = *measured;
+    pub fn from_measured(measured: &Measurement) -> Result<Self, DemandError> {
+        let Measurement { elapsed_s, customers, transactions, response_s, idle_s, .. } = *measured;
         if !(elapsed_s > 0.0 && transactions > 0.0) {
             return Err(DemandError::NoWork);
         }
@@ -170,8 +170,8 @@ impl Demands {
 mod tests {
     use super::*;
 
-    fn measured(resources: Vec<Counted>) -> Measured {
-        Measured {
+    fn measured(resources: Vec<ResourceUse>) -> Measurement {
+        Measurement {
             elapsed_s: 10.0,
             customers: 8.0,
             transactions: 2000.0,
@@ -181,8 +181,8 @@ mod tests {
         }
     }
 
-    fn counted(seconds: f64, servers: Option<f64>) -> Counted {
-        Counted {
+    fn counted(seconds: f64, servers: Option<f64>) -> ResourceUse {
+        ResourceUse {
             name: "cpu".into(),
             kind: Kind::Processor,
             seconds,
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(cpu.operations, Some(2.0));
         assert!((found.little.unwrap() - 8.0).abs() < 1e-9);
         assert_eq!(found.agrees(), Some(true));
-        let late = Measured { response_s: Some(0.05), ..measured(Vec::new()) };
+        let late = Measurement { response_s: Some(0.05), ..measured(Vec::new()) };
         assert_eq!(Demands::from_measured(&late).unwrap().agrees(), Some(false));
     }
 
@@ -214,7 +214,7 @@ mod tests {
         };
         assert!(error(-0.1, Some(2.0)).contains("negative time"));
         assert!(error(15_000.0, Some(2.0)).contains("another unit"));
-        let none = Measured { transactions: 0.0, ..measured(Vec::new()) };
+        let none = Measurement { transactions: 0.0, ..measured(Vec::new()) };
         assert_eq!(Demands::from_measured(&none), Err(DemandError::NoWork));
     }
 }

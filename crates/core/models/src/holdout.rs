@@ -19,7 +19,7 @@ const PRIOR_OCTAVE: (f64, f64) = (0.1, 2.0);
 
 /// A model fitted to some levels, with what is known of its error.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fitted {
+pub struct FittedModel {
     /// The model.
     pub model: Model,
     /// The fit.
@@ -68,7 +68,7 @@ impl Prediction {
 
 /// A level beside what a model says that has not seen it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Tested {
+pub struct HoldOut {
     /// The prediction.
     #[serde(flatten)]
     pub prediction: Prediction,
@@ -86,7 +86,7 @@ pub struct Candidate {
     /// The model.
     pub model: Model,
     /// The held-out levels, in order.
-    pub tested: Vec<Tested>,
+    pub tested: Vec<HoldOut>,
     /// Median of their absolute errors.
     pub error_median: f64,
     /// Median factor between the ends of their intervals.
@@ -95,13 +95,13 @@ pub struct Candidate {
 
 /// Result of testing the models.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judged {
+pub struct Judgement {
     /// The average, then the models that could be fitted, the one that predicts best first.
     pub candidates: Vec<Candidate>,
     /// The average, fitted to the levels that were not held out.
-    pub tested: Fitted,
+    pub tested: FittedModel,
     /// The average fitted to all levels, which predicts others.
-    pub best: Fitted,
+    pub best: FittedModel,
 }
 
 /// Why no model can be tested.
@@ -135,7 +135,7 @@ pub enum JudgeError {
     NotPositive,
 }
 
-impl Fitted {
+impl FittedModel {
     /// A model fitted to these levels; `None` where it cannot be.
     pub fn fit(model: Model, levels: &[Level], machine: &Machine) -> Option<Self> {
         Self::weighted(model, levels, machine, &Weights::new(levels, machine))
@@ -228,9 +228,9 @@ impl Fitted {
         logs.iter().map(|(weight, log)| weight * (log - mean).powi(2)).sum()
     }
 
-    fn test(&self, level: &Level) -> Option<Tested> {
+    fn test(&self, level: &Level) -> Option<HoldOut> {
         let (prediction, measured) = (self.predict(level.n)?, level.mean());
-        Some(Tested {
+        Some(HoldOut {
             measured,
             error: prediction.predicted / measured - 1.0,
             covered: prediction.interval.contains(measured),
@@ -249,7 +249,11 @@ pub fn automatic(levels: usize) -> usize {
 ///
 /// # Errors
 /// With too few levels to fit or to test.
-pub fn judge(levels: &[Level], machine: &Machine, held_out: &[bool]) -> Result<Judged, JudgeError> {
+pub fn judge(
+    levels: &[Level],
+    machine: &Machine,
+    held_out: &[bool],
+) -> Result<Judgement, JudgeError> {
     if levels.len() < LEVELS_MIN {
         return Err(JudgeError::TooFewLevels { levels: levels.len() });
     }
@@ -273,8 +277,8 @@ pub fn judge(levels: &[Level], machine: &Machine, held_out: &[bool]) -> Result<J
     }
     let weights = Weights::new(&fitted, machine);
     let candidate = |model: Model| {
-        let fitted = Fitted::weighted(model, &fitted, machine, &weights)?;
-        let tested: Vec<Tested> =
+        let fitted = FittedModel::weighted(model, &fitted, machine, &weights)?;
+        let tested: Vec<HoldOut> =
             unseen.iter().map(|level| fitted.test(level)).collect::<Option<_>>()?;
         let error_median =
             median(&tested.iter().map(|level| level.error.abs()).collect::<Vec<_>>())?;
@@ -288,6 +292,6 @@ pub fn judge(levels: &[Level], machine: &Machine, held_out: &[bool]) -> Result<J
     // Stable: of equals the simpler one.
     candidates.sort_by(|a, b| a.error_median.total_cmp(&b.error_median));
     candidates.insert(0, average);
-    let best = Fitted::fit(Model::Average, levels, machine).ok_or(JudgeError::NotPositive)?;
-    Ok(Judged { candidates, tested, best })
+    let best = FittedModel::fit(Model::Average, levels, machine).ok_or(JudgeError::NotPositive)?;
+    Ok(Judgement { candidates, tested, best })
 }

@@ -216,7 +216,7 @@ fn log_add(a: f64, b: f64) -> f64 {
 
 /// Times of transactions that arrive at random.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Arriving {
+pub struct Arrival {
     /// Seconds of a transaction in the line outside, until the system takes it.
     pub line_s: f64,
     /// Seconds of a transaction inside.
@@ -232,7 +232,7 @@ pub struct Arriving {
 /// admission. Waits outside shorten as the completions of a full system become more regular (its
 /// [`dispersion`]): they are (1 + dispersion) / 2 of those with random completions, as in Kingman's
 /// formula for one server and Allen and Cunneen's for several.
-pub fn arriving(rates: &[f64], rate: f64, dispersion: f64) -> Option<Arriving> {
+pub fn arriving(rates: &[f64], rate: f64, dispersion: f64) -> Option<Arrival> {
     let busy = rate / rates.last()?;
     if !(busy > 0.0 && busy < 1.0) || rates.iter().any(|rate| *rate <= 0.0) {
         return None;
@@ -245,7 +245,7 @@ pub fn arriving(rates: &[f64], rate: f64, dispersion: f64) -> Option<Arriving> {
     let within: f64 = (0_u32..).zip(&weights).map(|(n, weight)| f64::from(n) * weight).sum();
     let inside = (within + rates.len() as f64 * with_a_line) / all;
     let outside = with_a_line / (1.0 - busy) / all;
-    Some(Arriving {
+    Some(Arrival {
         line_s: outside / rate * f64::midpoint(1.0, dispersion),
         inside_s: inside / rate,
     })

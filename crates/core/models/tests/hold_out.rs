@@ -1,7 +1,7 @@
 //! Predictions for held-out levels of systems with known truth.
 
 use models::curve::{Curve, Level, Machine, Model};
-use models::holdout::{self, Fitted, JudgeError};
+use models::holdout::{self, FittedModel, JudgeError};
 use models::network::{Service, Station, throughputs};
 use models::usl::Usl;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -108,7 +108,7 @@ fn error_grows_with_the_distance() {
     let truth = target(2, 0.002, 0.0005, 0.004);
     let levels = levels(&truth, Some(0.002), &mut || 0.0);
     for model in [Model::Amdahl, Model::Universal, Model::Network] {
-        let fitted = Fitted::fit(model, &levels, &with(Some(2))).unwrap();
+        let fitted = FittedModel::fit(model, &levels, &with(Some(2))).unwrap();
         let width = |n: f64| {
             let predict = fitted.predict(n).unwrap();
             (predict.distance, (predict.interval.high / predict.interval.low).ln())

@@ -2,7 +2,7 @@
 //! parameters drawn at random.
 
 use models::curve::{Level, Machine, Model};
-use models::holdout::{FACTOR_MAX, Fitted};
+use models::holdout::{FACTOR_MAX, FittedModel};
 use models::network::{Service, Station, throughputs};
 use models::usl::Usl;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -168,7 +168,7 @@ fn simulate(random: &mut Random, law: Law, noise: f64, levels: u32, octaves: u32
         let recorded: Vec<Level> =
             (0..levels).map(|at| target.measure(random, 1 << at, noise)).collect();
         let machine = Machine { processors: Some(target.processors), probed: Vec::new() };
-        let fitted = Fitted::fit(Model::Average, &recorded, &machine).unwrap();
+        let fitted = FittedModel::fit(Model::Average, &recorded, &machine).unwrap();
         let n = 1_usize << (levels - 1 + octaves);
         let prediction = fitted.predict(n as f64).unwrap();
         // What the interval is for: the mean of as many trials as the levels have.

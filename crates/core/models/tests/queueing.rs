@@ -1,7 +1,7 @@
 //! Queueing networks against mean value analysis written another way, simulators and textbooks.
 
 use models::curve::{Bottlenecks, Level, Machine, Model};
-use models::holdout::Fitted;
+use models::holdout::FittedModel;
 use models::network::{Class, Service, Station, arriving, several_classes, throughputs};
 use models::queue::shared_queue;
 
@@ -256,7 +256,7 @@ fn group_commit_as_simpy_finds() {
             })
             .collect();
         let off = |model| {
-            let fitted = Fitted::fit(model, &levels, &machine).unwrap();
+            let fitted = FittedModel::fit(model, &levels, &machine).unwrap();
             simulated[5..]
                 .iter()
                 .map(move |(n, x, _)| (fitted.predict(*n).unwrap().predicted / x - 1.0).abs())

@@ -48,7 +48,7 @@ pub struct Capture {
 
 /// The end of a command.
 #[derive(Debug)]
-pub struct Ended {
+pub struct Exit {
     /// The exit code or signal.
     pub status: ExitStatus,
     /// From just before it was started until the kernel reported its end.
@@ -135,7 +135,7 @@ pub fn run(
     streams: Streams,
     received: Capture,
     stop: &dyn Fn() -> bool,
-) -> io::Result<Ended> {
+) -> io::Result<Exit> {
     Ready::new(command, streams, received)?.run(stop)
 }
 
@@ -148,7 +148,7 @@ pub fn run_beside(
     streams: Streams,
     received: Capture,
     stop: &dyn Fn() -> bool,
-) -> io::Result<Ended> {
+) -> io::Result<Exit> {
     Ready::new(command, streams, received)?.run_leader(stop).map(|(ended, _)| ended)
 }
 
@@ -187,13 +187,13 @@ impl Ready {
     ///
     /// # Errors
     /// When it cannot be started or waited for.
-    pub fn run(&mut self, stop: &dyn Fn() -> bool) -> io::Result<Ended> {
+    pub fn run(&mut self, stop: &dyn Fn() -> bool) -> io::Result<Exit> {
         let (mut ended, leader) = self.run_leader(stop)?;
         ended.left_group = leader.kill_group();
         Ok(ended)
     }
 
-    fn run_leader(&mut self, stop: &dyn Fn() -> bool) -> io::Result<(Ended, Leader)> {
+    fn run_leader(&mut self, stop: &dyn Fn() -> bool) -> io::Result<(Exit, Leader)> {
         let start = Instant::now();
         let mut leader = Leader { pid: self.start.go()?, status: None };
         let ended = pidfd(leader.pid)?;
@@ -210,7 +210,7 @@ impl Ready {
         let (status, usage) = leader.reap()?;
         let [stdout, stderr] = self.pipes.each_mut().map(Pipe::rest);
         let used = ProcessUse { run_delay_s, ..ProcessUse::from(&usage) };
-        Ok((Ended { status, elapsed, used, stdout, stderr, stopped, left_group: false }, leader))
+        Ok((Exit { status, elapsed, used, stdout, stderr, stopped, left_group: false }, leader))
     }
 }
 
@@ -448,13 +448,13 @@ pub fn without(text: &str, variables: impl IntoIterator<Item = (String, String)>
 
 #[cfg(test)]
 mod tests {
-    use super::{Capture, Ended, KEPT_BYTES_MAX, Printed, Ready, run};
+    use super::{Capture, Exit, KEPT_BYTES_MAX, Printed, Ready, run};
     use std::io;
     use std::process::Command;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Duration;
 
-    fn shell(text: &str, stop: &dyn Fn() -> bool) -> io::Result<Ended> {
+    fn shell(text: &str, stop: &dyn Fn() -> bool) -> io::Result<Exit> {
         run(Command::new("sh").args(["-c", text]), [None, None, None], BOTH, stop)
     }
 

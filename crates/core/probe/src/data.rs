@@ -91,7 +91,7 @@ pub struct Loaded {
     pub stored_bytes: Option<u64>,
     /// Of a column store: the methods by which columns are compressed.
     compressed: Vec<Compressed>,
-    filled: Filled,
+    filled: FillResult,
     embedded: bool,
 }
 
@@ -104,7 +104,7 @@ impl Loaded {
         context: &TrialContext<'_>,
         set: &DataSet,
         table: Option<&Table>,
-        filled: Filled,
+        filled: FillResult,
         taken: &SpaceBefore,
     ) -> Result<Self, ProbeError> {
         let compressed = match (context.instance.column_store(), table) {
@@ -244,7 +244,7 @@ pub fn load(
     work: Work,
     name: &str,
     about: u64,
-) -> Result<Filled, ProbeError> {
+) -> Result<FillResult, ProbeError> {
     let started = Instant::now();
     fill(context, work, &|rows| {
         let share = (100.0 * rows as f64 / about.max(1) as f64).min(100.0);
@@ -260,7 +260,7 @@ const TELL_EVERY: Duration = Duration::from_millis(500);
 
 /// The result of filling tables.
 #[derive(Debug, Clone, Copy)]
-pub struct Filled {
+pub struct FillResult {
     /// Rows that the engine took: 0 where it had them.
     rows: u64,
     /// Seconds until the tables were there.
@@ -277,7 +277,7 @@ pub fn fill(
     context: &TrialContext<'_>,
     mut work: Work,
     tell: &(dyn Fn(u64) + Sync),
-) -> Result<Filled, ProbeError> {
+) -> Result<FillResult, ProbeError> {
     let taken = Arc::new(Counts::default());
     let tables = work.data.as_ref().map_or(work.tables.len(), |data| data.tables);
     for fill in work.fills.iter_mut().filter(|fill| fill.table < tables) {
@@ -297,7 +297,7 @@ pub fn fill(
         drop(done);
         created
     })?;
-    Ok(Filled {
+    Ok(FillResult {
         rows: taken.rows.load(Ordering::Relaxed),
         elapsed_s: started.elapsed().as_secs_f64(),
         waited_s: taken.waited_ns.load(Ordering::Relaxed) as f64 / 1e9,

@@ -4,7 +4,8 @@
 use crate::{ProbeError, Target, TrialContext};
 use conductor::{Director, LOOK_EVERY, LoadProgress};
 use engine::{
-    Ability, CacheReport, CacheState, Collected, EngineError, EngineUse, SessionPart, WaitCollector,
+    Ability, CacheReport, CacheState, Collection, EngineError, EngineUse, SessionPart,
+    WaitCollector,
 };
 use experiment::common::OBSERVE_PROFILE;
 use observations::wait_type::{CONNECTION_DONE, CPU_QUEUE};
@@ -41,7 +42,7 @@ pub struct Subject<'a> {
 
 /// Observations around a load.
 pub struct Surroundings {
-    collected: Collected,
+    collected: Collection,
     profile: Option<Result<Samples, ProfileError>>,
     /// The machine, the devices and the warnings.
     observations: Observations,
@@ -57,7 +58,7 @@ pub fn measure<L>(
     subject: Subject<'_>,
     load: impl FnOnce(&mut dyn Director) -> Result<L, ProbeError>,
 ) -> Result<(L, Surroundings), ProbeError> {
-    let mut conducted = Conducted::new(context, subject)?;
+    let mut conducted = LoadDirector::new(context, subject)?;
     let result = load(&mut conducted);
     let stopped = conducted.stop()?;
     // A load that was stopped on request was cancelled, whatever its threads did.
@@ -68,7 +69,7 @@ pub fn measure<L>(
 }
 
 /// The director of a probe's load.
-struct Conducted<'a> {
+struct LoadDirector<'a> {
     context: &'a TrialContext<'a>,
     subject: Subject<'a>,
     collector: Option<Box<dyn WaitCollector>>,
@@ -85,7 +86,7 @@ struct Conducted<'a> {
     reported: (Instant, f64, u64),
 }
 
-impl<'a> Conducted<'a> {
+impl<'a> LoadDirector<'a> {
     fn new(context: &'a TrialContext<'a>, subject: Subject<'a>) -> Result<Self, EngineError> {
         Ok(Self {
             context,
@@ -188,9 +189,9 @@ impl Stopped {
         let mut collected = match self.collector {
             Some(mut collector) => collector.stop()?,
             // The time of a server's sessions is not that of the load's threads.
-            None => Collected {
+            None => Collection {
                 time: (!abilities.contains(&Ability::Embedded)).then(TimeUse::default),
-                ..Collected::default()
+                ..Collection::default()
             },
         };
         collected.used.kernel_cpu_s = self.kernel_cpu_s;
@@ -206,7 +207,7 @@ impl Stopped {
     }
 }
 
-impl Conducted<'_> {
+impl LoadDirector<'_> {
     /// Announces the progress since the last report.
     fn report(&mut self, now: &LoadProgress) {
         let (_, last_s, last_units) = self.reported;
@@ -224,7 +225,7 @@ impl Conducted<'_> {
     }
 }
 
-impl Director for Conducted<'_> {
+impl Director for LoadDirector<'_> {
     fn go(&mut self) -> bool {
         self.failure = self.prepare().err();
         // The rate that is reported next is that of the measurement alone.
@@ -286,7 +287,7 @@ impl Surroundings {
         threads: impl ExactSizeIterator<Item = ThreadUse>,
         waits: Vec<Wait>,
     ) -> Observations {
-        let Collected { waits: mut all_waits, resources, operations, time, server_cpu_s, .. } =
+        let Collection { waits: mut all_waits, resources, operations, time, server_cpu_s, .. } =
             self.collected;
         let session_s = elapsed_s * f64::from(connections);
         // Servers are asked shortly before the load starts and after it has ended; in between,

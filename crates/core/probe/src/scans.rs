@@ -2,7 +2,7 @@
 //! connection.
 
 use crate::ProbeError;
-use crate::load::{Started, Step, Workload};
+use crate::load::{Start, Step, Workload};
 use experiment::{Kind, settings};
 use work::{Request, Statement};
 
@@ -41,9 +41,9 @@ impl ScanWorkload {
 }
 
 impl Workload for ScanWorkload {
-    fn start(&mut self, _: u64) -> Started {
+    fn start(&mut self, _: u64) -> Start {
         self.is_sent = false;
-        Started { kind: 0, units: 1, transactions: 1 }
+        Start { kind: 0, units: 1, transactions: 1 }
     }
 
     fn step(&mut self) -> Result<Step<'_>, ProbeError> {

@@ -93,7 +93,7 @@ impl<'a> SideActions<'a> {
 }
 
 /// A load's director, which also tells the actions when the measurement begins.
-pub struct Announcing<'a> {
+pub struct Announcer<'a> {
     /// The director.
     pub inner: &'a mut dyn Director,
     /// The clock of the actions.
@@ -102,7 +102,7 @@ pub struct Announcing<'a> {
     pub has_actions: bool,
 }
 
-impl Director for Announcing<'_> {
+impl Director for Announcer<'_> {
     fn go(&mut self) -> bool {
         let goes = self.inner.go();
         if goes {

@@ -5,7 +5,7 @@ use crate::text::{joined, label, listed};
 use crate::web::markup;
 use crate::{Text, number};
 use analysis::WarningsCompared;
-use analysis::gate::{Decision, Gate, Judged, LimitJudged, Spread};
+use analysis::gate::{Decision, Gate, Judgement, LimitJudged, Spread};
 use std::fmt::Write as _;
 
 /// Why a gate is passed or not, in one line, with the warnings that the trials behind it carry.
@@ -39,7 +39,7 @@ fn decision(gate: &Gate) -> String {
         let limits = joined(gate.limits.iter().map(|limit| limit.limit.to_string()), ", ");
         return format!("Gate passed: every configuration is within {limits}.");
     };
-    let hit: Vec<&Judged> = first
+    let hit: Vec<&Judgement> = first
         .configurations
         .iter()
         .filter(|configuration| configuration.decision == gate.decision)
@@ -106,11 +106,11 @@ fn detectable(gate: &Gate) -> Option<String> {
 }
 
 /// Returns the part of a change that goes in the direction of the limit.
-fn beyond(limit: &LimitJudged, judged: &Judged) -> f64 {
+fn beyond(limit: &LimitJudged, judged: &Judgement) -> f64 {
     judged.change.map_or(f64::NEG_INFINITY, |change| if limit.rise { change } else { -change })
 }
 
-fn change(limit: &LimitJudged, judged: &Judged) -> String {
+fn change(limit: &LimitJudged, judged: &Judgement) -> String {
     let name = format!("{} of {}", limit.response.name, label(&judged.label));
     let Some(change) = judged.change else {
         let why = limit

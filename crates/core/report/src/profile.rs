@@ -2,7 +2,7 @@
 
 use crate::model::{Cell, Column, Columns, Section};
 use crate::number;
-use analysis::profile::{FunctionUse, ModuleUse, Sampled, short_module};
+use analysis::profile::{FunctionUse, ModuleUse, SampleShare, short_module};
 use analysis::{Interval, ProfileSummary};
 
 /// `12.3 s on processors in 10.0 s: 1,218 samples of 4 threads, 31.0 % of them in the kernel.`
@@ -35,8 +35,8 @@ pub fn functions(section: &mut Section, summary: &ProfileSummary, rows_max: usiz
 }
 
 /// Share, its interval, samples, time.
-pub fn own_columns<'a, T>(table: &mut Columns<'a, &'a T>, sampled: fn(&'a T) -> &'a Sampled) {
-    let interval = |Sampled { interval: Interval { low, high }, .. }: &Sampled| {
+pub fn own_columns<'a, T>(table: &mut Columns<'a, &'a T>, sampled: fn(&'a T) -> &'a SampleShare) {
+    let interval = |SampleShare { interval: Interval { low, high }, .. }: &SampleShare| {
         Cell::ends(
             *low,
             *high,

@@ -213,7 +213,7 @@ fn observed(columns: &mut Parts<'_, ()>) {
 }
 
 /// A wait, and its place in the trial's wait table.
-struct Waited<'a> {
+struct WaitItem<'a> {
     wait: &'a Wait,
     /// Percentage of all waits in the table, and true if it is in the top 95 %. `None` for waits
     /// that the table leaves out: client and idle waits.
@@ -227,15 +227,15 @@ fn waits(recording: &Recording) -> Table<'_> {
         observations.waits.iter().map(move |wait| {
             let at = table.rows.iter().position(|row| row.wait_type == wait.wait_type);
             let of_all = at.map(|at| (table.rows[at].percentage, at < table.top));
-            Item { number, trial, part: Waited { wait, of_all } }
+            Item { number, trial, part: WaitItem { wait, of_all } }
         })
     });
     let mut columns = common(recording, waited);
-    let each = |row: &Item<'_, Waited<'_>>, seconds: f64| {
+    let each = |row: &Item<'_, WaitItem<'_>>, seconds: f64| {
         row.part.wait.count.filter(|count| *count > 0).map(|count| seconds / count as f64)
     };
     columns
-        .add("wait_type", "", |row: &Item<Waited>| row.part.wait.wait_type.as_str())
+        .add("wait_type", "", |row: &Item<WaitItem>| row.part.wait.wait_type.as_str())
         .headed(HEADINGS[0]);
     columns.add("wait", "s", |row| row.part.wait.wait_s());
     columns.add("resource", "s", |row| row.part.wait.resource_s);
@@ -417,7 +417,7 @@ fn devices(recording: &Recording) -> Table<'_> {
 }
 
 /// A function of a profile, with its samples: in it, and in it or in what it called.
-struct Sampled<'a> {
+struct FrameItem<'a> {
     profile: &'a Profile,
     frame: &'a Frame,
     counts: (u64, u64),
@@ -433,11 +433,11 @@ fn functions(recording: &Recording) -> Table<'_> {
             counted.map(move |(frame, counts)| Item {
                 number,
                 trial,
-                part: Sampled { profile, frame, counts },
+                part: FrameItem { profile, frame, counts },
             })
         });
     let mut columns = common(recording, sampled);
-    columns.add("module", "", |row: &Item<Sampled>| row.part.profile.module_of(row.part.frame));
+    columns.add("module", "", |row: &Item<FrameItem>| row.part.profile.module_of(row.part.frame));
     columns.add("function", "", |row| row.part.frame.function.as_str());
     columns.add("kernel", "", |row| row.part.frame.kernel);
     columns.add("self_samples", "", |row| row.part.counts.0);

@@ -95,7 +95,7 @@ fn all(registry: Registry, experiment: &Experiment, results: &Path, cancel: &Can
             continue;
         }
         requested.extend(questions);
-        let asking = Asking { registry, experiment, engine, probe, configuration, cancel };
+        let asking = EngineCheck { registry, experiment, engine, probe, configuration, cancel };
         match asking.answers(&statements, results, &mut place) {
             Ok(plans) => {
                 for (statement, plan) in plans {
@@ -221,7 +221,7 @@ struct Place {
 }
 
 /// A configuration whose engine checks it.
-struct Asking<'a> {
+struct EngineCheck<'a> {
     registry: Registry,
     experiment: &'a Experiment,
     engine: &'static dyn Engine,
@@ -230,7 +230,7 @@ struct Asking<'a> {
     cancel: &'a Cancel,
 }
 
-impl Asking<'_> {
+impl EngineCheck<'_> {
     fn answers<'s>(
         &self,
         statements: &'s [WrittenStatement],

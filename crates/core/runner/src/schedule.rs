@@ -21,7 +21,7 @@ pub struct NextTrial {
 
 /// Result of a configuration in a block.
 #[derive(Debug, Clone, Copy, Default)]
-struct Tried {
+struct Attempts {
     attempts: u32,
     /// Attempts that do not count: they failed before, and the user wants them repeated.
     forgiven: u32,
@@ -41,7 +41,7 @@ pub struct Schedule<'a> {
     blocks: Blocks,
     retries: u32,
     response: Option<String>,
-    tried: HashMap<(usize, u32), Tried>,
+    tried: HashMap<(usize, u32), Attempts>,
     /// Failures of this session.
     failures: Failures,
     /// Values of the primary response by configuration and block, for adaptive repeats.
@@ -183,8 +183,11 @@ impl<'a> Schedule<'a> {
         }
         let open = self.open_in(block).len();
         for (_, tried) in self.tried.iter_mut().filter(|((_, other), _)| *other == block) {
-            *tried =
-                Tried { attempts: tried.attempts, forgiven: tried.attempts, ..Tried::default() };
+            *tried = Attempts {
+                attempts: tried.attempts,
+                forgiven: tried.attempts,
+                ..Attempts::default()
+            };
         }
         self.open_in(block).len() - open
     }

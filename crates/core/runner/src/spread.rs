@@ -39,13 +39,13 @@ pub struct Spread<'r, 'a> {
     repeats: u32,
     /// The check is complete and was announced.
     is_checked: bool,
-    working: BTreeMap<String, Assigned>,
+    working: BTreeMap<String, Assignment>,
     /// Parts in a row of a machine that ended without a trial.
     fruitless: BTreeMap<String, u32>,
 }
 
 /// Work of a machine.
-struct Assigned {
+struct Assignment {
     work: Work,
     /// Attempts of each configuration before this work.
     attempts: BTreeMap<usize, u32>,
@@ -155,7 +155,7 @@ impl<'r, 'a> Spread<'r, 'a> {
                 Work::Check => BTreeMap::new(),
                 Work::Block(block) => self.schedule.attempts(block),
             };
-            let assigned = Assigned { work, attempts, has_recorded: false };
+            let assigned = Assignment { work, attempts, has_recorded: false };
             self.working.insert(name.clone(), assigned);
         }
         None
@@ -188,7 +188,7 @@ impl<'r, 'a> Spread<'r, 'a> {
         if !self.is_checked {
             return None;
         }
-        let assigned: Vec<u32> = self.working.values().filter_map(Assigned::block).collect();
+        let assigned: Vec<u32> = self.working.values().filter_map(Assignment::block).collect();
         let free = || open.iter().copied().filter(|block| !assigned.contains(block));
         let schedule = &mut *self.schedule;
         let assigned = free().find(|block| schedule.machine(*block) == Some(machine));
@@ -342,7 +342,7 @@ fn stopped(error: &MachineError) -> RunEnd {
     RunEnd::Limit { text: redacted(&error.to_string()) }
 }
 
-impl Assigned {
+impl Assignment {
     fn block(&self) -> Option<u32> {
         match self.work {
             Work::Block(block) => Some(block),

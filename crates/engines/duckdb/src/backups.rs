@@ -4,7 +4,7 @@ use super::dialect::{DuckDbDialect, literal};
 use super::instance::DuckDbInstance;
 use super::library::{Connection, failed};
 use engine::backups::{
-    Background, BackgroundWork, Backup, BackupRequest, BackupTool, Fingerprint, Restored,
+    Background, BackgroundWork, Backup, BackupRequest, BackupTool, Fingerprint, Restore,
     StatementAction,
 };
 use engine::{Dialect as _, EngineError, Instance as _};
@@ -49,7 +49,7 @@ impl BackgroundWork for DuckDbInstance {
         backup: &Backup,
         folder: &Path,
         _: &Cancel,
-    ) -> Result<Restored, EngineError> {
+    ) -> Result<Restore, EngineError> {
         let (start, path) = (Instant::now(), folder.join("restored"));
         let made = DirBuilder::new().mode(0o700).create(&path);
         made.map_err(EngineError::at(&path))?;
@@ -65,7 +65,7 @@ impl BackgroundWork for DuckDbInstance {
         let found = fingerprints(&connection)?;
         drop((connection, database));
         std::fs::remove_dir_all(&path).map_err(EngineError::at(&path))?;
-        Ok(Restored::by_statements(placed_s, first_query_s, found))
+        Ok(Restore::by_statements(placed_s, first_query_s, found))
     }
 
     fn fingerprints(&self) -> Result<Vec<Fingerprint>, EngineError> {

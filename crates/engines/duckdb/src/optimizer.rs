@@ -5,17 +5,15 @@
 //! index finds, so that only a plan of a run names the choice.
 
 use engine::Results;
-use engine::optimizer::{
-    Alternative, CostFormulas, Explaining, LIMIT_OFFSET, Optimizer, Statistics,
-};
+use engine::optimizer::{Alternative, CostFormulas, Explain, LIMIT_OFFSET, Optimizer, Statistics};
 use plans::{Access, DEPTH_MAX, Kind, Object, Operator, Plan, PlanError, Predicate, Role, Rows};
 use serde_json::Value;
 use sql::Syntax;
 use std::slice::from_ref;
 
 /// The words that run a statement and count the rows of its operators.
-const ANALYZE: Explaining =
-    Explaining { runs: true, ..Explaining::words("EXPLAIN (ANALYZE, FORMAT JSON) ") };
+const ANALYZE: Explain =
+    Explain { runs: true, ..Explain::words("EXPLAIN (ANALYZE, FORMAT JSON) ") };
 
 /// The optimizer.
 pub static OPTIMIZER: Optimizer = Optimizer {

@@ -8,7 +8,7 @@
 //! to it.
 
 use super::threads::Workers;
-use engine::{Collected, EngineError, EngineUse, SessionPart, WaitCollector, WaitType, lock};
+use engine::{Collection, EngineError, EngineUse, SessionPart, WaitCollector, WaitType, lock};
 use observations::{Wait, WaitClass, WaitSource};
 use observe::{ThreadClock, ThreadTimes};
 use std::collections::BTreeMap;
@@ -289,11 +289,11 @@ impl WaitCollector for DuckDbCollector {
         Ok(())
     }
 
-    fn stop(&mut self) -> Result<Collected, EngineError> {
+    fn stop(&mut self) -> Result<Collection, EngineError> {
         let used =
             self.before.take().map(|before| before.until_now(&self.workers)).unwrap_or_default();
         let samples = match self.sampler.take() {
-            None => return Ok(Collected { used, ..Collected::default() }),
+            None => return Ok(Collection { used, ..Collection::default() }),
             Some(Sampler { is_over, thread }) => {
                 is_over.store(true, Ordering::Relaxed);
                 thread.thread().unpark();
@@ -325,7 +325,7 @@ impl WaitCollector for DuckDbCollector {
         // A session's time is that of its thread, which the load's driver knows.
         let parts = parts.into_iter().filter(|_| ended > 0);
         let parts = parts.map(|waits| SessionPart { waits, ..SessionPart::default() }).collect();
-        Ok(Collected { waits, parts, used, lost, ..Collected::default() })
+        Ok(Collection { waits, parts, used, lost, ..Collection::default() })
     }
 }
 

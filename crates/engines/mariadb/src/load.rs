@@ -7,8 +7,8 @@ use crate::client::{Client, Config};
 use engine::{EngineError, Instance};
 use experiment::Configuration;
 use serde::{Deserialize, Serialize};
-use servers::attached::{self, Attached};
-use servers::load::Opened;
+use servers::attached::{self, Connector};
+use servers::load::Opening;
 use std::sync::Arc;
 use work::Cancel;
 
@@ -39,11 +39,11 @@ impl LoadConfig {
     pub fn open(
         &self,
         statements: &Arc<[StatementText]>,
-    ) -> Result<Opened<MariaWire, u32>, EngineError> {
+    ) -> Result<Opening<MariaWire, u32>, EngineError> {
         let client = self.connect()?;
         let features =
             Features { caches_metadata: client.caches_metadata(), bulk: client.has_bulk() };
-        Ok(Opened {
+        Ok(Opening {
             session: client.connection_id(),
             // A session's time with its client counts once its next statement comes.
             report: Some("DO 0"),
@@ -100,7 +100,7 @@ pub fn attach(
     let config = config.with_database(&received.database).with_stop(cancel.stop());
     let load = LoadConfig { config, session: received.session };
     let statements = received.statements.into();
-    Ok(Box::new(Attached {
+    Ok(Box::new(Connector {
         open: move |_| load.open(&statements),
         late: "have not answered",
         attachment: attachment.into(),

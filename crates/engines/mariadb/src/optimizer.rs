@@ -2,17 +2,17 @@
 //! (<https://mariadb.com/kb/en/index-hints-how-to-force-query-plans/>).
 
 use crate::plan_reader::JsonPlans;
-use engine::optimizer::{Alternative, Explaining, LIMIT_OFFSET, Optimizer, Statistics};
+use engine::optimizer::{Alternative, Explain, LIMIT_OFFSET, Optimizer, Statistics};
 use engine::{Plans as _, Results};
 use plans::{Plan, PlanError};
 
 /// The optimizer.
 pub static OPTIMIZER: Optimizer = Optimizer {
-    explain: Explaining::words("EXPLAIN FORMAT=JSON "),
+    explain: Explain::words("EXPLAIN FORMAT=JSON "),
     analyze: &[
-        Explaining::words("ANALYZE FORMAT=JSON "),
+        Explain::words("ANALYZE FORMAT=JSON "),
         // MySQL from 8.3 up.
-        Explaining {
+        Explain {
             before: &["SET SESSION explain_json_format_version = 2"],
             words: "EXPLAIN ANALYZE FORMAT=JSON ",
             after: &[],

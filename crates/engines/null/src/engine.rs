@@ -2,8 +2,8 @@
 
 use engine::Tables;
 use engine::{
-    Ability, Collected, ConnectionSet, Done, Engine, EngineError, Folders, Host, Instance, Session,
-    SetOfOne, Shared, Sharing, WaitCollector, lock,
+    Ability, Collection, ConnectionSet, Done, Engine, EngineError, Folders, Host, Instance,
+    Session, SetOfOne, Shared, Sharing, WaitCollector, lock,
 };
 use experiment::{Configuration, Declaration, Invalid, Kind, settings};
 use observations::{EngineVersion, TimeUse, Wait, WaitClass, WaitSource};
@@ -176,7 +176,7 @@ impl WaitCollector for Scripted {
         Ok(())
     }
 
-    fn stop(&mut self) -> Result<Collected, EngineError> {
+    fn stop(&mut self) -> Result<Collection, EngineError> {
         let (busy_ns, transactions) = *lock(&self.0.total);
         let busy_s = busy_ns as f64 / 1e9;
         let waits = self.0.waits.iter().map(|wait| Wait {
@@ -187,7 +187,7 @@ impl WaitCollector for Scripted {
         });
         let waiting: f64 = self.0.waits.iter().map(Wait::wait_s).sum();
         let time = TimeUse { cpu_s: busy_s * (1.0 - waiting), ..TimeUse::default() };
-        Ok(Collected { waits: waits.collect(), time: Some(time), ..Collected::default() })
+        Ok(Collection { waits: waits.collect(), time: Some(time), ..Collection::default() })
     }
 }
 

@@ -9,8 +9,8 @@ use crate::client::{Client, Config};
 use engine::{EngineError, Instance};
 use experiment::Configuration;
 use serde::{Deserialize, Serialize};
-use servers::attached::{self, Attached};
-use servers::load::Opened;
+use servers::attached::{self, Connector};
+use servers::load::Opening;
 use std::sync::Arc;
 use work::Cancel;
 
@@ -25,11 +25,11 @@ pub fn open(
     config: &Config,
     number: u32,
     statements: &Arc<[StatementText]>,
-) -> Result<Opened<PostgresWire, i32>, EngineError> {
+) -> Result<Opening<PostgresWire, i32>, EngineError> {
     let doing = format!("opening connection {number}");
     let client = Client::connect(config).map_err(failed_at(&doing))?;
     let publishes = client.server_version() >= PUBLISHES_SINCE;
-    Ok(Opened {
+    Ok(Opening {
         session: client.backend_pid(),
         report: publishes.then_some(FLUSH_OWN_COUNTERS),
         stream: client.into_stream().map_err(failed_at(&doing))?,
@@ -77,7 +77,7 @@ pub fn attach(
     let load = config.with_database(&received.database).with_application_name(LOAD);
     let load = load.with_options(&received.options).with_stop(cancel.stop());
     let statements = received.statements.into();
-    Ok(Box::new(Attached {
+    Ok(Box::new(Connector {
         open: move |number| open(&load, number, &statements),
         late: "have not reported their counters",
         attachment: attachment.into(),

@@ -4,15 +4,15 @@
 
 use crate::plan_reader::ExplainPlans;
 use engine::optimizer::{
-    Alternative, CostFormulas, Explaining, HintSet, LIMIT_OFFSET, Optimizer, Prefix, Statistics,
+    Alternative, CostFormulas, Explain, HintSet, LIMIT_OFFSET, Optimizer, Prefix, Statistics,
 };
 use engine::{Plans as _, Results};
 use plans::{Plan, PlanError};
 
 /// The planner.
 pub static OPTIMIZER: Optimizer = Optimizer {
-    explain: Explaining::words("EXPLAIN (FORMAT JSON) "),
-    analyze: &[Explaining::words("EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ")],
+    explain: Explain::words("EXPLAIN (FORMAT JSON) "),
+    analyze: &[Explain::words("EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ")],
     read,
     alternatives: &[
         Alternative {

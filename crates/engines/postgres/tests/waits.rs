@@ -2,7 +2,7 @@
 
 mod events;
 
-use engine::{Collected, EngineError, LiveObserver, ObserveOptions, WaitCollector};
+use engine::{Collection, EngineError, LiveObserver, ObserveOptions, WaitCollector};
 use observations::{Wait, WaitClass, WaitSource, WaitingTask};
 use postgres::client::{Canceller, Client};
 use postgres::server::PrivateServer;
@@ -87,7 +87,7 @@ fn collect(
     cluster: &PrivateServer,
     pids: Vec<i32>,
     during: impl FnOnce(),
-) -> Result<Collected, EngineError> {
+) -> Result<Collection, EngineError> {
     let (options, sessions) = (ObserveOptions::default(), Arc::new(Mutex::new(pids)));
     let mut collector = PostgresCollector::new(cluster.config(), options, sessions, Cancel::new());
     collector.start()?;

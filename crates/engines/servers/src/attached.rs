@@ -1,7 +1,7 @@
 //! A target on a server by URL that another process has prepared.
 
 use crate::host::Hosted;
-use crate::load::{Ending, LoadConnections, Opened, Sessions};
+use crate::load::{Ending, LoadConnections, Opening, Sessions};
 use engine::{ConnectionSet, Done, EngineError, Instance, Shared, Tables, lock, open_files};
 use experiment::Configuration;
 use serde::Serialize;
@@ -32,7 +32,7 @@ pub fn read<T: DeserializeOwned>(attachment: &str) -> Result<T, EngineError> {
 }
 
 /// A prepared target, by a function that opens a connection by its number.
-pub struct Attached<N, O> {
+pub struct Connector<N, O> {
     /// Opens a connection.
     pub open: O,
     /// Predicate of sessions that do not report: `have not answered`.
@@ -47,13 +47,13 @@ pub struct Attached<N, O> {
     pub cancel: Cancel,
 }
 
-impl<W, N, O> Instance for Attached<N, O>
+impl<W, N, O> Instance for Connector<N, O>
 where
     W: for<'a> Wire<Request<'a> = &'a Request<'a>, Answer = Result<Done, EngineError>>
         + Send
         + 'static,
     N: Into<i64> + PartialEq + Copy + Send + 'static,
-    O: Fn(u32) -> Result<Opened<W, N>, EngineError> + Send + Sync,
+    O: Fn(u32) -> Result<Opening<W, N>, EngineError> + Send + Sync,
 {
     fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
         let all = u64::from(connections);
@@ -77,7 +77,7 @@ where
     }
 }
 
-impl<N: Send, O: Send + Sync> Tables for Attached<N, O> {
+impl<N: Send, O: Send + Sync> Tables for Connector<N, O> {
     /// The tables are there and the statements known.
     fn create(&self, _: Work) -> Result<(), EngineError> {
         Ok(())
@@ -88,7 +88,7 @@ impl<N: Send, O: Send + Sync> Tables for Attached<N, O> {
     }
 }
 
-impl<N: Into<i64> + Copy + Send, O: Send + Sync> Shared for Attached<N, O> {
+impl<N: Into<i64> + Copy + Send, O: Send + Sync> Shared for Connector<N, O> {
     fn attachment(&self) -> Result<String, EngineError> {
         Ok(self.attachment.clone())
     }

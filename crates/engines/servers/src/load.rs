@@ -17,7 +17,7 @@ const PUBLISH_MAX: Duration = Duration::from_secs(30);
 pub type Sessions<N> = Arc<Mutex<Vec<N>>>;
 
 /// A connection that is logged in.
-pub struct Opened<W, N> {
+pub struct Opening<W, N> {
     /// The socket.
     pub stream: Stream,
     /// The protocol.
@@ -47,16 +47,16 @@ pub struct LoadConnections<W: Wire, N: PartialEq> {
     report: Option<&'static str>,
     ending: Ending,
     /// Dropped after the connections.
-    listed: Listed<N>,
+    listed: ListEntry<N>,
 }
 
 /// The sessions of this set in the list of all; dropping it removes them.
-struct Listed<N: PartialEq> {
+struct ListEntry<N: PartialEq> {
     all: Sessions<N>,
     sessions: Vec<N>,
 }
 
-impl<N: PartialEq> Drop for Listed<N> {
+impl<N: PartialEq> Drop for ListEntry<N> {
     fn drop(&mut self) {
         lock(&self.all).retain(|session| !self.sessions.contains(session));
     }
@@ -71,9 +71,9 @@ impl<W: Wire, N: PartialEq + Copy> LoadConnections<W, N> {
         connections: u32,
         sessions: Sessions<N>,
         ending: Ending,
-        mut open: impl FnMut(u32) -> Result<Opened<W, N>, EngineError>,
+        mut open: impl FnMut(u32) -> Result<Opening<W, N>, EngineError>,
     ) -> Result<Self, EngineError> {
-        let mut listed = Listed { all: sessions, sessions: Vec::new() };
+        let mut listed = ListEntry { all: sessions, sessions: Vec::new() };
         let mut streams = Vec::with_capacity(connections as usize);
         let mut report = None;
         for number in 0..connections {

@@ -12,7 +12,7 @@ use super::failures::failed;
 use super::instance::SqliteInstance;
 use engine::EngineError;
 use engine::backups::{
-    BackgroundWork, Backup, BackupRequest, Fingerprint, Restored, StatementAction,
+    BackgroundWork, Backup, BackupRequest, Fingerprint, Restore, StatementAction,
 };
 use engine::optimizer::filled;
 use observations::fnv1a_64;
@@ -56,7 +56,7 @@ impl BackgroundWork for SqliteInstance {
         backup: &Backup,
         folder: &Path,
         cancel: &Cancel,
-    ) -> Result<Restored, EngineError> {
+    ) -> Result<Restore, EngineError> {
         let (start, path) = (Instant::now(), folder.join("restored"));
         std::fs::create_dir(&path).map_err(EngineError::at(&path))?;
         let (from, to) = (copies(&self.files, &backup.path), copies(&self.files, &path));
@@ -64,7 +64,7 @@ impl BackgroundWork for SqliteInstance {
             std::fs::copy(from, to).map_err(EngineError::at(to))?;
         }
         let mut restored =
-            Restored { placed_s: start.elapsed().as_secs_f64(), ..Restored::default() };
+            Restore { placed_s: start.elapsed().as_secs_f64(), ..Restore::default() };
         let connections: Vec<Connection> =
             to.iter().map(|path| open_restored(path, cancel)).collect::<Result<_, _>>()?;
         for (connection, path) in connections.iter().zip(&to) {

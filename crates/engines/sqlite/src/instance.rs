@@ -11,7 +11,7 @@ use engine::SetOfOne;
 use engine::dialect::padded;
 use engine::setup::Setup;
 use engine::{
-    CacheReport, CacheState, Collected, ConnectionSet, EngineError, Folders, Host, Instance,
+    CacheReport, CacheState, Collection, ConnectionSet, EngineError, Folders, Host, Instance,
     SessionPart, WaitCollector,
 };
 use engine::{Dialect as _, EngineUse, Explained, PlanRequest, Planned, cache, lock, open_files};
@@ -403,7 +403,7 @@ impl WaitCollector for Collector {
         Ok(())
     }
 
-    fn stop(&mut self) -> Result<Collected, EngineError> {
+    fn stop(&mut self) -> Result<Collection, EngineError> {
         let read = observe::storage_read_bytes(std::process::id() as i32);
         self.files.verify_in_place(&self.identities)?;
         let Totals { tallies, parts, pages } = &*lock(&self.total);
@@ -424,12 +424,12 @@ impl WaitCollector for Collector {
             disk_read_bytes,
             ..EngineUse::default()
         };
-        Ok(Collected {
+        Ok(Collection {
             waits: tallies.waits(),
             parts: parts.collect(),
             operations: tallies.operations(),
             used,
-            ..Collected::default()
+            ..Collection::default()
         })
     }
 }

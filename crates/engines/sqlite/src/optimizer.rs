@@ -2,12 +2,12 @@
 
 use crate::plan_steps::{Step, plan_of_steps};
 use engine::Results;
-use engine::optimizer::{Alternative, Explaining, LIMIT_OFFSET, Optimizer, Statistics};
+use engine::optimizer::{Alternative, Explain, LIMIT_OFFSET, Optimizer, Statistics};
 use plans::{Plan, PlanError};
 
 /// The planner.
 pub static OPTIMIZER: Optimizer = Optimizer {
-    explain: Explaining::words("EXPLAIN QUERY PLAN "),
+    explain: Explain::words("EXPLAIN QUERY PLAN "),
     analyze: &[],
     read,
     alternatives: &[

@@ -3,20 +3,20 @@
 //! <https://learn.microsoft.com/sql/t-sql/statements/set-showplan-xml-transact-sql>).
 
 use crate::showplan::ShowPlan;
-use engine::optimizer::{Alternative, Explaining, Optimizer, Statistics};
+use engine::optimizer::{Alternative, Explain, Optimizer, Statistics};
 use engine::{Plans as _, Results};
 use plans::{Plan, PlanError};
 
 /// The optimizer.
 pub static OPTIMIZER: Optimizer = Optimizer {
     // Either option must be the only statement of its batch.
-    explain: Explaining {
+    explain: Explain {
         before: &["SET SHOWPLAN_XML ON"],
         words: "",
         after: &["SET SHOWPLAN_XML OFF"],
         runs: false,
     },
-    analyze: &[Explaining {
+    analyze: &[Explain {
         before: &["SET STATISTICS XML ON"],
         words: "",
         after: &["SET STATISTICS XML OFF"],

@@ -9,7 +9,7 @@ use crate::facts::{
     CAUGHT_UP_S, COMPARED, CONSISTENT_S, DIFFERENCES, FIRST_QUERY_S, PLACED_S, ROWS,
 };
 use engine::EngineError;
-use engine::backups::{BackgroundWork, Backup, BackupRequest, Fingerprint, Restored};
+use engine::backups::{BackgroundWork, Backup, BackupRequest, Fingerprint, Restore};
 use observations::{Observations, Warning, WarningKind};
 use std::path::{Path, PathBuf};
 use work::Cancel;
@@ -21,7 +21,7 @@ const LISTED_MAX: usize = 8;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
     /// The restore of the measured backup.
-    pub restored: Restored,
+    pub restored: Restore,
     /// The tables that were compared.
     pub compared: Vec<Fingerprint>,
     /// Differences, a sentence each; empty: none.

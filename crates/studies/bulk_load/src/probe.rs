@@ -9,7 +9,8 @@ use experiment::{Configuration, Declaration, ExampleLevels, Invalid, declaration
 use observations::{Observations, Response, Wait, WaitClass};
 use observe::{ThreadClock, ThreadUse};
 use probe::data::{
-    self, COLUMNS, DATA, DATA_SEED, Facts, Filled, Loaded, ROWS, ROWS_PER_PAGE, SCALE, SpaceBefore,
+    self, COLUMNS, DATA, DATA_SEED, Facts, FillResult, Loaded, ROWS, ROWS_PER_PAGE, SCALE,
+    SpaceBefore,
 };
 use probe::measure::{Subject, Surroundings, measure};
 use probe::{Probe, ProbeError, Target, TrialContext};
@@ -99,7 +100,7 @@ impl Probe for BulkLoad {
 struct Load {
     elapsed_s: f64,
     used: ThreadUse,
-    filled: Filled,
+    filled: FillResult,
 }
 
 fn load(context: &TrialContext<'_>, stage: &Stage<'_>, work: Work) -> Result<Load, ProbeError> {
@@ -118,7 +119,7 @@ fn observations(
     load: &Load,
     surroundings: Surroundings,
 ) -> Observations {
-    let Load { elapsed_s, used, filled: Filled { waited_s, .. } } = *load;
+    let Load { elapsed_s, used, filled: FillResult { waited_s, .. } } = *load;
     let embedded = context.target.abilities.contains(&Ability::Embedded);
     let of_engine = surroundings.engine_use();
     let waits = if embedded { waits(load) } else { Vec::new() };

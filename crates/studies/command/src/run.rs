@@ -5,7 +5,7 @@ use crate::job::{Job, Sink};
 use crate::template::command;
 use engine::EngineError;
 use observe::Mark;
-use observe::child::{self, Capture, Ended, Ready, Streams};
+use observe::child::{self, Capture, Exit, Ready, Streams};
 use probe::ProbeError;
 use profiler::Instructions;
 use std::fs::{File, OpenOptions};
@@ -217,7 +217,7 @@ pub struct Turns<'a> {
 
 /// A run that has ended.
 pub struct Turn {
-    pub ended: Ended,
+    pub ended: Exit,
     /// Instructions that it executed in user mode, where they are counted.
     pub instructions: Option<u64>,
 }
@@ -253,7 +253,7 @@ impl Turns<'_> {
         &mut self,
         iteration: &str,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Ended, ProbeError> {
+    ) -> Result<Exit, ProbeError> {
         let words = &self.runner.job.words;
         let mut ready = self.ready.take().map_or_else(|| self.runner.ready(words, true), Ok)?;
         started(ready.set(ITERATION, iteration), words)?;
@@ -284,7 +284,7 @@ fn opened(options: &mut OpenOptions, path: &Path) -> Result<OwnedFd, CommandErro
         .map_err(|source| CommandError::File { path: path.to_owned(), source })
 }
 
-fn failed(what: &'static str, line: &str, end: CommandEnd, ended: &Ended) -> ProbeError {
+fn failed(what: &'static str, line: &str, end: CommandEnd, ended: &Exit) -> ProbeError {
     let message = output_end(&ended.stdout, &ended.stderr);
     CommandError::Failed { what, line: line.to_owned(), end, output: message }.into()
 }

@@ -18,7 +18,7 @@ use experiment::{Configuration, Declaration, ExampleLevels, Invalid, OtherName};
 use observations::{FactFamily, Observations, QueryPlan, Response, ScriptStatement};
 use probe::data::{ANALYZE, DEGREE, create, no_parallelism, recorded};
 use probe::load::{
-    Driven, LoadPlan, QUERY_LIMIT, WARMUP, drive_in_parts, no_time_limit, no_warmup_of_cold,
+    LoadPlan, Outcome, QUERY_LIMIT, WARMUP, drive_in_parts, no_time_limit, no_warmup_of_cold,
 };
 use probe::{Probe, ProbeError, Target, TrialContext};
 use statistics::geometric_mean;
@@ -133,10 +133,11 @@ impl Probe for DecisionSupport {
             cancelled: (0..queries.len() + FUNCTIONS.len()).map(|_| AtomicU64::new(0)).collect(),
         };
         let plan = trial.load_plan(context);
-        let Driven { mut observations, used, parts } = drive_in_parts(context, &plan, &|number| {
-            let first_operation = first_operation + trial.first_query(number);
-            Box::new(Stream::new(shared.clone(), trial.tasks(number), first_operation))
-        })?;
+        let Outcome { mut observations, used, parts } =
+            drive_in_parts(context, &plan, &|number| {
+                let first_operation = first_operation + trial.first_query(number);
+                Box::new(Stream::new(shared.clone(), trial.tasks(number), first_operation))
+            })?;
         let kinds = trial.kinds();
         let of_queries = query_parts::facts(&parts, &trial.in_order(&kinds), &observations);
         observations.facts.extend(of_queries);

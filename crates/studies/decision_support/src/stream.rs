@@ -5,7 +5,7 @@ use crate::refresh::{Function, Refresh};
 use crate::trial_queries::TrialQuery;
 use engine::{EngineError, Results};
 use probe::ProbeError;
-use probe::load::{Started, Step, Workload};
+use probe::load::{Start, Step, Workload};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use statistics::shuffle;
@@ -120,13 +120,13 @@ impl Workload for Stream<'_> {
         (!self.is_measured && !has_queries).then_some(u64::MAX)
     }
 
-    fn start(&mut self, _: u64) -> Started {
+    fn start(&mut self, _: u64) -> Start {
         self.begun += 1;
         while !self.is_measured && matches!(self.task(), Task::Refresh(..)) {
             self.begun += 1;
         }
         (self.place, self.is_cancelled) = (0, false);
-        Started { kind: self.kind(), units: 1, transactions: 1 }
+        Start { kind: self.kind(), units: 1, transactions: 1 }
     }
 
     fn step(&mut self) -> Result<Step<'_>, ProbeError> {

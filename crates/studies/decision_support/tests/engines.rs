@@ -6,7 +6,7 @@ use experiment::Value;
 use observations::Observations;
 use probe::TrialContext;
 use std::path::Path;
-use testing::trials::{Installed, Session, ask, duckdb, installed, text};
+use testing::trials::{Session, TestEngine, ask, duckdb, installed, text};
 use work::Statement;
 
 /// Position of Q1 among the operations of a trial.
@@ -89,7 +89,7 @@ fn all_engines_find_the_published_answers_at_scale_1() {
 }
 
 /// The trial compares every row of its answers.
-fn published_answers(engine: &Installed) {
+fn published_answers(engine: &TestEngine) {
     let settings =
         [("workload.scale", Value::Float(1.0)), ("workload.indexes", text("references"))];
     let removed = engine.measured(&DecisionSupport, &settings, |context, result| {
@@ -118,7 +118,7 @@ fn own_queries_on_tpcds_have_the_same_answers_everywhere() {
 
 /// Queries of the user's files on the tables of TPC-DS: the engines have the same sums, NULLs among
 /// them, and the times of the queries.
-fn own_queries_on_tpcds(engines: Vec<Installed>) {
+fn own_queries_on_tpcds(engines: Vec<TestEngine>) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../experiments");
     let files = ["star-brands.sql", "star-returns.sql", "star-channels.sql", "star-stock.sql"];
     let paths = files.map(|name| text(folder.join(name).display().to_string()));

@@ -6,7 +6,7 @@ use engine::EngineError;
 use experiment::{CommonSection, Configuration, Invalid, Value};
 use observations::{Observations, WaitClass};
 use probe::{Action, Disturbance, Disturbed, LoadClock, LoadSeen, ProbeError, TrialContext};
-use testing::trials::{Installed, Session, installed, text};
+use testing::trials::{Session, TestEngine, installed, text};
 use work::Statement;
 
 /// Three that do not read CUSTOMER run first, for long enough that another session can connect and
@@ -112,7 +112,11 @@ fn assert_sums(parts: &[QueryPart], observations: &Observations, name: &str) {
 }
 
 /// Runs the queries beside a session that locks; returns the parts of the queries.
-fn run(engine: &Installed, locker: &'static Locker, more: (&'static str, Value)) -> Vec<QueryPart> {
+fn run(
+    engine: &TestEngine,
+    locker: &'static Locker,
+    more: (&'static str, Value),
+) -> Vec<QueryPart> {
     let settings = [("workload.queries", Value::List(QUERIES.map(text).to_vec())), more];
     let mut found = Vec::new();
     let removed = engine.measured_beside(&DecisionSupport, &settings, &[locker], |_, result| {

@@ -6,15 +6,15 @@ use failover::facts::{
     ACKNOWLEDGED, DUPLICATES, ERRORS, LOST, PROMOTION, SILENT, UNEXPECTED, UNKNOWN,
 };
 use observations::Observations;
-use testing::trials::{Bench, Installed, installed, text};
+use testing::trials::{Bench, TestEngine, installed, text};
 
 /// PostgreSQL, where it is installed; the search says so where it is not.
-fn postgres() -> Option<Installed> {
+fn postgres() -> Option<TestEngine> {
     installed().into_iter().find(|installation| installation.name.starts_with("postgres"))
 }
 
 /// MariaDB with a small log, which a replica copies.
-fn mariadb() -> Option<Installed> {
+fn mariadb() -> Option<TestEngine> {
     let found =
         installed().into_iter().find(|installation| installation.name.starts_with("mariadb"));
     found.map(|mut installation| {
@@ -56,7 +56,7 @@ fn a_cut_of_3_s_gives_a_gap_of_3_s_on_mariadb() {
     mariadb().iter().for_each(cut);
 }
 
-fn cut(engine: &Installed) {
+fn cut(engine: &TestEngine) {
     let settings = [
         ("workload.fault", text("cut")),
         ("workload.cut", Value::Float(3.0)),
@@ -217,7 +217,7 @@ struct Kills {
 }
 
 /// Kills fifty primaries in turn and prints the sums.
-fn fifty_kills(name: &str, engine: &Installed, settings: &[(&'static str, Value)]) -> Kills {
+fn fifty_kills(name: &str, engine: &TestEngine, settings: &[(&'static str, Value)]) -> Kills {
     let (mut bench, start) = (engine.bench(), std::time::Instant::now());
     let mut sum = Kills { acknowledged: 0.0, lost: 0.0, lossy: 0 };
     let settings: Vec<_> =

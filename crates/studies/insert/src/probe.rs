@@ -6,7 +6,7 @@ use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Example, Invalid, Kind, choice, settings};
 use observations::Observations;
 use probe::load::{
-    CONNECTIONS, DURATION, GENERATORS, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload,
+    CONNECTIONS, DURATION, GENERATORS, LoadPlan, RATE, Start, Step, THREADS, WARMUP, Workload,
     drive,
 };
 use probe::{Probe, ProbeError, Target, TrialContext};
@@ -262,7 +262,7 @@ impl InsertWorkload {
 }
 
 impl Workload for InsertWorkload {
-    fn start(&mut self, most: u64) -> Started {
+    fn start(&mut self, most: u64) -> Start {
         let rows = most.min(self.rows_max);
         self.is_sent = false;
         if self.method == InsertMethod::Procedure {
@@ -272,7 +272,7 @@ impl Workload for InsertWorkload {
         } else {
             self.file = self.keys.fill(&mut self.batch, rows as usize);
         }
-        Started { kind: 0, units: rows, transactions: rows.div_ceil(self.rows_per_transaction) }
+        Start { kind: 0, units: rows, transactions: rows.div_ceil(self.rows_per_transaction) }
     }
 
     fn step(&mut self) -> Result<Step<'_>, ProbeError> {

@@ -4,10 +4,10 @@ use experiment::Value;
 use lag::Lag;
 use lag::probe::{BEATS, LOOKS, WRITES};
 use observations::Observations;
-use testing::trials::{Bench, Installed, installed, text};
+use testing::trials::{Bench, TestEngine, installed, text};
 
 /// The engine, where it is installed; the search says so where it is not.
-fn engine(name: &str) -> Option<Installed> {
+fn engine(name: &str) -> Option<TestEngine> {
     installed().into_iter().find(|installation| installation.engine.name() == name)
 }
 

@@ -13,7 +13,7 @@ use probe::data::{
 };
 use probe::keys::{DISTINCT_KEYS, KEYS, KeyShare, Keys, ZIPF, objection};
 use probe::load::{
-    CONNECTIONS, DURATION, GENERATORS, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload,
+    CONNECTIONS, DURATION, GENERATORS, LoadPlan, RATE, Start, Step, THREADS, WARMUP, Workload,
     drive_counting,
 };
 use probe::{Probe, ProbeError, Target, TrialContext};
@@ -164,12 +164,12 @@ struct LookupWorkload {
 }
 
 impl Workload for LookupWorkload {
-    fn start(&mut self, _: u64) -> Started {
+    fn start(&mut self, _: u64) -> Start {
         self.is_sent = false;
         if self.method == LookupMethod::Statements {
             self.keys.draw_parameters();
         }
-        Started { kind: 0, units: self.units_each, transactions: 1 }
+        Start { kind: 0, units: self.units_each, transactions: 1 }
     }
 
     fn step(&mut self) -> Result<Step<'_>, ProbeError> {

@@ -1,7 +1,7 @@
 //! Questions to the engine in one session before the measurement: values, counts, plans.
 
 use crate::template::{Template, VariedColumn, literal};
-use engine::optimizer::{Explaining, filled};
+use engine::optimizer::{Explain, filled};
 use engine::{ConnectionSet, EngineError, Optimizer, Results};
 use plans::{Access, Kind, Operator, Plan, PlanError};
 use probe::{ProbeError, TrialContext, data};
@@ -122,7 +122,7 @@ impl<'a> Asker<'a> {
         last
     }
 
-    fn explained(&mut self, way: &Explaining, sql: &str) -> Result<Plan, ProbeError> {
+    fn explained(&mut self, way: &Explain, sql: &str) -> Result<Plan, ProbeError> {
         self.run_all(way.before, &[])?;
         let results = self.run(&format!("{}{sql}", way.words));
         // A session that still explains would answer the next question with a plan.

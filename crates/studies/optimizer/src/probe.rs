@@ -12,7 +12,7 @@ use engine::{EngineError, Footprint};
 use experiment::{Configuration, Declaration, ExampleLevels, Invalid};
 use observations::{Fact, Observations, Response, ScriptStatement, redacted};
 use probe::data::{self, DEGREE};
-use probe::load::{LoadPlan, QUERY_LIMIT, Started, Step, Workload, drive};
+use probe::load::{LoadPlan, QUERY_LIMIT, Start, Step, Workload, drive};
 use probe::{Probe, ProbeError, Target, TrialContext};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -180,12 +180,12 @@ impl Workload for Runs<'_> {
         (self.next, self.is_measured) = (0, true);
     }
 
-    fn start(&mut self, _: u64) -> Started {
+    fn start(&mut self, _: u64) -> Start {
         self.place = self.next;
         self.next = (self.next + 1) % self.queries.len();
         (self.is_sent, self.is_cancelled) = (false, false);
         let kind = if self.queries.len() > 1 { self.place } else { 0 };
-        Started { kind, units: 1, transactions: 1 }
+        Start { kind, units: 1, transactions: 1 }
     }
 
     fn step(&mut self) -> Result<Step<'_>, ProbeError> {

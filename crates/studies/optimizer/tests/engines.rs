@@ -10,15 +10,15 @@ use optimizer::facts::{
     REDUCED_ROWS, SELECTED, SELECTED_SECOND,
 };
 use std::collections::BTreeSet;
-use testing::trials::{Bench, Installed, installed, text};
+use testing::trials::{Bench, TestEngine, installed, text};
 
 /// PostgreSQL, where it is installed; the search says so where it is not.
-pub fn postgres() -> Option<Installed> {
+pub fn postgres() -> Option<TestEngine> {
     installed().into_iter().find(|installation| installation.name.starts_with("postgres"))
 }
 
 /// A trial with a small table.
-fn run(engine: &Installed, settings: &[(&'static str, Value)]) -> Observations {
+fn run(engine: &TestEngine, settings: &[(&'static str, Value)]) -> Observations {
     run_on(&mut engine.bench(), settings)
 }
 

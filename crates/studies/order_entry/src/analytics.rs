@@ -5,7 +5,7 @@ use crate::counts::{Counts, Total};
 use crate::random::{generator, shuffle};
 use observations::{Observations, ScriptStatement};
 use probe::ProbeError;
-use probe::load::{Started, Step, Workload};
+use probe::load::{Start, Step, Workload};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use work::{Operation, Request, SqlPart, Statement};
 
@@ -198,14 +198,14 @@ impl Workload for Stream {
         None
     }
 
-    fn start(&mut self, _: u64) -> Started {
+    fn start(&mut self, _: u64) -> Start {
         if self.next == ANALYSES.len() {
             shuffle(&mut self.order, &mut self.random);
             self.next = 0;
         }
         self.next += 1;
         self.is_sent = false;
-        Started { kind: self.places.kind + self.query(), units: 1, transactions: 1 }
+        Start { kind: self.places.kind + self.query(), units: 1, transactions: 1 }
     }
 
     fn step(&mut self) -> Result<Step<'_>, ProbeError> {

@@ -10,7 +10,7 @@ use crate::transaction::{Move, Transaction};
 use engine::{Results, RetryCause};
 use observations::ScriptStatement;
 use probe::ProbeError;
-use probe::load::{Started, Step, Workload};
+use probe::load::{Start, Step, Workload};
 use rand::RngExt as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::cmp::Reverse;
@@ -203,7 +203,7 @@ impl Workload for Terminals {
         self.now.map(|due| due.at_ns)
     }
 
-    fn start(&mut self, _: u64) -> Started {
+    fn start(&mut self, _: u64) -> Start {
         self.is_running = true;
         let (place, kind) = if let Some(due) = self.now {
             (due.terminal, Kind::ALL[due.kind])
@@ -218,7 +218,7 @@ impl Workload for Terminals {
         let input = inputs.draw(kind, terminal, &mut self.random);
         self.transaction = Some(Transaction::new(input, time_now()));
         self.call.clear();
-        Started { kind: kind as usize, units: 1, transactions: 1 }
+        Start { kind: kind as usize, units: 1, transactions: 1 }
     }
 
     fn step(&mut self) -> Result<Step<'_>, ProbeError> {

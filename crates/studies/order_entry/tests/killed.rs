@@ -6,7 +6,7 @@ use order_entry::conditions::{Scope, Violations, check};
 use order_entry::{OrderEntry, Size};
 use std::time::Duration;
 use testing::installed::{ask, folder, installations, options, running, until};
-use testing::trials::{Installed, text};
+use testing::trials::{TestEngine, text};
 use work::Cancel;
 
 const SIZE: Size = Size { warehouses: 2, reduced_by: 100 };
@@ -18,7 +18,7 @@ fn all_conditions_hold_after_the_server_was_killed() {
         let mut server = running(options(&installation, folder.path()));
         let pid = server.pid().unwrap();
         let url = server.config().to_string();
-        let installation = Installed {
+        let installation = TestEngine {
             name: format!("postgres {}", installation.version),
             engine: &postgres::Postgres,
             settings: vec![("target.url", text(url))],

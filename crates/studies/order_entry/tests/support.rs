@@ -4,10 +4,10 @@ use experiment::Value;
 use observations::Observations;
 use order_entry::OrderEntry;
 use probe::{ProbeError, TrialContext};
-use testing::trials::{Bench, Installed, text};
+use testing::trials::{Bench, TestEngine, text};
 
 /// SQLite in WAL mode, and the last installation of each of the others.
-pub fn installed() -> Vec<Installed> {
+pub fn installed() -> Vec<TestEngine> {
     let mut all = testing::trials::installed();
     for sqlite in all.iter_mut().filter(|installation| installation.name == "sqlite") {
         sqlite.settings.push(("target.settings.journal_mode", text("wal")));
@@ -27,7 +27,7 @@ pub fn reduced(settings: &[(&'static str, Value)]) -> Vec<(&'static str, Value)>
 
 /// Runs a trial, and hands the open target to a check before it is removed.
 pub fn measured(
-    installation: &Installed,
+    installation: &TestEngine,
     settings: &[(&'static str, Value)],
     check: impl FnOnce(&TrialContext<'_>, Result<Observations, ProbeError>),
 ) {

@@ -6,7 +6,7 @@ use crate::value::Value;
 use crate::{Fault, Mix, ScriptError};
 use engine::{EngineError, Results};
 use probe::ProbeError;
-use probe::load::{Started, Step, Workload};
+use probe::load::{Start, Step, Workload};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::fmt::Write as _;
@@ -259,8 +259,8 @@ impl Workload for Interpreter {
         self.is_measured = true;
     }
 
-    fn start(&mut self, _: u64) -> Started {
-        Started { kind: self.begin(), units: 1, transactions: 1 }
+    fn start(&mut self, _: u64) -> Start {
+        Start { kind: self.begin(), units: 1, transactions: 1 }
     }
 
     fn step(&mut self) -> Result<Step<'_>, ProbeError> {

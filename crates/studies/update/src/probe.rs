@@ -18,7 +18,7 @@ use probe::data::{
 };
 use probe::keys::{DISTINCT_KEYS, KEYS, KeyShare, Keys, ZIPF, objection};
 use probe::load::{
-    CONNECTIONS, DURATION, GENERATORS, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload,
+    CONNECTIONS, DURATION, GENERATORS, LoadPlan, RATE, Start, Step, THREADS, WARMUP, Workload,
     drive_counting,
 };
 use probe::{Probe, ProbeError, Target, TrialContext};
@@ -170,10 +170,10 @@ struct UpdateWorkload {
 }
 
 impl Workload for UpdateWorkload {
-    fn start(&mut self, _: u64) -> Started {
+    fn start(&mut self, _: u64) -> Start {
         self.steps = 0;
         self.keys.draw_parameters();
-        Started { kind: 0, units: 1, transactions: 1 }
+        Start { kind: 0, units: 1, transactions: 1 }
     }
 
     fn step(&mut self) -> Result<Step<'_>, ProbeError> {

@@ -1,7 +1,7 @@
 //! Two profiles, and which of their differences the samples can tell.
 
 use analysis::estimate::Z;
-use analysis::profile::{Sampled, short_module};
+use analysis::profile::{SampleShare, short_module};
 use analysis::{Interval, ProfileSummary, profile};
 use observations::Profile;
 use serde::Serialize;
@@ -35,9 +35,9 @@ pub struct Change {
     /// True for kernel code.
     pub kernel: bool,
     /// In the first profile.
-    pub a: Sampled,
+    pub a: SampleShare,
     /// In the second one.
-    pub b: Sampled,
+    pub b: SampleShare,
     /// Difference of the shares, from -1 to 1, with Newcombe's 95 % interval.
     pub share: Difference,
     /// Difference in processor seconds, with a 95 % interval from the number of samples.
@@ -81,8 +81,8 @@ fn changes(a: &ProfileSummary, b: &ProfileSummary, by_function: bool) -> Vec<Cha
     let all = counts.into_iter().zip(share_p).zip(seconds_p);
     let mut changes: Vec<Change> = all
         .map(|((((module, function, kernel), [of_a, of_b]), share_p), seconds_p)| {
-            let a = Sampled::new(of_a, a.all.samples, a.hz);
-            let b = Sampled::new(of_b, b.all.samples, b.hz);
+            let a = SampleShare::new(of_a, a.all.samples, a.hz);
+            let b = SampleShare::new(of_b, b.all.samples, b.hz);
             let share = difference(b.share - a.share, newcombe(&a, &b), share_p);
             let seconds = difference(b.seconds - a.seconds, seconds_interval(&a, &b), seconds_p);
             Change { module, function, kernel, a, b, share, seconds }
@@ -114,7 +114,7 @@ fn difference(value: f64, interval: Interval, adjusted_p: Option<f64>) -> Differ
 
 /// Interval of a difference of two shares: Newcombe 1998, Statistics in Medicine 17:873-890, method
 /// 10.
-fn newcombe(a: &Sampled, b: &Sampled) -> Interval {
+fn newcombe(a: &SampleShare, b: &SampleShare) -> Interval {
     let value = b.share - a.share;
     let below = (b.share - b.interval.low).hypot(a.interval.high - a.share);
     let above = (b.interval.high - b.share).hypot(a.share - a.interval.low);
@@ -123,8 +123,8 @@ fn newcombe(a: &Sampled, b: &Sampled) -> Interval {
 
 /// Interval of a difference in seconds. Counts vary as Poisson's do, or less: a thread that never
 /// waits is sampled a known number of times.
-fn seconds_interval(a: &Sampled, b: &Sampled) -> Interval {
-    let error = |sampled: &Sampled| {
+fn seconds_interval(a: &SampleShare, b: &SampleShare) -> Interval {
+    let error = |sampled: &SampleShare| {
         if sampled.samples > 0 { sampled.seconds / (sampled.samples as f64).sqrt() } else { 0.0 }
     };
     Interval::around(b.seconds - a.seconds, Z * error(a).hypot(error(b)))
@@ -186,7 +186,7 @@ mod tests {
             ([(3, 10), (9, 10)], 0.1705, 0.8090),
             ([(0, 29), (5, 56)], -0.0381, 0.1926),
         ] {
-            let [a, b] = part.map(|(samples, all)| Sampled::new(samples, all, 99.0));
+            let [a, b] = part.map(|(samples, all)| SampleShare::new(samples, all, 99.0));
             let interval = newcombe(&a, &b);
             let near = |a: f64, b: f64| (a - b).abs() < 0.000_06;
             assert!(near(interval.low, low) && near(interval.high, high), "{part:?}: {interval:?}");

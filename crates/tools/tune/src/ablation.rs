@@ -6,7 +6,7 @@ use crate::goal::Goal;
 use crate::space::Knobs;
 use crate::stage::{Contender, PRESENT, Purpose};
 use command_line::Failure;
-use designs::{Optimiser, Point, Rules as _, Tried};
+use designs::{Optimiser, Point, Rules as _, Trial};
 use observations::{Direction, Recording};
 use statistics::confirmation::{Coverage, PairedGain, Rating, Rules, confirm};
 
@@ -52,7 +52,7 @@ pub struct Path {
 
 impl Path {
     /// The path on which each step improves the predicted cost most.
-    pub fn new(knobs: &Knobs<'_>, optimiser: &Optimiser<'_>, tried: &[Tried], to: &Point) -> Self {
+    pub fn new(knobs: &Knobs<'_>, optimiser: &Optimiser<'_>, tried: &[Trial], to: &Point) -> Self {
         let from = knobs.present();
         let mut at = from.clone();
         let mut open: Vec<usize> = (0..to.len()).filter(|knob| from[*knob] != to[*knob]).collect();

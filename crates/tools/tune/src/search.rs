@@ -6,7 +6,7 @@ use crate::goal::{FixedTime, FixedWork, Goal, cost, rate_bound};
 use crate::space::Knobs;
 use crate::stage::{Contender, PRESENT, Purpose, Stage};
 use command_line::{Failure, output};
-use designs::{Optimiser, Outcome, Point, Ranked, Tried};
+use designs::{Candidate, Optimiser, Outcome, Point, Trial};
 use experiment::{Budget, Experiment};
 use observations::number::{plural, rounded_time};
 use observations::{RunEnd, TrialRecord, redacted};
@@ -28,7 +28,7 @@ pub const SUFFIX: &str = "-search";
 #[derive(Debug, Default)]
 pub struct History {
     /// Points with their costs, in the order of their trials.
-    pub tried: Vec<Tried>,
+    pub tried: Vec<Trial>,
     /// Values of the present settings, round by round.
     pub present: Vec<f64>,
     /// Trials before each round.
@@ -163,10 +163,10 @@ impl SearchRun<'_> {
         let round = history.rounds.len() + 1;
         let leader = match self.optimiser.ranked(&history.tried).first() {
             None => String::new(),
-            Some(Ranked { point, .. }) if point == present => {
+            Some(Candidate { point, .. }) if point == present => {
                 "; the present settings lead".to_owned()
             }
-            Some(Ranked { point, .. }) => {
+            Some(Candidate { point, .. }) => {
                 let knobs = search.knobs.iter().zip(point).zip(present);
                 let changed = knobs.filter(|((_, value), present)| value != present);
                 let settings = changed
@@ -275,7 +275,7 @@ impl SearchRun<'_> {
                 let (point, elapsed_s) = (point.clone(), observations.elapsed_s);
                 history.stopped.push(StoppedTrial { point, elapsed_s, left_s });
             }
-            history.tried.push(Tried { point, outcome });
+            history.tried.push(Trial { point, outcome });
         }
         Ok(())
     }
@@ -299,7 +299,7 @@ impl SearchRun<'_> {
     pub fn best(&self, history: &History, number: usize) -> Vec<Point> {
         let present = self.stage.knobs.present();
         let ranked = self.optimiser.ranked(&history.tried).into_iter();
-        let others = ranked.map(|Ranked { point, .. }| point).filter(|point| *point != present);
+        let others = ranked.map(|Candidate { point, .. }| point).filter(|point| *point != present);
         others.take(number).collect()
     }
 }

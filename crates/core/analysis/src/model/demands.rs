@@ -1,7 +1,7 @@
 //! Resource demands of a transaction, from the recorded trials.
 
 use crate::grid::Grid;
-use models::demands::{AGREES, Counted, DemandError, Demands, Kind, Measured};
+use models::demands::{AGREES, DemandError, Demands, Kind, Measurement, ResourceUse};
 use observations::{DeviceUse, Observations, Recording, Wait, WaitClass, shown};
 use serde::Serialize;
 
@@ -85,14 +85,18 @@ fn unit_of<'t>(trials: &[&'t Observations]) -> &'t str {
 }
 
 /// The sums over trials.
-fn measured(trials: &[&Observations], of_transactions: bool, processors: Option<u32>) -> Measured {
+fn measured(
+    trials: &[&Observations],
+    of_transactions: bool,
+    processors: Option<u32>,
+) -> Measurement {
     let sum = |of: &dyn Fn(&Observations) -> f64| trials.iter().map(|trial| of(trial)).sum::<f64>();
     let elapsed_s = sum(&|observations| observations.elapsed_s);
     let session_s = sum(&|observations| observations.time.session_s);
     let mut resources = processor_time(trials, processors);
     resources.extend(devices(trials, elapsed_s));
     resources.extend(waits(trials).into_iter().filter(|wait| wait.seconds > SHARE_MIN * session_s));
-    Measured {
+    Measurement {
         elapsed_s,
         customers: sum(&|observations| {
             f64::from(observations.connections) * observations.elapsed_s
@@ -131,7 +135,7 @@ fn is_idle(wait: &Wait) -> bool {
 
 /// Processor time of the sessions, in user mode and in the kernel where that is known; of a server
 /// that of the load too.
-fn processor_time(trials: &[&Observations], processors: Option<u32>) -> Vec<Counted> {
+fn processor_time(trials: &[&Observations], processors: Option<u32>) -> Vec<ResourceUse> {
     let sum = |of: &dyn Fn(&Observations) -> f64| trials.iter().map(|trial| of(trial)).sum::<f64>();
     let (sessions, sum) = (
         sum(&|observations| observations.time.cpu_s),
@@ -139,7 +143,7 @@ fn processor_time(trials: &[&Observations], processors: Option<u32>) -> Vec<Coun
     );
     let user = trials.iter().map(|trial| trial.time.cpu_user_s).sum::<Option<f64>>();
     let servers = processors.map(f64::from);
-    let counted = |name: &str, seconds| Counted {
+    let counted = |name: &str, seconds| ResourceUse {
         name: name.into(),
         kind: Kind::Processor,
         seconds,
@@ -156,8 +160,8 @@ fn processor_time(trials: &[&Observations], processors: Option<u32>) -> Vec<Coun
     parts
 }
 
-fn devices(trials: &[&Observations], elapsed_s: f64) -> Vec<Counted> {
-    let mut all: Vec<Counted> = Vec::new();
+fn devices(trials: &[&Observations], elapsed_s: f64) -> Vec<ResourceUse> {
+    let mut all: Vec<ResourceUse> = Vec::new();
     for device in trials.iter().flat_map(|trial| &trial.devices) {
         // Busy seconds are of the device's own interval, which a reading makes a little longer.
         let share = if device.elapsed_s > 0.0 { device.busy_s / device.elapsed_s } else { 0.0 };
@@ -169,7 +173,7 @@ fn devices(trials: &[&Observations], elapsed_s: f64) -> Vec<Counted> {
                 resource.seconds += seconds;
                 resource.operations = resource.operations.map(|sum| sum + operations);
             }
-            None => all.push(Counted {
+            None => all.push(ResourceUse {
                 name,
                 kind: Kind::Device,
                 seconds,
@@ -182,8 +186,8 @@ fn devices(trials: &[&Observations], elapsed_s: f64) -> Vec<Counted> {
 }
 
 /// Waits by type, the longest first.
-fn waits(trials: &[&Observations]) -> Vec<Counted> {
-    let mut all: Vec<Counted> = Vec::new();
+fn waits(trials: &[&Observations]) -> Vec<ResourceUse> {
+    let mut all: Vec<ResourceUse> = Vec::new();
     let counted = trials.iter().flat_map(|trial| &trial.waits);
     for wait in counted.filter(|wait| wait.class != WaitClass::Idle && !is_idle(wait)) {
         let kind = if wait.class == WaitClass::Client { Kind::Client } else { Kind::Wait };
@@ -193,7 +197,7 @@ fn waits(trials: &[&Observations]) -> Vec<Counted> {
                 resource.seconds += wait.wait_s();
                 resource.operations = resource.operations.zip(count).map(|(a, b)| a + b);
             }
-            None => all.push(Counted {
+            None => all.push(ResourceUse {
                 name: wait.wait_type.clone(),
                 kind,
                 seconds: wait.wait_s(),

@@ -3,7 +3,7 @@
 
 use crate::noise::Random;
 use designs::{
-    Courses, Independent, Optimiser, Outcome, Point, RateBound, RateWatch, Space, Tried,
+    Courses, Independent, Optimiser, Outcome, Point, RateBound, RateWatch, Space, Trial,
 };
 use statistics::mean;
 
@@ -116,7 +116,7 @@ fn limits(course: Course) -> Vec<Limit> {
         let space = Space { domains: &domains, rules: &Independent };
         let optimiser = Optimiser { space, seed, first: ROUND };
         let mut random = Random::new(seed);
-        let (mut tried, mut courses): (Vec<Tried>, Vec<Vec<f64>>) = (Vec::new(), Vec::new());
+        let (mut tried, mut courses): (Vec<Trial>, Vec<Vec<f64>>) = (Vec::new(), Vec::new());
         for round in 1..=ROUNDS {
             let known = tried.iter().map(|attempt| cost(&attempt.point));
             let leader = (-known.fold(f64::INFINITY, f64::min)).exp();
@@ -132,7 +132,7 @@ fn limits(course: Course) -> Vec<Limit> {
                 let rates = course.rates(&mut random);
                 let measured = cost(&point) + CV * random.normal() - mean(&rates).ln();
                 courses.push(rates.chunks(SECOND).map(mean).collect());
-                tried.push(Tried { point, outcome: Outcome::Cost(measured) });
+                tried.push(Trial { point, outcome: Outcome::Cost(measured) });
             }
         }
     }

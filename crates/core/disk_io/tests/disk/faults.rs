@@ -1,6 +1,6 @@
 //! Failures are reported and stay local.
 
-use crate::support::{LoopDevice, MIB, Mounted, file, folder, go, go_with, load, stream, whole};
+use crate::support::{LoopDevice, MIB, Mount, file, folder, go, go_with, load, stream, whole};
 use conductor::LoadProgress;
 use disk_io::{Backend, DiskError, Outcome};
 use std::fs::OpenOptions;
@@ -78,7 +78,7 @@ fn a_device_that_loses_its_backing_fails_and_the_others_go_on() {
 #[test]
 fn a_full_file_system_fails_writes() {
     let folder = folder();
-    let Some(mounted) = Mounted::ext4(&folder, 16 * MIB) else { return };
+    let Some(mounted) = Mount::ext4(&folder, 16 * MIB) else { return };
     let path = mounted.at.path().join("sparse");
     std::fs::File::create(&path).unwrap().set_len(64 * MIB).unwrap();
     for backend in BACKENDS {

@@ -1,6 +1,6 @@
 //! Preparation before a measurement.
 
-use crate::support::{MIB, Mounted, file, folder, whole};
+use crate::support::{MIB, Mount, file, folder, whole};
 use conductor::LoadError;
 use disk_io::{DiskError, Region, fill, precondition};
 use std::time::Duration;
@@ -37,7 +37,7 @@ fn filling_stops_when_asked_and_says_when_there_is_no_space() {
     let path = file(&folder, "data", MIB);
     let stopped = fill(&whole(&path, 64 * MIB), true, 0, &|| true);
     assert!(matches!(stopped, Err(DiskError::Load(LoadError::Stopped))), "{stopped:?}");
-    let Some(mounted) = Mounted::ext4(&folder, 16 * MIB) else { return };
+    let Some(mounted) = Mount::ext4(&folder, 16 * MIB) else { return };
     let path = mounted.at.path().join("data");
     std::fs::File::create(&path).unwrap();
     for direct in [true, false] {

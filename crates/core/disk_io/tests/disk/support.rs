@@ -139,12 +139,12 @@ impl Drop for LoopDevice {
 }
 
 /// A file system of its own on a loop device.
-pub struct Mounted {
+pub struct Mount {
     pub at: TempDir,
     _device: LoopDevice,
 }
 
-impl Mounted {
+impl Mount {
     /// Returns `None`, with a message, where that is not possible.
     pub fn ext4(folder: &TempDir, bytes: u64) -> Option<Self> {
         let device = LoopDevice::on(&file(folder, "image", bytes))?;
@@ -158,7 +158,7 @@ impl Mounted {
     }
 }
 
-impl Drop for Mounted {
+impl Drop for Mount {
     fn drop(&mut self) {
         let output = Command::new("umount").arg(self.at.path()).output().unwrap();
         if !std::thread::panicking() {

@@ -13,7 +13,7 @@ struct Program {
     flags: &'static str,
     /// The own options end with the first other word, at which another command begins.
     runs_another: bool,
-    options: &'static [Held],
+    options: &'static [Flag],
     /// Words that are followed by a secret.
     before: &'static [&'static str],
     /// A word of the command is `user/secret@database`.
@@ -38,7 +38,7 @@ enum Login {
 
 /// An option and the part of its value that is a secret.
 #[derive(Clone, Copy)]
-struct Held(&'static str, Part);
+struct Flag(&'static str, Part);
 
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
@@ -80,7 +80,7 @@ const PROGRAMS: &[Program] = &[
             "mariadb-binlog", "mariadb-upgrade", "mariabackup", "mariadb-backup", "xtrabackup",
         ],
         flags: "ABbcCEfGHijnNoqrsTtvwX",
-        options: &[Held("-p", Attached)],
+        options: &[Flag("-p", Attached)],
         ..NONE
     },
     Program {
@@ -91,7 +91,7 @@ const PROGRAMS: &[Program] = &[
             "tiup", "ncftp", "ncftpget", "ncftpput", "useradd", "usermod", "maxctrl", "isql-fb",
             "tdload", "dsbulk", "rdesktop", "psexec", "racadm",
         ],
-        options: &[Held("-p", All)],
+        options: &[Flag("-p", All)],
         ..NONE
     },
     Program {
@@ -102,7 +102,7 @@ const PROGRAMS: &[Program] = &[
             "pt-slave-delay", "pt-slave-find", "pt-stalk", "pt-table-checksum", "pt-table-sync",
             "pt-table-usage", "pt-upgrade", "pt-variable-advisor", "pt-visual-explain",
         ],
-        options: &[Held("-p", All)],
+        options: &[Flag("-p", All)],
         login: Login::Pairs,
         ..NONE
     },
@@ -113,44 +113,44 @@ const PROGRAMS: &[Program] = &[
     },
     Program {
         names: &["exaplus"],
-        options: &[Held("-p", All), Held("-P", All)],
+        options: &[Flag("-p", All), Flag("-P", All)],
         ..NONE
     },
     Program {
         names: &["vsql"],
-        options: &[Held("-w", All)],
+        options: &[Flag("-w", All)],
         ..NONE
     },
-    Program { names: &["nzsql", "nodetool"], options: &[Held("-pw", All)], ..NONE },
+    Program { names: &["nzsql", "nodetool"], options: &[Flag("-pw", All)], ..NONE },
     Program {
         names: &[
             "sqlcmd", "bcp", "osql", "isql", "tsql", "sqsh", "fisql", "dtexec", "mssql-cli",
         ],
         flags: "CNEeIbkrqRc",
-        options: &[Held("-P", All), Held("/P", All)],
+        options: &[Flag("-P", All), Flag("/P", All)],
         ..NONE
     },
-    Program { names: &["dtexec"], options: &[Held("/de", All), Held("/De", All)], ..NONE },
+    Program { names: &["dtexec"], options: &[Flag("/de", All), Flag("/De", All)], ..NONE },
     Program {
         names: &["sqlpackage"],
-        options: &[Held("/sp", All), Held("/tp", All)],
+        options: &[Flag("/sp", All), Flag("/tp", All)],
         ..NONE
     },
     // Of unixODBC: source, user, secret.
     Program { names: &["isql", "iusql"], leading: 3, ..NONE },
     Program {
         names: &["gbak", "gfix", "gsec", "gstat", "isql"],
-        options: &[Held("-pas", All), Held("-pass", All)],
+        options: &[Flag("-pas", All), Flag("-pass", All)],
         ..NONE
     },
-    Program { names: &["db2look", "ldappasswd"], options: &[Held("-w", All)], ..NONE },
-    Program { names: &["ldappasswd"], options: &[Held("-s", All), Held("-a", All)], ..NONE },
+    Program { names: &["db2look", "ldappasswd"], options: &[Flag("-w", All)], ..NONE },
+    Program { names: &["ldappasswd"], options: &[Flag("-s", All), Flag("-a", All)], ..NONE },
     Program {
         names: &[
             "mosquitto_pub", "mosquitto_sub", "zip", "unzip", "ipmitool", "cbc-pillowfight", "cbc",
             "p4",
         ],
-        options: &[Held("-P", All)],
+        options: &[Flag("-P", All)],
         ..NONE
     },
     Program {
@@ -159,78 +159,78 @@ const PROGRAMS: &[Program] = &[
         last: true,
         ..NONE
     },
-    Program { names: &["ssh-keygen"], options: &[Held("-P", All), Held("-N", All)], ..NONE },
+    Program { names: &["ssh-keygen"], options: &[Flag("-P", All), Flag("-N", All)], ..NONE },
     Program {
         names: &["7z", "7za", "7zz", "7zr", "rar", "unrar"],
-        options: &[Held("-p", Attached), Held("-hp", Attached)],
+        options: &[Flag("-p", Attached), Flag("-hp", Attached)],
         ..NONE
     },
-    Program { names: &["sshpass"], runs_another: true, options: &[Held("-p", All)], ..NONE },
-    Program { names: &["plink", "pscp", "psftp", "putty"], options: &[Held("-pw", All)], ..NONE },
+    Program { names: &["sshpass"], runs_another: true, options: &[Flag("-p", All)], ..NONE },
+    Program { names: &["plink", "pscp", "psftp", "putty"], options: &[Flag("-pw", All)], ..NONE },
     Program {
         names: &["curl"],
         flags: "#0123456afgiIjJkLlMnNOpqRsSvVZ",
         options: &[
-            Held("-u", After(':')), Held("--user", After(':')), Held("-U", After(':')),
-            Held("--proxy-user", After(':')), Held("-E", After(':')), Held("--cert", After(':')),
-            Held("--oauth2-bearer", All),
+            Flag("-u", After(':')), Flag("--user", After(':')), Flag("-U", After(':')),
+            Flag("--proxy-user", After(':')), Flag("-E", After(':')), Flag("--cert", After(':')),
+            Flag("--oauth2-bearer", All),
         ],
         ..NONE
     },
     Program {
         names: &["http", "https", "httpie", "xh", "xhs", "hey", "oha"],
-        options: &[Held("-a", After(':')), Held("--auth", After(':'))],
+        options: &[Flag("-a", After(':')), Flag("--auth", After(':'))],
         ..NONE
     },
     Program {
         names: &["ab"],
-        options: &[Held("-A", After(':')), Held("-P", After(':'))],
+        options: &[Flag("-A", After(':')), Flag("-P", After(':'))],
         ..NONE
     },
     Program {
         names: &["memtier_benchmark"],
-        options: &[Held("-a", All), Held("--authenticate", All)],
+        options: &[Flag("-a", All), Flag("--authenticate", All)],
         ..NONE
     },
-    Program { names: &["etcdctl"], options: &[Held("--user", After(':'))], ..NONE },
+    Program { names: &["etcdctl"], options: &[Flag("--user", After(':'))], ..NONE },
     Program { names: &["etcdctl"], with: &["user"], before: &["add"], ..NONE },
-    Program { names: &["lftp", "open"], options: &[Held("-u", After(','))], ..NONE },
+    Program { names: &["lftp", "open"], options: &[Flag("-u", After(','))], ..NONE },
     Program {
         names: &["smbclient", "smbget", "smbcacls", "smbcquotas", "rpcclient", "net", "winexe"],
-        options: &[Held("-U", After('%')), Held("--user", After('%'))],
+        options: &[Flag("-U", After('%')), Flag("--user", After('%'))],
         ..NONE
     },
     Program {
         names: REDIS,
-        options: &[Held("-a", All)],
+        options: &[Flag("-a", All)],
         before: &["requirepass", "masterauth"],
         ..NONE
     },
     Program { names: REDIS, with: &["auth"], last: true, ..NONE },
-    Program { names: REDIS, with: &["setuser"], options: &[Held(">", Attached)], ..NONE },
+    Program { names: REDIS, with: &["setuser"], options: &[Flag(">", Attached)], ..NONE },
     Program {
         names: &["redis-server", "valkey-server"],
-        options: &[Held("--requirepass", All), Held("--masterauth", All)],
+        options: &[Flag("--requirepass", All), Flag("--masterauth", All)],
         ..NONE
     },
     Program {
         names: &["openssl"],
         options: &[
-            Held("-passin", Behind("pass:")), Held("-passout", Behind("pass:")),
-            Held("-pass", Behind("pass:")), Held("-password", Behind("pass:")),
-            Held("-k", All), Held("-K", All), Held("-hmac", All),
+            Flag("-passin", Behind("pass:")), Flag("-passout", Behind("pass:")),
+            Flag("-pass", Behind("pass:")), Flag("-password", Behind("pass:")),
+            Flag("-k", All), Flag("-K", All), Flag("-hmac", All),
         ],
         ..NONE
     },
     Program { names: &["openssl"], with: &["passwd"], last: true, ..NONE },
     Program {
         names: &["snmpget", "snmpgetnext", "snmpset", "snmpwalk", "snmpbulkwalk", "snmptable"],
-        options: &[Held("-A", All), Held("-X", All), Held("-c", All)],
+        options: &[Flag("-A", All), Flag("-X", All), Flag("-c", All)],
         ..NONE
     },
-    Program { names: &["swaks"], options: &[Held("-ap", All)], ..NONE },
-    Program { names: &["xfreerdp", "wfreerdp"], options: &[Held("/p", All)], ..NONE },
-    Program { names: &["schtasks"], options: &[Held("/rp", All), Held("/p", All)], ..NONE },
+    Program { names: &["swaks"], options: &[Flag("-ap", All)], ..NONE },
+    Program { names: &["xfreerdp", "wfreerdp"], options: &[Flag("/p", All)], ..NONE },
+    Program { names: &["schtasks"], options: &[Flag("/rp", All), Flag("/p", All)], ..NONE },
     Program { names: &["net"], with: &["use"], leading: 3, ..NONE },
     Program { names: &["wpa_passphrase"], leading: 2, ..NONE },
     Program { names: &["nmcli"], before: &["password"], ..NONE },
@@ -238,55 +238,55 @@ const PROGRAMS: &[Program] = &[
     Program { names: &["cargo"], with: &["login"], last: true, ..NONE },
     Program {
         names: &["convertto-securestring"],
-        options: &[Held("-String", All)],
+        options: &[Flag("-String", All)],
         leading: 1,
         ..NONE
     },
-    Program { names: &["doctl"], options: &[Held("-t", All)], ..NONE },
+    Program { names: &["doctl"], options: &[Flag("-t", All)], ..NONE },
     Program {
         names: &["consul"],
-        options: &[Held("-http-auth", After(':')), Held("--http-auth", After(':'))],
+        options: &[Flag("-http-auth", After(':')), Flag("--http-auth", After(':'))],
         ..NONE
     },
-    Program { names: &["az"], with: &["secret"], options: &[Held("--value", All)], ..NONE },
+    Program { names: &["az"], with: &["secret"], options: &[Flag("--value", All)], ..NONE },
     Program {
         names: &["ldapsearch", "ldapadd", "ldapmodify", "ldapdelete"],
-        options: &[Held("-w", All)],
+        options: &[Flag("-w", All)],
         ..NONE
     },
-    Program { names: &["impala-shell"], options: &[Held("--ldap_password_cmd", All)], ..NONE },
-    Program { names: &["influx"], options: &[Held("-t", All)], ..NONE },
+    Program { names: &["impala-shell"], options: &[Flag("--ldap_password_cmd", All)], ..NONE },
+    Program { names: &["influx"], options: &[Flag("-t", All)], ..NONE },
     Program {
         names: &[
             "docker", "podman", "nerdctl", "buildah", "skopeo", "helm", "oras", "crane", "oc", "cf",
             "az",
         ],
         with: &["login"],
-        options: &[Held("-p", All)],
+        options: &[Flag("-p", All)],
         ..NONE
     },
-    Program { names: &["skopeo", "buildah"], options: &[Held("--creds", After(':'))], ..NONE },
+    Program { names: &["skopeo", "buildah"], options: &[Flag("--creds", After(':'))], ..NONE },
     Program {
         names: &["az"],
         with: &["sql", "postgres", "mysql", "mariadb"],
-        options: &[Held("-p", All)],
+        options: &[Flag("-p", All)],
         ..NONE
     },
     Program {
         names: &["az"],
         with: &["cosmosdb", "storage", "redis"],
-        options: &[Held("--key", All)],
+        options: &[Flag("--key", All)],
         ..NONE
     },
     Program {
         names: &["kubectl", "oc"],
         with: &["secret"],
-        options: &[Held("--from-literal", After('='))],
+        options: &[Flag("--from-literal", After('='))],
         ..NONE
     },
     Program {
         names: &["aws"],
-        options: &[Held("--sse-c-key", All), Held("--sse-c-copy-source-key", All)],
+        options: &[Flag("--sse-c-key", All), Flag("--sse-c-copy-source-key", All)],
         before: &[
             "aws_secret_access_key", "aws_session_token", "default.aws_secret_access_key",
             "default.aws_session_token",
@@ -402,7 +402,7 @@ impl Program {
 
     /// The secret part of an option's value, and where in the word the value begins, if it does.
     fn option(&self, word: &[char]) -> Option<(Part, Option<usize>)> {
-        self.options.iter().find_map(|Held(name, part)| {
+        self.options.iter().find_map(|Flag(name, part)| {
             let name: Vec<char> = name.chars().collect();
             let is_short = name.len() == 2;
             let flags = if is_short && name[0] == '-' && word[0] == '-' {

@@ -18,13 +18,13 @@ const TEXT_BYTES: usize = 1024;
 /// read, so that they can stand close to what is measured.
 #[derive(Debug)]
 pub struct DeviceMonitor {
-    watched: Vec<Watched>,
+    watched: Vec<DeviceStart>,
     started: Instant,
 }
 
 /// A device and its counters at the start.
 #[derive(Debug)]
-struct Watched {
+struct DeviceStart {
     volumes: VolumeNames,
     name: String,
     stat: File,
@@ -47,8 +47,10 @@ impl DeviceMonitor {
                 }
             }
         }
-        let watched =
-            found.into_iter().filter_map(|(device, names)| Watched::open(device, &names)).collect();
+        let watched = found
+            .into_iter()
+            .filter_map(|(device, names)| DeviceStart::open(device, &names))
+            .collect();
         let mut monitor = Self { watched, started: Instant::now() };
         monitor.start();
         monitor
@@ -75,7 +77,7 @@ impl DeviceMonitor {
     }
 }
 
-impl Watched {
+impl DeviceStart {
     fn open(device: Device, volumes: &[&str]) -> Option<Self> {
         let stat = File::open(device.folder().join("stat")).ok()?;
         Some(Self {
@@ -134,7 +136,7 @@ impl Counters {
 
 #[cfg(test)]
 mod tests {
-    use super::{Counters, DeviceMonitor, Instant, Watched};
+    use super::{Counters, DeviceMonitor, DeviceStart, Instant};
     use crate::devices::members_of;
     use crate::devices::test_devices::{LoopDevices, shell};
 
@@ -143,8 +145,9 @@ mod tests {
         let Some(disk) = LoopDevices::make(1, 16) else { return };
         let (device, part) = (&disk.devices[0], format!("{}p1", disk.devices[0]));
         shell(&format!("addpart {device} 1 2048 16384")).unwrap();
-        let watch =
-            |path: &str| Watched::open(members_of(path.as_ref()).unwrap()[0], &["data"]).unwrap();
+        let watch = |path: &str| {
+            DeviceStart::open(members_of(path.as_ref()).unwrap()[0], &["data"]).unwrap()
+        };
         let watched = vec![watch(device), watch(&part)];
         let mut monitor = DeviceMonitor { watched, started: Instant::now() };
         monitor.start();

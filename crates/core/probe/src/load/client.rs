@@ -1,7 +1,7 @@
 //! The life of a load thread: connect, warm up, go, run transactions, flush, report.
 
 use super::outcome::{ClientReport, Finished};
-use super::plan::{Arrivals, LoadPart, LoadPlan, Started, Step, Workload, Workloads};
+use super::plan::{Arrivals, LoadPart, LoadPlan, Start, Step, Workload, Workloads};
 use crate::record::ThreadMark;
 use crate::{ProbeError, TrialContext, data};
 use conductor::Stage;
@@ -32,7 +32,7 @@ struct Lane<'a> {
     /// Units of work that are left to do.
     left: u64,
     /// The transaction that has begun.
-    started: Started,
+    started: Start,
     /// The intended time of its start, and the actual one.
     intended_ns: u64,
     start_ns: u64,
@@ -72,7 +72,7 @@ impl<'a> Lane<'a> {
             workload,
             state: State::Due,
             left: u64::MAX,
-            started: Started::default(),
+            started: Start::default(),
             intended_ns: 0,
             start_ns: 0,
             free_ns: 0,

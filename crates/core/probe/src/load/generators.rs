@@ -44,13 +44,13 @@ const SKEW_MS_MAX: f64 = 10.0;
 const RATE_DIFFERENCE: f64 = 0.1;
 
 /// Notes when the director of a part let its load go.
-struct Starting<'a> {
+struct StartClock<'a> {
     director: Box<dyn Director + 'a>,
     clock: &'a Clock,
     go_ns: u64,
 }
 
-impl Director for Starting<'_> {
+impl Director for StartClock<'_> {
     fn go(&mut self) -> bool {
         let goes = self.director.go();
         self.go_ns = self.clock.now_ns();
@@ -70,7 +70,7 @@ pub(super) fn generate_part(
     workload: &Workloads<'_>,
 ) -> ProbeError {
     let clock = Clock::monotonic();
-    let mut director = Starting { director: part.director(), clock: &clock, go_ns: 0 };
+    let mut director = StartClock { director: part.director(), clock: &clock, go_ns: 0 };
     let part_of_load = LoadPart::of_several(context, plan, part.index(), part.parts());
     let finished = match conducted(context, plan, &part_of_load, &clock, &mut director, workload) {
         Ok(finished) => finished,

@@ -16,7 +16,7 @@ mod threads;
 use crate::generation::Generation;
 use crate::load_clock::LoadSeen;
 use crate::measure::measure;
-use crate::side_actions::{Announcing, SideActions};
+use crate::side_actions::{Announcer, SideActions};
 use crate::{ProbeError, TrialContext};
 use engine::{Ability, EngineUse, SessionPart};
 pub use generators::{
@@ -29,7 +29,7 @@ use outcome::ClientReport;
 pub use outcome::{SKIPPED, add_intervals};
 use plan::LoadPart;
 pub use plan::{
-    CONNECTIONS, DURATION, GENERATORS, LATENCY_LIMIT, LoadPlan, QUERY_LIMIT, RATE, Started, Step,
+    CONNECTIONS, DURATION, GENERATORS, LATENCY_LIMIT, LoadPlan, QUERY_LIMIT, RATE, Start, Step,
     THREADS, WARMUP, Workload, Workloads, no_time_limit, no_warmup_of_cold,
 };
 use threads::{conducted, subject};
@@ -60,7 +60,7 @@ pub fn drive_counting(
 }
 
 /// A load that has ended.
-pub struct Driven {
+pub struct Outcome {
     /// The observations.
     pub observations: Observations,
     /// The use of the engine.
@@ -79,14 +79,14 @@ pub fn drive_in_parts(
     context: &TrialContext<'_>,
     plan: &LoadPlan,
     workload: &Workloads<'_>,
-) -> Result<Driven, ProbeError> {
+) -> Result<Outcome, ProbeError> {
     match (context.generation, generators::count(context)) {
         (Generation::Part(part), _) => {
             return Err(generators::generate_part(context, plan, part, workload));
         }
         (Generation::Elsewhere(others), Some(count)) => {
             let (driven, used) = generators::lead(context, plan, others, count)?;
-            return Ok(Driven { observations: driven, used, parts: Vec::new() });
+            return Ok(Outcome { observations: driven, used, parts: Vec::new() });
         }
         _ => {}
     }
@@ -97,7 +97,7 @@ pub fn drive_in_parts(
     let plan = &LoadPlan { records_each: has_actions, divisions, ..plan.clone() };
     let (finished, mut surroundings) = actions.run(|load_clock| {
         measure(context, subject(context, plan), |director| {
-            let director = &mut Announcing { inner: director, clock: load_clock, has_actions };
+            let director = &mut Announcer { inner: director, clock: load_clock, has_actions };
             conducted(context, plan, &part, &clock, director, workload)
         })
     })?;
@@ -113,5 +113,5 @@ pub fn drive_in_parts(
     let transactions = outcome::each(&finished);
     let mut load = LoadSeen { transactions, parts, counted: plan.counted };
     actions.finish(&mut load, &mut observations)?;
-    Ok(Driven { observations, used, parts: load.parts })
+    Ok(Outcome { observations, used, parts: load.parts })
 }

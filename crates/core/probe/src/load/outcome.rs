@@ -1,6 +1,6 @@
 //! Records of a load's threads, and their sum.
 
-use super::plan::{LoadPlan, Started, TRANSACTION};
+use super::plan::{LoadPlan, Start, TRANSACTION};
 use crate::load_clock::Timed;
 use crate::measure::{Surroundings, seconds};
 use crate::record::{ClientWait, Counts, LoadRecord, StatementTimes, StudyCounts, ThreadMark};
@@ -90,7 +90,7 @@ impl ClientReport {
     /// Records what one connection committed as one: when it was meant to start, started and ended,
     /// in nanoseconds after "go".
     #[inline]
-    pub fn transaction(&mut self, done: Started, [intended_ns, start_ns, end_ns]: [u64; 3]) {
+    pub fn transaction(&mut self, done: Start, [intended_ns, start_ns, end_ns]: [u64; 3]) {
         let latency_ns = end_ns - intended_ns.min(end_ns);
         self.counts.over_limit += u64::from(latency_ns > self.limit_ns);
         if let Some(latency) = &mut self.latency {
@@ -415,7 +415,7 @@ pub fn add_intervals<'a>(parts: impl Iterator<Item = &'a [u64]>) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::ClientReport;
-    use crate::load::plan::{LoadPlan, Started, TRANSACTION};
+    use crate::load::plan::{LoadPlan, Start, TRANSACTION};
     use observations::ScriptStatement;
     use observe::{ThreadTimes, ThreadUse};
     use rand::{RngExt, SeedableRng};
@@ -460,7 +460,7 @@ mod tests {
             let intended_ns = random.random_range(0..3_000_000_000_u64);
             let start_ns = intended_ns + random.random_range(0..200_000_000);
             let end_ns = start_ns + random.random_range(0..400_000_000);
-            let done = Started { kind: random.random_range(0..2), units: 3, transactions: 1 };
+            let done = Start { kind: random.random_range(0..2), units: 3, transactions: 1 };
             report.transaction(done, [intended_ns, start_ns, end_ns]);
             report.intend(intended_ns, start_ns);
             report.statements[done.kind].succeeded(end_ns - start_ns, 1);

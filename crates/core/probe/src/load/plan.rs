@@ -233,7 +233,7 @@ pub trait Workload: Send {
         None
     }
     /// Begins the next transaction, of at most this many units of work.
-    fn start(&mut self, most: u64) -> Started;
+    fn start(&mut self, most: u64) -> Start;
     /// Returns the transaction's next step.
     ///
     /// # Errors
@@ -264,7 +264,7 @@ pub trait Workload: Send {
 
 /// A transaction that has begun.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Started {
+pub struct Start {
     /// The index in [`LoadPlan::kinds`].
     pub kind: usize,
     /// Units of work in it: rows, transactions.

@@ -7,7 +7,7 @@ use crate::number;
 use crate::table::{Cell, Table};
 use crate::text::{self, joined};
 use analysis::{Estimate, Interval, LevelDemands, ModelLevel, ModelSummary, Scalability, Summary};
-use models::holdout::{Candidate, FACTOR_MAX, FAR, Tested};
+use models::holdout::{Candidate, FACTOR_MAX, FAR, HoldOut};
 use serde_json::{Value, json};
 
 /// A section for each model.
@@ -108,7 +108,7 @@ fn best_of(model: &ModelSummary) -> String {
     }
 }
 
-fn predicted(test: &Tested, unit: &str) -> Cell {
+fn predicted(test: &HoldOut, unit: &str) -> Cell {
     let Interval { low, high } = test.prediction.interval;
     if !test.prediction.is_useful() {
         let factor = number::figure(test.prediction.factor());

@@ -115,13 +115,13 @@ const LAST_MIN: f64 = 0.1;
 
 /// A series of a trial, and the values of it that are shown.
 #[derive(Clone, Copy)]
-struct Shown<'a> {
+struct Excerpt<'a> {
     trial: &'a TrialRecord,
     series: &'a Series,
     values: &'a [f64],
 }
 
-impl<'a> Shown<'a> {
+impl<'a> Excerpt<'a> {
     /// `None` when there is nothing to show.
     fn from_trial(trial: &'a TrialRecord, series: &'a Series, elapsed_s: f64) -> Option<Self> {
         let before_last = series.values.len().checked_sub(1)?;
@@ -139,18 +139,18 @@ impl<'a> Shown<'a> {
 }
 
 /// A configuration, and what its trials recorded.
-type Row<'a> = (&'a ConfigurationRow, Vec<&'a Shown<'a>>);
+type Row<'a> = (&'a ConfigurationRow, Vec<&'a Excerpt<'a>>);
 
 /// A section a name of series; one that says so when none was recorded.
 fn recorded(summary: &Summary) -> Vec<Section> {
-    let all: Vec<Shown> = summary
+    let all: Vec<Excerpt> = summary
         .recording
         .done()
         .flat_map(|(trial, observations)| {
             observations
                 .series
                 .iter()
-                .filter_map(|s| Shown::from_trial(trial, s, observations.elapsed_s))
+                .filter_map(|s| Excerpt::from_trial(trial, s, observations.elapsed_s))
         })
         .collect();
     if all.iter().all(|shown| shown.values.len() < 2) {
@@ -170,7 +170,7 @@ fn recorded(summary: &Summary) -> Vec<Section> {
         .iter()
         .map(|name| {
             let mut section = Section::page(format!("Over time: {name}"));
-            let timelines: Vec<Shown> =
+            let timelines: Vec<Excerpt> =
                 all.iter().filter(|shown| shown.series.name == *name).copied().collect();
             section.figure(figure(summary, name, &timelines, points));
             section
@@ -178,9 +178,9 @@ fn recorded(summary: &Summary) -> Vec<Section> {
         .collect()
 }
 
-fn figure(summary: &Summary, name: &str, recorded: &[Shown], points: usize) -> Figure {
+fn figure(summary: &Summary, name: &str, recorded: &[Excerpt], points: usize) -> Figure {
     let unit = recorded.first().map_or("", |shown| shown.series.unit.as_str());
-    let mut by_configuration: HashMap<usize, Vec<&Shown>> = HashMap::new();
+    let mut by_configuration: HashMap<usize, Vec<&Excerpt>> = HashMap::new();
     for shown in recorded {
         by_configuration.entry(shown.trial.configuration).or_default().push(shown);
     }
@@ -214,7 +214,7 @@ fn figure(summary: &Summary, name: &str, recorded: &[Shown], points: usize) -> F
     }
 }
 
-fn caption(name: &str, unit: &str, recorded: &[Shown], points: usize) -> String {
+fn caption(name: &str, unit: &str, recorded: &[Excerpt], points: usize) -> String {
     let mut caption = format!("{name} ({unit}) over the seconds of a trial, one line per block.");
     if recorded.iter().any(|shown| shown.series.start_s < 0.0) {
         caption += " The measurement starts at second 0, after the warm-up.";
@@ -233,11 +233,11 @@ fn caption(name: &str, unit: &str, recorded: &[Shown], points: usize) -> String 
 }
 
 /// Intervals that are one point.
-fn bucket(shown: &Shown, points: usize) -> usize {
+fn bucket(shown: &Excerpt, points: usize) -> usize {
     shown.values.len().div_ceil(points)
 }
 
-fn trial_of(shown: &Shown, points: usize) -> Value {
+fn trial_of(shown: &Excerpt, points: usize) -> Value {
     let bucket = bucket(shown, points);
     let chunks = || shown.values.chunks(bucket);
     let (trial, series) = (shown.trial, shown.series);
@@ -262,7 +262,7 @@ fn data(rows: &[Row]) -> Table<'static> {
     let all = rows.iter().flat_map(|(row, timelines)| {
         timelines.iter().map(|shown| (text::label(&row.label), *shown))
     });
-    let rows: Vec<(&str, &Shown)> = all.collect();
+    let rows: Vec<(&str, &Excerpt)> = all.collect();
     let mut table = Columns::for_rows(&rows);
     table.name("configuration", |(label, _)| *label);
     table.right("block", |(_, shown)| shown.trial.block);

@@ -166,7 +166,7 @@ fn statistics(values: &[Value]) -> Vec<f64> {
 
 /// For each position the sum of the distances between all pairs of values before it, in `n log n`.
 fn distances_before(values: impl ExactSizeIterator<Item = Value>) -> Vec<f64> {
-    let mut ranks = Ranked { tree: vec![(0.0, 0.0); values.len() + 1] };
+    let mut ranks = RankTree { tree: vec![(0.0, 0.0); values.len() + 1] };
     let (mut count, mut sum, mut distances) = (0.0, 0.0, 0.0);
     let mut before = vec![0.0];
     for (rank, value) in values {
@@ -181,11 +181,11 @@ fn distances_before(values: impl ExactSizeIterator<Item = Value>) -> Vec<f64> {
 }
 
 /// Count and sum of the values with a lower rank: a binary indexed tree (P. M. Fenwick, 1994).
-struct Ranked {
+struct RankTree {
     tree: Vec<(f64, f64)>,
 }
 
-impl Ranked {
+impl RankTree {
     fn add(&mut self, rank: usize, value: f64) {
         let mut node = rank + 1;
         while node < self.tree.len() {

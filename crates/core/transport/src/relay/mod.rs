@@ -70,7 +70,7 @@ impl Relay {
             resets: AtomicU32::new(0),
             waker: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?,
         });
-        let served = Served::new(listener, server, toxics, Arc::clone(&shared))?;
+        let served = RelayThread::new(listener, server, toxics, Arc::clone(&shared))?;
         let thread = Builder::new().name("relay".into()).spawn(move || served.run())?;
         Ok(Self { address, shared, thread: Some(thread) })
     }
@@ -130,7 +130,7 @@ impl Shared {
 }
 
 /// The state of the thread.
-struct Served {
+struct RelayThread {
     listener: Socket,
     server: SockAddr,
     toxics: Toxics,
@@ -148,7 +148,7 @@ struct Served {
     room: Vec<u8>,
 }
 
-impl Served {
+impl RelayThread {
     fn new(
         listener: Socket,
         server: SockAddr,

@@ -3,7 +3,7 @@
 use crate::client::{Client, Config, quote_identifier, quote_literal};
 use crate::errors::failed_at;
 use engine::EngineError;
-use engine::backups::{Fingerprint, Restored};
+use engine::backups::{Fingerprint, Restore};
 use std::time::Instant;
 use work::Cancel;
 
@@ -15,12 +15,8 @@ pub fn connect(config: &Config, cancel: &Cancel) -> Result<Client, EngineError> 
 }
 
 /// Examines a restored database, whose files were in place after this time.
-pub fn examine(
-    client: &mut Client,
-    start: Instant,
-    placed_s: f64,
-) -> Result<Restored, EngineError> {
-    let mut restored = Restored { placed_s, ..Restored::default() };
+pub fn examine(client: &mut Client, start: Instant, placed_s: f64) -> Result<Restore, EngineError> {
+    let mut restored = Restore { placed_s, ..Restore::default() };
     let found = tables(client)?;
     restored.first_query_s = start.elapsed().as_secs_f64();
     for table in &found {

@@ -7,7 +7,7 @@ use crate::backup_tools::{COPY, compressor, stream_program};
 use crate::client::Config;
 use crate::server::{ClientProgram, PrivateServer, ServerOptions};
 use engine::EngineError;
-use engine::backups::{Backup, BackupRequest, Restored};
+use engine::backups::{Backup, BackupRequest, Restore};
 use servers::files::clone_folder;
 use servers::private::{Server, Settings};
 use servers::tool::{self, Pipes};
@@ -81,7 +81,7 @@ pub fn restore(
     request: &BackupRequest,
     backup: &Backup,
     cancel: &Cancel,
-) -> Result<Restored, EngineError> {
+) -> Result<Restore, EngineError> {
     let Source { options, settings } = source;
     let directory = options.directory.clone();
     options.account.make_folder(&directory)?;

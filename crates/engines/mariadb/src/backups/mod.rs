@@ -13,7 +13,7 @@ use crate::server::{CLIENT, ClientProgram, Names, PrivateServer};
 use contents::{columns, connect, examine, fingerprints, tables};
 use data_copy::Source;
 use engine::backups::{
-    BackgroundWork, Backup, BackupRequest, Fingerprint, Restored, StatementAction,
+    BackgroundWork, Backup, BackupRequest, Fingerprint, Restore, StatementAction,
 };
 use engine::optimizer::filled;
 use engine::{EngineError, lock};
@@ -95,7 +95,7 @@ impl BackgroundWork for MariaSchema {
         backup: &Backup,
         folder: &Path,
         cancel: &Cancel,
-    ) -> Result<Restored, EngineError> {
+    ) -> Result<Restore, EngineError> {
         if let Some(server) = self.private_server()
             && request.tool == COPY_TOOL
         {

@@ -17,7 +17,7 @@ use super::load::statement_limit;
 use super::observing::{connect_to_observe, while_doing};
 use crate::client::{Client, Config, Error};
 use engine::ServerError;
-use engine::query_reader::{QueryLimits, Sampled};
+use engine::query_reader::{QueryLimits, SampleCounts};
 use std::collections::HashMap;
 use work::Stop;
 
@@ -32,7 +32,7 @@ pub(super) struct Reader {
     /// The samples by the server's statement number.
     sampled: HashMap<String, String>,
     /// The states of sessions, by what statements with other values have in common.
-    waits: Sampled,
+    waits: SampleCounts,
     /// The server's statement numbers by the same.
     digests: HashMap<String, String>,
 }
@@ -53,7 +53,7 @@ impl Reader {
             stop: stop.clone(),
             running: HashMap::new(),
             sampled: HashMap::new(),
-            waits: Sampled::default(),
+            waits: SampleCounts::default(),
             digests: HashMap::new(),
         })
     }

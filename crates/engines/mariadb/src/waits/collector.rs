@@ -8,7 +8,7 @@ use crate::cells::{cells, number};
 use crate::client::{Client, Config};
 use crate::errors::failed_at;
 use crate::load::Sessions;
-use engine::{Collected, EngineError, EngineUse, PageUse, SessionPart, WaitCollector, lock};
+use engine::{Collection, EngineError, EngineUse, PageUse, SessionPart, WaitCollector, lock};
 use std::collections::BTreeMap;
 use work::Cancel;
 
@@ -78,7 +78,7 @@ impl WaitCollector for MariaCollector {
         Ok(())
     }
 
-    fn stop(&mut self) -> Result<Collected, EngineError> {
+    fn stop(&mut self) -> Result<Collection, EngineError> {
         let Running { mut client, sampler, mut readings, mut samples, pid } =
             self.running.take().ok_or_else(|| {
                 EngineError::failed("observing the server's waits", "the observer is not running")
@@ -126,7 +126,7 @@ impl WaitCollector for MariaCollector {
         let pages = Some(PageUse { hits: requests.saturating_sub(reads), reads });
         let used = EngineUse { pages, ..EngineUse::default() };
         let time = Some(time);
-        Ok(Collected {
+        Ok(Collection {
             waits,
             parts,
             operations,
@@ -134,7 +134,7 @@ impl WaitCollector for MariaCollector {
             server_cpu_s,
             used,
             lost,
-            ..Collected::default()
+            ..Collection::default()
         })
     }
 }

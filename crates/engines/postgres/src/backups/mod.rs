@@ -14,7 +14,7 @@ use crate::errors::failed_at;
 use crate::instance::PostgresSchema;
 use crate::server::{PrivateServer, ServerOptions};
 use engine::backups::{
-    BackgroundWork, Backup, BackupRequest, Fingerprint, Restored, StatementAction,
+    BackgroundWork, Backup, BackupRequest, Fingerprint, Restore, StatementAction,
 };
 use engine::optimizer::filled;
 use engine::{EngineError, lock};
@@ -84,7 +84,7 @@ impl BackgroundWork for PostgresSchema {
         backup: &Backup,
         folder: &Path,
         cancel: &Cancel,
-    ) -> Result<Restored, EngineError> {
+    ) -> Result<Restore, EngineError> {
         let source = self.source()?;
         if request.tool == DUMP {
             return restore_dump(&source, request, backup, cancel);
@@ -167,7 +167,7 @@ fn restore_dump(
     request: &BackupRequest,
     backup: &Backup,
     cancel: &Cancel,
-) -> Result<Restored, EngineError> {
+) -> Result<Restore, EngineError> {
     let mut admin = source.connect(cancel)?;
     let drop_it = format!("DROP DATABASE IF EXISTS {RESTORED} WITH (FORCE)");
     admin.batch(&drop_it).map_err(failed_at("dropping the restored database"))?;
@@ -186,7 +186,7 @@ fn restore_dump(
     let found = fingerprints(&mut client)?;
     drop(client);
     admin.batch(&drop_it).map_err(failed_at("dropping the restored database"))?;
-    Ok(Restored::by_statements(placed_s, first_query_s, found))
+    Ok(Restore::by_statements(placed_s, first_query_s, found))
 }
 
 /// Starts a standby from a base backup and waits until it has what the server has now.
@@ -196,7 +196,7 @@ fn restore_base(
     backup: &Backup,
     directory: &Path,
     cancel: &Cancel,
-) -> Result<Restored, EngineError> {
+) -> Result<Restore, EngineError> {
     let start = Instant::now();
     let options = ServerOptions { directory: directory.into(), ..source.options.clone() };
     let mut standby = Server::with_data(options, |options, data| {
@@ -223,7 +223,7 @@ fn restore_base(
     let found = fingerprints(&mut client)?;
     drop(client);
     standby.remove()?;
-    Ok(Restored {
+    Ok(Restore {
         placed_s,
         first_query_s,
         // A standby answers as soon as it is consistent.

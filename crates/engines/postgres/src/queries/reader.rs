@@ -3,7 +3,7 @@
 use crate::client::{Client, Config, Error};
 use crate::connecting::{leave_no_statistics, while_doing};
 use engine::ServerError;
-use engine::query_reader::{MARK, QueryLimits, Sampled};
+use engine::query_reader::{MARK, QueryLimits, SampleCounts};
 use statements::{Counter, Statement};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -25,7 +25,7 @@ pub(crate) struct Reader {
     pub(super) extension: Option<(String, String)>,
     /// Texts with values that sessions were seen to run, by the server's number of the statement.
     pub(super) running: HashMap<String, String>,
-    pub(super) sampled: Sampled,
+    pub(super) sampled: SampleCounts,
 }
 
 impl Reader {
@@ -38,7 +38,7 @@ impl Reader {
             clients: BTreeMap::new(),
             extension: None,
             running: HashMap::new(),
-            sampled: Sampled::default(),
+            sampled: SampleCounts::default(),
         };
         reader.client(&config.database).map_err(while_doing("connecting"))?;
         Ok(reader)

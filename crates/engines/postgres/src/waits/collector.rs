@@ -8,7 +8,7 @@ use crate::admin::ADMIN;
 use crate::client::{Client, Config};
 use crate::connecting::observer;
 use engine::{
-    Collected, EngineError, ObserveOptions, ServerError, SessionPart, WaitCollector, lock,
+    Collection, EngineError, ObserveOptions, ServerError, SessionPart, WaitCollector, lock,
 };
 use servers::activity::{ROSTER_PERIOD, Window};
 use std::collections::HashSet;
@@ -109,7 +109,7 @@ impl WaitCollector for PostgresCollector {
         Ok(())
     }
 
-    fn stop(&mut self) -> Result<Collected, EngineError> {
+    fn stop(&mut self) -> Result<Collection, EngineError> {
         let mut watch =
             self.running.take().ok_or_else(|| ServerError::new("the observer is not running"))?;
         let version = watch.client.server_version() / 10_000;
@@ -141,7 +141,7 @@ impl WaitCollector for PostgresCollector {
         let server_cpu_s = all.map(|(_, times)| times.cpu_ns as f64 / 1e9).sum::<f64>();
         let server_cpu_s = server_cpu_s + used.worker_cpu_s.unwrap_or(0.0);
         let time = Some(time);
-        Ok(Collected {
+        Ok(Collection {
             waits,
             parts,
             operations,
@@ -149,7 +149,7 @@ impl WaitCollector for PostgresCollector {
             server_cpu_s,
             used,
             lost,
-            ..Collected::default()
+            ..Collection::default()
         })
     }
 }

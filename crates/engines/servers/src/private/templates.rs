@@ -52,13 +52,13 @@ pub fn find_or_make<P: Product>(
     options: &Options<P>,
     cancel: &Cancel,
 ) -> Result<Template, EngineError> {
-    let plain = Making { cache, options, kind: P::CONSTANTS.templates.plain, content: "" };
+    let plain = TemplateJob { cache, options, kind: P::CONSTANTS.templates.plain, content: "" };
     let Some(ServerSetup { setup, settings }) = &options.setup else {
         let Options { product, account, .. } = options;
         return plain.make(cancel, |unfinished| product.initialise(account, unfinished));
     };
     let content = &options.setup.as_ref().map_or_else(String::new, ServerSetup::identity);
-    let filled = Making { kind: P::CONSTANTS.templates.setup, content, ..plain };
+    let filled = TemplateJob { kind: P::CONSTANTS.templates.setup, content, ..plain };
     filled.fill(settings.clone(), cancel, |server| P::fill(server, setup, cancel))
 }
 
@@ -77,11 +77,11 @@ pub(super) fn with_data_set<P: Product>(
     let content = &format!("{settings:?}\n{}", data_set.identity);
     settings.extend(owned(P::CONSTANTS.bulk_settings));
     let (cache, kind) = (&cache_folder::<P>(&options.account)?, P::CONSTANTS.templates.data_set);
-    Making { cache, options, kind, content }.fill(settings, cancel, fill)
+    TemplateJob { cache, options, kind, content }.fill(settings, cancel, fill)
 }
 
 /// A template to be made unless it is in the cache.
-struct Making<'a, P> {
+struct TemplateJob<'a, P> {
     cache: &'a Path,
     options: &'a Options<P>,
     /// The beginning of its name.
@@ -90,7 +90,7 @@ struct Making<'a, P> {
     content: &'a str,
 }
 
-impl<P: Product> Making<'_, P> {
+impl<P: Product> TemplateJob<'_, P> {
     fn make(
         &self,
         cancel: &Cancel,

@@ -11,7 +11,7 @@ use super::layout::DATABASE;
 use crate::live::client::{Client, Error};
 use engine::EngineError;
 use engine::backups::{
-    BackgroundWork, Backup, BackupRequest, Fingerprint, Restored, StatementAction,
+    BackgroundWork, Backup, BackupRequest, Fingerprint, Restore, StatementAction,
 };
 use std::path::Path;
 use std::time::Instant;
@@ -51,7 +51,7 @@ impl BackgroundWork for MssqlInstance {
         _: &Backup,
         _: &Path,
         _: &Cancel,
-    ) -> Result<Restored, EngineError> {
+    ) -> Result<Restore, EngineError> {
         let mut master = self.database.session(MASTER)?;
         mark_restored(&mut master)?;
         // One that an earlier restore has left.
@@ -89,7 +89,7 @@ impl MssqlInstance {
         &self,
         master: &mut Client,
         files: &[String],
-    ) -> Result<Restored, EngineError> {
+    ) -> Result<Restore, EngineError> {
         let start = Instant::now();
         let doing = "reading the files in the backup";
         let listed = master.query(&file_list(files)).map_err(failed_at(doing))?;
@@ -110,7 +110,7 @@ impl MssqlInstance {
             Err(error) => return Err(failed_at("checking the restored database")(error)),
         };
         let consistent_s = start.elapsed().as_secs_f64();
-        Ok(Restored {
+        Ok(Restore {
             placed_s,
             first_query_s,
             consistent_s,

@@ -13,7 +13,7 @@ use crate::live::rows::{Row, Rows};
 use crate::live::sampler::Sampler;
 use crate::live::samples::{Samples, name_pages};
 use crate::live::views::{self, View};
-use engine::{Collected, EngineError, EngineUse, PageUse, WaitCollector, lock};
+use engine::{Collection, EngineError, EngineUse, PageUse, WaitCollector, lock};
 use observations::{Operation, TimeUse, Wait, WaitClass};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -104,7 +104,7 @@ impl WaitCollector for MssqlCollector {
         Ok(())
     }
 
-    fn stop(&mut self) -> Result<Collected, EngineError> {
+    fn stop(&mut self) -> Result<Collection, EngineError> {
         let Some((mut client, before, sampler)) = self.running.take() else {
             return Err(EngineError::failed(DOING, "the observer is not running"));
         };
@@ -117,7 +117,7 @@ impl WaitCollector for MssqlCollector {
 }
 
 /// Adds what the sessions were sampled to wait for.
-fn met(client: &mut Client, samples: &Samples, collected: &mut Collected) {
+fn met(client: &mut Client, samples: &Samples, collected: &mut Collection) {
     collected.resources = samples.resources();
     let unseen = samples.failed.as_ref().map(|why| format!("Sampled waits of sessions: {why}."));
     collected.lost.extend(unseen);
@@ -126,8 +126,8 @@ fn met(client: &mut Client, samples: &Samples, collected: &mut Collected) {
 
 impl Reading {
     /// Returns the waits and use of the sessions from this reading to `after`.
-    fn until(&self, after: &Self, sessions: usize) -> Collected {
-        let mut collected = Collected::default();
+    fn until(&self, after: &Self, sessions: usize) -> Collection {
+        let mut collected = Collection::default();
         if let Err(why) = &self.started {
             collected.lost.push(format!("Server restarts: {why}."));
         }
@@ -176,7 +176,7 @@ impl Reading {
 
     /// The waits of the sessions; where there is nothing about these, those of the whole server
     /// without benign ones.
-    fn waits(&self, after: &Self, collected: &mut Collected) {
+    fn waits(&self, after: &Self, collected: &mut Collection) {
         let difference = |before: &Answer, now: &Answer| -> Result<Delta, DeltaError> {
             let shown = |answer: &Answer| answer.clone().map_err(DeltaError::from);
             let (before, now) = (&shown(before)?, &shown(now)?);
