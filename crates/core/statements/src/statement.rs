@@ -121,6 +121,7 @@ pub enum Origin {
     /// Re-explained, for values that it was seen to run with.
     Sample,
     /// Kept by the server since it was compiled: the plan that runs use.
+    #[serde(rename = "kept")]
     Cached,
     /// Kept by a store of the server: a plan that runs have used.
     Stored,
