@@ -43,7 +43,7 @@ pub struct Ceiling {
 }
 
 /// If the ends of an interval differ by this factor or more, even the magnitude is unknown.
-pub const SPAN_MAX: f64 = 10.0;
+pub(crate) const SPAN_MAX: f64 = 10.0;
 
 /// An upper limit of storage.
 #[derive(Debug, Clone, PartialEq, Serialize)]

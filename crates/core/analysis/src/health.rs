@@ -6,26 +6,26 @@ use serde::Serialize;
 
 /// Above this share of its sessions' time the generator is a good part of what is measured: the
 /// target could be at most a quarter faster than the figure says.
-pub const CLIENT_SHARE: f64 = 0.25;
+pub(crate) const CLIENT_SHARE: f64 = 0.25;
 /// Late starts beyond this share shift the percentiles that a reader looks at (p99).
-pub const SENDS_MISSED_SHARE: f64 = 0.01;
+pub(crate) const SENDS_MISSED_SHARE: f64 = 0.01;
 /// Use of the machine by others beyond this is more than a quiet system's daemons need, and is of
 /// the size of the differences that experiments look for.
-pub const OTHER_LOAD_SHARE: f64 = 0.05;
+pub(crate) const OTHER_LOAD_SHARE: f64 = 0.05;
 /// Stolen time beyond this is as large as the noise of a steady trial.
-pub const STEAL_SHARE: f64 = 0.01;
+pub(crate) const STEAL_SHARE: f64 = 0.01;
 /// The kernel counts a machine's time in ticks of 10 ms, in several counters: of less processor
 /// time than this, a tick or two too many would be a warning.
-pub const MACHINE_S: f64 = 1.0;
+pub(crate) const MACHINE_S: f64 = 1.0;
 /// The promise of the accounting rule where the engine is instrumented.
-pub const UNACCOUNTED_SHARE: f64 = 0.03;
+pub(crate) const UNACCOUNTED_SHARE: f64 = 0.03;
 /// An open loop is overloaded when no connection was free for a start in the rest of its schedule,
 /// from this share of it on. Where the target keeps up, connections become free again and again;
 /// where it does not, the queue grows from the first moment, and latencies measure how long the
 /// trial was.
-pub const OVERLOADED_FROM: f64 = 0.5;
+pub(crate) const OVERLOADED_FROM: f64 = 0.5;
 /// Start-up, scheduling and one late checkpoint are of the order of 10 ms: 1 % of this.
-pub const SHORT_S: f64 = 1.0;
+pub(crate) const SHORT_S: f64 = 1.0;
 
 /// The number of trials that carry a warning.
 #[derive(Debug, Clone, PartialEq, Serialize)]

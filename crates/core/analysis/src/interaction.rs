@@ -114,7 +114,7 @@ impl Interaction {
 }
 
 /// The supported interaction with the largest size.
-pub fn largest_supported(interactions: &[Interaction]) -> Option<&Interaction> {
+pub(crate) fn largest_supported(interactions: &[Interaction]) -> Option<&Interaction> {
     let supported = interactions.iter().filter(|interaction| interaction.supported());
     supported.max_by(|a, b| a.magnitude().total_cmp(&b.magnitude()))
 }

@@ -34,7 +34,7 @@ pub fn short_name(path: &str) -> &str {
 /// The kind of work of a configuration: its probe, and which part of the data a unit of work
 /// touches and what it computes. Responses of different work are not compared.
 #[derive(Debug, PartialEq)]
-pub struct WorkKind<'a> {
+pub(crate) struct WorkKind<'a> {
     probe: Option<&'a str>,
     operations: Vec<(&'a str, &'a Value)>,
 }
@@ -54,7 +54,7 @@ impl<'a> WorkKind<'a> {
 }
 
 /// Returns whether a configuration has this probe.
-pub fn has_probe(configuration: &ConfigurationRecord, name: &str) -> bool {
+pub(crate) fn has_probe(configuration: &ConfigurationRecord, name: &str) -> bool {
     probe(configuration) == Some(name)
 }
 

@@ -15,7 +15,7 @@ use statistics::{Regimes, change_points, discoveries, regimes};
 
 /// Expected share of configurations without regimes, at most, among those called so; without any
 /// regimes, the probability that a report claims some.
-pub const ERROR_RATE: f64 = 0.05;
+pub(crate) const ERROR_RATE: f64 = 0.05;
 /// Regimes are this many steps of rounding apart at least: coarse values gather on their steps.
 const STEPS_MIN: f64 = 3.0;
 

@@ -4,7 +4,7 @@ use observations::{BlockedTime, WaitingTask};
 use std::collections::BTreeMap;
 
 /// Seconds between two looks at the blocking sessions.
-pub const LOOK_S: f64 = 0.5;
+pub(crate) const LOOK_S: f64 = 0.5;
 /// Pairs of statements that are kept: those with most time.
 const PAIRS_MAX: usize = 200;
 
@@ -19,7 +19,7 @@ struct Pair {
 
 /// The times so far.
 #[derive(Debug, Default)]
-pub struct BlockedTimes {
+pub(crate) struct BlockedTimes {
     times: BTreeMap<Pair, BlockedTime>,
 }
 

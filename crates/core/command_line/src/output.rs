@@ -49,7 +49,7 @@ fn columns_of(output: impl IsTerminal + AsFd) -> Option<usize> {
 }
 
 /// Lines for standard error: no wider than the terminal, if it is one.
-pub fn wrapped_for_complaints(lines: &str) -> String {
+pub(crate) fn wrapped_for_complaints(lines: &str) -> String {
     let wrapped = columns_of(std::io::stderr()).map(|columns| report::wrapped(lines, columns));
     wrapped.map_or_else(|| lines.to_owned(), |wrapped| wrapped.trim_end_matches('\n').to_owned())
 }

@@ -8,7 +8,7 @@ use observations::{Secret, redacted};
 ///
 /// # Safety
 /// No other thread may read or write the arguments.
-pub unsafe fn hide_passwords() {
+pub(crate) unsafe fn hide_passwords() {
     output::hide(
         std::env::args_os().filter_map(|argument| password(&argument.to_string_lossy())).collect(),
     );

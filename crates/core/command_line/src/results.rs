@@ -151,7 +151,7 @@ fn with_models<'r>(context: &Context, mut summary: Summary<'r>) -> Summary<'r> {
 }
 
 /// Writes the HTML report of a run; what is there already is replaced as a whole, if it may be.
-pub fn write_report(
+pub(crate) fn write_report(
     context: &Context,
     summary: &Summary,
     path: &Path,

@@ -36,7 +36,7 @@ fn end(message: &[u8]) {
 /// Has the process end with a message and an exit code where it would be aborted: Rust does so when
 /// memory for something small cannot be had, and the kernel when a mapped file has no block.
 /// Nothing is left then to fail a trial with.
-pub fn end_instead_of_abort() -> Result<(), Failure> {
+pub(crate) fn end_instead_of_abort() -> Result<(), Failure> {
     // SAFETY: as below.
     unsafe { low_level::register(SIGBUS, || end(UNMAPPED)) }
         .map_err(|error| Failure::failed(format!("cannot handle signals: {error}")))?;
@@ -50,7 +50,7 @@ pub fn end_instead_of_abort() -> Result<(), Failure> {
 /// Has a write beyond the limit for files (`ulimit -f`) fail with EFBIG: by default SIGXFSZ ends
 /// the process without a message. A handler, unlike an ignored signal, is not inherited by the
 /// programs that this one starts. Returns a flag that such a write sets.
-pub fn survive_file_size_limit() -> Result<Arc<AtomicBool>, Failure> {
+pub(crate) fn survive_file_size_limit() -> Result<Arc<AtomicBool>, Failure> {
     let flag = Arc::new(AtomicBool::new(false));
     register(SIGXFSZ, flag.clone())
         .map(|_| flag)
@@ -64,7 +64,7 @@ pub fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
 }
 
 /// Returns a stop flag that the end of the terminal sets, too: a mounted drive is then unmounted.
-pub fn stop_flag_of_run() -> Result<Arc<AtomicBool>, Failure> {
+pub(crate) fn stop_flag_of_run() -> Result<Arc<AtomicBool>, Failure> {
     stop_flag_on(&[TERM_SIGNALS, &[SIGHUP]].concat())
 }
 

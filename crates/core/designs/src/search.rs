@@ -17,10 +17,10 @@ const CLASSES_MAX: usize = 48;
 /// length 3 and few classes differ.
 const CLASSES_OF_MANY_MAX: usize = 8;
 /// Longest words that are counted: longer ones never decided between two fractions.
-pub const LENGTH_MAX: usize = 10;
+pub(crate) const LENGTH_MAX: usize = 10;
 
 /// Numbers of words by length, from 0 on.
-pub type Lengths = [u32; LENGTH_MAX + 1];
+pub(crate) type Lengths = [u32; LENGTH_MAX + 1];
 
 /// A class of fractions by one of its members.
 #[derive(Debug, Clone)]

@@ -136,7 +136,7 @@ impl Domain {
 }
 
 /// The squared distance of two points by their features.
-pub fn squared_distance(left: &[f64], right: &[f64]) -> f64 {
+pub(crate) fn squared_distance(left: &[f64], right: &[f64]) -> f64 {
     left.iter().zip(right).map(|(a, b)| (a - b).powi(2)).sum()
 }
 

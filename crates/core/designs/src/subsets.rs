@@ -1,7 +1,7 @@
 //! Sets of numbers.
 
 /// All sets of `size` of the first `all` numbers, in lexicographic order.
-pub fn subsets(all: usize, size: usize) -> impl Iterator<Item = Vec<usize>> {
+pub(crate) fn subsets(all: usize, size: usize) -> impl Iterator<Item = Vec<usize>> {
     let mut next = (size <= all).then(|| (0..size).collect::<Vec<usize>>());
     std::iter::from_fn(move || {
         let found = next.clone()?;

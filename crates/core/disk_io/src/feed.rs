@@ -112,7 +112,7 @@ pub struct Arrival {
 
 /// A thread's part of a stream.
 #[derive(Debug)]
-pub struct Feed<'a> {
+pub(crate) struct Feed<'a> {
     pub shared: &'a SharedStream<'a>,
     pub schedule: Schedule,
     pub record: Record,
@@ -141,7 +141,7 @@ pub struct Next {
 
 /// Positions of the kinds of buffers that a stream uses.
 #[derive(Debug, Clone, Copy)]
-pub struct BufferKinds {
+pub(crate) struct BufferKinds {
     pub read: usize,
     pub write: usize,
 }

@@ -63,7 +63,7 @@ pub struct Lane<'a, Q> {
 }
 
 /// The queue of a thread.
-pub struct LaneQueue<Q> {
+pub(crate) struct LaneQueue<Q> {
     pub queue: Q,
     pub buffers: Buffers,
     /// I/Os that the thread keeps in flight.

@@ -27,7 +27,7 @@ pub struct Request {
 
 /// An I/O that has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Completion {
+pub(crate) struct Completion {
     pub slot: u32,
     /// Bytes moved, or the negative error number.
     pub result: i32,

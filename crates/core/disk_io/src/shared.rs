@@ -14,11 +14,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// Lines of cache of its own.
 #[repr(align(128))]
 #[derive(Debug, Default)]
-pub struct CacheLine(pub AtomicU64);
+pub(crate) struct CacheLine(pub AtomicU64);
 
 /// A file or device, open for what a stream does to it.
 #[derive(Debug)]
-pub struct OpenFile {
+pub(crate) struct OpenFile {
     pub path: PathBuf,
     pub file: File,
     /// The first; no thread of the stream uses the file any more.
@@ -27,7 +27,7 @@ pub struct OpenFile {
 
 /// A stream with its files, for all threads that serve it.
 #[derive(Debug)]
-pub struct SharedStream<'a> {
+pub(crate) struct SharedStream<'a> {
     pub stream: &'a Stream,
     pub files: Vec<OpenFile>,
     pub space: Space,
@@ -183,7 +183,7 @@ fn check(stream: &Stream, region: &Region, file: &File) -> Result<(), DiskError>
 
 /// Offsets and lengths of direct I/O are multiples of this many bytes: from the file system
 /// (`STATX_DIOALIGN`, Linux 6.1), else the logical sector of the device, else 512.
-pub fn direct_unit(path: &Path, file: &File) -> u64 {
+pub(crate) fn direct_unit(path: &Path, file: &File) -> u64 {
     let sector = logical_sector(path).unwrap_or(512);
     let (descriptor, path, mask) = (file.as_raw_fd(), c"".as_ptr(), libc::STATX_DIOALIGN);
     // SAFETY: the path is empty, so that the descriptor's file is meant; the result has its place,

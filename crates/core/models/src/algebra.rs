@@ -2,7 +2,7 @@
 
 /// The inverse of a symmetric matrix (Gauss and Jordan with pivots), scaled by its diagonal first:
 /// coefficients of very different size. `None` where it has none.
-pub fn invert(matrix: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
+pub(crate) fn invert(matrix: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
     let n = matrix.len();
     let scale: Vec<f64> = (0..n).map(|row| matrix[row][row].sqrt()).collect();
     if scale.iter().any(|scale| !scale.is_finite() || *scale <= 0.0) {

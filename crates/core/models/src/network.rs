@@ -15,7 +15,7 @@ use serde::Serialize;
 use std::f64::consts::LN_2;
 
 /// Customers for which a network is solved at most.
-pub const CUSTOMERS_MAX: usize = 4096;
+pub(crate) const CUSTOMERS_MAX: usize = 4096;
 /// Rounds of the approximate solution at most.
 const ROUNDS_MAX: usize = 10_000;
 

@@ -131,7 +131,7 @@ pub fn devices_of(path: &Path) -> Result<Vec<Device>, DeviceError> {
 }
 
 /// Returns the devices of the file system itself, partitions included.
-pub fn members_of(path: &Path) -> Result<Vec<Device>, DeviceError> {
+pub(crate) fn members_of(path: &Path) -> Result<Vec<Device>, DeviceError> {
     let metadata = path.metadata().map_err(DeviceError::Path)?;
     let device = Device::at(path).unwrap_or(Device::of_number(metadata.dev()));
     // File systems in memory, on a network or over several devices have numbers without one.

@@ -8,7 +8,7 @@ use std::io::{BufReader, Read as _};
 
 /// Bytes of a page at most, once decompressed. Writers make pages of about 1 MiB; the format
 /// permits 2 GiB, for which a few damaged bytes would ask.
-pub const PAGE_BYTES_MAX: i64 = 256 << 20;
+pub(crate) const PAGE_BYTES_MAX: i64 = 256 << 20;
 
 /// A file whose pages are checked before they are read.
 pub struct Limited {

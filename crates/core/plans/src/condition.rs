@@ -25,7 +25,7 @@ pub enum Obstacle {
 const TOKENS_MAX: usize = 2_000;
 
 /// The obstacles in a condition, each once.
-pub fn obstacles(text: &str, syntax: Syntax) -> Vec<Obstacle> {
+pub(crate) fn obstacles(text: &str, syntax: Syntax) -> Vec<Obstacle> {
     // MariaDB marks a value that it computes once.
     let text = if syntax == Syntax::MariaDb { text.replace("<cache>", "") } else { text.into() };
     let all: Vec<Token> = tokens(&text, syntax)

@@ -11,7 +11,7 @@ const NAMES: [&str; 5] = ["count", "sum", "min", "max", "avg"];
 /// Different columns that are aggregated.
 pub const AGG_COLUMNS: FactName = FactName::new("agg_columns", "");
 /// 1 with COUNT(*).
-pub const AGG_COUNT: FactName = FactName::new("agg_count", "");
+pub(crate) const AGG_COUNT: FactName = FactName::new("agg_count", "");
 /// Columns that are summed.
 pub const AGG_SUM: FactName = FactName::new("agg_sum", "");
 /// Columns with a MIN.

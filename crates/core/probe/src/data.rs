@@ -30,7 +30,7 @@ pub const TABLE_PAGES: FactName = FactName::new("table_pages", "");
 /// Bytes of a page.
 pub const PAGE_BYTES: FactName = FactName::new("page_bytes", "B");
 /// Rows that the engine took for this trial: 0 where it had them.
-pub const ROWS_LOADED: FactName = FactName::new("rows_loaded", "");
+pub(crate) const ROWS_LOADED: FactName = FactName::new("rows_loaded", "");
 /// Seconds until the tables were there.
 pub const LOAD_S: FactName = FactName::new("load_s", "s");
 /// Bytes that the tables and their indexes take where they are stored.

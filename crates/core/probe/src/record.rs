@@ -278,7 +278,7 @@ impl ClientWait {
 
 /// The use of a thread's time until the end of a part.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct ThreadMark {
+pub(crate) struct ThreadMark {
     /// Nanoseconds after "go".
     pub at_ns: u64,
     /// On a processor and in the run queue.

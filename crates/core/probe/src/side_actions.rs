@@ -14,7 +14,7 @@ use std::time::Duration;
 const DIVIDE_WITHIN: Duration = Duration::from_millis(10);
 
 /// The actions beside a load.
-pub struct SideActions<'a> {
+pub(crate) struct SideActions<'a> {
     actions: Vec<Box<dyn Action + 'a>>,
     clock: LoadClock<'a>,
 }
@@ -93,7 +93,7 @@ impl<'a> SideActions<'a> {
 }
 
 /// A load's director, which also tells the actions when the measurement begins.
-pub struct Announcer<'a> {
+pub(crate) struct Announcer<'a> {
     /// The director.
     pub inner: &'a mut dyn Director,
     /// The clock of the actions.

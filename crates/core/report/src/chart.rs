@@ -15,7 +15,7 @@ const LABEL_MIN: usize = 8;
 const EIGHTHS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 /// A line of a chart.
-pub enum ChartRow {
+pub(crate) enum ChartRow {
     /// Heading of a group.
     Group(String),
     /// A bar with what stands before and behind it.

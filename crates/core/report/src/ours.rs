@@ -4,13 +4,13 @@ use std::io::{Read, Result, Seek};
 
 /// In the head of every page:
 /// <https://html.spec.whatwg.org/multipage/semantics.html#meta-generator>.
-pub const GENERATOR: &str = "<meta name=\"generator\" content=\"Steelbench\">";
+pub(crate) const GENERATOR: &str = "<meta name=\"generator\" content=\"Steelbench\">";
 /// In the first element of every flame graph.
-pub const SVG_GENERATOR: &str = "data-generator=\"Steelbench\"";
+pub(crate) const SVG_GENERATOR: &str = "data-generator=\"Steelbench\"";
 /// The bytes of a page that its head reaches at least.
 const HEAD_BYTES: usize = 1024;
 /// The author of every workbook.
-pub const AUTHOR: &str = "Steelbench";
+pub(crate) const AUTHOR: &str = "Steelbench";
 
 /// Returns whether Steelbench wrote the file: a page or flame graph that names it as generator, a
 /// workbook with it as author, or a JSON object with one of its schemas. An empty file holds

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 
 /// How configurations are laid out over a figure.
-pub struct Panels<'a> {
+pub(crate) struct Panels<'a> {
     /// Short name of the main factor.
     pub factor: String,
     /// The levels in the order of the file.

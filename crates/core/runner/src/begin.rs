@@ -183,7 +183,7 @@ fn resume(
 
 /// Returns the differences that matter to results; free space, for example, differs in each
 /// session.
-pub fn environment_differences(old: &Environment, new: &Environment) -> Vec<String> {
+pub(crate) fn environment_differences(old: &Environment, new: &Environment) -> Vec<String> {
     let optional = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".into());
     let versions = |environment: &Environment| {
         let engines = environment.engines.iter();

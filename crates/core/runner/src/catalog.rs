@@ -124,7 +124,7 @@ fn hide_commands(registry: Registry, experiment: &mut Experiment) -> Result<(), 
 }
 
 /// Leaves out the levels that are only for where their engine is installed.
-pub fn leave_out_missing(registry: Registry, experiment: &mut Experiment) {
+pub(crate) fn leave_out_missing(registry: Registry, experiment: &mut Experiment) {
     experiment.leave_out(|configuration| {
         let engine = registry.engine(&configuration.get(ENGINE))?;
         Some((engine.name().to_owned(), engine.missing(configuration)?))

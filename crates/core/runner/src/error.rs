@@ -173,7 +173,7 @@ pub enum HookEnd {
 
 /// A volume that a trial cannot use.
 #[derive(Debug, thiserror::Error)]
-pub enum VolumeError {
+pub(crate) enum VolumeError {
     /// A command of a volume failed.
     #[error(transparent)]
     Hook(#[from] HookError),

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 /// The number of consecutive trials of this session that failed for the same cause, retries
 /// included in their trial.
 #[derive(Debug)]
-pub struct Failures {
+pub(crate) struct Failures {
     /// Failures in a row that end the run; 0: no limit.
     enough: u32,
     /// By configuration, of those whose last trial failed: its cause, and how many in a row did

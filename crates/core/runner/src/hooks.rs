@@ -36,7 +36,7 @@ pub struct Hook<'a> {
 
 /// The time that a hook may take.
 #[derive(Debug, Clone, Copy)]
-pub struct HookLimit {
+pub(crate) struct HookLimit {
     /// The setting that says so.
     pub setting: &'static str,
     /// Seconds after which the hook is killed.

@@ -9,13 +9,13 @@ use experiment::Volume;
 use std::path::{Path, PathBuf};
 
 /// Keeps the hosts that trials have used; that of the last one is at the end.
-pub struct Hosts {
+pub(crate) struct Hosts {
     permits: Permits,
     entries: Vec<HostEntry>,
 }
 
 /// A host with what it has of its own.
-pub struct HostEntry {
+pub(crate) struct HostEntry {
     engine: &'static str,
     /// The folder on each volume, by the volume's name; `default` for the work directory.
     pub storage: Vec<(String, PathBuf)>,
@@ -28,7 +28,7 @@ pub struct HostEntry {
 }
 
 /// The host of a trial and those of other engines.
-pub struct HostForTrial<'a> {
+pub(crate) struct HostForTrial<'a> {
     pub entry: &'a mut HostEntry,
     pub others: &'a mut [HostEntry],
 }

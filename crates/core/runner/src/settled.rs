@@ -6,7 +6,7 @@ use experiment::file::IDENTICAL_FAILURES;
 use observations::{Event, RunEnd, TrialRecord, TrialRef, TrialStatus};
 
 /// Hears of events.
-pub type Announce<'a> = &'a mut (dyn FnMut(Event) + Send);
+pub(crate) type Announce<'a> = &'a mut (dyn FnMut(Event) + Send);
 
 /// Returns the consequence of a repeated failure for the remaining trials.
 pub fn give_up(
@@ -67,6 +67,6 @@ pub fn finished(
 }
 
 /// The end of a session whose time is over.
-pub fn run_time_limit() -> RunEnd {
+pub(crate) fn run_time_limit() -> RunEnd {
     RunEnd::Limit { text: "limits.run_time reached".into() }
 }

@@ -23,7 +23,7 @@ const REMOVE_TIME_MAX: Duration = Duration::from_secs(1);
 
 /// A control group with the limits of throttled volumes. Dropping it lifts them and removes it.
 #[derive(Debug)]
-pub struct ControlGroup {
+pub(crate) struct ControlGroup {
     path: PathBuf,
     version: Version,
     /// The limits that are set: file, device and key.
@@ -131,7 +131,7 @@ impl Drop for ControlGroup {
 
 /// While this lives, our process has the limits of a group.
 #[derive(Debug)]
-pub struct Inside {
+pub(crate) struct Inside {
     back: PathBuf,
 }
 
@@ -279,7 +279,7 @@ fn parent_with_io(mount: &Path, path: &Path) -> Result<PathBuf, ThrottleError> {
 
 /// Removes groups that killed runs have left: with our name, of a process that is gone, and without
 /// processes. Returns them.
-pub fn remove_orphans() -> Vec<PathBuf> {
+pub(crate) fn remove_orphans() -> Vec<PathBuf> {
     let Some(hierarchy) = Hierarchy::find() else { return Vec::new() };
     let (mut removed, mut groups) = (Vec::new(), vec![hierarchy.mount]);
     while let Some(group) = groups.pop() {

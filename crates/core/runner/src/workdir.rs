@@ -27,7 +27,7 @@ const PREFIX: &str = "steelbench-trial-";
 /// Makes and removes folders for the trials of one results file. The caller holds the claim on that
 /// file.
 #[derive(Clone)]
-pub struct Workdir {
+pub(crate) struct Workdir {
     pub registry: Registry,
     /// Contents of the markers of the results file's runs; the last is that of this run.
     pub owners: Vec<String>,
@@ -276,7 +276,7 @@ fn is_empty(folder: &File) -> bool {
 }
 
 /// Makes a folder named after this process: `prefix`, its number, and one that is free.
-pub fn new_folder(parent: &Path, prefix: &str) -> std::io::Result<PathBuf> {
+pub(crate) fn new_folder(parent: &Path, prefix: &str) -> std::io::Result<PathBuf> {
     let pid = std::process::id();
     let mut paths = (0_u32..).map(|number| parent.join(format!("{prefix}{pid}-{number}")));
     let made = paths.find_map(|path| match std::fs::create_dir(&path) {
@@ -295,6 +295,9 @@ pub fn is_of_gone_process(path: &Path, prefix: &str) -> bool {
 }
 
 /// Returns a function that makes the error of an unusable work folder.
-pub fn folder_error(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> FolderError {
+pub(crate) fn folder_error(
+    path: &Path,
+    action: &'static str,
+) -> impl FnOnce(io::Error) -> FolderError {
     move |source| FolderError { path: path.into(), action, source }
 }

@@ -26,7 +26,7 @@ fn uuid(value: u128) -> [u64; 2] {
 
 /// Appends rows with these keys, all else by default, in the transaction that the connection has
 /// begun.
-pub fn append_keys(
+pub(crate) fn append_keys(
     connection: &Connection,
     chunk: &mut Chunk,
     table: &str,

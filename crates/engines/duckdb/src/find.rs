@@ -30,7 +30,7 @@ static LOADED: Mutex<BTreeMap<OsString, &'static Library>> = Mutex::new(BTreeMap
 
 /// Why a library cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum LibraryError {
+pub(crate) enum LibraryError {
     /// The path leads nowhere.
     #[error("file {path} does not exist")]
     Missing {

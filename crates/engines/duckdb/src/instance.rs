@@ -19,7 +19,7 @@ use std::time::Duration;
 use work::{Cancel, DataType, Fill, Filter, Operation, Table, TableFormat, Work};
 
 /// Nothing is shared between trials but the folders.
-pub struct DuckDbHost(pub Folders);
+pub(crate) struct DuckDbHost(pub Folders);
 
 impl Host for DuckDbHost {
     fn prepare(
@@ -33,7 +33,7 @@ impl Host for DuckDbHost {
 }
 
 /// The database of one trial.
-pub struct DuckDbInstance {
+pub(crate) struct DuckDbInstance {
     pub target: Arc<Target>,
     /// The load's operations, once its tables exist.
     operations: OnceLock<Arc<[Compiled]>>,

@@ -13,7 +13,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Interrupts the statements of a trial's connections as long as the trial is asked to stop.
 /// Dropping it ends its thread.
-pub struct Interrupter {
+pub(crate) struct Interrupter {
     watched: Arc<Registry>,
     thread: Option<JoinHandle<()>>,
 }

@@ -21,7 +21,7 @@ use work::Parameter;
 
 /// Why DuckDB does not do something.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DuckDbError {
+pub(crate) enum DuckDbError {
     /// It objects.
     #[error("{message}")]
     Refused {
@@ -238,7 +238,7 @@ impl Drop for Database {
 }
 
 /// A connection's handle, which those share who may interrupt it.
-pub struct Handles {
+pub(crate) struct Handles {
     database: Arc<Database>,
     handle: Handle,
 }

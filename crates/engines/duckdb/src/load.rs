@@ -22,7 +22,7 @@ const RUN_ROWS: usize = 2 * GROUP_ROWS;
 const WAITING_BYTES: u64 = 1 << 30;
 
 /// A setting of DuckDB's, with its values while rows are loaded and otherwise.
-pub struct LoadSetting {
+pub(crate) struct LoadSetting {
     pub name: String,
     pub loading: String,
     pub otherwise: String,

@@ -22,14 +22,14 @@ pub struct Compiled {
 
 /// The key of a table.
 #[derive(Debug)]
-pub struct KeyOf {
+pub(crate) struct KeyOf {
     pub table: &'static str,
     pub column: &'static str,
     pub kind: ChunkType,
 }
 
 /// The connection of one thread.
-pub struct DuckDbSession {
+pub(crate) struct DuckDbSession {
     /// `None` until measuring begins if the database is reopened for that. Above the target: the
     /// connection is closed before the files can be removed.
     open: Option<Open>,

@@ -116,7 +116,7 @@ fn stored(
 }
 
 /// Bytes of these columns in each row group of a table of the database.
-pub fn by_group(
+pub(crate) fn by_group(
     connection: &Connection,
     table: &Table,
     columns: &[&str],

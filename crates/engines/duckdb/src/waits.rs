@@ -199,7 +199,7 @@ impl Slot {
 type Samples = BTreeMap<&'static str, u64>;
 
 /// Divides the time that sessions were suspended by what they are seen to wait for.
-pub struct DuckDbCollector {
+pub(crate) struct DuckDbCollector {
     slots: Slots,
     workers: Workers,
     hz: f64,

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 /// The files that have to be there; the same for all configurations that can share them.
 #[derive(Debug, Clone, PartialEq)]
-pub struct FilePlan {
+pub(crate) struct FilePlan {
     pub files: Vec<PlannedFile>,
     pub compress_percent: u8,
     /// Seconds of pre-conditioning at most; `None`: none.
@@ -19,7 +19,7 @@ pub struct FilePlan {
 
 /// A file of the plan.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PlannedFile {
+pub(crate) struct PlannedFile {
     pub role: Role,
     pub path: PathBuf,
     /// Size of a file to create; `None`: it exists.

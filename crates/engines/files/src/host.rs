@@ -21,7 +21,7 @@ use work::Cancel;
 const ROUND_S: f64 = 10.0;
 
 /// Keeps the files that the last trial used.
-pub struct FilesHost {
+pub(crate) struct FilesHost {
     place: Arc<Folders>,
     made: Arc<Mutex<Option<CreatedFiles>>>,
 }

@@ -24,7 +24,7 @@ const COMMENT: &str = "made by steelbench";
 const UNFINISHED: &str = "utf8mb4_esperanto_ci";
 
 /// The reason why a database of that name is in the way.
-pub const IS_FOREIGN: &str = "already exists and Steelbench did not create it; rename it, or use \
+pub(crate) const IS_FOREIGN: &str = "already exists and Steelbench did not create it; rename it, or use \
                               another server";
 
 /// Name of the lock that a run in the database holds.
@@ -193,7 +193,7 @@ pub fn hold(client: &mut Client, cancel: &Cancel) -> Result<(), EngineError> {
 
 /// Returns whether a database of that name exists, and whether it bears our mark: the table, or,
 /// while it is empty, what the statement that creates it says.
-pub fn is_marked(client: &mut Client) -> Result<Option<bool>, EngineError> {
+pub(crate) fn is_marked(client: &mut Client) -> Result<Option<bool>, EngineError> {
     let tables = "FROM information_schema.tables WHERE table_schema = schema_name";
     let sql = format!(
         "SELECT EXISTS (SELECT 1 {tables} AND table_name = '{MARK}') OR (default_collation_name = \

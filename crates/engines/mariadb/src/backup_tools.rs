@@ -16,8 +16,8 @@ pub const COPY: Names =
 /// The program of its streams, which prints no version.
 pub const STREAM: &str = "mbstream";
 /// The names of the tools in settings.
-pub const DUMP_TOOL: &str = "mariadb-dump";
-pub const COPY_TOOL: &str = "mariadb-backup";
+pub(crate) const DUMP_TOOL: &str = "mariadb-dump";
+pub(crate) const COPY_TOOL: &str = "mariadb-backup";
 
 /// Actions beside a load.
 pub const BACKGROUND: Background = Background {
@@ -83,7 +83,7 @@ fn missing(configuration: &Configuration, needed: &[Names]) -> Option<String> {
 }
 
 /// Finds the program of the streams of a physical backup: beside it, or on the `PATH`.
-pub fn stream_program(copy: &Path) -> Result<PathBuf, EngineError> {
+pub(crate) fn stream_program(copy: &Path) -> Result<PathBuf, EngineError> {
     helpers::program::find(&[STREAM], copy.parent(), COPY.package)
 }
 
@@ -106,7 +106,7 @@ pub fn substitution(configuration: &Configuration) -> Option<String> {
 }
 
 /// The program that compresses by this method.
-pub fn compressor(method: &str) -> Option<Command> {
+pub(crate) fn compressor(method: &str) -> Option<Command> {
     (!["none", ""].contains(&method)).then(|| {
         let mut command = Command::new(method);
         command.current_dir("/").args(["-c", "-q"]);

@@ -37,7 +37,7 @@ use work::{Cancel, Operation, Table, Work};
 const NEEDS_PRIVILEGE: u16 = 1227;
 
 /// The database of one trial on a server.
-pub struct MariaSchema {
+pub(crate) struct MariaSchema {
     common: Common<Self>,
     /// Holds the database; its connection is that of administration.
     admin: Arc<Admin>,

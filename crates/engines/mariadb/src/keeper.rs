@@ -18,7 +18,7 @@ const DATABASE_MEANWHILE: &str = "steelbench_kept";
 const LOCK_MAX_S: u32 = 10;
 
 /// Loads data sets and gives their tables to a trial.
-pub struct MariaKeeper<'a> {
+pub(crate) struct MariaKeeper<'a> {
     /// The connection of administration of the trial.
     pub admin: &'a Admin,
     /// How the tables are written.

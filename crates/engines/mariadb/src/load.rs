@@ -17,7 +17,7 @@ pub type Sessions = servers::load::Sessions<u32>;
 
 /// The connections of a load.
 #[derive(Debug, Clone)]
-pub struct LoadConfig {
+pub(crate) struct LoadConfig {
     /// To which server and database.
     pub config: Config,
     /// Settings of each session.

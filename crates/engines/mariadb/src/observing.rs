@@ -7,11 +7,11 @@ use work::Stop;
 
 /// The default database of sessions that observe. The server counts statements by it: those with
 /// this one are ours.
-pub const OBSERVED_FROM: &str = "information_schema";
+pub(crate) const OBSERVED_FROM: &str = "information_schema";
 
 /// Opens a connection that changes nothing. The settings of a server may be made for other work
 /// than ours.
-pub fn connect_to_observe(config: &Config, stop: &Stop) -> Result<Client, ServerError> {
+pub(crate) fn connect_to_observe(config: &Config, stop: &Stop) -> Result<Client, ServerError> {
     let config = config.clone().with_stop(stop.clone());
     let mut client = Client::connect(&config).map_err(while_doing("connecting"))?;
     client.set_answer_timeout(Some(work::silence_max()));

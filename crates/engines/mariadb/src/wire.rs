@@ -30,7 +30,7 @@ pub struct StatementText {
 
 /// Features of the server for a connection.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Features {
+pub(crate) struct Features {
     /// It leaves out the description of columns that the client has.
     pub caches_metadata: bool,
     /// It runs one statement for many rows of parameters (`COM_STMT_BULK_EXECUTE`).
@@ -104,7 +104,7 @@ enum Of {
 
 /// A connection's side of the protocol, with the request in flight.
 #[derive(Default)]
-pub struct MariaWire {
+pub(crate) struct MariaWire {
     statements: Arc<[StatementText]>,
     features: Features,
     preparations: Vec<Preparation>,

@@ -139,7 +139,7 @@ impl Host for Null {
 }
 
 /// The instance of a script, and its collector of waits.
-pub struct Scripted(Arc<Script>);
+pub(crate) struct Scripted(Arc<Script>);
 
 impl Instance for Scripted {
     fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {

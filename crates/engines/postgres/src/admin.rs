@@ -21,7 +21,7 @@ pub const MARK: &str = "made by steelbench; dropped with everything in it";
 const LOCK: i64 = i64::from_be_bytes(*b"steelben");
 
 /// Application name of the administrative connection.
-pub const ADMIN: &str = "steelbench";
+pub(crate) const ADMIN: &str = "steelbench";
 
 /// Application name of load sessions.
 pub const LOAD: &str = "steelbench load";

@@ -15,14 +15,14 @@ pub const SILENCE: Duration = Duration::from_secs(30);
 const CONNECTING_FOR_TRIAL: Duration = Duration::from_secs(15);
 
 /// Application name of observing connections, which are left out of their reports.
-pub const OBSERVER: &str = "steelbench observer";
+pub(crate) const OBSERVER: &str = "steelbench observer";
 
 /// The time that the server may take to say whether a session works.
 const ANSWER: Duration = Duration::from_secs(10);
 
 /// Limits how long Steelbench and your server wait for each other after one disappears silently;
 /// the systems' defaults are hours. Settings of the URL and the variables take precedence.
-pub fn patient(config: Config) -> Config {
+pub(crate) fn patient(config: Config) -> Config {
     let seconds = SILENCE.as_secs();
     let (idle, interval) = (seconds / 2, seconds / 6);
     config.with_default_patience(CONNECTING_FOR_TRIAL, SILENCE).with_options(&format!(
@@ -37,7 +37,7 @@ pub fn parsed(url: &str) -> Result<Config, EngineError> {
 }
 
 /// Opens a session in which a request to stop ends each wait for the server.
-pub fn stoppable(config: &Config, stop: &Stop) -> Result<Client, Error> {
+pub(crate) fn stoppable(config: &Config, stop: &Stop) -> Result<Client, Error> {
     let mut client = Client::connect(&config.clone().with_stop(stop.clone()))?;
     client.set_stop(stop.clone(), Duration::ZERO);
     Ok(client)
@@ -71,7 +71,7 @@ pub fn observer(config: &Config, stop: Option<(&Stop, Duration)>) -> Result<Clie
 }
 
 /// Keeps the statements of this session out of the server's statistics, as superusers may choose.
-pub fn leave_no_statistics(client: &mut Client) {
+pub(crate) fn leave_no_statistics(client: &mut Client) {
     let mark = engine::query_reader::MARK;
     let _ = client.batch(&format!("SET /* {mark} */ pg_stat_statements.track = 'none'"));
 }

@@ -33,7 +33,7 @@ use std::sync::{Arc, OnceLock};
 use work::{Cancel, Operation, Table, Work};
 
 /// The schema of one trial on a server.
-pub struct PostgresSchema {
+pub(crate) struct PostgresSchema {
     common: Common<Self>,
     /// Holds the schema; its connection is that of administration.
     admin: Arc<Admin>,

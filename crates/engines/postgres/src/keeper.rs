@@ -18,7 +18,7 @@ const SCHEMA_MEANWHILE: &str = "steelbench_kept";
 const LOCK_MAX: &str = "10s";
 
 /// Loads data sets and gives their tables to a trial.
-pub struct PostgresKeeper<'a> {
+pub(crate) struct PostgresKeeper<'a> {
     /// The connection of administration of the trial.
     pub admin: &'a Admin,
     /// How the tables are written.

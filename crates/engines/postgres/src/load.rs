@@ -18,7 +18,7 @@ use work::Cancel;
 const PUBLISHES_SINCE: u32 = 150_000;
 
 /// Process ids of the server's backends that serve a load.
-pub type Backends = servers::load::Sessions<i32>;
+pub(crate) type Backends = servers::load::Sessions<i32>;
 
 /// Opens a connection of a load.
 pub fn open(

@@ -40,13 +40,13 @@ pub fn statements(operations: impl Iterator<Item = StatementText>) -> Arc<[State
 }
 
 /// The SQL of an operation among them.
-pub fn operation_sql(statements: &[StatementText], operation: usize) -> &str {
+pub(crate) fn operation_sql(statements: &[StatementText], operation: usize) -> &str {
     statements.get(BOUNDS.len() + operation).map_or("", |statement| &statement.sql)
 }
 
 /// A connection's side of the protocol, with the request in flight. A request makes it send one
 /// exchange of messages or several, each of which ends with the server's ReadyForQuery.
-pub struct PostgresWire {
+pub(crate) struct PostgresWire {
     statements: Arc<[StatementText]>,
     /// The statements that the server has prepared for this connection.
     prepared: Vec<bool>,
@@ -350,7 +350,7 @@ fn value(out: &mut Vec<u8>, parameter: &Parameter) {
 }
 
 /// How data in COPY's binary format begin: no flags, no extension.
-pub const COPY_HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
+pub(crate) const COPY_HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 
 /// Asks for the names of the bound statement's columns.
 const DESCRIBE: &[u8] = b"D\0\0\0\x06P\0";

@@ -119,7 +119,7 @@ fn folder(layout: &Layout, data_set: &str) -> PathBuf {
 }
 
 /// Removes the data directories that no server runs on.
-pub fn remove_unused(directory: &Path) -> Result<(), EngineError> {
+pub(crate) fn remove_unused(directory: &Path) -> Result<(), EngineError> {
     for (_, folder) in cache::entries(directory, PREFIX, None) {
         removed(&folder, std::fs::remove_dir_all(&folder))?;
     }

@@ -42,7 +42,10 @@ const MARKER: &str = ".steelbench-socket";
 
 /// Makes the folder for the sockets of a server: in its directory where the path is short
 /// enough, else below the folder for temporary files, with a link to it in the directory.
-pub fn make_socket_folder(layout: &Layout, account: &Account) -> Result<PathBuf, EngineError> {
+pub(crate) fn make_socket_folder(
+    layout: &Layout,
+    account: &Account,
+) -> Result<PathBuf, EngineError> {
     let preferred = layout.socket.clone();
     if fits(&preferred) {
         account.make_folder(&preferred)?;
@@ -60,7 +63,7 @@ pub fn make_socket_folder(layout: &Layout, account: &Account) -> Result<PathBuf,
 }
 
 /// Removes the folder, also where it is elsewhere, if it is marked as this server's.
-pub fn remove_socket_folder(layout: &Layout) -> Result<(), EngineError> {
+pub(crate) fn remove_socket_folder(layout: &Layout) -> Result<(), EngineError> {
     let path = &layout.socket;
     let removed = match std::fs::read_link(path) {
         Ok(short) => {
@@ -163,13 +166,13 @@ pub fn clone_folder(from: &Path, to: &Path, owner: &Account) -> Result<(), Engin
 
 /// Writes all that a file system holds back to its device, so that it does not do so later,
 /// while something is measured.
-pub fn write_back(folder: &Path) -> Result<(), EngineError> {
+pub(crate) fn write_back(folder: &Path) -> Result<(), EngineError> {
     let file = File::open(folder).map_err(EngineError::at(folder))?;
     rustix::fs::syncfs(file).map_err(|error| EngineError::at(folder)(error.into()))
 }
 
 /// Returns whether the server's place is empty: other files would be removed with it.
-pub fn is_vacant(layout: &Layout, log: Option<&Path>) -> Result<(), EngineError> {
+pub(crate) fn is_vacant(layout: &Layout, log: Option<&Path>) -> Result<(), EngineError> {
     let places = [&layout.data, &layout.socket, &layout.log].map(PathBuf::as_path);
     match places.into_iter().chain(log).find(|place| place.symlink_metadata().is_ok()) {
         Some(taken) => Err(EngineError::at(taken)(io::ErrorKind::AlreadyExists.into())),
@@ -178,7 +181,7 @@ pub fn is_vacant(layout: &Layout, log: Option<&Path>) -> Result<(), EngineError>
 }
 
 /// Lets another account pass through our directory; the server's files in it are private.
-pub fn open_for(account: &Account, directory: &Path) -> Result<(), EngineError> {
+pub(crate) fn open_for(account: &Account, directory: &Path) -> Result<(), EngineError> {
     if account.is_other() {
         let found = directory.metadata().map_err(EngineError::at(directory))?;
         let mode = Permissions::from_mode(found.permissions().mode() | 0o111);
@@ -193,7 +196,7 @@ pub fn absolute(path: &Path) -> Result<PathBuf, EngineError> {
 }
 
 /// The last lines of a text.
-pub fn last_lines(text: &str, lines: usize) -> String {
+pub(crate) fn last_lines(text: &str, lines: usize) -> String {
     let all: Vec<&str> = text.lines().collect();
     all[all.len().saturating_sub(lines)..].join("\n")
 }

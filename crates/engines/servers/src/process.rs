@@ -149,7 +149,7 @@ pub fn processes_of(program: &str, data: &Path, first: Option<i32>) -> Vec<i32> 
 }
 
 /// Kills the processes of a server; `false` when some are still there after a while.
-pub fn kill_all(program: &str, data: &Path, first: Option<i32>) -> bool {
+pub(crate) fn kill_all(program: &str, data: &Path, first: Option<i32>) -> bool {
     let mut pids = Vec::new();
     let gone = wait_for(KILLED, &Cancel::new(), || {
         // Children are known while their parent lives.
@@ -186,7 +186,7 @@ fn runs(pid: i32, program: &str) -> bool {
 const DEPTH_MAX: u32 = 3;
 
 /// The data directories in a directory that the caller knows as ours.
-pub fn data_directories(directory: &Path, is_one: fn(&Path) -> bool) -> Vec<PathBuf> {
+pub(crate) fn data_directories(directory: &Path, is_one: fn(&Path) -> bool) -> Vec<PathBuf> {
     let mut found = Vec::new();
     if let Ok(directory) = directory.canonicalize() {
         find(&directory, is_one, DEPTH_MAX, &mut found);
@@ -208,7 +208,7 @@ fn find(folder: &Path, is_one: fn(&Path) -> bool, depth: u32, found: &mut Vec<Pa
 }
 
 /// Removes the files of a server that has ended, in its directory and outside.
-pub fn remove_files(layout: &Layout, log: Option<&Path>) -> Result<(), EngineError> {
+pub(crate) fn remove_files(layout: &Layout, log: Option<&Path>) -> Result<(), EngineError> {
     remove_socket_folder(layout)?;
     for folder in [Some(layout.data.as_path()), log].into_iter().flatten() {
         removed(folder, std::fs::remove_dir_all(folder))?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 /// The progress of a process: its CPU time in ticks, and the bytes that it has read and written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct GroupMember {
+pub(crate) struct GroupMember {
     /// Ticks in user and kernel mode, with those of children that have ended.
     pub ticks: u64,
     /// Bytes of its read(2) and write(2) calls; 0 where they cannot be seen.

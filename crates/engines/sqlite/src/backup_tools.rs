@@ -3,7 +3,7 @@
 use engine::backups::{Background, BackupTool, StatementAction};
 
 /// The backup interface, in steps.
-pub const BACKUP_API: &str = "backup-api";
+pub(crate) const BACKUP_API: &str = "backup-api";
 /// A compacted copy by one statement.
 const VACUUM_INTO: &str = "vacuum-into";
 

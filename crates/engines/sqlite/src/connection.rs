@@ -28,7 +28,7 @@ const BACK_OFF_MS: [u64; 12] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100];
 const OWN_STATEMENTS: usize = 8;
 
 /// Virtual machine steps between two looks whether the trial is asked to stop: some milliseconds.
-pub const STEPS_BETWEEN_LOOKS: i32 = 100_000;
+pub(crate) const STEPS_BETWEEN_LOOKS: i32 = 100_000;
 
 /// A file, its file system and its number there.
 pub type Identity = (PathBuf, u64, u64);
@@ -36,7 +36,7 @@ pub type Identity = (PathBuf, u64, u64);
 /// The data files of a trial and how sessions open them; shared by all sessions. Dropping them
 /// removes them.
 #[derive(Debug)]
-pub struct DataFiles {
+pub(crate) struct DataFiles {
     pub paths: Vec<PathBuf>,
     /// A handle of each file, kept until every session has closed its own. Closing any handle of a
     /// file in this process drops SQLite's locks on it. Another program that finds no lock
@@ -261,7 +261,7 @@ fn next_sleep_ms(tries: usize, timeout_ms: u64) -> u64 {
 }
 
 /// Waits for a lock for the first step, through the VFS, so that the timed one sees it.
-pub fn wait_once() {
+pub(crate) fn wait_once() {
     vfs::sleep_us(BACK_OFF_MS[0] as c_int * 1000);
 }
 
@@ -285,7 +285,7 @@ pub fn checkpoint(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 /// The number of files that this build of SQLite attaches to one connection.
-pub fn attached_max() -> u64 {
+pub(crate) fn attached_max() -> u64 {
     let limit = Connection::open_in_memory()
         .and_then(|connection| connection.limit(rusqlite::limits::Limit::SQLITE_LIMIT_ATTACHED));
     limit.map_or(0, |limit| limit.max(0) as u64)

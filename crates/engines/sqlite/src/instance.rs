@@ -28,7 +28,7 @@ use std::time::Duration;
 use work::{Cancel, Column, Fill, Operation, Rows, Table, Values, Work};
 
 /// Trials share nothing but the folders.
-pub struct SqliteHost(pub Folders);
+pub(crate) struct SqliteHost(pub Folders);
 
 impl Host for SqliteHost {
     fn prepare(
@@ -42,7 +42,7 @@ impl Host for SqliteHost {
 }
 
 /// Data files of one trial.
-pub struct SqliteInstance {
+pub(crate) struct SqliteInstance {
     pub(super) files: Arc<DataFiles>,
     /// The load's operations, once its tables exist.
     operations: OnceLock<Arc<[Compiled]>>,

@@ -23,7 +23,10 @@ pub struct Step {
 ///
 /// # Errors
 /// When steps are nested too deep.
-pub fn plan_of_steps(steps: &[Step], table: impl Fn(&str) -> String) -> Result<Plan, PlanError> {
+pub(crate) fn plan_of_steps(
+    steps: &[Step],
+    table: impl Fn(&str) -> String,
+) -> Result<Plan, PlanError> {
     let mut plan = Plan { degree: Some(1), ..Plan::default() };
     let mut all = below(steps, 0, 0, &table)?;
     plan.root = match all.len() {

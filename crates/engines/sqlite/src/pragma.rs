@@ -90,7 +90,7 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
 }
 
 /// Returns whether one connection locks out all others.
-pub fn is_exclusive(configuration: &Configuration) -> bool {
+pub(crate) fn is_exclusive(configuration: &Configuration) -> bool {
     let mode = configuration.value("target.settings.locking_mode");
     matches!(mode, Some(Value::Text(mode)) if mode.eq_ignore_ascii_case("exclusive"))
 }
@@ -138,7 +138,7 @@ impl Form {
 
 /// A setting of a trial, ready to be applied to its connections.
 #[derive(Debug, Clone)]
-pub struct Pragma {
+pub(crate) struct Pragma {
     name: &'static str,
     value: String,
     answer: String,
@@ -186,7 +186,7 @@ pub fn apply(
 }
 
 /// Pragmas that last in a file, as text.
-pub fn file_text(pragmas: &[Pragma]) -> String {
+pub(crate) fn file_text(pragmas: &[Pragma]) -> String {
     let text = pragmas
         .iter()
         .filter(|pragma| OF_THE_FILE.contains(&pragma.name) || pragma.name == "journal_mode")

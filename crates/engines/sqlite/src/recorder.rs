@@ -51,7 +51,7 @@ struct Tally {
 
 /// The tallies of one thread, or of several added up.
 #[derive(Debug, Clone, Default)]
-pub struct Tallies([Tally; Event::COUNT]);
+pub(crate) struct Tallies([Tally; Event::COUNT]);
 
 struct Recorder {
     tallies: Tallies,
@@ -91,7 +91,7 @@ pub fn take() -> Option<Tallies> {
 
 /// Forgets time that the thread spent outside of the engine (waiting for the next arrival), so that
 /// no call of the engine is blamed for it.
-pub fn resynchronize() {
+pub(crate) fn resynchronize() {
     with(Recorder::read_times);
 }
 
@@ -109,12 +109,12 @@ pub fn call(wait_type: Event, start: u64, bytes: u64) {
 }
 
 /// A lock was refused: the sleep that follows is a wait for it.
-pub fn lock_refused(lock: Event) {
+pub(crate) fn lock_refused(lock: Event) {
     with(|recorder| recorder.refused = lock);
 }
 
 /// A lock was granted: the wait for it, if there was one, is over.
-pub fn lock_granted(lock: Event) {
+pub(crate) fn lock_granted(lock: Event) {
     with(|recorder| {
         recorder.refused = Event::Sleep;
         if recorder.waiting_for == Some(lock) {
@@ -125,7 +125,7 @@ pub fn lock_granted(lock: Event) {
 
 /// A sleep between two tries for the refused lock ended. All sleeps until the lock is granted
 /// are one wait.
-pub fn slept(start: u64) {
+pub(crate) fn slept(start: u64) {
     with(|recorder| {
         let end = stamp();
         let wall_ns = CLOCK.delta_as_nanos(start, end);

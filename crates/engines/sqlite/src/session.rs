@@ -40,7 +40,7 @@ pub struct Compiled {
 
 /// Totals of a load's sessions in its measurement.
 #[derive(Debug, Default)]
-pub struct Totals {
+pub(crate) struct Totals {
     pub tallies: Tallies,
     /// Of each part of a measurement that is divided.
     pub parts: Vec<Tallies>,
@@ -59,7 +59,7 @@ impl Totals {
 }
 
 /// The connections of one thread.
-pub struct SqliteSession {
+pub(crate) struct SqliteSession {
     /// A connection for each data file, or one that all are attached to.
     connections: Vec<Connection>,
     files: Arc<DataFiles>,

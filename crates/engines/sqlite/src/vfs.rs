@@ -54,7 +54,7 @@ pub fn register() -> bool {
 }
 
 /// Sleeps as SQLite does between two tries for a lock; recorded where the thread records.
-pub fn sleep_us(microseconds: c_int) {
+pub(crate) fn sleep_us(microseconds: c_int) {
     if register() {
         // SAFETY: our function ignores its first argument.
         unsafe { sleep(ptr::null_mut(), microseconds) };

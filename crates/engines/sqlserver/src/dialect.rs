@@ -50,7 +50,7 @@ pub fn quote_literal(text: &str) -> String {
 }
 
 /// A name in brackets.
-pub fn quote_name(name: &str) -> String {
+pub(crate) fn quote_name(name: &str) -> String {
     format!("[{}]", name.replace(']', "]]"))
 }
 

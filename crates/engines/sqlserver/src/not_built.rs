@@ -1,7 +1,7 @@
 //! Builds without the driver, which refuse trials.
 
 /// Why nothing works without the feature.
-pub const NOT_BUILT: &str = "this build does not include SQL Server; build with `cargo build \
+pub(crate) const NOT_BUILT: &str = "this build does not include SQL Server; build with `cargo build \
                              --release --features sqlserver`";
 
 /// Trials that are refused.

@@ -25,7 +25,7 @@ const REACHED: Duration = Duration::from_secs(30);
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// Makes the file that is copied, of bytes that do not compress.
-pub fn make_source(folder: &Path, bytes: u64, cancel: &Cancel) -> Result<(), EngineError> {
+pub(crate) fn make_source(folder: &Path, bytes: u64, cancel: &Cancel) -> Result<(), EngineError> {
     let path = folder.join(SOURCE);
     let mut file = File::create(&path).map_err(EngineError::at(&path))?;
     let mut random = Xoshiro256PlusPlus::seed_from_u64(bytes);

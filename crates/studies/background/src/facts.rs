@@ -11,7 +11,7 @@ pub const AFTER: FactFamily = FactFamily::new("phase_after.", "");
 
 /// Figures of a phase, in the order of [`crate::phases::Phase`]: seconds, transactions,
 /// transactions a second, a share, milliseconds, seconds, seconds.
-pub const PHASE_FIGURES: [&str; 7] =
+pub(crate) const PHASE_FIGURES: [&str; 7] =
     ["duration_s", "due", "throughput", "lost", "p99_ms", "over_limit_s", "gap_s"];
 
 /// Time of the sessions before the action, in seconds: [`SESSION`], [`CPU`], and the waits of each
@@ -34,7 +34,7 @@ pub const SAMPLE_S: FactName = FactName::new("waits_sample", "s");
 /// kind.
 pub const COUNTED: &str = "counted_per_min";
 /// Name of that kind, with the value 1: `counted_kind.new orders`.
-pub const COUNTED_KIND: FactFamily = FactFamily::new("counted_kind.", "");
+pub(crate) const COUNTED_KIND: FactFamily = FactFamily::new("counted_kind.", "");
 
 /// Seconds that the action took.
 pub const ACTION_S: FactName = FactName::new("action_time", "s");
@@ -47,9 +47,9 @@ pub const BACKUP_MB: FactName = FactName::new("backup_size", "MB");
 /// CPU seconds of the tool or command; not those of the server.
 pub const CPU_S: FactName = FactName::new("action_cpu", "s");
 /// The number of times that a backup began again.
-pub const RESTARTS: FactName = FactName::new("backup_restarts", "");
+pub(crate) const RESTARTS: FactName = FactName::new("backup_restarts", "");
 /// Seconds of the restore until the files were in place.
-pub const PLACED_S: FactName = FactName::new("restore_placed", "s");
+pub(crate) const PLACED_S: FactName = FactName::new("restore_placed", "s");
 /// Seconds of the restore until the first query was answered.
 pub const FIRST_QUERY_S: FactName = FactName::new("restore_first_query", "s");
 /// Seconds of the restore until the data was consistent.

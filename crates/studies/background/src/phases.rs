@@ -14,7 +14,7 @@ const INTERVAL_NS: u64 = 1_000_000_000;
 
 /// The parts of a measurement, in nanoseconds after its beginning.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Windows {
+pub(crate) struct Windows {
     /// Until the action begins.
     pub before: Range<u64>,
     /// While it works.
@@ -82,7 +82,11 @@ pub fn phase(transactions: &[Timed], window: &Range<u64>, limit_ns: u64) -> Phas
 }
 
 /// Transactions of a kind that ended in a window, a minute; `None` of an empty window.
-pub fn rate_per_minute(transactions: &[Timed], window: &Range<u64>, kind: u32) -> Option<f64> {
+pub(crate) fn rate_per_minute(
+    transactions: &[Timed],
+    window: &Range<u64>,
+    kind: u32,
+) -> Option<f64> {
     let minutes = (window.end - window.start) as f64 / 60e9;
     let ended = transactions.iter().filter(|transaction| {
         transaction.kind == Some(kind)

@@ -81,7 +81,7 @@ impl Verdict {
 }
 
 /// Compares tables by name; returns a sentence for each that differs.
-pub fn find_differences(target: &[Fingerprint], restored: &[Fingerprint]) -> Vec<String> {
+pub(crate) fn find_differences(target: &[Fingerprint], restored: &[Fingerprint]) -> Vec<String> {
     let mut differences = missing_tables(target, restored);
     for target in target {
         let Some(other) = restored.iter().find(|other| other.table == target.table) else {

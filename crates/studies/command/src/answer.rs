@@ -35,7 +35,7 @@ pub struct Answer {
 
 /// A value that a run printed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PrintedValue {
+pub(crate) struct PrintedValue {
     pub value: f64,
     /// The unit of its last digit: 0.01 of `3.10`; 0: as fine as the number.
     digit: f64,
@@ -172,7 +172,7 @@ impl PrintedValue {
 }
 
 /// The names of the probe's own responses.
-pub const PROBE_RESPONSES: [&str; 14] = [
+pub(crate) const PROBE_RESPONSES: [&str; 14] = [
     "elapsed",
     "elapsed_min",
     "elapsed_max",

@@ -84,7 +84,7 @@ pub struct Runs {
 /// Commands around the runs.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Around the runs")]
-pub struct Around {
+pub(crate) struct Around {
     /// Shell command before the runs; repeated after runs of another command or other parameters
     #[arg(short, long, value_name = "COMMAND")]
     pub setup: Option<String>,
@@ -149,7 +149,7 @@ pub struct Parameters {
 /// Files in hyperfine's formats.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Export files (as in hyperfine)")]
-pub struct Exports {
+pub(crate) struct Exports {
     /// Every run as JSON
     #[arg(hide_short_help = true, long, value_name = "FILE")]
     pub export_json: Option<PathBuf>,

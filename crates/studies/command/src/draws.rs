@@ -19,7 +19,7 @@ const END_MAX: f64 = 1e15;
 
 /// Why a parameter cannot be drawn.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DrawError {
+pub(crate) enum DrawError {
     /// Neither a list nor a range.
     #[error("expected a list of values, or a range as in \"1..1000\" or \"0.5..2.0\"; got `{0}`")]
     Neither(String),
@@ -134,7 +134,7 @@ impl Source {
 
 /// The values drawn for a trial, by the name of their parameter.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Draws(pub Vec<(String, Draw)>);
+pub(crate) struct Draws(pub Vec<(String, Draw)>);
 
 impl Draws {
     /// Adds their texts to the parameters of commands.

@@ -137,7 +137,7 @@ impl AnswerError {
 
 /// The end of what was printed, for an error: of standard error or, if that has nothing, of
 /// standard output.
-pub fn output_end(stdout: &Printed, stderr: &Printed) -> String {
+pub(crate) fn output_end(stdout: &Printed, stderr: &Printed) -> String {
     let (out, err) = (stdout.text(), stderr.text());
     let text = if err.trim().is_empty() { out } else { err };
     let lines: Vec<&str> = text.trim_end().lines().collect();

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 
 /// All measured runs of one command.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct CommandTimes {
+pub(crate) struct CommandTimes {
     command: String,
     mean: f64,
     stddev: Option<f64>,

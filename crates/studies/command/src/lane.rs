@@ -30,7 +30,7 @@ pub struct Run {
 
 /// Result of one thread.
 #[derive(Debug)]
-pub struct LaneOutcome {
+pub(crate) struct LaneOutcome {
     pub runs: Vec<Run>,
     pub latencies: Histogram,
     /// Seconds from "go" until it was done.
@@ -38,7 +38,7 @@ pub struct LaneOutcome {
 }
 
 /// Runs the warm-ups and the measured runs of a trial under a director.
-pub fn conduct_all(
+pub(crate) fn conduct_all(
     runner: &Runner<'_>,
     director: &mut dyn Director,
 ) -> Result<Vec<LaneOutcome>, ProbeError> {

@@ -179,9 +179,9 @@ fn peak_bytes(runs: &[&Run]) -> Option<u64> {
 }
 
 /// Seconds that a shell takes to start, which are subtracted from each run.
-pub const SHELL_START_UP: FactName = FactName::new("shell_start_up", "s");
+pub(crate) const SHELL_START_UP: FactName = FactName::new("shell_start_up", "s");
 /// Megabytes (10^6) that no process of a run exceeded.
-pub const PEAK_MEMORY_AT_MOST: FactName = FactName::new("peak_memory_at_most", "MB");
+pub(crate) const PEAK_MEMORY_AT_MOST: FactName = FactName::new("peak_memory_at_most", "MB");
 
 fn facts(runs: &[&Run], shell: Option<StartUp>) -> Vec<Fact> {
     let shell = shell.map(|shell| SHELL_START_UP.record(shell.elapsed_s));

@@ -23,7 +23,7 @@ const ITERATION: &str = "STEELBENCH_ITERATION";
 
 /// Start time of the command's shell; zero if it is not subtracted.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct StartUp {
+pub(crate) struct StartUp {
     pub elapsed_s: f64,
     pub user_s: f64,
     pub system_s: f64,

@@ -8,7 +8,7 @@ pub type Parameters = BTreeMap<String, String>;
 
 /// A text that cannot be split into the words of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum WordsError {
+pub(crate) enum WordsError {
     /// An open quote or a backslash at the end.
     #[error("unclosed quote, or a backslash at the end")]
     Unclosed,

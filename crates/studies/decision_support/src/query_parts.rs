@@ -13,7 +13,7 @@ const TIME: FactFamily = FactFamily::new("query_time.", "s");
 const RUNS: FactFamily = FactFamily::new("query_runs.", "runs");
 /// Seconds of waits that are in no part, because the server counted them and no sample saw them:
 /// `query_time_undivided.IO:WalSync`.
-pub const UNDIVIDED: FactFamily = FactFamily::new("query_time_undivided.", "s");
+pub(crate) const UNDIVIDED: FactFamily = FactFamily::new("query_time_undivided.", "s");
 /// Seconds between two samples of the session, where waits are sampled.
 pub const SAMPLE_S: FactName = FactName::new("query_time_sample", "s");
 

@@ -79,7 +79,7 @@ pub struct Undivided {
 
 /// Comparisons of the parts of queries between configurations.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct WaitChanges {
+pub(crate) struct WaitChanges {
     /// Comparisons made: queries, parts and configurations.
     pub tested: usize,
     /// Waits that differ significantly.

@@ -8,7 +8,7 @@ use work::{Operation, Parameter, Request, Rows, SqlPart, Statement, Table, Value
 const ORDERS: f64 = 1_500.0;
 
 /// Sets that the orders of the tables are enough for: each deletes 0.1 % of them.
-pub const SETS_MAX: u64 = 1_000;
+pub(crate) const SETS_MAX: u64 = 1_000;
 
 /// Distance of a new order's key from that of the order it is made like: the keys from 8 to 15 of
 /// each 32 are kept for new orders (4.2.3).
@@ -41,7 +41,7 @@ pub enum Function {
 
 /// All sets of a trial, and where their operations begin.
 #[derive(Debug)]
-pub struct Refresh {
+pub(crate) struct Refresh {
     sets: Vec<Set>,
     first_operation: usize,
 }

@@ -9,7 +9,7 @@ use work::SqlPart;
 
 /// A query of a trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TrialQuery {
+pub(crate) enum TrialQuery {
     /// A query of the specification.
     Specified(&'static Query),
     /// A query of the user's.
@@ -53,7 +53,7 @@ impl TrialQuery {
 /// # Errors
 /// When one is unknown or no query, and when other settings ask for what only the queries of the
 /// specification have.
-pub fn trial_queries(configuration: &Configuration) -> Result<Vec<TrialQuery>, Invalid> {
+pub(crate) fn trial_queries(configuration: &Configuration) -> Result<Vec<TrialQuery>, Invalid> {
     if configuration.get(FILES).is_empty() {
         if configuration.get(DATA) != Data::Tpch {
             let message = "missing; the queries of TPC-DS are the council's and not included: give \

@@ -275,7 +275,7 @@ impl DiskFigures {
 
 /// Beyond this relative difference the figures of a trial do not fit each other: what starts and
 /// what is still in flight at the ends of a measurement of some seconds is far less.
-pub const LITTLE_TOLERANCE: f64 = 0.05;
+pub(crate) const LITTLE_TOLERANCE: f64 = 0.05;
 
 /// Little's law held against the figures of a configuration (means over its trials).
 ///

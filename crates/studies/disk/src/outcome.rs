@@ -15,7 +15,7 @@ use probe::load::add_intervals;
 use probe::measure::{Surroundings, connection_done, seconds};
 
 /// Observations of a trial.
-pub struct DiskTrial<'a> {
+pub(crate) struct DiskTrial<'a> {
     pub configuration: &'a Configuration,
     pub streams: &'a [StreamPlan],
     pub outcome: &'a Outcome,

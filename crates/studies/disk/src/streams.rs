@@ -19,7 +19,7 @@ const NAME_LENGTH_MAX: usize = 60;
 
 /// A stream as it is asked for; which files it gets is known later.
 #[derive(Debug, Clone)]
-pub struct StreamPlan {
+pub(crate) struct StreamPlan {
     pub name: String,
     /// The settings of `[workload]` with the stream's own in their place.
     configuration: Configuration,
@@ -87,7 +87,7 @@ pub fn streams(configuration: &Configuration) -> Result<Vec<StreamPlan>, Invalid
 
 /// A text that does not describe a stream.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum StreamError {
+pub(crate) enum StreamError {
     /// A text that begins with a setting.
     #[error("`{text}` must begin with the name of the stream")]
     NoName {

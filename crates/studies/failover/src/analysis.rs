@@ -53,7 +53,7 @@ pub struct Errors {
 }
 
 /// The writes of the configurations that had a failover.
-pub fn failovers(summary: &Summary) -> Vec<Writes> {
+pub(crate) fn failovers(summary: &Summary) -> Vec<Writes> {
     (0..summary.configurations.len()).filter_map(|index| configuration(summary, index)).collect()
 }
 

@@ -17,7 +17,7 @@ const REPORT_EVERY: Duration = Duration::from_millis(100);
 
 /// When what happened, in nanoseconds of the trial.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Incident {
+pub(crate) struct Incident {
     /// The fault began.
     pub begun_ns: u64,
     /// It was complete: the server is gone, the link is cut.

@@ -12,7 +12,7 @@ struct Row<'a> {
 }
 
 /// The section; `None` where no server failed.
-pub fn failovers(_: &Summary, all: &[Writes]) -> Option<Section> {
+pub(crate) fn failovers(_: &Summary, all: &[Writes]) -> Option<Section> {
     if all.is_empty() {
         return None;
     }

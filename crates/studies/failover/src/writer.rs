@@ -63,7 +63,7 @@ impl Stage<'_> {
 
 /// The writes of a client, and the errors that it saw.
 #[derive(Debug, Default)]
-pub struct WriteLog {
+pub(crate) struct WriteLog {
     /// The writes.
     pub journal: Journal,
     /// Errors by kind.

@@ -16,7 +16,7 @@ const LIMIT_DEFAULT_S: f64 = 0.1;
 
 /// The levels of the rate, with all other settings equal.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Lags {
+pub(crate) struct Lags {
     /// The other settings.
     pub group: String,
     /// The limit of the lag in ms.
@@ -61,7 +61,7 @@ pub struct Point {
 }
 
 /// The groups of configurations that differ in the rate alone.
-pub fn lags(summary: &Summary) -> Vec<Lags> {
+pub(crate) fn lags(summary: &Summary) -> Vec<Lags> {
     let groups = settings::groups(summary.recording, Lag.name(), |path| path == RATE.path());
     let all = groups.into_iter().filter_map(|group| {
         let limit_s = summary.recording.configurations[*group.configurations.first()?]

@@ -12,7 +12,7 @@ pub struct Look {
 /// Returns how far the replica was behind at a look, in nanoseconds: the age of the oldest
 /// heartbeat that was acknowledged before the look and that it did not see. 0: it saw all of them.
 /// `committed_ns` has the acknowledgement of each heartbeat, in order.
-pub fn lag_ns(committed_ns: &[u64], look: Look) -> u64 {
+pub(crate) fn lag_ns(committed_ns: &[u64], look: Look) -> u64 {
     let missing = committed_ns.get(look.beat as usize).copied();
     missing.map_or(0, |committed_ns| look.sent_ns.saturating_sub(committed_ns))
 }

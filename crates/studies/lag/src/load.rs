@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use work::Cancel;
 
 /// Between two heartbeats, and between two looks at the replica.
-pub const BEAT_EVERY: Duration = Duration::from_millis(10);
+pub(crate) const BEAT_EVERY: Duration = Duration::from_millis(10);
 /// Between two comparisons of log positions.
 const COMPARE_EVERY: Duration = Duration::from_millis(50);
 /// The time for an answer.
@@ -38,7 +38,7 @@ pub struct Stage<'a> {
 
 /// The pace of a writer.
 #[derive(Debug, Clone, Copy)]
-pub struct Pace {
+pub(crate) struct Pace {
     /// Number of the writer.
     pub writer: usize,
     /// Between two writes.

@@ -39,7 +39,7 @@ settings! {
 }
 
 /// The lag that 95 % of the looks do not exceed.
-pub const LAG_P95: FactName = FactName::new("lag_p95", "ms");
+pub(crate) const LAG_P95: FactName = FactName::new("lag_p95", "ms");
 /// Writes a second that were acknowledged.
 pub const WRITES: FactName = FactName::new("write_rate", "writes/s");
 /// Looks at the replica.

@@ -5,7 +5,7 @@ use analysis::Summary;
 use report::{Cell, Columns, Section, number};
 
 /// A section for each group of configurations.
-pub fn lags(_: &Summary, all: &[Lags]) -> Vec<Section> {
+pub(crate) fn lags(_: &Summary, all: &[Lags]) -> Vec<Section> {
     all.iter().map(section).collect()
 }
 

@@ -10,7 +10,7 @@ use probe::ProbeError;
 
 /// The optimizer's expectation of appended rows.
 #[derive(Debug, Default)]
-pub struct AppendError {
+pub(crate) struct AppendError {
     /// Rows and estimates.
     pub facts: Vec<Fact>,
     /// The largest q-error; `None` where the engine has no estimates, or nothing was appended.

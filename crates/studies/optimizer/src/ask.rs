@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use work::Statement;
 
 /// A session that asks.
-pub struct Asker<'a> {
+pub(crate) struct Asker<'a> {
     context: &'a TrialContext<'a>,
     optimizer: &'static Optimizer,
     connection: Box<dyn ConnectionSet>,
@@ -18,7 +18,7 @@ pub struct Asker<'a> {
 /// A plan that cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("the plan of {sql}: {reason}")]
-pub struct UnreadablePlan {
+pub(crate) struct UnreadablePlan {
     sql: String,
     reason: PlanError,
 }

@@ -14,7 +14,7 @@ const BISECTIONS_MAX: usize = 40;
 
 /// A change of the plan.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PlanChange {
+pub(crate) struct PlanChange {
     /// The plan below.
     pub from: String,
     /// The plan from this point on.

@@ -7,14 +7,14 @@ use crate::template::Template;
 use probe::ProbeError;
 
 /// The share by which a plan of the reduced diagram may cost more than the optimizer's.
-pub const INCREASE_MAX: f64 = 0.2;
+pub(crate) const INCREASE_MAX: f64 = 0.2;
 
 /// Signs of plans in a diagram, in the order of their shares; further plans share the last one.
 const SIGNS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789*";
 
 /// The plans of a grid of two selectivities.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Diagram {
+pub(crate) struct Diagram {
     /// Selectivities of the first predicate, rising: one for each column.
     pub columns: Vec<f64>,
     /// Selectivities of the second one, rising: one for each row.

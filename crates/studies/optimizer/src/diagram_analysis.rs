@@ -12,7 +12,7 @@ use serde::Serialize;
 
 /// A plan diagram of configurations that differ in selectivities and alternative only.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct PlanDiagram {
+pub(crate) struct PlanDiagram {
     /// Label of what they share.
     pub group: String,
     /// The varied columns: across, and up.
@@ -35,7 +35,7 @@ pub struct PlanDiagram {
 
 /// A row of a plan diagram.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct DiagramRow {
+pub(crate) struct DiagramRow {
     /// Share of rows that the second predicate selects.
     pub share: f64,
     /// The sign of the plan at each column.
@@ -46,7 +46,7 @@ pub struct DiagramRow {
 
 /// A plan of a diagram.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct DiagramPlan {
+pub(crate) struct DiagramPlan {
     /// The sign.
     pub sign: String,
     /// The operators.
@@ -59,7 +59,7 @@ pub struct DiagramPlan {
 
 /// The cost of the choice at two selectivities.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct PairRegret {
+pub(crate) struct PairRegret {
     /// Share of rows of the first predicate.
     pub first: f64,
     /// Share of rows of the second one.
@@ -73,7 +73,7 @@ pub struct PairRegret {
 }
 
 /// Plan diagrams of the configurations of this study, in the order of the file.
-pub fn diagrams(summary: &Summary) -> Vec<PlanDiagram> {
+pub(crate) fn diagrams(summary: &Summary) -> Vec<PlanDiagram> {
     let groups = measured_groups(summary).into_iter();
     groups.filter_map(|group| diagram(group.label, &group.all)).collect()
 }

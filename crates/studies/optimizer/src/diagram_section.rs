@@ -8,7 +8,7 @@ use report::{Cell, Column, Columns, Figure, Section, Table, Tone, coordinate, nu
 use serde_json::{Value, json};
 
 /// A section for each diagram.
-pub fn diagrams(_: &Summary, all: &[PlanDiagram]) -> Vec<Section> {
+pub(crate) fn diagrams(_: &Summary, all: &[PlanDiagram]) -> Vec<Section> {
     all.iter().map(diagram).collect()
 }
 

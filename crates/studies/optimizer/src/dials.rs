@@ -18,7 +18,7 @@ pub const ROWS_MAX: u64 = 100_000_000;
 
 /// The dials of the table.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Dials {
+pub(crate) struct Dials {
     /// Rows.
     pub rows: u64,
     /// Rows that fill a page, about.

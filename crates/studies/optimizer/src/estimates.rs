@@ -7,7 +7,7 @@ use plans::{Kind, Operator, Plan};
 
 /// An operator whose rows were estimated and counted.
 #[derive(Debug, Clone, PartialEq)]
-pub struct OperatorError {
+pub(crate) struct OperatorError {
     /// Position in the plan, from 0.
     pub position: usize,
     /// The name with its table.

@@ -30,7 +30,7 @@ pub const BY_FORMULAS: FactFamily = FactFamily::new("crossover_formulas.", "shar
 /// The crossover of the plans with this value of the constant.
 pub const BY_PLANS: FactFamily = FactFamily::new("crossover_plans.", "share");
 /// Ways of the engine's plans that cannot be forced, a sentence each with the value 1.
-pub const UNFORCED: FactFamily = FactFamily::new("unforced.", "");
+pub(crate) const UNFORCED: FactFamily = FactFamily::new("unforced.", "");
 /// Q-error of an operator: `QUERY|POSITION|JOINS|OPERATOR`.
 pub const Q_ERRORS: FactFamily = FactFamily::new("q_error.", "");
 /// Queries that ran once more in this trial to count the rows of their operators; the counts of the
@@ -55,18 +55,18 @@ pub const FORCED_BY: FactFamily = FactFamily::new("forced_by.", "");
 /// Estimates after each gathering of statistics, by [`ANALYZED_MEMBERS`], and the rows `counted`.
 pub const ANALYZED: FactFamily = FactFamily::new("analyzed_estimate.", "rows");
 /// Quantiles of these estimates, with the share of the estimates below each.
-pub const ANALYZED_MEMBERS: [(&str, f64); 5] =
+pub(crate) const ANALYZED_MEMBERS: [(&str, f64); 5] =
     [("min", 0.0), ("quarter", 0.25), ("median", 0.5), ("three_quarters", 0.75), ("max", 1.0)];
 /// Rows that were appended after the statistics were gathered.
 pub const APPENDED_ROWS: FactName = FactName::new("appended_rows", "");
 /// Rows that the optimizer expects of the values that only these have, by column.
 pub const APPENDED_ESTIMATED: FactFamily = FactFamily::new("appended_estimate.", "rows");
 /// Mean time of an execution of a query of `workload.files`.
-pub const QUERY_TIMES: FactFamily = FactFamily::new("query_time.", "ms");
+pub(crate) const QUERY_TIMES: FactFamily = FactFamily::new("query_time.", "ms");
 /// The share of the gatherings after which a plan was chosen.
-pub const ANALYZED_PLANS: FactFamily = FactFamily::new("analyzed_plan.", "share");
+pub(crate) const ANALYZED_PLANS: FactFamily = FactFamily::new("analyzed_plan.", "share");
 /// The varied columns of a plan diagram: `1: COLUMN`, with their number.
-pub const DIAGRAM_AXES: FactFamily = FactFamily::new("diagram_axis.", "");
+pub(crate) const DIAGRAM_AXES: FactFamily = FactFamily::new("diagram_axis.", "");
 /// Shares of rows of the columns of a plan diagram, by number.
 pub const DIAGRAM_COLUMNS: FactFamily = FactFamily::new("diagram_column.", "share");
 /// The share of the points of a plan: `SIGN: PLAN`.

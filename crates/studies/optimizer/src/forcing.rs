@@ -21,13 +21,13 @@ const BY_QUERY: &str = "hints in the query";
     "workload.forcing = \"hints\": the server has no {name} that this user may load; install it, \
      or set shared_preload_libraries"
 )]
-pub struct NoHints {
+pub(crate) struct NoHints {
     name: &'static str,
 }
 
 /// An alternative, and the way by which it is forced.
 #[derive(Debug, Clone)]
-pub struct Forced {
+pub(crate) struct Forced {
     /// The alternative.
     pub alternative: &'static Alternative,
     /// Statements of a session that uses it.

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 /// The queries of configurations that differ in the alternative only.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Losses {
+pub(crate) struct Losses {
     /// Label of what they share.
     pub group: String,
     /// Queries, the largest loss first.
@@ -25,7 +25,7 @@ pub struct Losses {
 
 /// A query.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct QueryLoss {
+pub(crate) struct QueryLoss {
     /// The file.
     pub query: String,
     /// Mean time of an execution by the optimizer's choice, ms.
@@ -41,7 +41,7 @@ pub struct QueryLoss {
 }
 
 /// The losses of the configurations with files of queries, in the order of the experiment file.
-pub fn losses(summary: &Summary) -> Vec<Losses> {
+pub(crate) fn losses(summary: &Summary) -> Vec<Losses> {
     let groups =
         settings::groups(summary.recording, OptimizerProbe.name(), |path| VARIED.contains(&path));
     let found =

@@ -46,7 +46,7 @@ pub struct Preparation {
 
 /// A selectivity or an alternative that the data does not have.
 #[derive(Debug, thiserror::Error)]
-pub enum PrepareError {
+pub(crate) enum PrepareError {
     /// No value selects about this share.
     #[error(
         "{setting}: no value of {column} selects {target} of {all} rows; the nearest selects \

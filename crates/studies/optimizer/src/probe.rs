@@ -23,7 +23,8 @@ use work::{Request, SharedTables, Statement, Table, Work};
 pub struct OptimizerProbe;
 
 /// Paths of the settings that the analysis groups trials by.
-pub const VARIED: [&str; 3] = [SELECTIVITY.path(), SECOND_SELECTIVITY.path(), ALTERNATIVE.path()];
+pub(crate) const VARIED: [&str; 3] =
+    [SELECTIVITY.path(), SECOND_SELECTIVITY.path(), ALTERNATIVE.path()];
 
 impl Probe for OptimizerProbe {
     fn name(&self) -> &'static str {

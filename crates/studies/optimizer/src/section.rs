@@ -150,7 +150,7 @@ fn samples(all: &[EstimateFigures]) -> Option<Section> {
 }
 
 /// The queries of a folder, and where an alternative takes less time.
-pub fn losses(_: &Summary, all: &[Losses]) -> Vec<Section> {
+pub(crate) fn losses(_: &Summary, all: &[Losses]) -> Vec<Section> {
     all.iter().map(loss).collect()
 }
 

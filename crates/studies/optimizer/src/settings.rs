@@ -126,10 +126,10 @@ settings! {
 }
 
 /// Executions of each query where the file does not say.
-pub const RUNS_DEFAULT: u64 = 5;
+pub(crate) const RUNS_DEFAULT: u64 = 5;
 
 /// The optimizer's own choice of a plan.
-pub const CHOSEN: &str = "chosen";
+pub(crate) const CHOSEN: &str = "chosen";
 
 /// The alternative that runs a query by several processes or threads.
 pub const PARALLEL: &str = "parallel";

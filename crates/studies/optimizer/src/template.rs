@@ -19,7 +19,7 @@ pub struct Template {
 
 /// A varied column.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct VariedColumn {
+pub(crate) struct VariedColumn {
     /// The column as the template writes it: `d.a`.
     pub written: String,
     /// Name of the column, without quotes.
@@ -42,7 +42,7 @@ enum Part {
 
 /// An objection to a template or a query.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TemplateError {
+pub(crate) enum TemplateError {
     /// It is not a query.
     #[error(transparent)]
     Query(#[from] QueryError),

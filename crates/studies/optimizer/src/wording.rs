@@ -4,7 +4,7 @@ use analysis::Interval;
 use observations::number;
 
 /// A choice that costs less is not worth a sentence.
-pub const REGRET_MIN: f64 = 1.1;
+pub(crate) const REGRET_MIN: f64 = 1.1;
 
 /// An interval behind a figure: ` [3.3, 5.0]`; empty without one.
 pub fn interval(interval: Option<Interval>, show: impl Fn(f64) -> String) -> String {
@@ -15,7 +15,7 @@ pub fn interval(interval: Option<Interval>, show: impl Fn(f64) -> String) -> Str
 
 /// Returns whether a choice took longer than the best alternative by enough for a sentence, and
 /// beyond chance.
-pub fn is_costly(ratio: f64, interval: Option<Interval>) -> bool {
+pub(crate) fn is_costly(ratio: f64, interval: Option<Interval>) -> bool {
     ratio >= REGRET_MIN && interval.is_some_and(|interval| interval.low > 1.0)
 }
 

@@ -69,7 +69,7 @@ pub struct Input {
 
 /// Draws inputs.
 #[derive(Debug, Clone, Copy)]
-pub struct Inputs {
+pub(crate) struct Inputs {
     /// Size of the database.
     pub size: Size,
     /// Constants of the distributions.

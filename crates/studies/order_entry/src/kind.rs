@@ -58,7 +58,7 @@ impl Kind {
 }
 
 /// Cards of a deck.
-pub const CARDS: usize = 23;
+pub(crate) const CARDS: usize = 23;
 
 /// New orders a minute that the ten terminals of a warehouse can make at most (clause 4.1.3): the
 /// system answers immediately, and the other kinds have their least shares.
@@ -66,7 +66,7 @@ pub const NEW_ORDERS_MAX: f64 = 12.86;
 
 /// A deck of cards, drawn without replacement and then shuffled again.
 #[derive(Debug, Clone)]
-pub struct Deck {
+pub(crate) struct Deck {
     cards: [Kind; CARDS],
     next: usize,
 }

@@ -94,9 +94,9 @@ pub const BOUND: FactName = FactName::new("new_orders_bound", "new orders/min");
 /// Constants of the non-uniform distributions: `constant.last_name_load`.
 pub const CONSTANT: observations::FactFamily = observations::FactFamily::new("constant.", "");
 /// Checkpoints of the server that began in the measurement, where it counts them.
-pub const CHECKPOINTS: FactName = FactName::new("checkpoints", "");
+pub(crate) const CHECKPOINTS: FactName = FactName::new("checkpoints", "");
 /// Warehouses that were checked after the trial.
-pub const CHECKED: FactName = FactName::new("warehouses_checked", "");
+pub(crate) const CHECKED: FactName = FactName::new("warehouses_checked", "");
 /// Seconds in which analytical queries were finished after the terminals had ended.
 pub const TAIL: FactName = FactName::new("analytics_tail", "s");
 /// Analytical queries that were answered.
@@ -106,7 +106,7 @@ pub const ANALYTICS_TIME: &str = "analytics_time";
 /// Name of the response that order entry is compared on.
 pub const NEW_ORDERS: &str = "new_orders";
 /// Warehouses of the tables.
-pub const WAREHOUSES_LOADED: FactName = FactName::new("warehouses", "");
+pub(crate) const WAREHOUSES_LOADED: FactName = FactName::new("warehouses", "");
 
 /// The kind of transactions that a disturbed load is judged by.
 const NEW_ORDERS_COUNTED: CountedKind =

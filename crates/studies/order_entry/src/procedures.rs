@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 /// A language of stored procedures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Language {
+pub(crate) enum Language {
     /// PL/pgSQL.
     PlPgSql,
     /// That of MariaDB and MySQL.

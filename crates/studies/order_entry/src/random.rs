@@ -81,13 +81,13 @@ pub fn is_allowed(load: i64, run: i64) -> bool {
 }
 
 /// A non-uniform number from `least` to `most` (clause 2.1.6): NURand(A, x, y) with the constant C.
-pub fn non_uniform(a: i64, c: i64, [least, most]: [i64; 2], random: &mut impl Rng) -> i64 {
+pub(crate) fn non_uniform(a: i64, c: i64, [least, most]: [i64; 2], random: &mut impl Rng) -> i64 {
     let mixed = random.random_range(0..=a) | random.random_range(least..=most);
     (mixed + c) % (most - least + 1) + least
 }
 
 /// Appends the last name with a number from 0 to 999: a syllable for each digit (clause 4.3.2.3).
-pub fn put_last_name(out: &mut String, number: i64) {
+pub(crate) fn put_last_name(out: &mut String, number: i64) {
     const SYLLABLES: [&str; 10] =
         ["BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING"];
     for digit in [number / 100, number / 10 % 10, number % 10] {
@@ -104,7 +104,7 @@ pub fn put_text(out: &mut String, [least, most]: [usize; 2], random: &mut impl R
 }
 
 /// Appends random capital letters: every collation sorts them alike.
-pub fn put_capitals(out: &mut String, [least, most]: [usize; 2], random: &mut impl Rng) {
+pub(crate) fn put_capitals(out: &mut String, [least, most]: [usize; 2], random: &mut impl Rng) {
     put(out, &LETTERS[..26], random.random_range(least..=most), random);
 }
 
@@ -128,7 +128,7 @@ fn put(out: &mut String, alphabet: &[u8], length: usize, random: &mut impl Rng) 
 const ORIGINAL: &str = "ORIGINAL";
 
 /// Appends 26 to 50 characters, of which one text in ten contains "ORIGINAL" at a random place.
-pub fn put_data(out: &mut String, random: &mut impl Rng) {
+pub(crate) fn put_data(out: &mut String, random: &mut impl Rng) {
     let start = out.len();
     put_text(out, [26, 50], random);
     if random.random_range(0..10) == 0 {

@@ -1,13 +1,13 @@
 //! How many rows the tables have.
 
 /// Districts of a warehouse.
-pub const DISTRICTS: i64 = 10;
+pub(crate) const DISTRICTS: i64 = 10;
 /// Items, and rows of the stock of each warehouse.
 const ITEMS: i64 = 100_000;
 /// Customers of a district, each with one order.
 const CUSTOMERS: i64 = 3_000;
 /// Different last names.
-pub const LAST_NAMES: i64 = 1_000;
+pub(crate) const LAST_NAMES: i64 = 1_000;
 
 /// Size of the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -73,7 +73,7 @@ pub struct Sessions {
 
 /// Slowdowns of all configurations that run both loads. The ratios of order entry and analytics
 /// are one family (Holm), those of the queries another.
-pub fn slowdowns(summary: &Summary) -> Vec<Slowdown> {
+pub(crate) fn slowdowns(summary: &Summary) -> Vec<Slowdown> {
     let loads = [TERMINALS.path(), ANALYTICS.path()];
     let groups =
         settings::groups(summary.recording, OrderEntry.name(), |path| loads.contains(&path));

@@ -6,26 +6,26 @@ use work::DataType::{Char, Decimal, Int, Timestamp, Varchar};
 use work::{Column, DataType, Reference, Storage, Table};
 
 /// Positions of the tables.
-pub const WAREHOUSE: usize = 0;
+pub(crate) const WAREHOUSE: usize = 0;
 /// See [`WAREHOUSE`].
-pub const DISTRICT: usize = 1;
+pub(crate) const DISTRICT: usize = 1;
 /// See [`WAREHOUSE`].
-pub const CUSTOMER: usize = 2;
+pub(crate) const CUSTOMER: usize = 2;
 /// See [`WAREHOUSE`].
 pub const HISTORY: usize = 3;
 /// See [`WAREHOUSE`].
 pub const ORDERS: usize = 4;
 /// See [`WAREHOUSE`].
-pub const NEW_ORDER: usize = 5;
+pub(crate) const NEW_ORDER: usize = 5;
 /// See [`WAREHOUSE`].
-pub const ITEM: usize = 6;
+pub(crate) const ITEM: usize = 6;
 /// See [`WAREHOUSE`].
-pub const STOCK: usize = 7;
+pub(crate) const STOCK: usize = 7;
 /// See [`WAREHOUSE`].
-pub const ORDER_LINE: usize = 8;
+pub(crate) const ORDER_LINE: usize = 8;
 
 /// Identity of the columns: another layout makes another database.
-pub const LAYOUT: u32 = 1;
+pub(crate) const LAYOUT: u32 = 1;
 
 /// All tables; with or without foreign keys.
 pub fn tables(foreign_keys: bool) -> Vec<Table> {
@@ -201,7 +201,7 @@ fn item() -> Table {
 }
 
 /// Names of the columns with the district information of a stock row.
-pub const STOCK_DISTRICTS: [&str; 10] = [
+pub(crate) const STOCK_DISTRICTS: [&str; 10] = [
     "s_dist_01",
     "s_dist_02",
     "s_dist_03",

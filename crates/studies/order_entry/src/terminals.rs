@@ -76,7 +76,7 @@ pub struct Plan {
 
 /// The terminals that a connection serves. Terminals are data: thousands of them cost a connection
 /// the memory of their next times.
-pub struct Terminals {
+pub(crate) struct Terminals {
     plan: Plan,
     first: u32,
     /// Terminals of this connection.

@@ -61,9 +61,9 @@ settings! {
 }
 
 /// Scans in the measurement.
-pub const SCANS_DONE: FactName = FactName::new("scans", "");
+pub(crate) const SCANS_DONE: FactName = FactName::new("scans", "");
 /// Processors that one statement may use, where [`DEGREE`] is given.
-pub const DEGREE_GIVEN: FactName = FactName::new("degree", "");
+pub(crate) const DEGREE_GIVEN: FactName = FactName::new("degree", "");
 
 impl Probe for Scan {
     fn name(&self) -> &'static str {

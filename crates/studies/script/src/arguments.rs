@@ -12,7 +12,7 @@ use probe::load::{CONNECTIONS, DURATION, RATE, THREADS, WARMUP};
 /// Takes pgbench's options.
 #[derive(Debug, Parser)]
 #[command(name = "pg", disable_help_flag = true)]
-pub struct Pg {
+pub(crate) struct Pg {
     /// Print this help
     #[arg(long, action = ArgAction::Help)]
     pub help: Option<bool>,
@@ -93,7 +93,7 @@ pub struct Scripts {
 /// How the load is made.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Load (as in pgbench)")]
-pub struct PgLoad {
+pub(crate) struct PgLoad {
     /// Number of connections [default: 1]
     #[arg(short, long, value_name = "N", value_parser = setting::<u32, _>(CONNECTIONS))]
     pub client: Option<u32>,

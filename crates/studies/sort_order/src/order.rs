@@ -12,29 +12,29 @@ use std::sync::Arc;
 use work::{DataType, Table};
 
 /// Place of a column in the order, from 1; without such a fact: as generated, or shuffled.
-pub const PLACE_IN_ORDER: FactFamily = FactFamily::new("order_", "");
+pub(crate) const PLACE_IN_ORDER: FactFamily = FactFamily::new("order_", "");
 /// Bytes that a column takes.
-pub const COLUMN_BYTES: FactFamily = FactFamily::new("bytes_", "B");
+pub(crate) const COLUMN_BYTES: FactFamily = FactFamily::new("bytes_", "B");
 /// Bytes that a column was expected to take, from some row groups.
-pub const PREDICTED_COLUMN_BYTES: FactFamily = FactFamily::new("predicted_bytes_", "B");
+pub(crate) const PREDICTED_COLUMN_BYTES: FactFamily = FactFamily::new("predicted_bytes_", "B");
 /// Bytes that all columns were expected to take.
-pub const PREDICTED_BYTES: FactName = FactName::new("predicted_bytes", "B");
+pub(crate) const PREDICTED_BYTES: FactName = FactName::new("predicted_bytes", "B");
 /// Lower end of its 95 % interval.
-pub const PREDICTED_BYTES_LOW: FactName = FactName::new("predicted_bytes_low", "B");
+pub(crate) const PREDICTED_BYTES_LOW: FactName = FactName::new("predicted_bytes_low", "B");
 /// Upper end of its 95 % interval.
-pub const PREDICTED_BYTES_HIGH: FactName = FactName::new("predicted_bytes_high", "B");
+pub(crate) const PREDICTED_BYTES_HIGH: FactName = FactName::new("predicted_bytes_high", "B");
 /// Row groups that the prediction looked at.
-pub const PREDICTED_GROUPS: FactName = FactName::new("predicted_groups", "");
+pub(crate) const PREDICTED_GROUPS: FactName = FactName::new("predicted_groups", "");
 /// All row groups of the prediction's table.
-pub const PREDICTED_GROUPS_ALL: FactName = FactName::new("predicted_groups_all", "");
+pub(crate) const PREDICTED_GROUPS_ALL: FactName = FactName::new("predicted_groups_all", "");
 /// Row groups of the table.
-pub const ROW_GROUPS: FactName = FactName::new("row_groups", "");
+pub(crate) const ROW_GROUPS: FactName = FactName::new("row_groups", "");
 /// Row groups that [`FILTER`](probe::scans::FILTER) does not need to read.
-pub const ROW_GROUPS_SKIPPED: FactName = FactName::new("row_groups_skipped", "");
+pub(crate) const ROW_GROUPS_SKIPPED: FactName = FactName::new("row_groups_skipped", "");
 
 /// Value of `workload.order`.
 #[derive(Debug, PartialEq, Eq)]
-pub enum RowOrder {
+pub(crate) enum RowOrder {
     Generated,
     Random,
     By(Vec<&'static str>),
@@ -44,7 +44,7 @@ pub enum RowOrder {
 
 /// A text that is not an order of the table's rows.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum OrderError {
+pub(crate) enum OrderError {
     /// `advise:0`
     #[error(
         "`{text}` is not a rank of the advice; write advise:1 for the best order, advise:2 for \
@@ -124,7 +124,7 @@ impl RowOrder {
 }
 
 /// Rows in an order.
-pub struct RowNumbers {
+pub(crate) struct RowNumbers {
     /// Their numbers.
     pub rows: Vec<u32>,
     /// The order in words: `l_returnflag, l_shipdate`.

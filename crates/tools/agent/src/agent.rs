@@ -146,7 +146,7 @@ impl Agent {
 }
 
 /// SHA-256 of the program file of this process.
-pub fn own_binary() -> Result<String, AgentError> {
+pub(crate) fn own_binary() -> Result<String, AgentError> {
     let path = PathBuf::from("/proc/self/exe");
     let bytes = std::fs::read(&path).map_err(|source| AgentError::File { path, source })?;
     Ok(sha256([&bytes]))

@@ -33,7 +33,7 @@ pub fn remove_abandoned(registry: Registry, folder: &Path) {
 
 /// Reports that the coordinator has not accepted, in order.
 #[derive(Debug, Default)]
-pub struct Outbox {
+pub(crate) struct Outbox {
     waiting: Mutex<BTreeMap<u64, Waiting>>,
     changed: Condvar,
 }
@@ -86,7 +86,7 @@ impl Outbox {
 }
 
 /// An order with what the agent needs to follow it.
-pub struct BlockTask {
+pub(crate) struct BlockTask {
     /// The order.
     pub order: BlockOrder,
     /// Ends it.

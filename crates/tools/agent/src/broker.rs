@@ -30,7 +30,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 /// A private broker. Dropping it stops it and removes its folder.
 #[derive(Debug)]
-pub struct PrivateBroker {
+pub(crate) struct PrivateBroker {
     child: Child,
     folder: WorkFolder,
     token: Secret,

@@ -25,7 +25,7 @@ const AGE_MAX_NS: u64 = 10 * 86_400 * 1_000_000_000;
 
 /// An experiment with the files that its trials read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Bundle {
+pub(crate) struct Bundle {
     /// The experiment file.
     source: String,
     /// Contents of files by the path that names them.
@@ -158,7 +158,7 @@ pub fn probe(registry: Registry, configuration: &Configuration) -> Option<&'stat
 }
 
 /// Drops the stream of a run.
-pub fn drop_stream(sender: &Sender, run: &str) {
+pub(crate) fn drop_stream(sender: &Sender, run: &str) {
     let subject = format!("$JS.API.STREAM.DELETE.{}", stream(run));
     let _ = sender.request("dropping the stream", subject, Vec::new());
 }

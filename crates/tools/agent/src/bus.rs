@@ -40,7 +40,7 @@ const PORT: u16 = 4222;
 
 /// A message that has arrived.
 #[derive(Debug)]
-pub struct Incoming {
+pub(crate) struct Incoming {
     /// The subject.
     pub subject: String,
     /// The content.
@@ -93,7 +93,7 @@ pub struct Sender {
 /// A connection to the broker. It reconnects by itself, and closes when the bus and all senders
 /// are gone.
 #[derive(Debug)]
-pub struct Bus {
+pub(crate) struct Bus {
     sender: Sender,
     incoming: Receiver<Incoming>,
     waiting_bytes: Arc<AtomicUsize>,

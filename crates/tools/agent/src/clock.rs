@@ -5,11 +5,11 @@
 //! there and back divide it (Cristian, 1989).
 
 /// Round trips that an offset is the best of.
-pub const ROUND_TRIPS: u32 = 20;
+pub(crate) const ROUND_TRIPS: u32 = 20;
 
 /// A question for the time and its answer, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RoundTrip {
+pub(crate) struct RoundTrip {
     /// When it was sent, on the coordinator's clock.
     pub sent_ns: u64,
     /// When the answer came, on the coordinator's clock.
@@ -20,7 +20,7 @@ pub struct RoundTrip {
 
 /// Offset of an agent's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ClockOffset {
+pub(crate) struct ClockOffset {
     /// Nanoseconds to add to the coordinator's time.
     offset_ns: i64,
     /// The offset is wrong by this at most.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 /// Why agents cannot work.
 #[derive(Debug, thiserror::Error)]
-pub enum AgentError {
+pub(crate) enum AgentError {
     /// No broker answers.
     #[error("no broker answers at {url} ({cause}); start nats-server there, or correct --broker")]
     Unreachable {

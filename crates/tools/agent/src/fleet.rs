@@ -50,7 +50,7 @@ pub enum Origin {
 
 /// The agents that a run wants.
 #[derive(Debug, Clone, Copy)]
-pub struct AgentDemand {
+pub(crate) struct AgentDemand {
     /// Their number.
     pub agents: usize,
     /// Agents of other versions and builds may work too.
@@ -62,7 +62,7 @@ pub struct AgentDemand {
 }
 
 /// All agents of a run. Dropping it lets them go and stops what was started.
-pub struct Fleet {
+pub(crate) struct Fleet {
     pub(crate) sender: Sender,
     pub(crate) run: String,
     pub(crate) origin: Instant,
@@ -108,7 +108,7 @@ pub struct Task {
 }
 
 /// The agents that the listening thread knows of.
-pub struct Roll {
+pub(crate) struct Roll {
     members: Mutex<Members>,
     changed: Condvar,
     /// Agents that are wanted.
@@ -121,7 +121,7 @@ pub struct Roll {
 
 /// Agents of a run.
 #[derive(Default)]
-pub struct Members {
+pub(crate) struct Members {
     /// By identity.
     pub agents: BTreeMap<String, Member>,
     /// Names of agents that were refused, and why.

@@ -27,7 +27,7 @@ pub enum Place {
 
 /// An agent that the coordinator has started.
 #[derive(Debug)]
-pub struct AgentProcess {
+pub(crate) struct AgentProcess {
     place: Place,
     child: Child,
     /// The end is the agent's.

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
 
 /// Subject on which free agents say hello.
-pub const HELLO: &str = "steelbench.hello";
+pub(crate) const HELLO: &str = "steelbench.hello";
 /// First part of the subjects of messages to agents.
 const TO_AGENTS: &str = "steelbench.agent.";
 
@@ -39,7 +39,7 @@ pub fn to_run(run: &str, id: &str) -> String {
 }
 
 /// Returns the sender in the subject of a message to an agent or to a run.
-pub fn sender_of(subject: &str) -> &str {
+pub(crate) fn sender_of(subject: &str) -> &str {
     subject.rsplit('.').next().unwrap_or_default()
 }
 
@@ -56,7 +56,7 @@ pub fn bytes_max(subject: &str) -> usize {
 
 /// Description of an agent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Hello {
+pub(crate) struct Hello {
     /// The random identity, which a new process does not share.
     pub id: String,
     /// The name in messages and facts.
@@ -131,7 +131,7 @@ pub struct Order {
 
 /// A part of the plan, which one machine runs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct BlockOrder {
+pub(crate) struct BlockOrder {
     /// The number, of which no trial of this session has the same.
     pub trial: u64,
     /// The experiment, in the broker.
@@ -146,7 +146,7 @@ pub struct BlockOrder {
 
 /// An experiment in the broker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BundleName {
+pub(crate) struct BundleName {
     /// The stream that holds it.
     pub stream: String,
     /// The subject of its pieces, without their number.
@@ -159,7 +159,7 @@ pub struct BundleName {
 
 /// A message of an agent to the coordinator that has claimed it.
 #[derive(Debug, Serialize, Deserialize)]
-pub enum Reply {
+pub(crate) enum Reply {
     /// It works for this run.
     Claimed(Hello),
     /// It is there; `busy`: a trial is being worked on.
@@ -217,7 +217,7 @@ pub enum Reply {
 
 /// The record of a part of a trial's load.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct DonePart {
+pub(crate) struct DonePart {
     /// The load; times count from when it was let go.
     pub record: LoadRecord,
     /// Nanoseconds between the common start and that time.
@@ -243,7 +243,7 @@ pub enum Content {
 ///
 /// # Errors
 /// When it is too large.
-pub fn encode_hello(hello: &Hello) -> Result<Vec<u8>, AgentError> {
+pub(crate) fn encode_hello(hello: &Hello) -> Result<Vec<u8>, AgentError> {
     line(hello, HELLO_BYTES_MAX)
 }
 
@@ -251,7 +251,7 @@ pub fn encode_hello(hello: &Hello) -> Result<Vec<u8>, AgentError> {
 ///
 /// # Errors
 /// When it is too large.
-pub fn encode_word(word: &Word) -> Result<Vec<u8>, AgentError> {
+pub(crate) fn encode_word(word: &Word) -> Result<Vec<u8>, AgentError> {
     line(word, LINE_BYTES_MAX)
 }
 
@@ -259,7 +259,7 @@ pub fn encode_word(word: &Word) -> Result<Vec<u8>, AgentError> {
 ///
 /// # Errors
 /// When it is too large.
-pub fn encode_reply(reply: &Reply) -> Result<Vec<u8>, AgentError> {
+pub(crate) fn encode_reply(reply: &Reply) -> Result<Vec<u8>, AgentError> {
     line(reply, LINE_BYTES_MAX)
 }
 
@@ -267,7 +267,7 @@ pub fn encode_reply(reply: &Reply) -> Result<Vec<u8>, AgentError> {
 ///
 /// # Errors
 /// When it is too large.
-pub fn encode_result(
+pub(crate) fn encode_result(
     result: &impl Serialize,
     reply: impl FnOnce(usize) -> Reply,
 ) -> Result<Vec<u8>, AgentError> {
@@ -307,7 +307,7 @@ pub fn decode<T: DeserializeOwned>(payload: &[u8]) -> Result<T, AgentError> {
 ///
 /// # Errors
 /// When it is too large, or not one of this protocol.
-pub fn decode_reply(payload: &[u8]) -> Result<(Reply, &[u8]), AgentError> {
+pub(crate) fn decode_reply(payload: &[u8]) -> Result<(Reply, &[u8]), AgentError> {
     let end = payload.iter().position(|byte| *byte == b'\n').unwrap_or(payload.len());
     within(end, LINE_BYTES_MAX)?;
     Ok((decode(&payload[..end])?, payload.get(end + 1..).unwrap_or_default()))

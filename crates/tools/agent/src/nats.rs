@@ -13,7 +13,7 @@ const CONTENT_MAX: usize = BYTES_MAX + (64 << 10);
 
 /// A message of the server.
 #[derive(Debug, PartialEq, Eq)]
-pub enum FromServer {
+pub(crate) enum FromServer {
     /// The first message.
     Info(ServerInfo),
     /// A message on a subject that is subscribed to.
@@ -31,7 +31,7 @@ pub enum FromServer {
 /// A server's description of itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
-pub struct ServerInfo {
+pub(crate) struct ServerInfo {
     /// It wants TLS.
     pub tls_required: bool,
     /// Largest payload that it takes.
@@ -65,7 +65,7 @@ pub enum ProtocolError {
 
 /// Bytes of a server that have arrived, up to the next whole message.
 #[derive(Debug, Default)]
-pub struct Inbox {
+pub(crate) struct Inbox {
     bytes: Vec<u8>,
     /// Bytes that have been read as messages.
     read: usize,
@@ -156,7 +156,7 @@ pub fn connect(token: &Secret, tls: bool) -> Vec<u8> {
 }
 
 /// A subscription by its number.
-pub fn subscribe(subject: &str, number: usize) -> Vec<u8> {
+pub(crate) fn subscribe(subject: &str, number: usize) -> Vec<u8> {
     format!("SUB {subject} {number}\r\n").into_bytes()
 }
 

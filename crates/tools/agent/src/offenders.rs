@@ -9,7 +9,7 @@ const PEERS_MAX: usize = 64;
 
 /// Excesses by peer.
 #[derive(Debug, Default)]
-pub struct Offenders(VecDeque<(String, u32)>);
+pub(crate) struct Offenders(VecDeque<(String, u32)>);
 
 impl Offenders {
     /// Returns whether the messages of a peer are ignored.

@@ -27,11 +27,11 @@ const TELL_EVERY: Duration = Duration::from_millis(500);
 const OPEN_MAX: Duration = Duration::from_secs(100);
 
 /// The experiments that an agent has fetched: the last one.
-pub type Fetched = Arc<Mutex<Option<(BundleName, Arc<Vec<Configuration>>)>>>;
+pub(crate) type Fetched = Arc<Mutex<Option<(BundleName, Arc<Vec<Configuration>>)>>>;
 
 /// How an agent speaks about a trial.
 #[derive(Clone)]
-pub struct Voice {
+pub(crate) struct Voice {
     /// The connection.
     pub sender: Sender,
     /// The identity.

@@ -25,7 +25,7 @@ pub fn random() -> Result<Secret, AgentError> {
 ///
 /// # Errors
 /// When the system has no random bytes.
-pub fn random_name(bytes: usize) -> Result<String, AgentError> {
+pub(crate) fn random_name(bytes: usize) -> Result<String, AgentError> {
     let mut random = [0; 32];
     let read = File::open(RANDOM).and_then(|mut file| file.read_exact(&mut random));
     read.map_err(|source| AgentError::File { path: RANDOM.into(), source })?;

@@ -48,7 +48,7 @@ pub struct Data {
 
 /// Formats of a data set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum DataFormat {
+pub(crate) enum DataFormat {
     /// Comma-separated values, with the names of the columns in the first line
     Csv,
     /// With the types of the columns

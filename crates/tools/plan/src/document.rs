@@ -8,7 +8,7 @@ use report::{grouped, number};
 use statements::Rules;
 
 /// A statement of a file.
-pub struct PlanOf {
+pub(crate) struct PlanOf {
     /// The file, as it was named.
     pub file: String,
     /// The statement with its plan.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const ERRORS_MAX: usize = 10;
 
 /// Plans that were read, and files that were not.
-pub struct PlanFiles<'a> {
+pub(crate) struct PlanFiles<'a> {
     context: &'a Context,
     /// The statements of all files, in their order.
     pub plans: Vec<PlanOf>,

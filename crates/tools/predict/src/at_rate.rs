@@ -7,13 +7,13 @@ use models::network;
 use observations::Observations;
 
 /// The law, as predictions name it.
-pub const LAW: &str = "open loop with random arrivals: the connections form one flow-equivalent \
+pub(crate) const LAW: &str = "open loop with random arrivals: the connections form one flow-equivalent \
                        server with the modelled throughput at 1, 2, ... transactions in \
                        progress; arrivals that find no free connection queue, and waits shorten \
                        as service times become more regular";
 
 /// An open loop.
-pub struct AtRate {
+pub(crate) struct AtRate {
     /// Starts a second.
     rate: f64,
     /// Starts for each unit of the throughput.

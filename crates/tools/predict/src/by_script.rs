@@ -68,7 +68,7 @@ pub fn drawn(
 }
 
 /// Connections that run one script only, in place of some that draw.
-pub struct DedicatedConnections {
+pub(crate) struct DedicatedConnections {
     mix: Mix,
     connections: Vec<f64>,
     change: String,

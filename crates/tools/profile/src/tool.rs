@@ -72,7 +72,7 @@ pub struct ProfileTool {
 
 /// Commands on saved profiles.
 #[derive(Debug, Subcommand)]
-pub enum ProfileCommand {
+pub(crate) enum ProfileCommand {
     /// Compare two profiles and mark the differences that exceed sampling error
     #[command(
         after_long_help = "Examples:\n  steelbench profile compare before.json after.json\n  \

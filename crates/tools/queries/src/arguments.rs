@@ -133,7 +133,7 @@ const TRY_EXAMPLES: &str = "Examples:
 
 /// Actions on statements.
 #[derive(Debug, Subcommand)]
-pub enum QueriesCommand {
+pub(crate) enum QueriesCommand {
     /// Try an index, an index drop or a setting on a copy of a database: the gain or loss of each
     /// statement
     #[command(after_long_help = TRY_EXAMPLES)]

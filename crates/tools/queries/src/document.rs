@@ -127,7 +127,7 @@ fn time_s(statement: &Statement) -> f64 {
 }
 
 /// A statement's text; where we may not see it, that.
-pub fn shown_text(statement: &Statement) -> &str {
+pub(crate) fn shown_text(statement: &Statement) -> &str {
     if statement.text.is_empty() { "(text hidden from this role)" } else { &statement.text }
 }
 

@@ -17,7 +17,7 @@ const WAITS: usize = 5;
 const TEXT: usize = 100;
 
 /// The times of a server's statements, interval after interval, and their changes.
-pub fn statement_history(history: &StatementHistory) -> Document {
+pub(crate) fn statement_history(history: &StatementHistory) -> Document {
     let mut sections = vec![introduction(history)];
     sections.extend(on_both(|rows| Some(changes(history, rows))));
     sections.extend(on_both(|rows| statements(history, rows)));
@@ -25,7 +25,7 @@ pub fn statement_history(history: &StatementHistory) -> Document {
 }
 
 /// Statements that became slower with another plan, as soon as that is known.
-pub fn plan_regressions(history: &StatementHistory) -> Document {
+pub(crate) fn plan_regressions(history: &StatementHistory) -> Document {
     let mut section = Section::new("");
     for change in &history.changes {
         add_change(&mut section, history, change);

@@ -16,7 +16,10 @@ const PLANS_MAX: usize = 5;
 const DAMAGED_MAX: usize = 5;
 
 /// The plans of logs of `auto_explain`.
-pub fn read_logs(context: &Context, files: &[PathBuf]) -> Result<Vec<plans::Statement>, Failure> {
+pub(crate) fn read_logs(
+    context: &Context,
+    files: &[PathBuf],
+) -> Result<Vec<plans::Statement>, Failure> {
     let mut logged = Vec::new();
     for file in files {
         let unreadable =

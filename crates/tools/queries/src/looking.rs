@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// Seconds between two looks at what sessions run.
-pub const LOOKS_S: f64 = 0.5;
+pub(crate) const LOOKS_S: f64 = 0.5;
 
 /// Looks again after each pause, until the end or a request to stop.
 pub fn looking(

@@ -38,10 +38,10 @@ struct PlanFile {
 }
 
 /// The name of the file of each plan, by the numbers of its statement and of itself, from 1.
-pub type PlanFileNames = BTreeMap<(usize, usize), String>;
+pub(crate) type PlanFileNames = BTreeMap<(usize, usize), String>;
 
 /// The folder beside a workbook: `NAME-plans`.
-pub fn folder_beside(workbook: &Path) -> PathBuf {
+pub(crate) fn folder_beside(workbook: &Path) -> PathBuf {
     let name = workbook.file_stem().unwrap_or_default().to_string_lossy();
     workbook.with_file_name(format!("{name}-plans"))
 }

@@ -5,7 +5,7 @@ use observations::{ServerActivity, Survey, SurveyedServer, Wait, WaitClass, Wait
 use std::path::Path;
 
 /// Facts of a server that no statement has.
-pub struct ServerFacts {
+pub(crate) struct ServerFacts {
     /// The settings.
     pub configuration: Result<SurveyedServer, Unknown>,
     /// The waits of its clients.
@@ -13,7 +13,7 @@ pub struct ServerFacts {
 }
 
 /// Waits without those that are idle, and what is known of them.
-pub struct ServerWaits {
+pub(crate) struct ServerWaits {
     /// The time and the method of the recording.
     pub note: String,
     /// The waits, the longest first.

@@ -17,7 +17,7 @@ const FILES: [&str; 10] =
     ["log", "csv", "json", "sql", "txt", "gz", "db", "sqlite", "steelbench", "html"];
 
 /// Returns true for an argument that names a file, whether it is there or not.
-pub fn is_file_name(text: &str) -> bool {
+pub(crate) fn is_file_name(text: &str) -> bool {
     let path = Path::new(text);
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let is_address = text.contains("://") || text.contains('=');

@@ -36,7 +36,7 @@ settings! {
 
 /// An error in the arguments of `queries try`.
 #[derive(Debug, thiserror::Error)]
-pub enum TryError {
+pub(crate) enum TryError {
     /// The statement of an index makes something else.
     #[error("--index needs a statement that begins with CREATE, not `{statement}`")]
     NoCreate {
@@ -64,7 +64,7 @@ pub enum TryError {
 #[command(
     group = ArgGroup::new("data").args(["source", "dump", "sql"]).multiple(true).required(true),
 )]
-pub struct Try {
+pub(crate) struct Try {
     /// PostgreSQL database to copy and measure: `pg_dump` reads it once and changes nothing. The
     /// dump is kept as NAME.dump
     #[arg(value_name = "URL", conflicts_with = "dump")]
@@ -132,7 +132,7 @@ struct Target<'a> {
 }
 
 /// Where the experiment is written.
-pub struct TryFiles {
+pub(crate) struct TryFiles {
     /// The experiment file.
     pub(crate) experiment: PathBuf,
     /// The SQL of the change, which the experiment names.

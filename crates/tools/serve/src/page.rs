@@ -14,7 +14,7 @@ const STYLE: &str = "text/css; charset=utf-8";
 
 /// Assets of the pages, all part of this program: name, media type and content. Scripts and styles
 /// are in the order in which pages load them.
-pub static ASSETS: [(&str, &str, &str); 8] = [
+pub(crate) static ASSETS: [(&str, &str, &str); 8] = [
     ("report.css", STYLE, web::STYLE),
     ("serve.css", STYLE, include_str!("assets/serve.css")),
     ("d3.js", SCRIPT, web::LIBRARIES[0]),
@@ -87,7 +87,7 @@ impl Refusal {
 }
 
 /// A page of one section, without figures.
-pub fn without_figures(title: &str, section: &str) -> Body {
+pub(crate) fn without_figures(title: &str, section: &str) -> Body {
     let sections = format!("<section>\n{section}</section>\n");
     Body {
         title: title.into(),
@@ -225,7 +225,7 @@ pub fn address(path: &str, parameters: &[(&str, &str)]) -> String {
 }
 
 /// Address of the page of a run.
-pub fn run_address(file: &str, run: i64) -> String {
+pub(crate) fn run_address(file: &str, run: i64) -> String {
     address("/run", &[("file", file), ("run", &run.to_string())])
 }
 

@@ -33,7 +33,7 @@ pub struct Done<T> {
 
 /// Reasons why a job has no result.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Undone {
+pub(crate) enum Undone {
     /// Newer jobs took its place.
     Dropped,
     Panicked,

@@ -44,7 +44,7 @@ pub struct SurveyTool {
 
 /// Commands on saved inventories.
 #[derive(Debug, Subcommand)]
-pub enum SurveyCommand {
+pub(crate) enum SurveyCommand {
     /// Compare the inventories of many machines: differences and outliers
     #[command(after_long_help = "Examples:\n  steelbench survey merge db1.json db2.json\n  \
                                  steelbench survey merge db1.json db2.json --anonymous --md")]

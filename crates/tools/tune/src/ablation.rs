@@ -13,10 +13,10 @@ use statistics::confirmation::{Coverage, PairedGain, Rating, Rules, confirm};
 /// Share of the gain that the smallest set keeps.
 const GAIN_SHARE: f64 = 0.95;
 /// Suffix of its experiment and results file.
-pub const SUFFIX: &str = "-knobs";
+pub(crate) const SUFFIX: &str = "-knobs";
 
 /// The purpose of its experiment.
-pub const PURPOSE: Purpose<'static> = Purpose {
+pub(crate) const PURPOSE: Purpose<'static> = Purpose {
     suffix: SUFFIX,
     question: "Which of the winner's settings does its gain need?",
     blocks: None,
@@ -35,7 +35,7 @@ pub struct Step {
 
 /// The measured path.
 #[derive(Debug, Clone)]
-pub struct Ablation {
+pub(crate) struct Ablation {
     /// The steps.
     pub steps: Vec<Step>,
     /// Number of steps that keep nearly all of the gain; `None` if there is none to keep.

@@ -65,14 +65,18 @@ impl Plan {
 }
 
 /// The purpose of a confirmation with the blocks of the file.
-pub const PURPOSE: Purpose<'static> = Purpose {
+pub(crate) const PURPOSE: Purpose<'static> = Purpose {
     suffix: "",
     question: "By how much are the best settings of the search better than the present ones?",
     blocks: None,
 };
 
 /// The contenders: the present settings, the defaults where they differ, and the best points.
-pub fn contenders(present: Point, defaults: Option<Point>, best: Vec<Point>) -> Vec<Contender> {
+pub(crate) fn contenders(
+    present: Point,
+    defaults: Option<Point>,
+    best: Vec<Point>,
+) -> Vec<Contender> {
     let mut contenders = vec![Contender::new(PRESENT, present)];
     contenders.extend(defaults.map(|point| Contender::new(DEFAULTS, point)));
     let names = ["A", "B", "C", "D"];
@@ -132,7 +136,7 @@ impl Confirmation {
 }
 
 /// The values of contenders, block by block.
-pub struct Outcomes {
+pub(crate) struct Outcomes {
     /// By contender and block; `None`: failed or beyond a limit.
     pub values: Vec<Vec<Option<f64>>>,
     /// The response of a trial that succeeded.

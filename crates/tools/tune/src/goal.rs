@@ -15,7 +15,7 @@ pub struct Goal<'e> {
 
 /// An error of the goal.
 #[derive(Debug, thiserror::Error)]
-pub enum GoalError {
+pub(crate) enum GoalError {
     /// A limit names something that trials do not measure.
     #[error("tune.subject_to: {0}")]
     UnknownResponse(String),
@@ -71,7 +71,7 @@ pub fn cost(response: &Response) -> f64 {
 /// Trials of fixed work: all costs are the logarithm of the time plus the same constant. True of a
 /// time, and of a rate of a given amount of work; not of a rate within a given time.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct FixedWork {
+pub(crate) struct FixedWork {
     /// Costs less the logarithms of times: the lowest and the highest.
     offsets: Option<Interval>,
 }
@@ -109,7 +109,7 @@ impl FixedWork {
 
 /// Trials of a given time whose response is the mean of the rate that is recorded over it.
 #[derive(Debug, Clone, Default)]
-pub struct FixedTime {
+pub(crate) struct FixedTime {
     /// Seconds of the shortest trial and of the longest one.
     seconds: Option<Interval>,
     unit: String,
@@ -158,7 +158,7 @@ impl FixedTime {
 }
 
 /// The cost that a trial exceeds which was stopped for its rate.
-pub fn rate_bound(trial: &TrialRecord) -> Option<f64> {
+pub(crate) fn rate_bound(trial: &TrialRecord) -> Option<f64> {
     let rate = trial.observations.as_ref()?.fact(RATE_AT_MOST)?;
     (trial.is_futile() && rate > 0.0).then(|| -rate.ln())
 }

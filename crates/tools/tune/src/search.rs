@@ -22,7 +22,7 @@ pub const FIRST: usize = 5;
 const PATIENCE: usize = 3;
 
 /// Suffix of the search's experiment and results file.
-pub const SUFFIX: &str = "-search";
+pub(crate) const SUFFIX: &str = "-search";
 
 /// The outcomes so far.
 #[derive(Debug, Default)]
@@ -49,7 +49,7 @@ pub struct History {
 
 /// A trial that was stopped early.
 #[derive(Debug, Clone)]
-pub struct StoppedTrial {
+pub(crate) struct StoppedTrial {
     /// The point.
     pub point: Point,
     /// Seconds for which it was measured.
@@ -98,7 +98,7 @@ impl History {
 }
 
 /// A search that ended, or the reason why it stopped.
-pub enum SearchEnd {
+pub(crate) enum SearchEnd {
     /// All rounds.
     Done(History),
     /// A session that stopped before.
@@ -106,7 +106,7 @@ pub enum SearchEnd {
 }
 
 /// A search on its stage.
-pub struct SearchRun<'s> {
+pub(crate) struct SearchRun<'s> {
     /// The stage.
     pub stage: &'s Stage<'s>,
     /// Proposes points.

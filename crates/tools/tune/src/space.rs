@@ -5,7 +5,7 @@ use experiment::{Configuration, KnobValues, Search, Value};
 use observations::Environment;
 
 /// The knobs, and what their constraints know.
-pub struct Knobs<'e> {
+pub(crate) struct Knobs<'e> {
     /// The declared search.
     pub search: &'e Search,
     /// The present settings.

@@ -20,7 +20,7 @@ pub const DEFAULTS: &str = "defaults";
 
 /// A point with its name.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Contender {
+pub(crate) struct Contender {
     /// The name in tables.
     pub name: String,
     /// The values.
@@ -49,7 +49,7 @@ pub struct Stage<'e> {
 }
 
 /// The purpose of an experiment of a search.
-pub struct Purpose<'p> {
+pub(crate) struct Purpose<'p> {
     /// Appended to the name of the experiment.
     pub suffix: &'p str,
     /// The question that it answers.

@@ -58,7 +58,7 @@ pub fn factor(summary: &Summary, effect: &FactorEffect, level: usize) -> Option<
 }
 
 /// Findings on the effects of a screening design, on a race or on a response surface.
-pub fn of_design(summary: &Summary) -> Vec<Finding> {
+pub(crate) fn of_design(summary: &Summary) -> Vec<Finding> {
     let response = summary.response.as_ref().map_or("response", |response| response.name.as_str());
     let screening = summary.screening().map(|screening| screening.sentences(response));
     let sentences =
@@ -73,7 +73,7 @@ pub fn of_design(summary: &Summary) -> Vec<Finding> {
 
 /// Findings on each factor without a significant effect: that it could not be tested, or the
 /// smallest difference that could have been detected. Each with the position of the factor.
-pub fn no_difference(summary: &Summary) -> Vec<(usize, Finding)> {
+pub(crate) fn no_difference(summary: &Summary) -> Vec<(usize, Finding)> {
     let effects = summary.factors.effects.iter().enumerate();
     let is_asked = summary.done() > 0 && summary.design == DesignKind::Grid;
     let without = effects.filter(|(_, effect)| is_asked && span(effect).is_none());
@@ -337,7 +337,7 @@ pub fn single(summary: &Summary) -> Option<Finding> {
 /// With several factors: the best of all configurations against the baseline. Use it only where a
 /// factor or an interaction has a significant effect: tested on its own it would be one more chance
 /// of a false finding.
-pub fn best_configuration(summary: &Summary) -> Option<Finding> {
+pub(crate) fn best_configuration(summary: &Summary) -> Option<Finding> {
     if summary.factors.effects.len() < 2 {
         return None;
     }

@@ -10,7 +10,7 @@ const QUERY: [&str; 4] = ["sig", "signature", "key", "auth"];
 const FIELDS: usize = 4;
 
 /// Returns whether a name is a parameter in the query of a URL that holds a secret.
-pub fn is_in_query(chars: &[char], at: usize, name: &str) -> bool {
+pub(crate) fn is_in_query(chars: &[char], at: usize, name: &str) -> bool {
     QUERY.contains(&name) && at.checked_sub(1).is_some_and(|sign| "?&".contains(chars[sign]))
 }
 
@@ -93,7 +93,7 @@ fn slash_option(chars: &[char], name: &Range<usize>) -> Option<Range<usize>> {
 }
 
 /// The passwords in lines of `~/.pgpass`: `host:5432:database:user:secret`.
-pub fn password_files(chars: &[char]) -> Vec<Range<usize>> {
+pub(crate) fn password_files(chars: &[char]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
     for word in chars.split(|c| c.is_whitespace() || "'\"`<>".contains(*c)) {

@@ -38,7 +38,7 @@ pub fn quoted(chars: &[char], start: usize) -> Option<Range<usize>> {
 }
 
 /// Returns the range between `$$` and `$$`, or `$tag$` and `$tag$`, as PostgreSQL has it.
-pub fn dollar_quoted(chars: &[char], start: usize) -> Option<Range<usize>> {
+pub(crate) fn dollar_quoted(chars: &[char], start: usize) -> Option<Range<usize>> {
     let rest = chars.get(start..)?.strip_prefix(&['$'])?;
     let tag = rest.iter().take_while(|c| c.is_ascii_alphanumeric() || **c == '_').count();
     let mark = &chars[start..start + tag + 2.min(rest.len() - tag + 1)];
@@ -48,7 +48,7 @@ pub fn dollar_quoted(chars: &[char], start: usize) -> Option<Range<usize>> {
 }
 
 /// Where the list ends that begins with the bracket at this place.
-pub fn list_end(chars: &[char], start: usize) -> usize {
+pub(crate) fn list_end(chars: &[char], start: usize) -> usize {
     let mut at = start + 1;
     while at < chars.len() && chars[at] != ']' {
         // A text ends with as many signs as it begins with.
@@ -58,7 +58,7 @@ pub fn list_end(chars: &[char], start: usize) -> usize {
 }
 
 /// The end of a value without quotes; a number in JSON ends earlier.
-pub fn bare_end(chars: &[char], start: usize, is_json: bool) -> usize {
+pub(crate) fn bare_end(chars: &[char], start: usize, is_json: bool) -> usize {
     let ends = if is_json { "\"'`&,}]" } else { "\"'`&" };
     let mut end = start;
     while let Some(c) = chars.get(end).filter(|c| !c.is_whitespace() && !ends.contains(**c)) {
@@ -69,13 +69,13 @@ pub fn bare_end(chars: &[char], start: usize, is_json: bool) -> usize {
 }
 
 /// The place behind blanks.
-pub fn after_blanks(chars: &[char], at: usize) -> usize {
+pub(crate) fn after_blanks(chars: &[char], at: usize) -> usize {
     let rest = chars.get(at..).unwrap_or_default();
     at + rest.iter().take_while(|c| [' ', '\t'].contains(c)).count()
 }
 
 /// The number of letters, digits and these signs that stand at a place.
-pub fn word_length(chars: &[char], at: usize, signs: &str) -> usize {
+pub(crate) fn word_length(chars: &[char], at: usize, signs: &str) -> usize {
     chars[at..].iter().take_while(|c| c.is_ascii_alphanumeric() || signs.contains(**c)).count()
 }
 

@@ -79,7 +79,7 @@ fn lookups(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Remark
 }
 
 /// The rows for which the inner input of a join is expected to run.
-pub fn outer_rows(nodes: &Weights<'_>, inner: usize) -> Option<f64> {
+pub(crate) fn outer_rows(nodes: &Weights<'_>, inner: usize) -> Option<f64> {
     let join = nodes.above(inner).next()?;
     let inputs = nodes.inputs(join);
     let outer = nodes.operators[*inputs.first()?].1;

@@ -11,7 +11,7 @@ pub const OFF: f64 = 10.0;
 pub const ROWS: f64 = 100.0;
 /// Operators with a smaller share are silent: without them the run would hardly be shorter than
 /// runs of the same statement differ.
-pub const MATTERS: f64 = 0.05;
+pub(crate) const MATTERS: f64 = 0.05;
 
 /// A finding.
 #[derive(Debug, Clone, PartialEq, Serialize)]

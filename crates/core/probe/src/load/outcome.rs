@@ -16,11 +16,11 @@ use observe::ThreadUse;
 pub const SKIPPED: FactName = FactName::new("skipped", "transactions");
 
 /// A finished thread's report and its open connections.
-pub type Finished = (ClientReport, Box<dyn ConnectionSet>);
+pub(crate) type Finished = (ClientReport, Box<dyn ConnectionSet>);
 
 /// Records of one thread during the measurement. Other threads see only readers of its recorders.
 #[derive(Debug, Default)]
-pub struct ClientReport {
+pub(crate) struct ClientReport {
     /// Time to connect.
     pub connect_ns: u64,
     /// The measurement of this thread, on the load's common clock.

@@ -312,7 +312,7 @@ pub struct Arrivals<'a> {
 
 /// The part of a load that this process runs.
 #[derive(Debug)]
-pub struct LoadPart {
+pub(crate) struct LoadPart {
     /// The connections among all.
     pub connections: Range<u32>,
     /// The threads.

@@ -22,7 +22,7 @@ pub fn subject<'a>(context: &TrialContext<'a>, plan: &LoadPlan) -> Subject<'a> {
 }
 
 /// Runs the threads of this process's part of a load.
-pub fn conducted(
+pub(crate) fn conducted(
     context: &TrialContext<'_>,
     plan: &LoadPlan,
     part: &LoadPart,

@@ -14,7 +14,7 @@ const ON_THEIR_WAY_MAX: usize = 256 << 10;
 pub const READ_MAX: usize = 64 << 10;
 
 /// The parts that all connections share.
-pub struct Passing<'a> {
+pub(crate) struct Passing<'a> {
     pub toxics: &'a Toxics,
     /// Room for what is read.
     pub room: &'a mut [u8],

@@ -18,7 +18,7 @@ use x509_cert::time::Time;
 
 /// Trusted certificates.
 #[derive(Debug)]
-pub struct TrustedRoots {
+pub(crate) struct TrustedRoots {
     pub store: RootCertStore,
     /// The certificates as in the file: a server may present one of them itself.
     pub certificates: Vec<CertificateDer<'static>>,
@@ -26,7 +26,7 @@ pub struct TrustedRoots {
 
 /// Checks as much of a certificate as counts. That its key signed the handshake always does.
 #[derive(Debug)]
-pub struct Verifier {
+pub(crate) struct Verifier {
     /// It must lead to one of these; `None` accepts any certificate.
     pub roots: Option<TrustedRoots>,
     /// And name this host.

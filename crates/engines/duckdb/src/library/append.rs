@@ -178,7 +178,7 @@ impl Chunk {
 }
 
 /// Where the texts of a column go.
-pub struct TextPlaces<'c> {
+pub(crate) struct TextPlaces<'c> {
     vector: Handle,
     library: &'static Library,
     /// Each a `duckdb_string_t`, as many as the chunk has room for.

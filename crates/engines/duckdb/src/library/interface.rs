@@ -9,7 +9,7 @@ pub type Handle = *mut c_void;
 /// `duckdb_result`: its fields are deprecated, and only its size matters.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct RawResult {
+pub(crate) struct RawResult {
     pub counts: [u64; 3],
     pub pointers: [Handle; 3],
 }
@@ -17,7 +17,7 @@ pub struct RawResult {
 /// `duckdb_uhugeint`.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct Unsigned128 {
+pub(crate) struct Unsigned128 {
     pub lower: u64,
     pub upper: u64,
 }

@@ -17,7 +17,7 @@ const PACKET_COST: usize = 32;
 
 /// A socket with its packets.
 #[derive(Debug)]
-pub struct Channel {
+pub(crate) struct Channel {
     pub stream: Stream,
     is_unix: bool,
     input: Vec<u8>,

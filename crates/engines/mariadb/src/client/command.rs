@@ -105,7 +105,7 @@ pub fn execute<'a>(
 
 /// Runs a prepared statement with one parameter once for each value: MariaDB has this since 10.2.
 /// The values are not NULL and have the same type.
-pub fn execute_bulk<'a>(
+pub(crate) fn execute_bulk<'a>(
     out: &mut Vec<u8>,
     statement: u32,
     mut values: impl Iterator<Item = Value<'a>>,

@@ -45,7 +45,7 @@ pub struct Packets {
 }
 
 /// A packet's content and sequence number.
-pub type Packet<'a> = (&'a [u8], u8);
+pub(crate) type Packet<'a> = (&'a [u8], u8);
 
 impl Packets {
     /// The next packet, if all of it is there. Of content that is longer than a packet (16 MiB)
@@ -142,7 +142,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Appends a number with its length in front.
-pub fn put_length(out: &mut Vec<u8>, number: usize) {
+pub(crate) fn put_length(out: &mut Vec<u8>, number: usize) {
     let bytes = (number as u64).to_le_bytes();
     match number {
         ..=0xFA => out.push(bytes[0]),

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256, Sha512};
 
 /// A plugin that this client has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Plugin {
+pub(crate) enum Plugin {
     Native,
     CachingSha2,
     Ed25519,

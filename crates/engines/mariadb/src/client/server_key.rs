@@ -11,7 +11,7 @@ use transport::files::read_file;
 
 /// The source of the key.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum ServerKey {
+pub(crate) enum ServerKey {
     /// Not allowed by the URL.
     #[default]
     Unused,
@@ -49,7 +49,7 @@ impl ServerKey {
 
 /// A public key of RSA, of 1,024 to 8,192 bits: servers have no longer ones.
 #[derive(Debug)]
-pub struct PublicKey(rsa::PublicKey);
+pub(crate) struct PublicKey(rsa::PublicKey);
 
 impl PublicKey {
     /// From `BEGIN PUBLIC KEY` (RFC 5280, section 4.1.2.7; RFC 8017, appendix A.1.1); `None` if it

@@ -15,7 +15,7 @@ const TREE: &str = "query_plan";
 
 /// The formats of MariaDB and MySQL.
 #[derive(Debug, Clone, Copy)]
-pub struct JsonPlans;
+pub(crate) struct JsonPlans;
 
 impl Plans for JsonPlans {
     fn formats(&self) -> &'static str {

@@ -53,7 +53,7 @@ pub fn log_bin(value: &str, folder: &Path) -> String {
 }
 
 /// Returns the line of an option file, for a server with its own binary-log location.
-pub fn option_line(name: &str, value: &str) -> String {
+pub(crate) fn option_line(name: &str, value: &str) -> String {
     match boolean(value).filter(|_| name == "log_bin") {
         Some(true) => "log_bin\n".into(),
         Some(false) => "skip_log_bin\n".into(),
@@ -79,7 +79,7 @@ const RESIZING: Duration = Duration::from_secs(300);
 ///
 /// # Errors
 /// When it takes too long.
-pub fn await_resized(client: &mut Client) -> Result<(), EngineError> {
+pub(crate) fn await_resized(client: &mut Client) -> Result<(), EngineError> {
     let doing = "resizing the buffer pool";
     let (table, name) = (global_status(client), "INNODB_BUFFER_POOL_RESIZE_STATUS");
     let sql = format!("SELECT variable_value FROM {table} WHERE variable_name = '{name}'");
@@ -95,7 +95,7 @@ pub fn await_resized(client: &mut Client) -> Result<(), EngineError> {
 }
 
 /// Returns whether a variable has the wanted value.
-pub fn is_in_force(name: &str, text: &str, got: &Variable) -> bool {
+pub(crate) fn is_in_force(name: &str, text: &str, got: &Variable) -> bool {
     // The variable of the binary log shows only whether there is one.
     let is_log = name == "log_bin" && boolean(text).is_none() && boolean(&got.value) == Some(true);
     got.is(text) || is_log

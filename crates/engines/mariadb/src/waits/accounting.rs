@@ -29,7 +29,7 @@ const METADATA_LOCK: &str = "metadata lock";
 /// The waits that the server times; the others are sampled.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is of its own")]
-pub struct Instruments {
+pub(crate) struct Instruments {
     /// Waits for the next statement.
     pub idle: bool,
     /// Waits for the client within a statement.

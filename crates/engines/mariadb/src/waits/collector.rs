@@ -140,7 +140,7 @@ impl WaitCollector for MariaCollector {
 }
 
 /// Returns the timed waits of this server, and the limits of the observation.
-pub fn instrumented(
+pub(crate) fn instrumented(
     client: &mut Client,
     sees_threads: bool,
 ) -> Result<(Instruments, Vec<String>), EngineError> {

@@ -25,7 +25,7 @@ fn is_of_commit(event: &str) -> bool {
 
 /// Watches all sessions of a server, including those of other clients.
 #[derive(Debug)]
-pub struct MariaObserver {
+pub(crate) struct MariaObserver {
     sampler: Sampler,
     /// For queries that run once in an interval.
     client: Client,

@@ -51,7 +51,7 @@ pub struct Reading {
 
 /// Counters that were reset between two readings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Resets {
+pub(crate) struct Resets {
     /// Waits by event.
     pub events: bool,
     /// Operations on files, and `InnoDB`'s counters.
@@ -72,11 +72,11 @@ impl Resets {
 }
 
 /// A wait on a table contains those below it.
-pub const NOT_NESTED: &str = "count_star > 0 AND event_name NOT LIKE 'wait/io/table/%' AND \
+pub(crate) const NOT_NESTED: &str = "count_star > 0 AND event_name NOT LIKE 'wait/io/table/%' AND \
                               event_name NOT LIKE 'wait/lock/table/%'";
 
 /// A wait for a lock of metadata contains the wait for its condition.
-pub const METADATA: &str = "wait/lock/metadata/sql/mdl";
+pub(crate) const METADATA: &str = "wait/lock/metadata/sql/mdl";
 const METADATA_CONDITION: &str = "wait/synch/cond/sql/MDL_context::COND_wait_status";
 
 const FILES: &str = "SELECT event_name, count_read, sum_number_of_bytes_read, sum_timer_read, \

@@ -23,7 +23,7 @@ const SERVER_THREAD: &str = "server thread";
 
 /// A connection on which a server is sampled.
 #[derive(Debug)]
-pub struct MariaSource {
+pub(crate) struct MariaSource {
     client: Client,
     options: ObserveOptions,
     roster: Roster,
@@ -212,7 +212,7 @@ const NOT_BUSY: [&str; 7] =
 
 /// Process of a server on this machine: that of the thread that serves this session. `None` when
 /// the server is elsewhere, or does not give each session a thread.
-pub fn local_process(client: &mut Client, config: &Config) -> Option<i32> {
+pub(crate) fn local_process(client: &mut Client, config: &Config) -> Option<i32> {
     let is_apart = client.cell("SELECT @@thread_handling").ok()??.starts_with("one-thread");
     let sql = format!("SELECT tid FROM {} WHERE id = connection_id()", sessions(client));
     let thread: i32 = client.cell(&sql).ok()??.parse().ok()?;

@@ -9,7 +9,7 @@ use observations::wait_type::CPU_QUEUE;
 /// A row lock of `InnoDB`, which has no event.
 pub const ROW_LOCK: &str = "ROW_LOCK";
 /// The redo log, which has no event either.
-pub const REDO_LOG: &str = "REDO_LOG";
+pub(crate) const REDO_LOG: &str = "REDO_LOG";
 
 const fn wait(name: &'static str, class: WaitClass, meaning: &'static str) -> WaitType {
     WaitType::new(name, class, meaning)
@@ -18,7 +18,7 @@ const fn wait(name: &'static str, class: WaitClass, meaning: &'static str) -> Wa
 /// Nothing was asked of the session.
 pub const IDLE: &str = "idle";
 /// The states of a session that commits, in the process lists of MariaDB and of MySQL.
-pub const COMMITTING: [&str; 2] = ["Commit", "waiting for handler commit"];
+pub(crate) const COMMITTING: [&str; 2] = ["Commit", "waiting for handler commit"];
 
 /// Returns the wait of a state in the process list; `None`: the session works, or its wait is not
 /// visible there.

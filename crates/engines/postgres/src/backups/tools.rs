@@ -5,11 +5,11 @@ use engine::backups::{Background, BackupTool, StatementAction};
 use experiment::Configuration;
 
 /// Physical backups.
-pub const BASEBACKUP: &str = "pg_basebackup";
+pub(crate) const BASEBACKUP: &str = "pg_basebackup";
 /// Logical backups.
 pub const DUMP: &str = "pg_dump";
 /// Physical backups with a repository.
-pub const PGBACKREST: &str = "pgbackrest";
+pub(crate) const PGBACKREST: &str = "pgbackrest";
 
 /// Actions beside a load.
 pub const BACKGROUND: Background = Background {

@@ -21,7 +21,7 @@ const SCRAM_ITERATIONS_MAX: u64 = 1_000_000;
 
 /// Process and key of a backend: they let anyone cancel its requests.
 #[derive(Clone, Copy, Default)]
-pub struct BackendKey {
+pub(crate) struct BackendKey {
     pub process: i32,
     pub secret: i32,
 }

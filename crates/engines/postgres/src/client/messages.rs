@@ -24,7 +24,7 @@ const PART_BYTES: usize = 4 << 10;
 
 /// A stream with the messages that wait on both sides.
 #[derive(Debug)]
-pub struct Messages {
+pub(crate) struct Messages {
     pub stream: Stream,
     input: BytesMut,
     /// Where the system puts what it has received.

@@ -67,7 +67,7 @@ pub fn rows(text: &str) -> Vec<Row<'_>> {
 const DOCUMENTS: [&str; 5] = ["[", "{", "- Plan:", "<explain", "<?xml"];
 
 /// A text with the documents in its CSV fields outside of their quotes.
-pub fn without_fields(text: &str) -> Cow<'_, str> {
+pub(crate) fn without_fields(text: &str) -> Cow<'_, str> {
     let is_field = |line: &str| {
         line.strip_prefix('"')
             .is_some_and(|rest| DOCUMENTS.iter().any(|document| rest.starts_with(document)))

@@ -15,7 +15,7 @@ pub struct Figures {
 const FIGURES: [&str; 3] = ["(cost=", "(actual ", "(never executed)"];
 
 /// Returns true when a line has figures of a node, whole or not.
-pub fn has_figures(line: &str) -> bool {
+pub(crate) fn has_figures(line: &str) -> bool {
     let mut found = FIGURES.iter().flat_map(|part| line.match_indices(part));
     found.any(|(at, part)| {
         let rest = &line[at + part.len()..];
@@ -29,7 +29,7 @@ pub fn has_figures(line: &str) -> bool {
 }
 
 /// Returns true when a line without figures is that of a node.
-pub fn is_node(line: &str) -> bool {
+pub(crate) fn is_node(line: &str) -> bool {
     let node = members(line);
     let name = node["Node Type"].as_str().unwrap_or_default();
     !line.contains([':', ';']) && kind(name) != Kind::Other

@@ -28,7 +28,7 @@ use plans::{PlanError, Statement};
 
 /// The formats of PostgreSQL.
 #[derive(Debug, Clone, Copy)]
-pub struct ExplainPlans;
+pub(crate) struct ExplainPlans;
 
 impl Plans for ExplainPlans {
     fn formats(&self) -> &'static str {

@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 pub const ENGINE: &str = "postgres";
 
 /// Conditions by the keys of a node, as all formats name them.
-pub const PREDICATES: [(&str, Role); 10] = [
+pub(crate) const PREDICATES: [(&str, Role); 10] = [
     ("Index Cond", Role::Seek),
     ("TID Cond", Role::Seek),
     ("Order By", Role::Seek),
@@ -72,7 +72,7 @@ pub fn degree(root: &Operator) -> u32 {
 }
 
 /// Rows that were read for nothing, for each loop.
-pub const DROPPED: [&str; 3] =
+pub(crate) const DROPPED: [&str; 3] =
     ["Rows Removed by Filter", "Rows Removed by Index Recheck", "Rows Removed by Join Filter"];
 
 /// The members of nodes that are not predicates: those that are read, and those that a reader of
@@ -162,7 +162,7 @@ pub fn kind(node: &str) -> Kind {
 
 /// Returns the number of inputs of a node of this name, without parts of the statement that it
 /// starts.
-pub fn inputs_of(node: &str) -> RangeInclusive<usize> {
+pub(crate) fn inputs_of(node: &str) -> RangeInclusive<usize> {
     match node {
         "Nested Loop" | "Hash Join" | "Merge Join" => 2..=2,
         "Sort" | "Incremental Sort" | "Aggregate" | "GroupAggregate" | "HashAggregate"

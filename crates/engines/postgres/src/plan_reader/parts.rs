@@ -99,7 +99,7 @@ fn part(name: &str) -> Part {
 
 /// Finds for each part the nodes that waited for it, and moves its time from their inputs to what
 /// they started.
-pub fn charge(all: &mut [Entry]) {
+pub(crate) fn charge(all: &mut [Entry]) {
     for at in 0..all.len() {
         if let (Some(parent), None) = (all[at].parent, &all[at].part) {
             all[parent].inputs_ms += all[at].operator.elapsed_ms.unwrap_or(0.0);

@@ -168,7 +168,7 @@ pub(crate) fn check(
 }
 
 /// Returns whether the name has the form of a module's setting.
-pub fn is_of_module(name: &str) -> bool {
+pub(crate) fn is_of_module(name: &str) -> bool {
     name.split('.').count() == 2
         && name.split('.').all(|part| {
             part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')

@@ -22,7 +22,7 @@ const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
 /// Watches all processes of a server, including those of other clients.
 #[derive(Debug)]
-pub struct PostgresObserver {
+pub(crate) struct PostgresObserver {
     watch: Watch,
     /// The server's own meanings of its wait events, by `Type:Event` in lower case.
     meanings: HashMap<String, String>,

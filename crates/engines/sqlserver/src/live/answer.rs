@@ -7,7 +7,7 @@ use super::views::View;
 /// A view that the server does not show.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{view}: {message}")]
-pub struct NotShown {
+pub(crate) struct NotShown {
     /// Name of the view.
     pub view: String,
     /// The server's message, and what to do about it.
@@ -37,7 +37,7 @@ pub fn ask_with(client: &mut Client, view: &View, end: &str) -> Result<Answer, E
 }
 
 /// Asks with a statement that reads what is called so; fails as [`ask`] does.
-pub fn ask_of(client: &mut Client, name: &str, sql: &str) -> Result<Answer, Error> {
+pub(crate) fn ask_of(client: &mut Client, name: &str, sql: &str) -> Result<Answer, Error> {
     match client.query(sql) {
         // Messages of the server are sentences.
         Err(error) if !error.is_lost() => {

@@ -21,15 +21,15 @@ use tokio::runtime::{Builder, Runtime};
 use work::Stop;
 
 /// Application name of observing sessions, by which they are excluded.
-pub const APPLICATION: &str = "steelbench observer";
+pub(crate) const APPLICATION: &str = "steelbench observer";
 /// Interval at which waits check for a request to stop.
 const LOOK: Duration = Duration::from_millis(50);
 /// The time that a statement may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// No limit in addition to that of the work itself.
-pub const PATIENCE_MAX: Duration = Duration::from_secs(24 * 3600);
+pub(crate) const PATIENCE_MAX: Duration = Duration::from_secs(24 * 3600);
 /// The time that the server may take to confirm that it has ended a statement (attention).
-pub const ATTENTION_S: u32 = 2;
+pub(crate) const ATTENTION_S: u32 = 2;
 /// Stands for the number of an error that the server did not send: a statement has no result.
 pub const OURS: u32 = 0;
 /// Most bytes of an answer.
@@ -335,7 +335,7 @@ fn context(config: &Config, source: &str, application: &str) -> Result<ClientCon
 }
 
 /// The driver's error in our words. A server's message may hold a password.
-pub fn translate(error: &DriverError) -> Error {
+pub(crate) fn translate(error: &DriverError) -> Error {
     match error {
         DriverError::SqlServerError { diagnostics } => {
             let first = diagnostics.errors.first();

@@ -211,7 +211,7 @@ fn parse_keywords(text: &str) -> Result<Keywords, ConfigError> {
 }
 
 /// Returns whether a URL or a connection string contains a password.
-pub fn holds_password(text: &str) -> bool {
+pub(crate) fn holds_password(text: &str) -> bool {
     parse_keywords(text).is_ok_and(|parts| parts.get("password").is_some())
 }
 
@@ -413,7 +413,7 @@ fn login(
 }
 
 /// The access token in a file, as it is now.
-pub fn access_token(path: &Path) -> Result<String, ConfigError> {
+pub(crate) fn access_token(path: &Path) -> Result<String, ConfigError> {
     let token = secret_from(path, "access token", TOKEN_MAX)?;
     if token.is_empty() {
         return wrong(format!("access token file {} is empty", path.display()));

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Waits between two readings.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Delta {
+pub(crate) struct Delta {
     /// Wait types that changed.
     pub waits: Vec<Wait>,
     /// Wait types whose counters contradict each other, and how: shown, not hidden.
@@ -17,7 +17,7 @@ pub struct Delta {
 
 /// Why two readings have no meaningful difference.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DeltaError {
+pub(crate) enum DeltaError {
     /// The server started between them.
     #[error("the server was restarted between the snapshots ({before}, then {now}); measure again")]
     Restarted {

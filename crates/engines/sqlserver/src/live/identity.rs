@@ -6,7 +6,7 @@ use super::views::{self, View};
 use engine::ServerError;
 
 /// `EngineEdition` of Azure SQL Database.
-pub const AZURE_DATABASE: i32 = 5;
+pub(crate) const AZURE_DATABASE: i32 = 5;
 
 /// Identity of a server.
 #[derive(Debug, Clone, Default)]
@@ -51,7 +51,7 @@ impl Identity {
 }
 
 /// The server's trace flags; a server without any answers with no result.
-pub fn trace_flags(client: &mut Client) -> Result<String, Error> {
+pub(crate) fn trace_flags(client: &mut Client) -> Result<String, Error> {
     let flags = match client.query(views::TRACE_FLAGS) {
         Ok(rows) => rows.iter().map(|row| row.text("TraceFlag")).collect::<Vec<_>>().join(", "),
         Err(Error::Server { number: OURS, .. }) => String::new(),

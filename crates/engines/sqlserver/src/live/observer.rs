@@ -26,7 +26,7 @@ const TEXTS_MAX: usize = 100;
 
 /// Watches all sessions of a server.
 #[derive(Debug)]
-pub struct SqlServerObserver {
+pub(crate) struct SqlServerObserver {
     client: Client,
     identity: Identity,
     waits: &'static View,

@@ -117,7 +117,7 @@ impl Reading {
 }
 
 /// Waits of background tasks are of class idle, which the table leaves out and sums up.
-pub fn without_benign(mut wait: Wait) -> Wait {
+pub(crate) fn without_benign(mut wait: Wait) -> Wait {
     if WaitType::is_benign(WAIT_TYPES, &wait.wait_type, &[]) {
         wait.class = WaitClass::Idle;
     }

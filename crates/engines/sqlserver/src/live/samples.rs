@@ -131,7 +131,7 @@ impl Samples {
 }
 
 /// Names the table of each hot page that holds rows; returns the reason where it cannot be found.
-pub fn name_pages(client: &mut Client, resources: &mut [WaitedResource]) -> Option<String> {
+pub(crate) fn name_pages(client: &mut Client, resources: &mut [WaitedResource]) -> Option<String> {
     let page = |waited_resource: &WaitedResource| {
         waited_resource.resource.parse::<PageId>().ok().filter(|_| waited_resource.kind.is_some())
     };

@@ -22,7 +22,7 @@ pub fn observing(config: &Config, stop: &Stop, linger: Duration) -> Result<Clien
 
 /// Rows of a view whose statement ends with `end`; where the server refuses it, `unread` gets the
 /// reason why `what` is not known.
-pub fn read_view(
+pub(crate) fn read_view(
     client: &mut Client,
     what: &str,
     view: &View,

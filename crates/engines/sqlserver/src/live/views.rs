@@ -48,7 +48,7 @@ pub const PERMISSION: View = view(
 );
 
 /// That of a database in Azure SQL Database.
-pub const DATABASE_PERMISSION: View = view(
+pub(crate) const DATABASE_PERMISSION: View = view(
     "VIEW DATABASE STATE",
     "SELECT CAST(HAS_PERMS_BY_NAME(NULL, 'DATABASE', 'VIEW DATABASE STATE') AS int) AS may",
 );
@@ -72,7 +72,7 @@ macro_rules! waits {
 pub const WAITS: View = waits!("sys.dm_os_wait_stats");
 
 /// Waits of a database in Azure SQL Database, where the view above is that of the machine below it.
-pub const DATABASE_WAITS: View = waits!("sys.dm_db_wait_stats");
+pub(crate) const DATABASE_WAITS: View = waits!("sys.dm_db_wait_stats");
 
 /// A table of counters, whose first column is `name`; the unit of the others is the end of their
 /// name: `_ms`, `_bytes`, none for a number. Those that begin with `now_` are no counters but the
@@ -209,7 +209,7 @@ pub const REQUESTS: View = view(
 );
 
 /// Returns the query for these sessions only.
-pub fn requests_of(sessions: &str) -> String {
+pub(crate) fn requests_of(sessions: &str) -> String {
     format!("{} AND r.session_id IN ({sessions})", REQUESTS.sql)
 }
 
@@ -297,10 +297,10 @@ pub const DATABASES: View = View {
 };
 
 /// Trace flags of the whole server.
-pub const TRACE_FLAGS: &str = "DBCC TRACESTATUS(-1) WITH NO_INFOMSGS";
+pub(crate) const TRACE_FLAGS: &str = "DBCC TRACESTATUS(-1) WITH NO_INFOMSGS";
 
 /// How our database is set: one column of its row.
-pub fn database_option(column: &str) -> String {
+pub(crate) fn database_option(column: &str) -> String {
     format!(
         "SELECT CAST({column} AS nvarchar(60)) AS value FROM sys.databases WHERE name = \
          N'steelbench'"
@@ -308,7 +308,7 @@ pub fn database_option(column: &str) -> String {
 }
 
 /// The waits of sessions, together; from SQL Server 2016 on.
-pub fn session_waits(sessions: &str) -> String {
+pub(crate) fn session_waits(sessions: &str) -> String {
     format!(
         "SELECT CAST(wait_type AS nvarchar(60)) AS wait_type, CAST(SUM(waiting_tasks_count) AS \
          bigint) AS waits, CAST(SUM(wait_time_ms) AS bigint) AS wait_ms, \
@@ -318,7 +318,7 @@ pub fn session_waits(sessions: &str) -> String {
 }
 
 /// Returns the query for the sessions' total use.
-pub fn session_use(sessions: &str) -> String {
+pub(crate) fn session_use(sessions: &str) -> String {
     format!(
         "SELECT CAST(COUNT(*) AS bigint) AS sessions, CAST(SUM(CAST(cpu_time AS bigint)) AS \
          bigint) AS cpu_ms, CAST(SUM(reads) AS bigint) AS page_reads, \
@@ -328,7 +328,7 @@ pub fn session_use(sessions: &str) -> String {
 }
 
 /// Reads and writes of our database's files, by kind.
-pub const OWN_IO: View = view(
+pub(crate) const OWN_IO: View = view(
     "sys.dm_io_virtual_file_stats",
     "SELECT CAST(f.type_desc AS nvarchar(60)) AS kind, CAST(SUM(s.num_of_reads) AS bigint) AS \
      reads, CAST(SUM(s.num_of_bytes_read) AS bigint) AS read_bytes, CAST(SUM(s.io_stall_read_ms) \

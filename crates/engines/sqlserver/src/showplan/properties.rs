@@ -5,7 +5,7 @@ use plans::{Operator, Predicate, Property, Role};
 use roxmltree::Node;
 
 /// The properties of an operator. `times`: how often it is expected, or was seen, to run.
-pub fn of_operator(
+pub(crate) fn of_operator(
     node: Node,
     nodes: &[Node],
     inputs: &[Operator],

@@ -40,7 +40,7 @@ pub struct Files {
 
 /// A file of a job.
 #[derive(Debug)]
-pub struct JobFile {
+pub(crate) struct JobFile {
     /// The path, or the one that fio would give it.
     pub path: PathBuf,
     /// The existing path; `None`: Steelbench creates a file in its directory.
@@ -227,7 +227,7 @@ fn size_of(path: &Path) -> Result<u64, FioError> {
 }
 
 /// Returns the common value of jobs that run together; it must be equal.
-pub fn the_same<T: PartialEq>(
+pub(crate) fn the_same<T: PartialEq>(
     jobs: &[impl Borrow<Job>],
     option: &str,
     value: impl Fn(&Job) -> T,

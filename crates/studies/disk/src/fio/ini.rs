@@ -13,7 +13,7 @@ pub struct Section {
 
 /// `key=value`, or `key` alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JobOption {
+pub(crate) struct JobOption {
     /// As it is written.
     pub key: String,
     /// `None`: the key stands alone.

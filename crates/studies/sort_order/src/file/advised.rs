@@ -13,7 +13,7 @@ use std::time::Instant;
 const SEED: u64 = 1;
 
 /// The origin of an order that the user named.
-pub const YOURS: &str = "you (--order)";
+pub(crate) const YOURS: &str = "you (--order)";
 
 /// Rounds in which every order is read once.
 const ROUNDS: usize = 5;

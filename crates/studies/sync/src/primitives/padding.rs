@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 /// Bytes of a cache line on x86-64 and most 64-bit ARM processors.
-pub const LINE_BYTES: usize = 64;
+pub(crate) const LINE_BYTES: usize = 64;
 /// Alignment of the tables, so that members lie in lines in the same way in every trial.
 const TABLE_ALIGNMENT: usize = 128;
 

@@ -122,7 +122,7 @@ impl Counter for Mutex<u64> {
 
 /// A counter behind a spin lock. The lock orders the accesses: nothing gets lost.
 #[derive(Debug, Default)]
-pub struct Spinning<L> {
+pub(crate) struct Spinning<L> {
     lock: L,
     count: AtomicU64,
 }
@@ -233,7 +233,7 @@ impl Copies {
 /// A copy for each CPU. The scheduler may move a thread between looking up its CPU and the
 /// addition, so the addition is atomic, on a cache line that other CPUs rarely use.
 #[derive(Debug)]
-pub struct PerCore {
+pub(crate) struct PerCore {
     copies: Copies,
     processors: usize,
 }

@@ -4,7 +4,7 @@ use roxmltree::Node;
 
 /// Why a configuration cannot be converted. The text of the file is not repeated.
 #[derive(Debug, thiserror::Error)]
-pub enum BenchBaseError {
+pub(crate) enum BenchBaseError {
     /// Not XML.
     #[error("line {line}, column {column}: not valid XML")]
     Xml {

@@ -24,7 +24,7 @@ pub struct Conversion {
 }
 
 /// Returns whether a text is such a configuration, or at least XML.
-pub fn is_xml(text: &str) -> bool {
+pub(crate) fn is_xml(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim_start().starts_with('<')
 }
 

@@ -4,7 +4,7 @@ use super::trial::{FormatError, observed};
 use observations::{Observations, Response, Work};
 
 /// The first number in a text.
-pub fn number_in(text: &str) -> Option<f64> {
+pub(crate) fn number_in(text: &str) -> Option<f64> {
     let begin = text.find(|c: char| c.is_ascii_digit())?;
     let rest = &text[begin..];
     let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());

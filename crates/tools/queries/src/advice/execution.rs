@@ -34,7 +34,7 @@ const MEMORY_FACTOR: f64 = 3.0;
 const OUTLIERS: f64 = 3.0;
 
 /// Findings about single statements.
-pub fn of_statements(snapshot: &Snapshot, rules: &Rules) -> Vec<Advice> {
+pub(crate) fn of_statements(snapshot: &Snapshot, rules: &Rules) -> Vec<Advice> {
     let mut all = Vec::new();
     for (at, statement) in
         snapshot.statements.iter().enumerate().filter(|(_, statement)| statement.can_be_explained())

@@ -65,7 +65,7 @@ impl<'a> Hint<'a> {
 
 /// Indexes that the engine itself names: an estimate of its optimizer, or an index that it built
 /// for the run.
-pub fn hinted(snapshot: &Snapshot, rules: &Rules) -> Vec<Advice> {
+pub(crate) fn hinted(snapshot: &Snapshot, rules: &Rules) -> Vec<Advice> {
     let mut all = Vec::new();
     for (at, statement) in snapshot.statements.iter().enumerate() {
         for hint in statement.plans.iter().flat_map(|plan| &plan.plan.missing_indexes) {

@@ -22,7 +22,7 @@ const BLOAT_SHARE: f64 = 0.5;
 const BLOAT_MIN: u64 = 10 << 20;
 
 /// Indexes that nothing reads, or hardly. One that is redundant is advised on as that.
-pub fn of_use(
+pub(crate) fn of_use(
     snapshot: &Snapshot,
     uses: &[IndexUse],
     rules: &Rules,

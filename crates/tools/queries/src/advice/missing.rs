@@ -271,7 +271,7 @@ fn joined(place: Place<'_>, source: usize, table: &Table, demand: &Demand) -> Op
 }
 
 /// Returns true when a run reads much more than the rows that it needs.
-pub fn reads_too_much(place: Place<'_>, table: &Table, kept: Need) -> bool {
+pub(crate) fn reads_too_much(place: Place<'_>, table: &Table, kept: Need) -> bool {
     let statement = place.statement();
     let is_alone = place.block.sources.len() == 1 && place.block.is_top;
     let size = table.bytes.unwrap_or(0) as f64 / place.snapshot.block_bytes.max(1) as f64;

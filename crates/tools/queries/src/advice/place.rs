@@ -131,7 +131,7 @@ pub fn unquoted(name: &str) -> &str {
 
 /// A key of an index without what may differ though it is the same: spaces, casts of texts,
 /// parentheses around it, quotes, what follows the name.
-pub fn squeezed(key: &str) -> String {
+pub(crate) fn squeezed(key: &str) -> String {
     let untyped = key
         .to_lowercase()
         .replace("::text", "")

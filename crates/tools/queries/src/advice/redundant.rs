@@ -21,7 +21,7 @@ enum Cover {
 }
 
 /// An index that another covers.
-pub struct Redundant {
+pub(crate) struct Redundant {
     /// The finding.
     pub advice: Advice,
     /// The index that does its work, by its number in the table.

@@ -59,7 +59,7 @@ pub struct Operand {
 
 /// A part of an order.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sorting {
+pub(crate) struct Sorting {
     /// A column or an expression.
     pub operand: Operand,
     /// True when it runs down.

@@ -106,7 +106,7 @@ impl Environment {
 /// Entries of a password file in their order: host, port, database and user, of which `None`
 /// matches all; password.
 #[derive(Clone, Default)]
-pub struct Passfile(Vec<([Option<String>; 4], Secret)>);
+pub(crate) struct Passfile(Vec<([Option<String>; 4], Secret)>);
 
 impl Passfile {
     /// Reads the given file or the default one. A missing file is an empty one; a file that others

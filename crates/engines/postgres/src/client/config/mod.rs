@@ -51,7 +51,7 @@ pub struct Config {
 
 /// Channel binding: SCRAM proves that both ends see the same TLS certificate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ChannelBindingMode {
+pub(crate) enum ChannelBindingMode {
     Disable,
     #[default]
     Prefer,
@@ -60,7 +60,7 @@ pub enum ChannelBindingMode {
 
 /// TCP keepalive; what is `None` is left to the system.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct KeepAlive {
+pub(crate) struct KeepAlive {
     pub is_off: bool,
     pub idle: Option<Duration>,
     pub interval: Option<Duration>,

@@ -39,7 +39,7 @@ pub const PAGE: u64 = 8192;
 /// Rows of [`STATEMENTS`] at most.
 pub const ROWS_MAX: usize = 20_000;
 /// `created_s` counts from 2000-01-01 UTC: seconds since 1970 then.
-pub const CREATED_SINCE_S: i64 = 946_684_800;
+pub(crate) const CREATED_SINCE_S: i64 = 946_684_800;
 
 /// Statements that are in the plan cache. Spills are counted from 2016 on.
 pub const STATEMENTS: View = View {

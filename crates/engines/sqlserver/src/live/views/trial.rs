@@ -10,7 +10,7 @@ pub const MARKS: View = view(
 );
 
 /// The files of the database that the session is in.
-pub const OWN_FILES: View = view(
+pub(crate) const OWN_FILES: View = view(
     "sys.database_files",
     "SELECT CAST(type AS int) AS kind, CAST(name AS nvarchar(128)) AS name, CAST(physical_name AS \
      nvarchar(260)) AS path, CAST(size AS bigint) AS pages, CAST(growth AS bigint) AS \
@@ -31,14 +31,14 @@ pub const ENGINE_EDITION: View = view(
 );
 
 /// Instant file initialization: data files are allocated without being written.
-pub const INSTANT_FILES: View = view(
+pub(crate) const INSTANT_FILES: View = view(
     "sys.dm_server_services",
     "SELECT CAST(instant_file_initialization_enabled AS nvarchar(1)) AS instant FROM \
      sys.dm_server_services WHERE servicename LIKE N'SQL Server (%'",
 );
 
 /// Space of the tables in the session's database.
-pub const OWN_TABLES: View = view(
+pub(crate) const OWN_TABLES: View = view(
     "sys.dm_db_partition_stats",
     "SELECT CAST(t.name AS nvarchar(128)) AS name, p.index_id AS index_id, \
      CAST(p.in_row_data_page_count AS bigint) AS data_pages, CAST(p.used_page_count AS bigint) AS \
@@ -50,7 +50,7 @@ pub const OWN_TABLES: View = view(
 pub const PAGE_BYTES: u64 = 8192;
 
 /// Pages of the session's database in the server's memory.
-pub const OWN_BUFFERS: View = view(
+pub(crate) const OWN_BUFFERS: View = view(
     "sys.dm_os_buffer_descriptors",
     "SELECT CAST(COUNT_BIG(*) AS bigint) * 8192 AS bytes FROM sys.dm_os_buffer_descriptors WHERE \
      database_id = DB_ID()",
@@ -67,7 +67,7 @@ pub const OTHERS: View = view(
 );
 
 /// How the rows of the tables are compressed.
-pub const OWN_COMPRESSION: View = view(
+pub(crate) const OWN_COMPRESSION: View = view(
     "sys.partitions",
     "SELECT CAST(t.name AS nvarchar(128)) AS name, CAST(p.data_compression_desc AS nvarchar(60)) \
      AS value FROM sys.partitions AS p JOIN sys.tables AS t ON t.object_id = p.object_id WHERE \
@@ -75,7 +75,7 @@ pub const OWN_COMPRESSION: View = view(
 );
 
 /// `OPTIMIZE_FOR_SEQUENTIAL_KEY` of the tables' clustered indexes; from SQL Server 2019 on.
-pub const OWN_SEQUENTIAL_KEYS: View = view(
+pub(crate) const OWN_SEQUENTIAL_KEYS: View = view(
     "sys.indexes",
     "SELECT CAST(t.name AS nvarchar(128)) AS name, CAST(CAST(i.optimize_for_sequential_key AS \
      int) AS nvarchar(1)) AS value FROM sys.indexes AS i JOIN sys.tables AS t ON t.object_id = \
@@ -83,7 +83,7 @@ pub const OWN_SEQUENTIAL_KEYS: View = view(
 );
 
 /// Rows of the tables in row groups that are not compressed; from SQL Server 2016 on.
-pub const OWN_ROW_GROUPS: View = view(
+pub(crate) const OWN_ROW_GROUPS: View = view(
     "sys.dm_db_column_store_row_group_physical_stats",
     "SELECT CAST(t.name AS nvarchar(128)) AS name, CAST(g.state_desc AS nvarchar(60)) AS state, \
      CAST(SUM(g.total_rows) AS bigint) AS rows_in_state FROM \
@@ -93,10 +93,10 @@ pub const OWN_ROW_GROUPS: View = view(
 
 /// The statement with which full recovery begins: until a first backup, the log is truncated as
 /// under simple recovery. The backup goes nowhere.
-pub const FIRST_BACKUP: &str = "BACKUP DATABASE [steelbench] TO DISK = N'NUL'";
+pub(crate) const FIRST_BACKUP: &str = "BACKUP DATABASE [steelbench] TO DISK = N'NUL'";
 
 /// Log backups of the session's database have something to begin from.
-pub const OWN_LOG_CHAIN: View = view(
+pub(crate) const OWN_LOG_CHAIN: View = view(
     "sys.database_recovery_status",
     "SELECT CAST(CASE WHEN last_log_backup_lsn IS NULL THEN 0 ELSE 1 END AS int) AS has_begun \
      FROM sys.database_recovery_status WHERE database_id = DB_ID()",
