@@ -57,20 +57,20 @@ fn with_items() -> Option<(Server, String)> {
     Some((server, url))
 }
 
+/// Adds so many rows that a scan takes longer than a busy machine lets a lookup wait.
+fn add_items(server: &Server) {
+    let rows = "INSERT INTO items SELECT n, n % 500, n % 7, md5(n::text) FROM \
+                generate_series(30001, 300000) n;
+                ALTER TABLE items SET (parallel_workers = 0); ANALYZE items";
+    server.connect().batch(rows).unwrap();
+}
+
 #[test]
 fn a_missing_index_gains_the_select_and_costs_the_insert() {
     let Some((server, url)) = with_items() else {
         return common::skipped("PostgreSQL is not installed");
     };
-    // A scan of so many rows takes longer than a busy machine lets a lookup wait.
-    server
-        .connect()
-        .batch(
-            "INSERT INTO items SELECT n, n % 500, n % 7, md5(n::text) FROM \
-             generate_series(30001, 300000) n;
-             ALTER TABLE items SET (parallel_workers = 0); ANALYZE items",
-        )
-        .unwrap();
+    add_items(&server);
     let lab = lab("");
     lab.write(
         "read.sql",

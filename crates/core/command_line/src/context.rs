@@ -1,4 +1,4 @@
-use crate::passwords::hide_passwords;
+use crate::passwords::{hide_passwords, remember_secrets};
 use crate::{Command, Context, ExitCode, Failure, output, signals};
 use clap::ArgMatches;
 use clap::error::{ContextKind, ErrorKind};
@@ -14,6 +14,7 @@ const FILE_SIZE_LIMIT: &str = "error: a file reached the size limit of this proc
 /// Runs the command that the command line names, and reports its failure.
 pub fn run(context: &Context) -> ExitCode {
     let read = context.line().try_get_matches();
+    remember_secrets();
     // SAFETY: the program starts here: no other thread runs, and no code reads the arguments later.
     unsafe { hide_passwords() };
     match read {

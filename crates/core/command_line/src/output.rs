@@ -2,12 +2,11 @@
 
 use crate::{ExitCode, Failure};
 use clap::Args;
-use observations::{Secret, redact_json, redacted};
+use observations::{redact_json, redacted, redacted_message};
 use report::{Document, Style};
 use serde_json::Value;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::os::fd::AsFd;
-use std::sync::OnceLock;
 
 /// Columns of lines and charts where the output is not a terminal; tables have as many as they
 /// need, unless COLUMNS sets the number.
@@ -66,27 +65,12 @@ pub fn print_as_it_is(text: &str) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Passwords of arguments, with the signs around them.
-static HIDDEN: OnceLock<Vec<Secret>> = OnceLock::new();
-
-/// Has complaints leave out these passwords, which stand between a colon and an `@`, whatever they
-/// hold.
-pub fn hide(passwords: Vec<Secret>) {
-    HIDDEN.get_or_init(|| passwords);
-}
-
 /// Prints lines to standard error; a failure cannot be reported anywhere. Errors may quote any
 /// text, such as a message of a server: terminal control characters are spelled out, and passwords
 /// are hidden.
 pub fn complain(lines: &str) {
-    let hidden = HIDDEN.get().into_iter().flatten();
-    let lines =
-        hidden.fold(lines.to_owned(), |lines, password| lines.replace(password.reveal(), ":***@"));
-    let _ = writeln!(
-        std::io::stderr(),
-        "{}",
-        wrapped_for_complaints(&report::lines(&redacted(&lines)))
-    );
+    let lines = report::lines(&redacted_message(lines));
+    let _ = writeln!(std::io::stderr(), "{}", wrapped_for_complaints(&lines));
 }
 
 /// Reports a failure; the exit code of the program.

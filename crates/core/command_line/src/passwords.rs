@@ -1,17 +1,40 @@
-//! Passwords on the command line: warned about, and hidden from other users.
+//! Secrets that the program is started with, in its environment and on its command line: known from
+//! the start on, so that no output has them. Those on the command line are warned about, and hidden
+//! from other users.
 
 use crate::output;
-use observations::{Secret, redacted};
+use observations::{Secret, names_secret, redacted, secrets_in};
+use std::path::Path;
 
-/// Overwrites the passwords in our own arguments, which every user of the machine can see (`ps`),
-/// and keeps them out of complaints.
+/// Variables that hold the working folder, of the shell and of the one before: `PWD` elsewhere is
+/// short for a password.
+const WORKING_FOLDERS: [&str; 2] = ["PWD", "OLDPWD"];
+
+/// Characters from which on a password is looked for without the signs around it.
+const SHORT: usize = 4;
+
+/// Makes the secrets of the environment and of the arguments known.
+pub fn remember_secrets() {
+    for (name, value) in std::env::vars_os() {
+        let name = name.to_string_lossy();
+        if names_secret(&name) && !WORKING_FOLDERS.contains(&&*name) {
+            // GOOGLE_APPLICATION_CREDENTIALS is the name of a file.
+            let is_file = Path::new(&value).is_absolute() && Path::new(&value).exists();
+            let _ = (!is_file).then(|| Secret::from(&*value.to_string_lossy()));
+        }
+    }
+    for argument in std::env::args_os() {
+        let argument = argument.to_string_lossy();
+        drop(password(&argument));
+        drop(secrets_in(&argument));
+    }
+}
+
+/// Overwrites the passwords in our own arguments, which every user of the machine can see (`ps`).
 ///
 /// # Safety
 /// No other thread may read or write the arguments.
 pub(crate) unsafe fn hide_passwords() {
-    output::hide(
-        std::env::args_os().filter_map(|argument| password(&argument.to_string_lossy())).collect(),
-    );
     // SAFETY: the caller's promise.
     if unsafe { overwrite_passwords() } {
         output::complain(
@@ -22,12 +45,13 @@ pub(crate) unsafe fn hide_passwords() {
     }
 }
 
-/// The password of a URL with the signs around it. In an argument it may hold anything, also blanks
+/// The password of a URL; a short one with the signs around it. In an argument it may hold blanks
 /// and quotes, at which it would end in a text.
 fn password(argument: &str) -> Option<Secret> {
     let (_, login) = argument.split_once("://")?;
     let (password, _) = login.split_once(':')?.1.rsplit_once('@')?;
-    Some(format!(":{password}@").into())
+    let is_short = password.chars().count() < SHORT;
+    Some(if is_short { format!(":{password}@").into() } else { password.into() })
 }
 
 /// Returns true when there were any.

@@ -3,7 +3,7 @@
 use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use observations::number::{self, plural};
-use observations::{Event, FailureKind, Response, RunEnd, TrialRef, redacted};
+use observations::{Event, FailureKind, Response, RunEnd, TrialRef};
 use report::Text;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -231,7 +231,7 @@ impl Display {
     }
 
     fn line(&self, text: &str) {
-        let text = Text::from(redacted(text));
+        let text = Text::from(text);
         let text = text.as_str();
         if self.terminal {
             self.bar.println(output::wrapped_for_complaints(text));

@@ -57,7 +57,7 @@ impl fmt::Display for FileErrors {
                     "line {}, column {}: {}",
                     error.line,
                     error.column,
-                    one_line(&redacted(&(error.headline() + &help)))
+                    one_line(&(error.headline() + &help))
                 )
             })
             .chain(self.more());
@@ -81,7 +81,7 @@ impl FileErrors {
                 text,
                 "error: {}\n{:gutter$}--> {}:{}:{}\n{:gutter$} |\n{} | {line}\n{:gutter$} | \
                  {:indent$}{}\n",
-                one_line(&redacted(&error.headline())),
+                one_line(&error.headline()),
                 "",
                 printable(file_name),
                 error.line,
@@ -93,7 +93,7 @@ impl FileErrors {
                 "^".repeat(length),
             );
             if let Some(help) = &error.help {
-                let _ = writeln!(text, "{:gutter$} = help: {}", "", one_line(&redacted(help)));
+                let _ = writeln!(text, "{:gutter$} = help: {}", "", one_line(help));
             }
         }
         text.extend(self.more().map(|more| more + "\n"));
@@ -124,9 +124,10 @@ fn excerpt(line: &str, error: &FileError) -> (String, usize, usize) {
     )
 }
 
-/// Formats an error on one line.
+/// Formats an error on one line, without secrets.
 fn one_line(text: &str) -> String {
-    let mut text = printable(text);
+    // Before it is cut: what is left of a secret could not be recognised.
+    let mut text = printable(&redacted(text));
     if let Some((end, _)) = text.char_indices().nth(CHARACTERS_MAX) {
         text.truncate(end);
         text.push('…');

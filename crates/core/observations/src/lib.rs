@@ -48,7 +48,7 @@ pub use record::{
     FileRecord, GitState, HookOutput, LevelRecord, RATE_AT_MOST, Recording, RunRecord, TrialRecord,
     TrialStatus, UnmeasuredTable, VolumeEnvironment,
 };
-pub use redact::{names_secret, redact_json, redacted};
+pub use redact::{holds_secret, names_secret, redact_json, redacted, redacted_message, secrets_in};
 pub use role::{Role, Roles};
 pub use secret::Secret;
 pub use series::{Amounts, Series, add_by_interval};

@@ -7,7 +7,6 @@ pub use answer::{answer, output_within};
 pub use start::Streams;
 
 use crate::times::usage;
-use observations::{names_secret, redacted};
 use start::Start;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, PipeReader, Read};
@@ -29,13 +28,6 @@ const CHUNK_BYTES: usize = 16 << 10;
 
 /// Bytes of the blocks in which getrusage(2) counts what was read from and sent to storage.
 const BLOCK_BYTES: u64 = 512;
-
-/// Characters of a secret that is masked anywhere in the output: a shorter one may be a common
-/// word.
-const SECRET_CHARS_MIN: usize = 6;
-/// Variables that hold the working folder, of the shell and of the one before: `PWD` elsewhere is
-/// short for a password.
-const WORKING_FOLDERS: [&str; 2] = ["PWD", "OLDPWD"];
 
 /// The streams of a command that are read, in the place of those that it is given.
 #[derive(Debug, Clone, Copy, Default)]
@@ -423,29 +415,6 @@ pub fn open_at_once(options: &mut OpenOptions, path: &Path) -> io::Result<File> 
     }
 }
 
-/// Removes passwords, and secrets of our environment, from a child's output.
-pub fn without_secrets(text: &str) -> String {
-    let environment = std::env::vars_os();
-    without(
-        text,
-        environment.filter_map(|(name, value)| {
-            Some((name.into_string().ok()?, value.into_string().ok()?))
-        }),
-    )
-}
-
-/// Removes the secrets among these variables.
-pub fn without(text: &str, variables: impl IntoIterator<Item = (String, String)>) -> String {
-    let secrets = variables
-        .into_iter()
-        .filter(|(name, _)| names_secret(name) && !WORKING_FOLDERS.contains(&name.as_str()))
-        .filter(|(_, value)| value.chars().count() >= SECRET_CHARS_MIN)
-        .map(|(_, value)| value);
-    secrets.fold(redacted(text), |text, secret| {
-        text.replace(&secret, &"*".repeat(secret.chars().count()))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::{Capture, Exit, KEPT_BYTES_MAX, Printed, Ready, run};
@@ -511,16 +480,6 @@ mod tests {
         assert!(ended.stopped && ended.status.code().is_none());
         let ended = shell("sleep 1000 & exit 0", &|| false).unwrap();
         assert!(ended.left_group && ended.status.success());
-    }
-
-    #[test]
-    fn the_working_folder_is_no_secret_and_a_password_of_the_environment_is() {
-        let variables = [("PWD", "/tmp/u"), ("OLDPWD", "/home/u"), ("MYSQL_PWD", "S3cret")]
-            .map(|(name, value)| (name.to_owned(), value.to_owned()));
-        assert_eq!(
-            super::without("socket /tmp/u/s of /home/u refuses S3cret", variables),
-            "socket /tmp/u/s of /home/u refuses ******"
-        );
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub fn volume(path: &Path) -> Result<VolumeFacts, InspectError> {
     // No devices are known of file systems in memory or on a network; that is an answer.
     let members = members_of(&real).unwrap_or_default();
     Ok(VolumeFacts {
-        path: observations::redacted(&path.display().to_string()),
+        path: path.display().to_string(),
         mount: if is_device { None } else { mount_of(&real, &members) },
         devices: layers(members),
     })

@@ -10,7 +10,7 @@ use crate::{StudySections, escaped};
 use analysis::gate::Gate;
 use analysis::runs::{History, RunsCompared};
 use analysis::{HeadToHead, Summary};
-use observations::{ActivityRecord, Advice, CounterReadings, Recording, Survey};
+use observations::{ActivityRecord, Advice, CounterReadings, Recording, Survey, redact_json};
 use serde::{Deserialize, Serialize};
 use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Map, Result, Value, json};
@@ -28,7 +28,8 @@ const SURVEY: &str = "survey";
 /// Kind of an inventory of a server with an observation of it.
 const CAPTURE: &str = "capture";
 
-/// An object for programs: its schema and kind, the fields of some content, and others.
+/// An object for programs: its schema and kind, the fields of some content, and others, without
+/// secrets: this is the guard of documents for programs.
 ///
 /// # Errors
 /// Errors of serializing the content.
@@ -39,6 +40,7 @@ pub fn object(kind: &str, content: &impl Serialize, others: Value) -> Result<Val
             object.extend(fields);
         }
     }
+    redact_json(&mut object);
     Ok(object)
 }
 

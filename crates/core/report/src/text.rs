@@ -1,7 +1,7 @@
 //! Texts that are safe to print, names of configurations and factors, times of day.
 
 use analysis::{ConfigurationRow, Summary};
-use observations::GitState;
+use observations::{GitState, redacted};
 use std::fmt::{self, Write as _};
 use std::ops::Deref;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -16,7 +16,8 @@ const STATEMENT_CHARS_MAX: usize = 160;
 /// Names come from experiment files, engines and foreign results files. A control character in
 /// them could move the cursor, recolour or retitle the reader's terminal, and characters that turn
 /// the writing direction could make a figure read backwards; they are spelled out (`\u{1b}`, `\n`).
-/// An overlong name is cut to its beginning: it may be in every line of a table.
+/// Secrets are hidden: this is the guard of what is shown to people. An overlong name is cut to its
+/// beginning: it may be in every line of a table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Text(String);
 
@@ -37,8 +38,15 @@ impl Deref for Text {
 
 impl From<&str> for Text {
     fn from(raw: &str) -> Self {
-        if is_plain(raw) {
-            return Self(raw.to_owned());
+        Self::from(raw.to_owned())
+    }
+}
+
+impl From<String> for Text {
+    fn from(raw: String) -> Self {
+        let raw = redacted(&raw);
+        if is_plain(&raw) {
+            return Self(raw);
         }
         let end = raw.char_indices().nth(CHARS_MAX).map_or(raw.len(), |(end, _)| end);
         let mut safe = String::with_capacity(end);
@@ -53,12 +61,6 @@ impl From<&str> for Text {
             safe.push('…');
         }
         Self(safe)
-    }
-}
-
-impl From<String> for Text {
-    fn from(raw: String) -> Self {
-        if is_plain(&raw) { Self(raw) } else { Self::from(raw.as_str()) }
     }
 }
 

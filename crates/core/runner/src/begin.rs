@@ -260,8 +260,8 @@ fn run_record(experiment: &Experiment, options: &Options) -> RunRecord {
     RunRecord {
         id: 0,
         name: experiment.name.clone(),
-        question: experiment.get(QUESTION).as_deref().map(redacted),
-        source: redacted(&experiment.recorded().source),
+        question: experiment.get(QUESTION),
+        source: experiment.recorded().source.clone(),
         seed: experiment.repeats.seed,
         response: experiment.get(RESPONSE),
         baseline: experiment.baseline,
@@ -272,7 +272,7 @@ fn run_record(experiment: &Experiment, options: &Options) -> RunRecord {
         },
         started_ms: now_ms(),
         steelbench: env!("CARGO_PKG_VERSION").into(),
-        label: options.label.as_deref().map(redacted),
+        label: options.label.clone(),
         git: None,
     }
 }

@@ -3,7 +3,7 @@ use engine::{Ability, Engine, Servers};
 use experiment::common::{ENGINE, PROBE};
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, MACHINES};
 use experiment::{Catalog, Configuration, Experiment, FileErrors, Invalid, NamedFile, Value};
-use observations::{names_secret, redacted};
+use observations::{holds_secret, names_secret};
 use probe::load::GENERATORS;
 use probe::{Disturbance, Disturbed, Probe, Target};
 use std::collections::BTreeMap;
@@ -254,7 +254,6 @@ fn divided_twice(experiment: &Experiment, configuration: &Configuration) -> Opti
 /// Settings and labels are in results, reports and the environment of hooks: what looks like a
 /// password is refused there, and the value of what is called one.
 fn secrets(configuration: &Configuration) -> impl Iterator<Item = Invalid> {
-    let holds_secret = |text: &str| redacted(text) != text;
     let settings = configuration.settings.iter().filter(move |(path, value)| {
         let name = path.rsplit_once('.').map_or(path.as_str(), |(_, name)| name);
         let is_called = names_secret(name) && !matches!(value, Value::Bool(_));

@@ -3,8 +3,7 @@
 use crate::error::{HookEnd, HookError};
 use crate::trial::Interrupt;
 use experiment::Configuration;
-use observations::{HookOutput, redacted};
-use observe::child;
+use observations::{HookOutput, holds_secret, redacted_message};
 use std::io::{PipeReader, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -102,7 +101,8 @@ impl Hook<'_> {
             exit_code = status.code();
             if status.success() { Ok(()) } else { Err(HookEnd::Status(status)) }
         });
-        let output = child::without_secrets(&String::from_utf8_lossy(&printed));
+        // A line of it may become an error's.
+        let output = redacted_message(&String::from_utf8_lossy(&printed));
         let result = result.map_err(|cause| HookError {
             name: self.name.clone(),
             cause,
@@ -113,7 +113,7 @@ impl Hook<'_> {
         });
         outputs.push(HookOutput {
             hook: self.name.clone(),
-            command: if self.is_hidden { String::new() } else { redacted(self.command) },
+            command: if self.is_hidden { String::new() } else { self.command.to_owned() },
             exit_code,
             elapsed_s: start.elapsed().as_secs_f64(),
             output,
@@ -129,7 +129,7 @@ impl Hook<'_> {
         let mut shell = Command::new("sh");
         // Everybody on the machine can read the words of a process (`ps`), and its owner alone its
         // variables.
-        if !self.is_hidden && redacted(self.command) == self.command {
+        if !self.is_hidden && !holds_secret(self.command) {
             shell.args(["-c", self.command]);
         } else {
             shell.args(["-c", EVALUATE]).env("STEELBENCH_COMMAND", self.command);

@@ -8,7 +8,6 @@ use engine::{Ability, Engine, EngineError, Folders, Host, NoPlan, Permits, PlanR
 use experiment::common::{ENGINE, PROBE};
 use experiment::{Configuration, Experiment, Value};
 use observations::number::plural;
-use observations::redacted;
 use probe::{Probe, WrittenStatement};
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
@@ -120,7 +119,7 @@ fn all(registry: Registry, experiment: &Experiment, results: &Path, cancel: &Can
             Err(NotAsked::Failed(error)) => {
                 let label = configuration.label();
                 let whose = if label.is_empty() { String::new() } else { format!("{label}: ") };
-                let why = essence(&redacted(&error.to_string()));
+                let why = essence(&error.to_string());
                 note(&mut answers.failed, format!("{whose}{why}"));
             }
         }
@@ -278,7 +277,7 @@ impl EngineCheck<'_> {
             let why = "the run creates their tables on your server".to_owned();
             return Some(Err(NotAsked::Unprepared(why)));
         }
-        Some(answers.map_err(|error| NotAsked::Unprepared(redacted(&error.to_string()))))
+        Some(answers.map_err(|error| NotAsked::Unprepared(error.to_string())))
     }
 
     /// The answers of a target made as for a trial, with its tables but without their rows.
@@ -353,7 +352,7 @@ fn refusal(statement: &WrittenStatement, message: &str) -> RefusedStatement {
     };
     let script = statement.script.clone();
     // Lines that follow repeat the statement as it was sent.
-    let message = redacted(message.lines().next().unwrap_or_default());
+    let message = message.lines().next().unwrap_or_default().to_owned();
     RefusedStatement { script, line, column, message }
 }
 

@@ -23,7 +23,9 @@ use experiment::file::{
     RUN_TIME_S, TRIAL_TIME_S,
 };
 use experiment::{Configuration, Experiment, NamedFile, Plan, PlannedTrial, Setting};
-use observations::{Event, HookOutput, RunEnd, TrialRecord, TrialRef, TrialStatus, redacted};
+use observations::{
+    Event, HookOutput, RunEnd, TrialRecord, TrialRef, TrialStatus, redacted_message,
+};
 use probe::load::GENERATORS;
 use probe::{SetUp, Target};
 use std::path::{Path, PathBuf};
@@ -362,7 +364,8 @@ impl<'a> Runner<'a> {
                 return Ok(Some(RunEnd::Interrupted));
             }
             Outcome::Failed(Failed { cause, kind, observations }) => {
-                let cause = redacted(&cause);
+                // Messages of servers and programs; those of an agent leave its machine.
+                let cause = redacted_message(&cause);
                 (TrialStatus::Failed { cause, kind }, observations.map(|observed| *observed))
             }
             Outcome::Done(mut observations) => {

@@ -13,9 +13,7 @@ use crate::trial::Interrupt;
 use analysis::machines::Verdict;
 use experiment::Experiment;
 use experiment::file::{MACHINES, MACHINES_CHECK};
-use observations::{
-    Environment, Event, Recording, RunEnd, TrialRecord, TrialRef, TrialStatus, redacted,
-};
+use observations::{Environment, Event, Recording, RunEnd, TrialRecord, TrialRef, TrialStatus};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -239,7 +237,7 @@ impl<'r, 'a> Spread<'r, 'a> {
         let times = self.fruitless.entry(machine.to_owned()).or_default();
         *times = if assigned.has_recorded { 0 } else { *times + 1 };
         let cause = cause.unwrap_or("it ran no trial of its block");
-        let text = format!("machine {machine}: {}", redacted(cause));
+        let text = format!("machine {machine}: {cause}");
         (*times >= FRUITLESS_MAX).then_some(RunEnd::Limit { text })
     }
 
@@ -339,7 +337,7 @@ impl<'r, 'a> Spread<'r, 'a> {
 
 /// The end of a session whose machines cannot work.
 fn stopped(error: &MachineError) -> RunEnd {
-    RunEnd::Limit { text: redacted(&error.to_string()) }
+    RunEnd::Limit { text: error.to_string() }
 }
 
 impl Assignment {

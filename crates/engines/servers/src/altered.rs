@@ -330,7 +330,7 @@ pub fn restart(
                        command that restarts the server";
         return Err(EngineError::failed("restarting the server", message));
     };
-    let doing = format!("restarting the server: {}", observations::redacted(text));
+    let doing = format!("restarting the server: {text}");
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(text);
     command::run(shell, &doing, RESTART, &Cancel::new())?;

@@ -2,7 +2,7 @@
 
 use crate::progress::{self, GroupMember};
 use engine::EngineError;
-use observe::child::without_secrets;
+use observations::redacted_message;
 use std::collections::BTreeMap;
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::process::CommandExt;
@@ -178,7 +178,7 @@ fn messages(program: &str, status: ExitStatus, output: &mut (impl Read + Seek)) 
         .unwrap_or_default();
     let line = printed[..error].rfind('\n').map_or(0, |end| end + 1);
     let characters: String =
-        without_secrets(printed[line..].trim()).chars().take(CHARACTERS_MAX).collect();
+        redacted_message(printed[line..].trim()).chars().take(CHARACTERS_MAX).collect();
     let name = program.rsplit('/').next().unwrap_or(program);
     format!("{name} ended with {status}: {characters}")
 }

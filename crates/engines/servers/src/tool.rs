@@ -1,6 +1,7 @@
 //! Backup programs beside a load: started with their environment, timed, and killed at a stop.
 
 use engine::EngineError;
+use observations::redacted_message;
 use observe::Mark;
 use observe::child::{self, Capture, Streams};
 use std::fs::{DirBuilder, File, Permissions};
@@ -60,9 +61,7 @@ pub fn run(
         return Err(EngineError::Cancelled);
     }
     if !ended.status.success() {
-        let variables =
-            environment.iter().filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
-        let text = child::without(ended.stderr.text().trim(), variables);
+        let text = redacted_message(ended.stderr.text().trim());
         if FULL.iter().any(|words| text.contains(words)) {
             return Err(EngineError::DiskFull { doing: name });
         }

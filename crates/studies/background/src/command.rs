@@ -3,6 +3,7 @@
 use crate::outcome::Outcome;
 use engine::EngineError;
 use experiment::common::OBSERVE_COMMANDS;
+use observations::redacted_message;
 use observe::Mark;
 use observe::child::{self, Capture};
 use probe::{ProbeError, TrialContext};
@@ -37,8 +38,7 @@ pub fn run(line: &str, folder: &Path, context: &TrialContext<'_>) -> Result<Outc
         return Err(EngineError::Cancelled.into());
     }
     if !ended.status.success() {
-        let variables_set = variables.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        let text = child::without(&ended.stderr.text(), variables_set);
+        let text = redacted_message(&ended.stderr.text());
         let end = text.trim().chars().rev().take(QUOTED_CHARS_MAX).collect::<Vec<_>>();
         let end: String = end.into_iter().rev().collect();
         let is_hidden = context.configuration.get(OBSERVE_COMMANDS) == Some(false);

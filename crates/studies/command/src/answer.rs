@@ -3,7 +3,8 @@
 use crate::error::{AnswerError, CommandError, output_end};
 use experiment::{Configuration, FromValue, Invalid, choice};
 use observations::Response;
-use observe::child::{Printed, without_secrets};
+use observations::redacted_message;
+use observe::child::Printed;
 use regex_lite::Regex;
 use serde_json::Value as Json;
 use statistics::step;
@@ -130,7 +131,7 @@ impl Answer {
         };
         let number = found.and_then(|text| {
             PrintedValue::read(text.trim())
-                .ok_or_else(|| AnswerError::NoNumber { text: beginning(&without_secrets(&text)) })
+                .ok_or_else(|| AnswerError::NoNumber { text: beginning(&redacted_message(&text)) })
         });
         number.map_err(|cause| CommandError::NoResponse {
             name: self.name.clone(),

@@ -1,6 +1,7 @@
 //! Why a command has no figures.
 
-use observe::child::{self, Printed};
+use observations::redacted_message;
+use observe::child::Printed;
 use probe::ProbeError;
 use std::path::PathBuf;
 use std::process::ExitStatus;
@@ -143,7 +144,7 @@ pub(crate) fn output_end(stdout: &Printed, stderr: &Printed) -> String {
     let lines: Vec<&str> = text.trim_end().lines().collect();
     let last = lines[lines.len().saturating_sub(LINES_MAX)..].join("\n");
     // One line can be all that was printed.
-    let end = child::without_secrets(&last);
+    let end = redacted_message(&last);
     let cut = end.chars().count().saturating_sub(CHARACTERS_MAX);
     let end: String = end.chars().skip(cut).collect();
     if end.is_empty() { String::new() } else { format!("\nits output ends with:\n{end}") }

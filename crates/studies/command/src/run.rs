@@ -4,6 +4,7 @@ use crate::error::{CommandEnd, CommandError, output_end};
 use crate::job::{Job, Sink};
 use crate::template::command;
 use engine::EngineError;
+use observations::redacted_message;
 use observe::Mark;
 use observe::child::{self, Capture, Exit, Ready, Streams};
 use probe::ProbeError;
@@ -87,11 +88,7 @@ impl<'a> Runner<'a> {
             if is_hidden {
                 return "\nits output is not recorded (observe.commands)".to_owned();
             }
-            let variables = self
-                .variables
-                .iter()
-                .filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
-            child::without(text, variables)
+            redacted_message(text)
         };
         match error {
             ProbeError::Study(error) => match error.downcast().map(|error| *error) {

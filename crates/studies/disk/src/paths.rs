@@ -3,7 +3,7 @@
 use crate::settings::{Mix, pattern_settings};
 use engine::Permits;
 use engine::file_set::{Origin, not_permitted};
-use observations::redacted;
+use observations::{holds_secret, redacted};
 use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -73,7 +73,7 @@ impl StoragePath {
     pub fn named(path: &Path, name: impl Into<String>) -> Result<Self, PathError> {
         let kind = kind(path)?;
         let text = path.to_str().ok_or_else(|| PathError::NotUtf8 { path: path.into() })?;
-        if redacted(text) != text {
+        if holds_secret(text) {
             return Err(PathError::Secret { shown: redacted(text) });
         }
         Ok(Self { path: text.into(), kind, name: name.into() })

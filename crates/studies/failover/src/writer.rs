@@ -4,7 +4,7 @@
 use crate::journal::Journal;
 use engine::nodes::NodeSession;
 use engine::{EngineError, Node, Nodes};
-use observations::redacted;
+use observations::redacted_message;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -143,7 +143,8 @@ impl Client<'_> {
 
 /// The kind of an error: the server's words, or that the connection was lost.
 fn kind(error: &EngineError) -> String {
-    let text = redacted(&error.to_string());
+    // Before it is cut: what is left of a secret could not be recognised.
+    let text = redacted_message(&error.to_string());
     if text.contains("lost the connection") {
         return "connection lost".to_owned();
     }

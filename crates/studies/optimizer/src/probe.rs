@@ -10,7 +10,7 @@ use crate::settings::{
 };
 use engine::{EngineError, Footprint};
 use experiment::{Configuration, Declaration, ExampleLevels, Invalid};
-use observations::{Fact, Observations, Response, ScriptStatement, redacted};
+use observations::{Fact, Observations, Response, ScriptStatement};
 use probe::data::{self, DEGREE};
 use probe::load::{LoadPlan, QUERY_LIMIT, Start, Step, Workload, drive};
 use probe::{Probe, ProbeError, Target, TrialContext};
@@ -69,7 +69,7 @@ impl Probe for OptimizerProbe {
         let cancelled = AtomicU64::new(0);
         let statements = prepared.queries.iter().map(|(name, sql)| ScriptStatement {
             script: name.clone(),
-            text: redacted(sql),
+            text: sql.clone(),
             ..ScriptStatement::default()
         });
         let names = prepared.queries.iter().map(|(name, _)| name.clone());

@@ -51,6 +51,7 @@ pub fn add(context: &TrialContext<'_>, mix: &Arc<Mix>, observations: &mut Observ
     }
     let mut plans = plans.into_iter();
     for AskedStatement { source, request, .. } in statements {
+        // Plans of one statement are compared, also with those that the store returns.
         let statement = redacted(source);
         let plan = request.and_then(|_| plans.next().unwrap_or(Err(NoPlan::NoAnswer)));
         observations.plans.push(match plan {

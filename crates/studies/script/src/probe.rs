@@ -10,7 +10,7 @@ use experiment::common::PROBE;
 use experiment::{
     Configuration, Declaration, ExampleLevels, Invalid, Kind, Value, choice, settings,
 };
-use observations::{Observations, Response, ScriptStatement, redacted};
+use observations::{Observations, Response, ScriptStatement};
 use probe::load::{CONNECTIONS, DURATION, GENERATORS, LATENCY_LIMIT, RATE, THREADS, WARMUP};
 use probe::load::{LoadPlan, drive};
 use probe::{Probe, ProbeError, Target, TrialContext, WrittenStatement};
@@ -234,7 +234,7 @@ fn sysbench_of(configuration: &Configuration) -> Sysbench {
 fn recorded(script: &str, text: &str) -> ScriptStatement {
     ScriptStatement {
         script: script.to_owned(),
-        text: redacted(text),
+        text: text.to_owned(),
         ..ScriptStatement::default()
     }
 }

@@ -9,7 +9,7 @@ use engine::{Ability, lock};
 use experiment::common::{ENGINE, PROBE};
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL};
 use experiment::{Configuration, Experiment};
-use observations::{FailureKind, RunEnd, TrialRecord, TrialStatus, redacted};
+use observations::{FailureKind, RunEnd, TrialRecord, TrialStatus, redacted_message};
 use runner::{
     Agents, BlockPart, Interrupt, Manual, Options, PlanPart, Registry, ReportContent, WorkFolder,
 };
@@ -115,7 +115,8 @@ impl BlockTask {
             outbox: self.outbox.clone(),
             number: Mutex::new(0),
         });
-        let cause = self.run(&reports).map_err(|error| redacted(&error.to_string())).err();
+        // It leaves this machine, and only here are its secrets known.
+        let cause = self.run(&reports).map_err(|error| redacted_message(&error.to_string())).err();
         reports.send(&Content::Ended(cause));
     }
 

@@ -3,7 +3,7 @@
 
 use crate::error::AgentError;
 use crate::token;
-use observations::{Secret, redacted};
+use observations::Secret;
 use observe::Mark;
 use runner::{Registry, WorkFolder};
 use serde::Deserialize;
@@ -116,7 +116,7 @@ impl PrivateBroker {
         }
         let log = std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
         let log = log.lines().rev().take(3).collect::<Vec<_>>().join("; ");
-        Err(AgentError::BrokerEnded { log: redacted(&log) })
+        Err(AgentError::BrokerEnded { log })
     }
 }
 

@@ -8,7 +8,7 @@ use crate::error::AgentError;
 use crate::message::bytes_max;
 use crate::nats::{Delivery, FromServer, Inbox, ServerInfo, connect, publish, subscribe};
 use crate::token::random_name;
-use observations::{Secret, redacted};
+use observations::Secret;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read, Write};
@@ -106,14 +106,14 @@ impl Bus {
     /// When there is no broker, or it refuses the token.
     pub fn connect(url: &str, token: &Secret, subjects: &[String]) -> Result<Self, AgentError> {
         let unreachable = |cause: &dyn std::fmt::Display| AgentError::Unreachable {
-            url: redacted(url),
-            cause: redacted(&cause.to_string()),
+            url: url.to_owned(),
+            cause: cause.to_string(),
         };
         let address = Address::parse(url).map_err(|cause| unreachable(&cause))?;
         let inbox = format!("_INBOX.{}", random_name(8)?);
         let subjects = [subjects, &[format!("{inbox}.*")]].concat();
         let line = Line::open(&address, token, &subjects).map_err(|error| match error {
-            OpenError::Refused => AgentError::Refused { url: redacted(url) },
+            OpenError::Refused => AgentError::Refused { url: url.to_owned() },
             OpenError::Io(error) => unreachable(&explained(&error)),
         })?;
         let (wake, woken) = UnixStream::pair().map_err(|error| unreachable(&error))?;

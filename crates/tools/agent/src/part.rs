@@ -8,7 +8,7 @@ use conductor::{Director, LOOK_EVERY, LoadProgress};
 use engine::{EngineError, Instance, lock};
 use experiment::Configuration;
 use experiment::common::ENGINE;
-use observations::{Event, MachineLoad, redacted};
+use observations::{Event, MachineLoad, redacted_message};
 use observe::{MachineMonitor, NetworkCounters};
 use probe::generation::{Generation, Part};
 use probe::{LoadRecord, ProbeError, Target, TrialContext};
@@ -173,7 +173,8 @@ impl Task {
         let cause = match result {
             Ok(()) => return,
             Err(_) if self.control.is_ended() => return,
-            Err(cause) => redacted(&cause.to_string()),
+            // It leaves this machine, and only here are its secrets known.
+            Err(cause) => redacted_message(&cause.to_string()),
         };
         self.voice.say(&Reply::Failed { trial: self.order.trial, cause });
     }

@@ -1,7 +1,7 @@
 //! Intervals as they are recorded, and recorded intervals put together.
 
 use observations::number::seconds;
-use observations::{CountedStatement, QueryInterval, redacted};
+use observations::{CountedStatement, QueryInterval};
 use statements::{Counter, Origin, Snapshot, Span, Statement, StatementPlan};
 use std::collections::HashMap;
 
@@ -19,8 +19,7 @@ pub fn record(snapshot: &Snapshot, steelbench: &str, address: String) -> QueryIn
         to_ms: snapshot.span.to_ms,
         block_bytes: snapshot.block_bytes,
         evictions: snapshot.evictions,
-        // An error may quote a text.
-        notes: snapshot.notes.iter().cloned().chain(unread).map(|note| redacted(&note)).collect(),
+        notes: snapshot.notes.iter().cloned().chain(unread).collect(),
         statements: snapshot.statements.iter().map(counted).collect(),
     }
 }

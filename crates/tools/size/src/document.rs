@@ -45,23 +45,18 @@ fn overview(plan: &Plan, sizing: &Sizing) -> Section {
     columns.right("read ms", |row| row.read_s.map(milliseconds)).optional = 1;
     columns.right("transaction ms", |row| row.transaction_s.map(milliseconds)).optional = 2;
     if prices {
-        let money = |amount: f64| Cell::from(amount).shown(number::grouped(amount));
-        columns.with(Column::right(currency.as_str()), move |row| money(row.price));
+        columns.right(currency.as_str(), |row| money(row.price));
         columns
-            .with(Column::right(format!("{currency} for 1/s")), move |row| {
-                row.price_per_transaction.map(money)
-            })
+            .right(format!("{currency} for 1/s"), |row| row.price_per_transaction.map(money))
             .optional = 3;
         columns
-            .with(Column::right(format!("{currency} for 1 GB/s")), move |row| {
-                row.price_per_gb_s.map(money)
-            })
+            .right(format!("{currency} for 1 GB/s"), |row| row.price_per_gb_s.map(money))
             .optional = 4;
         if plan.targets.depreciation.is_some() {
-            columns.with(Column::right(format!("{currency} a month")), move |row| {
+            columns.right(format!("{currency} a month"), |row| {
                 row.depreciation.map(|depreciation| money(depreciation.per_month))
             });
-            columns.with(Column::right("value left"), move |row| {
+            columns.right("value left", |row| {
                 row.depreciation.map(|depreciation| money(depreciation.value_left))
             });
         }
@@ -88,6 +83,10 @@ fn overview(plan: &Plan, sizing: &Sizing) -> Section {
         section.note(note);
     }
     section
+}
+
+fn money(amount: f64) -> Cell {
+    Cell::from(amount).shown(number::grouped(amount))
 }
 
 fn depreciation(plan: &Plan, sizing: &Sizing) -> Option<String> {

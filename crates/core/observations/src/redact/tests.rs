@@ -175,7 +175,17 @@ const COMMANDS: &[&str] = &[
     "RSYNC_PASSWORD=§ rsync -a x h::y",
     "rsync --password § x rsync://u@h/y",
     "git clone https://u:§@h/x.git",
-    "git clone https://ghp_§@h/x.git",
+    "git clone https://§@h/x.git",
+    "echo ghp_§",
+    "agent --broker nats://§@h:4222",
+    "wget http://§@h:80/x?a=b",
+    "curl --cookie § http://h/x",
+    "curl -b session=§ http://h/x",
+    "tool --basic-auth u:§ x",
+    "tool --basic-auth=u:§ x",
+    "smbclient //h/s §",
+    "isql dsn sa § -b",
+    "waits h:5432:d:u:§",
     "echo github_pat_§",
     "mount -t cifs -o username=u,password=§ //h/s m",
     // Keys and clouds
@@ -220,6 +230,7 @@ const COMMANDS: &[&str] = &[
     "SET PASSWORD FOR u = PASSWORD('§')",
     "CREATE SECRET s (TYPE s3, KEY_ID 'k', SECRET '§')",
     "PRAGMA key = '§'",
+    "ALTER ROLE u PASSWORD 'a''§'",
     // Names with a number or a stage, and names that say so less
     "mysql -u root --password1=§ shop",
     "DB_PASSWORD_PROD=§ x",
@@ -431,6 +442,15 @@ const INNOCENT: &[&str] = &[
     "xfreerdp /v:h /u:u",
     "open data.csv; net use; nmcli dev status",
     "az vm list --value-only; openssl passwd -stdin",
+    "one-pass: read",
+    "docker run -u 1000:1000 x",
+    "sudo -u postgres mkdir -p data",
+    "cp -ap a b; date -u +%F",
+    "http://h/@scope/x and https://h/x?mail=a@b",
+    "mysql://u@h/d and ssh://git@h/x",
+    "curl -b jar -c jar http://h/x",
+    "smbclient -L h; ssh-keygen -t ed25519",
+    "it's mine, isn't it: don't use -p 'a b'",
 ];
 
 #[test]

@@ -1,93 +1,83 @@
-//! Passwords in URLs, and in texts that resemble URLs.
+//! Logins in URLs and in texts that resemble URLs, and in files of passwords.
 
-use super::quotes::{quote, quoted};
+use super::folded::{is_quote, pattern, quoted};
+use regex_lite::Regex;
 use std::ops::Range;
+use std::sync::LazyLock;
 
-/// Returns whether a character ends a URL that is not in quotes.
-fn ends_word(c: char) -> bool {
-    c.is_whitespace() || "\"'`<>".contains(c)
+/// Schemes whose login without a password is a token.
+const TOKEN_SCHEMES: [&str; 6] = ["http", "https", "nats", "tls", "ws", "wss"];
+/// Colons in a line of a file of passwords of libpq.
+const FIELDS: usize = 4;
+/// `name:secret@host` without a scheme, where the punctuation of a sentence can follow; it has to
+/// look like one, as SQL has `::` and `@>`.
+static LOGIN: LazyLock<Regex> = LazyLock::new(|| {
+    let name = r"^(?:[^:@]*[=,(/])?[\w.%+\x{80}-\x{10ffff}-]*";
+    let host = r"[\w\[/_.:\x{80}-\x{10ffff}-].*";
+    pattern(&format!("{name}:(?:([^:].*|)@[.,;!?)]*|(.*)@{host})$"))
+});
+/// `host:5432:database:user:secret`; an address in IPv6 has colons, too.
+static PASSWORD_FILE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"^[\w*.$-]*[g-z_*.$-][\w*.$-]*:(?:\*|\d+):[\w*.$-]+:[\w*.$-]+:(.+)$")
+});
+
+fn is_end(c: char) -> bool {
+    c.is_whitespace() || is_quote(c) || "`<>".contains(c)
 }
 
-/// Returns possible passwords of URLs, and of texts that resemble URLs.
-pub fn logins(chars: &[char]) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    let mut start = 0;
-    for word in chars.split(|c| ends_word(*c)) {
-        match word.windows(3).position(|three| three == [':', '/', '/']) {
-            Some(scheme) => found.extend(with_scheme(chars, start, start + scheme + 3)),
-            None => found.extend(without_scheme(word, start)),
+/// The possible passwords in a folded text.
+pub fn secrets(text: &str) -> Vec<Range<usize>> {
+    let (mut found, mut start) = (Vec::new(), 0);
+    while start < text.len() {
+        let end = text[start..].find(is_end).map_or(text.len(), |length| start + length);
+        let word = &text[start..end];
+        if let Some(scheme) = word.find("://") {
+            found.extend(url(text, start..end, start + scheme));
+        } else if word.contains('@') || word.matches(':').count() >= FIELDS {
+            let logins = [&LOGIN, &PASSWORD_FILE].map(|login| login.captures(word));
+            let secrets = logins.iter().flatten().filter_map(|login| login.iter().flatten().last());
+            found.extend(secrets.map(|secret| start + secret.start()..start + secret.end()));
         }
-        start += word.len() + 1;
+        start = end + text[end..].chars().next().map_or(0, char::len_utf8);
     }
     found
 }
 
-/// The password of a URL of which the word starts at `start` and the login at `login`. It may hold
-/// blanks and quotes, which end the word.
-fn with_scheme(chars: &[char], start: usize, login: usize) -> Option<Range<usize>> {
-    let word = login + chars[login..].iter().take_while(|c| !ends_word(**c)).count();
-    let colon = login + chars[login..word].iter().position(|c| *c == ':')?;
-    let last_at =
-        |end: usize| chars[..end].iter().rposition(|c| *c == '@').filter(|at| *at > colon);
-    // In quotes it is all of what they hold.
-    let marks = chars[..start].iter().rev().take(1 + MARKS_MAX);
-    let opening = start - marks.take_while(|c| "\\'\"".contains(**c)).count();
-    let inside = quote(chars, opening).and_then(|_| quoted(chars, opening));
-    let end = inside.map_or(word, |inside| inside.end.clamp(word, line_end(chars, word)));
-    if let Some(at) = last_at(end) {
-        return Some(colon + 1..at);
+/// The password of a URL in a word. It may hold blanks and quotes, which end the word.
+fn url(text: &str, word: Range<usize>, scheme: usize) -> Option<Range<usize>> {
+    let login = scheme + "://".len();
+    let find = |from: usize, is: &dyn Fn(char) -> bool| {
+        text[from..].find(is).map_or(text.len(), |length| from + length)
+    };
+    let last_at = |from: usize, end: usize| text[from..end].rfind('@').map(|at| from + at);
+    let host_end = find(login, &|c| "/?#".contains(c)).min(word.end);
+    let is_token = |at: &usize| {
+        let name = text[word.start..scheme].rsplit(|c: char| !c.is_ascii_alphanumeric()).next();
+        !text[login..*at].contains(':')
+            && TOKEN_SCHEMES.contains(&&*name.unwrap_or_default().to_ascii_lowercase())
+    };
+    if let Some(at) = last_at(login, host_end).filter(is_token) {
+        return Some(login..at);
     }
-    let port = colon + 1
-        ..colon + 1 + chars[colon + 1..word].iter().take_while(|c| !"/?#,;)".contains(**c)).count();
-    if chars[login] == '[' || chars[port.clone()].iter().all(char::is_ascii_digit) {
-        return digits_before_blank(chars, &port, word);
+    let start = login + text[login..word.end].find(':')? + 1;
+    // In quotes it is all of what they hold, in this line.
+    let before = text[..word.start].char_indices().next_back();
+    let inside = before.and_then(|(at, _)| quoted(text, at)).map_or(word.end, |inside| inside.end);
+    let end = find(word.end, &|c| c == '\n').min(inside).max(word.end);
+    if let Some(at) = last_at(start, end) {
+        return Some(start..at);
     }
     // A login without a host reads as a host and a port, but the port is not a number. Or the
-    // password has a blank or a quote, and the host is in a later word.
-    Some(port.start..last_at(next_url(chars, word)).unwrap_or(port.end))
-}
-
-/// Backslashes and quotes before a URL that are looked at.
-const MARKS_MAX: usize = 8;
-
-/// The range of a password that begins with digits and has a blank in it; a host and a port look
-/// the same, but that no word with `@` follows.
-fn digits_before_blank(chars: &[char], port: &Range<usize>, word: usize) -> Option<Range<usize>> {
-    let is_last = !port.is_empty() && port.end == word && chars.get(word) == Some(&' ');
-    let next = word + 1;
-    let end = next + chars.get(next..)?.iter().take_while(|c| !ends_word(**c)).count();
-    let at = chars[next..end].iter().rposition(|c| *c == '@').filter(|_| is_last)?;
-    let is_url = chars[next..end].windows(3).any(|three| three == [':', '/', '/']);
-    (!is_url).then_some(port.start..next + at)
-}
-
-fn line_end(chars: &[char], from: usize) -> usize {
-    from + chars[from..].iter().take_while(|c| **c != '\n').count()
-}
-
-/// Returns the begin of the next URL of the line, or the end of the line.
-fn next_url(chars: &[char], from: usize) -> usize {
-    let end = line_end(chars, from);
-    let next = chars[from..end].windows(3).position(|three| three == [':', '/', '/']);
-    next.map_or(end, |next| from + next)
-}
-
-/// The password of a login: without a scheme it has to look like one, as SQL has `::` and `@>`.
-fn without_scheme(word: &[char], start: usize) -> Option<Range<usize>> {
-    let colon = word.iter().position(|c| *c == ':')?;
-    let at = word.iter().rposition(|c| *c == '@').filter(|at| colon < *at)?;
-    let name = word[..colon].rsplit(|c| "=,(/".contains(*c)).next().unwrap_or_default();
-    let is_name = name.iter().all(|c| c.is_alphanumeric() || "._%+-".contains(*c));
-    let host = without_stops(&word[at + 1..]);
-    let has_host = host.first().is_none_or(|c| c.is_alphanumeric() || "[/_.-:".contains(*c));
-    let is_cast = host.is_empty() && word[colon + 1] == ':';
-    // In a URL a login can stand where another part does: `x://u@h/y:z@h`.
-    let is_login = is_name && has_host && !is_cast && !word[..colon].contains(&'@');
-    is_login.then_some(start + colon + 1..start + at)
-}
-
-/// A word of a sentence without the punctuation after it.
-fn without_stops(word: &[char]) -> &[char] {
-    let stops = word.iter().rev().take_while(|c| ".,;!?)".contains(**c)).count();
-    &word[..word.len() - stops]
+    // password has a blank or a quote, and the host is in a later word, before the next URL.
+    let port = find(start, &|c| "/?#,;)".contains(c)).min(word.end);
+    let is_port = text[login..].starts_with('[')
+        || text[start..port].bytes().all(|byte| byte.is_ascii_digit());
+    let line = find(word.end, &|c| c == '\n');
+    let next_url = text[word.end..line].find("://").map_or(line, |length| word.end + length);
+    if !is_port {
+        return Some(start..last_at(word.end, next_url).unwrap_or(port));
+    }
+    let is_last = start < port && port == word.end && text[port..].starts_with(' ');
+    let next = if is_last { find(port + 1, &is_end) } else { port };
+    last_at(port, next).filter(|_| next <= next_url).map(|at| start..at)
 }

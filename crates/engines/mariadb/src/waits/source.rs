@@ -6,7 +6,6 @@ use crate::cells::cells;
 use crate::client::{Client, Config};
 use crate::observing::while_doing;
 use engine::{ObserveOptions, ServerError};
-use observations::redacted;
 use observations::statement::{self, TEXT_MAX};
 use observe::ProcessTimes;
 use servers::activity::{CONNECTION, Idle, Process, Roster, Sample, Source};
@@ -177,7 +176,6 @@ impl Source for MariaSource {
             }
             let is_client = command == "Sleep" || !NOT_BUSY.contains(&command.as_str());
             let kind = if is_client { CONNECTION.to_owned() } else { command.to_lowercase() };
-            let application = redacted(&application);
             self.roster
                 .present
                 .insert(id, Process { kind, application, user, database, hidden: false });

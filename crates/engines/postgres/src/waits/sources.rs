@@ -4,7 +4,6 @@ use super::counters;
 use crate::client::{Client, Config, Statement, quote_identifier};
 use crate::connecting::{OBSERVER, is_local, observer, while_doing};
 use engine::{ObserveOptions, ServerError};
-use observations::redacted;
 use observations::statement::TEXT_MAX;
 use observe::ProcessTimes;
 use servers::activity::{Idle, Process, Roster, Sample, Sampler, Source};
@@ -109,7 +108,7 @@ impl Source for PostgresSource {
             let Some(pid) = row.parse(0) else { continue };
             let process = Process {
                 kind: row.text(1),
-                application: redacted(&row.text(2)),
+                application: row.text(2),
                 user: row.text(3),
                 database: row.text(4),
                 hidden: row.get(7) == Some("t"),

@@ -2,7 +2,7 @@ use crate::client::{Client, Row};
 use crate::connecting::{OBSERVER, while_doing};
 use engine::ServerError;
 use observations::statement::{self, TEXT_MAX};
-use observations::{TaskSession, WaitingTask, redacted};
+use observations::{TaskSession, WaitingTask};
 use sql::Syntax;
 use std::collections::HashMap;
 
@@ -67,7 +67,7 @@ fn sessions(client: &mut Client, literals: bool) -> Result<HashMap<i32, TaskSess
                 leader: row.parse(2),
                 prepared: None,
                 user: row.text(3),
-                application: redacted(&row.text(4)),
+                application: row.text(4),
                 database: row.text(5),
                 state: row.text(6),
                 statement: statement::shown(&row.text(7), Syntax::Postgres, literals),

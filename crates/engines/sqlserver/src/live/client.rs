@@ -13,7 +13,6 @@ use mssql_tds::datatypes::column_values::ColumnValues;
 use mssql_tds::datatypes::sql_string::{EncodingType, SqlString};
 use mssql_tds::error::Error as DriverError;
 use mssql_tds::message::login_options::ApplicationIntent;
-use observations::redacted;
 use std::fmt;
 use std::pin::pin;
 use std::time::{Duration, Instant};
@@ -334,7 +333,7 @@ fn context(config: &Config, source: &str, application: &str) -> Result<ClientCon
     Ok(context)
 }
 
-/// The driver's error in our words. A server's message may hold a password.
+/// The driver's error in our words.
 pub(crate) fn translate(error: &DriverError) -> Error {
     match error {
         DriverError::SqlServerError { diagnostics } => {
@@ -342,18 +341,18 @@ pub(crate) fn translate(error: &DriverError) -> Error {
             let number = first.map_or(0, |first| first.number);
             let message: Vec<&str> =
                 diagnostics.errors.iter().map(|error| error.message.as_str()).collect();
-            Error::Server { number, message: redacted(&message.join("; ")) }
+            Error::Server { number, message: message.join("; ") }
         }
         DriverError::OperationCancelledError(_) => Error::Stopped,
-        DriverError::TimeoutError(_) => Error::NoAnswer(redacted(&error.to_string())),
+        DriverError::TimeoutError(_) => Error::NoAnswer(error.to_string()),
         DriverError::ProtocolError(_)
         | DriverError::UsageError(_)
         | DriverError::ImplementationError(_)
         | DriverError::UnimplementedFeature { .. }
         | DriverError::TypeConversionError(_)
         | DriverError::EncodedValueTooLong { .. }
-        | DriverError::UnsupportedEncoding { .. } => Error::Driver(redacted(&error.to_string())),
-        other => Error::Connection(redacted(&other.to_string())),
+        | DriverError::UnsupportedEncoding { .. } => Error::Driver(error.to_string()),
+        other => Error::Connection(other.to_string()),
     }
 }
 

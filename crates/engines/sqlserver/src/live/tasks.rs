@@ -3,7 +3,7 @@
 use super::rows::{Row, Rows};
 use crate::PageId;
 use observations::statement;
-use observations::{TaskSession, WaitingTask, redacted};
+use observations::{TaskSession, WaitingTask};
 use sql::Syntax;
 use std::collections::BTreeMap;
 
@@ -67,7 +67,7 @@ fn session(row: Row<'_>, literals: bool) -> Option<TaskSession> {
     Some(TaskSession {
         pid,
         user: row.text("login_name"),
-        application: redacted(&row.text("program_name")),
+        application: row.text("program_name"),
         database: row.text("database_name"),
         state: if sleeps && is_open { "idle in transaction".to_owned() } else { status },
         state_s: row.parse("idle_s").filter(|_| sleeps),
