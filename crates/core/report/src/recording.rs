@@ -127,11 +127,9 @@ fn figures<'a>(columns: &mut Parts<'a, ()>, recording: &'a Recording) {
     for Response { name, unit, .. } in recording.responses() {
         columns
             .with(Column::add(name, unit), move |row: &Item<'_, ()>| {
-                data(row)?
-                    .responses
-                    .iter()
-                    .find(|other| other.name == *name && other.unit == *unit)
-                    .map(|response| response.value)
+                let mut responses = data(row)?.responses.iter();
+                let response = responses.find(|other| other.name == *name && other.unit == *unit);
+                response.map(|response| response.value)
             })
             .from_origin("response")
             .on_page = true;
@@ -149,11 +147,9 @@ fn figures<'a>(columns: &mut Parts<'a, ()>, recording: &'a Recording) {
         known.push(fact);
         columns
             .with(Column::add(&fact.name, &fact.unit), move |row: &Item<'_, ()>| {
-                data(row)?
-                    .facts
-                    .iter()
-                    .find(|other| other.name == fact.name && other.unit == fact.unit)
-                    .map(|fact| fact.value)
+                let mut facts = data(row)?.facts.iter();
+                let fact = facts.find(|other| other.name == fact.name && other.unit == fact.unit);
+                fact.map(|fact| fact.value)
             })
             .from_origin("fact")
             .on_page = true;

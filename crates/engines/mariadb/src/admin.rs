@@ -24,8 +24,8 @@ const COMMENT: &str = "made by steelbench";
 const UNFINISHED: &str = "utf8mb4_esperanto_ci";
 
 /// The reason why a database of that name is in the way.
-pub(crate) const IS_FOREIGN: &str = "already exists and Steelbench did not create it; rename it, or use \
-                              another server";
+pub(crate) const IS_FOREIGN: &str =
+    "already exists and Steelbench did not create it; rename it, or use another server";
 
 /// Name of the lock that a run in the database holds.
 const LOCK: &str = "steelbench";

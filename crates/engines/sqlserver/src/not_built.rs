@@ -1,8 +1,8 @@
 //! Builds without the driver, which refuse trials.
 
 /// Why nothing works without the feature.
-pub(crate) const NOT_BUILT: &str = "this build does not include SQL Server; build with `cargo build \
-                             --release --features sqlserver`";
+pub(crate) const NOT_BUILT: &str = "this build does not include SQL Server; build with `cargo \
+                                    build --release --features sqlserver`";
 
 /// Trials that are refused.
 #[cfg(not(feature = "driver"))]

@@ -7,10 +7,10 @@ use models::network;
 use observations::Observations;
 
 /// The law, as predictions name it.
-pub(crate) const LAW: &str = "open loop with random arrivals: the connections form one flow-equivalent \
-                       server with the modelled throughput at 1, 2, ... transactions in \
-                       progress; arrivals that find no free connection queue, and waits shorten \
-                       as service times become more regular";
+pub(crate) const LAW: &str = "open loop with random arrivals: the connections form one \
+                              flow-equivalent server with the modelled throughput at 1, 2, ... \
+                              transactions in progress; arrivals that find no free connection \
+                              queue, and waits shorten as service times become more regular";
 
 /// An open loop.
 pub(crate) struct AtRate {

@@ -1,7 +1,6 @@
 //! Requests that are refused, and the headers of every answer.
 
 use crate::page::Refusal;
-use crate::routes::Answer;
 use hyper::StatusCode;
 use hyper::header::{self, HeaderMap, HeaderValue};
 use std::net::IpAddr;
@@ -19,27 +18,24 @@ const HEADERS: [(&str, &str); 4] = [
     ("cross-origin-resource-policy", "same-origin"),
 ];
 
-/// Refuses requests that were sent to a foreign name or by a page of another site, and adds the
-/// headers to every answer.
-pub async fn guarded(
-    headers: &HeaderMap,
-    ours: IpAddr,
-    page: impl AsyncFnOnce() -> Result<Answer, Refusal>,
-) -> Answer {
-    let result = if !is_ours(headers, ours) {
+/// Returns why a request is refused: it was sent to a foreign name or by a page of another site.
+pub(crate) fn refusal(headers: &HeaderMap, ours: IpAddr) -> Option<Refusal> {
+    let (status, text) = if !is_ours(headers, ours) {
         let text = "Unknown host name: open the address that `steelbench serve` printed.";
-        Err(Refusal::new(StatusCode::MISDIRECTED_REQUEST, text))
+        (StatusCode::MISDIRECTED_REQUEST, text)
     } else if is_used_by_others(headers) {
-        let text = "Other sites may link to this page but not load it.";
-        Err(Refusal::new(StatusCode::FORBIDDEN, text))
+        (StatusCode::FORBIDDEN, "Other sites may link to this page but not load it.")
     } else {
-        page().await
+        return None;
     };
-    let mut response = result.unwrap_or_else(Answer::from);
+    Some(Refusal::new(status, text))
+}
+
+/// Adds the headers of every answer.
+pub(crate) fn protect(headers: &mut HeaderMap) {
     for (name, value) in HEADERS {
-        response.headers_mut().insert(name, HeaderValue::from_static(value));
+        headers.insert(name, HeaderValue::from_static(value));
     }
-    response
 }
 
 /// Returns whether a page of another site embeds this one, as browsers report

@@ -1,6 +1,6 @@
 //! The addresses of pages and of the files that they load.
 
-use crate::guard::guarded;
+use crate::guard;
 use crate::library::{self, File};
 use crate::page::{self, Query, Refusal};
 use crate::site::{Build, Site};
@@ -9,18 +9,29 @@ use crate::worker::{Done, Undone};
 use http_body_util::Full;
 use hyper::body::Bytes;
 use hyper::header::{self, HeaderName, HeaderValue};
+use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// What a browser gets.
-pub type Answer = Response<Full<Bytes>>;
+/// An answer with its whole body.
+pub(crate) type Answer = Response<Full<Bytes>>;
 
 /// Answers a request to the address `ours`, whose body is not read.
-pub async fn answer<B>(site: Arc<Site>, ours: IpAddr, request: Request<B>) -> Answer {
+pub(crate) async fn answer<B>(site: Arc<Site>, ours: IpAddr, request: Request<B>) -> Answer {
     let (head, _) = request.into_parts();
+    let result = match guard::refusal(&head.headers, ours) {
+        Some(refusal) => Err(refusal),
+        None => content(site, &head).await,
+    };
+    let mut response = result.unwrap_or_else(Answer::from);
+    guard::protect(response.headers_mut());
+    response
+}
+
+async fn content(site: Arc<Site>, head: &Parts) -> Result<Answer, Refusal> {
     let query = head.uri.query().unwrap_or_default().to_owned();
-    let page = async || match route(head.uri.path()) {
+    match route(head.uri.path()) {
         None => Err(no_page()),
         Some(_) if !matches!(head.method, Method::GET | Method::HEAD) => {
             let text = "Pages are read-only (GET).";
@@ -29,11 +40,10 @@ pub async fn answer<B>(site: Arc<Site>, ours: IpAddr, request: Request<B>) -> An
         Some(Route::Page(build)) => page(site, build, query).await,
         Some(Route::Version) => version(site, query).await,
         Some(Route::Asset(name)) => asset(name),
-    };
-    guarded(&head.headers, ours, page).await
+    }
 }
 
-/// What an address leads to.
+/// Targets of addresses.
 enum Route<'a> {
     Page(Build),
     Version,
