@@ -3,7 +3,8 @@
 //! and admin-guide/cgroup-v2.rst).
 //!
 //! The limits belong to a group of processes and to whole devices: they apply to all I/O of the
-//! group's processes on that device.
+//! group's processes on that device, and are read back. A server joins the group before it starts;
+//! for an embedded engine our own process enters it.
 
 use crate::error::ThrottleError;
 use crate::workdir::{is_of_gone_process, new_folder};

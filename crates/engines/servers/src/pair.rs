@@ -1,4 +1,6 @@
-//! A private server that a study disturbs, and its replica.
+//! A private server that a study disturbs, and its replica: `Instance::nodes` lets a study kill,
+//! freeze, replicate and promote. Such a server is spent: the next trial has a new one. The replica
+//! is a folder in the marked folder of its primary.
 
 use crate::files::Layout;
 use crate::private::{Options, Product, Server, Stop};
