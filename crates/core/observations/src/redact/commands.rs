@@ -101,6 +101,8 @@ struct Command {
     /// Where each of its bytes comes from.
     places: Vec<usize>,
     is_in_word: bool,
+    /// Where its last word begins.
+    last_word: usize,
 }
 
 /// Finds the secrets in the command lines of a part of a folded text.
@@ -139,6 +141,9 @@ impl Command {
         for (at, c) in text[part.clone()].char_indices() {
             let blank = if self.is_in_word { "" } else { " " };
             let c = if c.is_whitespace() { '_' } else { c };
+            if !self.is_in_word {
+                self.last_word = self.words.len() + blank.len();
+            }
             self.words.extend(blank.chars().chain([c]));
             self.places.extend(repeat_n(part.start + at, blank.len() + c.len_utf8()));
             self.is_in_word = true;
@@ -148,15 +153,18 @@ impl Command {
     /// The inner part of the quotes that open here, if they are closed in their line. Behind a
     /// letter it is an apostrophe, but in an option.
     fn opened(&self, text: &str, at: usize, end: usize) -> Option<Range<usize>> {
-        let word = self.words.rsplit(' ').next().filter(|_| self.is_in_word).unwrap_or_default();
-        let is_apostrophe = word.ends_with(char::is_alphanumeric) && !word.starts_with('-');
-        let inner = quoted(text, at).filter(|inner| !is_apostrophe && inner.end < end)?;
+        let inner = quoted(text, at).filter(|inner| inner.end < end)?;
+        let word = if self.is_in_word { &self.words[self.last_word..] } else { "" };
+        if word.ends_with(char::is_alphanumeric) && !word.starts_with('-') {
+            return None;
+        }
         let is_closed = text[inner.end..].starts_with(is_quote);
         (is_closed && !text[inner.clone()].contains('\n')).then_some(inner)
     }
 
     fn secrets(&self, found: &mut Vec<Range<usize>>) {
         let (mut tried, mut end) = (Vec::new(), 0);
+        let has_option = self.words.contains(" -");
         for word in self.words.split(' ') {
             end += word.len();
             let name = word.rsplit(['/', '\\', '=', ':', '{']).next().unwrap_or_default();
@@ -168,7 +176,7 @@ impl Command {
             };
             // The words begin with a blank: the first name is empty, as that of any program.
             for (known, pattern) in KNOWN.get(beginning(name)).into_iter().flatten() {
-                let may_match = matches(known) && (end > 0 || self.words.contains(" -"));
+                let may_match = matches(known) && (end > 0 || has_option);
                 if may_match && !tried.contains(&pattern.as_str()) {
                     self.hide(pattern, end, found);
                     tried.push(pattern.as_str());
