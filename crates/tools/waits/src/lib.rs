@@ -7,6 +7,7 @@
 mod document;
 mod observation;
 mod recorded;
+mod screen;
 pub mod summary;
 mod tool;
 mod watch;

@@ -1,16 +1,10 @@
 //! `steelbench waits --watch`: the terminal, the keys, the clock, and what is on the screen.
 
+use crate::screen::{ESCAPE, INTERRUPT, Line, Look, Screen, fitted, span};
 use crate::summary::{ActivityGroup, ActivitySummary, RootBlocker, summarize};
 use command_line::{ExitCode, Failure};
 use engine::{LiveObserver, ServerError};
 use observations::{ServerActivity, WaitClass, WaitingTask, number};
-use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use ratatui::layout::Constraint::{Fill, Length, Min};
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::{Color, Style, Stylize};
-use ratatui::text::{Line, Span};
-use ratatui::widgets::{Paragraph, Row, Sparkline, Table, Tabs, Widget};
 use report::Text;
 use std::collections::VecDeque;
 use std::io::IsTerminal;
@@ -25,11 +19,13 @@ const HISTORY: usize = 240;
 /// Tabs of the lower part of the screen, in the order of the keys from 1.
 const TABS: [&str; 4] = ["Waits", "Statements", "Sessions", "Tasks"];
 /// Lines for states and the warning below them.
-const LINES_MAX: u16 = 5;
+const LINES_MAX: usize = 5;
 /// Columns of a class's name and figure beside its curve.
-const LABEL: u16 = 24;
-/// A curve is drawn in eighths of a line.
-const EIGHTHS: f64 = 1000.0;
+const LABEL: usize = 24;
+/// A point of a curve, in eighths of a line.
+const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// The fewest columns of a column that shares what others leave.
+const SHARED_MIN: usize = 20;
 
 /// Shows a server's waits until the user quits.
 pub fn run(
@@ -42,16 +38,14 @@ pub fn run(
     }
     // Connect before the screen is taken, so that an error of the server stays visible.
     let observer = connect().map_err(&failure)?;
-    let mut terminal = ratatui::try_init().map_err(screen)?;
-    let result = watch(&mut terminal, observer, stop, connect);
-    ratatui::restore();
-    result
+    let mut screen = Screen::take().map_err(no_screen)?;
+    watch(&mut screen, observer, stop, connect)
 }
 
 /// Watches a server, also after it was lost and is there again: restarts and failovers are what one
 /// watches.
 fn watch(
-    terminal: &mut ratatui::DefaultTerminal,
+    screen: &mut Screen,
     observer: Box<dyn LiveObserver>,
     stop: &AtomicBool,
     connect: impl Fn() -> Result<Box<dyn LiveObserver>, ServerError>,
@@ -60,10 +54,11 @@ fn watch(
     let mut state = State::default();
     let mut due = Instant::now() + REFRESH;
     while !stop.load(Ordering::Relaxed) {
-        terminal.draw(|frame| state.draw(frame.area(), frame.buffer_mut())).map_err(screen)?;
-        let is_key =
-            event::poll(NAP.min(due.saturating_duration_since(Instant::now()))).map_err(screen)?;
-        if is_key && state.hear_key(&event::read().map_err(screen)?) {
+        let (columns, lines) = Screen::size();
+        screen.draw(&state.lines(columns, lines), columns).map_err(no_screen)?;
+        let patience = NAP.min(due.saturating_duration_since(Instant::now()));
+        let key = Screen::key(patience).map_err(no_screen)?;
+        if key.is_some_and(|key| state.hear_key(key)) {
             break;
         }
         if Instant::now() < due {
@@ -99,7 +94,7 @@ fn interval(observer: &mut dyn LiveObserver) -> Result<ServerActivity, ServerErr
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "as the argument of `map_err`")]
-fn screen(error: std::io::Error) -> Failure {
+fn no_screen(error: std::io::Error) -> Failure {
     Failure::failed(format!("cannot use the terminal: {error}"))
 }
 
@@ -121,15 +116,11 @@ struct State {
 
 impl State {
     /// Does what a key asks for. Whether that is to quit.
-    fn hear_key(&mut self, event: &Event) -> bool {
-        let Event::Key(KeyEvent { code, modifiers, kind: KeyEventKind::Press, .. }) = event else {
-            return false;
-        };
-        match code {
-            KeyCode::Char('q') | KeyCode::Esc => return true,
-            KeyCode::Char('c') => return modifiers.contains(KeyModifiers::CONTROL),
-            KeyCode::Char('p' | ' ') => self.paused = !self.paused,
-            KeyCode::Char(digit @ '1'..='4') => self.tab = *digit as usize - '1' as usize,
+    fn hear_key(&mut self, key: char) -> bool {
+        match key {
+            'q' | ESCAPE | INTERRUPT => return true,
+            'p' | ' ' => self.paused = !self.paused,
+            '1'..='4' => self.tab = key as usize - '1' as usize,
             _ => {}
         }
         false
@@ -168,62 +159,68 @@ impl State {
         curves
     }
 
-    fn draw(&self, area: Rect, buffer: &mut Buffer) {
-        let curves = self.curves(area.width.saturating_sub(LABEL).into());
-        let height = (curves.len() as u16).clamp(1, (area.height / 3).max(1));
-        let lines = self
-            .latest
-            .as_ref()
-            .map_or_else(Vec::new, |summary| summary_lines(summary, area.width.into()));
-        let of_said = (lines.len() as u16).clamp(2, LINES_MAX);
-        let parts =
-            [Length(1), Length(of_said), Length(height), Length(1), Length(1), Min(3), Length(1)];
-        let [header, sessions, history, _, tabs, lower, keys] = Layout::vertical(parts).areas(area);
-        let keys_line = "q quit   p pause   1 waits   2 statements   3 sessions   4 tasks";
-        Line::from(keys_line.dim()).render(keys, buffer);
-        if let Some(why) = &self.lost {
-            let line = format!("Reconnecting: {}", safe(why));
-            Line::from(line.red().bold()).render(header, buffer);
+    /// The screen: `height` lines for `width` columns.
+    fn lines(&self, width: usize, height: usize) -> Vec<Line> {
+        let mut lines = vec![self.header()];
+        if let Some(summary) = &self.latest {
+            let mut states = summary_lines(summary, width);
+            states.resize(states.len().clamp(2, LINES_MAX), Line::new());
+            lines.extend(states);
+            let curves = self.curves(width.saturating_sub(LABEL));
+            // All curves have one scale, so that they can be compared.
+            let top = curves.iter().flat_map(|(_, points)| points).copied().fold(1.0, f64::max);
+            let shown = curves.iter().take((height / 3).max(1));
+            lines.extend(shown.map(|(class, points)| curve(*class, points, top)));
+            lines.extend([Line::new(), tabs(self.tab)]);
+            lines.extend(match self.tab {
+                0 => waits(summary, width),
+                1 => groups(summary, &summary.statements, width, |id| statement(summary, *id)),
+                2 => groups(summary, &summary.clients, width, |(application, user, database)| {
+                    format!("{application} ({user}, {database})")
+                }),
+                _ => tasks(summary, width),
+            });
         }
-        let Some(summary) = &self.latest else {
-            if self.lost.is_none() {
-                Line::from("Observing the first second ...").render(header, buffer);
-            }
-            return;
-        };
-        let paused = if self.paused { "   PAUSED" } else { "" };
-        let sampling = &summary.activity.sampling;
-        let title = format!(
-            "{}   {} per second from {}",
-            summary.activity.server, sampling.hz, sampling.source
-        );
-        if self.lost.is_none() {
-            Line::from(vec![Span::from(safe(&title)).bold(), Span::from(paused).yellow()])
-                .render(header, buffer);
-        }
-        Paragraph::new(lines).render(sessions, buffer);
-        // All curves have one scale, so that they can be compared.
-        let top = curves.iter().flat_map(|(_, points)| points).copied().fold(1.0, f64::max);
-        for (row, (class, points)) in history.rows().zip(&curves) {
-            curve(*class, points, top, row, buffer);
-        }
-        let selected = Style::new().bold().reversed();
-        Tabs::new(TABS).select(self.tab).highlight_style(selected).render(tabs, buffer);
-        let table = match self.tab {
-            0 => waits(summary),
-            1 => groups(summary, &summary.statements, |id| statement(summary, *id)),
-            2 => groups(summary, &summary.clients, |(application, user, database)| {
-                format!("{application} ({user}, {database})")
-            }),
-            _ => tasks(summary),
-        };
-        Widget::render(table, lower, buffer);
+        lines.resize(height.saturating_sub(1), Line::new());
+        let keys = "q quit   p pause   1 waits   2 statements   3 sessions   4 tasks";
+        lines.push(vec![span(keys, Look::Dim)]);
+        lines.truncate(height);
+        lines
     }
+
+    fn header(&self) -> Line {
+        match (&self.lost, &self.latest) {
+            (Some(why), _) => vec![span(format!("Reconnecting: {}", safe(why)), RED)],
+            (None, None) => vec![span("Observing the first second ...", Look::Plain)],
+            (None, Some(summary)) => {
+                let activity = &summary.activity;
+                let (hz, source) = (activity.sampling.hz, &activity.sampling.source);
+                let title = format!("{}   {hz} per second from {source}", activity.server);
+                let paused = if self.paused { "   PAUSED" } else { "" };
+                vec![span(safe(&title), Look::Bold), span(paused, YELLOW)]
+            }
+        }
+    }
+}
+
+/// The names of the tabs.
+fn tabs(selected: usize) -> Line {
+    let tab = |(at, name): (usize, &&str)| {
+        let look = if at == selected { Look::Selected } else { Look::Plain };
+        let divider = if at == 0 { "" } else { "│" };
+        [
+            span(divider, Look::Plain),
+            span(" ", Look::Plain),
+            span(*name, look),
+            span(" ", Look::Plain),
+        ]
+    };
+    TABS.iter().enumerate().flat_map(tab).collect()
 }
 
 /// The states of the sessions, and below them who blocks most, or else what is not seen, in lines
 /// that fit.
-fn summary_lines(summary: &ActivitySummary, width: usize) -> Vec<Line<'static>> {
+fn summary_lines(summary: &ActivitySummary, width: usize) -> Vec<Line> {
     let states: Vec<String> =
         summary.states.iter().map(|(state, mean)| format!("{mean:.1} {state}")).collect();
     let worst = summary.blocking.first().map(|root| {
@@ -236,82 +233,74 @@ fn summary_lines(summary: &ActivitySummary, width: usize) -> Vec<Line<'static>> 
         )
     });
     let warning = worst.or_else(|| summary.activity.lost.first().cloned()).unwrap_or_default();
-    let lines = |text: &str| -> Vec<Line<'static>> {
-        report::wrapped(&safe(text), width)
-            .lines()
-            .map(|line| Line::from(line.to_owned()))
-            .collect()
+    let lines = |text: &str, look: Look| -> Vec<Line> {
+        let text = report::wrapped(&safe(text), width);
+        text.lines().map(|line| vec![span(line, look)]).collect()
     };
-    let states = lines(&format!("Sessions: {}", states.join(", ")));
-    states.into_iter().chain(lines(&warning).into_iter().map(Stylize::yellow)).collect()
+    let states = lines(&format!("Sessions: {}", states.join(", ")), Look::Plain);
+    [states, lines(&warning, YELLOW)].concat()
 }
 
 /// The number of sessions that were busy in a class, second by second.
-fn curve(class: Option<WaitClass>, points: &[f64], top: f64, area: Rect, buffer: &mut Buffer) {
-    let [label, line] = Layout::horizontal([Length(LABEL), Min(1)]).areas(area);
+fn curve(class: Option<WaitClass>, points: &[f64], top: f64) -> Line {
     let now = points.last().copied().unwrap_or(0.0);
     let name = class.map_or("CPU or run queue", WaitClass::name);
-    Line::from(format!("{name:<17}{now:>6.1}")).fg(colour(class)).render(label, buffer);
-    let data: Vec<u64> = points.iter().map(|sessions| (sessions * EIGHTHS) as u64).collect();
-    let sparkline = Sparkline::default().data(data).max((top * EIGHTHS) as u64);
-    sparkline.style(Style::new().fg(colour(class))).render(line, buffer);
+    let eighth = |sessions: &f64| EIGHTHS[((sessions / top * 8.0) as usize).min(8)];
+    let curve: String = points.iter().map(eighth).collect();
+    vec![span(fitted(&format!("{name:<17}{now:>6.1}"), LABEL) + &curve, colour(class))]
 }
 
-fn colour(class: Option<WaitClass>) -> Color {
+const RED: Look = Look::Colour(31);
+const YELLOW: Look = Look::Colour(33);
+
+fn colour(class: Option<WaitClass>) -> Look {
     match class {
-        None => Color::Green,
-        Some(WaitClass::CpuQueue) => Color::LightGreen,
-        Some(WaitClass::DataRead) => Color::Blue,
-        Some(WaitClass::DataWrite) => Color::Cyan,
-        Some(WaitClass::Log) => Color::Magenta,
-        Some(WaitClass::Lock) => Color::Red,
-        Some(WaitClass::Latch) => Color::LightRed,
-        Some(WaitClass::Checkpoint) => Color::Yellow,
-        Some(WaitClass::Client | WaitClass::Other | WaitClass::Idle) => Color::Gray,
+        None => Look::Colour(32),
+        Some(WaitClass::CpuQueue) => Look::Colour(92),
+        Some(WaitClass::DataRead) => Look::Colour(34),
+        Some(WaitClass::DataWrite) => Look::Colour(36),
+        Some(WaitClass::Log) => Look::Colour(35),
+        Some(WaitClass::Lock) => RED,
+        Some(WaitClass::Latch) => Look::Colour(91),
+        Some(WaitClass::Checkpoint) => YELLOW,
+        Some(WaitClass::Client | WaitClass::Other | WaitClass::Idle) => Look::Colour(37),
     }
 }
 
 /// The table of all waits, not only of the top 95 %.
-fn waits(summary: &ActivitySummary) -> Table<'static> {
+fn waits(summary: &ActivitySummary, width: usize) -> Vec<Line> {
     let rows = summary.table.rows.iter().map(|row| {
         let sessions =
             format!("{:.2}", row.wait_s / summary.activity.elapsed_s.max(f64::MIN_POSITIVE));
         let share = percent(row.wait_s, summary.accounting.session_s);
         let cells = [safe(&row.wait_type), row.class.name().to_owned(), sessions, share];
-        Row::new(cells).style(Style::new().fg(colour(Some(row.class))))
+        Row { cells: cells.into(), look: colour(Some(row.class)) }
     });
-    let columns = [
-        ("Wait type", Min(34)),
-        ("Class", Length(12)),
-        ("Sessions", Length(10)),
-        ("Of busy", Length(8)),
-    ];
-    table(columns, rows)
+    let columns =
+        [("Wait type", None), ("Class", Some(12)), ("Sessions", Some(10)), ("Of busy", Some(8))];
+    table(columns, rows, width)
 }
 
 fn groups<K>(
     summary: &ActivitySummary,
     groups: &[ActivityGroup<K>],
+    width: usize,
     name: impl Fn(&K) -> String,
-) -> Table<'static> {
+) -> Vec<Line> {
     let rows = groups.iter().map(|group| {
         let most = group.waits.first();
         let most = most
             .map_or_else(String::new, |(wait, s)| format!("{wait} {}", percent(*s, group.busy_s)));
-        Row::new([
+        Row::plain([
             format!("{:.2}", group.busy_s / summary.activity.elapsed_s.max(f64::MIN_POSITIVE)),
             percent(group.running_s, group.busy_s),
             safe(&most),
             safe(&name(&group.key)),
         ])
     });
-    let columns = [
-        ("Sessions", Length(8)),
-        ("No wait", Length(8)),
-        ("Main waits", Length(32)),
-        ("Who", Min(20)),
-    ];
-    table(columns, rows)
+    let columns =
+        [("Sessions", Some(8)), ("No wait", Some(8)), ("Main waits", Some(32)), ("Who", None)];
+    table(columns, rows, width)
 }
 
 fn statement(summary: &ActivitySummary, id: Option<i64>) -> String {
@@ -321,13 +310,13 @@ fn statement(summary: &ActivitySummary, id: Option<i64>) -> String {
 
 /// Root blockers, each followed by the sessions that it blocks; then waiting sessions without a
 /// blocker.
-fn tasks(summary: &ActivitySummary) -> Table<'static> {
+fn tasks(summary: &ActivitySummary, width: usize) -> Vec<Line> {
     let tasks = summary.activity.tasks.as_deref().unwrap_or_default();
     let seconds = |seconds: Option<f64>| {
         seconds.map_or_else(|| "-".to_owned(), |seconds| format!("{seconds:.1}"))
     };
     let waiting = |task: &WaitingTask, depth: usize| {
-        Row::new([
+        Row::plain([
             format!("{}{}", " ".repeat(depth), task.session.pid),
             safe(&task.wait_type),
             seconds(task.waited_s.or(task.session.statement_s)),
@@ -337,34 +326,58 @@ fn tasks(summary: &ActivitySummary) -> Table<'static> {
     };
     let trees = summary.blocking.iter().flat_map(|root| {
         let RootBlocker { session, victims, waited_s, .. } = root;
-        let head = Row::new([
+        let cells = [
             if session.pid == 0 { "-".to_owned() } else { session.pid.to_string() },
             format!("blocks {}, {waited_s:.1} s", victims.len()),
             seconds(session.state_s.or(session.transaction_s)),
             safe(&[session.state.as_str(), session.prepared.as_deref().unwrap_or("")].join(" ")),
             safe(&one_line(&session.statement)),
-        ]);
+        ];
+        let head = Row { cells: cells.into(), look: Look::Bold };
         let victims = victims.iter().map(|victim| waiting(&tasks[victim.task], victim.depth));
-        [head.bold()].into_iter().chain(victims)
+        [head].into_iter().chain(victims)
     });
     let others =
         tasks.iter().filter(|task| task.blocked_by.is_empty()).map(|task| waiting(task, 0));
     let columns = [
-        ("Pid", Length(12)),
-        ("Waits for", Length(26)),
-        ("Seconds", Length(8)),
-        ("Resource or state", Fill(1)),
-        ("Statement", Fill(1)),
+        ("Pid", Some(12)),
+        ("Waits for", Some(26)),
+        ("Seconds", Some(8)),
+        ("Resource or state", None),
+        ("Statement", None),
     ];
-    table(columns, trees.chain(others))
+    table(columns, trees.chain(others), width)
 }
 
+/// A row of a table.
+struct Row {
+    cells: Vec<String>,
+    look: Look,
+}
+
+impl Row {
+    fn plain(cells: impl Into<Vec<String>>) -> Self {
+        Self { cells: cells.into(), look: Look::Plain }
+    }
+}
+
+/// Lines of a table. A column has a heading and a width; those without one share what others leave.
 fn table<const N: usize>(
-    columns: [(&'static str, Constraint); N],
-    rows: impl Iterator<Item = Row<'static>>,
-) -> Table<'static> {
-    let headings = Row::new(columns.map(|(heading, _)| heading)).bold();
-    Table::new(rows, columns.map(|(_, width)| width)).header(headings)
+    columns: [(&'static str, Option<usize>); N],
+    rows: impl Iterator<Item = Row>,
+    width: usize,
+) -> Vec<Line> {
+    let fixed: usize = columns.iter().filter_map(|(_, width)| *width).sum();
+    let shares = columns.iter().filter(|(_, width)| width.is_none()).count().max(1);
+    let share = (width.saturating_sub(fixed + N - 1) / shares).max(SHARED_MIN);
+    let widths = columns.map(|(_, width)| width.unwrap_or(share));
+    let headings = columns.map(|(heading, _)| heading.to_owned());
+    let headings = Row { cells: headings.into(), look: Look::Bold };
+    let line = |Row { cells, look }: Row| -> Line {
+        let cells = cells.iter().zip(widths).map(|(cell, width)| fitted(cell, width));
+        vec![span(cells.collect::<Vec<_>>().join(" "), look)]
+    };
+    [headings].into_iter().chain(rows).map(line).collect()
 }
 
 fn percent(part: f64, all: f64) -> String {
@@ -385,8 +398,6 @@ mod tests {
     use super::*;
     use crate::summary::summarize;
     use observations::{ActivityCell, Sampling, TaskSession, TimeUse, Wait, WaitSource};
-    use ratatui::Terminal;
-    use ratatui::backend::TestBackend;
 
     fn cell(wait_type: Option<(&str, WaitClass)>, samples: u64) -> ActivityCell {
         ActivityCell {
@@ -450,42 +461,26 @@ mod tests {
         }
     }
 
-    fn press(key: char) -> Event {
-        Event::Key(KeyEvent::new(KeyCode::Char(key), KeyModifiers::NONE))
-    }
-
     #[test]
     fn keys_quit_pause_and_choose_a_tab() {
         let mut state = State::default();
-        assert!(state.hear_key(&press('q')));
-        assert!(
-            state.hear_key(&Event::Key(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL)))
-        );
-        assert!(state.hear_key(&Event::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE))));
-        assert!(!state.hear_key(&press('p')) && state.paused);
-        assert!(!state.hear_key(&press('3')) && state.tab == 2);
-        for code in [KeyCode::Char('c'), KeyCode::Char('5'), KeyCode::Enter] {
-            assert!(!state.hear_key(&Event::Key(KeyEvent::new(code, KeyModifiers::NONE))));
+        for key in ['q', ESCAPE, INTERRUPT] {
+            assert!(state.hear_key(key));
+        }
+        assert!(!state.hear_key('p') && state.paused);
+        assert!(!state.hear_key('3') && state.tab == 2);
+        for key in ['c', '5', '\r'] {
+            assert!(!state.hear_key(key));
             assert!(state.paused && state.tab == 2, "nothing changes");
         }
     }
 
     /// The screen as lines.
-    fn screen(state: &State, width: u16, height: u16) -> Vec<String> {
-        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-        terminal.draw(|frame| state.draw(frame.area(), frame.buffer_mut())).unwrap();
-        let buffer = terminal.backend().buffer();
-        buffer
-            .content
-            .chunks(width.into())
-            .map(|row| {
-                row.iter()
-                    .map(ratatui::buffer::Cell::symbol)
-                    .collect::<String>()
-                    .trim_end()
-                    .to_owned()
-            })
-            .collect()
+    fn screen(state: &State, width: usize, height: usize) -> Vec<String> {
+        let lines = state.lines(width, height);
+        let texts =
+            lines.iter().map(|line| line.iter().map(|span| &*span.text).collect::<String>());
+        texts.map(|line| fitted(&line, width).trim_end().to_owned()).collect()
     }
 
     #[test]
@@ -551,7 +546,7 @@ mod tests {
             ('4', "row 3 of page 0 of t"),
             ('4', "UPDATE t SET a = 1"),
         ] {
-            state.hear_key(&press(tab));
+            state.hear_key(tab);
             let lines = screen(&state, 130, 16);
             assert!(lines.iter().any(|line| line.contains(part)), "{part} is not in {lines:#?}");
         }
@@ -561,16 +556,16 @@ mod tests {
     fn a_paused_screen_does_not_change_and_a_tiny_one_does_not_fail() {
         let mut state = State::default();
         state.hear(summarize(second()));
-        state.hear_key(&press('p'));
+        state.hear_key('p');
         let before = screen(&state, 80, 20);
         assert!(before[0].ends_with("PAUSED"));
         state.hear(summarize(ServerActivity { server: "other".to_owned(), ..second() }));
         assert_eq!(screen(&state, 80, 20), before);
-        state.hear_key(&press('p'));
+        state.hear_key('p');
         state.hear(summarize(ServerActivity { server: "other".to_owned(), ..second() }));
         assert!(screen(&state, 80, 20)[0].starts_with("other"));
         for (width, height) in [(1, 1), (3, 40), (200, 2)] {
-            assert_eq!(screen(&state, width, height).len(), usize::from(height));
+            assert_eq!(screen(&state, width, height).len(), height);
         }
     }
 }
