@@ -37,6 +37,10 @@ const TOKENS: [&str; 22] = [
 const TOKEN_CHARS_MIN: usize = 8;
 /// Characters before a word that are looked at.
 const BEFORE_MAX: usize = 100;
+/// Bytes behind a word that its patterns see: a long text must not take the square of its length.
+const AFTER_MAX: usize = 16 << 10;
+/// Bytes of a value from which on the words in it are not looked at, for the same reason.
+const LONG: usize = 1024;
 
 /// Signs at which a value without quotes ends, apart from quotes; without any, it has quotes.
 const QUOTED: &str = "";
@@ -144,7 +148,7 @@ fn is_secret(name: &str) -> bool {
 /// The secrets of a folded text that words announce, or that are tokens.
 pub fn secrets(text: &str) -> Vec<Range<usize>> {
     let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let (mut found, mut at) = (Vec::new(), 0);
+    let (mut found, mut at, mut long_end) = (Vec::<Range<usize>>::new(), 0, 0);
     while let Some(skipped) = text[at..].find(is_letter) {
         let start = at + skipped;
         let rest = &text[start..];
@@ -152,7 +156,12 @@ pub fn secrets(text: &str) -> Vec<Range<usize>> {
         let word = rest[..length].trim_end_matches('-');
         at = start + word.len();
         found.extend(token(rest).map(|range| start + range.start..start + range.end));
-        found.extend(announced(text, word, start));
+        if start >= long_end {
+            let values = announced(text, word, start);
+            let long = values.iter().filter(|value| value.len() >= LONG);
+            long_end = long.map(|value| value.end).max().unwrap_or(long_end);
+            found.extend(values);
+        }
     }
     found
 }
@@ -173,7 +182,7 @@ fn token(text: &str) -> Option<Range<usize>> {
 fn announced(text: &str, word: &str, start: usize) -> Vec<Range<usize>> {
     let (name, end) = (word.to_ascii_lowercase().replace('-', "_"), start + word.len());
     let from = (start.saturating_sub(BEFORE_MAX)..=start).find(|at| text.is_char_boundary(*at));
-    let (before, after) = (&text[from.unwrap_or(start)..start], &text[end..]);
+    let (before, after) = (&text[from.unwrap_or(start)..start], behind(text, end));
     let is_secret = is_secret(&name) || QUERY.contains(&&*name) && before.ends_with(['?', '&']);
     let is_option = (is_secret || OPTIONS.contains(&&*name)) && IS_OPTION.is_match(before);
     // "To pass 'x'" is a sentence, and the value of `-pass` is the place of the secret.
@@ -196,6 +205,13 @@ fn announced(text: &str, word: &str, start: usize) -> Vec<Range<usize>> {
         is_hidden.then_some(range)
     });
     values.collect()
+}
+
+/// The text behind a place that patterns see.
+fn behind(text: &str, start: usize) -> &str {
+    let limit = text.len().min(start + AFTER_MAX);
+    let end = (start..=limit).rev().find(|at| text.is_char_boundary(*at));
+    &text[start..end.unwrap_or(start)]
 }
 
 /// The value that begins at a place: in quotes, a list, or up to one of these signs.
@@ -222,6 +238,6 @@ fn value(text: &str, start: usize, ends: &str) -> Option<Range<usize>> {
         is_end
     });
     let end = start + end.unwrap_or(rest.len());
-    let more = MORE_WORDS.captures(&text[end..]).filter(|_| ends == WORDS);
+    let more = MORE_WORDS.captures(behind(text, end)).filter(|_| ends == WORDS);
     (ends != QUOTED).then_some(start..end + more.map_or(0, |more| more[1].len()))
 }
