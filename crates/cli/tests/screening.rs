@@ -326,10 +326,11 @@ fn sqlite_continues_a_screening() {
 name = "numeric"
 [target]
 engine = "sqlite"
+settings.journal_mode = "wal"
 [workload]
 probe = "insert"
 connections = 1
-rows = 4000
+rows = 1000
 [design]
 kind = "screening"
 resolution = "III"
