@@ -1,6 +1,7 @@
 //! Bars as text: how long they are, and what is written beside them.
 
 use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Column, Columns, Table, Tone};
+use crate::text::filled;
 use crate::{Text, number};
 use statistics::mean;
 use unicode_width::UnicodeWidthStr;
@@ -204,10 +205,6 @@ fn series_figures(group: &BarGroup) -> [f64; 2] {
     let measured: Vec<f64> = measured.collect();
     let lowest = measured.iter().copied().fold(f64::INFINITY, f64::min);
     [mean(&measured), lowest]
-}
-
-fn filled(text: &str, width: usize) -> String {
-    format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
 }
 
 /// The position of zero, and the value of a column.

@@ -38,13 +38,7 @@ impl Deref for Text {
 
 impl From<&str> for Text {
     fn from(raw: &str) -> Self {
-        Self::from(raw.to_owned())
-    }
-}
-
-impl From<String> for Text {
-    fn from(raw: String) -> Self {
-        let raw = redacted(&raw);
+        let raw = redacted(raw);
         if is_plain(&raw) {
             return Self(raw);
         }
@@ -61,6 +55,12 @@ impl From<String> for Text {
             safe.push('…');
         }
         Self(safe)
+    }
+}
+
+impl From<String> for Text {
+    fn from(raw: String) -> Self {
+        Self::from(raw.as_str())
     }
 }
 
@@ -242,17 +242,22 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
     }
-    let mut kept = String::new();
-    let mut used = 1;
-    for character in text.chars() {
+    format!("{}…", beginning(text, width.saturating_sub(1)))
+}
+
+/// Returns the beginning of a text that fits into a number of columns.
+pub fn beginning(text: &str, columns: usize) -> &str {
+    let mut used = 0;
+    let end = text.char_indices().find(|(_, character)| {
         used += character.width().unwrap_or(0);
-        if used > width {
-            break;
-        }
-        kept.push(character);
-    }
-    kept.push('…');
-    kept
+        used > columns
+    });
+    &text[..end.map_or(text.len(), |(end, _)| end)]
+}
+
+/// Fills a text with blanks up to a number of columns.
+pub fn filled(text: &str, columns: usize) -> String {
+    format!("{text}{}", " ".repeat(columns.saturating_sub(text.width())))
 }
 
 #[cfg(test)]

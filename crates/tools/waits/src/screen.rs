@@ -1,12 +1,14 @@
 //! The terminal as a screen of lines: taken from the user, drawn, and given back.
 
+use report::text::{beginning, filled};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use std::fmt::Write as _;
 use std::io::{self, Write as _, stdin, stdout};
 use std::iter::repeat_n;
 use std::time::Duration;
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use terminal_size::terminal_size;
+use unicode_width::UnicodeWidthStr;
 
 /// The key Esc.
 pub(crate) const ESCAPE: char = '\u{1b}';
@@ -41,23 +43,12 @@ pub(crate) fn span(text: impl Into<String>, look: Look) -> Span {
     Span { text: text.into(), look }
 }
 
-/// The text in so many columns: its beginning, or with blanks after it.
+/// Cuts or fills a text to a number of columns.
 pub(crate) fn fitted(text: &str, columns: usize) -> String {
-    let mut used = 0;
-    let mut fitted = String::new();
-    for sign in text.chars() {
-        used += sign.width().unwrap_or(0);
-        if used > columns {
-            break;
-        }
-        fitted.push(sign);
-    }
-    let blanks = columns.saturating_sub(fitted.width());
-    fitted.extend(repeat_n(' ', blanks));
-    fitted
+    filled(beginning(text, columns), columns)
 }
 
-/// The terminal of this process, whose lines and keys are ours until this is dropped.
+/// The terminal of this process; dropping this gives it back as it was.
 pub(crate) struct Screen {
     /// The terminal's modes before.
     modes: Termios,
@@ -67,11 +58,11 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// Takes the terminal: keys come one by one, and its contents come back at the end.
+    /// Takes over the terminal: keys come one by one, and its contents come back at the end.
     ///
     /// # Errors
     /// When standard input is not a terminal.
-    pub(crate) fn take() -> io::Result<Self> {
+    pub(crate) fn open() -> io::Result<Self> {
         let modes = tcgetattr(stdin())?;
         let mut raw = modes.clone();
         raw.make_raw();
@@ -86,15 +77,10 @@ impl Screen {
 
     /// Returns the numbers of columns and lines; those of an old terminal where it has no size.
     pub(crate) fn size() -> (usize, usize) {
-        match tcgetwinsize(stdout()) {
-            Ok(size) if size.ws_col > 0 && size.ws_row > 0 => {
-                (size.ws_col.into(), size.ws_row.into())
-            }
-            _ => (80, 24),
-        }
+        terminal_size().map_or((80, 24), |(columns, lines)| (columns.0.into(), lines.0.into()))
     }
 
-    /// Shows lines from the top on a screen of so many columns.
+    /// Shows lines from the top; a line ends at the number of columns.
     pub(crate) fn draw(&mut self, lines: &[Line], columns: usize) -> io::Result<()> {
         let mut text = String::new();
         let size = (columns, lines.len());
@@ -106,13 +92,13 @@ impl Screen {
             let _ = write!(text, "\u{1b}[{};1H", row + 1);
             let mut left = columns;
             for Span { text: words, look } in line {
-                let shown = fitted(words, words.width().min(left));
+                let shown = beginning(words, left);
                 left -= shown.width();
                 match self.code(*look) {
                     Some(code) => {
                         let _ = write!(text, "\u{1b}[{code}m{shown}\u{1b}[0m");
                     }
-                    None => text.push_str(&shown),
+                    None => text.push_str(shown),
                 }
             }
             text.extend(repeat_n(' ', left));
@@ -131,7 +117,7 @@ impl Screen {
         }
     }
 
-    /// Waits so long for a key; `None` if none was pressed, or one without a character.
+    /// Waits for a key; `None` if the time passes, or for a key without a character.
     ///
     /// # Errors
     /// When the terminal is gone.

@@ -38,7 +38,7 @@ pub fn run(
     }
     // Connect before the screen is taken, so that an error of the server stays visible.
     let observer = connect().map_err(&failure)?;
-    let mut screen = Screen::take().map_err(no_screen)?;
+    let mut screen = Screen::open().map_err(screen_failure)?;
     watch(&mut screen, observer, stop, connect)
 }
 
@@ -55,17 +55,17 @@ fn watch(
     let mut due = Instant::now() + REFRESH;
     while !stop.load(Ordering::Relaxed) {
         let (columns, lines) = Screen::size();
-        screen.draw(&state.lines(columns, lines), columns).map_err(no_screen)?;
+        screen.draw(&state.lines(columns, lines), columns).map_err(screen_failure)?;
         let patience = NAP.min(due.saturating_duration_since(Instant::now()));
-        let key = Screen::key(patience).map_err(no_screen)?;
-        if key.is_some_and(|key| state.hear_key(key)) {
+        let key = Screen::key(patience).map_err(screen_failure)?;
+        if key.is_some_and(|key| state.press(key)) {
             break;
         }
         if Instant::now() < due {
             continue;
         }
         match observer.as_mut().map(|observer| interval(&mut **observer)) {
-            Some(Ok(activity)) => state.hear(summarize(activity)),
+            Some(Ok(activity)) => state.add_interval(summarize(activity)),
             Some(Err(why)) => {
                 observer = None;
                 state.lost = Some(why.to_string());
@@ -94,7 +94,7 @@ fn interval(observer: &mut dyn LiveObserver) -> Result<ServerActivity, ServerErr
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "as the argument of `map_err`")]
-fn no_screen(error: std::io::Error) -> Failure {
+fn screen_failure(error: std::io::Error) -> Failure {
     Failure::failed(format!("cannot use the terminal: {error}"))
 }
 
@@ -115,8 +115,8 @@ struct State {
 }
 
 impl State {
-    /// Does what a key asks for. Whether that is to quit.
-    fn hear_key(&mut self, key: char) -> bool {
+    /// Reacts to a key; returns true for one that quits.
+    fn press(&mut self, key: char) -> bool {
         match key {
             'q' | ESCAPE | INTERRUPT => return true,
             'p' | ' ' => self.paused = !self.paused,
@@ -126,8 +126,8 @@ impl State {
         false
     }
 
-    /// Takes in an interval.
-    fn hear(&mut self, summary: ActivitySummary) {
+    /// Adds an interval.
+    fn add_interval(&mut self, summary: ActivitySummary) {
         if self.paused {
             return;
         }
@@ -206,14 +206,9 @@ impl State {
 /// The names of the tabs.
 fn tabs(selected: usize) -> Line {
     let tab = |(at, name): (usize, &&str)| {
+        let before = if at == 0 { " " } else { "│ " };
         let look = if at == selected { Look::Selected } else { Look::Plain };
-        let divider = if at == 0 { "" } else { "│" };
-        [
-            span(divider, Look::Plain),
-            span(" ", Look::Plain),
-            span(*name, look),
-            span(" ", Look::Plain),
-        ]
+        [span(before, Look::Plain), span(*name, look), span(" ", Look::Plain)]
     };
     TABS.iter().enumerate().flat_map(tab).collect()
 }
@@ -465,12 +460,12 @@ mod tests {
     fn keys_quit_pause_and_choose_a_tab() {
         let mut state = State::default();
         for key in ['q', ESCAPE, INTERRUPT] {
-            assert!(state.hear_key(key));
+            assert!(state.press(key));
         }
-        assert!(!state.hear_key('p') && state.paused);
-        assert!(!state.hear_key('3') && state.tab == 2);
+        assert!(!state.press('p') && state.paused);
+        assert!(!state.press('3') && state.tab == 2);
         for key in ['c', '5', '\r'] {
-            assert!(!state.hear_key(key));
+            assert!(!state.press(key));
             assert!(state.paused && state.tab == 2, "nothing changes");
         }
     }
@@ -487,8 +482,8 @@ mod tests {
     fn the_screen_shows_states_curves_and_the_chosen_table() {
         let mut state = State::default();
         assert!(screen(&state, 80, 20)[0].starts_with("Observing the first second"));
-        state.hear(summarize(second()));
-        state.hear(summarize(second()));
+        state.add_interval(summarize(second()));
+        state.add_interval(summarize(second()));
         let lines = screen(&state, 80, 20);
         assert_eq!(lines[0], "PostgreSQL 18.6   100 per second from pg_stat_activity");
         assert_eq!(lines[1], "Sessions: 4.0 active");
@@ -514,7 +509,7 @@ mod tests {
         let mut long = ServerActivity { lost: vec![what.to_owned()], tasks: None, ..second() };
         long.waits[0].wait_type = name.to_owned();
         let mut state = State::default();
-        state.hear(summarize(long));
+        state.add_interval(summarize(long));
         let lines = screen(&state, 80, 20);
         let line: Vec<&str> = lines[2..4].iter().map(|line| line.trim()).collect();
         assert_eq!(line.join(" "), what);
@@ -524,7 +519,7 @@ mod tests {
     #[test]
     fn a_lost_server_is_said_beside_what_was_seen() {
         let mut state = State::default();
-        state.hear(summarize(second()));
+        state.add_interval(summarize(second()));
         state.lost = Some("the server has closed the connection".into());
         let lines = screen(&state, 80, 20);
         assert_eq!(lines[0], "Reconnecting: the server has closed the connection");
@@ -536,7 +531,7 @@ mod tests {
     #[test]
     fn each_tab_has_its_table_and_no_name_commands_the_terminal() {
         let mut state = State::default();
-        state.hear(summarize(second()));
+        state.add_interval(summarize(second()));
         for (tab, part) in [
             ('2', "UPDATE t SET a = $1"),
             ('3', "shop\\u{1b}[2J (anna, orders)"),
@@ -546,7 +541,7 @@ mod tests {
             ('4', "row 3 of page 0 of t"),
             ('4', "UPDATE t SET a = 1"),
         ] {
-            state.hear_key(tab);
+            state.press(tab);
             let lines = screen(&state, 130, 16);
             assert!(lines.iter().any(|line| line.contains(part)), "{part} is not in {lines:#?}");
         }
@@ -555,14 +550,14 @@ mod tests {
     #[test]
     fn a_paused_screen_does_not_change_and_a_tiny_one_does_not_fail() {
         let mut state = State::default();
-        state.hear(summarize(second()));
-        state.hear_key('p');
+        state.add_interval(summarize(second()));
+        state.press('p');
         let before = screen(&state, 80, 20);
         assert!(before[0].ends_with("PAUSED"));
-        state.hear(summarize(ServerActivity { server: "other".to_owned(), ..second() }));
+        state.add_interval(summarize(ServerActivity { server: "other".to_owned(), ..second() }));
         assert_eq!(screen(&state, 80, 20), before);
-        state.hear_key('p');
-        state.hear(summarize(ServerActivity { server: "other".to_owned(), ..second() }));
+        state.press('p');
+        state.add_interval(summarize(ServerActivity { server: "other".to_owned(), ..second() }));
         assert!(screen(&state, 80, 20)[0].starts_with("other"));
         for (width, height) in [(1, 1), (3, 40), (200, 2)] {
             assert_eq!(screen(&state, width, height).len(), height);
