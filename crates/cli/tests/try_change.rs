@@ -57,7 +57,7 @@ fn with_items() -> Option<(Server, String)> {
     Some((server, url))
 }
 
-/// Adds so many rows that a scan takes longer than a busy machine lets a lookup wait.
+/// Adds rows: a scan of them takes longer than a lookup waits on a busy machine.
 fn add_items(server: &Server) {
     let rows = "INSERT INTO items SELECT n, n % 500, n % 7, md5(n::text) FROM \
                 generate_series(30001, 300000) n;
