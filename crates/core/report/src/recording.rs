@@ -45,9 +45,9 @@ fn common<'a, P: 'a>(
     items: impl Iterator<Item = Item<'a, P>> + Clone + 'a,
 ) -> Parts<'a, P> {
     let mut columns = Columns::for_rows(items);
-    columns.with(Column::add("run", ""), |_| recording.run.id);
+    columns.with(Column::raw("run", ""), |_| recording.run.id);
     columns.add("trial", "", |row| row.number).on_page = true;
-    columns.with(Column::add("configuration", ""), |row| {
+    columns.with(Column::raw("configuration", ""), |row| {
         configuration(recording, row).map(|configuration| configuration.label.as_str())
     });
     columns.add("block", "", |row| row.trial.block).on_page = true;
@@ -92,11 +92,11 @@ pub fn trials(recording: &Recording) -> Table<'_> {
         Some(Share(trial.share(seconds(&trial))))
     };
     columns
-        .with(Column::add("cpu_share", ""), move |row| account(row, |row| row.cpu_s))
+        .with(Column::raw("cpu_share", ""), move |row| account(row, |row| row.cpu_s))
         .headed("CPU share")
         .on_page = true;
     columns
-        .with(Column::add("unaccounted_share", ""), move |row| {
+        .with(Column::raw("unaccounted_share", ""), move |row| {
             account(row, |row| row.unaccounted_s)
         })
         .on_page = true;
@@ -126,7 +126,7 @@ pub fn trials(recording: &Recording) -> Table<'_> {
 fn figures<'a>(columns: &mut Parts<'a, ()>, recording: &'a Recording) {
     for Response { name, unit, .. } in recording.responses() {
         columns
-            .with(Column::add(name, unit), move |row: &Item<'_, ()>| {
+            .with(Column::raw(name, unit), move |row: &Item<'_, ()>| {
                 let mut responses = data(row)?.responses.iter();
                 let response = responses.find(|other| other.name == *name && other.unit == *unit);
                 response.map(|response| response.value)
@@ -146,7 +146,7 @@ fn figures<'a>(columns: &mut Parts<'a, ()>, recording: &'a Recording) {
         }
         known.push(fact);
         columns
-            .with(Column::add(&fact.name, &fact.unit), move |row: &Item<'_, ()>| {
+            .with(Column::raw(&fact.name, &fact.unit), move |row: &Item<'_, ()>| {
                 let mut facts = data(row)?.facts.iter();
                 let fact = facts.find(|other| other.name == fact.name && other.unit == fact.unit);
                 fact.map(|fact| fact.value)
@@ -240,10 +240,10 @@ fn waits(recording: &Recording) -> Table<'_> {
     columns
         .add("share", "", |row| row.part.of_all.map(|(percentage, _)| Share(percentage / 100.0)))
         .headed(HEADINGS[5]);
-    columns.with(Column::add("average_wait", "s"), move |row| each(row, row.part.wait.wait_s()));
+    columns.with(Column::raw("average_wait", "s"), move |row| each(row, row.part.wait.wait_s()));
     columns
-        .with(Column::add("average_resource", "s"), move |row| each(row, row.part.wait.resource_s));
-    columns.with(Column::add("average_signal", "s"), move |row| each(row, row.part.wait.signal_s));
+        .with(Column::raw("average_resource", "s"), move |row| each(row, row.part.wait.resource_s));
+    columns.with(Column::raw("average_signal", "s"), move |row| each(row, row.part.wait.signal_s));
     columns.add("class", "", |row| row.part.wait.class.name());
     columns.add("top", "", |row| row.part.of_all.map(|(_, top)| top)).headed("top 95 %");
     columns.add("sampled", "Hz", |row| match row.part.wait.source {
@@ -309,7 +309,7 @@ fn latencies(recording: &Recording) -> Table<'_> {
     columns.add("mean", "ns", |row| row.part.figures.map(|figures| figures.min_mean_max_ns.1));
     for (at, (name, heading, _)) in PERCENTILES.into_iter().enumerate() {
         columns
-            .with(Column::add(name, "ns"), move |row: &Item<'_, Distribution<'_>>| {
+            .with(Column::raw(name, "ns"), move |row: &Item<'_, Distribution<'_>>| {
                 row.part.figures.map(|figure| figure.percentiles_ns[at])
             })
             .headed(heading);
@@ -356,9 +356,9 @@ fn series(recording: &Recording) -> Table<'_> {
     let start_s = |(series, at): (&Series, usize)| series.start_s + at as f64 * series.interval_s;
     columns.add("series", "", |row: &Item<(&Series, usize)>| row.part.0.name.as_str());
     columns.add("unit", "", |row| row.part.0.unit.as_str());
-    columns.with(Column::add("start", "s"), move |row| start_s(row.part));
+    columns.with(Column::raw("start", "s"), move |row| start_s(row.part));
     columns.add("interval", "s", |row| row.part.0.interval_s);
-    columns.with(Column::add("warm_up", ""), move |row| start_s(row.part) < 0.0);
+    columns.with(Column::raw("warm_up", ""), move |row| start_s(row.part) < 0.0);
     columns.add("value", "", |row| row.part.0.values.get(row.part.1).copied());
     columns.named("series")
 }
@@ -376,14 +376,14 @@ fn devices(recording: &Recording) -> Table<'_> {
     columns.add("writes", "", |row| row.part.writes);
     columns.add("write_bytes", "", |row| row.part.write_bytes);
     columns.add("flushes", "", |row| row.part.flushes);
-    columns.with(Column::add("reads_per_s", ""), move |row| {
+    columns.with(Column::raw("reads_per_s", ""), move |row| {
         per(row.part.reads as f64, row.part.elapsed_s)
     });
-    columns.with(Column::add("writes_per_s", ""), move |row| {
+    columns.with(Column::raw("writes_per_s", ""), move |row| {
         per(row.part.writes as f64, row.part.elapsed_s)
     });
     columns
-        .with(Column::add("mb_per_s", ""), move |row| {
+        .with(Column::raw("mb_per_s", ""), move |row| {
             per(
                 (row.part.read_bytes as f64 + row.part.write_bytes as f64) / 1e6,
                 row.part.elapsed_s,
@@ -391,18 +391,18 @@ fn devices(recording: &Recording) -> Table<'_> {
         })
         .headed("MB per s");
     columns
-        .with(Column::add("read_mean", "ms"), move |row| mean_ms(row.part.read_s, row.part.reads));
-    columns.with(Column::add("write_mean", "ms"), move |row| {
+        .with(Column::raw("read_mean", "ms"), move |row| mean_ms(row.part.read_s, row.part.reads));
+    columns.with(Column::raw("write_mean", "ms"), move |row| {
         mean_ms(row.part.write_s, row.part.writes)
     });
-    columns.with(Column::add("flush_mean", "ms"), move |row| {
+    columns.with(Column::raw("flush_mean", "ms"), move |row| {
         mean_ms(row.part.flush_s, row.part.flushes)
     });
-    columns.with(Column::add("utilisation", ""), move |row| {
+    columns.with(Column::raw("utilisation", ""), move |row| {
         per(row.part.busy_s, row.part.elapsed_s).map(Share)
     });
     columns
-        .with(Column::add("queue_mean", ""), move |row| per(row.part.queue_s, row.part.elapsed_s));
+        .with(Column::raw("queue_mean", ""), move |row| per(row.part.queue_s, row.part.elapsed_s));
     columns.add("read", "s", |row| row.part.read_s);
     columns.add("write", "s", |row| row.part.write_s);
     columns.add("flush", "s", |row| row.part.flush_s);
@@ -499,7 +499,7 @@ pub fn settings(recording: &Recording) -> Table<'_> {
     let mut columns = Columns::for_rows(rows);
     columns.add("configuration", "", |(configuration, _)| configuration.label.as_str());
     columns.add("setting", "", |(_, (name, _))| name.as_str());
-    columns.with(Column::add("varies", ""), move |(_, (name, _))| varying.contains(name.as_str()));
+    columns.with(Column::raw("varies", ""), move |(_, (name, _))| varying.contains(name.as_str()));
     columns.add("value", "", |(_, (_, value))| plain(&serde_json::json!(value)));
     columns.named("settings")
 }

@@ -263,7 +263,7 @@ impl Column {
     }
 
     /// A column for programs. A unit stands after the name.
-    pub fn add(name: impl Into<String>, unit: impl Into<String>) -> Self {
+    pub fn raw(name: impl Into<String>, unit: impl Into<String>) -> Self {
         Self { name: name.into(), unit: unit.into(), ..Self::default() }
     }
 
@@ -393,7 +393,7 @@ impl<'a, T: 'a> Columns<'a, T> {
         unit: impl Into<String>,
         cell: fn(&T) -> V,
     ) -> &mut Column {
-        self.with(Column::add(name, unit), cell)
+        self.with(Column::raw(name, unit), cell)
     }
 
     /// A column for the levels of a factor: of numbers when all its levels are numbers, else of
@@ -408,7 +408,7 @@ impl<'a, T: 'a> Columns<'a, T> {
         // Reversed, so that the first of levels with one label wins.
         let numbers = factor.levels.iter().map(String::as_str).zip(numbers.iter().copied()).rev();
         let numbers: HashMap<&str, f64> = numbers.collect();
-        let column = self.with(Column::add(&factor.name, ""), move |item: &T| {
+        let column = self.with(Column::raw(&factor.name, ""), move |item: &T| {
             label(item).map(|label| level(kind, numbers.get(label).copied(), label))
         });
         let column = column.from_origin("factor");

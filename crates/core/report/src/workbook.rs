@@ -90,7 +90,7 @@ fn response<'a>(summary: &'a Summary<'a>) -> Table<'a> {
             columns.factor(factor, |at| factor.levels.get(*at).map(String::as_str));
         }
         None => {
-            columns.with(Column::add("configuration", ""), |at| {
+            columns.with(Column::raw("configuration", ""), |at| {
                 text::label(&summary.configurations[*at].label)
             });
         }
@@ -108,7 +108,7 @@ fn response<'a>(summary: &'a Summary<'a>) -> Table<'a> {
                 if heading == "mean" { format!("mean ({unit})") } else { heading.to_owned() };
             let estimates = estimates.clone();
             columns
-                .with(Column::add(format!("{name}: {heading}"), ""), move |at: &usize| {
+                .with(Column::raw(format!("{name}: {heading}"), ""), move |at: &usize| {
                     estimates.get(*at).copied().flatten().and_then(figure)
                 })
                 .from_origin("response");
@@ -202,12 +202,12 @@ fn profile<'a>(summary: &'a Summary<'a>) -> Table<'a> {
     for (name, heading) in &names {
         series.push(PlotSeries { name: heading.into(), values: columns.len(), reach: None });
         let name = *name;
-        columns.with(Column::add(heading, ""), move |(_, accounting)| {
+        columns.with(Column::raw(heading, ""), move |(_, accounting)| {
             Share(accounting.share(part(accounting, name)))
         });
     }
     for (name, heading) in names {
-        columns.with(Column::add(heading, "s"), move |(_, accounting)| part(accounting, name));
+        columns.with(Column::raw(heading, "s"), move |(_, accounting)| part(accounting, name));
     }
     let mut table = columns.named("profile");
     let title = "Where the session time went".into();
@@ -259,7 +259,7 @@ fn configurations<'a>(summary: &'a Summary<'a>) -> Table<'a> {
         ("standard deviation", |e| e.sd),
     ];
     for (heading, figure) in figures {
-        columns.with(Column::add(heading, ""), move |row| row.estimate.and_then(figure));
+        columns.with(Column::raw(heading, ""), move |row| row.estimate.and_then(figure));
     }
     columns.add("not estimated", "", |row| row.too_few.clone());
     columns.add("CV", "", |row| row.estimate.and_then(Estimate::cv).map(Share));
@@ -270,7 +270,7 @@ fn configurations<'a>(summary: &'a Summary<'a>) -> Table<'a> {
         ("adjusted p", |c| c.adjusted_p),
     ];
     for (heading, figure) in compared {
-        columns.with(Column::add(heading, ""), move |row| {
+        columns.with(Column::raw(heading, ""), move |row| {
             row.of.factor.as_ref().filter(|_| row.chosen).and_then(figure)
         });
     }

@@ -63,7 +63,7 @@ fn tables(all: &Queries) -> Table<'_> {
     columns.add("statistics gathered", "", |row| row.1.analyzed_ms.map(Time));
     columns.add("missing indexes", "", |row| Some(row.1.missed.len()).filter(|count| *count > 0));
     columns.add("counted since", "", |row| row.1.since_ms.map(Time));
-    columns.with(Column::add("statements", ""), move |row| joined(statements_of(all, row.0), ", "));
+    columns.with(Column::raw("statements", ""), move |row| joined(statements_of(all, row.0), ", "));
     columns.named("tables")
 }
 
@@ -113,7 +113,7 @@ fn statistics(all: &Queries) -> Table<'_> {
     });
     columns.add("sampled pages", "", |row| row.1.sampled_pages);
     columns.add("gathered", "", |row| row.1.gathered_ms.map(Time));
-    columns.with(Column::add("age", "days"), move |row| {
+    columns.with(Column::raw("age", "days"), move |row| {
         row.1.gathered_ms.map(|ms| (now_ms.saturating_sub(ms)).max(0) as f64 / DAY_MS)
     });
     columns.add("changes since", "", |row| row.1.changes);
@@ -176,17 +176,17 @@ fn waits(facts: &ServerFacts) -> Table<'_> {
     columns.add("wait type", "", |wait: &&Wait| wait.wait_type.as_str());
     columns.add("class", "", |row| row.class.name());
     columns.add("wait", "s", |row| time_s(row));
-    columns.with(Column::add("resource", "s"), move |row| has_signal.then_some(row.resource_s));
-    columns.with(Column::add("signal", "s"), move |row| has_signal.then_some(row.signal_s));
+    columns.with(Column::raw("resource", "s"), move |row| has_signal.then_some(row.resource_s));
+    columns.with(Column::raw("signal", "s"), move |row| has_signal.then_some(row.signal_s));
     columns.add("waits", "", |row| row.count);
-    columns.with(Column::add("share", ""), move |row| {
+    columns.with(Column::raw("share", ""), move |row| {
         (total > 0.0).then(|| Share(time_s(row) / total))
     });
-    columns.with(Column::add("mean wait", "s"), move |row| each(row, time_s(row)));
-    columns.with(Column::add("mean resource", "s"), move |row| {
+    columns.with(Column::raw("mean wait", "s"), move |row| each(row, time_s(row)));
+    columns.with(Column::raw("mean resource", "s"), move |row| {
         each(row, row.resource_s).filter(|_| has_signal)
     });
-    columns.with(Column::add("mean signal", "s"), move |row| {
+    columns.with(Column::raw("mean signal", "s"), move |row| {
         each(row, row.signal_s).filter(|_| has_signal)
     });
     columns.named("waits")
@@ -212,11 +212,11 @@ fn files(all: &Queries) -> Table<'_> {
     columns.add("reads", "", |row| row.reads.count);
     columns.add("read", "B", |row| row.reads.bytes);
     columns.add("read time", "ns", |row| row.reads.ns);
-    columns.with(Column::add("mean read", "ms"), move |row| each_ms(row.reads));
+    columns.with(Column::raw("mean read", "ms"), move |row| each_ms(row.reads));
     columns.add("writes", "", |row| row.writes.count);
     columns.add("written", "B", |row| row.writes.bytes);
     columns.add("write time", "ns", |row| row.writes.ns);
-    columns.with(Column::add("mean write", "ms"), move |row| each_ms(row.writes));
+    columns.with(Column::raw("mean write", "ms"), move |row| each_ms(row.writes));
     columns.add("counted since", "", |row| row.since_ms.map(Time));
     columns.named("files")
 }

@@ -41,7 +41,7 @@ fn statements(all: &Queries) -> Table<'_> {
     columns.add("text", "", |row| shown_text(row.1)).wrapped = true;
     columns.add("digest", "", |row| row.1.digest.as_str());
     columns.add("sent by clients", "", |row| row.1.is_top);
-    columns.with(Column::add("share of time", ""), move |row| {
+    columns.with(Column::raw("share of time", ""), move |row| {
         row.1.get(Counter::TimeNs).filter(|_| total > 0.0).map(|ns| Share(ns as f64 / total))
     });
     for &(counter, label, unit) in Counter::ALL.iter().filter(|(counter, ..)| {
@@ -53,7 +53,7 @@ fn statements(all: &Queries) -> Table<'_> {
             Unit::Blocks => "pages",
             Unit::Bytes => "B",
         };
-        columns.with(Column::add(label, unit), move |row| row.1.get(counter));
+        columns.with(Column::raw(label, unit), move |row| row.1.get(counter));
     }
     columns.add("mean", "ms", |row| row.1.mean_ms());
     columns.add("shortest", "ms", |row| row.1.spread?.min_ms);
@@ -93,14 +93,14 @@ fn plans<'a>(all: &'a Queries, files: &'a PlanFileNames) -> Table<'a> {
     columns.add("time", "ms", |row| row.2.plan.elapsed_ms);
     columns.add("planning", "ms", |row| row.2.plan.planning_ms);
     columns.add("operators", "", |row| row.2.plan.operators().len());
-    columns.with(Column::add("remarks", ""), |row| remarks(&row.2.plan, &all.rules.terms).len());
+    columns.with(Column::raw("remarks", ""), |row| remarks(&row.2.plan, &all.rules.terms).len());
     columns.add("indexes", "", |row| {
         let operators = row.2.plan.operators();
         let indexes =
             operators.iter().filter_map(|(_, operator)| operator.objects.first()?.index.clone());
         joined(indexes, ", ")
     });
-    columns.with(Column::add("file", ""), |row| files.get(&(row.0, row.1)).map(String::as_str));
+    columns.with(Column::raw("file", ""), |row| files.get(&(row.0, row.1)).map(String::as_str));
     columns.named("plans")
 }
 
@@ -197,7 +197,7 @@ fn indexes(all: &Queries) -> Table<'_> {
     columns.add("needed", "", |row| row.index.is_needed);
     columns.add("valid", "", |row| row.index.is_valid);
     columns.add("size", "B", |row| row.index.bytes);
-    columns.with(Column::add("free (estimated)", "B"), move |row| {
+    columns.with(Column::raw("free (estimated)", "B"), move |row| {
         row.index.bloat_bytes(&row.table.columns, page)
     });
     columns.add("entries (estimated)", "", |row| row.index.entries);
@@ -224,18 +224,18 @@ fn indexes(all: &Queries) -> Table<'_> {
 fn index_use(all: &Queries) -> Table<'_> {
     let mut columns = Columns::for_rows(all.uses.iter());
     let (tables, statements) = (&all.snapshot.tables, &all.snapshot.statements);
-    columns.with(Column::add("database", ""), move |row| tables[row.table].database.as_str());
-    columns.with(Column::add("table", ""), move |row| tables[row.table].label());
-    columns.with(Column::add("index", ""), move |row| {
+    columns.with(Column::raw("database", ""), move |row| tables[row.table].database.as_str());
+    columns.with(Column::raw("table", ""), move |row| tables[row.table].label());
+    columns.with(Column::raw("index", ""), move |row| {
         tables[row.table].indexes[row.index].name.as_str()
     });
     columns.add("statement", "", move |row| row.statement + 1);
     columns.add("plan", "", move |row| row.plan + 1);
     columns.add("access", "", move |row| name(row.access));
     columns
-        .with(Column::add("calls", ""), move |row| statements[row.statement].get(Counter::Calls));
+        .with(Column::raw("calls", ""), move |row| statements[row.statement].get(Counter::Calls));
     columns
-        .with(Column::add("time", "ns"), move |row| statements[row.statement].get(Counter::TimeNs));
+        .with(Column::raw("time", "ns"), move |row| statements[row.statement].get(Counter::TimeNs));
     columns.named("index use")
 }
 
