@@ -63,7 +63,7 @@ pub use extension::{Extension, ExtensionError, STAGE, Stage, Step};
 pub use form::{Field, Fields, Form};
 pub use kind::Kind;
 pub use knobs::{Budget, Knob, KnobValues, Search};
-pub use named_file::NamedFile;
+pub use named_file::{NamedFile, hash_of_file};
 pub use nearest::{nearest, unknown_name};
 pub use observations::{FromValue, Role, Value};
 pub use parse::{DesignKind, NoFileName, file_name, parse, race_first};

@@ -231,7 +231,11 @@ fn hash_of_data(place: &Path) -> io::Result<String> {
     Ok(sha256(lines))
 }
 
-fn hash_of_file(place: &Path) -> io::Result<String> {
+/// SHA-256 of a file's content, in hexadecimal; reads a part of it at a time.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn hash_of_file(place: &Path) -> io::Result<String> {
     let (mut file, mut hash, mut buffer) = (File::open(place)?, Sha256::new(), vec![0; 1 << 20]);
     loop {
         match file.read(&mut buffer)? {

@@ -11,7 +11,8 @@ use crate::part::{Control, Fetched, Task, Voice};
 use crate::token;
 use clap::Parser;
 use command_line::{Context, ExitCode, Failure, Tool, output, signals};
-use observations::{Secret, sha256};
+use experiment::hash_of_file;
+use observations::Secret;
 use runner::Registry;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -136,7 +137,7 @@ impl Agent {
             id: token::random_name(8).map_err(Failure::failed)?,
             name,
             version: env!("CARGO_PKG_VERSION").into(),
-            binary: own_binary().map_err(Failure::failed)?,
+            binary: hash_of_program().map_err(Failure::failed)?,
             host,
             pid: std::process::id(),
             cpus: std::thread::available_parallelism().map_or(0, |cpus| cpus.get() as u32),
@@ -146,10 +147,9 @@ impl Agent {
 }
 
 /// SHA-256 of the program file of this process.
-pub(crate) fn own_binary() -> Result<String, AgentError> {
+pub(crate) fn hash_of_program() -> Result<String, AgentError> {
     let path = PathBuf::from("/proc/self/exe");
-    let bytes = std::fs::read(&path).map_err(|source| AgentError::File { path, source })?;
-    Ok(sha256([&bytes]))
+    hash_of_file(&path).map_err(|source| AgentError::File { path, source })
 }
 
 /// An agent that is connected.

@@ -1,7 +1,7 @@
 //! The coordinator's view of all agents of a run. A thread hears them, claims those that say hello
 //! and renews their leases.
 
-use crate::agent::own_binary;
+use crate::agent::hash_of_program;
 use crate::broker::PrivateBroker;
 use crate::bundle::{Bundle, drop_stream, plan_of};
 use crate::bus::{Bus, Incoming, Sender};
@@ -253,7 +253,7 @@ impl Fleet {
             demand: request.agents,
             allow_mixed: request.allow_mixed,
             by_name: request.by_name,
-            binary: own_binary()?,
+            binary: hash_of_program()?,
         });
         let stop = Arc::new(AtomicBool::new(false));
         let (sender, listener) = (bus.sender(), hear(bus, &run, &shared, &stop)?);
