@@ -318,11 +318,10 @@ fn accounts_that_will_not_do_are_refused() {
 #[test]
 fn finds_installations_and_says_what_is_missing() {
     let all = installations();
+    // The named folders go before others that the program searches.
+    let Some(newest) = all.iter().max_by_key(|installation| installation.version) else { return };
     let bindirs: Vec<PathBuf> =
         all.iter().map(|installation| installation.bindir.clone()).collect();
-    // Those of other folders that the program searches are not tested on, but found.
-    let found = Installation::find_all(&bindirs);
-    let Some(newest) = found.iter().max_by_key(|installation| installation.version) else { return };
     for installation in &all {
         let (exact, major) =
             (installation.version.to_string(), installation.version.major.to_string());

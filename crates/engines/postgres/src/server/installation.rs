@@ -87,11 +87,8 @@ impl Installation {
         let places = bindirs.iter().cloned().chain(listed(PLACES_VARIABLE));
         let places = places.chain(listed("PATH")).chain(usual_places());
         let mut bindirs = BTreeSet::new();
-        // Links are resolved: `initdb` and the libraries are beside the real program.
-        let real = places.filter(|place| place.is_absolute()).filter_map(|place| {
-            let program = place.join("postgres").canonicalize().ok()?;
-            program.parent().map(Path::to_path_buf)
-        });
+        let real =
+            places.filter(|place| place.is_absolute()).filter_map(|place| real_bindir(&place));
         let distinct = real.filter(|bindir| bindirs.insert(bindir.clone()));
         distinct
             .filter_map(Self::in_bindir)
@@ -118,7 +115,7 @@ impl Installation {
 
     fn choose(mut all: Vec<Self>, bindirs: &[PathBuf], requested: Option<Version>) -> Option<Self> {
         let places: BTreeSet<PathBuf> =
-            bindirs.iter().filter_map(|place| place.canonicalize().ok()).collect();
+            bindirs.iter().filter_map(|place| real_bindir(place)).collect();
         if all.iter().any(|found| places.contains(&found.bindir)) {
             all.retain(|found| places.contains(&found.bindir));
         }
@@ -198,6 +195,11 @@ pub fn substitution(measured: Version, source: Version, reason: &str) -> Option<
         [measured, source].map(|version| format!("PostgreSQL {version}"));
     (measured.major != source.major)
         .then(|| versions::substitution(&measured_name, &source_name, reason))
+}
+
+/// The folder of the program that is linked to here: `initdb` and the libraries are beside it.
+fn real_bindir(bindir: &Path) -> Option<PathBuf> {
+    bindir.join("postgres").canonicalize().ok()?.parent().map(Path::to_path_buf)
 }
 
 /// The folders in a variable.
