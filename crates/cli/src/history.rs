@@ -6,7 +6,7 @@ use command_line::arguments::Between;
 use command_line::files::{Replace, write_html};
 use command_line::output::{self, Form};
 use command_line::{Context, ExitCode, Failure, Tool, results};
-use observations::{Recording, RunRecord};
+use observations::{Recording, RunRecord, order};
 use report::Document;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -75,7 +75,7 @@ fn runs_of(arguments: &History, stores: &[Store]) -> Result<Vec<Recording>, Fail
     for (at, store) in stores.iter().enumerate() {
         runs.extend(store.runs()?.into_iter().map(|run| (at, run)));
     }
-    runs.sort_by_key(|(_, run)| run.started_ms);
+    order::by_key(&mut runs, &|(_, run)| run.started_ms);
     let mut runs = each_once(runs, stores)?;
     let Some(name) = runs.last().map(|(_, run)| run.name.clone()) else {
         return Err(Failure::usage(format!("{}: no recorded run", stores[0].path().display())));

@@ -20,7 +20,7 @@ use crate::estimate::mean;
 use crate::grid::Matched;
 pub(crate) use judge::SHARE_MIN;
 use judge::{Seconds, judged};
-use observations::{Observations, Wait, WaitClass};
+use observations::{Observations, Wait, WaitClass, order};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -158,7 +158,7 @@ fn by_type(matched: &Matched<&Observations>, classes: &[Seconds]) -> Vec<Seconds
             })
         })
         .collect();
-    waits.sort_by(|a, b| {
+    order::sort(&mut waits, &|a, b| {
         a.kind.is_client().cmp(&b.kind.is_client()).then_with(|| a.largest_first(b))
     });
     let class = |kind: PartKind| classes.iter().filter(move |part| part.kind == kind).cloned();

@@ -6,7 +6,7 @@ use crate::gains::{BestOfLevel, GainTable};
 use crate::grid::{FactorLayout, Figures, Grid, Unit};
 use crate::means::Means;
 use crate::{Comparison, Detectable, Estimate, Interaction, Standing};
-use observations::{FactorRecord, Observations, Recording};
+use observations::{FactorRecord, Observations, Recording, order};
 use serde::Serialize;
 use statistics::correct;
 
@@ -303,7 +303,7 @@ fn steps(
 ) -> Vec<Step> {
     let mut order: Vec<usize> =
         (0..numeric.len()).filter(|level| estimates[*level].is_some()).collect();
-    order.sort_by(|a, b| numeric[*a].total_cmp(&numeric[*b]));
+    order::sort(&mut order, &|a, b| numeric[*a].total_cmp(&numeric[*b]));
     let comparisons =
         compare::corrected(order.windows(2).map(|pair| compare(pair[0], pair[1])).collect());
     let steps = order.windows(2).zip(comparisons);

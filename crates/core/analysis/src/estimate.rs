@@ -1,7 +1,7 @@
 //! A mean with what is known about its precision.
 
 use crate::Interval;
-use observations::Direction;
+use observations::{Direction, order};
 use serde::Serialize;
 pub use statistics::{mean, median};
 use statistics::{median_of_sorted, t_quantile, t_two_sided_p};
@@ -282,7 +282,7 @@ pub fn sums<K: Ord>(parts: impl Iterator<Item = (K, f64)>) -> Vec<(K, f64)> {
         *sums.entry(key).or_insert(0.0) += part;
     }
     let mut sums: Vec<(K, f64)> = sums.into_iter().collect();
-    sums.sort_by(|a, b| b.1.total_cmp(&a.1));
+    order::largest_first(&mut sums, &|row| row.1);
     sums
 }
 

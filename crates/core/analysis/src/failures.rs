@@ -1,7 +1,7 @@
 //! Attempts that failed, and trials that were stopped or carry warnings.
 
 use crate::{Summary, WarningCount, health};
-use observations::{TrialRecord, TrialStatus, WarningKind};
+use observations::{TrialRecord, TrialStatus, WarningKind, order};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +37,7 @@ impl Summary<'_> {
             }
         };
         let mut failures: Vec<Failure> = causes.into_values().map(failure).collect();
-        failures.sort_by_key(|failure| std::cmp::Reverse(failure.attempts));
+        order::by_key(&mut failures, &|failure| std::cmp::Reverse(failure.attempts));
         failures
     }
 

@@ -2,7 +2,7 @@
 
 use crate::Interval;
 use crate::estimate::{sums, wilson};
-use observations::{WaitClass, WaitedResource, number};
+use observations::{WaitClass, WaitedResource, number, order};
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -112,7 +112,7 @@ pub fn resources<'a>(
             })
         })
         .collect();
-    hot.sort_by_key(|resource| Reverse(resource.samples));
+    order::by_key(&mut hot, &|resource| Reverse(resource.samples));
     hot
 }
 

@@ -9,7 +9,7 @@ use crate::{Estimate, Interval, Summary, response};
 use models::curve::{Level, Machine};
 use models::holdout::{self, Candidate, HoldOut, Judgement, LEVELS_MIN, Prediction};
 use models::usl::{Fit, Law, Point, Usl};
-use observations::{FactorRecord, Observations, Role, WarningKind};
+use observations::{FactorRecord, Observations, Role, WarningKind, order};
 use serde::Serialize;
 
 pub use demands::{LevelDemands, recorded};
@@ -115,7 +115,7 @@ impl Summary<'_> {
     pub fn throughput_models(&self) -> Vec<ModelSummary> {
         let mut groups = self.model_groups();
         let named = self.named_configurations();
-        groups.sort_by_key(|group| {
+        order::by_key(&mut groups, &|group| {
             !group.levels.iter().any(|(configuration, _)| named.contains(configuration))
         });
         groups.truncate(MODELS_MAX);
@@ -141,7 +141,7 @@ impl Summary<'_> {
                 let done =
                     known.filter(|(configuration, _)| !self.grid.trials(*configuration).is_empty());
                 let mut levels: Vec<(usize, f64)> = done.collect();
-                levels.sort_by(|a, b| a.1.total_cmp(&b.1));
+                order::smallest_first(&mut levels, &|row| row.1);
                 if levels.len() >= LEVELS_MIN
                     && levels.iter().all(|(configuration, _)| {
                         !self.recording.configurations[*configuration]

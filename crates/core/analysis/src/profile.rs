@@ -3,7 +3,7 @@
 use crate::Interval;
 use crate::Summary;
 use crate::estimate::wilson;
-use observations::{Frame, Profile, Stack};
+use observations::{Frame, Profile, Stack, order};
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -108,7 +108,7 @@ pub fn profile(profile: &Profile) -> ProfileSummary {
         .map(|stack| stack.samples)
         .sum();
     let mut stacks: Vec<&Stack> = profile.stacks.iter().collect();
-    stacks.sort_by_key(|stack| Reverse(stack.samples));
+    order::by_key(&mut stacks, &|stack| Reverse(stack.samples));
     ProfileSummary {
         target: profile.target.clone(),
         elapsed_s: profile.elapsed_s,
@@ -149,11 +149,11 @@ fn modules(profile: &Profile, sampled: impl Fn(u64) -> SampleShare) -> Vec<Modul
         (&str, bool),
         (u64, Vec<FunctionUse>),
     )| {
-        functions.sort_by_key(|function| Reverse(function.hits.samples));
+        order::by_key(&mut functions, &|function| Reverse(function.hits.samples));
         ModuleUse { module: module.to_owned(), kernel, hits: sampled(self_count), functions }
     };
     let mut modules: Vec<ModuleUse> = modules.into_iter().map(module).collect();
-    modules.sort_by_key(|module| Reverse(module.hits.samples));
+    order::by_key(&mut modules, &|module| Reverse(module.hits.samples));
     modules
 }
 
@@ -241,7 +241,9 @@ pub fn merged<'a>(profiles: impl IntoIterator<Item = &'a Profile>) -> Option<Pro
         }
     }
     merged.stacks = stacks.into_iter().map(|(frames, samples)| Stack { frames, samples }).collect();
-    merged.stacks.sort_by(|a, b| b.samples.cmp(&a.samples).then_with(|| a.frames.cmp(&b.frames)));
+    order::sort(&mut merged.stacks, &|a, b| {
+        b.samples.cmp(&a.samples).then_with(|| a.frames.cmp(&b.frames))
+    });
     Some(merged)
 }
 
@@ -291,7 +293,9 @@ impl FlameNode {
     }
 
     fn sort(&mut self) {
-        self.children.sort_by(|a, b| (&a.function, &a.module).cmp(&(&b.function, &b.module)));
+        order::sort(&mut self.children, &|a, b| {
+            (&a.function, &a.module).cmp(&(&b.function, &b.module))
+        });
         self.children.iter_mut().for_each(Self::sort);
     }
 }

@@ -13,7 +13,7 @@ pub use steps::{NextStep, StepError};
 
 use designs::{Chain, Contrasts, Curvature, Design, Lenth, Stratum, Term};
 use layout::{Layout, Values, centred_blocks, means};
-use observations::{Direction, FactorRecord, Recording};
+use observations::{Direction, FactorRecord, Recording, order};
 use serde::Serialize;
 use statistics::{Interval, mean};
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -367,7 +367,7 @@ impl Screening {
         if !contrasts.partial.is_empty() {
             self.models = models(design, &without_halves(design, &means));
         }
-        self.effects.sort_by(|first, other| other.value.abs().total_cmp(&first.value.abs()));
+        order::largest_first(&mut self.effects, &|row| row.value.abs());
         let all = self.effects.len() as f64;
         for (rank, effect) in self.effects.iter_mut().rev().enumerate() {
             effect.quantile = Normal::standard().inverse_cdf(0.5 + 0.5 * (rank as f64 + 0.5) / all);

@@ -2,7 +2,7 @@
 
 use crate::grid::Grid;
 use crate::{ConfigurationRow, ResponseChoice, Standing, Summary};
-use observations::{Observations, Series};
+use observations::{Observations, Series, order};
 use serde::Serialize;
 
 /// Course of one trial over time; a mean of several trials would hide stalls at different times.
@@ -58,7 +58,7 @@ fn timeline(
         Some((response.value(observations)?, *block, series.clone()))
     });
     let mut trials: Vec<(f64, u32, Series)> = trials.collect();
-    trials.sort_by(|a, b| a.0.total_cmp(&b.0));
+    order::smallest_first(&mut trials, &|row| row.0);
     let middle = trials.len().checked_sub(1)? / 2;
     let (_, block, series) = trials.swap_remove(middle);
     Some(Timeline { configuration: row.label.clone(), block, series })

@@ -3,7 +3,7 @@
 use crate::wording::percent;
 use observations::Weight::{self, Note, Problem};
 use observations::number::{bytes as about, exact_bytes as bytes};
-use observations::{Advice, ArrayFacts, DeviceFacts, MountFacts, VolumeFacts};
+use observations::{Advice, ArrayFacts, DeviceFacts, MountFacts, VolumeFacts, order};
 
 /// Everything that the rules find, problems first, then in the order of the rules.
 pub fn volume_advice(facts: &VolumeFacts) -> Vec<Advice> {
@@ -20,7 +20,7 @@ pub fn volume_advice(facts: &VolumeFacts) -> Vec<Advice> {
             }
         }
     }
-    all.sort_by_key(|advice| advice.weight);
+    order::by_key(&mut all, &|advice| advice.weight);
     all
 }
 

@@ -1,6 +1,6 @@
 //! Blocked sessions and their blockers during an interval, summed by statement.
 
-use observations::{BlockedTime, WaitingTask};
+use observations::{BlockedTime, WaitingTask, order};
 use std::collections::BTreeMap;
 
 /// Seconds between two looks at the blocking sessions.
@@ -64,7 +64,7 @@ impl BlockedTimes {
     /// The pairs, the longest time first.
     pub fn longest(self) -> Vec<BlockedTime> {
         let mut all: Vec<BlockedTime> = self.times.into_values().collect();
-        all.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+        order::largest_first(&mut all, &|row| row.seconds);
         all.truncate(PAIRS_MAX);
         all
     }

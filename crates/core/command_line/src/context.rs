@@ -3,6 +3,7 @@ use crate::{Command, Context, ExitCode, Failure, output, signals};
 use clap::ArgMatches;
 use clap::error::{ContextKind, ErrorKind};
 use experiment::{Draft, Experiment, FileErrors};
+use observations::order;
 use serde_json::json;
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -78,7 +79,7 @@ impl Context {
     /// Commands in the order of the help: by chapter, and in a chapter as they are listed.
     fn ordered(&self) -> impl Iterator<Item = &'static Command> {
         let mut all: Vec<&Command> = self.commands.iter().copied().flatten().collect();
-        all.sort_by_key(|command| command.chapter);
+        order::by_key(&mut all, &|command| command.chapter);
         all.into_iter()
     }
 

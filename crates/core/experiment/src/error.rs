@@ -1,6 +1,6 @@
 //! Errors in a file and their presentation.
 
-use observations::redacted;
+use observations::{order, redacted};
 use std::fmt::{self, Write as _};
 use std::ops::Range;
 
@@ -247,7 +247,7 @@ impl Errors {
 
     /// All errors in the order of the file, each once.
     pub fn into_file_errors(mut self, source: &str) -> FileErrors {
-        self.0.sort_by(|(a, path_a, fault_a), (b, path_b, fault_b)| {
+        order::sort(&mut self.0, &|(a, path_a, fault_a), (b, path_b, fault_b)| {
             (a.start, a.end, path_a, &fault_a.message).cmp(&(
                 b.start,
                 b.end,

@@ -4,6 +4,7 @@ use crate::common::OBSERVE_COMMANDS;
 use crate::document::{Content, Node};
 use crate::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL};
 use crate::{Catalog, Configuration, Experiment, FileErrors, parse};
+use observations::order;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -83,7 +84,7 @@ fn without_commands(source: &str, commands: &[&str]) -> String {
             search.found.push(Replacement { span: at..comment_end, text: String::new() });
         }
     }
-    search.found.sort_by_key(|found| found.span.start);
+    order::by_key(&mut search.found, &|found| found.span.start);
     let mut reduced = source.to_owned();
     for Replacement { span, text } in search.found.into_iter().rev() {
         reduced.replace_range(span, &text);

@@ -13,6 +13,7 @@ mod histogram;
 mod hold_out;
 mod named;
 pub mod number;
+pub mod order;
 mod percentile;
 mod profile;
 mod query_record;

@@ -268,7 +268,7 @@ pub fn parts_that_add_up(parts: &[f64], decimals: usize) -> (Vec<f64>, f64) {
     let mut rounded: Vec<f64> = parts.iter().map(|part| (part * unit).floor()).collect();
     let mut by_remainder: Vec<usize> = (0..parts.len()).collect();
     let remainder = |i: usize| parts[i] * unit - (parts[i] * unit).floor();
-    by_remainder.sort_by(|left, right| remainder(*right).total_cmp(&remainder(*left)));
+    crate::order::largest_first(&mut by_remainder, &|row| remainder(*row));
     let missing = (total - rounded.iter().sum::<f64>()).clamp(0.0, parts.len() as f64) as usize;
     for i in by_remainder.into_iter().take(missing) {
         rounded[i] += 1.0;

@@ -1,5 +1,6 @@
 //! Passwords and tokens, and the values of all that this process was given.
 
+use crate::order;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD_NO_PAD;
 use std::borrow::Cow;
@@ -81,7 +82,7 @@ fn remember(value: &str) {
             known.push(Form { text, is_distinct });
         }
     }
-    known.sort_by_key(|form| std::cmp::Reverse(form.text.len()));
+    order::by_key(&mut known, &|form| std::cmp::Reverse(form.text.len()));
 }
 
 /// A value as it is, percent-encoded, in the quotes of JSON, of SQL and of shells, and in Base64.

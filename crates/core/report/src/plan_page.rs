@@ -3,6 +3,7 @@
 use crate::model::{Bar, BarGroup, Chart, ChartKind, Section, Tone};
 use crate::number;
 use crate::plan_tree::{Placed, grouped, overview, rest, table};
+use observations::order;
 use plans::{Measure, NetCost, Operator, Plan, Remark, Terms, remarks};
 
 /// Bars of a chart; the table has all operators.
@@ -44,7 +45,7 @@ pub fn plan_page(section: &mut Section, plan: &Plan, terms: &Terms) {
             remarks: remarks.iter().filter(|remark| remark.operator == Some(number)).collect(),
         })
         .collect();
-    all.sort_by(|a, b| of(&b.net).total_cmp(&of(&a.net)));
+    order::sort(&mut all, &|a, b| of(&b.net).total_cmp(&of(&a.net)));
     if whole > 0.0 {
         section.chart(chart(&all, measure, of));
     }

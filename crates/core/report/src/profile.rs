@@ -4,6 +4,7 @@ use crate::model::{Cell, Column, Columns, Section};
 use crate::number;
 use analysis::profile::{FunctionUse, ModuleUse, SampleShare, short_module};
 use analysis::{Interval, ProfileSummary};
+use observations::order;
 
 /// `12.3 s on processors in 10.0 s: 1,218 samples of 4 threads, 31.0 % of them in the kernel.`
 pub fn used(summary: &ProfileSummary) -> String {
@@ -24,7 +25,7 @@ pub fn functions(section: &mut Section, summary: &ProfileSummary, rows_max: usiz
         .iter()
         .flat_map(|module| module.functions.iter().map(move |function| (module, function)))
         .collect();
-    all.sort_by_key(|(_, function)| std::cmp::Reverse(function.hits.samples));
+    order::by_key(&mut all, &|(_, function)| std::cmp::Reverse(function.hits.samples));
     let mut table = Columns::for_rows(all.iter().take(rows_max));
     own_columns(&mut table, |(_, function)| &function.hits);
     table.right("With callees", |(_, function)| Cell::percent(function.total.share, 1)).optional(1);

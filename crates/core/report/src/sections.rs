@@ -35,6 +35,7 @@ pub use waits::{left_out as waits_left_out, table as wait_table};
 
 use crate::model::{Document, Medium, Section};
 use analysis::Summary;
+use observations::order;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -166,7 +167,7 @@ crate::sections! {
 fn all(studies: StudySections<'_>) -> Vec<&'static SectionEntry> {
     let mut all: Vec<&SectionEntry> =
         SECTIONS.iter().chain(studies.iter().copied().flatten()).collect();
-    all.sort_by_key(|entry| entry.chapter);
+    order::by_key(&mut all, &|entry| entry.chapter);
     all
 }
 

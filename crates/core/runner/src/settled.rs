@@ -3,7 +3,7 @@
 use crate::schedule::Schedule;
 use experiment::Experiment;
 use experiment::file::IDENTICAL_FAILURES;
-use observations::{Event, RunEnd, TrialRecord, TrialRef, TrialStatus};
+use observations::{Event, RunEnd, TrialRecord, TrialRef, TrialStatus, order};
 
 /// Hears of events.
 pub(crate) type Announce<'a> = &'a mut (dyn FnMut(Event) + Send);
@@ -47,7 +47,9 @@ pub fn finished(
         (TrialStatus::Done, observations) => {
             let mut observations = observations.unwrap_or_default();
             // The one that is compared is shown first.
-            observations.responses.sort_by_key(|response| !schedule.compares(&response.name));
+            order::by_key(&mut observations.responses, &|response| {
+                !schedule.compares(&response.name)
+            });
             if let Some(text) = schedule.unknown_response() {
                 announce(Event::Warning { text });
             }

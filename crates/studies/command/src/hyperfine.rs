@@ -4,7 +4,7 @@
 //! `stddev` is that of single runs, and the column "Relative" of Markdown has hyperfine's
 //! propagated standard deviation, not our interval.
 
-use observations::Recording;
+use observations::{Recording, order};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -45,7 +45,7 @@ impl CommandTimes {
     ) -> Option<Self> {
         let mut done: Vec<_> =
             recording.done().filter(|(trial, _)| trial.configuration == configuration).collect();
-        done.sort_by_key(|(trial, _)| trial.sequence);
+        order::by_key(&mut done, &|(trial, _)| trial.sequence);
         let runs = |name: &str| {
             let all = done.iter().map(|(_, observations)| {
                 let series = observations.series.iter().find(|series| series.name == name)?;

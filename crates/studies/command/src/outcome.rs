@@ -6,7 +6,7 @@ use crate::lane::{LaneOutcome, Run};
 use crate::run::StartUp;
 use observations::{
     Fact, FactName, Histogram, Latency, Observations, Response, Series, TimeUse, Wait, WaitClass,
-    Warning, WarningKind, Work, wait_type,
+    Warning, WarningKind, Work, order, wait_type,
 };
 use probe::measure::{Surroundings, connection_done};
 
@@ -23,7 +23,7 @@ pub fn observations(
     surroundings: Surroundings,
 ) -> Observations {
     let mut runs: Vec<&Run> = lanes.iter().flat_map(|lane| &lane.runs).collect();
-    runs.sort_by_key(|run| run.number);
+    order::by_key(&mut runs, &|run| run.number);
     let elapsed_s = lanes.iter().map(|lane| lane.elapsed_s).fold(0.0, f64::max);
     let figures = Figures::from_runs(&runs, shell.unwrap_or_default());
     let histograms: Vec<&Histogram> = lanes.iter().map(|lane| &lane.latencies).collect();

@@ -3,6 +3,7 @@
 use crate::analysis::DecisionSupportFigures;
 use crate::query_times::{Event, QueryTime, TimePart, UNACCOUNTED, WaitChange, WaitChanges};
 use analysis::{Estimate, Summary};
+use observations::order;
 use report::text::label;
 use report::{Cell, Column, Columns, Section, number};
 use std::cmp::Reverse;
@@ -77,7 +78,7 @@ fn parts_table(section: &mut Section, rows: &[Row<'_>]) {
         parts.filter_map(|part| Some(part.time.as_ref()?.mean)).sum()
     };
     let mut by_time = names.clone();
-    by_time.sort_by(|a, b| total_s(b).total_cmp(&total_s(a)));
+    order::largest_first(&mut by_time, &|row| total_s(row));
     let mut table = Columns::for_rows(rows.to_vec());
     table.name("configuration", |row| label(row.configuration).to_owned());
     table.left("query", |row| row.figures.query.clone());
@@ -152,7 +153,7 @@ pub fn changes(_: &Summary, found: Option<&WaitChanges>) -> Option<Section> {
         return Some(section);
     }
     let mut rows: Vec<&WaitChange> = found.differ.iter().collect();
-    rows.sort_by_key(|row| (row.index, Reverse((row.difference.mean.abs() * 1e9) as u64)));
+    order::by_key(&mut rows, &|row| (row.index, Reverse((row.difference.mean.abs() * 1e9) as u64)));
     let mut table = Columns::for_rows(rows);
     table.name("configuration", |row| label(&row.configuration).to_owned());
     table.left("query", |row| row.query.clone());

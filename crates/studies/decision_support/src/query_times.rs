@@ -3,7 +3,7 @@
 
 use crate::query_parts::{QueryPart, REST, SAMPLE_S, UNDIVIDED, read_parts};
 use analysis::{Estimate, Interval, Summary};
-use observations::{Direction, Observations, WaitClass};
+use observations::{Direction, Observations, WaitClass, order};
 use serde::Serialize;
 use statistics::{adjusted, t_quantile, t_two_sided_p};
 
@@ -177,7 +177,7 @@ fn events(parts: &[&QueryPart]) -> Vec<Event> {
         let time = seconds(parts, of_part);
         events.extend(time.map(|time| Event { class, event: wait.event.clone(), time, share }));
     }
-    events.sort_by(|a, b| b.share.total_cmp(&a.share));
+    order::largest_first(&mut events, &|row| row.share);
     events
 }
 

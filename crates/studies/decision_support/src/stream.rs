@@ -4,6 +4,7 @@ use crate::answers::verify;
 use crate::refresh::{Function, Refresh};
 use crate::trial_queries::TrialQuery;
 use engine::{EngineError, Results};
+use observations::order;
 use probe::ProbeError;
 use probe::load::{Start, Step, Workload};
 use rand::SeedableRng;
@@ -22,7 +23,7 @@ const POWER: [u32; 22] =
 /// determines.
 pub fn order(queries: &[TrialQuery], stream: u32, seed: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..queries.len()).collect();
-    order.sort_by_key(|at| match &queries[*at] {
+    order::by_key(&mut order, &|at| match &queries[*at] {
         TrialQuery::Specified(query) => POWER.iter().position(|number| *number == query.number),
         TrialQuery::File { .. } => None,
     });

@@ -4,6 +4,7 @@ use crate::parameters::{Source, values};
 use crate::queries::{QUERIES, Query};
 use crate::settings::{DATA, Data, FILES, NUMBERS, PARAMETERS, Parameters, REFRESH};
 use experiment::{Configuration, Invalid, NamedFile};
+use observations::order;
 use std::path::Path;
 use work::SqlPart;
 
@@ -106,6 +107,6 @@ fn specified(configuration: &Configuration) -> Result<Vec<TrialQuery>, Invalid> 
     if found.is_empty() {
         found = QUERIES.iter().collect();
     }
-    found.sort_by_key(|query| query.number);
+    order::by_key(&mut found, &|query| query.number);
     Ok(found.into_iter().map(TrialQuery::Specified).collect())
 }

@@ -7,7 +7,7 @@
 //! `clat_ns` more often, so that both have it.
 
 use crate::STREAMS;
-use observations::{ConfigurationRecord, Histogram, Observations, Recording, TrialRecord};
+use observations::{ConfigurationRecord, Histogram, Observations, Recording, TrialRecord, order};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ const EIO: i32 = 5;
 pub fn fio_json(recording: &Recording, grouped: &BTreeMap<String, String>) -> Value {
     let run = &recording.run;
     let mut trials: Vec<(&TrialRecord, &Observations)> = recording.done().collect();
-    trials.sort_by_key(|(trial, _)| (trial.block, trial.configuration));
+    order::by_key(&mut trials, &|(trial, _)| (trial.block, trial.configuration));
     let mut jobs: Vec<Job<'_>> = Vec::new();
     for (group, (trial, observations)) in trials.iter().enumerate() {
         let Some(of) = recording.configurations.get(trial.configuration) else { continue };

@@ -7,7 +7,7 @@ use crate::probe::Failover;
 use ::probe::Probe as _;
 use analysis::response::distinct;
 use analysis::{Finding, FindingKind, Study, Summary};
-use observations::{FactName, Observations, number};
+use observations::{FactName, Observations, number, order};
 use serde::Serialize;
 use statistics::median;
 
@@ -92,7 +92,7 @@ fn errors(trials: &[&Observations]) -> Vec<Errors> {
         |kind: &str| trials.iter().filter_map(|trial| ERRORS.read(kind, trial)).sum::<f64>();
     let all = kinds.into_iter().map(|kind| Errors { kind: kind.into(), count: count(kind) as u64 });
     let mut all: Vec<Errors> = all.collect();
-    all.sort_by_key(|kind| std::cmp::Reverse(kind.count));
+    order::by_key(&mut all, &|kind| std::cmp::Reverse(kind.count));
     all
 }
 

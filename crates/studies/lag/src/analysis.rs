@@ -3,7 +3,7 @@
 use crate::probe::{LAG_LIMIT, LAG_P95, Lag, RATE, WRITES};
 use ::probe::Probe as _;
 use analysis::{Estimate, Study, Summary, settings};
-use observations::Direction;
+use observations::{Direction, order};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -101,7 +101,7 @@ fn blocks(summary: &Summary, configurations: &[usize]) -> Vec<Vec<Point>> {
         }
     }
     for points in blocks.values_mut() {
-        points.sort_by(|first, other| first.rate.total_cmp(&other.rate));
+        order::smallest_first(points, &|row| row.rate);
     }
     blocks.into_values().collect()
 }

@@ -4,6 +4,7 @@
 
 use crate::ask::{Asker, Column};
 use crate::template::Template;
+use observations::order;
 use probe::ProbeError;
 
 /// The share by which a plan of the reduced diagram may cost more than the optimizer's.
@@ -81,7 +82,7 @@ impl Diagram {
                 None => plans.push((plan, 1)),
             }
         }
-        plans.sort_by_key(|(_, points)| std::cmp::Reverse(*points));
+        order::by_key(&mut plans, &|(_, points)| std::cmp::Reverse(*points));
         let costs: Option<Vec<f64>> = readings.iter().map(|(_, cost)| *cost).collect();
         Self {
             columns,

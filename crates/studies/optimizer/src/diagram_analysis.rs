@@ -7,7 +7,7 @@ use crate::facts::{
 use crate::times::{TimesRow, measured_groups, regret};
 use crate::wording::is_costly;
 use analysis::{Interval, Summary};
-use observations::{FactFamily, Observations};
+use observations::{FactFamily, Observations, order};
 use serde::Serialize;
 
 /// A plan diagram of configurations that differ in selectivities and alternative only.
@@ -126,7 +126,9 @@ fn pairs(family: FactFamily, observations: &Observations) -> Vec<(&str, f64)> {
 fn regrets(all: &[TimesRow<'_>]) -> Vec<PairRegret> {
     let mut places: Vec<(f64, f64)> =
         all.iter().filter_map(|point| Some((point.selectivity, point.second?))).collect();
-    places.sort_by(|first, other| first.0.total_cmp(&other.0).then(first.1.total_cmp(&other.1)));
+    order::sort(&mut places, &|first, other| {
+        first.0.total_cmp(&other.0).then(first.1.total_cmp(&other.1))
+    });
     places.dedup();
     let found = places.into_iter().filter_map(|(first, second)| {
         let there = all.iter().filter(|point| {

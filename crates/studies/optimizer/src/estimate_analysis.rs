@@ -10,7 +10,7 @@ use crate::probe::OptimizerProbe;
 use ::probe::Probe as _;
 use analysis::Summary;
 use analysis::response::distinct;
-use observations::Observations;
+use observations::{Observations, order};
 use serde::Serialize;
 use statistics::{mean, median};
 
@@ -123,7 +123,7 @@ fn configuration(summary: &Summary, index: usize) -> Option<EstimateFigures> {
     let trials = summary.grid.trials(index);
     let mut operators = operators(&trials);
     let joins = by_joins(&operators);
-    operators.sort_by(|first, other| other.q_error.total_cmp(&first.q_error));
+    order::largest_first(&mut operators, &|row| row.q_error);
     operators.truncate(LISTED_MAX);
     let reversals = trials.iter().filter_map(|trial| {
         Some(Reversals {

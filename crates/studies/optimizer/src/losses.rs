@@ -8,7 +8,7 @@ use crate::times::{Regret, TimesRow, regret};
 use ::probe::Probe as _;
 use analysis::response::distinct;
 use analysis::{Estimate, Interval, Summary, settings};
-use observations::{Direction, Observations};
+use observations::{Direction, Observations, order};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -62,7 +62,7 @@ fn of_group(summary: &Summary, group: String, configurations: &[usize]) -> Losse
     });
     let mut queries: Vec<QueryLoss> = queries.collect();
     let loss = |query_loss: &QueryLoss| query_loss.ratio.unwrap_or(0.0);
-    queries.sort_by(|first, other| loss(other).total_cmp(&loss(first)));
+    order::largest_first(&mut queries, &|row| loss(row));
     let is_bound = all.iter().any(|count| CANCELLED.read(count).is_some_and(|count| count > 0.0));
     Losses { group, queries, is_bound }
 }

@@ -2,6 +2,7 @@
 //! as in the templates of Picasso (Haritsa, The Picasso Database Query Optimizer Visualizer, VLDB
 //! 2010). What could write is refused by its text.
 
+use observations::order;
 use sql::{Kind, QueryError, Token, query, significant};
 
 /// A template with one varied column, or two.
@@ -151,7 +152,7 @@ impl Template {
             (Some(_), Some(_)) if count > 2 => return Err(TemplateError::TooMany { count }),
             (Some(first), second) => (first, second),
         };
-        cuts.sort_by_key(|(at, ..)| *at);
+        order::by_key(&mut cuts, &|(at, ..)| *at);
         let (mut parts, mut from) = (Vec::new(), 0);
         for (at, behind, part) in cuts {
             parts.extend([Part::Text(text[from..at].to_owned()), part]);

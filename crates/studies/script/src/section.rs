@@ -1,6 +1,7 @@
 //! Scripts and their statements, or the parts of other loads, by configuration.
 
 use analysis::{ConfigurationScripts, PartNames, StatementFigures, Summary};
+use observations::order;
 use report::model::{Block, Cell, Columns, Section, Table};
 use report::number;
 use report::table::Share;
@@ -130,7 +131,9 @@ fn counts(configuration_scripts: &ConfigurationScripts) -> Table<'static> {
 /// All in their order, or those on which most time was spent.
 fn most_costly(statements: &[StatementFigures]) -> Vec<&StatementFigures> {
     let mut order: Vec<usize> = (0..statements.len()).collect();
-    order.sort_by(|left, right| statements[*right].share.total_cmp(&statements[*left].share));
+    order::sort(&mut order, &|left, right| {
+        statements[*right].share.total_cmp(&statements[*left].share)
+    });
     order.truncate(STATEMENTS_MAX);
     order.sort_unstable();
     order.into_iter().map(|at| &statements[at]).collect()

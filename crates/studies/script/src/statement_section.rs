@@ -2,6 +2,7 @@
 
 use analysis::Summary;
 use analysis::statement_gains::StatementGain;
+use observations::order;
 use report::model::{Columns, Section};
 use report::number;
 use report::table::{Cell, Share};
@@ -34,7 +35,7 @@ pub fn sections(summary: &Summary, gains: &[StatementGain]) -> Vec<Section> {
 
 fn section(gains: &[StatementGain], part: &'static str) -> Section {
     let (gain, mut shown) = (&gains[0], gains.iter().collect::<Vec<_>>());
-    shown.sort_by(|a, b| b.share.total_cmp(&a.share));
+    order::largest_first(&mut shown, &|row| row.share);
     shown.truncate(STATEMENTS_MAX);
     let mut section =
         Section::new(format!("Statements: {} against {}", gain.configuration, gain.reference));

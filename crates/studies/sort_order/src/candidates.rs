@@ -1,6 +1,7 @@
 //! Orders that heuristics propose, from a sample of the rows.
 
 use crate::{Coded, Order};
+use observations::order;
 
 /// Rows on which runs are counted.
 const SAMPLE_ROWS: usize = 16_384;
@@ -48,7 +49,7 @@ pub fn candidates(table: &Coded, table_rows: u64) -> Vec<Candidate> {
         }
     };
     let mut increasing = usable.clone();
-    increasing.sort_by_key(|at| (table.columns[*at].distinct, *at));
+    order::by_key(&mut increasing, &|at| (table.columns[*at].distinct, *at));
     let increasing = without_determined(&sample, &increasing);
     let fewest = fewest_runs(&sample, &usable);
     for (key, why) in

@@ -1,6 +1,7 @@
 //! Predicts the size of an order from some of its row groups.
 
 use crate::{Candidate, Coded, Order, candidates};
+use observations::order;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use serde::Serialize;
@@ -124,14 +125,14 @@ pub fn advise<E>(
         .into_iter()
         .map(|candidate| (modelled_bytes(table, &candidate, layout), candidate))
         .collect();
-    modelled.sort_by(|a, b| a.0.total_cmp(&b.0));
+    order::smallest_first(&mut modelled, &|row| row.0);
     modelled.truncate(PREDICTED_MAX);
     let mut advice = Vec::new();
     for (_, candidate) in modelled {
         let prediction = predict(table, &Order::By(candidate.columns.clone()), layout, store)?;
         advice.push(Advice { candidate, prediction });
     }
-    advice.sort_by(|a, b| a.prediction.bytes.total_cmp(&b.prediction.bytes));
+    order::smallest_first(&mut advice, &|row| row.prediction.bytes);
     Ok(advice)
 }
 

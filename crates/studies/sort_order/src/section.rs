@@ -2,6 +2,7 @@
 
 use crate::analysis::{ColumnBytes, SortOrderRow, SortOrders};
 use analysis::{Interval, Summary};
+use observations::order;
 use report::Cell;
 use report::number;
 use report::text::joined;
@@ -161,7 +162,7 @@ fn by_column(section: &mut Section, generated: &SortOrderRow, best: &SortOrderRo
     });
     let mut both: Vec<(&ColumnBytes, &ColumnBytes)> = both.collect();
     let change = |(from, to): &(&ColumnBytes, &ColumnBytes)| to.bytes - from.bytes;
-    both.sort_by(|a, b| change(b).abs().total_cmp(&change(a).abs()));
+    order::largest_first(&mut both, &|row| change(row).abs());
     let left_out = both.len().saturating_sub(COLUMNS_SHOWN);
     both.truncate(COLUMNS_SHOWN);
     section.line(format!("Columns that differ most between none and {}:", name(best)));

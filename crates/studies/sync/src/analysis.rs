@@ -12,7 +12,7 @@ use analysis::{
     Comparison, ConfigurationGroup, Estimate, Interval, Scale, ScalingClass, Summary, compare,
     response,
 };
-use observations::{Environment, FactName, Observations, Recording};
+use observations::{Environment, FactName, Observations, Recording, order};
 use probe::Probe;
 use serde::Serialize;
 
@@ -206,7 +206,7 @@ impl Curve {
             })
         };
         let mut points: Vec<ScalingPoint> = group.configurations.iter().filter_map(point).collect();
-        points.sort_by_key(|point| point.threads);
+        order::by_key(&mut points, &|point| point.threads);
         let steps: Vec<_> = points
             .windows(2)
             .map(|pair| figures.compare(pair[0].configuration, pair[1].configuration))

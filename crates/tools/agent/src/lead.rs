@@ -6,6 +6,7 @@ use crate::fleet::{Fleet, SILENCE, State, say};
 use crate::message::{DonePart, Order, Word};
 use conductor::{Director, LOOK_EVERY, LoadError, LoadProgress};
 use engine::EngineError;
+use observations::order;
 use probe::ProbeError;
 use probe::generation::{Generated, Generators, PartRecord, SharedLoad};
 use std::sync::atomic::Ordering;
@@ -117,7 +118,7 @@ impl Fleet {
             let free = members.agents.values().filter(|member| !member.busy);
             let mut free: Vec<_> = free.map(|member| &member.hello).collect();
             if free.len() >= count {
-                free.sort_by(|first, other| {
+                order::sort(&mut free, &|first, other| {
                     (&first.name, &first.id).cmp(&(&other.name, &other.id))
                 });
                 return Ok(hands(&free[..count]));

@@ -1,6 +1,7 @@
 //! Execution plans: the statements by cost, the operators of the most expensive, remarks, and the
 //! indexes that each uses.
 
+use observations::order;
 use plans::{Access, IndexUse, MissingIndex, Plan, Statement, Terms, index_uses, remarks};
 use report::model::{Cell, Column, Columns, Document, Section};
 use report::text::joined;
@@ -37,7 +38,7 @@ pub fn plans(all: &[PlanOf], shown: usize, show: Show) -> Document {
             .unwrap_or(f64::NEG_INFINITY)
     };
     let mut sorted: Vec<&PlanOf> = all.iter().collect();
-    sorted.sort_by(|a, b| price(b).total_cmp(&price(a)));
+    order::largest_first(&mut sorted, &|row| price(row));
     // Statements without a plan are only counted, unless there are no others.
     if sorted.iter().any(|entry| entry.plan().is_some()) {
         sorted.retain(|entry| entry.plan().is_some());

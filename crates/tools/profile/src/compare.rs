@@ -3,7 +3,7 @@
 use analysis::estimate::Z;
 use analysis::profile::{SampleShare, short_module};
 use analysis::{Interval, ProfileSummary, profile};
-use observations::Profile;
+use observations::{Profile, order};
 use serde::Serialize;
 use statistics::adjusted;
 use statrs::distribution::{Binomial, DiscreteCDF, Hypergeometric};
@@ -88,7 +88,7 @@ fn changes(a: &ProfileSummary, b: &ProfileSummary, by_function: bool) -> Vec<Cha
             Change { module, function, kernel, a, b, share, seconds }
         })
         .collect();
-    changes.sort_by(|first, other| other.seconds.value.abs().total_cmp(&first.seconds.value.abs()));
+    order::largest_first(&mut changes, &|row| row.seconds.value.abs());
     changes
 }
 

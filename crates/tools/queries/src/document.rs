@@ -1,6 +1,7 @@
 //! A server's statements, plans and indexes: `steelbench queries`.
 
 use crate::{Queries, statements_of};
+use observations::order;
 use report::model::{Block, Cell, Column, Columns, Document, Medium, Section, Tone};
 use report::text::{joined, utc};
 use report::{number, plan_tree, text};
@@ -306,7 +307,7 @@ pub fn used(all: &Queries) -> Vec<IndexUse<'_>> {
             found.push(IndexUse { table, index, statements });
         }
     }
-    found.sort_by_key(|entry| std::cmp::Reverse(entry.index.bytes));
+    order::by_key(&mut found, &|entry| std::cmp::Reverse(entry.index.bytes));
     found
 }
 

@@ -5,6 +5,7 @@ use crate::cross::{IndexUse, index_uses};
 use crate::logged::attach_logged;
 use engine::QueryReader;
 use observations::number::short_percent;
+use observations::order;
 use serde::Serialize;
 use statements::{Advice, AdviceKind, Certainty, Counter, Rules, Snapshot, Statement};
 
@@ -31,7 +32,7 @@ pub struct Queries {
 /// note has the time of the others.
 pub fn keep(snapshot: &mut Snapshot, statements: usize) {
     let time = |statement: &Statement| statement.get(Counter::TimeNs).unwrap_or(0);
-    snapshot.statements.sort_by(|a, b| {
+    order::sort(&mut snapshot.statements, &|a, b| {
         let key = |statement: &Statement| {
             (statement.digest.clone(), statement.database.clone(), statement.user.clone())
         };

@@ -4,7 +4,7 @@ use analysis::change_points::change_points;
 use analysis::compare::corrected;
 use analysis::runs::Verdict;
 use analysis::{Comparison, Scale};
-use observations::{CountedStatement, Direction, QueryInterval};
+use observations::{CountedStatement, Direction, QueryInterval, order};
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -203,8 +203,9 @@ impl StatementHistory {
     }
 
     fn plan_changes(&mut self) -> Vec<StatementChange> {
-        self.statements
-            .sort_by(|a, b| b.time_s.total_cmp(&a.time_s).then_with(|| a.digest.cmp(&b.digest)));
+        order::sort(&mut self.statements, &|a, b| {
+            b.time_s.total_cmp(&a.time_s).then_with(|| a.digest.cmp(&b.digest))
+        });
         let mut changes = Vec::new();
         for (at, series) in self.statements.iter().enumerate() {
             changes.extend(series.plan_changes(at));
@@ -232,7 +233,9 @@ impl StatementHistory {
             Verdict::NotSeen => 2,
             _ => 3,
         };
-        changes.sort_by(|a, b| urgency(a).cmp(&urgency(b)).then(cost(b).total_cmp(&cost(a))));
+        order::sort(&mut changes, &|a, b| {
+            urgency(a).cmp(&urgency(b)).then(cost(b).total_cmp(&cost(a)))
+        });
         self.changes = changes;
         self
     }
@@ -371,7 +374,7 @@ impl StatementSeries {
         let all = sums.into_iter();
         let mut all: Vec<SampledWait> =
             all.map(|(wait, samples)| SampledWait { wait: wait.to_owned(), samples }).collect();
-        all.sort_by_key(|wait| Reverse(wait.samples));
+        order::by_key(&mut all, &|wait| Reverse(wait.samples));
         all
     }
 

@@ -1,7 +1,9 @@
 //! A server's settings and waits beside its statements, for the workbook.
 
 use engine::{LiveObserver, QueryReader, ServerError};
-use observations::{ServerActivity, Survey, SurveyedServer, Wait, WaitClass, WaitSource, number};
+use observations::{
+    ServerActivity, Survey, SurveyedServer, Wait, WaitClass, WaitSource, number, order,
+};
 use std::path::Path;
 
 /// Facts of a server that no statement has.
@@ -117,7 +119,7 @@ impl ServerWaits {
         let mut waits: Vec<Wait> =
             waits.into_iter().filter(|wait| wait.class != WaitClass::Idle).collect();
         let time = |wait: &Wait| wait.resource_s + wait.signal_s;
-        waits.sort_by(|a, b| {
+        order::sort(&mut waits, &|a, b| {
             time(b).total_cmp(&time(a)).then_with(|| a.wait_type.cmp(&b.wait_type))
         });
         Self { note, waits, has_signal }

@@ -9,8 +9,8 @@ use crate::{between, keep};
 use command_line::arguments::Between;
 use command_line::{Context, ExitCode, Failure, output, results};
 use engine::{QueryReader, ServerError};
-use observations::QueryInterval;
 use observations::number::{count, plural, seconds};
+use observations::{QueryInterval, order};
 use report::json::object;
 use report::utc_second;
 use serde_json::Value;
@@ -201,7 +201,7 @@ pub fn recorded(
     for (at, store) in stores.iter().enumerate() {
         all.extend(store.query_intervals()?.into_iter().map(|interval| (at, interval)));
     }
-    all.sort_by_key(|(_, interval)| interval.from_ms);
+    order::by_key(&mut all, &|(_, interval)| interval.from_ms);
     let Some(address) = all.last().map(|(_, interval)| interval.address.clone()) else {
         return Ok(None);
     };

@@ -4,7 +4,7 @@
 use super::page::{Refusal, address};
 use command_line::{Context, Failure, results};
 use hyper::StatusCode;
-use observations::{Recording, Tally, TrialStatus, number};
+use observations::{Recording, Tally, TrialStatus, number, order};
 use report::Text;
 use runner::{Outlook, outlook};
 use std::fmt;
@@ -46,7 +46,7 @@ impl Library {
         } else {
             vec![File::new(self.path.clone())]
         };
-        files.sort_by(|a, b| a.name.cmp(&b.name));
+        order::sort(&mut files, &|a, b| a.name.cmp(&b.name));
         files
     }
 

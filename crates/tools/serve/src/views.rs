@@ -8,7 +8,7 @@ use super::site::Site;
 use analysis::runs::{Responses, compare_sides};
 use command_line::results;
 use command_line::select::{cells, is_level, keep_only};
-use observations::Recording;
+use observations::{Recording, order};
 use report::web::{self, text};
 use report::{Medium, Text};
 use std::fmt::Write;
@@ -28,7 +28,7 @@ pub fn list(site: &Site, _: &Query) -> Result<Page, Refusal> {
         .collect();
     let mut lines: Vec<&(Key, String)> =
         known.values().flat_map(|file| file.lines.iter().flatten()).collect();
-    lines.sort_by_key(|((started_ms, run, ..), _)| std::cmp::Reverse((*started_ms, *run)));
+    order::by_key(&mut lines, &|((started_ms, run, ..), _)| std::cmp::Reverse((*started_ms, *run)));
     let unreadable: String = files
         .iter()
         .filter_map(|file| {

@@ -5,6 +5,7 @@ use crate::link::{LinkLoad, links, price_of};
 use crate::plan::{Alternative, Plan};
 use crate::purchases::{Depreciation, Purchases, depreciation, purchases, space_lasts_years};
 use models::queue;
+use observations::order;
 use serde::Serialize;
 
 /// Result of a plan.
@@ -56,7 +57,7 @@ pub fn size(plan: &Plan) -> Sizing {
     let demand = &plan.demand;
     let mut alternatives: Vec<Sizes> =
         plan.alternatives.iter().map(|alternative| sized(plan, alternative)).collect();
-    alternatives.sort_by(|a, b| {
+    order::sort(&mut alternatives, &|a, b| {
         let order = b.is_within_targets.cmp(&a.is_within_targets).then(b.fits.cmp(&a.fits));
         order
             .then(a.price.total_cmp(&b.price))

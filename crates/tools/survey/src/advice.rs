@@ -5,7 +5,7 @@ use analysis::volume_advice::volume_advice;
 use analysis::wording::percent;
 use observations::Weight::{self, Note, Problem};
 use observations::number::bytes;
-use observations::{Advice, Survey};
+use observations::{Advice, Survey, order};
 
 /// Everything that should be looked at, problems first; of equal weight, servers as their engines
 /// advise come before the machine and its volumes. A rule of the machine gives way to an engine's
@@ -29,7 +29,7 @@ pub fn advice(survey: &Survey, of_servers: Vec<Advice>) -> Vec<Advice> {
     let mut all = [of_servers, of_machine].concat();
     // Volumes share disks: show the advice on a disk once.
     all.extend(distinct(survey.volumes.iter().flat_map(volume_advice)));
-    all.sort_by_key(|advice| advice.weight);
+    order::by_key(&mut all, &|advice| advice.weight);
     all
 }
 

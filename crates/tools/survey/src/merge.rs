@@ -1,4 +1,4 @@
-use observations::{ServerSetting, Survey, SurveyedServer};
+use observations::{ServerSetting, Survey, SurveyedServer, order};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -111,7 +111,7 @@ pub struct OddOne {
 /// Lays inventories side by side.
 pub fn merge(surveys: &[Survey]) -> Merged {
     let mut sorted: Vec<(String, &Survey)> = with_names(surveys);
-    sorted.sort_by_cached_key(|(name, _)| natural(name));
+    order::by_key(&mut sorted, &|(name, _)| natural(name));
     let mut values: BTreeMap<String, BTreeMap<String, Vec<String>>> = BTreeMap::new();
     for (name, survey) in &sorted {
         for (what, value, holder) in comparable(name, survey) {
@@ -125,7 +125,7 @@ pub fn merge(surveys: &[Survey]) -> Merged {
     let differences: Vec<Difference> =
         differing.map(|(what, values)| difference(what, values)).collect();
     let mut odd: Vec<OddOne> = differences.iter().flat_map(odd).collect();
-    odd.sort_by_key(|entry| entry.held.holders.len());
+    order::by_key(&mut odd, &|entry| entry.held.holders.len());
     Merged {
         machines: sorted.iter().map(|(name, survey)| row(name, survey)).collect(),
         parallelism: parallelism(surveys),
@@ -298,7 +298,7 @@ fn shown(setting: &ServerSetting) -> Option<String> {
 fn difference(what: String, values: BTreeMap<String, Vec<String>>) -> Difference {
     let mut values: Vec<Holder> =
         values.into_iter().map(|(value, holders)| Holder { value, holders }).collect();
-    values.sort_by_key(|held| std::cmp::Reverse(held.holders.len()));
+    order::by_key(&mut values, &|held| std::cmp::Reverse(held.holders.len()));
     Difference { what, of: values.iter().map(|held| held.holders.len()).sum(), values }
 }
 

@@ -9,7 +9,7 @@ use command_line::{Failure, output};
 use designs::{Candidate, Optimiser, Outcome, Point, Trial};
 use experiment::{Budget, Experiment};
 use observations::number::{plural, rounded_time};
-use observations::{RunEnd, TrialRecord, redacted};
+use observations::{RunEnd, TrialRecord, order, redacted};
 use runner::Futile;
 use std::path::Path;
 
@@ -243,7 +243,7 @@ impl SearchRun<'_> {
         history: &mut History,
     ) -> Result<(), Failure> {
         history.rounds.push(history.tried.len());
-        trials.sort_by_key(|trial| (trial.configuration, trial.attempt));
+        order::by_key(&mut trials, &|trial| (trial.configuration, trial.attempt));
         let last = |at: usize| trials.iter().rfind(|trial| trial.configuration == at);
         for trial in (0..contenders.len()).filter_map(last) {
             if let Some(response) = self.goal.measure(trial).map_err(Failure::failed)? {

@@ -12,7 +12,7 @@ pub use compare::{
 use analysis::estimate::{sums, wilson};
 use analysis::hot::{HotResources, resources};
 use analysis::{Accounting, Interval, WaitOptions, WaitTable};
-use observations::{ActivityCell, Observations, ProcessUse, ServerActivity, WaitClass};
+use observations::{ActivityCell, Observations, ProcessUse, ServerActivity, WaitClass, order};
 use parts::Parts;
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -123,9 +123,9 @@ pub fn summarize(mut server_activity: ServerActivity) -> ActivitySummary {
         accounting.connections = server_activity.time.session_s / server_activity.elapsed_s;
     }
     server_activity.meanings.retain(|name, _| table.top().iter().any(|row| &row.wait_type == name));
-    server_activity
-        .operations
-        .sort_by(|a, b| b.wall_s.total_cmp(&a.wall_s).then_with(|| b.count.cmp(&a.count)));
+    order::sort(&mut server_activity.operations, &|a, b| {
+        b.wall_s.total_cmp(&a.wall_s).then_with(|| b.count.cmp(&a.count))
+    });
     let busy: Vec<&ActivityCell> =
         server_activity.cells.iter().filter(|cell| cell.for_client && !cell.idle).collect();
     ActivitySummary {
@@ -204,7 +204,7 @@ fn statement_waits(busy: &[&ActivityCell], parts: &Parts) -> Vec<StatementWait> 
             }
         })
         .collect();
-    waits.sort_by_key(|wait| Reverse(wait.samples));
+    order::by_key(&mut waits, &|wait| Reverse(wait.samples));
     waits
 }
 
@@ -236,7 +236,7 @@ fn groups<K: Ord>(
             ActivityGroup { key, busy_s, running_s: running(&cells), waits: waits(&cells) }
         })
         .collect();
-    groups.sort_by(|a, b| b.busy_s.total_cmp(&a.busy_s));
+    order::largest_first(&mut groups, &|row| row.busy_s);
     groups
 }
 
@@ -272,6 +272,6 @@ fn background(cells: &[ActivityCell], uses: &[ProcessUse]) -> Vec<BackgroundProc
         busy_s(process) > 0.0
             || process.time.as_ref().is_some_and(|time| time.cpu_s + time.run_queue_s > 0.0)
     });
-    processes.sort_by(|a, b| busy_s(b).total_cmp(&busy_s(a)));
+    order::largest_first(&mut processes, &|row| busy_s(row));
     processes
 }

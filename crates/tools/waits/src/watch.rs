@@ -4,7 +4,7 @@ use crate::screen::{ESCAPE, INTERRUPT, Line, Look, Screen, fitted, span};
 use crate::summary::{ActivityGroup, ActivitySummary, RootBlocker, summarize};
 use command_line::{ExitCode, Failure};
 use engine::{LiveObserver, ServerError};
-use observations::{ServerActivity, WaitClass, WaitingTask, number};
+use observations::{ServerActivity, WaitClass, WaitingTask, number, order};
 use report::Text;
 use std::collections::VecDeque;
 use std::io::IsTerminal;
@@ -155,7 +155,9 @@ impl State {
                 curves[known].1[at] = *sessions;
             }
         }
-        curves.sort_by(|(_, a), (_, b)| b.iter().sum::<f64>().total_cmp(&a.iter().sum()));
+        order::sort(&mut curves, &|(_, a), (_, b)| {
+            b.iter().sum::<f64>().total_cmp(&a.iter().sum())
+        });
         curves
     }
 

@@ -6,7 +6,7 @@ use crate::interaction::largest_supported;
 use crate::{
     Comparison, Decomposition, FactorEffect, Interaction, Scale, Standing, Summary, wording,
 };
-use observations::Observations;
+use observations::{Observations, order};
 use std::cmp::Ordering;
 
 /// More configurations than this are too many to read one by one.
@@ -44,7 +44,7 @@ impl<'s> Claim<'s> {
         let asked_factor = summary.asked_factor();
         let is_asked =
             |claim: &Self| asked_factor.is_some_and(|asked_factor| claim.is_about(asked_factor));
-        claims.sort_by(|a, b| is_asked(b).cmp(&is_asked(a)).then(a.largest_first(b)));
+        order::sort(&mut claims, &|a, b| is_asked(b).cmp(&is_asked(a)).then(a.largest_first(b)));
         claims
     }
 

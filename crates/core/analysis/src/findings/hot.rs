@@ -3,6 +3,7 @@
 use super::{Finding, FindingKind};
 use crate::hot::HotResources;
 use crate::{ConfigurationRow, Summary, wording};
+use observations::order;
 
 /// A wait below this share of the waits, in percent, is not worth the sentence.
 const PERCENT_MIN: f64 = 5.0;
@@ -24,7 +25,7 @@ pub fn find(summary: &Summary) -> Vec<Finding> {
             }
         }
     }
-    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    order::largest_first(&mut found, &|row| row.0);
     found.into_iter().map(|(percent, count, hot)| finding(percent / 100.0, count, hot)).collect()
 }
 

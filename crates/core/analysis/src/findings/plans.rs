@@ -9,6 +9,7 @@ use crate::plans::change;
 use crate::settings::engine;
 use crate::statement_gains::StatementGain;
 use crate::{Comparison, FactorEffect, StatementPlans, Summary, wording};
+use observations::order;
 
 /// Statements that are named.
 const NAMED_MAX: usize = 3;
@@ -108,7 +109,7 @@ impl<'s> Sides<'s> {
                 Some((size, finding))
             })
             .collect();
-        changed.sort_by(|a, b| b.0.total_cmp(&a.0));
+        order::largest_first(&mut changed, &|row| row.0);
         let others = changed.len().saturating_sub(NAMED_MAX);
         changed.truncate(NAMED_MAX);
         if let Some((_, last)) = changed.last_mut()

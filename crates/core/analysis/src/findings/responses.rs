@@ -4,6 +4,7 @@ use crate::compare::corrected;
 use crate::response_names::distinct;
 use crate::wording::{self, SUPPORTED};
 use crate::{Comparison, FactorEffect, ResponseChoice, Scale, Summary, response};
+use observations::order;
 
 /// Responses that are named for one factor.
 const NAMED_MAX: usize = 3;
@@ -39,7 +40,7 @@ pub fn find(summary: &Summary, claims: &[Claim]) -> Vec<Finding> {
     let family = changes.iter().filter(|change| change.comparison.p_value.is_some()).count();
     let least = if claims.is_empty() { SUPPORTED_ALONE } else { SUPPORTED };
     changes.retain(|change| change.comparison.adjusted_p.is_some_and(|p| p < least));
-    changes.sort_by(|a, b| b.size().total_cmp(&a.size()));
+    order::largest_first(&mut changes, &|row| row.size());
     let mut findings: Vec<(f64, Finding)> = Vec::new();
     for (factor, effect) in summary.factors.effects.iter().enumerate() {
         let claimed = claims.iter().find_map(|claim| match claim {
@@ -56,7 +57,7 @@ pub fn find(summary: &Summary, claims: &[Claim]) -> Vec<Finding> {
             findings.push((first.size(), finding(effect, level, &named, family)));
         }
     }
-    findings.sort_by(|a, b| b.0.total_cmp(&a.0));
+    order::largest_first(&mut findings, &|row| row.0);
     findings.into_iter().map(|(_, finding)| finding).collect()
 }
 

@@ -4,7 +4,7 @@ use super::{Finding, FindingKind};
 use crate::decompose::SHARE_MIN;
 use crate::wording::{self, SUPPORTED};
 use crate::{Decomposition, Explanation, Part, PartKind, WaitShape};
-use observations::number;
+use observations::{number, order};
 use statistics::adjusted;
 
 /// Parts named in one sentence, each way, and wait types whose number and length are shown.
@@ -151,7 +151,7 @@ impl<'d> Phrases<'d> {
             .iter()
             .filter(|part| part.change_s != 0.0 && part.change_s.abs() >= least)
             .collect();
-        parts.sort_by(|a, b| b.change_s.abs().total_cmp(&a.change_s.abs()));
+        order::largest_first(&mut parts, &|row| row.change_s.abs());
         let (client, parts): (Vec<&Part>, Vec<&Part>) =
             parts.into_iter().partition(|part| part.kind.is_client());
         if !self.total_changed() {

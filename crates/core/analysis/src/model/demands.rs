@@ -2,7 +2,7 @@
 
 use crate::grid::Grid;
 use models::demands::{AGREES, DemandError, Demands, Kind, Measurement, ResourceUse};
-use observations::{DeviceUse, Observations, Recording, Wait, WaitClass, shown};
+use observations::{DeviceUse, Observations, Recording, Wait, WaitClass, order, shown};
 use serde::Serialize;
 
 /// Waits and processors below this share of the sessions' time are left out.
@@ -206,7 +206,7 @@ fn waits(trials: &[&Observations]) -> Vec<ResourceUse> {
             }),
         }
     }
-    all.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+    order::largest_first(&mut all, &|row| row.seconds);
     all
 }
 

@@ -2,7 +2,7 @@
 //! own counters.
 
 use crate::{Summary, response_names, wording};
-use observations::{DeviceUse, Observations};
+use observations::{DeviceUse, Observations, order};
 use serde::Serialize;
 
 /// A device that is busy for a smaller share of the time is not a bottleneck.
@@ -47,7 +47,7 @@ impl Summary<'_> {
             Some((depths, experiment)) => (depths, Some(experiment)),
             None => (recorded_depths()?, None),
         };
-        depths.sort_by(|a, b| a.0.total_cmp(&b.0));
+        order::smallest_first(&mut depths, &|row| row.0);
         Some(DeviceDepths { device: busiest.to_owned(), depths, probed })
     }
 }

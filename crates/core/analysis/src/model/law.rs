@@ -4,6 +4,7 @@
 use super::{ModelSummary, machine};
 use crate::wording;
 use models::curve::{Bottlenecks, Curve, Level, Member, Model};
+use observations::order;
 
 /// Members of an average with a smaller share are not named.
 const SHARE_MIN: f64 = 0.05;
@@ -18,7 +19,7 @@ impl ModelSummary {
             return Model::Average.name().to_owned();
         };
         let mut members: Vec<&Member> = members.iter().collect();
-        members.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        order::largest_first(&mut members, &|row| row.weight);
         let named: Vec<String> = members
             .iter()
             .filter(|member| member.weight >= SHARE_MIN)

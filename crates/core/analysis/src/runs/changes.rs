@@ -2,7 +2,7 @@
 
 use crate::response_names::distinct;
 use experiment::file::SEED;
-use observations::{ConfigurationRecord, Environment, Recording};
+use observations::{ConfigurationRecord, Environment, Recording, order};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -121,7 +121,7 @@ pub(super) fn settings(from: &Recording, to: &Recording, matches: &[Match]) -> V
             change.configurations.clear();
         }
     }
-    found.sort_by(|a, b| a.change.what.cmp(&b.change.what));
+    order::sort(&mut found, &|a, b| a.change.what.cmp(&b.change.what));
     let [seed_from, seed_to] = [from, to].map(|recorded| recorded.run.seed);
     if seed_from != seed_to {
         let [from, to] = [seed_from, seed_to].map(|seed| Some(seed.to_string()));
@@ -205,6 +205,6 @@ pub(super) fn matching(from: &Recording, to: &Recording) -> Vec<Match> {
             matches.push(Match { from: at, to: other, by });
         }
     }
-    matches.sort_by_key(|pair| pair.from);
+    order::by_key(&mut matches, &|pair| pair.from);
     matches
 }

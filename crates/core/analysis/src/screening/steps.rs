@@ -4,7 +4,7 @@ use super::confirmation::sign;
 use super::{ScreenedEffect, Screening, term_name};
 use designs::Surface;
 use experiment::{Extension, Step, SurfaceFactor};
-use observations::Recording;
+use observations::{Recording, order};
 use serde::Serialize;
 
 /// With more factors only runs of the design are looked at for the best levels.
@@ -265,10 +265,13 @@ impl Screening {
         let aliased = active.iter().find(|effect| effect.terms.len() > 1)?;
         let mut factors: Vec<usize> =
             aliased.terms.iter().flat_map(|term| &term.factors).copied().collect();
-        factors
-            .sort_by_key(|factor| active.iter().position(|effect| effect.factor == Some(*factor)));
+        order::by_key(&mut factors, &|factor| {
+            active.iter().position(|effect| effect.factor == Some(*factor))
+        });
         // Those with a significant main effect are the likely cause.
-        factors.sort_by_key(|factor| !active.iter().any(|effect| effect.factor == Some(*factor)));
+        order::by_key(&mut factors, &|factor| {
+            !active.iter().any(|effect| effect.factor == Some(*factor))
+        });
         let factor = factors.into_iter().find(|factor| adds(Some(*factor)))?;
         let letter = term_name(&[factor]);
         Some(NextStep {

@@ -5,7 +5,7 @@ use crate::compare::welch_error;
 use crate::estimate::{Moments, t_test};
 use crate::grid::{Grid, Matched, Unit};
 use crate::{Decomposition, Estimate, Explanation, Summary};
-use observations::{Direction, Observations};
+use observations::{Direction, Observations, order};
 use serde::Serialize;
 use statistics::discoveries;
 use std::collections::BTreeMap;
@@ -78,7 +78,7 @@ impl Summary<'_> {
         let adjusted = discoveries(&p_values, &vec![1.0; p_values.len()]);
         found.iter_mut().zip(adjusted).for_each(|(cause, p)| cause.p_value = p);
         found.retain(|cause| cause.p_value < FALSE_SHARE);
-        found.sort_by(|a, b| a.p_value.total_cmp(&b.p_value));
+        order::smallest_first(&mut found, &|row| row.p_value);
         found
     }
 }

@@ -1,7 +1,7 @@
 //! The nine-column table of waits.
 
 use observations::number::fixed;
-use observations::{Observations, Wait, WaitClass, WaitSource};
+use observations::{Observations, Wait, WaitClass, WaitSource, order};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 
@@ -134,7 +134,7 @@ impl WaitTable {
             .filter(|sum| sum.wait_s() != 0.0 || sum.count.is_some_and(|count| count > 0))
             .map(|sum| WaitRow::mean(sum, n))
             .collect();
-        self.rows.sort_by(|left, right| {
+        order::sort(&mut self.rows, &|left, right| {
             right.wait_s.total_cmp(&left.wait_s).then_with(|| left.wait_type.cmp(&right.wait_type))
         });
         self.total_s = self.rows.iter().map(|row| row.wait_s).sum();

@@ -12,6 +12,7 @@ mod statement;
 mod weights;
 
 use crate::{Plan, Terms};
+use observations::order;
 pub use remark::{Measure, Remark, Rule, Share};
 use weights::Weights;
 
@@ -22,7 +23,7 @@ pub fn remarks(plan: &Plan, terms: &Terms) -> Vec<Remark> {
     all.extend(reading::find(&nodes));
     all.extend(estimates::find(&nodes));
     all.extend(statement::find(plan, &nodes, terms));
-    all.sort_by(|a, b| {
+    order::sort(&mut all, &|a, b| {
         let part = |remark: &Remark| remark.share.map_or(-1.0, |share| share.part);
         part(b).total_cmp(&part(a))
     });

@@ -4,6 +4,7 @@ use crate::model::{Bar, BarGroup, Chart, ChartKind, Section, Tone};
 use crate::work_scale::{WorkScale, name, tone};
 use crate::{Text, number};
 use analysis::{Decomposition, Explanation, Finding, Part, PartKind, Summary};
+use observations::order;
 
 /// Changes that are drawn one by one; the rest is one bar.
 const PARTS_MAX: usize = 8;
@@ -65,7 +66,7 @@ pub(crate) fn waterfall(decomposition: &Decomposition, from: &str, to: &str) -> 
         decomposition.by_type.iter().partition(|part| part.kind == PartKind::Unaccounted);
     let (mut shown, small): (Vec<&Part>, Vec<&Part>) =
         parts.into_iter().partition(|part| is_visible(part, total));
-    shown.sort_by(|a, b| b.change_s.abs().total_cmp(&a.change_s.abs()));
+    order::largest_first(&mut shown, &|row| row.change_s.abs());
     let small: f64 =
         small.iter().chain(&shown[shown.len().min(PARTS_MAX)..]).map(|part| part.change_s).sum();
     shown.truncate(PARTS_MAX);
@@ -76,7 +77,7 @@ pub(crate) fn waterfall(decomposition: &Decomposition, from: &str, to: &str) -> 
     // However small it is, it says how far to trust the rest.
     changes.extend(unaccounted.into_iter().map(|part| change(part, units)));
     if goes_below_zero(total.from_s * units, &changes) {
-        changes.sort_by_key(|bar| bar.value < 0.0);
+        order::by_key(&mut changes, &|bar| bar.value < 0.0);
     }
     let whole = |label: &str, value: f64| Bar {
         label: label.into(),

@@ -7,6 +7,7 @@ use analysis::surface::{
     Answer, Coefficient, FittedSurface, Kind, NextTrial, StationaryPoint, SurfaceReport,
 };
 use analysis::{Interval, Summary};
+use observations::order;
 use serde_json::{Value, json};
 
 /// Cells on each side of a contour plot.
@@ -226,7 +227,7 @@ fn pairs(report: &SurfaceReport, fit: &FittedSurface) -> Vec<[usize; 2]> {
         let terms = [vec![first], vec![other], vec![first, other], vec![first; 2], vec![other; 2]];
         terms.iter().map(|term| fit.surface.coefficient(term).abs()).sum()
     };
-    pairs.sort_by(|first, other| size(*other).total_cmp(&size(*first)));
+    order::largest_first(&mut pairs, &|row| size(*row));
     pairs.truncate(PAIRS_MAX);
     pairs
 }

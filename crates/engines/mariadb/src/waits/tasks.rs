@@ -7,7 +7,7 @@ use crate::client::Client;
 use crate::observing::while_doing;
 use engine::ServerError;
 use observations::statement::{self, TEXT_MAX};
-use observations::{TaskSession, WaitingTask};
+use observations::{TaskSession, WaitingTask, order};
 use servers::activity::CONNECTION;
 use sql::Syntax;
 use std::cmp::Ordering::Equal;
@@ -73,7 +73,7 @@ pub fn waiting_tasks(
             blocked_by: likely_blockers(*id, entry, &sessions),
         })
     }));
-    tasks.sort_by_key(|task| Reverse((task.waited_s.unwrap_or(0.0) * 1e6) as u64));
+    order::by_key(&mut tasks, &|task| Reverse((task.waited_s.unwrap_or(0.0) * 1e6) as u64));
     Ok(tasks)
 }
 

@@ -4,6 +4,7 @@ use crate::client::{Client, Config, Error};
 use crate::connecting::{leave_no_statistics, while_doing};
 use engine::ServerError;
 use engine::query_reader::{MARK, QueryLimits, SampleCounts};
+use observations::order;
 use statements::{Counter, Statement};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -75,7 +76,7 @@ impl Reader {
         }
         let mut all: Vec<(&str, u64)> =
             time.into_iter().filter(|(name, _)| *name != self.config.database).collect();
-        all.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
+        order::by_key(&mut all, &|(_, time)| std::cmp::Reverse(*time));
         let others = all.into_iter().map(|(name, _)| name.to_owned());
         std::iter::once(self.config.database.clone()).chain(others).collect()
     }

@@ -8,7 +8,7 @@ use super::views::{self, COUNTERS, CounterView, View};
 use crate::WAIT_TYPES;
 use engine::WaitType;
 use observations::{
-    CounterColumn, CounterReadings, CounterRow, CounterTable, CounterUnit, Wait, WaitClass,
+    CounterColumn, CounterReadings, CounterRow, CounterTable, CounterUnit, Wait, WaitClass, order,
 };
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -162,7 +162,7 @@ fn table(view: &CounterView, before: &Rows, now: &Rows) -> Option<CounterTable> 
         }
     }
     let first = |row: &CounterRow| row.values.first().copied().flatten().unwrap_or(0.0);
-    rows.sort_by(|a, b| first(b).total_cmp(&first(a)).then_with(|| a.name.cmp(&b.name)));
+    order::sort(&mut rows, &|a, b| first(b).total_cmp(&first(a)).then_with(|| a.name.cmp(&b.name)));
     let columns = read.iter().map(|(column, heading)| (*heading, unit(column)));
     let quotients = view.quotients.iter().map(|(heading, above, _)| (*heading, unit(above)));
     let columns = columns.chain(quotients);

@@ -5,7 +5,7 @@ use super::client::Client;
 use super::rows::Rows;
 use super::views;
 use crate::{PageId, class};
-use observations::{ActivityCell, WaitedResource};
+use observations::{ActivityCell, WaitedResource, order};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
@@ -82,7 +82,7 @@ impl Samples {
         let sample_s = elapsed_s / self.polls.max(1) as f64;
         let mut doing: Vec<(&SampleKey, u64)> =
             self.doing.iter().map(|(doing, samples)| (doing, *samples)).collect();
-        doing.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+        order::sort(&mut doing, &|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
         doing
             .into_iter()
             .map(|(doing, samples)| ActivityCell {
@@ -124,7 +124,7 @@ impl Samples {
                 }
             })
             .collect();
-        resources.sort_by_key(|resource| Reverse(resource.samples));
+        order::by_key(&mut resources, &|resource| Reverse(resource.samples));
         resources.truncate(RESOURCES_KEPT);
         resources
     }

@@ -3,7 +3,7 @@
 use super::rows::{Row, Rows};
 use crate::PageId;
 use observations::statement;
-use observations::{TaskSession, WaitingTask};
+use observations::{TaskSession, WaitingTask, order};
 use sql::Syntax;
 use std::collections::BTreeMap;
 
@@ -55,7 +55,7 @@ pub fn waiting(tasks: &Rows, sessions: &Rows, literals: bool) -> Vec<WaitingTask
             None => waiting.push(task),
         }
     }
-    waiting.sort_by(|a, b| b.waited_s.unwrap_or(0.0).total_cmp(&a.waited_s.unwrap_or(0.0)));
+    order::largest_first(&mut waiting, &|row| row.waited_s.unwrap_or(0.0));
     waiting
 }
 

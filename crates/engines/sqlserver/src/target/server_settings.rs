@@ -10,6 +10,7 @@ use crate::live::client::Client;
 use crate::live::rows::{Row, Rows};
 use crate::live::views;
 use engine::EngineError;
+use observations::order;
 use std::collections::BTreeMap;
 
 /// How names of the extended properties begin that hold what a setting was.
@@ -138,7 +139,7 @@ pub fn put_back(master: &mut Client) -> Result<(), EngineError> {
         refuse_pending(master, &records)?;
     }
     // Others are not known without it.
-    records.sort_by_key(|(name, _)| name == ADVANCED);
+    order::by_key(&mut records, &|(name, _)| name == ADVANCED);
     records.iter().try_for_each(|(name, value)| configure(master, name, *value))
 }
 

@@ -5,7 +5,7 @@ use crate::settings::{QUEUE_DEPTH, THREADS};
 use analysis::grid::Grid;
 use analysis::{Estimate, Interval};
 use levels::Levels;
-use observations::{Observations, Recording};
+use observations::{Observations, Recording, order};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -90,7 +90,7 @@ pub fn knee(recording: &Recording) -> Vec<Knee> {
             });
             let mut points: Vec<KneePoint> = points.collect();
             // Equal numbers are sorted by decreasing IOPS.
-            points.sort_by(|a, b| {
+            order::sort(&mut points, &|a, b| {
                 a.outstanding.cmp(&b.outstanding).then(b.iops.mean.total_cmp(&a.iops.mean))
             });
             Knee::find(group.label, points, &grid)

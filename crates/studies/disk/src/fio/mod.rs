@@ -21,6 +21,7 @@ use group::{Files, Group, JobFile, groups, the_same};
 use ini::JobOption;
 use job::Job;
 pub use job::pattern;
+use observations::order;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -95,7 +96,7 @@ fn jobs(text: &str, shown: &str, ignore: bool) -> Result<(Vec<Job>, Vec<String>)
         unknown.extend(without);
         problems.extend(wrong);
     }
-    unknown.sort_by_key(|option| option.line);
+    order::by_key(&mut unknown, &|option| option.line);
     unknown.dedup();
     let named: Vec<String> =
         unknown.iter().map(|option| format!("{} (line {})", option.key, option.line)).collect();

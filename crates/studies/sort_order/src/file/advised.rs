@@ -3,6 +3,7 @@
 
 use super::{FileError, GROUP_ROWS, ParquetFile, scan};
 use crate::{Candidate, Layout, Order, Prediction, advise, predict};
+use observations::order;
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 use std::fs::File;
@@ -109,7 +110,7 @@ impl Advised {
         }
         let advice = advise(&file.coded, layout, &mut store)?.into_iter().map(order);
         orders.extend(advice.filter(|advice| !names.contains(&advice.columns)));
-        orders.sort_by(|a, b| a.predicted.bytes.total_cmp(&b.predicted.bytes));
+        order::smallest_first(&mut orders, &|row| row.predicted.bytes);
         Ok(Self {
             name,
             rows: file.coded.rows as u64,

@@ -11,6 +11,7 @@ use super::price::price;
 use super::words::{numbers, runs};
 use crate::query::{Block, Comparison, blocks};
 use observations::number::{count, figure, percent, seconds};
+use observations::order;
 use statements::{
     Advice, AdviceKind, Certainty, Counter, Index, NewIndex, Rules, Snapshot, Statement, Table,
 };
@@ -304,7 +305,7 @@ fn add(found: &mut Vec<Candidate>, new: Candidate) {
 /// Makes one of two indexes of which one does the work of both: its equalities come in the order
 /// of the shorter one.
 fn join(found: &mut Vec<Candidate>) {
-    found.sort_by_key(|candidate| std::cmp::Reverse(candidate.demand.keys().count()));
+    order::by_key(found, &|candidate| std::cmp::Reverse(candidate.demand.keys().count()));
     let mut at = found.len();
     while at > 0 {
         at -= 1;
@@ -331,7 +332,7 @@ fn add_uses(known: &mut Candidate, uses: Vec<Use>) {
             known.uses.push(index_use);
         }
     }
-    known.uses.sort_by_key(|index_use| index_use.statement);
+    order::by_key(&mut known.uses, &|index_use| index_use.statement);
 }
 
 fn covers(long: &Demand, short: &Demand) -> bool {

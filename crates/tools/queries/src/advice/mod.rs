@@ -16,6 +16,7 @@ mod structure;
 mod words;
 
 use crate::IndexUse;
+use observations::order;
 use statements::{Advice, AdviceKind, Counter, Rules, Snapshot, TimeShare};
 
 /// All findings: those about statements by their share of the server's time, then the others by
@@ -49,7 +50,7 @@ pub fn advice(
         let before = rules.before_change.filter(|_| changes && advice.before_ddl.is_none());
         advice.before_ddl = advice.before_ddl.take().or(before.map(str::to_owned));
     }
-    all.sort_by(|a, b| {
+    order::sort(&mut all, &|a, b| {
         let share = |advice: &Advice| advice.time.map_or(-1.0, |time| time.share);
         let urgent = |advice: &Advice| advice.kind > AdviceKind::HeldUp;
         urgent(a)

@@ -1,6 +1,6 @@
 //! Roots of lock waits: sessions that block others.
 
-use observations::{TaskSession, WaitingTask};
+use observations::{TaskSession, WaitingTask, order};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -66,7 +66,7 @@ pub(super) fn roots(tasks: &[WaitingTask]) -> Vec<RootBlocker> {
             roots.push(root(tasks, &behind, in_circle(tasks, start), true, &mut reached));
         }
     }
-    roots.sort_by(|a, b| b.waited_s.total_cmp(&a.waited_s));
+    order::largest_first(&mut roots, &|row| row.waited_s);
     roots
 }
 

@@ -2,7 +2,7 @@
 
 use super::parts::{Parts, Ratio};
 use analysis::Interval;
-use observations::{ActivityRecord, WaitClass};
+use observations::{ActivityRecord, WaitClass, order};
 use serde::Serialize;
 use statistics::adjusted;
 use std::collections::{BTreeMap, BTreeSet};
@@ -115,7 +115,9 @@ pub fn compare_activities(from: &ActivityRecord, to: &ActivityRecord) -> Activit
     }
     let change = |wait: &WaitChange| (wait.to - wait.from).abs();
     let is_seen = |wait: &WaitChange| matches!(wait.tendency, Tendency::More | Tendency::Fewer);
-    waits.sort_by(|x, y| is_seen(y).cmp(&is_seen(x)).then(change(y).total_cmp(&change(x))));
+    order::sort(&mut waits, &|x, y| {
+        is_seen(y).cmp(&is_seen(x)).then(change(y).total_cmp(&change(x)))
+    });
     let busy = WaitChange::compare(a.busy(), b.busy());
     let busy = WaitChange { adjusted_p: busy.p_value, ..busy }.judged();
     let load = |side: &ActivityRecord, parts: &Parts| Load {
@@ -191,7 +193,7 @@ fn operations(from: &ActivityRecord, to: &ActivityRecord) -> Vec<OperationRates>
         from_per_s: 0.0,
         to_per_s,
     }));
-    both.sort_by(|x, y| {
+    order::sort(&mut both, &|x, y| {
         (y.to_per_s - y.from_per_s).abs().total_cmp(&(x.to_per_s - x.from_per_s).abs())
     });
     both

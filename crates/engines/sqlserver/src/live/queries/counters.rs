@@ -4,6 +4,7 @@
 use super::views::CREATED_SINCE_S;
 use crate::live::rows::Row;
 use engine::query_reader::MARK;
+use observations::order;
 use statements::{CountedRow, Counter, Spread, Statement};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -139,7 +140,7 @@ fn handles(plans: &[Row<'_>]) -> Vec<Handle> {
             None => stored.push((number, calls, us)),
         }
     }
-    stored.sort_by_key(|(.., us)| std::cmp::Reverse(*us));
+    order::by_key(&mut stored, &|(.., us)| std::cmp::Reverse(*us));
     stored
         .into_iter()
         .map(|(number, calls, us)| {
