@@ -206,7 +206,16 @@ fn a_stream_whose_file_fails_leaves_the_others_their_figures() {
     let configuration = configuration(&target, workload);
     let scope = std::thread::scope(|scope| {
         scope.spawn(|| {
-            std::thread::sleep(std::time::Duration::from_millis(200));
+            let is_open = || {
+                let mut open = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+                open.any(|file| std::fs::read_link(file.path()).is_ok_and(|target| target == path))
+            };
+            // The check of its size, before the load, does not take so long.
+            let pause = || std::thread::sleep(std::time::Duration::from_millis(50));
+            (0..600).find(|_| {
+                pause();
+                is_open() && (pause(), is_open()).1
+            });
             std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(0).unwrap();
         });
         try_run(&configuration, Vec::new()).unwrap()
