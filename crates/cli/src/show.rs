@@ -1,13 +1,15 @@
 //! `steelbench show`
 
+use analysis::Summary;
 use clap::Parser;
+use clap::builder::PossibleValuesParser;
 use command_line::arguments::Recorded;
 use command_line::output::{self, Form};
 use command_line::select::keep_only;
 use command_line::{Context, ExitCode, Failure, Place, Tool, Which, results};
 use observations::Recording;
 use observations::number::plural;
-use report::{Medium, Text};
+use report::{Document, Medium, Screen, Section, Text, Topic};
 use store::Store;
 
 /// Show the results of a recorded run
@@ -16,11 +18,20 @@ use store::Store;
 pub struct Show {
     #[command(flatten)]
     pub recorded: Recorded,
+    /// Sections to print [default: the result on one screen]
+    #[arg(value_name = "SECTION", conflicts_with = "full", value_parser = sections())]
+    pub sections: Vec<String>,
+    /// Print every section
+    #[arg(long, conflicts_with_all = ["runs", "source", "stability"])]
+    pub full: bool,
+    /// Explain the figures and marks of the screen
+    #[arg(long, exclusive = true)]
+    pub legend: bool,
     /// Only configurations with all of these levels, as in `data_files=4`
     #[arg(long = "only", value_name = "FACTOR=LEVEL")]
     pub only: Vec<String>,
     /// How steady repeats are: spread, drift, regimes, and what separates these
-    #[arg(long, conflicts_with_all = ["runs", "source"])]
+    #[arg(long, conflicts_with_all = ["runs", "source", "sections"])]
     pub stability: bool,
     /// List the runs of the results file
     #[arg(long)]
@@ -33,10 +44,15 @@ pub struct Show {
 }
 
 impl Tool for Show {
-    const EXAMPLES: [&'static str; 2] =
-        ["steelbench show random-insert", "steelbench show random-insert --only data_files=4"];
+    const EXAMPLES: [&'static str; 2] = [
+        "steelbench show random-insert",
+        "steelbench show random-insert waits --only data_files=4",
+    ];
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
+        if self.legend {
+            return output::print_document(&report::legend());
+        }
         let store = results::open(context, self.recorded.name.as_deref())?;
         if self.runs {
             return runs(context, &store, self.form.json);
@@ -64,9 +80,36 @@ impl Tool for Show {
         output::show(
             self.form,
             || report::json::summary(&summary, context.sections),
-            || report::run(&summary, context.sections, Medium::Text),
+            || self.document(context, &summary, &results::name(store.path())),
         )
     }
+}
+
+impl Show {
+    /// The result on one screen, or the sections that are asked for. Markdown has all of them.
+    fn document(&self, context: &Context, summary: &Summary, name: &str) -> Document {
+        if self.full || (self.form.md && self.sections.is_empty()) {
+            return report::run(summary, context.sections, Medium::Text);
+        }
+        if self.sections.is_empty() {
+            let screen = Screen { name, page: None, width: output::width() };
+            return screen.document(summary, context.sections);
+        }
+        let chosen = Topic::ALL.iter().filter(|(name, _)| self.sections.iter().any(|s| s == name));
+        let topics: Vec<Topic> = chosen.map(|(_, topic)| *topic).collect();
+        let mut document = report::topics(summary, context.sections, &topics);
+        if document.sections.is_empty() {
+            let mut section = Section::default();
+            section.note("The run has recorded nothing for this section.");
+            document.sections.push(section);
+        }
+        document
+    }
+}
+
+/// The names of sections.
+fn sections() -> PossibleValuesParser {
+    PossibleValuesParser::new(Topic::ALL.map(|(name, _)| name))
 }
 
 /// The experiment file, then each file that it names below a comment that says which.

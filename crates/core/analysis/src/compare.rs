@@ -127,6 +127,9 @@ impl Values {
     }
 }
 
+/// The ends of the interval of a ratio that says how large it is are no further apart.
+const WIDTH_MAX: f64 = 10.0;
+
 impl Comparison {
     /// Returns the gain of `to` over `from`; `None` when one of them has no value.
     ///
@@ -173,6 +176,13 @@ impl Comparison {
     /// to a family.
     pub fn supported(&self) -> bool {
         self.adjusted_p.or(self.p_value).is_some_and(|p| p < 0.05)
+    }
+
+    /// Returns whether the interval says how large the difference is: a ratio of which the ends are
+    /// more than a factor of ten apart does not.
+    pub fn is_bounded(&self) -> bool {
+        let is_wide = |interval: Interval| interval.high > WIDTH_MAX * interval.low;
+        self.scale == Scale::Difference || !self.interval.is_some_and(is_wide)
     }
 
     /// The comparison as a family of its own, chosen before the data was seen.

@@ -1,5 +1,6 @@
 //! Sentences with the evidence behind them. How they say it: `wording.rs`.
 
+mod brief;
 mod caveats;
 mod claims;
 mod explanation;
@@ -12,6 +13,7 @@ pub(crate) mod verdict;
 pub(crate) mod why;
 
 use crate::Summary;
+pub use brief::Brief;
 use claims::Claim;
 pub use explanation::Explanation;
 pub use finding::{Finding, FindingKind};
@@ -60,10 +62,14 @@ impl Summary<'_> {
         findings
     }
 
-    /// The finding to show where there is room for one: the first that is neither a caveat nor
-    /// about a response that was not asked for.
+    /// The finding to show where there is room for one.
     pub fn headline(&self) -> Option<Finding> {
-        let aside = [FindingKind::Caveat, FindingKind::Responses];
-        self.findings().into_iter().find(|finding| !aside.contains(&finding.kind))
+        headline(&self.findings()).cloned()
     }
+}
+
+/// The first finding that is neither a caveat nor about a response that was not asked for.
+fn headline(findings: &[Finding]) -> Option<&Finding> {
+    let aside = [FindingKind::Caveat, FindingKind::Responses];
+    findings.iter().find(|finding| !aside.contains(&finding.kind))
 }

@@ -57,7 +57,7 @@ pub use devices::{ConfigurationDevices, DeviceFigures};
 pub use effects::{FactorEffect, Factors, LevelEffect, Segment, Step, Trend};
 pub use estimate::{Bound, Estimate, Ratio, blocks_needed};
 pub use failures::Failure;
-pub use findings::{Explanation, Finding, FindingKind};
+pub use findings::{Brief, Explanation, Finding, FindingKind};
 pub use head_to_head::*;
 pub use health::{WarningCount, WarningSides, WarningsCompared};
 pub use interaction::Interaction;

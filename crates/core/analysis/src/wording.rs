@@ -95,6 +95,15 @@ pub fn change(change: &Comparison, response: Option<&ResponseChoice>) -> String 
     ratio_in_words(change, response.map_or(["better", "worse"], ratio_words))
 }
 
+/// The direction of a change: `faster`, `longer`, `better`.
+pub fn direction(change: &Comparison, response: Option<&ResponseChoice>) -> &'static str {
+    let [better, worse] = match (change.scale, response) {
+        (Scale::Ratio, Some(response)) => ratio_words(response),
+        _ => ["better", "worse"],
+    };
+    if change.is_better() { better } else { worse }
+}
+
 /// A ratio of durations of the same work: `1.93x [1.88, 1.99] faster`.
 pub fn speed(comparison: &Comparison) -> String {
     ratio_in_words(comparison, ["faster", "slower"])

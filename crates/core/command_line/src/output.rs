@@ -81,6 +81,11 @@ pub(crate) fn report(failure: &Failure) -> ExitCode {
     failure.code()
 }
 
+/// The columns that lines and charts have.
+pub fn width() -> usize {
+    columns().unwrap_or(WIDTH)
+}
+
 /// Prints a JSON value in one line.
 pub fn print_json(value: &Value) -> Result<ExitCode, Failure> {
     print_as_it_is(&format!("{}\n", report::escaped(&value.to_string())))

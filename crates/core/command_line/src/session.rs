@@ -9,7 +9,7 @@ use analysis::gate::Gate;
 use engine::Permits;
 use experiment::{Draft, Experiment};
 use observations::{Event, Recording, RunEnd, Tally, redacted};
-use report::Document;
+use report::{Document, Screen};
 use runner::{Agents, Futile, Manual, Options};
 use serde_json::json;
 use std::io::IsTerminal;
@@ -105,15 +105,12 @@ impl Session {
         results::read_run(&results::open_file(context, &self.results)?, None, Store::read)
     }
 
-    /// Shows what the store holds of the run. Whether a configuration has lost a block for good.
+    /// Shows what the store holds of the run on one screen. Whether a configuration has lost a block
+    /// for good.
     pub fn show(&self, context: &Context, recording: &Recording) -> Result<bool, Failure> {
-        let failed = self.show_as(context, recording, None, &|summary| {
-            report::run(summary, context.sections, report::Medium::Text)
-        })?;
-        if !self.json && !recording.trials.is_empty() {
-            output::print("Terms:   docs/reading-a-report.md\n")?;
-        }
-        Ok(failed)
+        self.show_as(context, recording, None, &|summary, screen| {
+            screen.document(summary, context.sections)
+        })
     }
 
     /// As [`Self::show`], with a text of one's own, and in the JSON whether limits are kept.
@@ -122,7 +119,7 @@ impl Session {
         context: &Context,
         recording: &Recording,
         gate: Option<&Gate>,
-        document: &dyn Fn(&Summary) -> Document,
+        document: &dyn Fn(&Summary, &Screen) -> Document,
     ) -> Result<bool, Failure> {
         let summary = results::summary(context, recording, &self.results);
         let page = self.results.with_extension("html");
@@ -141,12 +138,12 @@ impl Session {
             }
             output::print_json(&event)?;
         } else if summary.done() + summary.failed() > 0 {
-            output::print_document(&document(&summary))?;
-            output::print(&format!(
-                "\nResults: {}\nReport:  {}\n",
-                self.results.display(),
-                page.display()
-            ))?;
+            let screen = Screen {
+                name: &results::name(&self.results),
+                page: Some(page.display().to_string()),
+                width: output::width(),
+            };
+            output::print_document(&document(&summary, &screen))?;
         }
         Ok(summary.configurations.iter().any(|row| row.lost_blocks + row.timeouts > 0))
     }

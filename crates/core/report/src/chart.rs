@@ -143,6 +143,14 @@ pub fn rows(chart: &Chart, width: usize) -> Vec<ChartRow> {
     rows
 }
 
+/// Bars to the right for values on one axis that begins at zero, in `room` columns.
+pub fn bars(values: &[f64], room: usize) -> Vec<String> {
+    let largest = values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
+    let scale = if largest > 0.0 { room as f64 / largest } else { 0.0 };
+    let columns = |value: &f64| if value.is_finite() { value * scale } else { 0.0 };
+    values.iter().map(|value| rightward(columns(value), room)).collect()
+}
+
 /// All bars in order, in `room` columns.
 fn draw(chart: &Chart, room: usize) -> Vec<String> {
     if chart.kind == ChartKind::Waterfall {

@@ -29,6 +29,7 @@ mod plan_tree;
 mod recording;
 mod runs;
 pub mod scaling;
+mod screen;
 mod screening_plan;
 mod sections;
 mod surface_plan;
@@ -64,10 +65,11 @@ pub use plan_tree::{grouped, plan_tree};
 pub use profile::{missing, more};
 pub use recording::tables;
 pub use runs::runs;
+pub use screen::{Screen, legend};
 pub use screening_plan::ScreeningPlan;
 pub use sections::{
-    Chapter, SectionData, SectionEntry, ShowSection, StudySections, accounting,
-    check as accounting_check, run, section_data, stability, wait_table, waits_left_out,
+    Chapter, SectionData, SectionEntry, ShowSection, StudySections, Topic, accounting,
+    check as accounting_check, run, section_data, stability, topics, wait_table, waits_left_out,
 };
 pub use surface_plan::SurfacePlan;
 pub use terminal::{Style, terminal, wrapped};

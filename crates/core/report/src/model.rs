@@ -78,9 +78,14 @@ pub struct Figure {
     pub chart: Option<Chart>,
 }
 
+/// Columns of a label with the blanks behind it.
+const LABEL: usize = 7;
+
 /// A paragraph of one sentence or a few; wrapped where it does not fit.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Line {
+    /// What kind of line it is, before it: `Why`; mostly empty.
+    pub label: &'static str,
     /// The text.
     pub text: Text,
     /// How it is meant.
@@ -178,7 +183,12 @@ impl Section {
 
     /// Adds a paragraph in a tone.
     pub fn toned(&mut self, text: impl Into<Text>, tone: Tone) {
-        self.blocks.push(Block::Line(Line { text: text.into(), tone, indent: 0 }));
+        self.blocks.push(Block::Line(Line { text: text.into(), tone, ..Line::default() }));
+    }
+
+    /// Adds a paragraph behind a label.
+    pub fn labelled(&mut self, label: &'static str, text: impl Into<Text>, tone: Tone) {
+        self.blocks.push(Block::Line(Line { label, text: text.into(), tone, indent: LABEL }));
     }
 
     /// Adds a note that explains how to read the lines above.
@@ -200,7 +210,7 @@ impl Section {
     pub fn indented(&mut self, indent: usize, text: impl Into<Text>, tone: Tone) {
         let text = text.into();
         if !text.is_empty() {
-            self.blocks.push(Block::Line(Line { text, tone, indent }));
+            self.blocks.push(Block::Line(Line { text, tone, indent, ..Line::default() }));
         }
     }
 

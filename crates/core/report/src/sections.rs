@@ -68,6 +68,62 @@ pub enum Chapter {
     Record,
 }
 
+/// A part of a report that can be asked for by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Topic {
+    /// Findings with their evidence, and the parts of a difference.
+    Why,
+    /// Tables of a study, a race, a screening or a surface.
+    Study,
+    /// Configurations, factors and outliers.
+    Configurations,
+    /// Every response.
+    Responses,
+    /// Percentiles, and the course over time.
+    Latency,
+    /// Statements of scripts.
+    Statements,
+    /// Plans of statements.
+    Plans,
+    /// Models of the throughput.
+    Models,
+    /// Waits, and what the throughput would be without them.
+    Waits,
+    /// Devices.
+    Devices,
+    /// Functions of the code.
+    Profile,
+    /// How steady repeats are.
+    Stability,
+    /// Machines that shared the run.
+    Machines,
+    /// Failed trials and warnings.
+    Warnings,
+    /// Machine and software.
+    Environment,
+}
+
+impl Topic {
+    /// All with their names.
+    pub const ALL: [(&'static str, Self); 15] = [
+        ("why", Self::Why),
+        ("study", Self::Study),
+        ("configurations", Self::Configurations),
+        ("responses", Self::Responses),
+        ("latency", Self::Latency),
+        ("statements", Self::Statements),
+        ("plans", Self::Plans),
+        ("models", Self::Models),
+        ("waits", Self::Waits),
+        ("devices", Self::Devices),
+        ("profile", Self::Profile),
+        ("stability", Self::Stability),
+        ("machines", Self::Machines),
+        ("warnings", Self::Warnings),
+        ("environment", Self::Environment),
+    ];
+}
+
 /// The data of a section for programs.
 pub type SectionData = fn(&Summary) -> serde_json::Result<Value>;
 /// The parts of a document that show a section.
@@ -86,6 +142,35 @@ pub struct SectionEntry {
     pub show: Option<ShowSection>,
     /// Only pages show it, and texts do not compute it.
     pub page_only: bool,
+    /// Its first table is the one of the screen, in place of the response.
+    pub on_screen: bool,
+}
+
+impl SectionEntry {
+    /// The part of a report that it belongs to.
+    pub fn topic(&self) -> Topic {
+        match (self.name, self.chapter) {
+            ("explanations" | "overview" | "findings", _) => Topic::Why,
+            ("stability", _) => Topic::Stability,
+            ("machines", _) => Topic::Machines,
+            ("response", _) => Topic::Configurations,
+            ("devices", _) => Topic::Devices,
+            ("profiles", _) => Topic::Profile,
+            ("estimates", _) => Topic::Responses,
+            ("environment", _) => Topic::Environment,
+            (_, Chapter::Overview) => Topic::Why,
+            (_, Chapter::Headline | Chapter::Storage | Chapter::Cost | Chapter::Scaling) => {
+                Topic::Study
+            }
+            (_, Chapter::Response) => Topic::Latency,
+            (_, Chapter::Configurations) => Topic::Configurations,
+            (_, Chapter::Statements) => Topic::Statements,
+            (_, Chapter::Plans) => Topic::Plans,
+            (_, Chapter::Models) => Topic::Models,
+            (_, Chapter::Resources) => Topic::Waits,
+            (_, Chapter::Record) => Topic::Warnings,
+        }
+    }
 }
 
 /// The sections of studies: a list of each, in the order of the studies.
@@ -93,11 +178,13 @@ pub type StudySections<'a> = &'a [&'static [SectionEntry]];
 
 /// Lists sections: `Chapter name: data => function that shows it`. Leave out the data of a section
 /// that draws the data of other sections, and the function of data that other sections show. `page
-/// only`: left out of texts, which have no room for it.
+/// only`: left out of texts, which have no room for it. `[screen]` behind the function: its first
+/// table is the one of the screen.
 #[macro_export]
 macro_rules! sections {
     ($(#[$meta:meta])* $visibility:vis const $all:ident = |$summary:ident| {
-        $($chapter:ident $name:ident $(: $data:expr)? $(=> $show:path)? $(, $page:ident only)?;)*
+        $($chapter:ident $name:ident $(: $data:expr)? $(=> $show:path $([$screen:ident])?)?
+            $(, $page:ident only)?;)*
     }) => {
         $(#[$meta])*
         $visibility const $all: &[$crate::SectionEntry] = &[$({
@@ -105,7 +192,8 @@ macro_rules! sections {
                 $crate::sections!(@ $summary $(: $data)? $(=> $show)?);
             let page_only = !<[&str]>::is_empty(&[$(stringify!($page))?]);
             let (chapter, name) = ($crate::Chapter::$chapter, stringify!($name));
-            $crate::SectionEntry { chapter, name, data, show, page_only }
+            let on_screen = !<[&str]>::is_empty(&[$($(stringify!($screen))?)?]);
+            $crate::SectionEntry { chapter, name, data, show, page_only, on_screen }
         }),*];
     };
     (@ $summary:ident: $data:expr => $show:path) => {
@@ -144,9 +232,9 @@ crate::sections! {
         Configurations stability: summary.stability().as_ref() => stability::section;
         Configurations factors: &summary.factors => factors::sections;
         Configurations machines: summary.machines().as_ref() => machines::sections;
-        Headline race: summary.race_report().as_ref() => race::section;
-        Headline screening: summary.screening() => screening::sections;
-        Headline surface: summary.surface().as_ref() => surface::sections;
+        Headline race: summary.race_report().as_ref() => race::section [screen];
+        Headline screening: summary.screening() => screening::sections [screen];
+        Headline surface: summary.surface().as_ref() => surface::sections [screen];
         Plans plans: &summary.plans() => plans::section;
         Models models: &summary.throughput_models() => models::sections;
         Resources ceilings: &summary.ceilings() => devices::ceilings;
@@ -164,7 +252,7 @@ crate::sections! {
 
 /// All sections in the order of their chapters; in a chapter those of every run precede those of
 /// studies.
-fn all(studies: StudySections<'_>) -> Vec<&'static SectionEntry> {
+pub(crate) fn all(studies: StudySections<'_>) -> Vec<&'static SectionEntry> {
     let mut all: Vec<&SectionEntry> =
         SECTIONS.iter().chain(studies.iter().copied().flatten()).collect();
     order::by_key(&mut all, &|entry| entry.chapter);
@@ -180,6 +268,14 @@ pub fn run(summary: &Summary, studies: StudySections<'_>, medium: Medium) -> Doc
         .filter(|entry| !(entry.page_only && medium == Medium::Text))
         .filter_map(|entry| entry.show);
     let sections = entries.flat_map(|show| show(summary)).collect();
+    Document { title: summary.recording.run.name.as_str().into(), sections }
+}
+
+/// The parts of a report that belong to some topics, in their order.
+pub fn topics(summary: &Summary, studies: StudySections<'_>, topics: &[Topic]) -> Document {
+    let entries = all(studies).into_iter().filter(|entry| topics.contains(&entry.topic()));
+    let shows = entries.filter_map(|entry| entry.show);
+    let sections = shows.flat_map(|show| show(summary)).collect();
     Document { title: summary.recording.run.name.as_str().into(), sections }
 }
 

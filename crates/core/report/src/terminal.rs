@@ -1,7 +1,7 @@
 use crate::Text;
 use crate::chart::{self, ChartRow};
 use crate::model::{Align, Block, Chart, Column, Document, Line, Medium, Table, Tone};
-use crate::text::cut;
+use crate::text::{cut, filled};
 use std::collections::BTreeSet;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -64,9 +64,10 @@ impl Terminal {
     }
 
     fn line(&mut self, line: &Line) {
-        let indent = " ".repeat(line.indent);
-        for part in wrap(line.text.as_str(), self.width.saturating_sub(line.indent)) {
-            self.end_line(&[indent.clone(), self.paint(&part, line.tone)]);
+        let parts = wrap(line.text.as_str(), self.width.saturating_sub(line.indent));
+        for (row, part) in parts.iter().enumerate() {
+            let before = filled(if row == 0 { line.label } else { "" }, line.indent);
+            self.end_line(&[self.paint(&before, Tone::Muted), self.paint(part, line.tone)]);
         }
     }
 
@@ -104,7 +105,8 @@ impl Terminal {
                 Text::from(format!("{heading}: {text}"))
             };
             if !text.is_empty() {
-                self.line(&Line { text, tone: *tone, indent: if i == 0 { 0 } else { 2 } });
+                let indent = if i == 0 { 0 } else { 2 };
+                self.line(&Line { text, tone: *tone, indent, ..Line::default() });
             }
         }
     }

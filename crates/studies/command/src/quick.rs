@@ -51,7 +51,7 @@ impl Tool for Time {
         let recording = session.recording(context)?;
         let times = times(self, &experiment, &recording);
         let gate = self.judge(&recording)?;
-        let failed = session.show_as(context, &recording, gate.as_ref(), &|summary| {
+        let failed = session.show_as(context, &recording, gate.as_ref(), &|summary, _| {
             if self.is_verbose() || summary.failed() > 0 {
                 let mut document = report::run(summary, context.sections, report::Medium::Text);
                 document.sections.extend(gate.as_ref().map(report::gate_section));

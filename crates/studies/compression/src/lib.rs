@@ -9,6 +9,6 @@ use self::analysis::compression;
 report::sections! {
     /// The sections of reports.
     pub const SECTIONS = |summary| {
-        Headline compression: &compression(summary) => section::sections;
+        Headline compression: &compression(summary) => section::sections [screen];
     }
 }

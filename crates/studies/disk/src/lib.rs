@@ -40,6 +40,6 @@ pub const STUDY: Study = Study {
 report::sections! {
     /// The sections of reports.
     pub const SECTIONS = |summary| {
-        Storage disk: disk(summary).as_ref() => section::sections;
+        Storage disk: disk(summary).as_ref() => section::sections [screen];
     }
 }

@@ -23,6 +23,6 @@ pub use crate::probe::Failover;
 report::sections! {
     /// The sections of reports.
     pub const SECTIONS = |summary| {
-        Statements failovers: &crate::analysis::failovers(summary) => section::failovers;
+        Statements failovers: &crate::analysis::failovers(summary) => section::failovers [screen];
     }
 }

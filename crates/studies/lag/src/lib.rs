@@ -17,6 +17,6 @@ pub use crate::probe::Lag;
 report::sections! {
     /// The sections of reports.
     pub const SECTIONS = |summary| {
-        Statements lags: &crate::analysis::lags(summary) => section::lags;
+        Statements lags: &crate::analysis::lags(summary) => section::lags [screen];
     }
 }

@@ -50,7 +50,7 @@ pub use tables::tables;
 report::sections! {
     /// The sections of reports.
     pub const SECTIONS = |summary| {
-        Statements order_entry: &crate::analysis::figures(summary) => section::section;
+        Statements order_entry: &crate::analysis::figures(summary) => section::section [screen];
         Statements slowdown: &crate::slowdown::slowdowns(summary) => slowdown_section::section;
     }
 }

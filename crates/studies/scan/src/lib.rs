@@ -19,8 +19,8 @@ use speed_up::speed_ups;
 report::sections! {
     /// The sections of reports.
     pub const SECTIONS = |summary| {
-        Cost costs: &costs(summary) => section::sections;
-        Cost speed_ups: &speed_ups(summary) => speed_up_section::sections;
+        Cost costs: &costs(summary) => section::sections [screen];
+        Cost speed_ups: &speed_ups(summary) => speed_up_section::sections [screen];
         Cost scan_demands: &demands(summary) => demand_section::sections;
     }
 }

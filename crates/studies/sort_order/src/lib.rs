@@ -48,6 +48,6 @@ pub const STUDY: Study = Study { explains_statements: false, ..Study::new("sort-
 report::sections! {
     /// The sections of reports.
     pub const SECTIONS = |summary| {
-        Cost sort_orders: &sort_orders(summary) => section::sections;
+        Cost sort_orders: &sort_orders(summary) => section::sections [screen];
     }
 }

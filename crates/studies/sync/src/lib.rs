@@ -21,6 +21,6 @@ use self::analysis::scaling;
 report::sections! {
     /// The sections of reports.
     pub const SECTIONS = |summary| {
-        Scaling scaling: scaling(summary).as_ref() => section::section;
+        Scaling scaling: scaling(summary).as_ref() => section::section [screen];
     }
 }

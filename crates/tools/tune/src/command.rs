@@ -160,7 +160,7 @@ impl Tune {
             ablation: ablation.as_ref(),
             form,
         };
-        session.show_as(stage.context, &recording, None, &|summary| page.document(summary))?;
+        session.show_as(stage.context, &recording, None, &|summary, _| page.document(summary))?;
         if let Some(winner) = confirmed.winner
             && self.apply
         {

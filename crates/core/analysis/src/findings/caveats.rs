@@ -12,7 +12,7 @@ pub fn find(summary: &Summary, largest: Option<&Claim>) -> Vec<Finding> {
         missing_response(summary),
         few_values(summary),
         nothing_measured(summary),
-        summary.durability_caveat().map(|text| (text, String::new())),
+        summary.durability_caveat().map(|text| caveat(text, "")),
         failed(summary),
         timed_out(summary),
         futile(summary),
@@ -23,19 +23,20 @@ pub fn find(summary: &Summary, largest: Option<&Claim>) -> Vec<Finding> {
         adaptive(summary),
         environments(summary),
     ];
-    caveats
-        .into_iter()
-        .flatten()
-        .map(|(text, evidence)| Finding::new(FindingKind::Caveat, text, evidence))
-        .collect()
+    caveats.into_iter().flatten().collect()
 }
 
-type Caveat = Option<(String, String)>;
+/// `None` where there is nothing to be careful with.
+type Caveat = Option<Finding>;
+
+fn caveat(text: impl Into<String>, evidence: impl Into<String>) -> Finding {
+    Finding::new(FindingKind::Caveat, text.into(), evidence.into())
+}
 
 fn synthetic(summary: &Summary) -> Caveat {
     let text = "These figures are synthetic: a scripted engine produced them, and they measure \
                 nothing.";
-    summary.overview().synthetic.then(|| (text.to_owned(), String::new()))
+    summary.overview().synthetic.then(|| caveat(text, ""))
 }
 
 fn missing_response(summary: &Summary) -> Caveat {
@@ -48,7 +49,7 @@ fn missing_response(summary: &Summary) -> Caveat {
         "No trial recorded the response {missing:?}; configurations are compared on {}.",
         response.name
     );
-    Some((text, String::new()))
+    Some(caveat(text, ""))
 }
 
 /// The response asked for, or the primary one, is a percentile of too few values.
@@ -62,7 +63,7 @@ fn few_values(summary: &Summary) -> Caveat {
     } else {
         format!("configurations are compared on {}", compared.name)
     };
-    Some((format!("{few}; {consequence}."), String::new()))
+    Some(caveat(format!("{few}; {consequence}."), ""))
 }
 
 fn nothing_measured(summary: &Summary) -> Caveat {
@@ -71,7 +72,7 @@ fn nothing_measured(summary: &Summary) -> Caveat {
     } else {
         "No trial has been run yet."
     };
-    (summary.done() == 0).then(|| (text.to_owned(), String::new()))
+    (summary.done() == 0).then(|| caveat(text, ""))
 }
 
 fn failed(summary: &Summary) -> Caveat {
@@ -93,7 +94,8 @@ fn failed(summary: &Summary) -> Caveat {
     let of =
         if configurations.is_empty() { configurations } else { format!(" ({configurations})") };
     let evidence = format!("{most}: {}{of}", first.reason());
-    Some((format!("{attempts} failed{lost}."), evidence))
+    let short = format!("{attempts} failed: {}{of}.", first.reason());
+    Some(caveat(format!("{attempts} failed{lost}."), evidence).in_short(short))
 }
 
 /// Trials that took longer than they may are observations, and their configurations are not called
@@ -124,7 +126,9 @@ fn timed_out(summary: &Summary) -> Caveat {
          called better than one without.",
         wording::list(&named)
     );
-    (!rows.is_empty()).then(|| (text, String::new()))
+    let stopped: usize = rows.iter().map(|row| row.at_limit()).sum();
+    let short = format!("limits.trial_time stopped {}.", wording::count(stopped, "trial"));
+    (!rows.is_empty()).then(|| caveat(text, "").in_short(short))
 }
 
 /// Trials that a search ended early are neither failures nor figures.
@@ -147,7 +151,8 @@ fn futile(summary: &Summary) -> Caveat {
         wording::count(named.len(), "trial"),
         wording::list(&named)
     );
-    (!named.is_empty()).then(|| (text, String::new()))
+    let short = format!("The search ended {} early.", wording::count(named.len(), "trial"));
+    (!named.is_empty()).then(|| caveat(text, "").in_short(short))
 }
 
 fn are(n: usize, singular: &str, plural: &str) -> String {
@@ -188,7 +193,7 @@ fn warned(summary: &Summary, largest: Option<&Claim>) -> Caveat {
     } else {
         format!("{carry} of the {all} compared {verb} a warning: {kinds}.")
     };
-    Some((text, example))
+    Some(caveat(text, example))
 }
 
 /// An open loop that asked for more than was done, with the configurations.
@@ -215,7 +220,12 @@ fn overloaded(summary: &Summary) -> Caveat {
         rate(first.scheduled),
         rate(first.done)
     );
-    Some((text.replace("  ", " "), evidence))
+    let rest = "Latency from the intended start is left out where the rate was not kept.";
+    let short = format!(
+        "In {trials} of {} the load could not keep its rate. {rest}",
+        wording::count(of, "trial")
+    );
+    Some(caveat(text.replace("  ", " "), evidence).in_short(short))
 }
 
 fn drift(summary: &Summary) -> Caveat {
@@ -231,7 +241,12 @@ fn drift(summary: &Summary) -> Caveat {
         drift.response
     );
     let (f, p) = (wording::f_statistic(drift.f), wording::p_value(drift.p_value));
-    Some((text, format!("F {f}, {p} over {}", wording::count(drift.blocks, "block"))))
+    let evidence = format!("F {f}, {p} over {}", wording::count(drift.blocks, "block"));
+    let short = format!(
+        "Blocks differ in {} ({low} to {high} of the mean); comparisons are within blocks.",
+        drift.response
+    );
+    Some(caveat(text, evidence).in_short(short))
 }
 
 /// Means that are named when a few outliers dominate; of more only the number is said.
@@ -274,7 +289,8 @@ fn rests_on_few(summary: &Summary) -> Caveat {
         "A few outliers dominate: {}. The intervals do not account for them; compare medians.",
         wording::list(&rows)
     );
-    (!rows.is_empty()).then(|| (text, String::new()))
+    let short = "A few outliers dominate means; their intervals do not account for them.";
+    (!rows.is_empty()).then(|| caveat(text, "").in_short(short.to_owned()))
 }
 
 /// How the number of blocks came about.
@@ -289,11 +305,15 @@ fn adaptive(summary: &Summary) -> Caveat {
     );
     let evidence = "Stein's two-stage procedure: intervals and tests use the spread of the first \
                     stage";
-    Some((text, evidence.to_owned()))
+    let short = format!(
+        "Repeats were adaptive, until each interval is within {}.",
+        wording::percent(adaptive.until)
+    );
+    Some(caveat(text, evidence).in_short(short))
 }
 
 fn environments(summary: &Summary) -> Caveat {
     let text = "The run was resumed in a different environment: trials before and after may not \
                 be comparable.";
-    (summary.recording.environments.len() > 1).then(|| (text.to_owned(), String::new()))
+    (summary.recording.environments.len() > 1).then(|| caveat(text, ""))
 }

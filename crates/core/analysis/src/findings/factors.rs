@@ -67,7 +67,7 @@ fn part(effect: &FactorEffect, segment: Segment, direction: Direction, first: bo
 }
 
 /// States the interaction of two factors.
-fn together(summary: &Summary, interaction: &Interaction) -> Option<Finding> {
+pub(super) fn together(summary: &Summary, interaction: &Interaction) -> Option<Finding> {
     let (factor, by) =
         (&summary.factors.effects[interaction.factor], &summary.factors.effects[interaction.by]);
     let unit = summary.unit();

@@ -35,11 +35,25 @@ pub struct Finding {
     pub text: String,
     /// Figures behind it: intervals, p-values, n.
     pub evidence: String,
+    /// The sentence where there is room for a line or two; `None`: as it is.
+    #[serde(skip)]
+    short: Option<String>,
 }
 
 impl Finding {
     /// A finding.
     pub fn new(kind: FindingKind, text: String, evidence: String) -> Self {
-        Self { kind, text, evidence }
+        Self { kind, text, evidence, short: None }
+    }
+
+    /// The finding with another sentence where there is room for a line or two.
+    #[must_use]
+    pub fn in_short(self, sentence: String) -> Self {
+        Self { short: Some(sentence), ..self }
+    }
+
+    /// The sentence for a line or two.
+    pub fn brief(&self) -> String {
+        self.short.clone().unwrap_or_else(|| self.text.clone())
     }
 }

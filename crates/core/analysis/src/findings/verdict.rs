@@ -44,17 +44,51 @@ fn failed_blocks(summary: &Summary, effect: &FactorEffect, level: usize) -> Stri
 /// States the effect of a factor at `level`; `None` without a significant effect.
 pub fn factor(summary: &Summary, effect: &FactorEffect, level: usize) -> Option<Finding> {
     let comparison = effect.levels[level].supported()?;
-    let text = match effect.winner() {
-        Some(_) => sweet_spot(summary, effect, level, comparison),
-        None => nothing_beats(summary, effect, &effect.levels[level], comparison),
+    let (text, short) = match effect.winner() {
+        Some(_) => (
+            sweet_spot(summary, effect, level, comparison),
+            winner(summary, effect, level, comparison),
+        ),
+        None => {
+            let text = nothing_beats(summary, effect, &effect.levels[level], comparison);
+            (text.clone(), text)
+        }
     };
     let limit = if effect.in_one_setup { IN_ONE_SETUP } else { "" };
     let limit = format!("{limit}{}", failed_blocks(summary, effect, level));
-    Some(Finding::new(
+    let finding = Finding::new(
         FindingKind::Verdict,
         text + &limit + &summary.durability_of_levels(effect),
         statistics(comparison, &family(summary), effect.unit.noun()),
-    ))
+    );
+    Some(finding.in_short(short))
+}
+
+/// `data_files=16 is 5.82x [4.56, 7.38] faster than 1.`
+fn winner(
+    summary: &Summary,
+    effect: &FactorEffect,
+    level: usize,
+    comparison: &Comparison,
+) -> String {
+    let name = wording::short_name(&effect.factor);
+    let [winner, reference] = [level, effect.reference].map(|at| &effect.levels[at].level);
+    let change = sized(comparison, summary, effect.unit.noun());
+    let preposition = wording::preposition(&change);
+    let beyond = edge(effect, level).map_or_else(String::new, |edge| {
+        format!(" It is the {edge} level tested: the optimum may lie beyond it.")
+    });
+    format!("{name}={winner} is {change} {preposition} {reference}.{beyond}")
+}
+
+/// A change with its size; where that is known to no more than a factor of ten, only its direction.
+fn sized(comparison: &Comparison, summary: &Summary, unit: &str) -> String {
+    let response = summary.response.as_ref();
+    if comparison.is_bounded() {
+        return wording::change(comparison, response);
+    }
+    let blocks = wording::count(comparison.blocks, unit);
+    format!("{} ({blocks} do not show by how much)", wording::direction(comparison, response))
 }
 
 /// Findings on the effects of a screening design, on a race or on a response surface.
@@ -77,15 +111,11 @@ pub(crate) fn no_difference(summary: &Summary) -> Vec<(usize, Finding)> {
     let effects = summary.factors.effects.iter().enumerate();
     let is_asked = summary.done() > 0 && summary.design == DesignKind::Grid;
     let without = effects.filter(|(_, effect)| is_asked && span(effect).is_none());
-    without
-        .map(|(factor, effect)| {
-            let (text, evidence) = nothing(summary, factor, effect);
-            (factor, Finding::new(FindingKind::NoDifference, text, evidence))
-        })
-        .collect()
+    without.map(|(factor, effect)| (factor, nothing(summary, factor, effect))).collect()
 }
 
-fn nothing(summary: &Summary, factor: usize, effect: &FactorEffect) -> (String, String) {
+fn nothing(summary: &Summary, factor: usize, effect: &FactorEffect) -> Finding {
+    let finding = |text: String, evidence| Finding::new(FindingKind::NoDifference, text, evidence);
     let name = wording::short_name(&effect.factor);
     let measured: Vec<&LevelEffect> =
         effect.levels.iter().filter(|level| level.trials > 0 || level.response.is_some()).collect();
@@ -113,7 +143,8 @@ fn nothing(summary: &Summary, factor: usize, effect: &FactorEffect) -> (String, 
         {
             let text = nothing_differs(summary, factor, effect);
             let text = text + &summary.durability_of_levels(effect);
-            return (text, spread(effect, effect.unit.noun()));
+            let short = nothing_found(summary, effect);
+            return finding(text, spread(effect, effect.unit.noun())).in_short(short);
         }
         _ if !timed_out.is_empty() => {
             let timed_out = wording::list(&timed_out);
@@ -134,7 +165,36 @@ fn nothing(summary: &Summary, factor: usize, effect: &FactorEffect) -> (String, 
             )
         }
     };
-    (text, String::new())
+    finding(text, String::new())
+}
+
+/// `No level of jit differs significantly from on (3 blocks; 12 more would show 5 %).`
+fn nothing_found(summary: &Summary, effect: &FactorEffect) -> String {
+    let margin = wanted(summary);
+    let repeats = effect.detectable.map_or_else(String::new, |detectable| {
+        let blocks = wording::count(detectable.blocks, effect.unit.noun());
+        let size = wording::plain_percent(margin);
+        match detectable.blocks_for(margin) {
+            _ if detectable.relative <= margin => {
+                format!(" ({blocks} would show {})", wording::percent(detectable.relative))
+            }
+            Some(needed) => {
+                let more = number::count(needed.saturating_sub(detectable.blocks) as u64);
+                format!(" ({blocks}; {more} more would show {size})")
+            }
+            None => format!(" ({blocks}; {size} cannot be shown)"),
+        }
+    });
+    format!(
+        "No level of {} differs significantly from {}{repeats}.",
+        wording::short_name(&effect.factor),
+        effect.levels[effect.reference].level
+    )
+}
+
+/// The difference that a run has to find.
+fn wanted(summary: &Summary) -> f64 {
+    if summary.margin() > 0.0 { summary.margin() } else { DIFFERENCE_WANTED }
 }
 
 fn sweet_spot(
@@ -248,9 +308,8 @@ fn nothing_beats(
 
 fn nothing_differs(summary: &Summary, factor: usize, effect: &FactorEffect) -> String {
     let name = wording::short_name(&effect.factor);
-    let power = effect
-        .detectable
-        .map(|detectable| power(&detectable, summary.margin(), effect.unit.noun()));
+    let power =
+        effect.detectable.map(|detectable| power(&detectable, wanted(summary), effect.unit.noun()));
     let power = power.unwrap_or_default();
     let reference = reference(summary, effect);
     let timed_out = labels(effect.levels.iter().filter(|level| timed_out(level)));
@@ -283,7 +342,6 @@ fn nothing_differs(summary: &Summary, factor: usize, effect: &FactorEffect) -> S
 /// `; 5 blocks detect a difference of 12 % with 80 % power, 14 more would detect 5 % (estimate)`
 fn power(detectable: &Detectable, margin: f64, unit: &str) -> String {
     let blocks = wording::count(detectable.blocks, unit);
-    let margin = if margin > 0.0 { margin } else { DIFFERENCE_WANTED };
     let more = match detectable.blocks_for(margin) {
         _ if detectable.relative <= margin => String::new(),
         Some(needed) => format!(
@@ -369,7 +427,10 @@ pub(crate) fn best_configuration(summary: &Summary) -> Option<Finding> {
         &comparisons,
         summary.grid.unit_between(baseline.index, best.index).noun(),
     );
-    Some(Finding::new(FindingKind::Verdict, text, evidence))
+    let change = sized(comparison, summary, "block");
+    let preposition = wording::preposition(&change);
+    let short = format!("{} is {change} {preposition} {}.", best.label, baseline.label);
+    Some(Finding::new(FindingKind::Verdict, text, evidence).in_short(short))
 }
 
 /// For a list: between quotes where one holds a comma.

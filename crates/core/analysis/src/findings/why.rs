@@ -74,7 +74,8 @@ fn parts(explanation: &Explanation) -> Option<Finding> {
         "[ ]: 95 % t intervals, {blocks}; false discovery rate of the named causes at most 5 % \
          (Benjamini-Hochberg)"
     );
-    Some(Finding::new(FindingKind::Waits, text.collect::<Vec<_>>().join(" "), evidence))
+    let finding = Finding::new(FindingKind::Waits, text.collect::<Vec<_>>().join(" "), evidence);
+    Some(finding.in_short(phrases.largest_cause()))
 }
 
 /// A decomposition, and the units of its sentences.
@@ -195,6 +196,39 @@ impl<'d> Phrases<'d> {
         sentences
             .extend((!idle.is_empty()).then(|| format!("Not a cause: {}.", wording::list(&idle))));
         sentences
+    }
+
+    /// The largest supported part: `58 % [55, 63] of the decrease is less WRITER_LOCK wait.`; before
+    /// it, what more sessions do.
+    fn largest_cause(&self) -> String {
+        let Decomposition { sessions: [from, to], total, .. } = self.decomposition;
+        let sessions = ((to / from - 1.0).abs() > 1e-9).then(|| {
+            format!(
+                "{}x the sessions, {}x the session time of a unit of work.",
+                wording::ratio(to / from),
+                wording::ratio(total.to_s / total.from_s)
+            )
+        });
+        let causes = self.decomposition.by_type.iter().filter(|part| {
+            part.supported()
+                && !part.kind.is_client()
+                && (part.change_s < 0.0) == (total.change_s < 0.0)
+                && self.total_changed()
+        });
+        let largest = causes.max_by(|a, b| a.change_s.abs().total_cmp(&b.change_s.abs()));
+        let largest = largest.map(|part| {
+            let what = if total.change_s < 0.0 { "decrease" } else { "increase" };
+            let phrase = self.phrase(part);
+            match part.share {
+                Some(share) if share.abs() <= 1.0 => {
+                    format!("{} of the {what} is {phrase}.", self.share(part))
+                }
+                _ => format!("The largest part of the {what} is {phrase}: {}.", self.seconds(part)),
+            }
+        });
+        let none = "No single part of the session time changed significantly.".to_owned();
+        let sentences = [sessions, largest].into_iter().flatten().collect::<Vec<_>>();
+        if sentences.is_empty() { none } else { sentences.join(" ") }
     }
 
     /// `less WRITER_LOCK wait`, `new WAL_SYNC wait`, `PAGELATCH_UP wait eliminated`.

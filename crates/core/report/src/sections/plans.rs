@@ -134,7 +134,7 @@ fn unexplained(all: &[StatementPlans]) -> Vec<(&str, Vec<&str>)> {
 /// A statement with its plans as the engine printed them.
 fn listing(summary: &Summary, statement_plans: &StatementPlans) -> Vec<Block> {
     let line =
-        |text: String, indent| Block::Line(Line { text: text.into(), tone: Tone::Plain, indent });
+        |text: String, indent| Block::Line(Line { text: text.into(), indent, ..Line::default() });
     let mut blocks = Vec::new();
     for plan in statement_plans.plans.iter().filter(|plan| plan.reason.is_none()) {
         let labels = labels(summary, plan);

@@ -111,7 +111,9 @@ fn printed(output: &HookOutput) -> Vec<Block> {
     let tail: String = output.output.chars().skip(skipped).collect();
     let code =
         output.exit_code.map_or_else(|| "killed".to_owned(), |code| format!("exit code {code}"));
-    let text = |text: String| Block::Line(Line { text: text.into(), tone: Tone::Muted, indent: 0 });
+    let text = |text: String| {
+        Block::Line(Line { text: text.into(), tone: Tone::Muted, ..Line::default() })
+    };
     if tail.trim().is_empty() {
         return vec![text(format!("Last failure: {code}, no output."))];
     }

@@ -1,0 +1,50 @@
+//! What a screen has room for: a sentence for the answer, for its cause and for what to do next.
+
+use super::claims::Claim;
+use super::{Finding, FindingKind, factors, headline, verdict};
+use crate::Summary;
+
+/// The findings of a run in a sentence each.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Brief {
+    /// The answer; without trials, why there is none.
+    pub answer: String,
+    /// Why it is so.
+    pub why: Option<String>,
+    /// What limits the winner now.
+    pub next: Option<String>,
+    /// What to keep in mind, such as commits that may be lost and other load on the machine.
+    pub notes: Vec<String>,
+}
+
+impl Summary<'_> {
+    /// The findings of a run in a sentence each. Of several factors the answer is the best
+    /// configuration.
+    pub fn brief(&self) -> Brief {
+        let (claims, findings) = (Claim::all(self), self.findings());
+        let of_kind =
+            |kind: FindingKind| findings.iter().filter(move |finding| finding.kind == kind);
+        let best = verdict::best_configuration(self).filter(|_| !claims.is_empty());
+        let answer = best.or_else(|| headline(&findings).or(findings.first()).cloned());
+        let durability =
+            self.factors.effects.iter().map(|effect| self.durability_of_levels(effect));
+        let depends = claims.iter().filter_map(|claim| match claim {
+            Claim::Interaction(interaction) => factors::together(self, interaction),
+            Claim::Factor { .. } => None,
+        });
+        let depends: Vec<Finding> = depends.collect();
+        let others = depends.iter().chain(of_kind(FindingKind::Caveat));
+        let others = others.filter(|finding| Some(*finding) != answer.as_ref());
+        let causes = [FindingKind::Waits, FindingKind::Code, FindingKind::Plan];
+        Brief {
+            why: causes.into_iter().flat_map(of_kind).map(Finding::brief).next(),
+            next: of_kind(FindingKind::Gain).map(Finding::brief).next(),
+            notes: durability
+                .map(|sentence| sentence.trim().to_owned())
+                .chain(others.map(Finding::brief))
+                .filter(|note| !note.is_empty())
+                .collect(),
+            answer: answer.as_ref().map_or_else(String::new, Finding::brief),
+        }
+    }
+}
