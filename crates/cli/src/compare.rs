@@ -53,6 +53,9 @@ pub struct Compare {
     /// For two runs: compare every common response
     #[arg(long, conflicts_with = "response")]
     pub all: bool,
+    /// For two configurations: print every response and the parts of the difference
+    #[arg(long)]
+    pub full: bool,
     #[command(flatten)]
     pub gate: GateOptions,
     #[command(flatten)]
@@ -161,7 +164,9 @@ fn configurations(
         arguments.form,
         || report::json::head_to_head(&compared, &from, &to, gate.as_ref()),
         || {
-            let mut document = report::head_to_head(&compared, &from, &to);
+            let all = arguments.full || arguments.form.md;
+            let document = if all { report::head_to_head } else { report::head_to_head_screen };
+            let mut document = document(&compared, &from, &to);
             document.sections.splice(..0, gate.as_ref().map(report::gate_section));
             document
         },

@@ -41,6 +41,9 @@ pub struct Run {
     /// Print events and the summary as JSON, one object per line
     #[arg(long)]
     pub json: bool,
+    /// Print every section at the end, not one screen
+    #[arg(long)]
+    pub full: bool,
     #[command(flatten)]
     pub agents: agent::AgentArguments,
 }
@@ -80,6 +83,7 @@ impl Tool for Run {
             label: self.label.clone(),
             permits: Permits { overwrite: self.overwrite.clone(), destroy: self.destroy.clone() },
             json: self.json,
+            full: self.full,
             agents: self.agents.begin(&experiment, &results)?,
             futile: Vec::new(),
         };

@@ -71,7 +71,7 @@ fn compare_names_both_sides_and_refuses_what_is_not_clear() {
 fn show_can_be_narrowed_and_pasted() {
     let lab = recorded();
     let ended = lab
-        .steelbench(&["show", "t", "--only", "log=wal, synced"])
+        .steelbench(&["show", "t", "--only", "log=wal, synced", "--full"])
         .expect(0)
         .shows("6 trials done");
     assert!(ended.stdout.contains("data_files"), "{ended:?}");
@@ -79,7 +79,7 @@ fn show_can_be_narrowed_and_pasted() {
         .expect(2)
         .says("no configuration has log=none");
     lab.steelbench(&["show", "--md"]).expect(0).shows("\n| :-- |");
-    lab.steelbench(&["show", "results/t.steelbench"]).expect(0).shows("12 trials done");
+    lab.steelbench(&["show", "results/t.steelbench", "--full"]).expect(0).shows("12 trials done");
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn a_results_file_is_found_by_its_whole_name_and_has_one_ending() {
     let lab = Lab::with(&scripted(1, "", ""));
     lab.run_with(&["-o", "results/x.steelbench"], 0);
     for name in ["x", "x.steelbench", "results/x.steelbench"] {
-        lab.steelbench(&["show", name]).expect(0).shows("2 trials done");
+        lab.steelbench(&["show", name, "--full"]).expect(0).shows("2 trials done");
     }
     lab.write("e.toml", &scripted(1, "", "").replace("name = \"t\"", "name = \"y.steelbench\""));
     lab.run(0);

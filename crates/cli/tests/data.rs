@@ -111,7 +111,7 @@ fn ready_experiments_on_data_sets_run() {
         assert_eq!(plans, ["1"], "{name}");
         let warned = lab.rows(name, "SELECT count(*) FROM warnings WHERE kind = 'other_plan'");
         assert_eq!(warned, ["0"], "{name}");
-        let shown = lab.steelbench(&["show", name]).expect(0).stdout;
+        let shown = lab.steelbench(&["show", name, "--full"]).expect(0).stdout;
         assert_eq!(
             shown.contains("Speed-up of a scan"),
             name == "scan-parallel",

@@ -76,7 +76,7 @@ fn reports_say_how_the_response_follows_a_drawn_parameter() {
         .replace("name = \"drawn\"", "name = \"drawn\"\nresponse = \"cost\"");
     let lab = Lab::with(&file);
     lab.run(0);
-    let shown = lab.steelbench(&["show", "drawn"]).expect(0).stdout;
+    let shown = lab.steelbench(&["show", "drawn", "--full"]).expect(0).stdout;
     assert!(shown.contains("cost follows word:"), "{shown}");
     assert!(shown.contains("from word=1 to word=9"), "{shown}");
     let json = lab.steelbench(&["show", "drawn", "--json"]).expect(0).stdout;

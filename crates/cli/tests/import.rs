@@ -31,7 +31,7 @@ fn runs_of_pgbench_are_compared_as_if_they_were_ours() {
     arguments.extend(files.iter().map(String::as_str));
     let stdout = lab.steelbench(&arguments).expect(0).stdout;
     assert!(stdout.contains("8 trials of 2 configurations, measured elsewhere"), "{stdout}");
-    let shown = lab.steelbench(&["show", "imported"]).expect(0).stdout;
+    let shown = lab.steelbench(&["show", "imported", "--full"]).expect(0).stdout;
     for part in ["measured elsewhere", "shared_buffers=4GB", "2.00x", "throughput"] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
@@ -161,7 +161,7 @@ fn two_snapshots_of_waits_have_the_waits_between_them() {
         ],
     );
     assert_eq!(waits.len(), 4, "benign waits are left out: {waits:?}");
-    lab.steelbench(&["show", "r.steelbench"]).expect(0).shows("WRITELOG");
+    lab.steelbench(&["show", "r.steelbench", "--full"]).expect(0).shows("WRITELOG");
     lab.write("pg1.csv", "pid,event_type,event,queryid,count\n1,IO,WALSync,0,100\n1,,,0,7\n");
     lab.write(
         "pg2.csv",

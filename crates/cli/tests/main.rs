@@ -58,6 +58,7 @@ mod marks;
 mod models;
 mod mysql;
 mod named_files;
+mod one_screen;
 mod open_loop;
 mod order;
 mod own_tables;

@@ -68,7 +68,7 @@ fn every_probe_runs_and_the_sessions_time_adds_up() {
                 session_s FROM trials";
     let unaccounted: f64 = lab.rows("t", rest)[0].parse().unwrap();
     assert!(unaccounted.abs() < 0.06, "{unaccounted}: {:?}", lab.rows("t", "SELECT * FROM waits"));
-    let environment = flat(&lab.steelbench(&["show", "t"]).expect(0).stdout);
+    let environment = flat(&lab.steelbench(&["show", "t", "--full"]).expect(0).stdout);
     assert!(environment.contains("(MySQL), Steelbench"), "{environment}");
     assert!(seconds("idle") > 0.0 && seconds("%MYSQL_BIN_LOG%") > 0.0);
 }
@@ -265,7 +265,7 @@ fn private_servers_have_their_settings_and_volumes_and_a_killed_one_fails_its_tr
         cause.contains("connection to the server") || cause.contains("cannot connect"),
         "{cause}"
     );
-    let environment = flat(&lab.steelbench(&["show", "t"]).expect(0).stdout);
+    let environment = flat(&lab.steelbench(&["show", "t", "--full"]).expect(0).stdout);
     assert!(environment.contains("(MySQL), Steelbench"), "{environment}");
     servers::nothing_is_left(&lab);
 }

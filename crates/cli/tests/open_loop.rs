@@ -27,7 +27,7 @@ fn all_configurations_of_a_block_have_one_schedule() {
     let between = "SELECT count(DISTINCT schedule_s) FROM load_health";
     assert_eq!(lab.rows("t", between), ["3"], "each block has its own");
     // The schedule sets the throughput, so it is not a sign of drift.
-    let shown = lab.steelbench(&["show", "t"]).expect(0);
+    let shown = lab.steelbench(&["show", "t", "--full"]).expect(0);
     let shown = shown.shows("compared on latency_p50 (ms, lower is better)").shows("Open loop");
     // About 100 transactions a trial.
     let findings = lab.json(&["show", "t"])[0]["findings"].to_string();
@@ -74,7 +74,7 @@ fn latencies_of_an_overloaded_loop_decide_nothing() {
             && fast["against_best"].is_null(),
         "{fast:#}"
     );
-    lab.steelbench(&["show", "t"])
+    lab.steelbench(&["show", "t", "--full"])
         .expect(0)
         .shows("In 2 of 2 trials of rate=4000/s the load could not keep the requested rate")
         .shows("these latencies are left out");
@@ -108,8 +108,11 @@ fn a_disk_that_cannot_keep_up_is_named() {
                   = configuration
                   LEFT JOIN warnings ON trial = trials.id AND kind = 'overloaded' ORDER BY 1 DESC";
     assert_eq!(lab.rows("t", warned), ["rate=50/s|null", "rate=20000000/s|overloaded"]);
-    let shown =
-        lab.steelbench(&["show", "t"]).expect(0).shows("Open loop").shows("I/Os/s, achieved");
+    let shown = lab
+        .steelbench(&["show", "t", "--full"])
+        .expect(0)
+        .shows("Open loop")
+        .shows("I/Os/s, achieved");
     let row = shown
         .stdout
         .lines()

@@ -186,7 +186,7 @@ data_files  delay   n  elapsed  rows/s  vs baseline         best
     ] {
         assert!(ended.stdout.contains(part), "{part:?} is not in {}", ended.stdout);
     }
-    let shown = lab.steelbench(&["show", "plan"]).expect(0).stdout;
+    let shown = lab.steelbench(&["show", "plan", "--full"]).expect(0).stdout;
     assert_eq!(
         ended.stdout,
         format!(

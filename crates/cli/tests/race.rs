@@ -65,7 +65,7 @@ fn losers_and_failures_leave_and_the_report_says_why() {
     );
     assert_eq!(lab.trials("raced"), 5 + 4 * 4 + 3 * 2);
 
-    let shown = lab.steelbench(&["show", "raced"]).expect(0).stdout;
+    let shown = lab.steelbench(&["show", "raced", "--full"]).expect(0).stdout;
     let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
         "Race after 8 blocks: 2 of 5 candidates remaining",
@@ -96,7 +96,9 @@ fn losers_and_failures_leave_and_the_report_says_why() {
     std::fs::remove_file(lab.path("broken")).unwrap();
     lab.run_with(&["--retry-failed"], 0);
     assert_eq!(lab.rows("raced", BLOCKS)[1], "broken 8");
-    lab.steelbench(&["show", "raced"]).expect(0).shows("Race after 8 blocks: 3 of 5 candidates");
+    lab.steelbench(&["show", "raced", "--full"])
+        .expect(0)
+        .shows("Race after 8 blocks: 3 of 5 candidates");
 }
 
 #[test]
@@ -133,7 +135,7 @@ fn a_winner_ends_the_race() {
     let lab = Lab::with(&format!("{}{factors}", &SCRIPTED[..start]));
     lab.run(0).says("no more repeats needed: 12 trials fewer, 15 in total");
     assert_eq!(lab.trials("raced"), 15);
-    let shown = lab.steelbench(&["show", "raced"]).expect(0).stdout;
+    let shown = lab.steelbench(&["show", "raced", "--full"]).expect(0).stdout;
     assert!(
         shown.contains("delay=1 ms wins the race: all others left within 5 blocks."),
         "{shown}"

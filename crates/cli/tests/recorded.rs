@@ -92,7 +92,7 @@ fn a_recording_is_shown_and_reported() {
         let read =
             |name: &str| std::fs::read(lab.path(&format!("results/{name}.steelbench"))).unwrap();
         let before = read(name);
-        let mut shown = lab.steelbench(&["show", name]).expect(0).stdout;
+        let mut shown = lab.steelbench(&["show", name, "--full"]).expect(0).stdout;
         lab.steelbench(&["report", name]).expect(0);
         let page = lab.read(&format!("results/{name}.html"));
         assert!(page.contains("</html>"), "{name}");
@@ -113,7 +113,7 @@ fn a_recording_is_printed_as_it_was() {
         [("insert", INSERT), ("sync", SYNC), ("disk", DISK), ("interrupted", INTERRUPTED)]
     {
         let lab = recorded(name, file);
-        let mut printed = lab.steelbench(&["show", name]).expect(0).stdout;
+        let mut printed = lab.steelbench(&["show", name, "--full"]).expect(0).stdout;
         printed.push_str("\n=== --stability\n\n");
         printed.push_str(&lab.steelbench(&["show", name, "--stability"]).expect(0).stdout);
         insta::assert_snapshot!(name, printed);

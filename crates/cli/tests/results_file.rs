@@ -126,7 +126,7 @@ fn a_results_file_that_never_ends_hangs_neither_itself_nor_others() {
     {
         end(lab.start_with(arguments)).expect(2).says("differs from Steelbench's schema");
     }
-    end(lab.start_with(&["show", "t"])).expect(0).shows("2 trials done");
+    end(lab.start_with(&["show", "t", "--full"])).expect(0).shows("2 trials done");
     lab.run_with(&["--results", "results/evil.steelbench"], 2)
         .says("differs from Steelbench's schema");
 }
@@ -142,7 +142,7 @@ fn a_pipe_in_place_of_a_file_is_refused_at_once() {
     lab.run_with(&["--results", "results/old.steelbench"], 0);
     std::fs::rename(lab.path(FILE), lab.path("results/new.steelbench")).unwrap();
     Command::new("touch").arg(lab.path("results/new.steelbench")).status().unwrap();
-    lab.steelbench(&["show"]).expect(0).shows("2 trials done");
+    lab.steelbench(&["show", "--full"]).expect(0).shows("2 trials done");
     std::fs::rename(lab.path("results/new.steelbench"), lab.path(FILE)).unwrap();
     // The same where the report is to be written.
     std::fs::remove_file(lab.path(FILE)).unwrap();
@@ -189,7 +189,7 @@ fn a_journal_beside_a_results_file_harms_no_other_file_and_keeps_nobody_waiting(
     }
     // A genuine journal is rolled back.
     std::fs::write(&journal, &rolls_back).unwrap();
-    lab.steelbench(&["show", "t"]).expect(0).shows("2 trials done");
+    lab.steelbench(&["show", "t", "--full"]).expect(0).shows("2 trials done");
     assert!(std::fs::read(lab.path(FILE)).unwrap() == whole && !journal.exists());
     // A pipe in place of a journal blocks no reader, not even of another file of the folder.
     std::fs::copy(lab.path(FILE), lab.path("results/other.steelbench")).unwrap();
@@ -197,7 +197,7 @@ fn a_journal_beside_a_results_file_harms_no_other_file_and_keeps_nobody_waiting(
         let pipe = lab.path(&format!("{FILE}{ending}"));
         assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         end(lab.start_with(&["show", "t"])).expect(2).says("is not a regular file");
-        end(lab.start_with(&["show", "other"])).expect(0);
+        end(lab.start_with(&["show", "other", "--full"])).expect(0);
         std::fs::remove_file(&pipe).unwrap();
     }
 }
@@ -224,7 +224,7 @@ fn a_disk_that_fills_up_in_the_middle_loses_no_earlier_trial() {
         let Some(disk) = SmallDisk::mount(folder, "size=80m") else { return };
         lab.run(1).says(words);
         assert_eq!(lab.trials("t"), 2, "{hook}");
-        lab.steelbench(&["show", "t"]).expect(0).shows("2 trials done");
+        lab.steelbench(&["show", "t", "--full"]).expect(0).shows("2 trials done");
         std::fs::remove_file(lab.path("results/filler")).unwrap();
         lab.write("e.toml", &file.replace("= 2; then", "= 3; then"));
         lab.run(2).says("hooks.");

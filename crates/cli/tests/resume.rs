@@ -84,7 +84,7 @@ fn an_incompatible_change_needs_a_fresh_run() {
     lab.run(2).says("target.delay: 0.001 -> 0.002").says("--fresh");
     assert_eq!(lab.trials("t"), 2);
     lab.run_with(&["--fresh"], 0).shows("Run 2").shows("20.0");
-    let old = lab.steelbench(&["show", "t", "--run", "1"]).expect(0).stdout;
+    let old = lab.steelbench(&["show", "t", "--run", "1", "--full"]).expect(0).stdout;
     let end = "Results: results/t.steelbench\nReport:  results/t.html\n\
                Terms:   docs/reading-a-report.md\n";
     assert_eq!(first, format!("{old}\n{end}"));

@@ -68,7 +68,7 @@ fn effects_with_their_alias_chains() {
     close(&["D"], 0.0, false);
     close(&["AB", "CD"], 0.0, false);
     close(&["AD", "BC"], 0.0, false);
-    let shown = lab.steelbench(&["show", "screened"]).expect(0).stdout;
+    let shown = lab.steelbench(&["show", "screened", "--full"]).expect(0).stdout;
     let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
         "A (delay, 1 ms to 3 ms) raises elapsed by 6.00 ms",
@@ -110,7 +110,7 @@ fn one_block_of_a_plackett_burman_design() {
     let terms: Vec<&str> =
         exact["terms"].as_array().unwrap().iter().map(|t| t["term"].as_str().unwrap()).collect();
     assert_eq!(terms, ["A", "C", "AC"]);
-    let text = lab.steelbench(&["show", "screened"]).expect(0).stdout;
+    let text = lab.steelbench(&["show", "screened", "--full"]).expect(0).stdout;
     assert!(text.contains("Models with interactions") && text.contains("PSE"), "{text}");
 }
 
@@ -132,7 +132,7 @@ fn a_run_without_a_value_leaves_effects_out() {
     );
     lab.write("broken", "");
     lab.run(1);
-    let text = lab.steelbench(&["show", "screened"]).expect(0).stdout;
+    let text = lab.steelbench(&["show", "screened", "--full"]).expect(0).stdout;
     assert!(!text.contains("raises") && !text.contains("lowers"), "{text}");
 }
 
@@ -143,7 +143,7 @@ fn a_fold_a_confirmation_and_a_surface_extend_the_recording() {
     let lab = Lab::with(NUMERIC);
     lab.run(0);
     assert_eq!(lab.trials("numeric"), 16);
-    let first = lab.steelbench(&["show", "numeric"]).expect(0).stdout;
+    let first = lab.steelbench(&["show", "numeric", "--full"]).expect(0).stdout;
     let words = first.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
         "Next steps",

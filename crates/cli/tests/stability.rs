@@ -53,7 +53,7 @@ fn configurations_with_two_regimes_are_found_in_recorded_blocks() {
     assert_eq!(steady.count(), 15);
     assert!(with_regimes.iter().all(|row| row["cv"].as_f64().unwrap() > 0.05));
     // Every report has the line, and JSON the same facts.
-    let report = lab.steelbench(&["show", "tuna"]).expect(0).stdout;
+    let report = lab.steelbench(&["show", "tuna", "--full"]).expect(0).stdout;
     assert!(report.contains("Stability in 10 blocks: CV 0.6 % to 34.6 %"), "{report}");
     assert!(report.contains("fall into regimes"), "{report}");
     let summary = lab.steelbench(&["show", "tuna", "--json"]).expect(0).stdout;
@@ -64,7 +64,7 @@ fn configurations_with_two_regimes_are_found_in_recorded_blocks() {
 #[test]
 fn few_blocks_have_no_line_and_say_what_to_do() {
     let lab = imported(4);
-    let report = lab.steelbench(&["show", "tuna"]).expect(0).stdout;
+    let report = lab.steelbench(&["show", "tuna", "--full"]).expect(0).stdout;
     assert!(!report.contains("Stability in"), "{report}");
     let shown = lab.steelbench(&["show", "tuna", "--stability"]).expect(0).stdout;
     assert!(shown.contains("Raise repeats.blocks to 5"), "{shown}");

@@ -113,7 +113,7 @@ fn a_published_surface_has_its_maximum() {
     assert_eq!(stationary["levels"], serde_json::json!(["86.86", "176.67"]));
     assert_eq!((&stationary["shape"], &fit["answer"]), (&"maximum".into(), &"optimum".into()));
 
-    let shown = lab.steelbench(&["show", "chemistry"]).expect(0).stdout;
+    let shown = lab.steelbench(&["show", "chemistry", "--full"]).expect(0).stdout;
     let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
         "yield is highest near time 86.86, temp 176.67.",
@@ -153,7 +153,7 @@ fn an_optimum_beyond_the_tested_levels_is_not_claimed() {
     let time: f64 = next[3]["levels"][0].as_str().unwrap().parse().unwrap();
     close(&next[3]["levels"][1].as_str().unwrap().parse::<f64>().unwrap().into(), 175.0, 1.0);
     assert!(time > 97.0, "{fit}");
-    let shown = lab.steelbench(&["show", "chemistry"]).expect(0).stdout;
+    let shown = lab.steelbench(&["show", "chemistry", "--full"]).expect(0).stdout;
     let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in ["The optimum lies outside the tested region", "extrapolated", "Next trials:"] {
         assert!(words.contains(part), "{part} is missing in\n{shown}");
@@ -192,7 +192,7 @@ fn failed_runs_are_left_out_and_named() {
     let lab = lab(&file);
     lab.write("yields", &YIELDS.replace("92.07 175 78.4\n", ""));
     lab.run(1);
-    let shown = lab.steelbench(&["show", "chemistry"]).expect(0).stdout;
+    let shown = lab.steelbench(&["show", "chemistry", "--full"]).expect(0).stdout;
     assert!(shown.contains("1 trial without a value left out"), "{shown}");
     assert!(shown.contains("Response surface: 2 factors in 10 trials"), "{shown}");
 }

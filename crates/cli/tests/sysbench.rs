@@ -234,7 +234,7 @@ fn each_script_runs_on_every_engine_and_rows_that_are_deleted_come_back() {
         let ran = lab.rows("e", "SELECT count(*) FROM trials WHERE status = 'done'");
         assert_eq!(ran, ["1"], "{engine}");
         // All of them have run, with so few transactions as their seed chooses them.
-        let shown = lab.steelbench(&["show"]).expect(0).stdout;
+        let shown = lab.steelbench(&["show", "--full"]).expect(0).stdout;
         assert!(BUILTINS_OF_SYSBENCH.iter().all(|name| shown.contains(name)), "{engine}: {shown}");
     }
 }

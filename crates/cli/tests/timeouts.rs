@@ -45,7 +45,7 @@ fn a_configuration_with_time_outs_is_not_called_better() {
     let measured = "SELECT min(elapsed_s) > 0.1 AND max(elapsed_s) < 60 FROM trials WHERE \
                     timeout_s IS NOT NULL";
     assert_eq!(lab.rows("t", measured), ["1"]);
-    let shown = lab.steelbench(&["show", "t"]).expect(0).stdout;
+    let shown = lab.steelbench(&["show", "t", "--full"]).expect(0).stdout;
     for part in [
         "at least",
         "timed out",

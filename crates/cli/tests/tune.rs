@@ -75,7 +75,7 @@ fn a_search_reports_its_confirmation_and_resumes() {
     assert!((stated - expected).abs() < 0.002 * expected && stated > 4.0, "{page}");
     assert!(page.contains("95 % of the measured gain"), "{page}");
 
-    let shown = lab.steelbench(&["show", "tuned"]).expect(0).stdout;
+    let shown = lab.steelbench(&["show", "tuned", "--full"]).expect(0).stdout;
     assert!(shown.contains("candidate") && shown.contains("present"), "{shown}");
     let export = lab.steelbench(&["tune", "e.toml", "--explain"]).expect(0);
     assert_eq!(export.stdout, run.stdout);
@@ -159,7 +159,7 @@ fn trials_that_cannot_beat_the_leader_are_stopped() {
     let sql = "SELECT count(*), count(timeout_s), min(elapsed_s >= timeout_s) FROM trials WHERE \
                status = 'failed'";
     assert_eq!(lab.rows("tuned-search", sql), ["8|8|1"]);
-    let shown = lab.steelbench(&["show", "tuned-search"]).expect(0).stdout;
+    let shown = lab.steelbench(&["show", "tuned-search", "--full"]).expect(0).stdout;
     assert!(shown.contains("The search ended 8 trials early"), "{shown}");
     assert!(!shown.contains("limits.trial_time") && !shown.contains("timed out"), "{shown}");
     // A resumed search knows them from its results file.
@@ -212,7 +212,7 @@ fn rates_that_cannot_reach_the_leader_are_stopped() {
                t.id WHERE t.status = 'failed' AND f.name = 'rate_at_most' AND s.name = \
                'throughput'";
     assert_eq!(lab.rows("rates-search", sql), [format!("{stopped}|1|1|lookups/s")]);
-    let shown = lab.steelbench(&["show", "rates-search"]).expect(0).stdout;
+    let shown = lab.steelbench(&["show", "rates-search", "--full"]).expect(0).stdout;
     let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = format!(
         "The search ended {stopped} {trials} early, because they could not beat its best trial any \

@@ -138,7 +138,7 @@ fn a_file_that_another_program_wrote_is_not_overwritten() {
     assert_eq!((lab.read("results/t.html").as_str(), lab.trials("t")), (PRECIOUS, 4));
     // A results file whose name ends in .html is not a report.
     lab.run_with(&["--results", "mine2.html"], 0).says(foreign);
-    lab.steelbench(&["show", "mine2.html"]).expect(0).shows("2 trials done");
+    lab.steelbench(&["show", "mine2.html", "--full"]).expect(0).shows("2 trials done");
 }
 
 #[test]

@@ -114,8 +114,9 @@ impl Lab {
         self.run_with(&[], code)
     }
 
+    /// Runs the experiment and prints every section.
     pub fn run_with(&self, arguments: &[&str], code: i32) -> Exit {
-        let ended = self.steelbench(&[&["run", "e.toml"], arguments].concat());
+        let ended = self.steelbench(&[&["run", "e.toml", "--full"], arguments].concat());
         ended.expect(code)
     }
 
@@ -165,7 +166,7 @@ impl Lab {
     /// The output of `show` for a run on the scripted engine, without its date and without what it
     /// says of the machine.
     pub fn shown(&self, name: &str) -> String {
-        let printed = self.steelbench(&["show", name]).expect(0).stdout;
+        let printed = self.steelbench(&["show", name, "--full"]).expect(0).stdout;
         let of_machine = ["Devices\n", "Environment\n"];
         let parts = printed
             .split("\n\n")

@@ -5,6 +5,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use observations::number::{self, plural};
 use observations::{Event, FailureKind, Response, RunEnd, TrialRef};
 use report::Text;
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
@@ -29,6 +30,8 @@ pub struct Display {
     /// Seconds of the trials that this session has finished, and their number.
     finished: (f64, u64),
     current: Text,
+    /// Kinds of warnings that were printed.
+    warned: BTreeSet<String>,
 }
 
 impl Progress {
@@ -49,6 +52,7 @@ impl Progress {
             done: 0,
             finished: (0.0, 0),
             current: Text::default(),
+            warned: BTreeSet::new(),
         }))
     }
 
@@ -110,12 +114,18 @@ impl Display {
                         )
                     })
                     .collect();
-                let warnings = if warnings.is_empty() {
+                let first: Vec<&str> = warnings
+                    .iter()
+                    .filter(|kind| self.warned.insert((*kind).clone()))
+                    .map(String::as_str)
+                    .collect();
+                let warnings = if first.is_empty() {
                     String::new()
                 } else {
-                    format!("  [{}]", warnings.join(", "))
+                    format!("  [{}]", first.join(", "))
                 };
-                self.settled(trial, *wall_s, &format!("{}{warnings}", figures.join("  ")), true);
+                let text = format!("{}{warnings}", figures.join("  "));
+                self.settled(trial, *wall_s, true, Some(text).filter(|_| !self.terminal));
             }
             Event::TrialFailed { trial, wall_s, cause, kind, retry } => {
                 let again = if *retry { " (retrying)" } else { "" };
@@ -123,7 +133,7 @@ impl Display {
                 let first = causes.next().unwrap_or_default();
                 // A trial that a search ended early has not failed.
                 let failed = if *kind == FailureKind::Futile { "" } else { "FAILED: " };
-                self.settled(trial, *wall_s, &format!("{failed}{first}{again}"), !retry);
+                self.settled(trial, *wall_s, !retry, Some(format!("{failed}{first}{again}")));
                 causes.for_each(|cause| self.line(&format!("         {cause}")));
             }
             Event::Hook(hook) if hook.exit_code != Some(0) => {
@@ -217,12 +227,14 @@ impl Display {
         self.bar.set_message(format!("{}{separator}{}", self.current, Text::from(text)));
     }
 
-    /// A trial is over; `counts` when it will not be tried again.
-    fn settled(&mut self, trial: &TrialRef, wall_s: f64, text: &str, counts: bool) {
+    /// A trial is over; `counts` when it will not be tried again. A line says what came of it.
+    fn settled(&mut self, trial: &TrialRef, wall_s: f64, counts: bool, text: Option<String>) {
         self.done += u64::from(counts);
         self.finished = (self.finished.0 + wall_s, self.finished.1 + 1);
         let (done, trials, TrialRef { block, configuration, .. }) = (self.done, self.trials, trial);
-        self.line(&format!("{done:>4}/{trials}  block {block:<3} {configuration}  {text}"));
+        if let Some(text) = text {
+            self.line(&format!("{done:>4}/{trials}  block {block:<3} {configuration}  {text}"));
+        }
         self.bar.set_position(self.done);
         let left_s =
             self.finished.0 / self.finished.1 as f64 * self.trials.saturating_sub(self.done) as f64;

@@ -33,6 +33,8 @@ pub struct Session {
     pub permits: Permits,
     /// Print events and the summary as JSON.
     pub json: bool,
+    /// Print every section at the end.
+    pub full: bool,
     /// Other processes that take part.
     pub agents: Agents,
     /// By configuration, the bound at which a trial of a search is stopped.
@@ -52,6 +54,7 @@ impl Session {
             label,
             permits,
             json,
+            full: quick.full,
             agents: Agents::default(),
             futile: Vec::new(),
         }
@@ -108,8 +111,9 @@ impl Session {
     /// Shows what the store holds of the run on one screen. Whether a configuration has lost a block
     /// for good.
     pub fn show(&self, context: &Context, recording: &Recording) -> Result<bool, Failure> {
-        self.show_as(context, recording, None, &|summary, screen| {
-            screen.document(summary, context.sections)
+        self.show_as(context, recording, None, &|summary, screen| match self.full {
+            true => report::run(summary, context.sections, report::Medium::Text),
+            false => screen.document(summary, context.sections),
         })
     }
 

@@ -11,7 +11,7 @@ use analysis::{
 pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> Document {
     let mut sections = vec![verdict(compared, from, to)];
     sections.extend(warnings(&compared.warnings));
-    sections.extend(percentages(compared));
+    sections.extend(percentages(compared, usize::MAX));
     sections.extend(crate::sections::sentences(&compared.why));
     if let Some(decomposition) = &compared.decomposition {
         let mut drawn = Section::new("From A to B");
@@ -27,6 +27,27 @@ pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> Document {
         }
         sections.extend(crate::sections::changes(decomposition, "from A to B", ["A", "B"]));
     }
+    Document { title: format!("A: {from}; B: {to}").into(), sections }
+}
+
+/// Responses that a screen has room for.
+const RESPONSES: usize = 12;
+
+/// Two configurations on one screen: the verdict, why, and the first responses.
+pub fn head_to_head_screen(compared: &HeadToHead, from: &str, to: &str) -> Document {
+    let mut sections = vec![verdict(compared, from, to)];
+    if let Some(why) = compared.why.first() {
+        sections[0].labelled("Why", why.brief(), Tone::Plain);
+    }
+    for row in &compared.warnings.kinds {
+        let trials = number::plural(row.from + row.to, "trial");
+        let text = format!("{} of {trials}: {}", row.kind.name(), row.detail);
+        sections[0].labelled("Note", text, Tone::Warning);
+    }
+    sections.extend(percentages(compared, RESPONSES));
+    let mut rest = Section::default();
+    rest.labelled("More", "--full: every response, and the parts of the difference", Tone::Muted);
+    sections.push(rest);
     Document { title: format!("A: {from}; B: {to}").into(), sections }
 }
 
@@ -92,11 +113,11 @@ pub(crate) fn against(comparison: &Comparison, response: &ResponseChoice) -> Str
     format!("{figure} {preposition} A{direction}")
 }
 
-/// Every response as a percentage of A; `None` without any.
-fn percentages(compared: &HeadToHead) -> Option<Section> {
+/// The first responses as percentages of A; `None` without any.
+fn percentages(compared: &HeadToHead, most: usize) -> Option<Section> {
     let streams = streams(&compared.responses);
     let mut groups: Vec<BarGroup> = Vec::new();
-    for change in &compared.responses {
+    for change in compared.responses.iter().take(most) {
         let Some(percent) = change.percent else { continue };
         let name = change.response.name.as_str();
         let stream = streams.iter().find(|stream| is_of(name, stream)).copied();
@@ -120,10 +141,12 @@ fn percentages(compared: &HeadToHead) -> Option<Section> {
         .map(|c| c.response.name.as_str())
         .collect();
     let mut section = Section::new("B against A");
-    section.note(
-        "Positive is better for every response: the sign is reversed where lower is better \
-         (latency, time, cost). [ ]: 95 % CI.",
-    );
+    if most == usize::MAX {
+        section.note(
+            "Positive is better for every response: the sign is reversed where lower is better \
+             (latency, time, cost). [ ]: 95 % CI.",
+        );
+    }
     section.chart(Chart {
         title: "Difference from A (positive is better)".into(),
         unit: "%".into(),

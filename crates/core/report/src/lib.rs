@@ -48,7 +48,7 @@ pub mod web;
 
 pub use advice::{advised, yes};
 pub use ascii::ascii;
-pub use compare::head_to_head;
+pub use compare::{head_to_head, head_to_head_screen};
 pub use figure::{coordinate, string};
 pub use gate::{gate, gate_section, gate_tone, github, junit};
 pub use history::{history, sparkline, tone};

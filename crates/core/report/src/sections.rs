@@ -273,7 +273,9 @@ pub fn run(summary: &Summary, studies: StudySections<'_>, medium: Medium) -> Doc
 
 /// The parts of a report that belong to some topics, in their order.
 pub fn topics(summary: &Summary, studies: StudySections<'_>, topics: &[Topic]) -> Document {
-    let entries = all(studies).into_iter().filter(|entry| topics.contains(&entry.topic()));
+    let entries = all(studies)
+        .into_iter()
+        .filter(|entry| !entry.page_only && topics.contains(&entry.topic()));
     let shows = entries.filter_map(|entry| entry.show);
     let sections = shows.flat_map(|show| show(summary)).collect();
     Document { title: summary.recording.run.name.as_str().into(), sections }

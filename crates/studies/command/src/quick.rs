@@ -72,7 +72,7 @@ impl Tool for Time {
 impl Time {
     /// Returns whether everything is printed; of a profile, the code.
     fn is_verbose(&self) -> bool {
-        self.verbose || self.runs.profile
+        self.verbose || self.quick.full || self.runs.profile
     }
 
     /// Judges each command against the first one; `None` without a limit.

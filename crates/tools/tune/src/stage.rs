@@ -112,6 +112,7 @@ impl Stage<'_> {
             label: None,
             permits: Permits::default(),
             json: self.json,
+            full: false,
             futile: Vec::new(),
         }
     }

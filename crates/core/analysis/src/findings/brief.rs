@@ -1,7 +1,7 @@
 //! What a screen has room for: a sentence for the answer, for its cause and for what to do next.
 
 use super::claims::Claim;
-use super::{Finding, FindingKind, factors, headline, verdict};
+use super::{Finding, FindingKind, factors, headline, verdict, why};
 use crate::Summary;
 
 /// The findings of a run in a sentence each.
@@ -25,6 +25,9 @@ impl Summary<'_> {
         let of_kind =
             |kind: FindingKind| findings.iter().filter(move |finding| finding.kind == kind);
         let best = verdict::best_configuration(self).filter(|_| !claims.is_empty());
+        let explanations = self.explanations();
+        let explanation = if best.is_some() { explanations.last() } else { explanations.first() };
+        let of_time = explanation.and_then(|explanation| why::find(explanation).into_iter().next());
         let answer = best.or_else(|| headline(&findings).or(findings.first()).cloned());
         let durability =
             self.factors.effects.iter().map(|effect| self.durability_of_levels(effect));
@@ -35,9 +38,9 @@ impl Summary<'_> {
         let depends: Vec<Finding> = depends.collect();
         let others = depends.iter().chain(of_kind(FindingKind::Caveat));
         let others = others.filter(|finding| Some(*finding) != answer.as_ref());
-        let causes = [FindingKind::Waits, FindingKind::Code, FindingKind::Plan];
+        let other_causes = [FindingKind::Code, FindingKind::Plan].into_iter().flat_map(of_kind);
         Brief {
-            why: causes.into_iter().flat_map(of_kind).map(Finding::brief).next(),
+            why: of_time.iter().chain(other_causes).map(Finding::brief).next(),
             next: of_kind(FindingKind::Gain).map(Finding::brief).next(),
             notes: durability
                 .map(|sentence| sentence.trim().to_owned())

@@ -27,4 +27,7 @@ pub struct Quick {
     /// Print events and the summary as JSON, one object per line
     #[arg(long)]
     pub json: bool,
+    /// Print every section at the end, not one screen
+    #[arg(long)]
+    pub full: bool,
 }
