@@ -273,8 +273,9 @@ fn tables_fit_80_columns() {
     lab.run(0);
     lab.run_with(&["--fresh"], 0);
     for columns in ["80", "60"] {
-        let commands: [&[&str]; 5] = [
+        let commands: [&[&str]; 6] = [
             &["show", "t"],
+            &["show", "t", "--full"],
             &["history", "t"],
             &["compare", "data_files=1,journal_mode=wal", "data_files=2,journal_mode=wal"],
             &["compare", "t@1", "t@latest", "--all"],
@@ -290,7 +291,8 @@ fn tables_fit_80_columns() {
             assert!(wide.is_empty(), "{columns} {arguments:?}: {wide:#?}");
         }
     }
-    let shown: Exit = lab.command(&["show", "t"]).env("COLUMNS", "80").output().unwrap().into();
+    let mut show = lab.command(&["show", "t", "--full"]);
+    let shown: Exit = show.env("COLUMNS", "80").output().unwrap().into();
     shown.expect(0).shows("WaitType").shows("(columns hidden at this width: ");
 }
 

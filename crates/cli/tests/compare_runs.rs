@@ -90,7 +90,9 @@ fn warnings_of_trials_are_shown_and_change_no_decision() {
         let json: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
         assert_eq!(json["gate"]["warnings"]["kinds"][1]["to"], 4, "{json}");
     }
-    let text = lab.compare(&["data_files=1", "data_files=2", "--run", "2"]).expect(0).stdout;
+    let sides = ["data_files=1", "data_files=2", "--run", "2"];
+    lab.compare(&sides).expect(0).shows("other-load (4 trials)");
+    let text = lab.compare(&[&sides[..], &["--full"]].concat()).expect(0).stdout;
     assert!(text.contains("Warnings of the trials compared") && text.contains("2 of 3"), "{text}");
 }
 

@@ -71,9 +71,8 @@ fn a_failed_configuration_is_on_the_screen() {
 
 #[test]
 fn an_interrupted_run_is_on_the_screen() {
-    let file =
-        scripted("real_delay = \"20 ms\"", "blocks = 50").replace("real_delay = \"20 ms\"\n", "");
-    let file = file.replace("spread = \"5%\"", "spread = \"5%\"\nreal_delay = \"20 ms\"");
+    let file = scripted("", "blocks = 50")
+        .replace("spread = \"5%\"", "spread = \"5%\"\nreal_delay = \"20 ms\"");
     let lab = Lab::with(&file);
     let child = lab.start();
     wait_until("two trials are recorded", || lab.trials("t") >= 2);

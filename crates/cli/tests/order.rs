@@ -189,10 +189,7 @@ data_files  delay   n  elapsed  rows/s  vs baseline         best
     let shown = lab.steelbench(&["show", "plan", "--full"]).expect(0).stdout;
     assert_eq!(
         ended.stdout,
-        format!(
-            "{shown}\nResults: results/plan.steelbench\nReport:  results/plan.html\n\
-             Terms:   docs/reading-a-report.md\n"
-        )
+        format!("{shown}\nResults: results/plan.steelbench\nReport:  results/plan.html\n")
     );
 }
 

@@ -28,7 +28,9 @@ fn number(client: &mut Client, sql: &str) -> i64 {
 /// Runs pg with the options for both programs, and ours for the server.
 fn pg(lab: &Lab, server: &Server, options: &[&str]) -> common::Exit {
     let (folder, port) = (server.folder().to_str().unwrap().to_owned(), server.port.to_string());
-    let named = ["pg", "-h", &folder, "-p", &port, "-U", OWNER, "-d", "postgres", "--blocks", "1"];
+    let named = [
+        "pg", "-h", &folder, "-p", &port, "-U", OWNER, "-d", "postgres", "--blocks", "1", "--full",
+    ];
     lab.steelbench(&[&named, options].concat())
 }
 
@@ -116,7 +118,7 @@ fn failures_and_retries_of_statements_are_those_of_pgbench() {
 #[test]
 fn nothing_has_to_be_installed_and_connections_are_varied() {
     let lab = Lab::new();
-    let line = "pg --engine sqlite -t 20 -N --vary connections=1,3 --blocks 2 --label tried";
+    let line = "pg --engine sqlite -t 20 -N --vary connections=1,3 --blocks 2 --label tried --full";
     let text = lab.steelbench(&line.split(' ').collect::<Vec<_>>()).expect(0).stdout;
     for part in [
         "Scripts: connections=1",
@@ -182,6 +184,7 @@ fn a_private_server_is_started_and_scripts_find_pgbenchs_tables() {
     lab.write("mine.sql", "SELECT count(*) FROM pgbench_branches;\n");
     let line =
         ["pg", "--private", "-t", "3", "-f", "mine.sql@2", "-b", "se", "-c", "2", "--blocks", "1"];
+    let line = [&line[..], &["--full"]].concat();
     lab.steelbench(&line).expect(0).shows("mine.sql").shows("select-only");
     let done: Vec<Value> = lab.json(&["show", "pg"]);
     assert_eq!(done[0]["scripts"][0]["scripts"].as_array().unwrap().len(), 2);

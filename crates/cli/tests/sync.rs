@@ -7,7 +7,7 @@ const SHORT: [&str; 6] = ["--duration", "60ms", "--warmup", "0", "--blocks", "2"
 #[test]
 fn primitives_by_threads_are_measured_and_shown() {
     let lab = Lab::new();
-    let lists = ["sync", "--primitive", "mutex-map,atomic-shared", "--threads", "1,2"];
+    let lists = ["sync", "--primitive", "mutex-map,atomic-shared", "--threads", "1,2", "--full"];
     lab.steelbench(&[&lists[..], &SHORT].concat())
         .expect(0)
         .shows("8 trials done")
@@ -20,7 +20,7 @@ fn primitives_by_threads_are_measured_and_shown() {
     // Another use of the command is another run of the same experiment.
     lab.steelbench(&[&["sync", "--primitive", "cas", "--threads", "2"][..], &SHORT].concat())
         .expect(0)
-        .shows("Run 2");
+        .shows("run 2");
 }
 
 #[test]
@@ -38,7 +38,10 @@ fn what_is_printed_is_an_experiment_that_runs() {
     ];
     let printed = lab.steelbench(&[&printed[..], &SHORT].concat()).expect(0);
     std::fs::write(lab.path("own.toml"), printed.stdout).unwrap();
-    lab.steelbench(&["run", "own.toml"]).expect(0).shows("6 trials done").shows("atomic/line");
+    lab.steelbench(&["run", "own.toml", "--full"])
+        .expect(0)
+        .shows("6 trials done")
+        .shows("atomic/line");
 }
 
 #[test]

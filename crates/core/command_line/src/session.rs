@@ -148,6 +148,13 @@ impl Session {
                 width: output::width(),
             };
             output::print_document(&document(&summary, &screen))?;
+            if self.full {
+                output::print(&format!(
+                    "\nResults: {}\nReport:  {}\n",
+                    self.results.display(),
+                    page.display()
+                ))?;
+            }
         }
         Ok(summary.configurations.iter().any(|row| row.lost_blocks + row.timeouts > 0))
     }

@@ -41,7 +41,7 @@ pub fn head_to_head_screen(compared: &HeadToHead, from: &str, to: &str) -> Docum
     }
     for row in &compared.warnings.kinds {
         let trials = number::plural(row.from + row.to, "trial");
-        let text = format!("{} of {trials}: {}", row.kind.name(), row.detail);
+        let text = format!("{} ({trials}): {}", row.kind.name(), row.detail);
         sections[0].labelled("Note", text, Tone::Warning);
     }
     sections.extend(percentages(compared, RESPONSES));
