@@ -104,7 +104,7 @@ fn postgres_compresses_long_texts_and_a_server_without_a_method_is_named_before_
         ];
         let with_lz4 = ("[\"none\", \"pglz\"]", "[\"none\", \"pglz\", \"lz4\"]");
         let lab = ready("compression-toast", &target, &[&small[..], &[with_lz4]].concat());
-        let mut ended = lab.steelbench(&["run", "e.toml"]);
+        let mut ended = lab.steelbench(&["run", "e.toml", "--full"]);
         let lab = if ended.code == Some(2) && ended.stderr.contains("was built without lz4") {
             assert_eq!(lab.trials("compression-toast"), 0);
             let lab = ready("compression-toast", &target, &small);

@@ -196,7 +196,7 @@ fn a_stripe_unit_needs_md() {
                  -name \"stripe-*\" -type d | head -1)\"); cat \
                  /sys/block/${device#/dev/}/md/chunk_size'";
     let lab = lab("disk-stripe", QUICK, hooks);
-    let ended = lab.steelbench(&["run", "e.toml"]);
+    let ended = lab.steelbench(&["run", "e.toml", "--full"]);
     assert_eq!(left_in(&lab), [""; 0]);
     if ended.code == Some(0) {
         assert_eq!(
@@ -323,7 +323,7 @@ fn an_interrupted_run_leaves_no_volume_and_what_a_killed_one_leaves_is_replaced(
 fn a_disk_is_compared_with_a_throttled_one() {
     let _alone = alone_with_control_groups();
     let lab = lab("cloud-disk", &[("\"2 s\"", "\"100 ms\""), ("blocks = 5", "blocks = 1")], "");
-    let ended = lab.steelbench(&["run", "e.toml"]);
+    let ended = lab.steelbench(&["run", "e.toml", "--full"]);
     if ended.code == Some(2) && ended.stderr.contains("throttle") {
         return skipped(&ended.stderr);
     }

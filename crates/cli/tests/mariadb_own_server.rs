@@ -270,7 +270,7 @@ fn a_kill_leaves_a_record_from_which_the_next_run_on_that_server_puts_back() {
     let other = |target: &str| {
         let file = fixture.experiment(target, ONCE, "").replace("name = \"t\"", "name = \"other\"");
         lab.write("other.toml", &file);
-        lab.steelbench(&["run", "other.toml", "--fresh"])
+        lab.steelbench(&["run", "other.toml", "--full", "--fresh"])
     };
     other(&fixture.permitted()).expect(1).says("another run has changed them and is still running");
     assert_eq!(fixture.shown("back_log"), "77");

@@ -233,7 +233,7 @@ fn a_kill_leaves_a_record_from_which_the_next_run_on_that_server_puts_back() {
             let file =
                 fixture.experiment(target, ONCE, "").replace("name = \"t\"", "name = \"other\"");
             lab.write("other.toml", &file.replace("dbname=postgres", "dbname=template1"));
-            lab.steelbench(&["run", "other.toml", "--fresh"])
+            lab.steelbench(&["run", "other.toml", "--full", "--fresh"])
         };
         other(&fixture.permitted())
             .expect(1)

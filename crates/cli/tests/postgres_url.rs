@@ -91,7 +91,7 @@ fn every_way_to_name_a_server_works_and_the_password_is_told_nowhere() {
             lab.write(".pgpass", &format!("{host}:*:bench:app:{PASSWORD}\n"));
             std::fs::set_permissions(lab.path(".pgpass"), std::fs::Permissions::from_mode(0o600))
                 .unwrap();
-            let mut run = lab.command(&["run", "e.toml", "--json"]);
+            let mut run = lab.command(&["run", "e.toml", "--full", "--json"]);
             run.env("HOME", lab.path("")).envs(variables.iter().copied());
             if !in_file {
                 std::fs::remove_file(lab.path(".pgpass")).unwrap();
@@ -113,7 +113,11 @@ fn what_a_plain_role_cannot_see_is_marked_and_seen_with_pg_monitor() {
         let warnings = |granted: &str| {
             server.connect().batch(granted).unwrap();
             let lab = lab(&file(&url(&server, "127.0.0.1", "app"), INSERTS, ""));
-            let run = lab.command(&["run", "e.toml"]).env("PGPASSWORD", PASSWORD).output().unwrap();
+            let run = lab
+                .command(&["run", "e.toml", "--full"])
+                .env("PGPASSWORD", PASSWORD)
+                .output()
+                .unwrap();
             Exit::from(run).expect(0);
             lab.rows(
                 "t",
@@ -144,14 +148,14 @@ fn a_schema_that_is_not_ours_is_refused_and_one_of_a_killed_run_is_taken_over() 
         lab.run(1).says("that Steelbench did not create");
         assert_eq!(contents(&server), before);
         lab.write("e.toml", &file(&socket(&server), ORDERS, ""));
-        let orders = lab.steelbench(&["run", "e.toml", "--fresh"]).expect(1);
+        let orders = lab.steelbench(&["run", "e.toml", "--full", "--fresh"]).expect(1);
         orders.says("that Steelbench did not create");
         assert_eq!(contents(&server), before);
         client.batch("DROP SCHEMA steelbench CASCADE").unwrap();
         let before = contents(&server);
 
         lab.write("e.toml", &file(&socket(&server), ENDLESS, ""));
-        let fresh = || lab.command(&["run", "e.toml", "--fresh"]);
+        let fresh = || lab.command(&["run", "e.toml", "--full", "--fresh"]);
         let child = fresh()
             .stdout(std::process::Stdio::piped())
             .stderr(std::process::Stdio::piped())

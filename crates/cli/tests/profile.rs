@@ -231,7 +231,7 @@ fn trials_are_sampled_and_the_report_names_their_code() {
             && page.contains("aria-label=\"Flame graph of ")
             && page.contains("/steelbench): ")
     );
-    lab.steelbench(&["compare", "rows_per_transaction=10", "rows_per_transaction=100"])
+    lab.steelbench(&["compare", "rows_per_transaction=10", "rows_per_transaction=100", "--full"])
         .expect(0)
         .shows("Code with the largest change, from A to B")
         .shows("other code");

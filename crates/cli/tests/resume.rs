@@ -85,8 +85,7 @@ fn an_incompatible_change_needs_a_fresh_run() {
     assert_eq!(lab.trials("t"), 2);
     lab.run_with(&["--fresh"], 0).shows("Run 2").shows("20.0");
     let old = lab.steelbench(&["show", "t", "--run", "1", "--full"]).expect(0).stdout;
-    let end = "Results: results/t.steelbench\nReport:  results/t.html\n\
-               Terms:   docs/reading-a-report.md\n";
+    let end = "Results: results/t.steelbench\nReport:  results/t.html\n";
     assert_eq!(first, format!("{old}\n{end}"));
     let runs = lab.steelbench(&["show", "t", "--runs"]).expect(0);
     let runs: Vec<&str> = runs.stdout.lines().map(|line| line.split(':').next().unwrap()).collect();

@@ -152,7 +152,7 @@ fn a_fold_a_confirmation_and_a_surface_extend_the_recording() {
     ] {
         assert!(words.contains(part), "{part} is missing in\n{first}");
     }
-    let fold = lab.steelbench(&["run", "e.toml", "--fold"]).expect(0);
+    let fold = lab.steelbench(&["run", "e.toml", "--full", "--fold"]).expect(0);
     assert!(fold.stdout.contains("Folded of all factors"), "{}", fold.stdout);
     assert_eq!(lab.trials("numeric"), 32);
     let shown = &lab.json(&["show", "numeric"])[0]["screening"];
@@ -168,9 +168,11 @@ fn a_fold_a_confirmation_and_a_surface_extend_the_recording() {
         let (value, others) = effect(name);
         assert!((value - ms).abs() < 1e-6 && others == 0, "{name}: {value} in {shown}");
     }
-    lab.steelbench(&["run", "e.toml", "--fold"]).expect(2).says("the recording has this fold");
+    lab.steelbench(&["run", "e.toml", "--full", "--fold"])
+        .expect(2)
+        .says("the recording has this fold");
 
-    let confirm = lab.steelbench(&["run", "e.toml", "--confirm"]).expect(0);
+    let confirm = lab.steelbench(&["run", "e.toml", "--full", "--confirm"]).expect(0);
     assert!(confirm.stdout.contains("Confirmed: in fresh blocks"), "{}", confirm.stdout);
     let shown = &lab.json(&["show", "numeric"])[0]["screening"]["confirmations"][0];
     let difference = &shown["differences"][0];
@@ -179,7 +181,7 @@ fn a_fold_a_confirmation_and_a_surface_extend_the_recording() {
     let close = |key: &str| (difference[key].as_f64().unwrap() + 2e-3).abs() < 1e-9;
     assert!(close("measured") && close("predicted"), "{shown}");
 
-    let surface = lab.steelbench(&["run", "e.toml", "--surface"]).expect(0);
+    let surface = lab.steelbench(&["run", "e.toml", "--full", "--surface"]).expect(0);
     assert!(surface.stdout.contains("Response surface: 2 factors"), "{}", surface.stdout);
     // Two axial points for each of two factors and three of the centre.
     let by_stage = "SELECT level, count(*) FROM trials JOIN configuration_levels USING \

@@ -148,7 +148,7 @@ fn what_a_command_prints_of_the_password_of_its_server_is_not_recorded() {
         lab.write(".pgpass", &format!("*:*:*:*:{SECRET}\n"));
         std::fs::set_permissions(lab.path(".pgpass"), std::fs::Permissions::from_mode(0o600))
             .unwrap();
-        let mut run = lab.command(&["run", "e.toml"]);
+        let mut run = lab.command(&["run", "e.toml", "--full"]);
         let ended = Exit::from(run.env("HOME", lab.path("")).output().unwrap());
         check_hidden(&lab, &ended, "run");
         assert!(ended.expect(1).stdout.contains("seen ***"), "it is there, with stars");
@@ -296,7 +296,7 @@ fn the_titles_of_clients_that_fill_tables_do_not_show_a_password() {
         let file = scripted(1, "", "").replace("engine = \"null\"", &target);
         let lab = Lab::with(&file.replace("[factors]\n\"target.data_files\" = [1, 2]\n", ""));
         lab.write("schema.sql", &format!("{sql}\n"));
-        let mut run = lab.command(&["run", "e.toml"]);
+        let mut run = lab.command(&["run", "e.toml", "--full"]);
         run.env("PGPASSWORD", SECRET).env("MYSQL_PWD", SECRET).env("HOME", lab.path(""));
         let child = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let children = || -> Vec<String> {

@@ -93,7 +93,7 @@ fn what_is_printed_is_an_experiment_that_runs() {
     assert!(!check.stdout.contains("factor command"), "{}", check.stdout);
     check.shows("How long does `exit $(({n} + 1))` take?").shows("1. n=1 (baseline)");
     // Exit code 2 is not ignored.
-    lab.steelbench(&["run", "own.toml"])
+    lab.steelbench(&["run", "own.toml", "--full"])
         .expect(1)
         .shows("4 trials done")
         .shows("ended with exit code 2");
