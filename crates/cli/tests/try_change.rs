@@ -34,7 +34,7 @@ fn operators(summary: &Value, begin: &str) -> Vec<String> {
 }
 
 fn run(lab: &Lab, arguments: &[&str], code: i32) -> Exit {
-    let mut command = lab.command(&[&["queries", "try"], arguments].concat());
+    let mut command = lab.command(&[&["queries", "try", "--full"], arguments].concat());
     Exit::from(command.env("XDG_CACHE_HOME", lab.path("cache")).output().unwrap()).expect(code)
 }
 

@@ -183,7 +183,7 @@ fn a_hostile_peer_cannot_fill_the_memory_of_agents_or_runs() {
     let broker = UserBroker::start();
     let listening = Hostile::connect(&broker, "steelbench.>");
     let agent = broker.agent(&program(), &["--name", "one"]);
-    let file = slow_load(200, 1).replace("generators = 2", "generators = 1");
+    let file = slow_load(400, 1).replace("generators = 2", "generators = 1");
     let lab = Lab::with(&file);
     let (url, token) = (broker.url(), broker.folder.path().join("token"));
     let options = ["--agents", "1", "--broker", &url, "--token-file", token.to_str().unwrap()];
@@ -207,7 +207,7 @@ fn a_hostile_peer_cannot_fill_the_memory_of_agents_or_runs() {
     let mut hostile =
         Hostile::connect(&broker, &format!("steelbench.run.{}.{agent_id}", Hostile::RUN));
     // The run may give up before the agent has read all.
-    let mut peak_of_run = None;
+    let mut peak_of_run = peak_mib(child.id());
     for _ in 0..FLOOD {
         for subject in &subjects {
             for message in &messages {

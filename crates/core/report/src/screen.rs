@@ -2,7 +2,7 @@
 //! is so, what to do next, and where the rest is. It fits forty lines of eighty columns.
 
 use crate::chart::bars;
-use crate::model::{Block, Cell, Column, Document, Medium, Section, Table, Tone};
+use crate::model::{Block, Cell, Column, Columns, Document, Medium, Section, Table, Tone};
 use crate::sections::{StudySections, all};
 use crate::text::joined;
 use crate::{Text, number, text};
@@ -15,6 +15,8 @@ use unicode_width::UnicodeWidthStr;
 const ROWS_MAX: usize = 8;
 /// The best ones of many.
 const BEST: usize = 5;
+/// Responses of an only configuration.
+const RESPONSES: usize = 10;
 /// Rows of the table of a study.
 const STUDY_ROWS: usize = 12;
 /// Columns of a bar at most, and at least.
@@ -44,11 +46,16 @@ impl Screen<'_> {
         section.line("");
         if let Some(blocks) = of_study(summary, studies) {
             section.blocks.extend(blocks);
+        } else if let [only] = &summary.configurations[..] {
+            section.table(responses(only));
         } else if !summary.configurations.is_empty() {
             self.response(summary, &mut section);
         }
         section.line("");
-        section.line(brief.answer);
+        // Without factors the table is the answer.
+        if summary.done() == 0 || !summary.factors.effects.is_empty() {
+            section.line(brief.answer);
+        }
         if let Some(why) = brief.why {
             section.labelled("Why", why, Tone::Plain);
         }
@@ -164,6 +171,15 @@ impl Figures {
             values: estimates.iter().map(|estimate| estimate.map_or(0.0, |e| e.mean)).collect(),
         }
     }
+}
+
+/// The first responses of an only configuration.
+fn responses(row: &ConfigurationRow) -> Columns<'_, &(String, Estimate)> {
+    let mut table = Columns::for_rows(row.responses.iter().take(RESPONSES));
+    table.left("response", |(name, _)| name.as_str());
+    table.left("mean", |(_, estimate)| Some(estimate));
+    table.right("n", |(_, estimate)| estimate.n);
+    table
 }
 
 /// The rows of the table in the order of the file, and how many are left out.
