@@ -258,6 +258,7 @@ fn the_maximum_is_searched_in_two_recorded_runs() {
         "--size",
         "16m",
         "--find-max",
+        "--full",
         "--duration",
         "100ms",
         "--warmup",

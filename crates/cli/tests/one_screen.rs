@@ -1,4 +1,4 @@
-//! What `run` and `show` print first fits a screen of forty lines of eighty columns.
+//! The first output of `run` and `show` fits a screen of forty lines of eighty columns.
 
 use crate::common::{Lab, end, signal, wait_until};
 
@@ -79,7 +79,7 @@ fn an_interrupted_run_is_on_the_screen() {
     signal(&child, libc::SIGINT);
     end(child);
     let shown = screen(&lab);
-    assert!(shown.contains("elapsed: ") && shown.contains(" trials in "), "{shown}");
+    assert!(shown.contains("\nthroughput ") && shown.contains(" trials in "), "{shown}");
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn sections_are_printed_by_name() {
     let lab = ran("[factors]\n\"target.delay\" = [\"1 ms\", \"2 ms\"]", "blocks = 3", 0);
     let full = lab.steelbench(&["show", "t", "--full"]).expect(0).stdout;
     let waits = lab.steelbench(&["show", "t", "waits"]).expect(0).stdout;
-    assert!(waits.contains("WaitType") && !waits.contains("Environment"), "{waits}");
+    assert!(waits.contains("2 sessions x") && !waits.contains("Environment"), "{waits}");
     let names = ["why", "study", "configurations", "responses", "latency", "waits", "devices"];
     let others = ["statements", "plans", "models", "profile", "stability", "machines"];
     let names = [&names[..], &others, &["warnings", "environment"]].concat();

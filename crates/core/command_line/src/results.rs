@@ -44,8 +44,8 @@ pub fn find(name: Option<&str>) -> Result<PathBuf, Failure> {
     Err(Failure::usage(format!("no results file {name} or {}", by_name.display())))
 }
 
-/// What `show` and others call a results file: the name of the experiment in the usual folder, else
-/// the path.
+/// The name of a results file for `show` and others: that of the experiment in the usual folder,
+/// else the path.
 pub fn name(path: &Path) -> String {
     let name = path.file_stem().filter(|_| path.parent() == Some(Path::new(FOLDER)));
     let name = name.map_or_else(|| path.display().to_string(), |name| name.display().to_string());

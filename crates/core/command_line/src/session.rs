@@ -108,12 +108,15 @@ impl Session {
         results::read_run(&results::open_file(context, &self.results)?, None, Store::read)
     }
 
-    /// Shows what the store holds of the run on one screen. Whether a configuration has lost a block
-    /// for good.
+    /// Shows what the store holds of the run on one screen. Whether a configuration has lost a
+    /// block for good.
     pub fn show(&self, context: &Context, recording: &Recording) -> Result<bool, Failure> {
-        self.show_as(context, recording, None, &|summary, screen| match self.full {
-            true => report::run(summary, context.sections, report::Medium::Text),
-            false => screen.document(summary, context.sections),
+        self.show_as(context, recording, None, &|summary, screen| {
+            if self.full {
+                report::run(summary, context.sections, report::Medium::Text)
+            } else {
+                screen.document(summary, context.sections)
+            }
         })
     }
 

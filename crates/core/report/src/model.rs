@@ -84,7 +84,7 @@ const LABEL: usize = 7;
 /// A paragraph of one sentence or a few; wrapped where it does not fit.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Line {
-    /// What kind of line it is, before it: `Why`; mostly empty.
+    /// The kind of line, printed before it: `Why`; mostly empty.
     pub label: &'static str,
     /// The text.
     pub text: Text,

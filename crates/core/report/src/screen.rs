@@ -1,4 +1,4 @@
-//! What a command prints first: the question, one table that is also the chart, the answer, why it
+//! The first output of a command: the question, one table that is also the chart, the answer, why it
 //! is so, what to do next, and where the rest is. It fits forty lines of eighty columns.
 
 use crate::chart::bars;
@@ -28,7 +28,7 @@ const NOTES: usize = 4;
 
 /// Where the rest of a report is.
 pub struct Screen<'a> {
-    /// What `show` calls the run.
+    /// The name of the run for `show`.
     pub name: &'a str,
     /// The page, if one was written.
     pub page: Option<String>,
@@ -108,8 +108,9 @@ impl Screen<'_> {
         if standings.iter().any(|cell| !cell.text().is_empty()) {
             table.push((Column::left(""), standings));
         }
-        let beside: usize = table.iter().map(|(column, cells)| width(column, cells) + GAP).sum();
-        let room = self.width.saturating_sub(beside).min(BAR[1]);
+        let others_width: usize =
+            table.iter().map(|(column, cells)| width(column, cells) + GAP).sum();
+        let room = self.width.saturating_sub(others_width).min(BAR[1]);
         if room >= BAR[0] && rows.len() > 1 {
             let cells = rows.iter().zip(bars(&figures.values, room)).map(|(row, bar)| {
                 let tone = if row.standing == Standing::Best { Tone::Good } else { Tone::Plain };
@@ -294,7 +295,7 @@ fn extent(summary: &Summary) -> String {
     joined(parts.into_iter().flatten(), ", ")
 }
 
-/// What figures and marks of a screen mean.
+/// The meaning of figures and marks of a screen.
 pub fn legend() -> Document {
     let mut section = Section::default();
     for (sign, meaning) in [

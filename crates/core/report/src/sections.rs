@@ -142,7 +142,7 @@ pub struct SectionEntry {
     pub show: Option<ShowSection>,
     /// Only pages show it, and texts do not compute it.
     pub page_only: bool,
-    /// Its first table is the one of the screen, in place of the response.
+    /// True if the screen has the first table of this section in place of the response.
     pub on_screen: bool,
 }
 
@@ -150,20 +150,18 @@ impl SectionEntry {
     /// The part of a report that it belongs to.
     pub fn topic(&self) -> Topic {
         match (self.name, self.chapter) {
-            ("explanations" | "overview" | "findings", _) => Topic::Why,
+            ("explanations", _) | (_, Chapter::Overview) => Topic::Why,
             ("stability", _) => Topic::Stability,
             ("machines", _) => Topic::Machines,
-            ("response", _) => Topic::Configurations,
             ("devices", _) => Topic::Devices,
             ("profiles", _) => Topic::Profile,
             ("estimates", _) => Topic::Responses,
             ("environment", _) => Topic::Environment,
-            (_, Chapter::Overview) => Topic::Why,
+            ("response", _) | (_, Chapter::Configurations) => Topic::Configurations,
             (_, Chapter::Headline | Chapter::Storage | Chapter::Cost | Chapter::Scaling) => {
                 Topic::Study
             }
             (_, Chapter::Response) => Topic::Latency,
-            (_, Chapter::Configurations) => Topic::Configurations,
             (_, Chapter::Statements) => Topic::Statements,
             (_, Chapter::Plans) => Topic::Plans,
             (_, Chapter::Models) => Topic::Models,

@@ -38,7 +38,8 @@ pub use settings::Indexes;
 report::sections! {
     /// The sections of reports.
     pub const SECTIONS = |summary| {
-        Statements decision_support: &crate::analysis::figures(summary) => section::section [screen];
+        Statements decision_support: &crate::analysis::figures(summary)
+            => section::section [screen];
         Statements query_waits:
             crate::query_times::changes(summary).as_ref() => query_section::changes;
     }

@@ -53,11 +53,13 @@ pub use study::STUDY;
 report::sections! {
     /// The sections of reports.
     pub const SECTIONS = |summary| {
-        Statements crossovers: &crate::analysis::crossovers(summary) => section::crossovers [screen];
+        Statements crossovers: &crate::analysis::crossovers(summary)
+            => section::crossovers [screen];
         Statements parallel_sizes: &crate::sizes::sizes(summary) => size_section::sections [screen];
         Statements plan_diagrams: &crate::diagram_analysis::diagrams(summary)
             => diagram_section::diagrams [screen];
         Statements query_choices: &crate::losses::losses(summary) => section::losses [screen];
-        Statements estimates: &crate::estimate_analysis::figures(summary) => section::estimates [screen];
+        Statements estimates: &crate::estimate_analysis::figures(summary)
+            => section::estimates [screen];
     }
 }

@@ -1,4 +1,4 @@
-//! What a screen has room for: a sentence for the answer, for its cause and for what to do next.
+//! Findings for a screen: a sentence for the answer, for its cause and for the next step.
 
 use super::claims::Claim;
 use super::{Finding, FindingKind, factors, headline, verdict, why};
@@ -9,11 +9,11 @@ use crate::Summary;
 pub struct Brief {
     /// The answer; without trials, why there is none.
     pub answer: String,
-    /// Why it is so.
+    /// The cause.
     pub why: Option<String>,
-    /// What limits the winner now.
+    /// The limit of the winner.
     pub next: Option<String>,
-    /// What to keep in mind, such as commits that may be lost and other load on the machine.
+    /// Reservations, such as commits that may be lost and other load on the machine.
     pub notes: Vec<String>,
 }
 

@@ -44,15 +44,12 @@ fn failed_blocks(summary: &Summary, effect: &FactorEffect, level: usize) -> Stri
 /// States the effect of a factor at `level`; `None` without a significant effect.
 pub fn factor(summary: &Summary, effect: &FactorEffect, level: usize) -> Option<Finding> {
     let comparison = effect.levels[level].supported()?;
-    let (text, short) = match effect.winner() {
-        Some(_) => (
-            sweet_spot(summary, effect, level, comparison),
-            winner(summary, effect, level, comparison),
-        ),
-        None => {
-            let text = nothing_beats(summary, effect, &effect.levels[level], comparison);
-            (text.clone(), text)
-        }
+    let (text, short) = if effect.winner().is_some() {
+        let short = winner(summary, effect, level, comparison);
+        (sweet_spot(summary, effect, level, comparison), short)
+    } else {
+        let text = nothing_beats(summary, effect, &effect.levels[level], comparison);
+        (text.clone(), text)
     };
     let limit = if effect.in_one_setup { IN_ONE_SETUP } else { "" };
     let limit = format!("{limit}{}", failed_blocks(summary, effect, level));
@@ -170,7 +167,7 @@ fn nothing(summary: &Summary, factor: usize, effect: &FactorEffect) -> Finding {
 
 /// `No level of jit differs significantly from on (3 blocks; 12 more would show 5 %).`
 fn nothing_found(summary: &Summary, effect: &FactorEffect) -> String {
-    let margin = wanted(summary);
+    let margin = difference_to_find(summary);
     let repeats = effect.detectable.map_or_else(String::new, |detectable| {
         let blocks = wording::count(detectable.blocks, effect.unit.noun());
         let size = wording::plain_percent(margin);
@@ -193,7 +190,7 @@ fn nothing_found(summary: &Summary, effect: &FactorEffect) -> String {
 }
 
 /// The difference that a run has to find.
-fn wanted(summary: &Summary) -> f64 {
+fn difference_to_find(summary: &Summary) -> f64 {
     if summary.margin() > 0.0 { summary.margin() } else { DIFFERENCE_WANTED }
 }
 
@@ -308,8 +305,9 @@ fn nothing_beats(
 
 fn nothing_differs(summary: &Summary, factor: usize, effect: &FactorEffect) -> String {
     let name = wording::short_name(&effect.factor);
-    let power =
-        effect.detectable.map(|detectable| power(&detectable, wanted(summary), effect.unit.noun()));
+    let power = effect
+        .detectable
+        .map(|detectable| power(&detectable, difference_to_find(summary), effect.unit.noun()));
     let power = power.unwrap_or_default();
     let reference = reference(summary, effect);
     let timed_out = labels(effect.levels.iter().filter(|level| timed_out(level)));

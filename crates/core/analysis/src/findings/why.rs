@@ -198,8 +198,8 @@ impl<'d> Phrases<'d> {
         sentences
     }
 
-    /// The largest supported part: `58 % [55, 63] of the decrease is less WRITER_LOCK wait.`; before
-    /// it, what more sessions do.
+    /// The largest supported part, behind the effect of more sessions:
+    /// `58 % [55, 63] of the decrease is less WRITER_LOCK wait.`
     fn largest_cause(&self) -> String {
         let Decomposition { sessions: [from, to], total, .. } = self.decomposition;
         let sessions = ((to / from - 1.0).abs() > 1e-9).then(|| {
