@@ -5,7 +5,7 @@ use crate::figure::{string, strings};
 use crate::text::joined;
 use crate::text::short_name;
 use analysis::{ConfigurationRow, FactorEffect, Summary};
-
+use observations::Role;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ pub(crate) struct Panels<'a> {
     pub factor: String,
     /// The levels in the order of the file.
     pub levels: Vec<&'a str>,
-    /// The levels as numbers, when every one is a number.
+    /// The levels as numbers, when every one is a quantity: versions and names are not.
     numeric: Option<Vec<f64>>,
     /// Short name of the factor that has a series for each level; empty when there is none.
     pub series_factor: String,
@@ -81,6 +81,9 @@ impl<'a> Panels<'a> {
                 titles.len() - 1
             });
         }
+        let is_engine = summary.recording.roles.has(&main.factor, &[Role::Engine]);
+        let is_quantity =
+            |label: &str| !is_engine && label.starts_with(|c: char| c == '-' || c.is_ascii_digit());
         let positions = summary.configurations.iter().map(|row| {
             let level_of = |name: &str| row.levels.iter().find(|level| level.factor == name);
             let series = |factor: &FactorEffect| {
@@ -94,7 +97,11 @@ impl<'a> Panels<'a> {
         });
         Some(Self {
             factor: short_name(&main.factor, &names).to_owned(),
-            numeric: main.levels.iter().map(|level| level.numeric).collect(),
+            numeric: main
+                .levels
+                .iter()
+                .map(|level| level.numeric.filter(|_| is_quantity(&level.level)))
+                .collect(),
             series_factor: second.map_or("", |f| short_name(&f.factor, &names)).to_owned(),
             series: match second {
                 Some(_) => series_names.into_iter().map(str::to_owned).collect(),

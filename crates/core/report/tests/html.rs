@@ -2,7 +2,7 @@
 //! it is tested with the binary.
 
 use analysis::summarize;
-use observations::{Histogram, Latency, Recording, Series};
+use observations::{Histogram, Latency, Recording, Role, Series};
 use report::{Block, Medium, Style, html, terminal};
 use sha2::{Digest, Sha512};
 use testing::reports::{data_files, failed, plan, two_factors};
@@ -79,6 +79,22 @@ fn empty_sections_are_left_out() {
         page.contains("h2 + p:not([class]) { font-size"),
         "only a finding without a class is large"
     );
+}
+
+/// Numbers of versions and names with numbers behind them have no scale.
+#[test]
+fn categories_are_not_joined() {
+    let values: [&[f64]; 3] = [&[5.0, 5.1, 5.2], &[3.1, 3.2, 3.0], &[2.0, 2.1, 2.2]];
+    let scale = |recording: &Recording, name: &str| {
+        page(recording).contains(&format!("\"scale\":\"{name}\""))
+    };
+    let mut versions = data_files(&["14", "16", "18"], &values);
+    assert!(scale(&versions, "linear"));
+    versions.roles = [("target.data_files".to_owned(), Role::Engine)].into_iter().collect();
+    assert!(scale(&versions, "point") && !scale(&versions, "linear"));
+    let mut names = data_files(&["small", "large", "huge"], &values);
+    names.factors[0].numeric = Some(vec![1.0, 2.0, 4.0]);
+    assert!(scale(&names, "point") && !scale(&names, "linear"));
 }
 
 #[test]
