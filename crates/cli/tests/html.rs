@@ -55,6 +55,7 @@ fn js(script: &str) -> Value {
 fn column(heading: &str) -> Value {
     js(&format!(
         "const t = document.getElementById('trials');
+         t.closest('details').open = true;
          const c = [...t.tHead.rows[0].cells].findIndex((cell) => cell.textContent === \
          {heading:?});
          return [...t.tBodies[0].rows].filter((row) => row.offsetParent !== null)
@@ -174,7 +175,7 @@ fn sorts_and_filters_by_keyboard() {
     // Headings in order: trial, block, try, data_files, synchronous, status, then the responses.
     let elapsed = js("const heads = [...document.querySelectorAll('#trials th')];
         const head = heads.find((h) => h.textContent === 'elapsed (s)'); head.id = 'elapsed'; \
-                      return head.ariaSort");
+                      head.closest('details').open = true; return head.ariaSort");
     let sorted = || js("return document.getElementById('elapsed').getAttribute('aria-sort')");
     let count = || js("return document.getElementById('filter-count').textContent");
     let steps = [

@@ -44,6 +44,7 @@ fn a_run_is_watched_and_what_the_reader_does_stays() {
          const details = document.querySelectorAll('#main section details'); details[0].open = \
                 true;
          document.querySelector('.picks').open = true;
+         document.querySelector('#trials').closest('details').open = true;
          document.querySelector('.picks select[name=b]').selectedIndex = 1;
          document.querySelector('#trials').closest('.scroll').scrollLeft = 40;
          [...document.querySelectorAll('#trials th button')].find((b) => \

@@ -1,5 +1,5 @@
 // Draws the figures of a report, and makes its table of trials sortable. The data is in the JSON
-// element `report`; what it holds is described where it is made, in crates/report/src/.
+// element `report`; what it holds is described where it is made, in crates/core/report/src/.
 "use strict";
 (() => {
   const COLORS = 8;
@@ -66,7 +66,7 @@
     const most = Math.max(1, Math.min(shown.length, Math.floor(room / 300)));
     // As many in each row, where that is possible.
     const columns = Math.ceil(shown.length / Math.ceil(shown.length / most));
-    const width = Math.min(860, Math.floor((room - (columns - 1) * 24) / columns));
+    const width = Math.min(1100, Math.floor((room - (columns - 1) * 24) / columns));
     const box = element("div", "", { class: "panels", style: `grid-template-columns: repeat(${columns}, minmax(0, 1fr))` });
     shown.forEach((panel) => {
       const cell = element("div", "");
@@ -77,6 +77,10 @@
     root.append(box);
   };
 
+  const shortened = (label, room) => {
+    const fit = Math.floor(room / 6.6) - 1;
+    return label.length > fit ? `${label.slice(0, fit - 1)}…` : label;
+  };
   const COMMON = { marginLeft: 56, marginRight: 16, marginTop: 24, marginBottom: 42, style: { background: "none", fontSize: "12px" } };
   const grid = (axis = {}) => Plot.gridY({ stroke: "var(--rule)", strokeOpacity: 1, ...axis });
   const tip = (data, options) => Plot.tip(data, Plot.pointer({ fill: "var(--page)", stroke: "var(--quiet)", ...options }));
@@ -117,7 +121,7 @@
       });
       const hover = [...means, ...points].filter((m) => m.panel === panel);
       return Plot.plot({
-        ...COMMON, width, height: Math.min(360, Math.max(230, width * 0.55)),
+        ...COMMON, width, height: Math.min(360, Math.max(200, width * 0.55)),
         x: x.scale, y: { domain, nice: true, label: spec.y, tickFormat: tick, labelAnchor: "top" },
         marks: [grid(), Plot.ruleY([domain[0]], { stroke: "var(--quiet)" }), ...marks, tip(hover, { x: "x", y: "y", title: "title" })],
       });
@@ -125,7 +129,7 @@
   };
 
   const PART_COLORS = { "CPU": "var(--c2)", "data-read": "var(--c5)", "data-write": "var(--c0)", "log": "var(--c1)", "lock": "var(--c3)",
-    "latch": "var(--c4)", "checkpoint": "var(--c6)" };
+    "latch": "var(--c4)", "checkpoint": "var(--c6)", "run queue": "var(--part-signal)" };
   const partColor = (part) => PART_COLORS[part] ?? `var(--part-${part}, var(--part-other))`;
 
   const drawProfile = (root, spec) => {
@@ -157,7 +161,7 @@
   };
 
   const drawWaterfall = (root, spec) => {
-    const width = Math.min(860, root.clientWidth || 640);
+    const width = Math.min(1100, root.clientWidth || 640);
     const steps = spec.steps.map((step, i) => ({ ...step, i, low: Math.min(step.from, step.to), high: Math.max(step.from, step.to) }));
     const fill = (s) => (s.kind === "total" ? "var(--quiet)" : s.to < s.from ? "var(--c2)" : "var(--c1)");
     const longest = d3.max(steps, (s) => s.label.length);
@@ -167,7 +171,7 @@
       ...COMMON, width, marginLeft: left, marginRight: 90, marginTop: 8, height: 54 + 27 * steps.length,
       x: { label: spec.label, labelAnchor: "center", labelArrow: "none", tickFormat: tick, zero: true, nice: true, ticks: Math.max(2, width / 160) },
       y: { type: "band", domain: steps.map((s) => s.i), label: null, padding: 0.3,
-        tickFormat: (i) => { const label = steps[i].label; const fit = Math.floor(left / 6.6) - 1; return label.length > fit ? `${label.slice(0, fit - 1)}…` : label; }, tickSize: 0 },
+        tickFormat: (i) => shortened(steps[i].label, left), tickSize: 0 },
       marks: [
         Plot.gridX({ stroke: "var(--rule)", strokeOpacity: 1 }),
         Plot.ruleX([0], { stroke: "var(--quiet)" }),
@@ -176,6 +180,28 @@
         Plot.text(steps, { x: "high", y: "i", text: "figure", textAnchor: "start", dx: 6, fill: "currentColor" }),
         Plot.tip(steps, Plot.pointerY({ x: "high", y: "i", fill: "var(--page)", stroke: "var(--quiet)",
           title: (s) => [s.label, `${s.figure} ${s.interval}`.trim(), s.share && `${s.share} of the change`, s.doubt].filter(Boolean).join("\n") })),
+      ],
+    }));
+  };
+
+  // The session time of two sides, each as one bar of its parts.
+  const drawSides = (root, spec) => {
+    const width = Math.min(1100, root.clientWidth || 400);
+    const left = Math.min(width * 0.4, 18 + 7 * d3.max(spec.sides, (side) => side.name.length));
+    const rows = spec.sides.flatMap(({ name, values, total }, i) =>
+      values.map((value, part) => ({ i, name, value, total, part: spec.parts[part] })));
+    const bar = { x: "value", y: "i", z: "part", order: spec.parts };
+    root.append(legend("", spec.changes, (i) => boxKey(partColor(spec.parts[i]))));
+    root.append(Plot.plot({
+      ...COMMON, width, marginLeft: left, marginRight: 64, marginTop: 4, height: 48 + 34 * spec.sides.length,
+      x: { label: spec.label, labelAnchor: "center", labelArrow: "none", tickFormat: tick, zero: true, nice: true, ticks: Math.max(2, width / 160) },
+      y: { type: "band", domain: d3.range(spec.sides.length), label: null, padding: 0.3, tickSize: 0, tickFormat: (i) => shortened(spec.sides[i].name, left) },
+      marks: [
+        Plot.gridX({ stroke: "var(--rule)", strokeOpacity: 1 }),
+        Plot.barX(rows, Plot.stackX({ ...bar, fill: (r) => partColor(r.part), insetRight: 0.5 })),
+        Plot.ruleX([0], { stroke: "var(--quiet)" }),
+        Plot.text(spec.sides, { x: ({ values }) => d3.sum(values, (v) => Math.max(0, v)), y: (_, i) => i, text: "total", textAnchor: "start", dx: 6, fill: "currentColor" }),
+        Plot.tip(rows, Plot.pointer(Plot.stackX({ ...bar, fill: "var(--page)", stroke: "var(--quiet)", title: (r) => `${r.name}\n${r.part}: ${figure(r.value)} of ${r.total}` }))),
       ],
     }));
   };
@@ -238,7 +264,7 @@
       title: `block ${t.block}, second ${figure(t.start + t.step * (n + 0.5))}\n${figure(y)} ${spec.unit}`,
     })));
     if (trials.length > 1) root.append(legend("block", trials.map((t) => String(t.block)), lineKey));
-    const width = Math.min(1080, root.clientWidth || 640);
+    const width = Math.min(1100, root.clientWidth || 640);
     root.append(Plot.plot({
       ...COMMON, width, height: 250,
       x: { domain: [Math.min(0, first), last], label: "seconds after the start of the measurement", labelAnchor: "center", labelArrow: "none", tickFormat: tick },
@@ -264,7 +290,7 @@
     // Where nothing is below zero, intervals are cut there.
     if (!spec.diverging) for (const bar of shown) if (bar.interval) bar.interval = bar.interval.map((end) => Math.max(0, end));
     if (shown.length === 0) return;
-    const width = Math.min(860, root.clientWidth || 640);
+    const width = Math.min(1100, root.clientWidth || 640);
     const left = Math.min(width * 0.4, 18 + 7 * d3.max(bars, (bar) => bar.label.length));
     const said = (bar) => (bar.note ? `${bar.figure}   ${bar.note}` : bar.figure);
     const right = Math.min(width * 0.45, 20 + 6.6 * d3.max(bars, (bar) => said(bar).length));
@@ -279,7 +305,7 @@
         ...COMMON, width, marginLeft: left, marginRight: right, marginTop: 4, marginBottom: lastOne ? 40 : 4, height: (lastOne ? 48 : 10) + 22 * own.length,
         x: { domain, label: lastOne ? spec.unit : null, axis: lastOne ? "bottom" : null, labelAnchor: "center", labelArrow: "none", tickFormat: tick },
         y: { type: "band", domain: own.map((bar) => bar.i), label: null, padding: 0.25, tickSize: 0,
-          tickFormat: (i) => { const label = own[i].label; const fit = Math.floor(left / 6.6) - 1; return label.length > fit ? `${label.slice(0, fit - 1)}…` : label; } },
+          tickFormat: (i) => shortened(own[i].label, left) },
         marks: [
           Plot.barX(own, { x1: 0, x2: "value", y: "i", fill: "var(--c0)" }),
           Plot.ruleY(own.filter((b) => b.interval), { x1: (b) => b.interval[0], x2: (b) => b.interval[1], y: "i", stroke: "currentColor", strokeWidth: 1.2 }),
@@ -371,7 +397,7 @@
     }));
   };
 
-  const DRAW = { cells: drawCells, contour: drawContour, halfNormal: drawHalfNormal, model: drawModel, response: drawResponse, profile: drawProfile, waterfall: drawWaterfall, latency: drawLatency, series: drawSeries, bars: drawBars };
+  const DRAW = { cells: drawCells, contour: drawContour, halfNormal: drawHalfNormal, model: drawModel, response: drawResponse, profile: drawProfile, sides: drawSides, waterfall: drawWaterfall, latency: drawLatency, series: drawSeries, bars: drawBars };
 
   const drawn = () => JSON.parse(document.getElementById("report").textContent).figures.map((spec, i) => {
     const root = document.getElementById(`figure-${i}`);
@@ -455,7 +481,21 @@
     filter();
   };
 
-  const show = () => { draw(); prepareTrials(); };
+  // A link to a section opens it, and so does printing.
+  const open = (hash) => {
+    const heading = hash.length > 1 && document.getElementById(decodeURIComponent(hash.slice(1)));
+    const fold = heading && heading.closest("details");
+    if (fold) fold.open = true;
+  };
+  document.addEventListener("click", (event) => open(event.target.closest?.("nav a")?.hash ?? ""));
+  let closed = [];
+  addEventListener("beforeprint", () => {
+    closed = [...document.querySelectorAll("main details:not(.data, [open])")];
+    closed.forEach((fold) => { fold.open = true; });
+  });
+  addEventListener("afterprint", () => closed.forEach((fold) => { fold.open = false; }));
+
+  const show = () => { draw(); prepareTrials(); open(location.hash); };
   // A page that is served is brought up to date while a run goes on.
   document.addEventListener("steelbench:changed", show);
   show();

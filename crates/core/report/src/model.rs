@@ -24,6 +24,8 @@ pub struct Section {
     pub heading: Text,
     /// Where it is shown.
     pub medium: Medium,
+    /// Where it is on a page.
+    pub place: Place,
     /// The content.
     pub blocks: Vec<Block>,
 }
@@ -39,6 +41,35 @@ pub enum Medium {
     Page,
     /// On terminals and in Markdown only.
     Text,
+}
+
+/// The place of a section on a page, from top to bottom.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Place {
+    /// The question.
+    Question,
+    /// The sentence that answers it.
+    Answer,
+    /// The figure that shows it.
+    Chart,
+    /// The cause, beside the figure where there is room.
+    Why,
+    /// Limits of the answer.
+    Notes,
+    /// Below the first view, under a heading that opens and closes it.
+    #[default]
+    Below,
+}
+
+impl Place {
+    /// The parts of the first view with the names of their styles.
+    pub const FIRST: [(Self, &'static str); 5] = [
+        (Self::Question, "question"),
+        (Self::Answer, "answer"),
+        (Self::Chart, "chart"),
+        (Self::Why, "why"),
+        (Self::Notes, "notes"),
+    ];
 }
 
 /// A part of a section.
@@ -169,6 +200,12 @@ impl Section {
     /// A section that only pages show.
     pub fn page(heading: impl Into<Text>) -> Self {
         Self { medium: Medium::Page, ..Self::new(heading) }
+    }
+
+    /// The section at this place of a page.
+    #[must_use]
+    pub fn at(self, place: Place) -> Self {
+        Self { place, ..self }
     }
 
     /// The section unless it is empty.

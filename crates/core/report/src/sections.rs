@@ -8,6 +8,7 @@ mod configurations;
 mod devices;
 mod explanations;
 mod factors;
+mod findings;
 mod latencies;
 mod machines;
 mod models;
@@ -216,7 +217,7 @@ pub fn section_data(data: impl Serialize) -> serde_json::Result<Value> {
 crate::sections! {
     const SECTIONS = |summary| {
         Overview overview: &summary.overview() => overview::section;
-        Overview findings: &summary.findings() => overview::findings;
+        Overview findings: &summary.findings() => findings::sections;
         Response response => response::section;
         Response explanations: &summary.explanations() => explanations::sections;
         Response session_time => session_time::section, page only;

@@ -38,6 +38,8 @@ const READING: &str = include_str!("../../../../docs/reading-a-report.md");
 pub struct Body {
     /// The title.
     pub title: String,
+    /// The answer, its figure, its cause and its limits; empty where a page has none.
+    pub first: String,
     /// List items with links to the sections.
     pub contents: String,
     /// The sections.
@@ -49,11 +51,7 @@ pub struct Body {
 
 /// A document, its charts as figures.
 pub fn document(document: &Document) -> Body {
-    let mut page = Page::default();
-    document.sections_for(Medium::Page).for_each(|section| page.section(section));
-    let (title, contents) = (markup::escape(&document.title), page.contents());
-    let (sections, island) = page.finish();
-    Body { title, contents, sections, island: markup::json(&island) }
+    Page::build(document)
 }
 
 /// A run as one self-contained HTML file.
@@ -63,7 +61,7 @@ pub fn html(summary: &Summary, studies: StudySections<'_>) -> String {
 
 /// A document as one self-contained HTML file.
 pub fn page(shown: &Document) -> String {
-    let Body { title, contents, sections, island } = document(shown);
+    let Body { title, first, contents, sections, island } = document(shown);
     let scripts: Vec<&str> = LIBRARIES.into_iter().chain([SCRIPT]).collect();
     let hashes: Vec<String> =
         scripts.iter().map(|script| format!("'sha256-{}'", hash(script))).collect();
@@ -72,15 +70,16 @@ pub fn page(shown: &Document) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta \
          charset=\"utf-8\">\n{GENERATOR}\n<meta http-equiv=\"Content-Security-Policy\" \
-         content=\"default-src 'none'; style-src 'unsafe-inline'; script-src {hashes}; base-uri \
-         'none'; form-action 'none'\">\n<meta name=\"viewport\" content=\"width=device-width, \
-         initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>{title} \
+         content=\"default-src 'none'; style-src 'unsafe-inline'; script-src \
+         {hashes}; base-uri 'none'; form-action 'none'\">\n<meta name=\"viewport\" \
+         content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" \
+         content=\"light dark\">\n<title>{title} \
          - Steelbench</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<a class=\"skip\" \
          href=\"#main\">Skip to the report</a>\n<header><p class=\"brand\">Steelbench</p><button \
          type=\"button\" id=\"theme\" hidden>Dark</button></header>\n<main \
          id=\"main\">\n<h1>{title}</h1>\n<noscript><p class=\"warning\">Scripts are \
          disabled, so figures are not drawn; every figure has its data in a \
-         table.</p></noscript>\n<nav \
+         table.</p></noscript>\n{first}<nav \
          aria-label=\"Contents\"><ul>\n{contents}\n</ul></nav>\n{sections}</main>\n\
          <footer><details><summary>Terms in this report</summary>\n<table>\n{terms}</table>\n\
          <p>docs/reading-a-report.md in Steelbench's source explains every \

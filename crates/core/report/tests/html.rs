@@ -30,7 +30,9 @@ fn says_all_that_the_terminal_says() {
         for section in
             document.sections_for(Medium::Text).filter(|section| !section.blocks.iter().any(chart))
         {
-            sentences.push(section.heading.to_string());
+            // A page divides the findings into answer, cause, limits and the rest.
+            sentences
+                .extend(Some(section.heading.to_string()).filter(|heading| heading != "Findings"));
             for block in &section.blocks {
                 match block {
                     Block::Line(line) => sentences.push(line.text.to_string()),
@@ -70,15 +72,41 @@ fn empty_sections_are_left_out() {
         );
     }
     let page = page(&data_files(&["1", "2"], &same));
-    let (_, findings) = page.split_once("id=\"findings\">Findings</h2>\n").unwrap();
+    let (_, answer) = page.split_once("id=\"answer\">Answer</h2>\n").unwrap();
+    let muted =
+        "<details class=\"finding\"><summary class=\"muted\">No level of data_files differs";
+    assert!(answer.starts_with(muted), "{answer}");
     assert!(
-        findings.starts_with("<p class=\"muted\">No level of data_files differs"),
-        "{findings}"
-    );
-    assert!(
-        page.contains("h2 + p:not([class]) { font-size"),
+        page.contains(".answer summary:not([class]) { font-size"),
         "only a finding without a class is large"
     );
+}
+
+/// Question, answer, figure, cause and limits; then sections, of which three are open.
+#[test]
+fn the_first_view_answers_and_the_rest_is_folded() {
+    let mut recording = two_factors();
+    recording.run.question = Some("How many?".into());
+    let page = page(&recording);
+    let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text} is not in the page"));
+    let places = [
+        "<section class=\"question\">",
+        "<p>How many?</p>",
+        "<section class=\"answer\">",
+        "<section class=\"chart\">",
+        "\"Line chart of elapsed against",
+        "<section class=\"why\">",
+        "\"Stacked bars of session time per",
+        "<section class=\"notes\">",
+        "<nav ",
+        "<details open><summary><h2",
+        "<details><summary><h2",
+    ];
+    assert!(places.map(place).is_sorted(), "{:?}", places.map(place));
+    assert_eq!(page.matches("<details open>").count(), 3);
+    let (first, _) = page.split_once("<nav ").unwrap();
+    let evidence = first.matches("<details class=\"finding\"><summary").count();
+    assert!(evidence >= 3, "evidence opens by a click: {first}");
 }
 
 /// Numbers of versions and names with numbers behind them have no scale.
@@ -109,8 +137,8 @@ fn what_cannot_be_drawn_is_a_sentence() {
     assert_eq!(page_of_failures.matches("<tr class=\"failed\">").count(), 2);
     // One configuration has nothing to be drawn against, and no latencies or series were recorded.
     assert_eq!(figures(&page(&data_files(&["1"], &[&[3.0, 3.1]]))), 0);
-    // Two have: the response, the waterfall, the profile.
-    assert_eq!(figures(&page(&data_files(&["1", "2"], &[&[3.0, 3.1], &[2.0, 2.1]]))), 3);
+    // Two have: the response, both sides, the waterfall, the profile.
+    assert_eq!(figures(&page(&data_files(&["1", "2"], &[&[3.0, 3.1], &[2.0, 2.1]]))), 4);
 }
 
 /// 400 trials of an hour with eight series a second and two histograms: 11.5 million figures.

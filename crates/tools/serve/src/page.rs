@@ -91,6 +91,7 @@ pub(crate) fn without_figures(title: &str, section: &str) -> Body {
     let sections = format!("<section>\n{section}</section>\n");
     Body {
         title: title.into(),
+        first: String::new(),
         contents: String::new(),
         sections,
         island: "{\"figures\":[]}".into(),
@@ -117,7 +118,7 @@ impl From<Failure> for Refusal {
 impl Page {
     /// The whole page.
     pub fn html(&self) -> String {
-        let Body { title, contents, sections, island } = &self.body;
+        let Body { title, first, contents, sections, island } = &self.body;
         let live = self.live.as_ref().map_or_else(String::new, |(address, version)| {
             format!(" data-live=\"{}\" data-version=\"{}\"", text(address), text(version))
         });
@@ -133,6 +134,7 @@ impl Page {
                 + &load(STYLE, "<link rel=\"stylesheet\" href=", ">"),
             text = text(&self.progress),
             tools = self.tools,
+            first = first,
             nav = nav,
             sections = sections,
             island = island,

@@ -1,10 +1,12 @@
 //! Why two sides differ, drawn: from one to the other, part by part.
 
-use crate::model::{Bar, BarGroup, Chart, ChartKind, Section, Tone};
+use crate::figure::{coordinate, string, strings};
+use crate::model::{Bar, BarGroup, Chart, ChartKind, Figure, Section, Tone};
 use crate::work_scale::{WorkScale, name, tone};
 use crate::{Text, number};
 use analysis::{Decomposition, Explanation, Finding, Part, PartKind, Summary};
 use observations::order;
+use serde_json::{Value, json};
 
 /// Changes that are drawn one by one; the rest is one bar.
 const PARTS_MAX: usize = 8;
@@ -91,6 +93,51 @@ pub(crate) fn waterfall(decomposition: &Decomposition, from: &str, to: &str) -> 
         unit: unit_name.into(),
         kind: ChartKind::Waterfall,
         groups: vec![BarGroup { label: Text::default(), bars: that_add_up(bars.collect()) }],
+    }
+}
+
+/// Parts are drawn that are this share of the larger side, or more.
+const DRAWN_MIN: f64 = 0.01;
+
+/// Session time of some work on both sides, each as a bar of CPU and classes of waits.
+pub(crate) fn sides(explanation: &Explanation) -> Figure {
+    let Explanation { from, to, decomposition, .. } = explanation;
+    let scale = WorkScale::for_decomposition(decomposition);
+    let total = &decomposition.total;
+    let largest_s = total.from_s.max(total.to_s);
+    let (unit, unit_name) = number::common_unit(largest_s * scale.units, "s");
+    let units = scale.units * unit;
+    let drawn = |part: &&Part| part.from_s.abs().max(part.to_s.abs()) >= DRAWN_MIN * largest_s;
+    let parts: Vec<&Part> = decomposition.by_class.iter().filter(drawn).collect();
+    let places = number::places(largest_s * units, 3);
+    let side = |name: &str, total_s: f64, seconds: fn(&Part) -> f64| {
+        let values: Vec<Value> =
+            parts.iter().map(|part| coordinate(seconds(part) * units)).collect();
+        let whole = format!("{} {unit_name}", number::figure(total_s * units));
+        json!({ "name": string(name), "values": values, "total": whole })
+    };
+    let changes: Vec<String> = parts
+        .iter()
+        .map(|part| {
+            let change = number::signed(part.change_s * units, places);
+            format!("{} {change} {unit_name}", name(&part.kind))
+        })
+        .collect();
+    let label = format!("session time per {} ({unit_name})", scale.name);
+    Figure {
+        spec: json!({
+            "kind": "sides", "label": string(&label),
+            "parts": parts.iter().map(|part| string(&name(&part.kind))).collect::<Vec<_>>(),
+            "changes": strings(changes.iter().map(String::as_str)),
+            "sides": [side(from, total.from_s, |part| part.from_s),
+                side(to, total.to_s, |part| part.to_s)],
+        }),
+        caption: legend(decomposition).into(),
+        alternative: format!("Stacked bars of {label}, {from} and {to}. {}.", changes.join("; "))
+            .into(),
+        data: scale.table("part", [from, to], parts.iter().copied(), largest_s),
+        data_heading: "Seconds of each part".into(),
+        chart: None,
     }
 }
 

@@ -1,9 +1,9 @@
-//! Question, findings, failures and environment.
+//! Question, failures and environment.
 
-use crate::model::{Section, Tone};
+use crate::model::{Place, Section, Tone};
 use crate::text::{joined, listed};
 use crate::{number, text};
-use analysis::{Environments, Failure, Finding, FindingKind, Overview, Summary, WarningCount};
+use analysis::{Environments, Failure, Overview, Summary, WarningCount};
 use observations::{Direction, Environment};
 
 /// Configurations that are named one by one.
@@ -11,7 +11,7 @@ const NAMED_MAX: usize = 100;
 
 /// The question, the run, and what it is compared on.
 pub(crate) fn section(summary: &Summary, overview: &Overview) -> [Section; 1] {
-    let mut section = Section::default();
+    let mut section = Section::default().at(Place::Question);
     if let Some(question) = &overview.run.question {
         section.line(question.as_str());
     }
@@ -45,23 +45,6 @@ pub(crate) fn better(direction: Direction) -> &'static str {
         Direction::HigherIsBetter => "higher",
         Direction::LowerIsBetter => "lower",
     }
-}
-
-/// Each sentence with its evidence below; `None` when nothing was found.
-pub(crate) fn findings(_: &Summary, findings: &[Finding]) -> Option<Section> {
-    let mut section = Section::new("Findings");
-    for finding in findings {
-        let tone = match finding.kind {
-            FindingKind::Caveat => Tone::Warning,
-            FindingKind::NoDifference => Tone::Muted,
-            _ => Tone::Plain,
-        };
-        section.toned(finding.text.as_str(), tone);
-        if !finding.evidence.is_empty() {
-            section.detail(finding.evidence.as_str());
-        }
-    }
-    section.unless_empty()
 }
 
 /// Causes of failure; `None` when nothing failed.

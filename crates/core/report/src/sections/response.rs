@@ -2,7 +2,9 @@
 
 use super::overview::better;
 use crate::figure::{coordinate, string, strings};
-use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Figure, Section, Table, Tone};
+use crate::model::{
+    Bar, BarGroup, Cell, Chart, ChartKind, Columns, Figure, Place, Section, Table, Tone,
+};
 use crate::panels::{Panels, Position};
 use crate::text::joined;
 use crate::{number, text};
@@ -26,7 +28,7 @@ type Measured<'s> = (&'s ConfigurationRow, &'s Estimate);
 /// draw.
 pub(crate) fn section(summary: &Summary) -> [Section; 1] {
     let Some(response) = &summary.response else {
-        let mut section = Section::page("Figures");
+        let mut section = Section::page("Figures").at(Place::Chart);
         section.note("No completed trial to draw.");
         return [section];
     };
@@ -35,11 +37,12 @@ pub(crate) fn section(summary: &Summary) -> [Section; 1] {
         rows.filter_map(|row| Some((row, row.response.as_ref()?))).collect();
     let panels = Panels::with_series(summary).filter(|_| measured.len() > 1);
     let (Some(panels), Some(effect)) = (panels, summary.main_effect()) else {
-        let mut section = Section::page("Response");
+        let mut section = Section::page("Response").at(Place::Chart);
         section.note(alone(&measured));
         return [section];
     };
-    let mut section = Section::new(format!("{} against {}", response.name, panels.factor));
+    let heading = format!("{} against {}", response.name, panels.factor);
+    let mut section = Section::new(heading).at(Place::Chart);
     section.figure(Figure {
         spec: spec(summary, response, &measured, &panels),
         caption: caption(&panels, response, summary.done()).into(),

@@ -1,12 +1,16 @@
 //! The body of the page while it is put together, and the figures in it.
 
-use super::flame;
-use super::markup::{escape, id};
+use super::markup::{self, escape, id};
+use super::{Body, flame};
 use crate::Text;
-use crate::model::{Align, Block, Column, Figure, Line, Section, Table, Tone};
+use crate::model::{Align, Block, Column, Document, Figure, Medium, Place, Section, Table, Tone};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::mem;
+
+/// Sections that are open when a page is opened.
+const OPEN: usize = 3;
 
 /// The page so far.
 #[derive(Default)]
@@ -16,36 +20,121 @@ pub struct Page {
     /// Identifier and name of what can be jumped to.
     contents: Vec<(String, String)>,
     identifiers: BTreeSet<String>,
+    /// Sections with a heading that opens them.
+    folded: usize,
 }
 
 // Writing to a string cannot fail.
 impl Page {
-    /// A section of the report's document.
-    pub fn section(&mut self, section: &Section) {
-        self.open(&section.heading);
-        self.blocks(&section.blocks);
+    /// The page of a document.
+    pub fn build(document: &Document) -> Body {
+        let mut page = Self::default();
+        let sections: Vec<&Section> = document.sections_for(Medium::Page).collect();
+        for (place, style) in Place::FIRST {
+            for section in sections.iter().filter(|section| section.place == place) {
+                page.first(section, style);
+            }
+        }
+        let mut first = mem::take(&mut page.body);
+        if !first.is_empty() {
+            first = format!("<div class=\"first\">\n{first}</div>\n");
+        }
+        for section in sections.into_iter().filter(|section| section.place == Place::Below) {
+            page.fold(section);
+        }
+        page.close();
+        Body {
+            title: escape(&document.title),
+            first,
+            contents: page.contents(),
+            sections: page.body,
+            island: markup::json(&json!({ "figures": page.figures })),
+        }
+    }
+
+    /// A section of the first view: evidence and captions open by a click.
+    fn first(&mut self, section: &Section, style: &str) {
+        let _ = writeln!(self.body, "<section class=\"{style}\">");
+        if !section.heading.is_empty() {
+            let (id, heading) = (self.identifier(&section.heading), escape(&section.heading));
+            let _ = writeln!(self.body, "<h2 id=\"{id}\">{heading}</h2>");
+        }
+        self.blocks(&section.blocks, true);
         self.body.push_str("</section>\n");
     }
 
-    fn blocks(&mut self, blocks: &[Block]) {
+    /// A section below the first view; one without a heading belongs to the section before.
+    fn fold(&mut self, section: &Section) {
+        let is_alone = section.heading.is_empty() && self.folded == 0;
+        if is_alone {
+            self.body.push_str("<section>\n");
+        } else if !section.heading.is_empty() {
+            self.close();
+            self.open(&section.heading);
+        }
+        self.blocks(&section.blocks, false);
+        if is_alone {
+            self.body.push_str("</section>\n");
+        }
+    }
+
+    fn open(&mut self, heading: &Text) {
+        let id = self.identifier(heading);
+        let name = escape(heading.split(':').next().unwrap_or(heading));
+        if !self.contents.iter().any(|(_, other)| *other == name) {
+            self.contents.push((id.clone(), name));
+        }
+        let (heading, open) = (escape(heading), if self.folded < OPEN { " open" } else { "" });
+        self.folded += 1;
+        let _ = writeln!(
+            self.body,
+            "<section aria-labelledby=\"{id}\">\n<details{open}><summary><h2 \
+             id=\"{id}\">{heading}</h2></summary>"
+        );
+    }
+
+    fn close(&mut self) {
+        if self.folded > 0 {
+            self.body.push_str("</details>\n</section>\n");
+        }
+    }
+
+    fn identifier(&mut self, heading: &str) -> String {
+        let mut id = id(heading);
+        while id.is_empty() || !self.identifiers.insert(id.clone()) {
+            id.push_str("-x");
+        }
+        id
+    }
+
+    /// Blocks; where they are brief, details of a sentence and captions open by a click.
+    fn blocks(&mut self, blocks: &[Block], brief: bool) {
         let mut blocks = blocks.iter().peekable();
         while let Some(block) = blocks.next() {
             match block {
-                Block::Line(text_line) => {
-                    line(&mut self.body, text_line);
+                Block::Line(line) => {
                     // Detail belongs to the sentence above it.
+                    let mut details = String::new();
                     while let Some(Block::Line(detail)) = blocks.next_if(|next| is_detail(next)) {
                         let (class, text) = (tone(detail.tone), escape(&detail.text));
-                        let _ = write!(self.body, "\n<span class=\"detail{class}\">{text}</span>");
+                        let _ = write!(details, "\n<span class=\"detail{class}\">{text}</span>");
                     }
-                    self.body.push_str("</p>\n");
+                    let (class, text) = (class(tone(line.tone)), escape(&line.text));
+                    let _ = match details.as_str() {
+                        details if brief && !details.is_empty() => writeln!(
+                            self.body,
+                            "<details class=\"finding\"><summary{class}>{text}</summary>\
+                             {details}</details>"
+                        ),
+                        details => writeln!(self.body, "<p{class}>{text}{details}</p>"),
+                    };
                 }
                 Block::Table(content) => table(&mut self.body, content),
                 Block::Chart(chart) => {
                     let _ = writeln!(self.body, "<h3>{}</h3>", escape(&chart.heading()));
-                    self.draw(&chart.figure());
+                    self.draw(&chart.figure(), brief);
                 }
-                Block::Figure(figure) => self.draw(figure),
+                Block::Figure(figure) => self.draw(figure, brief),
                 Block::Flame(root) => self.body.push_str(&flame::section(root)),
                 Block::Listing(lines) => {
                     let lines: Vec<String> = lines.iter().map(|line| escape(line)).collect();
@@ -53,7 +142,7 @@ impl Page {
                 }
                 Block::Fold(heading, blocks) => {
                     let _ = writeln!(self.body, "<details><summary>{}</summary>", escape(heading));
-                    self.blocks(blocks);
+                    self.blocks(blocks, brief);
                     self.body.push_str("</details>\n");
                 }
             }
@@ -61,50 +150,31 @@ impl Page {
     }
 
     /// Links to the sections, of several with one name (`Waits: ...`) to the first.
-    pub fn contents(&self) -> String {
+    fn contents(&self) -> String {
         let links =
             self.contents.iter().map(|(id, name)| format!("<li><a href=\"#{id}\">{name}</a></li>"));
         links.collect::<Vec<_>>().join("\n")
     }
 
-    /// The body, and what `report.js` draws in it.
-    pub fn finish(self) -> (String, Value) {
-        (self.body, json!({ "figures": self.figures }))
-    }
-
-    fn open(&mut self, heading: &Text) {
-        if heading.is_empty() {
-            self.body.push_str("<section>\n");
-            return;
-        }
-        let mut id = id(heading);
-        while id.is_empty() || !self.identifiers.insert(id.clone()) {
-            id.push_str("-x");
-        }
-        let name = escape(heading.split(':').next().unwrap_or(heading));
-        if !self.contents.iter().any(|(_, other)| *other == name) {
-            self.contents.push((id.clone(), name));
-        }
-        let heading = escape(heading);
-        let _ = writeln!(
-            self.body,
-            "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{heading}</h2>"
-        );
-    }
-
-    fn draw(&mut self, figure: &Figure) {
+    fn draw(&mut self, figure: &Figure, brief: bool) {
         let number = self.figures.len();
         self.figures.push(figure.spec.clone());
-        let (alternative, caption) = (escape(&figure.alternative), escape(&figure.caption));
+        let caption = escape(&figure.caption);
+        let (caption, explanation) = if brief {
+            (String::new(), format!("<p>{caption}</p>\n"))
+        } else {
+            (format!("{caption}\n"), String::new())
+        };
         let _ = writeln!(
             self.body,
             "<figure>\n<div class=\"plot\" id=\"figure-{number}\" role=\"group\" \
-             aria-label=\"{alternative}\"></div>\n<figcaption>{caption}</figcaption>\n<details \
-             class=\"data\"><summary>{}</summary>",
+             aria-label=\"{}\"></div>\n<figcaption>{caption}<details \
+             class=\"data\"><summary>{}</summary>\n{explanation}",
+            escape(&figure.alternative),
             escape(&figure.data_heading)
         );
         table(&mut self.body, &figure.data);
-        self.body.push_str("</details>\n</figure>\n");
+        self.body.push_str("</details></figcaption>\n</figure>\n");
     }
 }
 
@@ -112,12 +182,12 @@ fn is_detail(block: &Block) -> bool {
     matches!(block, Block::Line(line) if line.indent > 0)
 }
 
-/// A paragraph without its end.
-fn line(out: &mut String, line: &Line) {
-    let class = tone(line.tone);
-    let class =
-        if class.is_empty() { String::new() } else { format!(" class=\"{}\"", class.trim_start()) };
-    let _ = write!(out, "<p{class}>{}", escape(&line.text));
+/// A `class` attribute; none without names.
+fn class(names: &str) -> String {
+    match names.trim() {
+        "" => String::new(),
+        names => format!(" class=\"{names}\""),
+    }
 }
 
 /// Class of a tone, with a blank before it.
@@ -135,10 +205,6 @@ fn tone(tone: Tone) -> &'static str {
 /// one that has a name.
 fn table(out: &mut String, table: &Table) {
     let sorted = !table.name.is_empty();
-    let class = |names: &str| match names.trim() {
-        "" => String::new(),
-        names => format!(" class=\"{names}\""),
-    };
     let align = |column: &Column| if column.align == Align::Right { " num" } else { "" };
     if sorted {
         filters(out, table);
