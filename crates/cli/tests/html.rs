@@ -102,6 +102,7 @@ fn shows_what_the_store_holds_and_loads_nothing() {
         js("return [...document.querySelectorAll('input, select')].every((input) => \
             input.labels.length === 1)"),
         json!({ "pdf": true }),
+        js(COPY),
     ];
     let Some(state) = browse(&lab.path("results/t.html"), false, &steps) else { return };
     assert_eq!((state.console, state.alert), (Vec::new(), false));
@@ -136,7 +137,27 @@ fn shows_what_the_store_holds_and_loads_nothing() {
     );
     assert_eq!((&state.results[5], &state.results[6]), (&json!(true), &json!(true)));
     assert_eq!(state.results[7][1], "%PDF-");
+    let copied = &state.results[8];
+    assert!(copied[0].as_u64().unwrap() > 1000, "a picture: {copied}");
+    let svg = copied[1].as_str().unwrap();
+    assert!(svg.starts_with("<svg") && !svg.contains("var("), "{svg}");
+    assert!(copied[2].as_str().unwrap().starts_with("configuration\tn\tmean"), "{copied}");
 }
+
+/// Copies the first figure as PNG, as SVG and as a table: bytes of the first, texts of the others.
+const COPY: &str = "const copied = [];
+    navigator.clipboard.write = async ([item]) => {
+        const blob = await item.getType(item.types[0]);
+        copied.push(blob.type === 'image/png' ? blob.size : await blob.text());
+    };
+    const clicked = async () => {
+        for (const button of document.querySelector('.copy').querySelectorAll('button')) {
+            button.click();
+            while (button.textContent !== 'Copied') await new Promise((go) => setTimeout(go, 20));
+        }
+        return copied;
+    };
+    return clicked();";
 
 /// A page of plans at the width of a telephone and of a desk: nothing but its tables scrolls aside.
 #[test]

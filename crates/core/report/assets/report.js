@@ -1,5 +1,5 @@
-// Draws the figures of a report, and makes its table of trials sortable. The data is in the JSON
-// element `report`; what it holds is described where it is made, in crates/core/report/src/.
+// Draws the figures of a report, copies them, and makes its table of trials sortable. The data is in the
+// JSON element `report`; what it holds is described where it is made, in crates/core/report/src/.
 "use strict";
 (() => {
   const COLORS = 8;
@@ -399,6 +399,70 @@
 
   const DRAW = { cells: drawCells, contour: drawContour, halfNormal: drawHalfNormal, model: drawModel, response: drawResponse, profile: drawProfile, sides: drawSides, waterfall: drawWaterfall, latency: drawLatency, series: drawSeries, bars: drawBars };
 
+  // A figure as one SVG that needs no style sheet: its drawings, and the text around them where it is.
+  const asSvg = (root) => {
+    const [frame, style] = [root.getBoundingClientRect(), getComputedStyle(root)];
+    const svg = d3.create("svg").attr("xmlns", "http://www.w3.org/2000/svg").attr("width", Math.ceil(frame.width)).attr("height", Math.ceil(frame.height))
+      .attr("font-family", style.fontFamily).attr("color", style.color);
+    svg.append("rect").attr("width", "100%").attr("height", "100%").attr("fill", "var(--page)");
+    for (const drawing of root.querySelectorAll("svg")) {
+      const place = drawing.getBoundingClientRect();
+      const copy = d3.select(drawing.cloneNode(true)).attr("x", place.left - frame.left).attr("y", place.top - frame.top)
+        .attr("width", place.width).attr("height", place.height).attr("overflow", "visible");
+      svg.append(() => copy.node());
+    }
+    const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const parent = texts.currentNode.parentElement;
+      if (parent.closest("svg, option")) continue;
+      const range = document.createRange();
+      range.selectNodeContents(texts.currentNode);
+      const [place, font] = [range.getBoundingClientRect(), getComputedStyle(parent)];
+      svg.append("text").attr("x", place.left - frame.left).attr("y", place.bottom - frame.top - 0.28 * place.height)
+        .attr("font-size", font.fontSize).attr("font-weight", font.fontWeight).attr("fill", font.color).text(texts.currentNode.data);
+    }
+    // The names of colours have no meaning elsewhere.
+    let text = new XMLSerializer().serializeToString(svg.node());
+    for (let before = ""; before !== text;) {
+      before = text;
+      text = text.replace(/var\((--[\w-]+)(?:, *([^()]*))?\)/g, (_, name, other) => style.getPropertyValue(name).trim() || other || "none");
+    }
+    return text;
+  };
+  const asPng = async (root) => {
+    const image = new Image();
+    image.src = `data:image/svg+xml,${encodeURIComponent(asSvg(root))}`;
+    await image.decode();
+    const canvas = element("canvas", "", { width: 2 * image.width, height: 2 * image.height });
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    return new Promise((done) => canvas.toBlob(done, "image/png"));
+  };
+  const asTable = (root) => [...root.closest("figure").querySelectorAll("table tr")]
+    .map((row) => [...row.cells].map((cell) => cell.textContent).join("\t")).join("\n");
+
+  // Buttons that copy a figure; where there is no clipboard, as over HTTP from another machine, they save it.
+  const KINDS = [["PNG", "image/png", "png", asPng], ["SVG", "text/plain", "svg", asSvg], ["table", "text/plain", "tsv", asTable]];
+  const copies = (root) => {
+    const box = element("div", "", { class: "copy" });
+    for (const [name, type, ending, make] of KINDS) {
+      const button = element("button", `Copy ${name}`, { type: "button" });
+      const content = async () => new Blob([await make(root)], { type });
+      const copy = async () => navigator.clipboard.write([new ClipboardItem({ [type]: content() })]);
+      const save = async () => {
+        const href = URL.createObjectURL(await content());
+        element("a", "", { href, download: `${root.id}.${ending}` }).click();
+        setTimeout(() => URL.revokeObjectURL(href), 1000);
+      };
+      button.addEventListener("click", async () => {
+        const done = await copy().then(() => "Copied", () => save().then(() => "Saved", (error) => error.message));
+        button.textContent = done;
+        setTimeout(() => { button.textContent = `Copy ${name}`; }, 2000);
+      });
+      box.append(button);
+    }
+    return box;
+  };
+
   const drawn = () => JSON.parse(document.getElementById("report").textContent).figures.map((spec, i) => {
     const root = document.getElementById(`figure-${i}`);
     const state = { width: 0 };
@@ -410,6 +474,7 @@
       state.width = root.clientWidth;
     };
     state.redraw();
+    root.after(copies(root));
     return { root, state };
   });
   // A figure is drawn anew when its width has changed, not when only its height has.

@@ -2,7 +2,8 @@
 //!
 //! The page is the report's [`Document`], so that it never says less than the terminal. Figures are
 //! drawn by `assets/report.js` with the libraries in `assets/vendor` from one JSON element; each
-//! has its data as a table. Scripts are allowed by their hashes only.
+//! has its data as a table. Scripts are allowed by their hashes only, images only as `data:`, which
+//! a figure passes through on its way to a clipboard.
 
 pub mod flame;
 pub(crate) mod markup;
@@ -70,7 +71,7 @@ pub fn page(shown: &Document) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta \
          charset=\"utf-8\">\n{GENERATOR}\n<meta http-equiv=\"Content-Security-Policy\" \
-         content=\"default-src 'none'; style-src 'unsafe-inline'; script-src \
+         content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src \
          {hashes}; base-uri 'none'; form-action 'none'\">\n<meta name=\"viewport\" \
          content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" \
          content=\"light dark\">\n<title>{title} \

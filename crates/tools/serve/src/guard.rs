@@ -6,12 +6,13 @@ use hyper::header::{self, HeaderMap, HeaderValue};
 use std::net::IpAddr;
 
 /// Nothing is loaded from elsewhere, no other site may show a page in a frame, use its content, or
-/// send a form. Figures have styles of their own.
+/// send a form. Figures have styles of their own, and are copied as images by way of `data:`.
 const HEADERS: [(&str, &str); 4] = [
     (
         "content-security-policy",
-        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self'; \
-         connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
+         img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; \
+         frame-ancestors 'none'",
     ),
     ("x-content-type-options", "nosniff"),
     ("referrer-policy", "no-referrer"),
