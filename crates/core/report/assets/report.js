@@ -77,9 +77,10 @@
     root.append(box);
   };
 
+  // Names differ at their ends, so that what is too long is cut in the middle.
   const shortened = (label, room) => {
-    const fit = Math.floor(room / 6.6) - 1;
-    return label.length > fit ? `${label.slice(0, fit - 1)}…` : label;
+    const half = Math.floor((room / 6.6 - 2) / 2);
+    return label.length > 2 * half + 1 ? `${label.slice(0, half)}…${label.slice(-half)}` : label;
   };
   const COMMON = { marginLeft: 56, marginRight: 16, marginTop: 24, marginBottom: 42, style: { background: "none", fontSize: "12px" } };
   const grid = (axis = {}) => Plot.gridY({ stroke: "var(--rule)", strokeOpacity: 1, ...axis });
