@@ -15,6 +15,7 @@ use store::Store;
 /// Show the results of a recorded run
 #[derive(Debug, Parser)]
 #[command(name = "show")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub struct Show {
     #[command(flatten)]
     pub recorded: Recorded,

@@ -1,5 +1,5 @@
-//! The first output of a command: the question, one table that is also the chart, the answer, why it
-//! is so, what to do next, and where the rest is. It fits forty lines of eighty columns.
+//! The first output of a command: the question, one table that is also the chart, the answer, its
+//! cause, the next step, and where the rest is. It fits forty lines of eighty columns.
 
 use crate::chart::bars;
 use crate::model::{Block, Cell, Column, Columns, Document, Medium, Section, Table, Tone};

@@ -19,6 +19,7 @@ use page::Page;
 use sha2::{Digest, Sha256};
 
 pub use markup::text;
+pub use page::Body;
 
 /// The style sheet of a page.
 pub const STYLE: &str = include_str!("../assets/report.css");
@@ -33,22 +34,6 @@ pub const LICENSES: &str = include_str!("../assets/vendor/LICENSES.txt");
 
 /// The page of the book that explains reports.
 const READING: &str = include_str!("../../../../docs/reading-a-report.md");
-
-/// A page without its frame, for a server of pages. All of it is HTML in which the data is escaped.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Body {
-    /// The title.
-    pub title: String,
-    /// The answer, its figure, its cause and its limits; empty where a page has none.
-    pub first: String,
-    /// List items with links to the sections.
-    pub contents: String,
-    /// The sections.
-    pub sections: String,
-    /// JSON of the figures in the sections, for an element of type `application/json` with the
-    /// identifier `report`.
-    pub island: String,
-}
 
 /// A document, its charts as figures.
 pub fn document(document: &Document) -> Body {

@@ -118,10 +118,8 @@ impl ServerWaits {
     fn new(note: String, waits: Vec<Wait>, has_signal: bool) -> Self {
         let mut waits: Vec<Wait> =
             waits.into_iter().filter(|wait| wait.class != WaitClass::Idle).collect();
-        let time = |wait: &Wait| wait.resource_s + wait.signal_s;
-        order::sort(&mut waits, &|a, b| {
-            time(b).total_cmp(&time(a)).then_with(|| a.wait_type.cmp(&b.wait_type))
-        });
+        order::by_key(&mut waits, &|wait| wait.wait_type.clone());
+        order::largest_first(&mut waits, &|wait| wait.resource_s + wait.signal_s);
         Self { note, waits, has_signal }
     }
 }

@@ -1,7 +1,7 @@
 //! The body of the page while it is put together, and the figures in it.
 
+use super::flame;
 use super::markup::{self, escape, id};
-use super::{Body, flame};
 use crate::Text;
 use crate::model::{Align, Block, Column, Document, Figure, Medium, Place, Section, Table, Tone};
 use serde_json::{Value, json};
@@ -11,6 +11,22 @@ use std::mem;
 
 /// Sections that are open when a page is opened.
 const OPEN: usize = 3;
+
+/// A page without its frame, for a server of pages. All of it is HTML in which the data is escaped.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Body {
+    /// The title.
+    pub title: String,
+    /// The answer, its figure, its cause and its limits; empty where a page has none.
+    pub first: String,
+    /// List items with links to the sections.
+    pub contents: String,
+    /// The sections.
+    pub sections: String,
+    /// JSON of the figures in the sections, for an element of type `application/json` with the
+    /// identifier `report`.
+    pub island: String,
+}
 
 /// The page so far.
 #[derive(Default)]
