@@ -2,7 +2,7 @@
 # Errors of the cost models of the ready experiment when they predict a configuration from the
 # others, and the parts of the worst of these predictions.
 set -eu
-steelbench run "$ROOT/experiments/scan-cost.toml" --fresh > scan-cost.txt
+steelbench run "$ROOT/experiments/scan/scan-cost.toml" --fresh > scan-cost.txt
 steelbench show scan-cost --json | jq -r '
     def percent: 1000 * . | round / 10 | "\(.) %";
     def short: 1e4 * . | round / 1e4;

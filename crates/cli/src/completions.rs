@@ -10,8 +10,8 @@ use store::Store;
 
 /// Print completions for a shell
 ///
-/// Engines and probes are completed; in bash, zsh and fish also the names of experiments with
-/// results in results/ and the levels of their latest runs.
+/// Engines, probes and ready experiments are completed; in bash, zsh and fish also the names of
+/// experiments with results in results/ and the levels of their latest runs.
 #[derive(Debug, Parser)]
 #[command(name = "completions")]
 pub struct Completions {
@@ -51,16 +51,19 @@ impl Tool for Completions {
     }
 }
 
-/// The command line with the names of engines and probes as the values of their options.
+/// The command line with the names of engines, probes and ready experiments as the values of their
+/// options.
 fn with_names(context: &Context) -> clap::Command {
     let catalog = context.registry.catalog();
     let engines: Vec<&'static str> = catalog.engines.iter().map(|(name, _)| *name).collect();
     let probes: Vec<&'static str> = catalog.probes.iter().map(|(name, _)| *name).collect();
+    let experiments: Vec<&'static str> = context.ready.iter().map(|ready| ready.name).collect();
     context.line().mut_subcommands(|command| {
         command.mut_args(|argument| {
             let names = match argument.get_id().as_str() {
                 "engine" => &engines,
                 "probe" => &probes,
+                "like" => &experiments,
                 _ => return argument,
             };
             argument.value_parser(PossibleValuesParser::new(names.iter().copied()))

@@ -1,5 +1,6 @@
 //! `steelbench schema` and `init`: what helps to write files.
 
+use crate::ready;
 use clap::Parser;
 use command_line::ready::write_new;
 use command_line::{Context, ExitCode, Failure, Tool, output};
@@ -13,8 +14,11 @@ use std::path::PathBuf;
 #[command(name = "schema")]
 pub struct Schema {
     /// Print the wait types of all engines as JSON: names, classes and meanings
-    #[arg(long)]
+    #[arg(long, conflicts_with = "experiments")]
     wait_types: bool,
+    /// Print the ready experiments as JSON: questions, engines, sizes and prerequisites
+    #[arg(long)]
+    experiments: bool,
 }
 
 impl Tool for Schema {
@@ -24,6 +28,8 @@ impl Tool for Schema {
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let value = if self.wait_types {
             wait_types(context.registry.engines)
+        } else if self.experiments {
+            ready::as_json(context)?
         } else {
             experiment::schema(&context.registry.catalog())
         };
@@ -49,8 +55,8 @@ fn wait_type(wait_type: &WaitType) -> Value {
 
 /// Write an experiment file to start from
 ///
-/// Without --workload: a commented file for an engine and a probe. With it: a ready experiment with
-/// its scripts, in the current folder.
+/// Without --like: a commented file for an engine and a probe. With it: a ready experiment with its
+/// scripts, in the current folder.
 #[derive(Debug, Parser)]
 #[command(name = "init")]
 pub struct Init {
@@ -63,19 +69,21 @@ pub struct Init {
     /// The probe [default: the first one that the engine supports]
     #[arg(long, value_name = "NAME")]
     probe: Option<String>,
-    /// A ready experiment with its scripts: decision-support, mixed-load, order-entry, smallbank,
-    /// tatp, ycsb
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["file", "engine", "probe"])]
-    workload: Option<String>,
+    /// A ready experiment with its scripts: tatp, disk/disk-grid; without a name: list them
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "",
+          conflicts_with_all = ["file", "engine", "probe"])]
+    like: Option<String>,
 }
 
 impl Tool for Init {
     const EXAMPLES: [&'static str; 2] =
-        ["steelbench init --engine sqlite --probe insert", "steelbench init --workload tatp"];
+        ["steelbench init --engine sqlite --probe insert", "steelbench init --like tatp"];
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
-        if let Some(name) = &self.workload {
-            return write_ready(context, name);
+        match self.like.as_deref() {
+            Some("") => return output::print_wrapped(&ready::list(context.ready)),
+            Some(name) => return write_ready(context, name),
+            None => {}
         }
         let text = example(context, self.engine.as_deref(), self.probe.as_deref())?;
         write_new(&self.file, &text)?;
@@ -88,10 +96,15 @@ impl Tool for Init {
 
 /// Writes the files of a ready experiment into the current folder.
 fn write_ready(context: &Context, name: &str) -> Result<ExitCode, Failure> {
-    let names: Vec<&str> = context.ready.iter().map(|ready| ready.name).collect();
-    let ready = context.ready.iter().find(|ready| ready.name == name);
-    let ready =
-        ready.ok_or_else(|| Failure::usage(experiment::unknown_name("workload", name, &names)))?;
+    let ready = context
+        .ready
+        .iter()
+        .find(|ready| name == ready.name || name == format!("{}/{}", ready.folder, ready.name));
+    let ready = ready.ok_or_else(|| {
+        let names: Vec<&str> = context.ready.iter().map(|ready| ready.name).collect();
+        let message = experiment::unknown_name("ready experiment", name, &names);
+        Failure::usage(format!("{message}\n{}", ready::list(context.ready).trim_end()))
+    })?;
     let files = ready.write(None)?;
     let first = &files[0];
     let with = if files.len() > 1 { " and its scripts" } else { "" };

@@ -9,12 +9,13 @@ mod file;
 mod help;
 mod history;
 mod man;
+mod needs;
+mod ready;
 mod registry;
 mod report_file;
 mod run;
 mod show;
 mod steps;
-mod workload;
 
 use check::Check;
 use command_line::Chapter::{Experiments, Files, Models, Servers};
@@ -60,7 +61,7 @@ pub const CONTEXT: Context = Context {
         target: env!("STEELBENCH_TARGET"),
     },
     records: RECORDS,
-    ready: workload::READY,
+    ready: ready::READY,
 };
 
 /// Optional features that the binary was built with.

@@ -8,8 +8,9 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use work::Stop;
 
@@ -329,35 +330,31 @@ fn a_reader_that_goes_away_is_no_error() {
     }
 }
 
-/// The ready experiments, in the order of their names.
-fn ready_experiments() -> Vec<PathBuf> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");
-    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let is_experiment =
-        |path: &PathBuf| path.extension().is_some_and(|extension| extension == "toml");
-    let mut files: Vec<PathBuf> = files.filter(is_experiment).collect();
-    files.sort();
-    assert!(files.iter().any(|path| path.ends_with("random-insert-data-files.toml")), "{files:?}");
-    files
-}
-
 fn name_of(path: &Path) -> &str {
     path.file_stem().and_then(|stem| stem.to_str()).unwrap()
 }
 
-/// As far as no server is needed.
+/// As far as no server is needed; with the scripts that `init` writes.
 #[test]
 fn every_ready_experiment_is_valid() {
-    for path in ready_experiments() {
-        let source = std::fs::read_to_string(&path).unwrap();
+    let listed = Lab::new().steelbench(&["init", "--like"]).expect(0).stdout;
+    for path in testing::ready::experiments() {
+        let (lab, name) = (Lab::new(), name_of(&path));
+        assert!(listed.split([' ', ',', '\n']).any(|word| word == name), "{name}: {listed}");
+        lab.steelbench(&["init", "--like", name]).expect(0);
+        let source = lab.read(&format!("{name}.toml"));
+        for used in source.split("$STEELBENCH_FOLDER/").skip(1) {
+            let script = lab.path(used.split('"').next().unwrap().trim_end_matches('\\'));
+            assert_eq!(script.metadata().unwrap().permissions().mode() & 0o777, 0o755, "{name}");
+        }
         let parsed = experiment::parse(&source, &REGISTRY.catalog()).and_then(|mut experiment| {
-            experiment.folder = path.parent().unwrap().to_owned();
+            experiment.folder = lab.path("");
             runner::load(REGISTRY, experiment)
         });
         let experiment = parsed.unwrap_or_else(|errors| {
             panic!("{}", errors.render(&path.display().to_string(), &source))
         });
-        assert_eq!(experiment.name, name_of(&path));
+        assert_eq!(experiment.name, name);
         let (results, permits) = (Path::new("results/none.steelbench"), Permits::default());
         let never = Stop::when(|| false);
         let findings = runner::preflight(REGISTRY, &experiment, results, &permits, &never);
@@ -369,7 +366,7 @@ fn every_ready_experiment_is_valid() {
 #[ignore = "lane all: starts a server for each of many files"]
 fn check_accepts_every_ready_experiment() {
     let lab = Lab::new();
-    for path in ready_experiments() {
+    for path in testing::ready::experiments() {
         let text = std::fs::read_to_string(&path).unwrap();
         if text.contains("[[knob]]") {
             let mut check = lab.command(&["tune", path.to_str().unwrap(), "--check"]);

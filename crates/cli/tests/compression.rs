@@ -9,8 +9,7 @@ use std::path::Path;
 
 /// Runs a ready experiment with other lines in place of some, and more in its target.
 fn ready(name: &str, target: &str, changes: &[(&str, &str)]) -> Lab {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
-    let mut text = std::fs::read_to_string(folder.join(format!("{name}.toml"))).unwrap();
+    let mut text = testing::ready::text(name);
     for (old, new) in
         [("[target]\n", format!("[target]\n{target}\n").as_str())].iter().chain(changes)
     {

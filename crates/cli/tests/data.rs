@@ -67,7 +67,6 @@ fn one_table_goes_to_standard_output_and_a_set_to_a_file_each() {
 #[test]
 #[ignore = "lane all: runs four ready experiments on all engines"]
 fn ready_experiments_on_data_sets_run() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
     for name in ["scan-cost", "lineitem-scan", "lookup-update", "scan-parallel"] {
         let mut engine: Vec<&str> = targets().into_iter().map(|(engine, _)| engine).collect();
         engine.retain(|engine| name != "scan-parallel" || *engine != "sqlite");
@@ -75,7 +74,7 @@ fn ready_experiments_on_data_sets_run() {
         if engine.is_empty() {
             continue;
         }
-        let text = std::fs::read_to_string(folder.join(format!("{name}.toml"))).unwrap();
+        let text = testing::ready::text(name);
         let small = [
             ("scale = 0.05", "scale = 0.002"),
             ("scale = 0.1", "scale = 0.002"),

@@ -297,11 +297,10 @@ fn json_has_the_events_and_the_summary() {
 
 #[test]
 fn the_ready_experiments_run() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
     let names = ["grid", "oltp", "partition-offset", "log", "scan", "backup", "million"];
     for name in names.map(|name| format!("disk-{name}")) {
         let lab = lab(&["results"]);
-        let text = std::fs::read_to_string(folder.join(format!("{name}.toml"))).unwrap();
+        let text = testing::ready::text(&name);
         // Smaller, shorter, once.
         let scaled = |line: &str| match line.split(" = ").next() {
             Some("file_size") => "file_size = \"8 MiB\"".to_owned(),

@@ -2,15 +2,15 @@
 //! its name says, and nothing of it stays. Needs root.
 
 use crate::common::{Lab, alone_with_control_groups, end, signal, skipped, wait_until};
-use std::path::Path;
 use std::process::Command;
 
-/// A lab with the folder `experiments`, and one of its files, changed, as `e.toml`.
+const SCRIPT: &str = "loop-volume.sh";
+
+/// A lab with a ready experiment, changed, as `e.toml`, and the script that makes volumes.
 fn lab(name: &str, changes: &[(&str, &str)], hooks: &str) -> Lab {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
     let lab = Lab::new();
-    std::os::unix::fs::symlink(&folder, lab.path("experiments")).unwrap();
-    let mut text = std::fs::read_to_string(folder.join(format!("{name}.toml"))).unwrap();
+    std::os::unix::fs::symlink(testing::ready::file(SCRIPT), lab.path(SCRIPT)).unwrap();
+    let mut text = testing::ready::text(name);
     for (old, new) in changes {
         assert!(text.contains(old), "{old} is in {name}.toml");
         text = text.replace(old, new);
@@ -24,8 +24,7 @@ fn can_make(mkfs: &[&str]) -> bool {
     for program in mkfs {
         let folder = tempfile::tempdir().unwrap();
         let run = |arguments: &[&str]| {
-            let mut command = Command::new("experiments/loop-volume.sh");
-            command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
+            let mut command = Command::new(testing::ready::file(SCRIPT));
             command.args(arguments).env("STEELBENCH_VOLUME_PATH", folder.path().join("volume"));
             command.output().unwrap()
         };
@@ -164,10 +163,9 @@ fn a_file_system_allocates_in_the_unit_of_its_level() {
                  cut -f 1; rm byte'";
     let mut changes = QUICK.to_vec();
     // Linux before 6.12 does not mount larger blocks than its pages.
-    let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/loop-volume.sh");
     let folder = tempfile::tempdir().unwrap();
     let script = |arguments: &[&str]| {
-        let mut command = Command::new(&text);
+        let mut command = Command::new(testing::ready::file(SCRIPT));
         command.args(arguments).env("STEELBENCH_VOLUME_PATH", folder.path().join("volume"));
         command.output().unwrap()
     };
@@ -214,8 +212,7 @@ fn a_layout_uses_the_drives_that_its_name_says() {
     if !can_make(&["mkfs.btrfs"]) || crate::servers::versions().is_none() {
         return;
     }
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
-    let text = std::fs::read_to_string(folder.join("insert-layouts.toml")).unwrap();
+    let text = testing::ready::text("insert-layouts");
     let kept = ["\"striped 50, log on disks\"", "\"round robin 70\""];
     let is_kept =
         |part: &&str| !part.starts_with("[[level]]") || kept.iter().any(|name| part.contains(name));
@@ -229,7 +226,7 @@ fn a_layout_uses_the_drives_that_its_name_says() {
     let lab = Lab::with(&format!(
         "{text}\n[hooks]\nbefore_trial = 'findmnt -nlo TARGET | grep -o layout-.* | sort'\n"
     ));
-    std::os::unix::fs::symlink(&folder, lab.path("experiments")).unwrap();
+    std::os::unix::fs::symlink(testing::ready::file(SCRIPT), lab.path(SCRIPT)).unwrap();
     std::fs::set_permissions(lab.path(""), std::os::unix::fs::PermissionsExt::from_mode(0o755))
         .unwrap();
     lab.run(0);

@@ -17,12 +17,17 @@ fn hooks_see_the_trial_and_their_output_is_kept() {
         "[[level]]\nfactor = \"log mode\"\nname = \"wal, $HOME synced\"\nset = {{ \
          \"target.delay\" = \"2 ms\" }}\n{}",
         hooks(
-            "before_trial = 'env | grep ^STEELBENCH_ | sort; pwd >&2'\nafter_run = 'echo \
-             $STEELBENCH_EXPERIMENT > after'"
+            "before_trial = '. \"$STEELBENCH_FOLDER/settings.sh\"; env | grep ^STEELBENCH_ | \
+             sort; pwd >&2'\nafter_run = 'echo $STEELBENCH_EXPERIMENT > after'"
         )
     );
     let lab = Lab::with(&scripted(2, "", &more));
+    lab.write("settings.sh", "export STEELBENCH_OTHER=1\n");
     lab.run(0);
+    assert_eq!(
+        lab.rows("t", "SELECT trim(content, char(10)) FROM files"),
+        ["export STEELBENCH_OTHER=1"]
+    );
     let outputs = lab.rows(
         "t",
         "SELECT h.output FROM hooks h JOIN trials t ON t.id = h.trial JOIN configurations c ON \
@@ -33,6 +38,8 @@ fn hooks_see_the_trial_and_their_output_is_kept() {
     for (output, (block, data_files)) in outputs.iter().zip([(1, 1), (1, 2), (2, 1), (2, 2)]) {
         for line in [
             "STEELBENCH_EXPERIMENT=t".to_owned(),
+            "STEELBENCH_OTHER=1".into(),
+            format!("STEELBENCH_FOLDER={}", lab.path("e.toml").parent().unwrap().display()),
             format!("STEELBENCH_BLOCK={block}"),
             format!("STEELBENCH_TARGET_DATA_FILES={data_files}"),
             "STEELBENCH_TARGET_ENGINE=null".into(),

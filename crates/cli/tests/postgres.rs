@@ -156,13 +156,12 @@ fn caches_are_as_the_file_says() {
 #[test]
 fn the_ready_experiments_run_on_postgres_by_changing_the_engine() {
     let Some(_) = versions() else { return };
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
     for (name, levels) in [
         ("random-insert-data-files", ["[1, 2, 4, 8, 16]", "[1, 4]"]),
         ("connections", ["[1, 2, 4, 8, 16, 32]", "[1, 16]"]),
         ("sequential-insert", ["[1, 2, 4, 8]", "[1, 4]"]),
     ] {
-        let text = std::fs::read_to_string(folder.join(format!("{name}.toml"))).unwrap();
+        let text = testing::ready::text(name);
         // What only SQLite has goes: its settings and the growth of its files.
         let parts =
             text.split("\n\n").filter(|part| !part.starts_with("[[level]]")).collect::<Vec<_>>();

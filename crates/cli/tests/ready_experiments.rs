@@ -3,18 +3,19 @@
 use crate::common::Lab;
 use crate::servers::installed::mariadb_installations;
 use crate::servers::{lab, nothing_is_left, versions};
-use std::path::Path;
 
 /// A lab with a ready experiment as `e.toml`, changed, and the SQL files beside it.
 fn ready(name: &str, changes: &[(&str, &str)]) -> Lab {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
-    let mut text = std::fs::read_to_string(folder.join(format!("{name}.toml"))).unwrap();
+    let mut text = testing::ready::text(name);
     for (old, new) in changes {
         assert!(text.contains(old), "{old} is in {name}.toml");
         text = text.replace(old, new);
     }
     let lab = lab(&text);
-    for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+    let folder = testing::ready::file(&format!("{name}.toml"));
+    for path in
+        std::fs::read_dir(folder.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path())
+    {
         let file = path.file_name().unwrap().to_string_lossy().into_owned();
         if file.starts_with(name) && path.extension().is_some_and(|extension| extension == "sql") {
             lab.write(&file, &std::fs::read_to_string(&path).unwrap());
@@ -57,8 +58,7 @@ fn a_transaction_makes_as_many_round_trips_as_its_level() {
     let only_sqlite = "name = \"sqlite\"\nset = { \"target.engine\" = \"sqlite\", \
                        \"target.settings.journal_mode\" = \"wal\" }\n\n[repeats]";
     let name = "round-trips";
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/round-trips.toml");
-    let text = std::fs::read_to_string(file).unwrap();
+    let text = testing::ready::text(name);
     let from = text.find("name = \"sqlite\"").unwrap();
     let to = text.find("[repeats]").unwrap() + "[repeats]".len();
     let small = [

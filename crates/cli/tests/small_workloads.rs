@@ -1,4 +1,4 @@
-//! YCSB, SmallBank and TATP from `init --workload` to the checks of their tables, on each engine.
+//! YCSB, SmallBank and TATP from `init --like` to the checks of their tables, on each engine.
 
 use crate::common::{Lab, skipped};
 use crate::servers::installed::{duckdb_libraries, installations, mariadb_installations};
@@ -45,7 +45,7 @@ fn on_each_engine(check: impl Fn(&str) + Sync) {
 /// A lab with a ready experiment on an engine: one block of this many transactions.
 fn ready(name: &str, target: &str, transactions: u32) -> Lab {
     let lab = lab("");
-    lab.steelbench(&["init", "--workload", name]).expect(0).shows(&format!("{name}.toml"));
+    lab.steelbench(&["init", "--like", name]).expect(0).shows(&format!("{name}.toml"));
     let file = lab.read(&format!("{name}.toml"));
     let mut text = String::new();
     let mut section = "";
@@ -146,7 +146,7 @@ fn missing_rows_and_duplicates_of_tatp_are_results() {
 #[test]
 fn the_report_has_the_mutual_slowdown_of_order_entry_and_analytics() {
     let lab = lab("");
-    lab.steelbench(&["init", "--workload", "mixed-load"]).expect(0).shows("mixed-load.toml");
+    lab.steelbench(&["init", "--like", "mixed-load"]).expect(0).shows("mixed-load.toml");
     let file = lab.read("mixed-load.toml");
     let mut text = file.clone();
     for (old, new) in [
@@ -231,12 +231,13 @@ fn a_violation_without_a_word_of_the_script_fails_the_trial() {
 fn ready_files_are_never_written_over() {
     let lab = Lab::new();
     lab.write("tatp-get-access-data.sql", "SELECT 1;");
-    lab.steelbench(&["init", "--workload", "tatp"])
-        .expect(2)
-        .says("tatp-get-access-data.sql exists");
+    lab.steelbench(&["init", "--like", "tatp"]).expect(2).says("tatp-get-access-data.sql exists");
     assert!(!lab.path("tatp.toml").exists());
-    lab.steelbench(&["init", "--workload", "tap"]).expect(2).says("did you mean `tatp`?");
-    for name in ["order-entry", "decision-support"] {
-        lab.steelbench(&["init", "--workload", name]).expect(0).shows("steelbench run");
+    lab.steelbench(&["init", "--like", "tap"])
+        .expect(2)
+        .says("did you mean `tatp`?")
+        .says(" lag-mariadb, lag-postgres\n");
+    for name in ["order-entry/sqlite-order-entry", "decision-support"] {
+        lab.steelbench(&["init", "--like", name]).expect(0).shows("steelbench run");
     }
 }

@@ -269,15 +269,10 @@ fn a_table_of_a_postgresql_server_gets_advice_and_is_only_read() {
 #[test]
 #[ignore = "lane all: runs a ready experiment"]
 fn the_ready_experiment_runs() {
-    let text = std::fs::read_to_string(
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/sort-order.toml"),
-    );
+    let text = testing::ready::text("sort-order");
     for library in libraries() {
-        let small = text
-            .as_ref()
-            .unwrap()
-            .replace("scale = 0.1", "scale = 0.002")
-            .replace("blocks = 3", "blocks = 2");
+        let small =
+            text.replace("scale = 0.1", "scale = 0.002").replace("blocks = 3", "blocks = 2");
         let lab = Lab::with(&small.replace(
             "engine = \"duckdb\"",
             &format!("engine = \"duckdb\"\nlibrary = \"{library}\""),

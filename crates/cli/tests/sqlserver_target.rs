@@ -143,11 +143,7 @@ fn ready_experiments_are_accepted_and_run_scaled_down() {
     let Some(url) = sql_server_stand_in(&[]) else { return };
     for (name, trials) in [("log", 9), ("random", 16), ("sequential", 5)] {
         let on = OnServer::new(&url);
-        let file = format!(
-            "{}/../../experiments/sqlserver-insert-{name}.toml",
-            env!("CARGO_MANIFEST_DIR")
-        );
-        let text = std::fs::read_to_string(file).unwrap();
+        let text = testing::ready::text(&format!("sqlserver-insert-{name}"));
         let text = text.replace("[target]\n", &format!("[target]\nurl = \"{}\"\n", on.url));
         on.lab.write("e.toml", &text);
         let checked = on.command(&["check", "e.toml"]).output().unwrap();
@@ -188,11 +184,11 @@ fn other_ready_experiments_are_accepted() {
         ("sqlserver-scan-locks", 20),
     ] {
         let on = OnServer::new(&url);
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");
-        let text = std::fs::read_to_string(format!("{folder}/{name}.toml")).unwrap();
+        let text = testing::ready::text(name);
         let text = text.replace("[target]\n", &format!("[target]\nurl = \"{}\"\n", on.url));
         on.lab.write("e.toml", &text);
-        if let Ok(script) = std::fs::read_to_string(format!("{folder}/{name}.sql")) {
+        let script = testing::ready::file(&format!("{name}.toml")).with_extension("sql");
+        if let Ok(script) = std::fs::read_to_string(script) {
             on.lab.write(&format!("{name}.sql"), &script);
         }
         let checked = on.command(&["check", "e.toml"]).output().unwrap();

@@ -133,6 +133,7 @@ fn bash_completes_experiments_levels_engines_and_probes() {
     assert_eq!(offered(&lab, "steelbench compare t data_files="), ["1", "2"]);
     assert_eq!(offered(&lab, "steelbench init --engine mar"), ["mariadb"]);
     assert_eq!(offered(&lab, "steelbench init --probe scr"), ["script"]);
+    assert_eq!(offered(&lab, "steelbench init --like disk-ra"), ["disk-raid", "disk-raid5"]);
     assert!(offered(&lab, "steelbench show --js").contains(&"--json".to_owned()));
 }
 

@@ -4,7 +4,7 @@ use crate::common::{Lab, alone_with_control_groups, end, scripted, signal, skipp
 use crate::servers;
 use std::fs::{File, Permissions};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 /// A lab with an ext4 on a loop device in its folder `disk`; unmounted and detached when dropped.
@@ -14,7 +14,7 @@ struct SlowLab {
 }
 
 fn script() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/loop-volume.sh")
+    testing::ready::file("loop-volume.sh")
 }
 
 fn volume(lab: &Lab, arguments: &[&str]) -> Result<(), String> {

@@ -23,6 +23,7 @@ pub mod pgbench;
 #[cfg(feature = "engines")]
 pub mod postgres_client;
 pub mod profiles;
+pub mod ready;
 #[cfg(feature = "engines")]
 pub mod recordings;
 pub mod relay;

@@ -101,13 +101,8 @@ fn large(random: &mut Random) -> Option<Vec<u8>> {
 }
 
 fn experiments() -> Vec<String> {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
-    let files = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
-    let mut files: Vec<_> = files
-        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
-        .collect();
-    files.sort();
-    let texts = files.iter().map(|path| std::fs::read_to_string(path).unwrap());
+    let files = testing::ready::experiments().into_iter();
+    let texts = files.map(|path| std::fs::read_to_string(path).unwrap());
     texts.chain([scripted(3, "", "")]).collect()
 }
 

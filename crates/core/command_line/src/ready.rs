@@ -1,12 +1,15 @@
 //! Ready experiments that the binary contains, and how they get into a folder.
 
 use crate::Failure;
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 /// A ready experiment.
 pub struct Ready {
+    /// The folder among the ready experiments.
+    pub folder: &'static str,
     /// The name.
     pub name: &'static str,
     /// The experiment file, then the files that it names.
@@ -69,6 +72,9 @@ pub fn write_new(file: &Path, text: &str) -> Result<(), Failure> {
         }
         _ => Failure::failed(format!("cannot write {path}: {error}")),
     })?;
+    if text.starts_with("#!") {
+        let _ = created.set_permissions(Permissions::from_mode(0o755));
+    }
     created.write_all(text.as_bytes()).map_err(|error| {
         // Remove the partial file; the error to report is that of the write.
         let _ = std::fs::remove_file(file);

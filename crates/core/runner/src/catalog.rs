@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+/// The variable with the folder of the experiment file, where scripts may be.
+pub const FOLDER: &str = "STEELBENCH_FOLDER";
+
 /// The engines and probes that experiments can name. The binary lists them; core knows none.
 #[derive(Clone, Copy)]
 pub struct Registry {
@@ -166,17 +169,27 @@ fn read_named(
     Ok(files.into_iter().map(Arc::new).collect())
 }
 
-/// Returns the programs that an experiment's commands name.
+/// The folder of the experiment file.
+pub fn folder(experiment: &Experiment) -> String {
+    let folder = std::path::absolute(experiment.folder.join(".")).unwrap_or_default();
+    folder.display().to_string()
+}
+
+/// Returns the programs that an experiment's commands name, by their paths or beside its file.
 fn programs(experiment: &Experiment) -> Vec<NamedFile> {
+    let place = folder(experiment);
+    let named = |named_by: &str, command: &str| {
+        let command = command.replace(&format!("${FOLDER}"), &place);
+        NamedFile::in_command(named_by, &command)
+    };
     let mut files = Vec::new();
     for hook in [BEFORE_RUN, AFTER_RUN, BEFORE_TRIAL, AFTER_TRIAL] {
-        let command = experiment.get(hook).unwrap_or_default();
-        files.extend(NamedFile::in_command(hook.path(), &command));
+        files.extend(named(hook.path(), &experiment.get(hook).unwrap_or_default()));
     }
     for volume in &experiment.volumes {
         for (what, command) in [("prepare", &volume.prepare), ("cleanup", &volume.cleanup)] {
             let named_by = format!("volume {}: {what}", volume.name);
-            files.extend(NamedFile::in_command(&named_by, command.as_deref().unwrap_or_default()));
+            files.extend(named(&named_by, command.as_deref().unwrap_or_default()));
         }
     }
     files

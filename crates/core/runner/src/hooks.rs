@@ -1,8 +1,9 @@
 //! Shell commands of the user, run with the trial's settings in their environment.
 
+use crate::catalog::{FOLDER, folder};
 use crate::error::{HookEnd, HookError};
 use crate::trial::Interrupt;
-use experiment::Configuration;
+use experiment::{Configuration, Experiment};
 use observations::{HookOutput, holds_secret, redacted_message};
 use std::io::{PipeReader, Read};
 use std::os::unix::process::CommandExt;
@@ -42,16 +43,23 @@ pub(crate) struct HookLimit {
     pub timeout_s: f64,
 }
 
-/// Variables that tell a hook the settings of a trial: `STEELBENCH_TARGET_DATA_FILES=4`.
-pub fn variables(
-    experiment: &str,
+/// Variables that tell a hook its experiment: the name and the folder of the file.
+pub fn variables_of_run(experiment: &Experiment) -> Vec<(String, String)> {
+    vec![
+        ("STEELBENCH_EXPERIMENT".into(), experiment.name.clone()),
+        (FOLDER.into(), folder(experiment)),
+    ]
+}
+
+/// Variables that tell a hook also the settings of a trial: `STEELBENCH_TARGET_DATA_FILES=4`.
+pub fn variables_of_trial(
+    experiment: &Experiment,
     configuration: &Configuration,
     block: u32,
 ) -> Vec<(String, String)> {
-    let mut variables = vec![
-        ("STEELBENCH_EXPERIMENT".into(), experiment.to_owned()),
-        ("STEELBENCH_BLOCK".into(), block.to_string()),
-    ];
+    let configuration = experiment.recorded_form(configuration);
+    let mut variables = variables_of_run(experiment);
+    variables.push(("STEELBENCH_BLOCK".into(), block.to_string()));
     // A factor that is a setting shows its value, one of linked levels its name.
     variables.extend(
         configuration.levels.iter().map(|level| (variable(&level.factor), level.label.clone())),

@@ -4,7 +4,7 @@
 use crate::begin::{Session, begin, now_ms};
 use crate::catalog::{Registry, validate};
 use crate::error::{HookError, RunError, VolumeError};
-use crate::hooks::{Hook, HookLimit, variables};
+use crate::hooks::{Hook, HookLimit, variables_of_run, variables_of_trial};
 use crate::hosts::{HostForTrial, Hosts};
 use crate::machines::{Machines, ReportContent};
 use crate::options::{Manual, Options};
@@ -452,8 +452,7 @@ impl<'a> Runner<'a> {
                 announce_removed(self.workdir.remove_orphans(Path::new(&volume.path)), announce);
             }),
         }
-        let variables =
-            variables(&self.experiment.name, self.experiment.recorded_form(configuration), block);
+        let variables = variables_of_trial(self.experiment, configuration, block);
         if let Err(cause) = self.hook(BEFORE_TRIAL, &self.options.interrupt, &variables, hooks) {
             return Ok(Outcome::failed(cause.to_string()));
         }
@@ -552,7 +551,7 @@ impl<'a> Runner<'a> {
         interrupt: &Interrupt,
         announce: Announce,
     ) -> Result<(), RunError> {
-        let variables = [("STEELBENCH_EXPERIMENT".to_owned(), self.experiment.name.clone())];
+        let variables = variables_of_run(self.experiment);
         let mut hooks = Vec::new();
         let result = self.hook(command, interrupt, &variables, &mut hooks);
         announce_hooks(hooks, announce);

@@ -1,7 +1,7 @@
 //! Volumes: prepared when a trial begins to use them, cleaned when no trial does any more.
 
 use crate::error::{RunError, VolumeError};
-use crate::hooks::{Hook, HookLimit, variables};
+use crate::hooks::{Hook, HookLimit, variables_of_run, variables_of_trial};
 use crate::throttle;
 use crate::trial::{FREE_BYTES_MIN, Interrupt};
 use experiment::file::{DISK_SPACE_BYTES, VOLUME_TIMEOUT_S};
@@ -42,8 +42,7 @@ impl<'a> Volumes<'a> {
         hooks: &mut Vec<HookOutput>,
     ) -> Result<Vec<&'a Volume>, VolumeError> {
         let used = self.used_by(configuration);
-        let variables =
-            variables(&self.experiment.name, self.experiment.recorded_form(configuration), block);
+        let variables = variables_of_trial(self.experiment, configuration, block);
         let leaving: Vec<&Volume> = self
             .prepared
             .iter()
@@ -94,7 +93,7 @@ impl<'a> Volumes<'a> {
     /// Cleans every volume that is in use, at the end of a session, interrupted or not. Returns
     /// what went wrong.
     pub fn clean_all(&mut self, hooks: &mut Vec<HookOutput>) -> Vec<VolumeError> {
-        let variables = [("STEELBENCH_EXPERIMENT".to_owned(), self.experiment.name.clone())];
+        let variables = variables_of_run(self.experiment);
         let volumes = self.prepared.clone();
         volumes
             .into_iter()

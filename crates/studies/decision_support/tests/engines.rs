@@ -5,7 +5,6 @@ use engine::{EngineError, Results};
 use experiment::Value;
 use observations::Observations;
 use probe::TrialContext;
-use std::path::Path;
 use testing::trials::{Session, TestEngine, ask, duckdb, installed, text};
 use work::Statement;
 
@@ -119,9 +118,8 @@ fn own_queries_on_tpcds_have_the_same_answers_everywhere() {
 /// Queries of the user's files on the tables of TPC-DS: the engines have the same sums, NULLs among
 /// them, and the times of the queries.
 fn own_queries_on_tpcds(engines: Vec<TestEngine>) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../experiments");
     let files = ["star-brands.sql", "star-returns.sql", "star-channels.sql", "star-stock.sql"];
-    let paths = files.map(|name| text(folder.join(name).display().to_string()));
+    let paths = files.map(|name| text(testing::ready::file(name).display().to_string()));
     let mut known = Vec::<Results>::new();
     for engine in engines {
         let settings = [

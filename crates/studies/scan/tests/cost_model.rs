@@ -319,10 +319,10 @@ fn rows_of_large_tables_cost_what_fetching_them_from_memory_costs() {
     assert!(model.error_median.unwrap() < 1e-4);
 }
 
-/// Recordings of experiments/scan-cost.toml on a machine that did nothing else: each configuration
-/// predicted from the others. With one model for all plans, without a cost of pages that are read
-/// and with costs of far pages instead of far rows, the median errors were 11.3, 11.0 and 3.8 %,
-/// the worst 59, 483 and 22 %.
+/// Recordings of experiments/scan/scan-cost.toml on a machine that did nothing else: each
+/// configuration predicted from the others. With one model for all plans, without a cost of pages
+/// that are read and with costs of far pages instead of far rows, the median errors were 11.3, 11.0
+/// and 3.8 %, the worst 59, 483 and 22 %.
 #[test]
 fn recorded_scans_are_predicted_from_one_another() {
     let csv = include_str!("../../../core/analysis/tests/data/scan_cost.csv");

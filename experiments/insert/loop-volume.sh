@@ -1,0 +1,1 @@
+../disk/loop-volume.sh

@@ -1,0 +1,1 @@
+../decision-support/star-brands.sql
