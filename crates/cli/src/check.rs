@@ -1,13 +1,14 @@
 //! `steelbench check`
 
+use crate::needs;
 use crate::run::refuse_knobs;
 use clap::{Parser, ValueEnum};
 use command_line::servers::stop_by;
 use command_line::{Context, ExitCode, Failure, Tool, output, results, signals};
 use engine::Permits;
 use experiment::common::PROBE;
-use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, QUESTION, TRIAL_TIME_S};
-use experiment::{Blocks, Design, Experiment, Plan, Stage, Volume};
+use experiment::file::{QUESTION, TRIAL_TIME_S};
+use experiment::{Blocks, Design, Experiment, Plan, Stage};
 use observations::number::{plural, rounded_time};
 use report::{ScreeningPlan, SurfacePlan, Text};
 use runner::{Findings, RefusedStatement};
@@ -127,19 +128,7 @@ impl Estimate {
             let sum: f64 = trials.iter().map(|trial| trial.wall_s).sum();
             (!trials.is_empty()).then(|| (sum / trials.len() as f64, trials.len()))
         };
-        Self {
-            recorded: recorded(),
-            measured_s: plan
-                .trials()
-                .map(|trial| {
-                    // Probes that take a time have these settings, each with defaults of its own.
-                    let configuration = &experiment.configurations[trial.configuration];
-                    let number =
-                        |path| configuration.value(path).and_then(experiment::Value::as_f64);
-                    Some(number("workload.duration")? + number("workload.warmup").unwrap_or(0.0))
-                })
-                .sum(),
-        }
+        Self { recorded: recorded(), measured_s: measured_s(experiment, plan) }
     }
 
     fn text(&self, trials: usize) -> String {
@@ -157,6 +146,17 @@ impl Estimate {
             (None, None) => "unknown until a trial has run".into(),
         }
     }
+}
+
+/// Seconds of all measurements and warm-ups, when the file fixes them.
+pub fn measured_s(experiment: &Experiment, plan: &Plan) -> Option<f64> {
+    let seconds = plan.trials().map(|trial| {
+        // Probes that take a time have these settings, each with defaults of its own.
+        let configuration = &experiment.configurations[trial.configuration];
+        let number = |path| configuration.value(path).and_then(experiment::Value::as_f64);
+        Some(number("workload.duration")? + number("workload.warmup").unwrap_or(0.0))
+    });
+    seconds.sum()
 }
 
 fn as_text(
@@ -197,7 +197,7 @@ fn as_text(
     let trial_max = rounded_time(experiment.get(TRIAL_TIME_S));
     lines.push(format!("time: {}; at most {trial_max} per trial", estimate.text(plan.len())));
     lines.extend(experiment.left_out.iter().map(ToString::to_string));
-    lines.extend(needs(experiment));
+    lines.extend(needs::sentences(experiment));
     lines.extend(findings.space.iter().map(|space| format!("space: {space}")));
     let missing = findings.missing.iter().chain(&findings.doubtful);
     lines.extend(missing.map(|missing| format!("not ready yet: {missing}")));
@@ -274,42 +274,6 @@ fn race(experiment: &Experiment) -> Option<String> {
     ))
 }
 
-/// Lists manual prerequisites.
-fn needs(experiment: &Experiment) -> Vec<String> {
-    let manual = experiment
-        .factors
-        .iter()
-        .filter_map(|factor| Some((&factor.name, factor.manual.as_ref()?)));
-    let mut needs: Vec<String> =
-        manual.map(|(name, step)| format!("manual step when {name} changes: {step}")).collect();
-    for Volume { name, path, prepare, throttle, .. } in &experiment.recorded().volumes {
-        match prepare {
-            Some(command) => needs.push(format!("volume {name}: prepared by `{command}`")),
-            None if !Path::new(path).is_dir() => {
-                needs.push(format!("volume {name}: {path} does not exist yet"));
-            }
-            None => {}
-        }
-        if let Some(throttle) = throttle {
-            needs.push(format!(
-                "volume {name}: throttled to {throttle}: needs root and control groups"
-            ));
-        }
-    }
-    let hooks = [BEFORE_RUN, BEFORE_TRIAL, AFTER_TRIAL, AFTER_RUN].map(|hook| experiment.get(hook));
-    let prepare = experiment.volumes.iter().filter_map(|volume| volume.prepare.as_ref());
-    let root = ["mkfs", "mount ", "losetup", "drop_caches", "sudo", "loop-volume.sh"];
-    if hooks
-        .iter()
-        .flatten()
-        .chain(prepare)
-        .any(|command| root.iter().any(|word| command.contains(word)))
-    {
-        needs.push("some of these commands usually need root".into());
-    }
-    needs
-}
-
 fn as_json(
     experiment: &Experiment,
     plan: &Plan,
@@ -357,7 +321,7 @@ fn as_json(
             "measured_s_min": estimate.measured_s,
         },
         "left_out": experiment.left_out.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "needs": needs(experiment),
+        "needs": needs::sentences(experiment),
         "space": findings.space,
         "notes": findings.notes,
         "not_ready": findings.missing.iter().chain(&findings.doubtful).collect::<Vec<_>>(),

@@ -14,8 +14,11 @@ use std::path::PathBuf;
 #[command(name = "schema")]
 pub struct Schema {
     /// Print the wait types of all engines as JSON: names, classes and meanings
-    #[arg(long)]
+    #[arg(long, conflicts_with = "experiments")]
     wait_types: bool,
+    /// Print the ready experiments as JSON: questions, engines, sizes and prerequisites
+    #[arg(long)]
+    experiments: bool,
 }
 
 impl Tool for Schema {
@@ -25,6 +28,8 @@ impl Tool for Schema {
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let value = if self.wait_types {
             wait_types(context.registry.engines)
+        } else if self.experiments {
+            ready::as_json(context)?
         } else {
             experiment::schema(&context.registry.catalog())
         };

@@ -9,6 +9,7 @@ mod file;
 mod help;
 mod history;
 mod man;
+mod needs;
 mod ready;
 mod registry;
 mod report_file;

@@ -46,6 +46,11 @@ impl Program {
         self.json(&["schema", "--wait-types"])
     }
 
+    /// The ready experiments with their questions, engines, sizes and prerequisites.
+    pub fn experiments(&self) -> Result<serde_json::Value, Failure> {
+        self.json(&["schema", "--experiments"])
+    }
+
     fn json(&self, arguments: &[&str]) -> Result<serde_json::Value, Failure> {
         let text = output(self.command().args(arguments)).map_err(Failure::Process)?;
         Ok(serde_json::from_str(&text)?)

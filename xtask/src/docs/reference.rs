@@ -9,11 +9,12 @@ use std::fmt::Write as _;
 const WIDTH_MAX: usize = 100;
 
 /// The generated pages.
-pub fn pages(program: &Program) -> Result<[Page; 3], Failure> {
+pub fn pages(program: &Program) -> Result<[Page; 4], Failure> {
     let page = |name, text| Page { name: format!("{GENERATED}{name}"), text };
     Ok([
         page("commands.md", commands(program)?),
         page("experiment-file.md", settings(program)?),
+        page("experiments.md", experiments(&program.experiments()?)),
         page("wait-types.md", wait_types(&program.wait_types()?)),
     ])
 }
@@ -50,6 +51,42 @@ fn settings(program: &Program) -> Result<String, Failure> {
         list(&mut text, if is_list { "" } else { name }, properties);
     }
     Ok(text)
+}
+
+/// A table for each folder; the program lists the experiments by folder.
+fn experiments(experiments: &Value) -> String {
+    let mut text = String::from(
+        "# Ready experiments\n\nThe files of `experiments/` by study, from `steelbench schema \
+         --experiments`; written by `cargo xtask\ndocs`. `steelbench init --like NAME` copies one \
+         with its scripts into the current folder.\n\n- trials: with adaptive repeats, a race or \
+         a search, at most that many.\n- measured: the time of all measurements and warm-ups, \
+         where the file fixes it. Preparation comes on\n  top; `steelbench check` knows more \
+         after a first run.\n- needs: rights and other processes, as `steelbench check` derives \
+         them from the file.\n",
+    );
+    let mut last_folder = None;
+    for experiment in experiments.as_array().into_iter().flatten() {
+        let [folder, name, question] =
+            ["folder", "name", "question"].map(|key| string(&experiment[key]));
+        if last_folder.replace(folder) != Some(folder) {
+            let _ = write!(
+                text,
+                "\n## {}\n\n| file | question | engine | trials | measured | needs |\n\
+                 |---|---|---|---|---|---|\n",
+                if folder.is_empty() { "The main job" } else { folder }
+            );
+        }
+        let [engines, needs] = ["engines", "needs"].map(|key| {
+            let items = experiment[key].as_array().into_iter().flatten().map(string);
+            items.collect::<Vec<_>>().join(", ")
+        });
+        let trials = experiment["trials_max"].as_u64().map_or_else(String::new, |n| n.to_string());
+        let measured = experiment["measured_s_min"].as_f64();
+        let measured = measured.map_or_else(String::new, |seconds| format!("{seconds:.0} s"));
+        let cells = [&format!("`{name}`"), question, &engines, &trials, &measured, &needs];
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
+    }
+    text
 }
 
 fn wait_types(tables: &Value) -> String {
@@ -177,7 +214,7 @@ fn wrapped(indent: &str, text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{list, wait_types, wrapped};
+    use super::{experiments, list, wait_types, wrapped};
     use serde_json::json;
 
     #[test]
@@ -203,6 +240,18 @@ mod tests {
             "- `target.setup.sql`: SQL \\*file\\*.",
         ];
         assert_eq!(text.lines().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn experiments_have_a_table_for_each_folder() {
+        let listed = ["disk", "sync"].map(|folder| {
+            json!({"folder": folder, "name": "a", "question": "Why?", "engines": ["x", "y"],
+                   "trials_max": 6, "measured_s_min": 90.0, "needs": ["root"]})
+        });
+        let text = experiments(&json!(listed));
+        let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).skip(7).collect();
+        let row = "| `a` | Why? | x, y | 6 | 90 s | root |";
+        assert_eq!((lines[0], lines[3], lines[4], lines[7]), ("## disk", row, "## sync", row));
     }
 
     #[test]
