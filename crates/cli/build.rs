@@ -31,7 +31,7 @@ fn ready(folder: &Path, name: &str) -> io::Result<String> {
         let stem = name_of(&path.with_extension(""));
         let _ = write!(table, "Ready {{ folder: {name:?}, name: {stem:?}, files: &[");
         for path in [&path].into_iter().chain(named) {
-            let name = name_of(path);
+            let (name, path) = (name_of(path), path.display().to_string());
             let _ = write!(table, "ReadyFile {{ name: {name:?}, text: include_str!({path:?}) }},");
         }
         table += "] },\n";
