@@ -70,22 +70,24 @@ fn winner(
 ) -> String {
     let name = wording::short_name(&effect.factor);
     let [winner, reference] = [level, effect.reference].map(|at| &effect.levels[at].level);
-    let change = sized(comparison, summary, effect.unit.noun());
-    let preposition = wording::preposition(&change);
+    let change = sized(comparison, summary, effect.unit.noun(), reference);
     let beyond = edge(effect, level).map_or_else(String::new, |edge| {
         format!(" It is the {edge} level tested: the optimum may lie beyond it.")
     });
-    format!("{name}={winner} is {change} {preposition} {reference}.{beyond}")
+    format!("{name}={winner} is {change}.{beyond}")
 }
 
-/// A change with its size; where that is known to no more than a factor of ten, only its direction.
-fn sized(comparison: &Comparison, summary: &Summary, unit: &str) -> String {
+/// `5.82x [4.56, 7.38] faster than 1`; where the size is known to no more than a factor of ten, only
+/// the direction.
+fn sized(comparison: &Comparison, summary: &Summary, unit: &str, reference: &str) -> String {
     let response = summary.response.as_ref();
     if comparison.is_bounded() {
-        return wording::change(comparison, response);
+        let change = wording::change(comparison, response);
+        return format!("{change} {} {reference}", wording::preposition(&change));
     }
-    let blocks = wording::count(comparison.blocks, unit);
-    format!("{} ({blocks} do not show by how much)", wording::direction(comparison, response))
+    let (direction, blocks) =
+        (wording::direction(comparison, response), wording::count(comparison.blocks, unit));
+    format!("{direction} than {reference} ({blocks} do not show by how much)")
 }
 
 /// Findings on the effects of a screening design, on a race or on a response surface.
@@ -425,9 +427,8 @@ pub(crate) fn best_configuration(summary: &Summary) -> Option<Finding> {
         &comparisons,
         summary.grid.unit_between(baseline.index, best.index).noun(),
     );
-    let change = sized(comparison, summary, "block");
-    let preposition = wording::preposition(&change);
-    let short = format!("{} is {change} {preposition} {}.", best.label, baseline.label);
+    let change = sized(comparison, summary, "block", &baseline.label);
+    let short = format!("{} is {change}.", best.label);
     Some(Finding::new(FindingKind::Verdict, text, evidence).in_short(short))
 }
 
