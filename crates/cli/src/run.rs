@@ -30,7 +30,7 @@ pub struct Run {
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,
     /// Resume after the manual step at which the run stopped
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub manual_done: bool,
     /// Permit writing to this existing file of `target.paths`
     #[arg(long, value_name = "FILE")]
