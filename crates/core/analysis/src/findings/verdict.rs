@@ -77,8 +77,8 @@ fn winner(
     format!("{name}={winner} is {change}.{beyond}")
 }
 
-/// `5.82x [4.56, 7.38] faster than 1`; where the size is known to no more than a factor of ten, only
-/// the direction.
+/// `5.82x [4.56, 7.38] faster than 1`; only the direction of a size that is known to no more than a
+/// factor of ten.
 fn sized(comparison: &Comparison, summary: &Summary, unit: &str, reference: &str) -> String {
     let response = summary.response.as_ref();
     if comparison.is_bounded() {
