@@ -118,7 +118,7 @@ impl ServerWaits {
     fn new(note: String, waits: Vec<Wait>, has_signal: bool) -> Self {
         let mut waits: Vec<Wait> =
             waits.into_iter().filter(|wait| wait.class != WaitClass::Idle).collect();
-        order::by_key(&mut waits, &|wait| wait.wait_type.clone());
+        order::sort(&mut waits, &|a, b| a.wait_type.cmp(&b.wait_type));
         order::largest_first(&mut waits, &|wait| wait.resource_s + wait.signal_s);
         Self { note, waits, has_signal }
     }

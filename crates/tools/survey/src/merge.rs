@@ -111,7 +111,7 @@ pub struct OddOne {
 /// Lays inventories side by side.
 pub fn merge(surveys: &[Survey]) -> Merged {
     let mut sorted: Vec<(String, &Survey)> = with_names(surveys);
-    order::by_key(&mut sorted, &|(name, _)| natural(name));
+    sorted.sort_by_cached_key(|(name, _)| natural(name));
     let mut values: BTreeMap<String, BTreeMap<String, Vec<String>>> = BTreeMap::new();
     for (name, survey) in &sorted {
         for (what, value, holder) in comparable(name, survey) {

@@ -3,7 +3,7 @@
 use super::Reader;
 use crate::client::{Error, quote_identifier};
 use engine::query_reader::MARK;
-use observations::{Unread, order};
+use observations::Unread;
 use statements::{Column, ForeignKey, Index, Key, Snapshot, Table};
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ impl Reader {
              IN {SYSTEM_SCHEMAS} ORDER BY 1"
         ))?;
         let mut schemas: Vec<String> = all.into_iter().map(|[name]| name).collect();
-        order::by_key(&mut schemas, &|schema| {
+        schemas.sort_by_cached_key(|schema| {
             let of = snapshot.statements.iter().filter(|statement| statement.database == *schema);
             let times = of.filter_map(|statement| statement.get(statements::Counter::TimeNs));
             std::cmp::Reverse(times.sum::<u64>())

@@ -2,7 +2,7 @@
 
 use super::{Process, Sample, Window};
 use engine::WaitType;
-use observations::{ActivityCell, ActivityPart, ProcessUse, order};
+use observations::{ActivityCell, ActivityPart, ProcessUse};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
@@ -40,7 +40,7 @@ pub fn cells(
             seconds,
         };
     let mut cells: Vec<ActivityCell> = sums.into_iter().map(cell).collect();
-    order::by_key(&mut cells, &|cell| {
+    cells.sort_by_cached_key(|cell| {
         let names = [&cell.application, &cell.user, &cell.state].map(Clone::clone);
         (Reverse(cell.samples), cell.wait_type.clone(), cell.query_id, names)
     });
