@@ -9,6 +9,15 @@ pub fn failed(doing: String, error: &rusqlite::Error) -> EngineError {
         Some(rusqlite::ErrorCode::ConstraintViolation) => {
             EngineError::Violation { doing, message: error.to_string() }
         }
-        _ => EngineError::failed(doing, error.to_string()),
+        _ => {
+            let message = match error {
+                // Without memory for a connection the message is the file's path.
+                rusqlite::Error::SqliteFailure(code, Some(path)) if doing.ends_with(path) => {
+                    code.to_string()
+                }
+                _ => error.to_string(),
+            };
+            EngineError::failed(doing, message)
+        }
     }
 }
