@@ -297,22 +297,22 @@
     const right = Math.min(width * 0.45, 20 + 6.6 * d3.max(bars, (bar) => said(bar).length));
     const domain = [Math.min(0, d3.min(shown, (b) => b.interval?.[0] ?? b.value), d3.min(shown, (b) => b.value)), Math.max(0, d3.max(shown, (b) => b.interval?.[1] ?? b.value))];
     spec.groups.forEach((group, number) => {
-      const own = shown.filter((bar) => bar.group === group.label).map((bar, i) => ({ ...bar, i }));
-      if (own.length === 0) return;
+      const groupBars = shown.filter((bar) => bar.group === group.label).map((bar, i) => ({ ...bar, i }));
+      if (groupBars.length === 0) return;
       if (group.label) root.append(element("p", group.label, { class: "title" }));
       const end = (bar) => Math.max(0, bar.value, bar.interval?.[1] ?? 0);
       const lastOne = number === spec.groups.length - 1;
       root.append(Plot.plot({
-        ...COMMON, width, marginLeft: left, marginRight: right, marginTop: 4, marginBottom: lastOne ? 40 : 4, height: (lastOne ? 48 : 10) + 22 * own.length,
+        ...COMMON, width, marginLeft: left, marginRight: right, marginTop: 4, marginBottom: lastOne ? 40 : 4, height: (lastOne ? 48 : 10) + 22 * groupBars.length,
         x: { domain, label: lastOne ? spec.unit : null, axis: lastOne ? "bottom" : null, labelAnchor: "center", labelArrow: "none", tickFormat: tick },
-        y: { type: "band", domain: own.map((bar) => bar.i), label: null, padding: 0.25, tickSize: 0,
-          tickFormat: (i) => shortened(own[i].label, left) },
+        y: { type: "band", domain: groupBars.map((bar) => bar.i), label: null, padding: 0.25, tickSize: 0,
+          tickFormat: (i) => shortened(groupBars[i].label, left) },
         marks: [
-          Plot.barX(own, { x1: 0, x2: "value", y: "i", fill: "var(--c0)" }),
-          Plot.ruleY(own.filter((b) => b.interval), { x1: (b) => b.interval[0], x2: (b) => b.interval[1], y: "i", stroke: "currentColor", strokeWidth: 1.2 }),
+          Plot.barX(groupBars, { x1: 0, x2: "value", y: "i", fill: "var(--c0)" }),
+          Plot.ruleY(groupBars.filter((b) => b.interval), { x1: (b) => b.interval[0], x2: (b) => b.interval[1], y: "i", stroke: "currentColor", strokeWidth: 1.2 }),
           Plot.ruleX([0], { stroke: "var(--quiet)" }),
-          Plot.text(own, { x: end, y: "i", text: said, textAnchor: "start", dx: 6, fill: "currentColor" }),
-          Plot.tip(own, Plot.pointerY({ x: end, y: "i", fill: "var(--page)", stroke: "var(--quiet)", title: (b) => [b.label, `${b.figure} ${spec.unit}`, b.note].filter(Boolean).join("\n") })),
+          Plot.text(groupBars, { x: end, y: "i", text: said, textAnchor: "start", dx: 6, fill: "currentColor" }),
+          Plot.tip(groupBars, Plot.pointerY({ x: end, y: "i", fill: "var(--page)", stroke: "var(--quiet)", title: (b) => [b.label, `${b.figure} ${spec.unit}`, b.note].filter(Boolean).join("\n") })),
         ],
       }));
     });

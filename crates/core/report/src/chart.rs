@@ -146,9 +146,8 @@ pub fn rows(chart: &Chart, width: usize) -> Vec<ChartRow> {
 /// Bars to the right for values on one axis that begins at zero, in `room` columns.
 pub fn bars(values: &[f64], room: usize) -> Vec<String> {
     let largest = values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
-    let scale = if largest > 0.0 { room as f64 / largest } else { 0.0 };
-    let columns = |value: &f64| if value.is_finite() { value * scale } else { 0.0 };
-    values.iter().map(|value| rightward(columns(value), room)).collect()
+    let axis = Axis::to_the_right(largest, room);
+    values.iter().map(|value| axis.draw(*value)).collect()
 }
 
 /// All bars in order, in `room` columns.
@@ -234,9 +233,7 @@ impl Axis {
         let zero = chart.kind == ChartKind::Diverging && room > 0;
         let room = room.saturating_sub(usize::from(zero));
         if chart.kind == ChartKind::Bars {
-            // What is below zero has no bar.
-            let scale = if high > 0.0 { room as f64 / high } else { 0.0 };
-            return Self { left: 0, right: room, scale, zero };
+            return Self::to_the_right(high, room);
         }
         let span = high - low;
         if span <= 0.0 {
@@ -249,6 +246,12 @@ impl Axis {
             if extreme > 0.0 { columns as f64 / extreme } else { f64::MAX }
         };
         Self { left, right, scale: side(left, -low).min(side(right, high)), zero }
+    }
+
+    /// An axis without columns for values below zero, which have no bar.
+    fn to_the_right(largest: f64, room: usize) -> Self {
+        let scale = if largest > 0.0 { room as f64 / largest } else { 0.0 };
+        Self { left: 0, right: room, scale, zero: false }
     }
 
     fn draw(&self, value: f64) -> String {
