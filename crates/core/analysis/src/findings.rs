@@ -24,7 +24,10 @@ impl Summary<'_> {
     /// difference is significant. Its cause follows, then the other effects by size, the best
     /// configuration, factors without an effect, what limits all this, and other responses.
     pub fn findings(&self) -> Vec<Finding> {
-        let claims = Claim::all(self);
+        self.findings_from(&Claim::all(self), &self.explanations())
+    }
+
+    fn findings_from(&self, claims: &[Claim], explanations: &[Explanation]) -> Vec<Finding> {
         if self.done() == 0 {
             return caveats::find(self, None);
         }
@@ -36,7 +39,6 @@ impl Summary<'_> {
             .into_iter()
             .partition(|(factor, _)| Some(*factor) == asked_factor && !is_answered);
         let of_factor = |(_, finding): (usize, Finding)| finding;
-        let explanations = self.explanations();
         let (cause, best) = explanations.split_at(explanations.len().min(1));
         let mut findings: Vec<Finding> = verdict::single(self).into_iter().collect();
         let of_studies = self.studies.iter().filter_map(|study| study.findings);
@@ -52,12 +54,12 @@ impl Summary<'_> {
             findings.extend(cause.iter().filter(|_| position == 0).find_map(why::gain));
         }
         findings.extend(hot::find(self));
-        findings.extend(plans::find(self, &claims));
+        findings.extend(plans::find(self, claims));
         findings.extend(verdict::best_configuration(self).filter(|_| !claims.is_empty()));
         findings.extend(best.iter().flat_map(why::find));
         findings.extend(about_others.into_iter().map(of_factor));
         findings.extend(caveats::find(self, claims.first()));
-        findings.extend(responses::find(self, &claims));
+        findings.extend(responses::find(self, claims));
         findings.extend(aside);
         findings
     }

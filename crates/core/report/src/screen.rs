@@ -4,9 +4,10 @@
 use crate::chart::bars;
 use crate::model::{Block, Cell, Column, Columns, Document, Medium, Section, Table, Tone};
 use crate::sections::{StudySections, all};
+use crate::terminal::GAP;
 use crate::text::joined;
-use crate::{Text, number, text};
-use analysis::{ConfigurationRow, Estimate, Standing, Summary};
+use crate::{number, text};
+use analysis::{ConfigurationRow, Estimate, Finding, Standing, Summary};
 use experiment::DesignKind;
 use observations::{Direction, order};
 use unicode_width::UnicodeWidthStr;
@@ -21,8 +22,6 @@ const RESPONSES: usize = 10;
 const STUDY_ROWS: usize = 12;
 /// Columns of a bar at most, and at least.
 const BAR: [usize; 2] = [6, 36];
-/// Between columns.
-const GAP: usize = 2;
 /// Notes that have a line.
 const NOTES: usize = 4;
 
@@ -42,10 +41,12 @@ impl Screen<'_> {
         let run = &summary.recording.run;
         let brief = summary.brief();
         let mut section = Section::default();
-        section.blocks.extend(run.question.as_deref().map(paragraph));
+        if let Some(question) = &run.question {
+            section.line(question.as_str());
+        }
         section.line("");
-        if let Some(blocks) = of_study(summary, studies) {
-            section.blocks.extend(blocks);
+        if let Some(of_study) = of_study(summary, studies) {
+            section.blocks.extend(of_study.blocks);
         } else if let [only] = &summary.configurations[..] {
             section.table(responses(only));
         } else if !summary.configurations.is_empty() {
@@ -54,16 +55,15 @@ impl Screen<'_> {
         section.line("");
         // Without factors the table is the answer.
         if summary.done() == 0 || !summary.factors.effects.is_empty() {
-            section.line(brief.answer);
+            section.line(brief.answer.as_ref().map_or_else(String::new, Finding::brief));
         }
-        if let Some(why) = brief.why {
-            section.labelled("Why", why, Tone::Plain);
-        }
-        if let Some(next) = brief.next {
-            section.labelled("Next", next, Tone::Plain);
+        for (label, finding) in [("Why", &brief.why), ("Next", &brief.next)] {
+            if let Some(finding) = finding {
+                section.labelled(label, finding.brief(), Tone::Plain);
+            }
         }
         for (row, note) in brief.notes.iter().take(NOTES).enumerate() {
-            section.labelled(if row == 0 { "Note" } else { "" }, note.as_str(), Tone::Warning);
+            section.labelled(if row == 0 { "Note" } else { "" }, note.brief(), Tone::Warning);
         }
         if let Some(more @ 1..) = brief.notes.len().checked_sub(NOTES) {
             let more = number::plural(more, "more note");
@@ -238,38 +238,36 @@ fn standing(summary: &Summary, row: &ConfigurationRow) -> Cell {
     }
 }
 
-/// The table or the chart that a study has in place of the response.
-fn of_study(summary: &Summary, studies: StudySections<'_>) -> Option<Vec<Block>> {
+/// The table or the chart that a study has in place of the response, below its heading.
+fn of_study(summary: &Summary, studies: StudySections<'_>) -> Option<Section> {
     let sections = all(studies).into_iter().filter(|entry| entry.on_screen);
-    let sections = sections.filter_map(|entry| entry.show).flat_map(|show| show(summary));
-    let of_text = sections.filter(|section| section.medium != Medium::Page);
-    of_text.into_iter().find_map(|section| {
-        let content = section.blocks.into_iter().find_map(|block| match block {
-            Block::Table(table) => Some(shortened(&table)),
-            Block::Chart(_) => Some(vec![block]),
-            Block::Figure(figure) => Some(vec![Block::Chart(figure.chart?)]),
+    let mut sections = sections.filter_map(|entry| entry.show).flat_map(|show| show(summary));
+    sections.find_map(|full| {
+        let blocks = if full.medium == Medium::Page { Vec::new() } else { full.blocks };
+        let drawn = blocks.into_iter().find_map(|block| match block {
+            Block::Table(_) | Block::Chart(_) => Some(block),
+            Block::Figure(figure) => figure.chart.map(Block::Chart),
             _ => None,
         })?;
-        Some([paragraph(section.heading)].into_iter().chain(content).collect())
+        let mut section = Section::default();
+        section.line(full.heading);
+        match drawn {
+            Block::Table(table) => add_beginning(&mut section, &table),
+            chart => section.blocks.push(chart),
+        }
+        Some(section)
     })
 }
 
-fn shortened(table: &Table<'static>) -> Vec<Block> {
-    let rows: Vec<Vec<Cell>> = table.rows().collect();
+/// Adds the first rows of a table.
+fn add_beginning(section: &mut Section, table: &Table<'static>) {
+    let mut rows: Vec<Vec<Cell>> = table.rows().collect();
     let left_out = rows.len().saturating_sub(STUDY_ROWS);
-    let shown = Table::new(table.columns.clone(), rows.into_iter().take(STUDY_ROWS).collect());
-    let mut section = Section::default();
-    section.table(shown);
+    rows.truncate(STUDY_ROWS);
+    section.table(Table::new(table.columns.clone(), rows));
     if left_out > 0 {
         section.note(format!("{}: section study", number::plural(left_out, "more row")));
     }
-    section.blocks
-}
-
-fn paragraph(text: impl Into<Text>) -> Block {
-    let mut section = Section::default();
-    section.line(text);
-    section.blocks.remove(0)
 }
 
 /// `25 trials in 5 blocks, 2 min 51 s, run 1`.

@@ -217,7 +217,8 @@ pub fn section_data(data: impl Serialize) -> serde_json::Result<Value> {
 crate::sections! {
     const SECTIONS = |summary| {
         Overview overview: &summary.overview() => overview::section;
-        Overview findings: &summary.findings() => findings::sections;
+        Overview findings: &summary.findings() => findings::section;
+        Overview first_view => findings::first_view, page only;
         Response response => response::section;
         Response explanations: &summary.explanations() => explanations::sections;
         Response session_time => session_time::section, page only;

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Between columns, as the published tables have it.
-const GAP: usize = 2;
+pub(crate) const GAP: usize = 2;
 /// A name is cut to no less than this.
 const NAME_MIN: usize = 8;
 

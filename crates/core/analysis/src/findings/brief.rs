@@ -1,53 +1,59 @@
-//! Findings for a screen: a sentence for the answer, for its cause and for the next step.
+//! Findings for a screen: the answer, its cause, the next step and reservations.
 
 use super::claims::Claim;
 use super::{Finding, FindingKind, factors, headline, verdict, why};
 use crate::Summary;
 
-/// The findings of a run in a sentence each.
+/// The findings of a run that have room on a screen, each as a sentence: [`Finding::brief`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Brief {
     /// The answer; without trials, why there is none.
-    pub answer: String,
+    pub answer: Option<Finding>,
     /// The cause.
-    pub why: Option<String>,
+    pub why: Option<Finding>,
     /// The limit of the winner.
-    pub next: Option<String>,
+    pub next: Option<Finding>,
     /// Reservations, such as commits that may be lost and other load on the machine.
-    pub notes: Vec<String>,
+    pub notes: Vec<Finding>,
+}
+
+impl Brief {
+    /// Returns whether it has this finding.
+    pub fn contains(&self, finding: &Finding) -> bool {
+        let sentences = [&self.answer, &self.why, &self.next].into_iter().flatten();
+        sentences.chain(&self.notes).any(|other| other == finding)
+    }
 }
 
 impl Summary<'_> {
-    /// The findings of a run in a sentence each. Of several factors the answer is the best
+    /// The findings of a run that have room on a screen. Of several factors the answer is the best
     /// configuration.
     pub fn brief(&self) -> Brief {
-        let (claims, findings) = (Claim::all(self), self.findings());
+        let (claims, explanations) = (Claim::all(self), self.explanations());
+        let findings = self.findings_from(&claims, &explanations);
         let of_kind =
             |kind: FindingKind| findings.iter().filter(move |finding| finding.kind == kind);
         let best = verdict::best_configuration(self).filter(|_| !claims.is_empty());
-        let explanations = self.explanations();
         let explanation = if best.is_some() { explanations.last() } else { explanations.first() };
         let of_time = explanation.and_then(|explanation| why::find(explanation).into_iter().next());
         let answer = best.or_else(|| headline(&findings).or(findings.first()).cloned());
         let durability =
             self.factors.effects.iter().map(|effect| self.durability_of_levels(effect));
+        let durability = durability.filter(|sentence| !sentence.is_empty()).map(|sentence| {
+            Finding::new(FindingKind::Verdict, sentence.trim().to_owned(), String::new())
+        });
         let depends = claims.iter().filter_map(|claim| match claim {
             Claim::Interaction(interaction) => factors::together(self, interaction),
             Claim::Factor { .. } => None,
         });
-        let depends: Vec<Finding> = depends.collect();
-        let others = depends.iter().chain(of_kind(FindingKind::Caveat));
-        let others = others.filter(|finding| Some(*finding) != answer.as_ref());
-        let other_causes = [FindingKind::Code, FindingKind::Plan].into_iter().flat_map(of_kind);
+        let others = depends.chain(of_kind(FindingKind::Caveat).cloned());
+        let others = others.filter(|finding| Some(finding) != answer.as_ref());
+        let other_causes = || of_kind(FindingKind::Code).chain(of_kind(FindingKind::Plan));
         Brief {
-            why: of_time.iter().chain(other_causes).map(Finding::brief).next(),
-            next: of_kind(FindingKind::Gain).map(Finding::brief).next(),
-            notes: durability
-                .map(|sentence| sentence.trim().to_owned())
-                .chain(others.map(Finding::brief))
-                .filter(|note| !note.is_empty())
-                .collect(),
-            answer: answer.as_ref().map_or_else(String::new, Finding::brief),
+            why: of_time.or_else(|| other_causes().next().cloned()),
+            next: of_kind(FindingKind::Gain).next().cloned(),
+            notes: durability.chain(others).collect(),
+            answer,
         }
     }
 }

@@ -5,35 +5,36 @@ use super::explanations::sides;
 use crate::model::{Medium, Place, Section, Tone};
 use analysis::{Finding, FindingKind, Summary};
 
-/// The sections of a page, and one of all findings for texts.
-pub(crate) fn sections(summary: &Summary, findings: &[Finding]) -> Vec<Section> {
-    let all = Section { medium: Medium::Text, ..in_full(Section::new("Findings"), findings) };
-    let brief = summary.brief();
-    let mut rest: Vec<&Finding> = findings.iter().collect();
-    let mut in_short = |section: &mut Section, sentence: &str| {
-        let position = rest.iter().position(|finding| finding.brief() == sentence);
-        let Some(finding) = position.map(|position| rest.remove(position)) else {
-            return section.toned(sentence, Tone::Plain);
-        };
-        section.toned(sentence, tone(finding));
-        let details = [&finding.text, &finding.evidence].into_iter();
-        details
-            .filter(|detail| *detail != sentence)
-            .for_each(|detail| section.detail(detail.as_str()));
-    };
+/// All findings, for texts.
+pub(crate) fn section(_: &Summary, findings: &[Finding]) -> Option<Section> {
+    in_full(Section { medium: Medium::Text, ..Section::new("Findings") }, findings).unless_empty()
+}
+
+/// The first view of a page, and the findings that it leaves out.
+pub(crate) fn first_view(summary: &Summary) -> Vec<Section> {
+    let (brief, findings) = (summary.brief(), summary.findings());
     let mut answer = Section::page("Answer").at(Place::Answer);
-    if !brief.answer.is_empty() {
-        in_short(&mut answer, &brief.answer);
-    }
+    brief.answer.iter().for_each(|finding| in_short(&mut answer, finding));
     let mut why = Section::page("Why").at(Place::Why);
     if let Some(explanation) = summary.explanations().last() {
         why.figure(sides(explanation));
     }
-    brief.why.iter().chain(&brief.next).for_each(|sentence| in_short(&mut why, sentence));
+    brief.why.iter().chain(&brief.next).for_each(|finding| in_short(&mut why, finding));
     let mut notes = Section::page("Notes").at(Place::Notes);
-    brief.notes.iter().for_each(|note| in_short(&mut notes, note));
-    let others = in_full(Section::page("Findings"), rest);
-    [all, answer, why, notes, others].into_iter().filter_map(Section::unless_empty).collect()
+    brief.notes.iter().for_each(|finding| in_short(&mut notes, finding));
+    let others = findings.iter().filter(|finding| !brief.contains(finding));
+    let others = in_full(Section::page("Findings"), others);
+    [answer, why, notes, others].into_iter().filter_map(Section::unless_empty).collect()
+}
+
+/// A sentence, with all of it and its evidence below.
+fn in_short(section: &mut Section, finding: &Finding) {
+    let sentence = finding.brief();
+    section.toned(sentence.as_str(), tone(finding));
+    let details = [&finding.text, &finding.evidence].into_iter();
+    details
+        .filter(|detail| **detail != sentence)
+        .for_each(|detail| section.detail(detail.as_str()));
 }
 
 /// Each sentence with its evidence below.
