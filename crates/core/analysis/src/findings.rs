@@ -50,13 +50,17 @@ impl Summary<'_> {
         findings.extend(about_asked.into_iter().map(of_factor));
         for (position, claim) in claims.iter().enumerate() {
             findings.extend(factors::find(self, claim));
-            findings.extend(cause.iter().filter(|_| position == 0).flat_map(why::find));
-            findings.extend(cause.iter().filter(|_| position == 0).find_map(why::gain));
+            if position == 0 {
+                findings.extend(cause.iter().flat_map(why::find));
+                // The limit is that of the best configuration.
+                findings.extend(cause.iter().filter(|_| best.is_empty()).find_map(why::gain));
+            }
         }
         findings.extend(hot::find(self));
         findings.extend(plans::find(self, claims));
         findings.extend(verdict::best_configuration(self).filter(|_| !claims.is_empty()));
         findings.extend(best.iter().flat_map(why::find));
+        findings.extend(best.iter().find_map(why::gain));
         findings.extend(about_others.into_iter().map(of_factor));
         findings.extend(caveats::find(self, claims.first()));
         findings.extend(responses::find(self, claims));

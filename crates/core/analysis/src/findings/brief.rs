@@ -51,7 +51,7 @@ impl Summary<'_> {
         let other_causes = || of_kind(FindingKind::Code).chain(of_kind(FindingKind::Plan));
         Brief {
             why: of_time.or_else(|| other_causes().next().cloned()),
-            next: of_kind(FindingKind::Gain).next().cloned(),
+            next: explanation.filter(|_| !claims.is_empty()).and_then(why::gain),
             notes: durability.chain(others).collect(),
             answer,
         }
