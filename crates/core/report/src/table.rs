@@ -53,8 +53,8 @@ pub struct Column {
     pub kind: Kind,
     /// The side of its cells that is aligned.
     pub align: Align,
-    /// True for names, which may be shortened where space is short; figures may not.
-    pub names: bool,
+    /// How its cells are shortened where space is short.
+    pub shortening: Shortening,
     /// The order in which columns are left out if there is no room: columns with the highest number
     /// are left out first; 0 always stays.
     pub optional: u8,
@@ -64,6 +64,18 @@ pub struct Column {
     pub on_page: bool,
     /// Filter choices of a page: the levels of a factor.
     pub levels: Vec<Text>,
+}
+
+/// How long cells are shortened.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Shortening {
+    /// Not at all: figures.
+    #[default]
+    Never,
+    /// At their end, or in their middle where they would look alike: names.
+    Name,
+    /// In their middle: statements.
+    Statement,
 }
 
 /// The type of a column; its cells are of this type or empty.
@@ -243,23 +255,28 @@ fn push_column(columns: &mut Vec<Column>, column: Column) -> &mut Column {
 
 impl Column {
     /// A column for people.
-    fn under(heading: impl Into<Text>, align: Align, names: bool) -> Self {
-        Self { heading: Some(heading.into()), align, names, ..Self::default() }
+    fn under(heading: impl Into<Text>, align: Align, shortening: Shortening) -> Self {
+        Self { heading: Some(heading.into()), align, shortening, ..Self::default() }
     }
 
     /// A column of names.
     pub fn name(heading: impl Into<Text>) -> Self {
-        Self::under(heading, Align::Left, true)
+        Self::under(heading, Align::Left, Shortening::Name)
+    }
+
+    /// A column of statements.
+    pub fn statement(heading: impl Into<Text>) -> Self {
+        Self::under(heading, Align::Left, Shortening::Statement)
     }
 
     /// A column of words, or of figures with intervals.
     pub fn left(heading: impl Into<Text>) -> Self {
-        Self::under(heading, Align::Left, false)
+        Self::under(heading, Align::Left, Shortening::Never)
     }
 
     /// A column of figures.
     pub fn right(heading: impl Into<Text>) -> Self {
-        Self::under(heading, Align::Right, false)
+        Self::under(heading, Align::Right, Shortening::Never)
     }
 
     /// A column for programs. A unit stands after the name.
@@ -366,6 +383,15 @@ impl<'a, T: 'a> Columns<'a, T> {
         cell: fn(&T) -> V,
     ) -> &mut Column {
         self.with(Column::name(heading), cell)
+    }
+
+    /// A column of statements.
+    pub fn statement<V: Typed + 'a>(
+        &mut self,
+        heading: impl Into<Text>,
+        cell: fn(&T) -> V,
+    ) -> &mut Column {
+        self.with(Column::statement(heading), cell)
     }
 
     /// A column of words, or of figures with intervals.

@@ -1,6 +1,7 @@
 use crate::Text;
 use crate::chart::{self, ChartRow};
 use crate::model::{Align, Block, Chart, Column, Document, Line, Medium, Table, Tone};
+use crate::table::Shortening;
 use crate::text::{cut, filled};
 use std::collections::BTreeSet;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -240,7 +241,8 @@ impl<'a> TableLayout<'a> {
     fn narrow(&mut self, room: usize) {
         let mut excess = self.width().saturating_sub(room);
         while excess > 0 {
-            let names = self.columns.iter_mut().filter(|column| column.of.names);
+            let names = self.columns.iter_mut();
+            let names = names.filter(|column| column.of.shortening != Shortening::Never);
             let Some(widest) =
                 names.max_by_key(|column| column.width).filter(|c| c.width > NAME_MIN)
             else {
@@ -257,14 +259,18 @@ impl<'a> TableLayout<'a> {
         for (place, column) in self.columns.iter_mut().enumerate() {
             let names: BTreeSet<&str> =
                 rows.iter().map(|row| row[column.position].0.as_str()).collect();
-            let found = [cut_settings, cut, cut_in_middle].into_iter().find(|cut| {
+            let ways: &[fn(&str, usize) -> String] = match column.of.shortening {
+                Shortening::Statement => &[cut_in_middle],
+                _ => &[cut_settings, cut, cut_in_middle],
+            };
+            let found = ways.iter().copied().find(|cut| {
                 names.iter().map(|name| cut(name, column.width)).collect::<BTreeSet<_>>().len()
                     == names.len()
             });
             match found {
                 Some(found) => column.cut = found,
                 None if place == 0 => return false,
-                None => {}
+                None => column.cut = ways[0],
             }
         }
         true

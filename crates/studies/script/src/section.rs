@@ -104,7 +104,7 @@ fn statements(
     names: PartNames,
 ) -> Table<'static> {
     let mut table = Columns::for_rows(rows);
-    table.name("statement", |row| shortened(&row.text));
+    table.statement("statement", |row| shortened(&row.text));
     if configuration_scripts.scripts.len() > 1 {
         table.name(names.part, |row| &row.script);
     }

@@ -41,7 +41,7 @@ fn section(gains: &[StatementGain], part: &'static str) -> Section {
         Section::new(format!("Statements: {} against {}", gain.configuration, gain.reference));
     let several = gains.iter().any(|other| other.script != gain.script);
     let mut table = Columns::for_rows(shown);
-    table.name("statement", |gain| shortened(&gain.text));
+    table.statement("statement", |gain| shortened(&gain.text));
     if several {
         table.name(part, |gain| &gain.script).optional(1);
     }
