@@ -4,7 +4,7 @@ use analysis::Summary;
 use clap::Parser;
 use clap::builder::PossibleValuesParser;
 use command_line::arguments::Recorded;
-use command_line::output::{self, Form};
+use command_line::output::{self, Extent, Form};
 use command_line::select::keep_only;
 use command_line::{Context, ExitCode, Failure, Place, Tool, Which, results};
 use observations::Recording;
@@ -59,8 +59,9 @@ impl Tool for Show {
             return runs(context, &store, self.form.json);
         }
         let which = Which::numbered(self.recorded.run);
+        let extent = Extent { full: self.full, sections: self.sections.clone() };
         for records in context.records {
-            if let Some(code) = records.show(Place { store: &store, which }, self.form)? {
+            if let Some(code) = records.show(Place { store: &store, which }, self.form, &extent)? {
                 return Ok(code);
             }
         }

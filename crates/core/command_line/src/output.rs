@@ -23,6 +23,40 @@ pub struct Form {
     pub md: bool,
 }
 
+/// How much is printed: by default what fits a screen.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Extent {
+    /// Print every section
+    #[arg(long)]
+    pub full: bool,
+    /// Print this section, one of those that the last line names; repeatable
+    #[arg(long = "section", value_name = "NAME", conflicts_with = "full")]
+    pub sections: Vec<String>,
+}
+
+impl Extent {
+    /// The part of a document that is asked for.
+    ///
+    /// # Errors
+    /// The document has no section of a name that is asked for.
+    pub fn part_of(&self, document: Document) -> Result<Document, Failure> {
+        if self.full {
+            return Ok(document);
+        }
+        if self.sections.is_empty() {
+            return Ok(document.screen());
+        }
+        let names = document.names();
+        match self.sections.iter().find(|name| !names.contains(&name.as_str())) {
+            Some(name) => Err(Failure::usage(format!(
+                "nothing to show for section {name}; the sections are: {}",
+                names.join(", ")
+            ))),
+            None => Ok(document.only(&self.sections)),
+        }
+    }
+}
+
 /// Prints lines to standard output. What could command a terminal is spelled out.
 pub fn print(lines: &str) -> Result<ExitCode, Failure> {
     print_as_it_is(&report::lines(&redacted(lines)))
@@ -108,6 +142,20 @@ pub fn show(
         Form { md: true, .. } => print_as_it_is(&report::markdown(&document())),
         Form { .. } => print_document(&document()),
     }
+}
+
+/// Prints what a command found in the form that the user asks for, as text as much as is asked for.
+pub fn show_part(
+    form: Form,
+    extent: &Extent,
+    json: impl FnOnce() -> serde_json::Result<Value>,
+    document: impl FnOnce() -> Document,
+) -> Result<ExitCode, Failure> {
+    if form.json || form.md && extent.sections.is_empty() {
+        return show(form, json, document);
+    }
+    let part = extent.part_of(document())?;
+    show(form, json, || part)
 }
 
 /// Prints a report as wide as COLUMNS or the terminal, in colour where that is wanted, in ASCII

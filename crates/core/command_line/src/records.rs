@@ -1,5 +1,5 @@
 use crate::arguments::Between;
-use crate::output::Form;
+use crate::output::{Extent, Form};
 use crate::{ExitCode, Failure};
 use report::Document;
 use serde_json::Value;
@@ -18,7 +18,7 @@ pub trait Records: Sync {
     ///
     /// # Errors
     /// When there is no such observation.
-    fn show(&self, at: Place, form: Form) -> Result<Option<ExitCode>, Failure>;
+    fn show(&self, at: Place, form: Form, extent: &Extent) -> Result<Option<ExitCode>, Failure>;
 
     /// All of an observation, for a page.
     ///

@@ -112,11 +112,11 @@ impl Session {
     /// block for good.
     pub fn show(&self, context: &Context, recording: &Recording) -> Result<bool, Failure> {
         self.show_as(context, recording, None, &|summary, screen| {
-            if self.full {
+            Ok(if self.full {
                 report::run(summary, context.sections, report::Medium::Text)
             } else {
                 screen.document(summary, context.sections)
-            }
+            })
         })
     }
 
@@ -126,7 +126,7 @@ impl Session {
         context: &Context,
         recording: &Recording,
         gate: Option<&Gate>,
-        document: &dyn Fn(&Summary, &Screen) -> Document,
+        document: &dyn Fn(&Summary, &Screen) -> Result<Document, Failure>,
     ) -> Result<bool, Failure> {
         let summary = results::summary(context, recording, &self.results);
         let page = self.results.with_extension("html");
@@ -150,7 +150,7 @@ impl Session {
                 page: Some(page.display().to_string()),
                 width: output::width(),
             };
-            output::print_document(&document(&summary, &screen))?;
+            output::print_document(&document(&summary, &screen)?)?;
             if self.full {
                 output::print(&format!(
                     "\nResults: {}\nReport:  {}\n",

@@ -21,7 +21,7 @@ pub fn advised(advice: &[Advice], nothing: &str) -> Section {
         };
         section.toned(format!("{word}: {} {}.", advice.subject, advice.fact), tone);
         section.detail(format!("Why: {}.", advice.reason));
-        section.detail(format!("Do: {}.", advice.action));
+        section.indented(2, format!("Do: {}.", advice.action), Tone::Plain);
     }
     section
 }

@@ -15,6 +15,7 @@ mod ascii;
 mod chart;
 mod compare;
 mod csv;
+mod extent;
 mod figure;
 mod gate;
 mod history;

@@ -26,6 +26,11 @@ pub struct Section {
     pub medium: Medium,
     /// Where it is on a page.
     pub place: Place,
+    /// The name by which a command line asks for it; empty for what is always printed.
+    pub name: &'static str,
+    /// Entries that a screen has of it, if it has a name: rows of its first table, or lines with
+    /// those indented below them.
+    pub on_screen: usize,
     /// The content.
     pub blocks: Vec<Block>,
 }
@@ -206,6 +211,12 @@ impl Section {
     #[must_use]
     pub fn at(self, place: Place) -> Self {
         Self { place, ..self }
+    }
+
+    /// The section under this name, of which a screen has so many entries.
+    #[must_use]
+    pub fn named(self, name: &'static str, on_screen: usize) -> Self {
+        Self { name, on_screen, ..self }
     }
 
     /// The section unless it is empty.

@@ -19,12 +19,12 @@ struct Row<'a> {
 /// Adds the operators of a plan, with its remarks by the terms of its engine.
 pub fn plan_tree(section: &mut Section, plan: &Plan, terms: &Terms) {
     section.line(overview(plan));
-    table(section, plan);
     let all = plan.operators();
     for remark in remarks(plan, terms) {
         let place = remark.operator.map(|at| place(all[at].1)).unwrap_or_default();
         section.toned(Placed { remark: &remark, place }.to_string(), Tone::Warning);
     }
+    table(section, plan);
     rest(section, plan);
 }
 

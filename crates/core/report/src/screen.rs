@@ -252,22 +252,11 @@ fn of_study(summary: &Summary, studies: StudySections<'_>) -> Option<Section> {
         let mut section = Section::default();
         section.line(full.heading);
         match drawn {
-            Block::Table(table) => add_beginning(&mut section, &table),
+            Block::Table(table) => section.beginning(&table, STUDY_ROWS, "section study"),
             chart => section.blocks.push(chart),
         }
         Some(section)
     })
-}
-
-/// Adds the first rows of a table.
-fn add_beginning(section: &mut Section, table: &Table<'static>) {
-    let mut rows: Vec<Vec<Cell>> = table.rows().collect();
-    let left_out = rows.len().saturating_sub(STUDY_ROWS);
-    rows.truncate(STUDY_ROWS);
-    section.table(Table::new(table.columns.clone(), rows));
-    if left_out > 0 {
-        section.note(format!("{}: section study", number::plural(left_out, "more row")));
-    }
 }
 
 /// `25 trials in 5 blocks, 2 min 51 s, run 1`.

@@ -52,13 +52,13 @@ impl Tool for Time {
         let times = times(self, &experiment, &recording);
         let gate = self.judge(&recording)?;
         let failed = session.show_as(context, &recording, gate.as_ref(), &|summary, _| {
-            if self.is_verbose() || summary.failed() > 0 {
+            Ok(if self.is_verbose() || summary.failed() > 0 {
                 let mut document = report::run(summary, context.sections, report::Medium::Text);
                 document.sections.extend(gate.as_ref().map(report::gate_section));
                 document
             } else {
                 brief::document(summary, &times, gate.as_ref())
-            }
+            })
         })?;
         export(&self.exports, &times)?;
         let code = exit_code(&end, failed, None);

@@ -1,30 +1,25 @@
 use crate::check::{Check, State};
-use report::model::{Document, Section, Tone};
+use report::model::{Cell, Columns, Document, Section, Tone};
 
-/// The page of checks: engines, then the machine.
+/// Abilities that a screen has with their remedies.
+const MISSING: usize = 4;
+
+/// The page of checks: what is missing or limited, with its remedy, then what works.
 pub fn page(engines: &[Check], machine: &[Check]) -> Document {
-    let sections = vec![section("Engines", engines), section("This machine", machine)];
-    Document { title: "Abilities of this machine".into(), sections }
-}
-
-fn section(heading: &'static str, checks: &[Check]) -> Section {
-    let mut section = Section::new(heading);
-    for check in checks {
-        let tone = match check.state {
-            State::Ready => Tone::Good,
-            State::Limited => Tone::Warning,
-            State::Missing => Tone::Bad,
-        };
-        let state = format!("{:<7}  {}", check.state.label(), check.name);
-        if check.state == State::Ready {
-            section.toned(format!("{state}: {}", check.found), tone);
-            continue;
-        }
-        section.toned(state, tone);
-        section.indented(9, check.found.clone(), Tone::Plain);
+    let checks = || engines.iter().chain(machine);
+    let mut missing = Section::new("Missing or limited").named("missing", MISSING);
+    for check in checks().filter(|check| check.state != State::Ready) {
+        let tone = if check.state == State::Missing { Tone::Bad } else { Tone::Warning };
+        missing.toned(format!("{:<7}  {}: {}", check.state.label(), check.name, check.found), tone);
         if let Some(remedy) = &check.remedy {
-            section.indented(9, remedy.clone(), Tone::Plain);
+            missing.indented(9, remedy.as_str(), Tone::Plain);
         }
     }
-    section
+    let mut ready = Section::new("Ready").named("ready", usize::MAX);
+    let mut table = Columns::for_rows(checks().filter(|check| check.state == State::Ready));
+    table.left("ability", |check| Cell::new(check.name.as_str(), Tone::Good));
+    table.name("found", |check| &check.found);
+    ready.table(table);
+    let sections = [missing, ready].into_iter().filter_map(Section::unless_empty).collect();
+    Document { title: "Abilities of this machine".into(), sections }
 }

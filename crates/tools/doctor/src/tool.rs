@@ -2,7 +2,7 @@ use crate::document::page;
 use crate::engines::engines;
 use crate::machine::machine;
 use clap::Parser;
-use command_line::output::{self, Form};
+use command_line::output::{self, Extent, Form};
 use command_line::{Context, ExitCode, Failure, Tool, servers, signals};
 use serde_json::json;
 
@@ -13,7 +13,8 @@ use serde_json::json;
 #[derive(Debug, Parser)]
 #[command(name = "doctor")]
 pub struct Doctor {
-    /// The form of the page.
+    #[command(flatten)]
+    extent: Extent,
     #[command(flatten)]
     form: Form,
 }
@@ -26,8 +27,9 @@ impl Tool for Doctor {
         let interrupt = signals::stop_flag()?;
         let engines = engines(context.registry.engines, &servers::stop_by(&interrupt));
         let machine = machine(&folder);
-        output::show(
+        output::show_part(
             self.form,
+            &self.extent,
             || Ok(json!({ "schema": "steelbench/2", "engines": engines, "machine": machine })),
             || page(&engines, &machine),
         )

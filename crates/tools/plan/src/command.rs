@@ -2,7 +2,7 @@ use crate::document::{self, PlanOf};
 use crate::found::PlanFiles;
 use clap::Parser;
 use command_line::files::{Replace, write_html};
-use command_line::output::{self, Form};
+use command_line::output::{self, Extent, Form};
 use command_line::{Context, ExitCode, Failure, Tool};
 use observations::statement::shown;
 use plans::FILE_BYTES_MAX;
@@ -35,6 +35,8 @@ pub struct Plan {
     /// Also explain estimated costs by published formulas
     #[arg(long)]
     costs: bool,
+    #[command(flatten)]
+    extent: Extent,
     #[command(flatten)]
     form: Form,
 }
@@ -71,7 +73,8 @@ impl Tool for Plan {
             write_html(&report::web::page(&document), page, Replace::Ours)?;
         }
         let show: document::Show = if self.costs { report::plan_costs } else { report::plan_tree };
-        output::show(self.form, || as_json(plans), || document::plans(plans, self.limit, show))?;
+        let document = || document::plans(plans, self.limit, show);
+        output::show_part(self.form, &self.extent, || as_json(plans), document)?;
         Ok(if found.errors.is_empty() { ExitCode::Ok } else { ExitCode::Failed })
     }
 }

@@ -24,6 +24,15 @@ impl PlanOf {
     }
 }
 
+/// Statements on a screen.
+const STATEMENTS: usize = 5;
+/// Operators and remarks on a screen.
+const OPERATORS: usize = 8;
+/// Operators and remarks where the screen has several statements.
+const OPERATORS_OF_SEVERAL: usize = 5;
+/// Missing indexes on a screen.
+const MISSING: usize = 3;
+
 /// How the operators of a plan are shown.
 pub type Show = fn(&mut Section, &Plan, &Terms);
 
@@ -51,7 +60,13 @@ pub fn plans(all: &[PlanOf], shown: usize, show: Show) -> Document {
     }
     let planned = numbered.iter().filter_map(|(at, entry)| Some((*at, *entry, entry.plan()?)));
     sections.extend(planned.take(shown).map(|(at, entry, plan)| {
-        let mut section = Section::new(format!("Plan {at}: {}", entry.file));
+        let on_screen = match at {
+            1 if all.len() == 1 => OPERATORS,
+            1 => OPERATORS_OF_SEVERAL,
+            _ => 0,
+        };
+        let mut section =
+            Section::new(format!("Plan {at}: {}", entry.file)).named("plans", on_screen);
         section.line(statement_text(&entry.statement));
         show(&mut section, plan, &entry.rules.terms);
         section
@@ -62,10 +77,10 @@ pub fn plans(all: &[PlanOf], shown: usize, show: Show) -> Document {
 }
 
 fn statements(all: &[(usize, &PlanOf)], without: usize) -> Section {
-    let mut section = Section::new("Statements");
+    let mut section = Section::new("Statements").named("statements", STATEMENTS);
     let mut columns = Columns::for_rows(all);
     columns.right("no.", |row| Cell::count(row.0 as u64));
-    columns.name("statement", |row| statement_text(&row.1.statement));
+    columns.statement("statement", |row| statement_text(&row.1.statement));
     columns.right("cost", |row| row.1.plan()?.cost.map(grouped));
     columns.right("ms", |row| row.1.plan()?.elapsed_ms.map(grouped)).optional = 1;
     columns
@@ -108,7 +123,7 @@ impl MissingRow<'_> {
 
 /// The indexes that the optimizer itself missed.
 fn missing(all: &[(usize, &PlanOf)]) -> Section {
-    let mut section = Section::new("Missing indexes");
+    let mut section = Section::new("Missing indexes").named("missing", MISSING);
     let mut rows: Vec<MissingRow> = Vec::new();
     let plans = all.iter().filter_map(|(at, entry)| Some((*at, entry.plan()?)));
     for (at, index) in
@@ -148,7 +163,7 @@ fn missing(all: &[(usize, &PlanOf)]) -> Section {
 }
 
 fn indexes(sorted: &[&PlanOf]) -> Section {
-    let mut section = Section::new("Indexes and tables by use");
+    let mut section = Section::new("Indexes and tables by use").named("indexes", 0);
     let uses = index_uses(sorted.iter().map(|entry| &entry.statement));
     if uses.is_empty() {
         return section;

@@ -3,7 +3,7 @@
 use crate::try_change::Try;
 use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand};
 use command_line::arguments::{Between, MariaDb, Psql, positive, setting};
-use command_line::output::Form;
+use command_line::output::{Extent, Form};
 use engine::query_reader::StorageDetail;
 use probe::load::DURATION;
 use std::path::PathBuf;
@@ -84,6 +84,8 @@ pub struct QueriesTool {
     /// --workbook NAME.xlsx: NAME-plans]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) plan_files: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) extent: Extent,
     #[command(flatten)]
     pub(crate) form: Form,
     #[command(flatten)]

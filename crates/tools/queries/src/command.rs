@@ -255,8 +255,9 @@ fn write(
             report::tables_xlsx(sheets, found.snapshot.span.to_ms, writer)
         })?;
     }
-    output::show(
+    output::show_part(
         arguments.form,
+        &arguments.extent,
         || object("queries", found, Value::Null),
         || document::queries(found),
     )

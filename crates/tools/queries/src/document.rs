@@ -5,11 +5,16 @@ use observations::order;
 use report::model::{Block, Cell, Column, Columns, Document, Medium, Section, Tone};
 use report::text::{joined, utc};
 use report::{number, plan_tree, text};
-use statements::{Advice, Counter, Index, Statement, StatementPlan, Table};
+use statements::{Counter, Index, Statement, StatementPlan, Table};
 use std::collections::BTreeSet;
 
 /// Rows and advice that a terminal shows; pages, sheets and JSON have all.
 const ROWS: usize = 15;
+
+/// Findings on a screen.
+const FINDINGS: usize = 3;
+/// Statements on a screen.
+const STATEMENTS: usize = 8;
 
 /// Numbers of statements that are listed.
 const NUMBERS: usize = 12;
@@ -141,7 +146,7 @@ fn statements(all: &Queries, rows: usize) -> Option<Section> {
     }
     let count = plain.len();
     let statements: Vec<(usize, &Statement)> = plain.into_iter().take(rows).collect();
-    let mut section = Section::new("Statements by time");
+    let mut section = Section::new("Statements by time").named("statements", STATEMENTS);
     let total: f64 = all.snapshot.statements.iter().map(time_s).sum();
     let databases: BTreeSet<&str> =
         all.snapshot.statements.iter().map(|statement| statement.database.as_str()).collect();
@@ -175,7 +180,7 @@ fn statements(all: &Queries, rows: usize) -> Option<Section> {
     if databases.len() > 1 {
         columns.name("database", |row| row.1.database.as_str()).optional = 2;
     }
-    columns.name("statement", |row| joined(shown_text(row.1).split_whitespace(), " "));
+    columns.statement("statement", |row| joined(shown_text(row.1).split_whitespace(), " "));
     section.table(columns);
     left_out(&mut section, count, rows);
     if !utility.is_empty() {
@@ -228,7 +233,7 @@ fn advice(all: &Queries, rows: usize) -> Option<Section> {
     // Advice about the whole server names no database.
     let databases = all.advice.iter().map(|advice| advice.database.as_str());
     let databases: BTreeSet<&str> = databases.filter(|name| !name.is_empty()).collect();
-    let mut section = Section::new("Findings");
+    let mut section = Section::new("Findings").named("findings", FINDINGS);
     for (at, advice) in (1..).zip(&all.advice).take(rows) {
         let database = if databases.len() > 1 && !advice.database.is_empty() {
             format!(" in database {}", advice.database)
@@ -249,9 +254,20 @@ fn advice(all: &Queries, rows: usize) -> Option<Section> {
             ),
             Tone::Warning,
         );
-        for line in lines(advice) {
-            section.indented(3, line, Tone::Plain);
+        section.indented(3, advice.evidence.as_str(), Tone::Muted);
+        // A statement says more than the sentence about it.
+        let tone = if advice.ddl.is_some() { Tone::Muted } else { Tone::Plain };
+        section.indented(3, advice.change.as_str(), tone);
+        if let Some(found) = &advice.hypothetical {
+            let estimate = format!(
+                "With the index the planner expects a cost of {} instead of {} (hypopg: an \
+                 estimate).",
+                number::grouped(found.cost_with),
+                number::grouped(found.cost_without)
+            );
+            section.indented(3, estimate, Tone::Muted);
         }
+        section.indented(3, format!("Cost: {}", advice.price), Tone::Muted);
         if let Some(ddl) = &advice.ddl {
             let before =
                 advice.before_ddl.as_ref().map(|before| format!("{before}; ")).unwrap_or_default();
@@ -265,25 +281,6 @@ fn advice(all: &Queries, rows: usize) -> Option<Section> {
          proven. `steelbench queries try` measures the gain and cost of an index.",
     );
     Some(section)
-}
-
-fn lines(advice: &Advice) -> Vec<String> {
-    let hypothetical = advice.hypothetical.map(|found| {
-        format!(
-            "With the index the planner expects a cost of {} instead of {} (hypopg: an estimate).",
-            number::grouped(found.cost_with),
-            number::grouped(found.cost_without)
-        )
-    });
-    [
-        Some(advice.evidence.clone()),
-        Some(advice.change.clone()),
-        hypothetical,
-        Some(format!("Cost: {}", advice.price)),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
 }
 
 /// An index with its table and the statements whose plans use it.
@@ -317,7 +314,7 @@ fn indexes(all: &Queries, rows: usize) -> Option<Section> {
     if count == 0 {
         return None;
     }
-    let mut section = Section::new("Indexes by size");
+    let mut section = Section::new("Indexes by size").named("indexes", 0);
     let mut columns = Columns::for_rows(found.into_iter().take(rows).collect::<Vec<_>>());
     columns.name("index", |row| row.index.name.as_str());
     columns.name("table", |row| row.table.label()).optional = 1;
@@ -390,7 +387,7 @@ fn not_explained(all: &Queries, rows: usize) -> Option<Section> {
     if reasons.is_empty() {
         return None;
     }
-    let mut section = Section::new("Statements without a plan");
+    let mut section = Section::new("Statements without a plan").named("unexplained", 0);
     let count = reasons.len();
     for (why, statements) in reasons.into_iter().take(rows) {
         section.line(format!("{}: {}.", few(&statements), why.trim_end_matches('.')));

@@ -3,7 +3,7 @@
 use crate::history::StatementHistory;
 use crate::{history_document, watch};
 use command_line::arguments::Between;
-use command_line::output::Form;
+use command_line::output::{Extent, Form};
 use command_line::{ExitCode, Failure, History, Place, Records};
 use report::Document;
 use report::json::object;
@@ -18,7 +18,7 @@ impl Records for Intervals {
         Ok(Vec::new())
     }
 
-    fn show(&self, _: Place, _: Form) -> Result<Option<ExitCode>, Failure> {
+    fn show(&self, _: Place, _: Form, _: &Extent) -> Result<Option<ExitCode>, Failure> {
         Ok(None)
     }
 

@@ -9,11 +9,18 @@ use report::model::{Cell, Columns, Document, Section, Tone};
 use report::text::{joined, listed};
 use report::{advised, number, text, yes};
 
+/// Advice on a screen.
+const FINDINGS: usize = 3;
+/// Facts of the machine and of a server on a screen.
+const FACTS: usize = 7;
+/// Volumes on a screen.
+const VOLUMES: usize = 5;
+
 /// The inventory of a machine and of servers, and the advice on them.
 pub fn page(survey: &Survey, advice: &[Advice]) -> Document {
     let host = survey.machine.host.as_deref().unwrap_or("this machine");
     // What should be looked at comes before what is there.
-    let mut sections = vec![advised(advice, "No findings.")];
+    let mut sections = vec![advised(advice, "No findings.").named("advice", FINDINGS)];
     sections.push(about(survey));
     sections.extend(nodes(&survey.machine.nodes));
     sections.extend(wanted_settings(&survey.settings));
@@ -25,7 +32,7 @@ pub fn page(survey: &Survey, advice: &[Advice]) -> Document {
 }
 
 fn unread(survey: &Survey) -> Option<Section> {
-    let mut section = Section::new("Unreadable");
+    let mut section = Section::new("Unreadable").named("unreadable", 0);
     // Missing files are listed by name only.
     let (absent, failed): (Vec<_>, Vec<_>) =
         survey.unread.iter().partition(|gap| gap.why == "not there");
@@ -55,7 +62,7 @@ fn about(survey: &Survey) -> Section {
     let steal = machine
         .steal_share
         .map(|share| format!("{} of all time since boot", number::percent(share, 2)));
-    let mut section = Section::new("The machine");
+    let mut section = Section::new("The machine").named("machine", FACTS);
     facts(
         &mut section,
         [
@@ -175,7 +182,7 @@ fn nodes(nodes: &[NumaNode]) -> Option<Section> {
     if nodes.len() < 2 {
         return None;
     }
-    let mut section = Section::new("NUMA nodes");
+    let mut section = Section::new("NUMA nodes").named("nodes", 0);
     let mut table = Columns::for_rows(nodes);
     table.right("node", |node| node.node);
     table.right("CPUs", |node| Cell::count(node.cpu_count.into()));
@@ -188,7 +195,7 @@ fn nodes(nodes: &[NumaNode]) -> Option<Section> {
 
 /// The settings that matter to databases: what they are, what they decide, what is recommended.
 fn wanted_settings(settings: &[SystemSetting]) -> Option<Section> {
-    let mut section = Section::new("System settings relevant to databases");
+    let mut section = Section::new("System settings relevant to databases").named("settings", 0);
     for setting in settings {
         let known = meaning(&setting.name).filter(|known| !known.advice.is_empty());
         if let (Some(known), Some(value)) = (known, &setting.value) {
@@ -201,7 +208,7 @@ fn wanted_settings(settings: &[SystemSetting]) -> Option<Section> {
 
 /// The other settings, and the names of all that could not be read.
 fn other_settings(settings: &[SystemSetting]) -> Option<Section> {
-    let mut section = Section::new("Other system settings");
+    let mut section = Section::new("Other system settings").named("settings", 0);
     let others: Vec<&SystemSetting> = settings
         .iter()
         .filter(|setting| {
@@ -228,7 +235,7 @@ fn volumes(volumes: &[VolumeFacts]) -> Option<Section> {
     if volumes.is_empty() {
         return None;
     }
-    let mut section = Section::new("Volumes");
+    let mut section = Section::new("Volumes").named("volumes", VOLUMES);
     let mut table = Columns::for_rows(volumes);
     table.name("path", |volume| &volume.path);
     table.left("type", |volume| volume.mount.as_ref().map(|mount| &mount.file_system));
@@ -265,7 +272,8 @@ const DATABASES: usize = 20;
 
 /// Describes a server and its settings.
 fn about_server(server: &SurveyedServer) -> Vec<Section> {
-    let mut about = Section::new(format!("{} at {}", server.version, server.address));
+    let mut about =
+        Section::new(format!("{} at {}", server.version, server.address)).named("servers", FACTS);
     facts(
         &mut about,
         [
@@ -320,7 +328,7 @@ fn server_settings(heading: &str, settings: &[&ServerSetting]) -> Option<Section
     if settings.is_empty() {
         return None;
     }
-    let mut section = Section::new(heading);
+    let mut section = Section::new(heading).named("servers", 0);
     let mut table = Columns::for_rows(settings);
     table.left("setting", |setting| &setting.name);
     table.left("is", |setting| match &setting.value {

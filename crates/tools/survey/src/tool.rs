@@ -3,7 +3,7 @@
 use crate::{advice, document, merge, merged_document};
 use clap::{Parser, Subcommand};
 use command_line::files::{Replace, replace_file};
-use command_line::output::{self, Form};
+use command_line::output::{self, Extent, Form};
 use command_line::{Context, ExitCode, Failure, Tool, servers, signals};
 use engine::Server;
 use observations::{Survey, SurveyedServer, Unread};
@@ -34,6 +34,8 @@ pub struct SurveyTool {
     /// volumes]
     #[arg(long, value_name = "PATH")]
     volume: Vec<PathBuf>,
+    #[command(flatten)]
+    extent: Extent,
     /// Print as JSON
     #[arg(long)]
     json: bool,
@@ -133,7 +135,9 @@ fn show(survey: &Survey, arguments: &SurveyTool, context: &Context) -> Result<Ex
     match (arguments.json, &arguments.output) {
         (true, None) => output::print_json(&json),
         (true, Some(_)) => Ok(ExitCode::Ok),
-        (false, _) => output::print_document(&document::page(survey, &advice)),
+        (false, _) => {
+            output::print_document(&arguments.extent.part_of(document::page(survey, &advice))?)
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use crate::search::{self, FIRST, History, SearchEnd, SearchRun};
 use crate::space::Knobs;
 use crate::stage::{Contender, Purpose, Stage};
 use clap::Parser;
+use command_line::output::Extent;
 use command_line::session::exit_code;
 use command_line::{Context, ExitCode, Failure, Tool, output, results};
 use designs::{Draw, Optimiser, Space};
@@ -55,6 +56,8 @@ pub struct Tune {
     /// Form in which the winner's settings are printed; an unknown one lists those of the engine
     #[arg(long, value_name = "FORM")]
     form: Option<String>,
+    #[command(flatten)]
+    extent: Extent,
     /// Print events and the summary of the confirmation as JSON, one object per line
     #[arg(long)]
     json: bool,
@@ -160,7 +163,9 @@ impl Tune {
             ablation: ablation.as_ref(),
             form,
         };
-        session.show_as(stage.context, &recording, None, &|summary, _| page.document(summary))?;
+        session.show_as(stage.context, &recording, None, &|summary, _| {
+            self.extent.part_of(page.document(summary))
+        })?;
         if let Some(winner) = confirmed.winner
             && self.apply
         {

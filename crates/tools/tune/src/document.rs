@@ -13,6 +13,9 @@ use report::table::{Cell, NOTHING};
 use statistics::Interval;
 use statistics::confirmation::{Rating, Spread, Verdict};
 
+/// Rows of a table on a screen.
+const ROWS: usize = 6;
+
 /// All that a page shows.
 pub struct Page<'p> {
     /// Name of the experiment.
@@ -100,7 +103,7 @@ impl Page<'_> {
 
     fn table(&self, ratings: &[Rating]) -> Section {
         let confirmation = self.confirmation;
-        let mut section = Section::new("Confirmation");
+        let mut section = Section::new("Confirmation").named("confirmation", ROWS);
         // The present settings come first, and have no rating.
         let rating = |at: usize| at.checked_sub(1).map(|at| &ratings[at]);
         let spread = |at: usize| {
@@ -144,7 +147,7 @@ impl Page<'_> {
     /// The waits that differ between the compared configurations.
     fn why(&self, summary: &Summary) -> Option<Section> {
         let winner = &self.confirmation.contenders[self.confirmation.winner?];
-        let mut section = Section::new("Why");
+        let mut section = Section::new("Why").named("why", 1);
         // The summary explains the best mean, which need not be the winner.
         let pair = format!("From {FACTOR}={PRESENT} to {FACTOR}={},", winner.name);
         let findings = summary.findings();
@@ -157,7 +160,7 @@ impl Page<'_> {
     }
 
     fn settings(&self) -> Section {
-        let mut section = Section::new("Settings");
+        let mut section = Section::new("Settings").named("settings", 0);
         let knobs = &self.knobs.search.knobs;
         let mut table = Columns::for_rows(0..knobs.len());
         table.with(Column::name("setting"), |at| knobs[*at].name().to_owned());
@@ -170,7 +173,7 @@ impl Page<'_> {
 
     fn needed(&self, ablation: &Ablation) -> Section {
         let knobs = &self.knobs.search.knobs;
-        let mut section = Section::new("Knobs");
+        let mut section = Section::new("Knobs").named("knobs", ROWS);
         let mut table = Columns::for_rows(ablation.steps.iter());
         table.with(Column::name("setting, in addition"), |step| knobs[step.knob].name().to_owned());
         table.left("its factor", |step| gain(Some(step.gain.factor), step.gain.interval));
@@ -196,7 +199,7 @@ impl Page<'_> {
 
     fn search(&self) -> Section {
         let history = self.history;
-        let mut section = Section::new("Search");
+        let mut section = Section::new("Search").named("search", 0);
         let trials = number::plural(history.tried.len(), "trial");
         let rounds = number::plural(history.rounds.len(), "round");
         section.line(format!(

@@ -112,7 +112,7 @@ impl Stage<'_> {
             label: None,
             permits: Permits::default(),
             json: self.json,
-            full: false,
+            full: true,
             futile: Vec::new(),
         }
     }

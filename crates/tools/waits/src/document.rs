@@ -8,6 +8,7 @@ mod view;
 pub use compare::compared_activities;
 pub use view::ActivityView;
 
+use self::view::FINDINGS;
 use crate::summary::{ActivityGroup, ActivitySummary, BackgroundProcess};
 use observations::{ActivityRecord, Operation, Sampling};
 use report::model::{Cell, Column, Columns, Document, Section};
@@ -16,6 +17,9 @@ use report::{
     accounting, accounting_check, hot_resources, missing, more, number, text, wait_table,
     waits_left_out,
 };
+
+/// Waits on a screen.
+const WAITS: usize = 8;
 
 /// Returns the waits of a server's sessions in an interval; `record` names server and time.
 pub fn activity(
@@ -44,13 +48,14 @@ pub fn activity(
     if view.statements {
         sections.extend(texts(summary));
     }
-    sections.extend(missing(&summary.activity.lost));
+    sections
+        .extend(missing(&summary.activity.lost).map(|section| section.named("missing", FINDINGS)));
     let elapsed = number::seconds(summary.activity.elapsed_s);
     Document { title: format!("{}: waits in {elapsed}", summary.activity.server).into(), sections }
 }
 
 fn overview(record: &ActivityRecord, summary: &ActivitySummary) -> Section {
-    let mut section = Section::new("");
+    let mut section = Section::new("").named("overview", usize::MAX);
     let sampling = &summary.activity.sampling;
     section.line(format!("{} on {}.", record.address, text::utc(record.started_ms)));
     if let Some(why) = &summary.activity.ended {
@@ -65,13 +70,13 @@ fn overview(record: &ActivityRecord, summary: &ActivitySummary) -> Section {
         ));
     }
     if let Some(source) = &summary.activity.counted_in {
-        section.line(format!(
+        section.note(format!(
             "The server counts and times waits in {source} for all its sessions; the figures \
              cover the interval. The time of a wait counts when it ends."
         ));
     }
     if sampling.polls > 0 {
-        section.line(samples(sampling));
+        section.note(samples(sampling));
     }
     let states =
         summary.states.iter().map(|(state, mean)| format!("{} {state}", number::figure(*mean)));
@@ -127,7 +132,7 @@ fn table(summary: &ActivitySummary) -> Section {
     } else {
         "Waits of client sessions while busy"
     };
-    let mut section = Section::new(heading);
+    let mut section = Section::new(heading).named("waits", WAITS);
     if summary.table.rows.is_empty() {
         let hidden = summary.activity.hidden.is_some();
         section.note(if hidden { "Unknown: no wait was visible." } else { "No waits." });
@@ -180,12 +185,12 @@ fn groups(summary: &ActivitySummary, view: ActivityView) -> Vec<Section> {
         .with(Column::left("Class"), move |(class, _)| class.map_or(without, |class| class.name()));
     classes.right("Time", |(_, seconds)| Cell::seconds(*seconds));
     classes.with(Column::right("Share"), |(_, seconds)| Cell::percent(seconds / busy_s, 1));
-    let mut by_class = Section::new("By class");
+    let mut by_class = Section::new("By class").named("classes", 0);
     by_class.table(classes);
 
     let mut statements = group_columns(&summary.statements, busy_s, view);
     statements.left("Query id", |group| group.key.map(|id| id.to_string()));
-    statements.with(Column::name("Statement"), |group| statement(summary, group.key, view));
+    statements.with(Column::statement("Statement"), |group| statement(summary, group.key, view));
     let mut clients = group_columns(&summary.clients, busy_s, view);
     let known = |name: &str| (!name.is_empty()).then(|| name.to_owned());
     clients.with(Column::name("Application"), move |group| known(&group.key.0));
@@ -193,9 +198,11 @@ fn groups(summary: &ActivitySummary, view: ActivityView) -> Vec<Section> {
     clients.with(Column::name("Database"), move |group| known(&group.key.2));
     vec![
         by_class,
-        group_section("By statement", statements, summary.statements.len(), view),
+        group_section("By statement", statements, summary.statements.len(), view)
+            .named("statements", 0),
         statement_waits(summary, view),
-        group_section("By application and user", clients, summary.clients.len(), view),
+        group_section("By application and user", clients, summary.clients.len(), view)
+            .named("clients", 0),
     ]
 }
 
@@ -209,7 +216,7 @@ fn statement(summary: &ActivitySummary, id: Option<i64>, view: ActivityView) -> 
 }
 
 fn statement_waits(summary: &ActivitySummary, view: ActivityView) -> Section {
-    let mut section = Section::new("Waits by statement");
+    let mut section = Section::new("Waits by statement").named("statements", 0);
     let mut table = Columns::for_rows(summary.statement_waits.iter().take(view.rows()));
     table.right("Of samples", |row| {
         let share =
@@ -219,7 +226,7 @@ fn statement_waits(summary: &ActivitySummary, view: ActivityView) -> Section {
     table.right("Samples", |row| Cell::count(row.samples)).optional(2);
     table.left("Wait type", |row| row.wait_type.as_deref().unwrap_or("(no wait)"));
     table.left("Query id", |row| row.query_id.map(|id| id.to_string())).optional(1);
-    table.with(Column::name("Statement"), |row| statement(summary, row.query_id, view));
+    table.with(Column::statement("Statement"), |row| statement(summary, row.query_id, view));
     section.table(table);
     more(&mut section, summary.statement_waits.len().saturating_sub(view.rows()));
     section.note("Shares of the samples of busy sessions, with their standard error.");
@@ -269,7 +276,7 @@ fn background(summary: &ActivitySummary) -> Option<Section> {
     if summary.background.is_empty() {
         return None;
     }
-    let mut section = Section::new("Server processes (not included above)");
+    let mut section = Section::new("Server processes (not included above)").named("processes", 0);
     let waited_s =
         |process: &BackgroundProcess| process.waits.iter().map(|(_, seconds)| seconds).sum();
     let mut table = Columns::for_rows(&summary.background);
@@ -288,7 +295,7 @@ fn counted(summary: &ActivitySummary) -> Option<Section> {
     if summary.activity.operations.is_empty() {
         return None;
     }
-    let mut section = Section::new("Counted by the server");
+    let mut section = Section::new("Counted by the server").named("counters", 0);
     let mut table = Columns::for_rows(&summary.activity.operations);
     let timed = |operation: &&Operation| Some(operation.wall_s).filter(|seconds| *seconds > 0.0);
     table.name("Operation", |operation| &operation.name);
@@ -315,7 +322,7 @@ fn meanings(summary: &ActivitySummary) -> Option<Section> {
     if summary.activity.meanings.is_empty() {
         return None;
     }
-    let mut section = Section::new("Meaning of these waits");
+    let mut section = Section::new("Meaning of these waits").named("meanings", 0);
     for row in summary.table.top() {
         if let Some(meaning) = summary.activity.meanings.get(&row.wait_type) {
             section.line(format!("{}: {meaning}.", row.wait_type));
@@ -326,7 +333,7 @@ fn meanings(summary: &ActivitySummary) -> Option<Section> {
 
 /// A sentence for each kind of things, with what it rests on; `None` where sessions met at nothing.
 fn hot(summary: &ActivitySummary) -> Option<Section> {
-    let mut section = Section::new("Contention");
+    let mut section = Section::new("Contention").named("contention", FINDINGS);
     hot_resources(&mut section, &summary.hot);
     section.unless_empty()
 }

@@ -2,7 +2,7 @@
 
 use crate::document::{ActivityView, activity};
 use crate::summary::{ActivitySummary, summarize};
-use command_line::output::{self, Form};
+use command_line::output::{self, Extent, Form};
 use command_line::{ExitCode, Failure};
 use observations::ActivityRecord;
 use report::json::object;
@@ -15,9 +15,15 @@ pub fn is_whole(form: Form) -> bool {
 }
 
 /// Shows an observation.
-pub fn show(record: ActivityRecord, view: ActivityView, form: Form) -> Result<ExitCode, Failure> {
+pub fn show(
+    record: ActivityRecord,
+    view: ActivityView,
+    form: Form,
+    extent: &Extent,
+) -> Result<ExitCode, Failure> {
     let (record, summary) = summarized(record);
-    output::show(form, || as_json(&record, &summary), || activity(&record, &summary, view))
+    let json = || as_json(&record, &summary);
+    output::show_part(form, extent, json, || activity(&record, &summary, view))
 }
 
 /// Takes the activity out of a record and sums it up.

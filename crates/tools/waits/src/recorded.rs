@@ -4,7 +4,7 @@ use crate::document::{ActivityView, activity, compared_activities};
 use crate::observation::{is_whole, show, summarized};
 use crate::summary::compare_activities;
 use command_line::arguments::Between;
-use command_line::output::{self, Form};
+use command_line::output::{self, Extent, Form};
 use command_line::{ExitCode, Failure, History, Place, Records, Which};
 use observations::ActivityRecord;
 use observations::number::seconds;
@@ -29,10 +29,10 @@ impl Records for Observations {
         Ok(lines)
     }
 
-    fn show(&self, at: Place, form: Form) -> Result<Option<ExitCode>, Failure> {
+    fn show(&self, at: Place, form: Form, extent: &Extent) -> Result<Option<ExitCode>, Failure> {
         let Some(record) = only_observation(at)? else { return Ok(None) };
         let view = ActivityView { whole: is_whole(form), ..ActivityView::default() };
-        show(record, view, form).map(Some)
+        show(record, view, form, extent).map(Some)
     }
 
     fn document(&self, at: Place) -> Result<Option<Document>, Failure> {

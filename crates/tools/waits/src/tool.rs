@@ -5,7 +5,7 @@ use crate::observation::{is_whole, show};
 use crate::{recorded, watch};
 use clap::{ArgAction, Parser};
 use command_line::arguments::{MariaDb, Psql, positive};
-use command_line::output::Form;
+use command_line::output::{Extent, Form};
 use command_line::{Context, ExitCode, Failure, Tool, Which, captures, results, servers, signals};
 use engine::{ObserveOptions, ServerError};
 use std::path::PathBuf;
@@ -54,6 +54,8 @@ pub struct Waits {
     )]
     watch: bool,
     #[command(flatten)]
+    extent: Extent,
+    #[command(flatten)]
     form: Form,
     #[command(flatten)]
     psql: Psql,
@@ -80,10 +82,11 @@ impl Tool for Waits {
         let named = self.server.as_deref().filter(|_| is_file);
         if let Some((file, number)) = named.and_then(results::observation) {
             let store = results::open(context, Some(file))?;
-            return show(recorded::read(&store, Which::numbered(number))?, view, self.form);
+            let record = recorded::read(&store, Which::numbered(number))?;
+            return show(record, view, self.form, &self.extent);
         }
         if let Some(record) = named.and_then(captures::read) {
-            return show(record?.observation, view, self.form);
+            return show(record?.observation, view, self.form, &self.extent);
         }
         let server = self.server.as_deref();
         let url = self.mariadb.url(&self.psql, server).map_err(Failure::usage)?;
@@ -114,7 +117,7 @@ impl Tool for Waits {
             if let Some(store) = &mut store {
                 record.id = store.record_activity(&record)?;
             }
-            show(record, view, self.form)?;
+            show(record, view, self.form, &self.extent)?;
             if let Some(why) = ended {
                 return Err(failure(ServerError::new(why)));
             }

@@ -1,6 +1,6 @@
 //! Sessions and their blockers.
 
-use super::view::ActivityView;
+use super::view::{ActivityView, FINDINGS};
 use crate::summary::{ActivitySummary, RootBlocker};
 use observations::{TaskSession, WaitingTask};
 use report::model::{Section, Tone};
@@ -15,7 +15,7 @@ const CONNECTION: &str = "connection";
 /// The root blockers with their victims; `None` when no session is blocked.
 pub(super) fn section(summary: &ActivitySummary, view: ActivityView) -> Option<Section> {
     let tasks = summary.activity.tasks.as_deref()?;
-    let mut section = Section::new("Blocking sessions at the end");
+    let mut section = Section::new("Blocking sessions at the end").named("blocking", FINDINGS);
     for root in &summary.blocking {
         section.warn(root_line(root));
         let statement = view.statement(&root.session.statement);
@@ -25,7 +25,7 @@ pub(super) fn section(summary: &ActivitySummary, view: ActivityView) -> Option<S
             section.detail(format!("{which}: {statement}"));
         }
         if let Some(ending) = ending(root) {
-            section.detail(ending);
+            section.indented(STEP, ending, Tone::Plain);
         }
         for victim in &root.victims {
             let (task, indent) = (&tasks[victim.task], STEP * victim.depth);
@@ -61,7 +61,7 @@ pub(super) fn over_interval(summary: &ActivitySummary, view: ActivityView) -> Op
         return None;
     }
     let total: f64 = all.iter().map(|pair| pair.seconds).sum();
-    let mut section = Section::new("Blocking during the interval");
+    let mut section = Section::new("Blocking during the interval").named("blocking", FINDINGS);
     section.line(format!(
         "Sessions waited {} for other sessions, summed over {}.",
         number::seconds(total),
@@ -86,12 +86,10 @@ pub(super) fn over_interval(summary: &ActivitySummary, view: ActivityView) -> Op
             text if text.is_empty() => "(statement not shown)".to_owned(),
             text => text,
         };
-        section.detail(format!(
-            "blocker: {} [{}]",
-            shown(&pair.blocker),
-            client.unwrap_or_else(|| "unknown".into())
-        ));
-        section.detail(format!("blocked: {}", shown(&pair.victim)));
+        let blocker = shown(&pair.blocker);
+        let client = client.unwrap_or_else(|| "unknown".into());
+        section.indented(STEP, format!("blocker: {blocker} [{client}]"), Tone::Plain);
+        section.indented(STEP, format!("blocked: {}", shown(&pair.victim)), Tone::Plain);
     }
     if let Some(left) = all.len().checked_sub(PAIRS).filter(|left| *left > 0) {
         section.note(format!("{left} more in --json."));

@@ -18,7 +18,7 @@ pub(super) fn sections(summary: &ActivitySummary, view: ActivityView) -> Vec<Sec
 }
 
 fn section(counters: &CounterTable, view: ActivityView) -> Section {
-    let mut section = Section::new(counters.title.clone());
+    let mut section = Section::new(counters.title.clone()).named("counters", 0);
     let mut table = Columns::for_rows(counters.rows.iter().take(view.rows()));
     table.name(&counters.rows_are, |row| &row.name);
     for (at, column) in counters.columns.iter().enumerate() {

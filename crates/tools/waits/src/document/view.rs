@@ -3,6 +3,8 @@
 use report::table::ROWS_MAX;
 use report::text::one_line;
 
+/// Findings of a kind on a screen.
+pub const FINDINGS: usize = 3;
 /// Rows of a table of statements or clients that is to be read at once.
 const ROWS: usize = 15;
 /// Characters of a statement that is to be read at once.
