@@ -228,11 +228,18 @@ fn overloaded(summary: &Summary) -> Caveat {
     Some(caveat(text.replace("  ", " "), evidence).in_short(short))
 }
 
+/// A smaller range of blocks, as a share of the mean, is no reservation: however sure it is, means
+/// are printed in whole percent.
+const DRIFT_MIN: f64 = 0.01;
+
 fn drift(summary: &Summary) -> Caveat {
     let drift = summary.drift().filter(|drift| drift.supported)?;
     let values = || drift.relative.iter().map(|(_, relative)| *relative);
     let (low, high) =
         (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+    if high - low < DRIFT_MIN {
+        return None;
+    }
     let (low, high) = (wording::percent(low), wording::percent(high));
     let text = format!(
         "Blocks differ in {} ({low} to {high} of the mean): the machine, or the data regenerated \
