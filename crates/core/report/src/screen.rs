@@ -45,7 +45,9 @@ impl Screen<'_> {
             section.line(question.as_str());
         }
         section.line("");
-        if let Some(of_study) = of_study(summary, studies) {
+        let of_study = self.of_study(summary, studies);
+        let study = if of_study.is_some() { "study | " } else { "" };
+        if let Some(of_study) = of_study {
             section.blocks.extend(of_study.blocks);
         } else if let [only] = &summary.configurations[..] {
             section.table(responses(only));
@@ -67,11 +69,13 @@ impl Screen<'_> {
         }
         if let Some(more @ 1..) = brief.notes.len().checked_sub(NOTES) {
             let more = number::plural(more, "more note");
-            section.labelled("", format!("{more}: section why."), Tone::Warning);
+            let more = format!("{more}: steelbench show {} why", self.name);
+            section.labelled("", more, Tone::Warning);
         }
         section.line("");
-        let sections = "--full | why | waits | responses | devices | latency";
-        section.labelled("More", format!("steelbench show {} {sections}", self.name), Tone::Muted);
+        let sections = "why | waits | responses | devices | latency";
+        let more = format!("steelbench show {} --full | {study}{sections}", self.name);
+        section.labelled("More", more, Tone::Muted);
         if let Some(page) = &self.page {
             section.labelled("", page.as_str(), Tone::Muted);
         }
@@ -127,6 +131,30 @@ impl Screen<'_> {
             let more = number::plural(left_out, "more configuration");
             section.note(format!("{more}: steelbench show {} configurations", self.name));
         }
+    }
+
+    /// The table or the chart that a study has in place of the response, below its heading.
+    fn of_study(&self, summary: &Summary, studies: StudySections<'_>) -> Option<Section> {
+        let sections = all(studies).into_iter().filter(|entry| entry.on_screen);
+        let mut sections = sections.filter_map(|entry| entry.show).flat_map(|show| show(summary));
+        sections.find_map(|full| {
+            let blocks = if full.medium == Medium::Page { Vec::new() } else { full.blocks };
+            let drawn = blocks.into_iter().find_map(|block| match block {
+                Block::Table(_) | Block::Chart(_) => Some(block),
+                Block::Figure(figure) => figure.chart.map(Block::Chart),
+                _ => None,
+            })?;
+            let mut section = Section::default();
+            section.line(full.heading);
+            match drawn {
+                Block::Table(table) => {
+                    let others = format!("steelbench show {} study", self.name);
+                    section.beginning(&table, STUDY_ROWS, &others);
+                }
+                chart => section.blocks.push(chart),
+            }
+            Some(section)
+        })
     }
 }
 
@@ -236,27 +264,6 @@ fn standing(summary: &Summary, row: &ConfigurationRow) -> Cell {
         }
         _ => Cell::from(""),
     }
-}
-
-/// The table or the chart that a study has in place of the response, below its heading.
-fn of_study(summary: &Summary, studies: StudySections<'_>) -> Option<Section> {
-    let sections = all(studies).into_iter().filter(|entry| entry.on_screen);
-    let mut sections = sections.filter_map(|entry| entry.show).flat_map(|show| show(summary));
-    sections.find_map(|full| {
-        let blocks = if full.medium == Medium::Page { Vec::new() } else { full.blocks };
-        let drawn = blocks.into_iter().find_map(|block| match block {
-            Block::Table(_) | Block::Chart(_) => Some(block),
-            Block::Figure(figure) => figure.chart.map(Block::Chart),
-            _ => None,
-        })?;
-        let mut section = Section::default();
-        section.line(full.heading);
-        match drawn {
-            Block::Table(table) => section.beginning(&table, STUDY_ROWS, "section study"),
-            chart => section.blocks.push(chart),
-        }
-        Some(section)
-    })
 }
 
 /// `25 trials in 5 blocks, 2 min 51 s, run 1`.
