@@ -260,7 +260,7 @@ impl<'a> TableLayout<'a> {
             let names: BTreeSet<&str> =
                 rows.iter().map(|row| row[column.position].0.as_str()).collect();
             let ways: &[fn(&str, usize) -> String] = match column.of.shortening {
-                Shortening::Statement => &[cut_in_middle],
+                Shortening::Statement => &[cut_in_middle, cut],
                 _ => &[cut_settings, cut, cut_in_middle],
             };
             let found = ways.iter().copied().find(|cut| {
