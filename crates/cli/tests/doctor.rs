@@ -1,6 +1,6 @@
 //! `steelbench doctor`: abilities of this machine as its user has them.
 
-use crate::common::{Exit, Lab, skipped};
+use crate::common::{Exit, Lab, on_screen, skipped};
 use serde_json::Value;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
@@ -36,6 +36,7 @@ fn check<'a>(page: &'a Value, part: &str, name: &str) -> &'a Value {
 
 #[test]
 fn engines_are_listed_with_their_versions() {
+    on_screen(&Lab::new(), &["doctor"]);
     let page = doctor("", |_| {});
     let sqlite = check(&page, "engines", "sqlite");
     assert_eq!(sqlite["state"], "ready");

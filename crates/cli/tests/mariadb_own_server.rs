@@ -364,7 +364,7 @@ fn tuned_variables_stay_until_they_are_undone() {
     let file = fixture.experiment(target, ONCE, knobs).replace("blocks = 1", "blocks = 3");
     let lab = lab(&file.replace("name = \"t\"", "name = \"t\"\nresponse = \"elapsed\""));
     lab.write("r.sql", "SELECT sleep(@@GLOBAL.innodb_io_capacity / 2500);\n");
-    let apply = || lab.steelbench(&["tune", "e.toml", "--on-live", "--apply"]).expect(0);
+    let apply = || lab.steelbench(&["tune", "e.toml", "--on-live", "--apply", "--full"]).expect(0);
     apply().says("applied to").says("innodb_io_capacity, sort_buffer_size");
     assert_ne!(fixture.all(), before);
     assert_ne!(fixture.shown("sort_buffer_size"), sort);

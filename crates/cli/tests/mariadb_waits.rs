@@ -39,7 +39,8 @@ fn a_blocked_session_its_blocker_and_what_they_wait_for_are_shown_recorded_and_r
         with_blocked_sessions(&server.config(), |[holder, waiter, changer]| {
             let lab = Lab::new();
             let options = ["--seconds", "2", "--tasks", "--output", "w.steelbench"];
-            let mut ended = lab.steelbench(&[&["waits", url][..], &options].concat()).expect(0);
+            let mut ended =
+                lab.steelbench(&[&["waits", "--full", url][..], &options].concat()).expect(0);
             ended.stdout = flat(&ended.stdout);
             let ended = ended
                 .shows("from the process list, 100 per second")
@@ -57,7 +58,11 @@ fn a_blocked_session_its_blocker_and_what_they_wait_for_are_shown_recorded_and_r
             // Read again, and as of a program: two sessions were busy, one for a row and one for
             // the table.
             assert_eq!(
-                flat(&lab.steelbench(&["waits", "w.steelbench", "--tasks"]).expect(0).stdout),
+                flat(
+                    &lab.steelbench(&["waits", "--full", "w.steelbench", "--tasks"])
+                        .expect(0)
+                        .stdout
+                ),
                 ended.stdout
             );
             let json = json(&lab, &["waits", "w.steelbench", "--json"]);
@@ -77,8 +82,9 @@ fn a_blocked_session_its_blocker_and_what_they_wait_for_are_shown_recorded_and_r
 fn without_the_performance_schema_the_process_list_is_sampled_and_that_is_said() {
     servers::on_each_mariadb(false, |server, url| {
         with_blocked_sessions(&server.config(), |[_, waiter, changer]| {
-            let mut ended =
-                Lab::new().steelbench(&["waits", url, "--seconds", "1", "--tasks"]).expect(0);
+            let mut ended = Lab::new()
+                .steelbench(&["waits", "--full", url, "--seconds", "1", "--tasks"])
+                .expect(0);
             ended.stdout = flat(&ended.stdout);
             ended
                 .shows("performance_schema is off")

@@ -178,7 +178,8 @@ fn a_blocked_session_its_blocker_and_what_they_wait_for_are_shown() {
         with_blocked_sessions(&server.config(), |[holder, waiter, changer]| {
             let lab = Lab::new();
             let options = ["--seconds", "2", "--tasks", "--output", "w.steelbench"];
-            let mut ended = lab.steelbench(&[&["waits", &url][..], &options].concat()).expect(0);
+            let mut ended =
+                lab.steelbench(&[&["waits", "--full", &url][..], &options].concat()).expect(0);
             ended.stdout = flat(&ended.stdout);
             ended
                 .shows("MySQL 9")

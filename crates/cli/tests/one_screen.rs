@@ -1,9 +1,6 @@
 //! The first output of `run` and `show` fits a screen of forty lines of eighty columns.
 
-use crate::common::{Lab, end, signal, wait_until};
-
-const LINES: usize = 40;
-const COLUMNS: usize = 80;
+use crate::common::{Lab, end, on_screen, signal, wait_until};
 
 /// An experiment on the scripted engine, with its factors and repeats.
 fn scripted(factors: &str, repeats: &str) -> String {
@@ -16,10 +13,7 @@ fn scripted(factors: &str, repeats: &str) -> String {
 
 /// The screen without how long the run took.
 fn screen(lab: &Lab) -> String {
-    let shown = lab.command(&["show", "t"]).env("COLUMNS", COLUMNS.to_string()).output().unwrap();
-    let shown = String::from_utf8(shown.stdout).unwrap();
-    assert!(shown.lines().count() <= LINES, "{shown}");
-    assert!(shown.lines().all(|line| line.chars().count() <= COLUMNS), "{shown}");
+    let shown = on_screen(lab, &["show", "t"]);
     let (title, rest) = shown.split_once('\n').unwrap();
     let parts: Vec<&str> =
         title.split(", ").filter(|part| !part.ends_with(" s") && !part.ends_with(" min")).collect();

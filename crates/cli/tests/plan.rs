@@ -1,6 +1,6 @@
 //! `steelbench plan`, as a user types it.
 
-use crate::common::Lab;
+use crate::common::{Lab, on_screen};
 use serde_json::Value;
 use std::io::Write;
 use std::process::Stdio;
@@ -18,6 +18,7 @@ fn a_folder_of_plans_is_explained_without_the_constants_of_its_statements() {
     {
         lab.write(&format!("plans/{name}"), text);
     }
+    on_screen(&lab, &["plan", "plans"]);
     let ended = lab.steelbench(&["plan", "plans", "--md"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(ended.stderr.contains("skipped 1 file without a plan"), "{}", ended.stderr);
@@ -91,7 +92,7 @@ fn what_a_plan_says_does_not_command_the_terminal() {
         "b.json",
         "[{\"Plan\": {\"Node Type\": \"\\u001b]0;owned\\u0007\", \"Total Cost\": 1}}]",
     );
-    let ended = lab.steelbench(&["plan", "a.sqlplan", "b.json"]);
+    let ended = lab.steelbench(&["plan", "a.sqlplan", "b.json", "--full"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let is_active = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
     assert!(!ended.stdout.contains(is_active), "{:?}", ended.stdout);

@@ -312,7 +312,8 @@ fn tuned_settings_stay_until_they_are_undone() {
         let undo = || lab.steelbench(&["tune", "e.toml", "--undo"]).expect(0).stdout;
         assert!(undo().contains("Nothing to undo"));
 
-        let apply = || lab.steelbench(&["tune", "e.toml", "--on-live", "--apply"]).expect(0);
+        let apply =
+            || lab.steelbench(&["tune", "e.toml", "--on-live", "--apply", "--full"]).expect(0);
         apply().says("applied to").says("checkpoint_timeout, work_mem").says("--undo");
         let tuned = fixture.file();
         assert_ne!(tuned, before);

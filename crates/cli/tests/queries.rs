@@ -6,7 +6,7 @@ use crate::workbooks;
 use testing::faults;
 use testing::installed as servers;
 
-use crate::common::{Exit, Lab};
+use crate::common::{Exit, Lab, on_screen};
 use postgres::server::PrivateServer;
 use serde_json::Value;
 
@@ -162,7 +162,13 @@ fn captured(cluster: &PrivateServer, lab: &Lab, url: &str) {
 }
 
 fn terminal(lab: &Lab, url: &str) {
-    let ended: Exit = lab.command(&["queries", url]).env("COLUMNS", "80").output().unwrap().into();
+    let screen = on_screen(lab, &["queries", url]);
+    assert!(
+        screen.contains("missing index: orders") && screen.contains("CREATE INDEX"),
+        "{screen}"
+    );
+    let full = ["queries", url, "--full"];
+    let ended: Exit = lab.command(&full).env("COLUMNS", "80").output().unwrap().into();
     let ended = ended
         .expect(0)
         .shows("missing index: orders")

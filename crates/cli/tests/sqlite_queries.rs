@@ -105,7 +105,8 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
     for array in found["advice"].as_array().unwrap() {
         database.execute_batch(array["ddl"].as_str().unwrap()).unwrap();
     }
-    let ended = lab.steelbench(&["queries", "shop.sqlite", "--sql", "shop.sql"]).expect(0);
+    let ended =
+        lab.steelbench(&["queries", "shop.sqlite", "--sql", "shop.sql", "--full"]).expect(0);
     ended.shows("No findings").shows("The given statements");
 }
 
@@ -127,6 +128,7 @@ fn bad_files_and_long_statements_are_said() {
         "long.sql",
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n",
     );
-    let ended = lab.steelbench(&["queries", "shop.sqlite", "--sql", "long.sql"]).expect(0);
+    let ended =
+        lab.steelbench(&["queries", "shop.sqlite", "--sql", "long.sql", "--full"]).expect(0);
     ended.shows("stopped after 10 s").shows("long.sql:1");
 }

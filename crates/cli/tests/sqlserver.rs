@@ -267,7 +267,14 @@ fn waits_are_counted_hot_pages_found_and_blockers_named() {
     let mock = Mock::start(Tls::Off, &lab);
     let _steps = working(&mock);
     let mut ended = lab
-        .steelbench(&["waits", &mock.url("encrypt=optional"), "--seconds", "3", "--tasks"])
+        .steelbench(&[
+            "waits",
+            "--full",
+            &mock.url("encrypt=optional"),
+            "--seconds",
+            "3",
+            "--tasks",
+        ])
         .expect(0);
     // The row of the table, which is not the only line that begins with the name.
     let line = |name: &str| -> Vec<String> {
@@ -383,7 +390,7 @@ fn a_capture_stands_for_its_server_and_holds_no_statement_unless_asked() {
         .collect();
     assert!(waits.len() > 1, "{waits:?}");
     assert_eq!(captures::rises(&captured, &["wait_type", "waits"]), waits);
-    lab.steelbench(&["waits", "c.json"])
+    lab.steelbench(&["waits", "--full", "c.json"])
         .expect(0)
         .shows("PAGELATCH_UP on PFS page 5:1:1520544: 93 %")
         .shows("pid 52 (report, user bert, database orders) blocks 1 session");
@@ -458,7 +465,7 @@ fn each_view_that_a_server_lacks_is_told() {
     let error = format!("error {MISSING}: relation does not exist.");
     let see = |(sql, older, name, title): (&str, Option<&'static str>, &str, &str)| {
         let statements: Vec<&str> = [Some(sql), older].into_iter().flatten().collect();
-        let shown = without(&statements, &["waits", "URL", "--seconds", "1", "--tasks"]);
+        let shown = without(&statements, &["waits", "--full", "URL", "--seconds", "1", "--tasks"]);
         assert!(shown.contains(&format!("{title}: {name}: {error}")), "{title}: {shown}");
         assert_eq!(shown.matches(&error).count(), 1, "{title}: {shown}");
         // The report makes no statement that needs the missing view.

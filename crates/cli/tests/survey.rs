@@ -3,7 +3,7 @@
 use crate::common;
 use testing::installed as servers;
 
-use crate::common::Lab;
+use crate::common::{Lab, on_screen};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -59,7 +59,8 @@ fn merge(lab: &Lab, files: &[String], options: &[&str]) -> common::Exit {
 #[test]
 fn this_machine_has_an_inventory_that_can_be_merged() {
     let lab = Lab::new();
-    let ended = lab.steelbench(&["survey", "--output", "here.json"]).expect(0);
+    assert!(on_screen(&lab, &["survey"]).contains("Topology: "));
+    let ended = lab.steelbench(&["survey", "--full", "--output", "here.json"]).expect(0);
     assert!(
         ended.stdout.contains("Topology: ") && ended.stdout.contains("vm.swappiness = "),
         "{}",
@@ -99,7 +100,8 @@ fn what_is_typed_wrong_ends_it_before_anything_is_asked() {
 fn a_server_that_does_not_answer_leaves_the_rest() {
     let lab = Lab::new();
     let url = format!("postgres://me:{SECRET}@127.0.0.1:1/shop");
-    let ended = lab.steelbench(&["survey", "--server", &url, "--output", "here.json"]).expect(1);
+    let ended =
+        lab.steelbench(&["survey", "--full", "--server", &url, "--output", "here.json"]).expect(1);
     assert!(
         ended.stderr.contains("port=1") && ended.stderr.contains("Is the server running"),
         "{}",
@@ -121,7 +123,8 @@ fn servers_are_asked_what_they_are() {
         cluster.connect().unwrap().batch("SELECT pg_reload_conf()").unwrap();
         assert!(servers::until(|| servers::ask(&cluster, "SHOW work_mem") == "7MB"));
         let url = cluster.config().to_string();
-        let ended = lab.steelbench(&["survey", "--server", &url, "--output", "s.json"]).expect(0);
+        let ended =
+            lab.steelbench(&["survey", "--full", "--server", &url, "--output", "s.json"]).expect(0);
         let heading = format!("PostgreSQL {}", installation.version);
         assert!(
             ended.stdout.contains(&heading) && ended.stdout.contains("7.00 MiB"),

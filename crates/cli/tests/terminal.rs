@@ -158,11 +158,11 @@ fn from_plans_published_results_and_keys() {
     lab.write("head.csv", &format!("{csv},b\n1,2\n"));
     lab.write("e.toml", &format!("{}[target.settings]\n{evil} = 1\n", scripted(1, "", "")));
     for arguments in [
-        &["plan", "pg.json"][..],
+        &["plan", "pg.json", "--full"][..],
         &["plan", "pg.json", "--json"],
         &["plan", "pg.json", "--md"],
-        &["plan", "maria.json"],
-        &["plan", "pg.txt"],
+        &["plan", "maria.json", "--full"],
+        &["plan", "pg.txt", "--full"],
         &["results", "x.csv"],
         &["results", "x.csv", "--json"],
         &["results", "head.csv"],

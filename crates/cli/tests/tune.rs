@@ -1,6 +1,6 @@
 //! `tune`: from the declaration to the confirmed settings.
 
-use crate::common::Lab;
+use crate::common::{Lab, on_screen};
 use serde_json::Value;
 
 /// Elapsed time is the delay times the number of transactions; nothing else has an effect.
@@ -63,7 +63,9 @@ fn a_search_reports_its_confirmation_and_resumes() {
     assert!(check.contains("28 for the search, 12 for the confirmation"), "{check}");
     assert!(!lab.path("results").exists());
 
-    let run = lab.steelbench(&["tune", "e.toml", "--explain"]).expect(0);
+    let run = lab.steelbench(&["tune", "e.toml", "--explain", "--full"]).expect(0);
+    let screen = on_screen(&lab, &["tune", "e.toml", "--explain"]);
+    assert!(screen.contains("Settings A are better") && screen.contains("--section"), "{screen}");
     let page = &run.stdout;
     let rounds: Vec<&str> = run.stderr.lines().filter(|line| line.starts_with("Round ")).collect();
     assert!(rounds[0].contains("Round 1, after 0 trials and 0 s of the budget of 40 trials."));
@@ -77,7 +79,7 @@ fn a_search_reports_its_confirmation_and_resumes() {
 
     let shown = lab.steelbench(&["show", "tuned", "--full"]).expect(0).stdout;
     assert!(shown.contains("candidate") && shown.contains("present"), "{shown}");
-    let export = lab.steelbench(&["tune", "e.toml", "--explain"]).expect(0);
+    let export = lab.steelbench(&["tune", "e.toml", "--explain", "--full"]).expect(0);
     assert_eq!(export.stdout, run.stdout);
     assert!(!export.stderr.contains("block 1"), "no trial is repeated: {}", export.stderr);
 
@@ -98,7 +100,7 @@ fn a_large_gain_is_confirmed_in_fewer_blocks() {
     let check = lab.steelbench(&["tune", "e.toml", "--check"]).expect(0).stdout;
     let check = check.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(check.contains("40 for the search, 20 for the confirmation or fewer"), "{check}");
-    let page = lab.steelbench(&["tune", "e.toml"]).expect(0).stdout;
+    let page = lab.steelbench(&["tune", "e.toml", "--full"]).expect(0).stdout;
     let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(page.contains("(3 blocks, 95 % interval"), "{page}");
     assert!(page.contains("48 trials in 6 rounds"), "{page}");
@@ -134,7 +136,7 @@ blocks = 3
 #[test]
 fn settings_that_a_winner_does_without_are_named() {
     let lab = Lab::with(PAGES);
-    let page = lab.steelbench(&["tune", "e.toml"]).expect(0).stdout;
+    let page = lab.steelbench(&["tune", "e.toml", "--full"]).expect(0).stdout;
     assert!(page.contains("Settings defaults are better than the present ones in space"), "{page}");
     let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = "To apply (PRAGMA) Remove page_size: the winner has the server's default.";
@@ -150,7 +152,7 @@ fn trials_that_cannot_beat_the_leader_are_stopped() {
         .replace("rows = 40", "rows = 10")
         .replace("40 trials\"", "36 trials\"\nworth = \"0%\"");
     let lab = Lab::with(&file);
-    let run = lab.steelbench(&["tune", "e.toml"]).expect(0);
+    let run = lab.steelbench(&["tune", "e.toml", "--full"]).expect(0);
     assert!(run.stdout.contains("8 trials stopped early: worse than the leader"), "{run:?}");
     assert!(run.stdout.contains("24 trials in 3 rounds"), "{run:?}");
     assert!(run.stdout.contains("; 0 failed or broke a limit"), "{run:?}");
@@ -163,7 +165,7 @@ fn trials_that_cannot_beat_the_leader_are_stopped() {
     assert!(shown.contains("The search ended 8 trials early"), "{shown}");
     assert!(!shown.contains("limits.trial_time") && !shown.contains("timed out"), "{shown}");
     // A resumed search knows them from its results file.
-    let again = lab.steelbench(&["tune", "e.toml"]).expect(0);
+    let again = lab.steelbench(&["tune", "e.toml", "--full"]).expect(0);
     assert_eq!(again.stdout, run.stdout);
     assert!(!again.stderr.contains("block 1"), "no trial is repeated: {}", again.stderr);
 }
@@ -199,7 +201,7 @@ blocks = 2
 #[test]
 fn rates_that_cannot_reach_the_leader_are_stopped() {
     let lab = Lab::with(RATES);
-    let run = lab.steelbench(&["tune", "e.toml"]).expect(0);
+    let run = lab.steelbench(&["tune", "e.toml", "--full"]).expect(0);
     let stopped = run.stderr.matches(": cannot beat the leader").count();
     assert!(stopped >= 1 && !run.stderr.contains("FAILED"), "{run:?}");
     let trials = if stopped == 1 { "trial" } else { "trials" };
@@ -220,7 +222,7 @@ fn rates_that_cannot_reach_the_leader_are_stopped() {
     );
     assert!(shown.contains(&text) && shown.contains("ended early"), "{text}: {shown}");
     assert!(!shown.contains("limits.trial_time") && !shown.contains("timed out"), "{shown}");
-    let again = lab.steelbench(&["tune", "e.toml"]).expect(0);
+    let again = lab.steelbench(&["tune", "e.toml", "--full"]).expect(0);
     assert_eq!(again.stdout, run.stdout);
 }
 
@@ -228,7 +230,7 @@ fn rates_that_cannot_reach_the_leader_are_stopped() {
 fn points_that_fail_or_break_a_limit_cannot_win() {
     let limited = SCRIPTED.replace("[tune]", "[tune]\nsubject_to = [\"elapsed >= 90 ms\"]");
     let lab = Lab::with(&limited);
-    let page = lab.steelbench(&["tune", "e.toml"]).expect(0).stdout;
+    let page = lab.steelbench(&["tune", "e.toml", "--full"]).expect(0).stdout;
     // 40 rows in transactions of one row take 40 delays.
     assert!(delays(&page).iter().all(|delay| *delay >= 90e-3 / 40.0), "{page}");
     assert!(rows(&page, "defaults")[0].contains(&"failed"), "{page}");
@@ -335,7 +337,7 @@ blocks = 2
     );
     let check = lab.steelbench(&["tune", "e.toml", "--check"]).expect(0).stdout;
     assert!(check.contains("18 for the search, 6 for the confirmation"), "{check}");
-    let run = lab.steelbench(&["tune", "e.toml", "--explain"]).expect(0);
+    let run = lab.steelbench(&["tune", "e.toml", "--explain", "--full"]).expect(0);
     assert!(run.stdout.contains("Settings A are better"), "{}", run.stdout);
     assert_eq!(rows(&run.stdout, "defaults"), Vec::<Vec<&str>>::new());
     // The response that is compared is in each line of the progress.
@@ -354,7 +356,7 @@ fn a_gain_has_one_interval_and_its_risk_is_named() {
          [[knob]]\nsetting = \"target.settings.cache_size\"\nrange = [100, 10000]\n[tune]\n\
          budget = \"30 trials\"\nallow_data_loss = [\"synchronous\"]\n[repeats]\nblocks = 4\n",
     );
-    let page = lab.steelbench(&["tune", "e.toml"]).expect(0).stdout;
+    let page = lab.steelbench(&["tune", "e.toml", "--full"]).expect(0).stdout;
     let winner = ["A", "B"].into_iter().find(|text| {
         page.contains(&format!("Settings {text} are better than the present ones in throughput"))
     });

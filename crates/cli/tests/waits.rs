@@ -3,7 +3,7 @@
 use crate::common;
 use testing::installed as servers;
 
-use crate::common::{Lab, end, signal, wait_until};
+use crate::common::{Lab, end, on_screen, signal, wait_until};
 use crate::screen::Screen;
 use postgres::client::Client;
 use postgres::server::PrivateServer;
@@ -80,8 +80,11 @@ const HEADINGS: [&str; 9] = [
 fn the_report_has_the_table_its_breakdowns_and_who_blocks_whom() {
     on_each_server(|cluster, url| {
         with_a_blocked_session(cluster, |holder, waiter| {
-            let mut ended =
-                Lab::new().steelbench(&["waits", url, "--seconds", "1", "--tasks"]).expect(0);
+            let screen = on_screen(&Lab::new(), &["waits", url, "--seconds", "0.5"]);
+            assert!(screen.contains("blocks 1 session") && screen.contains("WaitType"), "{screen}");
+            let mut ended = Lab::new()
+                .steelbench(&["waits", "--full", url, "--seconds", "1", "--tasks"])
+                .expect(0);
             let find = |start: &str| {
                 ended.stdout.lines().find(|line| line.starts_with(start)).unwrap_or_default()
             };
@@ -128,7 +131,7 @@ fn a_capture_stands_for_its_server_and_holds_no_statement_unless_asked() {
             let lab = Lab::new();
             lab.steelbench(&["capture", url, "--seconds", "1", "--output", "c.json"]).expect(0);
             assert!(!lab.read("c.json").contains("stock SET"), "{}", lab.read("c.json"));
-            let shown = lab.steelbench(&["waits", "c.json"]).expect(0);
+            let shown = lab.steelbench(&["waits", "--full", "c.json"]).expect(0);
             shown
                 .shows("Lock:transactionid")
                 .shows(&format!("pid {waiter} (shop, user "))
@@ -261,7 +264,7 @@ fn what_goes_wrong_is_told_with_what_to_do() {
 
 /// Starts to observe for ten minutes, and returns when samples are taken.
 fn observing(lab: &Lab, arguments: &[&str], cluster: &PrivateServer) -> std::process::Child {
-    let mut command = lab.command(&[&["waits", "--seconds", "600"], arguments].concat());
+    let mut command = lab.command(&[&["waits", "--full", "--seconds", "600"], arguments].concat());
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_for_polls(cluster, 100);
     child
@@ -299,7 +302,7 @@ fn a_server_that_is_lost_leaves_what_was_seen_and_a_failure() {
             .shows("The connection was lost after ")
             .shows("Timeout:PgSleep");
         // The same was recorded.
-        let again = lab.steelbench(&["waits", "w.steelbench"]).expect(0);
+        let again = lab.steelbench(&["waits", "--full", "w.steelbench"]).expect(0);
         assert_eq!(again.stdout, ended.stdout);
     });
 }
@@ -318,15 +321,16 @@ fn an_observation_is_recorded_and_shown_again_as_it_was() {
                 "w.steelbench",
                 "--tasks",
                 "--statements",
+                "--full",
             ];
             let live = lab.steelbench(&arguments).expect(0).shows("UPDATE stock SET a = a + ?");
             let recorded = |arguments: &[&str]| lab.steelbench(arguments).expect(0).stdout;
             assert_eq!(
-                recorded(&["waits", "w.steelbench", "--tasks", "--statements"]),
+                recorded(&["waits", "--full", "w.steelbench", "--tasks", "--statements"]),
                 live.stdout
             );
-            let shown = recorded(&["show", "w.steelbench"]);
-            assert_eq!(shown, recorded(&["waits", "w.steelbench"]));
+            let shown = recorded(&["show", "w.steelbench", "--full"]);
+            assert_eq!(shown, recorded(&["waits", "--full", "w.steelbench"]));
             assert!(
                 shown.contains(&format!("pid {holder} ")) && shown.contains("Lock:transactionid"),
                 "{shown}"
@@ -410,14 +414,14 @@ fn nothing_is_cut_for_a_program_and_constants_are_shown_on_request_only() {
                 .is_empty()
         });
         let lab = Lab::new();
-        let shown = lab.steelbench(&["waits", url, "--seconds", "1"]).expect(0).stdout;
+        let shown = lab.steelbench(&["waits", "--full", url, "--seconds", "1"]).expect(0).stdout;
         let start = &text[..900];
         assert!(shown.contains(application) && shown.contains(start), "{shown}");
         assert!(
             !shown.contains("S3cret") && !shown.contains("61703") && !shown.contains('…'),
             "{shown}"
         );
-        let literal = ["waits", url, "--seconds", "1", "--literals"];
+        let literal = ["waits", "--full", url, "--seconds", "1", "--literals"];
         lab.steelbench(&literal).expect(0).shows(&start.replace('?', "61703"));
         while !thread.is_finished() {
             let _ = canceller.cancel();

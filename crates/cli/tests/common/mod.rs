@@ -355,6 +355,19 @@ pub fn alone_with_control_groups() -> File {
     lock
 }
 
+/// Columns and lines of a screen.
+pub const SCREEN: (usize, usize) = (80, 40);
+
+/// What a command prints by default on a terminal of this width: it fits a screen.
+pub fn on_screen(lab: &Lab, arguments: &[&str]) -> String {
+    let (columns, lines) = SCREEN;
+    let output = lab.command(arguments).env("COLUMNS", columns.to_string()).output().unwrap();
+    let ended = Exit::from(output).expect(0);
+    assert!(ended.stdout.lines().count() <= lines, "{ended:#?}");
+    assert!(ended.stdout.lines().all(|line| line.chars().count() <= columns), "{ended:#?}");
+    ended.stdout
+}
+
 /// Says that a check was left out; `xtask test` collects these lines.
 #[allow(clippy::print_stdout, reason = "a test speaks on its standard output")]
 pub fn skipped(reason: &str) {

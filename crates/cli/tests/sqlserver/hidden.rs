@@ -14,7 +14,7 @@ fn sessions_that_are_hidden_are_not_called_idle() {
     mock.answers.answer(views::REQUESTS.sql, requests);
     mock.answers.refuse(views::WAITS.sql, 300, "VIEW SERVER STATE permission was denied.");
     let url = mock.url("encrypt=optional");
-    let waits = || lab.steelbench(&["waits", &url, "--seconds", "1"]).expect(0).stdout;
+    let waits = || lab.steelbench(&["waits", "--full", &url, "--seconds", "1"]).expect(0).stdout;
     let line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
     for (may, why) in [
         ("0", "GRANT VIEW SERVER STATE"),
@@ -41,7 +41,7 @@ fn sessions_that_are_hidden_are_not_called_idle() {
 /// A server whose permissions cannot be asked is not taken for one that shows all.
 #[test]
 fn a_permission_that_cannot_be_asked_is_told() {
-    let shown = without(&[views::PERMISSION.sql], &["waits", "URL", "--seconds", "1"]);
+    let shown = without(&[views::PERMISSION.sql], &["waits", "--full", "URL", "--seconds", "1"]);
     assert!(shown.contains("own sessions only; VIEW SERVER STATE: error 33557097"), "{shown}");
     // What it does show is shown.
     assert!(shown.contains("PFS page 5:1:1520544"), "{shown}");

@@ -32,7 +32,7 @@ pub fn page(survey: &Survey, advice: &[Advice]) -> Document {
 }
 
 fn unread(survey: &Survey) -> Option<Section> {
-    let mut section = Section::new("Unreadable").named("unreadable", 0);
+    let mut section = Section::new("Unreadable").named("unreadable", 2);
     // Missing files are listed by name only.
     let (absent, failed): (Vec<_>, Vec<_>) =
         survey.unread.iter().partition(|gap| gap.why == "not there");
