@@ -5,6 +5,7 @@ mod command_lines;
 mod picture;
 mod program;
 mod reference;
+mod transcripts;
 
 use crate::markdown::pages;
 use crate::process::root;
@@ -43,7 +44,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     result.map_err(|failure| failure.to_string())
 }
 
-/// Checks that generated pages and all command lines in pages agree with the program.
+/// Checks that generated pages, and command lines and screens in pages, agree with the program.
 pub fn check() -> Result<(), String> {
     let check = || {
         let program = Program::build()?;
@@ -74,8 +75,10 @@ fn write() -> Result<(), Failure> {
 fn check_command_lines(program: &Program) -> Result<(), Failure> {
     let commands = program.commands()?;
     let pages = pages().map_err(Failure::Process)?;
-    let written = pages.iter().filter(|page| !page.is_generated());
-    let wrong: Vec<String> =
-        written.flat_map(|page| command_lines::check(page, &commands)).collect();
+    let mut wrong: Vec<String> = Vec::new();
+    for page in pages.iter().filter(|page| !page.is_generated()) {
+        wrong.extend(command_lines::check(page, &commands));
+        wrong.extend(transcripts::check(page, program)?);
+    }
     if wrong.is_empty() { Ok(()) } else { Err(Failure::CommandLines(wrong)) }
 }
