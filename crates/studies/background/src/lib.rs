@@ -31,6 +31,6 @@ pub use disturbance::BackgroundDisturbance;
 report::sections! {
     /// The sections of reports.
     pub const SECTIONS = |summary| {
-        Response background: &crate::analysis::background(summary) => section::section;
+        Response background: &crate::analysis::background(summary) => section::section [screen];
     }
 }
