@@ -13,7 +13,7 @@ use analysis::{HeadToHead, Summary};
 use observations::{ActivityRecord, Advice, CounterReadings, Recording, Survey, redact_json};
 use serde::{Deserialize, Serialize};
 use serde_json::ser::{Formatter, Serializer};
-use serde_json::{Map, Result, Value, json};
+use serde_json::{Result, Value, json};
 use statements::Captured;
 use std::io::{self, Write};
 
@@ -148,7 +148,8 @@ pub fn capture(survey: &Survey, advice: &[Advice], captured: &Capture) -> Result
 
 /// Reads what [`capture`] wrote, but for the inventory.
 pub fn read_capture(text: &str) -> std::result::Result<Capture, SurveyFileError> {
-    let captured: Capture = serde_json::from_value(read_object(text, &[CAPTURE])?.into())?;
+    check_kind(text, &[CAPTURE])?;
+    let captured: Capture = serde_json::from_str(text)?;
     if captured.observation.activity.is_consistent() {
         Ok(captured)
     } else {
@@ -182,24 +183,28 @@ pub enum SurveyFileError {
 /// Reads an inventory that [`survey`] or [`capture`] wrote. Fields that this version does not know
 /// are ignored.
 pub fn read_survey(text: &str) -> std::result::Result<Survey, SurveyFileError> {
-    Ok(serde_json::from_value(read_object(text, &[SURVEY, CAPTURE])?.into())?)
+    check_kind(text, &[SURVEY, CAPTURE])?;
+    Ok(serde_json::from_str(text)?)
 }
 
-fn read_object(
-    text: &str,
-    kinds: &[&str],
-) -> std::result::Result<Map<String, Value>, SurveyFileError> {
-    let object: Map<String, Value> = serde_json::from_str(text)?;
-    let field =
-        |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let (schema, kind) = (field("schema"), field("kind"));
-    if !schema.starts_with("steelbench/") || !kinds.contains(&kind.as_str()) {
+/// The fields that say what a file is.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Header {
+    schema: Value,
+    kind: Value,
+}
+
+fn check_kind(text: &str, kinds: &[&str]) -> std::result::Result<(), SurveyFileError> {
+    let header: Header = serde_json::from_str(text)?;
+    let [schema, kind] = [&header.schema, &header.kind].map(|field| field.as_str().unwrap_or(""));
+    if !schema.starts_with("steelbench/") || !kinds.contains(&kind) {
         let something = "something else".to_owned();
         let found = if kind.is_empty() { something } else { format!("of kind {kind:?}") };
         return Err(SurveyFileError::Other(found));
     }
     if schema != SCHEMA {
-        return Err(SurveyFileError::Version(schema));
+        return Err(SurveyFileError::Version(schema.to_owned()));
     }
-    Ok(object)
+    Ok(())
 }
