@@ -9,7 +9,7 @@ use command_line::select::keep_only;
 use command_line::{Context, ExitCode, Failure, Place, Tool, Which, results};
 use observations::Recording;
 use observations::number::plural;
-use report::{Document, Medium, Screen, Section, Text, Topic};
+use report::{Document, Medium, Screen, Section, TOPICS, Text};
 use store::Store;
 
 /// Show the results of a recorded run
@@ -20,7 +20,11 @@ pub struct Show {
     #[command(flatten)]
     pub recorded: Recorded,
     /// Sections to print [default: the result on one screen]
-    #[arg(value_name = "SECTION", conflicts_with = "full", value_parser = sections())]
+    #[arg(
+        value_name = "SECTION",
+        conflicts_with = "full",
+        value_parser = PossibleValuesParser::new(TOPICS),
+    )]
     pub sections: Vec<String>,
     /// Print every section
     #[arg(long, conflicts_with_all = ["runs", "source", "stability"])]
@@ -97,9 +101,7 @@ impl Show {
             let screen = Screen { name, page: None, width: output::width() };
             return screen.document(summary, context.sections);
         }
-        let chosen = Topic::ALL.iter().filter(|(name, _)| self.sections.iter().any(|s| s == name));
-        let topics: Vec<Topic> = chosen.map(|(_, topic)| *topic).collect();
-        let mut document = report::topics(summary, context.sections, &topics);
+        let mut document = report::topics(summary, context.sections, &self.sections);
         if document.sections.is_empty() {
             let mut section = Section::default();
             section.note("The run has recorded nothing for this section.");
@@ -107,11 +109,6 @@ impl Show {
         }
         document
     }
-}
-
-/// The names of sections.
-fn sections() -> PossibleValuesParser {
-    PossibleValuesParser::new(Topic::ALL.map(|(name, _)| name))
 }
 
 /// The experiment file, then each file that it names below a comment that says which.

@@ -69,7 +69,7 @@ pub use runs::runs;
 pub use screen::{Screen, legend};
 pub use screening_plan::ScreeningPlan;
 pub use sections::{
-    Chapter, SectionData, SectionEntry, ShowSection, StudySections, Topic, accounting,
+    Chapter, SectionData, SectionEntry, ShowSection, StudySections, TOPICS, accounting,
     check as accounting_check, run, section_data, stability, topics, wait_table, waits_left_out,
 };
 pub use surface_plan::SurfacePlan;

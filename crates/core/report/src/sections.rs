@@ -69,61 +69,24 @@ pub enum Chapter {
     Record,
 }
 
-/// A part of a report that can be asked for by its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Topic {
-    /// Findings with their evidence, and the parts of a difference.
-    Why,
-    /// Tables of a study, a race, a screening or a surface.
-    Study,
-    /// Configurations, factors and outliers.
-    Configurations,
-    /// Every response.
-    Responses,
-    /// Percentiles, and the course over time.
-    Latency,
-    /// Statements of scripts.
-    Statements,
-    /// Plans of statements.
-    Plans,
-    /// Models of the throughput.
-    Models,
-    /// Waits, and what the throughput would be without them.
-    Waits,
-    /// Devices.
-    Devices,
-    /// Functions of the code.
-    Profile,
-    /// How steady repeats are.
-    Stability,
-    /// Machines that shared the run.
-    Machines,
-    /// Failed trials and warnings.
-    Warnings,
-    /// Machine and software.
-    Environment,
-}
-
-impl Topic {
-    /// All with their names.
-    pub const ALL: [(&'static str, Self); 15] = [
-        ("why", Self::Why),
-        ("study", Self::Study),
-        ("configurations", Self::Configurations),
-        ("responses", Self::Responses),
-        ("latency", Self::Latency),
-        ("statements", Self::Statements),
-        ("plans", Self::Plans),
-        ("models", Self::Models),
-        ("waits", Self::Waits),
-        ("devices", Self::Devices),
-        ("profile", Self::Profile),
-        ("stability", Self::Stability),
-        ("machines", Self::Machines),
-        ("warnings", Self::Warnings),
-        ("environment", Self::Environment),
-    ];
-}
+/// The names of the parts of a report that can be asked for.
+pub const TOPICS: [&str; 15] = [
+    "why",
+    "study",
+    "configurations",
+    "responses",
+    "latency",
+    "statements",
+    "plans",
+    "models",
+    "waits",
+    "devices",
+    "profile",
+    "stability",
+    "machines",
+    "warnings",
+    "environment",
+];
 
 /// The data of a section for programs.
 pub type SectionData = fn(&Summary) -> serde_json::Result<Value>;
@@ -148,26 +111,24 @@ pub struct SectionEntry {
 }
 
 impl SectionEntry {
-    /// The part of a report that it belongs to.
-    pub fn topic(&self) -> Topic {
+    /// The part of a report that it belongs to, one of [`TOPICS`].
+    pub fn topic(&self) -> &'static str {
         match (self.name, self.chapter) {
-            ("explanations", _) | (_, Chapter::Overview) => Topic::Why,
-            ("stability", _) => Topic::Stability,
-            ("machines", _) => Topic::Machines,
-            ("devices", _) => Topic::Devices,
-            ("profiles", _) => Topic::Profile,
-            ("estimates", _) => Topic::Responses,
-            ("environment", _) => Topic::Environment,
-            ("response", _) | (_, Chapter::Configurations) => Topic::Configurations,
-            (_, Chapter::Headline | Chapter::Storage | Chapter::Cost | Chapter::Scaling) => {
-                Topic::Study
-            }
-            (_, Chapter::Response) => Topic::Latency,
-            (_, Chapter::Statements) => Topic::Statements,
-            (_, Chapter::Plans) => Topic::Plans,
-            (_, Chapter::Models) => Topic::Models,
-            (_, Chapter::Resources) => Topic::Waits,
-            (_, Chapter::Record) => Topic::Warnings,
+            ("explanations", _) | (_, Chapter::Overview) => "why",
+            ("stability", _) => "stability",
+            ("machines", _) => "machines",
+            ("devices", _) => "devices",
+            ("profiles", _) => "profile",
+            ("estimates", _) => "responses",
+            ("environment", _) => "environment",
+            ("response", _) | (_, Chapter::Configurations) => "configurations",
+            (_, Chapter::Headline | Chapter::Storage | Chapter::Cost | Chapter::Scaling) => "study",
+            (_, Chapter::Response) => "latency",
+            (_, Chapter::Statements) => "statements",
+            (_, Chapter::Plans) => "plans",
+            (_, Chapter::Models) => "models",
+            (_, Chapter::Resources) => "waits",
+            (_, Chapter::Record) => "warnings",
         }
     }
 }
@@ -272,10 +233,10 @@ pub fn run(summary: &Summary, studies: StudySections<'_>, medium: Medium) -> Doc
 }
 
 /// The parts of a report that belong to some topics, in their order.
-pub fn topics(summary: &Summary, studies: StudySections<'_>, topics: &[Topic]) -> Document {
+pub fn topics(summary: &Summary, studies: StudySections<'_>, topics: &[String]) -> Document {
     let entries = all(studies)
         .into_iter()
-        .filter(|entry| !entry.page_only && topics.contains(&entry.topic()));
+        .filter(|entry| !entry.page_only && topics.iter().any(|name| name == entry.topic()));
     let shows = entries.filter_map(|entry| entry.show);
     let sections = shows.flat_map(|show| show(summary)).collect();
     Document { title: summary.recording.run.name.as_str().into(), sections }
