@@ -284,7 +284,7 @@ fn extent(summary: &Summary) -> String {
         (futile > 0).then(|| format!("{futile} ended early")),
         (wall_s > 0.0).then(|| number::rounded_time(wall_s)),
         Some(format!("run {}", run.id)),
-        text::origin(run.label.as_deref(), run.git.as_ref()),
+        text::origin(run.label.as_deref(), None),
     ];
     joined(parts.into_iter().flatten(), ", ")
 }
