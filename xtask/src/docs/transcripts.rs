@@ -5,7 +5,7 @@ use super::Failure;
 use super::program::Program;
 use crate::markdown::{Kind, Page};
 use crate::process::{output, root};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The settings that make the run of a check short, in place of those of the file.
 const SHORT: [(&str, &str); 3] = [("rows", "200"), ("blocks", "2"), ("duration", "\"1s\"")];
@@ -29,11 +29,11 @@ pub fn check(page: &Page, program: &Program) -> Result<Vec<String>, Failure> {
             continue;
         };
         let [written, printed] = [frame(&lines), frame(&printed(program, &name, &source)?)];
-        if let Some((old, new)) = written.iter().zip(&printed).find(|(old, new)| old != new) {
-            wrong.push(format!("{place}: the page has `{old}`, the program prints `{new}`"));
-        } else if written.len() != printed.len() {
-            let [old, new] = [written.len(), printed.len()];
-            wrong.push(format!("{place}: the frame has {old} lines, that of the program {new}"));
+        if written != printed {
+            let [written, printed] = [written, printed].map(|frame| frame.join("\n    "));
+            wrong.push(format!(
+                "{place}: the page has\n    {written}\n  the program prints\n    {printed}"
+            ));
         }
     }
     Ok(wrong)
@@ -79,12 +79,11 @@ fn printed(program: &Program, name: &str, source: &str) -> Result<Vec<String>, F
     let file = folder.path().join(format!("{name}.toml"));
     std::fs::write(&file, shortened(source))
         .map_err(|cause| Failure::File { path: file.clone(), cause })?;
-    let results: PathBuf = folder.path().join("results").join(format!("{name}.steelbench"));
     let run = |arguments: &[&Path]| {
         output(program.command().args(arguments).env("COLUMNS", "96").current_dir(folder.path()))
     };
     run(&[Path::new("run"), &file]).map_err(Failure::Process)?;
-    let shown = run(&[Path::new("show"), &results]).map_err(Failure::Process)?;
+    let shown = run(&[Path::new("show"), Path::new(name)]).map_err(Failure::Process)?;
     Ok(shown.lines().map(str::to_owned).collect())
 }
 
