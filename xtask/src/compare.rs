@@ -16,8 +16,9 @@ struct View {
     arguments: &'static [&'static str],
 }
 
-const VIEWS: [View; 8] = [
-    View { name: "show", arguments: &["show", "r"] },
+const VIEWS: [View; 9] = [
+    View { name: "screen", arguments: &["show", "r"] },
+    View { name: "show", arguments: &["show", "r", "--full"] },
     View { name: "show.json", arguments: &["show", "r", "--json"] },
     View { name: "show.md", arguments: &["show", "r", "--md"] },
     View { name: "report.html", arguments: &["report", "r", "--output", "{}"] },
