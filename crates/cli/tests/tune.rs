@@ -65,7 +65,7 @@ fn a_search_reports_its_confirmation_and_resumes() {
 
     let run = lab.steelbench(&["tune", "e.toml", "--explain", "--full"]).expect(0);
     let screen = on_screen(&lab, &["tune", "e.toml", "--explain"]);
-    assert!(screen.contains("Settings A are better") && screen.contains("--section"), "{screen}");
+    insta::assert_snapshot!(screen);
     let page = &run.stdout;
     let rounds: Vec<&str> = run.stderr.lines().filter(|line| line.starts_with("Round ")).collect();
     assert!(rounds[0].contains("Round 1, after 0 trials and 0 s of the budget of 40 trials."));

@@ -358,7 +358,7 @@ pub fn alone_with_control_groups() -> File {
 /// Columns and lines of a screen.
 pub const SCREEN: (usize, usize) = (80, 40);
 
-/// What a command prints by default on a terminal of this width: it fits a screen.
+/// Returns the default output of a command on a terminal of this width: it fits a screen.
 pub fn on_screen(lab: &Lab, arguments: &[&str]) -> String {
     let (columns, lines) = SCREEN;
     let output = lab.command(arguments).env("COLUMNS", columns.to_string()).output().unwrap();

@@ -228,8 +228,8 @@ fn overloaded(summary: &Summary) -> Caveat {
     Some(caveat(text.replace("  ", " "), evidence).in_short(short))
 }
 
-/// A smaller range of blocks, as a share of the mean, is no reservation: however sure it is, means
-/// are printed in whole percent.
+/// A smaller range of blocks, as a share of the mean, limits nothing, however sure it is: intervals
+/// of means have whole percent.
 const DRIFT_MIN: f64 = 0.01;
 
 fn drift(summary: &Summary) -> Caveat {
