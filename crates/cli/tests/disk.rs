@@ -14,7 +14,7 @@ fn lab(directories: &[&str]) -> Lab {
 
 /// `disk`, quickly: on small files, once, without a warm-up.
 fn quick(lab: &Lab, arguments: &[&str]) -> Exit {
-    let short = ["--duration", "50ms", "--warmup", "0", "--blocks", "1"];
+    let short = ["--duration", "300ms", "--warmup", "0", "--blocks", "1"];
     lab.steelbench(&[&["disk", "--full"], arguments, &short].concat())
 }
 

@@ -13,10 +13,18 @@ pub fn sections(summary: &Summary, disk: Option<&DiskSummary>) -> Vec<Section> {
     let Some(disk) = disk else { return Vec::new() };
     let mut section = Section::new("Disk");
     section.note(legend(disk));
-    charts(&mut section, summary, disk);
+    // Of one configuration, a bar for each figure compares nothing.
+    let only = if let [only] = &disk.rows[..] { Some(only) } else { None };
+    match only {
+        Some(row) => section.table(table(of_one(row))),
+        None => charts(&mut section, summary, disk),
+    }
     little(&mut section, &disk.rows);
-    let mut sections = vec![section, figures(disk)];
-    sections.extend(streams(disk));
+    let mut sections = vec![section];
+    if only.is_none() {
+        sections.push(figures(disk));
+        sections.extend(streams(disk));
+    }
     sections.extend(knees(&disk.knees));
     sections
 }
@@ -87,6 +95,14 @@ fn figures(disk: &DiskSummary) -> Section {
     section
 }
 
+/// The streams of an only configuration, and all of them together.
+fn of_one(row: &DiskRow) -> Vec<Row<'_>> {
+    let streams = row.streams.iter();
+    let streams = streams.map(|stream| ("", stream.name.as_str(), row.trials, &stream.figures));
+    let all = if row.streams.is_empty() { "" } else { "all" };
+    streams.chain([("", all, row.trials, &row.all)]).collect()
+}
+
 /// Each of several streams; `None` where there is only one.
 fn streams(disk: &DiskSummary) -> Option<Section> {
     let rows = disk.rows.iter().flat_map(|row| {
@@ -105,10 +121,13 @@ fn streams(disk: &DiskSummary) -> Option<Section> {
 /// The figures that any line has. Times carry their unit, which depends on how long they are; the
 /// rest is named by the heading.
 fn table(rows: Vec<Row<'_>>) -> Columns<'_, Row<'_>> {
+    let has_configurations = rows.iter().any(|row| !row.0.is_empty());
     let has_streams = rows.iter().any(|row| !row.1.is_empty());
     let shown = FIGURES.map(|(_, figure, _)| rows.iter().any(|row| figure(row.3).is_some()));
     let mut table = Columns::for_rows(rows);
-    table.name("configuration", |row| row.0);
+    if has_configurations {
+        table.name("configuration", |row| row.0);
+    }
     if has_streams {
         table.name("stream", |row| row.1);
     }
