@@ -50,7 +50,9 @@ impl Screen<'_> {
         if let Some(of_study) = of_study {
             section.blocks.extend(of_study.blocks);
         } else if let [only] = &summary.configurations[..] {
-            section.table(responses(only));
+            if summary.done() > 0 {
+                section.table(responses(only));
+            }
         } else if !summary.configurations.is_empty() {
             self.response(summary, &mut section);
         }
