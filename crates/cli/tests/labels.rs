@@ -46,7 +46,7 @@ fn label_and_commit_are_shown_wherever_runs_are() {
             assert!(text.contains(part), "{part}: {text}");
         }
     };
-    shown(&["show", "t", "--run", "2"], &[&clean]);
+    shown(&["show", "t", "--run", "2", "--full"], &[&clean]);
     shown(&["show", "t", "--runs"], &["\"before patch\"", &clean, &changed]);
     shown(&["compare", "t@2", "t@3"], &[&clean, &changed]);
     shown(&["history", "t"], &["before patch", "after patch", &changed]);

@@ -1,6 +1,6 @@
 //! Races from `check` to the report.
 
-use crate::common::{Lab, end, signal, wait_until};
+use crate::common::{Lab, end, on_screen, signal, wait_until};
 
 /// Elapsed time is the delay times the number of transactions: the two fast ones are the same.
 const SCRIPTED: &str = r#"
@@ -91,6 +91,10 @@ fn losers_and_failures_leave_and_the_report_says_why() {
     let behind = &candidates[1]["behind"];
     let [low, high] = ["low", "high"].map(|end| behind[end].as_f64().unwrap());
     assert!(low < 1.0 && high > 1.0, "{race}");
+
+    let screen = on_screen(&lab, &["show", "raced"]);
+    // The title says how long it took.
+    insta::assert_snapshot!(screen.split_once('\n').unwrap().1);
 
     // After fixing the cause the candidate catches up, block by block.
     std::fs::remove_file(lab.path("broken")).unwrap();
