@@ -48,9 +48,6 @@ const LITTLE_BY_CONSTRUCTION: f64 = 0.000_5;
 fn little(section: &mut Section, rows: &[DiskRow]) {
     let known: Vec<_> = rows.iter().filter_map(|row| Some((row, row.little?))).collect();
     let worst = known.iter().map(|(_, little)| little.difference.abs()).fold(0.0, f64::max);
-    if known.is_empty() {
-        return;
-    }
     if worst < LITTLE_BY_CONSTRUCTION {
         return;
     }

@@ -27,9 +27,7 @@ impl PlanOf {
 /// Statements on a screen.
 const STATEMENTS: usize = 5;
 /// Operators and remarks on a screen.
-const OPERATORS: usize = 8;
-/// Operators and remarks where the screen has several statements.
-const OPERATORS_OF_SEVERAL: usize = 5;
+const OPERATORS: usize = 6;
 /// Missing indexes on a screen.
 const MISSING: usize = 3;
 
@@ -60,11 +58,7 @@ pub fn plans(all: &[PlanOf], shown: usize, show: Show) -> Document {
     }
     let planned = numbered.iter().filter_map(|(at, entry)| Some((*at, *entry, entry.plan()?)));
     sections.extend(planned.take(shown).map(|(at, entry, plan)| {
-        let on_screen = match at {
-            1 if all.len() == 1 => OPERATORS,
-            1 => OPERATORS_OF_SEVERAL,
-            _ => 0,
-        };
+        let on_screen = if at == 1 { OPERATORS } else { 0 };
         let mut section =
             Section::new(format!("Plan {at}: {}", entry.file)).named("plans", on_screen);
         section.line(statement_text(&entry.statement));
