@@ -27,7 +27,7 @@ fn mariadb() -> Option<TestEngine> {
 fn run(bench: &mut Bench<'_>, settings: &[(&'static str, Value)]) -> Observations {
     let short = [
         ("workload.before", Value::Float(0.3)),
-        ("workload.after", Value::Float(0.2)),
+        ("workload.after", Value::Float(0.6)),
         ("workload.detection", Value::Float(0.1)),
     ];
     let short: Vec<_> = short.into_iter().chain(settings.iter().cloned()).collect();
