@@ -15,11 +15,12 @@ pub struct Brief {
     pub next: Option<Finding>,
     /// Reservations, such as commits that may be lost and other load on the machine.
     pub notes: Vec<Finding>,
+    /// The findings that have no room.
+    pub others: Vec<Finding>,
 }
 
 impl Brief {
-    /// Returns whether it has this finding.
-    pub fn contains(&self, finding: &Finding) -> bool {
+    fn contains(&self, finding: &Finding) -> bool {
         let sentences = [&self.answer, &self.why, &self.next].into_iter().flatten();
         sentences.chain(&self.notes).any(|other| other == finding)
     }
@@ -46,14 +47,17 @@ impl Summary<'_> {
             Claim::Interaction(interaction) => factors::together(self, interaction),
             Claim::Factor { .. } => None,
         });
-        let others = depends.chain(of_kind(FindingKind::Caveat).cloned());
-        let others = others.filter(|finding| Some(finding) != answer.as_ref());
+        let caveats = depends.chain(of_kind(FindingKind::Caveat).cloned());
+        let caveats = caveats.filter(|finding| Some(finding) != answer.as_ref());
         let other_causes = || of_kind(FindingKind::Code).chain(of_kind(FindingKind::Plan));
-        Brief {
+        let brief = Brief {
             why: of_time.or_else(|| other_causes().next().cloned()),
             next: explanation.filter(|_| !claims.is_empty()).and_then(why::gain),
-            notes: durability.chain(others).collect(),
+            notes: durability.chain(caveats).collect(),
             answer,
-        }
+            others: Vec::new(),
+        };
+        let others = findings.into_iter().filter(|finding| !brief.contains(finding)).collect();
+        Brief { others, ..brief }
     }
 }

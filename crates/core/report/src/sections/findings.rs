@@ -12,7 +12,7 @@ pub(crate) fn section(_: &Summary, findings: &[Finding]) -> Option<Section> {
 
 /// The first view of a page, and the findings that it leaves out.
 pub(crate) fn first_view(summary: &Summary) -> Vec<Section> {
-    let (brief, findings) = (summary.brief(), summary.findings());
+    let brief = summary.brief();
     let mut answer = Section::page("Answer").at(Place::Answer);
     brief.answer.iter().for_each(|finding| in_short(&mut answer, finding));
     let mut why = Section::page("Why").at(Place::Why);
@@ -22,8 +22,7 @@ pub(crate) fn first_view(summary: &Summary) -> Vec<Section> {
     brief.why.iter().chain(&brief.next).for_each(|finding| in_short(&mut why, finding));
     let mut notes = Section::page("Notes").at(Place::Notes);
     brief.notes.iter().for_each(|finding| in_short(&mut notes, finding));
-    let others = findings.iter().filter(|finding| !brief.contains(finding));
-    let others = in_full(Section::page("Findings"), others);
+    let others = in_full(Section::page("Findings"), &brief.others);
     [answer, why, notes, others].into_iter().filter_map(Section::unless_empty).collect()
 }
 
