@@ -13,18 +13,18 @@ pub fn sections(summary: &Summary, disk: Option<&DiskSummary>) -> Vec<Section> {
     let Some(disk) = disk else { return Vec::new() };
     let mut section = Section::new("Disk");
     section.note(legend(disk));
-    // Of one configuration, a bar for each figure compares nothing.
-    let only = if let [only] = &disk.rows[..] { Some(only) } else { None };
-    match only {
-        Some(row) => section.table(table(of_one(row))),
-        None => charts(&mut section, summary, disk),
+    let mut tables = Vec::new();
+    if let [only] = &disk.rows[..] {
+        // Bars of an only configuration compare nothing.
+        section.table(table(of_one(only)));
+    } else {
+        charts(&mut section, summary, disk);
+        tables.push(figures(disk));
+        tables.extend(streams(disk));
     }
     little(&mut section, &disk.rows);
     let mut sections = vec![section];
-    if only.is_none() {
-        sections.push(figures(disk));
-        sections.extend(streams(disk));
-    }
+    sections.extend(tables);
     sections.extend(knees(&disk.knees));
     sections
 }
