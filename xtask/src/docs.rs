@@ -54,7 +54,7 @@ pub fn check() -> Result<(), String> {
                 return Err(Failure::Stale { path });
             }
         }
-        check_command_lines(&program)
+        check_pages(&program)
     };
     check().map_err(|failure| failure.to_string())
 }
@@ -68,11 +68,12 @@ fn write() -> Result<(), Failure> {
             .and_then(|()| std::fs::write(&path, &page.text))
             .map_err(|cause| Failure::File { path, cause })?;
     }
-    check_command_lines(&program)?;
+    check_pages(&program)?;
     book::build()
 }
 
-fn check_command_lines(program: &Program) -> Result<(), Failure> {
+/// Checks what is written by hand.
+fn check_pages(program: &Program) -> Result<(), Failure> {
     let commands = program.commands()?;
     let pages = pages().map_err(Failure::Process)?;
     let mut wrong: Vec<String> = Vec::new();

@@ -2,11 +2,12 @@
 
 use super::Failure;
 use super::program::Program;
-use crate::process::{output, root, succeed};
+use crate::process::{output, root};
 use std::path::PathBuf;
 use std::process::Command;
 
-const EXPERIMENT: &str = "experiments/random-insert-data-files.toml";
+/// A ready experiment.
+const EXPERIMENT: &str = "random-insert-data-files";
 const PICTURE: &str = "docs/images/report.png";
 const BYTES_MAX: u64 = 150 << 10;
 /// The first view, drawn at three quarters of its size.
@@ -16,8 +17,6 @@ const SCALE: &str = "--force-device-scale-factor=0.75";
 /// The text before the lines of output in README, and the one after them.
 const BEFORE: &str = " answers:\n\n";
 const AFTER: &str = "\n\nYou write ";
-/// README has 100 columns, of which 4 indent the output.
-const COLUMNS: &str = "96";
 
 /// Runs README's experiment, and replaces the picture of its report and the lines of its output;
 /// without a browser this is skipped with the reason.
@@ -30,28 +29,23 @@ pub fn take(program: &Program) -> Result<(), Failure> {
         println!("SKIPPED: no picture is taken: chromium is not installed");
         return Ok(());
     };
-    let folder =
-        tempfile::tempdir().map_err(|cause| Failure::File { path: std::env::temp_dir(), cause })?;
-    let results = folder.path().join("report.steelbench");
-    let mut run = program.command();
-    succeed(run.arg("run").arg(root().join(EXPERIMENT)).arg("--results").arg(&results))
-        .map_err(Failure::Process)?;
-    let picture = folder.path().join("report.png");
+    let file = root().join(format!("experiments/{EXPERIMENT}.toml"));
+    let source = std::fs::read_to_string(&file);
+    let source = source.map_err(|cause| Failure::File { path: file, cause })?;
+    let shown = program.show(EXPERIMENT, &source)?;
+    let picture = shown.page.with_extension("png");
     let mut shot = Command::new(browser);
     // Figures are drawn by scripts, which get ten seconds of virtual time.
     shot.args(["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"])
         .args(["--virtual-time-budget=10000", WINDOW, SCALE])
         .arg(format!("--screenshot={}", picture.display()))
-        .arg(format!("file://{}", results.with_extension("html").display()));
+        .arg(format!("file://{}", shown.page.display()));
     output(&mut shot).map_err(Failure::Process)?;
     replace(&picture, root().join(PICTURE))?;
-    let mut show = program.command();
-    let shown = output(show.arg("show").arg(&results).env("COLUMNS", COLUMNS));
-    let excerpt = excerpt(&shown.map_err(Failure::Process)?);
     let path = root().join("README.md");
     let of_file = |cause| Failure::File { path: path.clone(), cause };
     let text = std::fs::read_to_string(&path).map_err(of_file)?;
-    let text = with_excerpt(&text, &excerpt).ok_or(Failure::NoExcerpt)?;
+    let text = with_excerpt(&text, &excerpt(&shown.screen)).ok_or(Failure::NoExcerpt)?;
     std::fs::write(&path, text).map_err(of_file)
 }
 

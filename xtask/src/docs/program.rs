@@ -2,13 +2,27 @@
 
 use super::Failure;
 use crate::process::{cargo, output, succeed, target};
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::Command;
+use tempfile::TempDir;
 
 /// The built program.
 pub struct Program {
     path: PathBuf,
 }
+
+/// An experiment that was run.
+pub struct Shown {
+    /// The screen, as wide as README.
+    pub screen: String,
+    /// The page, in a folder that is removed with this.
+    pub page: PathBuf,
+    _folder: TempDir,
+}
+
+/// README has 100 columns, of which 4 indent the output.
+const COLUMNS: &str = "96";
 
 /// A command or a command of a command, with its help.
 pub struct CommandHelp {
@@ -34,6 +48,23 @@ impl Program {
 
     pub fn command(&self) -> Command {
         Command::new(&self.path)
+    }
+
+    /// Runs the experiment with this name and source, and shows it.
+    pub fn show(&self, name: &str, source: &str) -> Result<Shown, Failure> {
+        let at = |path: PathBuf| move |cause| Failure::File { path, cause };
+        let folder = tempfile::tempdir().map_err(at(std::env::temp_dir()))?;
+        let file = folder.path().join(format!("{name}.toml"));
+        std::fs::write(&file, source).map_err(at(file.clone()))?;
+        let run = |arguments: [&OsStr; 2]| {
+            let mut command = self.command();
+            command.args(arguments).env("COLUMNS", COLUMNS).current_dir(folder.path());
+            output(&mut command).map_err(Failure::Process)
+        };
+        run(["run".as_ref(), file.as_ref()])?;
+        let screen = run(["show".as_ref(), name.as_ref()])?;
+        let page = folder.path().join(format!("results/{name}.html"));
+        Ok(Shown { screen, page, _folder: folder })
     }
 
     /// The schema of experiment files.

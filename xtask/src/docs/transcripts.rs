@@ -4,19 +4,18 @@
 use super::Failure;
 use super::program::Program;
 use crate::markdown::{Kind, Page};
-use crate::process::{output, root};
-use std::path::Path;
+use crate::process::root;
 
 /// The settings that make the run of a check short, in place of those of the file.
 const SHORT: [(&str, &str); 3] = [("rows", "200"), ("blocks", "2"), ("duration", "\"1s\"")];
 
 /// A screen in a page.
-struct Transcript {
+struct Transcript<'p> {
     /// Line of the page on which it begins.
     number: usize,
     /// The name of the experiment.
-    name: String,
-    lines: Vec<String>,
+    name: &'p str,
+    lines: Vec<&'p str>,
 }
 
 /// The screens of a page whose frame differs from that of the program.
@@ -24,11 +23,12 @@ pub fn check(page: &Page, program: &Program) -> Result<Vec<String>, Failure> {
     let mut wrong = Vec::new();
     for Transcript { number, name, lines } in transcripts(page) {
         let place = format!("{}:{number}", page.name);
-        let Some(source) = experiment(page, &name) else {
+        let Some(source) = experiment(page, name) else {
             wrong.push(format!("{place}: no experiment is called {name}"));
             continue;
         };
-        let [written, printed] = [frame(&lines), frame(&printed(program, &name, &source)?)];
+        let shown = program.show(name, &shortened(&source))?;
+        let [written, printed] = [frame(lines), frame(shown.screen.lines())];
         if written != printed {
             let [written, printed] = [written, printed].map(|frame| frame.join("\n    "));
             wrong.push(format!(
@@ -39,19 +39,19 @@ pub fn check(page: &Page, program: &Program) -> Result<Vec<String>, Failure> {
     Ok(wrong)
 }
 
-fn transcripts(page: &Page) -> Vec<Transcript> {
-    let mut transcripts: Vec<Transcript> = Vec::new();
+fn transcripts(page: &Page) -> Vec<Transcript<'_>> {
+    let mut transcripts: Vec<Transcript<'_>> = Vec::new();
     let mut is_open = false;
     for line in page.lines() {
         let text = line.text.trim_start();
         if line.kind == Kind::Code && is_title(text) {
-            let name = text.split_whitespace().next().unwrap_or_default().to_owned();
+            let name = text.split_whitespace().next().unwrap_or_default();
             transcripts.push(Transcript { number: line.number, name, lines: Vec::new() });
             is_open = true;
         }
         is_open &= matches!(line.kind, Kind::Code | Kind::Blank) && !text.starts_with("```");
         if let Some(transcript) = transcripts.last_mut().filter(|_| is_open) {
-            transcript.lines.push(text.to_owned());
+            transcript.lines.push(text);
         }
     }
     transcripts
@@ -72,21 +72,6 @@ fn experiment(page: &Page, name: &str) -> Option<String> {
         .or_else(|| std::fs::read_to_string(root().join(format!("experiments/{name}.toml"))).ok())
 }
 
-/// The screen of a short run of an experiment.
-fn printed(program: &Program, name: &str, source: &str) -> Result<Vec<String>, Failure> {
-    let temporary = std::env::temp_dir();
-    let folder = tempfile::tempdir().map_err(|cause| Failure::File { path: temporary, cause })?;
-    let file = folder.path().join(format!("{name}.toml"));
-    std::fs::write(&file, shortened(source))
-        .map_err(|cause| Failure::File { path: file.clone(), cause })?;
-    let run = |arguments: &[&Path]| {
-        output(program.command().args(arguments).env("COLUMNS", "96").current_dir(folder.path()))
-    };
-    run(&[Path::new("run"), &file]).map_err(Failure::Process)?;
-    let shown = run(&[Path::new("show"), Path::new(name)]).map_err(Failure::Process)?;
-    Ok(shown.lines().map(str::to_owned).collect())
-}
-
 fn shortened(source: &str) -> String {
     let lines = source.lines().map(|line| {
         let setting = line.split('=').next().unwrap_or_default().trim();
@@ -98,8 +83,8 @@ fn shortened(source: &str) -> String {
 
 /// The words that do not follow from figures: the title without its figures, the question, the
 /// headings and the first word of each row, and where the rest is.
-fn frame(lines: &[String]) -> Vec<String> {
-    let lines: Vec<&str> = lines.iter().map(|line| line.trim()).collect();
+fn frame<'l>(lines: impl IntoIterator<Item = &'l str>) -> Vec<String> {
+    let lines: Vec<&str> = lines.into_iter().map(str::trim).collect();
     let mut parts = lines.split(|line| line.is_empty());
     let mut frame = Vec::new();
     for (row, line) in parts.next().into_iter().flatten().enumerate() {
@@ -139,7 +124,7 @@ mod tests {
         let page = Page { name: "page.md".into(), text: PAGE.into() };
         let all = transcripts(&page);
         assert_eq!(all.len(), 1);
-        assert_eq!((all[0].number, all[0].name.as_str()), (3, "first"));
+        assert_eq!((all[0].number, all[0].name), (3, "first"));
         let expected = [
             "first trials in blocks",
             "Is it faster?",
@@ -148,7 +133,7 @@ mod tests {
             "b",
             "More steelbench show first --full | why",
         ];
-        assert_eq!(frame(&all[0].lines), expected);
+        assert_eq!(frame(all[0].lines.iter().copied()), expected);
         let source = experiment(&page, "first").unwrap();
         assert_eq!(shortened(&source), "name = \"first\"\nrows = 200\n");
     }
