@@ -85,7 +85,8 @@ impl Tries {
 /// Begins when the first kind has begun.
 static CAMPAIGN: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-/// The tries of a kind, or as many as are asked for; prints its line of the table.
+/// The tries of a kind, or the number in `STEELBENCH_ATTACK_TRIES`; prints their count, failures,
+/// seconds and failed seeds.
 pub fn campaign(
     kind: &str,
     tries: Tries,
