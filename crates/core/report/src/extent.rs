@@ -7,12 +7,10 @@ use crate::text::joined;
 impl Document {
     /// The names of the sections of a text, each once, in their order.
     pub fn names(&self) -> Vec<&'static str> {
-        let mut names: Vec<&'static str> = Vec::new();
-        for section in self.sections_for(Medium::Text).filter(|section| !section.name.is_empty()) {
-            if !names.contains(&section.name) {
-                names.push(section.name);
-            }
-        }
+        let names = self.sections_for(Medium::Text).map(|section| section.name);
+        let mut names: Vec<&'static str> = names.filter(|name| !name.is_empty()).collect();
+        // Sections of one name are neighbours.
+        names.dedup();
         names
     }
 

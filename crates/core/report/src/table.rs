@@ -385,15 +385,6 @@ impl<'a, T: 'a> Columns<'a, T> {
         self.with(Column::name(heading), cell)
     }
 
-    /// A column of statements.
-    pub fn statement<V: Typed + 'a>(
-        &mut self,
-        heading: impl Into<Text>,
-        cell: fn(&T) -> V,
-    ) -> &mut Column {
-        self.with(Column::statement(heading), cell)
-    }
-
     /// A column of words, or of figures with intervals.
     pub fn left<V: Typed + 'a>(
         &mut self,

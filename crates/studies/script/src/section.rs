@@ -2,7 +2,7 @@
 
 use analysis::{ConfigurationScripts, PartNames, StatementFigures, Summary};
 use observations::order;
-use report::model::{Block, Cell, Columns, Section, Table};
+use report::model::{Block, Cell, Column, Columns, Section, Table};
 use report::number;
 use report::table::Share;
 use report::text::shortened;
@@ -104,7 +104,7 @@ fn statements(
     names: PartNames,
 ) -> Table<'static> {
     let mut table = Columns::for_rows(rows);
-    table.statement("statement", |row| shortened(&row.text));
+    table.with(Column::statement("statement"), |row| shortened(&row.text));
     if configuration_scripts.scripts.len() > 1 {
         table.name(names.part, |row| &row.script);
     }

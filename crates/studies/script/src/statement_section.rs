@@ -3,7 +3,7 @@
 use analysis::Summary;
 use analysis::statement_gains::StatementGain;
 use observations::order;
-use report::model::{Columns, Section};
+use report::model::{Column, Columns, Section};
 use report::number;
 use report::table::{Cell, Share};
 use report::text::shortened;
@@ -41,7 +41,7 @@ fn section(gains: &[StatementGain], part: &'static str) -> Section {
         Section::new(format!("Statements: {} against {}", gain.configuration, gain.reference));
     let several = gains.iter().any(|other| other.script != gain.script);
     let mut table = Columns::for_rows(shown);
-    table.statement("statement", |gain| shortened(&gain.text));
+    table.with(Column::statement("statement"), |gain| shortened(&gain.text));
     if several {
         table.name(part, |gain| &gain.script).optional(1);
     }

@@ -74,7 +74,7 @@ fn statements(all: &[(usize, &PlanOf)], without: usize) -> Section {
     let mut section = Section::new("Statements").named("statements", STATEMENTS);
     let mut columns = Columns::for_rows(all);
     columns.right("no.", |row| Cell::count(row.0 as u64));
-    columns.statement("statement", |row| statement_text(&row.1.statement));
+    columns.with(Column::statement("statement"), |row| statement_text(&row.1.statement));
     columns.right("cost", |row| row.1.plan()?.cost.map(grouped));
     columns.right("ms", |row| row.1.plan()?.elapsed_ms.map(grouped)).optional = 1;
     columns

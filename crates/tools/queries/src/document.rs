@@ -3,7 +3,7 @@
 use crate::{Queries, statements_of};
 use observations::order;
 use report::model::{Block, Cell, Column, Columns, Document, Medium, Section, Tone};
-use report::text::{joined, utc};
+use report::text::{joined, one_line, utc};
 use report::{number, plan_tree, text};
 use statements::{Counter, Index, Statement, StatementPlan, Table};
 use std::collections::BTreeSet;
@@ -76,8 +76,7 @@ fn overview(all: &Queries) -> Section {
         if indexes == 1 { "1 index".into() } else { format!("{indexes} indexes") },
         match all.advice.len() {
             0 => "No findings".into(),
-            1 => "1 finding".into(),
-            n => format!("{n} findings"),
+            count => number::plural(count, "finding"),
         }
     ));
     if let Some(denied) = denied(all) {
@@ -180,7 +179,7 @@ fn statements(all: &Queries, rows: usize) -> Option<Section> {
     if databases.len() > 1 {
         columns.name("database", |row| row.1.database.as_str()).optional = 2;
     }
-    columns.statement("statement", |row| joined(shown_text(row.1).split_whitespace(), " "));
+    columns.with(Column::statement("statement"), |row| one_line(shown_text(row.1), usize::MAX));
     section.table(columns);
     left_out(&mut section, count, rows);
     if !utility.is_empty() {

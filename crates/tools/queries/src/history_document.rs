@@ -201,7 +201,7 @@ fn statements(history: &StatementHistory, rows: usize) -> Option<Section> {
         0 => Cell::new("none", Tone::Muted),
         some => Cell::from(some),
     });
-    columns.statement("statement", |(_, statement)| joined(statement.text.split_whitespace(), " "));
+    columns.with(Column::statement("statement"), |(_, entry)| one_line(&entry.text, usize::MAX));
     section.table(columns);
     left_out(&mut section, history.statements.len(), rows);
     section.note(
