@@ -135,7 +135,7 @@ fn table(summary: &ActivitySummary) -> Section {
     let mut section = Section::new(heading).named("waits", WAITS);
     if summary.table.rows.is_empty() {
         let hidden = summary.activity.hidden.is_some();
-        section.note(if hidden { "Unknown: no wait was visible." } else { "No waits." });
+        section.line(if hidden { "Unknown: no wait was visible." } else { "No waits." });
     } else {
         section.table(wait_table(&summary.table));
     }
