@@ -355,16 +355,16 @@ pub fn alone_with_control_groups() -> File {
     lock
 }
 
-/// Columns and lines of a screen.
-pub const SCREEN: (usize, usize) = (80, 40);
+const SCREEN_COLUMNS: usize = 80;
+const SCREEN_LINES: usize = 40;
 
 /// Returns the default output of a command on a terminal of this width: it fits a screen.
 pub fn on_screen(lab: &Lab, arguments: &[&str]) -> String {
-    let (columns, lines) = SCREEN;
-    let output = lab.command(arguments).env("COLUMNS", columns.to_string()).output().unwrap();
+    let mut command = lab.command(arguments);
+    let output = command.env("COLUMNS", SCREEN_COLUMNS.to_string()).output().unwrap();
     let ended = Exit::from(output).expect(0);
-    assert!(ended.stdout.lines().count() <= lines, "{ended:#?}");
-    assert!(ended.stdout.lines().all(|line| line.chars().count() <= columns), "{ended:#?}");
+    assert!(ended.stdout.lines().count() <= SCREEN_LINES, "{ended:#?}");
+    assert!(ended.stdout.lines().all(|line| line.chars().count() <= SCREEN_COLUMNS), "{ended:#?}");
     ended.stdout
 }
 

@@ -293,8 +293,8 @@
     if (shown.length === 0) return;
     const width = Math.min(1100, root.clientWidth || 640);
     const left = Math.min(width * 0.4, 18 + 7 * d3.max(bars, (bar) => bar.label.length));
-    const said = (bar) => (bar.note ? `${bar.figure}   ${bar.note}` : bar.figure);
-    const right = Math.min(width * 0.45, 20 + 6.6 * d3.max(bars, (bar) => said(bar).length));
+    const figureText = (bar) => (bar.note ? `${bar.figure}   ${bar.note}` : bar.figure);
+    const right = Math.min(width * 0.45, 20 + 6.6 * d3.max(bars, (bar) => figureText(bar).length));
     const domain = [Math.min(0, d3.min(shown, (b) => b.interval?.[0] ?? b.value), d3.min(shown, (b) => b.value)), Math.max(0, d3.max(shown, (b) => b.interval?.[1] ?? b.value))];
     spec.groups.forEach((group, number) => {
       const groupBars = shown.filter((bar) => bar.group === group.label).map((bar, i) => ({ ...bar, i }));
@@ -311,7 +311,7 @@
           Plot.barX(groupBars, { x1: 0, x2: "value", y: "i", fill: "var(--c0)" }),
           Plot.ruleY(groupBars.filter((b) => b.interval), { x1: (b) => b.interval[0], x2: (b) => b.interval[1], y: "i", stroke: "currentColor", strokeWidth: 1.2 }),
           Plot.ruleX([0], { stroke: "var(--quiet)" }),
-          Plot.text(groupBars, { x: end, y: "i", text: said, textAnchor: "start", dx: 6, fill: "currentColor" }),
+          Plot.text(groupBars, { x: end, y: "i", text: figureText, textAnchor: "start", dx: 6, fill: "currentColor" }),
           Plot.tip(groupBars, Plot.pointerY({ x: end, y: "i", fill: "var(--page)", stroke: "var(--quiet)", title: (b) => [b.label, `${b.figure} ${spec.unit}`, b.note].filter(Boolean).join("\n") })),
         ],
       }));

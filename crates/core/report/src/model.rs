@@ -213,7 +213,7 @@ impl Section {
         Self { place, ..self }
     }
 
-    /// The section under this name, of which a screen has so many entries.
+    /// The section with a name, and the number of its entries on a screen.
     #[must_use]
     pub fn named(self, name: &'static str, on_screen: usize) -> Self {
         Self { name, on_screen, ..self }

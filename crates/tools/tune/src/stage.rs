@@ -112,6 +112,7 @@ impl Stage<'_> {
             label: None,
             permits: Permits::default(),
             json: self.json,
+            // A page of a search does not name its files.
             full: true,
             futile: Vec::new(),
         }
