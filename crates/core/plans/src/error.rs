@@ -16,6 +16,14 @@ pub enum PlanError {
         /// The message of the format's parser.
         cause: String,
     },
+    /// It has a format that no reader knows, and that the engine can replace.
+    #[error("the {format} is not read: use {instead}")]
+    OtherFormat {
+        /// Name of the format.
+        format: &'static str,
+        /// The formats to use instead.
+        instead: &'static str,
+    },
     /// Operators are nested too deep.
     #[error("the plan has operators nested deeper than {0} levels")]
     TooDeep(usize),

@@ -1,23 +1,26 @@
 //! The formats of EXPLAIN: which of them a text has, and its statements.
 
 use super::frame::{self, Row};
-use super::{document, statement, text, xml, yaml};
+use super::{document, statement, text};
 use plans::{PlanError, Statement, has_member};
 use serde_json::{Deserializer, Value};
 use std::borrow::Cow;
+
+/// The formats that are read, for the message about others.
+const INSTEAD: &str = "FORMAT JSON or FORMAT TEXT";
 
 /// Returns true for a text with plans in one format.
 pub fn recognises(text: &str) -> bool {
     let text = plain(text);
     let rows = frame::rows(&text);
-    first_document(&rows).is_some() || text::recognises(&rows)
+    !matches!(first_document(&rows), Ok(None)) || text::recognises(&rows)
 }
 
 /// The statements of a text with plans in one format.
 pub fn read(text: &str) -> Result<Vec<Statement>, PlanError> {
     let text = plain(text);
     let rows = frame::rows(&text);
-    let documents = if first_document(&rows).is_some() {
+    let documents = if first_document(&rows)?.is_some() {
         documents(&rows)?
     } else if text::recognises(&rows) {
         text::read(&rows)?
@@ -41,50 +44,36 @@ fn plain(text: &str) -> Cow<'_, str> {
         .into()
 }
 
-/// A format with documents.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Format {
-    Json,
-    Yaml,
-    Xml,
-}
-
-/// The position and format of the first document in rows.
-fn first_document(rows: &[Row]) -> Option<(usize, Format)> {
-    rows.iter().enumerate().find_map(|(at, row)| {
+/// The position of the first document in rows.
+///
+/// # Errors
+/// [`PlanError::OtherFormat`] of a document that is not JSON.
+fn first_document(rows: &[Row]) -> Result<Option<usize>, PlanError> {
+    for (at, row) in rows.iter().enumerate() {
         let line = row.text().trim_start();
-        let format = if line.starts_with("<explain") || line.starts_with("<?xml") {
-            let mut first = rows[at..].iter().take(3).map(Row::text);
-            first.any(|line| line.trim_start().starts_with("<explain")).then_some(Format::Xml)
-        } else if yaml::begins(line) {
-            Some(Format::Yaml)
-        } else if line.starts_with(['{', '[']) {
-            let mut behind = rows[at..].iter().map(Row::text);
-            // Of an array of a statement, for instance, no plan follows.
-            behind.by_ref().take(50).any(|line| has_member(line, "Plan")).then_some(Format::Json)
-        } else {
-            None
-        };
-        Some((at, format?))
-    })
+        if line.starts_with("<explain") {
+            return Err(PlanError::OtherFormat { format: "XML of EXPLAIN", instead: INSTEAD });
+        }
+        if matches!(line.trim_end(), "- Plan:" | "Plan:") {
+            return Err(PlanError::OtherFormat { format: "YAML of EXPLAIN", instead: INSTEAD });
+        }
+        // Of an array of a statement, for instance, no plan follows.
+        let mut lines = rows[at..].iter().take(50).map(Row::text);
+        if line.starts_with(['{', '[']) && lines.any(|line| has_member(line, "Plan")) {
+            return Ok(Some(at));
+        }
+    }
+    Ok(None)
 }
 
 /// The documents in rows, with the statements before them.
 fn documents(rows: &[Row]) -> Result<Vec<Value>, PlanError> {
     let mut all: Vec<Value> = Vec::new();
     let mut rest = rows;
-    while let Some((at, format)) = first_document(rest) {
+    while let Some(at) = first_document(rest)? {
         let (before, current) = rest.split_at(at);
         let before: Vec<&str> = before.iter().map(Row::text).collect();
-        let (mut found, length) = match format {
-            Format::Json => json(current)?,
-            Format::Yaml => yaml::read(current)?,
-            Format::Xml => {
-                let end = current.iter().position(|row| row.text().contains("</explain>"));
-                let length = end.map_or(current.len(), |end| end + 1);
-                (xml::read(&joined(&current[..length]), current[0].number)?, length)
-            }
-        };
+        let (mut found, length) = json(current)?;
         if let Some(Value::Object(first)) = found.first_mut()
             && !first.contains_key("Query Text")
         {
@@ -96,13 +85,9 @@ fn documents(rows: &[Row]) -> Result<Vec<Value>, PlanError> {
     Ok(all)
 }
 
-fn joined(rows: &[Row]) -> String {
-    rows.iter().map(Row::text).collect::<Vec<_>>().join("\n")
-}
-
 /// The documents of a JSON text that the rows begin with, and in how many of them it is.
 fn json(rows: &[Row]) -> Result<(Vec<Value>, usize), PlanError> {
-    let text = joined(rows);
+    let text = rows.iter().map(Row::text).collect::<Vec<_>>().join("\n");
     let mut stream = Deserializer::from_str(&text).into_iter::<Value>();
     let document = match stream.next() {
         Some(Ok(document)) => document,

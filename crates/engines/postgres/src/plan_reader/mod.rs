@@ -1,8 +1,8 @@
-//! Plans as PostgreSQL writes them: EXPLAIN in its four formats, and the log of `auto_explain`.
+//! Plans as PostgreSQL writes them: EXPLAIN as text and JSON, and the log of `auto_explain`.
 //!
 //! - `log`: the plans of a log; `formats`: which format a text has
 //! - `frame`: rows without what clients print around them
-//! - `text` (with `heading`, `property`), `yaml`, `xml`: into the documents that JSON has
+//! - `text` (with `heading`, `property`): into the documents that JSON has
 //! - `document`: a document into the model; `parts`: the time of parts that run when first needed
 //! - `costs`: costs by the planner's formulas, with the `prices` of a plan and its `condition`s
 
@@ -19,8 +19,6 @@ mod prices;
 mod property;
 mod statement;
 mod text;
-mod xml;
-mod yaml;
 
 use engine::Plans;
 pub use node::ENGINE;
@@ -32,7 +30,7 @@ pub(crate) struct ExplainPlans;
 
 impl Plans for ExplainPlans {
     fn formats(&self) -> &'static str {
-        "EXPLAIN of PostgreSQL as text, JSON, YAML or XML, and the log of its auto_explain"
+        "EXPLAIN of PostgreSQL as text or JSON, and the log of its auto_explain"
     }
 
     fn recognises(&self, text: &str) -> bool {

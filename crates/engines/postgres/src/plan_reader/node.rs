@@ -108,7 +108,7 @@ pub fn unknown(node: &Value) -> Vec<String> {
     unknown.cloned().collect()
 }
 
-/// A member as a number. XML has only texts.
+/// A member that is a number, or a text of one.
 pub fn number(value: &Value, key: &str) -> Option<f64> {
     let value = &value[key];
     value.as_f64().or_else(|| value.as_str()?.parse().ok()).filter(|number| number.is_finite())
