@@ -1,11 +1,11 @@
 //! The queries on real engines: the same answers everywhere, and the published ones at scale 1.
 
-use decision_support::{CANCELLED, DecisionSupport, QUERIES, published};
+use decision_support::{CANCELLED, DecisionSupport, QUERIES};
 use engine::{EngineError, Results};
 use experiment::Value;
 use observations::Observations;
 use probe::TrialContext;
-use testing::trials::{Session, TestEngine, ask, duckdb, installed, text};
+use testing::trials::{Session, TestEngine, ask, installed, text};
 use work::Statement;
 
 /// Position of Q1 among the operations of a trial.
@@ -70,35 +70,31 @@ fn all_engines_have_the_same_answers() {
     assert!(rows.iter().filter(|rows| **rows > 0).count() >= 20, "{rows:?}");
 }
 
-#[test]
-#[ignore = "lane all: scale 1"]
-fn the_published_answers_are_found_at_scale_1() {
-    let Some(engine) = duckdb() else {
-        println!("SKIPPED: DuckDB's library is not installed");
-        return;
-    };
-    published_answers(&engine);
-}
+/// Takes minutes: a process of its own.
+mod scale_1 {
+    use super::{FIRST, ask, installed, text};
+    use decision_support::{DecisionSupport, QUERIES, published};
+    use experiment::Value;
+    use work::Statement;
 
-/// Every engine finds them, not only DuckDB.
-#[test]
-#[ignore = "lane all: scale 1 on all engines"]
-fn all_engines_find_the_published_answers_at_scale_1() {
-    installed().iter().for_each(published_answers);
-}
-
-/// The trial compares every row of its answers.
-fn published_answers(engine: &TestEngine) {
-    let settings =
-        [("workload.scale", Value::Float(1.0)), ("workload.indexes", text("references"))];
-    let removed = engine.measured(&DecisionSupport, &settings, |context, result| {
-        let observations = result.unwrap_or_else(|error| panic!("{}: {error}", engine.name));
-        assert!(observations.statements.iter().all(|statement| statement.count == 1));
-        let q16 = ask(context, Statement::Operation(FIRST + 15)).unwrap();
-        let published = published(&QUERIES[15]).unwrap().len();
-        assert_eq!((q16.rows as usize, q16.before.len()), (published, published - 1));
-    });
-    removed.unwrap();
+    /// The trial compares every row of its answers.
+    #[test]
+    #[ignore = "lane all: scale 1 on all engines"]
+    fn all_engines_find_the_published_answers() {
+        let settings =
+            [("workload.scale", Value::Float(1.0)), ("workload.indexes", text("references"))];
+        for engine in installed() {
+            let removed = engine.measured(&DecisionSupport, &settings, |context, result| {
+                let observations =
+                    result.unwrap_or_else(|error| panic!("{}: {error}", engine.name));
+                assert!(observations.statements.iter().all(|statement| statement.count == 1));
+                let q16 = ask(context, Statement::Operation(FIRST + 15)).unwrap();
+                let published = published(&QUERIES[15]).unwrap().len();
+                assert_eq!((q16.rows as usize, q16.before.len()), (published, published - 1));
+            });
+            removed.unwrap();
+        }
+    }
 }
 
 /// 1.9 million rows of demographics are loaded at every scale: two engines are enough for each run.
