@@ -5,7 +5,7 @@ use crate::{number, text};
 use analysis::race::{Candidate, RaceReport};
 use analysis::{Interval, Summary};
 
-pub(crate) fn section(_: &Summary, race: Option<&RaceReport>) -> Option<Section> {
+pub(crate) fn section(summary: &Summary, race: Option<&RaceReport>) -> Option<Section> {
     let race = race?;
     let mut section = Section::new(format!(
         "Race after {}: {} of {} remaining",
@@ -14,7 +14,12 @@ pub(crate) fn section(_: &Summary, race: Option<&RaceReport>) -> Option<Section>
         number::plural(race.candidates.len(), "candidate")
     ));
     let mut table = Columns::for_rows(race.candidates.iter().enumerate());
-    table.name("candidate", |(_, candidate)| text::label(&candidate.label));
+    for (at, factor) in summary.recording.factors.iter().enumerate() {
+        table.with(Column::name(text::factor(summary, &factor.name)), move |(_, candidate)| {
+            let configuration = &summary.recording.configurations[candidate.configuration];
+            configuration.levels.get(at).map_or("", |level| level.level.as_str())
+        });
+    }
     table.right("blocks", |(_, candidate)| candidate.blocks);
     table.with(Column::left("mean"), |(_, candidate)| {
         let ends = candidate.interval.map(|interval| (interval.low, interval.high));
