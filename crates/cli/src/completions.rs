@@ -118,6 +118,7 @@ _{name}_with_words() {{
     local word="${{COMP_LINE:0:COMP_POINT}}"
     word="${{word##* }}"
     case "${{COMP_WORDS[1]}}" in
+        show) [ "$COMP_CWORD" -eq 2 ] || return ;;
         {commands}) ;;
         *) return ;;
     esac
@@ -149,7 +150,8 @@ fn zsh(context: &Context, generated: &str) -> String {
         r#"#compdef {name}
 {body}
 _{name}() {{
-    if [[ "${{words[2]}}" == ({commands}) && CURRENT -gt 2 && "${{words[CURRENT]}}" != -* ]]; then
+    if [[ "${{words[2]}}" == ({commands}) && CURRENT -gt 2 && "${{words[CURRENT]}}" != -* ]] &&
+        [[ "${{words[2]}}" != show || CURRENT -eq 3 ]]; then
         local -a offered
         offered=(${{(f)"$({name} completions --words 2>/dev/null)"}})
         if [[ "${{words[2]}}" == compare && CURRENT -gt 3 ]]; then
@@ -172,16 +174,25 @@ fi
     )
 }
 
-/// Extends fish's completion: results files keep being offered.
+/// Extends fish's completion: results files keep being offered. Its generator offers no values of
+/// arguments without a name.
 fn fish(context: &Context) -> String {
     let name = context.name;
+    let line = context.line();
+    let show = line.find_subcommand("show").into_iter();
+    let sections = show.flat_map(clap::Command::get_positionals);
+    let sections = sections.flat_map(clap::Arg::get_possible_values);
+    let sections: Vec<String> = sections.map(|section| section.get_name().to_owned()).collect();
     format!(
         r#"
 complete -c {name} -n "__fish_seen_subcommand_from {commands}" \
     -a "({name} completions --words 2>/dev/null)"
 complete -c {name} -n "__fish_seen_subcommand_from compare" \
     -a "({name} completions --words (commandline -opc)[3] 2>/dev/null)"
+complete -c {name} -n "__fish_seen_subcommand_from show; and test (count (commandline -opc)) -gt 2" \
+    -a "{sections}"
 "#,
-        commands = commands_with_names(context).join(" ")
+        commands = commands_with_names(context).join(" "),
+        sections = sections.join(" ")
     )
 }

@@ -2,14 +2,13 @@
 
 use analysis::Summary;
 use clap::Parser;
-use clap::builder::PossibleValuesParser;
 use command_line::arguments::Recorded;
 use command_line::output::{self, Extent, Form};
 use command_line::select::keep_only;
 use command_line::{Context, ExitCode, Failure, Place, Tool, Which, results};
 use observations::Recording;
 use observations::number::plural;
-use report::{Document, Medium, Screen, Section, TOPICS, Text};
+use report::{Document, Medium, Screen, Section, Text};
 use store::Store;
 
 /// Show the results of a recorded run
@@ -20,11 +19,7 @@ pub struct Show {
     #[command(flatten)]
     pub recorded: Recorded,
     /// Sections to print [default: the result on one screen]
-    #[arg(
-        value_name = "SECTION",
-        conflicts_with = "full",
-        value_parser = PossibleValuesParser::new(TOPICS),
-    )]
+    #[arg(value_name = "SECTION", conflicts_with = "full")]
     pub sections: Vec<String>,
     /// Print every section
     #[arg(long, conflicts_with_all = ["runs", "source", "stability"])]
@@ -63,7 +58,7 @@ impl Tool for Show {
             return runs(context, &store, self.form.json);
         }
         let which = Which::numbered(self.recorded.run);
-        let extent = Extent { full: self.full, sections: self.sections.clone() };
+        let extent = Extent { full: self.full, sections: self.sections.clone(), positional: true };
         for records in context.records {
             if let Some(code) = records.show(Place { store: &store, which }, self.form, &extent)? {
                 return Ok(code);

@@ -135,6 +135,8 @@ fn bash_completes_experiments_levels_engines_and_probes() {
     assert_eq!(offered(&lab, "steelbench init --probe scr"), ["script"]);
     assert_eq!(offered(&lab, "steelbench init --like disk-ra"), ["disk-raid", "disk-raid5"]);
     assert!(offered(&lab, "steelbench show --js").contains(&"--json".to_owned()));
+    assert_eq!(offered(&lab, "steelbench show t wa"), ["waits", "warnings"]);
+    assert_eq!(offered(&lab, "steelbench survey --section vol"), ["volumes"]);
 }
 
 /// Runs the completion of a shell that may be absent.
@@ -165,6 +167,7 @@ fn fish_completes_experiments_levels_and_engines() {
     let levels = offered("steelbench compare t data_f");
     assert_eq!(levels, ["data_files=1", "data_files=2"]);
     assert_eq!(offered("steelbench init --engine mar"), ["mariadb"]);
+    assert_eq!(offered("steelbench show t wai"), ["waits"]);
     assert!(!offered("steelbench check ").contains(&"t".to_owned()));
 }
 
@@ -200,6 +203,7 @@ fn zsh_completes_experiments_and_levels() {
     assert_eq!(offered("steelbench show ''"), ["t"]);
     assert_eq!(offered("steelbench compare t ''"), ["t", "data_files=1", "data_files=2"]);
     assert_eq!(offered("steelbench show --j"), ["generated"]);
+    assert_eq!(offered("steelbench show t ''"), ["generated"]);
     // The names of data sets are values that clap knows.
     for line in ["steelbench init ''", "steelbench data ''"] {
         assert_eq!(offered(line), ["generated"], "{line}");

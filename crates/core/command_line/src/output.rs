@@ -32,7 +32,13 @@ pub struct Extent {
     /// Print this section, one of those that the last line names; repeatable
     #[arg(long = "section", value_name = "NAME", conflicts_with = "full")]
     pub sections: Vec<String>,
+    /// True for a command that names sections without the option: `show NAME SECTION`.
+    #[arg(skip)]
+    pub positional: bool,
 }
+
+/// The identifier of the argument for sections, in [`Extent`] and in `show`.
+pub(crate) const SECTIONS: &str = "sections";
 
 impl Extent {
     /// The part of a document that is asked for.
@@ -44,7 +50,7 @@ impl Extent {
             return Ok(document);
         }
         if self.sections.is_empty() {
-            return Ok(document.screen());
+            return Ok(document.screen(if self.positional { "" } else { "--section " }));
         }
         let names = document.names();
         match self.sections.iter().find(|name| !names.contains(&name.as_str())) {

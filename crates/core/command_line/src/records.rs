@@ -14,6 +14,11 @@ pub trait Records: Sync {
     /// When the file cannot be read.
     fn list(&self, store: &Store) -> Result<Vec<String>, Failure>;
 
+    /// Names of the sections of an observation.
+    fn sections(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Prints an observation.
     ///
     /// # Errors

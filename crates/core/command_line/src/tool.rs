@@ -1,6 +1,7 @@
 use crate::ready::Ready;
-use crate::{ExitCode, Failure, Records};
+use crate::{ExitCode, Failure, Records, output};
 use analysis::Study;
+use clap::builder::PossibleValuesParser;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use report::StudySections;
 use runner::Registry;
@@ -9,6 +10,8 @@ use runner::Registry;
 pub trait Tool: CommandFactory + FromArgMatches {
     /// Command lines for its help.
     const EXAMPLES: [&'static str; 2];
+    /// Names of the sections that `--section` prints; none without [`crate::output::Extent`].
+    const SECTIONS: &'static [&'static str] = &[];
 
     /// Does what the arguments ask for.
     ///
@@ -64,7 +67,13 @@ impl Command {
 }
 
 fn line<T: Tool>() -> clap::Command {
-    T::command().after_long_help(format!("Examples:\n  {}", T::EXAMPLES.join("\n  ")))
+    let command =
+        T::command().after_long_help(format!("Examples:\n  {}", T::EXAMPLES.join("\n  ")));
+    if T::SECTIONS.is_empty() {
+        return command;
+    }
+    let names = PossibleValuesParser::new(T::SECTIONS.iter().copied());
+    command.mut_arg(output::SECTIONS, |argument| argument.value_parser(names))
 }
 
 fn run<T: Tool>(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {

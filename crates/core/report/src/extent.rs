@@ -22,23 +22,24 @@ impl Document {
     }
 
     /// The document on one screen: of a section with a name its most important entries, without
-    /// notes and details, then the options that print the rest.
+    /// notes and details, then the options that print the rest: `option` precedes the name of a
+    /// section.
     #[must_use]
-    pub fn screen(self) -> Self {
+    pub fn screen(self, option: &str) -> Self {
         let names = self.names();
         let mut sections: Vec<Section> = Vec::new();
         for section in self.sections {
             if section.name.is_empty() {
                 sections.push(section);
             } else if section.on_screen > 0 && section.medium != Medium::Page {
-                sections.push(shortened(section));
+                sections.push(shortened(section, option));
             }
         }
         if !names.is_empty() {
             let mut more = Section::default();
             more.line("");
             let names = joined(names, " | ");
-            more.labelled("More", format!("--full, or --section {names}"), Tone::Muted);
+            more.labelled("More", format!("--full, or {option}{names}"), Tone::Muted);
             sections.push(more);
         }
         Self { title: self.title, sections }
@@ -49,7 +50,7 @@ impl Document {
 const DETAILS: usize = 3;
 
 /// The first entries of a section: the rows of one table, or lines with what is indented below.
-fn shortened(section: Section) -> Section {
+fn shortened(section: Section, option: &str) -> Section {
     let Section { name, on_screen: entries, blocks, heading, .. } = section;
     let mut short = Section { heading, ..Section::default() };
     let (mut lines, mut details, mut has_table) = (0, 0, false);
@@ -68,14 +69,14 @@ fn shortened(section: Section) -> Section {
             }
             Block::Table(table) if !has_table => {
                 has_table = true;
-                short.beginning(&table, entries, &format!("--section {name}"));
+                short.beginning(&table, entries, &format!("{option}{name}"));
             }
             Block::Chart(_) => short.blocks.push(block),
             _ => {}
         }
     }
     if let Some(more @ 1..) = lines.checked_sub(entries) {
-        short.note(format!("{} more: --section {name}", number::count(more as u64)));
+        short.note(format!("{} more: {option}{name}", number::count(more as u64)));
     }
     short
 }

@@ -1,6 +1,9 @@
 use crate::check::{Check, State};
 use report::model::{Cell, Columns, Document, Section, Tone};
 
+/// Names of the sections, in their order.
+pub(crate) const SECTIONS: [&str; 2] = ["missing", "ready"];
+
 /// Abilities that a screen has with their remedies.
 const MISSING: usize = 4;
 

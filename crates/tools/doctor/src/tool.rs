@@ -1,4 +1,4 @@
-use crate::document::page;
+use crate::document::{SECTIONS, page};
 use crate::engines::engines;
 use crate::machine::machine;
 use clap::Parser;
@@ -21,6 +21,7 @@ pub struct Doctor {
 
 impl Tool for Doctor {
     const EXAMPLES: [&'static str; 2] = ["steelbench doctor", "steelbench doctor --json"];
+    const SECTIONS: &'static [&'static str] = &SECTIONS;
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let folder = std::env::current_dir().map_err(Failure::failed)?;

@@ -46,6 +46,7 @@ impl Tool for Plan {
         "steelbench plan slow.sqlplan",
         "psql -c 'EXPLAIN (ANALYZE, FORMAT JSON) SELECT 1' db | steelbench plan -",
     ];
+    const SECTIONS: &'static [&'static str] = &document::SECTIONS;
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let mut found = PlanFiles::new(context);

@@ -8,6 +8,9 @@ use report::text::joined;
 use report::{grouped, number};
 use statements::Rules;
 
+/// Names of the sections, in their order.
+pub(crate) const SECTIONS: [&str; 4] = ["plans", "statements", "missing", "indexes"];
+
 /// A statement of a file.
 pub(crate) struct PlanOf {
     /// The file, as it was named.

@@ -28,6 +28,7 @@ impl Tool for QueriesTool {
         "steelbench queries postgres://user@host/db --seconds 60",
         "steelbench queries shop.db --sql report.sql",
     ];
+    const SECTIONS: &'static [&'static str] = &document::SECTIONS;
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         if let Some(QueriesCommand::Try(attempt)) = &self.command {

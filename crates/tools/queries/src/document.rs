@@ -8,6 +8,9 @@ use report::{number, plan_tree, text};
 use statements::{Counter, Index, Statement, StatementPlan, Table};
 use std::collections::BTreeSet;
 
+/// Names of the sections, in their order.
+pub(crate) const SECTIONS: [&str; 4] = ["findings", "statements", "indexes", "unexplained"];
+
 /// Rows and advice that a terminal shows; pages, sheets and JSON have all.
 const ROWS: usize = 15;
 

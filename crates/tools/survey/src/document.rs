@@ -9,6 +9,10 @@ use report::model::{Cell, Columns, Document, Section, Tone};
 use report::text::{joined, listed};
 use report::{advised, number, text, yes};
 
+/// Names of the sections, in their order.
+pub(crate) const SECTIONS: [&str; 7] =
+    ["advice", "unreadable", "machine", "nodes", "settings", "volumes", "servers"];
+
 /// Advice on a screen.
 const FINDINGS: usize = 3;
 /// Facts of the machine and of a server on a screen.

@@ -66,6 +66,7 @@ pub(crate) enum SurveyCommand {
 impl Tool for SurveyTool {
     const EXAMPLES: [&'static str; 2] =
         ["steelbench survey", "steelbench survey --server postgres://user@host/db --json"];
+    const SECTIONS: &'static [&'static str] = &document::SECTIONS;
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         if let Some(SurveyCommand::Merge { files, anonymous, form }) = &self.command {

@@ -2,7 +2,7 @@
 
 use crate::ablation::{self, Ablation, Path as AblationPath};
 use crate::confirmation::{self, Confirmation, Plan, SHARE_MAX};
-use crate::document::Page;
+use crate::document::{Page, SECTIONS};
 use crate::goal::Goal;
 use crate::search::{self, FIRST, History, SearchEnd, SearchRun};
 use crate::space::Knobs;
@@ -66,6 +66,7 @@ pub struct Tune {
 impl Tool for Tune {
     const EXAMPLES: [&'static str; 2] =
         ["steelbench tune sqlite-tune.toml", "steelbench tune sqlite-tune.toml --explain"];
+    const SECTIONS: &'static [&'static str] = &SECTIONS;
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let base = context.experiment(&self.file)?;

@@ -13,6 +13,9 @@ use report::table::{Cell, NOTHING};
 use statistics::Interval;
 use statistics::confirmation::{Rating, Spread, Verdict};
 
+/// Names of the sections, in their order.
+pub(crate) const SECTIONS: [&str; 5] = ["confirmation", "why", "settings", "knobs", "search"];
+
 /// Rows of a table on a screen.
 const ROWS: usize = 6;
 

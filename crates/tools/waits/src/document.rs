@@ -18,6 +18,21 @@ use report::{
     waits_left_out,
 };
 
+/// Names of the sections, in their order.
+pub(crate) const SECTIONS: [&str; 11] = [
+    "overview",
+    "blocking",
+    "contention",
+    "waits",
+    "classes",
+    "clients",
+    "processes",
+    "counters",
+    "meanings",
+    "statements",
+    "missing",
+];
+
 /// Waits on a screen.
 const WAITS: usize = 8;
 

@@ -1,6 +1,6 @@
 //! Observations in results files, for `waits FILE`, `show`, `report` and `compare`.
 
-use crate::document::{ActivityView, activity, compared_activities};
+use crate::document::{ActivityView, SECTIONS, activity, compared_activities};
 use crate::observation::{is_whole, show, summarized};
 use crate::summary::compare_activities;
 use command_line::arguments::Between;
@@ -27,6 +27,10 @@ impl Records for Observations {
             lines.push(format!("observation {number}: {server}, {started}, {elapsed}\n"));
         }
         Ok(lines)
+    }
+
+    fn sections(&self) -> &'static [&'static str] {
+        &SECTIONS
     }
 
     fn show(&self, at: Place, form: Form, extent: &Extent) -> Result<Option<ExitCode>, Failure> {

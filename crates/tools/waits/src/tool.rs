@@ -1,6 +1,6 @@
 //! `steelbench waits`: its arguments, and the watch of a server.
 
-use crate::document::ActivityView;
+use crate::document::{ActivityView, SECTIONS};
 use crate::observation::{is_whole, show};
 use crate::{recorded, watch};
 use clap::{ArgAction, Parser};
@@ -71,6 +71,7 @@ impl Tool for Waits {
         "steelbench waits postgres://user@host/db --seconds 30",
         "steelbench waits mariadb://user@host/ --watch",
     ];
+    const SECTIONS: &'static [&'static str] = &SECTIONS;
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let view = ActivityView {
