@@ -23,7 +23,6 @@ use command_line::{Build, Command, Context, Records};
 use compare::Compare;
 use completions::Completions;
 use data::Data;
-use doctor::Doctor;
 use export::Export;
 use file::{Init, Schema};
 use history::History;
@@ -39,7 +38,7 @@ use run::Run;
 use serve::Serve;
 use show::Show;
 use size::{Results, Size};
-use survey::SurveyTool;
+use survey::{Doctor, SurveyTool};
 use tune::Tune;
 use waits::{Observations, Waits};
 

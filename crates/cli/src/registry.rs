@@ -43,7 +43,7 @@ macro_rules! studies {
 }
 
 studies! {
-    { probe: insert::Insert, }
+    { probe: keys::insert::Insert, }
     { probe: script::ScriptProbe, sections: script::SECTIONS, command: script::COMMAND, }
     {
         probe: order_entry::OrderEntry, analysis: order_entry::STUDY,
@@ -58,22 +58,25 @@ studies! {
         probe: optimizer::OptimizerProbe, analysis: optimizer::STUDY,
         sections: optimizer::SECTIONS,
     }
-    { probe: failover::Failover, analysis: failover::STUDY, sections: failover::SECTIONS, }
-    { probe: restart::Restart, }
-    { probe: lag::Lag, analysis: lag::STUDY, sections: lag::SECTIONS, }
-    { probe: lookup::Lookup, analysis: lookup::STUDY, }
-    { probe: update::Update, analysis: update::STUDY, }
+    {
+        probe: availability::failover::Failover, analysis: availability::failover::STUDY,
+        sections: availability::SECTIONS,
+    }
+    { probe: availability::restart::Restart, }
+    { probe: availability::lag::Lag, analysis: availability::lag::STUDY, }
+    { probe: keys::lookup::Lookup, analysis: keys::lookup::STUDY, }
+    { probe: keys::update::Update, analysis: keys::update::STUDY, }
     {
         probe: sort_order::SortOrder, analysis: sort_order::STUDY, sections: sort_order::SECTIONS,
         command: sort_order::COMMAND,
     }
-    { probe: bulk_load::BulkLoad, analysis: bulk_load::STUDY, }
+    { probe: keys::bulk_load::BulkLoad, analysis: keys::bulk_load::STUDY, }
     {
         probe: disk::DiskProbe, analysis: disk::STUDY, sections: disk::SECTIONS,
         command: disk::COMMAND,
     }
     { probe: sync::SyncProbe, sections: sync::SECTIONS, command: sync::COMMAND, }
     { probe: command::CommandProbe, sections: command::SECTIONS, command: command::TIME, }
-    { sections: compression::SECTIONS, }
+    { sections: scan::compression::SECTIONS, }
     { disturbance: background::BackgroundDisturbance, sections: background::SECTIONS, }
 }

@@ -9,12 +9,12 @@ use background::facts::{
 };
 use engine::{Folders, Permits};
 use experiment::Value;
+use keys::update::Update;
 use observations::{Observations, Wait, WaitClass};
 use order_entry::OrderEntry;
 use probe::{Disturbance, Disturbed, Probe, ProbeError, Target, TrialContext};
 use std::path::Path;
 use testing::trials::{TestEngine, installed, text};
-use update::Update;
 use work::Cancel;
 
 type Setting = (&'static str, Value);

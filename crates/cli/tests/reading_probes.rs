@@ -7,12 +7,12 @@ use testing::installed as servers;
 use datasets::{DataSet, Size};
 use engine::{Answer, Folders, Host, Instance, Permits};
 use experiment::{Configuration, Value};
-use lookup::Lookup;
+use keys::lookup::Lookup;
+use keys::update::Update;
 use observations::Observations;
 use probe::{Probe, ProbeError, Target, TrialContext};
 use scan::Scan;
 use tempfile::TempDir;
-use update::Update;
 use work::{Cancel, Operation, Output, Request, SharedTables, Statement, UserStatement, Work};
 
 /// DuckDB's answers; `datasets/tests/dbgen_reference.py` says how they were got.

@@ -1,6 +1,7 @@
 //! The tests of this crate, in one executable.
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
+mod compression;
 mod cost_model;
 mod demand;
 mod speed_up;

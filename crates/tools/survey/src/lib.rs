@@ -1,10 +1,13 @@
-//! `steelbench survey`: the inventory of this machine and of servers, and of many machines.
+//! `steelbench survey`: the inventory of this machine and of servers, and of many machines; and
+//! `steelbench doctor`.
 //!
 //! - `tool`: arguments; `document`: the page of an inventory
 //! - `advice`: rules on the settings of a machine; `meanings`: the purpose of each setting
+//! - `doctor`: abilities of this machine for Steelbench
 //! - `merge`: the inventories of many machines; `merged_document`: their page
 
 mod advice;
+mod doctor;
 mod document;
 mod meanings;
 mod merge;
@@ -12,6 +15,7 @@ mod merged_document;
 mod tool;
 
 pub use advice::advice;
+pub use doctor::Doctor;
 pub use document::page;
 pub use merge::{anonymous, merge};
 pub use merged_document::merged;

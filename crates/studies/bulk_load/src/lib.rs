@@ -1,5 +1,0 @@
-//! Study S2c, the cost of a bulk load.
-
-mod probe;
-
-pub use probe::*;
