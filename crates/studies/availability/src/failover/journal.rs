@@ -1,6 +1,7 @@
 //! The writes of a client, and their fate.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 /// A write. It is in the journal before it is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub struct Gap {
     pub from_ns: u64,
     /// The first acknowledgement after it, or the end of the trial.
     pub to_ns: u64,
+    /// The trial ended without an acknowledgement after it.
+    pub is_open: bool,
 }
 
 impl Gap {
@@ -63,22 +66,26 @@ impl Journal {
         self.entries[number].acknowledged_ns = Some(now_ns);
     }
 
-    /// Returns the longest time without an acknowledgement, from the first one to the end of the
-    /// trial; `None` without any acknowledgement.
-    pub fn longest_gap(&self, end_ns: u64) -> Option<Gap> {
+    /// Returns the longest time without an acknowledgement that overlaps an incident; other stalls
+    /// are not of the fault. `None` without an acknowledgement before the incident was over.
+    pub fn gap(&self, incident: RangeInclusive<u64>, end_ns: u64) -> Option<Gap> {
         let acknowledged = self.entries.iter().filter_map(|entry| entry.acknowledged_ns);
-        let first = acknowledged.clone().next()?;
+        let acknowledged: Vec<u64> = acknowledged.collect();
+        let closed = acknowledged.windows(2).map(|pair| Gap {
+            from_ns: pair[0],
+            to_ns: pair[1],
+            is_open: false,
+        });
         // A client may end after the load.
-        let end_ns = acknowledged.clone().next_back().map_or(end_ns, |last| end_ns.max(last));
-        let mut before = first;
-        let mut longest = Gap { from_ns: first, to_ns: first };
-        for now in acknowledged.chain([end_ns]) {
-            if now - before > longest.to_ns - longest.from_ns {
-                longest = Gap { from_ns: before, to_ns: now };
-            }
-            before = now;
-        }
-        Some(longest)
+        let open = acknowledged.last().map(|last| Gap {
+            from_ns: *last,
+            to_ns: end_ns.max(*last),
+            is_open: true,
+        });
+        closed
+            .chain(open)
+            .filter(|gap| gap.from_ns <= *incident.end() && gap.to_ns >= *incident.start())
+            .max_by_key(|gap| gap.to_ns - gap.from_ns)
     }
 
     /// Compares the journal with the rows that the server has: how often it has each number.
@@ -156,16 +163,18 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_gap_is_between_acknowledgements() {
+    fn the_gap_is_the_longest_that_overlaps_the_incident() {
         let writes = journal(&[(0, true), (10, true), (12, false), (50, true), (60, true)]);
-        assert_eq!(writes.longest_gap(70), Some(Gap { from_ns: 11, to_ns: 51 }));
+        let gap = |from_ns, to_ns, is_open| Some(Gap { from_ns, to_ns, is_open });
+        assert_eq!(writes.gap(12..=40, 70), gap(11, 51, false));
+        // A stall after the incident is longer.
+        assert_eq!(writes.gap(12..=40, 500), gap(11, 51, false));
         // A client whose writes never succeeded again.
-        assert_eq!(writes.longest_gap(500), Some(Gap { from_ns: 61, to_ns: 500 }));
+        assert_eq!(writes.gap(62..=90, 500), gap(61, 500, true));
         // Its last acknowledgement came after the end.
-        assert_eq!(writes.longest_gap(20), Some(Gap { from_ns: 11, to_ns: 51 }));
-        assert_eq!(journal(&[(0, false)]).longest_gap(9), None);
-        assert!(
-            (Gap { from_ns: 1_000_000_000, to_ns: 2_500_000_000 }.seconds() - 1.5).abs() < 1e-9
-        );
+        assert_eq!(writes.gap(12..=40, 20), gap(11, 51, false));
+        assert_eq!(journal(&[(0, false)]).gap(1..=5, 9), None);
+        let gap = Gap { from_ns: 1_000_000_000, to_ns: 2_500_000_000, is_open: false };
+        assert!((gap.seconds() - 1.5).abs() < 1e-9);
     }
 }

@@ -141,12 +141,13 @@ impl Outcome {
             written.journal.judge(self.rows.get(&writer).unwrap_or(&none))
         });
         let verdict = verdicts.fold(Verdict::default(), Verdict::plus);
-        let end_ns = self.incident.end_ns;
-        let gaps: Vec<Gap> =
-            self.written.iter().filter_map(|writer| writer.journal.longest_gap(end_ns)).collect();
+        let Incident { begun_ns, over_ns, end_ns, .. } = self.incident;
+        let gaps = self.written.iter();
+        let gaps = gaps.filter_map(|writer| writer.journal.gap(begun_ns..=over_ns, end_ns));
+        let gaps: Vec<Gap> = gaps.collect();
         let clients = self.written.len();
         let elapsed_s = end_ns as f64 / 1e9;
-        let silent = clients - gaps.iter().filter(|gap| gap.to_ns < end_ns).count();
+        let silent = clients - gaps.iter().filter(|gap| !gap.is_open).count();
         Observations {
             elapsed_s,
             connections: clients as u32,
