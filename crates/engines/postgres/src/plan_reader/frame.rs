@@ -64,7 +64,7 @@ pub fn rows(text: &str) -> Vec<Row<'_>> {
 }
 
 /// Beginnings of documents.
-const DOCUMENTS: [&str; 2] = ["[", "{"];
+const DOCUMENTS: [&str; 5] = ["[", "{", "- Plan:", "<explain", "<?xml"];
 
 /// A text with the documents in its CSV fields outside of their quotes.
 pub(crate) fn without_fields(text: &str) -> Cow<'_, str> {
