@@ -189,8 +189,8 @@ complete -c {name} -n "__fish_seen_subcommand_from {commands}" \
     -a "({name} completions --words 2>/dev/null)"
 complete -c {name} -n "__fish_seen_subcommand_from compare" \
     -a "({name} completions --words (commandline -opc)[3] 2>/dev/null)"
-complete -c {name} -n "__fish_seen_subcommand_from show; and test (count (commandline -opc)) -gt 2" \
-    -a "{sections}"
+complete -c {name} -a "{sections}" \
+    -n "__fish_seen_subcommand_from show; and test (count (commandline -opc)) -gt 2"
 "#,
         commands = commands_with_names(context).join(" "),
         sections = sections.join(" ")
