@@ -8,7 +8,7 @@ usage="usage: cargo xtask dist [--check] [--target x86_64 | aarch64] [--variant 
 glibc=2.28
 here=$ROOT/xtask/dist
 machine=$(uname -m)
-checks="" arch=$machine variant=usual profile=dist binary=""
+checks="" arch=$machine variant=usual profile=release binary=""
 fail() {
     printf '%s\n' "$*" >&2
     exit 1
@@ -57,6 +57,9 @@ build() {
     usual) set -- zigbuild --target "$triple.$glibc" ;;
     sqlserver) set -- build --target "$triple" ;;
     esac
+    # The program to hand out is optimised as a whole, which takes long.
+    export CARGO_PROFILE_RELEASE_OPT_LEVEL=3 CARGO_PROFILE_RELEASE_LTO=thin
+    export CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=line-tables-only
     CARGO_ENCODED_RUSTFLAGS=$remap cargo "$@" --locked --package steelbench --features "$features" \
         --profile "$profile"
     case $profile in dev) folder=debug ;; *) folder=$profile ;; esac
