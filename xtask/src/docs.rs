@@ -5,6 +5,7 @@ mod command_lines;
 mod picture;
 mod program;
 mod reference;
+mod rooms;
 mod transcripts;
 
 use crate::markdown::pages;
@@ -24,7 +25,7 @@ pub enum Failure {
     Schema(#[from] serde_json::Error),
     #[error("the picture has {bytes} bytes, more than {most}")]
     LargePicture { bytes: u64, most: u64 },
-    #[error("README.md has no lines of output to replace")]
+    #[error("README.md or ARCHITECTURE.md has no lines of output to replace")]
     NoExcerpt,
     #[error("{} is out of date: run `cargo xtask docs`", path.display())]
     Stale { path: PathBuf },

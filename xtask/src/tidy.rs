@@ -15,7 +15,7 @@ mod prose;
 mod rust_version;
 mod sizes;
 mod source;
-mod workspace;
+pub mod workspace;
 
 use crate::process::{output, root};
 use lids::{History, Lids};
@@ -31,8 +31,8 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
         [option, since] if option == "--sizes" => (true, Some(since)),
         _ => return Err("usage: cargo xtask tidy [--sizes [SINCE]]".into()),
     };
-    let files = output(Command::new("git").arg("ls-files").current_dir(root()))?;
-    let files: Vec<&str> = files.lines().filter(|file| root().join(file).exists()).collect();
+    let files = workspace::tracked()?;
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
     let workspace = Workspace::read(&files)?;
     let mut all = Command::new("git");
     all.args(["ls-files", "--cached", "--others", "--exclude-standard"]).current_dir(root());

@@ -1,7 +1,7 @@
 //! Reference pages with the program's own texts.
 
-use super::Failure;
 use super::program::Program;
+use super::{Failure, rooms};
 use crate::markdown::{GENERATED, Page};
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -9,13 +9,14 @@ use std::fmt::Write as _;
 const WIDTH_MAX: usize = 100;
 
 /// The generated pages.
-pub fn pages(program: &Program) -> Result<[Page; 4], Failure> {
+pub fn pages(program: &Program) -> Result<[Page; 5], Failure> {
     let page = |name, text| Page { name: format!("{GENERATED}{name}"), text };
     Ok([
         page("commands.md", commands(program)?),
         page("experiment-file.md", settings(program)?),
         page("experiments.md", experiments(&program.experiments()?)),
         page("wait-types.md", wait_types(&program.wait_types()?)),
+        rooms::page()?,
     ])
 }
 
@@ -195,7 +196,7 @@ fn objects(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
 }
 
 /// The text in lines of at most 100 columns, the second and later ones indented.
-fn wrapped(indent: &str, text: &str) -> String {
+pub fn wrapped(indent: &str, text: &str) -> String {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let width = lines.last().map_or(0, |line| line.chars().count());

@@ -1,8 +1,9 @@
 //! The crates of the workspace, from their folders and manifests.
 
 use super::source::without_tests;
-use crate::process::root;
+use crate::process::{output, root};
 use std::path::Path;
+use std::process::Command;
 
 /// The room that a crate is in. Arrows point from an upper one to a lower one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,6 +44,12 @@ pub struct Workspace {
     pub crates: Vec<Crate>,
 }
 
+/// The files of the repository.
+pub fn tracked() -> Result<Vec<String>, String> {
+    let files = output(Command::new("git").arg("ls-files").current_dir(root()))?;
+    Ok(files.lines().filter(|file| root().join(file).exists()).map(str::to_owned).collect())
+}
+
 impl Workspace {
     /// Reads the crates among these files of the tree.
     pub fn read(files: &[&str]) -> Result<Self, String> {
@@ -71,6 +78,21 @@ impl Workspace {
 
     pub fn named(&self, name: &str) -> Option<&Crate> {
         self.crates.iter().find(|package| package.name == name)
+    }
+
+    /// Returns true if a crate depends on another one, also through others.
+    pub fn reaches(&self, user: &Crate, used: &str) -> bool {
+        user.uses
+            .iter()
+            .filter_map(|name| self.named(name))
+            .any(|package| package.name == used || self.reaches(package, used))
+    }
+
+    /// The length of the longest chain of dependencies of a crate within its room.
+    pub fn height(&self, package: &Crate) -> usize {
+        let used = package.uses.iter().filter_map(|name| self.named(name));
+        let used = used.filter(|used| used.tier == package.tier);
+        used.map(|used| 1 + self.height(used)).max().unwrap_or(0)
     }
 }
 

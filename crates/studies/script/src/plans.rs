@@ -1,5 +1,6 @@
 //! How the engine runs the statements of a mix: asked for after the measurement, with values such
-//! as the load sends.
+//! as the load sends, in a session that can change nothing. Plans are kept without estimates and
+//! constants, so that equal plans have equal hashes.
 
 use crate::compile::{Action, Command};
 use crate::{Interpreter, Mix};

@@ -1,0 +1,49 @@
+//! The picture of the rooms in ARCHITECTURE.md, from the crates of the workspace.
+
+use super::Failure;
+use super::reference::wrapped;
+use crate::markdown::Page;
+use crate::process::root;
+use crate::tidy::workspace::{Tier, Workspace, tracked};
+use std::fmt::Write as _;
+
+const BEGIN: &str = "```text\n";
+const END: &str = "```\n";
+const ROOMS: [(&str, Tier); 5] = [
+    ("cli", Tier::Cli),
+    ("tools", Tier::Tools),
+    ("studies", Tier::Studies),
+    ("engines", Tier::Engines),
+    ("core", Tier::Core),
+];
+
+/// The page with the picture as the workspace is now.
+pub fn page() -> Result<Page, Failure> {
+    let name = "ARCHITECTURE.md".to_owned();
+    let path = root().join(&name);
+    let page = std::fs::read_to_string(&path).map_err(|cause| Failure::File { path, cause })?;
+    let (before, rest) = page.split_once(BEGIN).ok_or(Failure::NoExcerpt)?;
+    let (_, after) = rest.split_once(END).ok_or(Failure::NoExcerpt)?;
+    let files = tracked().map_err(Failure::Process)?;
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    let picture = picture(&Workspace::read(&files).map_err(Failure::Process)?);
+    Ok(Page { name, text: format!("{before}{BEGIN}{picture}{END}{after}") })
+}
+
+/// A line for each room and layer: a crate uses those of lines below its own.
+fn picture(workspace: &Workspace) -> String {
+    let mut text = String::new();
+    for (mut room, tier) in ROOMS {
+        let crates = || workspace.crates.iter().filter(|package| package.tier == tier);
+        let highest = crates().map(|package| workspace.height(package)).max().unwrap_or(0);
+        for height in (0..=highest).rev() {
+            let layer = crates().filter(|package| workspace.height(package) == height);
+            let names: Vec<&str> = layer.map(|package| package.name.as_str()).collect();
+            // Blanks would not survive the wrapping.
+            let line = wrapped(&" ".repeat(11), &format!("{room:~<10} {}", names.join(" ")));
+            let _ = writeln!(text, "{}", line.replace('~', " "));
+            room = "";
+        }
+    }
+    text
+}
