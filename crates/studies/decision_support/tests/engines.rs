@@ -70,33 +70,6 @@ fn all_engines_have_the_same_answers() {
     assert!(rows.iter().filter(|rows| **rows > 0).count() >= 20, "{rows:?}");
 }
 
-/// Takes minutes: a process of its own.
-mod scale_1 {
-    use super::{FIRST, ask, installed, text};
-    use decision_support::{DecisionSupport, QUERIES, published};
-    use experiment::Value;
-    use work::Statement;
-
-    /// The trial compares every row of its answers.
-    #[test]
-    #[ignore = "lane all: scale 1 on all engines"]
-    fn all_engines_find_the_published_answers() {
-        let settings =
-            [("workload.scale", Value::Float(1.0)), ("workload.indexes", text("references"))];
-        for engine in installed() {
-            let removed = engine.measured(&DecisionSupport, &settings, |context, result| {
-                let observations =
-                    result.unwrap_or_else(|error| panic!("{}: {error}", engine.name));
-                assert!(observations.statements.iter().all(|statement| statement.count == 1));
-                let q16 = ask(context, Statement::Operation(FIRST + 15)).unwrap();
-                let published = published(&QUERIES[15]).unwrap().len();
-                assert_eq!((q16.rows as usize, q16.before.len()), (published, published - 1));
-            });
-            removed.unwrap();
-        }
-    }
-}
-
 /// 1.9 million rows of demographics are loaded at every scale: two engines are enough for each run.
 #[test]
 #[ignore = "lane all: loads all tables of TPC-DS"]
