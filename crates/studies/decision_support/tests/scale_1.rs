@@ -9,10 +9,17 @@ use work::Statement;
 const Q16: usize = 16;
 
 /// The trial compares every row of its answers.
-pub fn published_answers(engine: &str) {
+pub fn published_answers(name: &str) {
     let settings =
         [("workload.scale", Value::Float(1.0)), ("workload.indexes", text("references"))];
-    for engine in installed().iter().filter(|installation| installation.name.starts_with(engine)) {
+    for mut engine in installed() {
+        if !engine.name.starts_with(name) {
+            continue;
+        }
+        if name == "mariadb" {
+            // A join by an index reads each page again where the tables do not fit in memory.
+            engine.settings.push(("target.settings.innodb_buffer_pool_size", text("2G")));
+        }
         let removed = engine.measured(&DecisionSupport, &settings, |context, result| {
             let observations = result.unwrap_or_else(|error| panic!("{}: {error}", engine.name));
             assert!(observations.statements.iter().all(|statement| statement.count == 1));
