@@ -3,8 +3,33 @@
 
 use super::workspace::{Crate, Tier, Workspace};
 
-/// Pure functions of recordings: an engine is not below them either.
-const PURE: [&str; 2] = ["analysis", "report"];
+/// The crates of core from the top of the data flow to its bottom. Analysis and reports never touch
+/// an engine.
+const CORE: [&str; 23] = [
+    "command_line",
+    "runner",
+    "report",
+    "analysis",
+    "store",
+    "probe",
+    "datasets",
+    "disk_io",
+    "engine",
+    "statements",
+    "transport",
+    "conductor",
+    "profiler",
+    "work",
+    "observe",
+    "experiment",
+    "models",
+    "designs",
+    "statistics",
+    "plans",
+    "observations",
+    "parquet_files",
+    "sql",
+];
 
 /// Crates that every engine may use: private servers, servers by URL, sampling; connections of
 /// helper programs.
@@ -13,8 +38,9 @@ const SHARED: [&str; 2] = ["helpers", "servers"];
 pub fn check(workspace: &Workspace) -> Vec<String> {
     let mut wrong = Vec::new();
     for user in &workspace.crates {
-        if PURE.contains(&&*user.name) && workspace.reaches(user, "engine") {
-            wrong.push(format!("{}: reaches the crate engine", user.name));
+        if user.tier == Tier::Core && place(&user.name).is_none() {
+            wrong
+                .push(format!("{}: not in the order of core (xtask/src/tidy/edges.rs)", user.name));
         }
         if user.tier != Tier::Cli && user.folder.rsplit('/').next() != Some(&*user.name) {
             wrong.push(format!("{}: the crate and its folder have two names", user.folder));
@@ -28,10 +54,15 @@ pub fn check(workspace: &Workspace) -> Vec<String> {
     wrong
 }
 
+fn place(name: &str) -> Option<usize> {
+    CORE.iter().position(|core| *core == name)
+}
+
 fn is_allowed(user: &Crate, used: &Crate) -> bool {
     match (user.tier, used.tier) {
-        (Tier::Aside, _) | (Tier::Core, Tier::Core) => true,
+        (Tier::Aside, _) => true,
         (_, Tier::Aside) => false,
+        (Tier::Core, Tier::Core) => place(&user.name) < place(&used.name),
         (Tier::Engines, Tier::Engines) => SHARED.contains(&&*used.name),
         (Tier::Cli, _) | (_, Tier::Core) => user.tier != used.tier,
         _ => false,
@@ -70,6 +101,7 @@ mod tests {
             assert!(is_allowed(user, used), "{} {}", user.name, used.name);
         }
         for (user, used) in [
+            (&store, &runner),
             (&store, &engine),
             (&servers, &engine),
             (&tool, &tool),

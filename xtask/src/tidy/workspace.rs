@@ -80,14 +80,6 @@ impl Workspace {
         self.crates.iter().find(|package| package.name == name)
     }
 
-    /// Returns true if a crate depends on another one, also through others.
-    pub fn reaches(&self, user: &Crate, used: &str) -> bool {
-        user.uses
-            .iter()
-            .filter_map(|name| self.named(name))
-            .any(|package| package.name == used || self.reaches(package, used))
-    }
-
     /// The length of the longest chain of dependencies of a crate within its room.
     pub fn height(&self, package: &Crate) -> usize {
         let used = package.uses.iter().filter_map(|name| self.named(name));
