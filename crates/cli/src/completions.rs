@@ -1,5 +1,6 @@
 //! `steelbench completions`: what a shell offers for the next word.
 
+use crate::show::Show;
 use clap::Parser;
 use clap::builder::PossibleValuesParser;
 use clap_complete::Shell;
@@ -178,11 +179,6 @@ fi
 /// arguments without a name.
 fn fish(context: &Context) -> String {
     let name = context.name;
-    let line = context.line();
-    let show = line.find_subcommand("show").into_iter();
-    let sections = show.flat_map(clap::Command::get_positionals);
-    let sections = sections.flat_map(clap::Arg::get_possible_values);
-    let sections: Vec<String> = sections.map(|section| section.get_name().to_owned()).collect();
     format!(
         r#"
 complete -c {name} -n "__fish_seen_subcommand_from {commands}" \
@@ -193,6 +189,6 @@ complete -c {name} -a "{sections}" \
     -n "__fish_seen_subcommand_from show; and test (count (commandline -opc)) -gt 2"
 "#,
         commands = commands_with_names(context).join(" "),
-        sections = sections.join(" ")
+        sections = Show::sections().join(" ")
     )
 }

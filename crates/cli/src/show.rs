@@ -1,5 +1,6 @@
 //! `steelbench show`
 
+use crate::RECORDS;
 use analysis::Summary;
 use clap::Parser;
 use command_line::arguments::Recorded;
@@ -8,7 +9,7 @@ use command_line::select::keep_only;
 use command_line::{Context, ExitCode, Failure, Place, Tool, Which, results};
 use observations::Recording;
 use observations::number::plural;
-use report::{Document, Medium, Screen, Section, Text};
+use report::{Document, Medium, Screen, Section, TOPICS, Text};
 use store::Store;
 
 /// Show the results of a recorded run
@@ -48,6 +49,12 @@ impl Tool for Show {
         "steelbench show random-insert",
         "steelbench show random-insert waits --only data_files=4",
     ];
+
+    /// Of reports, and of observations.
+    fn sections() -> Vec<&'static str> {
+        let observed = RECORDS.iter().flat_map(|records| records.sections()).copied();
+        TOPICS.into_iter().chain(observed.filter(|name| !TOPICS.contains(name))).collect()
+    }
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         if self.legend {

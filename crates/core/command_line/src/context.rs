@@ -1,11 +1,9 @@
 use crate::passwords::{hide_passwords, remember_secrets};
 use crate::{Command, Context, ExitCode, Failure, output, signals};
 use clap::ArgMatches;
-use clap::builder::PossibleValuesParser;
 use clap::error::{ContextKind, ErrorKind};
 use experiment::{Draft, Experiment, FileErrors};
 use observations::order;
-use report::TOPICS;
 use serde_json::json;
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -49,8 +47,7 @@ pub fn run(context: &Context) -> ExitCode {
 impl Context {
     /// The command line, for clap.
     pub fn line(&self) -> clap::Command {
-        let commands: Vec<clap::Command> =
-            self.ordered().map(|command| self.command(command)).collect();
+        let commands: Vec<clap::Command> = self.ordered().map(|command| (command.line)()).collect();
         clap::Command::new(self.name)
             .version(env!("CARGO_PKG_VERSION"))
             .about(self.about)
@@ -59,20 +56,6 @@ impl Context {
             .subcommand_required(true)
             .arg_required_else_help(true)
             .subcommands(commands)
-    }
-
-    /// The line of a command. Sections of reports and of observations are the values of `show`'s.
-    fn command(&self, command: &Command) -> clap::Command {
-        let observed = self.records.iter().flat_map(|records| records.sections());
-        let observed = observed.filter(|name| !TOPICS.contains(name));
-        let sections: Vec<&'static str> = TOPICS.iter().chain(observed).copied().collect();
-        (command.line)().mut_args(|argument| {
-            if argument.is_positional() && argument.get_id() == output::SECTIONS {
-                argument.value_parser(PossibleValuesParser::new(&sections))
-            } else {
-                argument
-            }
-        })
     }
 
     /// The help of the program: commands by chapter, a line each; `lines` are in their order.

@@ -13,6 +13,11 @@ pub trait Tool: CommandFactory + FromArgMatches {
     /// Names of the sections that `--section` prints; none without [`crate::output::Extent`].
     const SECTIONS: &'static [&'static str] = &[];
 
+    /// Values of the argument for sections, where more than [`Self::SECTIONS`] decides.
+    fn sections() -> Vec<&'static str> {
+        Self::SECTIONS.to_vec()
+    }
+
     /// Does what the arguments ask for.
     ///
     /// # Errors
@@ -69,10 +74,11 @@ impl Command {
 fn line<T: Tool>() -> clap::Command {
     let command =
         T::command().after_long_help(format!("Examples:\n  {}", T::EXAMPLES.join("\n  ")));
-    if T::SECTIONS.is_empty() {
+    let sections = T::sections();
+    if sections.is_empty() {
         return command;
     }
-    let names = PossibleValuesParser::new(T::SECTIONS.iter().copied());
+    let names = PossibleValuesParser::new(sections);
     command.mut_arg(output::SECTIONS, |argument| argument.value_parser(names))
 }
 
