@@ -6,7 +6,7 @@ use crate::text::joined;
 use crate::{number, text};
 use analysis::{ConfigurationRow, Detectable, Estimate, Outlier, Standing, Summary};
 use experiment::DesignKind;
-use observations::Direction;
+use observations::{Direction, LevelRecord};
 
 /// Said once below a table that has the column `best`.
 const LEGEND: &str = "best: best ratio over paired blocks; within: equivalent to it (a larger \
@@ -59,7 +59,7 @@ fn table<'s>(
     rows: &'s [ConfigurationRow],
 ) -> Columns<'s, &'s ConfigurationRow> {
     let mut table = Columns::for_rows(rows);
-    levels(&mut table, summary);
+    levels(&mut table, summary, |row| &row.levels);
     table.right("n", |row| row.done);
     estimates(&mut table, summary);
     if is_compared(summary) {
@@ -91,15 +91,17 @@ fn table<'s>(
     table
 }
 
-/// A column for each factor.
-fn levels<'s>(table: &mut Columns<'s, &'s ConfigurationRow>, summary: &'s Summary) {
-    let levels = &summary.configurations[0].levels;
-    for level in levels {
-        let level_of = |row: &&'s ConfigurationRow| {
-            row.levels.iter().find(|candidate| candidate.factor == level.factor)
-        };
-        table.with(Column::name(text::factor(summary, &level.factor)), move |row| {
-            level_of(row).map(|recorded_level| &recorded_level.level)
+/// A column for each factor; `levels_of` gives those of the configuration of an item.
+pub(super) fn levels<'s, T: 's>(
+    table: &mut Columns<'s, T>,
+    summary: &'s Summary,
+    levels_of: impl Fn(&T) -> &'s [LevelRecord] + Copy + 's,
+) {
+    for level in &summary.configurations[0].levels {
+        table.with(Column::name(text::factor(summary, &level.factor)), move |item| {
+            let mut levels = levels_of(item).iter();
+            let recorded_level = levels.find(|candidate| candidate.factor == level.factor);
+            recorded_level.map(|recorded_level| &recorded_level.level)
         });
     }
 }

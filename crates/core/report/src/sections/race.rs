@@ -1,7 +1,8 @@
 //! A race: its candidates, and when and why each of them left.
 
+use super::configurations::levels;
 use crate::model::{Cell, Column, Columns, Section, Tone};
-use crate::{number, text};
+use crate::number;
 use analysis::race::{Candidate, RaceReport};
 use analysis::{Interval, Summary};
 
@@ -14,12 +15,9 @@ pub(crate) fn section(summary: &Summary, race: Option<&RaceReport>) -> Option<Se
         number::plural(race.candidates.len(), "candidate")
     ));
     let mut table = Columns::for_rows(race.candidates.iter().enumerate());
-    for (at, factor) in summary.recording.factors.iter().enumerate() {
-        table.with(Column::name(text::factor(summary, &factor.name)), move |(_, candidate)| {
-            let configuration = &summary.recording.configurations[candidate.configuration];
-            configuration.levels.get(at).map_or("", |level| level.level.as_str())
-        });
-    }
+    levels(&mut table, summary, |(_, candidate)| {
+        &summary.recording.configurations[candidate.configuration].levels
+    });
     table.right("blocks", |(_, candidate)| candidate.blocks);
     table.with(Column::left("mean"), |(_, candidate)| {
         let ends = candidate.interval.map(|interval| (interval.low, interval.high));
