@@ -26,9 +26,9 @@ const CORE: [&str; 23] = [
     "designs",
     "statistics",
     "plans",
+    "sql",
     "observations",
     "parquet_files",
-    "sql",
 ];
 
 /// Crates that every engine may use: private servers, servers by URL, sampling; connections of

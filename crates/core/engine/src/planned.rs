@@ -1,8 +1,8 @@
 //! The plans of a load's statements, which an engine explains after the measurement.
 
 use observations::Fact;
-use observations::statement::first_word;
 use plans::PlanError;
+use sql::statement::first_word;
 use std::fmt::Display;
 use std::time::{Duration, Instant};
 use work::{Parameter, UserStatement};

@@ -139,7 +139,7 @@ pub enum StorageDetail {
 const SEEN_MAX: usize = 10_000;
 
 /// Characters that are read of a statement's text.
-pub const TEXT_MAX: usize = observations::statement::TEXT_MAX;
+pub const TEXT_MAX: usize = sql::statement::TEXT_MAX;
 
 /// Part of each statement that Steelbench runs, to leave these out of the statistics.
 pub const MARK: &str = "steelbench_queries";

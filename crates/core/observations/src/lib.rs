@@ -23,7 +23,6 @@ mod role;
 mod secret;
 mod series;
 mod server_activity;
-pub mod statement;
 mod survey;
 mod trial;
 mod value;

@@ -2,8 +2,8 @@
 
 use crate::{Advice, Hypothetical, Rules, Snapshot, skeleton};
 use observations::redacted;
-use observations::statement::shown;
 use serde::{Deserialize, Serialize};
+use sql::statement::shown;
 
 /// Operators in operators that are kept: more than that, and the readers of JSON refuse the file.
 const DEPTH_MAX: usize = 40;

@@ -1,6 +1,6 @@
 //! Statements of a user's script.
 
-use observations::statement::behind_comments;
+use sql::statement::behind_comments;
 use sql::{Syntax, tokens};
 
 /// A statement of a script.

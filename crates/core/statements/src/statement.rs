@@ -1,9 +1,9 @@
 //! Statements, what the server counted of them, and their plans.
 
 use crate::Counter;
-use observations::statement::{first_word, number};
 use plans::Plan;
 use serde::{Deserialize, Serialize};
+use sql::statement::{first_word, number};
 use std::collections::BTreeMap;
 
 /// A statement without its constants, as the server tells statements apart.

@@ -1,7 +1,7 @@
 //! Texts of statements that are the same but for constants and spaces.
 
 use crate::Rules;
-use observations::statement::shown;
+use sql::statement::shown;
 use sql::{Kind, Syntax, Token, tokens};
 use std::collections::{HashMap, HashSet};
 

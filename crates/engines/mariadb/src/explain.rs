@@ -6,9 +6,9 @@ use super::load::statement_limit;
 use crate::client::{Client, quote_identifier, quote_literal};
 use engine::planned::{STATEMENT_MS_MAX, each, literal};
 use engine::{EngineError, Explained, NoPlan, PlanRequest, Planned};
-use observations::statement::shown;
 use serde_json::Value;
 use sql::Syntax;
+use sql::statement::shown;
 use work::{Parameter, Table};
 
 /// Returns the server's description of a statement before it runs, and with `analyze` of one run

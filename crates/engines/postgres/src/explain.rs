@@ -6,8 +6,8 @@ use crate::client::{Client, quote_identifier, quote_literal};
 use engine::planned::{STATEMENT_MS_MAX, each, literal};
 use engine::{EngineError, Explained, NoPlan, PlanRequest, Planned};
 use observations::Fact;
-use observations::statement::shown;
 use sql::Syntax;
+use sql::statement::shown;
 use std::fmt::Write as _;
 use work::{Operation, Parameter, Table, Work};
 

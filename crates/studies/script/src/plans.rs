@@ -5,11 +5,11 @@
 use crate::compile::{Action, Command};
 use crate::{Interpreter, Mix};
 use engine::{NoPlan, PlanRequest};
-use observations::statement::first_word;
 use observations::{Observations, QueryPlan, Warning, WarningKind, redacted};
 use probe::data::recorded;
 use probe::load::{Step, Workload as _};
 use probe::{TrialContext, WrittenStatement};
+use sql::statement::first_word;
 use std::collections::HashMap;
 use std::sync::Arc;
 use work::{Parameter, Request, Statement, UserStatement};

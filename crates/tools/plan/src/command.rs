@@ -4,10 +4,10 @@ use clap::Parser;
 use command_line::files::{Replace, write_html};
 use command_line::output::{self, Extent, Form};
 use command_line::{Context, ExitCode, Failure, Tool};
-use observations::statement::shown;
 use plans::FILE_BYTES_MAX;
 use report::json::object;
 use serde_json::{Value, json};
+use sql::statement::shown;
 use std::io::Read;
 use std::path::PathBuf;
 

@@ -6,11 +6,11 @@
 use crate::plan_texts::without_secrets;
 use command_line::Failure;
 use command_line::files::{Replace, replace_file};
-use observations::statement::number;
 use report::json::object;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sql::Syntax;
+use sql::statement::number;
 use statements::Snapshot;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

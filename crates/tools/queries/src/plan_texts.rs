@@ -1,8 +1,8 @@
 //! Plans in their engine's format without constants of users: all else stays byte for byte.
 
 use observations::redacted;
-use observations::statement::shown;
 use sql::Syntax;
+use sql::statement::shown;
 use statements::PlanText;
 
 /// The plan; passwords are hidden in any case, other constants unless they are wanted.

@@ -13,8 +13,8 @@ use engine::{
 };
 use experiment::common::{ENGINE, PROBE};
 use experiment::{Draft, Kind, LinkedSettings, settings};
-use observations::statement::first_word;
 use probe::load::{CONNECTIONS, DURATION, WARMUP};
+use sql::statement::first_word;
 use statements::fingerprint;
 use std::collections::HashSet;
 use std::io::ErrorKind;

@@ -6,10 +6,10 @@ use crate::cells::cells;
 use crate::client::{Client, Config};
 use crate::observing::while_doing;
 use engine::{ObserveOptions, ServerError};
-use observations::statement::{self, TEXT_MAX};
 use observe::ProcessTimes;
 use servers::activity::{CONNECTION, Idle, Process, Roster, Sample, Source};
 use sql::Syntax;
+use sql::statement::{self, TEXT_MAX};
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 

@@ -7,12 +7,12 @@ use super::watch::{Watch, Watched, hidden, hidden_processes};
 use crate::client::{Client, Config};
 use crate::connecting::{observer, while_doing};
 use engine::{LiveObserver, ObserveOptions, ServerError};
-use observations::statement::{self, TEXT_MAX};
 use observations::{
     ActivityCell, CounterReadings, Sampling, ServerActivity, TimeUse, Wait, WaitingTask,
 };
 use servers::activity::{Process, ROSTER_PERIOD, Window, cells};
 use sql::Syntax;
+use sql::statement::{self, TEXT_MAX};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 use work::Stop;

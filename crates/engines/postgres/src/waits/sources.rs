@@ -4,9 +4,9 @@ use super::counters;
 use crate::client::{Client, Config, Statement, quote_identifier};
 use crate::connecting::{OBSERVER, is_local, observer, while_doing};
 use engine::{ObserveOptions, ServerError};
-use observations::statement::TEXT_MAX;
 use observe::ProcessTimes;
 use servers::activity::{Idle, Process, Roster, Sample, Sampler, Source};
+use sql::statement::TEXT_MAX;
 use std::collections::HashMap;
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
 use crate::client::{Client, Row};
 use crate::connecting::{OBSERVER, while_doing};
 use engine::ServerError;
-use observations::statement::{self, TEXT_MAX};
 use observations::{TaskSession, WaitingTask};
 use sql::Syntax;
+use sql::statement::{self, TEXT_MAX};
 use std::collections::HashMap;
 
 const DOING: &str = "reading blocking sessions";

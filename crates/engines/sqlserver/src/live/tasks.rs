@@ -2,9 +2,9 @@
 
 use super::rows::{Row, Rows};
 use crate::PageId;
-use observations::statement;
 use observations::{TaskSession, WaitingTask, order};
 use sql::Syntax;
+use sql::statement;
 use std::collections::BTreeMap;
 
 /// Characters of a resource's description that are kept.

@@ -6,9 +6,9 @@ use crate::live::client::Client;
 use crate::showplan::ShowPlan;
 use engine::planned::{each, literal};
 use engine::{NoPlan, PlanRequest, Planned, Plans as _};
-use observations::statement::shown;
 use plans::{Plan, Role};
 use sql::Syntax;
+use sql::statement::shown;
 use work::Parameter;
 
 /// A session that runs nothing.

@@ -1,7 +1,7 @@
 //! Texts of statements as they may be shown and recorded.
 
-use crate::redacted;
-use sql::{Kind, Syntax, tokens};
+use crate::{Kind, Syntax, tokens};
+use observations::redacted;
 
 /// Characters that are read of a statement. The server itself cuts at `track_activity_query_size`,
 /// 1 kB unless changed.
@@ -73,7 +73,7 @@ fn without_literals(statement: &str, syntax: Syntax) -> String {
 #[cfg(test)]
 mod tests {
     use super::{first_word, shown};
-    use sql::Syntax;
+    use crate::Syntax;
 
     #[test]
     fn the_verb_is_the_first_word_that_is_no_comment() {
