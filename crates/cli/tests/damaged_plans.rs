@@ -3,7 +3,7 @@
 
 use crate::registry::REGISTRY;
 use engine::plan_files::PlanFileError;
-use plans::{PlanError, Statement};
+use inspection::plans::{PlanError, Statement};
 
 fn read(bytes: &[u8]) -> Result<Vec<Statement>, PlanFileError> {
     engine::plan_files::read(REGISTRY.engines, bytes)

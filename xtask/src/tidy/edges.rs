@@ -1,11 +1,11 @@
-//! Arrows between crates: cli -> tools, studies, engines -> core, never back, and never sideways
-//! between two tools, two studies or two engines; in core only downwards.
+//! Arrows between crates: cli -> tools, studies -> inspection -> core and engines -> core, never
+//! back, and never sideways between two tools, two studies or two engines; in core only downwards.
 
 use super::workspace::{Crate, Tier, Workspace};
 
 /// The crates of core from the top of the data flow to its bottom. Analysis and reports never touch
 /// an engine.
-const CORE: [&str; 23] = [
+const CORE: [&str; 21] = [
     "command_line",
     "runner",
     "report",
@@ -15,7 +15,6 @@ const CORE: [&str; 23] = [
     "datasets",
     "disk_io",
     "engine",
-    "statements",
     "transport",
     "conductor",
     "profiler",
@@ -25,7 +24,6 @@ const CORE: [&str; 23] = [
     "models",
     "designs",
     "statistics",
-    "plans",
     "sql",
     "observations",
     "parquet_files",
@@ -64,6 +62,8 @@ fn is_allowed(user: &Crate, used: &Crate) -> bool {
         (_, Tier::Aside) => false,
         (Tier::Core, Tier::Core) => place(&user.name) < place(&used.name),
         (Tier::Engines, Tier::Engines) => SHARED.contains(&&*used.name),
+        (Tier::Tools | Tier::Studies, Tier::Inspection) => true,
+        (Tier::Core | Tier::Engines, Tier::Inspection) => true,
         (Tier::Cli, _) | (_, Tier::Core) => user.tier != used.tier,
         _ => false,
     }

@@ -11,6 +11,7 @@ pub enum Tier {
     Cli,
     Tools,
     Studies,
+    Inspection,
     Engines,
     Core,
     /// Beside the rooms: developer commands and what tests share.
@@ -98,6 +99,7 @@ fn tier(folder: &str) -> Option<Tier> {
         ["crates", "cli"] => Tier::Cli,
         ["crates", "tools", _] => Tier::Tools,
         ["crates", "studies", _] => Tier::Studies,
+        ["crates", "inspection"] => Tier::Inspection,
         ["crates", "engines", _] => Tier::Engines,
         ["crates", "core", _] => Tier::Core,
         ["crates", _] | ["xtask"] => Tier::Aside,

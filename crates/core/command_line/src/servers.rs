@@ -3,8 +3,8 @@
 use crate::blocked::{BlockedTimes, LOOK_S};
 use crate::{Context, Failure, output, signals};
 use engine::{Engine, LiveObserver, Server, ServerError};
+use inspection::statements::Rules;
 use observations::{ActivityRecord, Advice, ServerActivity, Survey};
-use statements::Rules;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Instant, SystemTime};

@@ -6,8 +6,8 @@ use crate::{
     Sharing, StatementLogs, WaitType,
 };
 use experiment::{Configuration, Declaration, DurabilityRule, ExampleLevels, Invalid};
+use inspection::statements::Rules;
 use observations::EngineVersion;
-use statements::Rules;
 use work::{Cancel, Stop, Table};
 
 /// An engine that experiments can be run on. Stateless: all state is in its [`Instance`]s.

@@ -5,7 +5,7 @@ use crate::{
     QueryReader, ServerError,
 };
 use experiment::{Configuration, Invalid};
-use statements::ScriptStatement;
+use inspection::statements::ScriptStatement;
 use std::path::{Path, PathBuf};
 use work::{Cancel, Stop, Table};
 

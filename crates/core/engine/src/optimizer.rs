@@ -2,7 +2,7 @@
 //! alternatives that a session can be made to use, and the cost formulas of its documentation.
 
 use crate::Results;
-use plans::{Plan, PlanError};
+use inspection::plans::{Plan, PlanError};
 
 /// An engine's query optimizer. In texts, `{table}`, `{column}`, `{index}`, `{sample}` and
 /// `{skipped}` stand for the names and figures that [`filled`] puts there.

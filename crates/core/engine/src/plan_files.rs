@@ -1,7 +1,7 @@
 //! Execution plans in files, of any engine.
 
 use crate::Engine;
-use plans::{PlanError, Statement};
+use inspection::plans::{PlanError, Statement};
 use thiserror::Error;
 
 /// An error of reading a file as plans.

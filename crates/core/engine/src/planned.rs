@@ -1,8 +1,8 @@
 //! The plans of a load's statements, which an engine explains after the measurement.
 
+use inspection::plans::PlanError;
 use observations::Fact;
-use plans::PlanError;
-use sql::statement::first_word;
+use sql::statement::{VERBS, first_word};
 use std::fmt::Display;
 use std::time::{Duration, Instant};
 use work::{Parameter, UserStatement};
@@ -154,7 +154,7 @@ pub fn each(
         .map(|plan_request| {
             let verb = first_word(plan_request.statement.texts.first().map_or("", String::as_str))
                 .to_ascii_uppercase();
-            if !plans::VERBS.contains(&verb.as_str()) {
+            if !VERBS.contains(&verb.as_str()) {
                 return Err(NoPlan::Verb { verb });
             }
             if started.elapsed() > TIME_MAX {

@@ -1,6 +1,6 @@
 //! Execution plans as an engine writes them.
 
-use ::plans::{Plan, PlanError, Statement, first_plan};
+use inspection::plans::{Plan, PlanError, Statement, first_plan};
 
 /// The formats of an engine's execution plans.
 pub trait Plans {

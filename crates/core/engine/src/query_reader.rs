@@ -1,8 +1,8 @@
 //! A server's counters of statements and indexes, and its plans.
 
 use crate::{NoPlan, ServerError};
+use inspection::statements::{Advice, Captured, Hypothetical, Snapshot, Statement, StatementPlan};
 use observations::Wait;
-use statements::{Advice, Captured, Hypothetical, Snapshot, Statement, StatementPlan};
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 use work::Stop;

@@ -10,11 +10,11 @@ use crate::{StudySections, escaped};
 use analysis::gate::Gate;
 use analysis::runs::{History, RunsCompared};
 use analysis::{HeadToHead, Summary};
+use inspection::statements::Captured;
 use observations::{ActivityRecord, Advice, CounterReadings, Recording, Survey, redact_json};
 use serde::{Deserialize, Serialize};
 use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Result, Value, json};
-use statements::Captured;
 use std::io::{self, Write};
 
 /// Version of what this module writes.

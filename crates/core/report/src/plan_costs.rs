@@ -5,7 +5,7 @@ use crate::number;
 use crate::plan_page::name_of;
 use crate::plan_tree::{grouped, plan_tree};
 use crate::text::joined;
-use plans::{CostPart, CostTerm, Plan, Terms};
+use inspection::plans::{CostPart, CostTerm, Plan, Terms};
 
 /// Adds a plan with its remarks, and the costs of its operators term by term.
 pub fn plan_costs(section: &mut Section, plan: &Plan, terms: &Terms) {

@@ -3,8 +3,8 @@
 use crate::model::{Bar, BarGroup, Chart, ChartKind, Section, Tone};
 use crate::number;
 use crate::plan_tree::{Placed, grouped, overview, rest, table};
+use inspection::plans::{Measure, NetCost, Operator, Plan, Remark, Terms, remarks};
 use observations::order;
-use plans::{Measure, NetCost, Operator, Plan, Remark, Terms, remarks};
 
 /// Bars of a chart; the table has all operators.
 const BARS: usize = 15;

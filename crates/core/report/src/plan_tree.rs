@@ -3,7 +3,7 @@
 use crate::model::{Cell, Column, Columns, Section, Tone};
 use crate::number;
 use crate::text::joined;
-use plans::{Measure, NetCost, Operator, Plan, Remark, Terms, remarks};
+use inspection::plans::{self, Measure, NetCost, Operator, Plan, Remark, Terms, remarks};
 use std::fmt::{self, Display, Formatter};
 
 /// The part of a run outside of its operators that is named.

@@ -7,6 +7,10 @@ use observations::redacted;
 /// 1 kB unless changed.
 pub const TEXT_MAX: usize = 10_000;
 
+/// The words that statements begin with which have plans, in capitals.
+pub const VERBS: [&str; 9] =
+    ["SELECT", "WITH", "VALUES", "TABLE", "INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE"];
+
 /// A statement in one line. Unless `literals` are wanted too, `?` stands for each constant, and
 /// comments are left out: both may be data of users. Passwords are always hidden.
 pub fn shown(statement: &str, syntax: Syntax, literals: bool) -> String {

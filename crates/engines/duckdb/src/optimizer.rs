@@ -6,7 +6,9 @@
 
 use engine::Results;
 use engine::optimizer::{Alternative, CostFormulas, Explain, LIMIT_OFFSET, Optimizer, Statistics};
-use plans::{Access, DEPTH_MAX, Kind, Object, Operator, Plan, PlanError, Predicate, Role, Rows};
+use inspection::plans::{
+    Access, DEPTH_MAX, Kind, Object, Operator, Plan, PlanError, Predicate, Role, Rows,
+};
 use serde_json::Value;
 use sql::Syntax;
 use std::slice::from_ref;
@@ -210,7 +212,7 @@ mod tests {
     use super::{IndexLimit, read};
     use engine::Results;
     use engine::optimizer::CostFormulas as _;
-    use plans::Kind;
+    use inspection::plans::{self, Kind};
 
     fn plan_of(text: &str) -> plans::Plan {
         let last = vec![Some("analyzed_plan".to_owned()), Some(text.to_owned())];

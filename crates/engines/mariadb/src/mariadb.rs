@@ -6,10 +6,10 @@ use crate::client::{Client, Config};
 use engine::{Ability, Altering, Engine, EngineError, Folders, Host, Instance, Servers, Sharing};
 use engine::{Plans, Prerequisites, Recovery, SettingsForm, StatementLogs, WaitType};
 use experiment::{Configuration, Declaration, DurabilityRule, Invalid};
+use inspection::statements::Rules;
 use observations::EngineVersion;
 use servers::attached;
 use servers::host::{Hosted, ServerHost};
-use statements::Rules;
 use std::time::Duration;
 use work::{Cancel, Stop};
 

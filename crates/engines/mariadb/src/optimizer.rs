@@ -4,7 +4,7 @@
 use crate::plan_reader::JsonPlans;
 use engine::optimizer::{Alternative, Explain, LIMIT_OFFSET, Optimizer, Statistics};
 use engine::{Plans as _, Results};
-use plans::{Plan, PlanError};
+use inspection::plans::{Plan, PlanError};
 
 /// The optimizer.
 pub static OPTIMIZER: Optimizer = Optimizer {

@@ -1,8 +1,8 @@
 //! The rules by which texts of statements of MariaDB and MySQL are compared and indexes advised.
 
-use plans::Terms;
+use inspection::plans::Terms;
+use inspection::statements::{Index, IndexAbilities, NewIndex, Rules, Table, Upkeep};
 use sql::Syntax;
-use statements::{Index, IndexAbilities, NewIndex, Rules, Table, Upkeep};
 
 /// The rules of MariaDB and MySQL.
 pub const RULES: Rules = Rules {

@@ -1,8 +1,8 @@
 //! Remarks on real plans of MariaDB: each rule has a statement that triggers it and one that stays
 //! silent.
 
-use ::plans::{Rule, Terms, remarks};
 use engine::Engine as _;
+use inspection::plans::{Rule, Terms, remarks};
 use mariadb::MariaDb;
 use testing::mariadb_client::Server;
 

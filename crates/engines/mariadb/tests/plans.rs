@@ -1,7 +1,7 @@
 //! Plans of MariaDB 10.11 and MySQL 9.7.
 
-use ::plans::{Access, Kind, Operator, Plan, PlanError, Statement, index_uses};
 use engine::Engine as _;
+use inspection::plans::{Access, Kind, Operator, Plan, PlanError, Statement, index_uses};
 use mariadb::MariaDb;
 
 fn read(text: &str) -> Result<Vec<Statement>, PlanError> {

@@ -7,7 +7,7 @@ use engine::optimizer::{
     Alternative, CostFormulas, Explain, HintSet, LIMIT_OFFSET, Optimizer, Prefix, Statistics,
 };
 use engine::{Plans as _, Results};
-use plans::{Plan, PlanError};
+use inspection::plans::{Plan, PlanError};
 
 /// The planner.
 pub static OPTIMIZER: Optimizer = Optimizer {

@@ -11,9 +11,9 @@ use engine::{
     Prerequisites, Recovery, Servers, SettingsForm, Sharing, StatementLogs, WaitType,
 };
 use experiment::{Configuration, Declaration, DurabilityRule, Invalid};
+use inspection::statements::Rules;
 use observations::EngineVersion;
 use servers::host::{Hosted, ServerHost};
-use statements::Rules;
 use std::path::Path;
 use work::{Cancel, Stop, Table};
 

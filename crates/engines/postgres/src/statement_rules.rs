@@ -1,8 +1,8 @@
 //! The rules by which texts of PostgreSQL's statements are compared and indexes advised.
 
-use plans::Terms;
+use inspection::plans::Terms;
+use inspection::statements::{Index, IndexAbilities, InfixIndex, NewIndex, Rules, Table, Upkeep};
 use sql::Syntax;
-use statements::{Index, IndexAbilities, InfixIndex, NewIndex, Rules, Table, Upkeep};
 
 /// PostgreSQL's rules.
 pub const RULES: Rules = Rules {

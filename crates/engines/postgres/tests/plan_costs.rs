@@ -2,7 +2,7 @@
 //! server's catalogue.
 
 use crate::plan_formats::{PLANNERS, READS, each_server, explain, read};
-use ::plans::{CostPart, CostTerm, Operator};
+use inspection::plans::{CostPart, CostTerm, Operator};
 use postgres::client::Client;
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Text and JSON of EXPLAIN give the same model, on every installed version.
 
-use ::plans::{Plan, Statement};
 use engine::Engine as _;
+use inspection::plans::{self, Plan, Statement};
 use postgres::Postgres;
 use postgres::client::Client;
 use testing::postgres_client::{Server, bindirs};

@@ -2,8 +2,8 @@
 //! Plans without times have the planner's costs as shares, which are the same on every machine.
 
 use crate::plan_formats::{explain, read};
-use ::plans::{Remark, Rule, Terms, remarks};
 use engine::Engine as _;
+use inspection::plans::{Remark, Rule, Terms, remarks};
 use postgres::Postgres;
 use testing::postgres_client::{Server, bindirs};
 

@@ -1,7 +1,7 @@
 //! Plans of PostgreSQL in text and JSON, as clients print and people paste them.
 
-use ::plans::{Kind, Operator, PlanError, Remark, Rule, Statement, Terms, remarks};
 use engine::Engine as _;
+use inspection::plans::{Kind, Operator, PlanError, Remark, Rule, Statement, Terms, remarks};
 use postgres::Postgres;
 
 const FILES: [(&str, &str, &str); 4] = [

@@ -2,7 +2,7 @@
 
 use crate::queries::FileReader;
 use engine::{FileQueries, QueryLimits, QueryReader, ServerError};
-use statements::ScriptStatement;
+use inspection::statements::ScriptStatement;
 use std::path::Path;
 use work::Stop;
 

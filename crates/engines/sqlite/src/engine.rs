@@ -8,8 +8,8 @@ use engine::setup::{SETUP_DUMP, Setup};
 use engine::{Ability, Engine, Folders, Host, WaitType};
 use engine::{DatabaseFiles, FileQueries, Prerequisites, SettingsForm};
 use experiment::{Configuration, Declaration, DurabilityRule, Invalid};
+use inspection::statements::Rules;
 use observations::EngineVersion;
-use statements::Rules;
 use work::Stop;
 
 /// The embedded engine.

@@ -4,9 +4,9 @@
 use crate::plan_steps::Step;
 use engine::planned::each;
 use engine::{Explained, NoPlan, PlanRequest, Planned};
+use inspection::statements::Counter;
 use observations::Fact;
 use rusqlite::{Connection, Row, StatementStatus};
-use statements::Counter;
 use work::Table;
 
 /// The counters of a statement's work

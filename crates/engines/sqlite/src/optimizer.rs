@@ -3,7 +3,7 @@
 use crate::plan_steps::{Step, plan_of_steps};
 use engine::Results;
 use engine::optimizer::{Alternative, Explain, LIMIT_OFFSET, Optimizer, Statistics};
-use plans::{Plan, PlanError};
+use inspection::plans::{Plan, PlanError};
 
 /// The planner.
 pub static OPTIMIZER: Optimizer = Optimizer {

@@ -1,7 +1,7 @@
 //! EXPLAIN QUERY PLAN of SQLite: steps in words, without estimates
 //! (<https://www.sqlite.org/eqp.html>).
 
-use plans::{
+use inspection::plans::{
     Access, DEPTH_MAX, Kind, MissingIndex, Object, Operator, Plan, PlanError, Predicate, Property,
     Role,
 };
@@ -131,7 +131,7 @@ fn automatic(operator: &Operator) -> Option<MissingIndex> {
 #[cfg(test)]
 mod tests {
     use super::{Step, plan_of_steps};
-    use plans::{Access, Kind};
+    use inspection::plans::{self, Access, Kind};
 
     #[test]
     fn steps_are_operators_and_an_automatic_index_is_a_missing_one() {

@@ -11,13 +11,13 @@ use crate::statement_rules::RULES;
 use engine::NoPlan;
 use engine::ServerError;
 use engine::query_reader::{QueryLimits, QueryReader, StorageDetail, explain_each};
-use observations::Unread;
-use plans::{Kind, Plan, Predicate, Role};
-use rusqlite::{Connection, Error, OpenFlags};
-use statements::{
+use inspection::plans::{Kind, Plan, Predicate, Role};
+use inspection::statements::{
     Column, Counter, DataFile, ForeignKey, Index, Key, Origin, ScriptStatement, Snapshot, Span,
     Statement, StatementPlan, Table, TableStatistics, aliases, condition, fingerprint,
 };
+use observations::Unread;
+use rusqlite::{Connection, Error, OpenFlags};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};

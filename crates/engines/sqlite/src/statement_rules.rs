@@ -1,8 +1,8 @@
 //! The rules by which texts of SQLite's statements are compared and indexes advised.
 
-use plans::Terms;
+use inspection::plans::Terms;
+use inspection::statements::{IndexAbilities, NewIndex, Rules, Upkeep, drop_by_name};
 use sql::Syntax;
-use statements::{IndexAbilities, NewIndex, Rules, Upkeep, drop_by_name};
 
 /// SQLite's rules.
 pub const RULES: Rules = Rules {

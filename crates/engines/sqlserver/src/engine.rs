@@ -8,8 +8,8 @@ use super::{WAIT_TYPES, backup_tools, optimizer, settings, showplan, statement_r
 use engine::backups::Background;
 use engine::{Ability, Engine, Folders, Host, Optimizer, Plans, Prerequisites, Servers, WaitType};
 use experiment::{Configuration, Declaration, DurabilityRule, Invalid};
+use inspection::statements::Rules;
 use observations::EngineVersion;
-use statements::Rules;
 use work::Stop;
 
 /// SQL Server, and what speaks its protocol, by URL.

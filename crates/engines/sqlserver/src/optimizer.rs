@@ -5,7 +5,7 @@
 use crate::showplan::ShowPlan;
 use engine::optimizer::{Alternative, Explain, Optimizer, Statistics};
 use engine::{Plans as _, Results};
-use plans::{Plan, PlanError};
+use inspection::plans::{Plan, PlanError};
 
 /// The optimizer.
 pub static OPTIMIZER: Optimizer = Optimizer {

@@ -1,8 +1,8 @@
 //! The rules by which texts of SQL Server's statements are compared and indexes advised.
 
-use plans::Terms;
+use inspection::plans::Terms;
+use inspection::statements::{IndexAbilities, NewIndex, Rules, Upkeep, drop_of_table};
 use sql::Syntax;
-use statements::{IndexAbilities, NewIndex, Rules, Upkeep, drop_of_table};
 
 /// SQL Server's rules.
 pub const RULES: Rules = Rules {

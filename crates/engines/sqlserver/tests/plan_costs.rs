@@ -2,7 +2,7 @@
 
 use crate::showplan::plan_files;
 use engine::Engine as _;
-use plans::{CostPart, Operator};
+use inspection::plans::{self, CostPart, Operator};
 use sqlserver::SqlServer;
 use std::collections::BTreeMap;
 

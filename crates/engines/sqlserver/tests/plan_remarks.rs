@@ -2,8 +2,8 @@
 
 use crate::showplan::plan_files;
 use engine::Engine as _;
-use plans::Rule::{self, *};
-use plans::{Remark, remarks};
+use inspection::plans::Rule::{self, *};
+use inspection::plans::{Remark, remarks};
 use sqlserver::SqlServer;
 use std::collections::BTreeSet;
 

@@ -2,7 +2,7 @@
 //! are in a folder beside the project: see their licences there.
 
 use engine::{Engine as _, Results};
-use plans::{Access, Kind, Operator, Rule, Statement, index_uses, remarks};
+use inspection::plans::{self, Access, Kind, Operator, Rule, Statement, index_uses, remarks};
 use serde_json::Value;
 use sqlserver::SqlServer;
 use std::collections::BTreeSet;

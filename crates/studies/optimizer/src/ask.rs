@@ -3,7 +3,7 @@
 use crate::template::{Template, VariedColumn, literal};
 use engine::optimizer::{Explain, filled};
 use engine::{ConnectionSet, EngineError, Optimizer, Results};
-use plans::{Access, Kind, Operator, Plan, PlanError};
+use inspection::plans::{Access, Kind, Operator, Plan, PlanError};
 use probe::{ProbeError, TrialContext, data};
 use std::collections::BTreeMap;
 use work::Statement;

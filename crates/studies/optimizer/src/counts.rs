@@ -8,8 +8,8 @@ use crate::settings::APPENDED;
 use engine::cache;
 use engine::setup::Setup;
 use experiment::Configuration;
+use inspection::plans::{Operator, Plan};
 use observations::sha256;
-use plans::{Operator, Plan};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::DirBuilder;
@@ -168,7 +168,7 @@ fn put(operator: &mut Operator, each: &mut Iter<'_, RowCount>) -> Option<()> {
 #[cfg(test)]
 mod tests {
     use super::{Counts, counted};
-    use plans::{Kind, Operator, Plan, Rows};
+    use inspection::plans::{Kind, Operator, Plan, Rows};
 
     fn plan(name: &str, estimated: [f64; 2], ran: Option<([f64; 2], f64)>) -> Plan {
         let rows = |at: usize| Rows {

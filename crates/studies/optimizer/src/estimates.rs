@@ -3,7 +3,7 @@
 //! Bounding the Impact of Cardinality Estimation Errors, VLDB 2009).
 
 use crate::ask::title;
-use plans::{Kind, Operator, Plan};
+use inspection::plans::{Kind, Operator, Plan};
 
 /// An operator whose rows were estimated and counted.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,7 +58,7 @@ fn joins(operator: &Operator) -> usize {
 #[cfg(test)]
 mod tests {
     use super::{errors, q_error};
-    use plans::{Kind, Operator, Plan, Rows};
+    use inspection::plans::{Kind, Operator, Plan, Rows};
 
     #[test]
     fn an_error_is_a_factor_in_either_direction() {

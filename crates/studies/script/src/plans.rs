@@ -9,7 +9,7 @@ use observations::{Observations, QueryPlan, Warning, WarningKind, redacted};
 use probe::data::recorded;
 use probe::load::{Step, Workload as _};
 use probe::{TrialContext, WrittenStatement};
-use sql::statement::first_word;
+use sql::statement::{VERBS, first_word};
 use std::collections::HashMap;
 use std::sync::Arc;
 use work::{Parameter, Request, Statement, UserStatement};
@@ -111,7 +111,7 @@ fn is_skippable(commands: &[Command], at: usize) -> bool {
 /// Returns whether a statement may change what others mean: tables, or the session.
 fn changes(statement: &crate::sql::Statement) -> bool {
     let verb = first_word(&statement.source).to_ascii_uppercase();
-    !CONTROL.contains(&verb.as_str()) && !plans::VERBS.contains(&verb.as_str())
+    !CONTROL.contains(&verb.as_str()) && !VERBS.contains(&verb.as_str())
 }
 
 /// The statements of all scripts, each text once.

@@ -4,7 +4,7 @@ use clap::Parser;
 use command_line::files::{Replace, write_html};
 use command_line::output::{self, Extent, Form};
 use command_line::{Context, ExitCode, Failure, Tool};
-use plans::FILE_BYTES_MAX;
+use inspection::plans::{self, FILE_BYTES_MAX};
 use report::json::object;
 use serde_json::{Value, json};
 use sql::statement::shown;

@@ -1,12 +1,14 @@
 //! Execution plans: the statements by cost, the operators of the most expensive, remarks, and the
 //! indexes that each uses.
 
+use inspection::plans::{
+    Access, IndexUse, MissingIndex, Plan, Statement, Terms, index_uses, remarks,
+};
+use inspection::statements::Rules;
 use observations::order;
-use plans::{Access, IndexUse, MissingIndex, Plan, Statement, Terms, index_uses, remarks};
 use report::model::{Cell, Column, Columns, Document, Section};
 use report::text::joined;
 use report::{grouped, number};
-use statements::Rules;
 
 /// Names of the sections, in their order.
 pub(crate) const SECTIONS: [&str; 4] = ["plans", "statements", "missing", "indexes"];

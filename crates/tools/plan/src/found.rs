@@ -3,7 +3,7 @@
 use crate::document::PlanOf;
 use command_line::{Context, Failure, output};
 use engine::plan_files::{PlanFileError, read};
-use plans::{FILE_BYTES_MAX, Statement};
+use inspection::plans::{FILE_BYTES_MAX, Statement};
 use std::path::{Path, PathBuf};
 
 /// Errors that are printed one by one.

@@ -9,8 +9,8 @@ use command_line::files::{Replace, replace_file};
 use command_line::{Context, ExitCode, Failure, Tool, output, servers, signals};
 use engine::query_reader::StorageDetail;
 use engine::{ObserveOptions, QueryLimits, QueryReader, ServerError};
+use inspection::statements::{Captured, CapturedTexts, Snapshot};
 use observations::{Survey, Unread};
-use statements::{Captured, CapturedTexts, Snapshot};
 use std::io::Write;
 use std::path::PathBuf;
 

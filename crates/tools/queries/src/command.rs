@@ -12,9 +12,9 @@ use crate::{Queries, between, document, examine, keep, machine, plan_files, serv
 use command_line::files::{Replace, replace_file, write_html};
 use command_line::{Context, ExitCode, Failure, Tool, captures, output, results, servers, signals};
 use engine::{Engine, FileQueries, ObserveOptions, QueryReader, Server, ServerError};
+use inspection::statements::{Rules, Snapshot, script_statements};
 use report::json::{Capture, object};
 use serde_json::Value;
-use statements::{Rules, Snapshot, script_statements};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

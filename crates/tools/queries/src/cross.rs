@@ -1,8 +1,8 @@
 //! The statements that use each index, and the way they do.
 
-use plans::Access;
+use inspection::plans::{self, Access};
+use inspection::statements::Snapshot;
 use serde::Serialize;
-use statements::Snapshot;
 use std::collections::BTreeSet;
 
 /// The use of an index by a plan of a statement.

@@ -4,10 +4,11 @@ use crate::advice::advice;
 use crate::cross::{IndexUse, index_uses};
 use crate::logged::attach_logged;
 use engine::QueryReader;
+use inspection::plans;
+use inspection::statements::{Advice, AdviceKind, Certainty, Counter, Rules, Snapshot, Statement};
 use observations::number::short_percent;
 use observations::order;
 use serde::Serialize;
-use statements::{Advice, AdviceKind, Certainty, Counter, Rules, Snapshot, Statement};
 
 /// The cost with an index, as a share of that without it, above which the index is not worth its
 /// upkeep.

@@ -1,7 +1,7 @@
 //! Differences of two snapshots.
 
+use inspection::statements::{CountedRow, Counter, Overflow, Snapshot, Spread, Statement, Table};
 use observations::number::plural;
-use statements::{CountedRow, Counter, Overflow, Snapshot, Spread, Statement, Table};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 

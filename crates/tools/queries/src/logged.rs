@@ -1,10 +1,10 @@
 //! Plans of a server's log, and the statements that they belong to.
 
 use command_line::{Context, Failure};
+use inspection::plans::{self, FILE_BYTES_MAX};
+use inspection::statements::{Origin, Rules, Snapshot, StatementPlan, fingerprint};
 use observations::number::plural;
-use plans::FILE_BYTES_MAX;
 use sql::{Syntax, tokens};
-use statements::{Origin, Rules, Snapshot, StatementPlan, fingerprint};
 use std::collections::HashMap;
 use std::fmt::Display;
 use std::path::PathBuf;
@@ -127,10 +127,10 @@ fn add(known: &mut Vec<StatementPlan>, new: StatementPlan) {
 mod tests {
     use super::{attach_logged, with_values};
     use engine::Engine as _;
-    use plans::PlanError;
+    use inspection::plans::PlanError;
+    use inspection::statements::{Snapshot, Span, Statement};
     use postgres::Postgres;
     use postgres::statement_rules::RULES;
-    use statements::{Snapshot, Span, Statement};
 
     fn read(log: &str) -> Result<Vec<plans::Statement>, PlanError> {
         Postgres.plans().unwrap().read(log)

@@ -2,8 +2,8 @@
 
 use command_line::Context;
 use engine::ServerError;
+use inspection::statements::{Advice, AdviceKind, Certainty};
 use observations::Survey;
-use statements::{Advice, AdviceKind, Certainty};
 use work::Stop;
 
 /// Reads what a server and its machine are.

@@ -6,12 +6,12 @@
 use crate::plan_texts::without_secrets;
 use command_line::Failure;
 use command_line::files::{Replace, replace_file};
+use inspection::statements::Snapshot;
 use report::json::object;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sql::Syntax;
 use sql::statement::number;
-use statements::Snapshot;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{ErrorKind, Write};

@@ -1,9 +1,9 @@
 //! Plans in their engine's format without constants of users: all else stays byte for byte.
 
+use inspection::statements::PlanText;
 use observations::redacted;
 use sql::Syntax;
 use sql::statement::shown;
-use statements::PlanText;
 
 /// The plan; passwords are hidden in any case, other constants unless they are wanted.
 pub fn without_secrets(plan: &PlanText, syntax: Syntax, literals: bool) -> String {

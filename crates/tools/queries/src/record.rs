@@ -1,8 +1,8 @@
 //! Intervals as they are recorded, and recorded intervals put together.
 
+use inspection::statements::{Counter, Origin, Snapshot, Span, Statement, StatementPlan};
 use observations::number::seconds;
 use observations::{CountedStatement, QueryInterval};
-use statements::{Counter, Origin, Snapshot, Span, Statement, StatementPlan};
 use std::collections::HashMap;
 
 /// The record of an interval: its statements, in their order, each with the first of its

@@ -5,11 +5,11 @@ use crate::Queries;
 use crate::plan_files::PlanFileNames;
 use crate::server_facts::ServerFacts;
 use crate::sheets;
+use inspection::statements::{self, DataFile, FileIo, HistogramStep, Index, TableStatistics};
 use observations::{ServerSetting, Wait};
 use report::model::{Column, Columns};
 use report::table::{Datum, Share, Table, Time};
 use report::text::joined;
-use statements::{DataFile, FileIo, HistogramStep, Index, TableStatistics};
 use std::collections::BTreeSet;
 
 /// Milliseconds of a day.

@@ -3,12 +3,12 @@
 use crate::Queries;
 use crate::document::{IndexUse, shown_text, used};
 use crate::plan_files::PlanFileNames;
-use plans::{NetCost, Object, Operator, Parameter, remarks};
+use inspection::plans::{NetCost, Object, Operator, Parameter, remarks};
+use inspection::statements::{Advice, Counter, Statement, StatementPlan, Unit};
 use report::model::{Column, Columns};
 use report::table::{Share, Table, Time};
 use report::text::joined;
 use serde::Serialize;
-use statements::{Advice, Counter, Statement, StatementPlan, Unit};
 
 /// The tables of statements and indexes in the order of their sheets.
 pub fn tables<'a>(all: &'a Queries, files: &'a PlanFileNames) -> Vec<Table<'a>> {

@@ -2,9 +2,11 @@
 
 use command_line::{Context, Failure};
 use engine::{Engine, LoggedRun};
+use inspection::plans::FILE_BYTES_MAX;
+use inspection::statements::{
+    Counter, Percentiles, Rules, Snapshot, Span, Spread, Statement, fingerprint,
+};
 use observations::number::{count, plural};
-use plans::FILE_BYTES_MAX;
-use statements::{Counter, Percentiles, Rules, Snapshot, Span, Spread, Statement, fingerprint};
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::SystemTime;

@@ -13,9 +13,10 @@ use engine::{
 };
 use experiment::common::{ENGINE, PROBE};
 use experiment::{Draft, Kind, LinkedSettings, settings};
+use inspection::plans;
+use inspection::statements::fingerprint;
 use probe::load::{CONNECTIONS, DURATION, WARMUP};
-use sql::statement::first_word;
-use statements::fingerprint;
+use sql::statement::{VERBS, first_word};
 use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -223,7 +224,7 @@ fn logged_script(context: &Context, logged: &[plans::Statement]) -> Result<Strin
         let verb = first_word(&statement.text).to_ascii_uppercase();
         let rules = context.statement_rules(&statement.engine)?;
         let is_new = known.insert(fingerprint(&statement.text, rules));
-        if !is_new || !plans::VERBS.contains(&verb.as_str()) {
+        if !is_new || !VERBS.contains(&verb.as_str()) {
             continue;
         }
         match with_values(statement, rules.syntax).filter(|text| is_plain(text)) {

@@ -1,8 +1,10 @@
 //! Differences of snapshots.
 
+use inspection::statements::{
+    CountedRow, Counter, Index, Overflow, Snapshot, Span, Spread, Statement, Table,
+};
 use observations::QueryInterval;
 use queries::{between, joined, record};
-use statements::{CountedRow, Counter, Index, Overflow, Snapshot, Span, Spread, Statement, Table};
 
 fn statement(digest: &str, calls: u64, ms: f64) -> Statement {
     Statement {

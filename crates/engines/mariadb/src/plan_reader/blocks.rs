@@ -4,7 +4,7 @@
 //! <https://dev.mysql.com/doc/refman/8.4/en/explain.html>).
 
 use super::statement::{ENGINE, number};
-use plans::{
+use inspection::plans::{
     Access, DEPTH_MAX, Kind, Object, Operator, Plan, PlanError, Predicate, Property, Role, Rows,
     Statement, Warning,
 };

@@ -5,7 +5,7 @@ mod statement;
 mod tree;
 
 use engine::Plans;
-use plans::{PlanError, Statement, documents, has_member};
+use inspection::plans::{PlanError, Statement, documents, has_member};
 pub use statement::ENGINE;
 
 /// The member of a document of MariaDB, and of MySQL in the first version of its format.

@@ -3,7 +3,7 @@
 //! (<https://dev.mysql.com/doc/refman/9.4/en/explain.html>).
 
 use super::statement::{ENGINE, number};
-use plans::{
+use inspection::plans::{
     Access, DEPTH_MAX, Kind, Object, Operator, Plan, PlanError, Predicate, Role, Rows, Statement,
 };
 use serde_json::Value;

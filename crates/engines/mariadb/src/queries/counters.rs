@@ -5,7 +5,9 @@ use crate::client::Error;
 use crate::observing::OBSERVED_FROM;
 use crate::statement_rules::RULES;
 use engine::query_reader::{MARK, TEXT_MAX, remember};
-use statements::{CountedRow, Counter, Overflow, Snapshot, Spread, Statement, fingerprint};
+use inspection::statements::{
+    CountedRow, Counter, Overflow, Snapshot, Spread, Statement, fingerprint,
+};
 use std::collections::HashSet;
 
 /// Counters by what they are selected by: times are in picoseconds. Where a column is not there,

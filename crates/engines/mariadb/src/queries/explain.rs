@@ -8,10 +8,10 @@ use crate::statement_rules::RULES;
 use engine::NoPlan;
 use engine::Plans as _;
 use engine::query_reader::{MARK, explain_each};
-use sql::{Kind, Syntax, tokens};
-use statements::{
+use inspection::statements::{
     Column, Counter, Origin, Snapshot, StatementPlan, aliases, fingerprint, has_names,
 };
+use sql::{Kind, Syntax, tokens};
 
 const NO_SAMPLE: &str = "no statement text with values is available, which the server needs to \
                          make a plan. Enable the consumers events_statements_history and \

@@ -8,9 +8,9 @@ use super::Reader;
 use crate::client::{Error, quote_identifier};
 use crate::observing::OBSERVED_FROM;
 use engine::query_reader::MARK;
+use inspection::statements::{Advice, AdviceKind, Certainty, Snapshot};
 use observations::Unread;
 use observations::number::{bytes, count, percent, seconds};
-use statements::{Advice, AdviceKind, Certainty, Snapshot};
 
 /// The part of the numbers of a key that is used up before it is reported.
 const USED_MIN: f64 = 0.7;

@@ -3,8 +3,8 @@
 use super::Reader;
 use crate::client::{Error, quote_identifier};
 use engine::query_reader::MARK;
+use inspection::statements::{self, Column, ForeignKey, Index, Key, Snapshot, Table};
 use observations::Unread;
-use statements::{Column, ForeignKey, Index, Key, Snapshot, Table};
 use std::collections::HashMap;
 
 /// Schemas of the server itself.

@@ -6,8 +6,8 @@ use crate::plan_reader::ENGINE;
 use crate::statement_rules::RULES;
 use engine::ServerError;
 use engine::query_reader::{MARK, QueryReader, StatementSamples, StorageDetail};
+use inspection::statements::{Advice, Snapshot, Span, fingerprint};
 use observations::{Unread, Wait};
-use statements::{Advice, Snapshot, Span, fingerprint};
 
 /// Facts hidden by `performance_schema = OFF`, and the remedy.
 const OFF: &str =

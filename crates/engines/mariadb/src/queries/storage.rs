@@ -10,9 +10,9 @@ use crate::client::Error;
 use crate::waits::{NOT_NESTED, WAIT_TYPES};
 use engine::WaitType;
 use engine::query_reader::{MARK, StorageDetail};
+use inspection::statements::{self, DataFile, FileIo, HistogramStep, Snapshot, TableStatistics};
 use observations::{Unread, Wait, WaitSource};
 use serde_json::Value;
-use statements::{DataFile, FileIo, HistogramStep, Snapshot, TableStatistics};
 use std::collections::HashMap;
 
 /// Picoseconds, the unit of the Performance Schema, in a nanosecond.

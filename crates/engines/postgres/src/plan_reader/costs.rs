@@ -5,7 +5,7 @@
 
 use super::node::{flag, number};
 use super::prices::Prices;
-use plans::{CostPart, CostTerm};
+use inspection::plans::{CostPart, CostTerm};
 use serde_json::Value;
 
 /// EXPLAIN rounds costs to hundredths.

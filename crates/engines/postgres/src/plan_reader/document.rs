@@ -8,9 +8,9 @@ use super::node::{
 };
 use super::parts::{Entry, charge, tree};
 use super::prices::Prices;
-use plans::{
-    Access, DEPTH_MAX, Kind, Object, Operator, Plan, PlanError, Predicate, Property, Role, Rows,
-    Statement,
+use inspection::plans::{
+    self, Access, DEPTH_MAX, Kind, Object, Operator, Plan, PlanError, Predicate, Property, Role,
+    Rows, Statement,
 };
 use serde_json::Value;
 use sql::Syntax;

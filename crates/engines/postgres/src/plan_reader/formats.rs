@@ -2,7 +2,7 @@
 
 use super::frame::{self, Row};
 use super::{document, statement, text};
-use plans::{PlanError, Statement, has_member};
+use inspection::plans::{PlanError, Statement, has_member};
 use serde_json::{Deserializer, Value};
 use std::borrow::Cow;
 

@@ -1,7 +1,7 @@
 //! The line of a node in text format, as the members that a node has as JSON.
 
 use super::node::kind;
-use plans::Kind;
+use inspection::plans::Kind;
 use serde_json::{Map, Value};
 
 /// The figures that a node has. All nodes of a plan have the same.

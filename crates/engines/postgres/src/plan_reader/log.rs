@@ -2,7 +2,7 @@
 
 use super::formats;
 use super::node::{ENGINE, parameters};
-use plans::{Parameter, PlanError, Statement};
+use inspection::plans::{Parameter, PlanError, Statement};
 
 /// The beginning of a message with a plan, behind its duration.
 const PLAN: &str = "plan:";

@@ -21,8 +21,8 @@ mod statement;
 mod text;
 
 use engine::Plans;
+use inspection::plans::{PlanError, Statement};
 pub use node::ENGINE;
-use plans::{PlanError, Statement};
 
 /// The formats of PostgreSQL.
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,6 @@
 //! The vocabulary of nodes.
 
-use plans::{Kind, Object, Operator, Parameter, Role, Warning};
+use inspection::plans::{Kind, Object, Operator, Parameter, Role, Warning};
 use serde_json::Value;
 use std::ops::RangeInclusive;
 

@@ -5,7 +5,7 @@
 //! is in that of the node that first needed them, which may be another one.
 
 use super::node::number;
-use plans::Operator;
+use inspection::plans::{self, Operator};
 use serde_json::Value;
 
 /// A node while the plan is read.

@@ -1,6 +1,7 @@
 //! The statement before a plan.
 
 use serde_json::{Map, Value};
+use sql::statement::VERBS;
 use sql::{Kind, Syntax, tokens};
 
 /// The members of a document that tell the statement: from `Query Text:` of `auto_explain`, or the
@@ -30,7 +31,7 @@ fn explained(text: &str) -> Option<String> {
         .collect();
     let start = all.iter().rposition(|token| token.is_keyword("EXPLAIN"));
     let Some(start) = start else {
-        let verbs = plans::VERBS;
+        let verbs = VERBS;
         let is_statement =
             all.first().is_some_and(|first| verbs.iter().any(|verb| first.is_keyword(verb)));
         let is_closed = all.last().is_some_and(|last| last.text == ";");

@@ -7,8 +7,9 @@ use super::frame::{Content, Row, column};
 use super::heading::{self, Figures, has_figures, is_node};
 use super::node::inputs_of;
 use super::property;
-use plans::{DEPTH_MAX, PlanError};
+use inspection::plans::{DEPTH_MAX, PlanError};
 use serde_json::{Map, Value, json};
+use sql::statement::VERBS;
 
 const FORMAT: &str = "text of EXPLAIN";
 
@@ -357,7 +358,7 @@ fn is_remark(text: &str) -> bool {
         || text.starts_with(['-', '(', '#', '`'])
         || text.split_whitespace().next().is_some_and(|word| {
             let word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_ascii_uppercase();
-            plans::VERBS.contains(&word.as_str()) || word == "EXPLAIN"
+            VERBS.contains(&word.as_str()) || word == "EXPLAIN"
         })
         || text.contains("=# ")
         || text.contains("=> ")

@@ -3,8 +3,8 @@
 use super::reader::{Reader, dropped};
 use crate::client::{Client, Error, Row};
 use engine::query_reader::{MARK, TEXT_MAX};
+use inspection::statements::{CountedRow, Counter, Snapshot, Spread, Statement};
 use observations::Unread;
-use statements::{CountedRow, Counter, Snapshot, Spread, Statement};
 
 /// Counters by the columns that they are in, and what makes the column a whole number: times are in
 /// ms. Of several columns the sum of those that this version of the extension has.

@@ -12,8 +12,8 @@ use crate::plan_reader::ExplainPlans;
 use engine::NoPlan;
 use engine::Plans as _;
 use engine::query_reader::{MARK, explain_each};
+use inspection::statements::{Advice, Hypothetical, Origin, Snapshot, StatementPlan};
 use sql::{Kind, Syntax, Token, tokens};
-use statements::{Advice, Hypothetical, Origin, Snapshot, StatementPlan};
 
 /// Makes a plan for each statement that can have one, in their order.
 pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {

@@ -7,9 +7,9 @@
 use super::reader::Reader;
 use crate::client::{Client, Error, Rows};
 use engine::query_reader::MARK;
+use inspection::statements::{Advice, AdviceKind, Certainty, Snapshot, Table};
 use observations::Unread;
 use observations::number::{bytes, count, percent, seconds};
-use statements::{Advice, AdviceKind, Certainty, Snapshot, Table};
 
 /// `autovacuum_vacuum_scale_factor` and `autovacuum_vacuum_threshold` by default: autovacuum cleans
 /// a table with more dead rows than this, unless it is off or falls behind.

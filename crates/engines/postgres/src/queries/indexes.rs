@@ -3,8 +3,8 @@
 use crate::client::{Client, Error, Row};
 use crate::statement_rules::PARTITIONED;
 use engine::query_reader::MARK;
+use inspection::statements::{Column, ForeignKey, Index, Key, Table};
 use serde_json::Value;
-use statements::{Column, ForeignKey, Index, Key, Table};
 use std::collections::HashMap;
 
 /// Tables of users, and of extensions; temporary ones are their sessions' own.

@@ -17,8 +17,8 @@ use crate::connecting::while_doing;
 use crate::plan_reader::ENGINE;
 use engine::ServerError;
 use engine::query_reader::{MARK, QueryReader, StatementSamples, StorageDetail, remember};
+use inspection::statements::{Advice, Hypothetical, Snapshot, Span};
 use observations::Unread;
-use statements::{Advice, Hypothetical, Snapshot, Span};
 
 impl QueryReader for Reader {
     fn snapshot(&mut self) -> Result<Snapshot, ServerError> {

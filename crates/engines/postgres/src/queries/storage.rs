@@ -6,9 +6,9 @@
 use super::indexes::{json, positions, texts};
 use crate::client::{Client, Error, Row};
 use engine::query_reader::{MARK, StorageDetail};
+use inspection::statements::{DataFile, FileIo, HistogramStep, Snapshot, Table, TableStatistics};
 use observations::Unread;
 use serde_json::Value;
-use statements::{DataFile, FileIo, HistogramStep, Snapshot, Table, TableStatistics};
 
 /// Adds the statistics of each column, where they are asked for. The server records neither the
 /// rows that it sampled nor their number then.

@@ -4,7 +4,7 @@
 //! publishes none.
 
 use super::xml::{flag, number};
-use plans::{CostPart, CostTerm, Kind};
+use inspection::plans::{CostPart, CostTerm, Kind};
 use roxmltree::Node;
 
 /// A page at a random place.

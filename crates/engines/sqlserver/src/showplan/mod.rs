@@ -8,7 +8,7 @@ mod traits;
 mod xml;
 
 use engine::Plans;
-use plans::{
+use inspection::plans::{
     Access, DEPTH_MAX, Kind, Memory, MissingIndex, Operator, Parameter, Plan, PlanError, Predicate,
     Role, Rows, RunCost, Statement, Wait, Warning,
 };

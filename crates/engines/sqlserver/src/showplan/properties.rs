@@ -1,7 +1,7 @@
 //! Properties of operators that remarks are about.
 
 use super::xml::{flag, is, number, object, unquoted};
-use plans::{Operator, Predicate, Property, Role};
+use inspection::plans::{Operator, Predicate, Property, Role};
 use roxmltree::Node;
 
 /// The properties of an operator. `times`: how often it is expected, or was seen, to run.

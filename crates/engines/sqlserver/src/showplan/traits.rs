@@ -1,7 +1,7 @@
 //! Properties of statements that remarks are about.
 
 use super::xml::{child, children, is, number, object, parts, unquoted};
-use plans::{Operator, Parameter, Statistics, Trait};
+use inspection::plans::{Operator, Parameter, Statistics, Trait};
 use roxmltree::Node;
 use sql::{Kind, Syntax, Token, tokens};
 

@@ -1,6 +1,6 @@
 //! Elements and attributes of ShowPlan.
 
-use plans::Object;
+use inspection::plans::Object;
 use roxmltree::Node;
 
 /// The elements in an element, in their order, without what is in those of the given names.

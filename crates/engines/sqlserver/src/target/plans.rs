@@ -6,7 +6,7 @@ use crate::live::client::Client;
 use crate::showplan::ShowPlan;
 use engine::planned::{each, literal};
 use engine::{NoPlan, PlanRequest, Planned, Plans as _};
-use plans::{Plan, Role};
+use inspection::plans::{Plan, Role};
 use sql::Syntax;
 use sql::statement::shown;
 use work::Parameter;

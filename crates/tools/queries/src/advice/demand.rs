@@ -3,7 +3,7 @@
 
 use super::place::{Place, squeezed};
 use crate::query::{Comparison, Condition, Operand, Other};
-use statements::{Column, Index, Table};
+use inspection::statements::{Column, Index, Table};
 
 /// Columns that are compared with values: more of them seldom select better.
 const EQUAL_MAX: usize = 3;

@@ -4,12 +4,12 @@
 use super::place::Place;
 use super::words::{numbers, runs};
 use crate::query::{Comparison, Condition, Other, blocks};
-use observations::number::{bytes, count, figure, percent, plural, ratio, seconds};
-use plans::{Access, Kind, Rule, remarks};
-use statements::{
+use inspection::plans::{self, Access, Kind, Rule, remarks};
+use inspection::statements::{
     Advice, AdviceKind, Certainty, Counter, Origin, Rules, Snapshot, Statement, StatementPlan,
     Table,
 };
+use observations::number::{bytes, count, figure, percent, plural, ratio, seconds};
 
 /// Estimates that are further off choose other plans: as for single plans (`plans::remarks`).
 const OFF: f64 = 10.0;

@@ -2,11 +2,11 @@
 
 use super::price::price;
 use super::words::{numbers, runs};
-use observations::number::{count, figure, percent, seconds};
-use plans::MissingIndex;
-use statements::{
+use inspection::plans::MissingIndex;
+use inspection::statements::{
     Advice, AdviceKind, Certainty, Counter, Index, Missed, NewIndex, Rules, Snapshot,
 };
+use observations::number::{count, figure, percent, seconds};
 
 /// An index that was missed less often may have served a single question.
 const MISSED_USES_MIN: u64 = 10;

@@ -4,8 +4,8 @@
 use super::words::numbers;
 use crate::IndexUse;
 use crate::cross::statements_of;
+use inspection::statements::{Advice, AdviceKind, Certainty, Index, Rules, Snapshot, Table};
 use observations::number::{bytes, count, percent, plural};
-use statements::{Advice, AdviceKind, Certainty, Index, Rules, Snapshot, Table};
 
 /// An index that is smaller, of a table that changes less, costs nothing noticeable.
 const BYTES_MIN: u64 = 1 << 20;

@@ -10,11 +10,11 @@ use super::place::{Place, squeezed};
 use super::price::price;
 use super::words::{numbers, runs};
 use crate::query::{Block, Comparison, blocks};
-use observations::number::{count, figure, percent, seconds};
-use observations::order;
-use statements::{
+use inspection::statements::{
     Advice, AdviceKind, Certainty, Counter, Index, NewIndex, Rules, Snapshot, Statement, Table,
 };
+use observations::number::{count, figure, percent, seconds};
+use observations::order;
 
 /// A table with fewer rows, or fewer bytes, is read whole in less time than is noticeable.
 const ROWS_MIN: f64 = 5_000.0;

@@ -16,8 +16,8 @@ mod structure;
 mod words;
 
 use crate::IndexUse;
+use inspection::statements::{Advice, AdviceKind, Counter, Rules, Snapshot, TimeShare};
 use observations::order;
-use statements::{Advice, AdviceKind, Counter, Rules, Snapshot, TimeShare};
 
 /// All findings: those about statements by their share of the server's time, then the others by
 /// kind.

@@ -1,8 +1,8 @@
 //! A part of a statement with the tables that it reads.
 
 use crate::query::{Block, ColumnName, Operand, Source};
-use plans::{Access, Kind, Operator};
-use statements::{Column, Rules, Snapshot, Statement, Table};
+use inspection::plans::{Access, Kind, Operator};
+use inspection::statements::{Column, Rules, Snapshot, Statement, Table};
 
 /// A block of a statement in its snapshot.
 #[derive(Clone, Copy)]

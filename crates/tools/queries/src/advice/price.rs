@@ -1,7 +1,7 @@
 //! The cost of an index that is advised.
 
+use inspection::statements::{Table, Upkeep};
 use observations::number::{bytes, count};
-use statements::{Table, Upkeep};
 
 /// The cost of an index: its size by the widths that the optimizer knows, at least 20 bytes an
 /// entry, and the changes that it has to follow.

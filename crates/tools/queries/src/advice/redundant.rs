@@ -4,8 +4,8 @@ use super::indexes::{foreign_key, label};
 use super::words::numbers;
 use crate::IndexUse;
 use crate::cross::statements_of;
+use inspection::statements::{Advice, AdviceKind, Certainty, Index, Key, Rules, Snapshot, Table};
 use observations::number::{bytes, count};
-use statements::{Advice, AdviceKind, Certainty, Index, Key, Rules, Snapshot, Table};
 
 /// How an index is covered by another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Statements that are run for each row of another: N+1.
 
 use super::words::numbers;
+use inspection::statements::{Advice, AdviceKind, Certainty, Counter, Snapshot, Statement};
 use observations::number::{count, figure, ratio, seconds};
-use statements::{Advice, AdviceKind, Certainty, Counter, Snapshot, Statement};
 
 /// Fewest runs of a statement that count as a loop.
 const CALLS_MIN: u64 = 500;

@@ -6,8 +6,10 @@ use super::place::{Place, squeezed};
 use super::price::price;
 use super::words::{numbers, runs};
 use crate::query::{Comparison, Condition, Operand, Other, blocks};
+use inspection::statements::{
+    Advice, AdviceKind, Certainty, Counter, NewIndex, Rules, Snapshot, Table,
+};
 use observations::number::{figure, seconds};
-use statements::{Advice, AdviceKind, Certainty, Counter, NewIndex, Rules, Snapshot, Table};
 
 /// Functions of dates and times, whose results are ranges of the column.
 const OF_TIME: [&str; 12] = [

@@ -2,8 +2,10 @@
 
 use super::place::squeezed;
 use super::price::price;
+use inspection::statements::{
+    self, Advice, AdviceKind, Certainty, ForeignKey, NewIndex, Rules, Snapshot, Table,
+};
 use observations::number::count;
-use statements::{Advice, AdviceKind, Certainty, ForeignKey, NewIndex, Rules, Snapshot, Table};
 
 /// Smaller tables are read whole in no time.
 const ROWS_MIN: f64 = 1_000.0;

@@ -4,8 +4,8 @@
 use super::views::CREATED_SINCE_S;
 use crate::live::rows::Row;
 use engine::query_reader::MARK;
+use inspection::statements::{CountedRow, Counter, Spread, Statement};
 use observations::order;
-use statements::{CountedRow, Counter, Spread, Statement};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The place of a plan of a statement.
@@ -165,7 +165,7 @@ fn behind_parameters(text: &str) -> &str {
 mod tests {
     use super::{behind_parameters, merged, statements};
     use crate::live::rows::tests::rows;
-    use statements::Counter;
+    use inspection::statements::Counter;
 
     #[test]
     fn declarations_of_parameters_are_no_part_of_a_statement() {

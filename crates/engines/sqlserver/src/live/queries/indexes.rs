@@ -3,8 +3,8 @@
 use super::views::PAGE;
 use crate::dialect::quote_name;
 use crate::live::rows::{Row, Rows};
-use plans::MissingIndex;
-use statements::{Index, Key, Missed, Table, TableStatistics};
+use inspection::plans::MissingIndex;
+use inspection::statements::{Index, Key, Missed, Table, TableStatistics};
 use std::collections::HashMap;
 
 /// Rows by the numbers of table and index.

@@ -25,9 +25,9 @@ use counters::{Handle, Placed, merged, statements};
 use engine::NoPlan;
 use engine::query_reader::{QueryLimits, QueryReader, StorageDetail, explain_each};
 use engine::{Plans as _, ServerError};
+use inspection::plans::Plan;
+use inspection::statements::{self, Origin, Snapshot, Span, StatementPlan, TableStatistics};
 use observations::Wait;
-use plans::Plan;
-use statements::{Origin, Snapshot, Span, StatementPlan, TableStatistics};
 use std::collections::HashMap;
 use std::time::SystemTime;
 use views::{PAGE, STORED, STORED_END, STORED_INTERVAL, STORED_INTERVAL_END};
@@ -280,7 +280,7 @@ impl QueryReader for Reader {
 mod tests {
     use super::super::rows::tests::rows;
     use super::*;
-    use statements::{AdviceKind, Counter};
+    use inspection::statements::{AdviceKind, Counter};
 
     /// The first statement has a plan that misses an index.
     fn snapshot(statements: Placed, tables: Vec<statements::Table>) -> Snapshot {

@@ -2,8 +2,8 @@
 
 use super::views::{CREATED_SINCE_S, PAGE};
 use crate::live::rows::{Row, Rows};
+use inspection::statements::{DataFile, FileIo, HistogramStep, TableStatistics};
 use observations::number;
-use statements::{DataFile, FileIo, HistogramStep, TableStatistics};
 use std::collections::HashMap;
 
 /// `max_size` of a file that grows until its disk is full.

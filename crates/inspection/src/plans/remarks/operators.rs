@@ -3,7 +3,7 @@
 use super::reading::outer_rows;
 use super::remark::{Measure, Remark, Rule, Share, shown};
 use super::weights::{Weights, remark};
-use crate::{Access, Kind, Operator, Property};
+use crate::plans::{Access, Kind, Operator, Property};
 use observations::number::percent;
 
 /// Executions of the inner input of a join from which one scan with a hash is often cheaper: at

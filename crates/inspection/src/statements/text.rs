@@ -1,6 +1,6 @@
 //! Texts of statements that are the same but for constants and spaces.
 
-use crate::Rules;
+use crate::statements::Rules;
 use sql::statement::shown;
 use sql::{Kind, Syntax, Token, tokens};
 use std::collections::{HashMap, HashSet};
@@ -165,8 +165,8 @@ fn push_constant(out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::{aliases, condition, fingerprint, has_names, skeleton};
-    use crate::{IndexAbilities, Rules, Upkeep, drop_by_name};
-    use plans::Terms;
+    use crate::plans::Terms;
+    use crate::statements::{IndexAbilities, Rules, Upkeep, drop_by_name};
     use sql::Syntax;
 
     const RULES: Rules = Rules {

@@ -1,6 +1,6 @@
 //! The share of each operator in the cost and time of its plan.
 
-use crate::{Operator, Plan, RunCost};
+use crate::plans::{Operator, Plan, RunCost};
 use serde::Serialize;
 
 /// Cost and time of an operator without its inputs. Those of all operators add up to those of the
@@ -103,7 +103,7 @@ fn as_input(operator: &Operator) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Operator, Plan, RunCost};
+    use crate::plans::{Operator, Plan, RunCost};
 
     fn operator(cost: f64, ms: Option<f64>, inputs: Vec<Operator>) -> Operator {
         Operator { cost: Some(cost), elapsed_ms: ms, inputs, ..Operator::default() }

@@ -2,7 +2,7 @@
 
 use super::remark::{OFF, ROWS, Remark, Rule, shown};
 use super::weights::{Weights, remark};
-use crate::{Access, Kind, Operator};
+use crate::plans::{Access, Kind, Operator};
 use observations::number::plural;
 
 pub fn find(nodes: &Weights<'_>) -> Vec<Remark> {

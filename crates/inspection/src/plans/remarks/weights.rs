@@ -1,7 +1,7 @@
 //! The operators of a plan with their shares.
 
 use super::remark::{MATTERS, Measure, Remark, Rule, Share};
-use crate::{Operator, Plan};
+use crate::plans::{Operator, Plan};
 
 /// Times of whole milliseconds say nothing about shorter runs: their costs are used.
 const RUN_MS: f64 = 1.0;

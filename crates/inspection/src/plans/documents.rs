@@ -1,6 +1,6 @@
 //! Statements in JSON documents.
 
-use crate::{Plan, PlanError, Statement};
+use crate::plans::{Plan, PlanError, Statement};
 use serde_json::{Deserializer, Value};
 use std::slice::from_ref;
 
@@ -49,7 +49,7 @@ pub fn first_plan(statements: Vec<Statement>) -> Option<Plan> {
 #[cfg(test)]
 mod tests {
     use super::{documents, has_member};
-    use crate::PlanError;
+    use crate::plans::PlanError;
 
     #[test]
     fn a_text_without_a_statement_is_refused() {

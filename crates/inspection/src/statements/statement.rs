@@ -1,9 +1,9 @@
 //! Statements, what the server counted of them, and their plans.
 
-use crate::Counter;
-use plans::Plan;
+use crate::plans::{self, Plan};
+use crate::statements::Counter;
 use serde::{Deserialize, Serialize};
-use sql::statement::{first_word, number};
+use sql::statement::{VERBS, first_word, number};
 use std::collections::BTreeMap;
 
 /// A statement without its constants, as the server tells statements apart.
@@ -167,7 +167,7 @@ impl Statement {
     /// Returns true when it has a plan: it reads or changes rows.
     pub fn can_be_explained(&self) -> bool {
         let verb = first_word(&self.text);
-        plans::VERBS.iter().any(|known| known.eq_ignore_ascii_case(verb))
+        VERBS.iter().any(|known| known.eq_ignore_ascii_case(verb))
     }
 
     /// Returns true when it only reads, by its text.

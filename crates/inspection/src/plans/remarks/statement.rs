@@ -4,7 +4,7 @@ use super::estimates::is_off;
 use super::operators::functions;
 use super::remark::{MATTERS, Measure, OFF, Remark, Rule, Share, shown};
 use super::weights::Weights;
-use crate::{Memory, MissingIndex, Operator, Parameter, Plan, Statistics, Terms, Trait};
+use crate::plans::{Memory, MissingIndex, Operator, Parameter, Plan, Statistics, Terms, Trait};
 use observations::number::{bytes, figure, plain_percent, plural};
 
 /// Memory below this is not worth a word, KiB.

@@ -43,7 +43,3 @@ pub const FILE_BYTES_MAX: u64 = 256 << 20;
 
 /// Levels of operators that a reader accepts at most.
 pub const DEPTH_MAX: usize = 200;
-
-/// The words that statements begin with which have plans, in capitals.
-pub const VERBS: [&str; 9] =
-    ["SELECT", "WITH", "VALUES", "TABLE", "INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE"];

@@ -1,12 +1,12 @@
 //! A snapshot of a server.
 
-use crate::{DataFile, Statement, TableStatistics};
+use crate::plans::{self, MissingIndex};
+use crate::statements::{DataFile, Statement, TableStatistics};
 use observations::Unread;
-use plans::MissingIndex;
 use serde::{Deserialize, Serialize};
 
 /// A server's statements, tables and indexes at one time; or in an interval, once
-/// [`between`](crate::between) has taken the difference of two.
+/// [`between`](crate::statements::between) has taken the difference of two.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Snapshot {
     /// Name of the engine.

@@ -1,7 +1,7 @@
 //! The rules of an engine that texts of its statements and advice on its indexes depend on.
 
-use crate::{Index, Table};
-use plans::Terms;
+use crate::plans::Terms;
+use crate::statements::{Index, Table};
 use sql::Syntax;
 
 /// An engine's rules.

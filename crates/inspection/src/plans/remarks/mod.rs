@@ -11,7 +11,7 @@ mod remark;
 mod statement;
 mod weights;
 
-use crate::{Plan, Terms};
+use crate::plans::{Plan, Terms};
 use observations::order;
 pub use remark::{Measure, Remark, Rule, Share};
 use weights::Weights;

@@ -1,6 +1,6 @@
 //! Indexes and the statements that use them.
 
-use crate::{Access, Object, Statement};
+use crate::plans::{Access, Object, Statement};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! The model: statements, their plans, operators in a tree.
 
-use crate::condition::{Obstacle, obstacles};
-use crate::property::{Property, Trait};
-use crate::{CostPart, Kind, Terms};
+use crate::plans::condition::{Obstacle, obstacles};
+use crate::plans::property::{Property, Trait};
+use crate::plans::{CostPart, Kind, Terms};
 use serde::{Deserialize, Serialize};
 use sql::Syntax;
 

@@ -1,6 +1,6 @@
 //! A server's statements, tables and indexes in a file.
 
-use crate::{Advice, Hypothetical, Rules, Snapshot, skeleton};
+use crate::statements::{Advice, Hypothetical, Rules, Snapshot, skeleton};
 use observations::redacted;
 use serde::{Deserialize, Serialize};
 use sql::statement::shown;

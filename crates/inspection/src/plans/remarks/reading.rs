@@ -3,7 +3,7 @@
 
 use super::remark::{OFF, ROWS, Remark, Rule, shown};
 use super::weights::{Weights, remark};
-use crate::{Access, Kind, Obstacle, Operator, Property};
+use crate::plans::{Access, Kind, Obstacle, Operator, Property};
 
 /// Rows that are read in a moment, by whatever condition.
 const READ: f64 = OFF * ROWS;
@@ -30,7 +30,7 @@ pub fn find(nodes: &Weights<'_>) -> Vec<Remark> {
 /// Rows that were read for nothing. Of operators with inputs the work of these was for nothing.
 fn dropped(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Remark> {
     let is_run = operator.rows.actual.is_some();
-    let of = |rows: crate::Rows| if is_run { rows.actual } else { rows.estimated };
+    let of = |rows: crate::plans::Rows| if is_run { rows.actual } else { rows.estimated };
     let is_late = operator.access.is_none();
     let input = || nodes.inputs(at).first().and_then(|input| of(nodes.operators[*input].1.rows));
     let read = match operator.kind {
