@@ -2,9 +2,9 @@
 
 use command_line::Command;
 use report::StudySections;
-use runner::Registry;
+use runner::{Adapter, Registry};
 
-/// Engines and probes in the order in which help and documentation list them.
+/// Engines, probes and adapters in the order in which help and documentation list them.
 pub const REGISTRY: Registry = Registry {
     engines: &[
         &sqlite::Sqlite,
@@ -18,6 +18,12 @@ pub const REGISTRY: Registry = Registry {
     ],
     probes: PROBES,
     disturbances: DISTURBANCES,
+    adapters: &[
+        Adapter { engine: "sqlite", part: &inspection::sqlite::INSPECTION },
+        Adapter { engine: "postgres", part: &inspection::postgres::INSPECTION },
+        Adapter { engine: "mariadb", part: &inspection::mariadb::INSPECTION },
+        Adapter { engine: "sqlserver", part: &inspection::sqlserver::INSPECTION },
+    ],
 };
 
 /// A study in a line: its probe, its disturbance of loads, its part of the analysis of its runs,

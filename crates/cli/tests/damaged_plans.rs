@@ -2,11 +2,11 @@
 //! random.
 
 use crate::registry::REGISTRY;
-use engine::plan_files::PlanFileError;
+use inspection::plan_files::{self, PlanFileError};
 use inspection::plans::{PlanError, Statement};
 
 fn read(bytes: &[u8]) -> Result<Vec<Statement>, PlanFileError> {
-    engine::plan_files::read(REGISTRY.engines, bytes)
+    plan_files::read(REGISTRY.adapters(), bytes)
 }
 
 #[test]

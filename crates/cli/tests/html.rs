@@ -163,7 +163,7 @@ const COPY: &str = "const copied = [];
 #[test]
 fn a_page_of_plans_fits_and_quotes_no_markup() {
     let lab = Lab::new();
-    let plan = include_str!("../../engines/sqlserver/tests/plans/own.sqlplan")
+    let plan = include_str!("../../inspection/tests/sqlserver/plans/own.sqlplan")
         .replace("N'secret'", "N'&lt;script&gt;alert(1)&lt;/script&gt;'")
         .replace("[IX_a]", "[&lt;img src=x onerror=alert(1)&gt;]");
     lab.write("a.sqlplan", &plan);

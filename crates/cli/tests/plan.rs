@@ -5,9 +5,9 @@ use serde_json::Value;
 use std::io::Write;
 use std::process::Stdio;
 
-const SHOWPLAN: &str = include_str!("../../engines/sqlserver/tests/plans/own.sqlplan");
-const POSTGRES: &str = include_str!("../../engines/postgres/tests/plans/pg-sort.txt");
-const MARIADB: &str = include_str!("../../engines/mariadb/tests/plans/ma-update.txt");
+const SHOWPLAN: &str = include_str!("../../inspection/tests/sqlserver/plans/own.sqlplan");
+const POSTGRES: &str = include_str!("../../inspection/tests/postgres/plans/pg-sort.txt");
+const MARIADB: &str = include_str!("../../inspection/tests/mariadb/plans/ma-update.txt");
 
 #[test]
 fn a_folder_of_plans_is_explained_without_the_constants_of_its_statements() {

@@ -23,6 +23,7 @@ pub mod pgbench;
 #[cfg(feature = "engines")]
 pub mod postgres_client;
 pub mod profiles;
+mod published_plans;
 pub mod ready;
 #[cfg(feature = "engines")]
 pub mod recordings;
@@ -38,3 +39,4 @@ pub mod trials;
 
 #[cfg(feature = "engines")]
 pub use by_name::{ENGINES, engine};
+pub use published_plans::published_plans;

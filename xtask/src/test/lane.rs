@@ -14,8 +14,8 @@ const REASON: &str = "lane all: ";
 /// In such a reason, this and the name of an engine: a change in the engine's folder has the gate
 /// run the test too.
 const VERSIONS_OF: &str = "versions of ";
-/// Folders of engines, relative to the root.
-const ENGINES: &str = "crates/engines";
+/// Folders with those of engines, relative to the root.
+const ENGINES: [&str; 2] = ["crates/engines", "crates/inspection"];
 /// Variables that list versions of an engine's server or library, the one for the gate first.
 const VERSIONS: [(&str, &str); 2] =
     [("postgres", "STEELBENCH_TEST_PG_BINDIRS"), ("duckdb", "STEELBENCH_TEST_DUCKDB_LIBS")];
@@ -86,12 +86,17 @@ fn changed_engines() -> Result<BTreeSet<String>, String> {
     let head = git(&["rev-parse", "HEAD"])?;
     let left = git(&["merge-base", "HEAD", MAIN]).unwrap_or_else(|_| head.clone());
     let base = if left == head { "HEAD^".to_owned() } else { left };
-    let files = git(&["diff", "--name-only", &base, "--", ENGINES])?;
+    let files = git(&[&["diff", "--name-only", &base, "--"], &ENGINES[..]].concat())?;
     Ok(files.lines().filter_map(folder_of_engine).map(str::to_owned).collect())
 }
 
 fn folder_of_engine(file: &str) -> Option<&str> {
-    file.strip_prefix(ENGINES)?.strip_prefix('/')?.split('/').next()
+    match file.split('/').collect::<Vec<_>>()[..] {
+        ["crates", "engines", engine, ..] | ["crates", "inspection", _, engine, _, ..] => {
+            Some(engine)
+        }
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -110,6 +115,9 @@ mod tests {
         assert!(!gate(&["postgres"]).has(versions) && !gate(&["mariadb"]).has("lane all: 20 s"));
         assert!(gate(&["mariadb"]).has(versions) && gate(&["servers"]).has(versions));
         assert_eq!(folder_of_engine("crates/engines/mariadb/src/lib.rs"), Some("mariadb"));
+        let reader = "crates/inspection/src/mariadb/statement_log.rs";
+        assert_eq!(folder_of_engine(reader), Some("mariadb"));
+        assert_eq!(folder_of_engine("crates/inspection/src/lib.rs"), None);
         assert_eq!(folder_of_engine("crates/cli/tests/mysql.rs"), None);
     }
 

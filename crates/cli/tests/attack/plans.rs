@@ -230,15 +230,15 @@ fn explain_outputs() {
 
 /// Files that `plan` reads, of each format.
 const FILES: [&str; 9] = [
-    include_str!("../../../engines/sqlserver/tests/plans/own.sqlplan"),
-    include_str!("../../../engines/postgres/tests/plans/pg-join.txt"),
-    include_str!("../../../engines/postgres/tests/plans/pg-join.json"),
-    include_str!("../../../engines/postgres/tests/plans/pg-sub.json"),
-    include_str!("../../../engines/postgres/tests/plans/pg-sub.txt"),
-    include_str!("../../../engines/postgres/tests/plans/pg-auto-explain.log"),
-    include_str!("../../../engines/mariadb/tests/plans/ma-derived.json"),
-    include_str!("../../../engines/mariadb/tests/plans/ma-join.json"),
-    include_str!("../../../engines/mariadb/tests/plans/ma-update.txt"),
+    include_str!("../../../inspection/tests/sqlserver/plans/own.sqlplan"),
+    include_str!("../../../inspection/tests/postgres/plans/pg-join.txt"),
+    include_str!("../../../inspection/tests/postgres/plans/pg-join.json"),
+    include_str!("../../../inspection/tests/postgres/plans/pg-sub.json"),
+    include_str!("../../../inspection/tests/postgres/plans/pg-sub.txt"),
+    include_str!("../../../inspection/tests/postgres/plans/pg-auto-explain.log"),
+    include_str!("../../../inspection/tests/mariadb/plans/ma-derived.json"),
+    include_str!("../../../inspection/tests/mariadb/plans/ma-join.json"),
+    include_str!("../../../inspection/tests/mariadb/plans/ma-update.txt"),
 ];
 
 /// A file with something else in it, in another encoding, or nested without an end.

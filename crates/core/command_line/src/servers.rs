@@ -2,8 +2,7 @@
 
 use crate::blocked::{BlockedTimes, LOOK_S};
 use crate::{Context, Failure, output, signals};
-use engine::{Engine, LiveObserver, Server, ServerError};
-use inspection::statements::Rules;
+use engine::{LiveObserver, Server, ServerError};
 use observations::{ActivityRecord, Advice, ServerActivity, Survey};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,15 +20,6 @@ impl Context {
             output::complain(&format!("warning: {warning}"));
         }
         Ok(server)
-    }
-
-    /// The rules of the engine of this name, for texts of its statements and advice on indexes.
-    ///
-    /// # Errors
-    /// When this program does not know the engine, or does not examine its statements.
-    pub fn statement_rules(&self, engine: &str) -> Result<&'static Rules, Failure> {
-        let known = self.registry.engine(engine).and_then(Engine::statement_rules);
-        known.ok_or_else(|| Failure::usage(format!("statements of engine {engine} are not known")))
     }
 
     /// The advice of the engines of the surveyed servers.

@@ -2,11 +2,9 @@
 
 use crate::{
     Altering, Background, ColumnMethods, DatabaseFiles, EngineError, FileQueries, Folders,
-    Instance, Need, Optimizer, Plans, Preflight, Prerequisites, Recovery, Replication, Servers,
-    Sharing, StatementLogs, WaitType,
+    Instance, Need, Preflight, Prerequisites, Recovery, Replication, Servers, Sharing, WaitType,
 };
 use experiment::{Configuration, Declaration, DurabilityRule, ExampleLevels, Invalid};
-use inspection::statements::Rules;
 use observations::EngineVersion;
 use work::{Cancel, Stop, Table};
 
@@ -71,14 +69,6 @@ pub trait Engine: Send + Sync {
     fn altering(&self) -> Option<&dyn Altering> {
         None
     }
-    /// The formats of its execution plans, where it writes any that are read from files.
-    fn plans(&self) -> Option<&dyn Plans> {
-        None
-    }
-    /// The query optimizer, where its plans can be explained with estimates in a session.
-    fn optimizer(&self) -> Option<&'static Optimizer> {
-        None
-    }
     /// Backup tools and other actions beside a load, where it has any.
     fn background(&self) -> Option<&'static Background> {
         None
@@ -86,15 +76,6 @@ pub trait Engine: Send + Sync {
     /// How its log and its replication are read, where a study can disturb its private servers
     /// ([`Instance::nodes`]).
     fn replication(&self) -> Option<&'static Replication> {
-        None
-    }
-    /// The rules by which texts of its statements are compared and indexes advised; of engines
-    /// whose statements are examined.
-    fn statement_rules(&self) -> Option<&'static Rules> {
-        None
-    }
-    /// The logs of statements that its servers write.
-    fn statement_logs(&self) -> Option<&dyn StatementLogs> {
         None
     }
     /// The targets for load generators in other processes; `None`: it runs in our process.

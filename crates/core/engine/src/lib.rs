@@ -7,10 +7,9 @@
 //!   statements
 //! - `file_set`: files of targets, their folders and caches
 //! - [`server`]: servers by URL, observed and surveyed
-//! - [`query_reader`]: their statements and plans; [`plan_files`]: plans in files
+//! - [`query_reader`]: their statements and plans
 //! - [`dialect`]: tables and operations as SQL; [`planned`]: plans of the user's statements
 //! - [`nodes`]: private servers that are made to fail, and their replicas
-//! - [`optimizer`]: alternatives of plans that can be forced, and statistics
 //! - [`setup`]: tables that a user's SQL or dump makes; [`compression`] of columns
 //! - [`backups`]: backups and their restore, other actions beside a load
 //! - [`cache`]: files kept between runs; `parquet` and `sample`: Parquet files of tables
@@ -27,11 +26,8 @@ pub mod file_set;
 mod instance;
 pub mod nodes;
 pub mod open_files;
-pub mod optimizer;
 pub mod parquet;
-pub mod plan_files;
 pub mod planned;
-mod plans;
 mod preflight;
 pub mod query_reader;
 mod results;
@@ -39,7 +35,6 @@ pub mod sample;
 pub mod server;
 mod session;
 pub mod setup;
-mod statement_logs;
 mod time_limit;
 mod wait_collector;
 mod wait_type;
@@ -55,16 +50,13 @@ pub use facets::{
 pub use file_set::{CacheReport, CacheState, FileSet, Folders, Permits, Role};
 pub use instance::{Explainer, FileTarget, Instance, ServerProcess, Shared, Tables};
 pub use nodes::{Disturbance, Node, Nodes, Replication};
-pub use optimizer::Optimizer;
 pub use planned::{Explained, NoPlan, PlanRequest, Planned};
-pub use plans::Plans;
 pub use preflight::{Footprint, Need, Preflight, Space};
 pub use query_reader::{QueryLimits, QueryReader};
 pub use results::Results;
 pub use server::{CopySource, CopyVersion, Dumps, LiveObserver, ObserveOptions, Server, Servers};
 pub use session::{Answer, ConnectionSet, Done, Session, SetOfOne};
 pub use setup::{SETUP_DUMP, SETUP_SQL};
-pub use statement_logs::{LoggedRun, StatementLogs};
 pub use time_limit::TimeLimit;
 pub use wait_collector::{Collection, EngineUse, PageUse, SessionPart, WaitCollector};
 pub use wait_type::{BenignGroup, WaitType};

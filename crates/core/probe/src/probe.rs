@@ -2,8 +2,7 @@ use crate::data::declared_data_set;
 use crate::generation::Generation;
 use crate::{LoadClock, LoadSeen, ProbeError};
 use engine::{
-    Ability, Background, CacheState, Engine, Footprint, Instance, NoPlan, Optimizer, PlanRequest,
-    Replication,
+    Ability, Background, CacheState, Engine, Footprint, Instance, NoPlan, PlanRequest, Replication,
 };
 use experiment::common::PROBE;
 use experiment::{CommonSection, Configuration, Declaration, ExampleLevels, Invalid, OtherName};
@@ -124,8 +123,6 @@ pub struct Target {
     pub abilities: &'static [Ability],
     /// The state that caches are brought into when measuring begins.
     pub cache: CacheState,
-    /// The engine's query optimizer, where its plans can be forced.
-    pub optimizer: Option<&'static Optimizer>,
     /// The engine's backup tools and other actions beside a load.
     pub background: Option<&'static Background>,
     /// How its log and its replication are read, where its private servers can be disturbed.
@@ -138,7 +135,6 @@ impl Target {
         Self {
             abilities: engine.abilities(),
             cache: CacheState::from_configuration(configuration),
-            optimizer: engine.optimizer(),
             background: engine.background(),
             replication: engine.replication(),
         }

@@ -6,6 +6,7 @@ use experiment::{Catalog, Configuration, Experiment, FileErrors, Invalid, NamedF
 use observations::{holds_secret, names_secret};
 use probe::load::GENERATORS;
 use probe::{Disturbance, Disturbed, Probe, Target};
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -22,6 +23,18 @@ pub struct Registry {
     pub probes: &'static [&'static dyn Probe],
     /// Disturbances of loads, in the order in which the documentation lists them.
     pub disturbances: &'static [&'static dyn Disturbance],
+    /// The adapters of guests: of each guest at most one for an engine.
+    pub adapters: &'static [Adapter],
+}
+
+/// A guest's part for an engine, without its type: a constant of a type of the guest's, by which
+/// the guest finds it.
+#[derive(Clone, Copy)]
+pub struct Adapter {
+    /// The name of the engine.
+    pub engine: &'static str,
+    /// The constant.
+    pub part: &'static (dyn Any + Sync),
 }
 
 impl Registry {
@@ -33,6 +46,17 @@ impl Registry {
     /// The probe with this name.
     pub fn probe(&self, name: &str) -> Option<&'static dyn Probe> {
         self.probes.iter().copied().find(|probe| probe.name() == name)
+    }
+
+    /// The adapters of the guest that has this type, in the order of the registry.
+    pub fn adapters<A: Any>(&self) -> impl Iterator<Item = (&'static str, &'static A)> + Clone {
+        let all = self.adapters.iter();
+        all.filter_map(|adapter| Some((adapter.engine, adapter.part.downcast_ref()?)))
+    }
+
+    /// The adapter of that guest for the engine with this name.
+    pub fn adapter<A: Any>(&self, engine: &str) -> Option<&'static A> {
+        self.adapters().find_map(|(name, adapter)| (name == engine).then_some(adapter))
     }
 
     /// The settings that all engines and probes declare.

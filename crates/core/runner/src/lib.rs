@@ -37,7 +37,7 @@ mod trial;
 mod volumes;
 mod workdir;
 
-pub use catalog::{Registry, load};
+pub use catalog::{Adapter, Registry, load};
 pub use error::{FolderError, HookEnd, HookError, RunError, ThrottleError};
 pub use machines::{
     BlockPart, Machine, MachineError, Machines, Report as MachineReport, ReportContent,

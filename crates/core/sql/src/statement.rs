@@ -63,6 +63,13 @@ pub fn behind_comments(sql: &str) -> &str {
         .map_or("", |token| &sql[token.at..])
 }
 
+/// Puts names and figures into a text that has `{name}` in their places.
+pub fn filled(text: &str, names: &[(&str, &str)]) -> String {
+    names
+        .iter()
+        .fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
+}
+
 /// A constant that the server has cut off reaches to the end.
 fn without_literals(statement: &str, syntax: Syntax) -> String {
     tokens(statement, syntax)
@@ -76,8 +83,15 @@ fn without_literals(statement: &str, syntax: Syntax) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{first_word, shown};
+    use super::{filled, first_word, shown};
     use crate::Syntax;
+
+    #[test]
+    fn names_are_put_into_texts() {
+        let names = [("table", "t"), ("column", "a")];
+        assert_eq!(filled("ANALYZE {table} ({column})", &names), "ANALYZE t (a)");
+        assert_eq!(filled("SELECT '{}'", &names), "SELECT '{}'");
+    }
 
     #[test]
     fn the_verb_is_the_first_word_that_is_no_comment() {

@@ -4,7 +4,7 @@ use super::instance::DuckDbHost;
 use super::settings::{self, DATA_FILES, LIBRARY, VOLUME};
 use super::{backups, compression, find, optimizer, options, waits};
 use engine::setup::Setup;
-use engine::{Ability, Engine, Folders, Host, Need, Optimizer, Preflight, Space, WaitType};
+use engine::{Ability, Engine, Folders, Host, Need, Preflight, Space, WaitType};
 use engine::{ColumnMethods, DatabaseFiles, Prerequisites};
 use experiment::{Configuration, Declaration, ExampleLevels, Invalid};
 use observations::EngineVersion;
@@ -99,10 +99,6 @@ impl Engine for DuckDb {
 
     fn column_methods(&self) -> Option<&dyn ColumnMethods> {
         Some(self)
-    }
-
-    fn optimizer(&self) -> Option<&'static Optimizer> {
-        Some(&optimizer::OPTIMIZER)
     }
 }
 

@@ -9,7 +9,6 @@
 //! - `session`: a connection of the load; `interrupt`: how its statements are stopped
 //! - `dialect`: how tables and operations are written; `explain`: their plans, and profiles by
 //!   operator
-//! - `optimizer`: its alternatives, and the plan of a run
 //! - `setup`: tables of one's own, made once
 //! - `export`: rows of a user's table as a Parquet file; `backups`: all tables beside a load
 //! - `stored`: how tables lie column by column, as tables and as Parquet files
@@ -30,7 +29,6 @@ mod instance;
 mod interrupt;
 mod library;
 mod load;
-mod optimizer;
 mod options;
 mod session;
 mod settings;

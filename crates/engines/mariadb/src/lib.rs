@@ -17,7 +17,6 @@
 //! - `waits`: what sessions wait for; `by_url`, `survey`: servers that run already, observed and
 //!   asked how they are set, `observing` over which connections; `queries`: their statements, plans
 //!   and indexes
-//! - `plan_reader`: their formats of plans; `statement_rules`: texts and indexes
 
 mod admin;
 mod altered;
@@ -37,15 +36,11 @@ mod keeper;
 mod load;
 mod mariadb;
 mod observing;
-mod optimizer;
-mod plan_reader;
 mod preflight;
 mod queries;
 mod replication;
 pub mod server;
 mod settings;
-mod statement_log;
-mod statement_rules;
 mod survey;
 mod waits;
 mod wire;

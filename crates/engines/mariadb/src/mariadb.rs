@@ -1,12 +1,10 @@
 //! The engine: MariaDB, and MySQL with it.
 
-use super::{backup_tools, load, optimizer, plan_reader, replication, settings};
-use super::{statement_log, statement_rules, waits};
+use super::{backup_tools, load, replication, settings, waits};
 use crate::client::{Client, Config};
 use engine::{Ability, Altering, Engine, EngineError, Folders, Host, Instance, Servers, Sharing};
-use engine::{Plans, Prerequisites, Recovery, SettingsForm, StatementLogs, WaitType};
+use engine::{Prerequisites, Recovery, SettingsForm, WaitType};
 use experiment::{Configuration, Declaration, DurabilityRule, Invalid};
-use inspection::statements::Rules;
 use observations::EngineVersion;
 use servers::attached;
 use servers::host::{Hosted, ServerHost};
@@ -98,28 +96,12 @@ impl Engine for MariaDb {
         Some(self)
     }
 
-    fn plans(&self) -> Option<&dyn Plans> {
-        Some(&plan_reader::JsonPlans)
-    }
-
-    fn statement_logs(&self) -> Option<&dyn StatementLogs> {
-        Some(&statement_log::Logs)
-    }
-
     fn background(&self) -> Option<&'static engine::Background> {
         Some(&backup_tools::BACKGROUND)
     }
 
-    fn optimizer(&self) -> Option<&'static engine::Optimizer> {
-        Some(&optimizer::OPTIMIZER)
-    }
-
     fn replication(&self) -> Option<&'static engine::Replication> {
         Some(&replication::REPLICATION)
-    }
-
-    fn statement_rules(&self) -> Option<&'static Rules> {
-        Some(&statement_rules::RULES)
     }
 }
 

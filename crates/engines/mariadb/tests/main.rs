@@ -10,6 +10,4 @@
 mod client_hostile;
 mod client_login;
 mod mariadb;
-mod plan_remarks;
-mod plans;
 mod replication;

@@ -17,7 +17,6 @@
 //! - `load`: connections of a load; `wire`: what they send and hear; `replication`: replicas
 //! - `waits`: what sessions wait for
 //! - `survey`: what a server is and how it is set; `queries`: its statements, plans and indexes
-//! - `plan_reader`: its formats of plans; `statement_rules`: texts and indexes
 
 mod admin;
 mod altered;
@@ -34,9 +33,7 @@ mod host;
 mod instance;
 mod keeper;
 mod load;
-mod optimizer;
 mod own_database;
-mod plan_reader;
 mod postgres;
 mod preflight;
 mod queries;
@@ -44,8 +41,6 @@ mod replication;
 mod sample;
 pub mod server;
 mod settings;
-mod statement_log;
-pub mod statement_rules;
 mod survey;
 pub mod waits;
 mod wire;

@@ -1,17 +1,13 @@
 //! PostgreSQL as an engine: its abilities, and where they are.
 
 use super::connecting::{CONNECTING, SILENCE};
-use super::{
-    backups, compression, load, optimizer, own_database, plan_reader, replication, server,
-    settings, statement_log, statement_rules, waits,
-};
+use super::{backups, compression, load, own_database, replication, server, settings, waits};
 use crate::client::{Client, Config};
 use engine::{
-    Ability, Altering, ColumnMethods, Engine, EngineError, Folders, Host, Instance, Plans,
-    Prerequisites, Recovery, Servers, SettingsForm, Sharing, StatementLogs, WaitType,
+    Ability, Altering, ColumnMethods, Engine, EngineError, Folders, Host, Instance, Prerequisites,
+    Recovery, Servers, SettingsForm, Sharing, WaitType,
 };
 use experiment::{Configuration, Declaration, DurabilityRule, Invalid};
-use inspection::statements::Rules;
 use observations::EngineVersion;
 use servers::host::{Hosted, ServerHost};
 use std::path::Path;
@@ -100,14 +96,6 @@ impl Engine for Postgres {
         Some(self)
     }
 
-    fn plans(&self) -> Option<&dyn Plans> {
-        Some(&plan_reader::ExplainPlans)
-    }
-
-    fn statement_logs(&self) -> Option<&dyn StatementLogs> {
-        Some(&statement_log::Logs)
-    }
-
     fn background(&self) -> Option<&'static engine::Background> {
         Some(&backups::tools::BACKGROUND)
     }
@@ -116,16 +104,8 @@ impl Engine for Postgres {
         Some(self)
     }
 
-    fn optimizer(&self) -> Option<&'static engine::Optimizer> {
-        Some(&optimizer::OPTIMIZER)
-    }
-
     fn replication(&self) -> Option<&'static engine::Replication> {
         Some(&replication::REPLICATION)
-    }
-
-    fn statement_rules(&self) -> Option<&'static Rules> {
-        Some(&statement_rules::RULES)
     }
 }
 

@@ -14,12 +14,12 @@ use engine::EngineError;
 use engine::backups::{
     BackgroundWork, Backup, BackupRequest, Fingerprint, Restore, StatementAction,
 };
-use engine::optimizer::filled;
 use observations::fnv1a_64;
 use observe::CpuUse;
 use rusqlite::backup::{Backup as Steps, StepResult};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
+use sql::statement::filled;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use work::Cancel;

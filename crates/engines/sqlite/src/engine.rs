@@ -3,12 +3,11 @@
 use super::database_files::SqliteFiles;
 use super::instance::SqliteHost;
 use super::settings::{self, DATA_FILES, OPEN, Open};
-use super::{backup_tools, connection, optimizer, pragma, setup, statement_rules, wait_type};
+use super::{backup_tools, connection, pragma, setup, wait_type};
 use engine::setup::{SETUP_DUMP, Setup};
 use engine::{Ability, Engine, Folders, Host, WaitType};
 use engine::{DatabaseFiles, FileQueries, Prerequisites, SettingsForm};
 use experiment::{Configuration, Declaration, DurabilityRule, Invalid};
-use inspection::statements::Rules;
 use observations::EngineVersion;
 use work::Stop;
 
@@ -92,16 +91,8 @@ impl Engine for Sqlite {
         Some(self)
     }
 
-    fn optimizer(&self) -> Option<&'static engine::Optimizer> {
-        Some(&optimizer::OPTIMIZER)
-    }
-
     fn background(&self) -> Option<&'static engine::Background> {
         Some(&backup_tools::BACKGROUND)
-    }
-
-    fn statement_rules(&self) -> Option<&'static Rules> {
-        Some(&statement_rules::RULES)
     }
 
     fn file_queries(&self) -> Option<&dyn FileQueries> {

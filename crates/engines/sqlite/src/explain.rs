@@ -1,9 +1,9 @@
 //! SQLite's description of a statement before it runs: its plan, the pages of the table, and its
 //! own counters of one run.
 
-use crate::plan_steps::Step;
 use engine::planned::each;
 use engine::{Explained, NoPlan, PlanRequest, Planned};
+use inspection::sqlite::Step;
 use inspection::statements::Counter;
 use observations::Fact;
 use rusqlite::{Connection, Row, StatementStatus};

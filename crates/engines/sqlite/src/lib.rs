@@ -17,8 +17,6 @@ mod engine;
 mod explain;
 mod failures;
 mod instance;
-mod optimizer;
-mod plan_steps;
 mod pragma;
 mod prerequisites;
 mod queries;
@@ -27,7 +25,6 @@ mod sample;
 mod session;
 mod settings;
 mod setup;
-mod statement_rules;
 mod vfs;
 mod wait_type;
 

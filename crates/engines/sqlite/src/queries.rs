@@ -6,12 +6,11 @@
 //! parameters, is explained only.
 
 use crate::explain::{COUNTERS, indented, steps};
-use crate::plan_steps::plan_of_steps;
-use crate::statement_rules::RULES;
 use engine::NoPlan;
 use engine::ServerError;
 use engine::query_reader::{QueryLimits, QueryReader, StorageDetail, explain_each};
 use inspection::plans::{Kind, Plan, Predicate, Role};
+use inspection::sqlite::{RULES, plan_of_steps};
 use inspection::statements::{
     Column, Counter, DataFile, ForeignKey, Index, Key, Origin, ScriptStatement, Snapshot, Span,
     Statement, StatementPlan, Table, TableStatistics, aliases, condition, fingerprint,

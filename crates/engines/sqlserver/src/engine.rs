@@ -4,11 +4,10 @@
 use super::not_built::trials::{MssqlHost, version};
 #[cfg(feature = "driver")]
 use super::target::{MssqlHost, version};
-use super::{WAIT_TYPES, backup_tools, optimizer, settings, showplan, statement_rules};
+use super::{WAIT_TYPES, backup_tools, settings};
 use engine::backups::Background;
-use engine::{Ability, Engine, Folders, Host, Optimizer, Plans, Prerequisites, Servers, WaitType};
+use engine::{Ability, Engine, Folders, Host, Prerequisites, Servers, WaitType};
 use experiment::{Configuration, Declaration, DurabilityRule, Invalid};
-use inspection::statements::Rules;
 use observations::EngineVersion;
 use work::Stop;
 
@@ -68,19 +67,7 @@ impl Engine for SqlServer {
         Some(self)
     }
 
-    fn plans(&self) -> Option<&dyn Plans> {
-        Some(&showplan::ShowPlan)
-    }
-
-    fn optimizer(&self) -> Option<&'static Optimizer> {
-        Some(&optimizer::OPTIMIZER)
-    }
-
     fn background(&self) -> Option<&'static Background> {
         Some(&backup_tools::BACKGROUND)
-    }
-
-    fn statement_rules(&self) -> Option<&'static Rules> {
-        Some(&statement_rules::RULES)
     }
 }

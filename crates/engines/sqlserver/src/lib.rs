@@ -3,7 +3,6 @@
 //! - `engine`: its abilities as the target of trials
 //! - `settings`: what `[target]` can say; `dialect`: how its tables and operations are written
 //! - `wait_types`: names, classes, which are benign; `page`: pages and what they are for
-//! - `showplan`: plans; `optimizer`: its hints; `statement_rules`: texts and indexes
 //! - `backup_tools`: backups beside a load, as settings are checked against them
 //! - `prerequisites`: problems found before trials
 //! - `by_url`: servers by URL; `rules`: what is advised about them
@@ -22,13 +21,10 @@ mod limits;
 #[cfg(feature = "driver")]
 pub mod live;
 mod not_built;
-mod optimizer;
 mod page;
 mod prerequisites;
 mod rules;
 mod settings;
-mod showplan;
-mod statement_rules;
 #[cfg(feature = "driver")]
 mod target;
 mod wait_types;

@@ -9,9 +9,6 @@
 mod backups;
 #[cfg(feature = "driver")]
 mod live;
-mod plan_costs;
-mod plan_remarks;
-mod showplan;
 #[cfg(feature = "driver")]
 mod silent;
 #[cfg(feature = "driver")]

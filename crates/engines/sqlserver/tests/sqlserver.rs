@@ -248,9 +248,9 @@ fn hints_are_documented_ones_and_select_the_same_rows() {
     let mut set = instance.connect(1).unwrap();
     let insert = "INSERT INTO orders (id, amount) VALUES (1, 7), (2, 8), (3, 9)";
     ask(set.as_mut(), 0, &text(insert)).unwrap();
-    let rules = testing::engine("sqlserver").optimizer().unwrap();
+    let rules = optimizer::for_engine("sqlserver").unwrap();
     for alternative in rules.alternatives {
-        let hint = engine::optimizer::filled(alternative.hint, &[("index", "[pk_orders]")]);
+        let hint = sql::statement::filled(alternative.hint, &[("index", "[pk_orders]")]);
         let sql = format!(
             "SELECT sum(d.amount) AS n FROM orders AS d{hint} WHERE d.id <= 2{}",
             alternative.end

@@ -8,12 +8,13 @@
 //! - [`remarks`]: findings of a plan by itself, with the figures that say so; [`Terms`]: an
 //!   engine's words that they depend on
 //! - [`index_uses`]: which statements use which index
-//! - [`documents`]: statements in JSON, which several engines write
+//! - [`PlanFormats`]: the formats that an engine writes; [`documents`]: statements in JSON, which several engines write
 
 mod condition;
 mod cost;
 mod documents;
 mod error;
+mod formats;
 mod indexes;
 mod kind;
 mod model;
@@ -24,8 +25,9 @@ mod terms;
 
 pub use condition::Obstacle;
 pub use cost::{CostPart, CostTerm};
-pub use documents::{documents, first_plan, has_member};
+pub use documents::{documents, has_member};
 pub use error::PlanError;
+pub use formats::PlanFormats;
 pub use indexes::{IndexUse, Uses, index_uses};
 pub use kind::Kind;
 pub use model::{

@@ -4,7 +4,7 @@
 //! - [`Snapshot`]: the counters of a server at one time: [`Statement`], [`Table`], [`Index`]
 //! - [`TableStatistics`], [`DataFile`]: the optimizer's statistics and the files of a server
 //! - [`Advice`]: a finding about them, with its evidence
-//! - [`Captured`]: two snapshots in a file
+//! - [`Captured`]: two snapshots in a file; [`StatementLogs`]: runs in logs
 //! - `text`: [`fingerprint`] and [`skeleton`] of a statement's text; `script`: statements of
 //!   scripts
 //! - [`Rules`]: the differences between engines that texts and advice depend on
@@ -12,6 +12,7 @@
 mod advice;
 mod captured;
 mod counter;
+mod logs;
 mod model;
 mod rules;
 mod script;
@@ -22,6 +23,7 @@ mod text;
 pub use advice::{Advice, AdviceKind, Certainty, Hypothetical, TimeShare};
 pub use captured::{Captured, CapturedTexts, HypotheticalIndex};
 pub use counter::{Counter, Unit};
+pub use logs::{LoggedRun, StatementLogs};
 pub use model::{Column, ForeignKey, Index, Key, Missed, Overflow, Snapshot, Span, Table};
 pub use rules::{IndexAbilities, InfixIndex, NewIndex, Rules, Upkeep, drop_by_name, drop_of_table};
 pub use script::{ScriptStatement, script_statements};

@@ -1,10 +1,11 @@
 //! Questions to the engine in one session before the measurement: values, counts, plans.
 
+use crate::optimizer::{Explain, Optimizer};
 use crate::template::{Template, VariedColumn, literal};
-use engine::optimizer::{Explain, filled};
-use engine::{ConnectionSet, EngineError, Optimizer, Results};
+use engine::{ConnectionSet, EngineError, Results};
 use inspection::plans::{Access, Kind, Operator, Plan, PlanError};
 use probe::{ProbeError, TrialContext, data};
+use sql::statement::filled;
 use std::collections::BTreeMap;
 use work::Statement;
 

@@ -3,9 +3,8 @@
 
 use crate::ask::Asker;
 use crate::facts::FORCED_BY;
+use crate::optimizer::{Alternative, HintSet, Optimizer};
 use crate::settings::{FORCING, Forcing};
-use engine::Optimizer;
-use engine::optimizer::{Alternative, HintSet};
 use experiment::Configuration;
 use observations::Fact;
 use probe::ProbeError;

@@ -4,6 +4,7 @@
 //! - `template`: a query with one varied predicate; `settings`: settings and objections
 //! - `dials`: a table whose columns depend on each other, with exact truth; `made`: the
 //!   tables that a trial makes
+//! - `optimizer`: what differs between engines; `postgres`, `mariadb`, ...: their adapters
 //! - `ask`: questions to the engine before the measurement
 //! - `by_plan`: changes of the plan, by bisection; `diagram`: plans over two selectivities
 //! - `counts`: rows that were counted before; `parallel`: where parallel plans begin and pay over
@@ -27,13 +28,18 @@ mod diagram;
 pub mod diagram_analysis;
 mod diagram_section;
 mod dials;
+mod duckdb;
+mod engines;
 pub mod estimate_analysis;
 mod estimates;
 pub mod facts;
 mod forcing;
 pub mod losses;
 mod made;
+mod mariadb;
+mod optimizer;
 pub mod parallel;
+mod postgres;
 mod prepare;
 mod probe;
 mod section;
@@ -42,11 +48,14 @@ mod size_by_plan;
 mod size_finding;
 mod size_section;
 pub mod sizes;
+mod sqlite;
+mod sqlserver;
 mod study;
 mod template;
 mod times;
 mod wording;
 
+pub use engines::for_engine;
 pub use probe::OptimizerProbe;
 pub use study::STUDY;
 

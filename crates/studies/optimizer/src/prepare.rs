@@ -12,6 +12,7 @@ use crate::facts::{
     SELECTED_SECOND, UNFORCED,
 };
 use crate::forcing::{self, Forced};
+use crate::optimizer::{Alternative, Optimizer};
 use crate::settings::{
     ALTERNATIVE, ANALYZES, ESTIMATES, EXTENDED, GRID, PARALLEL, PARALLEL_SIZE, Queries, SAMPLE,
     SAMPLING, SELECTIVITY, Sampling, gathers, is_reached, shares,
@@ -19,11 +20,10 @@ use crate::settings::{
 use crate::size_by_plan::Search;
 use crate::template::Template;
 use crate::{appended, by_plan, diagram, settings};
-use engine::Optimizer;
-use engine::optimizer::{Alternative, filled};
 use observations::{Fact, QueryPlan, Response, Warning, WarningKind};
 use probe::data::TABLE_ROWS;
 use probe::{ProbeError, TrialContext};
+use sql::statement::filled;
 use statistics::mean;
 use std::time::Instant;
 

@@ -1,6 +1,7 @@
 //! The probe: a trial runs one query, or those of some files, by the plan that the optimizer
 //! chooses or by one that it is made to use.
 
+use crate::engines::for_engine;
 use crate::facts::{CANCELLED, QUERY_TIMES};
 use crate::made::Tables;
 use crate::prepare::prepare;
@@ -9,6 +10,7 @@ use crate::settings::{
     changes, objections, queries,
 };
 use engine::{EngineError, Footprint};
+use experiment::common::ENGINE;
 use experiment::{Configuration, Declaration, ExampleLevels, Invalid};
 use observations::{Fact, Observations, Response, ScriptStatement};
 use probe::data::{self, DEGREE};
@@ -58,7 +60,7 @@ impl Probe for OptimizerProbe {
 
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
         let configuration = context.configuration;
-        let optimizer = context.target.optimizer.ok_or(EngineError::Unsupported {
+        let optimizer = for_engine(&configuration.get(ENGINE)).ok_or(EngineError::Unsupported {
             engine: "this engine",
             what: "plans explained in a session",
         })?;

@@ -1,10 +1,12 @@
 //! The settings of the study, and objections to them before anything runs.
 
 use crate::dials::{Dials, ROWS_MAX};
+use crate::engines::for_engine;
+use crate::optimizer::Optimizer;
 use crate::template::Template;
+use engine::Ability;
 use engine::setup::Setup;
-use engine::{Ability, Optimizer};
-use experiment::common::PROBE;
+use experiment::common::{ENGINE, PROBE};
 use experiment::{Configuration, Invalid, Kind, choice, settings};
 use observations::number;
 use probe::Target;
@@ -185,7 +187,8 @@ pub fn queries(configuration: &Configuration) -> Result<Queries, Invalid> {
 /// Objections to a configuration on a target.
 pub fn objections(configuration: &Configuration, target: &Target) -> Vec<Invalid> {
     let has_statements = target.abilities.contains(&Ability::Statements);
-    let Some(optimizer) = target.optimizer.filter(|_| has_statements) else {
+    let known = for_engine(&configuration.get(ENGINE)).filter(|_| has_statements);
+    let Some(optimizer) = known else {
         let message = "this engine's plans cannot be explained in a session; use another engine";
         return vec![Invalid::new(PROBE.path(), message)];
     };

@@ -4,8 +4,8 @@
 
 use crate::ask::{Asker, Column};
 use crate::facts::{PARALLEL_ROWS, SERIAL_ROWS};
+use crate::optimizer::Prefix;
 use crate::template::Template;
-use engine::optimizer::Prefix;
 use experiment::Configuration;
 use observations::{Fact, sha256};
 use probe::ProbeError;

@@ -4,6 +4,7 @@
 mod engines;
 mod forcing;
 mod formulas;
+mod hints;
 mod joins;
 mod parallel;
 mod report;

@@ -22,7 +22,7 @@ const VARIABLE: &str = "STEELBENCH_NATS_SERVER";
 const PREFIX: &str = "steelbench-broker-";
 const OWNER: &str = "private broker of steelbench\n";
 /// No engine has anything in these folders.
-const NONE: Registry = Registry { engines: &[], probes: &[], disturbances: &[] };
+const NONE: Registry = Registry { engines: &[], probes: &[], disturbances: &[], adapters: &[] };
 
 /// Time to start.
 const START_MAX: Duration = Duration::from_secs(15);

@@ -2,7 +2,7 @@
 
 use crate::document::PlanOf;
 use command_line::{Context, Failure, output};
-use engine::plan_files::{PlanFileError, read};
+use inspection::plan_files::{PlanFileError, read};
 use inspection::plans::{FILE_BYTES_MAX, Statement};
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ pub(crate) struct PlanFiles<'a> {
 }
 
 impl<'a> PlanFiles<'a> {
-    /// Nothing yet; the engines of the registry read plans.
+    /// Nothing yet; the inspections of the registry read plans.
     pub fn new(context: &'a Context) -> Self {
         Self { context, plans: Vec::new(), errors: Vec::new(), others: 0 }
     }
@@ -53,7 +53,7 @@ impl<'a> PlanFiles<'a> {
 
     /// Adds the plans in these bytes; other contents are an error where the user named the file.
     pub fn add(&mut self, name: &str, bytes: std::io::Result<Vec<u8>>, is_named: bool) {
-        let read = bytes.map(|bytes| read(self.context.registry.engines, &bytes));
+        let read = bytes.map(|bytes| read(self.context.registry.adapters(), &bytes));
         let error = match read {
             Ok(Ok(statements)) => {
                 for statement in statements {
@@ -73,9 +73,10 @@ impl<'a> PlanFiles<'a> {
 
     fn add_statement(&mut self, file: &str, statement: Statement) {
         self.errors.extend(statement.damage.iter().map(|damage| format!("{file}: {damage}")));
-        match self.context.statement_rules(&statement.engine) {
+        let inspection = self.context.registry.adapter(&statement.engine);
+        match inspection::rules(inspection, &statement.engine) {
             Ok(rules) => self.plans.push(PlanOf { file: file.to_owned(), statement, rules }),
-            Err(failure) => self.errors.push(format!("{file}: {}", failure.message())),
+            Err(error) => self.errors.push(format!("{file}: {error}")),
         }
     }
 

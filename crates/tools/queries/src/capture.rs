@@ -1,7 +1,7 @@
 //! `steelbench capture`: a server's inventory, waits and statements as a file to send.
 
 use crate::arguments::Limits;
-use crate::examine::explained;
+use crate::examine::{explained, statement_rules};
 use crate::machine;
 use clap::Parser;
 use command_line::arguments::positive;
@@ -113,8 +113,7 @@ impl Capture {
         mut reader: Box<dyn QueryReader>,
     ) -> Result<Captured, ServerError> {
         let last = reader.snapshot()?;
-        let rules = context
-            .statement_rules(&last.engine)
+        let rules = statement_rules(context, &last.engine)
             .map_err(|failure| ServerError::new(failure.message()))?;
         let mut found = explained(&mut *reader, last, Vec::new(), usize::MAX, rules);
         let survey = machine::survey(context, &self.server).ok();

@@ -1,7 +1,7 @@
 //! `steelbench queries`: a server's statements, plans and indexes.
 
 use crate::arguments::{QueriesCommand, QueriesTool};
-use crate::examine::explained;
+use crate::examine::{explained, statement_rules};
 use crate::logged::read_logs;
 use crate::looking::{LOOKS_S, looking};
 use crate::server_facts::{ServerFacts, ServerWaits, surveyed};
@@ -40,7 +40,7 @@ impl Tool for QueriesTool {
         if let Some((file, None)) = server.filter(|_| is_file).and_then(results::observation) {
             let mut snapshot = watch::joined(context, file, &self.between)?;
             keep(&mut snapshot, self.statements);
-            let rules = context.statement_rules(&snapshot.engine)?;
+            let rules = statement_rules(context, &snapshot.engine)?;
             return write(&examine(snapshot, rules), self, &ServerFacts::not_in("results files"));
         }
         if let Some(read) =
@@ -48,7 +48,7 @@ impl Tool for QueriesTool {
         {
             let mut snapshot = read?;
             keep(&mut snapshot, self.statements);
-            let rules = context.statement_rules(&snapshot.engine)?;
+            let rules = statement_rules(context, &snapshot.engine)?;
             snapshot.clean(rules, self.literals);
             return write(&examine(snapshot, rules), self, &ServerFacts::not_in("logs"));
         }
@@ -81,7 +81,7 @@ impl Tool for QueriesTool {
                 of_server(self, context)?
             }
         };
-        let rules = context.statement_rules(&snapshot.engine)?;
+        let rules = statement_rules(context, &snapshot.engine)?;
         let mut found = explained(&mut *reader, snapshot, logged, self.statements, rules);
         if is_server {
             let url = self.mariadb.url(&self.psql, server).map_err(Failure::usage)?;
@@ -165,7 +165,8 @@ fn database<'a>(context: &Context, path: &'a str) -> Option<Database<'a>> {
     let path = Path::new(path);
     context.registry.engines.iter().copied().find_map(|engine: &'static dyn Engine| {
         engine.database_files().filter(|files| files.is_database(path))?;
-        Some(Database { path, queries: engine.file_queries()?, rules: engine.statement_rules()? })
+        let rules = statement_rules(context, engine.name()).ok()?;
+        Some(Database { path, queries: engine.file_queries()?, rules })
     })
 }
 

@@ -3,12 +3,21 @@
 use crate::advice::advice;
 use crate::cross::{IndexUse, index_uses};
 use crate::logged::attach_logged;
+use command_line::{Context, Failure};
 use engine::QueryReader;
 use inspection::plans;
 use inspection::statements::{Advice, AdviceKind, Certainty, Counter, Rules, Snapshot, Statement};
 use observations::number::short_percent;
 use observations::order;
 use serde::Serialize;
+
+/// The rules of the engine with this name.
+///
+/// # Errors
+/// When no adapter inspects it.
+pub(crate) fn statement_rules(context: &Context, engine: &str) -> Result<&'static Rules, Failure> {
+    inspection::rules(context.registry.adapter(engine), engine).map_err(Failure::usage)
+}
 
 /// The cost with an index, as a share of that without it, above which the index is not worth its
 /// upkeep.

@@ -1,6 +1,7 @@
 //! Plans of a server's log, and the statements that they belong to.
 
 use command_line::{Context, Failure};
+use inspection::plan_files;
 use inspection::plans::{self, FILE_BYTES_MAX};
 use inspection::statements::{Origin, Rules, Snapshot, StatementPlan, fingerprint};
 use observations::number::plural;
@@ -26,7 +27,7 @@ pub(crate) fn read_logs(
             |error: &dyn Display| Failure::usage(format!("{}: {error}", file.display()));
         let bytes =
             experiment::read_bytes(file, FILE_BYTES_MAX).map_err(|error| unreadable(&error))?;
-        let mut read = engine::plan_files::read(context.registry.engines, &bytes)
+        let mut read = plan_files::read(context.registry.adapters(), &bytes)
             .map_err(|error| unreadable(&error))?;
         for damage in read.iter_mut().filter_map(|statement| statement.damage.as_mut()) {
             *damage = format!("{}, {damage}", file.display());
@@ -126,14 +127,12 @@ fn add(known: &mut Vec<StatementPlan>, new: StatementPlan) {
 #[cfg(test)]
 mod tests {
     use super::{attach_logged, with_values};
-    use engine::Engine as _;
     use inspection::plans::PlanError;
+    use inspection::postgres::{PLANS, RULES};
     use inspection::statements::{Snapshot, Span, Statement};
-    use postgres::Postgres;
-    use postgres::statement_rules::RULES;
 
     fn read(log: &str) -> Result<Vec<plans::Statement>, PlanError> {
-        Postgres.plans().unwrap().read(log)
+        (PLANS.read)(log)
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Statements of a log that a server has written, with the percentiles of their times.
 
 use command_line::{Context, Failure};
-use engine::{Engine, LoggedRun};
+use inspection::Inspection;
 use inspection::plans::FILE_BYTES_MAX;
 use inspection::statements::{
-    Counter, Percentiles, Rules, Snapshot, Span, Spread, Statement, fingerprint,
+    Counter, LoggedRun, Percentiles, Rules, Snapshot, Span, Spread, Statement, fingerprint,
 };
 use observations::number::{count, plural};
 use std::collections::HashMap;
@@ -37,17 +37,16 @@ pub fn read(context: &Context, path: &str) -> Option<Result<Snapshot, Failure>> 
         Err(error) => return Some(Err(Failure::usage(format!("{path}: {error}")))),
     };
     let beginning = String::from_utf8_lossy(&bytes[..bytes.len().min(BEGINNING)]);
-    let engines = context.registry.engines.iter().copied();
-    let (engine, logs, rules) = engines
-        .filter_map(|engine: &'static dyn Engine| {
-            Some((engine, engine.statement_logs()?, engine.statement_rules()?))
-        })
-        .find(|(_, logs, _)| logs.recognises(&beginning))?;
-    let runs = logs.read(&String::from_utf8_lossy(&bytes));
+    let mut inspections = context.registry.adapters::<Inspection>();
+    let (engine, rules, logs) = inspections.find_map(|(engine, inspection)| {
+        let logs = inspection.logs.filter(|logs| (logs.recognise)(&beginning))?;
+        Some((engine, &inspection.rules, logs))
+    })?;
+    let runs = (logs.read)(&String::from_utf8_lossy(&bytes));
     Some(if runs.is_empty() {
         Err(Failure::usage(format!("{path}: a log without runs of statements and their times")))
     } else {
-        Ok(snapshot(engine.name(), path, runs, rules))
+        Ok(snapshot(engine, path, runs, rules))
     })
 }
 

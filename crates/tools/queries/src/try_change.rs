@@ -1,5 +1,6 @@
 //! `steelbench queries try`: an index, a drop of one or a setting as an experiment with two levels.
 
+use crate::examine::statement_rules;
 use crate::logged::{read_logs, with_values};
 use clap::{ArgAction, ArgGroup, Args};
 use command_line::arguments::{Quick, pair, setting};
@@ -222,7 +223,7 @@ fn logged_script(context: &Context, logged: &[plans::Statement]) -> Result<Strin
         (format!("-- {MADE} from a log; constants come from single runs.\n"), 0);
     for statement in logged {
         let verb = first_word(&statement.text).to_ascii_uppercase();
-        let rules = context.statement_rules(&statement.engine)?;
+        let rules = statement_rules(context, &statement.engine)?;
         let is_new = known.insert(fingerprint(&statement.text, rules));
         if !is_new || !VERBS.contains(&verb.as_str()) {
             continue;

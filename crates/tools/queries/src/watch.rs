@@ -2,6 +2,7 @@
 //! so.
 
 use crate::arguments::QueriesTool;
+use crate::examine::statement_rules;
 use crate::history_document::plan_regressions;
 use crate::looking::{LOOKS_S, looking};
 use crate::plan_watch::PlanWatch;
@@ -52,7 +53,7 @@ impl Recorder<'_> {
     ) -> Result<(), Failure> {
         keep(&mut interval, self.arguments.statements);
         reader.explain(&mut interval);
-        let rules = self.context.statement_rules(&interval.engine)?;
+        let rules = statement_rules(self.context, &interval.engine)?;
         interval.clean(rules, self.arguments.literals);
         let mut recorded =
             crate::record(&interval, env!("CARGO_PKG_VERSION"), self.address.to_owned());

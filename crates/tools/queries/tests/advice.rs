@@ -1,11 +1,11 @@
 //! Advice on indexes whose definitions are close to each other.
 
 use inspection::plans::{Access, Object, Operator, Plan};
+use inspection::postgres::RULES;
 use inspection::statements::{
     AdviceKind, Certainty, Column, ForeignKey, Index, Key, Origin, Snapshot, Span, Statement,
     StatementPlan, Table,
 };
-use postgres::statement_rules::RULES;
 use queries::examine;
 
 const DAY_MS: i64 = 86_400_000;

@@ -15,11 +15,11 @@ use data_copy::Source;
 use engine::backups::{
     BackgroundWork, Backup, BackupRequest, Fingerprint, Restore, StatementAction,
 };
-use engine::optimizer::filled;
 use engine::{EngineError, lock};
 use observe::CpuUse;
 use servers::instance::Schema as _;
 use servers::tool::{self, Pipes};
+use sql::statement::filled;
 use std::fs::File;
 use std::path::Path;
 use std::process::Command;

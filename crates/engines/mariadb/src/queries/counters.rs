@@ -3,8 +3,8 @@
 use super::Reader;
 use crate::client::Error;
 use crate::observing::OBSERVED_FROM;
-use crate::statement_rules::RULES;
 use engine::query_reader::{MARK, TEXT_MAX, remember};
+use inspection::mariadb::RULES;
 use inspection::statements::{
     CountedRow, Counter, Overflow, Snapshot, Spread, Statement, fingerprint,
 };

@@ -3,11 +3,10 @@
 
 use super::Reader;
 use crate::client::quote_identifier;
-use crate::plan_reader::JsonPlans;
-use crate::statement_rules::RULES;
 use engine::NoPlan;
 use engine::Plans as _;
 use engine::query_reader::{MARK, explain_each};
+use inspection::mariadb::{PLANS, RULES};
 use inspection::statements::{
     Column, Counter, Origin, Snapshot, StatementPlan, aliases, fingerprint, has_names,
 };
@@ -127,7 +126,7 @@ impl Reader {
         let explained = self.client.cell(&format!("EXECUTE {MARK}"));
         let _ = self.client.run(&format!("DEALLOCATE PREPARE {MARK}"));
         let json = explained.map_err(reason)?.unwrap_or_default();
-        Ok(StatementPlan::new(origin, JsonPlans.read_one(&json)?).with_text("json", json))
+        Ok(StatementPlan::new(origin, PLANS.read_one(&json)?).with_text("json", json))
     }
 }
 

@@ -2,10 +2,9 @@
 
 use super::{Reader, explain, health, storage};
 use crate::observing::{product, while_doing};
-use crate::plan_reader::ENGINE;
-use crate::statement_rules::RULES;
 use engine::ServerError;
 use engine::query_reader::{MARK, QueryReader, StatementSamples, StorageDetail};
+use inspection::mariadb::{ENGINE, RULES};
 use inspection::statements::{Advice, Snapshot, Span, fingerprint};
 use observations::{Unread, Wait};
 

@@ -16,7 +16,6 @@ use crate::server::{PrivateServer, ServerOptions};
 use engine::backups::{
     BackgroundWork, Backup, BackupRequest, Fingerprint, Restore, StatementAction,
 };
-use engine::optimizer::filled;
 use engine::{EngineError, lock};
 use observe::CpuUse;
 use servers::files::clone_folder;
@@ -25,6 +24,7 @@ use servers::private::Server;
 use servers::tool::{self, Pipes};
 use servers::wait_for;
 use source::{SLOT, Source, connect};
+use sql::statement::filled;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};

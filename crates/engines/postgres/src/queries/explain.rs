@@ -8,10 +8,10 @@
 
 use super::reader::{Reader, is_dropped};
 use crate::client::{Client, Error};
-use crate::plan_reader::ExplainPlans;
 use engine::NoPlan;
 use engine::Plans as _;
 use engine::query_reader::{MARK, explain_each};
+use inspection::postgres::PLANS;
 use inspection::statements::{Advice, Hypothetical, Origin, Snapshot, StatementPlan};
 use sql::{Kind, Syntax, Token, tokens};
 
@@ -94,7 +94,7 @@ fn plan(client: &mut Client, text: &str, origin: Origin) -> Result<StatementPlan
     let _ = client.batch(&format!("DEALLOCATE /* {MARK} */ {}", parsed.name));
     let rows = explained.map_err(reason)?;
     let json = rows.first().map(|row| row.text(0)).unwrap_or_default();
-    Ok(StatementPlan::new(origin, ExplainPlans.read_one(&json)?).with_text("json", json))
+    Ok(StatementPlan::new(origin, PLANS.read_one(&json)?).with_text("json", json))
 }
 
 /// By hypopg, which knows indexes that are there only for our session's planner

@@ -1,8 +1,8 @@
 //! Tables, indexes, what is known of their columns, and what was counted of them.
 
 use crate::client::{Client, Error, Row};
-use crate::statement_rules::PARTITIONED;
 use engine::query_reader::MARK;
+use inspection::postgres::PARTITIONED;
 use inspection::statements::{Column, ForeignKey, Index, Key, Table};
 use serde_json::Value;
 use std::collections::HashMap;

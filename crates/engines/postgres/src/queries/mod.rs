@@ -14,9 +14,9 @@ mod storage;
 pub(super) use reader::Reader;
 
 use crate::connecting::while_doing;
-use crate::plan_reader::ENGINE;
 use engine::ServerError;
 use engine::query_reader::{MARK, QueryReader, StatementSamples, StorageDetail, remember};
+use inspection::postgres::ENGINE;
 use inspection::statements::{Advice, Hypothetical, Snapshot, Span};
 use observations::Unread;
 

@@ -59,8 +59,8 @@ mod tests {
     use crate::dialect::MssqlDialect;
     use crate::limits::exceeded;
     use engine::Dialect as _;
-    use engine::optimizer::filled;
     use experiment::{Configuration, Value};
+    use sql::statement::filled;
     use testing::t_sql::parse_errors;
     use work::{Column, DataType, Operation, Storage, Table, Work};
 
@@ -157,7 +157,7 @@ mod tests {
 
     /// Returns a query with each alternative that the optimizer can be made to use.
     fn hinted() -> Vec<String> {
-        let all = crate::optimizer::OPTIMIZER.alternatives.iter();
+        let all = optimizer::for_engine("sqlserver").unwrap().alternatives.iter();
         let hinted = all.map(|alternative| {
             let hint = filled(alternative.hint, &[("index", "[a_dials]")]);
             format!(

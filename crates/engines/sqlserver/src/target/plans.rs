@@ -3,10 +3,10 @@
 
 use crate::dialect::quote_literal;
 use crate::live::client::Client;
-use crate::showplan::ShowPlan;
 use engine::planned::{each, literal};
-use engine::{NoPlan, PlanRequest, Planned, Plans as _};
+use engine::{NoPlan, PlanRequest, Planned};
 use inspection::plans::{Plan, Role};
+use inspection::sqlserver::PLANS;
 use sql::Syntax;
 use sql::statement::shown;
 use work::Parameter;
@@ -36,7 +36,7 @@ impl ExplainSession {
     /// When the server refuses, or answers with no plan.
     pub fn plan(&mut self, sql: &str, has_constants: bool) -> Result<Planned, NoPlan> {
         let xml = self.0.cell(sql).map_err(NoPlan::refused)?.unwrap_or_default();
-        Ok(planned(&ShowPlan.read_one(&xml)?, has_constants))
+        Ok(planned(&PLANS.read_one(&xml)?, has_constants))
     }
 }
 
@@ -83,8 +83,8 @@ fn planned(plan: &Plan, has_constants: bool) -> Planned {
 #[cfg(test)]
 mod tests {
     use super::{constant, planned};
-    use crate::showplan::ShowPlan;
-    use engine::{Planned, Plans as _};
+    use engine::Planned;
+    use inspection::sqlserver::PLANS;
     use work::Parameter;
 
     /// A plan in the form that Microsoft documents (ShowPlan XML 1.564), of a lookup.
@@ -105,7 +105,7 @@ mod tests {
             </IndexScan></RelOp></QueryPlan></StmtSimple></Statements></Batch></BatchSequence>
             </ShowPlanXML>"#
         );
-        planned(&ShowPlan.read_one(&xml).unwrap(), true)
+        planned(&PLANS.read_one(&xml).unwrap(), true)
     }
 
     #[test]

@@ -20,12 +20,12 @@ use super::reading::without_benign;
 use super::rows::{Row, Rows};
 use super::session::{LAST_ANSWERS, observing, read_view, while_doing};
 use super::views::View;
-use crate::showplan::{ENGINE, ShowPlan};
 use counters::{Handle, Placed, merged, statements};
 use engine::NoPlan;
 use engine::query_reader::{QueryLimits, QueryReader, StorageDetail, explain_each};
 use engine::{Plans as _, ServerError};
 use inspection::plans::Plan;
+use inspection::sqlserver::{ENGINE, PLANS};
 use inspection::statements::{self, Origin, Snapshot, Span, StatementPlan, TableStatistics};
 use observations::Wait;
 use std::collections::HashMap;
@@ -195,7 +195,7 @@ impl Reader {
 
     fn plan(&mut self, sql: &str) -> Result<ReadPlan, NoPlan> {
         let text = self.client.cell(sql).map_err(NoPlan::refused)?.ok_or(NoPlan::Evicted)?;
-        Ok(ReadPlan { plan: ShowPlan.read_one(&text)?, text })
+        Ok(ReadPlan { plan: PLANS.read_one(&text)?, text })
     }
 }
 
@@ -295,7 +295,7 @@ mod tests {
             <ColumnGroup Usage="EQUALITY"><Column Name="[CustomerId]" ColumnId="2"/></ColumnGroup>
             </MissingIndex></MissingIndexGroup></MissingIndexes></QueryPlan></StmtSimple>
             </Statements></Batch></BatchSequence></ShowPlanXML>"#;
-        let plan = StatementPlan::new(Origin::Cached, ShowPlan.read_one(plan).unwrap());
+        let plan = StatementPlan::new(Origin::Cached, PLANS.read_one(plan).unwrap());
         snapshot.statements[0].plans.push(plan);
         snapshot
     }
@@ -378,7 +378,7 @@ mod tests {
         );
         assert!(found[0].indexes[0].is_needed && found[0].indexes[2].keys[1].descending);
 
-        let found = queries::examine(snapshot(statements, found), &crate::statement_rules::RULES);
+        let found = queries::examine(snapshot(statements, found), &inspection::sqlserver::RULES);
         let advice: Vec<(AdviceKind, &str, Option<&str>)> = found
             .advice
             .iter()

@@ -1,0 +1,15 @@
+//! PostgreSQL: `plan_reader`: formats of plans; `statement_rules`: texts and indexes; `statement_log`:
+//! runs of statements in logs.
+
+mod plan_reader;
+mod statement_log;
+mod statement_rules;
+
+use crate::Inspection;
+pub use plan_reader::{ENGINE, PLANS};
+use statement_log::LOGS;
+pub use statement_rules::{PARTITIONED, RULES};
+
+/// The inspection of PostgreSQL.
+pub const INSPECTION: Inspection =
+    Inspection { rules: RULES, plans: Some(PLANS), logs: Some(LOGS) };

@@ -1,0 +1,11 @@
+//! SQLite: `plan_steps`: EXPLAIN QUERY PLAN; `statement_rules`: texts and indexes.
+
+mod plan_steps;
+mod statement_rules;
+
+use crate::Inspection;
+pub use plan_steps::{Step, plan_of_steps};
+pub use statement_rules::RULES;
+
+/// The inspection of SQLite.
+pub const INSPECTION: Inspection = Inspection { rules: RULES, plans: None, logs: None };

@@ -1,0 +1,2 @@
+mod plan_remarks;
+mod plans;

@@ -1,0 +1,3 @@
+mod plan_costs;
+mod plan_remarks;
+mod showplan;
