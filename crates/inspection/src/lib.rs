@@ -1,12 +1,14 @@
 //! Examined servers: the nouns of their statements and plans, and each engine's readers of them.
 //!
-//! - [`plans`]: execution plans in one model for all engines; [`plan_files`]: plans in files
+//! - [`plans`]: execution plans in one model for all engines; [`plan_files`]: plans in files;
+//!   [`pages`]: plans in documents
 //! - [`statements`]: statements, tables and indexes of a server, with their counters
 //! - [`Inspection`]: what an engine brings for both; a folder for each engine
 
 mod adapter;
 pub mod duckdb;
 pub mod mariadb;
+pub mod pages;
 pub mod plan_files;
 pub mod plans;
 pub mod postgres;

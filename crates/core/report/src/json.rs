@@ -10,8 +10,8 @@ use crate::{StudySections, escaped};
 use analysis::gate::Gate;
 use analysis::runs::{History, RunsCompared};
 use analysis::{HeadToHead, Summary};
-use inspection::statements::Captured;
 use observations::{ActivityRecord, Advice, CounterReadings, Recording, Survey, redact_json};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Result, Value, json};
@@ -126,13 +126,13 @@ pub fn survey(survey: &Survey, advice: &[Advice]) -> Result<Value> {
     object(SURVEY, survey, json!({ "advice": advice }))
 }
 
-/// An observation of a server with its counters of statements and indexes.
+/// An observation of a server with its counters of statements and indexes, `Q`.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Capture {
+pub struct Capture<Q> {
     /// The waits of its sessions.
     pub observation: ActivityRecord,
     /// `None`: it could not be read, or an older version has written the file.
-    pub queries: Option<Captured>,
+    pub queries: Option<Q>,
     /// The server's counters at the beginning and at the end, from which the differences of the
     /// observation follow.
     #[serde(default)]
@@ -140,16 +140,22 @@ pub struct Capture {
 }
 
 /// Returns a server's survey, with the fields of [`Capture`].
-pub fn capture(survey: &Survey, advice: &[Advice], captured: &Capture) -> Result<Value> {
+pub fn capture(
+    survey: &Survey,
+    advice: &[Advice],
+    captured: &Capture<impl Serialize>,
+) -> Result<Value> {
     let mut value = object(CAPTURE, survey, serde_json::to_value(captured)?)?;
     value["advice"] = json!(advice);
     Ok(value)
 }
 
 /// Reads what [`capture`] wrote, but for the inventory.
-pub fn read_capture(text: &str) -> std::result::Result<Capture, SurveyFileError> {
+pub fn read_capture<Q: DeserializeOwned>(
+    text: &str,
+) -> std::result::Result<Capture<Q>, SurveyFileError> {
     check_kind(text, &[CAPTURE])?;
-    let captured: Capture = serde_json::from_str(text)?;
+    let captured: Capture<Q> = serde_json::from_str(text)?;
     if captured.observation.activity.is_consistent() {
         Ok(captured)
     } else {

@@ -24,9 +24,6 @@ mod markdown;
 mod ours;
 mod panels;
 mod parquet;
-mod plan_costs;
-mod plan_page;
-mod plan_tree;
 mod recording;
 mod runs;
 pub mod scaling;
@@ -60,9 +57,6 @@ pub use model::{
     Medium, Section, Table, Tone,
 };
 pub use ours::is_ours;
-pub use plan_costs::plan_costs;
-pub use plan_page::plan_page;
-pub use plan_tree::{grouped, plan_tree};
 pub use profile::{missing, more};
 pub use recording::tables;
 pub use runs::runs;

@@ -4,6 +4,7 @@ use clap::Parser;
 use command_line::files::{Replace, write_html};
 use command_line::output::{self, Extent, Form};
 use command_line::{Context, ExitCode, Failure, Tool};
+use inspection::pages;
 use inspection::plans::{self, FILE_BYTES_MAX};
 use report::json::object;
 use serde_json::{Value, json};
@@ -70,10 +71,10 @@ impl Tool for Plan {
         }
         let plans = &found.plans;
         if let Some(page) = &self.html {
-            let document = document::plans(plans, PAGE_MAX, report::plan_page);
+            let document = document::plans(plans, PAGE_MAX, pages::plan_page);
             write_html(&report::web::page(&document), page, Replace::Ours)?;
         }
-        let show: document::Show = if self.costs { report::plan_costs } else { report::plan_tree };
+        let show: document::Show = if self.costs { pages::plan_costs } else { pages::plan_tree };
         let document = || document::plans(plans, self.limit, show);
         output::show_part(self.form, &self.extent, || as_json(plans), document)?;
         Ok(if found.errors.is_empty() { ExitCode::Ok } else { ExitCode::Failed })

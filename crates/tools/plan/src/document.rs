@@ -1,14 +1,15 @@
 //! Execution plans: the statements by cost, the operators of the most expensive, remarks, and the
 //! indexes that each uses.
 
+use inspection::pages::grouped;
 use inspection::plans::{
     Access, IndexUse, MissingIndex, Plan, Statement, Terms, index_uses, remarks,
 };
 use inspection::statements::Rules;
 use observations::order;
 use report::model::{Cell, Column, Columns, Document, Section};
+use report::number;
 use report::text::joined;
-use report::{grouped, number};
 
 /// Names of the sections, in their order.
 pub(crate) const SECTIONS: [&str; 4] = ["plans", "statements", "missing", "indexes"];

@@ -12,7 +12,7 @@ use crate::{Queries, between, document, examine, keep, machine, plan_files, serv
 use command_line::files::{Replace, replace_file, write_html};
 use command_line::{Context, ExitCode, Failure, Tool, captures, output, results, servers, signals};
 use engine::{Engine, FileQueries, ObserveOptions, QueryReader, Server, ServerError};
-use inspection::statements::{Rules, Snapshot, script_statements};
+use inspection::statements::{Captured, Rules, Snapshot, script_statements};
 use report::json::{Capture, object};
 use serde_json::Value;
 use std::path::Path;
@@ -198,13 +198,13 @@ fn of_file(database: &Database<'_>, arguments: &QueriesTool) -> Result<Read, Fai
 
 /// Reads what a server had counted when it was captured, during the capture, or between two
 /// captures.
-fn of_captures(captured: Capture, arguments: &QueriesTool) -> Result<Read, Failure> {
+fn of_captures(captured: Capture<Captured>, arguments: &QueriesTool) -> Result<Read, Failure> {
     if arguments.seconds.is_some() {
         let message =
             "--seconds needs a server; for a capture, --interval shows what ran during the capture";
         return Err(Failure::usage(message));
     }
-    let counted = |captured: Capture, name: &str| {
+    let counted = |captured: Capture<Captured>, name: &str| {
         let text = "no statements in this capture: an older version wrote it, or reading them \
                     failed";
         captured.queries.ok_or_else(|| Failure::usage(format!("{name}: {text}")))

@@ -1,11 +1,12 @@
 //! A server's statements, plans and indexes: `steelbench queries`.
 
 use crate::{Queries, statements_of};
+use inspection::pages::plan_tree;
 use inspection::statements::{Counter, Index, Statement, StatementPlan, Table};
 use observations::order;
 use report::model::{Block, Cell, Column, Columns, Document, Medium, Section, Tone};
 use report::text::{joined, one_line, utc};
-use report::{number, plan_tree, text};
+use report::{number, text};
 use std::collections::BTreeSet;
 
 /// Names of the sections, in their order.

@@ -8,6 +8,7 @@ use command_line::arguments::{MariaDb, Psql, positive};
 use command_line::output::{Extent, Form};
 use command_line::{Context, ExitCode, Failure, Tool, Which, captures, results, servers, signals};
 use engine::{ObserveOptions, ServerError};
+use inspection::statements::Captured;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -86,7 +87,7 @@ impl Tool for Waits {
             let record = recorded::read(&store, Which::numbered(number))?;
             return show(record, view, self.form, &self.extent);
         }
-        if let Some(record) = named.and_then(captures::read) {
+        if let Some(record) = named.and_then(captures::read::<Captured>) {
             return show(record?.observation, view, self.form, &self.extent);
         }
         let server = self.server.as_deref();

@@ -1,11 +1,11 @@
 //! The estimated costs of a plan's operators, by published formulas.
 
-use crate::model::{Section, Tone};
-use crate::number;
-use crate::plan_page::name_of;
-use crate::plan_tree::{grouped, plan_tree};
-use crate::text::joined;
-use inspection::plans::{CostPart, CostTerm, Plan, Terms};
+use super::page::name_of;
+use super::tree::{grouped, plan_tree};
+use crate::plans::{CostPart, CostTerm, Plan, Terms};
+use report::model::{Section, Tone};
+use report::number;
+use report::text::joined;
 
 /// Adds a plan with its remarks, and the costs of its operators term by term.
 pub fn plan_costs(section: &mut Section, plan: &Plan, terms: &Terms) {

@@ -1,9 +1,9 @@
 //! The operators of an execution plan as a table, with remarks.
 
-use crate::model::{Cell, Column, Columns, Section, Tone};
-use crate::number;
-use crate::text::joined;
-use inspection::plans::{self, Measure, NetCost, Operator, Plan, Remark, Terms, remarks};
+use crate::plans::{self, Measure, NetCost, Operator, Plan, Remark, Terms, remarks};
+use report::model::{Cell, Column, Columns, Section, Tone};
+use report::number;
+use report::text::joined;
 use std::fmt::{self, Display, Formatter};
 
 /// The part of a run outside of its operators that is named.

@@ -1,10 +1,10 @@
 //! A plan on a page: its operators by their share, estimates beside actual rows, remarks in place.
 
-use crate::model::{Bar, BarGroup, Chart, ChartKind, Section, Tone};
-use crate::number;
-use crate::plan_tree::{Placed, grouped, overview, rest, table};
-use inspection::plans::{Measure, NetCost, Operator, Plan, Remark, Terms, remarks};
+use super::tree::{Placed, grouped, overview, rest, table};
+use crate::plans::{Measure, NetCost, Operator, Plan, Remark, Terms, remarks};
 use observations::order;
+use report::model::{Bar, BarGroup, Chart, ChartKind, Section, Tone};
+use report::number;
 
 /// Bars of a chart; the table has all operators.
 const BARS: usize = 15;
