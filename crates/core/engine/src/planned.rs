@@ -1,6 +1,5 @@
 //! The plans of a load's statements, which an engine explains after the measurement.
 
-use inspection::plans::PlanError;
 use observations::Fact;
 use sql::statement::{VERBS, first_word};
 use std::fmt::Display;
@@ -125,19 +124,16 @@ pub enum NoPlan {
     /// The server has evicted its plan.
     #[error("its plan is no longer cached, or this login cannot see it")]
     Evicted,
-    /// The answer cannot be read.
-    #[error(transparent)]
-    Unreadable(#[from] PlanError),
-    /// The engine refuses.
+    /// The engine refuses, or its answer cannot be read.
     #[error("{message}")]
     Refused {
-        /// The engine's message.
+        /// The message.
         message: String,
     },
 }
 
 impl NoPlan {
-    /// Takes over the message with which an engine refuses.
+    /// Takes over the message of an engine, or of the reader of its plans.
     pub fn refused(message: impl Display) -> Self {
         Self::Refused { message: message.to_string() }
     }

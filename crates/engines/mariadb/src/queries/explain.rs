@@ -126,7 +126,8 @@ impl Reader {
         let explained = self.client.cell(&format!("EXECUTE {MARK}"));
         let _ = self.client.run(&format!("DEALLOCATE PREPARE {MARK}"));
         let json = explained.map_err(reason)?.unwrap_or_default();
-        Ok(StatementPlan::new(origin, PLANS.read_one(&json)?).with_text("json", json))
+        let plan = PLANS.read_one(&json).map_err(NoPlan::refused)?;
+        Ok(StatementPlan::new(origin, plan).with_text("json", json))
     }
 }
 

@@ -94,7 +94,8 @@ fn plan(client: &mut Client, text: &str, origin: Origin) -> Result<StatementPlan
     let _ = client.batch(&format!("DEALLOCATE /* {MARK} */ {}", parsed.name));
     let rows = explained.map_err(reason)?;
     let json = rows.first().map(|row| row.text(0)).unwrap_or_default();
-    Ok(StatementPlan::new(origin, PLANS.read_one(&json)?).with_text("json", json))
+    let plan = PLANS.read_one(&json).map_err(NoPlan::refused)?;
+    Ok(StatementPlan::new(origin, plan).with_text("json", json))
 }
 
 /// By hypopg, which knows indexes that are there only for our session's planner

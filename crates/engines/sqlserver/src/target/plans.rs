@@ -36,7 +36,8 @@ impl ExplainSession {
     /// When the server refuses, or answers with no plan.
     pub fn plan(&mut self, sql: &str, has_constants: bool) -> Result<Planned, NoPlan> {
         let xml = self.0.cell(sql).map_err(NoPlan::refused)?.unwrap_or_default();
-        Ok(planned(&PLANS.read_one(&xml)?, has_constants))
+        let plan = PLANS.read_one(&xml).map_err(NoPlan::refused)?;
+        Ok(planned(&plan, has_constants))
     }
 }
 

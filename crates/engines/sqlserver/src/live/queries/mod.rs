@@ -195,7 +195,7 @@ impl Reader {
 
     fn plan(&mut self, sql: &str) -> Result<ReadPlan, NoPlan> {
         let text = self.client.cell(sql).map_err(NoPlan::refused)?.ok_or(NoPlan::Evicted)?;
-        Ok(ReadPlan { plan: PLANS.read_one(&text)?, text })
+        Ok(ReadPlan { plan: PLANS.read_one(&text).map_err(NoPlan::refused)?, text })
     }
 }
 
