@@ -34,7 +34,7 @@ pub struct Adapter {
     /// The name of the engine.
     pub engine: &'static str,
     /// The constant.
-    pub part: &'static (dyn Any + Sync),
+    pub part: &'static (dyn Any + Send + Sync),
 }
 
 impl Registry {

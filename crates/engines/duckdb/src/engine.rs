@@ -2,7 +2,7 @@
 
 use super::instance::DuckDbHost;
 use super::settings::{self, DATA_FILES, LIBRARY, VOLUME};
-use super::{backups, compression, find, optimizer, options, waits};
+use super::{backups, compression, find, options, waits};
 use engine::setup::Setup;
 use engine::{Ability, Engine, Folders, Host, Need, Preflight, Space, WaitType};
 use engine::{ColumnMethods, DatabaseFiles, Prerequisites};

@@ -372,7 +372,8 @@ impl QueryReader for FileReader {
                 let meant = aliases.get(&name.to_lowercase()).map_or(name, String::as_str);
                 let known = tables.iter().find(|table| table.name.eq_ignore_ascii_case(meant));
                 known.map_or(meant, |table| &table.name).to_owned()
-            })?;
+            })
+            .map_err(NoPlan::refused)?;
             add_condition(&mut plan, &statement.text);
             if plan.root.is_none() {
                 return Err(NoPlan::NoSteps { engine: "SQLite" });

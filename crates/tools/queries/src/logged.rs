@@ -127,8 +127,8 @@ fn add(known: &mut Vec<StatementPlan>, new: StatementPlan) {
 #[cfg(test)]
 mod tests {
     use super::{attach_logged, with_values};
-    use inspection::plans::PlanError;
-    use inspection::postgres::{PLANS, RULES};
+    use inspection::plans::{self, PlanError};
+    use inspection::postgres::{ENGINE, PLANS, RULES};
     use inspection::statements::{Snapshot, Span, Statement};
 
     fn read(log: &str) -> Result<Vec<plans::Statement>, PlanError> {
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_plan_is_of_the_table_whose_name_has_the_same_case() {
-        let mut snapshot = Snapshot::new(Postgres.name(), String::new(), Span::default(), 8192);
+        let mut snapshot = Snapshot::new(ENGINE, String::new(), Span::default(), 8192);
         snapshot.statements = ["T", "t"]
             .map(|name| Statement {
                 text: format!("SELECT a FROM \"{name}\" WHERE id = $1"),

@@ -4,7 +4,6 @@
 use super::Reader;
 use crate::client::quote_identifier;
 use engine::NoPlan;
-use engine::Plans as _;
 use engine::query_reader::{MARK, explain_each};
 use inspection::mariadb::{PLANS, RULES};
 use inspection::statements::{

@@ -10,7 +10,7 @@ use crate::client::Error;
 use crate::waits::{NOT_NESTED, WAIT_TYPES};
 use engine::WaitType;
 use engine::query_reader::{MARK, StorageDetail};
-use inspection::statements::{self, DataFile, FileIo, HistogramStep, Snapshot, TableStatistics};
+use inspection::statements::{DataFile, FileIo, HistogramStep, Snapshot, TableStatistics};
 use observations::{Unread, Wait, WaitSource};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -220,6 +220,7 @@ fn histogram(histogram: &Value) -> Vec<HistogramStep> {
 #[cfg(test)]
 mod tests {
     use super::histogram;
+    use inspection::statements;
 
     /// Value, shares of rows with it and below it, and distinct values below it.
     type Step = (String, Option<f64>, Option<f64>, Option<f64>);

@@ -9,7 +9,6 @@
 use super::reader::{Reader, is_dropped};
 use crate::client::{Client, Error};
 use engine::NoPlan;
-use engine::Plans as _;
 use engine::query_reader::{MARK, explain_each};
 use inspection::postgres::PLANS;
 use inspection::statements::{Advice, Hypothetical, Origin, Snapshot, StatementPlan};

@@ -22,11 +22,11 @@ use super::session::{LAST_ANSWERS, observing, read_view, while_doing};
 use super::views::View;
 use counters::{Handle, Placed, merged, statements};
 use engine::NoPlan;
+use engine::ServerError;
 use engine::query_reader::{QueryLimits, QueryReader, StorageDetail, explain_each};
-use engine::{Plans as _, ServerError};
 use inspection::plans::Plan;
 use inspection::sqlserver::{ENGINE, PLANS};
-use inspection::statements::{self, Origin, Snapshot, Span, StatementPlan, TableStatistics};
+use inspection::statements::{Origin, Snapshot, Span, StatementPlan, TableStatistics};
 use observations::Wait;
 use std::collections::HashMap;
 use std::time::SystemTime;
@@ -280,7 +280,7 @@ impl QueryReader for Reader {
 mod tests {
     use super::super::rows::tests::rows;
     use super::*;
-    use inspection::statements::{AdviceKind, Counter};
+    use inspection::statements::{self, AdviceKind, Counter};
 
     /// The first statement has a plan that misses an index.
     fn snapshot(statements: Placed, tables: Vec<statements::Table>) -> Snapshot {
