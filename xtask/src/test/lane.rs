@@ -19,8 +19,8 @@ const ENGINES: [&str; 2] = ["crates/engines", "crates/inspection"];
 /// Variables that list versions of an engine's server or library, the one for the gate first.
 const VERSIONS: [(&str, &str); 2] =
     [("postgres", "STEELBENCH_TEST_PG_BINDIRS"), ("duckdb", "STEELBENCH_TEST_DUCKDB_LIBS")];
-/// Engines that servers of these folders belong to.
-const OF_ALL_SERVERS: [&str; 2] = ["servers", "helpers"];
+/// The folder that all engines with servers share.
+const OF_ALL_SERVERS: &str = "servers";
 /// The branch that changes go to.
 const MAIN: &str = "origin/main";
 
@@ -57,7 +57,7 @@ impl Lane {
     /// Returns true if further versions of an engine are tested.
     fn has_versions_of(&self, engine: &str) -> bool {
         let is_changed = |folder: &str| self.changed.contains(folder);
-        self.is_all || is_changed(engine) || OF_ALL_SERVERS.into_iter().any(is_changed)
+        self.is_all || is_changed(engine) || is_changed(OF_ALL_SERVERS)
     }
 
     /// Adapts the variables of tests: which versions they find, and how many tries they make.

@@ -29,9 +29,9 @@ const CORE: [&str; 21] = [
     "parquet_files",
 ];
 
-/// Crates that every engine may use: private servers, servers by URL, sampling; connections of
+/// The crate that every engine may use: private servers, servers by URL, sampling, connections of
 /// helper programs.
-const SHARED: [&str; 2] = ["helpers", "servers"];
+const SHARED: &str = "servers";
 
 pub fn check(workspace: &Workspace) -> Vec<String> {
     let mut wrong = Vec::new();
@@ -61,7 +61,7 @@ fn is_allowed(user: &Crate, used: &Crate) -> bool {
         (Tier::Aside, _) => true,
         (_, Tier::Aside) => false,
         (Tier::Core, Tier::Core) => place(&user.name) < place(&used.name),
-        (Tier::Engines, Tier::Engines) => SHARED.contains(&&*used.name),
+        (Tier::Engines, Tier::Engines) => used.name == SHARED,
         (Tier::Tools | Tier::Studies, Tier::Inspection) => true,
         (Tier::Core | Tier::Engines, Tier::Inspection) => true,
         (Tier::Cli, _) | (_, Tier::Core) => user.tier != used.tier,
@@ -84,8 +84,7 @@ mod tests {
         };
         let [cli, tool, study] =
             [Tier::Cli, Tier::Tools, Tier::Studies].map(|tier| member("a", tier));
-        let [engine, servers, helpers] =
-            ["sqlite", "servers", "helpers"].map(|name| member(name, Tier::Engines));
+        let [engine, servers] = ["sqlite", "servers"].map(|name| member(name, Tier::Engines));
         let [runner, store] = ["runner", "store"].map(|name| member(name, Tier::Core));
         let testing = member("testing", Tier::Aside);
         for (user, used) in [
@@ -94,7 +93,6 @@ mod tests {
             (&tool, &store),
             (&study, &runner),
             (&engine, &servers),
-            (&engine, &helpers),
             (&runner, &store),
             (&testing, &engine),
         ] {

@@ -77,14 +77,14 @@ fn missing(configuration: &Configuration, needed: &[Names]) -> Option<String> {
         configuration.value("background.compression").map(ToString::to_string).unwrap_or_default();
     let is_compressed = !["none", ""].contains(&method.as_str());
     let compressor =
-        is_compressed.then(|| helpers::program::find(&[&method], None, &method).map(drop));
+        is_compressed.then(|| servers::programs::find(&[&method], None, &method).map(drop));
     let error = programs.find_map(Result::err).or_else(|| compressor?.err())?;
     Some(error.to_string())
 }
 
 /// Finds the program of the streams of a physical backup: beside it, or on the `PATH`.
 pub(crate) fn stream_program(copy: &Path) -> Result<PathBuf, EngineError> {
-    helpers::program::find(&[STREAM], copy.parent(), COPY.package)
+    servers::programs::find(&[STREAM], copy.parent(), COPY.package)
 }
 
 /// States that a backup tool is not of the server's series.

@@ -4,9 +4,11 @@
 //!   private one or yours; [`instance`]: the schema of a trial on it; [`load`]: the connections of
 //!   its load; [`attached`]: a target that another process has prepared
 //! - [`pair`]: a server that a study disturbs, and its replica
+//! - [`programs`]: psql, `pg_dump`, the `mariadb` client and others, for which our client logs in
 //! - [`network`]: the relay between a load and its server; `link`: one with a bandwidth of its own
 //! - `account`: the user that a private server runs as, never root; `process`: starting, finding
-//!   and ending it; [`command`]: programs that prepare it; [`printed_version`]: their versions
+//!   and ending it; [`command`]: programs that prepare it; [`printed_version`]: their
+//!   versions, among which [`choose`] takes one
 //! - `files`: its directory, and the folder of its sockets; `template`: the copy that it is cloned
 //!   from; `data_sets`: data sets that it keeps between trials
 //! - [`altered`]: settings of servers by URL that a run changes and puts back; [`applied`]: those
@@ -31,6 +33,7 @@ pub mod network;
 pub mod pair;
 pub mod private;
 pub mod process;
+pub mod programs;
 mod progress;
 pub mod survey_rules;
 pub mod template;
@@ -39,7 +42,7 @@ mod version;
 
 use engine::EngineError;
 use std::time::{Duration, Instant};
-pub use version::{printed_version, versions};
+pub use version::{choose, printed_version, substitution, versions};
 use work::Cancel;
 
 /// The shortest and the longest time between two looks at something that may come soon.

@@ -154,9 +154,9 @@ impl Client {
     }
 
     /// The greeting for a program behind a relay.
-    pub(crate) fn greeting(&self) -> helpers::mysql::Greeting {
+    pub(crate) fn greeting(&self) -> servers::programs::mysql::Greeting {
         let Greeting { version, connection_id, offered: capabilities, .. } = self.greeting.clone();
-        helpers::mysql::Greeting { version, connection_id, capabilities }
+        servers::programs::mysql::Greeting { version, connection_id, capabilities }
     }
 
     /// Returns whether it is MariaDB, not MySQL.

@@ -2,8 +2,7 @@
 
 use super::server_version::{SERIES, ServerVersion};
 use engine::EngineError;
-use helpers::versions::{self, choose};
-use servers::printed_version;
+use servers::{choose, printed_version};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -101,7 +100,7 @@ impl Installation {
     pub fn substitution(&self, source: &ServerVersion) -> Option<String> {
         let reason = format!("a server of the series of {source} is not installed");
         let is_same = self.server_version().is_same_series(source);
-        (!is_same).then(|| versions::substitution(&self.to_string(), &source.to_string(), &reason))
+        (!is_same).then(|| servers::substitution(&self.to_string(), &source.to_string(), &reason))
     }
 
     /// The version and product.

@@ -4,8 +4,8 @@
 use super::installation::{FOLDERS, Installation, PLACES_VARIABLE, usual_places};
 use super::server_version::{SERIES, ServerVersion};
 use engine::EngineError;
-use helpers::program::{find_version, missing};
 use servers::printed_version;
+use servers::programs::{find_version, missing};
 use std::path::{Path, PathBuf};
 
 /// Programs by their names of today and before, and the package with them.

@@ -10,10 +10,9 @@ use crate::errors::failed_at;
 use engine::EngineError;
 use engine::setup::{SETUP_DUMP, SETUP_SQL, Setup};
 use experiment::NamedFile;
-use helpers::Relay;
-use helpers::dump::{of_mariadb_dump, origin_of_mariadb_dump};
-use helpers::mysql::Mysql;
-use helpers::program::command;
+use servers::programs::dump::{of_mariadb_dump, origin_of_mariadb_dump};
+use servers::programs::mysql::Mysql;
+use servers::programs::{Relay, command};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -62,7 +61,7 @@ pub(crate) fn validate(setup: &Setup) -> Result<(), (&'static str, String)> {
 
 /// Finds any client, as a set-up is checked before its server is known.
 fn client() -> Result<PathBuf, EngineError> {
-    helpers::program::find(CLIENT.names, None, CLIENT.package)
+    servers::programs::find(CLIENT.names, None, CLIENT.package)
 }
 
 /// Reads the version of the server that a dump was made of.

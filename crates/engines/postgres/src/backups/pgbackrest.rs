@@ -64,7 +64,7 @@ pub fn restore(path: &Path, data: &Path, cancel: &Cancel) -> Result<(), EngineEr
 
 /// The program with the configuration in this folder. Other settings of this machine are not read.
 fn program(path: &Path, command: &str) -> Result<Command, EngineError> {
-    let mut pgbackrest = Command::new(helpers::program::find(&[PGBACKREST], None, PGBACKREST)?);
+    let mut pgbackrest = Command::new(servers::programs::find(&[PGBACKREST], None, PGBACKREST)?);
     let inherited: Vec<_> = std::env::vars_os().map(|(name, _)| name).collect();
     for name in inherited {
         if name.to_string_lossy().starts_with("PGBACKREST_") {

@@ -91,7 +91,7 @@ fn missing_for_pgbackrest(configuration: &Configuration) -> Option<String> {
     if configuration.value("target.url").is_some() {
         return Some(PRIVATE_ONLY.to_owned());
     }
-    let found = helpers::program::find(&[PGBACKREST], None, PGBACKREST);
+    let found = servers::programs::find(&[PGBACKREST], None, PGBACKREST);
     found.err().map(|error| error.to_string())
 }
 
@@ -121,7 +121,7 @@ fn missing(configuration: &Configuration, tool: &str) -> Option<String> {
             return Some(format!("{tool} compresses by {method} since version {since}"));
         }
         if tool == BASEBACKUP {
-            let found = helpers::program::find(&[method.as_str()], None, &method);
+            let found = servers::programs::find(&[method.as_str()], None, &method);
             return found.err().map(|error| format!("the restore: {error}"));
         }
     }

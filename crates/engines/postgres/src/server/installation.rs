@@ -1,8 +1,7 @@
 //! The PostgreSQL servers that are installed.
 
 use engine::EngineError;
-use helpers::versions::{self, choose};
-use servers::printed_version;
+use servers::{choose, printed_version, programs};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -169,13 +168,12 @@ impl ClientProgram {
         let requested_numbers = requested.map(Version::numbers);
         let numbers = |text: &str| Version::parse(text).map(|version| version.numbers().to_vec());
         let requested_slice = requested_numbers.as_ref().map(<[u32; 2]>::as_slice);
-        let found =
-            helpers::program::find_version(&[name], &places, numbers, requested_slice, SERIES);
+        let found = programs::find_version(&[name], &places, numbers, requested_slice, SERIES);
         match found.as_ref().map(|(path, numbers)| (path, numbers.as_slice())) {
             Some((path, &[major, minor])) => {
                 Ok(Self { path: path.clone(), version: Version { major, minor } })
             }
-            _ => Err(helpers::program::missing(&[name], bindir, CLIENTS_PACKAGE)),
+            _ => Err(programs::missing(&[name], bindir, CLIENTS_PACKAGE)),
         }
     }
 }
@@ -184,7 +182,7 @@ impl ClientProgram {
 /// folder also where servers are looked for.
 pub fn psql(bindir: Option<&Path>) -> Result<PathBuf, EngineError> {
     match bindir {
-        Some(_) => helpers::program::find(&["psql"], bindir, CLIENTS_PACKAGE),
+        Some(_) => programs::find(&["psql"], bindir, CLIENTS_PACKAGE),
         None => ClientProgram::find("psql", None, None).map(|program| program.path),
     }
 }
@@ -194,7 +192,7 @@ pub fn substitution(measured: Version, source: Version, reason: &str) -> Option<
     let [measured_name, source_name] =
         [measured, source].map(|version| format!("PostgreSQL {version}"));
     (measured.major != source.major)
-        .then(|| versions::substitution(&measured_name, &source_name, reason))
+        .then(|| servers::substitution(&measured_name, &source_name, reason))
 }
 
 /// The folder of the program that is linked to here: `initdb` and the libraries are beside it.

@@ -1,7 +1,7 @@
 //! The beginning of a connection by the `mariadb` and `mysql` clients
 //! (<https://mariadb.com/kb/en/connection/>).
 
-use crate::Handshake;
+use super::relay::Handshake;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;

@@ -1,6 +1,6 @@
 //! The socket of a relay: its folder, which only this account can enter, and its threads.
 
-use crate::pump::pump;
+use super::pump::pump;
 use engine::{EngineError, lock};
 use observe::processes;
 use std::fs::DirBuilder;

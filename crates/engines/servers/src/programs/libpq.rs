@@ -1,7 +1,7 @@
 //! The beginning of a connection by libpq, as psql, `pg_dump` and `pg_restore` make it
 //! (<https://www.postgresql.org/docs/current/protocol-message-formats.html>).
 
-use crate::{Handshake, Relay};
+use super::relay::{Handshake, Relay};
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Read, Write};

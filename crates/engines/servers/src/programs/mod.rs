@@ -1,10 +1,27 @@
-//! Finding a helper program, and preparing its start.
+//! Helper programs (psql, `pg_restore`, `pg_dump`, the `mariadb` client): finding them, preparing
+//! their start, and logging in for them on a server by URL.
+//!
+//! A helper program connects to a private socket and needs no password there. Steelbench's own
+//! client logs in on the server, by its rules: no password in cleartext, no file of this machine.
+//! From then on the relay passes bytes. The program never knows a password of the server.
+//!
+//! - [`dump`]: formats and origins of dumps
+//! - `relay`: the socket, its folder and its threads; [`Handshake`]: how a protocol begins
+//! - `pump`: passing bytes in both directions
+//! - [`libpq`]: how PostgreSQL's protocol begins; [`mysql`]: how MariaDB's and MySQL's does
 
-use crate::versions::choose;
+pub mod dump;
+pub mod libpq;
+pub mod mysql;
+mod pump;
+mod relay;
+
+use crate::account;
+use crate::process::end_with_us;
+use crate::version::{choose, printed_version};
 use engine::EngineError;
+pub use relay::{Handshake, Relay};
 use rustix::process::Signal;
-use servers::process::end_with_us;
-use servers::{account, printed_version};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
