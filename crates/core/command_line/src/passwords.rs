@@ -4,6 +4,7 @@
 
 use crate::output;
 use observations::{Secret, names_secret, redacted, secrets_in};
+use observe::processes;
 use std::path::Path;
 
 /// Variables that hold the working folder, of the shell and of the one before: `PWD` elsewhere is
@@ -75,10 +76,6 @@ unsafe fn overwrite_passwords() -> bool {
 
 /// The addresses between which the arguments are in memory.
 fn arguments_in_memory() -> Option<(usize, usize)> {
-    let status = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // The name of the program, the second field, can hold anything.
-    let mut fields = status.rsplit_once(')')?.1.split_whitespace();
-    let start = fields.nth(48 - 3)?.parse().ok()?;
-    let end = fields.next()?.parse().ok()?;
-    (0 < start && start < end).then_some((start, end))
+    let [start, end] = processes::stat(std::process::id() as i32, [48, 49])?;
+    (0 < start && start < end).then_some((start as usize, end as usize))
 }

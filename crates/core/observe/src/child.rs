@@ -6,6 +6,7 @@ mod start;
 pub use answer::{answer, output_within};
 pub use start::Streams;
 
+use crate::processes;
 use crate::times::usage;
 use start::Start;
 use std::fs::{File, OpenOptions};
@@ -241,10 +242,9 @@ pub fn set_variables(command: &mut Command, variables: &[(String, Option<String>
 /// Largest resident set that this process has had. The figure of getrusage(2) may include its
 /// parent's. The largest number if unknown.
 pub fn own_peak_bytes() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let peak =
-        status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
-    peak.and_then(|kib| kib.trim().parse::<u64>().ok()).map_or(u64::MAX, |kib| kib << 10)
+    let peak = processes::value(std::process::id() as i32, "status", "VmHWM");
+    let kib = peak.and_then(|peak| peak.strip_suffix(" kB")?.trim().parse::<u64>().ok());
+    kib.map_or(u64::MAX, |kib| kib << 10)
 }
 
 /// Returns whether a process exceeded this one's peak memory, which is read again only if the last
@@ -387,9 +387,7 @@ fn pidfd(pid: libc::pid_t) -> io::Result<OwnedFd> {
 /// Seconds in which the first thread of a process that has ended was ready and waited for a
 /// processor: the second number of `schedstat`, see proc(5).
 fn run_delay_s(pid: libc::pid_t) -> Option<f64> {
-    let mut text = [0; 128];
-    let length = File::open(format!("/proc/{pid}/schedstat")).ok()?.read(&mut text).ok()?;
-    let text = std::str::from_utf8(&text[..length]).ok()?;
+    let text = processes::text(pid, "schedstat")?;
     let delay_ns: u64 = text.split_ascii_whitespace().nth(1)?.parse().ok()?;
     Some(delay_ns as f64 / 1e9)
 }
@@ -397,7 +395,8 @@ fn run_delay_s(pid: libc::pid_t) -> Option<f64> {
 /// Returns whether the kernel counts storage I/O of processes (`CONFIG_TASK_IO_ACCOUNTING`);
 /// without it getrusage(2) returns zeros.
 fn counts_storage() -> bool {
-    static COUNTS: LazyLock<bool> = LazyLock::new(|| Path::new("/proc/self/io").exists());
+    static COUNTS: LazyLock<bool> =
+        LazyLock::new(|| processes::path(std::process::id() as i32, "io").exists());
     *COUNTS
 }
 

@@ -87,6 +87,12 @@ pub(crate) fn ticks(stat: &str) -> Option<[f64; 8]> {
     ticks.first_chunk().copied()
 }
 
+/// A setting of the kernel (sysctl), by its name: `kernel.hostname`. `None` when it is not there or
+/// not readable.
+pub fn kernel_setting(name: &str) -> Option<String> {
+    std::fs::read_to_string(format!("/proc/sys/{}", name.replace('.', "/"))).ok()
+}
+
 /// Processors online in the whole machine, including those that this process may not use.
 pub fn processors_online() -> u32 {
     // SAFETY: a constant of the system.

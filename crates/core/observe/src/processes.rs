@@ -1,6 +1,6 @@
 //! Processes and their threads, from `/proc` (see proc(5)).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The numbers of all processes.
 pub fn all() -> impl Iterator<Item = i32> {
@@ -9,40 +9,79 @@ pub fn all() -> impl Iterator<Item = i32> {
 
 /// The threads of a process; none when it has ended.
 pub fn threads(pid: i32) -> impl Iterator<Item = i32> {
-    numbers(format!("/proc/{pid}/task").as_ref())
+    numbers(&path(pid, "task"))
 }
 
-/// Short name of a process.
+/// The path of one of a process's files. A thread's number does too.
+pub fn path(pid: i32, file: &str) -> PathBuf {
+    format!("/proc/{pid}/{file}").into()
+}
+
+/// The text of one of a process's files; `None` when it has ended or does not show it.
+pub fn text(pid: i32, file: &str) -> Option<String> {
+    // A name in it may be of any bytes.
+    Some(String::from_utf8_lossy(&std::fs::read(path(pid, file)).ok()?).into_owned())
+}
+
+/// Short name of a process or a thread.
 pub fn name(pid: i32) -> Option<String> {
-    let name = std::fs::read(format!("/proc/{pid}/comm")).ok()?;
-    Some(String::from_utf8_lossy(&name).trim_end().to_owned())
+    Some(text(pid, "comm")?.trim_end().to_owned())
 }
 
 /// The process that started this one.
 pub fn parent(pid: i32) -> Option<i32> {
-    state_and_parent(pid).map(|(_, parent)| parent)
+    stat(pid, [4]).map(|[parent]| parent as i32)
 }
 
 /// Returns whether a process exists and is not a zombie.
 pub fn is_alive(pid: i32) -> bool {
-    state_and_parent(pid).is_some_and(|(state, _)| !matches!(state.as_str(), "Z" | "X"))
+    text(pid, "stat").and_then(|stat| state(&stat)).is_some_and(|state| !matches!(state, 'Z' | 'X'))
 }
 
 /// Returns whether a thread is on a processor or in the run queue (state `R`); `None` when it has
 /// ended or may not be seen.
 pub fn is_runnable(pid: i32, thread: i32) -> Option<bool> {
-    let stat = std::fs::read(format!("/proc/{pid}/task/{thread}/stat")).ok()?;
-    // The name before the state may hold anything, a bracket too.
-    let name_end = stat.iter().rposition(|byte| *byte == b')')?;
-    stat.get(name_end + 2).map(|state| *state == b'R')
+    state(&text(pid, &format!("task/{thread}/stat"))?).map(|state| state == 'R')
 }
 
-/// Fields 3 and 4 of `stat`; the name before them may hold anything.
-fn state_and_parent(pid: i32) -> Option<(String, i32)> {
-    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-    let stat = String::from_utf8_lossy(&stat);
-    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
-    Some((fields.next()?.to_owned(), fields.next()?.parse().ok()?))
+/// Some numbers of a process's `stat`, whose fields are counted from 1.
+pub fn stat<const N: usize>(pid: i32, positions: [usize; N]) -> Option<[u64; N]> {
+    stat_fields(&text(pid, "stat")?, positions)
+}
+
+/// The value of a name in a process's file of names and values: `status`, `io`, `fdinfo/<number>`.
+pub fn value(pid: i32, file: &str, name: &str) -> Option<String> {
+    let text = text(pid, file)?;
+    let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    value.map(|value| value.trim().to_owned())
+}
+
+/// The files that a process has open, by the numbers of their descriptors.
+pub fn open_files(pid: i32) -> impl Iterator<Item = (i32, PathBuf)> {
+    let folder = path(pid, "fd");
+    numbers(&folder).filter_map(move |number| {
+        Some((number, std::fs::read_link(folder.join(number.to_string())).ok()?))
+    })
+}
+
+/// Some fields of `stat`.
+pub(crate) fn stat_fields<const N: usize>(stat: &str, positions: [usize; N]) -> Option<[u64; N]> {
+    let fields: Vec<&str> = after_name(stat)?.split_ascii_whitespace().collect();
+    let mut numbers = [0; N];
+    for (number, field) in numbers.iter_mut().zip(positions) {
+        *number = fields.get(field - 3)?.parse().ok()?;
+    }
+    Some(numbers)
+}
+
+/// Field 3 of `stat`.
+fn state(stat: &str) -> Option<char> {
+    after_name(stat)?.trim_start().chars().next()
+}
+
+/// The fields from the third on; the name before them may hold anything, a bracket too.
+fn after_name(stat: &str) -> Option<&str> {
+    stat.get(stat.rfind(')')? + 1..)
 }
 
 fn numbers(folder: &Path) -> impl Iterator<Item = i32> + use<> {

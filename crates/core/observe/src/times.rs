@@ -1,10 +1,10 @@
 //! Processor and run-queue times of threads and processes, from the kernel.
 
+use crate::processes::{self, stat_fields};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
 
 /// The time that a thread has been on a processor and in the run queue, since it began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,8 +20,7 @@ impl ThreadTimes {
     /// on a CPU is as of the last tick or switch. `None` when the thread has ended, or the kernel
     /// does not tell.
     pub fn read(pid: i32, thread: i32) -> Option<Self> {
-        let schedstat =
-            std::fs::read_to_string(proc(pid, &format!("task/{thread}/schedstat"))).ok()?;
+        let schedstat = processes::text(pid, &format!("task/{thread}/schedstat"))?;
         let mut numbers =
             schedstat.split_ascii_whitespace().map_while(|number| number.parse().ok());
         Some(Self { cpu_ns: numbers.next()?, run_delay_ns: numbers.next()? })
@@ -170,7 +169,7 @@ impl ProcessTimes {
     /// and `stat`.
     pub fn of_thread(pid: i32, thread: i32) -> Option<Self> {
         let ThreadTimes { cpu_ns, run_delay_ns } = ThreadTimes::read(pid, thread)?;
-        let stat = std::fs::read_to_string(proc(pid, &format!("task/{thread}/stat"))).ok()?;
+        let stat = processes::text(pid, &format!("task/{thread}/stat"))?;
         // utime, stime, starttime
         let [user_ticks, system_ticks, started_ticks] = stat_fields(&stat, [14, 15, 22])?;
         Some(Self { cpu_ns, user_ticks, system_ticks, run_delay_ns, started_ticks })
@@ -198,11 +197,11 @@ impl KernelThreads {
     /// Reads them: the children of the thread that starts them all, see proc(5). `None` where the
     /// system does not show them, as within a container.
     pub fn read() -> Option<Self> {
-        let first = std::fs::read_to_string("/proc/2/comm").ok()?;
-        let children = std::fs::read_to_string("/proc/2/task/2/children").ok()?;
+        let first = processes::name(2)?;
+        let children = processes::text(2, "task/2/children")?;
         let threads = children.split_ascii_whitespace().filter_map(|pid| pid.parse().ok());
         let threads = threads.filter_map(|pid| Some((pid, ProcessTimes::read(pid)?.cpu_ns)));
-        (first.trim_end() == "kthreadd").then(|| Self(threads.collect()))
+        (first == "kthreadd").then(|| Self(threads.collect()))
     }
 
     /// Processor seconds since an earlier reading, without those of threads that have ended since
@@ -219,8 +218,7 @@ impl KernelThreads {
 
 /// Returns a process's title where it sets one, as PostgreSQL's sessions do.
 pub fn process_title(pid: i32) -> Option<String> {
-    let title = std::fs::read(proc(pid, "cmdline")).ok()?;
-    Some(String::from_utf8_lossy(&title).replace('\0', " ").trim_end().to_owned())
+    Some(processes::text(pid, "cmdline")?.replace('\0', " ").trim_end().to_owned())
 }
 
 /// Returns the kernel's counters of this process, its children or the calling thread (see
@@ -248,8 +246,7 @@ pub fn process_cpu_s(pid: i32) -> Option<f64> {
 }
 
 fn cpu_s(pid: i32, fields: [usize; 2]) -> Option<f64> {
-    let stat = std::fs::read_to_string(proc(pid, "stat")).ok()?;
-    let [user_ticks, system_ticks] = stat_fields(&stat, fields)?;
+    let [user_ticks, system_ticks] = processes::stat(pid, fields)?;
     // SAFETY: a plain question.
     let ticks_a_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
     Some((user_ticks + system_ticks) as f64 / ticks_a_second as f64)
@@ -259,23 +256,7 @@ fn cpu_s(pid: i32, fields: [usize; 2]) -> Option<f64> {
 /// `read_bytes` of `/proc/<pid>/io`. `None` when the kernel does not count them or we may not see
 /// them.
 pub fn storage_read_bytes(pid: i32) -> Option<u64> {
-    let io = std::fs::read_to_string(proc(pid, "io")).ok()?;
-    io.lines().find_map(|line| line.strip_prefix("read_bytes: ")?.parse().ok())
-}
-
-fn proc(pid: i32, file: &str) -> PathBuf {
-    format!("/proc/{pid}/{file}").into()
-}
-
-/// Some fields of `stat`, which are counted from 1. The second one, the name, may hold anything.
-fn stat_fields<const N: usize>(stat: &str, positions: [usize; N]) -> Option<[u64; N]> {
-    let after_name = stat.get(stat.rfind(')')? + 1..)?;
-    let fields: Vec<&str> = after_name.split_ascii_whitespace().collect();
-    let mut numbers = [0; N];
-    for (number, field) in numbers.iter_mut().zip(positions) {
-        *number = fields.get(field - 3)?.parse().ok()?;
-    }
-    Some(numbers)
+    processes::value(pid, "io", "read_bytes")?.parse().ok()
 }
 
 #[cfg(test)]

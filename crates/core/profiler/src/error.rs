@@ -1,10 +1,11 @@
 //! Why nothing can be sampled, and what to do about it.
 
+use observe::{kernel_setting, processes};
 use std::fs;
 use std::io;
 
 /// The kernel's switch; see `Documentation/admin-guide/sysctl/kernel.rst`.
-const PARANOID: &str = "/proc/sys/kernel/perf_event_paranoid";
+const PARANOID: &str = "kernel.perf_event_paranoid";
 
 /// Why nothing can be sampled.
 #[derive(Debug, thiserror::Error)]
@@ -48,7 +49,7 @@ impl ProfileError {
 
 /// The level that is set; `None` where it cannot be read.
 fn paranoid() -> Option<i32> {
-    fs::read_to_string(PARANOID).ok()?.trim().parse().ok()
+    kernel_setting(PARANOID)?.trim().parse().ok()
 }
 
 /// Returns the remedy where sampling is refused.
@@ -88,5 +89,5 @@ pub(crate) fn kernel_unseen() -> String {
 /// By the files that container runtimes leave.
 fn in_container() -> bool {
     ["/.dockerenv", "/run/.containerenv"].iter().any(|file| fs::exists(file).unwrap_or(false))
-        || fs::read_to_string("/proc/1/environ").is_ok_and(|text| text.contains("container="))
+        || processes::text(1, "environ").is_some_and(|text| text.contains("container="))
 }

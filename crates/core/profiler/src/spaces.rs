@@ -1,6 +1,7 @@
 //! The file at each address of each process.
 
 use indexmap::IndexMap;
+use observe::processes;
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::path::Path;
@@ -58,8 +59,8 @@ fn open(pid: i32, name: &str) -> Option<File> {
     if !name.starts_with('/') || name.ends_with(" (deleted)") {
         return None;
     }
-    let seen_by_process = format!("/proc/{pid}/root{name}");
-    let paths = [Path::new(&seen_by_process), Path::new(name)];
+    let seen_by_process = processes::path(pid, &format!("root{name}"));
+    let paths = [&seen_by_process, Path::new(name)];
     paths
         .into_iter()
         .filter(|path| fs::metadata(path).is_ok_and(|found| found.is_file()))
@@ -69,8 +70,8 @@ fn open(pid: i32, name: &str) -> Option<File> {
 impl Spaces {
     /// Reads what is mapped already: `/proc/<pid>/maps`, see proc(5).
     pub fn read(&mut self, pid: i32, modules: &mut Modules) {
-        let Ok(maps) = fs::read(format!("/proc/{pid}/maps")) else { return };
-        for line in String::from_utf8_lossy(&maps).lines() {
+        let Some(maps) = processes::text(pid, "maps") else { return };
+        for line in maps.lines() {
             if let Some((start, end, offset, inode, name)) = parse_line(line) {
                 let module = modules.id(pid, name, inode);
                 self.of.entry(pid).or_default().push(Mapping { start, end, offset, module });

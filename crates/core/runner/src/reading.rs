@@ -71,13 +71,9 @@ impl<'a> Reading<'a> {
 
 /// Returns the position of a process in a file that it has open.
 fn position(pid: i32, file: &Path) -> Option<u64> {
-    let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?.flatten();
-    let open = descriptors
-        .filter(|entry| std::fs::read_link(entry.path()).is_ok_and(|target| target == file));
-    let positions = open.filter_map(|entry| {
-        let number = entry.file_name().into_string().ok()?;
-        let info = std::fs::read_to_string(format!("/proc/{pid}/fdinfo/{number}")).ok()?;
-        info.lines().find_map(|line| line.strip_prefix("pos:")?.trim().parse().ok())
+    let open = processes::open_files(pid).filter(|(_, target)| target == file);
+    let positions = open.filter_map(|(number, _)| {
+        processes::value(pid, &format!("fdinfo/{number}"), "pos")?.parse().ok()
     });
     positions.max()
 }

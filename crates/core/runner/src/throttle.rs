@@ -12,6 +12,7 @@ use experiment::{Experiment, Volume};
 use observations::Throttle;
 use observe::devices::{Device, devices_of};
 use observe::mounts::{self, Mount};
+use observe::processes;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -229,7 +230,8 @@ impl Hierarchy {
     /// Looks for the I/O controller. On a host with both versions it belongs to one of them.
     fn find() -> Option<Self> {
         let mounts = mounts::all().unwrap_or_default();
-        let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        let us = std::process::id() as i32;
+        let groups = processes::text(us, "cgroup").unwrap_or_default();
         Self::from_mounts(&mounts, &groups)
     }
 

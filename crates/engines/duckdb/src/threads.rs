@@ -1,7 +1,6 @@
 //! DuckDB's own threads: which they are, and what they have used.
 
-use observe::{ProcessTimes, ThreadClock};
-use std::path::Path;
+use observe::{ProcessTimes, ThreadClock, processes};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread;
@@ -49,14 +48,10 @@ impl Workers {
     /// Their numbers, and the nanoseconds that each has been on a processor; all that have ended
     /// have the number 0.
     pub fn cpu_ns(&self) -> Vec<(i32, u64)> {
-        let entries = Path::new("/proc/self/task").read_dir().into_iter().flatten().flatten();
-        let found = entries.filter(|entry| {
-            std::fs::read_to_string(entry.path().join("comm"))
-                .is_ok_and(|name| name.trim_end() == self.name)
-        });
-        let running = found
-            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-            .filter_map(|file_name| Some((file_name, ProcessTimes::read(file_name)?.cpu_ns)));
+        let threads = processes::threads(std::process::id() as i32);
+        let found =
+            threads.filter(|thread| processes::name(*thread).is_some_and(|name| name == self.name));
+        let running = found.filter_map(|thread| Some((thread, ProcessTimes::read(thread)?.cpu_ns)));
         running.chain([(0, self.ended_ns.load(Ordering::Relaxed))]).collect()
     }
 }

@@ -126,7 +126,7 @@ fn read(path: &PathBuf) -> Result<Option<String>, EngineError> {
 }
 
 fn prefix(run: &Path) -> String {
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = observe::kernel_setting("kernel.hostname").unwrap_or_default();
     format!("steelbench_{}_", fnv1a(&format!("{host}{}", run.display())))
 }
 

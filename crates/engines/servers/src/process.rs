@@ -165,13 +165,13 @@ pub(crate) fn kill_all(program: &str, data: &Path, first: Option<i32>) -> bool {
 
 /// Returns whether a process works in this folder; `None` when that is hidden.
 fn works_in(pid: i32, folder: &Path) -> Option<bool> {
-    std::fs::read_link(format!("/proc/{pid}/cwd")).ok().map(|cwd| cwd == folder)
+    std::fs::read_link(processes::path(pid, "cwd")).ok().map(|cwd| cwd == folder)
 }
 
 /// Returns whether a server was started with this data directory: `-D folder`, `--datadir=folder`.
 /// In PostgreSQL only the first process keeps its arguments; the others show a title.
 fn was_given(pid: i32, data: &Path) -> bool {
-    let arguments = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let arguments = std::fs::read(processes::path(pid, "cmdline")).unwrap_or_default();
     let data = data.as_os_str().as_encoded_bytes();
     let mut options =
         arguments.split(|byte| *byte == 0).filter_map(|argument| argument.strip_suffix(data));

@@ -18,19 +18,11 @@ pub fn group(group: i32) -> BTreeMap<i32, GroupMember> {
 }
 
 fn member(pid: i32, group: i32) -> Option<GroupMember> {
-    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-    let stat = String::from_utf8_lossy(&stat);
-    // From field 3 on.
-    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();
-    if fields.get(2)?.parse() != Ok(group) {
-        return None;
-    }
-    let ticks = fields.get(11..15)?.iter().filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
-    let io = std::fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
-    let bytes = io
-        .lines()
-        .filter_map(|line| line.strip_prefix("rchar: ").or(line.strip_prefix("wchar: ")))
-        .filter_map(|bytes| bytes.parse::<u64>().ok())
-        .sum();
-    Some(GroupMember { ticks, bytes })
+    // pgrp, utime, stime, cutime, cstime
+    let [member_of, ticks @ ..] = processes::stat(pid, [5, 14, 15, 16, 17])?;
+    let bytes = ["rchar", "wchar"]
+        .into_iter()
+        .filter_map(|name| processes::value(pid, "io", name)?.parse::<u64>().ok());
+    (member_of == group as u64)
+        .then(|| GroupMember { ticks: ticks.into_iter().sum(), bytes: bytes.sum() })
 }

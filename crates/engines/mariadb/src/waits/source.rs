@@ -214,9 +214,7 @@ pub(crate) fn local_process(client: &mut Client, config: &Config) -> Option<i32>
     let is_apart = client.cell("SELECT @@thread_handling").ok()??.starts_with("one-thread");
     let sql = format!("SELECT tid FROM {} WHERE id = connection_id()", sessions(client));
     let thread: i32 = client.cell(&sql).ok()??.parse().ok()?;
-    let status = std::fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
-    let pid: i32 =
-        status.lines().find_map(|line| line.strip_prefix("Tgid:")?.trim().parse().ok())?;
+    let pid: i32 = observe::processes::value(thread, "status", "Tgid")?.parse().ok()?;
     let title = observe::process_title(pid)?;
     let program = title.split(' ').next()?.rsplit('/').next()?;
     (is_apart && config.is_local() && ["mariadbd", "mysqld"].contains(&program)).then_some(pid)
