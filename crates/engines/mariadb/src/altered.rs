@@ -5,16 +5,18 @@
 
 use super::admin::hold;
 use super::errors::failed_at;
-use super::mariadb::{CONNECTING, MariaDb};
+use super::mariadb::MariaDb;
 use super::server::MariaProduct;
-use super::server::variables::{self, Variable, is_in_force, option_line, path, read_back};
-use super::settings::{OPTION_FILE, URL, server_settings};
+use super::server::variables::{self, Variable, is_in_force, option_line, read_back};
+use super::settings::OPTION_FILE;
 use crate::client::{Client, Config};
 use engine::{Altering, EngineError, Recovery};
 use experiment::Configuration;
 use observations::fnv1a;
 use serde::{Deserialize, Serialize};
 use servers::altered::{self, ALLOW_RESTART, Alter, Change, NEEDS_RESTART, Scope, restart};
+use servers::private::Settings;
+use servers::settings::path;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -66,16 +68,10 @@ struct OptionFile {
 
 type Record = altered::Record<Notes>;
 type Variables = BTreeMap<String, Variable>;
-type Settings = BTreeMap<String, String>;
 
 impl Alter for MariaDb {
-    type Config = Config;
     type Notes = Notes;
     const RECORDS: &'static str = "mariadb-settings-";
-
-    fn config(configuration: &Configuration) -> Option<Config> {
-        Some(Config::parse(&configuration.get(URL)?).ok()?.with_default_timeout(CONNECTING))
-    }
 
     fn place(config: &Config) -> Option<PathBuf> {
         Client::connect(config).ok().and_then(|mut client| place(&mut client).ok())
@@ -86,7 +82,7 @@ impl Alter for MariaDb {
         let mut client = altered.connect()?;
         let known = Variable::read(&mut client)?;
         let (of_server, of_sessions): (Settings, Settings) =
-            server_settings(change.configuration).into_iter().partition(|(name, _)| {
+            change.settings.clone().into_iter().partition(|(name, _)| {
                 let everyone = change.scope == Scope::Everyone;
                 known.get(name).is_some_and(|variable| everyone || variable.is_global())
             });

@@ -2,18 +2,16 @@
 
 use super::instance::MariaSchema;
 use super::mariadb::{CONNECTING, MariaDb};
-use super::server::{MariaProduct, PrivateServer};
+use super::server::{MariaProduct, PrivateServer, variables};
 use super::settings::{self, LOG_VOLUME, RESET, URL, USER, VOLUME};
 use crate::client::Config;
 use engine::setup::Setup;
 use engine::{EngineError, Instance};
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
-use servers::altered::Alter;
 use servers::files::absolute;
-use servers::host::{HostSettings, Hosted, Target, Trial};
+use servers::hosted::{HostSettings, Hosted, Target, Trial};
 use servers::private::Settings;
-use std::path::Path;
 use work::Cancel;
 
 /// Variable that is fixed when a data directory is made.
@@ -42,13 +40,13 @@ impl Hosted for MariaDb {
         Ok(MariaProduct {
             installation,
             table_directories,
-            page_bytes: settings::server_settings(configuration).remove(PAGE_SIZE),
+            page_bytes: trial.settings.get(PAGE_SIZE).cloned(),
             instruments: configuration.get(OBSERVE_WAITS),
         })
     }
 
     fn server_settings(configuration: &Configuration) -> Settings {
-        settings::server_settings(configuration)
+        variables::from_configuration(configuration)
     }
 
     fn reset(
@@ -68,10 +66,6 @@ impl Hosted for MariaDb {
         let config =
             config.map_err(|error| EngineError::failed("reading target.url", error.to_string()))?;
         Ok(config.with_default_timeout(CONNECTING))
-    }
-
-    fn alter(config: &Config, trial: &Trial<'_>, run: &Path) -> Result<Settings, EngineError> {
-        <Self as Alter>::alter(config, &trial.change(run))
     }
 
     fn instance(

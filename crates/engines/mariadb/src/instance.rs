@@ -22,11 +22,12 @@ use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
 use servers::data_sets::KeptTables;
 use servers::files::{allocated_bytes, evict, walk};
-use servers::host::{Target, Trial};
+use servers::hosted::{Target, Trial};
 use servers::instance::{Common, Schema, ServerInstance};
 use servers::load::{Checkpoint, Ending, LoadConnections};
 use servers::network::{self, Relays};
 use servers::private::Settings;
+use servers::settings::path;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -205,7 +206,7 @@ fn verified_session_settings(
     let known = Variable::read(&mut client)?;
     let mut verified = Vec::new();
     for (name, value) in settings {
-        let setting = variables::path(name);
+        let setting = path(name);
         let doing = format!(
             "{setting} on a server by URL (sessions can set session variables only; for others \
              set target.allow_server_settings)"

@@ -16,6 +16,7 @@ use observe::child::answer;
 use servers::account::{Account, command};
 use servers::altered::{ALLOW_RESTART, ALLOW_SERVER_SETTINGS, NEEDS_RESTART, is_permitted};
 use servers::host::other_place;
+use servers::settings::path;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -154,7 +155,7 @@ fn settings_of_another(
     for configuration in needs.iter().map(|need| need.configuration) {
         let (server, restart) =
             (is_permitted(configuration), configuration.get(ALLOW_RESTART).is_some());
-        let settings = settings::server_settings(configuration).into_iter();
+        let settings = variables::from_configuration(configuration).into_iter();
         programs.extend(settings.map(|(name, value)| (name, value, server, restart)));
     }
     let mut invalid = Vec::new();
@@ -176,7 +177,7 @@ fn settings_of_another(
             Some(_) if server => Some(NEEDS_RESTART.into()),
             Some(variable) => Some(of_the_whole_server(variable)),
         };
-        invalid.extend(objection.map(|why| Invalid::new(variables::path(&name), why)));
+        invalid.extend(objection.map(|why| Invalid::new(path(&name), why)));
     }
     Ok(invalid)
 }
@@ -216,7 +217,7 @@ fn private(configuration: &Configuration, folders: &Folders) -> Result<Vec<Inval
     account.can_run(&installation.server)?;
     let volumes = configuration.get(VOLUME).into_iter().chain(configuration.get(LOG_VOLUME));
     account.can_enter_all(folders, volumes)?;
-    let settings = settings::server_settings(configuration);
+    let settings = variables::from_configuration(configuration);
     if settings.is_empty() {
         return Ok(Vec::new());
     }
@@ -229,9 +230,7 @@ fn private(configuration: &Configuration, folders: &Folders) -> Result<Vec<Inval
     let unknown = settings.keys().filter(|name| !known.contains(&name.as_str()));
     let what = format!("variable of {installation}");
     Ok(unknown
-        .map(|name| {
-            Invalid::new(variables::path(name), experiment::unknown_name(&what, name, &known))
-        })
+        .map(|name| Invalid::new(path(name), experiment::unknown_name(&what, name, &known)))
         .collect())
 }
 

@@ -8,7 +8,7 @@ use experiment::durability::DURABILITY;
 use experiment::{Configuration, Declaration, DurabilityRule, Invalid, Kind, Value};
 use experiment::{declarations, settings};
 use servers::altered::{self, ALLOW_RESTART, ALLOW_SERVER_SETTINGS};
-use std::collections::BTreeMap;
+use servers::settings::path;
 use std::path::PathBuf;
 
 /// Resets between two trials, in addition to dropping the trial's tables.
@@ -129,11 +129,9 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
             Invalid::new(RESET.path(), experiment::unknown_name("reset", &name, &RESETS))
         }),
     );
-    for (name, value) in server_settings(configuration) {
-        invalid.extend(
-            variables::objection(&name, &value)
-                .map(|why| Invalid::new(variables::path(&name), why)),
-        );
+    for (name, value) in variables::from_configuration(configuration) {
+        let objection = variables::objection(&name, &value);
+        invalid.extend(objection.map(|why| Invalid::new(path(&name), why)));
     }
     invalid.extend(Setup::validate(configuration));
     if let Some(settings) = Setup::from_settings(configuration) {
@@ -210,17 +208,4 @@ pub fn substitution(configuration: &Configuration) -> Option<String> {
 /// The version of the server that the dump of a configuration was made of.
 fn source_version(configuration: &Configuration) -> Option<ServerVersion> {
     dumped_version(&Setup::from_settings(configuration)?.dump?.place())
-}
-
-/// The server's settings: names as `SHOW VARIABLES` writes them.
-pub fn server_settings(configuration: &Configuration) -> BTreeMap<String, String> {
-    let settings = configuration.below("target.settings.").map(|(name, value)| {
-        let value = match value {
-            Value::Bool(true) => "ON".into(),
-            Value::Bool(false) => "OFF".into(),
-            other => other.to_string(),
-        };
-        (name.to_lowercase().replace('-', "_"), value)
-    });
-    settings.collect()
 }

@@ -4,15 +4,16 @@
 
 use super::Postgres;
 use super::admin::take_again;
-use super::connecting::{is_local, patient, stoppable};
+use super::connecting::{is_local, stoppable};
 use super::errors::failed_at;
-use super::server::settings::{SettingRow, check, load_time, read_back};
-use super::settings::{URL, server_settings};
+use super::server::settings::{SettingRow, check, in_lower_case, load_time, read_back};
 use crate::client::{Client, Config, quote_identifier, quote_literal};
 use engine::{Altering, EngineError};
 use experiment::Configuration;
 use serde::{Deserialize, Serialize};
 use servers::altered::{self, ALLOW_RESTART, Alter, Change, NEEDS_RESTART, Scope, restart};
+use servers::private::Settings;
+use servers::settings::path;
 use servers::wait_for;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -61,32 +62,21 @@ pub struct Notes {
 type Record = altered::Record<Notes>;
 
 impl Alter for Postgres {
-    type Config = Config;
     type Notes = Notes;
     const RECORDS: &'static str = "server-settings-";
-
-    fn config(configuration: &Configuration) -> Option<Config> {
-        Some(patient(Config::parse(&configuration.get(URL)?).ok()?))
-    }
 
     fn place(config: &Config) -> Option<PathBuf> {
         Client::connect(config).ok().and_then(|mut client| place(&mut client).ok())
     }
 
-    fn alter(
-        config: &Config,
-        change: &Change<'_>,
-    ) -> Result<BTreeMap<String, String>, EngineError> {
+    fn alter(config: &Config, change: &Change<'_>) -> Result<Settings, EngineError> {
         let mut client = connect(config, change.cancel)?;
         let path = place(&mut client)?;
         let record = Record::open(&path, config, change.run)?;
         let mut altered = Altered::new(config, change.configuration, record, change.cancel);
         let known = SettingRow::read(&mut client, AUTO_CONF)?;
-        let server_settings = server_settings(change.configuration).into_iter();
-        let settings: BTreeMap<String, String> =
-            server_settings.map(|(name, value)| (name.to_lowercase(), value)).collect();
-        let (of_server, of_sessions): (BTreeMap<_, _>, BTreeMap<_, _>) =
-            settings.into_iter().partition(|(name, _)| {
+        let (of_server, of_sessions): (Settings, Settings) =
+            in_lower_case(change.settings).into_iter().partition(|(name, _)| {
                 known
                     .get(name)
                     .is_some_and(|known| change.scope == Scope::Everyone || known.is_of_server())
@@ -167,7 +157,7 @@ impl Altered {
         else {
             return Ok(());
         };
-        let setting = format!("target.settings.{name}");
+        let setting = path(name);
         if self.restart.is_none() {
             return Err(EngineError::failed(setting, NEEDS_RESTART));
         }
@@ -191,7 +181,7 @@ impl Altered {
     /// already.
     fn note<'a>(
         &mut self,
-        path: &Path,
+        place: &Path,
         names: impl Iterator<Item = &'a String>,
         client: &mut Client,
     ) -> Result<(), EngineError> {
@@ -208,7 +198,7 @@ impl Altered {
             {
                 let message = "is an empty list in postgresql.auto.conf, which ALTER SYSTEM \
                                cannot restore";
-                return Err(EngineError::failed(format!("target.settings.{name}"), message));
+                return Err(EngineError::failed(path(name), message));
             }
             self.record.before.insert(name.clone(), before);
         }
@@ -217,7 +207,7 @@ impl Altered {
                 client.cell("SHOW data_directory").map_err(failed_at("SHOW data_directory"))?;
             self.record.notes.data_directory = directory.map(PathBuf::from);
         }
-        self.record.save(path)
+        self.record.save(place)
     }
 
     /// Brings the server's file to these values, and the server to its file.

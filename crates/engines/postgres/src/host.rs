@@ -12,9 +12,9 @@ use crate::client::Config;
 use engine::setup::Setup;
 use engine::{EngineError, Instance};
 use experiment::Configuration;
-use servers::altered::Alter;
-use servers::host::{HostSettings, Hosted, Target, Trial};
+use servers::hosted::{HostSettings, Hosted, Target, Trial};
 use servers::private::{Settings, Stop};
+use servers::settings::from_configuration;
 use std::path::Path;
 use work::Cancel;
 
@@ -42,7 +42,7 @@ impl Hosted for Postgres {
     }
 
     fn server_settings(configuration: &Configuration) -> Settings {
-        settings::server_settings(configuration)
+        from_configuration(configuration, ["off", "on"])
     }
 
     fn reset(
@@ -64,10 +64,6 @@ impl Hosted for Postgres {
 
     fn config(url: &str) -> Result<Config, EngineError> {
         Ok(patient(parsed(url)?))
-    }
-
-    fn alter(config: &Config, trial: &Trial<'_>, run: &Path) -> Result<Settings, EngineError> {
-        <Self as Alter>::alter(config, &trial.change(run))
     }
 
     fn database(config: Config, trial: &Trial<'_>, run: &Path) -> Result<Config, EngineError> {

@@ -21,11 +21,12 @@ use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
 use observe::processes::parent;
 use servers::data_sets::KeptTables;
-use servers::host::{Target, Trial};
+use servers::hosted::{Target, Trial};
 use servers::instance::{Common, Schema, ServerInstance};
 use servers::load::{Checkpoint, Ending, LoadConnections};
 use servers::network::{self, Relays};
 use servers::private::Settings;
+use servers::settings::path;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::path::PathBuf;
@@ -211,7 +212,7 @@ fn verify_session_settings(
                  others set target.allow_server_settings)";
     let mut client = stoppable(load, &cancel.stop()).map_err(failed_at(doing))?;
     for (name, value) in settings {
-        let setting = format!("target.settings.{name}");
+        let setting = path(name);
         let sql = "SELECT current_setting($1), set_config($1, $2, true)";
         let rows = client.query(sql, &[Some(name), Some(value)]).map_err(failed_at(&setting))?;
         if let Some(row) = rows.first().filter(|row| row.get(0) != row.get(1)) {

@@ -15,6 +15,8 @@ use engine::{
 use experiment::{Configuration, Invalid};
 use servers::altered::{ALLOW_RESTART, NEEDS_RESTART, is_permitted};
 use servers::host::other_place;
+use servers::hosted::Hosted as _;
+use servers::settings::path;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -122,7 +124,7 @@ fn ask(
     for configuration in needs.iter().map(|need| need.configuration) {
         let server = is_permitted(configuration);
         let restart = configuration.get(ALLOW_RESTART).is_some();
-        let settings = settings::server_settings(configuration).into_iter();
+        let settings = Postgres::server_settings(configuration).into_iter();
         programs.extend(settings.map(|(name, value)| (name, value, server, restart)));
     }
     for (name, value, server, restart) in programs {
@@ -146,7 +148,7 @@ fn ask(
             Some("postmaster") if server => Some(NEEDS_RESTART.into()),
             Some(context) => Some(of_the_whole_server(context)),
         };
-        let objection = objection.map(|why| Invalid::new(format!("target.settings.{name}"), why));
+        let objection = objection.map(|why| Invalid::new(path(&name), why));
         found.invalid.extend(objection);
     }
     Ok(())
@@ -230,7 +232,7 @@ fn private(configuration: &Configuration, folders: &Folders) -> Result<Vec<Inval
     let volumes = configuration.get(VOLUME).into_iter().chain(configuration.get(LOG_VOLUME));
     account.can_enter_all(folders, volumes)?;
     let mut invalid =
-        tried_settings::objections(&installation, &settings::server_settings(configuration));
+        tried_settings::objections(&installation, &Postgres::server_settings(configuration));
     for (path, method) in compression::methods(configuration) {
         let as_default = BTreeMap::from([(compression::DEFAULT.to_owned(), method.to_owned())]);
         if !tried_settings::objections(&installation, &as_default).is_empty() {

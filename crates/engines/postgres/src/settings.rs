@@ -10,7 +10,6 @@ use experiment::durability::DURABILITY;
 use experiment::{Configuration, Declaration, DurabilityRule, Invalid, Kind, Value};
 use experiment::{declarations, settings};
 use servers::altered::{self, ALLOW_RESTART, ALLOW_SERVER_SETTINGS};
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Resets between two trials, in addition to dropping the trial's tables.
@@ -192,18 +191,4 @@ pub fn substitution(configuration: &Configuration) -> Option<String> {
 /// The version of the server that the dump of a configuration was made of.
 fn source_version(configuration: &Configuration) -> Option<Version> {
     dumped_version(&Setup::from_settings(configuration)?.dump?.place())
-}
-
-/// The server's settings, as its configuration file writes them.
-pub fn server_settings(configuration: &Configuration) -> BTreeMap<String, String> {
-    let settings = configuration.below("target.settings.");
-    settings.map(|(name, value)| (name.to_owned(), text(value))).collect()
-}
-
-fn text(value: &Value) -> String {
-    match value {
-        Value::Bool(true) => "on".into(),
-        Value::Bool(false) => "off".into(),
-        other => other.to_string(),
-    }
 }

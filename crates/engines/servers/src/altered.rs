@@ -5,6 +5,8 @@
 //! server, for any experiment and results file. How a server is changed is its engine's.
 
 use crate::command;
+use crate::hosted::{Config, Hosted};
+use crate::private::Settings;
 use crate::wait_for;
 use engine::{EngineError, cache};
 use experiment::{Configuration, Invalid, Kind, settings};
@@ -104,8 +106,10 @@ pub enum Scope {
 
 /// A change of a server's settings.
 pub struct Change<'a> {
-    /// The settings.
+    /// The permissions.
     pub configuration: &'a Configuration,
+    /// The settings.
+    pub settings: &'a Settings,
     /// Which of them.
     pub scope: Scope,
     /// The folder of the run.
@@ -115,19 +119,15 @@ pub struct Change<'a> {
 }
 
 /// How an engine's servers are changed and put back.
-pub trait Alter {
-    /// The address of a server and the login; shown without its password.
-    type Config: Display + Clone;
+pub trait Alter: Hosted {
     /// Further notes of the engine.
     type Notes: Serialize + DeserializeOwned + Clone + Default;
     /// The prefix of the names of records.
     const RECORDS: &'static str;
 
-    /// The server by URL of a configuration.
-    fn config(configuration: &Configuration) -> Option<Self::Config>;
     /// Where the record of a server is, by whatever name it was reached; `None`: it does not
     /// answer.
-    fn place(config: &Self::Config) -> Option<PathBuf>;
+    fn place(config: &Config<Self>) -> Option<PathBuf>;
     /// Brings a server by URL to the settings of a change, and all others that we have changed to
     /// what they were; records first what was there before. Returns the settings that are left to
     /// sessions.
@@ -135,16 +135,13 @@ pub trait Alter {
     /// # Errors
     /// When the server refuses, a restart is needed and not permitted or fails, or a value is not
     /// in force afterwards.
-    fn alter(
-        config: &Self::Config,
-        change: &Change<'_>,
-    ) -> Result<BTreeMap<String, String>, EngineError>;
+    fn alter(config: &Config<Self>, change: &Change<'_>) -> Result<Settings, EngineError>;
     /// Returns the manual steps that restore a record.
     fn by_hand(record: &Record<Self::Notes>) -> String;
     /// Brings a server back to its record, also when the run was asked to stop: each step has an
     /// end.
     fn put_back(
-        config: &Self::Config,
+        config: &Config<Self>,
         configuration: &Configuration,
         record: &Record<Self::Notes>,
     ) -> Result<(), EngineError>;
@@ -266,10 +263,10 @@ pub(crate) fn naming<'c, E: Alter>(
     record: &Record<E::Notes>,
     path: &Path,
     configurations: &[&'c Configuration],
-) -> Vec<(&'c Configuration, E::Config)> {
+) -> Vec<(&'c Configuration, Config<E>)> {
     let mut known: BTreeMap<String, bool> = BTreeMap::new();
     let named = configurations.iter().filter_map(|configuration| {
-        let config = E::config(configuration)?;
+        let config = by_url::<E>(configuration)?;
         let is_it = *known.entry(config.to_string()).or_insert_with_key(|server| {
             // One that does not answer is known by its words alone.
             *server == record.server || E::place(&config).is_some_and(|place| place == path)
@@ -277,6 +274,11 @@ pub(crate) fn naming<'c, E: Alter>(
         is_it.then_some((*configuration, config))
     });
     named.collect()
+}
+
+/// The server by URL of a configuration.
+pub(crate) fn by_url<E: Hosted>(configuration: &Configuration) -> Option<Config<E>> {
+    E::config(&configuration.get(E::SETTINGS.url)?).ok()
 }
 
 /// The path of the record of a server with this number, in a private folder.

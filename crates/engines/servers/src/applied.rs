@@ -3,7 +3,7 @@
 //! The record of the former values is first that of a run: after a kill in the middle the next run
 //! restores it. Once the change is complete it has another name, which runs leave alone.
 
-use crate::altered::{Alter, Change, RECORD, Record, Scope, naming, put_back, records};
+use crate::altered::{Alter, Change, RECORD, Record, Scope, by_url, naming, put_back, records};
 use engine::EngineError;
 use experiment::Configuration;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ const APPLIED: &str = ".applied";
 /// When the server does not answer or refuses; then the recorded values are restored.
 pub fn apply<E: Alter>(configuration: &Configuration) -> Result<String, EngineError> {
     let failed = |message: &str| EngineError::failed("applying settings", message);
-    let config = E::config(configuration).ok_or_else(|| failed("there is no target.url"))?;
+    let config = by_url::<E>(configuration).ok_or_else(|| failed("there is no target.url"))?;
     if !crate::altered::is_permitted(configuration) {
         return Err(failed("needs target.allow_server_settings = true"));
     }
@@ -29,8 +29,8 @@ pub fn apply<E: Alter>(configuration: &Configuration) -> Result<String, EngineEr
     if applied.exists() {
         rename(&applied, &place)?;
     }
-    let change =
-        Change { configuration, scope: Scope::Everyone, run: &applied, cancel: &Cancel::new() };
+    let (settings, cancel) = (&E::server_settings(configuration), &Cancel::new());
+    let change = Change { configuration, settings, scope: Scope::Everyone, run: &applied, cancel };
     if let Err(error) = E::alter(&config, &change) {
         put_back::<E>(Path::new(""), &[configuration])?;
         return Err(error);

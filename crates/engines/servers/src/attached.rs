@@ -1,6 +1,6 @@
 //! A target on a server by URL that another process has prepared.
 
-use crate::host::Hosted;
+use crate::hosted::Hosted;
 use crate::load::{Ending, LoadConnections, Opening, Sessions};
 use engine::{ConnectionSet, Done, EngineError, Instance, Shared, Tables, lock, open_files};
 use experiment::Configuration;

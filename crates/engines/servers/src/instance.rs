@@ -1,7 +1,7 @@
 //! The target of a trial on a server: a schema that is made for it, and dropped at its end.
 
 use crate::data_sets::KeptTables;
-use crate::host::{Target, Trial};
+use crate::hosted::{Target, Trial};
 use crate::pair::{Pair, Replicating};
 use crate::private::{Keeper, Server, Stop};
 use engine::{

@@ -1,7 +1,8 @@
 //! The parts that engines with servers share: private servers and servers by URL.
 //!
-//! - [`private`]: a private server of any product; [`host`]: the server of consecutive trials, a
-//!   private one or yours; [`instance`]: the schema of a trial on it; [`load`]: the connections of
+//! - [`private`]: a private server of any product; [`hosted`]: the parts of an engine that hosts of
+//!   its servers need; [`host`]: the server of consecutive trials, a private one or yours;
+//!   [`instance`]: the schema of a trial on it; [`load`]: the connections of
 //!   its load; [`attached`]: a target that another process has prepared
 //! - [`pair`]: a server that a study disturbs, and its replica
 //! - [`programs`]: psql, `pg_dump`, the `mariadb` client and others, for which our client logs in
@@ -11,6 +12,7 @@
 //!   versions, among which [`choose`] takes one
 //! - `files`: its directory, and the folder of its sockets; `template`: the copy that it is cloned
 //!   from; `data_sets`: data sets that it keeps between trials
+//! - [`settings`]: the server's settings of a configuration
 //! - [`altered`]: settings of servers by URL that a run changes and puts back; [`applied`]: those
 //!   that stay until they are undone
 //! - [`tool`]: backup programs beside a load
@@ -26,6 +28,7 @@ pub mod command;
 pub mod data_sets;
 pub mod files;
 pub mod host;
+pub mod hosted;
 pub mod instance;
 mod link;
 pub mod load;
@@ -35,6 +38,7 @@ pub mod private;
 pub mod process;
 pub mod programs;
 mod progress;
+pub mod settings;
 pub mod survey_rules;
 pub mod template;
 pub mod tool;

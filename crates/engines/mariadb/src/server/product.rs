@@ -12,6 +12,7 @@ use engine::setup::Setup;
 use rustix::process::Signal;
 use servers::account::{Account, command};
 use servers::private::{Constants, Options, Product, Server, Settings, Stop, TemplateNames};
+use servers::settings::path;
 use servers::template::Unfinished;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -185,7 +186,7 @@ fn set_global(
         return Ok(false);
     }
     for (name, value) in differ {
-        let doing = format!("{} = {value}", variables::path(name));
+        let doing = format!("{} = {value}", path(name));
         let sql = format!("SET GLOBAL {name} = {}", known[name].literal(value));
         match client.run(&sql) {
             // MySQL reports it only now.

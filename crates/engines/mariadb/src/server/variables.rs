@@ -3,6 +3,9 @@
 use crate::client::{Client, quote_literal};
 use crate::errors::failed_at;
 use engine::EngineError;
+use experiment::Configuration;
+use servers::private::Settings;
+use servers::settings::{self, path};
 use servers::wait_for;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,9 +23,10 @@ const OURS: &[&str] = &[
 /// Name of the binary log.
 const BINARY_LOG: &str = "binlog";
 
-/// The setting in the experiment file.
-pub fn path(name: &str) -> String {
-    format!("target.settings.{name}")
+/// Returns the settings of a configuration, with their names as `SHOW VARIABLES` writes them.
+pub fn from_configuration(configuration: &Configuration) -> Settings {
+    let settings = settings::from_configuration(configuration, ["OFF", "ON"]).into_iter();
+    settings.map(|(name, value)| (name.to_lowercase().replace('-', "_"), value)).collect()
 }
 
 /// An objection that needs no server.

@@ -7,6 +7,7 @@ use crate::errors::failed_at;
 use engine::EngineError;
 use rustix::process::Signal;
 use servers::private::{Settings, Stop};
+use servers::settings::path;
 use servers::wait_for;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -35,15 +36,18 @@ pub(super) fn apply(
     cancel: &Cancel,
 ) -> Result<bool, EngineError> {
     server.start(cancel)?;
-    // Names of settings have no case; some are shown with capitals.
-    let settings: Settings =
-        settings.iter().map(|(name, value)| (name.to_lowercase(), value.clone())).collect();
+    let settings = in_lower_case(settings);
     let result = change_to(server, &settings, cancel);
     match &result {
         Ok(_) => server.in_force = Some(settings),
         Err(_) => forget_settings(server),
     }
     result
+}
+
+/// Names of settings have no case; some are shown with capitals.
+pub(crate) fn in_lower_case(settings: &Settings) -> Settings {
+    settings.iter().map(|(name, value)| (name.to_lowercase(), value.clone())).collect()
 }
 
 fn change_to(
@@ -120,10 +124,6 @@ pub(super) fn lines(settings: &Settings) -> String {
 /// A line of a settings file: values in quotes, where quotes and backslashes are doubled.
 pub(crate) fn line(name: &str, value: &str) -> String {
     format!("{name} = '{}'", value.replace('\\', "\\\\").replace('\'', "''"))
-}
-
-pub(super) fn path(name: &str) -> String {
-    format!("target.settings.{name}")
 }
 
 /// When a session's files were loaded, in microseconds.

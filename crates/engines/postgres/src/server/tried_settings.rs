@@ -1,10 +1,11 @@
 //! Settings tried before a server is started: its own program reads them as it would read its file.
 
 use super::installation::Installation;
-use super::settings::{lines, objection, path};
+use super::settings::{lines, objection};
 use experiment::Invalid;
 use observe::child::answer;
 use servers::account::command;
+use servers::settings::path;
 use std::collections::BTreeMap;
 
 /// Returns a version's objections to these settings. Objections of a running server only are not

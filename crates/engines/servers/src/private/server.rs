@@ -14,7 +14,7 @@ use engine::EngineError;
 use engine::setup::Setup;
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
-use std::fmt::Debug;
+use std::fmt::{Debug, Display};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,8 +26,8 @@ pub type Settings = BTreeMap<String, String>;
 
 /// A server product: its programs, and how its servers are made, configured and queried.
 pub trait Product: Debug + Clone + PartialEq + Send + Sized + 'static {
-    /// The address of a server and the login.
-    type Config: Clone;
+    /// The address of a server and the login; shown without its password.
+    type Config: Display + Clone;
     /// A connection.
     type Client;
     /// Names and signals.

@@ -1,0 +1,118 @@
+//! The parts of an engine from which hosts of its servers are made, and what they prepare.
+
+use crate::files::last_lines;
+use crate::private::{Product, Server, Settings};
+use crate::wait_for;
+use engine::{EngineError, Folders, Instance, lock};
+use experiment::{Configuration, Setting};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use work::Cancel;
+
+/// Lines of the server's log that explain a failure.
+const LOG_LINES: usize = 15;
+
+/// The time that after a failure the server may take to write of it.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// The parts of an engine from which its hosts are made.
+pub trait Hosted: Send + Sized + 'static {
+    /// The private servers, and how it connects.
+    type Product: Product;
+    /// The settings that every such engine has.
+    const SETTINGS: HostSettings;
+    /// The reset that makes a new private server.
+    const NEW_SERVER: &'static str;
+
+    /// Returns what only this product decides when a private server is made.
+    fn product(trial: &Trial<'_>) -> Result<Self::Product, EngineError>;
+    /// Returns the settings of the server that a configuration asks for.
+    fn server_settings(configuration: &Configuration) -> Settings;
+    /// Brings a private server that has served a trial into the state that these resets ask for.
+    fn reset(
+        server: &mut Server<Self::Product>,
+        resets: &[String],
+        cancel: &Cancel,
+    ) -> Result<(), EngineError>;
+    /// Reads a URL.
+    fn config(url: &str) -> Result<Config<Self>, EngineError>;
+    /// Returns how to reach the database of your server that a trial works in: one made for it
+    /// where the trial brings tables, else the one that the URL names.
+    fn database(
+        config: Config<Self>,
+        _trial: &Trial<'_>,
+        _run: &Path,
+    ) -> Result<Config<Self>, EngineError> {
+        Ok(config)
+    }
+    /// Prepares the target of a trial.
+    fn instance(
+        target: Target<Self::Product>,
+        trial: &Trial<'_>,
+    ) -> Result<Box<dyn Instance>, EngineError>;
+}
+
+/// The address and the login of an engine's server.
+pub type Config<E> = <<E as Hosted>::Product as Product>::Config;
+
+/// The settings in `[target]` that hosts read.
+pub struct HostSettings {
+    /// Your server.
+    pub url: Setting<Option<String>>,
+    /// The user of the system as which a private server runs.
+    pub user: Setting<Option<String>>,
+    /// The volumes of its tables.
+    pub volumes: Setting<Vec<String>>,
+    /// The volume of its log.
+    pub log_volume: Setting<Option<String>>,
+    /// Resets between two trials.
+    pub resets: Setting<Vec<String>>,
+}
+
+/// A trial that is prepared.
+pub struct Trial<'a> {
+    /// The settings.
+    pub configuration: &'a Configuration,
+    /// Those of the server among them.
+    pub settings: &'a Settings,
+    /// Where its files go.
+    pub folders: &'a Folders,
+    /// The number of connections that its load opens.
+    pub connections: u32,
+    /// The stop request.
+    pub cancel: &'a Cancel,
+}
+
+/// The server that a trial works on.
+pub struct Target<P: Product> {
+    /// The server, if it is a private one.
+    pub private: Option<Arc<Mutex<Server<P>>>>,
+    /// The address and login.
+    pub config: P::Config,
+    /// Session settings of the load's connections.
+    pub session_settings: Settings,
+    /// Length of a private server's log when the trial began.
+    pub(crate) log_bytes: u64,
+}
+
+impl<P: Product> Target<P> {
+    pub(crate) fn private(server: Arc<Mutex<Server<P>>>) -> Self {
+        // In two statements: a lock is held until the end of its own.
+        let config = lock(&server).config();
+        let log_bytes = lock(&server).log_bytes();
+        Self { private: Some(server), config, session_settings: Settings::new(), log_bytes }
+    }
+
+    /// Returns the last lines that a private server has said since the trial began.
+    pub fn log_tail(&self) -> Option<String> {
+        let server = lock(self.private.as_ref()?);
+        // A session notices the end of its server process before the server logs it.
+        let wait_for = wait_for(LAST_WORDS, &Cancel::new(), || {
+            Ok(Some(server.log_since(self.log_bytes)).filter(|text| !text.is_empty()))
+        })
+        .ok()
+        .flatten();
+        wait_for.map(|wait_for| last_lines(&wait_for, LOG_LINES))
+    }
+}
