@@ -5,13 +5,14 @@ use super::cells::cells;
 use super::errors::failed_at;
 use crate::client::{Client, Config, quote_identifier};
 use engine::{EngineError, lock};
+use servers::administration::{Administration, KEEPING, SCHEMA};
 use servers::wait_for;
 use std::sync::Mutex;
 use std::time::Duration;
 use work::Cancel;
 
 /// Name of the database.
-pub const DATABASE: &str = "steelbench";
+pub const DATABASE: &str = SCHEMA;
 
 /// The table that marks a database as made by us.
 pub const MARK: &str = "made_by_steelbench";
@@ -29,6 +30,9 @@ pub(crate) const IS_FOREIGN: &str =
 
 /// Name of the lock that a run in the database holds.
 const LOCK: &str = "steelbench";
+
+/// The seconds that a session of a load may hold a table that is to be put back.
+const LOCK_MAX_S: u32 = 10;
 
 /// The time that the database may be held by a session that is over but that the server still
 /// believes in.
@@ -54,13 +58,10 @@ pub struct Admin {
     cancel: Cancel,
 }
 
-impl Admin {
-    /// Connects, and takes our database, emptied, for the life of the connection.
-    ///
-    /// # Errors
-    /// When another run has it, when there is one that we did not make, or when we may not make
-    /// one.
-    pub fn take_database(config: &Config, cancel: &Cancel) -> Result<Self, EngineError> {
+impl Administration for Admin {
+    type Config = Config;
+
+    fn take(config: &Config, cancel: &Cancel) -> Result<Self, EngineError> {
         let admin = Self::hold_server(config, cancel)?;
         // It may be left by a run that was killed: its lock is free.
         admin.ask(drop_database)?;
@@ -68,6 +69,32 @@ impl Admin {
         Ok(admin)
     }
 
+    fn move_to(&self, config: &Config) -> Result<(), EngineError> {
+        self.adopt(&Self::take(config, &self.cancel)?);
+        Ok(())
+    }
+
+    fn run(&self, doing: &str, sql: &str) -> Result<(), EngineError> {
+        self.ask(|client| client.run(sql).map_err(failed_at(doing)))
+    }
+
+    /// One statement (<https://mariadb.com/kb/en/rename-table/>).
+    fn move_tables(&self, tables: &[&str], from: &str, to: &str) -> Result<(), EngineError> {
+        let [from, to] = [from, to].map(quote_identifier);
+        let all: Vec<String> = tables
+            .iter()
+            .map(|name| format!("{from}.{0} TO {to}.{0}", quote_identifier(name)))
+            .collect();
+        let sql = format!(
+            "SET lock_wait_timeout = {LOCK_MAX_S}; RENAME TABLE {}; SET lock_wait_timeout = \
+             DEFAULT",
+            all.join(", ")
+        );
+        self.run(KEEPING, &sql)
+    }
+}
+
+impl Admin {
     fn hold_server(config: &Config, cancel: &Cancel) -> Result<Self, EngineError> {
         let mut client = connect(config, cancel)?;
         hold(&mut client, cancel)?;
@@ -101,12 +128,6 @@ impl Admin {
     /// Connects again, to a server that may have a new place.
     pub fn reconnect(&self, config: &Config) -> Result<(), EngineError> {
         self.adopt(&Self::take_again(config, &self.cancel)?);
-        Ok(())
-    }
-
-    /// Connects to a private server that has other data now, and takes our database there, emptied.
-    pub fn move_to(&self, config: &Config) -> Result<(), EngineError> {
-        self.adopt(&Self::take_database(config, &self.cancel)?);
         Ok(())
     }
 
@@ -144,11 +165,6 @@ impl Admin {
             return Err(EngineError::Cancelled);
         }
         work(&mut lock(&self.client))
-    }
-
-    /// Runs statements.
-    pub fn run(&self, doing: &str, sql: &str) -> Result<(), EngineError> {
-        self.ask(|client| client.run(sql).map_err(failed_at(doing)))
     }
 
     /// Drops the database, also when the trial was asked to stop and the connection is of no use

@@ -8,6 +8,7 @@ use super::server::Installation;
 use super::settings::{COMPRESSION, COMPRESSIONS};
 use engine::EngineError;
 use experiment::Configuration;
+use servers::administration::Administration as _;
 use std::path::Path;
 
 /// Algorithm of pages that every server has.

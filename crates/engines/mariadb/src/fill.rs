@@ -4,59 +4,45 @@ use super::admin::Admin;
 use super::dialect::MariaDialect;
 use super::errors::failed_at;
 use engine::{Dialect as _, EngineError};
+use servers::administration::{Administration as _, BulkLoad};
 use work::{Cancel, Fill, Rows, Table, Values};
 
-/// Creates the tables from `first` on and fills them.
-pub fn make(
-    admin: &Admin,
-    dialect: &MariaDialect,
-    tables: &[Table],
-    first: usize,
-    fills: Vec<Fill>,
-    cancel: &Cancel,
-) -> Result<(), EngineError> {
-    for table in &tables[first..] {
-        for statement in dialect.create(table)? {
-            admin.run("creating the tables", &statement)?;
-        }
-    }
-    fills.into_iter().try_for_each(|table_fill| {
-        fill(admin, dialect, &tables[table_fill.table], table_fill, cancel)
-    })
-}
+impl BulkLoad for Admin {
+    type Dialect = MariaDialect;
 
-/// Fills an empty table by LOAD DATA LOCAL INFILE. Without checks of uniqueness InnoDB (from 10.6
-/// on) writes the pages of an empty table without undo records
-/// (<https://mariadb.com/kb/en/innodb-system-variables/>, `unique_checks`).
-fn fill(
-    admin: &Admin,
-    dialect: &MariaDialect,
-    table: &Table,
-    fill: Fill,
-    cancel: &Cancel,
-) -> Result<(), EngineError> {
-    let doing = format!("filling table {}", table.name);
-    admin.run(&doing, "SET unique_checks = 0, foreign_key_checks = 0")?;
-    let (load, mut batches) = (dialect.load(table, &fill.columns), fill.batches);
-    admin.ask(|client| {
-        let mut text = String::new();
-        let loaded = client.load(&load, |out| {
-            if cancel.is_cancelled() {
-                return Err(EngineError::Cancelled);
-            }
-            let Some(rows) = batches.next() else { return Ok(false) };
-            text.clear();
-            put_rows(&mut text, &rows);
-            out.extend_from_slice(text.as_bytes());
-            Ok(true)
-        });
-        loaded.map_err(failed_at(&doing))?
-    })?;
-    admin.run(&doing, "SET unique_checks = DEFAULT, foreign_key_checks = DEFAULT")?;
-    if let Some(index) = dialect.create_index(table) {
-        admin.run(&doing, &index)?;
+    /// Fills a table by LOAD DATA LOCAL INFILE. Without checks of uniqueness InnoDB (from 10.6 on)
+    /// writes the pages of an empty table without undo records
+    /// (<https://mariadb.com/kb/en/innodb-system-variables/>, `unique_checks`).
+    fn fill(
+        &self,
+        dialect: &MariaDialect,
+        table: &Table,
+        fill: Fill,
+        cancel: &Cancel,
+    ) -> Result<(), EngineError> {
+        let doing = format!("filling table {}", table.name);
+        self.run(&doing, "SET unique_checks = 0, foreign_key_checks = 0")?;
+        let (load, mut batches) = (dialect.load(table, &fill.columns), fill.batches);
+        self.ask(|client| {
+            let mut text = String::new();
+            let loaded = client.load(&load, |out| {
+                if cancel.is_cancelled() {
+                    return Err(EngineError::Cancelled);
+                }
+                let Some(rows) = batches.next() else { return Ok(false) };
+                text.clear();
+                put_rows(&mut text, &rows);
+                out.extend_from_slice(text.as_bytes());
+                Ok(true)
+            });
+            loaded.map_err(failed_at(&doing))?
+        })?;
+        self.run(&doing, "SET unique_checks = DEFAULT, foreign_key_checks = DEFAULT")?;
+        if let Some(index) = dialect.create_index(table) {
+            self.run(&doing, &index)?;
+        }
+        self.run(&doing, &format!("ANALYZE TABLE {}", dialect.table(table)))
     }
-    admin.run(&doing, &format!("ANALYZE TABLE {}", dialect.table(table)))
 }
 
 /// Appends rows as lines of tab-separated text, with backslashes before what separates columns and

@@ -4,14 +4,13 @@ use super::admin::{Admin, DATABASE, MARK};
 use super::compression::Compression;
 use super::dialect::{MariaDialect, spelled};
 use super::errors::failed_at;
-use super::keeper::{self, MariaKeeper};
+use super::explain;
 use super::load::{Attachment, LoadConfig, Sessions, statement_limit};
 use super::server::variables::{self, Variable};
 use super::server::{MariaProduct, PrivateServer, SOCKET, fill_by_url};
 use super::settings::{DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
 use super::waits::MariaCollector;
 use super::wire::StatementText;
-use super::{explain, fill};
 use crate::client::{Client, Config, quote_identifier};
 use engine::setup::Setup;
 use engine::{
@@ -20,7 +19,7 @@ use engine::{
 };
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
-use servers::data_sets::KeptTables;
+use servers::administration::{Administration as _, BulkLoad as _};
 use servers::files::{allocated_bytes, evict, walk};
 use servers::hosted::{Target, Trial};
 use servers::instance::{Common, Schema, ServerInstance};
@@ -184,13 +183,13 @@ fn admin(
         // It began with them.
         (Some(_), Some(_)) => Admin::take_again(config, cancel),
         (Some(setup), None) => {
-            let admin = Admin::take_database(config, cancel)?;
+            let admin = Admin::take(config, cancel)?;
             let filled = fill_by_url(config, setup, cancel);
             // The error to report is why the tables could not be made.
             filled.inspect_err(|_| drop(admin.drop_all()))?;
             Ok(admin)
         }
-        (None, _) => Admin::take_database(config, cancel),
+        (None, _) => Admin::take(config, cancel),
     }
 }
 
@@ -240,10 +239,15 @@ fn compile(
 
 impl Schema for MariaSchema {
     type Product = MariaProduct;
+    type Admin = Admin;
     type Statement = StatementText;
 
     fn common(&self) -> &Common<Self> {
         &self.common
+    }
+
+    fn admin(&self) -> &Admin {
+        &self.admin
     }
 
     fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
@@ -313,10 +317,6 @@ impl Schema for MariaSchema {
         Some(self)
     }
 
-    fn put_back(&self, kept: &KeptTables) -> Result<(), EngineError> {
-        keeper::put_back(kept, &self.admin)
-    }
-
     fn background_work(&self) -> &dyn engine::BackgroundWork {
         self
     }
@@ -335,18 +335,16 @@ impl Tables for MariaSchema {
         self.compression
             .map_or(Ok(()), |compression| compression.prepare(&self.admin, is_private))?;
         // The tables that are there already come first.
-        let cancel = &self.common.cancel;
         let can_be_copied = self.common.folders.is_empty()
             && self.compression.is_none_or(Compression::can_be_copied);
         let there = if can_be_copied {
-            let keeper = MariaKeeper { admin: &self.admin, dialect: &dialect, cancel };
-            self.common.take_kept(&mut work, &keeper)?
+            self.common.take_kept(&mut work, &self.admin, &dialect)?
         } else {
             0
         };
         self.is_copy.store(there > 0, Ordering::Relaxed);
         let fills = std::mem::take(&mut work.fills);
-        fill::make(&self.admin, &dialect, &work.tables, there, fills, cancel)?;
+        self.admin.make(&dialect, &work.tables, there, fills, &self.common.cancel)?;
         self.compression.map_or(Ok(()), |compression| compression.verify(&self.admin))?;
         for statement in dialect.procedures(&work) {
             self.admin.run("creating the procedure", &statement)?;

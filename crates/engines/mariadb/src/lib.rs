@@ -11,8 +11,7 @@
 //! - `compression`: how InnoDB compresses its tables; `backups`: their backups
 //! - `dialect`: how its tables and operations are written
 //! - `errors`: of the server and of connections; `cells`: of the rows that it sends
-//! - `fill`: the bulk load of its tables; `keeper`: data sets that stay between trials; `explain`:
-//!   plans and sizes
+//! - `fill`: the bulk load of its tables; `explain`: plans and sizes
 //! - `load`: connections of a load; `wire`: what they send and hear; `replication`: replicas
 //! - `waits`: what sessions wait for; `by_url`, `survey`: servers that run already, observed and
 //!   asked how they are set, `observing` over which connections; `queries`: their statements, plans
@@ -32,7 +31,6 @@ mod explain;
 mod fill;
 mod host;
 mod instance;
-mod keeper;
 mod load;
 mod mariadb;
 mod observing;

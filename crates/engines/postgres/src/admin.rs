@@ -4,15 +4,13 @@
 use super::errors::failed_at;
 use crate::client::{Client, Config, quote_identifier, quote_literal};
 use engine::{EngineError, lock};
+use servers::administration::{Administration, KEEPING, SCHEMA};
 use servers::wait_for;
 use std::sync::Mutex;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 use work::Cancel;
-
-/// Name of the schema; on the search path of a load's connections.
-pub const SCHEMA: &str = "steelbench";
 
 /// Comment that marks a schema as made by us.
 pub const MARK: &str = "made by steelbench; dropped with everything in it";
@@ -25,6 +23,9 @@ pub(crate) const ADMIN: &str = "steelbench";
 
 /// Application name of load sessions.
 pub const LOAD: &str = "steelbench load";
+
+/// The time that a session of a load may hold a table that is to be put back.
+const LOCK_MAX: &str = "10s";
 
 /// Between two looks whether the trial is to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -67,9 +68,10 @@ pub struct Admin {
     cancel: Cancel,
 }
 
-impl Admin {
-    /// Connects, and takes our schema, emptied, for the life of the connection.
-    pub fn take_schema(config: &Config, cancel: &Cancel) -> Result<Self, EngineError> {
+impl Administration for Admin {
+    type Config = Config;
+
+    fn take(config: &Config, cancel: &Cancel) -> Result<Self, EngineError> {
         let config = config.clone().with_application_name(ADMIN);
         let client = connect(&config, RECOVERY, cancel)?;
         let admin = Self { config, client: Mutex::new(client), cancel: cancel.clone() };
@@ -77,13 +79,31 @@ impl Admin {
         Ok(admin)
     }
 
-    /// Connects to a private server that has other data now, and takes our schema there, emptied.
-    pub fn move_to(&self, config: &Config) -> Result<(), EngineError> {
-        let config = config.clone().with_application_name("steelbench");
+    fn move_to(&self, config: &Config) -> Result<(), EngineError> {
+        let config = config.clone().with_application_name(ADMIN);
         *lock(&self.client) = connect(&config, RECOVERY, &self.cancel)?;
         self.ask(|client| take(client, &self.cancel))
     }
 
+    fn run(&self, doing: &str, sql: &str) -> Result<(), EngineError> {
+        self.ask(|client| client.batch(sql).map_err(failed_at(doing)))
+    }
+
+    fn move_tables(&self, tables: &[&str], from: &str, to: &str) -> Result<(), EngineError> {
+        let [from, to] = [from, to].map(quote_identifier);
+        let all: String = tables
+            .iter()
+            .map(|name| format!("ALTER TABLE {from}.{} SET SCHEMA {to}; ", quote_identifier(name)))
+            .collect();
+        let sql = format!("BEGIN; SET LOCAL lock_timeout = '{LOCK_MAX}'; {all}COMMIT");
+        self.run(KEEPING, &sql).inspect_err(|_| {
+            // The first error is the one to report.
+            let _ = self.run(KEEPING, "ROLLBACK");
+        })
+    }
+}
+
+impl Admin {
     /// Connects again, to a server that may have a new place and may be recovering, and takes our
     /// schema as it is.
     pub fn reconnect(&self, config: Option<Config>) -> Result<(), EngineError> {
@@ -128,11 +148,6 @@ impl Admin {
         result.map_err(
             |error| if self.cancel.is_cancelled() { EngineError::Cancelled } else { error },
         )
-    }
-
-    /// Runs statements.
-    pub fn run(&self, doing: &str, sql: &str) -> Result<(), EngineError> {
-        self.ask(|client| client.batch(sql).map_err(failed_at(doing)))
     }
 
     /// Drops the schema and these tablespaces, also when the trial was asked to stop: then a server

@@ -5,70 +5,64 @@ use super::dialect::PostgresDialect;
 use super::errors::failed_at;
 use super::wire::COPY_HEADER;
 use engine::{Dialect as _, EngineError};
+use servers::administration::{Administration as _, BulkLoad};
 use work::{Cancel, Column, DataType, Fill, Rows, Table, Values};
 
-/// Creates the tables from `first` on, fills them, and does what is left to do then.
-pub fn make(
-    admin: &Admin,
-    dialect: &PostgresDialect,
-    tables: &[Table],
-    first: usize,
-    fills: Vec<Fill>,
-    cancel: &Cancel,
-) -> Result<(), EngineError> {
-    for table in &tables[first..] {
-        for statement in dialect.create(table)? {
-            admin.run("creating the tables", &statement)?;
-        }
-    }
-    let filled = !fills.is_empty();
-    for table_fill in fills {
-        fill(admin, dialect, &tables[table_fill.table], table_fill, cancel)?;
-    }
-    for statement in
-        tables[first..].iter().filter(|_| filled).flat_map(|table| dialect.after_fill(table))
-    {
-        admin.run("finishing the tables", &statement)?;
-    }
-    for table in &tables[first..] {
-        for key in dialect.foreign_keys(table) {
-            let statement = format!("ALTER TABLE {} ADD {key}", dialect.table(table));
-            admin.run("adding foreign keys", &statement)?;
-        }
-    }
-    Ok(())
-}
+impl BulkLoad for Admin {
+    type Dialect = PostgresDialect;
 
-/// Fills a table by COPY of rows that are frozen at once, for which the same transaction must have
-/// emptied it. In the binary format the server has no text to parse.
-fn fill(
-    admin: &Admin,
-    dialect: &PostgresDialect,
-    table: &Table,
-    fill: Fill,
-    cancel: &Cancel,
-) -> Result<(), EngineError> {
-    let doing = format!("filling table {}", table.name);
-    let failed = |error| failed_at(&doing)(error);
-    let columns: Vec<&Column> = fill.columns.iter().filter_map(|name| table.column(name)).collect();
-    admin.run(&doing, &format!("BEGIN; TRUNCATE {}", dialect.table(table)))?;
-    admin.ask(|admin| {
-        let copy = dialect.copy(table, &fill.columns, "FORMAT binary, FREEZE ON");
-        let mut copy = admin.copy_in(&copy).map_err(failed)?;
-        let mut out = COPY_HEADER.to_vec();
-        for rows in fill.batches {
-            put_rows(&mut out, &columns, &rows);
+    /// Fills a table by COPY of rows that are frozen at once, for which the same transaction must
+    /// have emptied it. In the binary format the server has no text to parse.
+    fn fill(
+        &self,
+        dialect: &PostgresDialect,
+        table: &Table,
+        fill: Fill,
+        cancel: &Cancel,
+    ) -> Result<(), EngineError> {
+        let doing = format!("filling table {}", table.name);
+        let failed = |error| failed_at(&doing)(error);
+        let columns: Vec<&Column> =
+            fill.columns.iter().filter_map(|name| table.column(name)).collect();
+        self.run(&doing, &format!("BEGIN; TRUNCATE {}", dialect.table(table)))?;
+        self.ask(|admin| {
+            let copy = dialect.copy(table, &fill.columns, "FORMAT binary, FREEZE ON");
+            let mut copy = admin.copy_in(&copy).map_err(failed)?;
+            let mut out = COPY_HEADER.to_vec();
+            for rows in fill.batches {
+                put_rows(&mut out, &columns, &rows);
+                copy.write(&out).map_err(failed)?;
+                out.clear();
+                if cancel.is_cancelled() {
+                    return Err(EngineError::Cancelled);
+                }
+            }
+            out.extend(COPY_END.to_be_bytes());
             copy.write(&out).map_err(failed)?;
-            out.clear();
-            if cancel.is_cancelled() {
-                return Err(EngineError::Cancelled);
+            copy.finish().map(|_| ()).map_err(failed)
+        })?;
+        self.run(&doing, "COMMIT")
+    }
+
+    fn finish(
+        &self,
+        dialect: &PostgresDialect,
+        tables: &[Table],
+        is_filled: bool,
+    ) -> Result<(), EngineError> {
+        for statement in
+            tables.iter().filter(|_| is_filled).flat_map(|table| dialect.after_fill(table))
+        {
+            self.run("finishing the tables", &statement)?;
+        }
+        for table in tables {
+            for key in dialect.foreign_keys(table) {
+                let statement = format!("ALTER TABLE {} ADD {key}", dialect.table(table));
+                self.run("adding foreign keys", &statement)?;
             }
         }
-        out.extend(COPY_END.to_be_bytes());
-        copy.write(&out).map_err(failed)?;
-        copy.finish().map(|_| ()).map_err(failed)
-    })?;
-    admin.run(&doing, "COMMIT")
+        Ok(())
+    }
 }
 
 /// Length that marks a NULL.

@@ -1,17 +1,16 @@
 //! The schema of a trial on a server.
 
-use super::admin::{Admin, LOAD, SCHEMA};
+use super::admin::{Admin, LOAD};
 use super::compression::Compression;
 use super::connecting::{is_local, stoppable};
 use super::dialect::PostgresDialect;
 use super::errors::failed_at;
-use super::keeper::{self, PostgresKeeper};
+use super::explain;
 use super::load::{Attachment, Backends, open};
 use super::server::{PostgresProduct, PrivateServer};
 use super::settings::{DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
 use super::waits::PostgresCollector;
 use super::wire::{StatementText, operation_sql, statements};
-use super::{explain, fill};
 use crate::client::{Client, Config, quote_identifier, quote_literal};
 use engine::{
     CacheReport, CacheState, ConnectionSet, Dialect as _, EngineError, Explained, Explainer,
@@ -20,7 +19,7 @@ use engine::{
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
 use observe::processes::parent;
-use servers::data_sets::KeptTables;
+use servers::administration::{Administration as _, BulkLoad as _, SCHEMA};
 use servers::hosted::{Target, Trial};
 use servers::instance::{Common, Schema, ServerInstance};
 use servers::load::{Checkpoint, Ending, LoadConnections};
@@ -62,7 +61,7 @@ impl PostgresSchema {
         let load = load.with_stop(cancel.stop());
         verify_session_settings(&load, &target.session_settings, cancel)?;
         let hz = configuration.get(OBSERVE_WAITS).then(|| configuration.get(SAMPLE_RATE));
-        let admin = Arc::new(Admin::take_schema(&target.config, cancel)?);
+        let admin = Arc::new(Admin::take(&target.config, cancel)?);
         let common = Common::new(target, trial, DATA_FILES, hz);
         let (load, relay) = relayed(load, &common, configuration)?;
         let mut instance = ServerInstance::new(Self {
@@ -228,10 +227,15 @@ fn verify_session_settings(
 
 impl Schema for PostgresSchema {
     type Product = PostgresProduct;
+    type Admin = Admin;
     type Statement = StatementText;
 
     fn common(&self) -> &Common<Self> {
         &self.common
+    }
+
+    fn admin(&self) -> &Admin {
+        &self.admin
     }
 
     fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
@@ -279,10 +283,6 @@ impl Schema for PostgresSchema {
         Some(self)
     }
 
-    fn put_back(&self, kept: &KeptTables) -> Result<(), EngineError> {
-        keeper::put_back(kept, &self.admin)
-    }
-
     fn background_work(&self) -> &dyn engine::BackgroundWork {
         self
     }
@@ -308,15 +308,13 @@ impl Tables for PostgresSchema {
             lock(&self.backends).push(session);
         }
         // The tables that are there already come first.
-        let cancel = &self.common.cancel;
         let there = if self.common.folders.is_empty() {
-            let keeper = PostgresKeeper { admin: &self.admin, dialect: &dialect, cancel };
-            self.common.take_kept(&mut work, &keeper)?
+            self.common.take_kept(&mut work, &self.admin, &dialect)?
         } else {
             0
         };
         let fills = std::mem::take(&mut work.fills);
-        fill::make(&self.admin, &dialect, &work.tables, there, fills, cancel)?;
+        self.admin.make(&dialect, &work.tables, there, fills, &self.common.cancel)?;
         for statement in dialect.procedures(&work) {
             self.admin.run("creating the procedure", &statement)?;
         }

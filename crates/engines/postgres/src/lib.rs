@@ -12,8 +12,7 @@
 //! - `admin`: the connection that holds it, marked as ours
 //! - `dialect`: how its tables and operations are written; `compression`: which method compresses
 //!   which column
-//! - `fill`: the bulk load of its tables; `keeper`: data sets that stay between trials; `explain`:
-//!   plans and sizes
+//! - `fill`: the bulk load of its tables; `explain`: plans and sizes
 //! - `load`: connections of a load; `wire`: what they send and hear; `replication`: replicas
 //! - `waits`: what sessions wait for
 //! - `survey`: what a server is and how it is set; `queries`: its statements, plans and indexes
@@ -31,7 +30,6 @@ mod explain;
 mod fill;
 mod host;
 mod instance;
-mod keeper;
 mod load;
 mod own_database;
 mod postgres;

@@ -1,6 +1,6 @@
 //! Preflight: checks servers by URL, and private servers before one is started.
 
-use super::admin::{MARK, SCHEMA};
+use super::admin::MARK;
 use super::connecting::{CONNECTING, SILENCE, parsed, stoppable, what_to_do};
 use super::errors::failed_at;
 use super::instance::escaped;
@@ -13,6 +13,7 @@ use engine::{
     Engine as _, EngineError, Folders, Need, NoPlan, PlanRequest, Planned, Preflight, Prerequisites,
 };
 use experiment::{Configuration, Invalid};
+use servers::administration::SCHEMA;
 use servers::altered::{ALLOW_RESTART, NEEDS_RESTART, is_permitted};
 use servers::host::other_place;
 use servers::hosted::Hosted as _;

@@ -1,7 +1,7 @@
 //! Streaming replication of private servers
 //! (<https://www.postgresql.org/docs/current/warm-standby.html>).
 
-use crate::admin::{LOAD, SCHEMA};
+use crate::admin::LOAD;
 use crate::client::{Config, quote_literal};
 use crate::connecting::{CONNECTING, stoppable};
 use crate::errors::failed_at;
@@ -12,6 +12,7 @@ use engine::nodes::Position;
 use engine::{ConnectionSet, EngineError, Replication, Results};
 use rustix::process::Signal;
 use servers::account::command;
+use servers::administration::SCHEMA;
 use servers::command::run_long;
 use servers::load::{Ending, LoadConnections};
 use servers::pair::Replicating;

@@ -1,9 +1,10 @@
 //! The target of a trial on a server: a schema that is made for it, and dropped at its end.
 
+use crate::administration::{Administration as _, BulkLoad, KEPT, SCHEMA};
 use crate::data_sets::KeptTables;
 use crate::hosted::{Target, Trial};
 use crate::pair::{Pair, Replicating};
-use crate::private::{Keeper, Server, Stop};
+use crate::private::{Product, Server, Stop};
 use engine::{
     BackgroundWork, CacheReport, CacheState, ConnectionSet, EngineError, Explainer, Instance,
     Nodes, ServerProcess, Shared, Tables, WaitCollector, lock, open_files,
@@ -17,11 +18,15 @@ use work::{Cancel, Work};
 pub trait Schema: Tables + Explainer + ServerProcess + Send + Sync + Sized + 'static {
     /// The product of its servers.
     type Product: Replicating;
+    /// The connection of administration.
+    type Admin: BulkLoad<Config = <Self::Product as Product>::Config>;
     /// A statement of the load as the engine sends it.
     type Statement: Send + Sync;
 
     /// Returns the parts that all engines have.
     fn common(&self) -> &Common<Self>;
+    /// Returns the connection of administration, which holds the schema.
+    fn admin(&self) -> &Self::Admin;
     /// Opens connections of the load.
     fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError>;
     /// Brings the caches of a private server into a state, and verifies it.
@@ -40,8 +45,6 @@ pub trait Schema: Tables + Explainer + ServerProcess + Send + Sync + Sized + 'st
     fn shared(&self) -> Option<&dyn Shared> {
         None
     }
-    /// Puts the tables of a data set back to where no trial works on them.
-    fn put_back(&self, kept: &KeptTables) -> Result<(), EngineError>;
     /// Returns the work of the engine beside a load.
     fn background_work(&self) -> &dyn BackgroundWork;
     /// Drops the schema and everything in it.
@@ -114,22 +117,32 @@ impl<S: Schema> Common<S> {
         Ok(())
     }
 
-    /// Has a private server hold the data set of this work. Returns how many of its tables exist
-    /// then.
+    /// Has a private server hold the data set of this work, and moves its tables to where the
+    /// trial works. Returns how many they are.
     ///
     /// # Errors
     /// When it cannot be loaded, or the server does not start on it.
     pub fn take_kept(
         &self,
         work: &mut Work,
-        keeper: &impl Keeper<S::Product>,
+        admin: &S::Admin,
+        dialect: &<S::Admin as BulkLoad>::Dialect,
     ) -> Result<usize, EngineError> {
         let Some(server) = &self.target.private else { return Ok(0) };
-        let Some(kept) = KeptTables::find(work, keeper.dialect())? else { return Ok(0) };
-        let kept = lock(server).take_kept(kept, work, keeper, &self.cancel)?;
-        let count = kept.as_ref().map_or(0, KeptTables::count);
+        let Some(kept) = KeptTables::find(work, dialect)? else { return Ok(0) };
+        let (count, cancel, mut server) = (kept.count(), &self.cancel, lock(server));
+        let held = server.hold(&kept, work, cancel, |template, work, fills| {
+            let admin = S::Admin::take(&template.config(), cancel)?;
+            admin.make(dialect, &work.tables[..count], 0, fills, cancel)?;
+            admin.put_back(&kept.tables)
+        })?;
+        let Some(is_other) = held else { return Ok(0) };
+        if is_other {
+            admin.move_to(&server.config())?;
+        }
+        admin.move_tables(&kept.tables, KEPT, SCHEMA)?;
         // One that the trial changes is not put back.
-        if let Some(kept) = kept.filter(|kept| !kept.changed) {
+        if !kept.changed {
             self.data_set.get_or_init(|| kept);
         }
         Ok(count)
@@ -199,7 +212,9 @@ impl<S: Schema> Instance for ServerInstance<S> {
             pair.as_ref().map_or(Ok(()), Pair::end)?;
         }
         if let Some(kept) = kept.get()
-            && (is_spent || cancel.is_cancelled() || self.schema.put_back(kept).is_err())
+            && (is_spent
+                || cancel.is_cancelled()
+                || self.schema.admin().put_back(&kept.tables).is_err())
         {
             // If it cannot be kept, it is dropped with the rest, and cloned again when needed.
             lock(server).data_sets.forget();

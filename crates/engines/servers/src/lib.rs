@@ -3,7 +3,7 @@
 //! - [`private`]: a private server of any product; [`hosted`]: the parts of an engine that hosts of
 //!   its servers need; [`host`]: the server of consecutive trials, a private one or yours;
 //!   [`instance`]: the schema of a trial on it; [`load`]: the connections of
-//!   its load; [`attached`]: a target that another process has prepared
+//!   its load; [`administration`]: the connection that holds the schema; [`attached`]: a target that another process has prepared
 //! - [`pair`]: a server that a study disturbs, and its replica
 //! - [`programs`]: psql, `pg_dump`, the `mariadb` client and others, for which our client logs in
 //! - [`network`]: the relay between a load and its server; `link`: one with a bandwidth of its own
@@ -21,6 +21,7 @@
 
 pub mod account;
 pub mod activity;
+pub mod administration;
 pub mod altered;
 pub mod applied;
 pub mod attached;

@@ -11,6 +11,7 @@ use engine::EngineError;
 use engine::setup::Setup;
 use rustix::process::Signal;
 use servers::account::{Account, command};
+use servers::administration::Administration as _;
 use servers::private::{Constants, Options, Product, Server, Settings, Stop, TemplateNames};
 use servers::settings::path;
 use servers::template::Unfinished;
@@ -108,7 +109,7 @@ impl Product for MariaProduct {
     }
 
     fn fill(server: &PrivateServer, setup: &Setup, cancel: &Cancel) -> Result<(), EngineError> {
-        drop(Admin::take_database(&server.config(), cancel)?);
+        drop(Admin::take(&server.config(), cancel)?);
         setup::fill(&server.options.product.installation, &server.config(), setup, cancel)
     }
 

@@ -1,10 +1,10 @@
 //! A load's use of pages, of CPUs outside its sessions, and of storage.
 
-use crate::admin::SCHEMA;
 use crate::client::Client;
 use crate::connecting::is_local;
 use engine::{EngineUse, PageUse};
 use observe::processes::parent;
+use servers::administration::SCHEMA;
 
 /// First version whose sessions report their counters on request: before it a second of work could
 /// be missing.

@@ -3,41 +3,24 @@
 use super::server::{Product, Server, Stop};
 use super::templates::{Content, cache_folder, with_data_set};
 use crate::data_sets::{KeptTables, is_stored};
-use engine::{Dialect, EngineError, cache};
+use engine::{EngineError, cache};
 use work::{Cancel, Fill, Work};
 
-/// Loads and moves the tables of a data set.
-pub trait Keeper<P: Product> {
-    /// Returns how the tables are written.
-    fn dialect(&self) -> &dyn Dialect;
-    /// Loads the first tables of some work into a server, where no trial works on them.
-    fn load(
-        &self,
-        server: &Server<P>,
-        kept: &KeptTables,
-        work: &Work,
-        fills: Vec<Fill>,
-    ) -> Result<(), EngineError>;
-    /// Connects to a server that has other data now.
-    fn move_to(&self, server: &Server<P>) -> Result<(), EngineError>;
-    /// Moves the tables to where the trial works.
-    fn take(&self, kept: &KeptTables) -> Result<(), EngineError>;
-}
-
 impl<P: Product> Server<P> {
-    /// Has the server hold the data set of this work, and moves its tables to where the trial
-    /// works. Returns them; `None` when the data set cannot be kept. The fills that it replaces are
-    /// gone from the work.
+    /// Has the server hold the data set of this work, where no trial works on its tables. `load`
+    /// loads them there into a server, with the fills that it replaces: they are gone from the
+    /// work. Returns whether the server has other data now; `None` when the data set cannot be
+    /// kept.
     ///
     /// # Errors
     /// When loading fails, or the server does not stop or start.
-    pub fn take_kept(
+    pub fn hold(
         &mut self,
-        kept: KeptTables,
+        kept: &KeptTables,
         work: &mut Work,
-        keeper: &impl Keeper<P>,
         cancel: &Cancel,
-    ) -> Result<Option<KeptTables>, EngineError> {
+        load: impl FnOnce(&Self, &Work, Vec<Fill>) -> Result<(), EngineError>,
+    ) -> Result<Option<bool>, EngineError> {
         let bytes = work.data.as_ref().map_or(0, |data| data.bytes);
         let is_held = self.data_sets.holds(&kept.name);
         if !is_held && !self.keeps(bytes)? {
@@ -46,16 +29,12 @@ impl<P: Product> Server<P> {
         let count = kept.count();
         let fills: Vec<Fill> = work.fills.extract_if(.., |fill| fill.table < count).collect();
         if !is_held {
-            self.change_to_data(&kept, bytes, cancel, |template: &Self| {
-                keeper.load(template, &kept, work, fills)
-            })?;
-            keeper.move_to(self)?;
+            self.change_to_data(kept, bytes, cancel, |template| load(template, work, fills))?;
         }
-        keeper.take(&kept)?;
         if kept.changed {
             self.data_sets.forget();
         }
-        Ok(Some(kept))
+        Ok(Some(!is_held))
     }
 
     /// Returns whether data sets of this size can be kept: the cache has room, and the log is with

@@ -12,7 +12,6 @@ mod server;
 mod setup;
 mod templates;
 
-pub use data_sets::Keeper;
 pub use server::{Constants, Options, Product, Server, Settings, Stop, TemplateNames, reclaim};
 pub use setup::ServerSetup;
 pub use templates::{Content, cache_folder, find_or_make};
