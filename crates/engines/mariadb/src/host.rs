@@ -3,7 +3,7 @@
 use super::instance::MariaSchema;
 use super::mariadb::{CONNECTING, MariaDb};
 use super::server::{MariaProduct, PrivateServer, variables};
-use super::settings::{self, LOG_VOLUME, RESET, URL, USER, VOLUME};
+use super::settings::{self, DATA_FILES, LOG_VOLUME, RESET, URL, USER, VOLUME};
 use crate::client::Config;
 use engine::setup::Setup;
 use engine::{EngineError, Instance};
@@ -23,6 +23,7 @@ impl Hosted for MariaDb {
         url: URL,
         user: USER,
         volumes: VOLUME,
+        data_files: DATA_FILES,
         log_volume: LOG_VOLUME,
         resets: RESET,
     };

@@ -5,7 +5,7 @@ use super::compression::Compression;
 use super::dialect::{MariaDialect, spelled};
 use super::errors::failed_at;
 use super::explain;
-use super::load::{Attachment, LoadConfig, Sessions, statement_limit};
+use super::load::{LoadConfig, statement_limit};
 use super::server::variables::{self, Variable};
 use super::server::{MariaProduct, PrivateServer, SOCKET, fill_by_url};
 use super::settings::{DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
@@ -14,8 +14,8 @@ use super::wire::StatementText;
 use crate::client::{Client, Config, quote_identifier};
 use engine::setup::Setup;
 use engine::{
-    CacheReport, CacheState, ConnectionSet, Dialect as _, EngineError, Explained, Explainer,
-    PlanRequest, Planned, ServerProcess, Shared, Tables, WaitCollector, lock,
+    CacheReport, CacheState, Dialect as _, EngineError, Explained, Explainer, PlanRequest, Planned,
+    ServerProcess, Tables, WaitCollector, lock,
 };
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
@@ -23,7 +23,7 @@ use servers::administration::{Administration as _, BulkLoad as _};
 use servers::files::{allocated_bytes, evict, walk};
 use servers::hosted::{Target, Trial};
 use servers::instance::{Common, Schema, ServerInstance};
-use servers::load::{Checkpoint, Ending, LoadConnections};
+use servers::load::Checkpoint;
 use servers::network::{self, Relays};
 use servers::private::Settings;
 use servers::settings::path;
@@ -49,7 +49,6 @@ pub(crate) struct MariaSchema {
     /// trial makes, on those of the user.
     own_database: Option<String>,
     works_there: AtomicBool,
-    sessions: Sessions,
     /// The limit of the load's statements, as a session sets it.
     limit: OnceLock<(String, String)>,
     /// Tables were not loaded on this server, but copied with its data directory.
@@ -85,7 +84,6 @@ impl MariaSchema {
             _relay: relay,
             own_database,
             works_there: AtomicBool::new(false),
-            sessions: Sessions::default(),
             limit: OnceLock::new(),
             is_copy: AtomicBool::new(false),
             compression: Compression::from_configuration(configuration),
@@ -96,18 +94,6 @@ impl MariaSchema {
             instance.schema.common.make_folders(&configuration.get(VOLUME), trial)?;
         }
         Ok(instance)
-    }
-
-    /// How the load connects to the database that it works in.
-    fn load(&self) -> LoadConfig {
-        let mut load = self.load.clone();
-        load.session.extend(self.limit.get().cloned());
-        let database =
-            self.own_database.as_ref().filter(|_| self.works_there.load(Ordering::Relaxed));
-        if let Some(name) = database {
-            load.config = load.config.with_database(name);
-        }
-        load
     }
 
     fn dialect(&self) -> Result<MariaDialect, EngineError> {
@@ -240,7 +226,7 @@ fn compile(
 impl Schema for MariaSchema {
     type Product = MariaProduct;
     type Admin = Admin;
-    type Statement = StatementText;
+    type Load = LoadConfig;
 
     fn common(&self) -> &Common<Self> {
         &self.common
@@ -250,18 +236,23 @@ impl Schema for MariaSchema {
         &self.admin
     }
 
-    fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
-        let (statements, sessions) = (self.common.statements()?, self.sessions.clone());
-        let load = self.load();
-        let checkpoint: Option<Checkpoint> = self.final_checkpoint.then(|| {
+    /// In the database that it works in.
+    fn load(&self) -> LoadConfig {
+        let mut load = self.load.clone();
+        load.session.extend(self.limit.get().cloned());
+        let database =
+            self.own_database.as_ref().filter(|_| self.works_there.load(Ordering::Relaxed));
+        if let Some(name) = database {
+            load.config = load.config.with_database(name);
+        }
+        load
+    }
+
+    fn checkpoint(&self) -> Option<Checkpoint> {
+        self.final_checkpoint.then(|| {
             let admin = Arc::clone(&self.admin);
             Box::new(move || admin.checkpoint()) as Checkpoint
-        });
-        let late = "have not answered";
-        let ending = Ending { late, checkpoint, cancel: self.common.cancel.clone() };
-        Ok(Box::new(LoadConnections::open(connections, sessions, ending, |_| {
-            load.open(statements)
-        })?))
+        })
     }
 
     fn settle(
@@ -301,7 +292,7 @@ impl Schema for MariaSchema {
     fn wait_collector(&self, hz: f64) -> Box<dyn WaitCollector> {
         let Target { config, private, .. } = &self.common.target;
         let pid = private.as_ref().and_then(|server| lock(server).pid());
-        let (config, sessions) = (config.clone(), self.sessions.clone());
+        let (config, sessions) = (config.clone(), self.common.sessions.clone());
         Box::new(MariaCollector::new(config, sessions, pid, hz, self.common.cancel.clone()))
     }
 
@@ -311,10 +302,6 @@ impl Schema for MariaSchema {
             walk(folder, &mut files).ok()?;
         }
         Some(allocated_bytes(&files))
-    }
-
-    fn shared(&self) -> Option<&dyn Shared> {
-        Some(self)
     }
 
     fn background_work(&self) -> &dyn engine::BackgroundWork {
@@ -411,25 +398,6 @@ impl Explainer for MariaSchema {
         let mut client = self.load().connect()?;
         client.set_stop(self.common.cancel.stop());
         Ok(explain::plans(&mut client, plan_requests))
-    }
-}
-
-impl Shared for MariaSchema {
-    fn attachment(&self) -> Result<String, EngineError> {
-        Attachment::write(&self.load(), self.common.statements()?)
-    }
-
-    fn sessions(&self) -> Vec<i64> {
-        lock(&self.sessions).iter().copied().map(i64::from).collect()
-    }
-
-    fn adopt(&self, sessions: &[i64]) {
-        let sessions = sessions.iter().filter_map(|session| u32::try_from(*session).ok());
-        lock(&self.sessions).extend(sessions);
-    }
-
-    fn flush(&self) -> Result<(), EngineError> {
-        if self.final_checkpoint { self.admin.checkpoint() } else { Ok(()) }
     }
 }
 

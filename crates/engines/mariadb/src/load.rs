@@ -1,19 +1,12 @@
 //! The connections of a load ([`servers::load`]), also of a part that another process generates.
 
 use super::errors::failed_at;
-use super::settings::DATA_FILES;
 use super::wire::{Features, MariaWire, StatementText};
 use crate::client::{Client, Config};
-use engine::{EngineError, Instance};
-use experiment::Configuration;
-use serde::{Deserialize, Serialize};
-use servers::attached::{self, Connector};
-use servers::load::Opening;
+use engine::EngineError;
+use servers::load::{Load, Opening};
 use std::sync::Arc;
 use work::Cancel;
-
-/// The numbers of the connections that serve a load.
-pub type Sessions = servers::load::Sessions<u32>;
 
 /// The connections of a load.
 #[derive(Debug, Clone)]
@@ -34,10 +27,19 @@ impl LoadConfig {
         }
         Ok(client)
     }
+}
 
-    /// Opens a connection of a load.
-    pub fn open(
+impl Load for LoadConfig {
+    type Config = Config;
+    type Wire = MariaWire;
+    type Session = u32;
+    type Statement = StatementText;
+    type Options = Vec<(String, String)>;
+    const LATE: &'static str = "have not answered";
+
+    fn open(
         &self,
+        _: u32,
         statements: &Arc<[StatementText]>,
     ) -> Result<Opening<MariaWire, u32>, EngineError> {
         let client = self.connect()?;
@@ -51,6 +53,14 @@ impl LoadConfig {
             wire: MariaWire::new(Arc::clone(statements), features),
         })
     }
+
+    fn target(&self) -> (String, Self::Options) {
+        (self.config.database.clone().unwrap_or_default(), self.session.clone())
+    }
+
+    fn of_target(config: Config, database: &str, session: Self::Options, cancel: &Cancel) -> Self {
+        Self { config: config.with_database(database).with_stop(cancel.stop()), session }
+    }
 }
 
 /// The variable of a session that limits its statements, and its value. MySQL's limits `SELECT`
@@ -61,51 +71,4 @@ pub fn statement_limit(client: &Client, seconds: f64) -> (String, String) {
     } else {
         ("max_execution_time".into(), (seconds * 1e3).ceil().to_string())
     }
-}
-
-/// The knowledge of a target that other processes need in addition to its URL.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Attachment {
-    /// The database.
-    database: String,
-    /// Settings of each session.
-    session: Vec<(String, String)>,
-    /// The statements of the load, as the conducting process has compiled them.
-    statements: Vec<StatementText>,
-}
-
-impl Attachment {
-    /// Returns the text of an attachment.
-    ///
-    /// # Errors
-    /// Never for text of this kind.
-    pub fn write(load: &LoadConfig, statements: &[StatementText]) -> Result<String, EngineError> {
-        let load_attachment = Self {
-            database: load.config.database.clone().unwrap_or_default(),
-            session: load.session.clone(),
-            statements: statements.to_vec(),
-        };
-        attached::attachment(&load_attachment)
-    }
-}
-
-/// Attaches to a target on a server that another process has prepared.
-pub fn attach(
-    config: Config,
-    configuration: &Configuration,
-    attachment: &str,
-    cancel: &Cancel,
-) -> Result<Box<dyn Instance>, EngineError> {
-    let received: Attachment = attached::read(attachment)?;
-    let config = config.with_database(&received.database).with_stop(cancel.stop());
-    let load = LoadConfig { config, session: received.session };
-    let statements = received.statements.into();
-    Ok(Box::new(Connector {
-        open: move |_| load.open(&statements),
-        late: "have not answered",
-        attachment: attachment.into(),
-        data_files: configuration.get(DATA_FILES),
-        sessions: Sessions::default(),
-        cancel: cancel.clone(),
-    }))
 }

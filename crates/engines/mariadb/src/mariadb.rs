@@ -7,7 +7,7 @@ use engine::{Prerequisites, Recovery, SettingsForm, WaitType};
 use experiment::{Configuration, Declaration, DurabilityRule, Invalid};
 use observations::EngineVersion;
 use servers::attached;
-use servers::host::{Hosted, ServerHost};
+use servers::host::ServerHost;
 use std::time::Duration;
 use work::{Cancel, Stop};
 
@@ -116,8 +116,7 @@ impl Sharing for MariaDb {
         attachment: &str,
         cancel: &Cancel,
     ) -> Result<Box<dyn Instance>, EngineError> {
-        let url = configuration.get(settings::URL).unwrap_or_default();
-        load::attach(<Self as Hosted>::config(&url)?, configuration, attachment, cancel)
+        attached::attach::<Self, load::LoadConfig>(configuration, attachment, cancel)
     }
 }
 

@@ -8,12 +8,12 @@
 use crate::admin::DATABASE;
 use crate::client::{Client, Config, quote_literal};
 use crate::errors::failed_at;
-use crate::load::{LoadConfig, Sessions};
+use crate::load::LoadConfig;
 use crate::server::{MariaProduct, PrivateServer, SOCKET, ServerOptions};
 use engine::nodes::Position;
 use engine::{ConnectionSet, EngineError, Replication, Results};
 use servers::files::clone_folder;
-use servers::load::{Ending, LoadConnections};
+use servers::load::{Ending, LoadConnections, Sessions};
 use servers::pair::Replicating;
 use servers::private::{Options, Server, Settings, Stop};
 use servers::wait_for;
@@ -153,9 +153,8 @@ impl Replicating for MariaProduct {
         let mut config = config.clone().with_database(DATABASE).with_stop(cancel.stop());
         config.connect_timeout = Some(patience);
         let load = LoadConfig { config, session: Vec::new() };
-        let ending = Ending { late: "", checkpoint: None, cancel: cancel.clone() };
-        let none = [].into();
-        Ok(Box::new(LoadConnections::open(1, Sessions::default(), ending, |_| load.open(&none))?))
+        let ending = Ending { checkpoint: None, cancel: cancel.clone() };
+        Ok(Box::new(LoadConnections::open(&load, &[].into(), 1, Sessions::default(), ending)?))
     }
 
     fn ask(config: &Config, sql: &str, cancel: &Cancel) -> Result<Results, EngineError> {

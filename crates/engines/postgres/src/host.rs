@@ -6,7 +6,7 @@ use super::instance::PostgresSchema;
 use super::own_database;
 use super::server::{DataOptions, PostgresProduct, PrivateServer, checkpoint, drop_os_cache};
 use super::settings::{
-    self, DATA_CHECKSUMS, LOG_VOLUME, RESET, URL, USER, VOLUME, WAL_SEGMENT_SIZE,
+    self, DATA_CHECKSUMS, DATA_FILES, LOG_VOLUME, RESET, URL, USER, VOLUME, WAL_SEGMENT_SIZE,
 };
 use crate::client::Config;
 use engine::setup::Setup;
@@ -24,6 +24,7 @@ impl Hosted for Postgres {
         url: URL,
         user: USER,
         volumes: VOLUME,
+        data_files: DATA_FILES,
         log_volume: LOG_VOLUME,
         resets: RESET,
     };

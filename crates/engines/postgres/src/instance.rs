@@ -6,15 +6,15 @@ use super::connecting::{is_local, stoppable};
 use super::dialect::PostgresDialect;
 use super::errors::failed_at;
 use super::explain;
-use super::load::{Attachment, Backends, open};
+use super::load::PostgresLoad;
 use super::server::{PostgresProduct, PrivateServer};
 use super::settings::{DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
 use super::waits::PostgresCollector;
 use super::wire::{StatementText, operation_sql, statements};
 use crate::client::{Client, Config, quote_identifier, quote_literal};
 use engine::{
-    CacheReport, CacheState, ConnectionSet, Dialect as _, EngineError, Explained, Explainer,
-    ObserveOptions, PlanRequest, Planned, ServerProcess, Shared, Tables, WaitCollector, lock,
+    CacheReport, CacheState, Dialect as _, EngineError, Explained, Explainer, ObserveOptions,
+    PlanRequest, Planned, ServerProcess, Tables, WaitCollector, lock,
 };
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
@@ -22,7 +22,7 @@ use observe::processes::parent;
 use servers::administration::{Administration as _, BulkLoad as _, SCHEMA};
 use servers::hosted::{Target, Trial};
 use servers::instance::{Common, Schema, ServerInstance};
-use servers::load::{Checkpoint, Ending, LoadConnections};
+use servers::load::Checkpoint;
 use servers::network::{self, Relays};
 use servers::private::Settings;
 use servers::settings::path;
@@ -42,7 +42,6 @@ pub(crate) struct PostgresSchema {
     /// The relay over which it does so, if any.
     _relay: Option<Relays>,
     load_options: String,
-    backends: Backends,
     /// Settings of the load's sessions that its work asks for.
     options: OnceLock<String>,
     compression: Compression,
@@ -70,7 +69,6 @@ impl PostgresSchema {
             load,
             _relay: relay,
             load_options,
-            backends: Backends::default(),
             options: OnceLock::new(),
             compression: Compression::from_configuration(configuration),
             final_checkpoint: configuration.get(FINAL_CHECKPOINT),
@@ -106,14 +104,9 @@ impl PostgresSchema {
         })
     }
 
-    /// How the load connects, with what its work asks for.
-    fn load(&self) -> Config {
-        self.load.clone().with_options(self.options.get().map_or("", String::as_str))
-    }
-
     /// A session like those of the load.
     fn connected(&self) -> Result<Client, EngineError> {
-        stoppable(&self.load(), &self.common.cancel.stop()).map_err(failed_at("connecting"))
+        stoppable(&self.load().config, &self.common.cancel.stop()).map_err(failed_at("connecting"))
     }
 
     fn compile(
@@ -228,7 +221,7 @@ fn verify_session_settings(
 impl Schema for PostgresSchema {
     type Product = PostgresProduct;
     type Admin = Admin;
-    type Statement = StatementText;
+    type Load = PostgresLoad;
 
     fn common(&self) -> &Common<Self> {
         &self.common
@@ -238,18 +231,17 @@ impl Schema for PostgresSchema {
         &self.admin
     }
 
-    fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
-        let (statements, load) = (self.common.statements()?, self.load());
-        let checkpoint: Option<Checkpoint> = self.final_checkpoint.then(|| {
+    fn load(&self) -> PostgresLoad {
+        let options = self.options.get().map_or("", String::as_str);
+        let config = self.load.clone().with_options(options);
+        PostgresLoad { config, options: format!("{} {options}", self.load_options) }
+    }
+
+    fn checkpoint(&self) -> Option<Checkpoint> {
+        self.final_checkpoint.then(|| {
             let admin = Arc::clone(&self.admin);
             Box::new(move || admin.run("final checkpoint", "CHECKPOINT")) as Checkpoint
-        });
-        let late = "have not reported their counters";
-        let ending = Ending { late, checkpoint, cancel: self.common.cancel.clone() };
-        let backends = self.backends.clone();
-        Ok(Box::new(LoadConnections::open(connections, backends, ending, |number| {
-            open(&load, number, statements)
-        })?))
+        })
     }
 
     fn settle(
@@ -275,12 +267,8 @@ impl Schema for PostgresSchema {
 
     fn wait_collector(&self, hz: f64) -> Box<dyn WaitCollector> {
         let options = ObserveOptions { hz, ..ObserveOptions::default() };
-        let (config, backends) = (self.common.target.config.clone(), self.backends.clone());
-        Box::new(PostgresCollector::new(config, options, backends, self.common.cancel.clone()))
-    }
-
-    fn shared(&self) -> Option<&dyn Shared> {
-        Some(self)
+        let (config, sessions) = (self.common.target.config.clone(), self.common.sessions.clone());
+        Box::new(PostgresCollector::new(config, options, sessions, self.common.cancel.clone()))
     }
 
     fn background_work(&self) -> &dyn engine::BackgroundWork {
@@ -305,7 +293,7 @@ impl Tables for PostgresSchema {
         self.compression.apply(&mut work.tables);
         if work.measured {
             let session = self.admin.ask(|admin| Ok(admin.backend_pid()))?;
-            lock(&self.backends).push(session);
+            lock(&self.common.sessions).push(session);
         }
         // The tables that are there already come first.
         let there = if self.common.folders.is_empty() {
@@ -376,30 +364,6 @@ impl Explainer for PostgresSchema {
     ) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
         let mut client = self.connected()?;
         explain::plans(&mut client, plan_requests)
-    }
-}
-
-impl Shared for PostgresSchema {
-    fn attachment(&self) -> Result<String, EngineError> {
-        let options = self.options.get().map_or("", String::as_str);
-        let options = format!("{} {options}", self.load_options);
-        Attachment::write(&self.load.database, options, self.common.statements()?)
-    }
-
-    fn sessions(&self) -> Vec<i64> {
-        lock(&self.backends).iter().copied().map(i64::from).collect()
-    }
-
-    fn adopt(&self, sessions: &[i64]) {
-        let sessions = sessions.iter().filter_map(|session| i32::try_from(*session).ok());
-        lock(&self.backends).extend(sessions);
-    }
-
-    fn flush(&self) -> Result<(), EngineError> {
-        if self.final_checkpoint {
-            self.admin.run("final checkpoint", "CHECKPOINT")?;
-        }
-        Ok(())
     }
 }
 

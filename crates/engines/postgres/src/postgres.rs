@@ -9,7 +9,7 @@ use engine::{
 };
 use experiment::{Configuration, Declaration, DurabilityRule, Invalid};
 use observations::EngineVersion;
-use servers::host::{Hosted, ServerHost};
+use servers::host::ServerHost;
 use std::path::Path;
 use work::{Cancel, Stop, Table};
 
@@ -120,8 +120,7 @@ impl Sharing for Postgres {
         attachment: &str,
         cancel: &Cancel,
     ) -> Result<Box<dyn Instance>, EngineError> {
-        let url = configuration.get(settings::URL).unwrap_or_default();
-        load::attach(<Self as Hosted>::config(&url)?, configuration, attachment, cancel)
+        servers::attached::attach::<Self, load::PostgresLoad>(configuration, attachment, cancel)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::admin::LOAD;
 use crate::client::{Config, quote_literal};
 use crate::connecting::{CONNECTING, stoppable};
 use crate::errors::failed_at;
-use crate::load::{Backends, open};
+use crate::load::PostgresLoad;
 use crate::server::settings::{load_time, reload};
 use crate::server::{PORT, PostgresProduct, PrivateServer, ServerOptions};
 use engine::nodes::Position;
@@ -14,7 +14,7 @@ use rustix::process::Signal;
 use servers::account::command;
 use servers::administration::SCHEMA;
 use servers::command::run_long;
-use servers::load::{Ending, LoadConnections};
+use servers::load::{Ending, LoadConnections, Sessions};
 use servers::pair::Replicating;
 use servers::private::Server;
 use servers::process::end_with_us;
@@ -104,11 +104,10 @@ impl Replicating for PostgresProduct {
     ) -> Result<Box<dyn ConnectionSet>, EngineError> {
         let config =
             in_schema(config, LOAD).with_connect_timeout(Some(patience)).with_stop(cancel.stop());
-        let ending = Ending { late: "", checkpoint: None, cancel: cancel.clone() };
+        let load = PostgresLoad { config, options: String::new() };
         let none = crate::wire::statements(std::iter::empty());
-        Ok(Box::new(LoadConnections::open(1, Backends::default(), ending, |number| {
-            open(&config, number, &none)
-        })?))
+        let ending = Ending { checkpoint: None, cancel: cancel.clone() };
+        Ok(Box::new(LoadConnections::open(&load, &none, 1, Sessions::default(), ending)?))
     }
 
     fn ask(config: &Config, sql: &str, cancel: &Cancel) -> Result<Results, EngineError> {

@@ -1,13 +1,12 @@
 //! A target on a server by URL that another process has prepared.
 
-use crate::hosted::Hosted;
-use crate::load::{Ending, LoadConnections, Opening, Sessions};
-use engine::{ConnectionSet, Done, EngineError, Instance, Shared, Tables, lock, open_files};
+use crate::hosted::{Config, Hosted};
+use crate::load::{Ending, Load, LoadConnections, Sessions};
+use engine::{ConnectionSet, EngineError, Instance, Shared, Tables, lock, open_files};
 use experiment::Configuration;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use transport::Wire;
-use work::{Cancel, Request, Work};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use work::{Cancel, Work};
 
 /// Returns why other processes cannot work on targets of a configuration.
 pub fn refusal<S: Hosted>(configuration: &Configuration) -> Option<&'static str> {
@@ -15,53 +14,74 @@ pub fn refusal<S: Hosted>(configuration: &Configuration) -> Option<&'static str>
     is_private.then_some("a private server admits only its own process; give target.url")
 }
 
-/// Returns what an engine's other processes need to know of a target as text.
+/// The knowledge of a target that other processes need in addition to its URL.
+#[derive(Serialize, Deserialize)]
+struct Attachment<O, S> {
+    /// The database, which may be a copy that this trial has to itself.
+    database: String,
+    /// Settings of the load's sessions.
+    options: O,
+    /// The statements of the load, as the conducting process has compiled them.
+    statements: Vec<S>,
+}
+
+/// Returns the text by which other processes attach to the target of a load.
 ///
 /// # Errors
 /// Never for a record of texts and numbers.
-pub fn attachment(serialize: &impl Serialize) -> Result<String, EngineError> {
-    serde_json::to_string(serialize).map_err(|error| EngineError::failed("attaching", error))
+pub(crate) fn attachment<L: Load>(
+    load: &L,
+    statements: &[L::Statement],
+) -> Result<String, EngineError> {
+    let (database, options) = load.target();
+    serde_json::to_string(&Attachment { database, options, statements: statements.to_vec() })
+        .map_err(|error| EngineError::failed("attaching", error))
 }
 
-/// Reads such a text.
+/// Attaches to a target on a server that another process has prepared.
 ///
 /// # Errors
-/// When it is not one of this engine's.
-pub fn read<T: DeserializeOwned>(attachment: &str) -> Result<T, EngineError> {
-    serde_json::from_str(attachment).map_err(|error| EngineError::failed("attaching", error))
+/// When the attachment is not one of this engine's.
+pub fn attach<S: Hosted, L: Load<Config = Config<S>>>(
+    configuration: &Configuration,
+    attachment: &str,
+    cancel: &Cancel,
+) -> Result<Box<dyn Instance>, EngineError> {
+    let config = S::config(&configuration.get(S::SETTINGS.url).unwrap_or_default())?;
+    let received: Attachment<L::Options, L::Statement> = serde_json::from_str(attachment)
+        .map_err(|error| EngineError::failed("attaching", error))?;
+    Ok(Box::new(Connector {
+        load: L::of_target(config, &received.database, received.options, cancel),
+        statements: received.statements.into(),
+        attachment: attachment.into(),
+        data_files: configuration.get(S::SETTINGS.data_files),
+        sessions: Sessions::default(),
+        cancel: cancel.clone(),
+    }))
 }
 
-/// A prepared target, by a function that opens a connection by its number.
-pub struct Connector<N, O> {
-    /// Opens a connection.
-    pub open: O,
-    /// Predicate of sessions that do not report: `have not answered`.
-    pub late: &'static str,
+/// A prepared target.
+struct Connector<L: Load> {
+    load: L,
+    statements: Arc<[L::Statement]>,
     /// The text by which it is attached.
-    pub attachment: String,
+    attachment: String,
     /// The data files of its tables.
-    pub data_files: u32,
+    data_files: u32,
     /// The sessions of this process's load.
-    pub sessions: Sessions<N>,
+    sessions: Sessions<L::Session>,
     /// Stop request of the trial.
-    pub cancel: Cancel,
+    cancel: Cancel,
 }
 
-impl<W, N, O> Instance for Connector<N, O>
-where
-    W: for<'a> Wire<Request<'a> = &'a Request<'a>, Answer = Result<Done, EngineError>>
-        + Send
-        + 'static,
-    N: Into<i64> + PartialEq + Copy + Send + 'static,
-    O: Fn(u32) -> Result<Opening<W, N>, EngineError> + Send + Sync,
-{
+impl<L: Load> Instance for Connector<L> {
     fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
         let all = u64::from(connections);
         open_files::allow(all, || format!("opening {all} connections"))?;
         // The checkpoint is the conducting process's.
-        let ending = Ending { late: self.late, checkpoint: None, cancel: self.cancel.clone() };
-        let sessions = self.sessions.clone();
-        Ok(Box::new(LoadConnections::open(connections, sessions, ending, &self.open)?))
+        let ending = Ending { checkpoint: None, cancel: self.cancel.clone() };
+        let (load, statements, sessions) = (&self.load, &self.statements, self.sessions.clone());
+        Ok(Box::new(LoadConnections::open(load, statements, connections, sessions, ending)?))
     }
 
     fn space_bytes(&self) -> Option<u64> {
@@ -77,7 +97,7 @@ where
     }
 }
 
-impl<N: Send, O: Send + Sync> Tables for Connector<N, O> {
+impl<L: Load> Tables for Connector<L> {
     /// The tables are there and the statements known.
     fn create(&self, _: Work) -> Result<(), EngineError> {
         Ok(())
@@ -88,7 +108,7 @@ impl<N: Send, O: Send + Sync> Tables for Connector<N, O> {
     }
 }
 
-impl<N: Into<i64> + Copy + Send, O: Send + Sync> Shared for Connector<N, O> {
+impl<L: Load> Shared for Connector<L> {
     fn attachment(&self) -> Result<String, EngineError> {
         Ok(self.attachment.clone())
     }

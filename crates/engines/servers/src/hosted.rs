@@ -64,6 +64,8 @@ pub struct HostSettings {
     pub user: Setting<Option<String>>,
     /// The volumes of its tables.
     pub volumes: Setting<Vec<String>>,
+    /// The number of data files of a table.
+    pub data_files: Setting<u32>,
     /// The volume of its log.
     pub log_volume: Setting<Option<String>>,
     /// Resets between two trials.

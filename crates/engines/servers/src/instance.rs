@@ -1,8 +1,10 @@
 //! The target of a trial on a server: a schema that is made for it, and dropped at its end.
 
 use crate::administration::{Administration as _, BulkLoad, KEPT, SCHEMA};
+use crate::attached::attachment;
 use crate::data_sets::KeptTables;
 use crate::hosted::{Target, Trial};
+use crate::load::{Checkpoint, Ending, Load, LoadConnections, Sessions};
 use crate::pair::{Pair, Replicating};
 use crate::private::{Product, Server, Stop};
 use engine::{
@@ -20,15 +22,17 @@ pub trait Schema: Tables + Explainer + ServerProcess + Send + Sync + Sized + 'st
     type Product: Replicating;
     /// The connection of administration.
     type Admin: BulkLoad<Config = <Self::Product as Product>::Config>;
-    /// A statement of the load as the engine sends it.
-    type Statement: Send + Sync;
+    /// How its load connects.
+    type Load: Load;
 
     /// Returns the parts that all engines have.
     fn common(&self) -> &Common<Self>;
     /// Returns the connection of administration, which holds the schema.
     fn admin(&self) -> &Self::Admin;
-    /// Opens connections of the load.
-    fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError>;
+    /// Returns how the load connects.
+    fn load(&self) -> Self::Load;
+    /// Returns the final checkpoint of a measurement, where that is wanted.
+    fn checkpoint(&self) -> Option<Checkpoint>;
     /// Brings the caches of a private server into a state, and verifies it.
     fn settle(
         &self,
@@ -41,10 +45,6 @@ pub trait Schema: Tables + Explainer + ServerProcess + Send + Sync + Sized + 'st
     fn bytes_elsewhere(&self) -> Option<u64> {
         Some(0)
     }
-    /// Returns the seam for load generators in other processes.
-    fn shared(&self) -> Option<&dyn Shared> {
-        None
-    }
     /// Returns the work of the engine beside a load.
     fn background_work(&self) -> &dyn BackgroundWork;
     /// Drops the schema and everything in it.
@@ -54,6 +54,9 @@ pub trait Schema: Tables + Explainer + ServerProcess + Send + Sync + Sized + 'st
         self.drop_all()
     }
 }
+
+/// A statement of a schema's load.
+pub type Statement<S> = <<S as Schema>::Load as Load>::Statement;
 
 /// The parts of a trial's schema that all engines have.
 pub struct Common<S: Schema> {
@@ -68,7 +71,9 @@ pub struct Common<S: Schema> {
     connections: u64,
     /// Samples of waits a second; `None`: waits are not observed.
     sample_hz: Option<f64>,
-    statements: OnceLock<Arc<[S::Statement]>>,
+    statements: OnceLock<Arc<[Statement<S>]>>,
+    /// The sessions of the load.
+    pub sessions: Sessions<<S::Load as Load>::Session>,
     /// The data set that the server holds on when the trial has ended.
     data_set: OnceLock<KeptTables>,
     /// A private server as a study may disturb it.
@@ -93,6 +98,7 @@ impl<S: Schema> Common<S> {
             connections: trial.connections.into(),
             sample_hz,
             statements: OnceLock::new(),
+            sessions: Sessions::default(),
             data_set: OnceLock::new(),
         }
     }
@@ -152,7 +158,7 @@ impl<S: Schema> Common<S> {
     ///
     /// # Errors
     /// When the tables have not been created yet.
-    pub fn statements(&self) -> Result<&Arc<[S::Statement]>, EngineError> {
+    pub fn statements(&self) -> Result<&Arc<[Statement<S>]>, EngineError> {
         self.statements.get().ok_or_else(|| {
             EngineError::failed("connecting", "the tables have not been created yet")
         })
@@ -160,7 +166,7 @@ impl<S: Schema> Common<S> {
 
     /// Keeps the statements of the load. Work that is created twice in one trial would be a defect
     /// of the probe: the first one stays.
-    pub fn keep_statements(&self, statements: Arc<[S::Statement]>) {
+    pub fn keep_statements(&self, statements: Arc<[Statement<S>]>) {
         self.statements.get_or_init(|| statements);
     }
 }
@@ -181,9 +187,13 @@ impl<S: Schema> ServerInstance<S> {
 
 impl<S: Schema> Instance for ServerInstance<S> {
     fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
-        let all = self.schema.common().connections;
+        let common = self.schema.common();
+        let all = common.connections;
         open_files::allow(all, || format!("opening {all} connections"))?;
-        self.schema.connect(connections)
+        let ending = Ending { checkpoint: self.schema.checkpoint(), cancel: common.cancel.clone() };
+        let (load, sessions) = (&self.schema.load(), common.sessions.clone());
+        let statements = common.statements()?;
+        Ok(Box::new(LoadConnections::open(load, statements, connections, sessions, ending)?))
     }
 
     fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
@@ -251,7 +261,28 @@ impl<S: Schema> Instance for ServerInstance<S> {
     }
 
     fn shared(&self) -> Option<&dyn Shared> {
-        self.schema.shared()
+        Some(self)
+    }
+}
+
+impl<S: Schema> Shared for ServerInstance<S> {
+    fn attachment(&self) -> Result<String, EngineError> {
+        attachment(&self.schema.load(), self.schema.common().statements()?)
+    }
+
+    fn sessions(&self) -> Vec<i64> {
+        lock(&self.schema.common().sessions).iter().copied().map(Into::into).collect()
+    }
+
+    fn adopt(&self, sessions: &[i64]) {
+        let sessions = sessions
+            .iter()
+            .filter_map(|session| <S::Load as Load>::Session::try_from(*session).ok());
+        lock(&self.schema.common().sessions).extend(sessions);
+    }
+
+    fn flush(&self) -> Result<(), EngineError> {
+        self.schema.checkpoint().map_or(Ok(()), |checkpoint| checkpoint())
     }
 }
 

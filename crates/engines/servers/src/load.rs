@@ -2,6 +2,8 @@
 //! The crate `transport` drives them.
 
 use engine::{Answer, ConnectionSet, Done, EngineError, lock};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use transport::{Connections, Stream, Wire};
@@ -15,6 +17,40 @@ const PUBLISH_MAX: Duration = Duration::from_secs(30);
 
 /// The server's numbers of the sessions that serve a load.
 pub type Sessions<N> = Arc<Mutex<Vec<N>>>;
+
+/// How the connections of an engine's load are opened, also by other processes.
+pub trait Load: Send + Sync + 'static {
+    /// The address of a server and the login.
+    type Config;
+    /// The protocol.
+    type Wire: for<'a> Wire<Request<'a> = &'a Request<'a>, Answer = Result<Done, EngineError>>
+        + Send
+        + 'static;
+    /// The server's number of a session.
+    type Session: Into<i64> + TryFrom<i64> + PartialEq + Copy + Send + 'static;
+    /// A statement as the engine sends it.
+    type Statement: Serialize + DeserializeOwned + Clone + Send + Sync + 'static;
+    /// Settings of each session.
+    type Options: Serialize + DeserializeOwned;
+    /// Predicate of sessions that do not report: `did not answer`.
+    const LATE: &'static str;
+
+    /// Opens the connection with this number, which knows the statements of the load.
+    fn open(
+        &self,
+        number: u32,
+        statements: &Arc<[Self::Statement]>,
+    ) -> Result<Opening<Self::Wire, Self::Session>, EngineError>;
+    /// Returns the database and the settings of sessions.
+    fn target(&self) -> (String, Self::Options);
+    /// Returns the load of a target that another process has prepared.
+    fn of_target(
+        config: Self::Config,
+        database: &str,
+        options: Self::Options,
+        cancel: &Cancel,
+    ) -> Self;
+}
 
 /// A connection that is logged in.
 pub struct Opening<W, N> {
@@ -33,8 +69,6 @@ pub type Checkpoint = Box<dyn Fn() -> Result<(), EngineError> + Send>;
 
 /// The end of a measurement.
 pub struct Ending {
-    /// Predicate of sessions that do not report: `did not answer`.
-    pub late: &'static str,
     /// Makes the final checkpoint, where that is wanted.
     pub checkpoint: Option<Checkpoint>,
     /// Stop request of the trial.
@@ -45,6 +79,7 @@ pub struct Ending {
 pub struct LoadConnections<W: Wire, N: PartialEq> {
     connections: Connections<W>,
     report: Option<&'static str>,
+    late: &'static str,
     ending: Ending,
     /// Dropped after the connections.
     listed: ListEntry<N>,
@@ -67,24 +102,25 @@ impl<W: Wire, N: PartialEq + Copy> LoadConnections<W, N> {
     ///
     /// # Errors
     /// When the server refuses one.
-    pub fn open(
+    pub fn open<L: Load<Wire = W, Session = N>>(
+        load: &L,
+        statements: &Arc<[L::Statement]>,
         connections: u32,
         sessions: Sessions<N>,
         ending: Ending,
-        mut open: impl FnMut(u32) -> Result<Opening<W, N>, EngineError>,
     ) -> Result<Self, EngineError> {
         let mut listed = ListEntry { all: sessions, sessions: Vec::new() };
         let mut streams = Vec::with_capacity(connections as usize);
         let mut report = None;
         for number in 0..connections {
-            let opened = open(number)?;
+            let opened = load.open(number, statements)?;
             listed.sessions.push(opened.session);
             lock(&listed.all).push(opened.session);
             report = opened.report;
             streams.push((opened.stream, opened.wire));
         }
         let connections = Connections::new(streams).map_err(|error| waiting_failed(&error))?;
-        Ok(Self { connections, report, ending, listed })
+        Ok(Self { connections, report, late: L::LATE, ending, listed })
     }
 }
 
@@ -127,7 +163,7 @@ where
                 return Err(EngineError::Cancelled);
             }
             if waited > PUBLISH_MAX {
-                let (late, limit_s) = (self.ending.late, PUBLISH_MAX.as_secs());
+                let (late, limit_s) = (self.late, PUBLISH_MAX.as_secs());
                 let message = format!("its sessions {late} in {limit_s} s");
                 return Err(EngineError::failed("waiting for the server", message));
             }

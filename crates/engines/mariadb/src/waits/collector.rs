@@ -7,15 +7,15 @@ use super::source::local_process;
 use crate::cells::{cells, number};
 use crate::client::{Client, Config};
 use crate::errors::failed_at;
-use crate::load::Sessions;
 use engine::{Collection, EngineError, EngineUse, PageUse, SessionPart, WaitCollector, lock};
+use servers::load::Sessions;
 use std::collections::BTreeMap;
 use work::Cancel;
 
 /// Takes the differences of the server's counters over a measurement.
 pub struct MariaCollector {
     config: Config,
-    sessions: Sessions,
+    sessions: Sessions<u32>,
     /// The server's process, where we started it.
     pid: Option<i32>,
     hz: f64,
@@ -38,7 +38,7 @@ impl MariaCollector {
     /// A collector for the sessions with these numbers; `hz`: looks a second.
     pub fn new(
         config: Config,
-        sessions: Sessions,
+        sessions: Sessions<u32>,
         pid: Option<i32>,
         hz: f64,
         cancel: Cancel,
