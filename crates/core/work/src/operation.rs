@@ -26,6 +26,16 @@ pub struct Work {
     pub measured: bool,
 }
 
+impl Work {
+    /// The table that a stored procedure fills in a loop, if there is one.
+    pub fn loop_table(&self) -> Option<&Table> {
+        self.operations.iter().find_map(|operation| match operation {
+            Operation::InsertLoop { table } => self.tables.get(*table),
+            _ => None,
+        })
+    }
+}
+
 /// Tables whose rows do not depend on the trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedTables {

@@ -4,7 +4,7 @@ use super::compression::Compression;
 use crate::client::{quote_identifier, quote_literal};
 use engine::{Dialect, EngineError};
 use std::path::PathBuf;
-use work::{Column, DataType, DefaultValue, Operation, Table, Work};
+use work::{Column, DataType, DefaultValue, Table, Work};
 
 /// MariaDB's SQL for the layout of one trial.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub struct MariaDialect {
     pub has_sequences: bool,
 }
 
-/// The procedure of [`Operation::InsertLoop`] and the sequence of its keys.
+/// The procedure of [`Work::loop_table`] and the sequence of its keys.
 const PROCEDURE: &str = "insert_rows";
 const SEQUENCE: &str = "insert_keys";
 const NO_SEQUENCE: &str =
@@ -133,14 +133,7 @@ impl MariaDialect {
 
     /// The loop of the published studies: rows one by one, a commit after each batch.
     pub fn procedures(&self, work: &Work) -> Vec<String> {
-        let Some(Operation::InsertLoop { table }) = work
-            .operations
-            .iter()
-            .find(|operation| matches!(operation, Operation::InsertLoop { .. }))
-        else {
-            return Vec::new();
-        };
-        let table = &work.tables[*table];
+        let Some(table) = work.loop_table() else { return Vec::new() };
         let (name, key, next) =
             (self.table(table), self.names(table.key), format!("nextval({SEQUENCE})"));
         let (random, sequential) = match table.single_key().map(|key| key.data_type) {

@@ -2,7 +2,7 @@
 
 use crate::client::{quote_identifier, quote_literal};
 use engine::{Dialect, EngineError};
-use work::{Column, DataType, DefaultValue, Operation, Table, Work};
+use work::{Column, DataType, DefaultValue, Table, Work};
 
 /// PostgreSQL's SQL for the layout of one trial.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub const NO_COMPRESSION: &str = "none";
 /// Methods that compress a column.
 pub const COMPRESSIONS: &[&str] = &[NO_COMPRESSION, "pglz", "lz4"];
 
-/// The procedure of [`Operation::InsertLoop`] and the sequence of its keys.
+/// The procedure of [`Work::loop_table`] and the sequence of its keys.
 const PROCEDURE: &str = "insert_rows";
 const SEQUENCE: &str = "insert_keys";
 
@@ -101,14 +101,7 @@ impl PostgresDialect {
 
     /// The loop of the published studies: rows one by one, a commit after each batch.
     pub fn procedures(&self, work: &Work) -> Vec<String> {
-        let Some(Operation::InsertLoop { table }) = work
-            .operations
-            .iter()
-            .find(|operation| matches!(operation, Operation::InsertLoop { .. }))
-        else {
-            return Vec::new();
-        };
-        let table = &work.tables[*table];
+        let Some(table) = work.loop_table() else { return Vec::new() };
         let (name, key) = (self.table(table), self.names(table.key));
         let next = format!("nextval('{SEQUENCE}')");
         let (random, sequential) = match table.single_key().map(|key| key.data_type) {

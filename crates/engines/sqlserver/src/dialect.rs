@@ -1,7 +1,7 @@
 //! How SQL Server writes tables and operations.
 
 use engine::{Dialect, EngineError};
-use work::{Column, DataType, DefaultValue, Operation, Output, Table, Work};
+use work::{Column, DataType, DefaultValue, Output, Table, Work};
 
 /// T-SQL for the tables of one trial.
 #[derive(Debug, Default)]
@@ -15,7 +15,7 @@ pub struct MssqlDialect {
     pub integers: Vec<&'static str>,
 }
 
-/// The procedure of [`Operation::InsertLoop`] and the sequence of its keys.
+/// The procedure of [`Work::loop_table`] and the sequence of its keys.
 const PROCEDURE: &str = "insert_rows";
 const SEQUENCE: &str = "insert_keys";
 
@@ -146,14 +146,7 @@ impl MssqlDialect {
 
     /// The loop of the published studies: rows one by one, a commit after each batch.
     pub fn procedures(&self, work: &Work) -> Vec<String> {
-        let Some(Operation::InsertLoop { table }) = work
-            .operations
-            .iter()
-            .find(|operation| matches!(operation, Operation::InsertLoop { .. }))
-        else {
-            return Vec::new();
-        };
-        let table = &work.tables[*table];
+        let Some(table) = work.loop_table() else { return Vec::new() };
         let (name, key) = (self.table(table), self.names(table.key));
         let (random, sequential) = match table.single_key().map(|key| key.data_type) {
             // They are ordered by their last six bytes, which this counts up.
