@@ -189,10 +189,7 @@ impl Admin {
 }
 
 fn connect(config: &Config, cancel: &Cancel) -> Result<Client, EngineError> {
-    let mut client = Client::connect(&config.clone().with_stop(cancel.stop()))
-        .map_err(failed_at("connecting"))?;
-    client.set_stop(cancel.stop());
-    Ok(client)
+    Client::connect_until(config, &cancel.stop()).map_err(failed_at("connecting"))
 }
 
 /// Takes the lock for this session: two runs cannot measure on one server.

@@ -205,9 +205,8 @@ impl Altered {
 
     /// Connects, and locks our database against other runs while connected.
     fn connect(&self) -> Result<Client, EngineError> {
-        let config = self.config.clone().with_stop(self.cancel.stop());
-        let mut client = Client::connect(&config).map_err(failed_at("connecting"))?;
-        client.set_stop(self.cancel.stop());
+        let connected = Client::connect_until(&self.config, &self.cancel.stop());
+        let mut client = connected.map_err(failed_at("connecting"))?;
         hold(&mut client, &self.cancel)?;
         Ok(client)
     }

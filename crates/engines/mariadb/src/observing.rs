@@ -12,10 +12,8 @@ pub(crate) const OBSERVED_FROM: &str = "information_schema";
 /// Opens a connection that changes nothing. The settings of a server may be made for other work
 /// than ours.
 pub(crate) fn connect_to_observe(config: &Config, stop: &Stop) -> Result<Client, ServerError> {
-    let config = config.clone().with_stop(stop.clone());
-    let mut client = Client::connect(&config).map_err(while_doing("connecting"))?;
+    let mut client = Client::connect_until(config, stop).map_err(while_doing("connecting"))?;
     client.set_answer_timeout(Some(work::silence_max()));
-    client.set_stop(stop.clone());
     client
         .run(&format!(
             "USE {OBSERVED_FROM}; SET SESSION TRANSACTION READ ONLY; SET SESSION \

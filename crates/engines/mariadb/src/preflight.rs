@@ -16,6 +16,7 @@ use observe::child::answer;
 use servers::account::{Account, command};
 use servers::altered::{ALLOW_RESTART, ALLOW_SERVER_SETTINGS, NEEDS_RESTART, is_permitted};
 use servers::host::other_place;
+use servers::hosted::Hosted as _;
 use servers::settings::path;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -79,11 +80,10 @@ fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
         let connections = needs.iter().map(|need| need.connections).max().unwrap_or(0);
         // One that cannot be parsed is an objection of validation.
         let Ok(config) = Config::parse(&url) else { continue };
-        let config = config.with_default_timeout(CONNECTING).with_stop(stop.clone());
-        match Client::connect(&config) {
+        let config = config.with_default_timeout(CONNECTING);
+        match Client::connect_until(&config, stop) {
             Ok(mut client) => {
                 client.set_answer_timeout(Some(ANSWER));
-                client.set_stop(stop.clone());
                 if let Err(error) = ask(&mut client, connections, &mut found) {
                     found.misses(format!("{}: {error}", URL.path()));
                 }
@@ -106,12 +106,9 @@ fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
 
 /// Connects to a server by URL to ask it about statements.
 fn connect(url: &str, stop: &Stop) -> Result<Client, EngineError> {
-    let config = Config::parse(url)
-        .map_err(|error| EngineError::failed("reading target.url", error.to_string()))?;
-    let config = config.with_default_timeout(CONNECTING).with_stop(stop.clone());
-    let mut client = Client::connect(&config).map_err(failed_at("connecting"))?;
+    let config = MariaDb::config(url)?;
+    let mut client = Client::connect_until(&config, stop).map_err(failed_at("connecting"))?;
     client.set_answer_timeout(Some(ANSWER));
-    client.set_stop(stop.clone());
     Ok(client)
 }
 

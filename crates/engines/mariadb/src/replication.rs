@@ -158,9 +158,9 @@ impl Replicating for MariaProduct {
     }
 
     fn ask(config: &Config, sql: &str, cancel: &Cancel) -> Result<Results, EngineError> {
-        let config = config.clone().with_database(DATABASE).with_stop(cancel.stop());
-        let mut client = Client::connect(&config).map_err(failed_at("connecting"))?;
-        client.set_stop(cancel.stop());
+        let config = config.clone().with_database(DATABASE);
+        let connected = Client::connect_until(&config, &cancel.stop());
+        let mut client = connected.map_err(failed_at("connecting"))?;
         client.set_answer_timeout(Some(ANSWER));
         let rows = client.query(sql).map_err(failed_at("asking the server"))?;
         let mut results = Results { columns: rows.columns, ..Results::default() };

@@ -53,6 +53,13 @@ impl Client {
         Ok(Self { channel, greeting })
     }
 
+    /// Connects; this stop ends the login and each wait for an answer.
+    pub fn connect_until(config: &Config, stop: &Stop) -> Result<Self, Error> {
+        let mut client = Self::connect(&config.clone().with_stop(stop.clone()))?;
+        client.set_stop(stop.clone());
+        Ok(client)
+    }
+
     /// Runs statements; returns the rows of the first one that has any.
     pub fn query(&mut self, sql: &str) -> Result<Rows, Error> {
         self.request(sql, |_| Ok(false))

@@ -151,10 +151,9 @@ impl Product for MariaProduct {
     }
 
     fn connect(config: &Config, answer: Duration, cancel: &Cancel) -> Result<Client, EngineError> {
-        let mut client = Client::connect(&config.clone().with_stop(cancel.stop()))
-            .map_err(failed_at("connecting to the server"))?;
+        let connected = Client::connect_until(config, &cancel.stop());
+        let mut client = connected.map_err(failed_at("connecting to the server"))?;
         client.set_answer_timeout(Some(answer));
-        client.set_stop(cancel.stop());
         Ok(client)
     }
 

@@ -120,9 +120,7 @@ fn fill_by(program: &Program<'_>, setup: &Setup) -> Result<(), EngineError> {
     setup.verify_unchanged()?;
     // As the server itself would soon do it, in the midst of a measurement.
     let doing = "finishing the tables of target.setup";
-    let mut client =
-        Client::connect(&config.clone().with_stop(cancel.stop())).map_err(failed_at(doing))?;
-    client.set_stop(cancel.stop());
+    let mut client = Client::connect_until(config, &cancel.stop()).map_err(failed_at(doing))?;
     let sql = format!(
         "SELECT table_name FROM information_schema.tables WHERE table_schema = '{DATABASE}' AND \
          table_type = 'BASE TABLE'"

@@ -47,11 +47,8 @@ impl MariaCollector {
     }
 
     fn connect(&self) -> Result<Client, EngineError> {
-        let config = self.config.clone().with_stop(self.cancel.stop());
-        let mut client =
-            Client::connect(&config).map_err(failed_at("observing the server's waits"))?;
-        client.set_stop(self.cancel.stop());
-        Ok(client)
+        Client::connect_until(&self.config, &self.cancel.stop())
+            .map_err(failed_at("observing the server's waits"))
     }
 }
 
