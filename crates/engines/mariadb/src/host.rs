@@ -3,7 +3,7 @@
 use super::instance::MariaSchema;
 use super::mariadb::{CONNECTING, MariaDb};
 use super::server::{MariaProduct, PrivateServer, variables};
-use super::settings::{self, DATA_FILES, LOG_VOLUME, RESET, URL, USER, VOLUME};
+use super::settings::{self, VOLUME};
 use crate::client::Config;
 use engine::setup::Setup;
 use engine::{EngineError, Instance};
@@ -19,14 +19,7 @@ const PAGE_SIZE: &str = "innodb_page_size";
 
 impl Hosted for MariaDb {
     type Product = MariaProduct;
-    const SETTINGS: HostSettings = HostSettings {
-        url: URL,
-        user: USER,
-        volumes: VOLUME,
-        data_files: DATA_FILES,
-        log_volume: LOG_VOLUME,
-        resets: RESET,
-    };
+    const SETTINGS: HostSettings = settings::HOST;
     const NEW_SERVER: &'static str = "server";
 
     fn product(trial: &Trial<'_>) -> Result<MariaProduct, EngineError> {

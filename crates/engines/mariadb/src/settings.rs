@@ -5,9 +5,10 @@ use crate::client::{Config, Environment};
 use engine::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup};
 use engine::{CacheState, EngineError, SettingsForm};
 use experiment::durability::DURABILITY;
-use experiment::{Configuration, Declaration, DurabilityRule, Invalid, Kind, Value};
-use experiment::{declarations, settings};
+use experiment::settings;
+use experiment::{Configuration, DurabilityRule, Invalid, Kind, Value};
 use servers::altered::{self, ALLOW_RESTART, ALLOW_SERVER_SETTINGS};
+use servers::hosted::HostSettings;
 use servers::settings::path;
 use std::path::PathBuf;
 
@@ -112,8 +113,18 @@ pub const FORMS: &[SettingsForm] = &[SettingsForm {
     },
 }];
 
-/// Settings that only a private server has.
-const PRIVATE_ONLY: &[Declaration] = declarations![VERSION, BINDIR, USER, VOLUME, LOG_VOLUME];
+/// The settings that hosts read.
+pub const HOST: HostSettings = HostSettings {
+    url: URL,
+    version: VERSION,
+    bindirs: BINDIR,
+    user: USER,
+    volumes: VOLUME,
+    data_files: DATA_FILES,
+    log_volume: LOG_VOLUME,
+    cache: CACHE,
+    resets: RESET,
+};
 
 /// Objections that need no server.
 pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
@@ -135,11 +146,7 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
     }
     invalid.extend(Setup::validate(configuration));
     if let Some(settings) = Setup::from_settings(configuration) {
-        if configuration.get(VOLUME).len() > 1 {
-            let message = "target.setup needs a single volume: the server keeps its tables with \
-                           all other data";
-            invalid.push(Invalid::new(VOLUME.path(), message));
-        }
+        invalid.extend(HOST.objection_to_volumes(configuration));
         let needs = validate_setup(&settings).err();
         invalid.extend(needs.map(|(setting, message)| Invalid::new(setting, message)));
     }
@@ -178,14 +185,7 @@ fn validate_url(url: &str, configuration: &Configuration, invalid: &mut Vec<Inva
         )),
         Ok(_) => {}
     }
-    let private = PRIVATE_ONLY.iter().filter(|setting| configuration.value(setting.path).is_some());
-    let message = "this applies to private servers only; target.url names an existing server";
-    invalid.extend(private.map(|setting| Invalid::new(setting.path, message)));
-    if configuration.get(CACHE) != CacheState::Warm {
-        let message = "Steelbench cannot control the caches of a server by URL; use warm, or a \
-                       private server";
-        invalid.push(Invalid::new(CACHE.path(), message));
-    }
+    invalid.extend(HOST.objections_by_url(configuration, &[]));
 }
 
 /// The programs of the private server: of its version, else of that of the server that was dumped,

@@ -5,9 +5,7 @@ use super::connecting::{parsed, patient};
 use super::instance::PostgresSchema;
 use super::own_database;
 use super::server::{DataOptions, PostgresProduct, PrivateServer, checkpoint, drop_os_cache};
-use super::settings::{
-    self, DATA_CHECKSUMS, DATA_FILES, LOG_VOLUME, RESET, URL, USER, VOLUME, WAL_SEGMENT_SIZE,
-};
+use super::settings::{self, DATA_CHECKSUMS, WAL_SEGMENT_SIZE};
 use crate::client::Config;
 use engine::setup::Setup;
 use engine::{EngineError, Instance};
@@ -20,14 +18,7 @@ use work::Cancel;
 
 impl Hosted for Postgres {
     type Product = PostgresProduct;
-    const SETTINGS: HostSettings = HostSettings {
-        url: URL,
-        user: USER,
-        volumes: VOLUME,
-        data_files: DATA_FILES,
-        log_volume: LOG_VOLUME,
-        resets: RESET,
-    };
+    const SETTINGS: HostSettings = settings::HOST;
     const NEW_SERVER: &'static str = "cluster";
 
     fn product(trial: &Trial<'_>) -> Result<PostgresProduct, EngineError> {

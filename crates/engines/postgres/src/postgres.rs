@@ -53,13 +53,7 @@ impl Engine for Postgres {
     fn version(&self, configurations: &[&Configuration], stop: &Stop) -> EngineVersion {
         servers::versions(
             configurations,
-            |configuration: &Configuration| {
-                (
-                    configuration.get(settings::URL),
-                    configuration.get(settings::VERSION),
-                    configuration.get(settings::BINDIR),
-                )
-            },
+            |configuration| settings::HOST.server(configuration),
             |configuration| version_of(configuration, stop),
         )
     }

@@ -7,9 +7,10 @@ use crate::client::{Config, Environment};
 use engine::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup};
 use engine::{CacheState, EngineError, SettingsForm};
 use experiment::durability::DURABILITY;
-use experiment::{Configuration, Declaration, DurabilityRule, Invalid, Kind, Value};
-use experiment::{declarations, settings};
+use experiment::settings;
+use experiment::{Configuration, DurabilityRule, Invalid, Kind, Value};
 use servers::altered::{self, ALLOW_RESTART, ALLOW_SERVER_SETTINGS};
+use servers::hosted::HostSettings;
 use std::path::PathBuf;
 
 /// Resets between two trials, in addition to dropping the trial's tables.
@@ -98,9 +99,18 @@ fn lines(settings: &[(String, String)], line: impl Fn(&str, &str) -> String) -> 
     settings.iter().map(|(name, value)| line(name, value) + "\n").collect()
 }
 
-/// Settings that only a private server has.
-const PRIVATE_ONLY: &[Declaration] =
-    declarations![VERSION, BINDIR, USER, VOLUME, LOG_VOLUME, DATA_CHECKSUMS, WAL_SEGMENT_SIZE];
+/// The settings that hosts read.
+pub const HOST: HostSettings = HostSettings {
+    url: URL,
+    version: VERSION,
+    bindirs: BINDIR,
+    user: USER,
+    volumes: VOLUME,
+    data_files: DATA_FILES,
+    log_volume: LOG_VOLUME,
+    cache: CACHE,
+    resets: RESET,
+};
 
 /// Objections that need no server.
 pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
@@ -130,11 +140,7 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
 }
 
 fn validate_own_tables(setup: &Setup, configuration: &Configuration, invalid: &mut Vec<Invalid>) {
-    if configuration.get(VOLUME).len() > 1 {
-        let message = "target.setup needs a single volume: the server keeps its tables with all \
-                       other data";
-        invalid.push(Invalid::new(VOLUME.path(), message));
-    }
+    invalid.extend(HOST.objection_to_volumes(configuration));
     let bindir = if configuration.get(URL).is_some() {
         None
     } else {
@@ -156,14 +162,8 @@ fn validate_url(url: &str, configuration: &Configuration, invalid: &mut Vec<Inva
         )),
         Ok(_) => {}
     }
-    let private = PRIVATE_ONLY.iter().filter(|setting| configuration.value(setting.path).is_some());
-    let message = "this applies to private servers only; target.url names an existing server";
-    invalid.extend(private.map(|setting| Invalid::new(setting.path, message)));
-    if configuration.get(CACHE) != CacheState::Warm {
-        let message = "Steelbench cannot control the caches of a server by URL; use warm, or a \
-                       private server";
-        invalid.push(Invalid::new(CACHE.path(), message));
-    }
+    let more = [DATA_CHECKSUMS.path(), WAL_SEGMENT_SIZE.path()];
+    invalid.extend(HOST.objections_by_url(configuration, &more));
 }
 
 /// Returns whether the text itself contains a password.

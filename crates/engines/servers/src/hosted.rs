@@ -3,8 +3,8 @@
 use crate::files::last_lines;
 use crate::private::{Product, Server, Settings};
 use crate::wait_for;
-use engine::{EngineError, Folders, Instance, lock};
-use experiment::{Configuration, Setting};
+use engine::{CacheState, EngineError, Folders, Instance, lock};
+use experiment::{Configuration, Invalid, Setting, Value};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -60,6 +60,10 @@ pub type Config<E> = <<E as Hosted>::Product as Product>::Config;
 pub struct HostSettings {
     /// Your server.
     pub url: Setting<Option<String>>,
+    /// The version of a private server.
+    pub version: Setting<Option<Value>>,
+    /// The folders of its programs.
+    pub bindirs: Setting<Vec<String>>,
     /// The user of the system as which a private server runs.
     pub user: Setting<Option<String>>,
     /// The volumes of its tables.
@@ -68,8 +72,46 @@ pub struct HostSettings {
     pub data_files: Setting<u32>,
     /// The volume of its log.
     pub log_volume: Setting<Option<String>>,
+    /// The state of the caches.
+    pub cache: Setting<CacheState>,
     /// Resets between two trials.
     pub resets: Setting<Vec<String>>,
+}
+
+impl HostSettings {
+    /// Returns which server a configuration means.
+    pub fn server(&self, configuration: &Configuration) -> impl PartialEq + use<> {
+        let (version, bindirs) = (configuration.get(self.version), configuration.get(self.bindirs));
+        (configuration.get(self.url), version, bindirs)
+    }
+
+    /// Objections to settings for private servers where your server is named: to these, and to
+    /// further ones.
+    pub fn objections_by_url(
+        &self,
+        configuration: &Configuration,
+        more: &[&'static str],
+    ) -> Vec<Invalid> {
+        let [version, bindirs, user] = [self.version.path(), self.bindirs.path(), self.user.path()];
+        let all = [version, bindirs, user, self.volumes.path(), self.log_volume.path()];
+        let given = all.iter().chain(more).filter(|path| configuration.value(path).is_some());
+        let message = "this applies to private servers only; target.url names an existing server";
+        let mut invalid: Vec<Invalid> = given.map(|path| Invalid::new(*path, message)).collect();
+        if configuration.get(self.cache) != CacheState::Warm {
+            let message = "Steelbench cannot control the caches of a server by URL; use warm, or \
+                           a private server";
+            invalid.push(Invalid::new(self.cache.path(), message));
+        }
+        invalid
+    }
+
+    /// The objection to several volumes of a server that begins with tables of the user.
+    pub fn objection_to_volumes(&self, configuration: &Configuration) -> Option<Invalid> {
+        let message = "target.setup needs a single volume: the server keeps its tables with all \
+                       other data";
+        (configuration.get(self.volumes).len() > 1)
+            .then(|| Invalid::new(self.volumes.path(), message))
+    }
 }
 
 /// A trial that is prepared.
