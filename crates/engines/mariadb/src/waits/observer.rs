@@ -8,7 +8,7 @@ use super::types::{IDLE, ROW_LOCK, WAIT_TYPES};
 use crate::client::{Client, Config};
 use crate::observing::{connect_to_observe, product};
 use engine::{EngineError, LiveObserver, ObserveOptions, ServerError, WaitType};
-use observations::{CounterReadings, Operation, Sampling, ServerActivity, WaitClass, WaitingTask};
+use observations::{CounterReadings, Operation, ServerActivity, WaitClass, WaitingTask};
 use observe::ThreadTimes;
 use servers::activity::{Process, ROSTER_PERIOD, Sample, Sampler, Window, cells};
 use std::collections::BTreeMap;
@@ -136,27 +136,16 @@ impl LiveObserver for MariaObserver {
         let names = waits.iter().map(|wait| wait.wait_type.as_str());
         Ok(ServerActivity {
             server: format!("{} {}", product(&self.client), self.client.version()),
-            elapsed_s: window.elapsed.as_secs_f64(),
             ended,
             hidden: self.hidden.clone(),
-            sampling: Sampling {
-                source: window.source.to_owned(),
-                hz: window.hz,
-                polls: window.polls,
-                missed: window.missed,
-                hides_waits: true,
-            },
             meanings: cells::meanings(WAIT_TYPES, |_| None, names),
             waits,
             time,
-            time_is_exact: window.kernel.is_some(),
-            processes: cells::process_use(&window),
             operations,
-            parts: cells::parts(&window),
             cells,
             lost,
             texts: texts(&window),
-            ..ServerActivity::default()
+            ..cells::activity(&window, true)
         })
     }
 

@@ -7,9 +7,7 @@ use super::watch::{Watch, Watched, hidden, hidden_processes};
 use crate::client::{Client, Config};
 use crate::connecting::{observer, while_doing};
 use engine::{LiveObserver, ObserveOptions, ServerError};
-use observations::{
-    ActivityCell, CounterReadings, Sampling, ServerActivity, TimeUse, Wait, WaitingTask,
-};
+use observations::{ActivityCell, CounterReadings, ServerActivity, TimeUse, Wait, WaitingTask};
 use servers::activity::{Process, ROSTER_PERIOD, Window, cells};
 use sql::Syntax;
 use sql::statement::{self, TEXT_MAX};
@@ -54,16 +52,8 @@ impl LiveObserver for PostgresObserver {
         };
         Ok(ServerActivity {
             server: format!("PostgreSQL {}.{}", version / 10_000, version % 10_000),
-            elapsed_s: window.elapsed.as_secs_f64(),
             ended: server_lost.map(|error| error.to_string()),
             hidden: hidden_processes(&window),
-            sampling: Sampling {
-                source: window.source.to_owned(),
-                hz: window.hz,
-                polls: window.polls,
-                missed: window.missed,
-                hides_waits: false,
-            },
             meanings: cells::meanings(
                 WAIT_TYPES,
                 |name| self.meanings.get(&name.to_lowercase()).cloned(),
@@ -71,14 +61,11 @@ impl LiveObserver for PostgresObserver {
             ),
             waits,
             time,
-            time_is_exact: window.kernel.is_some(),
-            processes: cells::process_use(&window),
             operations,
             texts,
-            parts: cells::parts(&window),
             cells,
             lost,
-            ..ServerActivity::default()
+            ..cells::activity(&window, false)
         })
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Process, Sample, Window};
 use engine::WaitType;
-use observations::{ActivityCell, ActivityPart, ProcessUse};
+use observations::{ActivityCell, ActivityPart, ProcessUse, Sampling, ServerActivity};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
@@ -47,8 +47,26 @@ pub fn cells(
     cells
 }
 
+/// Returns the part of a server's activity that a window alone gives.
+pub fn activity(window: &Window, hides_waits: bool) -> ServerActivity {
+    ServerActivity {
+        elapsed_s: window.elapsed.as_secs_f64(),
+        sampling: Sampling {
+            source: window.source.to_owned(),
+            hz: window.hz,
+            polls: window.polls,
+            missed: window.missed,
+            hides_waits,
+        },
+        time_is_exact: window.kernel.is_some(),
+        processes: process_use(window),
+        parts: parts(window),
+        ..ServerActivity::default()
+    }
+}
+
 /// The parts of the window, each sorted so that the same is always recorded alike.
-pub fn parts(window: &Window) -> Vec<ActivityPart> {
+fn parts(window: &Window) -> Vec<ActivityPart> {
     window
         .parts
         .iter()
@@ -65,7 +83,7 @@ pub fn parts(window: &Window) -> Vec<ActivityPart> {
 }
 
 /// Time of the processes by their kind.
-pub fn process_use(window: &Window) -> Vec<ProcessUse> {
+fn process_use(window: &Window) -> Vec<ProcessUse> {
     let mut kinds: BTreeMap<&str, ProcessUse> = BTreeMap::new();
     for (pid, times) in window.kernel.iter().flatten() {
         let Some(process) = window.processes.get(pid) else { continue };
