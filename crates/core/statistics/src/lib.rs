@@ -20,7 +20,6 @@ mod distribution;
 mod interval;
 mod least_squares;
 mod mean;
-mod median;
 pub mod racing;
 mod regimes;
 mod series;
@@ -32,8 +31,7 @@ pub use distribution::{
 };
 pub use interval::Interval;
 pub use least_squares::{dot, independent_columns, non_negative, norm};
-pub use mean::{geometric_mean, mean};
-pub use median::{median, median_of_sorted};
+pub use mean::{geometric_mean, mean, median, median_of_sorted};
 pub use regimes::{Regimes, VALUES_MIN as REGIMES_VALUES_MIN, regimes};
 pub use series::{normal, shuffle};
 pub use step::step;
