@@ -1,7 +1,7 @@
 //! The parts of an engine from which hosts of its servers are made, and what they prepare.
 
 use crate::files::last_lines;
-use crate::private::{Product, Server, Settings};
+use crate::private::{Product, Reached, Server, Settings};
 use crate::wait_for;
 use engine::{CacheState, EngineError, Folders, Instance, lock};
 use experiment::{Configuration, Invalid, Setting, Value};
@@ -54,7 +54,7 @@ pub trait Hosted: Send + Sized + 'static {
 }
 
 /// The address and the login of an engine's server.
-pub type Config<E> = <<E as Hosted>::Product as Product>::Config;
+pub type Config<E> = <<E as Hosted>::Product as Reached>::Config;
 
 /// The settings in `[target]` that hosts read.
 pub struct HostSettings {

@@ -6,7 +6,7 @@ use crate::data_sets::KeptTables;
 use crate::hosted::{Target, Trial};
 use crate::load::{Checkpoint, Ending, Load, LoadConnections, Sessions};
 use crate::pair::{Pair, Replicating};
-use crate::private::{Product, Server, Stop};
+use crate::private::{Reached, Server, Stop};
 use engine::{
     BackgroundWork, CacheReport, CacheState, ConnectionSet, EngineError, Explainer, Instance,
     Nodes, ServerProcess, Shared, Tables, WaitCollector, lock, open_files,
@@ -21,7 +21,7 @@ pub trait Schema: Tables + Explainer + ServerProcess + Send + Sync + Sized + 'st
     /// The product of its servers.
     type Product: Replicating;
     /// The connection of administration.
-    type Admin: BulkLoad<Config = <Self::Product as Product>::Config>;
+    type Admin: BulkLoad<Config = <Self::Product as Reached>::Config>;
     /// How its load connects.
     type Load: Load;
 

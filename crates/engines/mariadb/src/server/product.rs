@@ -1,6 +1,5 @@
 //! MariaDB and MySQL as private servers: their programs, their files and how they are started.
 
-use super::data_directory;
 use super::installation::{Installation, PROGRAMS};
 use super::variables::{self, Variable};
 use super::{PACKAGES_ACCOUNT, setup};
@@ -10,11 +9,12 @@ use crate::errors::failed_at;
 use engine::EngineError;
 use engine::setup::Setup;
 use rustix::process::Signal;
-use servers::account::{Account, command};
+use servers::account::command;
 use servers::administration::Administration as _;
-use servers::private::{Constants, Options, Product, Server, Settings, Stop, TemplateNames};
+use servers::private::{
+    Constants, Options, Product, Reached, Server, Settings, Stop, TemplateNames,
+};
 use servers::settings::path;
-use servers::template::Unfinished;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -54,10 +54,23 @@ const CONNECTIONS_BESIDE: u32 = 20;
 /// `ER_INCORRECT_GLOBAL_LOCAL_VAR`: it is fixed at start.
 const READ_ONLY: u16 = 1238;
 
-impl Product for MariaProduct {
+impl Reached for MariaProduct {
     type Config = Config;
     type Client = Client;
 
+    fn config(sockets: &Path) -> Config {
+        Config::unix(&socket(sockets), SUPERUSER).with_default_timeout(CONNECTING)
+    }
+
+    fn connect(config: &Config, answer: Duration, cancel: &Cancel) -> Result<Client, EngineError> {
+        let connected = Client::connect_until(config, &cancel.stop());
+        let mut client = connected.map_err(failed_at("connecting to the server"))?;
+        client.set_answer_timeout(Some(answer));
+        Ok(client)
+    }
+}
+
+impl Product for MariaProduct {
     const CONSTANTS: Constants = Constants {
         cache: "mariadb",
         templates: TemplateNames {
@@ -88,24 +101,6 @@ impl Product for MariaProduct {
 
     fn name(&self) -> String {
         self.installation.to_string()
-    }
-
-    fn identity(&self) -> String {
-        format!("pages of {}", self.page_bytes.as_deref().unwrap_or("the default size"))
-    }
-
-    fn for_template(&self) -> Self {
-        Self { table_directories: Vec::new(), instruments: false, ..self.clone() }
-    }
-
-    fn initialise(&self, account: &Account, template: &Unfinished<'_>) -> Result<(), EngineError> {
-        let page_bytes = self.page_bytes.as_deref();
-        data_directory::initialise(&self.installation, page_bytes, account, template)
-    }
-
-    fn lay_out(options: &ServerOptions, data: &Path) -> Result<(), EngineError> {
-        let Some(log) = &options.log_directory else { return Ok(()) };
-        data_directory::move_log(&options.product.installation, data, log, &options.account)
     }
 
     fn fill(server: &PrivateServer, setup: &Setup, cancel: &Cancel) -> Result<(), EngineError> {
@@ -144,23 +139,6 @@ impl Product for MariaProduct {
         }
         variables::read_back(settings, &Variable::read(&mut server.connect_until(cancel)?)?)?;
         Ok(restarts)
-    }
-
-    fn config(sockets: &Path) -> Config {
-        Config::unix(&socket(sockets), SUPERUSER).with_default_timeout(CONNECTING)
-    }
-
-    fn connect(config: &Config, answer: Duration, cancel: &Cancel) -> Result<Client, EngineError> {
-        let connected = Client::connect_until(config, &cancel.stop());
-        let mut client = connected.map_err(failed_at("connecting to the server"))?;
-        client.set_answer_timeout(Some(answer));
-        Ok(client)
-    }
-
-    fn is_data_directory(folder: &Path) -> bool {
-        // The files are those that only MariaDB has, or only MySQL.
-        let has = |mark| folder.join(mark).is_file();
-        folder.join("mysql").is_dir() && (has("aria_log_control") || has("mysql.ibd"))
     }
 }
 

@@ -1,9 +1,8 @@
 //! PostgreSQL as a private server: its programs, its files and how it is started.
 
-use super::data_directory;
-use super::files::{BASELINE_FILE, Postmaster, SETTINGS_FILE, tablespaces};
-use super::left::{self, PROGRAM};
-use super::product::{PostgresProduct, PrivateServer, SUPERUSER, ServerOptions};
+use super::files::{BASELINE_FILE, Postmaster, SETTINGS_FILE};
+use super::left::PROGRAM;
+use super::product::{PostgresProduct, PrivateServer, SUPERUSER};
 use super::{PACKAGES_ACCOUNT, settings, setup};
 use crate::client::{Client, Config};
 use crate::connecting::stoppable;
@@ -11,9 +10,8 @@ use crate::errors::failed_at;
 use engine::EngineError;
 use engine::setup::Setup;
 use rustix::process::Signal;
-use servers::account::{Account, command};
-use servers::private::{Constants, Product, Settings, TemplateNames};
-use servers::template::Unfinished;
+use servers::account::command;
+use servers::private::{Constants, Product, Reached, Settings, TemplateNames};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -30,10 +28,23 @@ const CONNECTIONS: u32 = 100;
 /// Connections beyond those of the load: observers, and those that the server keeps for superusers.
 const CONNECTIONS_BESIDE: u32 = 20;
 
-impl Product for PostgresProduct {
+impl Reached for PostgresProduct {
     type Config = Config;
     type Client = Client;
 
+    fn config(sockets: &Path) -> Config {
+        Config::unix(sockets, PORT, SUPERUSER, SUPERUSER).with_connect_timeout(Some(CONNECTING))
+    }
+
+    fn connect(config: &Config, answer: Duration, cancel: &Cancel) -> Result<Client, EngineError> {
+        let connected = stoppable(config, &cancel.stop());
+        let mut client = connected.map_err(failed_at("connecting to the server"))?;
+        client.set_answer_timeout(Some(answer));
+        Ok(client)
+    }
+}
+
+impl Product for PostgresProduct {
     const CONSTANTS: Constants = Constants {
         cache: "postgres",
         templates: TemplateNames { plain: "", setup: "setup-", data_set: "data-" },
@@ -61,18 +72,6 @@ impl Product for PostgresProduct {
 
     fn name(&self) -> String {
         format!("PostgreSQL {}", self.installation.version)
-    }
-
-    fn identity(&self) -> String {
-        format!("{:?}", self.data)
-    }
-
-    fn initialise(&self, _: &Account, template: &Unfinished<'_>) -> Result<(), EngineError> {
-        data_directory::initialise(self, template)
-    }
-
-    fn lay_out(options: &ServerOptions, data: &Path) -> Result<(), EngineError> {
-        data_directory::lay_out(options, data)
     }
 
     fn fill(server: &PrivateServer, setup: &Setup, cancel: &Cancel) -> Result<(), EngineError> {
@@ -108,33 +107,6 @@ impl Product for PostgresProduct {
         cancel: &Cancel,
     ) -> Result<bool, EngineError> {
         settings::apply(server, settings, cancel)
-    }
-
-    fn config(sockets: &Path) -> Config {
-        Config::unix(sockets, PORT, SUPERUSER, SUPERUSER).with_connect_timeout(Some(CONNECTING))
-    }
-
-    fn connect(config: &Config, answer: Duration, cancel: &Cancel) -> Result<Client, EngineError> {
-        let connected = stoppable(config, &cancel.stop());
-        let mut client = connected.map_err(failed_at("connecting to the server"))?;
-        client.set_answer_timeout(Some(answer));
-        Ok(client)
-    }
-
-    fn more_folders(data: &Path) -> Result<Vec<PathBuf>, EngineError> {
-        tablespaces(data)
-    }
-
-    fn is_data_directory(folder: &Path) -> bool {
-        folder.join("PG_VERSION").is_file() && folder.join("global").is_dir()
-    }
-
-    fn ask_to_end(data: &Path) -> Option<i32> {
-        left::ask_to_end(data)
-    }
-
-    fn free(data: &Path) {
-        left::free_shared_memory(data);
     }
 }
 

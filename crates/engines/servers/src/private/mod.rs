@@ -1,6 +1,6 @@
 //! Private servers: cloned from a template, started, set, asked, stopped and removed.
 //!
-//! - [`Product`]: what MariaDB, MySQL and PostgreSQL differ in
+//! - [`Product`], [`DataDirectory`], [`Reached`]: what MariaDB, MySQL and PostgreSQL differ in
 //! - [`Server`]: one private server, made with [`Options`]; [`reclaim`]: those that a run which was
 //!   killed left
 //! - `setup`: tables of the user that a server begins with
@@ -12,6 +12,9 @@ mod server;
 mod setup;
 mod templates;
 
-pub use server::{Constants, Options, Product, Server, Settings, Stop, TemplateNames, reclaim};
+pub use server::{
+    Constants, DataDirectory, Options, Product, Reached, Server, Settings, Stop, TemplateNames,
+    reclaim,
+};
 pub use setup::ServerSetup;
 pub use templates::{Content, cache_folder, find_or_make};

@@ -24,49 +24,12 @@ use work::Cancel;
 /// Settings of a server by their names.
 pub type Settings = BTreeMap<String, String>;
 
-/// A server product: its programs, and how its servers are made, configured and queried.
-pub trait Product: Debug + Clone + PartialEq + Send + Sized + 'static {
+/// How the servers of a product are reached.
+pub trait Reached: Debug + Clone + PartialEq + Send + Sized + 'static {
     /// The address of a server and the login; shown without its password.
     type Config: Display + Clone;
     /// A connection.
     type Client;
-    /// Names and signals.
-    const CONSTANTS: Constants;
-
-    /// Returns the server's program.
-    fn program(&self) -> PathBuf;
-    /// Returns its version: 10.11.6.
-    fn version(&self) -> String;
-    /// Returns its name and version, for messages.
-    fn name(&self) -> String;
-    /// Returns what a data directory depends on, in addition to the program and the account.
-    fn identity(&self) -> String;
-    /// Returns the product without what only a trial's server has.
-    #[must_use]
-    fn for_template(&self) -> Self {
-        self.clone()
-    }
-
-    /// Runs the program that makes a data directory, as `data` in the template's folder.
-    fn initialise(&self, account: &Account, template: &Unfinished<'_>) -> Result<(), EngineError>;
-    /// Prepares a cloned data directory, and moves its log to where the options want it.
-    fn lay_out(options: &Options<Self>, data: &Path) -> Result<(), EngineError>;
-    /// Fills a running server with the tables of a user.
-    fn fill(server: &Server<Self>, setup: &Setup, cancel: &Cancel) -> Result<(), EngineError>;
-
-    /// Writes the files from which a server takes its options and settings when it starts.
-    fn write_settings(server: &Server<Self>, settings: &Settings) -> Result<(), EngineError>;
-    /// Returns the command that starts a server.
-    fn command(server: &Server<Self>) -> Command;
-    /// Returns whether a started server accepts connections.
-    fn is_ready(server: &Server<Self>, cancel: &Cancel) -> bool;
-    /// Brings the settings of a server to exactly these, and reads each back. Returns whether the
-    /// server was restarted.
-    fn apply(
-        server: &mut Server<Self>,
-        settings: &Settings,
-        cancel: &Cancel,
-    ) -> Result<bool, EngineError>;
 
     /// Returns how to connect as superuser, over a socket in this folder.
     fn config(sockets: &Path) -> Self::Config;
@@ -76,7 +39,21 @@ pub trait Product: Debug + Clone + PartialEq + Send + Sized + 'static {
         answer: Duration,
         cancel: &Cancel,
     ) -> Result<Self::Client, EngineError>;
+}
 
+/// How the data directories of a product are made and known.
+pub trait DataDirectory: Reached {
+    /// Returns what a data directory depends on, in addition to the program and the account.
+    fn identity(&self) -> String;
+    /// Returns the product without what only a trial's server has.
+    #[must_use]
+    fn for_template(&self) -> Self {
+        self.clone()
+    }
+    /// Runs the program that makes a data directory, as `data` in the template's folder.
+    fn initialise(&self, account: &Account, template: &Unfinished<'_>) -> Result<(), EngineError>;
+    /// Prepares a cloned data directory, and moves its log to where the options want it.
+    fn lay_out(options: &Options<Self>, data: &Path) -> Result<(), EngineError>;
     /// Returns folders with data outside of the data directory, in addition to that of the log.
     fn more_folders(_data: &Path) -> Result<Vec<PathBuf>, EngineError> {
         Ok(Vec::new())
@@ -90,6 +67,34 @@ pub trait Product: Debug + Clone + PartialEq + Send + Sized + 'static {
     }
     /// Frees what a server that was killed left outside of its directory.
     fn free(_data: &Path) {}
+}
+
+/// A server product: its programs, and how its servers are configured and queried.
+pub trait Product: DataDirectory {
+    /// Names and signals.
+    const CONSTANTS: Constants;
+
+    /// Returns the server's program.
+    fn program(&self) -> PathBuf;
+    /// Returns its version: 10.11.6.
+    fn version(&self) -> String;
+    /// Returns its name and version, for messages.
+    fn name(&self) -> String;
+    /// Fills a running server with the tables of a user.
+    fn fill(server: &Server<Self>, setup: &Setup, cancel: &Cancel) -> Result<(), EngineError>;
+    /// Writes the files from which a server takes its options and settings when it starts.
+    fn write_settings(server: &Server<Self>, settings: &Settings) -> Result<(), EngineError>;
+    /// Returns the command that starts a server.
+    fn command(server: &Server<Self>) -> Command;
+    /// Returns whether a started server accepts connections.
+    fn is_ready(server: &Server<Self>, cancel: &Cancel) -> bool;
+    /// Brings the settings of a server to exactly these, and reads each back. Returns whether the
+    /// server was restarted.
+    fn apply(
+        server: &mut Server<Self>,
+        settings: &Settings,
+        cancel: &Cancel,
+    ) -> Result<bool, EngineError>;
 }
 
 /// Names and signals of a product.
