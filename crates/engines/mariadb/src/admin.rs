@@ -78,7 +78,7 @@ impl Administration for Admin {
         self.ask(|client| client.run(sql).map_err(failed_at(doing)))
     }
 
-    /// One statement (<https://mariadb.com/kb/en/rename-table/>).
+    /// By one statement (<https://mariadb.com/kb/en/rename-table/>).
     fn move_tables(&self, tables: &[&str], from: &str, to: &str) -> Result<(), EngineError> {
         let [from, to] = [from, to].map(quote_identifier);
         let all: Vec<String> = tables

@@ -94,9 +94,9 @@ impl HostSettings {
     ) -> Vec<Invalid> {
         let [version, bindirs, user] = [self.version.path(), self.bindirs.path(), self.user.path()];
         let all = [version, bindirs, user, self.volumes.path(), self.log_volume.path()];
-        let given = all.iter().chain(more).filter(|path| configuration.value(path).is_some());
+        let named = all.iter().chain(more).filter(|path| configuration.value(path).is_some());
         let message = "this applies to private servers only; target.url names an existing server";
-        let mut invalid: Vec<Invalid> = given.map(|path| Invalid::new(*path, message)).collect();
+        let mut invalid: Vec<Invalid> = named.map(|path| Invalid::new(*path, message)).collect();
         if configuration.get(self.cache) != CacheState::Warm {
             let message = "Steelbench cannot control the caches of a server by URL; use warm, or \
                            a private server";
@@ -118,7 +118,7 @@ impl HostSettings {
 pub struct Trial<'a> {
     /// The settings.
     pub configuration: &'a Configuration,
-    /// Those of the server among them.
+    /// The server's settings among them.
     pub settings: &'a Settings,
     /// Where its files go.
     pub folders: &'a Folders,
