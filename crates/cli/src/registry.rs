@@ -23,6 +23,9 @@ pub const REGISTRY: Registry = Registry {
         Adapter { engine: "postgres", part: &inspection::postgres::INSPECTION },
         Adapter { engine: "mariadb", part: &inspection::mariadb::INSPECTION },
         Adapter { engine: "sqlserver", part: &inspection::sqlserver::INSPECTION },
+        Adapter { engine: "postgres", part: &survey::postgres::SURVEY },
+        Adapter { engine: "mariadb", part: &survey::mariadb::SURVEY },
+        Adapter { engine: "sqlserver", part: &survey::sqlserver::SURVEY },
     ],
 };
 

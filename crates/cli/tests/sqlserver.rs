@@ -20,6 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use survey::sqlserver::views as survey_views;
 use tokio::runtime::Runtime;
 use tokio::sync::Mutex;
 
@@ -432,14 +433,14 @@ fn without(statements: &[&str], command: &[&str]) -> String {
 
 fn answer_survey(mock: &Mock) {
     mock.answers.answer(
-        views::CONFIGURATIONS.sql,
+        survey_views::CONFIGURATIONS.sql,
         "name | configured | in_use\nmax server memory (MB) | 2147483647 | 2147483647",
     );
     mock.answers.answer(
-        views::MACHINE.sql,
+        survey_views::MACHINE.sql,
         "cpu_count | scheduler_count | physical_memory_kb | numa_node_count\n8 | 8 | 16777216 | 2",
     );
-    mock.answers.answer(views::DATABASES.sql, "name | bytes\nshop | 1048576");
+    mock.answers.answer(survey_views::DATABASES.sql, "name | bytes\nshop | 1048576");
 }
 
 /// Each missing view is named, and the rest is shown.
@@ -484,9 +485,9 @@ fn each_view_that_a_server_lacks_is_told() {
         }
     });
     for (view, what) in [
-        (views::CONFIGURATIONS, "settings"),
-        (views::MACHINE, "CPUs and memory"),
-        (views::DATABASES, "databases"),
+        (survey_views::CONFIGURATIONS, "settings"),
+        (survey_views::MACHINE, "CPUs and memory"),
+        (survey_views::DATABASES, "databases"),
     ] {
         let statements: Vec<&str> = [Some(view.sql), view.older].into_iter().flatten().collect();
         let json = without(&statements, &["survey", "--server", "URL", "--volume", "/", "--json"]);
@@ -507,7 +508,7 @@ fn ctrl_c_ends_a_statement_that_the_server_works_on() {
     let lab = Lab::new();
     let mock = Mock::start(Tls::Off, &lab);
     let slow = response("name | configured | in_use").with_delay(Duration::from_secs(3600));
-    mock.answers.0.blocking_lock().register(views::CONFIGURATIONS.sql, slow);
+    mock.answers.0.blocking_lock().register(survey_views::CONFIGURATIONS.sql, slow);
     let url = mock.url("encrypt=optional");
     let mut command = lab.command(&["survey", "--server", &url, "--volume", "/"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

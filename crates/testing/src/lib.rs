@@ -30,6 +30,8 @@ pub mod recordings;
 pub mod relay;
 #[cfg(feature = "engines")]
 pub mod reports;
+#[cfg(feature = "engines")]
+pub mod rows;
 pub mod sample;
 pub mod t_sql;
 #[cfg(feature = "engines")]

@@ -5,6 +5,7 @@ use crate::common::Lab;
 use mssql_mock_tds::ConnectionInfo;
 use sqlserver::live::views;
 use std::os::unix::fs::PermissionsExt as _;
+use survey::sqlserver::views as survey_views;
 
 #[test]
 fn strict_and_mandatory_connections_are_verified() {
@@ -13,7 +14,7 @@ fn strict_and_mandatory_connections_are_verified() {
         let mock = Mock::start(tls, &lab);
         answer_survey(&mock);
         mock.answers.answer(
-            views::CONFIGURATIONS.sql,
+            survey_views::CONFIGURATIONS.sql,
             "name | configured | in_use\nmax worker threads | 0 | 0",
         );
         let survey = |parameters: &str| {
@@ -69,7 +70,7 @@ fn an_access_token_logs_in_encrypted_and_is_not_shown() {
     let mock = Mock::start(Tls::On, &lab);
     answer_survey(&mock);
     mock.answers.answer(
-        views::CONFIGURATIONS.sql,
+        survey_views::CONFIGURATIONS.sql,
         "name | configured | in_use\nmax worker threads | 0 | 0",
     );
     let file = lab.path("token");

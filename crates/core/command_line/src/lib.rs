@@ -6,7 +6,8 @@
 //! - [`output`]: terminal and JSON; [`files`]: files that are written as a whole
 //! - [`results`]: results files by name; [`select`]: configurations by their levels
 //! - [`session`]: experiments that a command runs, with [`progress`]
-//! - [`servers`]: servers by URL; [`arguments`]: options that several commands have
+//! - [`servers`]: servers by URL; [`surveys`] of them; [`arguments`]: options that several commands
+//!   have
 //! - [`signals`]: interruption; `passwords`: hides those of our
 //!   own arguments
 
@@ -26,6 +27,7 @@ pub mod select;
 pub mod servers;
 pub mod session;
 pub mod signals;
+pub mod surveys;
 mod tool;
 
 pub use context::run;

@@ -1,9 +1,10 @@
 //! Servers by URL, for commands that observe and survey them.
 
 use crate::blocked::{BlockedTimes, LOOK_S};
+use crate::surveys::{self, ServerSurvey};
 use crate::{Context, Failure, output, signals};
 use engine::{LiveObserver, Server, ServerError};
-use observations::{ActivityRecord, Advice, ServerActivity, Survey};
+use observations::{ActivityRecord, Advice, ServerActivity, Survey, SurveyedServer, Unread};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Instant, SystemTime};
@@ -22,9 +23,25 @@ impl Context {
         Ok(server)
     }
 
-    /// The advice of the engines of the surveyed servers.
+    /// Reads what a server is and how it is set, and which items could not be read.
+    ///
+    /// # Errors
+    /// When the server cannot be reached, refuses, or does not answer in time or before the user
+    /// asks to stop; when servers of its engine are not surveyed.
+    pub fn survey(
+        &self,
+        server: &dyn Server,
+        stop: &Stop,
+    ) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
+        let engine = server.engine().name();
+        let survey = self.registry.adapter::<ServerSurvey>(engine);
+        let unknown = || ServerError::new(format!("servers of {engine} are not surveyed"));
+        (survey.ok_or_else(unknown)?.read)(server, stop)
+    }
+
+    /// The advice on the surveyed servers.
     pub fn advice(&self, survey: &Survey) -> Vec<Advice> {
-        engine::server::advice(self.registry.engines, survey)
+        surveys::advice(|engine| self.registry.adapter(engine), survey)
     }
 }
 

@@ -131,25 +131,54 @@ impl EngineError {
     }
 }
 
-/// Why a server cannot be named, observed or surveyed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{what}")]
+/// Why a server cannot be named, observed or examined.
+#[derive(Debug, Clone, Default, PartialEq, Eq, thiserror::Error)]
+#[error("{doing}{}{what}", if .doing.is_empty() { "" } else { ": " })]
 pub struct ServerError {
+    /// The operation, where it is known.
+    pub doing: String,
     /// The error, in the words of the engine.
     pub what: String,
     /// Advice on it, where there is any.
     pub advice: Option<&'static str>,
+    /// The server's code of an error that it sent: an SQLSTATE, or a number.
+    pub code: Option<String>,
+    /// The state of the connection.
+    pub fault: Fault,
+}
+
+/// The state of a connection after an error.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Fault {
+    /// The server or its client objects.
+    #[default]
+    Refusal,
+    /// No answer came in time, or before the user asked to stop.
+    Silence,
+    /// The connection is gone.
+    Loss,
 }
 
 impl ServerError {
     /// Without advice.
     pub fn new(what: impl fmt::Display) -> Self {
-        Self { what: what.to_string(), advice: None }
+        Self { what: what.to_string(), ..Self::default() }
     }
+
+    /// Returns true when no answer came, or the connection is gone: then further questions are
+    /// useless.
+    pub fn is_silence(&self) -> bool {
+        self.fault != Fault::Refusal
+    }
+}
+
+/// Says what was being done when the server or the connection failed.
+pub fn while_doing<E: Into<ServerError>>(doing: &str) -> impl FnOnce(E) -> ServerError + '_ {
+    move |error| ServerError { doing: doing.into(), ..error.into() }
 }
 
 impl From<ServerError> for EngineError {
     fn from(error: ServerError) -> Self {
-        Self::failed("observing the server's waits", error.what)
+        Self::failed("observing the server's waits", error)
     }
 }

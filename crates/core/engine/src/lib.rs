@@ -6,7 +6,8 @@
 //! - `session`: [`ConnectionSet`], engines that work in the calling thread; `time_limit` of their
 //!   statements
 //! - `file_set`: files of targets, their folders and caches
-//! - [`server`]: servers by URL, observed and surveyed
+//! - [`server`]: servers by URL, observed, and asked in sessions for administration; `rows`: their
+//!   answers
 //! - [`query_reader`]: their statements and plans
 //! - [`dialect`]: tables and operations as SQL; [`planned`]: plans of the user's statements
 //! - [`nodes`]: private servers that are made to fail, and their replicas
@@ -31,6 +32,7 @@ pub mod planned;
 mod preflight;
 pub mod query_reader;
 mod results;
+mod rows;
 pub mod sample;
 pub mod server;
 mod session;
@@ -43,7 +45,7 @@ pub use backups::{Background, BackgroundWork};
 pub use column_store::{ColumnStore, Compressed, Stored};
 pub use dialect::Dialect;
 pub use engine::{Ability, Engine, Host, SettingsForm};
-pub use error::{EngineError, RetryCause, ServerError};
+pub use error::{EngineError, Fault, RetryCause, ServerError, while_doing};
 pub use facets::{
     Altering, ColumnMethods, DatabaseFiles, FileQueries, Prerequisites, Recovery, Sharing,
 };
@@ -54,7 +56,11 @@ pub use planned::{Explained, NoPlan, PlanRequest, Planned};
 pub use preflight::{Footprint, Need, Preflight, Space};
 pub use query_reader::{QueryLimits, QueryReader};
 pub use results::Results;
-pub use server::{CopySource, CopyVersion, Dumps, LiveObserver, ObserveOptions, Server, Servers};
+pub use rows::{Column, Row, Rows};
+pub use server::{
+    AdminOptions, AdminSession, CopySource, CopyVersion, Dumps, LiveObserver, ObserveOptions,
+    Server, Servers,
+};
 pub use session::{Answer, ConnectionSet, Done, Session, SetOfOne};
 pub use setup::{SETUP_DUMP, SETUP_SQL};
 pub use time_limit::TimeLimit;

@@ -141,9 +141,6 @@ const SEEN_MAX: usize = 10_000;
 /// Characters that are read of a statement's text.
 pub const TEXT_MAX: usize = sql::statement::TEXT_MAX;
 
-/// Part of each statement that Steelbench runs, to leave these out of the statistics.
-pub const MARK: &str = "steelbench_queries";
-
 /// Time for all plans together. The planner needs milliseconds for one; joins of many tables take
 /// seconds.
 const TIME_MAX: Duration = Duration::from_secs(30);

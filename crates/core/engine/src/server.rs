@@ -1,21 +1,19 @@
 //! A running server reached by URL: chosen by scheme, never changed.
 
+mod admin;
 mod by_url;
 
-pub use by_url::{advice, by_url, engine_by_url};
+pub use admin::{AdminOptions, AdminSession, MARK, ServerIdentity};
+pub use by_url::{by_url, engine_by_url};
 
-use crate::{EngineError, QueryLimits, QueryReader, ServerError};
-use observations::{
-    Advice, CounterReadings, ServerActivity, Survey, SurveyedServer, Unread, WaitingTask,
-};
+use crate::{Engine, EngineError, QueryLimits, QueryReader, ServerError};
+use observations::{CounterReadings, ServerActivity, WaitingTask};
 use std::fmt;
 use std::path::Path;
 use work::Stop;
 
 /// The servers of an engine.
 pub trait Servers: Sync {
-    /// The engine's name.
-    fn engine(&self) -> &'static str;
     /// The texts before `://` in their URLs. An empty one: also texts without a scheme, such as
     /// keywords and values, or nothing at all.
     fn url_schemes(&self) -> &'static [&'static str];
@@ -28,8 +26,6 @@ pub trait Servers: Sync {
     /// # Errors
     /// When the URL is wrong.
     fn by_url(&self, url: &str) -> Result<Box<dyn Server>, ServerError>;
-    /// Advice on a server, and on the machine that it runs on.
-    fn advice(&self, server: &SurveyedServer, survey: &Survey) -> Vec<Advice>;
     /// Dumps of its databases, where they can be made from a URL.
     fn dumps(&self) -> Option<&dyn Dumps> {
         None
@@ -79,6 +75,8 @@ pub trait Dumps {
 
 /// A server by URL. It is displayed without its password.
 pub trait Server: fmt::Display {
+    /// The engine.
+    fn engine(&self) -> &'static dyn Engine;
     /// Doubts about the URL, one sentence each.
     fn warnings(&self) -> &[String];
     /// Connects, and begins to observe. When the user asks to stop, connecting ends immediately,
@@ -91,12 +89,15 @@ pub trait Server: fmt::Display {
         options: ObserveOptions,
         stop: &Stop,
     ) -> Result<Box<dyn LiveObserver>, ServerError>;
-    /// Reads what the server is and how it is set, and which items could not be read.
+    /// Opens a session for administration.
     ///
     /// # Errors
-    /// When the server cannot be reached, refuses, or does not answer in time or before the user
-    /// asks to stop.
-    fn survey(&self, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), ServerError>;
+    /// When the server refuses, or does not answer in time or before the user asks to stop.
+    fn session(
+        &self,
+        options: &AdminOptions<'_>,
+        stop: &Stop,
+    ) -> Result<Box<dyn AdminSession>, ServerError>;
     /// Connects, to read the statistics of statements, tables and indexes.
     ///
     /// # Errors

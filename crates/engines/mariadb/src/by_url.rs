@@ -1,21 +1,18 @@
-//! Servers that run already: observed, and asked how they are set.
+//! Servers that run already: observed and asked.
 
 use super::mariadb::{CONNECTING, MariaDb};
 use super::server::{Installation, dumped_version};
-use super::{queries, survey, waits};
+use super::session::Session;
+use super::{queries, waits};
 use crate::client::Config;
 use engine::{
-    CopySource, CopyVersion, EngineError, LiveObserver, ObserveOptions, QueryLimits, QueryReader,
-    Server, ServerError, Servers,
+    AdminOptions, AdminSession, CopySource, CopyVersion, Engine, EngineError, LiveObserver,
+    ObserveOptions, QueryLimits, QueryReader, Server, ServerError, Servers,
 };
-use observations::{Advice, Survey, SurveyedServer, Unread};
+use std::rc::Rc;
 use work::Stop;
 
 impl Servers for MariaDb {
-    fn engine(&self) -> &'static str {
-        "mariadb"
-    }
-
     fn url_schemes(&self) -> &'static [&'static str] {
         &["mariadb", "mysql"]
     }
@@ -44,13 +41,13 @@ impl Servers for MariaDb {
             substitution: installation.substitution(&source),
         }))
     }
-
-    fn advice(&self, server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
-        survey::rules::advice(server, survey)
-    }
 }
 
 impl Server for Config {
+    fn engine(&self) -> &'static dyn Engine {
+        &MariaDb
+    }
+
     fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -63,8 +60,12 @@ impl Server for Config {
         Ok(Box::new(waits::MariaObserver::start(self, options, stop)?))
     }
 
-    fn survey(&self, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
-        survey::survey(self, stop)
+    fn session(
+        &self,
+        options: &AdminOptions<'_>,
+        stop: &Stop,
+    ) -> Result<Box<dyn AdminSession>, ServerError> {
+        Ok(Box::new(Session::open(self, options, stop)?))
     }
 
     fn queries(
@@ -72,6 +73,10 @@ impl Server for Config {
         limits: QueryLimits,
         stop: &Stop,
     ) -> Result<Box<dyn QueryReader>, ServerError> {
-        Ok(Box::new(queries::Reader::start(self, limits, stop)?))
+        Ok(Box::new(queries::Reader::start(
+            &(Rc::new(self.clone()) as Rc<dyn Server>),
+            limits,
+            stop,
+        )?))
     }
 }

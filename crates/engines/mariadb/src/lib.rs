@@ -13,9 +13,8 @@
 //! - `errors`: of the server and of connections; `cells`: of the rows that it sends
 //! - `fill`: the bulk load of its tables; `explain`: plans and sizes
 //! - `load`: connections of a load; `wire`: what they send and hear; `replication`: replicas
-//! - `waits`: what sessions wait for; `by_url`, `survey`: servers that run already, observed and
-//!   asked how they are set, `observing` over which connections; `queries`: their statements, plans
-//!   and indexes
+//! - `waits`: what sessions wait for; `by_url`: servers that run already, `observing` over which
+//!   connections, `session` for administration; `queries`: their statements, plans and indexes
 
 mod admin;
 mod altered;
@@ -38,8 +37,8 @@ mod preflight;
 mod queries;
 mod replication;
 pub mod server;
+mod session;
 mod settings;
-mod survey;
 mod waits;
 mod wire;
 

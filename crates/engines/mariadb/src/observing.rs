@@ -2,7 +2,7 @@
 
 use super::errors::what_to_do;
 use crate::client::{Client, Config, Error};
-use engine::ServerError;
+use engine::{Fault, ServerError, while_doing};
 use work::Stop;
 
 /// The default database of sessions that observe. The server counts statements by it: those with
@@ -28,7 +28,18 @@ pub fn product(client: &Client) -> &'static str {
     if client.is_mariadb() { "MariaDB" } else { "MySQL" }
 }
 
-/// Says what was being done when the server or the connection failed.
-pub fn while_doing(doing: &str) -> impl FnOnce(Error) -> ServerError + '_ {
-    move |error| ServerError { what: format!("{doing}: {error}"), advice: what_to_do(&error) }
+impl From<Error> for ServerError {
+    fn from(error: Error) -> Self {
+        Self {
+            what: error.to_string(),
+            advice: what_to_do(&error),
+            code: error.code().map(|code| code.to_string()),
+            fault: match error {
+                Error::Timeout(_) | Error::Stopped(_) => Fault::Silence,
+                Error::Lost(_) => Fault::Loss,
+                _ => Fault::Refusal,
+            },
+            ..Self::default()
+        }
+    }
 }

@@ -1,22 +1,19 @@
-//! Servers that run already: observed, asked how they are set, and dumped.
+//! Servers that run already: observed, asked, and dumped.
 
 use super::connecting::{CONNECTING, SILENCE};
-use super::{Postgres, queries, sample, server, survey, waits};
+use super::session::Session;
+use super::{Postgres, queries, sample, server, waits};
 use crate::client::Config;
 use engine::sample::Sample;
 use engine::{
-    CopySource, CopyVersion, Dumps, Engine as _, EngineError, LiveObserver, ObserveOptions,
-    QueryLimits, QueryReader, Server, ServerError, Servers,
+    AdminOptions, AdminSession, CopySource, CopyVersion, Dumps, Engine, EngineError, LiveObserver,
+    ObserveOptions, QueryLimits, QueryReader, Server, ServerError, Servers,
 };
-use observations::{Advice, Survey, SurveyedServer, Unread};
 use std::path::Path;
+use std::rc::Rc;
 use work::Stop;
 
 impl Servers for Postgres {
-    fn engine(&self) -> &'static str {
-        self.name()
-    }
-
     fn url_schemes(&self) -> &'static [&'static str] {
         &["postgres", "postgresql", ""]
     }
@@ -24,10 +21,6 @@ impl Servers for Postgres {
     fn by_url(&self, url: &str) -> Result<Box<dyn Server>, ServerError> {
         let config = Config::parse(url).map_err(ServerError::new)?;
         Ok(Box::new(config.with_default_patience(CONNECTING, SILENCE)))
-    }
-
-    fn advice(&self, server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
-        survey::rules::advice(server, survey)
     }
 
     fn dumps(&self) -> Option<&dyn Dumps> {
@@ -51,6 +44,10 @@ impl Dumps for Postgres {
 }
 
 impl Server for Config {
+    fn engine(&self) -> &'static dyn Engine {
+        &Postgres
+    }
+
     fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -63,8 +60,12 @@ impl Server for Config {
         Ok(Box::new(waits::PostgresObserver::start(self, options, stop)?))
     }
 
-    fn survey(&self, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
-        survey::survey(self, stop)
+    fn session(
+        &self,
+        options: &AdminOptions<'_>,
+        stop: &Stop,
+    ) -> Result<Box<dyn AdminSession>, ServerError> {
+        Ok(Box::new(Session::open(self, options, stop)?))
     }
 
     fn queries(
@@ -72,7 +73,11 @@ impl Server for Config {
         limits: QueryLimits,
         stop: &Stop,
     ) -> Result<Box<dyn QueryReader>, ServerError> {
-        Ok(Box::new(queries::Reader::start(self, limits, stop)?))
+        Ok(Box::new(queries::Reader::start(
+            &(Rc::new(self.clone()) as Rc<dyn Server>),
+            limits,
+            stop,
+        )?))
     }
 
     fn sample(&self, table: &str, rows_max: u64, stop: &Stop) -> Result<Sample, ServerError> {

@@ -2,7 +2,7 @@
 //! connections.
 
 use crate::client::{Client, Config, Error};
-use engine::{EngineError, ServerError};
+use engine::{EngineError, Fault, ServerError, while_doing};
 use observe::process_title;
 use std::time::Duration;
 use work::Stop;
@@ -72,13 +72,8 @@ pub fn observer(config: &Config, stop: Option<(&Stop, Duration)>) -> Result<Clie
 
 /// Keeps the statements of this session out of the server's statistics, as superusers may choose.
 pub(crate) fn leave_no_statistics(client: &mut Client) {
-    let mark = engine::query_reader::MARK;
+    let mark = engine::server::MARK;
     let _ = client.batch(&format!("SET /* {mark} */ pg_stat_statements.track = 'none'"));
-}
-
-/// Says what was being done when the server or the connection failed.
-pub fn while_doing(doing: &str) -> impl FnOnce(Error) -> ServerError + '_ {
-    move |error| ServerError { what: format!("{doing}: {error}"), advice: what_to_do(&error) }
 }
 
 /// Returns true when the process of this session is one of this machine: the connection is local,
@@ -106,6 +101,22 @@ pub fn is_working(config: &Config, session: &str) -> bool {
         ))
     });
     found.is_ok_and(|count| count.is_some_and(|count| count != "0"))
+}
+
+impl From<Error> for ServerError {
+    fn from(error: Error) -> Self {
+        Self {
+            what: error.to_string(),
+            advice: what_to_do(&error),
+            code: error.code().map(str::to_owned),
+            fault: match error {
+                Error::Timeout(_) | Error::Stopped(_) => Fault::Silence,
+                Error::Lost(_) => Fault::Loss,
+                _ => Fault::Refusal,
+            },
+            ..Self::default()
+        }
+    }
 }
 
 /// Advice on a server that does not let us connect.

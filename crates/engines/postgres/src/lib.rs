@@ -15,7 +15,7 @@
 //! - `fill`: the bulk load of its tables; `explain`: plans and sizes
 //! - `load`: connections of a load; `wire`: what they send and hear; `replication`: replicas
 //! - `waits`: what sessions wait for
-//! - `survey`: what a server is and how it is set; `queries`: its statements, plans and indexes
+//! - `session`: sessions for administration; `queries`: statements, plans and indexes of a server
 
 mod admin;
 mod altered;
@@ -38,8 +38,8 @@ mod queries;
 mod replication;
 mod sample;
 pub mod server;
+mod session;
 mod settings;
-mod survey;
 pub mod waits;
 mod wire;
 

@@ -7,10 +7,11 @@ use super::instance::escaped;
 use super::server::{Account, PACKAGES_ACCOUNT, is_of_module, tried_settings};
 use super::settings::{self, FINAL_CHECKPOINT, LOG_VOLUME, URL, USER, VOLUME};
 use super::{Postgres, compression, explain};
-use crate::client::{Client, Config, Error, Row};
+use crate::client::{Client, Config, Error};
 use engine::setup::Setup;
 use engine::{
-    Engine as _, EngineError, Folders, Need, NoPlan, PlanRequest, Planned, Preflight, Prerequisites,
+    Engine as _, EngineError, Folders, Need, NoPlan, PlanRequest, Planned, Preflight,
+    Prerequisites, Row,
 };
 use experiment::{Configuration, Invalid};
 use servers::administration::SCHEMA;

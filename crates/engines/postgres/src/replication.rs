@@ -117,10 +117,7 @@ impl Replicating for PostgresProduct {
         let rows = client.query(sql, &[]).map_err(failed_at("asking the server"))?;
         let columns = rows.columns().to_vec();
         let mut results = Results { columns, ..Results::default() };
-        for row in rows.iter() {
-            let cells = (0..rows.columns().len()).map(|column| row.get(column).map(str::to_owned));
-            results.add(cells.collect(), true);
-        }
+        rows.iter().for_each(|row| results.add(row.values(), true));
         Ok(results)
     }
 }

@@ -1,10 +1,10 @@
 //! Rows of a table of a user's server, which is only read.
 
 use super::admin::ADMIN;
-use super::connecting::{is_working, stoppable, while_doing};
+use super::connecting::{is_working, stoppable};
 use crate::client::{Config, quote_identifier};
-use engine::ServerError;
 use engine::sample::{Cell, Sample};
+use engine::{ServerError, while_doing};
 use work::{Stop, silence_max};
 
 /// Rows of a table: all, or of one with more than `rows_max` those of as many pages as hold so

@@ -14,5 +14,4 @@ mod connections;
 mod server;
 mod server_killed;
 mod server_settings;
-mod survey;
 mod waits;

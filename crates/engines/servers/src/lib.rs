@@ -18,7 +18,6 @@
 //!   that stay until they are undone
 //! - [`tool`]: backup programs beside a load
 //! - [`activity`]: sampling the sessions of a server
-//! - [`survey_rules`]: advice about a server and its machine
 
 pub mod account;
 pub mod activity;
@@ -41,7 +40,6 @@ pub mod process;
 pub mod programs;
 mod progress;
 pub mod settings;
-pub mod survey_rules;
 pub mod template;
 pub mod tool;
 mod version;

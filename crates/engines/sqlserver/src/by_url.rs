@@ -4,13 +4,8 @@ use super::SqlServer;
 #[cfg(feature = "driver")]
 use super::live;
 use engine::{Server, ServerError, Servers};
-use observations::{Advice, Survey, SurveyedServer};
 
 impl Servers for SqlServer {
-    fn engine(&self) -> &'static str {
-        "sqlserver"
-    }
-
     fn url_schemes(&self) -> &'static [&'static str] {
         &["mssql", "sqlserver"]
     }
@@ -30,10 +25,6 @@ impl Servers for SqlServer {
     #[cfg(not(feature = "driver"))]
     fn by_url(&self, _: &str) -> Result<Box<dyn Server>, ServerError> {
         Err(ServerError::new(crate::not_built::NOT_BUILT))
-    }
-
-    fn advice(&self, server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
-        super::rules::advice(server, survey)
     }
 }
 

@@ -1,11 +1,11 @@
-//! SQL Server: servers by URL, as the target of trials, observed, and asked how they are set.
+//! SQL Server: servers by URL, as the target of trials, observed and asked.
 //!
 //! - `engine`: its abilities as the target of trials
 //! - `settings`: what `[target]` can say; `dialect`: how its tables and operations are written
 //! - `wait_types`: names, classes, which are benign; `page`: pages and what they are for
 //! - `backup_tools`: backups beside a load, as settings are checked against them
 //! - `prerequisites`: problems found before trials
-//! - `by_url`: servers by URL; `rules`: what is advised about them
+//! - `by_url`: servers by URL
 //! - with the feature `driver`: `live`, how servers are reached and what they are asked, and
 //!   `target`, trials on them
 
@@ -23,7 +23,6 @@ pub mod live;
 mod not_built;
 mod page;
 mod prerequisites;
-mod rules;
 mod settings;
 #[cfg(feature = "driver")]
 mod target;

@@ -113,9 +113,9 @@ fn export(
 ) -> Result<Source, EngineError> {
     if let Some(url) = place.to_str().filter(|place| place.contains("://")) {
         let server = server::by_url(context.registry.engines, url)
-            .map_err(|error| EngineError::failed("reading the URL", error.what))?;
+            .map_err(|error| EngineError::failed("reading the URL", error))?;
         let sampled = server.sample(table, rows_max, &Stop::when(|| false)).map_err(|error| {
-            EngineError::failed(format!("reading table {table} of {server}"), error.what)
+            EngineError::failed(format!("reading table {table} of {server}"), error)
         })?;
         return Ok(Source { name: server.to_string(), rows_all: sampled.export(table, to)? });
     }

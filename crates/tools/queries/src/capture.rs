@@ -57,7 +57,7 @@ impl Tool for Capture {
         };
         let began_ms = servers::now_ms();
         // Servers first: who may not be asked what it is needs no watching.
-        let (surveyed, mut unread) = server.survey(&stop).map_err(failure)?;
+        let (surveyed, mut unread) = context.survey(&*server, &stop).map_err(failure)?;
         let limits = QueryLimits { storage: StorageDetail::Figures, ..(&self.limits).into() };
         let counters = server.queries(limits, &stop).and_then(|mut reader| {
             reader.look()?;

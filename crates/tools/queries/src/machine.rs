@@ -12,7 +12,7 @@ use work::Stop;
 /// When the server cannot be reached, or is not surveyed.
 pub fn survey(context: &Context, url: &str) -> Result<Survey, ServerError> {
     let server = engine::server::by_url(context.registry.engines, url)?;
-    let (surveyed, _) = server.survey(&Stop::when(|| false))?;
+    let (surveyed, _) = context.survey(&*server, &Stop::when(|| false))?;
     let facts = observe::survey::machine();
     Ok(Survey {
         machine: facts.machine,

@@ -80,7 +80,7 @@ impl Tool for SurveyTool {
         let mut taken = machine(self)?;
         let mut code = ExitCode::Ok;
         for server in &servers {
-            match ask(&**server, &stop) {
+            match ask(context, &**server, &stop) {
                 Ok((server, unread)) => {
                     taken.servers.push(server);
                     taken.unread.extend(unread);
@@ -116,8 +116,12 @@ fn machine(arguments: &SurveyTool) -> Result<Survey, Failure> {
 }
 
 /// Reads a server's survey and its unreadable items, or the reason for failure.
-fn ask(server: &dyn Server, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), Unread> {
-    let (surveyed, mut unread) = server.survey(stop).map_err(|error| {
+fn ask(
+    context: &Context,
+    server: &dyn Server,
+    stop: &Stop,
+) -> Result<(SurveyedServer, Vec<Unread>), Unread> {
+    let (surveyed, mut unread) = context.survey(server, stop).map_err(|error| {
         let advice = error.advice.map(|advice| format!(". {advice}")).unwrap_or_default();
         Unread { what: server.to_string(), why: format!("{error}{advice}") }
     })?;

@@ -64,7 +64,10 @@ fn machine(host: &str) -> Survey {
 }
 
 fn advice(survey: &Survey) -> Vec<Advice> {
-    survey::advice(survey, engine::server::advice(testing::ENGINES, survey))
+    survey::advice(
+        survey,
+        command_line::surveys::advice(|_| Some(&survey::postgres::SURVEY), survey),
+    )
 }
 
 fn text(survey: &Survey) -> String {

@@ -1,7 +1,6 @@
 //! The engine whose server a URL names.
 
 use crate::{Engine, Server, ServerError, Servers};
-use observations::{Advice, Survey};
 
 /// The server that a URL names, of the engine that has its scheme.
 ///
@@ -52,21 +51,4 @@ fn scheme(url: &str) -> &str {
             scheme.chars().all(|sign| sign.is_ascii_alphanumeric() || "+.-".contains(sign))
         })
         .unwrap_or_default()
-}
-
-fn servers<'e>(engines: &'e [&'e dyn Engine]) -> impl Iterator<Item = &'e dyn Servers> {
-    engines.iter().filter_map(|engine| engine.servers())
-}
-
-/// The advice of the engines of the surveyed servers.
-pub fn advice(engines: &[&dyn Engine], survey: &Survey) -> Vec<Advice> {
-    survey
-        .servers
-        .iter()
-        .filter_map(|server| {
-            let engine = servers(engines).find(|engine| engine.engine() == server.engine)?;
-            Some(engine.advice(server, survey))
-        })
-        .flatten()
-        .collect()
 }

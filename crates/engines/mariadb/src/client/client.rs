@@ -201,6 +201,13 @@ impl Client {
         self.channel.stream.patience.stop = Some((stop, Duration::ZERO));
     }
 
+    /// Sets the time that answers may take after a request to stop.
+    pub fn set_grace(&mut self, time: Duration) {
+        if let Some((_, grace)) = &mut self.channel.stream.patience.stop {
+            *grace = time;
+        }
+    }
+
     /// The bare connection, for a load that writes and reads packets itself.
     pub fn into_stream(self) -> Stream {
         self.channel.into_stream()

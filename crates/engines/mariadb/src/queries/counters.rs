@@ -1,9 +1,9 @@
 //! Statements by digest, and texts with values of those that are seen.
 
 use super::Reader;
-use crate::client::Error;
-use crate::observing::OBSERVED_FROM;
-use engine::query_reader::{MARK, TEXT_MAX, remember};
+use engine::ServerError;
+use engine::query_reader::{TEXT_MAX, remember};
+use engine::server::MARK;
 use inspection::mariadb::RULES;
 use inspection::statements::{
     CountedRow, Counter, Overflow, Snapshot, Spread, Statement, fingerprint,
@@ -35,7 +35,7 @@ const SAMPLE: &str = "QUERY_SAMPLE_TEXT";
 
 impl Reader {
     #[expect(clippy::too_many_lines, reason = "one list of steps, wrapped at 100 columns")]
-    pub(super) fn statements(&mut self, snapshot: &mut Snapshot) -> Result<(), Error> {
+    pub(super) fn statements(&mut self, snapshot: &mut Snapshot) -> Result<(), ServerError> {
         let there = self.rows::<1>(&format!(
             "SELECT column_name AS {MARK} FROM information_schema.columns WHERE table_schema = \
              'performance_schema' AND table_name = 'events_statements_summary_by_digest'"
@@ -69,8 +69,10 @@ impl Reader {
             selected.join(", ")
         );
         let mut others: Option<u64> = None;
-        for row in self.client.query(&sql)?.rows {
-            let cell = |at: usize| row.get(at).cloned().flatten();
+        let rows = self.session.query(&sql)?;
+        let observed_from = self.session.server().database.clone();
+        for row in rows.iter() {
+            let cell = |at: usize| row.get(at).map(str::to_owned);
             // A name that is a keyword too is written as the first of its synonyms.
             let text = cell(2).map(|text| text.replace("SQL_TSI_", ""));
             let (Some(digest), Some(text)) = (cell(0), text) else {
@@ -79,7 +81,7 @@ impl Reader {
                 continue;
             };
             let of_observers =
-                cell(1).is_some_and(|schema| schema.eq_ignore_ascii_case(OBSERVED_FROM));
+                cell(1).is_some_and(|schema| schema.eq_ignore_ascii_case(&observed_from));
             let is_ours = OURS.iter().any(|begin| text.starts_with(begin));
             if of_observers || is_ours || text.contains(MARK) {
                 continue;
@@ -121,7 +123,7 @@ impl Reader {
     }
 
     /// Reads the running statement of each session, and the last one where the server keeps it.
-    pub(super) fn look_at_sessions(&mut self) -> Result<(), Error> {
+    pub(super) fn look_at_sessions(&mut self) -> Result<(), ServerError> {
         let running = self.rows::<2>(&format!(
             "SELECT left(info, {TEXT_MAX}) AS {MARK}, state FROM information_schema.processlist \
              WHERE info IS NOT NULL AND id <> connection_id()"

@@ -1,10 +1,10 @@
 //! Plans that the server makes again for texts with values. No statement is run: EXPLAIN goes
 //! through PREPARE, which refuses what is more than one statement, and the session is read-only.
 
-use super::Reader;
-use crate::client::quote_identifier;
-use engine::NoPlan;
-use engine::query_reader::{MARK, explain_each};
+use super::{Reader, quote_identifier};
+use engine::query_reader::explain_each;
+use engine::server::MARK;
+use engine::{NoPlan, ServerError};
 use inspection::mariadb::{PLANS, RULES};
 use inspection::statements::{
     Column, Counter, Origin, Snapshot, StatementPlan, aliases, fingerprint, has_names,
@@ -17,10 +17,10 @@ const NO_SAMPLE: &str = "no statement text with values is available, which the s
                          --seconds while the statement runs";
 
 /// Access to a database, a table, a column or a view is denied.
-const DENIED: [u16; 4] = [1044, 1142, 1143, 1345];
+const DENIED: [&str; 4] = ["1044", "1142", "1143", "1345"];
 
 /// `ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION`.
-const READ_ONLY: u16 = 1792;
+const READ_ONLY: &str = "1792";
 const NOT_OF_CHANGES: &str = "the server explains data changes only in read-write sessions, and \
                               this session is read-only";
 const CUT_OFF: &str = "the server truncated the statement text \
@@ -102,28 +102,25 @@ impl Reader {
         text: &str,
         origin: Origin,
     ) -> Result<StatementPlan, NoPlan> {
-        let reason = |error: crate::client::Error| {
-            if error.code().is_some_and(|code| DENIED.contains(&code)) {
+        let reason = |error: ServerError| {
+            let code = error.code.as_deref();
+            if code.is_some_and(|code| DENIED.contains(&code)) {
                 return NoPlan::Denied { message: error.to_string() };
             }
-            NoPlan::refused(match error.code() {
+            NoPlan::refused(match code {
                 Some(READ_ONLY) => NOT_OF_CHANGES.to_owned(),
                 // "parse error", which quotes the text with its constants
-                Some(1064) => CUT_OFF.to_owned(),
+                Some("1064") => CUT_OFF.to_owned(),
                 _ => error.to_string(),
             })
         };
         if !database.is_empty() {
-            self.client.run(&format!("USE {}", quote_identifier(database))).map_err(reason)?;
+            self.session.run(&format!("USE {}", quote_identifier(database))).map_err(reason)?;
         }
-        let hex = observations::hexadecimal(format!("EXPLAIN FORMAT=JSON {text}").as_bytes());
-        self.client
-            .run(&format!(
-                "SET @{MARK} = CONVERT(x'{hex}' USING utf8mb4); PREPARE {MARK} FROM @{MARK}"
-            ))
-            .map_err(reason)?;
-        let explained = self.client.cell(&format!("EXECUTE {MARK}"));
-        let _ = self.client.run(&format!("DEALLOCATE PREPARE {MARK}"));
+        let explain = format!("EXPLAIN FORMAT=JSON {text}");
+        let name = self.session.prepare(&explain).map_err(reason)?;
+        let explained = self.session.cell(&format!("EXECUTE {name}"));
+        let _ = self.session.run(&format!("DEALLOCATE PREPARE {name}"));
         let json = explained.map_err(reason)?.unwrap_or_default();
         let plan = PLANS.read_one(&json).map_err(NoPlan::refused)?;
         Ok(StatementPlan::new(origin, plan).with_text("json", json))
@@ -180,11 +177,10 @@ impl Reader {
                 names.join(", "),
                 table.quoted
             );
-            let Ok(found) = self.client.query(&sql) else { continue };
-            let Some(row) = found.rows.into_iter().next() else { continue };
-            let mut cells =
-                row.into_iter().map(|cell| cell.and_then(|text| text.parse::<f64>().ok()));
-            let Some(read) = cells.next().flatten().filter(|read| *read > 0.0) else { continue };
+            let Ok(found) = self.session.query(&sql) else { continue };
+            let Some(row) = found.first() else { continue };
+            let Some(read) = row.parse(0).filter(|read| *read > 0.0) else { continue };
+            let cells = (1..).map(|column| row.parse(column));
             for (column, distinct) in columns.into_iter().zip(cells) {
                 column.distinct = distinct.map_or(0.0, |distinct| different(distinct, read));
             }

@@ -4,10 +4,9 @@
 //! <https://mariadb.com/kb/en/information-schema-innodb_trx-table/>,
 //! <https://mariadb.com/kb/en/show-replica-status/>
 
-use super::Reader;
-use crate::client::{Error, quote_identifier};
-use crate::observing::OBSERVED_FROM;
-use engine::query_reader::MARK;
+use super::{Reader, is_mariadb, quote_identifier};
+use engine::ServerError;
+use engine::server::MARK;
 use inspection::statements::{Advice, AdviceKind, Certainty, Snapshot};
 use observations::Unread;
 use observations::number::{bytes, count, percent, seconds};
@@ -25,7 +24,7 @@ const HISTORY_MAX: f64 = 1_000_000.0;
 const FREE_SHARE: f64 = 0.5;
 const FREE_MIN: f64 = 104_857_600.0;
 
-type Check = fn(&mut Reader, &Snapshot) -> Result<Vec<Advice>, Error>;
+type Check = fn(&mut Reader, &Snapshot) -> Result<Vec<Advice>, ServerError>;
 
 /// Looks for what needs care.
 pub(super) fn health(reader: &mut Reader, snapshot: &mut Snapshot) -> Vec<Advice> {
@@ -38,7 +37,8 @@ pub(super) fn health(reader: &mut Reader, snapshot: &mut Snapshot) -> Vec<Advice
     ];
     let mut all = Vec::new();
     // Digests of SHOW hide our mark: from there, our statements are known as ours.
-    let _ = reader.client.run(&format!("USE {OBSERVED_FROM}"));
+    let observed_from = reader.session.server().database.clone();
+    let _ = reader.session.run(&format!("USE {observed_from}"));
     for (what, check) in checks {
         match check(reader, snapshot) {
             Ok(found) => all.extend(found),
@@ -65,7 +65,7 @@ fn largest(kind: &str) -> Option<f64> {
     Some(2_f64.powi(bits - signed) - 1.0)
 }
 
-fn keys(reader: &mut Reader, snapshot: &Snapshot) -> Result<Vec<Advice>, Error> {
+fn keys(reader: &mut Reader, snapshot: &Snapshot) -> Result<Vec<Advice>, ServerError> {
     let rows = reader.rows::<5>(&format!(
         "SELECT t.table_schema AS {MARK}, t.table_name, t.auto_increment, c.column_name, \
          c.column_type FROM information_schema.tables t JOIN information_schema.columns c ON \
@@ -114,7 +114,7 @@ fn keys(reader: &mut Reader, snapshot: &Snapshot) -> Result<Vec<Advice>, Error> 
     Ok(all)
 }
 
-fn transactions(reader: &mut Reader, _: &Snapshot) -> Result<Vec<Advice>, Error> {
+fn transactions(reader: &mut Reader, _: &Snapshot) -> Result<Vec<Advice>, ServerError> {
     let rows = reader.rows::<7>(&format!(
         "SELECT t.trx_mysql_thread_id AS {MARK}, p.user, coalesce(p.db, ''), p.command, p.time, \
          timestampdiff(SECOND, t.trx_started, now()), t.trx_rows_modified FROM \
@@ -154,7 +154,7 @@ fn transactions(reader: &mut Reader, _: &Snapshot) -> Result<Vec<Advice>, Error>
         .collect())
 }
 
-fn history(reader: &mut Reader, _: &Snapshot) -> Result<Vec<Advice>, Error> {
+fn history(reader: &mut Reader, _: &Snapshot) -> Result<Vec<Advice>, ServerError> {
     let rows = reader
         .rows::<2>(&format!("SHOW GLOBAL STATUS /* {MARK} */ LIKE 'Innodb_history_list_length'"))?;
     let length = rows.first().and_then(|[_, value]| value.parse::<f64>().ok());
@@ -173,19 +173,19 @@ fn history(reader: &mut Reader, _: &Snapshot) -> Result<Vec<Advice>, Error> {
         .collect())
 }
 
-fn replica(reader: &mut Reader, _: &Snapshot) -> Result<Vec<Advice>, Error> {
-    let is_mariadb = reader.client.is_mariadb();
+fn replica(reader: &mut Reader, _: &Snapshot) -> Result<Vec<Advice>, ServerError> {
+    let is_mariadb = is_mariadb(&*reader.session);
     let sql = if is_mariadb { "SHOW ALL SLAVES STATUS" } else { "SHOW REPLICA STATUS" };
-    let answer = reader.client.query(sql)?;
+    let answer = reader.session.query(sql)?;
     let column = |names: [&str; 2]| {
-        answer.columns.iter().position(|column| names.contains(&column.as_str()))
+        answer.columns().iter().position(|column| names.contains(&column.as_str()))
     };
     let behind = column(["Seconds_Behind_Master", "Seconds_Behind_Source"]);
     let error = column(["Last_SQL_Error", "Last_SQL_Error"]);
     let running = column(["Slave_SQL_Running", "Replica_SQL_Running"]);
     let mut all = Vec::new();
-    for row in &answer.rows {
-        let cell = |at: Option<usize>| at.and_then(|at| row.get(at).cloned().flatten());
+    for row in answer.iter() {
+        let cell = |at: Option<usize>| row.get(at?);
         let late = cell(behind).and_then(|text| text.parse::<f64>().ok());
         let is_stopped = cell(running).is_some_and(|state| state != "Yes");
         if !is_stopped && late.is_none_or(|late| late < BEHIND_S) {
@@ -211,7 +211,7 @@ fn replica(reader: &mut Reader, _: &Snapshot) -> Result<Vec<Advice>, Error> {
     Ok(all)
 }
 
-fn free(reader: &mut Reader, snapshot: &Snapshot) -> Result<Vec<Advice>, Error> {
+fn free(reader: &mut Reader, snapshot: &Snapshot) -> Result<Vec<Advice>, ServerError> {
     let rows = reader.rows::<4>(&format!(
         "SELECT table_schema AS {MARK}, table_name, data_free, data_length + index_length FROM \
          information_schema.tables WHERE engine = 'InnoDB' AND data_free > {FREE_MIN}"

@@ -1,8 +1,8 @@
 //! Tables and indexes, and what was counted of them.
 
-use super::Reader;
-use crate::client::{Error, quote_identifier};
-use engine::query_reader::MARK;
+use super::{Reader, quote_identifier};
+use engine::ServerError;
+use engine::server::MARK;
 use inspection::statements::{self, Column, ForeignKey, Index, Key, Snapshot, Table};
 use observations::Unread;
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ impl Reader {
         &mut self,
         snapshot: &mut Snapshot,
         is_counted: bool,
-    ) -> Result<(), Error> {
+    ) -> Result<(), ServerError> {
         let all = self.rows::<1>(&format!(
             "SELECT schema_name AS {MARK} FROM information_schema.schemata WHERE schema_name NOT \
              IN {SYSTEM_SCHEMAS} ORDER BY 1"
@@ -73,7 +73,7 @@ impl Reader {
         Ok(())
     }
 
-    fn plain_tables(&mut self, names: &str) -> Result<Vec<Table>, Error> {
+    fn plain_tables(&mut self, names: &str) -> Result<Vec<Table>, ServerError> {
         let rows = self.rows::<5>(&format!(
             "SELECT table_schema AS {MARK}, table_name, table_rows, data_length, engine FROM \
              information_schema.tables WHERE table_type = 'BASE TABLE' AND table_schema IN \
@@ -94,7 +94,12 @@ impl Reader {
             .collect())
     }
 
-    fn indexes(&mut self, names: &str, places: &Places, tables: &mut [Table]) -> Result<(), Error> {
+    fn indexes(
+        &mut self,
+        names: &str,
+        places: &Places,
+        tables: &mut [Table],
+    ) -> Result<(), ServerError> {
         let rows = self.rows::<8>(&format!(
             "SELECT table_schema AS {MARK}, table_name, index_name, non_unique, column_name, \
              collation, sub_part, index_type FROM information_schema.statistics WHERE \
@@ -136,7 +141,12 @@ impl Reader {
         Ok(())
     }
 
-    fn columns(&mut self, names: &str, places: &Places, tables: &mut [Table]) -> Result<(), Error> {
+    fn columns(
+        &mut self,
+        names: &str,
+        places: &Places,
+        tables: &mut [Table],
+    ) -> Result<(), ServerError> {
         let rows = self.rows::<4>(&format!(
             "SELECT table_schema AS {MARK}, table_name, column_name, data_type FROM \
              information_schema.columns WHERE table_schema IN {names} ORDER BY 1, 2, \
@@ -156,7 +166,7 @@ impl Reader {
         names: &str,
         places: &Places,
         tables: &mut [Table],
-    ) -> Result<(), Error> {
+    ) -> Result<(), ServerError> {
         let rows = self.rows::<7>(&format!(
             "SELECT table_schema AS {MARK}, table_name, constraint_name, column_name, \
              referenced_table_schema, referenced_table_name, referenced_column_name FROM \
@@ -189,7 +199,7 @@ impl Reader {
         places: &Places,
         tables: &mut [Table],
         page: u64,
-    ) -> Result<(), Error> {
+    ) -> Result<(), ServerError> {
         let rows = self.rows::<4>(&format!(
             "SELECT database_name AS {MARK}, table_name, index_name, stat_value FROM \
              mysql.innodb_index_stats WHERE stat_name = 'size' AND database_name IN {names}"
@@ -210,7 +220,7 @@ impl Reader {
         names: &str,
         places: &Places,
         tables: &mut [Table],
-    ) -> Result<Option<&'static str>, Error> {
+    ) -> Result<Option<&'static str>, ServerError> {
         let [is_on, started] = self
             .rows::<2>(&format!(
                 "SELECT enabled AS {MARK}, (SELECT round((unix_timestamp() - variable_value) * \

@@ -11,19 +11,17 @@ mod indexes;
 mod snapshot;
 mod storage;
 
-use super::cells::cells;
-use super::explain::one_format;
-use super::load::statement_limit;
-use super::observing::{connect_to_observe, while_doing};
-use crate::client::{Client, Config, Error};
-use engine::ServerError;
 use engine::query_reader::{QueryLimits, SampleCounts};
+use engine::{AdminOptions, AdminSession, Row, Server, ServerError, WaitType, while_doing};
 use std::collections::HashMap;
+use std::rc::Rc;
+use std::time::Duration;
 use work::Stop;
 
 /// Asks a server.
 pub(super) struct Reader {
-    client: Client,
+    session: Box<dyn AdminSession>,
+    wait_types: &'static [WaitType],
     limits: QueryLimits,
     stop: Stop,
     /// Texts with values that sessions were seen to run, by what statements with other values have
@@ -38,17 +36,24 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub fn start(config: &Config, limits: QueryLimits, stop: &Stop) -> Result<Self, ServerError> {
-        let mut client = connect_to_observe(config, stop)?;
+    pub fn start(
+        server: &Rc<dyn Server>,
+        limits: QueryLimits,
+        stop: &Stop,
+    ) -> Result<Self, ServerError> {
         // Counters are still wanted after the user asks to stop; the server limits its answers.
-        client.set_stop(Stop::when(|| false));
-        let (limit, value) = statement_limit(&client, 30.0);
-        client
-            .run(&format!("SET SESSION {limit} = {value}"))
-            .map_err(while_doing("limiting statement times"))?;
-        one_format(&mut client);
+        let options = AdminOptions { grace: Duration::MAX, ..AdminOptions::default() };
+        let mut session = server.session(&options, stop)?;
+        session.limit(Duration::from_secs(30)).map_err(while_doing("limiting statement times"))?;
+        // MySQL's newer JSON has no plan for changes of one table
+        // (<https://dev.mysql.com/doc/refman/9.4/en/explain.html>). Servers that do not know the
+        // variable have the older one alone.
+        if !is_mariadb(&*session) {
+            let _ = session.run("SET SESSION explain_json_format_version = 1");
+        }
         Ok(Self {
-            client,
+            session,
+            wait_types: server.engine().wait_types(),
             limits,
             stop: stop.clone(),
             running: HashMap::new(),
@@ -59,7 +64,17 @@ impl Reader {
     }
 
     /// Rows with `N` cells, NULL as an empty text.
-    fn rows<const N: usize>(&mut self, sql: &str) -> Result<Vec<[String; N]>, Error> {
-        Ok(self.client.query(sql)?.rows.into_iter().map(cells).collect())
+    fn rows<const N: usize>(&mut self, sql: &str) -> Result<Vec<[String; N]>, ServerError> {
+        Ok(self.session.query(sql)?.iter().map(Row::texts).collect())
     }
+}
+
+/// Returns whether the server is MariaDB, not MySQL.
+fn is_mariadb(session: &dyn AdminSession) -> bool {
+    session.server().product == "MariaDB"
+}
+
+/// A name in backquotes.
+fn quote_identifier(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
 }

@@ -1,9 +1,9 @@
 //! Snapshots of a server, and what goes with them: waits, samples, plans and findings.
 
 use super::{Reader, explain, health, storage};
-use crate::observing::{product, while_doing};
-use engine::ServerError;
-use engine::query_reader::{MARK, QueryReader, StatementSamples, StorageDetail};
+use engine::query_reader::{QueryReader, StatementSamples, StorageDetail};
+use engine::server::MARK;
+use engine::{ServerError, while_doing};
 use inspection::mariadb::{ENGINE, RULES};
 use inspection::statements::{Advice, Snapshot, Span, fingerprint};
 use observations::{Unread, Wait};
@@ -20,7 +20,7 @@ impl QueryReader for Reader {
         );
         let rows = self.rows(&sql).map_err(while_doing("reading the server's time"))?;
         let [now, page, instruments] = rows.into_iter().next().unwrap_or_default();
-        let server = format!("{} {}", product(&self.client), self.client.version());
+        let server = self.session.server().version.clone();
         let span = Span { to_ms: now.parse::<f64>().unwrap_or(0.0) as i64, ..Span::default() };
         let mut snapshot = Snapshot::new(ENGINE, server, span, page.parse().unwrap_or(16_384));
         let is_on = instruments == "1";

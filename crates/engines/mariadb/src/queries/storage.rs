@@ -4,19 +4,21 @@
 //! <https://mariadb.com/kb/en/mysqlcolumn_stats-table/>,
 //! <https://dev.mysql.com/doc/refman/8.4/en/information-schema-column-statistics-table.html>
 
-use super::Reader;
 use super::indexes::Places;
-use crate::client::Error;
-use crate::waits::{NOT_NESTED, WAIT_TYPES};
-use engine::WaitType;
-use engine::query_reader::{MARK, StorageDetail};
-use inspection::statements::{DataFile, FileIo, HistogramStep, Snapshot, TableStatistics};
+use super::{Reader, is_mariadb};
+use engine::query_reader::StorageDetail;
+use engine::server::MARK;
+use engine::{ServerError, WaitType};
+use inspection::statements::{self, DataFile, FileIo, HistogramStep, Snapshot, TableStatistics};
 use observations::{Unread, Wait, WaitSource};
 use serde_json::Value;
 use std::collections::HashMap;
 
 /// Picoseconds, the unit of the Performance Schema, in a nanosecond.
 const PICOSECONDS_PER_NS: u64 = 1_000;
+/// Waits of tables contain the waits for files and locks below them.
+const NOT_NESTED: &str = "count_star > 0 AND event_name NOT LIKE 'wait/io/table/%' AND event_name \
+                          NOT LIKE 'wait/lock/table/%'";
 /// Files that are read at most: those with most time.
 pub(super) const FILES_MAX: usize = 5_000;
 
@@ -27,7 +29,7 @@ impl Reader {
             return;
         }
         let unread =
-            |what: &str, error: &Error| Unread { what: what.into(), why: error.to_string() };
+            |what: &str, error: &ServerError| Unread { what: what.into(), why: error.to_string() };
         if let Err(error) = self.index_statistics(names, places, to) {
             to.unread.push(unread("statistics of indexes", &error));
         }
@@ -42,7 +44,7 @@ impl Reader {
         names: &str,
         places: &Places,
         to: &mut Snapshot,
-    ) -> Result<(), Error> {
+    ) -> Result<(), ServerError> {
         let rows = self.rows::<8>(&format!(
             "SELECT s.database_name AS {MARK}, s.table_name, s.index_name, s.stat_description, \
              s.stat_value, s.sample_size, t.n_rows, round(unix_timestamp(s.last_update) * 1000) \
@@ -71,10 +73,10 @@ impl Reader {
         names: &str,
         places: &Places,
         to: &mut Snapshot,
-    ) -> Result<(), Error> {
+    ) -> Result<(), ServerError> {
         let with_values = self.limits.storage == StorageDetail::Values;
         let values = |json: &'static str| if with_values { json } else { "NULL" };
-        let sql = if self.client.is_mariadb() {
+        let sql = if is_mariadb(&*self.session) {
             format!(
                 "SELECT db_name AS {MARK}, table_name, column_name, nulls_ratio, CASE hist_type \
                  WHEN 'JSON_HB' THEN json_length(CONVERT(histogram USING utf8mb4), \
@@ -113,9 +115,12 @@ impl Reader {
     }
 
     /// Files that the Performance Schema counts, with their sizes where InnoDB knows them.
-    pub(super) fn files(&mut self) -> Result<Vec<DataFile>, Error> {
-        let view =
-            if self.client.is_mariadb() { "innodb_sys_tablespaces" } else { "innodb_tablespaces" };
+    pub(super) fn files(&mut self) -> Result<Vec<DataFile>, ServerError> {
+        let view = if is_mariadb(&*self.session) {
+            "innodb_sys_tablespaces"
+        } else {
+            "innodb_tablespaces"
+        };
         let sizes = self
             .rows::<2>(&format!("SELECT name AS {MARK}, file_size FROM information_schema.{view}"));
         // Without the PROCESS privilege sizes stay unknown.
@@ -161,7 +166,7 @@ impl Reader {
     }
 
     /// The waits of all clients since the server counts them. It does not tell the run queue apart.
-    pub(super) fn waits_of_clients(&mut self) -> Result<Vec<Wait>, Error> {
+    pub(super) fn waits_of_clients(&mut self) -> Result<Vec<Wait>, ServerError> {
         let rows = self.rows::<3>(&format!(
             "SELECT event_name AS {MARK}, sum(count_star), sum(sum_timer_wait) / 1e12 FROM \
              performance_schema.events_waits_summary_by_account_by_event_name WHERE user IS NOT \
@@ -169,7 +174,7 @@ impl Reader {
         ))?;
         let waits = rows.into_iter().filter_map(|[name, count, seconds]| {
             Some(Wait {
-                class: WaitType::class_of(WAIT_TYPES, &name),
+                class: WaitType::class_of(self.wait_types, &name),
                 wait_type: name,
                 count: count.parse().ok(),
                 resource_s: seconds.parse().ok()?,
@@ -220,7 +225,6 @@ fn histogram(histogram: &Value) -> Vec<HistogramStep> {
 #[cfg(test)]
 mod tests {
     use super::histogram;
-    use inspection::statements;
 
     /// Value, shares of rows with it and below it, and distinct values below it.
     type Step = (String, Option<f64>, Option<f64>, Option<f64>);

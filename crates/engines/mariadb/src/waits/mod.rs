@@ -22,6 +22,5 @@ mod types;
 
 pub use collector::MariaCollector;
 pub(super) use observer::MariaObserver;
-pub(super) use reading::NOT_NESTED;
 pub(super) use source::local_process;
 pub use types::WAIT_TYPES;

@@ -72,7 +72,7 @@ impl Resets {
 }
 
 /// A wait on a table contains those below it.
-pub(crate) const NOT_NESTED: &str = "count_star > 0 AND event_name NOT LIKE 'wait/io/table/%' AND \
+const NOT_NESTED: &str = "count_star > 0 AND event_name NOT LIKE 'wait/io/table/%' AND \
                               event_name NOT LIKE 'wait/lock/table/%'";
 
 /// A wait for a lock of metadata contains the wait for its condition.

@@ -5,8 +5,9 @@ use crate::client::encryption::Encryption;
 use crate::client::error::{EncryptionError, Error, ProtocolError, ServerError};
 use crate::client::login::BackendKey;
 use crate::client::messages::Messages;
-use crate::client::rows::{self, Rows, Statement};
+use crate::client::rows::{self, Statement};
 use bytes::BytesMut;
+use engine::Rows;
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::IsNull;
 use postgres_protocol::message::backend::Message;
@@ -315,9 +316,10 @@ impl Client {
         self.answer_from(None, works, |client, message| {
             match message {
                 Message::RowDescription(body) => {
-                    rows.columns = rows::columns(&body).map_err(Error::malformed)?;
+                    let columns = rows::columns(&body).map_err(Error::malformed)?;
+                    rows = Rows::with_columns(columns);
                 }
-                Message::DataRow(row) => rows.push(&row)?,
+                Message::DataRow(row) => rows::push(&mut rows, &row)?,
                 Message::CopyInResponse(_) => {
                     client.refuse_copy()?;
                     // The one that was sent before is read as part of the copy.

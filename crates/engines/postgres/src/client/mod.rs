@@ -21,7 +21,7 @@ mod rows;
 pub use client::{Canceller, Client, CopyIn, Disconnector};
 pub use config::{Config, ConfigError, Environment};
 pub use error::{EncryptionError, Error, LoginError, ProtocolError, ServerError};
-pub use rows::{Row, Rows, Statement};
+pub use rows::Statement;
 pub use work::Stop;
 
 /// A name as SQL writes it, whatever it contains: `"my ""table"""`.

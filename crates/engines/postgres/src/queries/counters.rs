@@ -1,8 +1,9 @@
 //! Statements by `pg_stat_statements`.
 
 use super::reader::{Reader, dropped};
-use crate::client::{Client, Error, Row};
-use engine::query_reader::{MARK, TEXT_MAX};
+use engine::query_reader::TEXT_MAX;
+use engine::server::MARK;
+use engine::{AdminSession, Row, ServerError};
 use inspection::statements::{CountedRow, Counter, Snapshot, Spread, Statement};
 use observations::Unread;
 
@@ -50,31 +51,34 @@ impl Reader {
     ///
     /// # Errors
     /// When the server does not answer.
-    pub(super) fn statements(&mut self, snapshot: &mut Snapshot) -> Result<(), Error> {
+    pub(super) fn statements(&mut self, snapshot: &mut Snapshot) -> Result<(), ServerError> {
         let unread = |why: String| Unread { what: WHAT.into(), why };
         match self.read_statements(snapshot) {
             Ok(None) => {}
             Ok(Some(why)) => snapshot.unread.push(unread(why.into())),
             // "object not in prerequisite state"
-            Err(error) if error.code() == Some("55000") => {
+            Err(error) if error.code.as_deref() == Some("55000") => {
                 snapshot.unread.push(unread(NOT_LOADED.into()));
             }
             Err(error) if error.is_silence() => return Err(error),
-            Err(error) => snapshot.unread.push(unread(error.to_string())),
+            Err(error) => snapshot.unread.push(unread(error.what)),
         }
         Ok(())
     }
 
     /// Reads the statements; returns the reason if there are none.
-    fn read_statements(&mut self, snapshot: &mut Snapshot) -> Result<Option<&'static str>, Error> {
+    fn read_statements(
+        &mut self,
+        snapshot: &mut Snapshot,
+    ) -> Result<Option<&'static str>, ServerError> {
         if self.extension.is_none() {
             self.extension = self.find_extension()?;
         }
         let Some((database, schema)) = self.extension.clone() else {
             return Ok(Some(NOT_INSTALLED));
         };
-        let client = self.client(&database)?;
-        let there = columns(client, &schema)?;
+        let session = self.session(&database)?;
+        let there = columns(session, &schema)?;
         if !there.iter().any(|name| name == "total_exec_time") {
             return Ok(Some(OLDER));
         }
@@ -98,7 +102,7 @@ impl Reader {
              ON r.oid = s.userid WHERE coalesce(s.query, '') NOT LIKE '%{MARK}%' AND s.calls > 0",
             selected.join(", ")
         );
-        let rows = client.query(&sql, &[])?;
+        let rows = session.query(&sql)?;
         let read = rows.iter().filter(|row| row.get(0).is_some());
         snapshot.statements = read.map(|row| statement(&row, &counters)).collect();
         let hidden = rows.len() - snapshot.statements.len();
@@ -113,7 +117,7 @@ impl Reader {
              {schema}.pg_stat_statements_info"
         );
         // Version 1.9 has it.
-        match client.query(&info, &[]) {
+        match session.query(&info) {
             Ok(rows) => {
                 snapshot.span.from_ms = rows.first().and_then(|row| row.parse(0));
                 snapshot.evictions = rows.first().and_then(|row| row.parse(1));
@@ -125,19 +129,19 @@ impl Reader {
     }
 
     /// In the database that was named, else in others that we may connect to.
-    fn find_extension(&mut self) -> Result<Option<(String, String)>, Error> {
-        let home = self.config.database.clone();
+    fn find_extension(&mut self) -> Result<Option<(String, String)>, ServerError> {
+        let home = self.home.clone();
         let others = format!(
             "SELECT /* {MARK} */ datname FROM pg_catalog.pg_database WHERE datallowconn AND NOT \
              datistemplate AND pg_catalog.has_database_privilege(oid, 'CONNECT') AND datname <> \
              pg_catalog.current_database() ORDER BY datname"
         );
-        let rows = self.client(&home)?.query(&others, &[])?;
+        let rows = self.session(&home)?.query(&others)?;
         let others: Vec<String> = rows.iter().map(|row| row.text(0)).collect();
         let limit = self.limits.databases.max(1);
         for database in std::iter::once(home.clone()).chain(others).take(limit) {
             let is_home = database == home;
-            let schema = self.client(&database).and_then(schema);
+            let schema = self.session(&database).and_then(schema);
             match schema {
                 Ok(Some(schema)) => return Ok(Some((database, schema))),
                 Err(error) if is_home || error.is_silence() => return Err(error),
@@ -149,8 +153,8 @@ impl Reader {
     }
 }
 
-fn schema(client: &mut Client) -> Result<Option<String>, Error> {
-    client.cell(&format!(
+fn schema(session: &mut dyn AdminSession) -> Result<Option<String>, ServerError> {
+    session.cell(&format!(
         "SELECT /* {MARK} */ pg_catalog.quote_ident(n.nspname) FROM pg_catalog.pg_extension e \
          JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = \
          'pg_stat_statements'"
@@ -158,13 +162,13 @@ fn schema(client: &mut Client) -> Result<Option<String>, Error> {
 }
 
 /// The columns that this version of the extension has.
-fn columns(client: &mut Client, schema: &str) -> Result<Vec<String>, Error> {
+fn columns(session: &mut dyn AdminSession, schema: &str) -> Result<Vec<String>, ServerError> {
     let sql = format!(
         "SELECT /* {MARK} */ attname FROM pg_catalog.pg_attribute WHERE attrelid = \
          '{}.pg_stat_statements'::regclass AND attnum > 0",
         schema.replace('\'', "''")
     );
-    Ok(client.query(&sql, &[])?.iter().map(|row| row.text(0)).collect())
+    Ok(session.query(&sql)?.iter().map(|row| row.text(0)).collect())
 }
 
 /// Returns the select expression of a counter.

@@ -6,10 +6,10 @@
 //! statement under `plan_cache_mode = force_generic_plan`, to which NULL is given for each value
 //! (<https://www.postgresql.org/docs/current/sql-prepare.html>).
 
-use super::reader::{Reader, is_dropped};
-use crate::client::{Client, Error};
-use engine::NoPlan;
-use engine::query_reader::{MARK, explain_each};
+use super::reader::{Reader, is_dropped, version};
+use engine::query_reader::explain_each;
+use engine::server::MARK;
+use engine::{AdminSession, NoPlan, ServerError};
 use inspection::postgres::PLANS;
 use inspection::statements::{Advice, Hypothetical, Origin, Snapshot, StatementPlan};
 use sql::{Kind, Syntax, Token, tokens};
@@ -25,10 +25,11 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
             return Err(NoPlan::refused("its database was dropped"));
         }
         statement.sample = logged.clone().or_else(|| running.clone());
-        let client = reader.client(&statement.database).map_err(NoPlan::refused)?;
-        let generic = generic_plan(client, &statement.text);
+        let session =
+            reader.session(&statement.database).map_err(|error| NoPlan::refused(error.what))?;
+        let generic = generic_plan(session, &statement.text);
         let text = logged.or_else(|| running.filter(|_| generic.is_err()));
-        let sample = text.and_then(|text| plan(client, &text, Origin::Sample).ok());
+        let sample = text.and_then(|text| plan(session, &text, Origin::Sample).ok());
         match (generic, sample) {
             (Err(why), None) => Err(why),
             (generic, sample) => Ok(generic.into_iter().chain(sample).collect()),
@@ -40,25 +41,29 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
 const SUMMAND_TYPES: [&str; 2] = ["integer", "interval"];
 
 /// The plan of a statement for any values, or why there is none.
-fn generic_plan(client: &mut Client, text: &str) -> Result<StatementPlan, NoPlan> {
+fn generic_plan(session: &mut dyn AdminSession, text: &str) -> Result<StatementPlan, NoPlan> {
     let text = castable(text);
-    plan(client, &text, Origin::Generic).or_else(|why| {
+    plan(session, &text, Origin::Generic).or_else(|why| {
         let typed = SUMMAND_TYPES.iter().map(|kind| with_summands(&text, kind));
         typed
             .filter(|typed| *typed != text)
-            .find_map(|typed| plan(client, &typed, Origin::Generic).ok())
+            .find_map(|typed| plan(session, &typed, Origin::Generic).ok())
             .ok_or(why)
     })
 }
 
 /// The plan of a text, or why there is none.
-fn plan(client: &mut Client, text: &str, origin: Origin) -> Result<StatementPlan, NoPlan> {
-    let reason = |error: Error| {
+fn plan(
+    session: &mut dyn AdminSession,
+    text: &str,
+    origin: Origin,
+) -> Result<StatementPlan, NoPlan> {
+    let reason = |error: ServerError| {
         // "insufficient privilege"
-        if error.code() == Some("42501") {
+        if error.code.as_deref() == Some("42501") {
             return NoPlan::Denied { message: error.to_string() };
         }
-        NoPlan::refused(match error.code() {
+        NoPlan::refused(match error.code.as_deref() {
             // "undefined table", "undefined function"
             Some("42P01" | "42883") => {
                 format!(
@@ -76,21 +81,22 @@ fn plan(client: &mut Client, text: &str, origin: Origin) -> Result<StatementPlan
             _ => error.to_string(),
         })
     };
-    let parsed = client.prepare(text).map_err(reason)?;
-    let explained = if client.server_version() >= 160_000 {
-        client.simple_query(&format!(
-            "EXPLAIN /* {MARK} */ (FORMAT JSON, VERBOSE, GENERIC_PLAN) {text}"
-        ))
+    let name = session.prepare(text).map_err(reason)?;
+    let explained = if version(session)[0] >= 16 {
+        session.run(&format!("EXPLAIN /* {MARK} */ (FORMAT JSON, VERBOSE, GENERIC_PLAN) {text}"))
     } else {
-        let nulls = vec!["NULL"; parsed.parameter_types.len()].join(", ");
+        let count = format!(
+            "SELECT /* {MARK} */ pg_catalog.cardinality(parameter_types) FROM \
+             pg_catalog.pg_prepared_statements WHERE name = '{name}'"
+        );
+        let count = session.cell(&count).map_err(reason)?.and_then(|count| count.parse().ok());
+        let nulls = vec!["NULL"; count.unwrap_or(0)].join(", ");
         let arguments = if nulls.is_empty() { nulls } else { format!("({nulls})") };
-        client.simple_query(&format!(
-            "EXPLAIN /* {MARK} */ (FORMAT JSON, VERBOSE) EXECUTE {} {arguments}",
-            parsed.name
-        ))
+        session
+            .run(&format!("EXPLAIN /* {MARK} */ (FORMAT JSON, VERBOSE) EXECUTE {name} {arguments}"))
     };
     // A statement that cannot be deallocated ends with the session.
-    let _ = client.batch(&format!("DEALLOCATE /* {MARK} */ {}", parsed.name));
+    let _ = session.run(&format!("DEALLOCATE /* {MARK} */ {name}"));
     let rows = explained.map_err(reason)?;
     let json = rows.first().map(|row| row.text(0)).unwrap_or_default();
     let plan = PLANS.read_one(&json).map_err(NoPlan::refused)?;
@@ -106,17 +112,19 @@ pub(super) fn hypothetical(
 ) -> Option<Hypothetical> {
     let statement = &snapshot.statements[*advice.statements.first()?];
     let replanned = statement.plans.iter().find(|plan| plan.origin == Origin::Generic)?;
-    let client = reader.client(&advice.database).ok()?;
+    let session = reader.session(&advice.database).ok()?;
     let sql = format!(
         "SELECT /* {MARK} */ pg_catalog.quote_ident(n.nspname) FROM pg_catalog.pg_extension e \
          JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'hypopg'"
     );
-    let schema = client.cell(&sql).ok()??;
-    let create = format!("SELECT /* {MARK} */ indexrelid FROM {schema}.hypopg_create_index($1)");
+    let schema = session.cell(&sql).ok()??;
     let ddl = advice.ddl.as_deref()?.replacen(" CONCURRENTLY", "", 1);
-    client.query(&create, &[Some(&ddl)]).ok()?;
-    let with = generic_plan(client, &statement.text);
-    let _ = client.query(&format!("SELECT /* {MARK} */ {schema}.hypopg_reset()"), &[]);
+    let create = format!(
+        "SELECT /* {MARK} */ indexrelid FROM {schema}.hypopg_create_index(${MARK}${ddl}${MARK}$)"
+    );
+    session.query(&create).ok()?;
+    let with = generic_plan(session, &statement.text);
+    let _ = session.query(&format!("SELECT /* {MARK} */ {schema}.hypopg_reset()"));
     Some(Hypothetical { cost_without: replanned.plan.cost?, cost_with: with.ok()?.plan.cost? })
 }
 

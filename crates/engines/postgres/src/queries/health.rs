@@ -5,8 +5,8 @@
 //! <https://www.postgresql.org/docs/current/view-pg-replication-slots.html>
 
 use super::reader::Reader;
-use crate::client::{Client, Error, Rows};
-use engine::query_reader::MARK;
+use engine::server::MARK;
+use engine::{AdminSession, Rows, ServerError};
 use inspection::statements::{Advice, AdviceKind, Certainty, Snapshot, Table};
 use observations::Unread;
 use observations::number::{bytes, count, percent, seconds};
@@ -38,7 +38,7 @@ pub(super) fn health(reader: &mut Reader, snapshot: &mut Snapshot) -> Vec<Advice
     databases.sort_unstable();
     databases.dedup();
     let mut all = Vec::new();
-    let home = reader.config.database.clone();
+    let home = reader.home.clone();
     let of_server: [(&str, Check); 6] = [
         ("ages of transactions", ages),
         ("open transactions", transactions),
@@ -58,7 +58,7 @@ pub(super) fn health(reader: &mut Reader, snapshot: &mut Snapshot) -> Vec<Advice
     all
 }
 
-type Check = fn(&mut Client, &Snapshot, &str) -> Result<Vec<Advice>, Error>;
+type Check = fn(&mut dyn AdminSession, &Snapshot, &str) -> Result<Vec<Advice>, ServerError>;
 
 fn run(
     reader: &mut Reader,
@@ -68,30 +68,30 @@ fn run(
     check: Check,
     all: &mut Vec<Advice>,
 ) {
-    let found = reader.client(database).and_then(|client| check(client, snapshot, database));
+    let found = reader.session(database).and_then(|session| check(session, snapshot, database));
     match found {
         Ok(found) => all.extend(found),
         Err(error) => {
-            let why = error.to_string();
+            let why = error.what;
             snapshot.unread.push(Unread { what: format!("{what} of database {database}"), why });
         }
     }
 }
 
-fn ask(client: &mut Client, sql: &str) -> Result<Rows, Error> {
-    client.query(&sql.replacen("SELECT", &format!("SELECT /* {MARK} */"), 1), &[])
+fn ask(session: &mut dyn AdminSession, sql: &str) -> Result<Rows, ServerError> {
+    session.query(&sql.replacen("SELECT", &format!("SELECT /* {MARK} */"), 1))
 }
 
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-fn ages(client: &mut Client, _: &Snapshot, _: &str) -> Result<Vec<Advice>, Error> {
+fn ages(session: &mut dyn AdminSession, _: &Snapshot, _: &str) -> Result<Vec<Advice>, ServerError> {
     let sql = "SELECT d.datname, age(d.datfrozenxid), \
                pg_catalog.current_setting('autovacuum_freeze_max_age')::float8 FROM \
                pg_catalog.pg_database d WHERE d.datallowconn ORDER BY 2 DESC";
     let mut all = Vec::new();
-    for row in ask(client, sql)?.iter() {
+    for row in ask(session, sql)?.iter() {
         let (age, limit): (f64, f64) = (row.parse(1).unwrap_or(0.0), row.parse(2).unwrap_or(AGES));
         if age < AGE_FACTOR * limit {
             continue;
@@ -119,7 +119,11 @@ fn ages(client: &mut Client, _: &Snapshot, _: &str) -> Result<Vec<Advice>, Error
     Ok(all)
 }
 
-fn transactions(client: &mut Client, _: &Snapshot, _: &str) -> Result<Vec<Advice>, Error> {
+fn transactions(
+    session: &mut dyn AdminSession,
+    _: &Snapshot,
+    _: &str,
+) -> Result<Vec<Advice>, ServerError> {
     let sql = format!(
         "SELECT pid, datname, usename, application_name, state, extract(epoch FROM now() - \
          xact_start), extract(epoch FROM now() - state_change), backend_xmin IS NOT NULL OR \
@@ -128,7 +132,7 @@ fn transactions(client: &mut Client, _: &Snapshot, _: &str) -> Result<Vec<Advice
          xact_start > interval '{OPEN_S} s' OR (state LIKE 'idle in transaction%' AND now() - \
          state_change > interval '{IDLE_S} s')) ORDER BY 6 DESC"
     );
-    let rows = ask(client, &sql)?;
+    let rows = ask(session, &sql)?;
     Ok(rows
         .iter()
         .map(|row| {
@@ -166,13 +170,17 @@ fn transactions(client: &mut Client, _: &Snapshot, _: &str) -> Result<Vec<Advice
         .collect())
 }
 
-fn prepared(client: &mut Client, _: &Snapshot, _: &str) -> Result<Vec<Advice>, Error> {
+fn prepared(
+    session: &mut dyn AdminSession,
+    _: &Snapshot,
+    _: &str,
+) -> Result<Vec<Advice>, ServerError> {
     let sql = format!(
         "SELECT gid, database, owner, extract(epoch FROM now() - prepared) FROM \
          pg_catalog.pg_prepared_xacts WHERE now() - prepared > interval '{IDLE_S} s' ORDER BY 4 \
          DESC"
     );
-    let rows = ask(client, &sql)?;
+    let rows = ask(session, &sql)?;
     Ok(rows
         .iter()
         .map(|row| Advice {
@@ -194,13 +202,17 @@ fn prepared(client: &mut Client, _: &Snapshot, _: &str) -> Result<Vec<Advice>, E
         .collect())
 }
 
-fn slots(client: &mut Client, _: &Snapshot, _: &str) -> Result<Vec<Advice>, Error> {
+fn slots(
+    session: &mut dyn AdminSession,
+    _: &Snapshot,
+    _: &str,
+) -> Result<Vec<Advice>, ServerError> {
     let sql = "SELECT slot_name, coalesce(database, ''), slot_type, \
                pg_catalog.pg_wal_lsn_diff(CASE WHEN pg_catalog.pg_is_in_recovery() THEN \
                pg_catalog.pg_last_wal_receive_lsn() ELSE pg_catalog.pg_current_wal_lsn() END, \
                restart_lsn), wal_status FROM pg_catalog.pg_replication_slots WHERE NOT active AND \
                restart_lsn IS NOT NULL AND NOT temporary ORDER BY 4 DESC NULLS LAST";
-    let rows = ask(client, sql)?;
+    let rows = ask(session, sql)?;
     Ok(rows
         .iter()
         .map(|row| {
@@ -229,12 +241,16 @@ fn slots(client: &mut Client, _: &Snapshot, _: &str) -> Result<Vec<Advice>, Erro
         .collect())
 }
 
-fn replicas(client: &mut Client, _: &Snapshot, _: &str) -> Result<Vec<Advice>, Error> {
+fn replicas(
+    session: &mut dyn AdminSession,
+    _: &Snapshot,
+    _: &str,
+) -> Result<Vec<Advice>, ServerError> {
     let sql = "SELECT coalesce(application_name, ''), coalesce(client_addr::text, 'local'), \
                state, pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), replay_lsn), \
                extract(epoch FROM replay_lag) FROM pg_catalog.pg_stat_replication WHERE NOT \
                pg_catalog.pg_is_in_recovery()";
-    let rows = ask(client, sql)?;
+    let rows = ask(session, sql)?;
     let mut all: Vec<Advice> = rows
         .iter()
         .filter_map(|row| {
@@ -256,17 +272,17 @@ fn replicas(client: &mut Client, _: &Snapshot, _: &str) -> Result<Vec<Advice>, E
             })
         })
         .collect();
-    all.extend(this_replica(client)?);
+    all.extend(this_replica(session)?);
     Ok(all)
 }
 
-fn this_replica(client: &mut Client) -> Result<Option<Advice>, Error> {
+fn this_replica(session: &mut dyn AdminSession) -> Result<Option<Advice>, ServerError> {
     let sql = "SELECT pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_last_wal_receive_lsn(), \
                pg_catalog.pg_last_wal_replay_lsn()), extract(epoch FROM \
                pg_catalog.clock_timestamp() - pg_catalog.pg_last_xact_replay_timestamp()) WHERE \
                pg_catalog.pg_is_in_recovery() AND pg_catalog.pg_last_wal_receive_lsn() IS DISTINCT \
                FROM pg_catalog.pg_last_wal_replay_lsn()";
-    let rows = ask(client, sql)?;
+    let rows = ask(session, sql)?;
     let Some(row) = rows.first() else { return Ok(None) };
     let behind = row.parse::<f64>(0).filter(|behind| *behind >= BEHIND_BYTES);
     let late = row.parse::<f64>(1).filter(|late| *late >= IDLE_S);
@@ -289,10 +305,14 @@ fn this_replica(client: &mut Client) -> Result<Option<Advice>, Error> {
 }
 
 /// Settings that leave tables without care. What fits the machine, the rules of surveys tell.
-fn settings(client: &mut Client, _: &Snapshot, _: &str) -> Result<Vec<Advice>, Error> {
+fn settings(
+    session: &mut dyn AdminSession,
+    _: &Snapshot,
+    _: &str,
+) -> Result<Vec<Advice>, ServerError> {
     let sql = "SELECT name FROM pg_catalog.pg_settings WHERE name IN ('autovacuum', \
                'track_counts') AND setting = 'off' ORDER BY name";
-    let rows = ask(client, sql)?;
+    let rows = ask(session, sql)?;
     Ok(rows
         .iter()
         .map(|row| {
@@ -311,7 +331,11 @@ fn settings(client: &mut Client, _: &Snapshot, _: &str) -> Result<Vec<Advice>, E
         .collect())
 }
 
-fn sequences(client: &mut Client, _: &Snapshot, database: &str) -> Result<Vec<Advice>, Error> {
+fn sequences(
+    session: &mut dyn AdminSession,
+    _: &Snapshot,
+    database: &str,
+) -> Result<Vec<Advice>, ServerError> {
     let sql = "SELECT pg_catalog.quote_ident(n.nspname) || '.' || \
                pg_catalog.quote_ident(c.relname), \
                s.last_value::float8, s.max_value::float8, s.increment_by > 0 AND NOT s.cycle, \
@@ -327,7 +351,7 @@ fn sequences(client: &mut Client, _: &Snapshot, database: &str) -> Result<Vec<Ad
                LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = \
                d.refobjsubid WHERE s.last_value IS NOT NULL";
     let mut all = Vec::new();
-    for row in ask(client, sql)?.iter() {
+    for row in ask(session, sql)?.iter() {
         let (last, top): (f64, f64) = (row.parse(1).unwrap_or(0.0), row.parse(2).unwrap_or(0.0));
         let of_column: f64 = row.parse(6).unwrap_or(top);
         let end = top.min(of_column);
@@ -368,10 +392,10 @@ fn sequences(client: &mut Client, _: &Snapshot, database: &str) -> Result<Vec<Ad
 }
 
 fn dead_rows(
-    client: &mut Client,
+    session: &mut dyn AdminSession,
     snapshot: &Snapshot,
     database: &str,
-) -> Result<Vec<Advice>, Error> {
+) -> Result<Vec<Advice>, ServerError> {
     let sql = "SELECT pg_catalog.quote_ident(n.nspname) || '.' || \
                pg_catalog.quote_ident(c.relname), \
                extract(epoch FROM now() - greatest(s.last_vacuum, s.last_autovacuum)), \
@@ -379,7 +403,7 @@ fn dead_rows(
                pg_catalog.pg_namespace n ON n.oid = c.relnamespace LEFT JOIN \
                pg_catalog.pg_stat_all_tables s ON s.relid = c.oid WHERE c.relkind IN ('r', 'm')";
     let mut all = Vec::new();
-    for row in ask(client, sql)?.iter() {
+    for row in ask(session, sql)?.iter() {
         let name = row.text(0);
         let mut tables = snapshot.tables.iter().enumerate();
         let known = tables.find(|(_, entry)| entry.database == database && entry.quoted == name);

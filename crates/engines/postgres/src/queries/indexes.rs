@@ -1,7 +1,8 @@
 //! Tables, indexes, what is known of their columns, and what was counted of them.
 
-use crate::client::{Client, Error, Row};
-use engine::query_reader::MARK;
+use super::reader::version;
+use engine::server::MARK;
+use engine::{AdminSession, Row, ServerError};
 use inspection::postgres::PARTITIONED;
 use inspection::statements::{Column, ForeignKey, Index, Key, Table};
 use serde_json::Value;
@@ -12,10 +13,13 @@ const OF_USERS: &str = "n.nspname NOT IN ('pg_catalog', 'information_schema') AN
                         '^pg_(toast|temp_)' AND c.relpersistence <> 't'";
 
 /// The tables of the database that a connection is to.
-pub(super) fn tables(client: &mut Client, database: &str) -> Result<Vec<Table>, Error> {
+pub(super) fn tables(
+    session: &mut dyn AdminSession,
+    database: &str,
+) -> Result<Vec<Table>, ServerError> {
     // Counters that were never reset go back to the server's start at least: a crash before it
     // would have emptied them.
-    let since: Option<i64> = client
+    let since: Option<i64> = session
         .cell(&format!(
             "SELECT /* {MARK} */ (extract(epoch FROM coalesce(stats_reset, \
              pg_catalog.pg_postmaster_start_time())) * 1000)::int8 FROM \
@@ -36,11 +40,11 @@ pub(super) fn tables(client: &mut Client, database: &str) -> Result<Vec<Table>, 
          pg_catalog.pg_stat_all_tables s ON s.relid = c.oid WHERE \
          c.relkind IN ('r', 'm', 'p') AND {OF_USERS} ORDER BY 2, 3"
     );
-    let rows = client.query(&sql, &[])?;
+    let rows = session.query(&sql)?;
     let mut tables: Vec<Table> = rows.iter().map(|row| table(&row, database, since)).collect();
     let at: HashMap<String, usize> =
         rows.iter().enumerate().map(|(at, row)| (row.text(0), at)).collect();
-    for row in client.query(&indexes_of(client.server_version()), &[])?.iter() {
+    for row in session.query(&indexes_of(version(session)[0]))?.iter() {
         if let Some(at) = row.get(0).and_then(|oid| at.get(oid)) {
             tables[*at].indexes.push(index(&row));
         }
@@ -53,7 +57,7 @@ pub(super) fn tables(client: &mut Client, database: &str) -> Result<Vec<Table>, 
          a.attnum = ANY (k.conkey) WHERE k.contype = 'f' AND k.conparentid = 0 GROUP BY 1, 2, \
          k.confrelid"
     );
-    for row in client.query(&keys, &[])?.iter() {
+    for row in session.query(&keys)?.iter() {
         if let Some(at) = row.get(0).and_then(|oid| at.get(oid)) {
             tables[*at].foreign_keys.push(ForeignKey {
                 name: row.text(1),
@@ -62,7 +66,7 @@ pub(super) fn tables(client: &mut Client, database: &str) -> Result<Vec<Table>, 
             });
         }
     }
-    columns(client, &mut tables)?;
+    columns(session, &mut tables)?;
     Ok(tables)
 }
 
@@ -92,12 +96,9 @@ fn table(row: &Row<'_>, database: &str, since_ms: Option<i64>) -> Table {
 
 /// The keys with what decides whether two are the same: operator class and collation by number, and
 /// the two bits of `pg_index.indoption` (`INDOPTION_DESC`, `INDOPTION_NULLS_FIRST`).
-fn indexes_of(version: u32) -> String {
-    let last_scan = if version >= 160_000 {
-        "(extract(epoch FROM s.last_idx_scan) * 1000)::int8"
-    } else {
-        "NULL"
-    };
+fn indexes_of(major: u32) -> String {
+    let last_scan =
+        if major >= 16 { "(extract(epoch FROM s.last_idx_scan) * 1000)::int8" } else { "NULL" };
     format!(
         "SELECT /* {MARK} */ x.indrelid, i.relname, pg_catalog.quote_ident(n.nspname) || '.' || \
          pg_catalog.quote_ident(i.relname), m.amname, pg_catalog.pg_get_expr(x.indpred, \
@@ -180,7 +181,7 @@ pub(super) fn positions(tables: &[Table]) -> HashMap<(String, String), usize> {
 }
 
 /// Reads the columns with the planner's statistics of them; unreadable tables have none.
-fn columns(client: &mut Client, tables: &mut [Table]) -> Result<(), Error> {
+fn columns(session: &mut dyn AdminSession, tables: &mut [Table]) -> Result<(), ServerError> {
     let sql = format!(
         "SELECT /* {MARK} */ n.nspname, c.relname, pg_catalog.quote_ident(a.attname), s.avg_width, \
          s.null_frac, s.n_distinct, pg_catalog.format_type(a.atttypid, NULL) FROM \
@@ -192,7 +193,7 @@ fn columns(client: &mut Client, tables: &mut [Table]) -> Result<(), Error> {
          c.relkind IN ('r', 'm', 'p') AND {OF_USERS} ORDER BY c.oid, a.attnum"
     );
     let at = positions(tables);
-    for row in client.query(&sql, &[])?.iter() {
+    for row in session.query(&sql)?.iter() {
         if let Some(at) = at.get(&(row.text(0), row.text(1))) {
             tables[*at].columns.push(Column {
                 name: row.text(2),

@@ -13,23 +13,24 @@ mod storage;
 
 pub(super) use reader::Reader;
 
-use crate::connecting::while_doing;
-use engine::ServerError;
-use engine::query_reader::{MARK, QueryReader, StatementSamples, StorageDetail, remember};
+use engine::query_reader::{QueryReader, StatementSamples, StorageDetail, remember};
+use engine::server::MARK;
+use engine::{ServerError, while_doing};
 use inspection::postgres::ENGINE;
 use inspection::statements::{Advice, Hypothetical, Snapshot, Span};
 use observations::Unread;
+use reader::version;
 
 impl QueryReader for Reader {
     fn snapshot(&mut self) -> Result<Snapshot, ServerError> {
-        let client = self.home().map_err(while_doing("connecting"))?;
-        let version = client.server_version();
+        let session = self.home().map_err(while_doing("connecting"))?;
+        let [major, minor] = version(session);
         let now = format!(
             "SELECT /* {MARK} */ (extract(epoch FROM pg_catalog.clock_timestamp()) * 1000)::int8, \
              pg_catalog.current_setting('block_size')"
         );
-        let rows = client.query(&now, &[]).map_err(while_doing("reading the server's time"))?;
-        let server = format!("PostgreSQL {}.{}", version / 10_000, version % 10_000);
+        let rows = session.query(&now).map_err(while_doing("reading the server's time"))?;
+        let server = format!("PostgreSQL {major}.{minor}");
         let now_ms = rows.first().and_then(|row| row.parse(0)).unwrap_or(0);
         let page = rows.first().and_then(|row| row.parse(1)).unwrap_or(8192);
         let span = Span { to_ms: now_ms, ..Span::default() };
@@ -40,15 +41,15 @@ impl QueryReader for Reader {
         }
         let detail = self.limits.storage;
         if detail > StorageDetail::Nothing {
-            let client = self.home().map_err(while_doing("connecting"))?;
-            storage::files(client, &mut snapshot);
+            let session = self.home().map_err(while_doing("connecting"))?;
+            storage::files(session, &mut snapshot);
         }
         let databases = self.databases(&snapshot.statements);
         let left_out = databases.len().saturating_sub(self.limits.databases);
         for database in databases.into_iter().take(self.limits.databases.max(1)) {
-            let read = self.client(&database).and_then(|client| {
-                let mut tables = indexes::tables(client, &database)?;
-                match storage::statistics(client, detail, &mut tables) {
+            let read = self.session(&database).and_then(|session| {
+                let mut tables = indexes::tables(session, &database)?;
+                match storage::statistics(session, detail, &mut tables) {
                     Err(error) if error.is_silence() => Err(error),
                     read => Ok((tables, read.err())),
                 }
@@ -58,7 +59,7 @@ impl QueryReader for Reader {
                     snapshot.tables.extend(tables);
                     snapshot.unread.extend(refused.map(|error| Unread {
                         what: format!("statistics of database {database}"),
-                        why: error.to_string(),
+                        why: error.what,
                     }));
                 }
                 // A database that is dropped takes its connections with it.
@@ -68,10 +69,10 @@ impl QueryReader for Reader {
                 }
                 Err(error) => {
                     if error.is_silence() {
-                        self.clients.remove(&database);
+                        self.sessions.remove(&database);
                     }
                     let what = format!("tables and indexes of database {database}");
-                    snapshot.unread.push(Unread { what, why: error.to_string() });
+                    snapshot.unread.push(Unread { what, why: error.what });
                 }
             }
         }
@@ -91,7 +92,7 @@ impl QueryReader for Reader {
         );
         let rows = self
             .home()
-            .and_then(|client| client.query(&sql, &[]))
+            .and_then(|session| session.query(&sql))
             .map_err(while_doing("reading running statements"))?;
         for row in rows.iter() {
             if let (Some(digest), Some(wait)) = (row.parse(0), row.parse(2)) {

@@ -1,13 +1,13 @@
 //! The connections to a server that is asked, one to each database that matters.
 
-use crate::client::{Client, Config, Error};
-use crate::connecting::{leave_no_statistics, while_doing};
-use engine::ServerError;
-use engine::query_reader::{MARK, QueryLimits, SampleCounts};
+use engine::query_reader::{QueryLimits, SampleCounts};
+use engine::server::MARK;
+use engine::{AdminOptions, AdminSession, Fault, Server, ServerError, while_doing};
 use inspection::statements::{Counter, Statement};
 use observations::order;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 use std::time::Duration;
 use work::Stop;
 
@@ -18,10 +18,12 @@ const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
 /// Asks a server, over a connection to each database that matters.
 pub(crate) struct Reader {
-    pub(super) config: Config,
+    server: Rc<dyn Server>,
+    /// The database that is named.
+    pub(super) home: String,
     pub(super) limits: QueryLimits,
     pub(super) stop: Stop,
-    pub(super) clients: BTreeMap<String, Client>,
+    pub(super) sessions: BTreeMap<String, Box<dyn AdminSession>>,
     /// The database that has `pg_stat_statements`, and the schema that it is in, quoted.
     pub(super) extension: Option<(String, String)>,
     /// Texts with values that sessions were seen to run, by the server's number of the statement.
@@ -31,39 +33,45 @@ pub(crate) struct Reader {
 
 impl Reader {
     /// Connects to the database that is named.
-    pub fn start(config: &Config, limits: QueryLimits, stop: &Stop) -> Result<Self, ServerError> {
-        let mut reader = Self {
-            config: config.clone(),
+    pub fn start(
+        server: &Rc<dyn Server>,
+        limits: QueryLimits,
+        stop: &Stop,
+    ) -> Result<Self, ServerError> {
+        let session = open(&**server, None, stop).map_err(while_doing("connecting"))?;
+        let home = session.server().database.clone();
+        Ok(Self {
+            server: Rc::clone(server),
             limits,
             stop: stop.clone(),
-            clients: BTreeMap::new(),
+            sessions: BTreeMap::from([(home.clone(), session)]),
+            home,
             extension: None,
             running: HashMap::new(),
             sampled: SampleCounts::default(),
+        })
+    }
+
+    pub(super) fn home(&mut self) -> Result<&mut dyn AdminSession, ServerError> {
+        let database = self.home.clone();
+        self.session(&database)
+    }
+
+    /// The session in a database.
+    pub(super) fn session(&mut self, database: &str) -> Result<&mut dyn AdminSession, ServerError> {
+        let session = match self.sessions.entry(database.to_owned()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(open(&*self.server, Some(database), &self.stop)?),
         };
-        reader.client(&config.database).map_err(while_doing("connecting"))?;
-        Ok(reader)
-    }
-
-    pub(super) fn home(&mut self) -> Result<&mut Client, Error> {
-        let database = self.config.database.clone();
-        self.client(&database)
-    }
-
-    /// The connection to a database.
-    pub(super) fn client(&mut self, database: &str) -> Result<&mut Client, Error> {
-        match self.clients.entry(database.to_owned()) {
-            Entry::Occupied(known) => Ok(known.into_mut()),
-            Entry::Vacant(place) => Ok(place.insert(connect(&self.config, database, &self.stop)?)),
-        }
+        Ok(&mut **session)
     }
 
     /// Returns whether a lost connection says nothing of the server: it is to another database than
     /// the one that was named, which still answers.
-    pub(super) fn is_of_dropped(&mut self, error: &Error, database: &str) -> bool {
-        matches!(error, Error::Lost(_))
-            && *database != self.config.database
-            && self.home().and_then(|client| client.query("SELECT 1", &[])).is_ok()
+    pub(super) fn is_of_dropped(&mut self, error: &ServerError, database: &str) -> bool {
+        error.fault == Fault::Loss
+            && *database != self.home
+            && self.home().and_then(|session| session.query("SELECT 1")).is_ok()
     }
 
     /// Databases that clients use, those with most time first; the one that was named is always one
@@ -75,34 +83,33 @@ impl Reader {
                 statement.get(Counter::TimeNs).unwrap_or(0);
         }
         let mut all: Vec<(&str, u64)> =
-            time.into_iter().filter(|(name, _)| *name != self.config.database).collect();
+            time.into_iter().filter(|(name, _)| *name != self.home).collect();
         order::by_key(&mut all, &|(_, time)| std::cmp::Reverse(*time));
         let others = all.into_iter().map(|(name, _)| name.to_owned());
-        std::iter::once(self.config.database.clone()).chain(others).collect()
+        std::iter::once(self.home.clone()).chain(others).collect()
     }
 }
 
 /// A session that changes nothing, waits for no lock, and leaves no statistics of its own where it
 /// may choose that. A plan that was kept would be one for values.
-fn connect(config: &Config, database: &str, stop: &Stop) -> Result<Client, Error> {
-    let config = config
-        .clone()
-        .with_database(database)
-        .with_application_name("steelbench queries")
-        .with_stop(stop.clone());
-    let mut client = Client::connect(&config)?;
-    client.set_answer_timeout(Some(work::silence_max()));
-    client.set_stop(stop.clone(), LAST_ANSWERS);
-    leave_no_statistics(&mut client);
+fn open(
+    server: &dyn Server,
+    database: Option<&str>,
+    stop: &Stop,
+) -> Result<Box<dyn AdminSession>, ServerError> {
+    let application = "steelbench queries";
+    let options = AdminOptions { application, database, grace: LAST_ANSWERS };
+    let mut session = server.session(&options, stop)?;
+    let _ = session.run(&format!("SET /* {MARK} */ pg_stat_statements.track = 'none'"));
+    session.limit(Duration::from_secs(30))?;
     for setting in [
         "default_transaction_read_only = on",
-        "statement_timeout = '30s'",
         "lock_timeout = '500ms'",
         "plan_cache_mode = force_generic_plan",
     ] {
-        client.batch(&format!("SET /* {MARK} */ {setting}"))?;
+        session.run(&format!("SET /* {MARK} */ {setting}"))?;
     }
-    Ok(client)
+    Ok(session)
 }
 
 /// Stands for the name of a database or role that was dropped.
@@ -113,4 +120,13 @@ pub(super) fn dropped(oid: &str) -> String {
 /// Returns true for a name by [`dropped`].
 pub(super) fn is_dropped(name: &str) -> bool {
     name.starts_with(DROPPED)
+}
+
+/// Major and minor version of a server.
+pub(super) fn version(session: &dyn AdminSession) -> [u32; 2] {
+    let text = &session.server().version;
+    let text = text.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let text = text.split(|c: char| !c.is_ascii_digit() && c != '.').next().unwrap_or_default();
+    let mut numbers = text.split('.').filter_map(|part| part.parse().ok());
+    [(); 2].map(|()| numbers.next().unwrap_or(0))
 }

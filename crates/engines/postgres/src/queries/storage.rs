@@ -4,8 +4,10 @@
 //! <https://www.postgresql.org/docs/current/monitoring-stats.html>
 
 use super::indexes::{json, positions, texts};
-use crate::client::{Client, Error, Row};
-use engine::query_reader::{MARK, StorageDetail};
+use super::reader::version;
+use engine::query_reader::StorageDetail;
+use engine::server::MARK;
+use engine::{AdminSession, Row, ServerError};
 use inspection::statements::{DataFile, FileIo, HistogramStep, Snapshot, Table, TableStatistics};
 use observations::Unread;
 use serde_json::Value;
@@ -13,10 +15,10 @@ use serde_json::Value;
 /// Adds the statistics of each column, where they are asked for. The server records neither the
 /// rows that it sampled nor their number then.
 pub(super) fn statistics(
-    client: &mut Client,
+    session: &mut dyn AdminSession,
     detail: StorageDetail,
     tables: &mut [Table],
-) -> Result<(), Error> {
+) -> Result<(), ServerError> {
     if detail == StorageDetail::Nothing {
         return Ok(());
     }
@@ -36,7 +38,7 @@ pub(super) fn statistics(
          BY schemaname, tablename, attname, inherited DESC"
     );
     let at = positions(tables);
-    for row in client.query(&sql, &[])?.iter() {
+    for row in session.query(&sql)?.iter() {
         let Some(table) = at.get(&(row.text(0), row.text(1))).map(|at| &mut tables[*at]) else {
             continue;
         };
@@ -75,7 +77,7 @@ fn histogram(row: &Row<'_>) -> Vec<HistogramStep> {
 }
 
 /// Reads sizes and I/O; what this role may not see is noted.
-pub(super) fn files(client: &mut Client, snapshot: &mut Snapshot) {
+pub(super) fn files(session: &mut dyn AdminSession, snapshot: &mut Snapshot) {
     let parts: [(&str, Part); 4] = [
         ("tablespaces", tablespaces),
         ("files of databases", databases),
@@ -83,7 +85,7 @@ pub(super) fn files(client: &mut Client, snapshot: &mut Snapshot) {
         ("I/O by kind", io),
     ];
     for (what, part) in parts {
-        match part(client) {
+        match part(session) {
             Ok(files) => snapshot.files.extend(files),
             Err(error) => {
                 snapshot.unread.push(Unread { what: what.into(), why: error.to_string() });
@@ -92,20 +94,17 @@ pub(super) fn files(client: &mut Client, snapshot: &mut Snapshot) {
     }
 }
 
-type Part = fn(&mut Client) -> Result<Vec<DataFile>, Error>;
+type Part = fn(&mut dyn AdminSession) -> Result<Vec<DataFile>, ServerError>;
 
 /// The privilege to see sizes of what is not one's own.
 const READS_ALL: &str = "pg_catalog.pg_has_role('pg_read_all_stats', 'MEMBER')";
 
-fn tablespaces(client: &mut Client) -> Result<Vec<DataFile>, Error> {
-    let rows = client.query(
-        &format!(
-            "SELECT /* {MARK} */ spcname, pg_catalog.pg_tablespace_location(oid), CASE WHEN \
+fn tablespaces(session: &mut dyn AdminSession) -> Result<Vec<DataFile>, ServerError> {
+    let rows = session.query(&format!(
+        "SELECT /* {MARK} */ spcname, pg_catalog.pg_tablespace_location(oid), CASE WHEN \
              {READS_ALL} OR pg_catalog.has_tablespace_privilege(oid, 'CREATE') THEN \
              pg_catalog.pg_tablespace_size(oid) END FROM pg_catalog.pg_tablespace ORDER BY 1"
-        ),
-        &[],
-    )?;
+    ))?;
     let files = rows.iter().map(|row| {
         let location = row.text(1);
         DataFile {
@@ -119,10 +118,9 @@ fn tablespaces(client: &mut Client) -> Result<Vec<DataFile>, Error> {
     Ok(files.collect())
 }
 
-fn databases(client: &mut Client) -> Result<Vec<DataFile>, Error> {
-    let rows = client.query(
-        &format!(
-            "SELECT /* {MARK} */ d.datname, t.spcname, CASE WHEN {READS_ALL} OR \
+fn databases(session: &mut dyn AdminSession) -> Result<Vec<DataFile>, ServerError> {
+    let rows = session.query(&format!(
+        "SELECT /* {MARK} */ d.datname, t.spcname, CASE WHEN {READS_ALL} OR \
              pg_catalog.has_database_privilege(d.oid, 'CONNECT') THEN \
              pg_catalog.pg_database_size(d.oid) END, s.blks_read, s.blks_read * \
              pg_catalog.current_setting('block_size')::int8, CASE \
@@ -131,9 +129,7 @@ fn databases(client: &mut Client) -> Result<Vec<DataFile>, Error> {
              (extract(epoch FROM s.stats_reset) * 1000)::int8 FROM pg_catalog.pg_database d JOIN \
              pg_catalog.pg_tablespace t ON t.oid = d.dattablespace JOIN \
              pg_catalog.pg_stat_database s ON s.datid = d.oid WHERE d.datallowconn ORDER BY 1"
-        ),
-        &[],
-    )?;
+    ))?;
     let files = rows.iter().flat_map(|row| {
         let of = |name: String, kind: &str| DataFile {
             database: row.text(0),
@@ -157,12 +153,12 @@ fn databases(client: &mut Client) -> Result<Vec<DataFile>, Error> {
     Ok(files.collect())
 }
 
-fn wal(client: &mut Client) -> Result<Vec<DataFile>, Error> {
+fn wal(session: &mut dyn AdminSession) -> Result<Vec<DataFile>, ServerError> {
     let sql = format!(
         "SELECT /* {MARK} */ pg_catalog.count(*), pg_catalog.sum(size)::int8 FROM \
          pg_catalog.pg_ls_waldir()"
     );
-    let rows = client.query(&sql, &[])?;
+    let rows = session.query(&sql)?;
     let files = rows.iter().map(|row| DataFile {
         name: "pg_wal".into(),
         kind: "WAL".into(),
@@ -174,10 +170,10 @@ fn wal(client: &mut Client) -> Result<Vec<DataFile>, Error> {
 }
 
 /// By `pg_stat_io`, which PostgreSQL has from 16 on.
-fn io(client: &mut Client) -> Result<Vec<DataFile>, Error> {
-    let [read_bytes, write_bytes] = match client.server_version() {
-        180_000.. => ["read_bytes", "write_bytes"],
-        160_000.. => ["reads * op_bytes", "writes * op_bytes"],
+fn io(session: &mut dyn AdminSession) -> Result<Vec<DataFile>, ServerError> {
+    let [read_bytes, write_bytes] = match version(session)[0] {
+        18.. => ["read_bytes", "write_bytes"],
+        16.. => ["reads * op_bytes", "writes * op_bytes"],
         _ => return Ok(Vec::new()),
     };
     let is_timed = "pg_catalog.current_setting(CASE object WHEN 'wal' THEN \
@@ -188,18 +184,15 @@ fn io(client: &mut Client) -> Result<Vec<DataFile>, Error> {
              END"
         )
     };
-    let rows = client.query(
-        &format!(
-            "SELECT /* {MARK} */ object || ', ' || context, pg_catalog.sum(reads)::int8, \
+    let rows = session.query(&format!(
+        "SELECT /* {MARK} */ object || ', ' || context, pg_catalog.sum(reads)::int8, \
              pg_catalog.sum({read_bytes})::int8, {}, pg_catalog.sum(writes)::int8, \
              pg_catalog.sum({write_bytes})::int8, {}, (extract(epoch FROM \
              pg_catalog.max(stats_reset)) * 1000)::int8 FROM pg_catalog.pg_stat_io GROUP BY \
              object, context ORDER BY 1",
-            time("read_time"),
-            time("write_time")
-        ),
-        &[],
-    )?;
+        time("read_time"),
+        time("write_time")
+    ))?;
     let files = rows.iter().map(|row| DataFile {
         name: row.text(0),
         kind: "I/O of all databases".into(),

@@ -2,9 +2,9 @@
 
 use super::files::SETTINGS_FILE;
 use super::product::PrivateServer;
-use crate::client::{Client, Row};
+use crate::client::Client;
 use crate::errors::failed_at;
-use engine::EngineError;
+use engine::{EngineError, Row};
 use rustix::process::Signal;
 use servers::private::{Settings, Stop};
 use servers::settings::path;

@@ -1,6 +1,5 @@
 use crate::client::Client;
-use crate::connecting::while_doing;
-use engine::ServerError;
+use engine::{ServerError, while_doing};
 use observations::{CounterReadings, Operation};
 use std::collections::BTreeMap;
 use std::time::Duration;

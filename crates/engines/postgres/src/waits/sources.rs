@@ -2,8 +2,8 @@
 
 use super::counters;
 use crate::client::{Client, Config, Statement, quote_identifier};
-use crate::connecting::{OBSERVER, is_local, observer, while_doing};
-use engine::{ObserveOptions, ServerError};
+use crate::connecting::{OBSERVER, is_local, observer};
+use engine::{ObserveOptions, ServerError, while_doing};
 use observe::ProcessTimes;
 use servers::activity::{Idle, Process, Roster, Sample, Sampler, Source};
 use sql::statement::TEXT_MAX;

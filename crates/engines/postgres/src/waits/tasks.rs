@@ -1,6 +1,6 @@
-use crate::client::{Client, Row};
-use crate::connecting::{OBSERVER, while_doing};
-use engine::ServerError;
+use crate::client::Client;
+use crate::connecting::OBSERVER;
+use engine::{Row, ServerError, while_doing};
 use observations::{TaskSession, WaitingTask};
 use sql::Syntax;
 use sql::statement::{self, TEXT_MAX};

@@ -1,8 +1,8 @@
 //! Answers of a server to questions about a view.
 
 use super::client::{Client, Error};
-use super::rows::Rows;
 use super::views::View;
+use engine::Rows;
 
 /// A view that the server does not show.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -2,7 +2,7 @@
 //! each connection has a runtime of its own in the thread that uses it.
 
 use super::config::{Config, Encryption, Login, access_token};
-use super::rows::Rows;
+use engine::Rows;
 use mssql_tds::connection::client_context::{ClientContext, TdsAuthenticationMethod};
 use mssql_tds::connection::tds_client::{
     ExecuteOptions, ResultSet as _, StatementResult, TdsClient,
@@ -121,9 +121,8 @@ impl Client {
     }
 
     /// Sets the time limit of its statements.
-    #[must_use]
-    pub fn with_patience(self, patience: Duration) -> Self {
-        Self { patience, ..self }
+    pub fn set_patience(&mut self, patience: Duration) {
+        self.patience = patience;
     }
 
     /// Lets the driver work on the connection for as long as one statement may take. Work that the
@@ -163,13 +162,7 @@ impl Client {
     /// The first value of the first row of a statement; `None` where it is NULL, or there is no
     /// row.
     pub fn cell(&mut self, sql: &str) -> Result<Option<String>, Error> {
-        Ok(self
-            .query(sql)?
-            .rows
-            .into_iter()
-            .next()
-            .and_then(|row| row.into_iter().next())
-            .flatten())
+        Ok(self.query(sql)?.cell().map(str::to_owned))
     }
 
     /// The rows of the first result of a statement. One that has no columns is an error: it was not
@@ -187,7 +180,7 @@ pub fn runtime() -> Result<Runtime, Error> {
 
 /// Connects and logs in under this name, within the time that the configuration allows.
 pub async fn connect(config: &Config, application: &str) -> Result<TdsClient, Error> {
-    let source = data_source(config);
+    let source = format!("tcp:{}", config.address());
     let provider = TdsConnectionProvider::new();
     let context = context(config, &source, application)?;
     let connecting = provider.create_client(context, &source, None);
@@ -241,7 +234,7 @@ async fn answer(
         }));
     }
     let columns = client.get_metadata().iter().map(|column| column.column_name.clone()).collect();
-    let mut rows = Rows { columns, rows: Vec::new() };
+    let mut rows = Rows::with_columns(columns);
     let mut bytes = 0;
     while let Some(row) = client.next_row().await? {
         let row: Vec<Option<String>> = row.into_iter().map(text).collect();
@@ -251,7 +244,7 @@ async fn answer(
             let message = format!("the result exceeds {} MiB", ANSWER_BYTES_MAX >> 20);
             return Ok(Err(Error::Server { number: OURS, message }));
         }
-        rows.rows.push(row);
+        rows.push(row);
     }
     client.close_query().await?;
     Ok(Ok(rows))
@@ -285,14 +278,6 @@ fn decoded(text: SqlString) -> String {
         (bytes, EncodingType::Utf8) => String::from_utf8_lossy(&bytes).into_owned(),
         (bytes, encoding) => SqlString::decode(&bytes, encoding),
     }
-}
-
-/// The server as the driver names it.
-fn data_source(config: &Config) -> String {
-    let Config { host, instance, port, .. } = config;
-    let instance = instance.as_ref().map_or_else(String::new, |name| format!("\\{name}"));
-    let port = port.map_or_else(String::new, |port| format!(",{port}"));
-    format!("tcp:{host}{instance}{port}")
 }
 
 /// Settings of the driver. A lost connection stays lost: a silent reconnect would hide a restart of

@@ -146,6 +146,13 @@ const WITHOUT_EFFECT: [&str; 12] = [
 ];
 
 impl Config {
+    /// Host, instance and port.
+    pub(crate) fn address(&self) -> String {
+        let instance = self.instance.as_ref().map_or_else(String::new, |name| format!("\\{name}"));
+        let port = self.port.map_or_else(String::new, |port| format!(",{port}"));
+        format!("{}{instance}{port}", self.host)
+    }
+
     /// From `mssql://user@host:port/database?encrypt=strict`,
     /// `sqlserver://user@host:port/instance?database=name` (as of the Go driver),
     /// `sqlserver://host:port;databaseName=name` (JDBC) or `Server=host,port;User ID=user`

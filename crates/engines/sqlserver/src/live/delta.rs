@@ -1,8 +1,8 @@
 //! The waits between two readings of cumulative counters.
 
 use super::answer::{Answer, NotShown};
-use super::rows::Rows;
 use crate::class;
+use engine::Rows;
 use observations::{Wait, WaitSource};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -115,9 +115,9 @@ fn counters(rows: &Rows) -> Counters {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows::tests::rows;
     use super::*;
     use observations::WaitClass;
+    use testing::rows::rows;
 
     /// From one reading to another of a server that started at `A`.
     fn subtract(before: &str, now: &str) -> Result<Delta, DeltaError> {

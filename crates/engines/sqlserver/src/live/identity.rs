@@ -1,9 +1,8 @@
 //! Which server it is: version, edition, trace flags.
 
 use super::client::{Client, Error, OURS};
-use super::session::while_doing;
 use super::views::{self, View};
-use engine::ServerError;
+use engine::{ServerError, while_doing};
 
 /// `EngineEdition` of Azure SQL Database.
 pub(crate) const AZURE_DATABASE: i32 = 5;

@@ -1,13 +1,12 @@
 //! Servers that run already: reached by Microsoft's driver, changed in nothing.
 //!
-//! - `config`: how to reach one; `client`: a connection; `rows`: what it answers; `answer`: or why
-//!   it does not; `session`: one that only looks; `identity`: which server it is
+//! - `config`: how to reach one; `client`: a connection; `answer`: a view, or why it is not shown;
+//!   `session`: sessions that only look; `identity`: which server it is
 //! - [`views`]: every statement that Steelbench runs on a server
 //! - `reading`: counters and their differences, `delta` those of waits; `sampler`, `samples`: what
 //!   sessions do; `tasks`: who waits for whom
 //! - `queries`: statements, plans and indexes, for `steelbench queries`
-//! - `observer`: all that together, for `steelbench waits`; `survey`: what a server is and how it
-//!   is set
+//! - `observer`: all that together, for `steelbench waits`
 
 pub(super) mod answer;
 pub(super) mod client;
@@ -17,23 +16,29 @@ pub(super) mod identity;
 mod observer;
 mod queries;
 pub(super) mod reading;
-pub(super) mod rows;
 pub(super) mod sampler;
 pub(super) mod samples;
 mod session;
-mod survey;
 mod tasks;
 pub mod views;
 
 pub use config::Config;
 pub use queries::views as query_views;
 
-use engine::{LiveObserver, ObserveOptions, QueryLimits, QueryReader, Server, ServerError};
-use observations::{SurveyedServer, Unread};
+use crate::SqlServer;
+use engine::{
+    AdminOptions, AdminSession, Engine, LiveObserver, ObserveOptions, QueryLimits, QueryReader,
+    Server, ServerError,
+};
 use observer::SqlServerObserver;
+use session::Session;
 use work::Stop;
 
 impl Server for Config {
+    fn engine(&self) -> &'static dyn Engine {
+        &SqlServer
+    }
+
     fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -46,8 +51,12 @@ impl Server for Config {
         Ok(Box::new(SqlServerObserver::start(self, options, stop)?))
     }
 
-    fn survey(&self, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
-        survey::survey(self, stop)
+    fn session(
+        &self,
+        options: &AdminOptions<'_>,
+        stop: &Stop,
+    ) -> Result<Box<dyn AdminSession>, ServerError> {
+        Ok(Box::new(Session::open(self, options, stop)?))
     }
 
     fn queries(

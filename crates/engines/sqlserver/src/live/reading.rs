@@ -3,10 +3,9 @@
 use super::answer::{Answer, ask};
 use super::client::{Client, Error};
 use super::delta::delta;
-use super::rows::{Row, Rows};
 use super::views::{self, COUNTERS, CounterView, View};
 use crate::WAIT_TYPES;
-use engine::WaitType;
+use engine::{Row, Rows, WaitType};
 use observations::{
     CounterColumn, CounterReadings, CounterRow, CounterTable, CounterUnit, Wait, WaitClass, order,
 };
@@ -69,8 +68,10 @@ impl Reading {
             .zip(pairs)
             .filter_map(|(view, pair)| {
                 let (began, ended) = (pair.0.ok()?, pair.1.ok()?);
-                let (source, columns) = (view.name.to_owned(), ended.columns);
-                Some(CounterReadings { source, columns, began: began.rows, ended: ended.rows })
+                let (source, columns) = (view.name.to_owned(), ended.columns().to_vec());
+                let [began, ended] =
+                    [began, ended].map(|rows| rows.iter().map(Row::values).collect());
+                Some(CounterReadings { source, columns, began, ended })
             })
             .collect()
     }
@@ -130,7 +131,7 @@ fn table(view: &CounterView, before: &Rows, now: &Rows) -> Option<CounterTable> 
         .headings
         .iter()
         .copied()
-        .filter(|(column, _)| now.columns.iter().any(|known| known == column))
+        .filter(|(column, _)| now.columns().iter().any(|known| known == column))
         .collect();
     let values =
         |row: Row| read.iter().map(|(column, _)| row.parse::<f64>(column)).collect::<Vec<_>>();
@@ -187,9 +188,9 @@ fn unit(column: &str) -> CounterUnit {
 #[cfg(test)]
 mod tests {
     use super::super::answer::tests::not_shown;
-    use super::super::rows::tests::rows;
     use super::*;
     use observations::WaitSource;
+    use testing::rows::rows;
 
     fn reading(started: &str, waits: &str) -> Reading {
         let waits = rows(&format!("wait_type | waits | wait_ms | signal_ms\n{waits}"));

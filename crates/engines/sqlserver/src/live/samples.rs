@@ -2,9 +2,9 @@
 
 use super::answer::ask_of;
 use super::client::Client;
-use super::rows::Rows;
 use super::views;
 use crate::{PageId, class};
+use engine::Rows;
 use observations::{ActivityCell, WaitedResource, order};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -161,8 +161,8 @@ fn owner(rows: &Rows) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows::tests::rows;
     use super::*;
+    use testing::rows::rows;
 
     const HEAD: &str = "session_id | status | wait_type | wait_resource | query_id | \
                         database_name | login_name | program_name";

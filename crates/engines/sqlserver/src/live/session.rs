@@ -1,11 +1,12 @@
-//! Sessions of observers: opened to look, asked, and what they were doing when one failed.
+//! Sessions that change nothing: opened, asked, and what they were doing when one failed.
 
 use super::answer::ask_with;
 use super::client::{Client, Error};
 use super::config::Config;
-use super::rows::Rows;
+use super::identity::Identity;
 use super::views::{self, View};
-use engine::ServerError;
+use engine::server::{AdminOptions, AdminSession, ServerIdentity};
+use engine::{Fault, Rows, ServerError, while_doing};
 use observations::Unread;
 use std::time::Duration;
 use work::Stop;
@@ -33,7 +34,62 @@ pub(crate) fn read_view(
     Ok(answer.map_err(|why| unread.push(Unread { what: what.into(), why: why.to_string() })).ok())
 }
 
-/// Says what was being done when the server or the connection failed.
-pub fn while_doing(doing: &str) -> impl FnOnce(Error) -> ServerError + '_ {
-    move |error| ServerError { what: format!("{doing}: {error}"), advice: error.advice() }
+/// A session for administration.
+pub(super) struct Session {
+    client: Client,
+    identity: ServerIdentity,
+}
+
+impl Session {
+    /// Connects, and reads which server it is.
+    pub fn open(
+        config: &Config,
+        options: &AdminOptions<'_>,
+        stop: &Stop,
+    ) -> Result<Self, ServerError> {
+        let mut client = observing(config, stop, options.grace)?;
+        let version = Identity::read(&mut client)?.shown();
+        let identity = ServerIdentity {
+            address: config.address(),
+            database: config.database.clone(),
+            product: "SQL Server",
+            version,
+        };
+        Ok(Self { client, identity })
+    }
+}
+
+impl AdminSession for Session {
+    fn server(&self) -> &ServerIdentity {
+        &self.identity
+    }
+
+    fn local_process(&mut self) -> Option<i32> {
+        None
+    }
+
+    fn limit(&mut self, time: Duration) -> Result<(), ServerError> {
+        self.client.set_patience(time);
+        Ok(())
+    }
+
+    fn query(&mut self, sql: &str) -> Result<Rows, ServerError> {
+        Ok(self.client.query(sql)?)
+    }
+
+    fn run(&mut self, sql: &str) -> Result<Rows, ServerError> {
+        self.client.run(sql)?;
+        Ok(Rows::default())
+    }
+}
+
+impl From<Error> for ServerError {
+    fn from(error: Error) -> Self {
+        let (code, fault) = match &error {
+            Error::Server { number, .. } => (Some(number.to_string()), Fault::Refusal),
+            Error::NoAnswer(_) | Error::Stopped => (None, Fault::Silence),
+            Error::Connection(_) | Error::Driver(_) => (None, Fault::Loss),
+        };
+        Self { what: error.to_string(), advice: error.advice(), code, fault, ..Self::default() }
+    }
 }

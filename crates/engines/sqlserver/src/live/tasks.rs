@@ -1,7 +1,7 @@
 //! Waiting sessions and their blockers.
 
-use super::rows::{Row, Rows};
 use crate::PageId;
+use engine::{Row, Rows};
 use observations::{TaskSession, WaitingTask, order};
 use sql::Syntax;
 use sql::statement;
@@ -39,7 +39,7 @@ pub fn waiting(tasks: &Rows, sessions: &Rows, literals: bool) -> Vec<WaitingTask
         let task = WaitingTask {
             session: find(pid),
             wait_type: row.text("wait_type"),
-            waited_s: row.seconds("wait_ms"),
+            waited_s: seconds(row, "wait_ms"),
             resource: row.get("resource").map(resource),
             lock_mode: row
                 .get("wait_type")
@@ -59,6 +59,11 @@ pub fn waiting(tasks: &Rows, sessions: &Rows, literals: bool) -> Vec<WaitingTask
     waiting
 }
 
+/// A column of milliseconds.
+fn seconds(row: Row<'_>, column: &str) -> Option<f64> {
+    Some(row.parse::<f64>(column)? / 1e3)
+}
+
 fn session(row: Row<'_>, literals: bool) -> Option<TaskSession> {
     let pid = row.parse("session_id")?;
     let is_open = row.parse::<i64>("open_transactions").is_some_and(|open| open > 0);
@@ -72,7 +77,7 @@ fn session(row: Row<'_>, literals: bool) -> Option<TaskSession> {
         state: if sleeps && is_open { "idle in transaction".to_owned() } else { status },
         state_s: row.parse("idle_s").filter(|_| sleeps),
         statement: statement::shown(&row.text("statement"), Syntax::SqlServer, literals),
-        statement_s: row.seconds("statement_ms"),
+        statement_s: seconds(row, "statement_ms"),
         transaction_s: row.parse("transaction_s"),
         ended_by: Some(format!("KILL {pid}")),
         ..TaskSession::default()
@@ -89,8 +94,8 @@ fn resource(description: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows::tests::rows;
     use super::*;
+    use testing::rows::rows;
 
     #[test]
     fn blockers_are_named_and_a_parallel_query_counts_once() {

@@ -269,33 +269,6 @@ pub const CONFIGURATIONS: View = view(
      CAST(is_dynamic AS int) AS is_dynamic FROM sys.configurations ORDER BY name",
 );
 
-/// The machine as the server sees it.
-pub const MACHINE: View = View {
-    name: "sys.dm_os_sys_info",
-    sql: "SELECT cpu_count, scheduler_count, CAST(physical_memory_kb AS bigint) AS \
-          physical_memory_kb, CAST(committed_target_kb AS bigint) AS committed_target_kb, \
-          max_workers_count, numa_node_count, socket_count, cores_per_socket, \
-          CAST(softnuma_configuration_desc AS nvarchar(60)) AS softnuma_configuration_desc, \
-          CAST(sql_memory_model_desc AS nvarchar(60)) AS sql_memory_model_desc, \
-          CAST(virtual_machine_type_desc AS nvarchar(60)) AS virtual_machine_type_desc FROM \
-          sys.dm_os_sys_info",
-    older: Some(
-        "SELECT cpu_count, scheduler_count, CAST(physical_memory_kb AS bigint) AS \
-         physical_memory_kb, CAST(committed_target_kb AS bigint) AS committed_target_kb, \
-         max_workers_count, CAST(virtual_machine_type_desc AS nvarchar(60)) AS \
-         virtual_machine_type_desc FROM sys.dm_os_sys_info",
-    ),
-};
-
-/// Databases, the largest first; templates and the like are the server's own.
-pub const DATABASES: View = View {
-    name: "sys.databases",
-    sql: "SELECT CAST(d.name AS nvarchar(128)) AS name, SUM(CAST(f.size AS bigint)) * 8192 AS \
-          bytes FROM sys.databases AS d LEFT JOIN sys.master_files AS f ON f.database_id = \
-          d.database_id GROUP BY d.name ORDER BY bytes DESC, name",
-    older: Some("SELECT CAST(name AS nvarchar(128)) AS name FROM sys.databases ORDER BY name"),
-};
-
 /// Trace flags of the whole server.
 pub(crate) const TRACE_FLAGS: &str = "DBCC TRACESTATUS(-1) WITH NO_INFOMSGS";
 
@@ -361,6 +334,7 @@ mod tests {
     use sqlparser::parser::Parser;
     use std::collections::{BTreeMap, BTreeSet};
     use std::ops::ControlFlow;
+    use survey::sqlserver::views as surveyed;
 
     /// Columns by view, each with the first major version that has it, as Microsoft documents them.
     fn catalogue() -> BTreeMap<&'static str, BTreeMap<&'static str, u32>> {
@@ -457,8 +431,6 @@ mod tests {
             TASKS,
             SESSIONS,
             CONFIGURATIONS,
-            MACHINE,
-            DATABASES,
         ];
         let queries = [STATEMENTS, INDEXES, COLUMNS, SIZES, USAGE, CHANGES, MISSED];
         let marked = [
@@ -472,10 +444,14 @@ mod tests {
             OWN_BUFFERS,
             OTHERS,
         ];
-        for view in views.iter().chain(&counters).chain(&queries).chain(&marked) {
-            let (newest, oldest) = (since(view.sql), since(view.older.unwrap_or(view.sql)));
-            assert!(newest <= 17, "{}", view.name);
-            assert_eq!(oldest, 11, "{} in SQL Server 2012", view.name);
+        let all = views.iter().chain(&counters).chain(&queries).chain(&marked);
+        let all = all.map(|view| (view.name, view.sql, view.older));
+        let surveyed = [surveyed::CONFIGURATIONS, surveyed::MACHINE, surveyed::DATABASES];
+        for (name, sql, older) in all.chain(surveyed.map(|view| (view.name, view.sql, view.older)))
+        {
+            let (newest, oldest) = (since(sql), since(older.unwrap_or(sql)));
+            assert!(newest <= 17, "{name}");
+            assert_eq!(oldest, 11, "{name} in SQL Server 2012");
         }
         assert_eq!(since(COUNTERS[2].view.sql), 13, "processor time of schedulers came with 2016");
         assert_eq!((since(&page_owner(5, 1, 900)), since(&requests_of("51, 52"))), (15, 11));

@@ -11,9 +11,8 @@ use crate::dialect::{quote_literal, quote_name};
 use crate::live::Config;
 use crate::live::answer::{Answer, ask};
 use crate::live::client::{Client, Error};
-use crate::live::rows::Rows;
 use crate::live::views::{self, View};
-use engine::{EngineError, lock};
+use engine::{EngineError, Rows, lock};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -267,14 +266,16 @@ fn connect(
     patience: Duration,
 ) -> Result<Client, EngineError> {
     let config = Config { database: database.into(), reads_only: false, ..config.clone() };
-    let client = Client::connect(&config, stop, Duration::ZERO).map_err(|error| match error {
+    let connected = Client::connect(&config, stop, Duration::ZERO);
+    let mut client = connected.map_err(|error| match error {
         Error::Connection(message) => {
             let advice = Error::Connection(message.clone()).advice().unwrap_or_default();
             EngineError::Unreachable { message: format!("{}: {message}. {advice}", config.host) }
         }
         error => failed_at("connecting")(error),
     })?;
-    Ok(client.with_patience(patience))
+    client.set_patience(patience);
+    Ok(client)
 }
 
 /// Takes the lock for this session: two runs cannot measure on one server.

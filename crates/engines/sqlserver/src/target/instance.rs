@@ -10,15 +10,13 @@ use super::waits::MssqlCollector;
 use crate::dialect::{MssqlDialect, declared, spelled};
 use crate::live::Config;
 use crate::live::config::Login;
-use crate::live::rows::Rows;
 use crate::live::views;
 use crate::settings::{COMPRESSION, FINAL_CHECKPOINT, RECOVERY, SEQUENTIAL_KEY, server_settings};
 use engine::backups::BackgroundWork;
 use engine::{
-    CacheReport, CacheState, ConnectionSet, Dialect as _, EngineError, Explained, Instance,
-    PlanRequest, Planned, WaitCollector, open_files,
+    CacheReport, CacheState, ConnectionSet, Dialect as _, EngineError, Explained, Explainer,
+    Instance, PlanRequest, Planned, Rows, ServerProcess, Tables, WaitCollector, open_files,
 };
-use engine::{Explainer, ServerProcess, Tables};
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
 use std::sync::{Arc, OnceLock};

@@ -2,13 +2,12 @@
 //! what the server has.
 
 use super::super::dialect::{quote_literal, quote_name};
-use super::super::live::rows::Rows;
 use super::super::live::views::PAGE_BYTES;
 use super::super::settings::{
     DATA_FILES, DATA_GROWTH, DATA_PATH, DATA_SIZE, DELAYED_DURABILITY, FILEGROUP, LOG_GROWTH,
     LOG_PATH, LOG_SIZE, PAGE_VERIFY, READ_COMMITTED_SNAPSHOT, RECOVERY, SNAPSHOT_ISOLATION,
 };
-use engine::EngineError;
+use engine::{EngineError, Rows};
 use experiment::{Configuration, Invalid, Setting};
 
 /// Name of our database.
@@ -304,8 +303,8 @@ pub fn options(configuration: &Configuration) -> Vec<DatabaseOption> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::rows::tests::rows;
     use experiment::Value;
+    use testing::rows::rows;
 
     fn layout(settings: &[(&str, Value)]) -> Layout {
         Layout::from_configuration(&configuration(settings))

@@ -7,9 +7,8 @@ use super::failures::failed_at;
 use super::marks::note;
 use crate::dialect::quote_literal;
 use crate::live::client::Client;
-use crate::live::rows::{Row, Rows};
 use crate::live::views;
-use engine::EngineError;
+use engine::{EngineError, Row, Rows};
 use observations::order;
 use std::collections::BTreeMap;
 
@@ -156,7 +155,7 @@ pub fn configuring(name: &str, value: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::{name_in_file, pending};
-    use crate::live::rows::tests::rows;
+    use testing::rows::rows;
 
     #[test]
     fn settings_that_reconfigure_would_change_are_named() {

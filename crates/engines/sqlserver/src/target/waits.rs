@@ -9,11 +9,10 @@ use crate::live::answer::{Answer, NotShown, ask, ask_of};
 use crate::live::client::Client;
 use crate::live::delta::{Delta, DeltaError, delta};
 use crate::live::reading::without_benign;
-use crate::live::rows::{Row, Rows};
 use crate::live::sampler::Sampler;
 use crate::live::samples::{Samples, name_pages};
 use crate::live::views::{self, View};
-use engine::{Collection, EngineError, EngineUse, PageUse, WaitCollector, lock};
+use engine::{Collection, EngineError, EngineUse, PageUse, Row, Rows, WaitCollector, lock};
 use observations::{Operation, TimeUse, Wait, WaitClass};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -96,7 +95,7 @@ impl WaitCollector for MssqlCollector {
     fn start(&mut self) -> Result<(), EngineError> {
         let (mut client, sampling) = (self.connect()?, self.connect()?);
         let sampler = Sampler::start(sampling, views::requests_of(&self.ids()), HZ);
-        let sampler = sampler.map_err(|error| EngineError::failed(DOING, error.what))?;
+        let sampler = sampler.map_err(|error| EngineError::failed(DOING, error))?;
         let before = self.read(&mut client)?;
         // What was seen before belongs to no measurement.
         sampler.take();
@@ -251,8 +250,8 @@ mod tests {
 
     use super::*;
     use crate::live::answer::tests::not_shown;
-    use crate::live::rows::tests::rows;
     use std::time::Duration;
+    use testing::rows::rows;
 
     const WAITS: &str = "wait_type | waits | wait_ms | signal_ms\n";
 

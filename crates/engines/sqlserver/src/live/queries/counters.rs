@@ -2,8 +2,8 @@
 //! counted their plans.
 
 use super::views::CREATED_SINCE_S;
-use crate::live::rows::Row;
-use engine::query_reader::MARK;
+use engine::Row;
+use engine::server::MARK;
 use inspection::statements::{CountedRow, Counter, Spread, Statement};
 use observations::order;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -164,8 +164,8 @@ fn behind_parameters(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::{behind_parameters, merged, statements};
-    use crate::live::rows::tests::rows;
     use inspection::statements::Counter;
+    use testing::rows::rows;
 
     #[test]
     fn declarations_of_parameters_are_no_part_of_a_statement() {

@@ -2,7 +2,7 @@
 
 use super::views::PAGE;
 use crate::dialect::quote_name;
-use crate::live::rows::{Row, Rows};
+use engine::{Row, Rows};
 use inspection::plans::MissingIndex;
 use inspection::statements::{Index, Key, Missed, Table, TableStatistics};
 use std::collections::HashMap;
@@ -32,7 +32,7 @@ pub fn tables(
 ) -> Vec<Table> {
     // An index that was never used has no row.
     let or_none =
-        |rows: &Rows, value: Option<u64>| value.or((!rows.columns.is_empty()).then_some(0));
+        |rows: &Rows, value: Option<u64>| value.or((!rows.columns().is_empty()).then_some(0));
     let sum = |rows: &ByIndex<'_>, id, column: &str| -> Option<u64> {
         rows.get(&id)?.iter().filter_map(|row| row.parse::<u64>(column)).reduce(|a, b| a + b)
     };

@@ -17,16 +17,14 @@ use super::config::Config;
 use super::delta::delta;
 use super::identity::Identity;
 use super::reading::without_benign;
-use super::rows::{Row, Rows};
-use super::session::{LAST_ANSWERS, observing, read_view, while_doing};
+use super::session::{LAST_ANSWERS, observing, read_view};
 use super::views::View;
 use counters::{Handle, Placed, merged, statements};
-use engine::NoPlan;
-use engine::ServerError;
 use engine::query_reader::{QueryLimits, QueryReader, StorageDetail, explain_each};
+use engine::{NoPlan, Row, Rows, ServerError, while_doing};
 use inspection::plans::Plan;
 use inspection::sqlserver::{ENGINE, PLANS};
-use inspection::statements::{Origin, Snapshot, Span, StatementPlan, TableStatistics};
+use inspection::statements::{self, Origin, Snapshot, Span, StatementPlan, TableStatistics};
 use observations::Wait;
 use std::collections::HashMap;
 use std::time::SystemTime;
@@ -278,9 +276,9 @@ impl QueryReader for Reader {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows::tests::rows;
     use super::*;
-    use inspection::statements::{self, AdviceKind, Counter};
+    use inspection::statements::{AdviceKind, Counter};
+    use testing::rows::rows;
 
     /// The first statement has a plan that misses an index.
     fn snapshot(statements: Placed, tables: Vec<statements::Table>) -> Snapshot {

@@ -1,7 +1,7 @@
 //! The optimizer's statistics of tables, and the files of databases.
 
 use super::views::{CREATED_SINCE_S, PAGE};
-use crate::live::rows::{Row, Rows};
+use engine::{Row, Rows};
 use inspection::statements::{DataFile, FileIo, HistogramStep, TableStatistics};
 use observations::number;
 use std::collections::HashMap;
@@ -99,7 +99,7 @@ fn growth(row: Row<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::{files, statistics};
-    use crate::live::rows::tests::rows;
+    use testing::rows::rows;
 
     #[test]
     fn rows_become_statistics_with_their_histograms() {

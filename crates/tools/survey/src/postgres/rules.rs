@@ -1,10 +1,10 @@
 //! Rules about servers: PostgreSQL's chapter "Server Configuration" is the source unless another is
 //! named.
 
+use crate::server_rules::{self, OnMachine, Rule};
 use observations::Weight::{Note, Problem};
 use observations::number::bytes;
 use observations::{Advice, Survey, SurveyedServer};
-use servers::survey_rules::{self, OnMachine, Rule};
 
 /// A quarter of the memory is the documentation's starting value; this is far below it.
 const SHARED_SHARE_MIN: f64 = 0.10;
@@ -21,8 +21,8 @@ const TRANSPARENT_HUGE_PAGES: &str = "transparent-huge-pages";
 const TRANSPARENT_HUGE_PAGES_SETTING: &str = "transparent_hugepage.enabled";
 
 /// Returns the rules' advice on a server.
-pub(crate) fn advice(server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
-    let mut found = survey_rules::advice(&RULES, server, survey);
+pub fn advice(server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
+    let mut found = server_rules::advice(&RULES, server, survey);
     let of_machine = found.iter_mut().filter(|advice| advice.rule == TRANSPARENT_HUGE_PAGES);
     of_machine.for_each(|advice| advice.subject = TRANSPARENT_HUGE_PAGES_SETTING.into());
     found

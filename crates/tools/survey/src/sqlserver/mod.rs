@@ -1,21 +1,18 @@
-//! A server's identity and settings: `steelbench survey --server`.
+//! Servers of SQL Server.
 
-use super::config::Config;
-use super::identity::{Identity, trace_flags};
-use super::rows::{Row, Rows};
-use super::session::{observing, read_view, while_doing};
-use super::views::{self, View};
-use engine::ServerError;
+mod rules;
+pub mod views;
+
+use command_line::surveys::ServerSurvey;
+use engine::{AdminOptions, AdminSession, Row, Rows, Server, ServerError, while_doing};
 use observations::{Database, ServerSetting, SurveyedServer, Unread};
-use std::time::Duration;
+use views::View;
 use work::Stop;
 
+/// The survey of these servers.
+pub const SURVEY: ServerSurvey = ServerSurvey { read: survey, advice: rules::advice };
+
 /// Settings of `sp_configure` that are shown of every server, with their defaults
-/// 
-/// 
-/// 
-/// 
-/// 
 /// (<https://learn.microsoft.com/sql/database-engine/configure-windows/server-configuration-options-sql-server>).
 /// Values that the setup program chooses have none.
 #[rustfmt::skip]
@@ -49,20 +46,21 @@ const MACHINE: &[(&str, Option<&str>)] = &[
 ];
 
 /// Surveys a server. Reports what may not be read beside what may.
-pub fn survey(config: &Config, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
-    let mut client = observing(config, stop, Duration::ZERO)?;
-    let identity = Identity::read(&mut client)?;
+fn survey(server: &dyn Server, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
+    let mut session = server.session(&AdminOptions::default(), stop)?;
     let mut unread = Vec::new();
-    let mut ask = |what: &str, view: &View| -> Result<Rows, ServerError> {
-        Ok(read_view(&mut client, what, view, "", &mut unread)?.unwrap_or_default())
+    let mut read = |what: &str, view: &View| {
+        let answer = view.read(&mut *session).map_err(while_doing("reading its statistics"))?;
+        let refused = |why| unread.push(Unread { what: what.into(), why });
+        Ok::<_, ServerError>(answer.map_err(refused).unwrap_or_default())
     };
-    let configured = ask("settings", &views::CONFIGURATIONS)?;
-    let machine = ask("CPUs and memory", &views::MACHINE)?;
-    let databases = ask("databases", &views::DATABASES)?;
+    let configured = read("settings", &views::CONFIGURATIONS)?;
+    let machine = read("CPUs and memory", &views::MACHINE)?;
+    let databases = read("databases", &views::DATABASES)?;
     let machine = machine.first().into_iter().flat_map(of_machine);
-    let flags = match trace_flags(&mut client) {
+    let flags = match trace_flags(&mut *session) {
         Ok(flags) => Some(flags),
-        Err(error) if error.is_lost() => return Err(while_doing("reading trace flags")(error)),
+        Err(error) if error.is_silence() => return Err(while_doing("reading trace flags")(error)),
         Err(error) => {
             unread.push(Unread { what: "trace flags".into(), why: error.to_string() });
             None
@@ -76,10 +74,11 @@ pub fn survey(config: &Config, stop: &Stop) -> Result<(SurveyedServer, Vec<Unrea
         source: views::TRACE_FLAGS.into(),
         ..ServerSetting::default()
     });
+    let identity = session.server();
     let server = SurveyedServer {
-        engine: "sqlserver".into(),
-        address: address(config),
-        version: identity.shown(),
+        engine: server.engine().name().into(),
+        address: identity.address.clone(),
+        version: identity.version.clone(),
         settings: machine.chain(configured.iter().filter_map(setting)).chain(flags).collect(),
         databases: databases
             .iter()
@@ -90,11 +89,14 @@ pub fn survey(config: &Config, stop: &Stop) -> Result<(SurveyedServer, Vec<Unrea
     Ok((server, unread))
 }
 
-/// Host, port and instance, without the user.
-fn address(config: &Config) -> String {
-    let instance = config.instance.as_ref().map_or_else(String::new, |name| format!("\\{name}"));
-    let port = config.port.map_or_else(String::new, |port| format!(",{port}"));
-    format!("{}{instance}{port}", config.host)
+/// The server's trace flags.
+fn trace_flags(session: &mut dyn AdminSession) -> Result<String, ServerError> {
+    let flags = match session.query(views::TRACE_FLAGS) {
+        Ok(rows) => rows.iter().map(|row| row.text("TraceFlag")).collect::<Vec<_>>().join(", "),
+        Err(error) if error.code.as_deref() == Some(views::NO_RESULT) => String::new(),
+        Err(error) => return Err(error),
+    };
+    Ok(if flags.is_empty() { "none".into() } else { flags })
 }
 
 fn of_machine(row: Row<'_>) -> Vec<ServerSetting> {
@@ -130,8 +132,8 @@ fn setting(row: Row<'_>) -> Option<ServerSetting> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows::tests::rows;
     use super::*;
+    use testing::rows::rows;
 
     #[test]
     fn a_setting_is_changed_when_it_is_not_the_documented_default() {

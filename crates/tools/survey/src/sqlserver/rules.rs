@@ -2,9 +2,9 @@
 //! option
 //! (<https://learn.microsoft.com/sql/database-engine/configure-windows/server-configuration-options-sql-server>).
 
+use crate::server_rules::{self, OnMachine, Rule};
 use observations::Weight::{Note, Problem};
 use observations::{Advice, Survey, SurveyedServer};
-use servers::survey_rules::{self, OnMachine, Rule};
 
 /// The parallelism of a statement that the guidelines allow on one NUMA node, and on each of
 /// several.
@@ -15,7 +15,7 @@ const ALL_MAX: i64 = 64;
 
 /// Returns the rules' advice on a server.
 pub fn advice(server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
-    survey_rules::advice(&RULES, server, survey)
+    server_rules::advice(&RULES, server, survey)
 }
 
 #[rustfmt::skip]

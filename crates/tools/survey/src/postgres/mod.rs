@@ -1,13 +1,16 @@
-//! A server's identity and settings: `steelbench survey --server`. Changes nothing and reads no
-//! table.
+//! Servers of PostgreSQL.
 
-pub(super) mod rules;
+mod rules;
 
-use super::connecting::{is_local, leave_no_statistics, stoppable, while_doing};
-use crate::client::{Client, Config, Row, Rows};
-use engine::ServerError;
+use command_line::surveys::ServerSurvey;
+use engine::server::MARK;
+use engine::{AdminOptions, AdminSession, Row, Rows, Server, ServerError, while_doing};
 use observations::{Database, Extension, ServerSetting, SurveyedServer, Unread};
+use std::time::Duration;
 use work::Stop;
+
+/// The survey of these servers.
+pub const SURVEY: ServerSurvey = ServerSurvey { read: survey, advice: rules::advice };
 
 /// Columns read for each setting, in this order. Settings that this session changed itself
 /// (`client`, `session`) tell nothing about the server.
@@ -56,51 +59,43 @@ const LOG_TIMEZONE: &str = "log_timezone";
 
 /// Surveys a server. Reports what this role may not see beside what it sees. Fails when the server
 /// cannot be reached, or does not show its settings.
-pub(super) fn survey(
-    config: &Config,
-    stop: &Stop,
-) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
-    let config = config.clone().with_application_name("steelbench survey");
-    let mut client = stoppable(&config, stop).map_err(while_doing("connecting"))?;
-    client.set_answer_timeout(Some(work::silence_max()));
+fn survey(server: &dyn Server, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
+    let options = AdminOptions { application: "steelbench survey", ..AdminOptions::default() };
+    let mut session = server.session(&options, stop)?;
     // Settings first: what we set for the session below would hide what the server gives to
     // sessions.
-    let rows = client.query(SETTINGS, &[]).map_err(while_doing("reading its settings"))?;
-    let settings: Vec<ServerSetting> = rows.iter().filter_map(|row| setting(&row)).collect();
-    leave_no_statistics(&mut client);
-    let session = "SET default_transaction_read_only = on; SET statement_timeout = '30s'; SET \
-                   lock_timeout = '5s'";
-    client.batch(session).map_err(while_doing("preparing the connection"))?;
+    let rows = session.query(SETTINGS).map_err(while_doing("reading its settings"))?;
+    let settings: Vec<ServerSetting> = rows.iter().filter_map(setting).collect();
+    // Superusers may keep our statements out of the server's statistics.
+    let _ = session.run(&format!("SET /* {MARK} */ pg_stat_statements.track = 'none'"));
+    prepare(&mut *session).map_err(while_doing("preparing the connection"))?;
 
     let mut unread = Vec::new();
-    let mut ask = |client: &mut Client, what: &str, sql: &str| match client.query(sql, &[]) {
+    let mut ask = |what: &str, sql: &str| match session.query(sql) {
         Ok(rows) => Some(rows),
         Err(error) => {
             unread.push(Unread { what: what.into(), why: error.to_string() });
             None
         }
     };
-    let databases = ask(&mut client, "databases", DATABASES);
-    let extensions = ask(&mut client, "extensions", EXTENSIONS);
+    let databases = ask("databases", DATABASES);
+    let extensions = ask("extensions", EXTENSIONS);
     let state = ask(
-        &mut client,
         "replication state",
         "SELECT pg_catalog.pg_is_in_recovery(), pg_catalog.pg_has_role('pg_read_all_settings', \
          'MEMBER')",
     );
     let state = state.as_ref().and_then(Rows::first);
     let is_true = |index: usize| state.and_then(|row| row.get(index)).map(|text| text == "t");
-    let is_local = is_local(&client, &config.user);
+    let process = session.local_process();
+    let identity = session.server();
     let server = SurveyedServer {
-        engine: "postgres".into(),
-        address: address(&config),
-        version: format!(
-            "PostgreSQL {}",
-            client.parameter("server_version").unwrap_or("of unknown version")
-        ),
-        is_local,
+        engine: server.engine().name().into(),
+        address: identity.address.clone(),
+        version: identity.version.clone(),
+        is_local: process.is_some(),
         is_replica: is_true(0),
-        huge_pages_used: huge_pages_used(&settings, &client, is_local),
+        huge_pages_used: huge_pages_used(&settings, process),
         settings,
         extensions: listed(extensions.as_ref(), |row| {
             Some(Extension { name: row.parse(0)?, version: row.parse(1)? })
@@ -119,14 +114,13 @@ pub(super) fn survey(
     Ok((server, unread))
 }
 
-/// Hosts and ports: without the user, and without the password, which `Config` does not show at
-/// all.
-fn address(config: &Config) -> String {
-    let shown = config.to_string();
-    shown.split(" user=").next().unwrap_or_default().to_owned()
+/// Lets the session change nothing and wait for nothing.
+fn prepare(session: &mut dyn AdminSession) -> Result<(), ServerError> {
+    session.limit(Duration::from_secs(30))?;
+    session.run("SET default_transaction_read_only = on; SET lock_timeout = '5s'").map(drop)
 }
 
-fn setting(row: &Row<'_>) -> Option<ServerSetting> {
+fn setting(row: Row<'_>) -> Option<ServerSetting> {
     let (name, source) = (row.get(0)?, row.get(5)?);
     let is_plain = row.get(4) != Some("string") || TEXTS.contains(&name);
     // The server itself sets those from `override`; those of context `internal` cannot be set.
@@ -159,16 +153,15 @@ fn listed<T>(rows: Option<&Rows>, of: impl Fn(Row<'_>) -> Option<T>) -> Vec<T> {
 /// From version 17 on the server says so. Of an older one on this machine, the kernel does: a
 /// mapping of huge pages has a name of its own among those of our session's process
 /// (`fs/hugetlbfs/inode.c`).
-fn huge_pages_used(settings: &[ServerSetting], client: &Client, is_local: bool) -> Option<bool> {
+fn huge_pages_used(settings: &[ServerSetting], process: Option<i32>) -> Option<bool> {
     let status = settings.iter().find(|setting| setting.name == "huge_pages_status");
     match status.and_then(|setting| setting.value.as_deref()) {
         Some("on") => Some(true),
         Some("off") => Some(false),
-        None if is_local => {
-            let maps =
-                std::fs::read_to_string(format!("/proc/{}/maps", client.backend_pid())).ok()?;
+        None => {
+            let maps = std::fs::read_to_string(format!("/proc/{}/maps", process?)).ok()?;
             (!maps.is_empty()).then(|| maps.lines().any(|line| line.contains("/anon_hugepage")))
         }
-        _ => None,
+        Some(_) => None,
     }
 }

@@ -1,15 +1,14 @@
-//! A server's identity and settings: `steelbench survey --server`. Changes nothing and reads no
-//! table.
+//! Servers of MariaDB and MySQL.
 
-pub(super) mod rules;
+mod rules;
 
-use super::cells::cells;
-use super::observing::{connect_to_observe, product, while_doing};
-use super::waits::local_process;
-use crate::client::{Client, Config};
-use engine::ServerError;
+use command_line::surveys::ServerSurvey;
+use engine::{AdminOptions, Row, Rows, Server, ServerError, while_doing};
 use observations::{Database, Extension, ServerSetting, SurveyedServer, Unread};
 use work::Stop;
+
+/// The survey of these servers.
+pub const SURVEY: ServerSurvey = ServerSurvey { read: survey, advice: rules::advice };
 
 /// Variables in this order: name, value, default (NULL: unknown), where the value is from, file,
 /// whether it is a text. <https://mariadb.com/kb/en/information-schema-system_variables-table/>
@@ -73,24 +72,21 @@ const CACHES_IN_BYTES: [&str; 4] =
 
 /// Surveys a server. Reports what this user may not see beside what it sees. Fails when the server
 /// cannot be reached, or does not show its settings.
-pub(super) fn survey(
-    config: &Config,
-    stop: &Stop,
-) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
-    let mut client = connect_to_observe(config, stop)?;
-    let sql = if client.is_mariadb() { OF_MARIADB } else { OF_MYSQL };
-    let rows = client.query(sql).map_err(while_doing("reading its settings"))?.rows;
-    let settings: Vec<ServerSetting> = rows.into_iter().filter_map(setting).collect();
+fn survey(server: &dyn Server, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
+    let mut session = server.session(&AdminOptions::default(), stop)?;
+    let is_mariadb = session.server().product == "MariaDB";
+    let sql = if is_mariadb { OF_MARIADB } else { OF_MYSQL };
+    let rows = session.query(sql).map_err(while_doing("reading its settings"))?;
+    let settings: Vec<ServerSetting> = rows.iter().filter_map(setting).collect();
     let mut unread = Vec::new();
-    let mut ask = |client: &mut Client, what: &str, sql: &str| match client.query(sql) {
-        Ok(rows) => rows.rows,
+    let mut ask = |what: &str, sql: &str| match session.query(sql) {
+        Ok(rows) => Some(rows),
         Err(error) => {
             unread.push(Unread { what: what.into(), why: error.to_string() });
-            Vec::new()
+            None
         }
     };
     let databases = ask(
-        &mut client,
         "databases",
         "SELECT schema_name, sum(data_length + index_length) AS bytes FROM \
          information_schema.schemata LEFT JOIN information_schema.tables ON table_schema = \
@@ -98,42 +94,39 @@ pub(super) fn survey(
          'mysql', 'sys') GROUP BY schema_name ORDER BY bytes DESC, schema_name",
     );
     let plugins = ask(
-        &mut client,
         "plugins",
         "SELECT plugin_name, plugin_version FROM information_schema.plugins WHERE plugin_status = \
          'ACTIVE' AND plugin_library IS NOT NULL ORDER BY plugin_name",
     );
-    let replication =
-        if client.is_mariadb() { "SHOW ALL SLAVES STATUS" } else { "SHOW REPLICA STATUS" };
-    let is_replica = client.query(replication).map(|rows| !rows.rows.is_empty());
-    if let Err(error) = &is_replica {
-        unread.push(Unread { what: "replication state".into(), why: error.to_string() });
-    }
+    let replication = if is_mariadb { "SHOW ALL SLAVES STATUS" } else { "SHOW REPLICA STATUS" };
+    let replicas = ask("replication state", replication);
+    let is_local = session.local_process().is_some();
+    let identity = session.server();
     let server = SurveyedServer {
-        engine: "mariadb".into(),
-        address: config.place(),
-        version: format!("{} {}", product(&client), client.version()),
-        is_local: local_process(&mut client, config).is_some(),
-        is_replica: is_replica.ok(),
+        engine: server.engine().name().into(),
+        address: identity.address.clone(),
+        version: identity.version.clone(),
+        is_local,
+        is_replica: replicas.map(|rows| !rows.is_empty()),
         huge_pages_used: None,
         settings,
         extensions: plugins
-            .into_iter()
-            .map(cells)
-            .map(|[name, version]| Extension { name, version })
+            .iter()
+            .flat_map(Rows::iter)
+            .map(|row| Extension { name: row.text(0), version: row.text(1) })
             .collect(),
         databases: databases
-            .into_iter()
-            .map(cells)
-            .map(|[name, bytes]| Database { name, bytes: bytes.parse().ok() })
+            .iter()
+            .flat_map(Rows::iter)
+            .map(|row| Database { name: row.text(0), bytes: row.parse(1) })
             .collect(),
     };
     Ok((server, unread))
 }
 
-fn setting(row: Vec<Option<String>>) -> Option<ServerSetting> {
-    let default = row.get(2).cloned().flatten();
-    let [name, value, _, source, file, is_text] = cells(row);
+fn setting(row: Row<'_>) -> Option<ServerSetting> {
+    let default = row.get(2).map(str::to_owned);
+    let [name, value, _, source, file, is_text] = row.texts();
     let is_plain = is_text != "1" || TEXTS.contains(&name.as_str());
     let is_ours = !["compile-time", "auto", "compiled", "environment"].contains(&source.as_str());
     let is_changed = is_ours && default.as_ref().is_none_or(|default| *default != value);
@@ -158,9 +151,12 @@ fn setting(row: Vec<Option<String>>) -> Option<ServerSetting> {
 #[cfg(test)]
 mod tests {
     use super::setting;
+    use engine::Rows;
 
     fn parse(cells: [Option<&str>; 6]) -> Option<observations::ServerSetting> {
-        setting(cells.map(|cell| cell.map(str::to_owned)).into())
+        let mut rows = Rows::with_columns(vec![String::new(); 6]);
+        rows.push(cells);
+        rows.first().and_then(setting)
     }
 
     #[test]

@@ -9,7 +9,8 @@ use work::Cancel;
 const SECRET: &str = "Geh3imnis-never-to-be-seen";
 
 fn survey(url: &str) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
-    engine::server::by_url(testing::ENGINES, url).unwrap().survey(&Cancel::new().stop())
+    let server = engine::server::by_url(testing::ENGINES, url).unwrap();
+    (survey::postgres::SURVEY.read)(&*server, &Cancel::new().stop())
 }
 
 fn changed(server: &SurveyedServer) -> Vec<&str> {

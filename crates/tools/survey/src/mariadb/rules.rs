@@ -2,10 +2,10 @@
 //! MariaDB's documentation about the variable (<https://mariadb.com/kb/en/innodb-system-variables/>
 //! and `replication-and-binary-log-system-variables`) unless it is another.
 
+use crate::server_rules::{self, OnMachine, Rule};
 use observations::Weight::{Note, Problem};
 use observations::number::bytes;
 use observations::{Advice, Survey, SurveyedServer};
-use servers::survey_rules::{self, OnMachine, Rule};
 
 /// The documentation says "up to 80 % of the total memory" of a server that has a machine for
 /// itself; this is far below it.
@@ -23,7 +23,7 @@ const SWAPPINESS_MAX: u32 = 10;
 
 /// Returns the rules' advice on a server.
 pub fn advice(server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
-    survey_rules::advice(&RULES, server, survey)
+    server_rules::advice(&RULES, server, survey)
 }
 
 #[rustfmt::skip]

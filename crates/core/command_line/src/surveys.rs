@@ -1,0 +1,27 @@
+//! Surveys of servers.
+
+use engine::{Server, ServerError};
+use observations::{Advice, Survey, SurveyedServer, Unread};
+use work::Stop;
+
+/// The survey of an engine's servers.
+#[derive(Debug, Clone, Copy)]
+pub struct ServerSurvey {
+    /// Reads what a server is and how it is set, and which items could not be read. Changes nothing
+    /// and reads no table.
+    pub read: fn(&dyn Server, &Stop) -> Result<(SurveyedServer, Vec<Unread>), ServerError>,
+    /// Advice on a server, and on the machine that it runs on.
+    pub advice: fn(&SurveyedServer, &Survey) -> Vec<Advice>,
+}
+
+/// The advice on the servers of a survey; `find` gives the survey of an engine's servers.
+pub fn advice(
+    find: impl Fn(&str) -> Option<&'static ServerSurvey>,
+    survey: &Survey,
+) -> Vec<Advice> {
+    let servers = survey.servers.iter();
+    servers
+        .filter_map(|server| Some((find(&server.engine)?.advice)(server, survey)))
+        .flatten()
+        .collect()
+}

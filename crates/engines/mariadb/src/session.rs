@@ -1,0 +1,71 @@
+//! Sessions for administration.
+
+use crate::client::{Client, Config};
+use crate::load::statement_limit;
+use crate::observing::{OBSERVED_FROM, connect_to_observe, product};
+use crate::waits::local_process;
+use engine::server::{AdminOptions, AdminSession, MARK, ServerIdentity};
+use engine::{Rows, ServerError};
+use std::time::Duration;
+use work::Stop;
+
+/// A session, and what the login tells of its server.
+pub struct Session {
+    client: Client,
+    config: Config,
+    identity: ServerIdentity,
+}
+
+impl Session {
+    /// Connects.
+    ///
+    /// # Errors
+    /// When the server refuses, or does not answer in time.
+    pub fn open(
+        config: &Config,
+        options: &AdminOptions<'_>,
+        stop: &Stop,
+    ) -> Result<Self, ServerError> {
+        let mut client = connect_to_observe(config, stop)?;
+        client.set_grace(options.grace);
+        let product = product(&client);
+        let version = format!("{product} {}", client.version());
+        let (address, database) = (config.place(), OBSERVED_FROM.to_owned());
+        let identity = ServerIdentity { address, database, product, version };
+        Ok(Self { client, config: config.clone(), identity })
+    }
+}
+
+impl AdminSession for Session {
+    fn server(&self) -> &ServerIdentity {
+        &self.identity
+    }
+
+    fn local_process(&mut self) -> Option<i32> {
+        local_process(&mut self.client, &self.config)
+    }
+
+    fn limit(&mut self, time: Duration) -> Result<(), ServerError> {
+        let (name, value) = statement_limit(&self.client, time.as_secs_f64());
+        Ok(self.client.run(&format!("SET SESSION {name} = {value}"))?)
+    }
+
+    fn query(&mut self, sql: &str) -> Result<Rows, ServerError> {
+        let answer = self.client.query(sql)?;
+        let mut rows = Rows::with_columns(answer.columns);
+        answer.rows.into_iter().for_each(|row| rows.push(row));
+        Ok(rows)
+    }
+
+    fn run(&mut self, sql: &str) -> Result<Rows, ServerError> {
+        self.query(sql)
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<String, ServerError> {
+        let hex = observations::hexadecimal(sql.as_bytes());
+        self.client.run(&format!(
+            "SET @{MARK} = CONVERT(x'{hex}' USING utf8mb4); PREPARE {MARK} FROM @{MARK}"
+        ))?;
+        Ok(MARK.into())
+    }
+}
