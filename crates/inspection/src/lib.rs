@@ -2,7 +2,8 @@
 //!
 //! - [`plans`]: execution plans in one model for all engines; [`plan_files`]: plans in files;
 //!   [`pages`]: plans in documents
-//! - [`statements`]: statements, tables and indexes of a server, with their counters
+//! - [`statements`]: statements, tables and indexes of a server, with their counters;
+//!   [`query_reader`]: what reads them
 //! - [`Inspection`]: what an engine brings for both; a folder for each engine
 
 mod adapter;
@@ -12,8 +13,10 @@ pub mod pages;
 pub mod plan_files;
 pub mod plans;
 pub mod postgres;
+pub mod query_reader;
 pub mod sqlite;
 pub mod sqlserver;
 pub mod statements;
 
-pub use adapter::{Inspection, UnknownEngine, rules};
+pub use adapter::{Inspection, OpenFile, OpenServer, OpenedReader, UnknownEngine, rules};
+pub use query_reader::{QueryLimits, QueryReader};

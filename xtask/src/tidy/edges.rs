@@ -63,7 +63,7 @@ fn is_allowed(user: &Crate, used: &Crate) -> bool {
         (Tier::Core, Tier::Core) => place(&user.name) < place(&used.name),
         (Tier::Engines, Tier::Engines) => used.name == SHARED,
         (Tier::Tools | Tier::Studies, Tier::Inspection) => true,
-        (Tier::Core | Tier::Engines, Tier::Inspection) => true,
+        (Tier::Engines, Tier::Inspection) => true,
         (Tier::Cli, _) | (_, Tier::Core) => user.tier != used.tier,
         _ => false,
     }

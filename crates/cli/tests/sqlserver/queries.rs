@@ -4,7 +4,8 @@
 use super::{Mock, Tls, answer_survey};
 use crate::common::Lab;
 use crate::workbooks;
-use sqlserver::live::{query_views, views as live_views};
+use inspection::sqlserver::queries::views as query_views;
+use sqlserver::live::views as live_views;
 
 /// A plan with one operator, for which an index is missing.
 /// A plan in one line: answers are lines of cells.

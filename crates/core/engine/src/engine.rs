@@ -1,8 +1,8 @@
 //! An engine, and its host: the source of the targets of trials.
 
 use crate::{
-    Altering, Background, ColumnMethods, DatabaseFiles, EngineError, FileQueries, Folders,
-    Instance, Need, Preflight, Prerequisites, Recovery, Replication, Servers, Sharing, WaitType,
+    Altering, Background, ColumnMethods, DatabaseFiles, EngineError, Folders, Instance, Need,
+    Preflight, Prerequisites, Recovery, Replication, Servers, Sharing, WaitType,
 };
 use experiment::{Configuration, Declaration, DurabilityRule, ExampleLevels, Invalid};
 use observations::EngineVersion;
@@ -80,10 +80,6 @@ pub trait Engine: Send + Sync {
     }
     /// The targets for load generators in other processes; `None`: it runs in our process.
     fn sharing(&self) -> Option<&dyn Sharing> {
-        None
-    }
-    /// The examination of statements on its database files, where it needs no server.
-    fn file_queries(&self) -> Option<&dyn FileQueries> {
         None
     }
 }

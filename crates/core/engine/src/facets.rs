@@ -1,11 +1,7 @@
 //! Optional facets of engines: each is a trait with an accessor that returns it if present.
 
-use crate::{
-    EngineError, Folders, Instance, Need, NoPlan, PlanRequest, Planned, Preflight, QueryLimits,
-    QueryReader, ServerError,
-};
+use crate::{EngineError, Folders, Instance, Need, NoPlan, PlanRequest, Planned, Preflight};
 use experiment::{Configuration, Invalid};
-use inspection::statements::ScriptStatement;
 use std::path::{Path, PathBuf};
 use work::{Cancel, Stop, Table};
 
@@ -97,22 +93,6 @@ pub trait Altering {
     /// # Errors
     /// When a server is not as it was: with what to do. The record stays.
     fn undo(&self, configurations: &[&Configuration]) -> Result<Vec<String>, EngineError>;
-}
-
-/// The examination of statements on database files, without a server.
-pub trait FileQueries {
-    /// Opens a file to examine what these statements do on it. Those that only read are run once;
-    /// the file is not changed.
-    ///
-    /// # Errors
-    /// When it cannot be opened, or is not a database.
-    fn open(
-        &self,
-        path: &Path,
-        statements: Vec<ScriptStatement>,
-        limits: QueryLimits,
-        stop: &Stop,
-    ) -> Result<Box<dyn QueryReader>, ServerError>;
 }
 
 /// Targets that load generators in other processes work on.

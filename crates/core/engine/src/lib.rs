@@ -8,7 +8,6 @@
 //! - `file_set`: files of targets, their folders and caches
 //! - [`server`]: servers by URL, observed, and asked in sessions for administration; `rows`: their
 //!   answers
-//! - [`query_reader`]: their statements and plans
 //! - [`dialect`]: tables and operations as SQL; [`planned`]: plans of the user's statements
 //! - [`nodes`]: private servers that are made to fail, and their replicas
 //! - [`setup`]: tables that a user's SQL or dump makes; [`compression`] of columns
@@ -30,7 +29,6 @@ pub mod open_files;
 pub mod parquet;
 pub mod planned;
 mod preflight;
-pub mod query_reader;
 mod results;
 mod rows;
 pub mod sample;
@@ -46,15 +44,12 @@ pub use column_store::{ColumnStore, Compressed, Stored};
 pub use dialect::Dialect;
 pub use engine::{Ability, Engine, Host, SettingsForm};
 pub use error::{EngineError, Fault, RetryCause, ServerError, while_doing};
-pub use facets::{
-    Altering, ColumnMethods, DatabaseFiles, FileQueries, Prerequisites, Recovery, Sharing,
-};
+pub use facets::{Altering, ColumnMethods, DatabaseFiles, Prerequisites, Recovery, Sharing};
 pub use file_set::{CacheReport, CacheState, FileSet, Folders, Permits, Role};
 pub use instance::{Explainer, FileTarget, Instance, ServerProcess, Shared, Tables};
 pub use nodes::{Disturbance, Node, Nodes, Replication};
 pub use planned::{Explained, NoPlan, PlanRequest, Planned};
 pub use preflight::{Footprint, Need, Preflight, Space};
-pub use query_reader::{QueryLimits, QueryReader};
 pub use results::Results;
 pub use rows::{Column, Row, Rows};
 pub use server::{

@@ -6,7 +6,7 @@ mod by_url;
 pub use admin::{AdminOptions, AdminSession, MARK, ServerIdentity};
 pub use by_url::{by_url, engine_by_url};
 
-use crate::{Engine, EngineError, QueryLimits, QueryReader, ServerError};
+use crate::{Engine, EngineError, ServerError};
 use observations::{CounterReadings, ServerActivity, WaitingTask};
 use std::fmt;
 use std::path::Path;
@@ -98,20 +98,6 @@ pub trait Server: fmt::Display {
         options: &AdminOptions<'_>,
         stop: &Stop,
     ) -> Result<Box<dyn AdminSession>, ServerError>;
-    /// Connects, to read the statistics of statements, tables and indexes.
-    ///
-    /// # Errors
-    /// When the server refuses or does not answer in time, or this is not done for the engine.
-    fn queries(
-        &self,
-        _limits: QueryLimits,
-        _stop: &Stop,
-    ) -> Result<Box<dyn QueryReader>, ServerError> {
-        Err(ServerError::new(
-            "reading statements is not supported for this engine; supported: PostgreSQL, MariaDB \
-             and SQL Server",
-        ))
-    }
     /// Reads rows of a table, this many at most, spread over it.
     ///
     /// # Errors

@@ -3,13 +3,12 @@
 use super::mariadb::{CONNECTING, MariaDb};
 use super::server::{Installation, dumped_version};
 use super::session::Session;
-use super::{queries, waits};
+use super::waits;
 use crate::client::Config;
 use engine::{
     AdminOptions, AdminSession, CopySource, CopyVersion, Engine, EngineError, LiveObserver,
-    ObserveOptions, QueryLimits, QueryReader, Server, ServerError, Servers,
+    ObserveOptions, Server, ServerError, Servers,
 };
-use std::rc::Rc;
 use work::Stop;
 
 impl Servers for MariaDb {
@@ -66,17 +65,5 @@ impl Server for Config {
         stop: &Stop,
     ) -> Result<Box<dyn AdminSession>, ServerError> {
         Ok(Box::new(Session::open(self, options, stop)?))
-    }
-
-    fn queries(
-        &self,
-        limits: QueryLimits,
-        stop: &Stop,
-    ) -> Result<Box<dyn QueryReader>, ServerError> {
-        Ok(Box::new(queries::Reader::start(
-            &(Rc::new(self.clone()) as Rc<dyn Server>),
-            limits,
-            stop,
-        )?))
     }
 }

@@ -14,7 +14,7 @@
 //! - `fill`: the bulk load of its tables; `explain`: plans and sizes
 //! - `load`: connections of a load; `wire`: what they send and hear; `replication`: replicas
 //! - `waits`: what sessions wait for; `by_url`: servers that run already, `observing` over which
-//!   connections, `session` for administration; `queries`: their statements, plans and indexes
+//!   connections, `session` for administration
 
 mod admin;
 mod altered;
@@ -34,7 +34,6 @@ mod load;
 mod mariadb;
 mod observing;
 mod preflight;
-mod queries;
 mod replication;
 pub mod server;
 mod session;

@@ -2,15 +2,14 @@
 
 use super::connecting::{CONNECTING, SILENCE};
 use super::session::Session;
-use super::{Postgres, queries, sample, server, waits};
+use super::{Postgres, sample, server, waits};
 use crate::client::Config;
 use engine::sample::Sample;
 use engine::{
     AdminOptions, AdminSession, CopySource, CopyVersion, Dumps, Engine, EngineError, LiveObserver,
-    ObserveOptions, QueryLimits, QueryReader, Server, ServerError, Servers,
+    ObserveOptions, Server, ServerError, Servers,
 };
 use std::path::Path;
-use std::rc::Rc;
 use work::Stop;
 
 impl Servers for Postgres {
@@ -66,18 +65,6 @@ impl Server for Config {
         stop: &Stop,
     ) -> Result<Box<dyn AdminSession>, ServerError> {
         Ok(Box::new(Session::open(self, options, stop)?))
-    }
-
-    fn queries(
-        &self,
-        limits: QueryLimits,
-        stop: &Stop,
-    ) -> Result<Box<dyn QueryReader>, ServerError> {
-        Ok(Box::new(queries::Reader::start(
-            &(Rc::new(self.clone()) as Rc<dyn Server>),
-            limits,
-            stop,
-        )?))
     }
 
     fn sample(&self, table: &str, rows_max: u64, stop: &Stop) -> Result<Sample, ServerError> {

@@ -15,7 +15,7 @@
 //! - `fill`: the bulk load of its tables; `explain`: plans and sizes
 //! - `load`: connections of a load; `wire`: what they send and hear; `replication`: replicas
 //! - `waits`: what sessions wait for
-//! - `session`: sessions for administration; `queries`: statements, plans and indexes of a server
+//! - `session`: sessions for administration
 
 mod admin;
 mod altered;
@@ -34,7 +34,6 @@ mod load;
 mod own_database;
 mod postgres;
 mod preflight;
-mod queries;
 mod replication;
 mod sample;
 pub mod server;

@@ -1,12 +1,11 @@
 //! SQLite as an engine: its abilities, and objections to its settings.
 
-use super::database_files::SqliteFiles;
 use super::instance::SqliteHost;
 use super::settings::{self, DATA_FILES, OPEN, Open};
 use super::{backup_tools, connection, pragma, setup, wait_type};
 use engine::setup::{SETUP_DUMP, Setup};
 use engine::{Ability, Engine, Folders, Host, WaitType};
-use engine::{DatabaseFiles, FileQueries, Prerequisites, SettingsForm};
+use engine::{DatabaseFiles, Prerequisites, SettingsForm};
 use experiment::{Configuration, Declaration, DurabilityRule, Invalid};
 use observations::EngineVersion;
 use work::Stop;
@@ -93,9 +92,5 @@ impl Engine for Sqlite {
 
     fn background(&self) -> Option<&'static engine::Background> {
         Some(&backup_tools::BACKGROUND)
-    }
-
-    fn file_queries(&self) -> Option<&dyn FileQueries> {
-        Some(&SqliteFiles)
     }
 }

@@ -3,19 +3,17 @@
 
 use engine::planned::each;
 use engine::{Explained, NoPlan, PlanRequest, Planned};
-use inspection::sqlite::Step;
-use inspection::statements::Counter;
 use observations::Fact;
-use rusqlite::{Connection, Row, StatementStatus};
+use rusqlite::{Connection, StatementStatus};
 use work::Table;
 
 /// The counters of a statement's work
 /// (<https://www.sqlite.org/c3ref/c_stmtstatus_counter.html>).
-pub(super) const COUNTERS: [(&str, StatementStatus, Counter); 4] = [
-    ("vm_steps", StatementStatus::VmStep, Counter::MachineSteps),
-    ("fullscan_steps", StatementStatus::FullscanStep, Counter::RowsRead),
-    ("sorts", StatementStatus::Sort, Counter::Sorts),
-    ("automatic_index_rows", StatementStatus::AutoIndex, Counter::AutomaticIndexRows),
+const COUNTERS: [(&str, StatementStatus); 4] = [
+    ("vm_steps", StatementStatus::VmStep),
+    ("fullscan_steps", StatementStatus::FullscanStep),
+    ("sorts", StatementStatus::Sort),
+    ("automatic_index_rows", StatementStatus::AutoIndex),
 ];
 
 /// Explains a statement on a table of the file `main`.
@@ -44,7 +42,7 @@ pub fn explain(
         drop(rows);
         explained.counters = COUNTERS
             .iter()
-            .map(|(name, status, _)| Fact {
+            .map(|(name, status)| Fact {
                 name: (*name).into(),
                 unit: String::new(),
                 value: f64::from(statement.get_status(*status)),
@@ -73,28 +71,17 @@ pub fn plans(
     })
 }
 
-/// The steps of a statement.
-pub(super) fn steps(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<Step>> {
-    let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
-    statement
-        .raw_query()
-        .mapped(|row: &Row<'_>| {
-            Ok(Step { id: row.get(0)?, parent: row.get(1)?, detail: row.get(3)? })
-        })
-        .collect()
-}
-
+/// The steps of a statement, a line for each, indented below the one that it belongs to.
 fn plan(connection: &Connection, sql: &str) -> rusqlite::Result<String> {
-    Ok(indented(&steps(connection, sql)?))
-}
-
-/// The plan, a line for each step, indented below the one that it belongs to.
-pub(super) fn indented(steps: &[Step]) -> String {
+    let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+    let mut rows = statement.raw_query();
     let (mut lines, mut depths) = (Vec::new(), vec![(0_i64, 0_usize)]);
-    for Step { id, parent, detail } in steps {
-        let depth = depths.iter().find(|(known, _)| known == parent).map_or(0, |(_, depth)| *depth);
-        depths.push((*id, depth + 1));
+    while let Some(row) = rows.next()? {
+        let (id, parent, detail): (i64, i64, String) = (row.get(0)?, row.get(1)?, row.get(3)?);
+        let depth =
+            depths.iter().find(|(known, _)| *known == parent).map_or(0, |(_, depth)| *depth);
+        depths.push((id, depth + 1));
         lines.push(format!("{}{detail}", "  ".repeat(depth)));
     }
-    lines.join("\n")
+    Ok(lines.join("\n"))
 }

@@ -1,8 +1,8 @@
 //! Tables of one's own: a data file that a dump and SQL make once, and that trials copy.
 
 use super::connection::{self, DataFiles, STEPS_BETWEEN_LOOKS};
-use super::database_files::MAGIC;
 use super::failures::failed;
+use super::sample::MAGIC;
 use engine::setup::{NotSet, Setup, Unset, first_bytes, substituted};
 use engine::{EngineError, cache};
 use experiment::NamedFile;

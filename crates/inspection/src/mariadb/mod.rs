@@ -1,7 +1,8 @@
-//! MariaDB and MySQL: `plan_reader`: formats of plans; `statement_rules`: texts and indexes; `statement_log`:
-//! runs of statements in logs.
+//! MariaDB and MySQL: `plan_reader`: formats of plans; `statement_rules`: texts and indexes;
+//! `statement_log`: runs of statements in logs; `queries`: statements, tables and indexes of a server.
 
 mod plan_reader;
+mod queries;
 mod statement_log;
 mod statement_rules;
 
@@ -11,5 +12,10 @@ use statement_log::LOGS;
 pub use statement_rules::RULES;
 
 /// The inspection of MariaDB and MySQL.
-pub const INSPECTION: Inspection =
-    Inspection { rules: RULES, plans: Some(PLANS), logs: Some(LOGS) };
+pub const INSPECTION: Inspection = Inspection {
+    rules: RULES,
+    plans: Some(PLANS),
+    logs: Some(LOGS),
+    queries: Some(queries::open),
+    file_queries: None,
+};

@@ -1,11 +1,21 @@
-//! SQL Server: `showplan`: the format of plans; `statement_rules`: texts and indexes.
+//! SQL Server: `showplan`: the format of plans; `statement_rules`: texts and indexes; `view`: queries
+//! with forms for older servers; [`queries`]: statements, tables and indexes of a server.
 
+pub mod queries;
 mod showplan;
 mod statement_rules;
+mod view;
 
 use crate::Inspection;
 pub use showplan::{ENGINE, PLANS};
 pub use statement_rules::RULES;
+pub use view::{NO_RESULT, View};
 
 /// The inspection of SQL Server.
-pub const INSPECTION: Inspection = Inspection { rules: RULES, plans: Some(PLANS), logs: None };
+pub const INSPECTION: Inspection = Inspection {
+    rules: RULES,
+    plans: Some(PLANS),
+    logs: None,
+    queries: Some(queries::open),
+    file_queries: None,
+};

@@ -1,3 +1,4 @@
 mod plan_costs;
 mod plan_remarks;
+mod queries;
 mod showplan;

@@ -4,7 +4,7 @@ use crate::try_change::Try;
 use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand};
 use command_line::arguments::{Between, MariaDb, Psql, positive, setting};
 use command_line::output::{Extent, Form};
-use engine::query_reader::StorageDetail;
+use inspection::query_reader::StorageDetail;
 use probe::load::DURATION;
 use std::path::PathBuf;
 
@@ -111,18 +111,18 @@ pub struct Limits {
 impl QueriesTool {
     /// Returns the amount of work that a server is asked for: its files and statistics for a
     /// workbook only.
-    pub(crate) fn limits(&self) -> engine::QueryLimits {
+    pub(crate) fn limits(&self) -> inspection::QueryLimits {
         let storage = match (&self.workbook, self.literals) {
             (None, _) => StorageDetail::Nothing,
             (Some(_), false) => StorageDetail::Figures,
             (Some(_), true) => StorageDetail::Values,
         };
         let tables = self.output.is_none();
-        engine::QueryLimits { storage, tables, ..(&self.limits).into() }
+        inspection::QueryLimits { storage, tables, ..(&self.limits).into() }
     }
 }
 
-impl From<&Limits> for engine::QueryLimits {
+impl From<&Limits> for inspection::QueryLimits {
     fn from(limits: &Limits) -> Self {
         let storage = StorageDetail::Nothing;
         Self { plans: limits.plans, databases: limits.databases, tables: true, storage }

@@ -1,18 +1,20 @@
 //! `steelbench capture`: a server's inventory, waits and statements as a file to send.
 
 use crate::arguments::Limits;
-use crate::examine::{explained, statement_rules};
+use crate::examine::{explained, open, statement_rules};
 use crate::machine;
 use clap::Parser;
 use command_line::arguments::positive;
 use command_line::files::{Replace, replace_file};
 use command_line::{Context, ExitCode, Failure, Tool, output, servers, signals};
-use engine::query_reader::StorageDetail;
-use engine::{ObserveOptions, QueryLimits, QueryReader, ServerError};
+use engine::{ObserveOptions, Server, ServerError};
+use inspection::query_reader::StorageDetail;
 use inspection::statements::{Captured, CapturedTexts, Snapshot};
+use inspection::{QueryLimits, QueryReader};
 use observations::{Survey, Unread};
 use std::io::Write;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 /// Save a server's settings, waits and statistics to one file
 ///
@@ -46,7 +48,7 @@ impl Tool for Capture {
     ];
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
-        let server = context.server(&self.server)?;
+        let server: Rc<dyn Server> = context.server(&self.server)?.into();
         let interrupt = signals::stop_flag()?;
         let stop = servers::stop_by(&interrupt);
         let failure = |error: ServerError| servers::failure(&*server, &stop, &error);
@@ -59,7 +61,7 @@ impl Tool for Capture {
         // Servers first: who may not be asked what it is needs no watching.
         let (surveyed, mut unread) = context.survey(&*server, &stop).map_err(failure)?;
         let limits = QueryLimits { storage: StorageDetail::Figures, ..(&self.limits).into() };
-        let counters = server.queries(limits, &stop).and_then(|mut reader| {
+        let counters = open(context, &server, limits, &stop).and_then(|mut reader| {
             reader.look()?;
             Ok((reader.snapshot()?, reader))
         });

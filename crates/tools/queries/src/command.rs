@@ -1,7 +1,7 @@
 //! `steelbench queries`: a server's statements, plans and indexes.
 
 use crate::arguments::{QueriesCommand, QueriesTool};
-use crate::examine::{explained, statement_rules};
+use crate::examine::{explained, open, statement_rules};
 use crate::logged::read_logs;
 use crate::looking::{LOOKS_S, looking};
 use crate::server_facts::{ServerFacts, ServerWaits, surveyed};
@@ -11,11 +11,13 @@ use crate::watch::{self, Source};
 use crate::{Queries, between, document, examine, keep, machine, plan_files, server_sheets};
 use command_line::files::{Replace, replace_file, write_html};
 use command_line::{Context, ExitCode, Failure, Tool, captures, output, results, servers, signals};
-use engine::{Engine, FileQueries, ObserveOptions, QueryReader, Server, ServerError};
+use engine::{Engine, ObserveOptions, Server, ServerError};
 use inspection::statements::{Captured, Rules, Snapshot, script_statements};
+use inspection::{Inspection, OpenFile, QueryReader};
 use report::json::{Capture, object};
 use serde_json::Value;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -145,18 +147,18 @@ fn ask<T>(
 ) -> Result<T, Failure> {
     let server = arguments.server.as_deref();
     let url = arguments.mariadb.url(&arguments.psql, server).map_err(Failure::usage)?;
-    let server = context.server(&url)?;
+    let server: Rc<dyn Server> = context.server(&url)?.into();
     let stop = signals::stop_flag()?;
     let signal = servers::stop_by(&stop);
     let failure = |error: ServerError| servers::failure(&*server, &signal, &error);
-    let reader = server.queries(arguments.limits(), &signal).map_err(failure)?;
+    let reader = open(context, &server, arguments.limits(), &signal).map_err(failure)?;
     work(&*server, reader, &stop, &failure)
 }
 
 /// A database file, and what its engine does with such files.
 struct Database<'a> {
     path: &'a Path,
-    queries: &'a dyn FileQueries,
+    open: OpenFile,
     rules: &'static Rules,
 }
 
@@ -165,14 +167,14 @@ fn database<'a>(context: &Context, path: &'a str) -> Option<Database<'a>> {
     let path = Path::new(path);
     context.registry.engines.iter().copied().find_map(|engine: &'static dyn Engine| {
         engine.database_files().filter(|files| files.is_database(path))?;
-        let rules = statement_rules(context, engine.name()).ok()?;
-        Some(Database { path, queries: engine.file_queries()?, rules })
+        let inspection = context.registry.adapter::<Inspection>(engine.name())?;
+        Some(Database { path, open: inspection.file_queries?, rules: &inspection.rules })
     })
 }
 
 /// Examines the statements of scripts on a database file.
 fn of_file(database: &Database<'_>, arguments: &QueriesTool) -> Result<Read, Failure> {
-    let Database { path, queries, rules } = *database;
+    let Database { path, open, rules } = *database;
     let shown = path.display();
     if arguments.sql.is_empty() {
         let message = format!(
@@ -190,7 +192,7 @@ fn of_file(database: &Database<'_>, arguments: &QueriesTool) -> Result<Read, Fai
     }
     let stop = servers::stop_by(&signals::stop_flag()?);
     let text = |error: ServerError| Failure::failed(format!("{shown}: {error}"));
-    let mut reader = queries.open(path, targets, arguments.limits(), &stop).map_err(text)?;
+    let mut reader = open(path, targets, arguments.limits(), &stop).map_err(text)?;
     let snapshot = reader.snapshot().map_err(text)?;
     let facts = ServerFacts::not_recorded_by(&snapshot.engine);
     Ok(Read { reader, snapshot, facts })

@@ -4,12 +4,15 @@ use crate::advice::advice;
 use crate::cross::{IndexUse, index_uses};
 use crate::logged::attach_logged;
 use command_line::{Context, Failure};
-use engine::QueryReader;
+use engine::{Server, ServerError};
 use inspection::plans;
 use inspection::statements::{Advice, AdviceKind, Certainty, Counter, Rules, Snapshot, Statement};
+use inspection::{Inspection, OpenedReader, QueryLimits, QueryReader};
 use observations::number::short_percent;
 use observations::order;
 use serde::Serialize;
+use std::rc::Rc;
+use work::Stop;
 
 /// The rules of the engine with this name.
 ///
@@ -17,6 +20,23 @@ use serde::Serialize;
 /// When no adapter inspects it.
 pub(crate) fn statement_rules(context: &Context, engine: &str) -> Result<&'static Rules, Failure> {
     inspection::rules(context.registry.adapter(engine), engine).map_err(Failure::usage)
+}
+
+/// Connects to a server, to read the statistics of statements, tables and indexes.
+///
+/// # Errors
+/// When the server refuses or does not answer in time, or this is not done for its engine.
+pub(crate) fn open(
+    context: &Context,
+    server: &Rc<dyn Server>,
+    limits: QueryLimits,
+    stop: &Stop,
+) -> OpenedReader {
+    let engine = server.engine().name();
+    let inspection = context.registry.adapter::<Inspection>(engine);
+    let open = inspection.and_then(|inspection| inspection.queries);
+    let unknown = || ServerError::new(format!("queries does not support {engine} yet"));
+    open.ok_or_else(unknown)?(server, limits, stop)
 }
 
 /// The cost with an index, as a share of that without it, above which the index is not worth its

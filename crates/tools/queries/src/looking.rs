@@ -1,7 +1,8 @@
 //! Looks at what sessions run while an interval passes.
 
 use command_line::signals;
-use engine::{QueryReader, ServerError};
+use engine::ServerError;
+use inspection::QueryReader;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 

@@ -1,6 +1,7 @@
 //! A server's settings and waits beside its statements, for the workbook.
 
-use engine::{LiveObserver, QueryReader, ServerError};
+use engine::{LiveObserver, ServerError};
+use inspection::QueryReader;
 use observations::{
     ServerActivity, Survey, SurveyedServer, Wait, WaitClass, WaitSource, number, order,
 };

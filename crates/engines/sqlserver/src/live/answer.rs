@@ -22,14 +22,9 @@ pub type Answer = Result<Rows, NotShown>;
 /// # Errors
 /// When the connection is lost. The server's objections are an [`Answer`].
 pub fn ask(client: &mut Client, view: &View) -> Result<Answer, Error> {
-    ask_with(client, view, "")
-}
-
-/// Runs a view's query with this ending; fails as [`ask`] does.
-pub fn ask_with(client: &mut Client, view: &View, end: &str) -> Result<Answer, Error> {
-    let newest = ask_of(client, view.name, &format!("{}{end}", view.sql))?;
+    let newest = ask_of(client, view.name, view.sql)?;
     if let (Err(_), Some(older)) = (&newest, view.older)
-        && let Ok(rows) = ask_of(client, view.name, &format!("{older}{end}"))?
+        && let Ok(rows) = ask_of(client, view.name, older)?
     {
         return Ok(Ok(rows));
     }

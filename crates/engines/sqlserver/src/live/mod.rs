@@ -5,7 +5,6 @@
 //! - [`views`]: every statement that Steelbench runs on a server
 //! - `reading`: counters and their differences, `delta` those of waits; `sampler`, `samples`: what
 //!   sessions do; `tasks`: who waits for whom
-//! - `queries`: statements, plans and indexes, for `steelbench queries`
 //! - `observer`: all that together, for `steelbench waits`
 
 pub(super) mod answer;
@@ -14,7 +13,6 @@ pub(super) mod config;
 pub(super) mod delta;
 pub(super) mod identity;
 mod observer;
-mod queries;
 pub(super) mod reading;
 pub(super) mod sampler;
 pub(super) mod samples;
@@ -23,12 +21,10 @@ mod tasks;
 pub mod views;
 
 pub use config::Config;
-pub use queries::views as query_views;
 
 use crate::SqlServer;
 use engine::{
-    AdminOptions, AdminSession, Engine, LiveObserver, ObserveOptions, QueryLimits, QueryReader,
-    Server, ServerError,
+    AdminOptions, AdminSession, Engine, LiveObserver, ObserveOptions, Server, ServerError,
 };
 use observer::SqlServerObserver;
 use session::Session;
@@ -57,13 +53,5 @@ impl Server for Config {
         stop: &Stop,
     ) -> Result<Box<dyn AdminSession>, ServerError> {
         Ok(Box::new(Session::open(self, options, stop)?))
-    }
-
-    fn queries(
-        &self,
-        limits: QueryLimits,
-        stop: &Stop,
-    ) -> Result<Box<dyn QueryReader>, ServerError> {
-        Ok(Box::new(queries::Reader::start(self, limits, stop)?))
     }
 }

@@ -1,13 +1,11 @@
 //! Sessions that change nothing: opened, asked, and what they were doing when one failed.
 
-use super::answer::ask_with;
 use super::client::{Client, Error};
 use super::config::Config;
 use super::identity::Identity;
-use super::views::{self, View};
+use super::views;
 use engine::server::{AdminOptions, AdminSession, ServerIdentity};
 use engine::{Fault, Rows, ServerError, while_doing};
-use observations::Unread;
 use std::time::Duration;
 use work::Stop;
 
@@ -19,19 +17,6 @@ pub fn observing(config: &Config, stop: &Stop, linger: Duration) -> Result<Clien
     let mut client = Client::connect(config, stop, linger).map_err(while_doing("connecting"))?;
     client.query(views::SESSION).map_err(while_doing("preparing the connection"))?;
     Ok(client)
-}
-
-/// Rows of a view whose statement ends with `end`; where the server refuses it, `unread` gets the
-/// reason why `what` is not known.
-pub(crate) fn read_view(
-    client: &mut Client,
-    what: &str,
-    view: &View,
-    end: &str,
-    unread: &mut Vec<Unread>,
-) -> Result<Option<Rows>, ServerError> {
-    let answer = ask_with(client, view, end).map_err(while_doing("reading its statistics"))?;
-    Ok(answer.map_err(|why| unread.push(Unread { what: what.into(), why: why.to_string() })).ok())
 }
 
 /// A session for administration.
@@ -48,12 +33,12 @@ impl Session {
         stop: &Stop,
     ) -> Result<Self, ServerError> {
         let mut client = observing(config, stop, options.grace)?;
-        let version = Identity::read(&mut client)?.shown();
+        let server = Identity::read(&mut client)?;
         let identity = ServerIdentity {
             address: config.address(),
             database: config.database.clone(),
-            product: "SQL Server",
-            version,
+            product: if server.is_azure_database() { "Azure SQL Database" } else { "SQL Server" },
+            version: server.shown(),
         };
         Ok(Self { client, identity })
     }

@@ -4,9 +4,9 @@ mod rules;
 pub mod views;
 
 use command_line::surveys::ServerSurvey;
-use engine::{AdminOptions, AdminSession, Row, Rows, Server, ServerError, while_doing};
+use engine::{AdminOptions, AdminSession, Row, Server, ServerError, while_doing};
+use inspection::sqlserver::{NO_RESULT, View};
 use observations::{Database, ServerSetting, SurveyedServer, Unread};
-use views::View;
 use work::Stop;
 
 /// The survey of these servers.
@@ -50,7 +50,7 @@ fn survey(server: &dyn Server, stop: &Stop) -> Result<(SurveyedServer, Vec<Unrea
     let mut session = server.session(&AdminOptions::default(), stop)?;
     let mut unread = Vec::new();
     let mut read = |what: &str, view: &View| {
-        let answer = view.read(&mut *session).map_err(while_doing("reading its statistics"))?;
+        let answer = view.read(&mut *session, "").map_err(while_doing("reading its statistics"))?;
         let refused = |why| unread.push(Unread { what: what.into(), why });
         Ok::<_, ServerError>(answer.map_err(refused).unwrap_or_default())
     };
@@ -93,7 +93,7 @@ fn survey(server: &dyn Server, stop: &Stop) -> Result<(SurveyedServer, Vec<Unrea
 fn trace_flags(session: &mut dyn AdminSession) -> Result<String, ServerError> {
     let flags = match session.query(views::TRACE_FLAGS) {
         Ok(rows) => rows.iter().map(|row| row.text("TraceFlag")).collect::<Vec<_>>().join(", "),
-        Err(error) if error.code.as_deref() == Some(views::NO_RESULT) => String::new(),
+        Err(error) if error.code.as_deref() == Some(NO_RESULT) => String::new(),
         Err(error) => return Err(error),
     };
     Ok(if flags.is_empty() { "none".into() } else { flags })
@@ -105,7 +105,7 @@ fn of_machine(row: Row<'_>) -> Vec<ServerSetting> {
         .filter_map(|(name, unit)| {
             Some(ServerSetting {
                 name: (*name).into(),
-                value: Some(row.get(name)?.to_owned()),
+                value: Some(row.get(*name)?.to_owned()),
                 unit: unit.map(str::to_owned),
                 source: views::MACHINE.name.into(),
                 ..ServerSetting::default()

@@ -3,7 +3,7 @@
 //! <https://learn.microsoft.com/sql/relational-databases/system-dynamic-management-views> and
 //! <https://learn.microsoft.com/sql/relational-databases/performance/monitoring-performance-by-using-the-query-store>.
 
-use crate::live::views::{View, view};
+use crate::sqlserver::View;
 
 /// The statement of one plan in the cache. The text of an ad hoc or prepared statement knows no
 /// database, its plan does.
@@ -53,7 +53,7 @@ pub const PLAN: &str = "SELECT /* steelbench_queries */ CAST(query_plan AS nvarc
                         query_plan FROM sys.dm_exec_text_query_plan";
 
 /// Indexes, and heaps, which have number 0.
-pub const INDEXES: View = view(
+pub const INDEXES: View = View::new(
     "sys.indexes",
     "SELECT /* steelbench_queries */ DB_NAME() AS database_name, s.name AS schema_name, o.name AS \
      table_name, i.name AS index_name, CAST(i.object_id AS int) AS object_id, CAST(i.index_id AS \
@@ -66,7 +66,7 @@ pub const INDEXES: View = view(
 );
 
 /// Columns of indexes.
-pub const COLUMNS: View = view(
+pub const COLUMNS: View = View::new(
     "sys.index_columns",
     "SELECT /* steelbench_queries */ CAST(x.object_id AS int) AS object_id, CAST(x.index_id AS \
      int) AS index_id, n.name AS column_name, CAST(x.is_descending_key AS int) AS \
@@ -77,7 +77,7 @@ pub const COLUMNS: View = view(
 );
 
 /// Pages and rows.
-pub const SIZES: View = view(
+pub const SIZES: View = View::new(
     "sys.dm_db_partition_stats",
     "SELECT /* steelbench_queries */ CAST(object_id AS int) AS object_id, CAST(index_id AS int) \
      AS index_id, CAST(used_page_count AS bigint) AS pages, CAST(row_count AS bigint) AS \
@@ -85,7 +85,7 @@ pub const SIZES: View = view(
 );
 
 /// The number of times that indexes were read, since the server started.
-pub const USAGE: View = view(
+pub const USAGE: View = View::new(
     "sys.dm_db_index_usage_stats",
     "SELECT /* steelbench_queries */ CAST(object_id AS int) AS object_id, CAST(index_id AS int) \
      AS index_id, CAST(user_seeks + user_scans + user_lookups AS bigint) AS reads, \
@@ -94,7 +94,7 @@ pub const USAGE: View = view(
 );
 
 /// The number of rows of tables that were changed, since they are in memory.
-pub const CHANGES: View = view(
+pub const CHANGES: View = View::new(
     "sys.dm_db_index_operational_stats",
     "SELECT /* steelbench_queries */ CAST(object_id AS int) AS object_id, CAST(index_id AS int) \
      AS index_id, CAST(leaf_insert_count AS bigint) AS inserts, CAST(leaf_update_count AS bigint) \
@@ -103,7 +103,7 @@ pub const CHANGES: View = view(
 );
 
 /// Indexes that the optimizer has missed in this database since the server started, 600 at most.
-pub const MISSED: View = view(
+pub const MISSED: View = View::new(
     "sys.dm_db_missing_index_group_stats",
     "SELECT /* steelbench_queries */ CAST(d.object_id AS int) AS object_id, \
      CAST(d.equality_columns AS nvarchar(4000)) AS equality_columns, CAST(d.inequality_columns AS \
@@ -117,7 +117,7 @@ pub const MISSED: View = view(
 
 /// The optimizer's statistics of tables of users. The time is the server's local one: see
 /// `created_s`.
-pub const STATISTICS: View = view(
+pub const STATISTICS: View = View::new(
     "sys.dm_db_stats_properties",
     "SELECT /* steelbench_queries */ CAST(s.object_id AS int) AS object_id, CAST(s.stats_id AS \
      int) AS stats_id, s.name AS statistics_name, CAST(p.rows AS bigint) AS row_count, \
@@ -130,7 +130,7 @@ pub const STATISTICS: View = view(
 );
 
 /// Their columns.
-pub const STATISTICS_COLUMNS: View = view(
+pub const STATISTICS_COLUMNS: View = View::new(
     "sys.stats_columns",
     "SELECT /* steelbench_queries */ CAST(x.object_id AS int) AS object_id, CAST(x.stats_id AS \
      int) AS stats_id, n.name AS column_name FROM sys.stats_columns AS x JOIN sys.columns AS n ON \
@@ -139,7 +139,7 @@ pub const STATISTICS_COLUMNS: View = view(
 );
 
 /// The steps of their histograms, from 2016 SP1 CU2 on. Values are those of users.
-pub const HISTOGRAMS: View = view(
+pub const HISTOGRAMS: View = View::new(
     "sys.dm_db_stats_histogram",
     "SELECT /* steelbench_queries */ CAST(s.object_id AS int) AS object_id, CAST(s.stats_id AS \
      int) AS stats_id, CAST(h.range_high_key AS nvarchar(400)) AS value, CAST(h.range_rows AS \
@@ -181,7 +181,7 @@ pub const DATABASE_FILES: View = View {
 };
 
 /// Query for the state of the database's Query Store and its intervals.
-pub const STORE: View = view(
+pub const STORE: View = View::new(
     "sys.database_query_store_options",
     "SELECT /* steelbench_queries */ CAST(o.actual_state AS int) AS state, CAST(o.readonly_reason \
      AS int) AS reason, (SELECT CAST(MAX(runtime_stats_interval_id) AS bigint) FROM \
@@ -236,7 +236,7 @@ pub const STORED_PLAN: &str = "SELECT /* steelbench_queries */ CAST(query_plan A
 
 /// The first interval of the Query Store that has ended and began at a time, which follows, or
 /// later.
-pub const STORED_INTERVAL: View = view(
+pub const STORED_INTERVAL: View = View::new(
     "sys.query_store_runtime_stats_interval",
     "SELECT TOP (1) /* steelbench_queries */ CAST(i.runtime_stats_interval_id AS bigint) AS \
      number, DATEDIFF_BIG(millisecond, CAST('1970-01-01T00:00:00+00:00' AS datetimeoffset), \
@@ -247,3 +247,23 @@ pub const STORED_INTERVAL: View = view(
 );
 /// End of [`STORED_INTERVAL`], behind the time.
 pub const STORED_INTERVAL_END: &str = " ORDER BY i.runtime_stats_interval_id";
+
+macro_rules! waits {
+    ($view:literal) => {
+        View::new(
+            $view,
+            concat!(
+                "SELECT CAST(wait_type AS nvarchar(60)) AS wait_type, CAST(waiting_tasks_count AS \
+                 bigint) AS waits, CAST(wait_time_ms AS bigint) AS wait_ms, \
+                 CAST(signal_wait_time_ms AS bigint) AS signal_ms FROM ",
+                $view,
+                " WHERE waiting_tasks_count > 0"
+            ),
+        )
+    };
+}
+
+/// Cumulative waits of the whole server.
+pub const WAITS: View = waits!("sys.dm_os_wait_stats");
+/// Waits of a database in Azure SQL Database.
+pub const DATABASE_WAITS: View = waits!("sys.dm_db_wait_stats");

@@ -2,9 +2,9 @@
 //! counted their plans.
 
 use super::views::CREATED_SINCE_S;
+use crate::statements::{CountedRow, Counter, Spread, Statement};
 use engine::Row;
 use engine::server::MARK;
-use inspection::statements::{CountedRow, Counter, Spread, Statement};
 use observations::order;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -164,7 +164,7 @@ fn behind_parameters(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::{behind_parameters, merged, statements};
-    use inspection::statements::Counter;
+    use crate::statements::Counter;
     use testing::rows::rows;
 
     #[test]

@@ -6,10 +6,10 @@
 
 use super::indexes::Places;
 use super::{Reader, is_mariadb};
-use engine::query_reader::StorageDetail;
+use crate::query_reader::StorageDetail;
+use crate::statements::{DataFile, FileIo, HistogramStep, Snapshot, TableStatistics};
 use engine::server::MARK;
 use engine::{ServerError, WaitType};
-use inspection::statements::{self, DataFile, FileIo, HistogramStep, Snapshot, TableStatistics};
 use observations::{Unread, Wait, WaitSource};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -224,7 +224,7 @@ fn histogram(histogram: &Value) -> Vec<HistogramStep> {
 
 #[cfg(test)]
 mod tests {
-    use super::histogram;
+    use super::{HistogramStep, histogram};
 
     /// Value, shares of rows with it and below it, and distinct values below it.
     type Step = (String, Option<f64>, Option<f64>, Option<f64>);
@@ -232,7 +232,7 @@ mod tests {
     fn steps(json: &str) -> Vec<Step> {
         let steps = histogram(&serde_json::from_str(json).unwrap());
         let rounded = |share: Option<f64>| share.map(|share| (share * 1e9).round() / 1e9);
-        let step = |histogram_step: statements::HistogramStep| {
+        let step = |histogram_step: HistogramStep| {
             (
                 histogram_step.value,
                 rounded(histogram_step.share_equal),

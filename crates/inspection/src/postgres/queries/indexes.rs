@@ -1,10 +1,10 @@
 //! Tables, indexes, what is known of their columns, and what was counted of them.
 
 use super::reader::version;
+use crate::postgres::PARTITIONED;
+use crate::statements::{Column, ForeignKey, Index, Key, Table};
 use engine::server::MARK;
 use engine::{AdminSession, Row, ServerError};
-use inspection::postgres::PARTITIONED;
-use inspection::statements::{Column, ForeignKey, Index, Key, Table};
 use serde_json::Value;
 use std::collections::HashMap;
 

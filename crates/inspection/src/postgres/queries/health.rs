@@ -5,9 +5,9 @@
 //! <https://www.postgresql.org/docs/current/view-pg-replication-slots.html>
 
 use super::reader::Reader;
+use crate::statements::{Advice, AdviceKind, Certainty, Snapshot, Table};
 use engine::server::MARK;
 use engine::{AdminSession, Rows, ServerError};
-use inspection::statements::{Advice, AdviceKind, Certainty, Snapshot, Table};
 use observations::Unread;
 use observations::number::{bytes, count, percent, seconds};
 

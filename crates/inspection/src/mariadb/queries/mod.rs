@@ -11,15 +11,21 @@ mod indexes;
 mod snapshot;
 mod storage;
 
-use engine::query_reader::{QueryLimits, SampleCounts};
+use crate::OpenedReader;
+use crate::query_reader::{QueryLimits, SampleCounts};
 use engine::{AdminOptions, AdminSession, Row, Server, ServerError, WaitType, while_doing};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Duration;
 use work::Stop;
 
+/// Connects to a server.
+pub(super) fn open(server: &Rc<dyn Server>, limits: QueryLimits, stop: &Stop) -> OpenedReader {
+    Ok(Box::new(Reader::start(server, limits, stop)?))
+}
+
 /// Asks a server.
-pub(super) struct Reader {
+struct Reader {
     session: Box<dyn AdminSession>,
     wait_types: &'static [WaitType],
     limits: QueryLimits,
@@ -36,7 +42,7 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub fn start(
+    fn start(
         server: &Rc<dyn Server>,
         limits: QueryLimits,
         stop: &Stop,

@@ -1,7 +1,7 @@
 //! A server's counters of statements and indexes, and its plans.
 
-use crate::{NoPlan, ServerError};
-use inspection::statements::{Advice, Captured, Hypothetical, Snapshot, Statement, StatementPlan};
+use crate::statements::{Advice, Captured, Hypothetical, Snapshot, Statement, StatementPlan};
+use engine::{NoPlan, ServerError};
 use observations::Wait;
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};

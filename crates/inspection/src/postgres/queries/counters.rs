@@ -1,10 +1,10 @@
 //! Statements by `pg_stat_statements`.
 
 use super::reader::{Reader, dropped};
-use engine::query_reader::TEXT_MAX;
+use crate::query_reader::TEXT_MAX;
+use crate::statements::{CountedRow, Counter, Snapshot, Spread, Statement};
 use engine::server::MARK;
 use engine::{AdminSession, Row, ServerError};
-use inspection::statements::{CountedRow, Counter, Snapshot, Spread, Statement};
 use observations::Unread;
 
 /// Counters by the columns that they are in, and what makes the column a whole number: times are in

@@ -1,9 +1,9 @@
 //! The connections to a server that is asked, one to each database that matters.
 
-use engine::query_reader::{QueryLimits, SampleCounts};
+use crate::query_reader::{QueryLimits, SampleCounts};
+use crate::statements::{Counter, Statement};
 use engine::server::MARK;
 use engine::{AdminOptions, AdminSession, Fault, Server, ServerError, while_doing};
-use inspection::statements::{Counter, Statement};
 use observations::order;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};

@@ -1,8 +1,8 @@
 //! The optimizer's statistics of tables, and the files of databases.
 
 use super::views::{CREATED_SINCE_S, PAGE};
+use crate::statements::{DataFile, FileIo, HistogramStep, TableStatistics};
 use engine::{Row, Rows};
-use inspection::statements::{DataFile, FileIo, HistogramStep, TableStatistics};
 use observations::number;
 use std::collections::HashMap;
 

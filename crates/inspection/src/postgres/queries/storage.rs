@@ -5,10 +5,10 @@
 
 use super::indexes::{json, positions, texts};
 use super::reader::version;
-use engine::query_reader::StorageDetail;
+use crate::query_reader::StorageDetail;
+use crate::statements::{DataFile, FileIo, HistogramStep, Snapshot, Table, TableStatistics};
 use engine::server::MARK;
 use engine::{AdminSession, Row, ServerError};
-use inspection::statements::{DataFile, FileIo, HistogramStep, Snapshot, Table, TableStatistics};
 use observations::Unread;
 use serde_json::Value;
 

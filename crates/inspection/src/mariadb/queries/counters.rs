@@ -1,13 +1,11 @@
 //! Statements by digest, and texts with values of those that are seen.
 
 use super::Reader;
+use crate::mariadb::RULES;
+use crate::query_reader::{TEXT_MAX, remember};
+use crate::statements::{CountedRow, Counter, Overflow, Snapshot, Spread, Statement, fingerprint};
 use engine::ServerError;
-use engine::query_reader::{TEXT_MAX, remember};
 use engine::server::MARK;
-use inspection::mariadb::RULES;
-use inspection::statements::{
-    CountedRow, Counter, Overflow, Snapshot, Spread, Statement, fingerprint,
-};
 use std::collections::HashSet;
 
 /// Counters by what they are selected by: times are in picoseconds. Where a column is not there,

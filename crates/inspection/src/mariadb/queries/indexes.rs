@@ -1,9 +1,9 @@
 //! Tables and indexes, and what was counted of them.
 
 use super::{Reader, quote_identifier};
+use crate::statements::{self, Column, ForeignKey, Index, Key, Snapshot, Table};
 use engine::ServerError;
 use engine::server::MARK;
-use inspection::statements::{self, Column, ForeignKey, Index, Key, Snapshot, Table};
 use observations::Unread;
 use std::collections::HashMap;
 

@@ -11,15 +11,21 @@ mod indexes;
 mod reader;
 mod storage;
 
-pub(super) use reader::Reader;
-
-use engine::query_reader::{QueryReader, StatementSamples, StorageDetail, remember};
+use crate::OpenedReader;
+use crate::postgres::ENGINE;
+use crate::query_reader::{QueryLimits, QueryReader, StatementSamples, StorageDetail, remember};
+use crate::statements::{Advice, Hypothetical, Snapshot, Span};
 use engine::server::MARK;
-use engine::{ServerError, while_doing};
-use inspection::postgres::ENGINE;
-use inspection::statements::{Advice, Hypothetical, Snapshot, Span};
+use engine::{Server, ServerError, while_doing};
 use observations::Unread;
-use reader::version;
+use reader::{Reader, version};
+use std::rc::Rc;
+use work::Stop;
+
+/// Connects to the database that the URL names.
+pub(super) fn open(server: &Rc<dyn Server>, limits: QueryLimits, stop: &Stop) -> OpenedReader {
+    Ok(Box::new(Reader::start(server, limits, stop)?))
+}
 
 impl QueryReader for Reader {
     fn snapshot(&mut self) -> Result<Snapshot, ServerError> {

@@ -1,11 +1,11 @@
 //! Snapshots of a server, and what goes with them: waits, samples, plans and findings.
 
 use super::{Reader, explain, health, storage};
-use engine::query_reader::{QueryReader, StatementSamples, StorageDetail};
+use crate::mariadb::{ENGINE, RULES};
+use crate::query_reader::{QueryReader, StatementSamples, StorageDetail};
+use crate::statements::{Advice, Snapshot, Span, fingerprint};
 use engine::server::MARK;
 use engine::{ServerError, while_doing};
-use inspection::mariadb::{ENGINE, RULES};
-use inspection::statements::{Advice, Snapshot, Span, fingerprint};
 use observations::{Unread, Wait};
 
 /// Facts hidden by `performance_schema = OFF`, and the remedy.

@@ -2,13 +2,13 @@
 //! through PREPARE, which refuses what is more than one statement, and the session is read-only.
 
 use super::{Reader, quote_identifier};
-use engine::query_reader::explain_each;
-use engine::server::MARK;
-use engine::{NoPlan, ServerError};
-use inspection::mariadb::{PLANS, RULES};
-use inspection::statements::{
+use crate::mariadb::{PLANS, RULES};
+use crate::query_reader::explain_each;
+use crate::statements::{
     Column, Counter, Origin, Snapshot, StatementPlan, aliases, fingerprint, has_names,
 };
+use engine::server::MARK;
+use engine::{NoPlan, ServerError};
 use sql::{Kind, Syntax, tokens};
 
 const NO_SAMPLE: &str = "no statement text with values is available, which the server needs to \

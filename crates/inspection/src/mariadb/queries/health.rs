@@ -5,9 +5,9 @@
 //! <https://mariadb.com/kb/en/show-replica-status/>
 
 use super::{Reader, is_mariadb, quote_identifier};
+use crate::statements::{Advice, AdviceKind, Certainty, Snapshot};
 use engine::ServerError;
 use engine::server::MARK;
-use inspection::statements::{Advice, AdviceKind, Certainty, Snapshot};
 use observations::Unread;
 use observations::number::{bytes, count, percent, seconds};
 

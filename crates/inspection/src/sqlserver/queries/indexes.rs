@@ -1,10 +1,9 @@
 //! Tables with their indexes, and what was counted of them.
 
 use super::views::PAGE;
-use crate::dialect::quote_name;
+use crate::plans::MissingIndex;
+use crate::statements::{Index, Key, Missed, Table, TableStatistics};
 use engine::{Row, Rows};
-use inspection::plans::MissingIndex;
-use inspection::statements::{Index, Key, Missed, Table, TableStatistics};
 use std::collections::HashMap;
 
 /// Rows by the numbers of table and index.
@@ -79,6 +78,11 @@ pub fn tables(
         }
     }
     all
+}
+
+/// A name in brackets.
+fn quote_name(name: &str) -> String {
+    format!("[{}]", name.replace(']', "]]"))
 }
 
 fn miss(row: Row<'_>) -> Missed {

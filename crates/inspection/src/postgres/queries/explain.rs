@@ -7,11 +7,11 @@
 //! (<https://www.postgresql.org/docs/current/sql-prepare.html>).
 
 use super::reader::{Reader, is_dropped, version};
-use engine::query_reader::explain_each;
+use crate::postgres::PLANS;
+use crate::query_reader::explain_each;
+use crate::statements::{Advice, Hypothetical, Origin, Snapshot, StatementPlan};
 use engine::server::MARK;
 use engine::{AdminSession, NoPlan, ServerError};
-use inspection::postgres::PLANS;
-use inspection::statements::{Advice, Hypothetical, Origin, Snapshot, StatementPlan};
 use sql::{Kind, Syntax, Token, tokens};
 
 /// Makes a plan for each statement that can have one, in their order.

@@ -5,24 +5,31 @@
 //! that can change nothing (<https://www.sqlite.org/c3ref/stmt_status.html>); what writes, or has
 //! parameters, is explained only.
 
-use crate::explain::{COUNTERS, indented, steps};
-use engine::NoPlan;
-use engine::ServerError;
-use engine::query_reader::{QueryLimits, QueryReader, StorageDetail, explain_each};
-use inspection::plans::{Kind, Plan, Predicate, Role};
-use inspection::sqlite::{RULES, plan_of_steps};
-use inspection::statements::{
+use super::{RULES, Step, plan_of_steps};
+use crate::OpenedReader;
+use crate::plans::{Kind, Plan, Predicate, Role};
+use crate::query_reader::{QueryLimits, QueryReader, StorageDetail, explain_each};
+use crate::statements::{
     Column, Counter, DataFile, ForeignKey, Index, Key, Origin, ScriptStatement, Snapshot, Span,
     Statement, StatementPlan, Table, TableStatistics, aliases, condition, fingerprint,
 };
+use engine::{NoPlan, ServerError};
 use observations::Unread;
-use rusqlite::{Connection, Error, OpenFlags};
+use rusqlite::{Connection, Error, OpenFlags, Row, StatementStatus};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 use work::Stop;
 
+/// The counters of a statement's work
+/// (<https://www.sqlite.org/c3ref/c_stmtstatus_counter.html>).
+const COUNTERS: [(StatementStatus, Counter); 4] = [
+    (StatementStatus::VmStep, Counter::MachineSteps),
+    (StatementStatus::FullscanStep, Counter::RowsRead),
+    (StatementStatus::Sort, Counter::Sorts),
+    (StatementStatus::AutoIndex, Counter::AutomaticIndexRows),
+];
 /// The engine's name in snapshots.
 const ENGINE: &str = "sqlite";
 /// Time for a statement's run, and for the sizes of tables.
@@ -38,7 +45,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const STEPS: i32 = 10_000;
 
 /// Reads a database file, and runs what only reads of the statements that are given.
-pub struct FileReader {
+struct FileReader {
     connection: Connection,
     statements: Vec<ScriptStatement>,
     limits: QueryLimits,
@@ -46,35 +53,35 @@ pub struct FileReader {
     until: Arc<Mutex<Instant>>,
 }
 
-impl FileReader {
-    /// Opens a file to read it.
-    ///
-    /// # Errors
-    /// When it cannot be opened, or is not a database.
-    pub fn open(
-        path: &Path,
-        script_statements: Vec<ScriptStatement>,
-        limits: QueryLimits,
-        stop: &Stop,
-    ) -> Result<Self, ServerError> {
-        let text = |error: Error| ServerError::new(format!("cannot open it: {error}"));
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut connection = Connection::open_with_flags(path, flags).map_err(text)?;
-        connection.busy_timeout(PATIENCE).map_err(text)?;
-        let until = Arc::new(Mutex::new(Instant::now() + RUN_MAX));
-        let (stop_flag, limit) = (stop.clone(), Arc::clone(&until));
-        connection
-            .progress_handler(
-                STEPS,
-                Some(move || stop_flag.is_asked() || Instant::now() > *engine::lock(&limit)),
-            )
-            .map_err(text)?;
-        connection
-            .execute_batch("PRAGMA query_only = on; SELECT count(*) FROM sqlite_schema")
-            .map_err(text)?;
-        Ok(Self { connection, statements: script_statements, limits, stop: stop.clone(), until })
-    }
+/// Opens a database file to read it.
+///
+/// # Errors
+/// When it cannot be opened, or is not a database.
+pub fn open(
+    path: &Path,
+    statements: Vec<ScriptStatement>,
+    limits: QueryLimits,
+    stop: &Stop,
+) -> OpenedReader {
+    let text = |error: Error| ServerError::new(format!("cannot open it: {error}"));
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags).map_err(text)?;
+    connection.busy_timeout(PATIENCE).map_err(text)?;
+    let until = Arc::new(Mutex::new(Instant::now() + RUN_MAX));
+    let (stop_flag, limit) = (stop.clone(), Arc::clone(&until));
+    connection
+        .progress_handler(
+            STEPS,
+            Some(move || stop_flag.is_asked() || Instant::now() > *engine::lock(&limit)),
+        )
+        .map_err(text)?;
+    connection
+        .execute_batch("PRAGMA query_only = on; SELECT count(*) FROM sqlite_schema")
+        .map_err(text)?;
+    Ok(Box::new(FileReader { connection, statements, limits, stop: stop.clone(), until }))
+}
 
+impl FileReader {
     /// Stops work that takes longer than this from now on.
     fn limit(&self, time: Duration) {
         *engine::lock(&self.until) = Instant::now() + time;
@@ -132,8 +139,8 @@ impl FileReader {
         drop(rows);
         let ns = begun.elapsed().as_nanos() as u64;
         let of_run = [(Counter::Calls, 1), (Counter::TimeNs, ns), (Counter::Rows, count)];
-        let counted = COUNTERS
-            .map(|(_, status, counter)| (counter, prepared.get_status(status).max(0) as u64));
+        let counted =
+            COUNTERS.map(|(status, counter)| (counter, prepared.get_status(status).max(0) as u64));
         for (counter, value) in of_run.into_iter().chain(counted) {
             *statement.counters.entry(counter).or_default() += value;
         }
@@ -382,6 +389,28 @@ impl QueryReader for FileReader {
             Ok(vec![plan.with_text("txt", indented(&steps) + "\n")])
         });
     }
+}
+
+/// The steps of a statement.
+fn steps(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<Step>> {
+    let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+    statement
+        .raw_query()
+        .mapped(|row: &Row<'_>| {
+            Ok(Step { id: row.get(0)?, parent: row.get(1)?, detail: row.get(3)? })
+        })
+        .collect()
+}
+
+/// The plan, a line for each step, indented below the one that it belongs to.
+fn indented(steps: &[Step]) -> String {
+    let (mut lines, mut depths) = (Vec::new(), vec![(0_i64, 0_usize)]);
+    for Step { id, parent, detail } in steps {
+        let depth = depths.iter().find(|(known, _)| known == parent).map_or(0, |(_, depth)| *depth);
+        depths.push((*id, depth + 1));
+        lines.push(format!("{}{detail}", "  ".repeat(depth)));
+    }
+    lines.join("\n")
 }
 
 /// A scan does not say what rows are kept by; where the statement reads one table alone it is the
