@@ -21,7 +21,8 @@ pub enum PlanFileError {
     Plan(PlanError),
 }
 
-/// The statements of a file with their plans, in its order, read by the formats that its contents have.
+/// The statements of a file with their plans, in its order, read by the inspection that recognises
+/// its contents.
 ///
 /// # Errors
 /// When none does, or the plans are damaged.

@@ -3,6 +3,9 @@
 
 use super::workspace::{Crate, Tier, Workspace};
 
+/// The engine that shows a plan by the reader of inspection: its server sends XML.
+const PLAN_READER: &str = "sqlserver";
+
 /// The crates of core from the top of the data flow to its bottom. Analysis and reports never touch
 /// an engine.
 const CORE: [&str; 21] = [
@@ -63,7 +66,7 @@ fn is_allowed(user: &Crate, used: &Crate) -> bool {
         (Tier::Core, Tier::Core) => place(&user.name) < place(&used.name),
         (Tier::Engines, Tier::Engines) => used.name == SHARED,
         (Tier::Tools | Tier::Studies, Tier::Inspection) => true,
-        (Tier::Engines, Tier::Inspection) => true,
+        (Tier::Engines, Tier::Inspection) => user.name == PLAN_READER,
         (Tier::Cli, _) | (_, Tier::Core) => user.tier != used.tier,
         _ => false,
     }
@@ -85,6 +88,7 @@ mod tests {
         let [cli, tool, study] =
             [Tier::Cli, Tier::Tools, Tier::Studies].map(|tier| member("a", tier));
         let [engine, servers] = ["sqlite", "servers"].map(|name| member(name, Tier::Engines));
+        let inspection = member("inspection", Tier::Inspection);
         let [runner, store] = ["runner", "store"].map(|name| member(name, Tier::Core));
         let testing = member("testing", Tier::Aside);
         for (user, used) in [
@@ -92,6 +96,8 @@ mod tests {
             (&cli, &study),
             (&tool, &store),
             (&study, &runner),
+            (&tool, &inspection),
+            (&inspection, &store),
             (&engine, &servers),
             (&runner, &store),
             (&testing, &engine),
@@ -101,6 +107,9 @@ mod tests {
         for (user, used) in [
             (&store, &runner),
             (&store, &engine),
+            (&store, &inspection),
+            (&engine, &inspection),
+            (&inspection, &engine),
             (&servers, &engine),
             (&tool, &tool),
             (&study, &tool),

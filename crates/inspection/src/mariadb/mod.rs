@@ -1,5 +1,7 @@
-//! MariaDB and MySQL: `plan_reader`: formats of plans; `statement_rules`: texts and indexes;
-//! `statement_log`: runs of statements in logs; `queries`: statements, tables and indexes of a server.
+//! MariaDB and MySQL.
+//!
+//! - `plan_reader`: formats of plans; `statement_log`: runs of statements in logs
+//! - `statement_rules`: texts and indexes; `queries`: statements, tables and indexes of a server
 
 mod plan_reader;
 mod queries;

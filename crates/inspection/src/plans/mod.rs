@@ -8,7 +8,8 @@
 //! - [`remarks`]: findings of a plan by itself, with the figures that say so; [`Terms`]: an
 //!   engine's words that they depend on
 //! - [`index_uses`]: which statements use which index
-//! - [`PlanFormats`]: the formats that an engine writes; [`documents`]: statements in JSON, which several engines write
+//! - [`PlanFormats`]: the formats that an engine writes; [`documents`]: statements in JSON, which
+//!   several engines write
 
 mod condition;
 mod cost;

@@ -1,5 +1,8 @@
-//! SQL Server: `showplan`: the format of plans; `statement_rules`: texts and indexes; `view`: queries
-//! with forms for older servers; [`queries`]: statements, tables and indexes of a server.
+//! SQL Server.
+//!
+//! - `showplan`: the format of plans; `statement_rules`: texts and indexes
+//! - [`queries`]: statements, tables and indexes of a server; `view`: queries with forms for older
+//!   servers
 
 pub mod queries;
 mod showplan;
