@@ -1,6 +1,7 @@
 //! Rows of a table of a user's file, which is only read.
 
 use super::failures::failed;
+use super::setup::MAGIC;
 use crate::Sqlite;
 use engine::sample::{Cell, Sample};
 use engine::setup::first_bytes;
@@ -15,9 +16,6 @@ const BLOCK_ROWS: u64 = 8192;
 
 /// The time that a writer may keep us waiting.
 const BUSY: Duration = Duration::from_secs(10);
-
-/// The first bytes of a database file (<https://www.sqlite.org/fileformat2.html>, 1.3).
-pub const MAGIC: &[u8] = b"SQLite format 3\0";
 
 impl DatabaseFiles for Sqlite {
     fn is_database(&self, file: &Path) -> bool {

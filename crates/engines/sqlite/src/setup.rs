@@ -2,7 +2,6 @@
 
 use super::connection::{self, DataFiles, STEPS_BETWEEN_LOOKS};
 use super::failures::failed;
-use super::sample::MAGIC;
 use engine::setup::{NotSet, Setup, Unset, first_bytes, substituted};
 use engine::{EngineError, cache};
 use experiment::NamedFile;
@@ -13,6 +12,9 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use work::Cancel;
+
+/// The first bytes of a database file (<https://www.sqlite.org/fileformat2.html>, 1.3).
+pub const MAGIC: &[u8] = b"SQLite format 3\0";
 
 /// Bytes of a statement at most: it is in memory three times over when it runs.
 const STATEMENT_BYTES_MAX: u64 = 256 << 20;
