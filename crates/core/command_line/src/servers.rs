@@ -33,7 +33,7 @@ impl Context {
         server: &dyn Server,
         stop: &Stop,
     ) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
-        let engine = server.engine().name();
+        let engine = server.engine();
         let survey = self.registry.adapter::<ServerSurvey>(engine);
         let unknown = || ServerError::new(format!("servers of {engine} are not surveyed"));
         (survey.ok_or_else(unknown)?.read)(server, stop)

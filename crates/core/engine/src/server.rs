@@ -6,7 +6,7 @@ mod by_url;
 pub use admin::{AdminOptions, AdminSession, MARK, ServerIdentity};
 pub use by_url::{by_url, engine_by_url};
 
-use crate::{Engine, EngineError, ServerError};
+use crate::{EngineError, ServerError};
 use observations::{CounterReadings, ServerActivity, WaitingTask};
 use std::fmt;
 use std::path::Path;
@@ -75,8 +75,8 @@ pub trait Dumps {
 
 /// A server by URL. It is displayed without its password.
 pub trait Server: fmt::Display {
-    /// The engine.
-    fn engine(&self) -> &'static dyn Engine;
+    /// The engine's name.
+    fn engine(&self) -> &'static str;
     /// Doubts about the URL, one sentence each.
     fn warnings(&self) -> &[String];
     /// Connects, and begins to observe. When the user asks to stop, connecting ends immediately,

@@ -6,7 +6,7 @@ use super::session::Session;
 use super::waits;
 use crate::client::Config;
 use engine::{
-    AdminOptions, AdminSession, CopySource, CopyVersion, Engine, EngineError, LiveObserver,
+    AdminOptions, AdminSession, CopySource, CopyVersion, Engine as _, EngineError, LiveObserver,
     ObserveOptions, Server, ServerError, Servers,
 };
 use work::Stop;
@@ -43,8 +43,8 @@ impl Servers for MariaDb {
 }
 
 impl Server for Config {
-    fn engine(&self) -> &'static dyn Engine {
-        &MariaDb
+    fn engine(&self) -> &'static str {
+        MariaDb.name()
     }
 
     fn warnings(&self) -> &[String] {

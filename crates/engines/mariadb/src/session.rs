@@ -3,7 +3,7 @@
 use crate::client::{Client, Config};
 use crate::load::statement_limit;
 use crate::observing::{OBSERVED_FROM, connect_to_observe, product};
-use crate::waits::local_process;
+use crate::waits::{WAIT_TYPES, local_process};
 use engine::server::{AdminOptions, AdminSession, MARK, ServerIdentity};
 use engine::{Rows, ServerError};
 use std::time::Duration;
@@ -31,7 +31,8 @@ impl Session {
         let product = product(&client);
         let version = format!("{product} {}", client.version());
         let (address, database) = (config.place(), OBSERVED_FROM.to_owned());
-        let identity = ServerIdentity { address, database, product, version };
+        let identity =
+            ServerIdentity { address, database, product, version, wait_types: WAIT_TYPES };
         Ok(Self { client, config: config.clone(), identity })
     }
 }

@@ -6,8 +6,8 @@ use super::{Postgres, sample, server, waits};
 use crate::client::Config;
 use engine::sample::Sample;
 use engine::{
-    AdminOptions, AdminSession, CopySource, CopyVersion, Dumps, Engine, EngineError, LiveObserver,
-    ObserveOptions, Server, ServerError, Servers,
+    AdminOptions, AdminSession, CopySource, CopyVersion, Dumps, Engine as _, EngineError,
+    LiveObserver, ObserveOptions, Server, ServerError, Servers,
 };
 use std::path::Path;
 use work::Stop;
@@ -43,8 +43,8 @@ impl Dumps for Postgres {
 }
 
 impl Server for Config {
-    fn engine(&self) -> &'static dyn Engine {
-        &Postgres
+    fn engine(&self) -> &'static str {
+        Postgres.name()
     }
 
     fn warnings(&self) -> &[String] {

@@ -2,6 +2,7 @@
 
 use crate::client::{Client, Config};
 use crate::connecting::{is_local, stoppable};
+use crate::waits::WAIT_TYPES;
 use engine::server::{AdminOptions, AdminSession, MARK, ServerIdentity};
 use engine::{Rows, ServerError, while_doing};
 use std::time::Duration;
@@ -37,6 +38,7 @@ impl Session {
             database: config.database.clone(),
             product: "PostgreSQL",
             version: format!("PostgreSQL {version}"),
+            wait_types: WAIT_TYPES,
         };
         Ok(Self { client, user: config.user, identity })
     }

@@ -32,7 +32,7 @@ pub(crate) fn open(
     limits: QueryLimits,
     stop: &Stop,
 ) -> OpenedReader {
-    let engine = server.engine().name();
+    let engine = server.engine();
     let inspection = context.registry.adapter::<Inspection>(engine);
     let open = inspection.and_then(|inspection| inspection.queries);
     let unknown = || ServerError::new(format!("queries does not support {engine} yet"));

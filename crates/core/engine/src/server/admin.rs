@@ -1,6 +1,6 @@
 //! Sessions for administration, in which tools ask servers about themselves.
 
-use crate::{Rows, ServerError};
+use crate::{Rows, ServerError, WaitType};
 use std::time::Duration;
 
 /// Part of each statement that Steelbench runs to examine a server's statements, to leave these out
@@ -29,6 +29,8 @@ pub struct ServerIdentity {
     pub product: &'static str,
     /// Product and version: `PostgreSQL 15.18`.
     pub version: String,
+    /// The wait types of its engine.
+    pub wait_types: &'static [WaitType],
 }
 
 /// A session for administration, which changes nothing by itself. The request to stop with which it

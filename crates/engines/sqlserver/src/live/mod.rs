@@ -24,15 +24,15 @@ pub use config::Config;
 
 use crate::SqlServer;
 use engine::{
-    AdminOptions, AdminSession, Engine, LiveObserver, ObserveOptions, Server, ServerError,
+    AdminOptions, AdminSession, Engine as _, LiveObserver, ObserveOptions, Server, ServerError,
 };
 use observer::SqlServerObserver;
 use session::Session;
 use work::Stop;
 
 impl Server for Config {
-    fn engine(&self) -> &'static dyn Engine {
-        &SqlServer
+    fn engine(&self) -> &'static str {
+        SqlServer.name()
     }
 
     fn warnings(&self) -> &[String] {

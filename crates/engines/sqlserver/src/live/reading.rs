@@ -134,7 +134,7 @@ fn table(view: &CounterView, before: &Rows, now: &Rows) -> Option<CounterTable> 
         .filter(|(column, _)| now.columns().iter().any(|known| known == column))
         .collect();
     let values =
-        |row: Row| read.iter().map(|(column, _)| row.parse::<f64>(column)).collect::<Vec<_>>();
+        |row: Row| read.iter().map(|(column, _)| row.parse::<f64>(*column)).collect::<Vec<_>>();
     let old: BTreeMap<String, Vec<Option<f64>>> =
         before.iter().map(|row| (row.text("name"), values(row))).collect();
     let mut rows = Vec::new();

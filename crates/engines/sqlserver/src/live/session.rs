@@ -4,6 +4,7 @@ use super::client::{Client, Error};
 use super::config::Config;
 use super::identity::Identity;
 use super::views;
+use crate::WAIT_TYPES;
 use engine::server::{AdminOptions, AdminSession, ServerIdentity};
 use engine::{Fault, Rows, ServerError, while_doing};
 use std::time::Duration;
@@ -39,6 +40,7 @@ impl Session {
             database: config.database.clone(),
             product: if server.is_azure_database() { "Azure SQL Database" } else { "SQL Server" },
             version: server.shown(),
+            wait_types: WAIT_TYPES,
         };
         Ok(Self { client, identity })
     }

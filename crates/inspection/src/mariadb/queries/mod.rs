@@ -13,7 +13,7 @@ mod storage;
 
 use crate::OpenedReader;
 use crate::query_reader::{QueryLimits, SampleCounts};
-use engine::{AdminOptions, AdminSession, Row, Server, ServerError, WaitType, while_doing};
+use engine::{AdminOptions, AdminSession, Row, Server, ServerError, while_doing};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Duration;
@@ -27,7 +27,6 @@ pub(super) fn open(server: &Rc<dyn Server>, limits: QueryLimits, stop: &Stop) ->
 /// Asks a server.
 struct Reader {
     session: Box<dyn AdminSession>,
-    wait_types: &'static [WaitType],
     limits: QueryLimits,
     stop: Stop,
     /// Texts with values that sessions were seen to run, by what statements with other values have
@@ -59,7 +58,6 @@ impl Reader {
         }
         Ok(Self {
             session,
-            wait_types: server.engine().wait_types(),
             limits,
             stop: stop.clone(),
             running: HashMap::new(),

@@ -172,9 +172,10 @@ impl Reader {
              performance_schema.events_waits_summary_by_account_by_event_name WHERE user IS NOT \
              NULL AND event_name <> 'idle' AND {NOT_NESTED} GROUP BY event_name"
         ))?;
+        let wait_types = self.session.server().wait_types;
         let waits = rows.into_iter().filter_map(|[name, count, seconds]| {
             Some(Wait {
-                class: WaitType::class_of(self.wait_types, &name),
+                class: WaitType::class_of(wait_types, &name),
                 wait_type: name,
                 count: count.parse().ok(),
                 resource_s: seconds.parse().ok()?,

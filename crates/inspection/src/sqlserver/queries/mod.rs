@@ -57,7 +57,6 @@ impl ReadPlan {
 /// Asks a server.
 struct Reader {
     session: Box<dyn AdminSession>,
-    wait_types: &'static [WaitType],
     limits: QueryLimits,
     stop: Stop,
     /// Where the plans of statements are.
@@ -74,7 +73,6 @@ pub(super) fn open(server: &Rc<dyn Server>, limits: QueryLimits, stop: &Stop) ->
     let options = AdminOptions { grace: LAST_ANSWERS, ..AdminOptions::default() };
     Ok(Box::new(Reader {
         session: server.session(&options, stop)?,
-        wait_types: server.engine().wait_types(),
         limits,
         stop: stop.clone(),
         handles: HashMap::new(),
@@ -220,8 +218,9 @@ impl Reader {
     /// of class idle, which the table leaves out and sums up.
     fn wait(&self, wait_type: String, [count, wait_ms, signal_ms]: [u64; 3]) -> Wait {
         let seconds = |ms: u64| ms as f64 / 1e3;
-        let is_benign = WaitType::is_benign(self.wait_types, &wait_type, &[]);
-        let class = WaitType::class_of(self.wait_types, &wait_type);
+        let wait_types = self.session.server().wait_types;
+        let is_benign = WaitType::is_benign(wait_types, &wait_type, &[]);
+        let class = WaitType::class_of(wait_types, &wait_type);
         Wait {
             class: if is_benign { WaitClass::Idle } else { class },
             wait_type,

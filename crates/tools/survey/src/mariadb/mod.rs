@@ -103,7 +103,7 @@ fn survey(server: &dyn Server, stop: &Stop) -> Result<(SurveyedServer, Vec<Unrea
     let is_local = session.local_process().is_some();
     let identity = session.server();
     let server = SurveyedServer {
-        engine: server.engine().name().into(),
+        engine: server.engine().into(),
         address: identity.address.clone(),
         version: identity.version.clone(),
         is_local,

@@ -90,7 +90,7 @@ fn survey(server: &dyn Server, stop: &Stop) -> Result<(SurveyedServer, Vec<Unrea
     let process = session.local_process();
     let identity = session.server();
     let server = SurveyedServer {
-        engine: server.engine().name().into(),
+        engine: server.engine().into(),
         address: identity.address.clone(),
         version: identity.version.clone(),
         is_local: process.is_some(),

@@ -76,7 +76,7 @@ fn survey(server: &dyn Server, stop: &Stop) -> Result<(SurveyedServer, Vec<Unrea
     });
     let identity = session.server();
     let server = SurveyedServer {
-        engine: server.engine().name().into(),
+        engine: server.engine().into(),
         address: identity.address.clone(),
         version: identity.version.clone(),
         settings: machine.chain(configured.iter().filter_map(setting)).chain(flags).collect(),
