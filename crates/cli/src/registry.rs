@@ -1,6 +1,7 @@
-//! The engines and studies of this binary. Adding or deleting one is its folder and a line here.
+//! The engines, studies and tools of this binary. Deleting one is its folder, the lines here that
+//! name it, and those of the manifests.
 
-use command_line::Command;
+use command_line::{Command, Records, RunOptions};
 use report::StudySections;
 use runner::{Adapter, Registry};
 
@@ -89,3 +90,9 @@ studies! {
     { sections: scan::compression::SECTIONS, }
     { disturbance: background::BackgroundDisturbance, sections: background::SECTIONS, }
 }
+
+/// Options that tools add to `run`.
+pub const RUN_OPTIONS: &[RunOptions] = &[agent::RUN_OPTIONS];
+
+/// Observations that tools record in results files.
+pub const RECORDS: &[&dyn Records] = &[&waits::Observations, &queries::Intervals];

@@ -1,11 +1,13 @@
 //! `steelbench run`
 
+use crate::registry::RUN_OPTIONS;
 use crate::steps::NextStep;
-use clap::Parser;
+use clap::{ArgMatches, Args, FromArgMatches, Parser};
 use command_line::session::{Session, exit_code};
 use command_line::{Context, ExitCode, Failure, Tool, results};
 use engine::Permits;
 use experiment::Experiment;
+use runner::Agents;
 use std::path::{Path, PathBuf};
 
 /// Run or resume an experiment, then show the results
@@ -45,7 +47,44 @@ pub struct Run {
     #[arg(long)]
     pub full: bool,
     #[command(flatten)]
-    pub agents: agent::AgentArguments,
+    pub tools: ToolOptions,
+}
+
+/// Options that tools add, as clap found them.
+#[derive(Debug, Clone)]
+pub struct ToolOptions(ArgMatches);
+
+impl ToolOptions {
+    /// Begins what they ask for.
+    fn agents(&self, experiment: &Experiment, results: &Path) -> Result<Agents, Failure> {
+        for options in RUN_OPTIONS {
+            if let Some(agents) = (options.begin)(&self.0, experiment, results)? {
+                return Ok(agents);
+            }
+        }
+        Ok(Agents::default())
+    }
+}
+
+impl FromArgMatches for ToolOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self(matches.clone()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for ToolOptions {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        RUN_OPTIONS.iter().fold(command, |command, options| (options.augment)(command))
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
 }
 
 /// A file with knobs has no levels to run.
@@ -84,7 +123,7 @@ impl Tool for Run {
             permits: Permits { overwrite: self.overwrite.clone(), destroy: self.destroy.clone() },
             json: self.json,
             full: self.full,
-            agents: self.agents.begin(&experiment, &results)?,
+            agents: self.tools.agents(&experiment, &results)?,
             futile: Vec::new(),
         };
         let end = session.conduct(context, &experiment)?;

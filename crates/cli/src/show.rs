@@ -1,6 +1,6 @@
 //! `steelbench show`
 
-use crate::RECORDS;
+use crate::registry::RECORDS;
 use analysis::Summary;
 use clap::Parser;
 use command_line::arguments::Recorded;

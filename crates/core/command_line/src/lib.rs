@@ -33,4 +33,4 @@ mod tool;
 pub use context::run;
 pub use failure::{ExitCode, Failure};
 pub use records::{History, Place, Records, Which};
-pub use tool::{Build, Chapter, Command, Context, Tool};
+pub use tool::{Build, Chapter, Command, Context, RunOptions, Tool};

@@ -3,8 +3,10 @@ use crate::{ExitCode, Failure, Records, output};
 use analysis::Study;
 use clap::builder::PossibleValuesParser;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
+use experiment::Experiment;
 use report::StudySections;
-use runner::Registry;
+use runner::{Agents, Registry};
+use std::path::Path;
 
 /// A command, by its arguments: clap derives its name, its help and their parser.
 pub trait Tool: CommandFactory + FromArgMatches {
@@ -84,6 +86,16 @@ fn line<T: Tool>() -> clap::Command {
 
 fn run<T: Tool>(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
     T::from_arg_matches(matches).map_err(Failure::usage)?.run(context)
+}
+
+/// Options that a tool adds to `run`.
+#[derive(Clone, Copy)]
+pub struct RunOptions {
+    /// Adds them to a command line.
+    pub augment: fn(clap::Command) -> clap::Command,
+    /// Begins the other processes that they ask for, before the run of an experiment into a results
+    /// file; `None`: they ask for none.
+    pub begin: fn(&ArgMatches, &Experiment, &Path) -> Result<Option<Agents>, Failure>,
 }
 
 /// Origin of the binary.

@@ -3,8 +3,8 @@
 use crate::fleet::{AgentDemand, Fleet, Origin};
 use crate::launch::Place;
 use crate::token;
-use clap::Args;
-use command_line::{Failure, output};
+use clap::{ArgMatches, Args, FromArgMatches};
+use command_line::{Failure, RunOptions, output};
 use experiment::Experiment;
 use experiment::file::MACHINES;
 use probe::load::GENERATORS;
@@ -16,27 +16,39 @@ use std::time::Duration;
 /// Most agents of a run.
 const AGENTS_MAX: u32 = 256;
 
+/// The options that `run` has for agents.
+pub const RUN_OPTIONS: RunOptions = RunOptions { augment: AgentArguments::augment_args, begin };
+
+fn begin(
+    matches: &ArgMatches,
+    experiment: &Experiment,
+    results: &Path,
+) -> Result<Option<Agents>, Failure> {
+    let arguments = AgentArguments::from_arg_matches(matches).map_err(Failure::usage)?;
+    arguments.begin(experiment, results)
+}
+
 /// The agents of a run.
 #[derive(Debug, Args)]
-pub struct AgentArguments {
+struct AgentArguments {
     /// Number of agents that generate load or run blocks: here, on --hosts or at --broker
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
-    pub agents: Option<u32>,
+    agents: Option<u32>,
     /// auto (a private nats-server), or the URL of your broker
     #[arg(long, value_name = "URL", default_value = "auto", requires = "agents")]
-    pub broker: String,
+    broker: String,
     /// File with the token of your broker, which only its owner can read
     #[arg(long, value_name = "FILE", requires = "agents")]
-    pub token_file: Option<PathBuf>,
+    token_file: Option<PathBuf>,
     /// Machines on which the agents are started by ssh
     #[arg(long, value_name = "HOST", value_delimiter = ',', requires = "agents")]
-    pub hosts: Vec<String>,
+    hosts: Vec<String>,
     /// Seconds to wait for free agents before a trial
     #[arg(long, value_name = "SECONDS", default_value_t = 60, requires = "agents")]
-    pub agents_within: u64,
+    agents_within: u64,
     /// Permit agents of another version or build
     #[arg(long, requires = "agents")]
-    pub allow_mixed: bool,
+    allow_mixed: bool,
 }
 
 impl AgentArguments {
@@ -45,9 +57,9 @@ impl AgentArguments {
     ///
     /// # Errors
     /// When the options contradict the experiment or each other, or there is no broker.
-    pub fn begin(&self, experiment: &Experiment, results: &Path) -> Result<Agents, Failure> {
+    fn begin(&self, experiment: &Experiment, results: &Path) -> Result<Option<Agents>, Failure> {
         let Some(agents) = self.agents.map(|agents| agents.min(AGENTS_MAX)) else {
-            return Ok(Agents::default());
+            return Ok(None);
         };
         let generators = experiment
             .configurations
@@ -86,11 +98,11 @@ impl AgentArguments {
         };
         let fleet = Fleet::begin(origin, request, experiment).map_err(Failure::failed)?;
         let fleet = Arc::new(fleet);
-        Ok(if machines.is_some() {
+        Ok(Some(if machines.is_some() {
             Agents { machines: Some(fleet), ..Agents::default() }
         } else {
             Agents { generators: Some(fleet), ..Agents::default() }
-        })
+        }))
     }
 
     fn origin(&self, agents: u32, folder: &Path) -> Result<Origin, Failure> {

@@ -31,4 +31,4 @@ mod part;
 mod token;
 
 pub use agent::Agent;
-pub use arguments::AgentArguments;
+pub use arguments::RUN_OPTIONS;
