@@ -1,9 +1,11 @@
-//! Developer commands: `cargo xtask test | test-live | bench | compare | docs | dist | tidy`.
+//! Developer commands: `cargo xtask test | test-live | bench | compare | detach | docs | dist |
+//! tidy`.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool")]
 
 mod bench;
 mod compare;
+mod detach;
 mod dist;
 mod docs;
 mod markdown;
@@ -28,6 +30,9 @@ cargo xtask bench [NAME...] [--blocks N] [--scale N]
     try one, --scale is that of data sets
 cargo xtask compare OLD NEW FILE...
     compare what two builds of the program show, report and export of results files
+cargo xtask detach [NAME...]
+    take the folder of an engine, study, tool or design and its lines in the registry out of a copy
+    of the workspace, and build the binary without it; each of them, if none is named
 cargo xtask docs [--check | --picture]
     write the reference pages, check command lines and screens, build the book into target/book by
     mdbook; --check only checks; --picture also runs README's experiment and replaces its picture
@@ -51,6 +56,7 @@ fn main() -> ExitCode {
             "test-live" => test::live(rest),
             "bench" => bench::run(rest),
             "compare" => compare::run(rest),
+            "detach" => detach::run(rest),
             "dist" => dist::run(rest),
             "docs" => docs::run(rest),
             "tidy" => tidy::run(rest),

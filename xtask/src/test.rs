@@ -65,6 +65,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     }
     if is_whole && lane.is_all {
         pack()?;
+        crate::detach::run(&[])?;
     }
     crate::tidy::run(&[])
 }

@@ -1,5 +1,5 @@
 //! The engines, studies and tools of this binary. Deleting one is its folder, the lines here that
-//! name it, and those of the manifests.
+//! name it, and those of the manifests: `cargo xtask detach NAME` tries it.
 
 use command_line::{Command, Records, RunOptions};
 use report::StudySections;
