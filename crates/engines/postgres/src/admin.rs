@@ -91,11 +91,11 @@ impl Administration for Admin {
 
     fn move_tables(&self, tables: &[&str], from: &str, to: &str) -> Result<(), EngineError> {
         let [from, to] = [from, to].map(quote_identifier);
-        let all: String = tables
+        let all: Vec<String> = tables
             .iter()
             .map(|name| format!("ALTER TABLE {from}.{} SET SCHEMA {to}; ", quote_identifier(name)))
             .collect();
-        let sql = format!("BEGIN; SET LOCAL lock_timeout = '{LOCK_MAX}'; {all}COMMIT");
+        let sql = format!("BEGIN; SET LOCAL lock_timeout = '{LOCK_MAX}'; {}COMMIT", all.concat());
         self.run(KEEPING, &sql).inspect_err(|_| {
             // The first error is the one to report.
             let _ = self.run(KEEPING, "ROLLBACK");

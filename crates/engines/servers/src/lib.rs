@@ -1,16 +1,18 @@
 //! The parts that engines with servers share: private servers and servers by URL.
 //!
-//! - [`private`]: a private server of any product; [`hosted`]: the parts of an engine that hosts of
-//!   its servers need; [`host`]: the server of consecutive trials, a private one or yours;
-//!   [`instance`]: the schema of a trial on it; [`load`]: the connections of its load;
-//!   [`administration`]: the connection that holds the schema; [`attached`]: a target that another
-//!   process has prepared
+//! - [`private`]: a private server of any product
+//! - [`hosted`]: the parts of an engine that hosts of its servers need; [`host`]: the server of
+//!   consecutive trials, a private one or yours
+//! - [`instance`]: the schema of a trial on it; [`administration`]: the connection that holds it;
+//!   [`load`]: the connections of its load
+//! - [`attached`]: a target that another process has prepared
 //! - [`pair`]: a server that a study disturbs, and its replica
 //! - [`programs`]: psql, `pg_dump`, the `mariadb` client and others, for which our client logs in
 //! - [`network`]: the relay between a load and its server; `link`: one with a bandwidth of its own
 //! - `account`: the user that a private server runs as, never root; `process`: starting, finding
-//!   and ending it; [`command`]: programs that prepare it; [`printed_version`]: their versions,
-//!   among which [`choose`] takes one
+//!   and ending it
+//! - [`command`]: programs that prepare it; [`printed_version`]: their versions, among which
+//!   [`choose`] takes one
 //! - `files`: its directory, and the folder of its sockets; `template`: the copy that it is cloned
 //!   from; `data_sets`: data sets that it keeps between trials
 //! - [`settings`]: the server's settings of a configuration
