@@ -2,13 +2,11 @@
 
 mod check;
 mod commands;
-mod compare;
 mod completions;
 mod export;
 mod file;
 #[cfg(test)]
 mod help;
-mod history;
 mod man;
 mod needs;
 mod ready;
@@ -40,6 +38,7 @@ pub const CONTEXT: Context = Context {
         target: env!("STEELBENCH_TARGET"),
     },
     records: RECORDS,
+    compare_runs: Some(compare::compare_runs),
     ready: ready::READY,
 };
 

@@ -4,6 +4,8 @@
 pub mod coverage;
 #[path = "disk.rs"]
 pub mod disk;
+#[path = "split_plot.rs"]
+pub mod split_plot;
 
 pub use recording as plan;
 

@@ -93,7 +93,7 @@ pub enum Standing {
 
 /// A log ratio (or relative difference) smaller than this is rounding, not a difference: no clock
 /// or counter that we read resolves a billionth of what it measures.
-pub(crate) const RESOLUTION: f64 = 1e-9;
+pub const RESOLUTION: f64 = 1e-9;
 /// The values of one side of a comparison in each block (or set-up).
 #[derive(Debug, Clone, Default)]
 pub struct Values {
@@ -192,7 +192,8 @@ impl Comparison {
     }
 
     /// Adjusts the comparison of sides with time-outs on the first, the second, or both.
-    pub(crate) fn with_timeouts(self, timed_out: [bool; 2]) -> Option<Self> {
+    #[must_use]
+    pub fn with_timeouts(self, timed_out: [bool; 2]) -> Option<Self> {
         match timed_out {
             [false, false] => Some(self),
             [true, false] => Some(self.bounded(Bound::AtLeast)),
@@ -407,7 +408,7 @@ pub(crate) fn welch(from: &Sample, to: &Sample, resolution: f64) -> Test {
 }
 
 /// Standard error of such a difference, and its degrees of freedom.
-pub(crate) fn welch_error(a: &Moments, b: &Moments) -> Option<(f64, f64)> {
+pub fn welch_error(a: &Moments, b: &Moments) -> Option<(f64, f64)> {
     let (square_a, square_b) = (a.error?.powi(2), b.error?.powi(2));
     let square = square_a + square_b;
     let df = square.powi(2) / (square_a.powi(2) / a.df + square_b.powi(2) / b.df);

@@ -216,17 +216,20 @@ pub enum Decision {
 }
 
 /// A configuration on both sides.
-pub(crate) struct Candidate {
+pub struct Candidate {
+    /// The label.
     pub label: String,
     /// `None` where a value has no logarithm, or there is none.
     pub values: Option<Logarithms>,
 }
 
 /// Logarithms of the values of both sides.
-pub(crate) struct Logarithms {
+pub struct Logarithms {
     /// True if the values match one by one: those of the same blocks.
     pub is_paired: bool,
+    /// The first side.
     pub from: Sample,
+    /// The second side.
     pub to: Sample,
     /// Sides with time-outs: true values are larger.
     pub timed_out: [bool; 2],
@@ -267,7 +270,7 @@ pub fn judge(
 ///
 /// # Errors
 /// When they do not; with the names of those that both have.
-pub(crate) fn common(
+pub fn common(
     name: &str,
     from: &[&Observations],
     to: &[&Observations],
@@ -308,11 +311,8 @@ impl Matched<Figure> {
 }
 
 impl Gate {
-    pub(crate) fn new(
-        spread: Spread,
-        limits: Vec<LimitJudged>,
-        warnings: WarningsCompared,
-    ) -> Self {
+    /// The worst decision of these limits.
+    pub fn new(spread: Spread, limits: Vec<LimitJudged>, warnings: WarningsCompared) -> Self {
         let decision = limits.iter().map(|limit| limit.decision).max().unwrap_or(Decision::Kept);
         Self { decision, spread, limits, warnings }
     }
@@ -320,7 +320,10 @@ impl Gate {
 
 impl LimitJudged {
     /// Judges all configurations by one limit.
-    pub(crate) fn new(
+    ///
+    /// # Errors
+    /// When nothing exceeds the limit.
+    pub fn new(
         limit: &Limit,
         response: ResponseChoice,
         candidates: Vec<Candidate>,

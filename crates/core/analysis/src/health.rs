@@ -66,7 +66,8 @@ pub struct WarningSides {
 }
 
 impl WarningsCompared {
-    pub(crate) fn compare(from: &[&Observations], to: &[&Observations]) -> Self {
+    /// The warnings of the trials of both sides.
+    pub fn compare(from: &[&Observations], to: &[&Observations]) -> Self {
         let sides = [count(from), count(to)];
         let mut kinds: Vec<WarningSides> = Vec::new();
         for WarningCount { kind, detail, .. } in sides.iter().flatten() {

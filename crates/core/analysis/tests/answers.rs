@@ -1,10 +1,8 @@
 //! The first finding answers the question, and says what its answer costs.
 
-use analysis::gate::{Decision, Spread};
-use analysis::runs::{Responses, Verdict, compare_sides, judge};
 use analysis::{FindingKind, Standing, Summary, summarize};
 use experiment::DurabilityRule;
-use observations::{Direction, Recording, Response, Value};
+use observations::{Recording, Response, Value};
 use testing::recordings::{Factor, Random, done, failed, observed, recording};
 
 /// Five blocks with these elapsed times, and a noise of 1 %.
@@ -202,30 +200,4 @@ fn a_level_that_fails_in_slow_blocks_is_not_marked_best_for_it() {
     }
     println!("marked best {marked}, lowest mean {lowest} of 300; 100 expected");
     assert!(lowest > 290 && (60..140).contains(&marked), "{lowest} {marked}");
-}
-
-/// Two runs of a target that did not change, 3 % apart by chance: nothing is claimed beyond them.
-#[test]
-fn single_runs_are_compared_without_a_claim() {
-    let mut random = Random::new(74);
-    let mut run = |id: i64, level: f64| {
-        let mut run = recording(&[("target.data_files", &["1"])]);
-        run.run.id = id;
-        for block in 1..=5 {
-            let seconds = 10.0 * (level + 0.01 * random.normal()).exp();
-            run.trials.push(done(0, block, observed(seconds)));
-        }
-        run
-    };
-    let [a, b, c, d] = [(1, 0.0), (2, 0.04), (3, 0.0), (4, 0.04)].map(|(id, level)| run(id, level));
-    let of = |from: &[Recording], to: &[Recording]| {
-        compare_sides(from, to, Responses::Primary).unwrap().responses[0].configurations[0].verdict
-    };
-    let [reference, other] = [&a, &b].map(std::slice::from_ref);
-    assert_eq!(of(reference, other), Verdict::WorseInTheseRuns);
-    assert_eq!(of(other, reference), Verdict::BetterInTheseRuns);
-    assert_eq!(of(&[a.clone(), c], &[b.clone(), d]), Verdict::Worse);
-    let gate = judge(&a, &b, Responses::Primary, &["slower:1%".parse().unwrap()]).unwrap();
-    assert!(gate.spread == Spread::SingleRuns && gate.decision == Decision::Broken);
-    assert_eq!(gate.limits[0].response.direction, Direction::LowerIsBetter);
 }

@@ -23,7 +23,6 @@ mod profile;
 mod published_inserts;
 mod published_waits;
 mod race;
-mod runs;
 mod scipy;
 mod scripts;
 mod self_test;

@@ -3,10 +3,10 @@
 //! looking.
 
 use analysis::compare::Values;
-use analysis::runs::{Responses, Verdict, compare_runs};
-use analysis::{Comparison, FindingKind, Side, Summary, blocks_needed, compare, summarize};
+use analysis::{Comparison, FindingKind, Summary, blocks_needed, summarize};
 use observations::{AdaptiveRepeats, Direction, Observations, Recording, Response};
 use testing::recordings::coverage::Coverage;
+use testing::recordings::split_plot::SplitPlot;
 use testing::recordings::{Random, done, observed, recording};
 
 const EXPERIMENTS: usize = 400;
@@ -30,52 +30,6 @@ fn at_most_5_percent(found: usize) -> bool {
 fn claims(summary: &Summary) -> bool {
     let is_claim = |kind| !matches!(kind, FindingKind::Caveat | FindingKind::NoDifference);
     summary.findings().iter().any(|finding| is_claim(finding.kind))
-}
-
-/// Two drives, set up so often, with two numbers of files on each, in six blocks; trials vary by 1
-/// %.
-struct SplitPlot {
-    setups: u32,
-    declared: bool,
-    /// Spread from set-up to set-up.
-    spread: f64,
-    /// Spread from set-up to set-up of the effect of more files.
-    spread_of_files: f64,
-    /// Logarithm of the effect of the second drive, and of more files.
-    effect: [f64; 2],
-}
-
-impl SplitPlot {
-    const BLOCKS: u32 = 6;
-
-    fn measure(&self, random: &mut Random) -> Recording {
-        let mut recording =
-            recording(&[("target.volume", &["a", "b"]), ("target.data_files", &["1", "4"])]);
-        recording.factors[0].hard_to_change = self.declared;
-        let (mut set_up, mut files_in) = ([0.0; 2], [0.0; 2]);
-        let mut last = 0;
-        for block in 1..=Self::BLOCKS {
-            let setup = (block - 1) * self.setups / Self::BLOCKS + 1;
-            if setup != last {
-                set_up = [(); 2].map(|()| self.spread * random.normal());
-                files_in = [(); 2].map(|()| self.spread_of_files * random.normal());
-                last = setup;
-            }
-            for configuration in 0..4 {
-                let (drive, files) = (configuration / 2, configuration % 2);
-                let of_files = self.effect[1] + files_in[drive];
-                let effect = self.effect[0] * drive as f64 + of_files * files as f64;
-                trial(
-                    &mut recording,
-                    configuration,
-                    block,
-                    effect + set_up[drive] + 0.01 * random.normal(),
-                );
-                recording.trials.last_mut().unwrap().setup = setup;
-            }
-        }
-        recording
-    }
 }
 
 /// Returns the share of claims about the drive; and of the files, or of what they do together; and
@@ -173,58 +127,6 @@ fn effects_between_and_within_set_ups_are_found() {
     assert!(files > EXPERIMENTS * 9 / 10, "{files}");
     let once = SplitPlot { setups: 1, ..design };
     assert!(split_plot_claims(&mut random, &once)[1] > EXPERIMENTS * 9 / 10);
-}
-
-#[test]
-fn intervals_hold_the_spread_of_set_ups() {
-    let mut random = Random::new(43);
-    let [mut drives, mut files, mut heads, mut means] = [(); 4].map(|()| Coverage::default());
-    let mut differ = 0;
-    for _ in 0..EXPERIMENTS {
-        let effect = [0.1 * random.normal(), 0.1 * random.normal()];
-        let design =
-            SplitPlot { setups: 3, declared: true, spread: 0.03, spread_of_files: 0.02, effect };
-        let recording = design.measure(&mut random);
-        let summary = summarize(&recording);
-        let of = |factor: usize| {
-            summary.factors.effects[factor].levels[1].comparison.as_ref().unwrap().interval
-        };
-        drives.interval(of(0), (-effect[0]).exp());
-        files.interval(of(1), (-effect[1]).exp());
-        // Another drive and more files.
-        let side = |configuration| Side { recording: &recording, configuration };
-        let both = compare(side(0), side(3)).unwrap().comparison.unwrap();
-        heads.interval(both.interval, (-effect[0] - effect[1]).exp());
-        means.interval(
-            summary.configurations[3].response.as_ref().unwrap().interval,
-            10.0 * (effect[0] + effect[1]).exp(),
-        );
-        // Nothing changed from one run to the other but the set-ups.
-        let again = design.measure(&mut random);
-        let compared = compare_runs(&recording, &again, Responses::Primary).unwrap();
-        let verdicts =
-            compared.responses[0].configurations.iter().map(|configuration| configuration.verdict);
-        differ += usize::from(
-            verdicts
-                .into_iter()
-                .any(|verdict| !matches!(verdict, Verdict::NotSeen | Verdict::Unknown)),
-        );
-        let once = SplitPlot { setups: 1, ..design };
-        let [measure, other] = [(); 2].map(|()| once.measure(&mut random));
-        let compared = compare_runs(&measure, &other, Responses::Primary).unwrap();
-        assert!(
-            compared.responses[0]
-                .configurations
-                .iter()
-                .all(|configuration| configuration.verdict == Verdict::Unknown)
-        );
-    }
-    println!("runs that differ: {differ} of {EXPERIMENTS}");
-    assert!(at_most_5_percent(differ), "{differ}");
-    drives.check_at_least("main effect of a drive", EXPERIMENTS);
-    files.check_at_least("main effect within set-ups", EXPERIMENTS);
-    heads.check_at_least("configurations on two drives", EXPERIMENTS);
-    means.check("means of configurations", EXPERIMENTS);
 }
 
 /// A latency that is read in steps of 1.

@@ -1,9 +1,9 @@
 //! A trial that `limits.trial_time` stopped took at least that long: figures, comparisons and
 //! verdicts must not do as if it had not been, or as if a faster retry were the truth.
 
-use analysis::{Bound, FindingKind, Side, Standing, compare, compare_runs, runs, summarize};
+use analysis::{Bound, FindingKind, Standing, summarize};
 use observations::{FailureKind, Observations, Recording, Response, TrialStatus};
-use testing::recordings::{data_files, done, observed, recording, timed_out};
+use testing::recordings::{done, observed, recording, timed_out};
 
 /// Seconds of `steady` in each block; `moody` takes 0.8 s, but in three blocks of five 30 s.
 const STEADY: [f64; 5] = [1.2, 1.21, 1.19, 1.2, 1.22];
@@ -162,35 +162,6 @@ fn a_small_bound_is_not_a_small_mean() {
     }
     let verdicts = texts(&run, FindingKind::Verdict).join(" ");
     assert!(!verdicts.contains("best") && !verdicts.contains("sweet spot"), "{verdicts}");
-}
-
-#[test]
-fn runs_and_sides_are_compared_with_their_time_outs() {
-    let old = data_files(&["1"], &[&STEADY]);
-    let mut new = data_files(&["1"], &[&[0.8, 0.81, 0.8, 0.79, 0.8]]);
-    let judge = |new: &Recording, limit: &str| {
-        let limits = [limit.parse().unwrap()];
-        runs::judge(&old, new, runs::Responses::Primary, &limits).unwrap().decision
-    };
-    assert_eq!(judge(&new, "slower:3%"), analysis::gate::Decision::Kept);
-    for block in [1, 3, 4] {
-        new.trials.retain(|trial| trial.block != block);
-        new.trials.push(timed_out(0, block, 3.9));
-    }
-    // 0.8 s in two blocks of five does not prove that nothing became slower.
-    assert_eq!(judge(&new, "slower:3%"), analysis::gate::Decision::Unsure);
-    let compared = compare_runs(&old, &new, runs::Responses::Primary).unwrap();
-    let configuration = &compared.responses[0].configurations[0];
-    assert_eq!(configuration.verdict, runs::Verdict::Unknown);
-    assert_eq!(configuration.to.as_ref().unwrap().bound, Some(Bound::AtLeast));
-    let (from, to) =
-        (Side { recording: &old, configuration: 0 }, Side { recording: &new, configuration: 0 });
-    let side = compare(from, to).unwrap().comparison.unwrap();
-    assert_eq!((side.bound, side.supported()), (Some(Bound::AtMost), false));
-    new.trials.clear();
-    new.trials.push(done(0, 6, observed(3.95)));
-    new.trials.extend((1..=5).map(|block| timed_out(0, block, 3.9)));
-    assert_eq!(judge(&new, "slower:3%"), analysis::gate::Decision::Broken);
 }
 
 /// Older files record that a trial timed out, but not how long it had been measured.

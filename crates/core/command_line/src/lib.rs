@@ -14,6 +14,7 @@
 pub mod arguments;
 mod blocked;
 pub mod captures;
+mod comparison;
 mod context;
 mod failure;
 pub mod files;
@@ -30,6 +31,7 @@ pub mod signals;
 pub mod surveys;
 mod tool;
 
+pub use comparison::{CompareRuns, Responses};
 pub use context::run;
 pub use failure::{ExitCode, Failure};
 pub use records::{History, Place, Records, Which};

@@ -1,5 +1,5 @@
 use crate::ready::Ready;
-use crate::{ExitCode, Failure, Records, output};
+use crate::{CompareRuns, ExitCode, Failure, Records, output};
 use analysis::Study;
 use clap::builder::PossibleValuesParser;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
@@ -128,6 +128,8 @@ pub struct Context {
     pub build: Build,
     /// Observations in results files, beside runs.
     pub records: &'static [&'static dyn Records],
+    /// The comparison of runs, where a tool has it.
+    pub compare_runs: Option<CompareRuns>,
     /// Ready experiments that the binary contains.
     pub ready: &'static [Ready],
 }

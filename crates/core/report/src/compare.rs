@@ -10,7 +10,7 @@ use analysis::{
 /// Two configurations head to head: how much they differ, and why.
 pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> Document {
     let mut sections = vec![verdict(compared, from, to)];
-    sections.extend(warnings(&compared.warnings));
+    sections.extend(compared_warnings(&compared.warnings));
     sections.extend(percentages(compared, usize::MAX));
     sections.extend(crate::sections::sentences(&compared.why));
     if let Some(decomposition) = &compared.decomposition {
@@ -68,7 +68,7 @@ fn verdict(compared: &HeadToHead, from: &str, to: &str) -> Section {
         }
         return section;
     };
-    let figure = against(comparison, response);
+    let figure = against_first(comparison, response);
     let (tone, verdict) = match comparison.supported() {
         true if comparison.is_better() => (Tone::Good, "significantly better"),
         true => (Tone::Bad, "significantly worse"),
@@ -92,7 +92,8 @@ fn verdict(compared: &HeadToHead, from: &str, to: &str) -> Section {
 }
 
 /// The number of trials of each side that carry each warning, as a section; `None` without any.
-pub(crate) fn warnings(compared: &WarningsCompared) -> Option<Section> {
+/// The warnings of the trials of both sides; `None` without any.
+pub fn compared_warnings(compared: &WarningsCompared) -> Option<Section> {
     let mut section = Section::new("Warnings of the trials compared");
     let count = |trials: usize, of: usize| format!("{trials} of {of}");
     let mut table = Columns::for_rows(&compared.kinds);
@@ -106,7 +107,7 @@ pub(crate) fn warnings(compared: &WarningsCompared) -> Option<Section> {
 
 /// `1.93x [1.88, 1.99] faster than A`; without a direction `1.00x [0.98, 1.02] against A (above 1
 /// is better)`.
-pub(crate) fn against(comparison: &Comparison, response: &ResponseChoice) -> String {
+pub fn against_first(comparison: &Comparison, response: &ResponseChoice) -> String {
     let figure = wording::change(comparison, Some(response));
     let preposition = wording::preposition(&figure);
     let direction = if preposition == "against" { " (above 1 is better)" } else { "" };

@@ -8,7 +8,6 @@
 
 use crate::{StudySections, escaped};
 use analysis::gate::Gate;
-use analysis::runs::{History, RunsCompared};
 use analysis::{HeadToHead, Summary};
 use observations::{ActivityRecord, Advice, CounterReadings, Recording, Survey, redact_json};
 use serde::de::DeserializeOwned;
@@ -109,16 +108,6 @@ pub fn head_to_head(
         compared,
         json!({ "schema": RUN_SCHEMA, "from_label": from, "to_label": to, "gate": gate }),
     )
-}
-
-/// Two runs, with `gate`, which is `null` where no limit was given.
-pub fn runs(compared: &RunsCompared, gate: Option<&Gate>) -> Result<Value> {
-    object("run_comparison", compared, json!({ "gate": gate }))
-}
-
-/// Many runs of an experiment.
-pub fn history(history: &History) -> Result<Value> {
-    object("history", history, Value::Null)
 }
 
 /// An inventory, with `advice`.

@@ -18,18 +18,17 @@ mod csv;
 mod extent;
 mod figure;
 mod gate;
-mod history;
 mod hot;
 mod markdown;
 mod ours;
 mod panels;
 mod parquet;
 mod recording;
-mod runs;
 pub mod scaling;
 mod screen;
 mod screening_plan;
 mod sections;
+mod sparkline;
 mod surface_plan;
 mod terminal;
 mod work_scale;
@@ -46,10 +45,9 @@ pub mod web;
 
 pub use advice::{advised, yes};
 pub use ascii::ascii;
-pub use compare::{head_to_head, head_to_head_screen};
+pub use compare::{against_first, compared_warnings, head_to_head, head_to_head_screen};
 pub use figure::{coordinate, string};
 pub use gate::{gate, gate_section, gate_tone, github, junit};
-pub use history::{history, sparkline, tone};
 pub use hot::hot_resources;
 pub use markdown::markdown;
 pub use model::{
@@ -59,13 +57,13 @@ pub use model::{
 pub use ours::is_ours;
 pub use profile::{missing, more};
 pub use recording::tables;
-pub use runs::runs;
 pub use screen::{Screen, legend};
 pub use screening_plan::ScreeningPlan;
 pub use sections::{
-    Chapter, SectionData, SectionEntry, ShowSection, StudySections, TOPICS, accounting,
+    Chapter, SectionData, SectionEntry, ShowSection, StudySections, TOPICS, accounting, better,
     check as accounting_check, run, section_data, stability, topics, wait_table, waits_left_out,
 };
+pub use sparkline::{sparkline, tone};
 pub use surface_plan::SurfacePlan;
 pub use terminal::{Style, terminal, wrapped};
 pub use text::{Text, escaped, from_utc, lines, origin, short_name, utc, utc_second};

@@ -27,7 +27,7 @@ mod timelines;
 mod waits;
 
 pub(crate) use explanations::{legend, sentences, waterfall};
-pub(crate) use overview::better;
+pub use overview::better;
 pub(crate) use profiles::changes;
 pub(crate) use session_time::{RUN_QUEUE, part, parts};
 pub use session_time::{accounting, check};

@@ -2,8 +2,7 @@
 
 use analysis::change_points::change_points;
 use analysis::compare::corrected;
-use analysis::runs::Verdict;
-use analysis::{Comparison, Scale};
+use analysis::{Comparison, Scale, Verdict};
 use observations::{CountedStatement, Direction, QueryInterval, order};
 use serde::Serialize;
 use std::cmp::Reverse;

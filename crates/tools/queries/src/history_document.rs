@@ -2,7 +2,7 @@
 
 use crate::document::{left_out, on_both};
 use crate::history::{SampledWait, StatementChange, StatementHistory, StatementSeries};
-use analysis::runs::Verdict;
+use analysis::Verdict;
 use observations::number::plural;
 use report::model::{Cell, Column, Columns, Document, Section, Tone};
 use report::number;

@@ -1,7 +1,7 @@
 //! Statements that became slower with another plan, found while intervals are recorded.
 
 use crate::history::StatementHistory;
-use analysis::runs::Verdict;
+use analysis::Verdict;
 use observations::QueryInterval;
 use std::collections::{HashMap, HashSet, VecDeque};
 

@@ -1,6 +1,6 @@
 //! Findings about statements over many intervals, on series with known changes.
 
-use analysis::runs::Verdict;
+use analysis::Verdict;
 use observations::{CountedStatement, QueryInterval};
 use queries::{PlanWatch, SampledWait, StatementChange, StatementHistory};
 use testing::recordings::Random;

@@ -5,9 +5,8 @@ use super::library::{self, File, Read, live};
 use super::page::{Page, Query, Refusal, RunName, address, run_address, without_figures};
 use super::run_list::{Key, listed};
 use super::site::Site;
-use analysis::runs::{Responses, compare_sides};
-use command_line::results;
 use command_line::select::{cells, is_level, keep_only};
+use command_line::{Responses, results};
 use observations::{Recording, order};
 use report::web::{self, text};
 use report::{Medium, Text};
@@ -142,9 +141,12 @@ pub fn runs(site: &Site, query: &Query) -> Result<Page, Refusal> {
         None if query.get("all").is_some() => Responses::All,
         None => Responses::Primary,
     };
-    let compared = compare_sides(&side(&from)?, &side(&to)?, which)
-        .map_err(|error| Refusal::wrong(format!("These runs cannot be compared: {error}.")))?;
-    let body = web::document(&report::runs(&compared, None));
+    let compare = site.context.compare_runs;
+    let compare = compare.ok_or_else(|| Refusal::wrong("This build does not compare runs."))?;
+    let compared = compare(&side(&from)?, &side(&to)?, which).map_err(|failure| {
+        Refusal::wrong(format!("These runs cannot be compared: {}.", failure.message()))
+    })?;
+    let body = web::document(&compared);
     let tools = links_html(&run_links(&from, &to, which == Responses::All));
     Ok(Page { body, tools, progress: String::new(), live: Some(live) })
 }

@@ -40,7 +40,7 @@ pub(crate) fn section(summary: &Summary, overview: &Overview) -> [Section; 1] {
 }
 
 /// Returns the direction in which a response is better.
-pub(crate) fn better(direction: Direction) -> &'static str {
+pub fn better(direction: Direction) -> &'static str {
     match direction {
         Direction::HigherIsBetter => "higher",
         Direction::LowerIsBetter => "lower",

@@ -1,35 +1,23 @@
 //! Two runs, or several a side, against each other: what changed around them, and what that did to
 //! each configuration.
 
-mod changes;
-mod history;
+pub mod changes;
 mod limits;
 mod samples;
 
 pub use changes::{Change, FactorChange, Match, MatchedBy, SettingChange};
-pub use history::{History, HistoryChange, HistoryRun, HistorySeries, history};
 pub use limits::{judge, judge_sides};
 
-use crate::compare::corrected;
-use crate::gate::{self, GateError};
-use crate::grid::{Figures, Grid};
-use crate::response_names::distinct;
-use crate::{Comparison, Estimate, ResponseChoice, TooFew, WarningsCompared, response};
+use analysis::compare::corrected;
+use analysis::gate::{self, GateError};
+use analysis::grid::{Figures, Grid};
+use analysis::response::{self, distinct};
+use analysis::{Comparison, Estimate, ResponseChoice, TooFew, Verdict, WarningsCompared};
+use command_line::Responses;
 use observations::{GitState, Observations, Recording, RunRecord};
 use samples::{Samples, Side};
 use serde::Serialize;
 use std::collections::HashSet;
-
-/// The responses of two runs that are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Responses<'a> {
-    /// The one on which the first run compares its configurations.
-    Primary,
-    /// The one with this name.
-    Named(&'a str),
-    /// All that both runs have.
-    All,
-}
 
 /// Why two runs cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -158,25 +146,6 @@ pub struct ConfigurationCompared {
     pub detectable: Option<f64>,
 }
 
-/// Verdict on a difference between two runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// The second is better, supported at a family level of 5 % (Holm).
-    Better,
-    /// The second is worse, supported at a family level of 5 %.
-    Worse,
-    /// The second is better in these two runs. How much runs of one side differ is unknown with one
-    /// run per side, so that nothing is claimed beyond them.
-    BetterInTheseRuns,
-    /// The second is worse in these two runs.
-    WorseInTheseRuns,
-    /// No difference that can be seen.
-    NotSeen,
-    /// Not testable: no values, or a single block.
-    Unknown,
-}
-
 /// Compares two runs, configuration by configuration. Their blocks have nothing in common, so that
 /// they are compared apart (Welch's t, of logarithms).
 ///
@@ -226,13 +195,13 @@ pub fn compare_sides(
 }
 
 impl RunsError {
-    fn no_trials(run: &RunRecord) -> Self {
+    pub(crate) fn no_trials(run: &RunRecord) -> Self {
         Self::NoTrials { name: run.name.clone(), run: run.id }
     }
 }
 
 impl RunName {
-    fn for_recording(recording: &Recording) -> Self {
+    pub(crate) fn for_recording(recording: &Recording) -> Self {
         let RunRecord { id, name, started_ms, steelbench, label, git, .. } = recording.run.clone();
         Self {
             name,
@@ -449,29 +418,6 @@ impl<'a> Pair<'a> {
                 to: self.to.side(&to, row.to),
             })
             .collect()
-    }
-}
-
-impl Verdict {
-    /// The verdict of a comparison; `Unknown` without one.
-    pub fn judge(comparison: Option<&Comparison>) -> Self {
-        match comparison {
-            Some(comparison) if comparison.supported() && comparison.is_better() => Self::Better,
-            Some(comparison) if comparison.supported() => Self::Worse,
-            Some(comparison) if comparison.p_value.is_some() && comparison.bound.is_none() => {
-                Self::NotSeen
-            }
-            _ => Self::Unknown,
-        }
-    }
-
-    /// The verdict on a single run per side.
-    fn in_two_runs(self) -> Self {
-        match self {
-            Self::Better => Self::BetterInTheseRuns,
-            Self::Worse => Self::WorseInTheseRuns,
-            other => other,
-        }
     }
 }
 

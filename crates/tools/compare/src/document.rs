@@ -1,19 +1,16 @@
 //! Two runs against each other.
 
-use crate::compare::{against, warnings};
-use crate::gate;
-use crate::model::{Cell, Column, Columns, Document, NOTHING, Section, Tone};
-use crate::sections::better;
-use crate::table::Share;
-use crate::text::label;
-use crate::text::{joined, listed};
-use crate::{number, text};
-use analysis::gate::Gate;
-use analysis::runs::{
-    Change, ConfigurationCompared, FactorChange, MatchedBy, ResponseCompared, RunName,
-    RunsCompared, Verdict,
+use crate::runs::{
+    Change, ConfigurationCompared, FactorChange, MatchedBy, ResponseCompared, RunName, RunsCompared,
 };
-use analysis::{Comparison, Estimate};
+use analysis::gate::Gate;
+use analysis::{Comparison, Estimate, Verdict};
+use report::table::{NOTHING, Share};
+use report::text::{joined, label, listed};
+use report::{
+    Cell, Column, Columns, Document, Section, Tone, against_first, better, compared_warnings,
+    gate_tone, number, text,
+};
 
 /// Two runs: how each configuration changed, and what else did.
 pub fn runs(compared: &RunsCompared, gate: Option<&Gate>) -> Document {
@@ -24,7 +21,7 @@ pub fn runs(compared: &RunsCompared, gate: Option<&Gate>) -> Document {
             .iter()
             .map(|compared_response| response(compared_response, unit(compared))),
     );
-    sections.extend(warnings(&compared.warnings));
+    sections.extend(compared_warnings(&compared.warnings));
     sections.push(surroundings(compared));
     sections.extend(unmatched(compared));
     let [a, b] = sides(compared).map(|(_, runs)| names(&runs));
@@ -32,7 +29,7 @@ pub fn runs(compared: &RunsCompared, gate: Option<&Gate>) -> Document {
 }
 
 /// `random-insert, run 3`.
-pub(crate) fn name(run: &RunName) -> String {
+fn name(run: &RunName) -> String {
     format!("{}, run {}", run.name, run.run)
 }
 
@@ -71,7 +68,7 @@ fn introduction(compared: &RunsCompared, judged: Option<&Gate>) -> Section {
         section.note(format!("{side}: {started}{origin}, Steelbench {version}{synthetic}"));
     }
     if let Some(judged) = judged {
-        section.toned(gate::gate(judged), gate::gate_tone(judged));
+        section.toned(report::gate(judged), gate_tone(judged));
     }
     for response in &compared.responses {
         let (text, tone) = verdict(response, unit(compared));
@@ -120,7 +117,7 @@ fn verdict(compared: &ResponseCompared, repeat: &str) -> (String, Tone) {
         if n == 1 { String::new() } else { " over all configurations (geometric mean)".to_owned() };
     match single.or(compared.overall.as_ref()) {
         Some(comparison) => {
-            let figure = against(comparison, &compared.response);
+            let figure = against_first(comparison, &compared.response);
             let (word, tone) = supported(comparison, repeat);
             let counts =
                 if n == 1 { String::new() } else { format!(" Of {n} configurations: {counts}.") };
@@ -255,10 +252,10 @@ fn surroundings(compared: &RunsCompared) -> Section {
 }
 
 /// Placeholder for a setting that one side lacks.
-pub(crate) const NOT_SET: &str = "not set";
+pub const NOT_SET: &str = "not set";
 
 /// A side of a change.
-pub(crate) fn changed(change: &Change, side: Option<&String>, absent: &str) -> Cell {
+pub fn changed(change: &Change, side: Option<&String>, absent: &str) -> Cell {
     side.map_or_else(
         || Cell::new(absent, Tone::Muted),
         |value| readable(&change.what, value).into(),

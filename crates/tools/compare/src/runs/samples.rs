@@ -1,10 +1,10 @@
 //! The values of one configuration on two sides.
 
-use crate::compare::{RESOLUTION, Sample, Values, welch_error};
-use crate::estimate::{Moments, Precision, mean};
-use crate::grid::Figures;
-use crate::response::resolution;
-use crate::{Comparison, Estimate, ResponseChoice};
+use analysis::compare::{RESOLUTION, Sample, Values, welch_error};
+use analysis::estimate::{Moments, Precision, mean};
+use analysis::grid::Figures;
+use analysis::response::resolution;
+use analysis::{Comparison, Estimate, ResponseChoice};
 use statistics::t_quantile;
 use std::collections::BTreeMap;
 

@@ -1,14 +1,14 @@
 //! Two runs against each other, gates and histories, of recordings whose truth is known.
 
-use analysis::gate::{Decision, GateError, Limit};
-use analysis::runs::{
-    MatchedBy, Responses, RunsError, Verdict, compare_runs, compare_sides, judge, judge_sides,
-};
-use analysis::{Method, history};
+use ::compare::runs::{MatchedBy, RunsError, compare_runs, compare_sides, judge, judge_sides};
+use analysis::gate::{Decision, GateError, Limit, Spread};
+use analysis::{Bound, Method, Side, Verdict, compare};
+use command_line::Responses;
 use observations::{
-    ConfigurationRecord, Environment, FactorRecord, LevelRecord, Recording, Response, Value,
+    ConfigurationRecord, Direction, Environment, FactorRecord, LevelRecord, Recording, Response,
+    Value,
 };
-use testing::recordings::{Random, done, observed};
+use testing::recordings::{Random, data_files, done, observed, recording, timed_out};
 
 /// A run with the elapsed seconds of each configuration's blocks.
 fn run(id: i64, elapsed: &[(&str, &[f64])]) -> Recording {
@@ -310,7 +310,7 @@ fn a_history_has_its_changes_where_they_are() {
     for run in &mut runs[15..] {
         run.environments[0].kernel = Some("Linux 6.12".into());
     }
-    let history = history(&runs, Responses::Primary, analysis::summarize).unwrap();
+    let history = ::compare::history(&runs, Responses::Primary, analysis::summarize).unwrap();
     assert_eq!(history.configurations[0].changes.len(), 0);
     let [change] = &history.configurations[1].changes[..] else { panic!("{history:?}") };
     assert_eq!((change.run, change.verdict), (14, Verdict::Worse));
@@ -321,7 +321,7 @@ fn a_history_has_its_changes_where_they_are() {
     assert_eq!(marked, [14]);
     // Positions are those of the runs, also where a run has not measured the configuration.
     runs[3].trials.clear();
-    let gap = analysis::history(&runs, Responses::Primary, analysis::summarize).unwrap();
+    let gap = ::compare::history(&runs, Responses::Primary, analysis::summarize).unwrap();
     assert_eq!(gap.configurations[1].points[3], None);
     assert_eq!(gap.configurations[1].changes[0].run, 14);
     assert_eq!(gap.configurations[1].points.iter().flatten().count(), 23);
@@ -430,4 +430,58 @@ fn several_runs_a_side_count_once_each() {
         compare_sides(&without, &to, Responses::Primary),
         Err(RunsError::NoTrials { run: 2, .. })
     ));
+}
+
+/// Two runs of a target that did not change, 3 % apart by chance: nothing is claimed beyond them.
+#[test]
+fn single_runs_are_compared_without_a_claim() {
+    let mut random = Random::new(74);
+    let mut run = |id: i64, level: f64| {
+        let mut run = recording(&[("target.data_files", &["1"])]);
+        run.run.id = id;
+        for block in 1..=5 {
+            let seconds = 10.0 * (level + 0.01 * random.normal()).exp();
+            run.trials.push(done(0, block, observed(seconds)));
+        }
+        run
+    };
+    let [a, b, c, d] = [(1, 0.0), (2, 0.04), (3, 0.0), (4, 0.04)].map(|(id, level)| run(id, level));
+    let of = |from: &[Recording], to: &[Recording]| {
+        compare_sides(from, to, Responses::Primary).unwrap().responses[0].configurations[0].verdict
+    };
+    let [reference, other] = [&a, &b].map(std::slice::from_ref);
+    assert_eq!(of(reference, other), Verdict::WorseInTheseRuns);
+    assert_eq!(of(other, reference), Verdict::BetterInTheseRuns);
+    assert_eq!(of(&[a.clone(), c], &[b.clone(), d]), Verdict::Worse);
+    let gate = judge(&a, &b, Responses::Primary, &["slower:1%".parse().unwrap()]).unwrap();
+    assert!(gate.spread == Spread::SingleRuns && gate.decision == Decision::Broken);
+    assert_eq!(gate.limits[0].response.direction, Direction::LowerIsBetter);
+}
+
+#[test]
+fn runs_and_sides_are_compared_with_their_time_outs() {
+    let old = data_files(&["1"], &[&[1.2, 1.21, 1.19, 1.2, 1.22]]);
+    let mut new = data_files(&["1"], &[&[0.8, 0.81, 0.8, 0.79, 0.8]]);
+    let decide = |new: &Recording, limit: &str| {
+        judge(&old, new, Responses::Primary, &limits(&[limit])).unwrap().decision
+    };
+    assert_eq!(decide(&new, "slower:3%"), Decision::Kept);
+    for block in [1, 3, 4] {
+        new.trials.retain(|trial| trial.block != block);
+        new.trials.push(timed_out(0, block, 3.9));
+    }
+    // 0.8 s in two blocks of five does not prove that nothing became slower.
+    assert_eq!(decide(&new, "slower:3%"), Decision::Unsure);
+    let compared = compare_runs(&old, &new, Responses::Primary).unwrap();
+    let configuration = &compared.responses[0].configurations[0];
+    assert_eq!(configuration.verdict, Verdict::Unknown);
+    assert_eq!(configuration.to.as_ref().unwrap().bound, Some(Bound::AtLeast));
+    let (from, to) =
+        (Side { recording: &old, configuration: 0 }, Side { recording: &new, configuration: 0 });
+    let side = compare(from, to).unwrap().comparison.unwrap();
+    assert_eq!((side.bound, side.supported()), (Some(Bound::AtMost), false));
+    new.trials.clear();
+    new.trials.push(done(0, 6, observed(3.95)));
+    new.trials.extend((1..=5).map(|block| timed_out(0, block, 3.9)));
+    assert_eq!(decide(&new, "slower:3%"), Decision::Broken);
 }

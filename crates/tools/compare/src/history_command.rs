@@ -1,13 +1,15 @@
 //! `steelbench history`
 
-use analysis::runs::Responses;
+use crate::history::history;
+use crate::history_document;
 use clap::Parser;
 use command_line::arguments::Between;
 use command_line::files::{Replace, write_html};
 use command_line::output::{self, Form};
-use command_line::{Context, ExitCode, Failure, Tool, results};
+use command_line::{Context, ExitCode, Failure, Responses, Tool, results};
 use observations::{Recording, RunRecord, order};
 use report::Document;
+use report::json::object;
 use serde_json::Value;
 use std::path::PathBuf;
 use store::Store;
@@ -18,20 +20,20 @@ use store::Store;
 pub struct History {
     /// Name of an experiment, or paths of results files with its runs [default: the newest in
     /// results/]; or results files written by `queries --every`
-    pub names: Vec<String>,
+    names: Vec<String>,
     /// The response to show [default: that of the latest run]
     #[arg(long, value_name = "NAME")]
-    pub response: Option<String>,
+    response: Option<String>,
     /// Only the last N runs or intervals
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub last: Option<u32>,
+    last: Option<u32>,
     #[command(flatten)]
-    pub between: Between,
+    between: Between,
     /// Also write this page to this file
     #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
+    html: Option<PathBuf>,
     #[command(flatten)]
-    pub form: Form,
+    form: Form,
 }
 
 impl Tool for History {
@@ -52,9 +54,10 @@ impl Tool for History {
         }
         let runs = runs_of(self, &stores)?;
         let which = self.response.as_deref().map_or(Responses::Primary, Responses::Named);
-        let history = analysis::history(&runs, which, |run| results::summary_alone(context, run))
+        let history = history(&runs, which, |run| results::summary_alone(context, run))
             .map_err(Failure::usage)?;
-        show(self, || report::json::history(&history), &report::history(&history))
+        let document = history_document::history(&history);
+        show(self, || object("history", &history, Value::Null), &document)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Pairs of the same configurations of two runs, and what differs around them.
 
-use crate::response_names::distinct;
+use analysis::response::distinct;
 use experiment::file::SEED;
 use observations::{ConfigurationRecord, Environment, Recording, order};
 use serde::Serialize;
@@ -61,7 +61,7 @@ pub struct FactorChange {
 }
 
 /// Returns the differences between two machines, by the names of the recorded environment.
-pub(super) fn environment(from: Option<&Environment>, to: Option<&Environment>) -> Vec<Change> {
+pub fn environment(from: Option<&Environment>, to: Option<&Environment>) -> Vec<Change> {
     let (from, to) = (facts(from), facts(to));
     let names: BTreeSet<&String> = from.keys().chain(to.keys()).collect();
     names
@@ -105,7 +105,7 @@ fn flatten(name: &str, value: &Value, facts: &mut BTreeMap<String, String>) {
 }
 
 /// Returns the differences in settings of matched configurations, and in the seed.
-pub(super) fn settings(from: &Recording, to: &Recording, matches: &[Match]) -> Vec<SettingChange> {
+pub fn settings(from: &Recording, to: &Recording, matches: &[Match]) -> Vec<SettingChange> {
     let mut found: Vec<SettingChange> = Vec::new();
     for row in matches {
         let (a, b) = (&from.configurations[row.from], &to.configurations[row.to]);
@@ -147,7 +147,7 @@ fn differing(from: &ConfigurationRecord, to: &ConfigurationRecord) -> Vec<Change
 }
 
 /// Factors that only one run has, or with other levels.
-pub(super) fn factors(from: &Recording, to: &Recording) -> Vec<FactorChange> {
+pub fn factors(from: &Recording, to: &Recording) -> Vec<FactorChange> {
     let levels = |recording: &Recording, name: &str| {
         let factor = recording.factors.iter().find(|factor| factor.name == name);
         factor.map(|factor| factor.levels.clone())
@@ -162,7 +162,7 @@ pub(super) fn factors(from: &Recording, to: &Recording) -> Vec<FactorChange> {
 }
 
 /// For each configuration of the first run its position in the second, if it is there.
-pub(super) fn positions(from: &Recording, to: &Recording) -> Vec<Option<usize>> {
+pub fn positions(from: &Recording, to: &Recording) -> Vec<Option<usize>> {
     let mut positions = vec![None; from.configurations.len()];
     for pair in &matching(from, to) {
         positions[pair.from] = Some(pair.to);
@@ -172,7 +172,7 @@ pub(super) fn positions(from: &Recording, to: &Recording) -> Vec<Option<usize>> 
 
 /// Each configuration of the first run with the one of the second that has the same settings, else
 /// the same levels. Each belongs to one match at most.
-pub(super) fn matching(from: &Recording, to: &Recording) -> Vec<Match> {
+pub fn matching(from: &Recording, to: &Recording) -> Vec<Match> {
     type Identity = fn(&ConfigurationRecord) -> String;
     let mut matches: Vec<Match> = Vec::new();
     let (mut from_free, mut to_free) =

@@ -1,13 +1,16 @@
 //! `steelbench compare`: two configurations of a run, or two runs: how they differ, and whether
 //! that is within limits.
 
-use analysis::runs::{Responses, compare_sides, judge_sides};
+use crate::document;
+use crate::runs::{compare_sides, judge_sides};
 use clap::Parser;
 use command_line::arguments::GateOptions;
 use command_line::output::{self, Form};
 use command_line::select::cells;
-use command_line::{Context, ExitCode, Failure, Place, Tool, Which, results};
+use command_line::{Context, ExitCode, Failure, Place, Responses, Tool, Which, results};
 use observations::Recording;
+use report::json::object;
+use serde_json::json;
 use store::Store;
 
 /// Compare configurations, or runs before and after a change
@@ -32,34 +35,34 @@ pub struct Compare {
         required_unless_present = "baseline",
         conflicts_with = "baseline",
     )]
-    pub sides: Vec<String>,
+    sides: Vec<String>,
     /// Several runs of one side: each counts once, so the intervals include the variation between
     /// runs
     #[arg(long, value_name = "RUN", num_args = 1.., requires = "candidate")]
-    pub baseline: Vec<String>,
+    baseline: Vec<String>,
     /// Several runs of the other side
     #[arg(long, value_name = "RUN", num_args = 1.., requires = "baseline")]
-    pub candidate: Vec<String>,
+    candidate: Vec<String>,
     /// Name of an experiment, or path of a results file, for configurations and for `@3` alone
     /// [default: the newest in results/]
     #[arg(long = "in", value_name = "NAME")]
-    pub name: Option<String>,
+    name: Option<String>,
     /// Run number for configurations [default: the latest]
     #[arg(long)]
-    pub run: Option<i64>,
+    run: Option<i64>,
     /// For two runs: the response to compare [default: the first run's]
     #[arg(long, value_name = "NAME")]
-    pub response: Option<String>,
+    response: Option<String>,
     /// For two runs: compare every common response
     #[arg(long, conflicts_with = "response")]
-    pub all: bool,
+    all: bool,
     /// For two configurations: print every response and the parts of the difference
     #[arg(long)]
-    pub full: bool,
+    full: bool,
     #[command(flatten)]
-    pub gate: GateOptions,
+    gate: GateOptions,
     #[command(flatten)]
-    pub form: Form,
+    form: Form,
 }
 
 impl Compare {
@@ -263,8 +266,8 @@ fn runs(arguments: &Compare, from: &[Recording], to: &[Recording]) -> Result<Exi
         .map_err(Failure::usage)?;
     let code = output::show(
         arguments.form,
-        || report::json::runs(&compared, gate.as_ref()),
-        || report::runs(&compared, gate.as_ref()),
+        || object("run_comparison", &compared, json!({ "gate": gate })),
+        || document::runs(&compared, gate.as_ref()),
     )?;
     let name = &compared.to.name;
     gate.map_or(Ok(code), |gate| arguments.gate.conclude(&gate, name, arguments.form.json))

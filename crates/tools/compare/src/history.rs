@@ -1,13 +1,14 @@
 //! Many runs of one experiment over time.
 
-use super::changes::{self, matching};
-use super::{Change, Responses, RunName, RunsError, SettingChange, Verdict};
-use crate::estimate::mean;
-use crate::gate::GateError;
-use crate::grid::{Figures, Grid};
-use crate::model::CONCURRENCY;
-use crate::response_names::{distinct, names};
-use crate::{Comparison, Estimate, ResponseChoice, Summary, TooFew, change_points};
+use crate::runs::changes::{self, matching};
+use crate::runs::{Change, RunName, RunsError, SettingChange};
+use analysis::estimate::mean;
+use analysis::gate::GateError;
+use analysis::grid::{Figures, Grid};
+use analysis::model::CONCURRENCY;
+use analysis::response::{distinct, names};
+use analysis::{Comparison, Estimate, ResponseChoice, Summary, TooFew, Verdict, change_points};
+use command_line::Responses;
 use models::holdout::Candidate;
 use observations::{Observations, Recording};
 use serde::Serialize;

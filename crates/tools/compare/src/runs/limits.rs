@@ -1,7 +1,8 @@
 //! Limits on what changed from one run to another.
 
-use super::{Pair, Responses, RunsError};
-use crate::gate::{Candidate, Gate, Limit, LimitJudged, Logarithms, Spread};
+use super::{Pair, RunsError};
+use analysis::gate::{Candidate, Gate, Limit, LimitJudged, Logarithms, Spread};
+use command_line::Responses;
 use observations::Recording;
 
 /// Judges the second run against the limits. A limit without its own response applies to the one

@@ -1,0 +1,9 @@
+//! The tests of this crate, in one executable.
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test that cannot continue has failed"
+)]
+
+mod runs;
+mod simulated;
