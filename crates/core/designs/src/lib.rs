@@ -10,7 +10,6 @@
 //! - [`Curvature`]: centre points; [`Confirmation`]: predictions against fresh repeats
 //! - [`Fit`]: least squares; [`models`]: models with interactions under heredity
 //! - [`central_composite`], [`box_behnken`], [`Coding`]: designs of response surfaces
-//! - [`Optimiser`]: a search by the improvement that a [`Forest`] expects in a [`Space`]
 //! - [`Surface`]: the second-order model, its lack of fit and its path of steepest ascent
 //! - [`Stationary`]: its stationary point; [`RegionRange`]: where that may be
 
@@ -19,21 +18,16 @@ mod coding;
 mod confirmation;
 mod curvature;
 mod design;
-mod draw;
 mod effects;
 mod fit;
-mod forest;
 mod fraction;
-mod futility;
 mod heredity;
 mod lenth;
-mod optimiser;
 mod path;
 mod plackett_burman;
 mod region;
 mod screening;
 mod search;
-mod space;
 mod stationary;
 mod subsets;
 mod surface;
@@ -44,19 +38,14 @@ pub use coding::{Coding, Scale};
 pub use confirmation::{Confirmation, PredictedDifference, Verdict};
 pub use curvature::{CentredBlocks, Curvature};
 pub use design::{Design, WholePlots};
-pub use draw::Draw;
 pub use effects::{Effect, Stratum, detectable};
 pub use fit::{Fit, FitError};
-pub use forest::{Forest, Prediction};
 pub use fraction::{Fraction, FractionError, Generator, RUNS_MAX, Resolution, fewest_runs};
-pub use futility::{Courses, RateBound, RateWatch};
 pub use heredity::{Model, models};
 pub use lenth::{Lenth, Limits};
-pub use optimiser::{Candidate, Lead, Optimiser, Outcome, Trial};
 pub use plackett_burman::{PLACKETT_BURMAN_RUNS, plackett_burman};
 pub use region::RegionRange;
 pub use screening::{Screening, ScreeningError, Size};
-pub use space::{Domain, Independent, Point, Rules, Space};
 pub use stationary::{Kind, Stationary};
 pub use surface::{LackOfFit, Order, Surface, steepest};
 pub use surface_design::{Alpha, SurfaceDesign, SurfacePart, box_behnken, central_composite};

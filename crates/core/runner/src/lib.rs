@@ -48,5 +48,5 @@ pub use rehearsal::{RefusedStatement, Rehearsal, rehearse};
 pub use run::run;
 pub use schedule::{Outlook, outlook};
 pub use throttle::limits_permitted;
-pub use trial::{FREE_BYTES_MIN, Futile, Interrupt};
+pub use trial::{FREE_BYTES_MIN, Futile, Interrupt, RateWatch};
 pub use workdir::WorkFolder;

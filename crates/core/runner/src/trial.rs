@@ -2,12 +2,12 @@
 
 use crate::hosts::HostEntry;
 use crate::reading::Reading;
-use designs::{RateBound, RateWatch};
 use engine::{Ability, Engine, EngineError, Instance};
 use experiment::Configuration;
 use observations::{Event, Fact, FailureKind, Observations, RATE_AT_MOST, Series, number};
 use probe::generation::Generation;
 use probe::{Disturbance, Probe, ProbeError, SetUp, Target, TrialContext};
+use std::fmt::Debug;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -73,7 +73,7 @@ struct Progress {
     /// The second at which it was last heard of.
     elapsed_s: f64,
     /// The rate, where a search judges that.
-    rate: Option<RateWatch>,
+    rate: Option<Box<dyn RateWatch>>,
 }
 
 impl Progress {
@@ -101,7 +101,7 @@ impl<'h> Listener<'h> {
         let (futile_s, rate) = match bound {
             None => (None, None),
             Some(Futile::Time(most_s)) => (Some(*most_s), None),
-            Some(Futile::Rate(bound)) => (None, Some(RateWatch::new(bound.as_ref().clone()))),
+            Some(Futile::Rate(watch)) => (None, Some(watch.begin())),
         };
         Mutex::new(Self { announce, futile_s, progress: Progress { elapsed_s: 0.0, rate } })
     }
@@ -302,12 +302,40 @@ impl Interrupt {
 }
 
 /// The bound of a trial of a search: beyond it, it cannot be better than the best one.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum Futile {
     /// Seconds of measurement that it may take.
     Time(f64),
     /// A rate that it has to reach.
-    Rate(Box<RateBound>),
+    Rate(Box<dyn RateWatch>),
+}
+
+/// Watches the rate of a trial, to end it when the rate can no longer reach a bound.
+pub trait RateWatch: Debug + Send + Sync {
+    /// A watch with the same bound, of a measurement that has not begun.
+    fn begin(&self) -> Box<dyn RateWatch>;
+
+    /// The unit of the rate.
+    fn unit(&self) -> &str;
+
+    /// Hears the mean rate since it last heard of the measurement, at this second of it. Returns
+    /// the highest rate that the trial can reach, if that is below the bound.
+    fn hear(&mut self, elapsed_s: f64, rate: f64) -> Option<f64>;
+
+    /// The highest rate that the trial could have reached, once the bound was out of reach.
+    fn at_most(&self) -> Option<f64>;
+
+    /// The seconds of an interval.
+    fn interval_s(&self) -> f64;
+
+    /// The rates of the complete intervals so far.
+    fn rates(&self) -> &[f64];
+}
+
+impl Clone for Box<dyn RateWatch> {
+    fn clone(&self) -> Self {
+        self.begin()
+    }
 }
 
 /// Limits of a trial.

@@ -3,10 +3,10 @@
 
 use crate::confirmation::Outcomes;
 use crate::goal::Goal;
+use crate::optimiser::{Optimiser, Point, Rules as _, Trial};
 use crate::space::Knobs;
 use crate::stage::{Contender, PRESENT, Purpose};
 use command_line::Failure;
-use designs::{Optimiser, Point, Rules as _, Trial};
 use observations::{Direction, Recording};
 use statistics::confirmation::{Coverage, PairedGain, Rating, Rules, confirm};
 

@@ -2,9 +2,9 @@
 //! its figures are reported.
 
 use crate::goal::Goal;
+use crate::optimiser::{Lead, Point};
 use crate::stage::{Contender, DEFAULTS, PRESENT, Purpose};
 use command_line::Failure;
-use designs::{Lead, Point};
 use experiment::Blocks;
 use observations::{Direction, Recording, Response};
 use statistics::confirmation::{Coverage, Expected, Rating, Rules, Spread, confirm, winner};

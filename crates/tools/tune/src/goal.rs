@@ -1,6 +1,6 @@
 //! The outcome of a trial: the response that is to be improved, within its limits.
 
-use designs::{Courses, RateBound};
+use crate::optimiser::{Courses, RateBound};
 use experiment::{Relation, unit_factor};
 use observations::{Direction, Observations, RATE_AT_MOST, Response, TrialRecord, TrialStatus};
 use statistics::Interval;

@@ -1,6 +1,7 @@
 //! `steelbench tune`: searches settings within a budget and confirms the gain in blocks of its own.
 //!
 //! - `space`: the knobs as points; `goal`: the outcome of a trial
+//! - [`optimiser`]: the next points of a search, and when a trial is hopeless
 //! - `stage`: an experiment of several points, run and read back
 //! - `search`: rounds of trials; `confirmation`: the best points against the present settings
 //! - `ablation`: which knobs the gain needs
@@ -11,6 +12,7 @@ mod command;
 mod confirmation;
 mod document;
 mod goal;
+pub mod optimiser;
 mod search;
 mod space;
 mod stage;

@@ -3,10 +3,10 @@
 
 use crate::confirmation::Plan;
 use crate::goal::{FixedTime, FixedWork, Goal, cost, rate_bound};
+use crate::optimiser::{Candidate, Optimiser, Outcome, Point, RateWatch, Trial};
 use crate::space::Knobs;
 use crate::stage::{Contender, PRESENT, Purpose, Stage};
 use command_line::{Failure, output};
-use designs::{Candidate, Optimiser, Outcome, Point, Trial};
 use experiment::{Budget, Experiment};
 use observations::number::{plural, rounded_time};
 use observations::{RunEnd, TrialRecord, order, redacted};
@@ -78,7 +78,9 @@ impl History {
     /// The bound of trials that cannot have a lower cost, where it can be judged while they run.
     fn futile(&self, cost: f64) -> Option<Futile> {
         let time = self.work.seconds(cost).map(Futile::Time);
-        time.or_else(|| self.time.bound(cost).map(|rate| Futile::Rate(Box::new(rate))))
+        time.or_else(|| {
+            self.time.bound(cost).map(|rate| Futile::Rate(Box::new(RateWatch::new(rate))))
+        })
     }
 
     /// Trials that the budget has left for the search, of which `reserved` belong to the

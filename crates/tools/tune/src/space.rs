@@ -1,6 +1,6 @@
 //! The knobs of a file as a space of points.
 
-use designs::{Domain, Point, Rules, Scale};
+use crate::optimiser::{Domain, Point, Rules, Scale};
 use experiment::{Configuration, KnobValues, Search, Value};
 use observations::Environment;
 

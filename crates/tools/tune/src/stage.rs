@@ -1,9 +1,9 @@
 //! An experiment whose configurations are points of the search, run and read back.
 
+use crate::optimiser::Point;
 use crate::space::Knobs;
 use command_line::session::Session;
 use command_line::{Context, Failure, results};
-use designs::Point;
 use engine::Permits;
 use experiment::file::{NAME, QUESTION};
 use experiment::{Draft, Experiment, Invalid, LinkedSettings};

@@ -2,10 +2,11 @@
 //! from trial to trial and noise within a trial.
 
 use crate::noise::Random;
-use designs::{
+use runner::RateWatch as _;
+use statistics::mean;
+use tune::optimiser::{
     Courses, Independent, Optimiser, Outcome, Point, RateBound, RateWatch, Space, Trial,
 };
-use statistics::mean;
 
 /// Seconds of a trial, and words of it in a second.
 const WINDOW_S: f64 = 30.0;

@@ -14,9 +14,17 @@
 //! and G. Hahn, Technometrics 21, 1979; for forests F. Hutter, H. Hoos and K. Leyton-Brown, arXiv
 //! 1310.1947).
 
-use crate::draw::Draw;
-use crate::forest::{Forest, Prediction};
-use crate::space::{Point, Space, squared_distance};
+mod draw;
+mod forest;
+mod futility;
+mod space;
+
+pub use draw::Draw;
+pub use futility::{Courses, RateBound, RateWatch};
+pub use space::{Domain, Independent, Point, Rules, Scale, Space};
+
+use forest::{Forest, Prediction};
+use space::squared_distance;
 use statistics::{mean, normal_density, normal_upper_p, t_quantile};
 
 /// Random points among those that are compared.

@@ -6,11 +6,12 @@
     reason = "a test that cannot continue has failed"
 )]
 
+#[path = "../../../core/designs/tests/noise/mod.rs"]
 mod noise;
 mod rates;
 
-use designs::{Domain, Independent, Optimiser, Outcome, Point, Scale, Space, Trial};
 use noise::{ALL, Noise, Random};
+use tune::optimiser::{Domain, Independent, Optimiser, Outcome, Point, Scale, Space, Trial};
 
 /// Proposed points of a round, beside the present settings.
 const ROUND: usize = 8;

@@ -3,7 +3,7 @@
 //! disagree where nothing was measured: their variance is what a prediction does not know (F.
 //! Hutter, L. Xu, H. Hoos and K. Leyton-Brown, Artificial Intelligence 206, 2014).
 
-use crate::draw::Draw;
+use super::draw::Draw;
 
 /// Trees of a forest.
 const TREES: usize = 40;
@@ -68,11 +68,6 @@ impl Forest {
         }
         let mean = sum / number;
         Prediction { mean, variance: (squares / number - mean * mean).max(0.0) }
-    }
-
-    /// The predictions of the trees, one by one.
-    pub fn each(&self, point: &[f64]) -> impl Iterator<Item = f64> {
-        self.trees.iter().map(move |tree| leaf(tree, point))
     }
 }
 

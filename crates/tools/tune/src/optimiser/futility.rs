@@ -113,54 +113,6 @@ impl RateWatch {
         }
     }
 
-    /// The unit of the rate.
-    pub fn unit(&self) -> &str {
-        &self.bound.unit
-    }
-
-    /// The bound with which the measurement was found hopeless.
-    pub fn at_most(&self) -> Option<f64> {
-        self.at_most
-    }
-
-    /// The seconds of an interval.
-    pub fn interval_s(&self) -> f64 {
-        self.interval_s
-    }
-
-    /// The rates of the complete intervals so far.
-    pub fn rates(&self) -> &[f64] {
-        &self.rates
-    }
-
-    /// Hears the mean rate since it last heard of the measurement, at this second of it. Returns
-    /// the bound that the rate of the whole window cannot exceed, if that is below the least.
-    pub fn hear(&mut self, elapsed_s: f64, rate: f64) -> Option<f64> {
-        let Some(step_s) =
-            self.heard_s.map(|last_s| elapsed_s - last_s).filter(|step| *step >= 0.0)
-        else {
-            // Of the time until the first word a part belongs to the warm-up.
-            let heard_s = (elapsed_s >= 0.0).then_some(elapsed_s);
-            *self = Self { heard_s, ..Self::new(self.bound.clone()) };
-            return None;
-        };
-        if self.at_most.is_some() {
-            return None;
-        }
-        self.heard_s = Some(elapsed_s);
-        self.add(step_s, rate);
-        let parts = (elapsed_s / self.bound.window_s * PARTS as f64) as usize;
-        let look = parts.checked_sub(FIRST).filter(|look| *look >= self.next_look)?;
-        if self.rates.len() < INTERVALS_MIN {
-            return None;
-        }
-        self.next_look = look + 1;
-        let risen = self.bound.courses.rises.get(look)? * mean(&self.rates);
-        let at_most = self.projected()?.max(risen);
-        self.at_most = (at_most < self.bound.least).then_some(at_most);
-        self.at_most
-    }
-
     fn add(&mut self, seconds: f64, rate: f64) {
         let mut left_s = seconds;
         while self.open_s + left_s >= self.interval_s {
@@ -193,6 +145,54 @@ impl RateWatch {
         let rest = Line::fit(&batches).rest_at_most(left)?;
         let done = share * (0..number).map(expected).sum::<f64>();
         Some(share * self.rates.iter().sum::<f64>() + (1.0 - done).max(0.0) * rest)
+    }
+}
+
+impl runner::RateWatch for RateWatch {
+    fn begin(&self) -> Box<dyn runner::RateWatch> {
+        Box::new(Self::new(self.bound.clone()))
+    }
+
+    fn unit(&self) -> &str {
+        &self.bound.unit
+    }
+
+    fn hear(&mut self, elapsed_s: f64, rate: f64) -> Option<f64> {
+        let Some(step_s) =
+            self.heard_s.map(|last_s| elapsed_s - last_s).filter(|step| *step >= 0.0)
+        else {
+            // Of the time until the first word a part belongs to the warm-up.
+            let heard_s = (elapsed_s >= 0.0).then_some(elapsed_s);
+            *self = Self { heard_s, ..Self::new(self.bound.clone()) };
+            return None;
+        };
+        if self.at_most.is_some() {
+            return None;
+        }
+        self.heard_s = Some(elapsed_s);
+        self.add(step_s, rate);
+        let parts = (elapsed_s / self.bound.window_s * PARTS as f64) as usize;
+        let look = parts.checked_sub(FIRST).filter(|look| *look >= self.next_look)?;
+        if self.rates.len() < INTERVALS_MIN {
+            return None;
+        }
+        self.next_look = look + 1;
+        let risen = self.bound.courses.rises.get(look)? * mean(&self.rates);
+        let at_most = self.projected()?.max(risen);
+        self.at_most = (at_most < self.bound.least).then_some(at_most);
+        self.at_most
+    }
+
+    fn at_most(&self) -> Option<f64> {
+        self.at_most
+    }
+
+    fn interval_s(&self) -> f64 {
+        self.interval_s
+    }
+
+    fn rates(&self) -> &[f64] {
+        &self.rates
     }
 }
 

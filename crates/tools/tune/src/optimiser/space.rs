@@ -1,8 +1,16 @@
 //! The settings that a search varies: their values, the points that are allowed, and points as
 //! features of a model.
 
-use crate::Scale;
-use crate::draw::Draw;
+use super::draw::Draw;
+
+/// The scale on which the values of a knob are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// Equal differences are as likely.
+    Linear,
+    /// Equal ratios are as likely.
+    Log,
+}
 
 /// The values of a knob.
 #[derive(Debug, Clone, PartialEq)]

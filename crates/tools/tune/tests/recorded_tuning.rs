@@ -6,12 +6,14 @@
     reason = "a test that cannot continue has failed"
 )]
 
-use designs::{Domain, Draw, Independent, Lead, Optimiser, Outcome, Point, Scale, Space, Trial};
 use flate2::read::GzDecoder;
 use serde_json::Value;
 use statistics::confirmation::{Coverage, Expected, Rules, confirm, winner};
 use std::fs::File;
 use std::path::Path;
+use tune::optimiser::{
+    Domain, Draw, Independent, Lead, Optimiser, Outcome, Point, Scale, Space, Trial,
+};
 
 /// Trials of each.
 const TRIALS: usize = 50;
