@@ -8,9 +8,9 @@ use command_line::{Context, ExitCode, Failure, Tool, output, results, signals};
 use engine::Permits;
 use experiment::common::PROBE;
 use experiment::file::{QUESTION, TRIAL_TIME_S};
-use experiment::{Blocks, Design, Experiment, Plan, Stage};
+use experiment::{Blocks, Experiment, Plan, Stage};
 use observations::number::{plural, rounded_time};
-use report::{ScreeningPlan, SurfacePlan, Text};
+use report::Text;
 use runner::{Findings, RefusedStatement};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -82,10 +82,16 @@ impl Tool for Check {
         } else if has_statements(context, &experiment) {
             findings.notes.push("statements were not prepared: a target is not ready yet".into());
         }
+        let design = context.registry.designs.for_experiment(&experiment);
+        let (lines, design) = design.map(|design| design.plan(&experiment)).unzip();
         if self.json {
-            output::print_json_redacted(as_json(&experiment, &plan, &estimate, &findings))
+            let mut check = as_json(&experiment, &plan, &estimate, &findings);
+            check["design"] = json!(design);
+            output::print_json_redacted(check)
         } else {
-            output::print_wrapped(&as_text(&experiment, &plan, &estimate, &findings, self.order))
+            let lines = lines.unwrap_or_default();
+            let text = as_text(&experiment, &plan, &estimate, &findings, self.order, lines);
+            output::print_wrapped(&text)
         }
     }
 }
@@ -165,6 +171,7 @@ fn as_text(
     estimate: &Estimate,
     findings: &Findings,
     order: Order,
+    design: Vec<String>,
 ) -> String {
     let mut lines = vec![format!("{}: valid", experiment.name)];
     lines.extend(experiment.get(QUESTION));
@@ -187,9 +194,7 @@ fn as_text(
         1 => String::new(),
         setups => format!(" in {setups} set-ups of each hard-to-change level"),
     };
-    lines.extend(screening(experiment).iter().flat_map(ScreeningPlan::lines));
-    lines.extend(race(experiment));
-    lines.extend(surface(experiment).iter().flat_map(SurfacePlan::lines));
+    lines.extend(design);
     let configurations = plural(experiment.own_configurations(), "configuration");
     let trials = plural(plan.len(), "trial");
     let extensions: String = experiment.stages.iter().map(extension).collect();
@@ -235,43 +240,8 @@ fn as_text(
 /// The trials of an extension: ` + fold: 8 x 2 blocks`.
 fn extension(stage: &Stage) -> String {
     let blocks = plural(stage.blocks.clone().count(), "block");
-    let (kind, runs) = (stage.extension.step.kind(), stage.configurations.len());
+    let (kind, runs) = (&stage.kind, stage.configurations.len());
     format!(" + {kind}: {runs} x {blocks}")
-}
-
-/// The screening design of an experiment; `None` of a grid.
-fn screening(experiment: &Experiment) -> Option<ScreeningPlan<'_>> {
-    let Design::Screening(runs) = &experiment.design else { return None };
-    let factors = experiment.factors.iter().map(|factor| factor.name.as_str()).collect();
-    let (design, centre_points) = (&runs.design, runs.centre_points);
-    Some(ScreeningPlan { design, factors, centre_points, blocks: repeats(experiment) })
-}
-
-/// The least number of repeats.
-fn repeats(experiment: &Experiment) -> usize {
-    match experiment.repeats.blocks {
-        Blocks::Fixed(blocks) => blocks as usize,
-        Blocks::Adaptive { min, .. } => min as usize,
-    }
-}
-
-/// The response surface of an experiment; `None` of another design.
-fn surface(experiment: &Experiment) -> Option<SurfacePlan<'_>> {
-    let Design::Surface(runs) = &experiment.design else { return None };
-    Some(SurfacePlan { runs, factors: &experiment.factors, repeats: repeats(experiment) })
-}
-
-/// The least and the most trials of a race; `None` of another design.
-fn race(experiment: &Experiment) -> Option<String> {
-    let Design::Race { first } = experiment.design else { return None };
-    let candidates = experiment.configurations.len();
-    Some(format!(
-        "design: race, {}: all run {first} blocks, then losers leave after each block; {} at \
-         least if none fails, {} at most",
-        plural(candidates, "candidate"),
-        plural(candidates * first as usize, "trial"),
-        experiment.repeats.blocks.max() as usize * candidates,
-    ))
 }
 
 fn as_json(
@@ -300,17 +270,11 @@ fn as_json(
             })
         })
         .collect();
-    let race = match experiment.design {
-        Design::Race { first } => Some(json!({ "kind": "race", "first": first })),
-        _ => None,
-    };
-    let design = screening(experiment).map(|screening| screening.json());
-    let design = design.or(race).or_else(|| surface(experiment).map(|surface| surface.json()));
     json!({
         "schema": report::json::SCHEMA,
         "kind": "check",
         "name": experiment.name,
-        "design": design,
+        "design": null,
         "configurations": configurations,
         "baseline": experiment.baseline,
         "trials": order,

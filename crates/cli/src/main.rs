@@ -14,11 +14,10 @@ mod registry;
 mod report_file;
 mod run;
 mod show;
-mod steps;
 
 use command_line::{Build, Context};
 use commands::COMMANDS;
-use registry::{RECORDS, REGISTRY, SECTIONS, STUDIES, STUDY_COMMANDS};
+use registry::{DESIGNS, RECORDS, REGISTRY, SECTIONS, STUDIES, STUDY_COMMANDS};
 
 fn main() -> std::process::ExitCode {
     command_line::run(&CONTEXT).into()
@@ -30,6 +29,7 @@ pub const CONTEXT: Context = Context {
     about: "Which storage, layout, setting, engine or index is faster, by how much, and why",
     registry: REGISTRY,
     studies: STUDIES,
+    designs: DESIGNS,
     sections: SECTIONS,
     commands: &[COMMANDS, STUDY_COMMANDS],
     build: Build {

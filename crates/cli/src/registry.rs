@@ -1,5 +1,5 @@
-//! The engines, studies and tools of this binary. Deleting one is its folder, the lines here that
-//! name it, and those of the manifests: `cargo xtask detach NAME` tries it.
+//! The engines, designs, studies and tools of this binary. Deleting one is its folder, the lines
+//! here that name it, and those of the manifests: `cargo xtask detach NAME` tries it.
 
 use command_line::{Command, Records, RunOptions};
 use report::StudySections;
@@ -19,6 +19,7 @@ pub const REGISTRY: Registry = Registry {
     ],
     probes: PROBES,
     disturbances: DISTURBANCES,
+    designs: designs::DESIGNS,
     adapters: &[
         Adapter { engine: "sqlite", part: &inspection::sqlite::INSPECTION },
         Adapter { engine: "postgres", part: &inspection::postgres::INSPECTION },
@@ -29,6 +30,9 @@ pub const REGISTRY: Registry = Registry {
         Adapter { engine: "sqlserver", part: &survey::sqlserver::SURVEY },
     ],
 };
+
+/// The designs' parts in the analysis of their runs.
+pub const DESIGNS: &[&analysis::Design] = designs::ANALYSES;
 
 /// A study in a line: its probe, its disturbance of loads, its part of the analysis of its runs,
 /// its sections of reports, its command.
@@ -44,7 +48,7 @@ macro_rules! studies {
         /// The parts of studies in the analysis of their runs.
         pub const STUDIES: &[&analysis::Study] = &[$($(&$analysis,)?)*];
 
-        /// The sections of reports that studies have, in the order of the studies.
+        /// The sections of reports that designs and studies have, in their order.
         pub const SECTIONS: StudySections<'static> = &[$($($sections,)?)*];
 
         /// The commands of studies, in the order of the studies.
@@ -53,6 +57,7 @@ macro_rules! studies {
 }
 
 studies! {
+    { sections: designs::SECTIONS, }
     { probe: keys::insert::Insert, }
     { probe: script::ScriptProbe, sections: script::SECTIONS, command: script::COMMAND, }
     {

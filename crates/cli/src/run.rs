@@ -1,10 +1,10 @@
 //! `steelbench run`
 
 use crate::registry::RUN_OPTIONS;
-use crate::steps::NextStep;
 use clap::{ArgMatches, Args, FromArgMatches, Parser};
 use command_line::session::{Session, exit_code};
 use command_line::{Context, ExitCode, Failure, Tool, results};
+use designs::screening::next_step::NextStep;
 use engine::Permits;
 use experiment::Experiment;
 use runner::Agents;

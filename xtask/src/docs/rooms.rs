@@ -9,10 +9,11 @@ use std::fmt::Write as _;
 
 const BEGIN: &str = "```text\n";
 const END: &str = "```\n";
-const ROOMS: [(&str, Tier); 6] = [
+const ROOMS: [(&str, Tier); 7] = [
     ("cli", Tier::Cli),
     ("tools", Tier::Tools),
     ("studies", Tier::Studies),
+    ("designs", Tier::Designs),
     ("inspection", Tier::Inspection),
     ("engines", Tier::Engines),
     ("core", Tier::Core),

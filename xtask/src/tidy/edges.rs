@@ -1,5 +1,6 @@
-//! Arrows between crates: cli -> tools, studies -> inspection -> core and engines -> core, never
-//! back, and never sideways between two tools, two studies or two engines; in core only downwards.
+//! Arrows between crates: cli -> tools, studies, designs -> inspection -> core and engines -> core,
+//! never back, and never sideways between two tools, two studies or two engines; in core only
+//! downwards.
 
 use super::workspace::{Crate, Tier, Workspace};
 
@@ -8,7 +9,7 @@ const PLAN_READER: &str = "sqlserver";
 
 /// The crates of core from the top of the data flow to its bottom. Analysis and reports never touch
 /// an engine.
-const CORE: [&str; 21] = [
+const CORE: [&str; 20] = [
     "command_line",
     "runner",
     "report",
@@ -25,7 +26,6 @@ const CORE: [&str; 21] = [
     "observe",
     "experiment",
     "models",
-    "designs",
     "statistics",
     "sql",
     "observations",

@@ -11,6 +11,7 @@ pub enum Tier {
     Cli,
     Tools,
     Studies,
+    Designs,
     Inspection,
     Engines,
     Core,
@@ -97,6 +98,7 @@ fn read(file: &str) -> Result<String, String> {
 fn tier(folder: &str) -> Option<Tier> {
     Some(match folder.split('/').collect::<Vec<_>>()[..] {
         ["crates", "cli"] => Tier::Cli,
+        ["crates", "designs"] => Tier::Designs,
         ["crates", "tools", _] => Tier::Tools,
         ["crates", "studies", _] => Tier::Studies,
         ["crates", "inspection"] => Tier::Inspection,

@@ -3,18 +3,19 @@
 
 use crate::grid::{FactorLayout, Figures, Grid};
 use crate::response_names::distinct;
-use crate::screening::Screening;
 use crate::settings::probe;
+use crate::wording::Sentence;
 use crate::{
     ConfigurationRow, Detectable, DurabilityRules, Factors, Finding, PartNames, ResponseChoice,
     StorageUse, TableUse, TooFew, configurations,
 };
-use experiment::DesignKind;
+use experiment::{GRID, design_kind};
 use observations::{
     ConfigurationRecord, Environment, HoldOut, Observations, Recording, Role, Roles, RunRecord,
     TrialStatus, UnmeasuredTable,
 };
 use serde::Serialize;
+use std::any::Any;
 use std::sync::OnceLock;
 
 /// The data that all sections share. A section adds a method for its own data (`findings`, `waits`,
@@ -46,13 +47,28 @@ pub struct Summary<'a> {
     /// The trials by configuration and block.
     pub grid: Grid<&'a Observations>,
     /// Figures of the response.
-    pub(crate) figures: Option<Figures>,
+    pub figures: Option<Figures>,
     /// A layout for each factor.
     pub layouts: Vec<FactorLayout>,
     /// Kind of its design. Factors are compared level by level in a grid alone.
-    pub design: DesignKind,
-    /// The effects of a screening design, once they were asked for.
-    screening: OnceLock<Option<Screening>>,
+    pub design_kind: String,
+    /// The design; `None` of a grid, and of a design that the binary does not have.
+    pub design: Option<&'static Design>,
+    /// The data of its design, once they were asked for.
+    design_data: OnceLock<Box<dyn Any + Send + Sync>>,
+}
+
+/// A design's part in the analysis of its runs. The binary passes the designs; the analysis names
+/// none.
+#[derive(Clone, Copy)]
+pub struct Design {
+    /// The kind in recorded files.
+    pub kind: &'static str,
+    /// The legend of the table of configurations, where the design compares them by itself; `None`:
+    /// they are compared as in a grid.
+    pub legend: Option<&'static str>,
+    /// Sentences on a response, by its name.
+    pub sentences: fn(&Summary, &str) -> Option<Vec<Sentence>>,
 }
 
 /// A study's part in the analysis of its runs. The binary passes the studies; the analysis names
@@ -142,22 +158,14 @@ pub fn summarize_with<'r>(
     let compared = layouts.iter().position(|layout| !layout.other_work);
     let main_factor = ordered.or(compared).or((!layouts.is_empty()).then_some(0));
     let figures = response.as_ref().map(|response| grid.figures(response));
-    let design = DesignKind::from_source(&recording.run.source);
+    let design_kind = design_kind(&recording.run.source);
     let factors = figures
         .as_ref()
         .map(|figures| Factors::estimate(recording, &grid, &layouts, main_factor, figures))
-        .map(
-            |estimate| {
-                if design == DesignKind::Grid { estimate } else { estimate.without_claims() }
-            },
-        );
-    let mut configurations = configurations::rows(recording, &grid, figures.as_ref());
-    if design == DesignKind::Race {
-        configurations.iter_mut().for_each(ConfigurationRow::without_comparisons);
-    }
+        .map(|estimate| if design_kind == GRID { estimate } else { estimate.without_claims() });
     Summary {
         recording,
-        configurations,
+        configurations: configurations::rows(recording, &grid, figures.as_ref()),
         factors: factors.unwrap_or_default(),
         response,
         main_factor,
@@ -170,8 +178,9 @@ pub fn summarize_with<'r>(
         grid,
         figures,
         layouts,
-        design,
-        screening: OnceLock::new(),
+        design_kind,
+        design: None,
+        design_data: OnceLock::new(),
     }
 }
 
@@ -188,17 +197,34 @@ impl Summary<'_> {
         }
     }
 
-    /// The screening design with its effects; `None` of another design.
-    pub fn screening(&self) -> Option<&Screening> {
-        let values =
-            |run: usize| self.figures.iter().flat_map(|figures| figures.values(run)).collect();
-        let estimated = self.screening.get_or_init(|| {
-            let response = self.response.as_ref()?;
-            let (unit, direction) = (&response.unit, response.direction);
-            let estimate = || Screening::estimate(self.recording, unit, direction, &values);
-            (self.design == DesignKind::Screening).then(estimate).flatten()
-        });
-        estimated.as_ref()
+    /// The summary of a run that may have one of these designs.
+    #[must_use]
+    pub fn with_designs(mut self, designs: &[&'static Design]) -> Self {
+        self.design = designs.iter().copied().find(|design| design.kind == self.design_kind);
+        if !self.compares_configurations() {
+            self.configurations.iter_mut().for_each(ConfigurationRow::without_comparisons);
+        }
+        self
+    }
+
+    /// Returns whether it is the run of a grid.
+    pub fn is_grid(&self) -> bool {
+        self.design_kind == GRID
+    }
+
+    /// Returns whether configurations are compared as in a grid, and not by their design.
+    pub fn compares_configurations(&self) -> bool {
+        self.design.is_none_or(|design| design.legend.is_none())
+    }
+
+    /// The data of the run's design, computed once.
+    pub fn design_data<T: Send + Sync + 'static>(&self, compute: impl FnOnce() -> T) -> Option<&T> {
+        self.design_data.get_or_init(|| Box::new(compute())).downcast_ref()
+    }
+
+    /// The values of a configuration by block.
+    pub fn values(&self, configuration: usize) -> Vec<(u32, f64)> {
+        self.figures.iter().flat_map(|figures| figures.values(configuration)).collect()
     }
 
     /// The study whose probe a configuration has; `None` of one that the binary does not have.
@@ -238,7 +264,7 @@ impl Summary<'_> {
     /// Returns the smallest difference between two configurations that could have been detected,
     /// from the spread of all against the one with the most trials; `None` without a spread.
     pub fn detectable(&self) -> Option<Detectable> {
-        let figures = self.figures.as_ref().filter(|_| self.design != DesignKind::Race);
+        let figures = self.figures.as_ref().filter(|_| self.compares_configurations());
         let measured = figures?.grid.filter(|grid| grid.value().is_some());
         let rows = &self.configurations;
         let reference = rows.iter().rev().max_by_key(|row| row.done)?.index;

@@ -53,7 +53,7 @@ pub struct Sentence {
 }
 
 /// A claim needs an adjusted p-value below this.
-pub(crate) const SUPPORTED: f64 = 0.05;
+pub const SUPPORTED: f64 = 0.05;
 
 /// `1.93x [1.88, 1.99]`, or for a difference `3.2 s [2.9, 3.5] better`.
 ///
@@ -213,7 +213,7 @@ pub(crate) fn figure_of_percent(percent: f64) -> String {
 
 /// An F statistic after its letter, `= 12.3`. Without spread within groups it has no bound, and its
 /// digits are those of rounding.
-pub(crate) fn f_statistic(f: f64) -> String {
+pub fn f_statistic(f: f64) -> String {
     if f < 1e6 { format!("= {}", figure(f)) } else { "> 1,000,000".to_owned() }
 }
 

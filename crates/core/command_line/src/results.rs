@@ -144,8 +144,9 @@ fn storage_runs(context: &Context, recording: &Recording, results: &Path) -> Vec
 }
 
 /// Adds the models and hold-outs that the experiment file asks for.
-fn with_models<'r>(context: &Context, mut summary: Summary<'r>) -> Summary<'r> {
+fn with_models<'r>(context: &Context, summary: Summary<'r>) -> Summary<'r> {
     let catalog = context.registry.catalog();
+    let mut summary = summary.with_designs(context.designs);
     summary.declared = catalog.all_roles();
     summary.durability.clone_from(&catalog.durability);
     // What a file of another version asks for may not be readable: then what it asks to predict is

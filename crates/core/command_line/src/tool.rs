@@ -120,7 +120,9 @@ pub struct Context {
     pub registry: Registry,
     /// The studies' parts in the analysis of their runs.
     pub studies: &'static [&'static Study],
-    /// The sections of reports that studies have.
+    /// The designs' parts in the analysis of their runs.
+    pub designs: &'static [&'static analysis::Design],
+    /// The sections of reports that designs and studies have.
     pub sections: StudySections<'static>,
     /// Commands of the binary and of studies. The help orders them by chapter.
     pub commands: &'static [&'static [Command]],

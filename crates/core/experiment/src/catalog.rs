@@ -2,7 +2,7 @@
 
 use crate::common::{ENGINE, PROBE};
 use crate::error::Fault;
-use crate::{Declaration, DurabilityRule, Value};
+use crate::{Declaration, Designs, DurabilityRule, Value};
 use observations::Roles;
 use std::collections::BTreeMap;
 
@@ -34,6 +34,8 @@ pub struct Catalog {
     pub other_names: Vec<OtherName>,
     /// Sections that hold for all engines and probes.
     pub sections: Vec<CommonSection>,
+    /// Designs other than the grid.
+    pub designs: Designs,
 }
 
 /// A section of the file with settings that do not depend on engine and probe, and that can be

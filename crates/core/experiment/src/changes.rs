@@ -91,18 +91,18 @@ pub fn describe(
     catalog: &Catalog,
 ) -> Result<Vec<String>, FileErrors> {
     let Changes { harmless, mut incompatible, .. } =
-        changes(&parse(old_source, catalog)?, &parse(new_source, catalog)?);
+        changes(&parse(old_source, catalog)?, &parse(new_source, catalog)?, catalog);
     incompatible.extend(harmless);
     Ok(incompatible)
 }
 
 /// Compares two versions of an experiment. Comments and layout do not count, and extensions may
 /// follow those that there were.
-pub fn changes(old: &Experiment, new: &Experiment) -> Changes {
+pub fn changes(old: &Experiment, new: &Experiment, catalog: &Catalog) -> Changes {
     let (mut harmless, mut incompatible) = (Vec::new(), Vec::new());
     if !new.stages.starts_with(&old.stages) {
         let kinds = |experiment: &Experiment| {
-            let kinds = experiment.stages.iter().map(|stage| stage.extension.step.kind());
+            let kinds = experiment.stages.iter().map(|stage| stage.kind.as_str());
             kinds.collect::<Vec<_>>().join(", ")
         };
         let shown = |experiment: &Experiment| {
@@ -118,7 +118,10 @@ pub fn changes(old: &Experiment, new: &Experiment) -> Changes {
     }
     let before_added = without_added(old, new);
     let new = before_added.as_ref().unwrap_or(new);
-    for setting in SETTINGS.iter().filter(|setting| !NOT_COMPARED.contains(&setting.path)) {
+    let at = SETTINGS.iter().position(|setting| setting.path.starts_with("tune."));
+    let (first, rest) = SETTINGS.split_at(at.unwrap_or_default());
+    let settings = first.iter().chain(catalog.designs.settings).chain(rest);
+    for setting in settings.filter(|setting| !NOT_COMPARED.contains(&setting.path)) {
         let surrounds_trials =
             ["hooks.", "design."].iter().any(|section| setting.path.starts_with(section))
                 || setting.path == SEED.path();

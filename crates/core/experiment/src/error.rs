@@ -165,8 +165,10 @@ impl Invalid {
 
 /// An error in a value, without its position.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub struct Fault {
+    /// The error and the accepted values.
     pub message: String,
+    /// A suggestion, where there is one.
     pub help: Option<String>,
 }
 
@@ -191,6 +193,7 @@ impl Fault {
         }
     }
 
+    /// An error with a suggestion.
     pub fn with_help(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { message: message.into(), help: Some(help.into()) }
     }

@@ -1,8 +1,6 @@
+use crate::design_runs::{DesignRuns, Stage};
 use crate::error::{Errors, FileErrors};
-use crate::{
-    Configuration, FromValue, Invalid, NamedFile, Search, Setting, Stage, SurfaceFactor, Value,
-};
-use designs::{Screening, SurfaceDesign};
+use crate::{Configuration, FromValue, Invalid, NamedFile, Search, Setting, Value};
 use observations::{HoldOut, Throttle, UnmeasuredTable};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,9 +18,9 @@ pub struct Experiment {
     /// All configurations: of a grid in the order of the levels, the last factor fastest; of
     /// another design in its order of runs.
     pub configurations: Vec<Configuration>,
-    /// How they follow from the factors.
-    pub design: Design,
-    /// The extensions of a screening, which follow its own configurations and blocks.
+    /// How they follow from the factors; `None`: a grid.
+    pub design: Option<DesignRuns>,
+    /// The extensions of a design, which follow its own configurations and blocks.
     pub stages: Vec<Stage>,
     /// The search over knobs, of a file that has some.
     pub search: Option<Search>,
@@ -53,72 +51,6 @@ pub struct Experiment {
     pub(crate) settings: BTreeMap<String, Value>,
     /// Where each setting stands that the file gives or varies.
     pub(crate) spans: BTreeMap<String, Range<usize>>,
-}
-
-/// The combinations of levels that an experiment runs.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Design {
-    /// All that are not excluded.
-    Grid,
-    /// All that are not excluded, as candidates: losers leave after these blocks and each later
-    /// one.
-    Race {
-        /// Blocks that all candidates run.
-        first: u32,
-    },
-    /// Runs of a two-level design with few runs.
-    Screening(ScreeningRuns),
-    /// Points of a response surface.
-    Surface(SurfaceRuns),
-}
-
-/// The runs of a screening.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ScreeningRuns {
-    /// The two-level design.
-    pub design: Screening,
-    /// Runs of the centre, after those of the design.
-    pub centre_points: usize,
-}
-
-/// The runs of a response surface.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SurfaceRuns {
-    /// The factors.
-    pub factors: Vec<SurfaceFactor>,
-    /// The coded levels before they are rounded, and the block of each run.
-    pub design: SurfaceDesign,
-    /// The positions of each run's levels among those of the factors.
-    pub levels: Vec<Vec<usize>>,
-}
-
-impl SurfaceRuns {
-    /// The coded levels of each run as they are set: `factors` are those of the experiment.
-    pub fn coded(&self, factors: &[Factor]) -> Vec<Vec<f64>> {
-        let runs = self.levels.iter().map(|run| {
-            let levels = run.iter().zip(factors).zip(&self.factors);
-            let code = |((level, factor), surface_factor): ((&usize, &Factor), &SurfaceFactor)| {
-                surface_factor.code(&factor.levels[*level].label).unwrap_or(f64::NAN)
-            };
-            levels.map(code).collect()
-        });
-        runs.collect()
-    }
-}
-
-impl Design {
-    /// Number of incomplete blocks that hold all runs together; 1: each block has all runs.
-    pub fn incomplete_blocks(&self) -> usize {
-        self.blocks().map_or(1, |blocks| blocks.iter().max().map_or(1, |last| last + 1))
-    }
-
-    /// The incomplete block of each configuration, from 0; `None` where blocks are complete.
-    pub fn blocks(&self) -> Option<&[usize]> {
-        match self {
-            Self::Surface(surface) => Some(&surface.design.blocks),
-            Self::Grid | Self::Race { .. } | Self::Screening(_) => None,
-        }
-    }
 }
 
 /// Anything that is varied.
@@ -226,6 +158,14 @@ pub enum Blocks {
 }
 
 impl Blocks {
+    /// The number of blocks that are run in any case.
+    pub fn min(self) -> u32 {
+        match self {
+            Self::Fixed(blocks) => blocks,
+            Self::Adaptive { min, .. } => min,
+        }
+    }
+
     /// The largest number of blocks that can be run.
     pub fn max(self) -> u32 {
         match self {

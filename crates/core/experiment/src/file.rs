@@ -17,18 +17,8 @@ const IOPS: Kind = Kind::Count { min: 1, max: 1_000_000_000 };
 /// Largest seed: what a TOML integer holds.
 const SEEDS: Kind = Kind::Count { min: 0, max: i64::MAX };
 
-/// Kinds of designs.
-pub(crate) const DESIGNS: &[&str] = &["grid", "screening", "race", "response-surface"];
-/// Designs of response surfaces.
-pub(crate) const SURFACES: &[&str] = &["central-composite", "box-behnken"];
-/// Places of the axial points of a central composite design.
-pub(crate) const AXIAL: &[&str] = &["faced", "rotatable", "orthogonal-blocks"];
-/// Kinds of extensions.
-const EXTENSIONS: &[&str] = &["fold", "confirm", "surface"];
 /// Scales of knobs.
 const SCALES: &[&str] = &["linear", "log"];
-/// Resolutions of screening designs.
-const RESOLUTIONS: &[&str] = &["III", "IV", "V"];
 
 /// The sections of the file with their meaning, in the order in which they are explained.
 pub(crate) const SECTIONS: &[(&str, &str)] = &[
@@ -95,39 +85,6 @@ settings! {
     /// The response by which configurations are compared; default: the probe's first response.
     pub RESPONSE: Option<String> = "experiment.response", Kind::Text, Shown "\"throughput\"";
 
-    /// Which combinations of levels are run. screening: few runs that estimate the effect of each
-    /// of many factors with two levels; effects may be aliased with interactions. race: all
-    /// combinations run the first blocks, then losers leave after each block. response-surface:
-    /// points between a low and a high level of each factor, to which a curved surface is fitted.
-    pub DESIGN_KIND: String =
-        "design.kind", Kind::Choice(DESIGNS), "grid", Shown "\"screening\"";
-    /// The fewest runs with this resolution. III: main effects are aliased with interactions of two
-    /// factors; IV: only interactions of two factors with each other; V: neither.
-    pub RESOLUTION: Option<String> =
-        "design.resolution", Kind::Choice(RESOLUTIONS), Shown "\"IV\"";
-    /// This number of runs instead: 4, 8, 16, 32 or 64 (a fraction), or 12, 20 or 24
-    /// (Plackett-Burman).
-    pub RUNS: Option<u64> = "design.runs", Kind::Count { min: 4, max: 64 }, Shown "16";
-
-    /// Blocks that all candidates of a race run before the first of them leave.
-    pub RACE_FIRST: u32 = "design.first", Kind::Count { min: 2, max: 1_000 }, "5", Shown "5";
-
-    /// The points of a response surface. central-composite: corners, axes and centre of a cube;
-    /// box-behnken: middles of its edges and its centre, so that no run has all extremes at once.
-    pub SURFACE: String =
-        "design.surface", Kind::Choice(SURFACES), "central-composite",
-        Shown "\"central-composite\"";
-    /// Where the axial points of a central composite design lie. faced: in the faces of the cube,
-    /// between the levels of the file. rotatable: beyond them, so that errors depend on the
-    /// distance from the centre alone. orthogonal-blocks: corners and axes in alternate blocks.
-    pub AXIAL_POINTS: String =
-        "design.axial", Kind::Choice(AXIAL), "faced", Shown "\"rotatable\"";
-    /// Runs of the centre in each block. A response surface has 3 by default; a screening of
-    /// numeric factors has as many as are given here, to test for curvature.
-    pub CENTRE_POINTS: u32 =
-        "design.centre_points", Kind::Count { min: 0, max: 100 }, "3", Shown "3";
-    /// Factors whose levels have equal ratios, not equal differences, which decides their centre.
-    pub LOG_SCALE: Vec<String> = "design.log_scale", Kind::TextList;
     /// Time or trials that the search and its confirmation may take: "3 h", "60 trials".
     pub(crate) BUDGET: String = "tune.budget", Kind::Text, "60 trials", Shown "\"3 h\"";
     /// Relative improvement below which a search is not worth continuing, and a setting not worth
@@ -263,26 +220,6 @@ settings! {
 }
 
 settings! {
-    /// Keys of one `[[extension]]`.
-    pub(crate) const EXTENSION = [];
-    /// fold: the runs of the design with reversed levels, which separates aliased effects.
-    /// confirm: runs that are compared with their prediction. surface: axial and centre points of a
-    /// response surface around the runs of the design.
-    pub(crate) EXTENSION_KIND: String = "extension.kind", Kind::Choice(EXTENSIONS), "fold";
-    /// The factor whose levels a fold reverses; default: all factors.
-    pub(crate) EXTENSION_FACTOR: Option<String> = "extension.factor", Kind::Text;
-    /// The runs of a confirmation, the predicted best first: for each factor, in the order of the
-    /// file, - for its first level or + for its second.
-    pub(crate) EXTENSION_RUNS: Vec<String> = "extension.runs", Kind::TextList;
-    /// The effects that predict the runs of a confirmation, by the letters of their factors.
-    pub(crate) EXTENSION_EFFECTS: Vec<String> = "extension.effects", Kind::TextList;
-    /// The centre of a surface: 0 for its factors, - or + for the fixed level of the others.
-    pub(crate) EXTENSION_CENTRE: Option<String> = "extension.centre", Kind::Text;
-    /// Number of blocks; default: as many as `repeats.blocks`.
-    pub(crate) EXTENSION_BLOCKS: Option<u32> = "extension.blocks", COUNT;
-}
-
-settings! {
     /// Keys of one `[[knob]]`, in addition to `when`.
     pub(crate) const KNOB = [];
     /// Dotted path of the setting.
@@ -340,7 +277,6 @@ pub(crate) const OBSERVE: &[Declaration] = declarations![
 
 #[cfg(test)]
 mod tests {
-    use super::EXTENSION;
     use super::{
         ENGINE, KNOB, KNOB_SETTING, LEVEL, LEVEL_FACTOR, MANUAL, MANUAL_FACTOR, MANUAL_TEXT, NAME,
         NETWORK, OBSERVE, PREDICT, PREDICT_NAME, PROBE, SETTINGS, VOLUME, VOLUME_NAME, VOLUME_PATH,
@@ -364,9 +300,8 @@ mod tests {
         ];
         let required = required.map(crate::Setting::path);
         let mut paths = HashSet::new();
-        for setting in [SETTINGS, NETWORK, OBSERVE, VOLUME, MANUAL, LEVEL, PREDICT, EXTENSION, KNOB]
-            .into_iter()
-            .flatten()
+        for setting in
+            [SETTINGS, NETWORK, OBSERVE, VOLUME, MANUAL, LEVEL, PREDICT, KNOB].into_iter().flatten()
         {
             let holds = setting.is_consistent() || required.contains(&setting.path);
             assert!(holds, "{}: {:?}", setting.path, setting.default);

@@ -12,9 +12,9 @@
 //! - `draft`: an experiment that a program builds, written as a file
 //! - `hidden`: an experiment without its command lines
 //! - `named_file`: scripts and other files that an experiment names
+//! - `design`: what a design brings that is not a grid; `design_runs`: its runs
+//! - `in_source`: parts of a recorded file
 //! - `plan`: the order of the trials
-//! - `surface`: factors of a response surface
-//! - `extension`: further runs of a screening
 //! - `knobs`, `relation`: a search over ranges of settings, and relations between them
 //! - `changes`: what differs between two versions of a file
 //! - `read`: reads files that people write, up to a size
@@ -25,17 +25,19 @@ mod catalog;
 mod changes;
 pub mod common;
 mod configuration;
+mod design;
+mod design_runs;
 mod document;
 mod draft;
 pub mod durability;
 mod error;
 mod example;
 mod experiment;
-mod extension;
 pub mod file;
 mod form;
 mod hidden;
 mod human;
+mod in_source;
 mod kind;
 mod knobs;
 mod named_file;
@@ -46,30 +48,29 @@ mod read;
 mod relation;
 mod schema;
 mod setting;
-mod surface;
 
 pub use catalog::{Catalog, CommonSection, ExampleLevels, OtherName};
 pub use changes::{Changes, changes, describe};
 pub use configuration::{Configuration, Level};
+pub use design::{
+    DESIGN_KIND, Design, DesignFile, DesignPlace, DesignReader, DesignSchedule, Designs, GRID,
+};
+pub use design_runs::{Added, DesignRuns, STAGE, Stage};
 pub use draft::{Draft, LinkedSettings};
 pub use durability::{Durability, DurabilityRule};
-pub use error::{FileError, FileErrors, Invalid};
+pub use error::{Fault, FileError, FileErrors, Invalid};
 pub use example::example;
-pub use experiment::{
-    Blocks, Design, Experiment, Factor, FactorLevel, LeftOut, Repeats, ScreeningRuns, SurfaceRuns,
-    Volume,
-};
-pub use extension::{Extension, ExtensionError, STAGE, Stage, Step};
+pub use experiment::{Blocks, Experiment, Factor, FactorLevel, LeftOut, Repeats, Volume};
 pub use form::{Field, Fields, Form};
+pub use in_source::{design_kind, extensions_in_source, factors_in_source, value_in_source};
 pub use kind::Kind;
 pub use knobs::{Budget, Knob, KnobValues, Search};
 pub use named_file::{NamedFile, hash_of_file};
 pub use nearest::{nearest, unknown_name};
 pub use observations::{FromValue, Role, Value};
-pub use parse::{DesignKind, NoFileName, file_name, parse, race_first};
+pub use parse::{NoFileName, file_name, parse};
 pub use plan::{Plan, PlannedTrial};
 pub use read::{SOURCE_BYTES_MAX, read_bytes, read_text};
 pub use relation::{Relation, RelationError, unit_factor};
 pub use schema::schema;
 pub use setting::{Declaration, Example, Setting};
-pub use surface::{RangeError, SurfaceFactor};

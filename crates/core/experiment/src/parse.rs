@@ -4,21 +4,17 @@
 //! position and name, so that what refers to it is judged as if it were right, and all errors come
 //! at once.
 
-mod design;
+mod design_file;
 mod expand;
-mod extension;
 mod factors;
 mod knobs;
 mod run;
-mod surface;
-
-pub use design::{DesignKind, race_first};
 
 use crate::catalog::{Catalog, Vocabulary};
+use crate::design_runs::Stage;
 use crate::document::{Content, Entry, Leaf, Node};
 use crate::error::{Errors, Fault, FileErrors};
-use crate::experiment::{Design, Experiment};
-use crate::extension::Stage;
+use crate::experiment::Experiment;
 use crate::file::{EQUIVALENCE_MARGIN, NAME, NETWORK, OBSERVE, SECTIONS, SETTINGS};
 use crate::{Declaration, Value, human};
 use std::collections::BTreeMap;
@@ -89,12 +85,13 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
     let hold_out = reader.hold_out(&core, &factors);
     reader.check_setups(&repeats, &hard_to_change);
     reader.check_machines(&core, &repeats, &factors);
-    let design = reader.design(&core, &mut factors, &hard_to_change, &repeats);
-    let extensions = reader.extensions(design.as_ref(), &mut factors, &hard_to_change, &repeats);
-    let configurations = reader.configurations(&base, &factors, design.as_ref(), &extensions);
+    let (design, extensions, is_wrong) =
+        reader.design(&core, &mut factors, &hard_to_change, &repeats);
+    let runs = (!is_wrong).then_some(design.as_ref());
+    let configurations = reader.configurations(&base, &factors, runs, &extensions);
     let added: usize = extensions.iter().map(|extension| extension.runs.len()).sum();
     let main_runs = configurations.len().saturating_sub(added);
-    reader.check_candidates(design.as_ref(), &configurations);
+    reader.check_design(design.as_ref(), configurations.len());
     let baseline = reader.baseline(&factors, &configurations[..main_runs]);
     let search = reader.search(&core, &configurations);
     reader.check_number_of_trials(repeats.blocks.max(), configurations.len());
@@ -103,7 +100,7 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
     let experiment = Experiment {
         name: reader.name(&core),
         configurations,
-        design: design.unwrap_or(Design::Grid),
+        design,
         stages,
         search,
         baseline,
@@ -230,17 +227,12 @@ impl<'a> Reader<'a> {
     /// The values that all other sections with one value a key give.
     fn core_settings(&mut self) -> Values {
         let mut values = Values::default();
-        for section in [
-            "experiment",
-            "design",
-            "tune",
-            "hooks",
-            "order",
-            "repeats",
-            "machines",
-            "limits",
-            "model",
-        ] {
+        if let Some(node) = self.root.value("design") {
+            self.read_table(node, "design", self.catalog.designs.settings, &[], &mut values);
+        }
+        for section in
+            ["experiment", "tune", "hooks", "order", "repeats", "machines", "limits", "model"]
+        {
             if let Some(node) = self.root.value(section) {
                 self.read_table(node, section, SETTINGS, &[], &mut values);
             }

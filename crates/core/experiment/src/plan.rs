@@ -6,7 +6,7 @@
 //! group; the groups come one after the other in random order, each with all its blocks, so that
 //! such a factor changes as seldom as it can.
 //!
-//! Extensions of a screening have blocks and set-ups of their own after those of the design, so
+//! Extensions of a design have blocks and set-ups of their own after those of the design, so
 //! that the order of what was run stays.
 //!
 //! Designs with incomplete blocks run a part of the configurations in each block, one part after
@@ -17,7 +17,7 @@
 //! the hard-to-change factors is set up again, in a random order of its own.
 
 use crate::configuration::names_volume;
-use crate::{Blocks, Configuration, Design, Experiment, Level, Repeats};
+use crate::{Blocks, Configuration, DesignRuns, Experiment, Level, Repeats};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use statistics::shuffle;
@@ -66,9 +66,9 @@ struct Incomplete {
 }
 
 impl Incomplete {
-    fn new(design: &Design) -> Option<Self> {
+    fn new(design: &DesignRuns) -> Option<Self> {
         let number = design.incomplete_blocks();
-        let parts = design.blocks().filter(|_| number > 1)?.to_vec();
+        let parts = design.blocks.clone().filter(|_| number > 1)?;
         Some(Self { parts, number })
     }
 
@@ -107,7 +107,7 @@ impl Plan {
     pub fn new(experiment: &Experiment) -> Self {
         let repeats = &experiment.repeats;
         let mut groups: Vec<Group> = Vec::new();
-        let incomplete = Incomplete::new(&experiment.design);
+        let incomplete = experiment.design.as_ref().and_then(Incomplete::new);
         let parts = incomplete.as_ref().map_or(1, |incomplete| incomplete.number as u32);
         let (mut before, mut setup) = (0, 0);
         for part in Part::all(experiment) {

@@ -1,9 +1,7 @@
 //! A JSON Schema of the experiment file, for editors.
 
 use crate::common::{ENGINE, PROBE};
-use crate::file::{
-    EXTENSION, KNOB, LEVEL, MANUAL, NETWORK, OBSERVE, PREDICT, SECTIONS, SETTINGS, VOLUME,
-};
+use crate::file::{KNOB, LEVEL, MANUAL, NETWORK, OBSERVE, PREDICT, SECTIONS, SETTINGS, VOLUME};
 use crate::human::{BANDWIDTH_MAX, BANDWIDTH_MIN, DURATION_S_MAX, RATE_MAX, RATE_MIN, units};
 use crate::{Catalog, Declaration, Kind};
 use serde_json::{Map, Value, json};
@@ -33,7 +31,11 @@ pub fn schema(catalog: &Catalog) -> Value {
             )),
             "manual" => list(&required(common_table("manual", MANUAL), &["factor", "text"])),
             "knob" => list(&knob()),
-            "extension" => list(&required(common_table("extension", EXTENSION), &["kind"])),
+            "design" => common_table("design", catalog.designs.settings),
+            "extension" => {
+                let table = common_table("extension", catalog.designs.extension);
+                list(&required(table, &["kind"]))
+            }
             "report" => report(),
             other => common_table(other, SETTINGS),
         };

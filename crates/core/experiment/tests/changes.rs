@@ -3,10 +3,14 @@
 use crate::common::{DESIGN, EVERYTHING, catalog, experiment};
 use experiment::{Changes, changes, describe};
 
+fn compare(old: &str, new: &str) -> Changes {
+    changes(&experiment(old), &experiment(new), &catalog())
+}
+
 #[track_caller]
 fn changed(source: &str, old: &str, new: &str) -> Changes {
     assert!(source.contains(old), "{old} is in the file");
-    changes(&experiment(source), &experiment(&source.replacen(old, new, 1)))
+    compare(source, &source.replacen(old, new, 1))
 }
 
 #[track_caller]
@@ -29,8 +33,8 @@ fn strings(texts: &[&str]) -> Vec<String> {
 #[test]
 fn layout_and_comments_do_not_count() {
     let other = DESIGN.replace("\n\n", "\n# A comment.\n").replace("\"320k\"", "320_000");
-    assert_eq!(changes(&experiment(DESIGN), &experiment(&other)), Changes::default());
-    assert_eq!(changes(&experiment(EVERYTHING), &experiment(EVERYTHING)), Changes::default());
+    assert_eq!(compare(DESIGN, &other), Changes::default());
+    assert_eq!(compare(EVERYTHING, EVERYTHING), Changes::default());
 }
 
 #[test]
@@ -224,7 +228,7 @@ fn set_ups_can_be_added() {
     let source = DESIGN.replace("[repeats]", hard);
     let both = |from: &str, to: &str| {
         let with = |repeats: &str| experiment(&source.replace("setups = 1\nblocks = 5", repeats));
-        let changes = changes(&with(from), &with(to));
+        let changes = changes(&with(from), &with(to), &catalog());
         (changes.harmless, changes.incompatible)
     };
     assert_eq!(

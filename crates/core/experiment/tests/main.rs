@@ -10,7 +10,4 @@ mod example;
 mod files;
 mod mutations;
 mod plan;
-mod race;
 mod schema;
-mod screening;
-mod surface;

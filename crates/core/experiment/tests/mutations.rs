@@ -1,6 +1,6 @@
 //! Whatever is written, reading it ends with an experiment or with errors that can be shown.
 
-use crate::common::{DESIGN, EVERYTHING, parse};
+use crate::common::{DESIGN, EVERYTHING, catalog, parse};
 use experiment::{Plan, changes};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -122,7 +122,7 @@ fn ten_thousand_mutations_do_not_panic() {
                 let plan = Plan::new(&experiment);
                 assert!(!experiment.configurations.is_empty() && !plan.is_empty());
                 assert_eq!(plan.block(0, 1).len(), plan.group(0).len());
-                let _ = changes(&original, &experiment);
+                let _ = changes(&original, &experiment, &catalog());
             }
             Err(errors) => {
                 assert!(!errors.errors.is_empty());

@@ -26,10 +26,8 @@ mod parquet;
 mod recording;
 pub mod scaling;
 mod screen;
-mod screening_plan;
 mod sections;
 mod sparkline;
-mod surface_plan;
 mod terminal;
 mod work_scale;
 mod workbook;
@@ -58,13 +56,12 @@ pub use ours::is_ours;
 pub use profile::{missing, more};
 pub use recording::tables;
 pub use screen::{Screen, legend};
-pub use screening_plan::ScreeningPlan;
 pub use sections::{
     Chapter, SectionData, SectionEntry, ShowSection, StudySections, TOPICS, accounting, better,
-    check as accounting_check, run, section_data, stability, topics, wait_table, waits_left_out,
+    check as accounting_check, level_columns, run, section_data, stability, topics, wait_table,
+    waits_left_out,
 };
 pub use sparkline::{sparkline, tone};
-pub use surface_plan::SurfacePlan;
 pub use terminal::{Style, terminal, wrapped};
 pub use text::{Text, escaped, from_utc, lines, origin, short_name, utc, utc_second};
 

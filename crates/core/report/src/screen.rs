@@ -8,7 +8,6 @@ use crate::terminal::GAP;
 use crate::text::joined;
 use crate::{number, text};
 use analysis::{ConfigurationRow, Estimate, Finding, Standing, Summary};
-use experiment::DesignKind;
 use observations::{Direction, order};
 use unicode_width::UnicodeWidthStr;
 
@@ -100,7 +99,7 @@ impl Screen<'_> {
             })
             .collect();
         table.push((Column::left(figures.heading), figures.cells));
-        if summary.design != DesignKind::Race && rows.iter().any(|row| row.factor.is_some()) {
+        if summary.compares_configurations() && rows.iter().any(|row| row.factor.is_some()) {
             let against = match rows.iter().find(|row| row.baseline).map(|row| &row.levels[..]) {
                 Some([only]) => format!("vs {}", only.level),
                 _ => "vs baseline".to_owned(),

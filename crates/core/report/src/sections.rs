@@ -16,16 +16,14 @@ mod open_loop;
 mod overview;
 mod plans;
 mod profiles;
-mod race;
 mod record;
 mod response;
-mod screening;
 mod session_time;
 mod stability;
-mod surface;
 mod timelines;
 mod waits;
 
+pub use configurations::level_columns;
 pub(crate) use explanations::{legend, sentences, waterfall};
 pub use overview::better;
 pub(crate) use profiles::changes;
@@ -193,9 +191,6 @@ crate::sections! {
         Configurations stability: summary.stability().as_ref() => stability::section;
         Configurations factors: &summary.factors => factors::sections;
         Configurations machines: summary.machines().as_ref() => machines::sections;
-        Headline race: summary.race_report().as_ref() => race::section [screen];
-        Headline screening: summary.screening() => screening::sections [screen];
-        Headline surface: summary.surface().as_ref() => surface::sections [screen];
         Plans plans: &summary.plans() => plans::section;
         Models models: &summary.throughput_models() => models::sections;
         Resources ceilings: &summary.ceilings() => devices::ceilings;

@@ -119,11 +119,12 @@ fn resume(
     let recorded = store.read_plan(latest.id)?;
     let files = file_records(experiment);
     if latest.source != redacted(&experiment.recorded().source) || recorded.files != files {
+        let catalog = options.registry.catalog();
         let unreadable = "this version of Steelbench cannot read the recorded version";
-        let mut changes = match parse(&latest.source, &options.registry.catalog()) {
+        let mut changes = match parse(&latest.source, &catalog) {
             Ok(mut old) => {
                 leave_out_missing(options.registry, &mut old);
-                changes(&old, experiment.recorded())
+                changes(&old, experiment.recorded(), &catalog)
             }
             Err(_) => Changes { incompatible: vec![unreadable.into()], ..Changes::default() },
         };

@@ -2,7 +2,9 @@ use engine::setup::Setup;
 use engine::{Ability, Engine, Servers};
 use experiment::common::{ENGINE, PROBE};
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, MACHINES};
-use experiment::{Catalog, Configuration, Experiment, FileErrors, Invalid, NamedFile, Value};
+use experiment::{
+    Catalog, Configuration, Designs, Experiment, FileErrors, Invalid, NamedFile, Value,
+};
 use observations::{holds_secret, names_secret};
 use probe::load::GENERATORS;
 use probe::{Disturbance, Disturbed, Probe, Target};
@@ -23,6 +25,8 @@ pub struct Registry {
     pub probes: &'static [&'static dyn Probe],
     /// Disturbances of loads, in the order in which the documentation lists them.
     pub disturbances: &'static [&'static dyn Disturbance],
+    /// Designs other than the grid.
+    pub designs: Designs,
     /// The adapters of guests: of each guest at most one for an engine.
     pub adapters: &'static [Adapter],
 }
@@ -81,6 +85,7 @@ impl Registry {
                 .copied()
                 .collect(),
             sections: self.disturbances.iter().map(|disturbance| disturbance.section()).collect(),
+            designs: self.designs,
         }
     }
 }

@@ -25,7 +25,6 @@ mod hosts;
 mod machines;
 mod options;
 mod preflight;
-mod race;
 mod reading;
 mod rehearsal;
 mod run;

@@ -56,7 +56,8 @@ pub fn run(
         announce(Event::Warning { text: format!("an earlier run did not end properly: {text}") });
     }
     let plan = Plan::new(experiment);
-    let mut schedule = Schedule::new(experiment, &plan, &session.recorded, options.retry_failed);
+    let (designs, retry) = (options.registry.designs, options.retry_failed);
+    let mut schedule = Schedule::new(experiment, &plan, &session.recorded, designs, retry);
     if let Some(part) = &mut options.part {
         schedule.restrict(&part.part);
         let environment = session.recorded.environments.last().cloned().unwrap_or_default();
@@ -274,7 +275,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// The next trial; tells of those that adaptive repeats, or a race, have made needless.
+    /// The next trial; tells of those that adaptive repeats, or the design, have made needless.
     fn next(&mut self, announce: Announce) -> Option<NextTrial> {
         let before = self.schedule.needless;
         let next = self.schedule.next();

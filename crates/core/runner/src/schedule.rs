@@ -2,9 +2,8 @@
 
 use crate::failures::Failures;
 use crate::machines::BlockPart;
-use crate::race::Race;
 use experiment::file::{IDENTICAL_FAILURES, RESPONSE};
-use experiment::{Blocks, Experiment, Plan, PlannedTrial};
+use experiment::{Blocks, DesignSchedule, Designs, Experiment, Plan, PlannedTrial};
 use observations::{
     Observations, QueryPlan, Recording, Response, Tally, TrialRecord, TrialStatus, Warning,
     WarningKind,
@@ -50,11 +49,11 @@ pub struct Schedule<'a> {
     plans: HashMap<usize, Vec<QueryPlan>>,
     /// The rounds that are left: group and block.
     rounds: VecDeque<(usize, u32)>,
-    /// Trials of the plan that adaptive repeats, or a race, have made needless so far.
+    /// Trials of the plan that adaptive repeats, or the design, have made needless so far.
     pub needless: usize,
-    /// The candidates of a race.
-    race: Option<Race>,
-    /// Why candidates of a race left, since this was last taken.
+    /// The decisions of a design about further blocks.
+    design: Option<Box<dyn DesignSchedule>>,
+    /// Why configurations left, since this was last taken.
     pub departures: Vec<String>,
     /// The machine of each block that several machines share.
     machines: BTreeMap<u32, String>,
@@ -75,6 +74,7 @@ impl<'a> Schedule<'a> {
         experiment: &Experiment,
         plan: &'a Plan,
         recorded: &Recording,
+        designs: Designs,
         retry_failed: bool,
     ) -> Self {
         let mut schedule = Self {
@@ -88,7 +88,9 @@ impl<'a> Schedule<'a> {
             plans: HashMap::new(),
             rounds: plan.rounds().collect(),
             needless: 0,
-            race: Race::new(experiment, recorded),
+            design: designs
+                .for_experiment(experiment)
+                .and_then(|design| design.schedule(experiment, recorded)),
             departures: Vec::new(),
             machines: BTreeMap::new(),
             only: None,
@@ -102,8 +104,8 @@ impl<'a> Schedule<'a> {
         for tried in schedule.tried.values_mut().filter(|_| retry_failed) {
             tried.forgiven = tried.attempts;
         }
-        if schedule.race.is_some() {
-            // The race decides by the complete rounds, and has reported it in an earlier session.
+        if schedule.design.is_some() {
+            // The design decides by the complete rounds, and has reported it in an earlier session.
             schedule.next();
             schedule.departures.clear();
         }
@@ -113,8 +115,8 @@ impl<'a> Schedule<'a> {
     /// Takes note of a trial that this session has recorded.
     pub fn record_own(&mut self, trial: &TrialRecord) {
         self.record(trial);
-        if let Some(race) = &mut self.race {
-            race.record(trial);
+        if let Some(design) = &mut self.design {
+            design.record(trial);
         }
         match &trial.status {
             // A trial that is too slow is a result, and one that is tried again may come to its
@@ -257,9 +259,9 @@ impl<'a> Schedule<'a> {
                 return open;
             }
             self.rounds.pop_front();
-            if let Some(race) = &mut self.race {
-                self.departures.extend(race.look(block));
-                self.needless = self.out_of_race();
+            if let Some(design) = &mut self.design {
+                self.departures.extend(design.look(block));
+                self.needless = self.departed();
             }
             if self.enough(group, block) {
                 self.skip_rest(group);
@@ -282,7 +284,7 @@ impl<'a> Schedule<'a> {
     /// Returns the next attempt, also of a configuration that was given up.
     fn attempt_left(&self, configuration: usize, block: u32) -> Option<u32> {
         let tried = self.tried.get(&(configuration, block)).copied().unwrap_or_default();
-        let runs = self.race.as_ref().is_none_or(|race| race.runs(configuration, block))
+        let runs = self.design.as_ref().is_none_or(|design| design.runs(configuration, block))
             && self.only.as_ref().is_none_or(|only| only.contains(&configuration));
         let is_open = runs && !tried.settled && tried.attempts - tried.forgiven <= self.retries;
         is_open.then_some(tried.attempts + 1)
@@ -318,11 +320,11 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// Trials of the plan that candidates of a race do not run, as they have left or won.
-    fn out_of_race(&self) -> usize {
-        let Some(race) = &self.race else { return 0 };
+    /// Trials of the plan that the design has made needless.
+    fn departed(&self) -> usize {
+        let Some(design) = &self.design else { return 0 };
         let out = self.plan.trials().filter(|trial| {
-            !race.runs(trial.configuration, trial.block)
+            !design.runs(trial.configuration, trial.block)
                 && !self.tried.contains_key(&(trial.configuration, trial.block))
         });
         out.count()
@@ -408,15 +410,15 @@ impl<'a> Schedule<'a> {
     }
 
     /// Number of planned trials that earlier sessions have settled. Blocks that the file no longer
-    /// asks for are not in the plan, and those of candidates that have left a race are not counted.
+    /// asks for are not in the plan, and those that the design has made needless are not counted.
     pub fn settled(&self) -> usize {
         let settled = self.plan.trials().filter(|planned| self.open(*planned).is_none()).count();
-        settled - self.out_of_race()
+        settled - self.departed()
     }
 
-    /// Trials of the plan, less those of candidates that have left a race.
+    /// Trials of the plan, less those that the design has made needless.
     pub fn planned(&self) -> usize {
-        self.plan.len() - self.out_of_race()
+        self.plan.len() - self.departed()
     }
 }
 
@@ -431,9 +433,9 @@ pub struct Outlook {
 
 /// Returns the progress of a recording on the plan of its experiment: what `run` would find if it
 /// went on.
-pub fn outlook(experiment: &Experiment, recorded: &Recording) -> Outlook {
+pub fn outlook(experiment: &Experiment, recorded: &Recording, designs: Designs) -> Outlook {
     let plan = Plan::new(experiment);
-    let mut schedule = Schedule::new(experiment, &plan, recorded, false);
+    let mut schedule = Schedule::new(experiment, &plan, recorded, designs, false);
     let complete = schedule.next().is_none();
     Outlook { tally: schedule.tally(), complete }
 }

@@ -8,7 +8,6 @@
 //! - [`change_points`]: where a series of runs changes its level
 //! - [`regimes`]: whether repeats fall into two or three groups
 //! - [`confirmation`]: the gain of the best of several candidates
-//! - [`racing`]: which of many candidates leave, block by block
 //! - [`discoveries`]: false discovery rates of a family of tests
 //! - [`step`]: the step in which values were rounded
 //! - [`independent_columns`], [`non_negative`]: fits of costs to their sums; [`dot`], [`norm`]
@@ -20,7 +19,6 @@ mod distribution;
 mod interval;
 mod least_squares;
 mod mean;
-pub mod racing;
 mod regimes;
 mod series;
 mod step;

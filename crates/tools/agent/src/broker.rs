@@ -3,6 +3,7 @@
 
 use crate::error::AgentError;
 use crate::token;
+use experiment::Designs;
 use observations::Secret;
 use observe::Mark;
 use runner::{Registry, WorkFolder};
@@ -22,7 +23,13 @@ const VARIABLE: &str = "STEELBENCH_NATS_SERVER";
 const PREFIX: &str = "steelbench-broker-";
 const OWNER: &str = "private broker of steelbench\n";
 /// No engine has anything in these folders.
-const NONE: Registry = Registry { engines: &[], probes: &[], disturbances: &[], adapters: &[] };
+const NONE: Registry = Registry {
+    engines: &[],
+    probes: &[],
+    disturbances: &[],
+    designs: Designs::GRID_ONLY,
+    adapters: &[],
+};
 
 /// Time to start.
 const START_MAX: Duration = Duration::from_secs(15);

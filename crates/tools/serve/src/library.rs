@@ -159,7 +159,8 @@ fn progress(context: &Context, file: &File, recording: &Recording, latest: bool)
     // The file of a run that another version made may be one that this version does not understand.
     let experiment = experiment::parse(&recording.run.source, &context.registry.catalog()).ok();
     let trials = |n: usize| number::plural(n, "trial");
-    let text = match experiment.map(|experiment| outlook(&experiment, recording)) {
+    let designs = context.registry.designs;
+    let text = match experiment.map(|experiment| outlook(&experiment, recording, designs)) {
         // After the last trial a run may still remove what it has made.
         Some(Outlook { tally, .. }) if running => {
             format!("running: {} of {}", tally.done + tally.failed, trials(tally.planned))

@@ -93,7 +93,7 @@ impl Stage<'_> {
     pub fn conduct(&self, experiment: &Experiment, session: &Session) -> Result<RunEnd, Failure> {
         if !session.fresh && self.runs(&session.results)?.last().is_some() {
             let recording = self.recording(&session.results, None)?;
-            let outlook = runner::outlook(experiment, &recording);
+            let outlook = runner::outlook(experiment, &recording, self.context.registry.designs);
             if outlook.complete && recording.run.source == redacted(&experiment.source) {
                 return Ok(RunEnd::Completed(outlook.tally));
             }

@@ -6,7 +6,7 @@
     reason = "a test that cannot continue has failed"
 )]
 
-#[path = "../../../core/designs/tests/noise/mod.rs"]
+#[path = "../../../designs/tests/noise/mod.rs"]
 mod noise;
 mod rates;
 

@@ -4,7 +4,6 @@ use crate::{
     Comparison, Detectable, Estimate, FactorEffect, Interaction, LevelEffect, Method, Standing,
     Summary, wording,
 };
-use experiment::DesignKind;
 use observations::{Role, number};
 
 /// The levels between which a supported difference is explained: from the reference to the level
@@ -90,14 +89,11 @@ fn sized(comparison: &Comparison, summary: &Summary, unit: &str, reference: &str
     format!("{direction} than {reference} ({blocks} do not show by how much)")
 }
 
-/// Findings on the effects of a screening design, on a race or on a response surface.
+/// Findings of the design.
 pub(crate) fn of_design(summary: &Summary) -> Vec<Finding> {
     let response = summary.response.as_ref().map_or("response", |response| response.name.as_str());
-    let screening = summary.screening().map(|screening| screening.sentences(response));
-    let sentences =
-        screening.or_else(|| summary.race_report().map(|race_report| race_report.sentences()));
-    let surface = summary.surface().map(|surface| surface.sentences(response));
-    let findings = sentences.into_iter().chain(surface).flatten().map(|sentence| {
+    let sentences = summary.design.and_then(|design| (design.sentences)(summary, response));
+    let findings = sentences.into_iter().flatten().map(|sentence| {
         let kind = if sentence.claims { FindingKind::Verdict } else { FindingKind::NoDifference };
         Finding::new(kind, sentence.text, sentence.evidence)
     });
@@ -108,7 +104,7 @@ pub(crate) fn of_design(summary: &Summary) -> Vec<Finding> {
 /// smallest difference that could have been detected. Each with the position of the factor.
 pub(crate) fn no_difference(summary: &Summary) -> Vec<(usize, Finding)> {
     let effects = summary.factors.effects.iter().enumerate();
-    let is_asked = summary.done() > 0 && summary.design == DesignKind::Grid;
+    let is_asked = summary.done() > 0 && summary.is_grid();
     let without = effects.filter(|(_, effect)| is_asked && span(effect).is_none());
     without.map(|(factor, effect)| (factor, nothing(summary, factor, effect))).collect()
 }

@@ -4,13 +4,13 @@ use super::factors::Condition;
 use super::{Reader, Values, spans};
 use crate::catalog::{Catalog, Vocabulary};
 use crate::common::{ENGINE, PROBE};
+use crate::design_runs::{Added, DesignRuns, STAGE};
 use crate::document::Node;
 use crate::durability::DURABILITY;
 use crate::error::Fault;
-use crate::experiment::{Design, Factor};
-use crate::extension::ExtensionRuns;
+use crate::experiment::Factor;
 use crate::file::{NETWORK, OBSERVE};
-use crate::{Configuration, Declaration, Kind, Level, STAGE, Value, human};
+use crate::{Configuration, Declaration, Kind, Level, Value, human};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
@@ -18,24 +18,23 @@ use std::ops::Range;
 const CONFIGURATIONS_MAX: u128 = 10_000;
 
 impl Reader<'_> {
-    /// All configurations of a design that are not excluded; empty where the design has errors.
+    /// All configurations of a grid or of a design that are not excluded; empty where the design
+    /// has errors (`None`).
     pub fn configurations(
         &mut self,
         base: &Values,
         factors: &[Factor],
-        design: Option<&Design>,
-        extensions: &[ExtensionRuns],
+        runs: Option<Option<&DesignRuns>>,
+        extensions: &[Added],
     ) -> Vec<Configuration> {
         let rules = self.root.tables("exclude").iter().filter(|rule| rule.is_table());
         let mut rules: Vec<(&Node, Option<Condition>, bool)> =
             rules.map(|rule| (rule, self.exclusion(rule, factors), false)).collect();
+        let Some(design) = runs else { return Vec::new() };
         let Some(combinations) = self.combinations(factors, design) else { return Vec::new() };
         let names = stage_names(extensions);
         let added = extensions.iter().zip(&names).flat_map(|(extension, name)| {
-            extension
-                .runs
-                .iter()
-                .map(move |run| (run.iter().copied().map(position).collect(), Some(name)))
+            extension.runs.iter().map(move |run| (run.clone(), Some(name)))
         });
         let own_runs = combinations.into_iter().map(|levels| (levels, None));
         let mut settings = OwnerSettings {
@@ -45,7 +44,6 @@ impl Reader<'_> {
         };
         let mut kept = Vec::new();
         for (levels, stage) in own_runs.chain(added) {
-            let levels: Vec<usize> = levels;
             let mut keep = true;
             for (_, condition, used) in &mut rules {
                 if condition.as_ref().is_some_and(|condition| matches(condition, &levels)) {
@@ -60,9 +58,8 @@ impl Reader<'_> {
                 }
                 let same =
                     || kept.iter().filter(|earlier| starts_with(earlier, &configuration)).count();
-                // Only centre points run the same levels twice in a block.
-                let has_centre = matches!(design, Some(Design::Surface(_))) || levels.contains(&2);
-                let same = if has_centre { same() } else { 0 };
+                let is_numbered = design.is_some_and(|design| (design.is_numbered)(&levels));
+                let same = if is_numbered { same() } else { 0 };
                 if same > 0 {
                     let label = (same + 1).to_string();
                     configuration.levels.push(Level { factor: REPEAT.to_owned(), label });
@@ -87,22 +84,13 @@ impl Reader<'_> {
     fn combinations(
         &mut self,
         factors: &[Factor],
-        design: Option<&Design>,
+        design: Option<&DesignRuns>,
     ) -> Option<Vec<Vec<usize>>> {
-        match design? {
-            Design::Grid | Design::Race { .. } => {
-                let number = self.number_of_configurations(factors)?;
-                Some((0..number).map(|number| levels_of(number, factors)).collect())
-            }
-            Design::Screening(screening) => {
-                let design = screening.design.design();
-                let corners =
-                    design.runs().iter().map(|run| run.iter().copied().map(position).collect());
-                let centre = vec![position(0); factors.len()];
-                Some(corners.chain(vec![centre; screening.centre_points]).collect())
-            }
-            Design::Surface(surface) => Some(surface.levels.clone()),
+        if let Some(levels) = design.and_then(|design| design.levels.clone()) {
+            return Some(levels);
         }
+        let number = self.number_of_configurations(factors)?;
+        Some((0..number).map(|number| levels_of(number, factors)).collect())
     }
 
     /// The product of the numbers of levels, counted before anything is made; `None` if it is too
@@ -216,15 +204,9 @@ fn levels_of(mut number: usize, factors: &[Factor]) -> Vec<usize> {
     levels
 }
 
-/// The position of a coded level among those of a factor, of which the centre is the last.
-fn position(coded: i8) -> usize {
-    [0, 2, 1][(coded + 1) as usize]
-}
-
 /// Names of the extensions: those after the first of a kind have a number.
-fn stage_names(extensions: &[ExtensionRuns]) -> Vec<String> {
-    let kinds: Vec<&str> =
-        extensions.iter().map(|extension| extension.extension.step.kind()).collect();
+fn stage_names(extensions: &[Added]) -> Vec<String> {
+    let kinds: Vec<&str> = extensions.iter().map(|extension| extension.kind.as_str()).collect();
     let names = kinds.iter().enumerate().map(|(at, kind)| {
         let earlier = kinds[..at].iter().filter(|other| *other == kind).count();
         if earlier == 0 { (*kind).to_owned() } else { format!("{kind}-{}", earlier + 1) }

@@ -1,13 +1,14 @@
 //! Surroundings of the trials: declared volumes with the settings that name them, and repeats.
 
+use super::design_file::kind;
 use super::{Reader, Values};
 use crate::configuration::names_volume;
 use crate::document::{Content, Node};
 use crate::error::Fault;
 use crate::experiment::{Blocks, Factor, Repeats, Volume};
 use crate::file::{
-    BANDWIDTH, BLOCKS, BLOCKS_MAX, BLOCKS_MIN, BLOCKS_UNTIL, DESIGN_KIND, HOLD_OUT, MACHINES,
-    PREDICT, PREDICT_AGGREGATE, PREDICT_COLD, PREDICT_COLUMNS, PREDICT_NAME, PREDICT_ROWS,
+    BANDWIDTH, BLOCKS, BLOCKS_MAX, BLOCKS_MIN, BLOCKS_UNTIL, HOLD_OUT, MACHINES, PREDICT,
+    PREDICT_AGGREGATE, PREDICT_COLD, PREDICT_COLUMNS, PREDICT_NAME, PREDICT_ROWS,
     PREDICT_ROWS_PER_PAGE, READ_BANDWIDTH, READ_IOPS, RETRIES, SEED, SETUPS, VOLUME,
     VOLUME_CLEANUP, VOLUME_NAME, VOLUME_PATH, VOLUME_PREPARE, VOLUME_TIMEOUT_S, WRITE_BANDWIDTH,
     WRITE_IOPS,
@@ -166,12 +167,13 @@ impl Reader<'_> {
     /// Machines divide complete blocks, of which the file gives the number.
     pub fn check_machines(&mut self, core: &Values, repeats: &Repeats, factors: &[Factor]) {
         let Some(machines) = MACHINES.value_in(core) else { return };
-        let kind = DESIGN_KIND.value_in(core);
+        let kind = kind(core);
+        let design = self.catalog.designs.find(&kind);
         let message = match repeats.blocks {
             Blocks::Adaptive { .. } => "machines share a fixed number of blocks; give \
                                         repeats.blocks as a number"
                 .to_owned(),
-            _ if kind == "race" || kind == "response-surface" => {
+            _ if design.is_some_and(|design| !design.shares_blocks()) => {
                 format!("the blocks of a {kind} cannot be divided among machines")
             }
             _ if factors.iter().any(|factor| factor.manual.is_some()) => {

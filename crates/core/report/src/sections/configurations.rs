@@ -5,7 +5,6 @@ use crate::model::{Cell, Column, Columns, Medium, Section, Tone};
 use crate::text::joined;
 use crate::{number, text};
 use analysis::{ConfigurationRow, Detectable, Estimate, Outlier, Standing, Summary};
-use experiment::DesignKind;
 use observations::{Direction, LevelRecord};
 
 /// Said once below a table that has the column `best`.
@@ -17,21 +16,12 @@ const LEGEND: &str = "best: best ratio over paired blocks; within: equivalent to
 const UNBOUNDED: &str =
     "unclear: not significantly different, and too few repeats to bound the difference.";
 
-/// Of a race, of which another section compares the candidates.
-const RACE_LEGEND: &str = "±: 95 % CI of the mean of one candidate, not corrected for the choice \
-                           of candidates; the section Race has corrected intervals.";
-
 /// Responses beside each other in a text.
 const RESPONSES_BESIDE: usize = 3;
 
 /// Outliers named below the table; of a run with more, something else is to be said than their
 /// names.
 const OUTLIERS_SHOWN: usize = 12;
-
-/// Returns whether configurations are compared here: those of a race are compared while it runs.
-fn is_compared(summary: &Summary) -> bool {
-    summary.design != DesignKind::Race
-}
 
 /// Every configuration with its figures.
 pub(crate) fn section(summary: &Summary, rows: &[ConfigurationRow]) -> [Section; 1] {
@@ -40,7 +30,7 @@ pub(crate) fn section(summary: &Summary, rows: &[ConfigurationRow]) -> [Section;
         section.note("No configuration.");
     } else {
         section.table(table(summary, rows));
-        section.note(if is_compared(summary) { LEGEND } else { RACE_LEGEND });
+        section.note(summary.design.and_then(|design| design.legend).unwrap_or(LEGEND));
         if rows.iter().any(|row| {
             let possible = row
                 .against_best
@@ -59,10 +49,10 @@ fn table<'s>(
     rows: &'s [ConfigurationRow],
 ) -> Columns<'s, &'s ConfigurationRow> {
     let mut table = Columns::for_rows(rows);
-    levels(&mut table, summary, |row| &row.levels);
+    level_columns(&mut table, summary, |row| &row.levels);
     table.right("n", |row| row.done);
     estimates(&mut table, summary);
-    if is_compared(summary) {
+    if summary.compares_configurations() {
         if rows.iter().any(|row| row.baseline) {
             table.with(Column::left("vs baseline"), |row| against_baseline(summary, row));
         }
@@ -92,7 +82,7 @@ fn table<'s>(
 }
 
 /// A column for each factor; `levels_of` gives those of the configuration of an item.
-pub(super) fn levels<'s, T: 's>(
+pub fn level_columns<'s, T: 's>(
     table: &mut Columns<'s, T>,
     summary: &'s Summary,
     levels_of: impl Fn(&T) -> &'s [LevelRecord] + Copy + 's,

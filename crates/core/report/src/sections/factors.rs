@@ -4,13 +4,12 @@ use crate::model::{Cell, Column, Columns, NOTHING, Section, Tone};
 use crate::{number, text};
 use analysis::gains::GainTable;
 use analysis::{Estimate, FactorEffect, Factors, Interaction, Interval, LevelEffect, Summary};
-use experiment::DesignKind;
 
 /// Each factor, what its levels gain for each level of the main one, and what depends on what; with
 /// one factor the configurations say it all.
 pub(crate) fn sections(summary: &Summary, factors: &Factors) -> Vec<Section> {
     // Of another design another section has the answer.
-    if factors.effects.len() < 2 || summary.design != DesignKind::Grid {
+    if factors.effects.len() < 2 || !summary.is_grid() {
         return Vec::new();
     }
     let compared = factors.effects.iter().filter(|factor| !factor.other_work);

@@ -1,0 +1,273 @@
+//! Regular two-level fractions.
+
+use crate::mathematics::Design;
+use crate::mathematics::search::{self, Class};
+use serde::{Deserialize, Serialize};
+
+/// Most runs of a fraction.
+pub const RUNS_MAX: usize = 64;
+/// Fewest runs of a fraction.
+const RUNS_MIN: usize = 4;
+
+/// The length of the shortest word of the defining relation: which effects are aliased at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Resolution {
+    /// Main effects are aliased with interactions of two factors.
+    III,
+    /// Interactions of two factors are aliased with each other.
+    IV,
+    /// Neither is.
+    V,
+}
+
+/// A factor whose level is a product of levels of other factors.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Generator {
+    /// Position of the factor.
+    pub factor: usize,
+    /// Positions of the factors of the product.
+    pub product: Vec<usize>,
+}
+
+/// A fraction that does not exist.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FractionError {
+    /// Not a power of two that the search covers.
+    #[error("a fraction has 4, 8, 16, 32 or {RUNS_MAX} runs, not {0}")]
+    Runs(usize),
+    /// More factors than columns.
+    #[error("{runs} runs have room for {} factors, not for {factors}", runs - 1)]
+    Factors {
+        /// Runs.
+        runs: usize,
+        /// Factors.
+        factors: usize,
+    },
+    /// Fewer factors than a full design with this number of runs has.
+    #[error("{factors} factors have only {} configurations, fewer than {runs} runs", 1 << factors)]
+    TooManyRuns {
+        /// Runs.
+        runs: usize,
+        /// Factors.
+        factors: usize,
+    },
+    /// No set of blocks leaves the main effects alone.
+    #[error("{runs} runs of {factors} factors cannot be divided into {blocks} blocks")]
+    Blocks {
+        /// Runs.
+        runs: usize,
+        /// Factors.
+        factors: usize,
+        /// Blocks.
+        blocks: usize,
+    },
+}
+
+/// A regular fraction: the levels of some factors are products of other levels.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fraction {
+    base: u32,
+    /// Column of each factor in the full table, in which independent factors have 1, 2, 4, ...
+    columns: Vec<u32>,
+    /// Words whose signs divide the runs into blocks.
+    blocks: Vec<u32>,
+}
+
+/// Interactions of two factors that are aliased with blocks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Aliases {
+    /// Interactions that no other such interaction is aliased with.
+    alone: usize,
+    all: usize,
+}
+
+/// The fewest runs of a fraction with at least this resolution; `None` if they are more than
+/// [`RUNS_MAX`].
+pub fn fewest_runs(factors: usize, resolution: Resolution) -> Option<usize> {
+    let mut sizes = (2..=RUNS_MAX.ilog2()).map(|base| 1 << base);
+    sizes.find(|runs| match Fraction::minimum_aberration(*runs, factors) {
+        Ok(fraction) => {
+            fraction.resolution().is_none_or(|reached| reached >= resolution as usize + 3)
+        }
+        // All combinations are fewer.
+        Err(FractionError::TooManyRuns { .. }) => true,
+        Err(_) => false,
+    })
+}
+
+impl Fraction {
+    /// The fraction with the fewest short words among those that the search finds.
+    ///
+    /// # Errors
+    /// When no fraction has this size.
+    pub fn minimum_aberration(runs: usize, factors: usize) -> Result<Self, FractionError> {
+        let base = base(runs, factors)?;
+        let first = search::classes(base, factors).into_iter().next();
+        first
+            .map(|class| Self::from_class(base, class))
+            .ok_or(FractionError::Factors { runs, factors })
+    }
+
+    /// The fraction with the fewest short words whose blocks are not aliased with interactions of
+    /// two factors; where every fraction has such interactions, the one with the fewest short
+    /// words. Its blocks spare interactions that are not aliased otherwise, then alias as few
+    /// as they can. Main effects are never aliased with blocks.
+    ///
+    /// # Errors
+    /// When no fraction has this size.
+    pub fn in_blocks(runs: usize, factors: usize, blocks: usize) -> Result<Self, FractionError> {
+        let base = base(runs, factors)?;
+        let impossible = FractionError::Blocks { runs, factors, blocks };
+        if !blocks.is_power_of_two() || blocks >= runs {
+            return Err(impossible);
+        }
+        let mut fewest: Option<(Aliases, Self)> = None;
+        for class in search::classes(base, factors) {
+            let fraction = Self::from_class(base, class);
+            let Some((lost, blocks)) = fraction.best_blocks(blocks.ilog2() as usize) else {
+                continue;
+            };
+            let none = lost == Aliases::default();
+            if none || fewest.is_none() {
+                fewest = Some((lost, Self { blocks, ..fraction }));
+            }
+            if none {
+                break;
+            }
+        }
+        fewest.map(|(_, fraction)| fraction).ok_or(impossible)
+    }
+
+    fn from_class(base: u32, class: Class) -> Self {
+        let mut columns: Vec<u32> = (0..base).map(|bit| 1 << bit).collect();
+        columns.extend(class.columns.into_iter().filter(|column| !column.is_power_of_two()));
+        Self { base, columns, blocks: Vec::new() }
+    }
+
+    /// The independent words that alias the fewest interactions of two factors with blocks; of
+    /// several the first.
+    fn best_blocks(&self, words: usize) -> Option<(Aliases, Vec<u32>)> {
+        let mut best = None;
+        let mut chosen = Vec::new();
+        self.extend_blocks(words, &mut chosen, &mut best);
+        best
+    }
+
+    fn extend_blocks(
+        &self,
+        words: usize,
+        chosen: &mut Vec<u32>,
+        best: &mut Option<(Aliases, Vec<u32>)>,
+    ) {
+        let group = group(chosen);
+        if chosen.len() == words {
+            let lost = self.interactions_in(&group);
+            if best.as_ref().is_none_or(|(fewest, _)| lost < *fewest) {
+                *best = Some((lost, chosen.clone()));
+            }
+            return;
+        }
+        let first = chosen.last().map_or(1, |last| last + 1);
+        for word in first..1 << self.base {
+            let is_independent = !group.contains(&word);
+            let spares_mains =
+                group.iter().chain([&0]).all(|group| !self.columns.contains(&(group ^ word)));
+            if is_independent && spares_mains {
+                chosen.push(word);
+                self.extend_blocks(words, chosen, best);
+                chosen.pop();
+            }
+        }
+    }
+
+    fn interactions_in(&self, group: &[u32]) -> Aliases {
+        let pairs = |word: u32| {
+            self.columns.iter().filter(|column| self.columns.contains(&(*column ^ word))).count()
+                / 2
+        };
+        let lost = group.iter().map(|word| pairs(*word));
+        Aliases { alone: lost.clone().filter(|pairs| *pairs == 1).count(), all: lost.sum() }
+    }
+
+    /// Number of runs.
+    pub fn runs(&self) -> usize {
+        1 << self.base
+    }
+
+    /// Number of factors.
+    pub fn factors(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The factors whose levels are products.
+    pub fn generators(&self) -> Vec<Generator> {
+        let generated = self.columns.iter().enumerate().skip(self.base as usize);
+        generated
+            .map(|(factor, column)| Generator { factor, product: self.product(*column) })
+            .collect()
+    }
+
+    /// The products of factors whose signs divide the runs into blocks.
+    pub fn block_generators(&self) -> Vec<Vec<usize>> {
+        self.blocks.iter().map(|word| self.product(*word)).collect()
+    }
+
+    fn product(&self, column: u32) -> Vec<usize> {
+        (0..self.base as usize).filter(|bit| column >> bit & 1 == 1).collect()
+    }
+
+    /// The numbers of words of the defining relation by length, from 3 to 10; all 0 for a full
+    /// design.
+    pub fn word_lengths(&self) -> Vec<usize> {
+        let lengths = search::lengths(self.base, &self.columns);
+        lengths[3..].iter().map(|words| *words as usize).collect()
+    }
+
+    /// The length of the shortest word; `None` for a full design.
+    pub fn resolution(&self) -> Option<usize> {
+        self.word_lengths().iter().position(|words| *words > 0).map(|at| at + 3)
+    }
+
+    /// The runs in standard order: the first factor changes fastest.
+    pub fn design(&self) -> Design {
+        let sign = |run: u32, word: u32| {
+            // The product of the levels: low factors count as -1.
+            let low = (!run & word).count_ones();
+            if low % 2 == 1 { -1 } else { 1 }
+        };
+        let all = 0_u32..1 << self.base;
+        let runs = all
+            .clone()
+            .map(|run| self.columns.iter().map(|word| sign(run, *word)).collect())
+            .collect();
+        let blocks = all.map(|run| {
+            let signs = self.blocks.iter().enumerate();
+            signs.map(|(i, word)| usize::from(sign(run, *word) > 0) << i).sum()
+        });
+        Design::in_blocks(runs, blocks.collect())
+    }
+}
+
+/// All products of some words.
+fn group(words: &[u32]) -> Vec<u32> {
+    (1_u32..1 << words.len())
+        .map(|chosen| {
+            let words = words.iter().enumerate().filter(|(i, _)| chosen >> i & 1 == 1);
+            words.fold(0, |product, (_, word)| product ^ word)
+        })
+        .collect()
+}
+
+fn base(runs: usize, factors: usize) -> Result<u32, FractionError> {
+    if !runs.is_power_of_two() || !(RUNS_MIN..=RUNS_MAX).contains(&runs) {
+        return Err(FractionError::Runs(runs));
+    }
+    let base = runs.ilog2();
+    if factors < base as usize {
+        return Err(FractionError::TooManyRuns { runs, factors });
+    }
+    if factors >= runs {
+        return Err(FractionError::Factors { runs, factors });
+    }
+    Ok(base)
+}

@@ -1,0 +1,344 @@
+//! Screenings in a file: their two-level design, and the runs that `[[extension]]` adds to it.
+
+use super::extension::{Extension, Step};
+use super::plan::ScreeningPlan;
+use crate::mathematics::{self, Resolution, Size, Surface};
+use crate::settings::{
+    CENTRE_POINTS, EXTENSION, EXTENSION_CENTRE, EXTENSION_FACTOR, EXTENSION_RUNS, LOG_SCALE,
+    RESOLUTION, RUNS, SCREENING,
+};
+use crate::surface::file::{add_centre, check_log_scale};
+use experiment::{
+    Added, Blocks, Design, DesignFile, DesignPlace, DesignRuns, Experiment, Factor, Fault,
+};
+use serde_json::Value;
+
+/// Runs of the centre in each block of a surface that extends a screening without any.
+const CENTRE_RUNS: usize = 3;
+
+/// The screening.
+#[derive(Debug)]
+pub struct Screening;
+
+/// The runs of a screening.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScreeningRuns {
+    /// The two-level design.
+    pub design: mathematics::Screening,
+    /// Runs of the centre, after those of the design.
+    pub centre_points: usize,
+}
+
+impl ScreeningRuns {
+    /// The runs of an experiment with such a design; `None` of another one.
+    pub fn for_experiment(experiment: &Experiment) -> Option<Self> {
+        let runs = experiment.design.as_ref().filter(|runs| runs.kind == SCREENING)?;
+        let size = size(experiment.get(RESOLUTION), experiment.get(RUNS))?;
+        let factors = experiment.factors.len();
+        let design = mathematics::Screening::new(factors, size, &experiment.hard_to_change).ok()?;
+        let centre_points = runs.levels.as_ref()?.len() - design.runs();
+        Some(Self { design, centre_points })
+    }
+}
+
+/// The size of a screening, which is given in one of two ways.
+fn size(resolution: Option<String>, runs: Option<u64>) -> Option<Size> {
+    let resolution = resolution.map(|name| match name.as_str() {
+        "III" => Resolution::III,
+        "IV" => Resolution::IV,
+        _ => Resolution::V,
+    });
+    resolution.map(Size::Resolution).or(runs.map(|runs| Size::Runs(runs as usize)))
+}
+
+/// The position of a coded level among those of a factor, of which the centre is the last.
+fn position(coded: i8) -> usize {
+    [0, 2, 1][(coded + 1) as usize]
+}
+
+fn positions(runs: &[Vec<i8>]) -> Vec<Vec<usize>> {
+    runs.iter().map(|run| run.iter().copied().map(position).collect()).collect()
+}
+
+impl Design for Screening {
+    fn kind(&self) -> &'static str {
+        SCREENING
+    }
+
+    fn settings(&self) -> &'static [&'static str] {
+        const { &[RESOLUTION.path(), RUNS.path(), CENTRE_POINTS.path(), LOG_SCALE.path()] }
+    }
+
+    fn shares_blocks(&self) -> bool {
+        true
+    }
+
+    fn read(&self, file: &mut DesignFile<'_>) -> Option<DesignRuns> {
+        let size = read_size(file);
+        let all_have_two = check_levels(file);
+        file.refuse_exclusions("a screening design");
+        check_log_scale(file);
+        let size = size.filter(|_| all_have_two)?;
+        match mathematics::Screening::new(file.factors.len(), size, file.hard) {
+            Ok(design) => {
+                let centre_points = read_centre(file)?;
+                let mut levels = positions(design.design().runs());
+                levels.extend(vec![vec![position(0); file.factors.len()]; centre_points]);
+                // Only centre points run the same levels twice in a block.
+                let is_numbered = |levels: &[usize]| levels.contains(&position(0));
+                Some(DesignRuns { levels: Some(levels), is_numbered, ..DesignRuns::all(SCREENING) })
+            }
+            Err(error) => {
+                let path = match size {
+                    Size::Runs(_) => RUNS.path(),
+                    Size::Resolution(_) => RESOLUTION.path(),
+                };
+                file.error(DesignPlace::Setting(path), error.to_string());
+                None
+            }
+        }
+    }
+
+    /// The extensions in the order of the file.
+    fn read_extensions(&self, file: &mut DesignFile<'_>) -> Vec<Added> {
+        let size = size(file.get(RESOLUTION), file.get(RUNS));
+        let design = size
+            .and_then(|size| mathematics::Screening::new(file.factors.len(), size, file.hard).ok());
+        let Some(design) = design else { return Vec::new() };
+        let centre_points = centre_points(file);
+        let screening = ScreeningRuns { design, centre_points };
+        if matches!(file.repeats.blocks, Blocks::Adaptive { .. }) {
+            let message = "extensions follow a fixed number of blocks; give repeats.blocks as the \
+                           number that was run";
+            file.error(DesignPlace::Extension(0, None), message);
+        }
+        let mut steps: Vec<Step> = Vec::new();
+        let mut all = Vec::new();
+        for (table, values) in file.extensions(EXTENSION).into_iter().enumerate() {
+            let Extension { step, blocks } = match Extension::read(&values) {
+                Ok(extension) => extension,
+                Err(error) => {
+                    file.error(DesignPlace::Extension(table, None), error.to_string());
+                    continue;
+                }
+            };
+            let is_confirmation = matches!(step, Step::Confirm { .. });
+            if !is_confirmation && steps.iter().any(|known| known.kind() == step.kind()) {
+                let kind = step.kind();
+                let message = format!("a screening has one {kind}; this is the second one");
+                file.error(DesignPlace::Extension(table, None), message);
+                continue;
+            }
+            if let Some(runs) = extension_runs(file, table, &step, &screening) {
+                let (kind, runs) = (step.kind().to_owned(), positions(&runs));
+                all.push(Added { kind, values, runs, blocks, is_set_up_each: is_confirmation });
+                steps.push(step);
+            }
+        }
+        all
+    }
+
+    fn plan(&self, experiment: &Experiment) -> (Vec<String>, Value) {
+        let Some(runs) = ScreeningRuns::for_experiment(experiment) else {
+            return (Vec::new(), Value::Null);
+        };
+        let factors = experiment.factors.iter().map(|factor| factor.name.as_str()).collect();
+        let (design, centre_points) = (&runs.design, runs.centre_points);
+        let blocks = experiment.repeats.blocks.min() as usize;
+        let plan = ScreeningPlan { design, factors, centre_points, blocks };
+        (plan.lines(), plan.json())
+    }
+}
+
+fn centre_points(file: &DesignFile<'_>) -> usize {
+    if file.has(CENTRE_POINTS.path()) { file.get(CENTRE_POINTS) as usize } else { 0 }
+}
+
+/// Gives each factor its centre where the file asks for centre points; returns their number.
+fn read_centre(file: &mut DesignFile<'_>) -> Option<usize> {
+    let number = centre_points(file);
+    if number == 0 {
+        return Some(0);
+    }
+    if let Some(factor) = file.hard.first() {
+        let message = "centre points set this factor to a third level in each block; remove it \
+                       from order.hard_to_change or [[manual]], or design.centre_points";
+        file.error_of_factor(*factor, message);
+        return None;
+    }
+    let added: Vec<Option<()>> =
+        (0..file.factors.len()).map(|factor| add_centre(file, factor)).collect();
+    added.into_iter().collect::<Option<Vec<()>>>().map(|_| number)
+}
+
+/// The size, or the errors of both ways in which it is given.
+fn read_size(file: &mut DesignFile<'_>) -> Option<Size> {
+    match [RESOLUTION.path(), RUNS.path()].map(|path| file.has(path)) {
+        [false, false] => {
+            let help = "resolution = \"IV\" keeps main effects apart from interactions of two \
+                        factors; runs = 12 takes 12 configurations";
+            let message = "a screening design needs a resolution or a number of runs";
+            file.error(DesignPlace::Design, Fault::with_help(message, help));
+        }
+        [true, true] => {
+            file.error(DesignPlace::Design, "give either resolution or runs, not both");
+            return None;
+        }
+        _ => {}
+    }
+    size(file.get(RESOLUTION), file.get(RUNS))
+}
+
+/// Each factor of a screening design has two levels, which are always run.
+fn check_levels(file: &mut DesignFile<'_>) -> bool {
+    for factor in 0..file.factors.len() {
+        let Factor { name, levels, .. } = file.factors[factor].clone();
+        let number = levels.len();
+        // A factor without levels is an error of its own.
+        if number == 1 || number > 2 {
+            let message = format!(
+                "{number} level{} in a screening design, which compares two",
+                if number == 1 { "" } else { "s" }
+            );
+            let help = "give a low and a high level, or use a grid";
+            file.error_of_factor(factor, Fault::with_help(message, help));
+        }
+        if levels.iter().any(|level| level.if_installed) {
+            let message = "a screening design cannot omit a level; remove if_installed";
+            file.error(DesignPlace::Omission(&name), message);
+        }
+    }
+    file.factors.iter().all(|factor| factor.levels.len() == 2)
+}
+
+/// The coded levels of the runs that an extension adds.
+fn extension_runs(
+    file: &mut DesignFile<'_>,
+    table: usize,
+    step: &Step,
+    screening: &ScreeningRuns,
+) -> Option<Vec<Vec<i8>>> {
+    match step {
+        Step::Fold(factor) => folded(file, table, screening, factor.as_deref()),
+        Step::Confirm { runs, .. } => {
+            let factors = file.factors.len();
+            if let Some(run) = runs.iter().find(|run| run.len() != factors) {
+                let message =
+                    format!("a run has {} levels, but the file has {factors} factors", run.len());
+                let place = DesignPlace::Extension(table, Some(EXTENSION_RUNS.path()));
+                file.error(place, message);
+                return None;
+            }
+            Some(runs.clone())
+        }
+        Step::Surface { centre } => around(file, table, screening, centre),
+    }
+}
+
+fn folded(
+    file: &mut DesignFile<'_>,
+    table: usize,
+    screening: &ScreeningRuns,
+    name: Option<&str>,
+) -> Option<Vec<Vec<i8>>> {
+    let factors = file.factors.clone();
+    let names: Vec<&str> = factors.iter().map(|factor| factor.name.as_str()).collect();
+    let position = name.map(|name| names.iter().position(|known| *known == name));
+    if position == Some(None) {
+        let fault = Fault::unknown("factor", name.unwrap_or_default(), &names);
+        file.error(DesignPlace::Extension(table, Some(EXTENSION_FACTOR.path())), fault);
+        return None;
+    }
+    let added = screening.design.design().added_by_fold(position.flatten());
+    let Some(mut runs) = added else {
+        let fault = nothing_to_fold(screening, name, &names);
+        file.error(DesignPlace::Extension(table, None), fault);
+        return None;
+    };
+    runs.extend(vec![vec![0; factors.len()]; screening.centre_points]);
+    Some(runs)
+}
+
+/// The axial and centre points of a surface whose corners are runs of the screening.
+fn around(
+    file: &mut DesignFile<'_>,
+    table: usize,
+    screening: &ScreeningRuns,
+    centre: &[i8],
+) -> Option<Vec<Vec<i8>>> {
+    let place = DesignPlace::Extension(table, Some(EXTENSION_CENTRE.path()));
+    let index: Vec<usize> = (0..centre.len()).filter(|at| centre[*at] == 0).collect();
+    let factors = file.factors.len();
+    if centre.len() != factors || index.len() < 2 {
+        let message = format!(
+            "a surface takes a sign for each of {factors} factors, of which two or more are 0"
+        );
+        file.error(place, message);
+        return None;
+    }
+    if let Some(factor) = file.hard.first() {
+        let message = format!(
+            "a surface changes each factor from run to run, but {} is hard to change",
+            file.factors[*factor].name
+        );
+        file.error(place, message);
+        return None;
+    }
+    for factor in &index {
+        add_centre(file, *factor)?;
+    }
+    let mut runs = Vec::new();
+    for factor in &index {
+        for level in [-1, 1] {
+            let mut run = centre.to_vec();
+            run[*factor] = level;
+            runs.push(run);
+        }
+    }
+    let centres = screening.centre_points.max(CENTRE_RUNS);
+    runs.extend(vec![centre.to_vec(); centres]);
+    if !is_determined(screening, &runs, &index) {
+        let names: Vec<&str> = index.iter().map(|at| file.factors[*at].name.as_str()).collect();
+        let message = format!(
+            "the runs of the screening do not determine a surface over {}: interactions are \
+             aliased",
+            names.join(", ")
+        );
+        let help = "fold the screening first, or start a response surface of its own with \
+                    these factors";
+        file.error(place, Fault::with_help(message, help));
+        return None;
+    }
+    Some(runs)
+}
+
+/// Returns whether corners and added points, in a block each, determine a surface.
+fn is_determined(screening: &ScreeningRuns, added: &[Vec<i8>], runs: &[usize]) -> bool {
+    let corners = screening.design.design();
+    let all = corners.runs().iter().chain(added);
+    let points: Vec<Vec<f64>> =
+        all.map(|run| runs.iter().map(|at| f64::from(run[*at])).collect()).collect();
+    let blocks: Vec<usize> =
+        (0..points.len()).map(|run| usize::from(run >= corners.runs().len())).collect();
+    Surface::is_determined(&points, &blocks)
+}
+
+/// The reason for which a fold-over of all factors, or of one, adds no runs.
+fn nothing_to_fold(screening: &ScreeningRuns, name: Option<&str>, names: &[&str]) -> Fault {
+    let generators = screening.design.generators();
+    let Some(generator) = generators.first() else {
+        return "the design has all combinations: no effects are aliased, and a fold-over \
+                repeats its runs"
+            .into();
+    };
+    let message = match name {
+        None => "reversing all factors repeats the same runs, as each word of the defining \
+                 relation has an even number of factors"
+            .to_owned(),
+        Some(name) => {
+            format!("reversing {name} repeats the same runs: the factor is not aliased with others")
+        }
+    };
+    let help = format!("fold on one factor: {}", names[generator.factor]);
+    Fault::with_help(message, help)
+}

@@ -1,0 +1,187 @@
+//! Factors of a response surface: numbers with a unit, coded -1 at the low level of the file and +1
+//! at the high one.
+
+use crate::mathematics::{Coding, Scale};
+use crate::settings::LOG_SCALE;
+use experiment::{factors_in_source, value_in_source};
+
+/// Digits of levels on a log scale that are not whole numbers.
+const DIGITS: usize = 4;
+/// Places behind the first digit of a range to which other levels are rounded.
+const PLACES: i32 = 3;
+
+/// A number as a level has it: `64 MiB`, `-500`, `0.25`.
+#[derive(Debug, Clone, PartialEq)]
+struct Quantity {
+    number: f64,
+    /// The text after the number, blanks included.
+    unit: String,
+    is_whole: bool,
+}
+
+impl Quantity {
+    fn parse(label: &str) -> Option<Self> {
+        let label = label.trim();
+        let end = label.find(|c: char| !(c.is_ascii_digit() || "+-._".contains(c)));
+        let (number, unit) = label.split_at(end.unwrap_or(label.len()));
+        let number = number.replace('_', "");
+        let is_whole = !number.contains('.');
+        let number = number.parse().ok().filter(|number: &f64| number.is_finite())?;
+        Some(Self { number, unit: unit.to_owned(), is_whole })
+    }
+}
+
+/// A factor of a response surface.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SurfaceFactor {
+    /// The name.
+    pub name: String,
+    unit: String,
+    is_whole: bool,
+    coding: Coding,
+}
+
+/// Levels that are not the ends of a range.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RangeError {
+    /// Another number of levels.
+    #[error("{0} levels in a response surface, which takes a low and a high one")]
+    Levels(usize),
+    /// A level that is not a number.
+    #[error("`{0}` is not a number; a response surface takes numbers, with or without a unit")]
+    Number(String),
+    /// Levels in different units.
+    #[error("`{0}` and `{1}` have different units; write both in the smaller one")]
+    Units(String, String),
+    /// The first level is not below the second.
+    #[error("`{0}` is not below `{1}`; give the low level first")]
+    Order(String, String),
+    /// A logarithm of a number that has none.
+    #[error("`{0}` has no logarithm; remove the factor from design.log_scale")]
+    Logarithm(String),
+}
+
+impl SurfaceFactor {
+    /// A factor with the labels of its low and its high level.
+    ///
+    /// # Errors
+    /// When they are not the ends of a range.
+    pub fn new(name: &str, labels: &[String], is_log: bool) -> Result<Self, RangeError> {
+        let [low_label, high_label] = labels else { return Err(RangeError::Levels(labels.len())) };
+        let read = |label: &String| {
+            Quantity::parse(label).ok_or_else(|| RangeError::Number(label.clone()))
+        };
+        let (low, high) = (read(low_label)?, read(high_label)?);
+        let both = || (low_label.clone(), high_label.clone());
+        if low.unit != high.unit {
+            let (low, high) = both();
+            return Err(RangeError::Units(low, high));
+        }
+        if is_log && low.number <= 0.0 {
+            return Err(RangeError::Logarithm(low_label.clone()));
+        }
+        let is_whole = low.is_whole && high.is_whole;
+        let scale = if is_log { Scale::Log } else { Scale::Linear };
+        let coding = Coding::new(low.number, high.number, scale, is_whole.then_some(1.0));
+        let coding = coding.ok_or_else(|| {
+            let (low, high) = both();
+            RangeError::Order(low, high)
+        })?;
+        Ok(Self { name: name.to_owned(), unit: low.unit, is_whole, coding })
+    }
+
+    /// The factors of a recorded file; empty where it cannot be read.
+    pub fn from_source(source: &str) -> Vec<Self> {
+        let all = Self::numeric_from_source(source).into_iter();
+        all.map(|(_, factor)| factor).collect::<Result<_, _>>().unwrap_or_default()
+    }
+
+    /// Each plain factor of a recorded file as one of a surface, where it can be one.
+    pub fn numeric_from_source(source: &str) -> Vec<(String, Result<Self, RangeError>)> {
+        let logs = value_in_source(source, LOG_SCALE);
+        let factors = factors_in_source(source).into_iter().map(|(path, labels)| {
+            let factor = Self::new(&path, &labels, logs.contains(&path));
+            (path, factor)
+        });
+        factors.collect()
+    }
+
+    /// The coded number of a level.
+    pub fn code(&self, label: &str) -> Option<f64> {
+        Some(self.coding.code(Quantity::parse(label)?.number))
+    }
+
+    /// The number at a coded one, not rounded to what can be set.
+    pub fn number(&self, coded: f64) -> f64 {
+        self.coding.exact(coded)
+    }
+
+    /// The level that can be set for a coded number, as it is written.
+    pub fn label(&self, coded: f64) -> String {
+        let number = self.coding.level(coded);
+        let number = if self.is_whole { number } else { self.shortened(number) };
+        // Not -0.
+        format!("{}{}", number + 0.0, self.unit)
+    }
+
+    /// A number with few digits, so that levels can be read.
+    fn shortened(&self, number: f64) -> f64 {
+        let text = if self.is_log() {
+            format!("{:.*e}", DIGITS - 1, number)
+        } else {
+            let places = PLACES - self.coding.range().log10().floor() as i32;
+            format!("{:.*}", places.max(0) as usize, number)
+        };
+        text.parse().unwrap_or(number)
+    }
+
+    /// The unit, empty without one.
+    pub fn unit(&self) -> &str {
+        self.unit.trim()
+    }
+
+    /// True if its levels are evenly spaced on a log scale.
+    pub fn is_log(&self) -> bool {
+        self.coding.scale() == Scale::Log
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RangeError, SurfaceFactor};
+
+    fn factor(low: &str, high: &str, is_log: bool) -> Result<SurfaceFactor, RangeError> {
+        SurfaceFactor::new("x", &[low.to_owned(), high.to_owned()], is_log)
+    }
+
+    #[test]
+    fn levels_are_written_in_the_unit_of_the_file_and_rounded_to_it() {
+        let sizes = factor("64MB", "1024MB", true).unwrap();
+        assert_eq!([-1.0, 0.0, 1.0].map(|at| sizes.label(at)), ["64MB", "256MB", "1024MB"]);
+        assert_eq!(sizes.label(2.0_f64.sqrt()), "1818MB");
+        assert_eq!(sizes.code("256MB"), Some(0.0));
+        let shares = factor("0.5", "0.9", false).unwrap();
+        assert_eq!([-1.0, 0.0, 0.3].map(|at| shares.label(at)), ["0.5", "0.7", "0.76"]);
+        let negative = factor("-16_000", "-500", false).unwrap();
+        assert_eq!([-1.0, 0.0].map(|at| negative.label(at)), ["-16000", "-8250"]);
+        assert_eq!(factor("-1.0", "1.0", false).unwrap().label(0.0), "0");
+        let wide = factor("80.0", "90.0", false).unwrap();
+        assert_eq!([-2.0_f64.sqrt(), 0.0].map(|at| wide.label(at)), ["77.93", "85"]);
+        assert_eq!(factor("10 ms", "1000 ms", true).unwrap().label(0.0), "100 ms");
+    }
+
+    #[test]
+    fn other_levels_are_no_range() {
+        for (low, high, is_log, part) in [
+            ("wal", "delete", false, "`wal` is not a number"),
+            ("64MB", "1GB", false, "different units"),
+            ("8", "4", false, "is not below"),
+            ("0", "4", true, "no logarithm"),
+        ] {
+            let error = factor(low, high, is_log).unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
+        let three = ["1", "2", "3"].map(str::to_owned);
+        assert_eq!(SurfaceFactor::new("x", &three, false), Err(RangeError::Levels(3)));
+    }
+}

@@ -1,0 +1,192 @@
+//! Response surfaces in a file: the levels of each factor between, and for some designs beyond, the
+//! two of the file.
+
+use super::factor::SurfaceFactor;
+use super::plan::SurfacePlan;
+use super::runs::{Points, SurfaceRuns};
+use crate::mathematics::{Surface, SurfaceDesign};
+use crate::settings::{AXIAL_POINTS, CENTRE_POINTS, LOG_SCALE, RESPONSE_SURFACE, SURFACE};
+use experiment::{
+    Blocks, Design, DesignFile, DesignPlace, DesignRuns, Experiment, Factor, FactorLevel, Fault,
+};
+use serde_json::Value;
+
+/// The response surface.
+#[derive(Debug)]
+pub struct ResponseSurface;
+
+impl Design for ResponseSurface {
+    fn kind(&self) -> &'static str {
+        RESPONSE_SURFACE
+    }
+
+    fn settings(&self) -> &'static [&'static str] {
+        const { &[SURFACE.path(), AXIAL_POINTS.path(), CENTRE_POINTS.path(), LOG_SCALE.path()] }
+    }
+
+    fn shares_blocks(&self) -> bool {
+        false
+    }
+
+    fn read(&self, file: &mut DesignFile<'_>) -> Option<DesignRuns> {
+        file.refuse_exclusions("a response surface");
+        if let Some(factor) = file.hard.first() {
+            let message = "a response surface changes each factor from run to run; remove this one \
+                           from order.hard_to_change or [[manual]], or use a grid";
+            file.error_of_factor(*factor, message);
+        }
+        check_log_scale(file);
+        let logs = file.get(LOG_SCALE);
+        let ranges: Vec<Option<SurfaceFactor>> = (0..file.factors.len())
+            .map(|factor| {
+                let is_log = logs.contains(&file.factors[factor].name);
+                range(file, factor, is_log)
+            })
+            .collect();
+        let ranges: Option<Vec<SurfaceFactor>> = ranges.into_iter().collect();
+        let design = points(file);
+        let is_split =
+            design.as_ref().is_some_and(|design| design.blocks.iter().any(|block| *block > 0));
+        if is_split && matches!(file.repeats.blocks, Blocks::Adaptive { .. }) {
+            let message = "orthogonal blocks are incomplete, which adaptive repeats cannot judge; \
+                           give repeats.blocks as a number";
+            file.error(DesignPlace::Blocks, message);
+        }
+        let (ranges, design) = (ranges?, design?);
+        let mut levels = vec![vec![0; ranges.len()]; design.runs.len()];
+        let mut is_sound = true;
+        for (position, range) in ranges.iter().enumerate() {
+            let coded: Vec<f64> = design.runs.iter().map(|run| run[position]).collect();
+            let Some(found) = levels_of(file, position, range, &coded) else {
+                is_sound = false;
+                continue;
+            };
+            for (run_levels, level) in levels.iter_mut().zip(found) {
+                run_levels[position] = level;
+            }
+        }
+        if !is_sound {
+            return None;
+        }
+        let surface = SurfaceRuns { factors: ranges, design, levels };
+        // The runs have to tell all coefficients of the surface apart, also after rounding.
+        if !Surface::is_determined(&surface.coded(file.factors), &surface.design.blocks) {
+            let path = CENTRE_POINTS.path();
+            let message = format!("these runs do not determine the surface; raise {path}");
+            file.error(DesignPlace::Setting(path), message);
+        }
+        let (levels, blocks) = (Some(surface.levels), Some(surface.design.blocks));
+        let is_numbered = |_: &[usize]| true;
+        Some(DesignRuns { levels, blocks, is_numbered, ..DesignRuns::all(RESPONSE_SURFACE) })
+    }
+
+    fn plan(&self, experiment: &Experiment) -> (Vec<String>, Value) {
+        let Some(runs) = SurfaceRuns::for_experiment(experiment) else {
+            return (Vec::new(), Value::Null);
+        };
+        let repeats = experiment.repeats.blocks.min() as usize;
+        let plan = SurfacePlan { runs: &runs, factors: &experiment.factors, repeats };
+        (plan.lines(), plan.json())
+    }
+}
+
+/// Names in `design.log_scale` that are not factors are errors.
+pub fn check_log_scale(file: &mut DesignFile<'_>) {
+    let names: Vec<String> = file.factors.iter().map(|factor| factor.name.clone()).collect();
+    let known: Vec<&str> = names.iter().map(String::as_str).collect();
+    for name in file.get(LOG_SCALE).iter().filter(|name| !known.contains(&name.as_str())) {
+        let fault = Fault::unknown("factor", name, &known);
+        file.error(DesignPlace::Setting(LOG_SCALE.path()), fault);
+    }
+}
+
+/// The range of a factor; `None` after an error.
+fn range(file: &mut DesignFile<'_>, factor: usize, is_log: bool) -> Option<SurfaceFactor> {
+    let Factor { name, levels, .. } = &file.factors[factor];
+    let labels: Vec<String> = levels.iter().map(|level| level.label.clone()).collect();
+    let range = if file.is_plain(factor) {
+        SurfaceFactor::new(name, &labels, is_log).map_err(|error| error.to_string())
+    } else {
+        Err("linked levels have no order; a response surface takes factors of [factors]".to_owned())
+    };
+    match range {
+        Ok(range) => return Some(range),
+        // A factor without levels is an error of its own.
+        Err(_) if labels.is_empty() => {}
+        Err(message) => file.error_of_factor(factor, message),
+    }
+    None
+}
+
+/// Adds the centre to the two levels of a factor that has none yet; `None` after an error.
+pub fn add_centre(file: &mut DesignFile<'_>, factor: usize) -> Option<()> {
+    if file.factors[factor].levels.len() > 2 {
+        return Some(());
+    }
+    let is_log = file.get(LOG_SCALE).contains(&file.factors[factor].name);
+    let label = range(file, factor, is_log)?.label(0.0);
+    if file.factors[factor].levels.iter().any(|level| level.label == label) {
+        refuse_close(file, factor, &label);
+        return None;
+    }
+    let level = file.level(factor, label)?;
+    file.factors[factor].levels.push(level);
+    Some(())
+}
+
+fn refuse_close(file: &mut DesignFile<'_>, factor: usize, label: &str) {
+    let message = format!(
+        "the levels are too close: two levels of the design are rounded to {label}; widen the \
+         range, or write it in a smaller unit"
+    );
+    file.error_of_factor(factor, message);
+}
+
+fn points(file: &mut DesignFile<'_>) -> Option<SurfaceDesign> {
+    let points = Points {
+        surface: file.get(SURFACE),
+        axial: file.get(AXIAL_POINTS),
+        centre: file.get(CENTRE_POINTS) as usize,
+    };
+    if !points.is_composite() && file.has(AXIAL_POINTS.path()) {
+        let message = "a Box-Behnken design has no axial points; remove the setting";
+        file.error(DesignPlace::Setting(AXIAL_POINTS.path()), message);
+    }
+    let factors = file.factors.len();
+    let design = points.design(factors);
+    if design.is_none() {
+        let message = if points.is_composite() {
+            format!("a central composite design takes 2 to 8 factors, not {factors}")
+        } else {
+            format!(
+                "a Box-Behnken design takes 3 to 7 factors, not {factors}; \
+                 surface = \"central-composite\" takes 2 to 8"
+            )
+        };
+        file.error(DesignPlace::Setting(SURFACE.path()), message);
+    }
+    design
+}
+
+/// Replaces the levels of a factor by those of the coded numbers, lowest first, and returns the
+/// position of each; `None` after an error.
+fn levels_of(
+    file: &mut DesignFile<'_>,
+    factor: usize,
+    range: &SurfaceFactor,
+    coded: &[f64],
+) -> Option<Vec<usize>> {
+    let mut sorted = coded.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.dedup_by(|value, other| (*value - *other).abs() < 1e-9);
+    let labels: Vec<String> = sorted.iter().map(|at| range.label(*at)).collect();
+    let mut pairs = labels.iter().zip(labels.iter().skip(1));
+    if let Some((same, _)) = pairs.find(|(low, high)| low == high) {
+        refuse_close(file, factor, same);
+        return None;
+    }
+    let levels: Option<Vec<FactorLevel>> =
+        labels.into_iter().map(|label| file.level(factor, label)).collect();
+    file.factors[factor].levels = levels?;
+    coded.iter().map(|coded| sorted.iter().position(|at| (at - coded).abs() < 1e-9)).collect()
+}
