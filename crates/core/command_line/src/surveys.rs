@@ -4,12 +4,15 @@ use engine::{Server, ServerError};
 use observations::{Advice, Survey, SurveyedServer, Unread};
 use work::Stop;
 
+/// A surveyed server, and which of its items could not be read.
+pub type Surveyed = (SurveyedServer, Vec<Unread>);
+
 /// The survey of an engine's servers.
 #[derive(Debug, Clone, Copy)]
 pub struct ServerSurvey {
     /// Reads what a server is and how it is set, and which items could not be read. Changes nothing
     /// and reads no table.
-    pub read: fn(&dyn Server, &Stop) -> Result<(SurveyedServer, Vec<Unread>), ServerError>,
+    pub read: fn(&dyn Server, &Stop) -> Result<Surveyed, ServerError>,
     /// Advice on a server, and on the machine that it runs on.
     pub advice: fn(&SurveyedServer, &Survey) -> Vec<Advice>,
 }

@@ -196,7 +196,7 @@ impl FileReader {
             })
         })?;
         let quoted = quoted(&name);
-        Ok(Table { quoted, name, columns, indexes, foreign_keys, ..Table::default() })
+        Ok(Table { name, quoted, columns, foreign_keys, indexes, ..Table::default() })
     }
 
     /// Adds the columns that an index is ordered by. SQLite names no text of an expression, which

@@ -23,6 +23,7 @@ fn id(row: Row<'_>) -> Option<(i32, i32)> {
 
 /// Tables with their indexes, and what was counted of them: sizes, reads, changes, indexes that
 /// were missed.
+#[expect(clippy::implicit_hasher, reason = "every caller has the standard hasher")]
 pub fn tables(
     indexes: &Rows,
     columns: &Rows,
@@ -55,8 +56,8 @@ pub fn tables(
                 schema,
                 name,
                 quoted,
-                missed,
                 statistics,
+                missed,
                 ..Table::default()
             });
         }
