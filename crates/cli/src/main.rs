@@ -17,7 +17,7 @@ mod show;
 
 use command_line::{Build, Context};
 use commands::COMMANDS;
-use registry::{DESIGNS, RECORDS, REGISTRY, SECTIONS, STUDIES, STUDY_COMMANDS};
+use registry::{COMPARE_RUNS, DESIGNS, RECORDS, REGISTRY, SECTIONS, STUDIES, STUDY_COMMANDS};
 
 fn main() -> std::process::ExitCode {
     command_line::run(&CONTEXT).into()
@@ -38,7 +38,7 @@ pub const CONTEXT: Context = Context {
         target: env!("STEELBENCH_TARGET"),
     },
     records: RECORDS,
-    compare_runs: Some(compare::compare_runs),
+    compare_runs: COMPARE_RUNS,
     ready: ready::READY,
 };
 

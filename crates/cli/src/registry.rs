@@ -1,7 +1,7 @@
 //! The engines, designs, studies and tools of this binary. Deleting one is its folder, the lines
 //! here that name it, and those of the manifests: `cargo xtask detach NAME` tries it.
 
-use command_line::{Command, Records, RunOptions};
+use command_line::{Command, CompareRuns, Records, RunOptions};
 use report::StudySections;
 use runner::{Adapter, Registry};
 
@@ -97,7 +97,20 @@ studies! {
 }
 
 /// Options that tools add to `run`.
-pub const RUN_OPTIONS: &[RunOptions] = &[agent::RUN_OPTIONS];
+pub const RUN_OPTIONS: &[RunOptions] = &[
+    // A line for each tool, so that it can go.
+    agent::RUN_OPTIONS,
+];
 
 /// Observations that tools record in results files.
-pub const RECORDS: &[&dyn Records] = &[&waits::Observations, &queries::Intervals];
+pub const RECORDS: &[&dyn Records] = &[
+    // A line for each.
+    &waits::Observations,
+    &queries::Intervals,
+];
+
+/// The comparison of runs for other tools, where a tool has it.
+pub const COMPARE_RUNS: &[CompareRuns] = &[
+    // A line for it.
+    compare::compare_runs,
+];

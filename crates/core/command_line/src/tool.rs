@@ -131,7 +131,7 @@ pub struct Context {
     /// Observations in results files, beside runs.
     pub records: &'static [&'static dyn Records],
     /// The comparison of runs, where a tool has it.
-    pub compare_runs: Option<CompareRuns>,
+    pub compare_runs: &'static [CompareRuns],
     /// Ready experiments that the binary contains.
     pub ready: &'static [Ready],
 }

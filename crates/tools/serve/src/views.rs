@@ -141,7 +141,7 @@ pub fn runs(site: &Site, query: &Query) -> Result<Page, Refusal> {
         None if query.get("all").is_some() => Responses::All,
         None => Responses::Primary,
     };
-    let compare = site.context.compare_runs;
+    let compare = site.context.compare_runs.first();
     let compare = compare.ok_or_else(|| Refusal::wrong("This build does not compare runs."))?;
     let compared = compare(&side(&from)?, &side(&to)?, which).map_err(|failure| {
         Refusal::wrong(format!("These runs cannot be compared: {}.", failure.message()))

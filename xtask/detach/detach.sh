@@ -1,0 +1,37 @@
+#!/bin/sh
+# Takes guests out of a copy of the workspace, each by itself, and builds the program without it:
+# its folder goes, and the lines of manifests and of the registry that name it. For `cargo xtask
+# detach [NAME...]`, which sets $ROOT and $TARGET (the target folder). Tests are not copied: they
+# try guests together.
+set -eu
+export CARGO_TARGET_DIR="$TARGET"
+copy=$TARGET/detach
+rm -rf "$copy"
+mkdir -p "$copy"
+cd "$ROOT"
+git ls-files -z ':!*/tests/*' ':!xtask' | xargs -0 cp --parents --preserve=timestamps -t "$copy"
+cd "$copy"
+sed -i 's|"crates/testing", ||; s|, "xtask"||' Cargo.toml
+for manifest in Cargo.toml $(ls crates/cli/Cargo.toml crates/*/*/Cargo.toml); do
+    awk '/^\[/ { is_test = /^\[dev-dep|^\[\[(test|bench|example)/ } !is_test' "$manifest" > plain
+    mv plain "$manifest"
+done
+lists="Cargo.toml crates/cli/Cargo.toml crates/cli/src/registry.rs crates/cli/src/commands.rs"
+tar -cf lists.tar $lists
+# Folders that others are built on are no guests.
+guests=$(ls -d crates/engines/* crates/studies/* crates/tools/* | grep -v engines/servers)
+attached=""
+for folder in $guests; do
+    name=${folder##*/}
+    case " ${*:-$name} " in *" $name "*) ;; *) continue ;; esac
+    mv "$folder" away
+    sed -i -E "/(^|[^a-z_:])$name::|^(package\.)?$name[ .]|\"$name\//d" $lists
+    if cargo check --quiet --package steelbench; then
+        echo "detached $folder"
+    else
+        attached="$attached $name" && echo "ATTACHED $folder"
+    fi
+    mv away "$folder"
+    tar -xf lists.tar
+done
+[ -z "$attached" ] || { echo "the program does not build without$attached" >&2 && exit 1; }
