@@ -39,10 +39,10 @@ impl Tool for Schema {
 }
 
 /// The tables of wait types; in each, the first entry that fits a name applies.
-fn wait_types(engines: &[&dyn Engine]) -> Value {
-    let tables = engines.iter().filter(|engine| !engine.wait_types().is_empty()).map(|engine| {
-        let entries: Vec<Value> = engine.wait_types().iter().map(wait_type).collect();
-        json!({"engine": engine.name(), "wait_types": entries})
+fn wait_types(engines: &[&Engine]) -> Value {
+    let tables = engines.iter().filter(|engine| !engine.wait_types.is_empty()).map(|engine| {
+        let entries: Vec<Value> = engine.wait_types.iter().map(wait_type).collect();
+        json!({"engine": engine.name, "wait_types": entries})
     });
     tables.collect()
 }

@@ -48,10 +48,10 @@ pub fn rights(registry: Registry, experiment: &Experiment) -> Vec<&'static str> 
     let configurations = &experiment.configurations;
     let is_by_url = |configuration: &Configuration| {
         let engine = registry.engine(&configuration.get(ENGINE));
-        let servers = engine.filter(|engine| engine.servers().is_some());
+        let servers = engine.filter(|engine| engine.servers.is_some());
         // Private servers have versions.
         let has_only_url = servers.is_some_and(|engine| {
-            engine.settings().iter().all(|setting| setting.path != "target.version")
+            engine.settings.iter().all(|setting| setting.path != "target.version")
         });
         configuration.value("target.url").is_some() || has_only_url
     };

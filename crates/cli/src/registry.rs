@@ -8,14 +8,14 @@ use runner::{Adapter, Registry};
 /// Engines, probes and adapters in the order in which help and documentation list them.
 pub const REGISTRY: Registry = Registry {
     engines: &[
-        &sqlite::Sqlite,
-        &duckdb::DuckDb,
-        &postgres::Postgres,
-        &mariadb::MariaDb,
-        &sqlserver::SqlServer,
-        &files::Files,
-        &null::Nothing,
-        &null::Null,
+        &sqlite::SQLITE,
+        &duckdb::DUCKDB,
+        &postgres::POSTGRES,
+        &mariadb::MARIADB,
+        &sqlserver::SQL_SERVER,
+        &files::FILES,
+        &null::NONE,
+        &null::NULL,
     ],
     probes: PROBES,
     disturbances: DISTURBANCES,

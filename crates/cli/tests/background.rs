@@ -39,7 +39,7 @@ fn load(seconds: f64, action: &str, more: &[Setting]) -> Vec<Setting> {
 
 /// The engine with this name, if it is installed.
 fn engine(name: &str) -> Option<TestEngine> {
-    installed().into_iter().find(|installation| installation.engine.name() == name)
+    installed().into_iter().find(|installation| installation.engine.name == name)
 }
 
 /// SQLite without syncs, which take long on a busy machine.
@@ -82,7 +82,7 @@ fn run_probe(
 ) -> Result<Observations, ProbeError> {
     assert_eq!(objections_of(probe, installation, settings), Vec::<String>::new());
     let configuration = installation.configuration(settings);
-    let mut host = installation.engine.host(Folders {
+    let mut host = (installation.engine.host)(Folders {
         directory: folders[0].into(),
         volumes: Vec::new(),
         permits: Permits::default(),
@@ -407,7 +407,7 @@ fn pgbackrest_backups_are_restored_and_a_standby_catches_up() {
     };
     let postgres = TestEngine {
         name: format!("postgres {}", debian.version),
-        engine: &postgres::Postgres,
+        engine: &postgres::POSTGRES,
         settings: vec![
             ("target.bindir", text(debian.bindir.to_string_lossy())),
             ("target.version", text(debian.version.to_string())),
@@ -507,7 +507,7 @@ fn a_copy_over_the_link_takes_its_share_of_the_bandwidth() {
     let over = ("background.over_link", Value::Bool(true));
     for name in ["postgres", "mariadb"] {
         let Some(engine) = engine(name) else { continue };
-        let prerequisites = engine.engine.prerequisites().unwrap();
+        let prerequisites = engine.engine.prerequisites.unwrap();
         if let Some(why) = prerequisites.missing(&engine.configuration(std::slice::from_ref(&link)))
         {
             println!("SKIPPED, cannot be here: {why}");

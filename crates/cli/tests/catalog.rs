@@ -32,7 +32,7 @@ fn every_command_of_a_study_is_documented() {
 
 #[test]
 fn tables_of_wait_types_have_unique_names_that_are_reached() {
-    let engines = REGISTRY.engines.iter().map(|engine| (engine.name(), engine.wait_types()));
+    let engines = REGISTRY.engines.iter().map(|engine| (engine.name, engine.wait_types));
     let tables: Vec<_> = engines.filter(|(_, table)| !table.is_empty()).collect();
     assert_eq!(tables.len(), 5);
     for (engine, table) in tables {

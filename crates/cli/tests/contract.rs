@@ -26,7 +26,7 @@ use work::{
 /// An engine and how it is asked for.
 struct Target {
     name: String,
-    engine: &'static dyn Engine,
+    engine: &'static Engine,
     configuration: Configuration,
 }
 
@@ -34,7 +34,7 @@ struct Target {
 /// and MariaDB in each version that is installed, a stand-in of SQL Server, and the skeleton. Where
 /// `STEELBENCH_MSSQL_URL` names a SQL Server, that one alone.
 fn targets() -> Vec<Target> {
-    let target = |name: &str, engine: &'static dyn Engine, settings: Vec<(&str, Value)>| Target {
+    let target = |name: &str, engine: &'static Engine, settings: Vec<(&str, Value)>| Target {
         name: name.into(),
         engine,
         configuration: Configuration {
@@ -42,13 +42,13 @@ fn targets() -> Vec<Target> {
             ..Configuration::default()
         },
     };
-    let mut targets = vec![target("skeleton", &skeleton::Skeleton, Vec::new())];
+    let mut targets = vec![target("skeleton", &skeleton::SKELETON, Vec::new())];
     for engine in registry::REGISTRY.engines.iter().copied() {
-        let abilities = engine.abilities();
+        let abilities = engine.abilities;
         if !abilities.contains(&Ability::Tables) || abilities.contains(&Ability::Synthetic) {
             continue;
         }
-        match engine.name() {
+        match engine.name {
             "postgres" => targets.extend(installations().into_iter().map(|installation| {
                 let settings = vec![
                     ("target.bindir", Value::Text(installation.bindir.display().to_string())),
@@ -107,7 +107,7 @@ fn is_live() -> bool {
 }
 
 /// A host in a folder of its own.
-fn host(engine: &dyn Engine) -> (TempDir, Box<dyn Host>) {
+fn host(engine: &Engine) -> (TempDir, Box<dyn Host>) {
     let folder = folder();
     let place = Folders {
         directory: folder.path().into(),
@@ -115,7 +115,7 @@ fn host(engine: &dyn Engine) -> (TempDir, Box<dyn Host>) {
         permits: Permits::default(),
         cgroup_joins: Vec::new(),
     };
-    let host = engine.host(place);
+    let host = (engine.host)(place);
     (folder, host)
 }
 
@@ -272,7 +272,7 @@ fn loaded(
 }
 
 fn joins_by_nested_loops(target: &Target) -> bool {
-    target.engine.abilities().contains(&Ability::NestedLoops)
+    target.engine.abilities.contains(&Ability::NestedLoops)
 }
 
 fn is_empty(folder: &Path) -> bool {
@@ -301,7 +301,7 @@ fn runs_every_operation(target: &Target) {
 }
 
 fn fills_tables_with_every_type_of_value(target: &Target) {
-    if !target.engine.abilities().contains(&Ability::Statements) || target.name == STAND_IN {
+    if !target.engine.abilities.contains(&Ability::Statements) || target.name == STAND_IN {
         return;
     }
     let (_folder, mut host) = host(target.engine);
@@ -309,7 +309,7 @@ fn fills_tables_with_every_type_of_value(target: &Target) {
     let mut work = typed_work();
     for operation in &mut work.operations {
         if let Operation::Text(text) = operation {
-            text.texts[0] = match target.engine.name() {
+            text.texts[0] = match target.engine.name {
                 // What others call chr.
                 "sqlite" => text.texts[0].replace("chr(", "char("),
                 // There `||` is OR, and MySQL has no chr.
@@ -357,7 +357,7 @@ fn fills_tables_with_every_type_of_value(target: &Target) {
 
 /// Returns whether it keeps whole rows in pages.
 fn has_pages(target: &Target) -> bool {
-    ["sqlite", "postgres", "mariadb", "sqlserver"].contains(&target.engine.name())
+    ["sqlite", "postgres", "mariadb", "sqlserver"].contains(&target.engine.name)
 }
 
 fn refuses_more_rows_than_fit_a_page(target: &Target) {
@@ -388,7 +388,7 @@ fn answers_with_an_error_and_goes_on(target: &Target) {
     ask(set, &batch(INSERT, &double)).unwrap_err();
     ask(set, &Request::ROLLBACK).unwrap();
     assert_eq!(row(set, SCAN, &[])[0], 1000.0, "{}", target.name);
-    if target.engine.abilities().contains(&Ability::Statements) {
+    if target.engine.abilities.contains(&Ability::Statements) {
         let wrong = Statement::Text("SELECT nothing FROM nowhere");
         let error =
             ask(set, &Request::Execute { statement: wrong, parameters: &[], results: false });
@@ -401,7 +401,7 @@ fn answers_with_an_error_and_goes_on(target: &Target) {
 
 /// Not by changing anything, whatever the statement would do.
 fn tells_the_plans_of_statements(target: &Target) {
-    if !target.engine.abilities().contains(&Ability::Statements) {
+    if !target.engine.abilities.contains(&Ability::Statements) {
         return;
     }
     let (_folder, mut host) = host(target.engine);
@@ -446,7 +446,7 @@ fn tells_the_plans_of_statements(target: &Target) {
         assert_eq!(create.to_string(), "CREATE has no plan", "{}", target.name);
     }
     let is_ours =
-        ["sqlite", "postgres", "mariadb", "duckdb", "sqlserver"].contains(&target.engine.name());
+        ["sqlite", "postgres", "mariadb", "duckdb", "sqlserver"].contains(&target.engine.name);
     assert_eq!(plans.is_empty(), !is_ours, "{}", target.name);
     assert_eq!(row(connections.as_mut(), SCAN, &[])[0], 1000.0, "{}", target.name);
     drop(connections);
@@ -454,7 +454,7 @@ fn tells_the_plans_of_statements(target: &Target) {
 }
 
 fn ends_when_it_is_asked_to(target: &Target) {
-    if !target.engine.abilities().contains(&Ability::Statements) || target.name == STAND_IN {
+    if !target.engine.abilities.contains(&Ability::Statements) || target.name == STAND_IN {
         return;
     }
     let (_folder, mut host) = host(target.engine);
@@ -499,15 +499,14 @@ fn observes_waits_and_space_and_leaves_nothing(target: &Target) {
     drop(connections);
     for wait in collected.iter().flat_map(|collected| &collected.waits) {
         assert!(wait.resource_s >= 0.0 && wait.signal_s >= 0.0, "{}: {wait:?}", target.name);
-        let known = WaitType::find(target.engine.wait_types(), &wait.wait_type);
+        let known = WaitType::find(target.engine.wait_types, &wait.wait_type);
         assert!(known.is_some(), "{}: {} has no meaning", target.name, wait.wait_type);
     }
     // The files of a server by URL are not seen.
     let is_by_url = target.is_by_url();
     assert!(instance.space_bytes().map_or(is_by_url, |bytes| bytes > 0), "{}", target.name);
-    assert!(
-        !target.engine.version(&[&target.configuration], &Cancel::new().stop()).version.is_empty()
-    );
+    let version = (target.engine.version)(&[&target.configuration], &Cancel::new().stop());
+    assert!(!version.version.is_empty());
     instance.remove().unwrap();
     let (server, made) = (server(folder.path()), identity(folder.path()));
     host.rest(&Cancel::new()).unwrap();

@@ -84,7 +84,7 @@ impl Hosted {
             permits: Permits::default(),
             cgroup_joins: Vec::new(),
         };
-        Self { engine, host: testing::engine(engine).host(place), _folder: folder }
+        Self { engine, host: (testing::engine(engine).host)(place), _folder: folder }
     }
 
     /// A target that is prepared, and a way to ask it.

@@ -104,7 +104,7 @@ fn database(library: &str, folder: &Path, at: &Path, parquet: &Path) {
         permits: Permits::default(),
         cgroup_joins: Vec::new(),
     };
-    let mut host = testing::engine("duckdb").host(place);
+    let mut host = (testing::engine("duckdb").host)(place);
     let instance = host.prepare(&configuration, 1, &Cancel::new()).unwrap();
     instance.create(Work::default()).unwrap();
     let mut connections = instance.connect(1).unwrap();

@@ -138,8 +138,8 @@ fn statements_of_all_engines() {
             "SELECT $1 + $2",
         ]
     );
-    assert_eq!(postgres.quote("a\"b"), "\"a\"\"b\"");
-    assert_eq!(sqlite.quote("a\"b"), "\"a\"\"b\"");
+    assert_eq!(postgres.words().quote("a\"b"), "\"a\"\"b\"");
+    assert_eq!(sqlite.words().quote("a\"b"), "\"a\"\"b\"");
 }
 
 #[cfg(feature = "sqlserver")]
@@ -261,7 +261,7 @@ fn statements_of_mariadb() {
         "LOAD DATA LOCAL INFILE 'rows' INTO TABLE `orders` CHARACTER SET utf8mb4 (@u0, \
          `amount`) SET `id` = unhex(replace(@u0, '-', ''))"
     );
-    assert_eq!(dialect.quote("a`b"), "`a``b`");
+    assert_eq!(dialect.words().quote("a`b"), "`a``b`");
 }
 
 #[test]

@@ -6,18 +6,18 @@ use engine::Engine;
 ///
 /// # Panics
 /// When there is none.
-pub fn engine(name: &str) -> &'static dyn Engine {
-    ENGINES.iter().copied().find(|engine| engine.name() == name).unwrap()
+pub fn engine(name: &str) -> &'static Engine {
+    ENGINES.iter().copied().find(|engine| engine.name == name).unwrap()
 }
 
 /// The engines that tests use by name.
-pub const ENGINES: &[&dyn Engine] = &[
-    &sqlite::Sqlite,
-    &duckdb::DuckDb,
-    &postgres::Postgres,
-    &mariadb::MariaDb,
-    &sqlserver::SqlServer,
-    &files::Files,
-    &null::Nothing,
-    &null::Null,
+pub const ENGINES: &[&Engine] = &[
+    &sqlite::SQLITE,
+    &duckdb::DUCKDB,
+    &postgres::POSTGRES,
+    &mariadb::MARIADB,
+    &sqlserver::SQL_SERVER,
+    &files::FILES,
+    &null::NONE,
+    &null::NULL,
 ];

@@ -45,7 +45,7 @@ pub fn duckdb_libraries() -> Vec<Option<String>> {
         return listed.into_iter().map(Some).collect();
     }
     let engine = crate::engine("duckdb");
-    if engine.version(&[&Configuration::default()], &Cancel::new().stop()).version == "none" {
+    if (engine.version)(&[&Configuration::default()], &Cancel::new().stop()).version == "none" {
         println!("SKIPPED: no libduckdb is installed");
         return Vec::new();
     }

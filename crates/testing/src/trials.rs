@@ -12,7 +12,7 @@ use work::{Cancel, Request, Statement};
 /// An engine and the settings that name its installation.
 pub struct TestEngine {
     pub name: String,
-    pub engine: &'static dyn Engine,
+    pub engine: &'static Engine,
     pub settings: Vec<(&'static str, Value)>,
 }
 
@@ -24,10 +24,10 @@ pub fn text(text: impl Into<String>) -> Value {
 /// SQLite, and the last installation of each of the others.
 pub fn installed() -> Vec<TestEngine> {
     let mut all =
-        vec![TestEngine { name: "sqlite".into(), engine: &sqlite::Sqlite, settings: Vec::new() }];
+        vec![TestEngine { name: "sqlite".into(), engine: &sqlite::SQLITE, settings: Vec::new() }];
     all.extend(installations().pop().map(|installation| TestEngine {
         name: format!("postgres {}", installation.version),
-        engine: &postgres::Postgres,
+        engine: &postgres::POSTGRES,
         settings: vec![
             ("target.bindir", text(installation.bindir.to_str().unwrap())),
             ("target.version", text(installation.version.to_string())),
@@ -36,7 +36,7 @@ pub fn installed() -> Vec<TestEngine> {
     }));
     all.extend(mariadb_installations().pop().map(|mariadb_installation| TestEngine {
         name: format!("mariadb {}", mariadb_installation.version),
-        engine: &mariadb::MariaDb,
+        engine: &mariadb::MARIADB,
         settings: vec![
             (
                 "target.bindir",
@@ -53,7 +53,7 @@ pub fn installed() -> Vec<TestEngine> {
 pub fn duckdb() -> Option<TestEngine> {
     duckdb_libraries().pop().map(|library| TestEngine {
         name: "duckdb".into(),
-        engine: &duckdb::DuckDb,
+        engine: &duckdb::DUCKDB,
         settings: library.into_iter().map(|path| ("target.library", text(path))).collect(),
     })
 }
@@ -61,7 +61,7 @@ pub fn duckdb() -> Option<TestEngine> {
 impl TestEngine {
     /// These settings on the engine.
     pub fn configuration(&self, settings: &[(&'static str, Value)]) -> Configuration {
-        let engine = [("target.engine", text(self.engine.name()))];
+        let engine = [("target.engine", text(self.engine.name))];
         let settings = engine.iter().chain(&self.settings).chain(settings);
         let settings = settings.map(|(path, value)| ((*path).to_owned(), value.clone())).collect();
         Configuration { settings, ..Configuration::default() }
@@ -98,7 +98,7 @@ impl TestEngine {
     /// The engine ready for several trials.
     pub fn bench(&self) -> Bench<'_> {
         let folder = folder();
-        let host = self.engine.host(Folders {
+        let host = (self.engine.host)(Folders {
             directory: folder.path().into(),
             volumes: Vec::new(),
             permits: Permits::default(),
@@ -154,7 +154,8 @@ impl Bench<'_> {
             .map(Arc::new);
         configuration.files.extend(files);
         let connections = probe.connections(&configuration);
-        let refused = installation.engine.validate(&configuration, connections);
+        let tables = probe.tables(&configuration);
+        let refused = (installation.engine.validate)(&configuration, connections, &tables);
         let objections = (installation.objections(probe, &configuration), refused);
         assert_eq!(objections, (Vec::new(), Vec::new()), "{}", installation.name);
         let cancel = Cancel::new();

@@ -2,12 +2,11 @@
 //! `crates/engines/NAME/src/lib.rs` to begin a new engine, and replace what a comment begins with
 //! `Yours`.
 
-use engine::Tables;
 use engine::{
-    Ability, ConnectionSet, Done, Engine, EngineError, Folders, Host, Instance, Results, Session,
-    SetOfOne,
+    Ability, ConnectionSet, Done, Engine, EngineError, Host, Instance, Parts, Results, Session,
+    SetOfOne, Tables,
 };
-use experiment::{Configuration, Declaration};
+use experiment::Configuration;
 use observations::EngineVersion;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -15,38 +14,23 @@ use work::{
     Cancel, Filter, Key, Operation, Output, Parameter, Request, Statement, Stop, Values, Work,
 };
 
-/// Stateless: it is registered once, in `testing::ENGINES.iter()`.
-#[derive(Debug)]
-pub struct Skeleton;
-
-impl Engine for Skeleton {
-    /// Returns the value of `target.engine`.
-    fn name(&self) -> &'static str {
-        "skeleton"
-    }
-
-    /// Yours, if it has any: `settings! { const SETTINGS = []; pub CACHE_SIZE: u64 =
-    /// "target.cache_size", ...; }`, then `SETTINGS`.
-    fn settings(&self) -> &'static [Declaration] {
-        &[]
-    }
-
-    /// Yours: embedded engines work in the load's threads; servers are reached through crate
-    /// `transport`.
-    fn abilities(&self) -> &'static [Ability] {
-        &[Ability::Embedded, Ability::Tables, Ability::NestedLoops]
-    }
-
-    fn version(&self, _: &[&Configuration], _: &Stop) -> EngineVersion {
-        EngineVersion { version: "1".into(), options: Vec::new() }
-    }
-
+/// The engine, registered once, in `testing::ENGINES`. Its name is the value of `target.engine`.
+pub const SKELETON: Engine = Engine {
+    // Yours, if it has any: `settings! { const SETTINGS = []; pub CACHE_SIZE: u64 =
+    // "target.cache_size", ...; }`, then `SETTINGS`.
+    settings: &[],
+    // Yours: embedded engines work in the load's threads; servers are reached through crate
+    // `transport`.
+    abilities: &[Ability::Embedded, Ability::Tables, Ability::NestedLoops],
     // Yours: `validate` finds what cannot work before anything runs.
+    ..Engine::new("skeleton", version, |_| Box::new(Skeleton))
+};
 
-    fn host(&self, _: Folders) -> Box<dyn Host> {
-        Box::new(Self)
-    }
+fn version(_: &[&Configuration], _: &Stop) -> EngineVersion {
+    EngineVersion { version: "1".into(), options: Vec::new() }
 }
+
+struct Skeleton;
 
 impl Host for Skeleton {
     /// Yours: start the server, or take the one that runs, and bring it into the same state for
@@ -82,8 +66,8 @@ impl Instance for Memory {
         Some(self.rows.lock().map_or(0, |rows| rows.len() as u64 * 16))
     }
 
-    fn tables(&self) -> Option<&dyn Tables> {
-        Some(self)
+    fn parts(&self) -> Parts<'_> {
+        Parts { tables: Some(self), ..Parts::default() }
     }
 
     // Yours: `settle` makes and verifies the state of the caches, `wait_collector` gives waits as

@@ -1,53 +1,9 @@
-//! Backups of a target and their restore, as plain requests and results; and other actions of an
-//! engine beside a load.
+//! Backups of a target and their restore, as plain requests and results; and statements beside a
+//! load.
 
 use crate::EngineError;
-use experiment::Configuration;
 use std::path::{Path, PathBuf};
 use work::Cancel;
-
-/// The background actions of an engine: plain data that settings are checked against.
-#[derive(Clone, Copy)]
-pub struct Background {
-    /// The backup tools, the default one first.
-    pub tools: &'static [BackupTool],
-    /// Actions as statements, by name: `analyze`, `vacuum`, `index-build`.
-    pub actions: &'static [StatementAction],
-    /// True if a table can be made and filled while a load works ([`crate::Tables::create`]).
-    pub loads_beside: bool,
-}
-
-/// An action that consists of statements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StatementAction {
-    /// The name in experiment files.
-    pub name: &'static str,
-    /// The statements for each table, with `{table}`, `{column}` (the first one outside of the key)
-    /// and `{workers}`.
-    pub statements: &'static [&'static str],
-    /// Statements that undo it after the load.
-    pub undo: &'static [&'static str],
-    /// True if it uses several workers.
-    pub has_workers: bool,
-}
-
-/// A program or interface that makes backups.
-#[derive(Clone, Copy)]
-pub struct BackupTool {
-    /// The name in experiment files.
-    pub name: &'static str,
-    /// Methods by which it compresses, in addition to `none`.
-    pub compressions: &'static [&'static str],
-    /// True if it works with several workers.
-    pub has_workers: bool,
-    /// True if it can be limited to bytes a second.
-    pub has_rate_limit: bool,
-    /// True if the server writes the files, in a folder of its own and with buffers that settings
-    /// give.
-    pub is_of_server: bool,
-    /// Names what it needs and this machine lacks, with the package that brings it.
-    pub missing: fn(&Configuration) -> Option<String>,
-}
 
 /// Settings of a backup.
 #[derive(Debug, Clone, PartialEq)]
@@ -166,35 +122,16 @@ pub trait BackgroundWork: Sync {
     /// # Errors
     /// When the engine refuses.
     fn fingerprints(&self) -> Result<Vec<Fingerprint>, EngineError>;
-    /// Runs the statements of an action for each table, on a session of its own. Returns the CPU
-    /// seconds of the calling thread.
+    /// Runs statements for each table, on a session of its own. In them stand `{table}`, `{column}`
+    /// (the first one outside of the key) and `{workers}`. Returns the CPU seconds of the calling
+    /// thread.
     ///
     /// # Errors
     /// When the engine refuses.
     fn perform(
         &self,
-        action: &StatementAction,
+        statements: &[&str],
         workers: u32,
         cancel: &Cancel,
     ) -> Result<f64, EngineError>;
-    /// Undoes it.
-    ///
-    /// # Errors
-    /// When the engine refuses.
-    fn undo(&self, action: &StatementAction) -> Result<(), EngineError>;
-}
-
-impl Background {
-    /// The tool with this name, or the default one.
-    pub fn tool(&self, name: Option<&str>) -> Option<&'static BackupTool> {
-        match name {
-            Some(name) => self.tools.iter().find(|tool| tool.name == name),
-            None => self.tools.first(),
-        }
-    }
-
-    /// The action with this name.
-    pub fn action(&self, name: &str) -> Option<&'static StatementAction> {
-        self.actions.iter().find(|action| action.name == name)
-    }
 }

@@ -49,42 +49,62 @@ pub fn index_name(table: &Table) -> Option<String> {
     (!columns.is_empty()).then(|| format!("{}_{}", columns.join("_"), table.name))
 }
 
-/// How an engine writes tables and operations. Used before connections are opened, never while
-/// anything is measured.
-pub trait Dialect {
+/// The words of an engine's SQL: plain data. Texts around a value come in pairs.
+#[derive(Debug, Clone, Copy)]
+pub struct Words {
+    /// Quotes of a name; the second one is doubled within it.
+    pub quotes: [char; 2],
+    /// The beginning of a parameter's placeholder.
+    pub parameter: &'static str,
+    /// True if the number of the parameter follows, from 1.
+    pub numbers_parameters: bool,
+    /// Locks of the rows that a statement reads: behind its table, and at its end.
+    pub row_locks: [&'static str; 2],
+    /// The end of an ordered query of which only so many first rows are read.
+    pub first_rows: [&'static str; 2],
+    /// The year of a column of dates.
+    pub year: [&'static str; 2],
+    /// The call of the stored procedure of [`Operation::InsertLoop`], where the engine has
+    /// procedures.
+    pub insert_loop: Option<&'static str>,
+    /// The join whose first table is the outer one of nested loops, and the hint at the end of the
+    /// statement that enforces them; `None`: there are no such joins
+    /// ([`Operation::LookupEach`]).
+    pub nested_loops: Option<[&'static str; 2]>,
+}
+
+impl Words {
+    /// The words of most engines.
+    pub const STANDARD: Self = Self {
+        quotes: ['"', '"'],
+        parameter: "$",
+        numbers_parameters: true,
+        row_locks: ["", ""],
+        first_rows: [" LIMIT ", ""],
+        year: ["extract(YEAR FROM ", ")"],
+        insert_loop: None,
+        nested_loops: Some(["CROSS JOIN", ""]),
+    };
+
     /// A quoted name.
-    fn quote(&self, name: &str) -> String {
-        format!("\"{}\"", name.replace('"', "\"\""))
+    pub fn quote(&self, name: &str) -> String {
+        let [open, close] = self.quotes;
+        format!("{open}{}{close}", name.replace(close, &format!("{close}{close}")))
     }
 
     /// Quoted names, with commas.
-    fn names(&self, names: &[&str]) -> String {
+    pub fn names(&self, names: &[&str]) -> String {
         names.iter().map(|name| self.quote(name)).collect::<Vec<_>>().join(", ")
     }
 
-    /// The table's name as statements write it.
-    fn table(&self, table: &Table) -> String {
-        self.quote(table.name)
-    }
-
     /// The placeholder of a statement's parameter; they are numbered from 1.
-    fn placeholder(&self, number: usize) -> String;
-
-    /// The statements that create a table, without a key that is made after its rows.
-    ///
-    /// # Errors
-    /// When the request is not possible: more rows than fit a page.
-    fn create(&self, table: &Table) -> Result<Vec<String>, EngineError>;
-
-    /// The statement that makes the secondary index of a table, if it has one.
-    fn create_index(&self, table: &Table) -> Option<String> {
-        let name = self.quote(&index_name(table)?);
-        let columns = self.names(table.storage.index);
-        Some(format!("CREATE INDEX {name} ON {} ({columns})", self.table(table)))
+    pub fn placeholder(&self, number: usize) -> String {
+        let number = if self.numbers_parameters { number.to_string() } else { String::new() };
+        format!("{}{number}", self.parameter)
     }
 
     /// The clauses of a table's foreign keys.
-    fn foreign_keys(&self, table: &Table) -> Vec<String> {
+    pub fn foreign_keys(&self, table: &Table) -> Vec<String> {
         let keys = table.storage.references.iter();
         keys.map(|key| {
             format!(
@@ -97,115 +117,10 @@ pub trait Dialect {
         .collect()
     }
 
-    /// Locks of the rows that a statement reads: behind its table, and at its end.
-    fn row_locks(&self) -> [&'static str; 2] {
-        ["", ""]
-    }
-
-    /// The end of an ordered query of which only the first rows are read.
-    fn first_rows(&self, rows: u32) -> String {
-        format!(" LIMIT {rows}")
-    }
-
-    /// The year of a column of dates.
-    fn year(&self, column: &str) -> String {
-        format!("extract(YEAR FROM {column})")
-    }
-
-    /// The statement that calls the stored procedure of [`Operation::InsertLoop`], where the engine
-    /// has procedures.
-    fn insert_loop(&self, _table: &Table) -> Option<String> {
-        None
-    }
-
-    /// Returns whether nested-loop joins exist, as [`Operation::LookupEach`] requires.
-    fn nests_loops(&self) -> bool {
-        true
-    }
-
-    /// The join whose first table is the outer one of the loops.
-    fn ordered_join(&self) -> &'static str {
-        "CROSS JOIN"
-    }
-
-    /// Returns the hint after such a join that enforces it.
-    fn join_hint(&self) -> &'static str {
-        ""
-    }
-
-    /// The statement of an operation.
-    ///
-    /// # Errors
-    /// When the engine has no such thing.
-    fn statement(&self, operation: &Operation, work: &Work) -> Result<String, EngineError> {
-        Ok(match operation {
-            Operation::Insert { table, columns } => {
-                let values: Vec<String> =
-                    (1..=columns.len()).map(|number| self.placeholder(number)).collect();
-                let (table, names) = (self.table(&work.tables[*table]), self.names(columns));
-                format!("INSERT INTO {table} ({names}) VALUES ({})", values.join(", "))
-            }
-            Operation::Select { table, outputs, rows, group_by } => {
-                let table = &work.tables[*table];
-                let groups = group_by.iter().map(|name| self.quote(name));
-                let outputs: Vec<String> =
-                    groups.chain(outputs.iter().map(|output| self.output(*output))).collect();
-                let grouped = match group_by.as_slice() {
-                    [] => String::new(),
-                    names => format!(" GROUP BY {}", self.names(names)),
-                };
-                let (from, rows) = (self.table(table), self.filter(*rows, table));
-                format!("SELECT {} FROM {from}{rows}{grouped}", outputs.join(", "))
-            }
-            Operation::LookupEach { .. } if !self.nests_loops() => {
-                return Err(EngineError::Unsupported {
-                    engine: "this engine",
-                    what: "forced nested-loop joins",
-                });
-            }
-            Operation::LookupEach { sample, table, outputs } => {
-                self.look_up_each(&work.tables[*sample], &work.tables[*table], outputs)
-            }
-            Operation::Update { table, column, add, rows } => {
-                let table = &work.tables[*table];
-                let (name, column, rows) =
-                    (self.table(table), self.quote(column), self.filter(*rows, table));
-                format!("UPDATE {name} SET {column} = {column} + {add}{rows}")
-            }
-            Operation::Delete { table, rows } => {
-                let table = &work.tables[*table];
-                format!("DELETE FROM {}{}", self.table(table), self.filter(*rows, table))
-            }
-            Operation::InsertLoop { table } => {
-                let none =
-                    EngineError::Unsupported { engine: "this engine", what: "stored procedures" };
-                self.insert_loop(&work.tables[*table]).ok_or(none)?
-            }
-            Operation::Text(text) => text.sql(|number| self.placeholder(number)),
-            Operation::Sql(parts) => self.sql(parts),
-        })
-    }
-
-    /// Looks up the row of a table for each row of a sample.
-    fn look_up_each(&self, sample: &Table, table: &Table, outputs: &[Output]) -> String {
-        let outputs: Vec<String> = outputs.iter().map(|output| self.output(*output)).collect();
-        let keys = table.key.iter().zip(&sample.columns).map(|(key, column)| {
-            format!("looked_up.{} = sample.{}", self.quote(key), self.quote(column.name))
-        });
-        format!(
-            "SELECT {} FROM {} AS sample {} {} AS looked_up WHERE {}{}",
-            outputs.join(", "),
-            self.table(sample),
-            self.ordered_join(),
-            self.table(table),
-            keys.collect::<Vec<_>>().join(" AND "),
-            self.join_hint()
-        )
-    }
-
     /// Completes a study's statement.
     fn sql(&self, parts: &[SqlPart]) -> String {
-        let ([hint, lock], mut number) = (self.row_locks(), 0);
+        let ([hint, lock], mut number) = (self.row_locks, 0);
+        let around = |[before, behind]: [&str; 2], text: &str| format!("{before}{text}{behind}");
         let parts = parts.iter().map(|part| match part {
             SqlPart::Text(text) => text.clone(),
             SqlPart::Parameter => {
@@ -214,23 +129,11 @@ pub trait Dialect {
             }
             SqlPart::LockHint => hint.to_owned(),
             SqlPart::Lock => lock.to_owned(),
-            SqlPart::First => self.first_rows(1),
-            SqlPart::Limit(rows) => self.first_rows(*rows),
-            SqlPart::Year(column) => self.year(column),
+            SqlPart::First => around(self.first_rows, "1"),
+            SqlPart::Limit(rows) => around(self.first_rows, &rows.to_string()),
+            SqlPart::Year(column) => around(self.year, column),
         });
         parts.collect()
-    }
-
-    /// Returns the select list of a query.
-    fn output(&self, output: Output) -> String {
-        match output {
-            Output::Column(name) => self.quote(name),
-            Output::Count => "count(*)".into(),
-            Output::Sum(name) => format!("sum({})", self.quote(name)),
-            Output::Min(name) => format!("min({})", self.quote(name)),
-            Output::Max(name) => format!("max({})", self.quote(name)),
-            Output::Avg(name) => format!("avg({})", self.quote(name)),
-        }
     }
 
     /// The WHERE clause with the blank before it; empty for all rows.
@@ -255,5 +158,106 @@ pub trait Dialect {
             }
         };
         format!(" WHERE {conditions}")
+    }
+}
+
+/// How an engine writes tables and operations. Used before connections are opened, never while
+/// anything is measured.
+pub trait Dialect {
+    /// The words of its statements.
+    fn words(&self) -> &'static Words;
+
+    /// The statements that create a table, without a key that is made after its rows.
+    ///
+    /// # Errors
+    /// When the request is not possible: more rows than fit a page.
+    fn create(&self, table: &Table) -> Result<Vec<String>, EngineError>;
+
+    /// The table's name as statements write it.
+    fn table(&self, table: &Table) -> String {
+        self.words().quote(table.name)
+    }
+
+    /// The statement that makes the secondary index of a table, if it has one.
+    fn create_index(&self, table: &Table) -> Option<String> {
+        let name = self.words().quote(&index_name(table)?);
+        let columns = self.words().names(table.storage.index);
+        Some(format!("CREATE INDEX {name} ON {} ({columns})", self.table(table)))
+    }
+
+    /// Returns the select list of a query.
+    fn output(&self, output: Output) -> String {
+        let quoted = |name| self.words().quote(name);
+        match output {
+            Output::Column(name) => quoted(name),
+            Output::Count => "count(*)".into(),
+            Output::Sum(name) => format!("sum({})", quoted(name)),
+            Output::Min(name) => format!("min({})", quoted(name)),
+            Output::Max(name) => format!("max({})", quoted(name)),
+            Output::Avg(name) => format!("avg({})", quoted(name)),
+        }
+    }
+
+    /// The statement of an operation.
+    ///
+    /// # Errors
+    /// When the engine has no such thing.
+    fn statement(&self, operation: &Operation, work: &Work) -> Result<String, EngineError> {
+        let words = self.words();
+        let unsupported =
+            |what: &'static str| EngineError::Unsupported { engine: "this engine", what };
+        Ok(match operation {
+            Operation::Insert { table, columns } => {
+                let values: Vec<String> =
+                    (1..=columns.len()).map(|number| words.placeholder(number)).collect();
+                let (table, names) = (self.table(&work.tables[*table]), words.names(columns));
+                format!("INSERT INTO {table} ({names}) VALUES ({})", values.join(", "))
+            }
+            Operation::Select { table, outputs, rows, group_by } => {
+                let table = &work.tables[*table];
+                let groups = group_by.iter().map(|name| words.quote(name));
+                let outputs: Vec<String> =
+                    groups.chain(outputs.iter().map(|output| self.output(*output))).collect();
+                let grouped = match group_by.as_slice() {
+                    [] => String::new(),
+                    names => format!(" GROUP BY {}", words.names(names)),
+                };
+                let (from, rows) = (self.table(table), words.filter(*rows, table));
+                format!("SELECT {} FROM {from}{rows}{grouped}", outputs.join(", "))
+            }
+            Operation::LookupEach { sample, table, outputs } => {
+                let nested = words.nested_loops;
+                let [join, hint] = nested.ok_or_else(|| unsupported("forced nested-loop joins"))?;
+                let (sample, table) = (&work.tables[*sample], &work.tables[*table]);
+                let outputs: Vec<String> =
+                    outputs.iter().map(|output| self.output(*output)).collect();
+                let keys = table.key.iter().zip(&sample.columns).map(|(key, column)| {
+                    let (key, column) = (words.quote(key), words.quote(column.name));
+                    format!("looked_up.{key} = sample.{column}")
+                });
+                let (outputs, keys) = (outputs.join(", "), keys.collect::<Vec<_>>().join(" AND "));
+                let (sample, table) = (self.table(sample), self.table(table));
+                format!(
+                    "SELECT {outputs} FROM {sample} AS sample {join} {table} AS looked_up WHERE \
+                     {keys}{hint}"
+                )
+            }
+            Operation::Update { table, column, add, rows } => {
+                let table = &work.tables[*table];
+                let (name, column, rows) =
+                    (self.table(table), words.quote(column), words.filter(*rows, table));
+                format!("UPDATE {name} SET {column} = {column} + {add}{rows}")
+            }
+            Operation::Delete { table, rows } => {
+                let table = &work.tables[*table];
+                format!("DELETE FROM {}{}", self.table(table), words.filter(*rows, table))
+            }
+            Operation::InsertLoop { .. } => {
+                let call = words.insert_loop;
+                call.ok_or_else(|| unsupported("stored procedures"))?.to_owned()
+            }
+            Operation::Text(text) => text.sql(|number| words.placeholder(number)),
+            Operation::Sql(parts) => words.sql(parts),
+        })
     }
 }

@@ -1,86 +1,90 @@
 //! An engine, and its host: the source of the targets of trials.
 
 use crate::{
-    Altering, Background, ColumnMethods, DatabaseFiles, EngineError, Folders, Instance, Need,
-    Preflight, Prerequisites, Recovery, Replication, Servers, Sharing, WaitType,
+    Altering, DatabaseFiles, EngineError, Folders, Instance, Need, Preflight, Prerequisites,
+    Recovery, Servers, Sharing, WaitType,
 };
 use experiment::{Configuration, Declaration, DurabilityRule, ExampleLevels, Invalid};
 use observations::EngineVersion;
 use work::{Cancel, Stop, Table};
 
-/// An engine that experiments can be run on. Stateless: all state is in its [`Instance`]s.
-pub trait Engine: Send + Sync {
+/// An engine that experiments can be run on: a constant. All state is in its [`Instance`]s.
+#[derive(Clone, Copy)]
+pub struct Engine {
     /// The name that `target.engine` gives.
-    fn name(&self) -> &'static str;
+    pub name: &'static str,
     /// The settings in `[target]`.
-    fn settings(&self) -> &'static [Declaration] {
-        &[]
-    }
+    pub settings: &'static [Declaration],
     /// The settings by which commits may be lost after a crash.
-    fn durability(&self) -> &'static [DurabilityRule] {
-        &[]
-    }
+    pub durability: &'static [DurabilityRule],
     /// The forms in which people give its settings to it, the usual one first.
-    fn settings_forms(&self) -> &'static [SettingsForm] {
-        &[]
-    }
+    pub settings_forms: &'static [SettingsForm],
     /// Levels that the commented example file varies; `None`: those of the first setting that can
     /// be doubled twice.
-    fn example_levels(&self) -> Option<ExampleLevels> {
-        None
-    }
-    /// Returns its abilities.
-    fn abilities(&self) -> &'static [Ability];
+    pub example_levels: Option<ExampleLevels>,
+    /// The abilities.
+    pub abilities: &'static [Ability],
     /// Version and compile options, for the environment record, of what these configurations use.
     /// If a server does not answer, or the user asks to stop, the answer says so.
-    fn version(&self, configurations: &[&Configuration], stop: &Stop) -> EngineVersion;
-    /// Objections to a configuration on which a load opens this many connections, found without
-    /// creating anything.
-    fn validate(&self, _configuration: &Configuration, _connections: u32) -> Vec<Invalid> {
-        Vec::new()
-    }
+    pub version: fn(&[&Configuration], &Stop) -> EngineVersion,
+    /// Objections to a configuration on which a load opens this many connections and makes these
+    /// tables, found without creating anything.
+    pub validate: fn(&Configuration, u32, &[Table]) -> Vec<Invalid>,
     /// Returns the source of the targets of consecutive trials. Nothing is started yet.
-    fn host(&self, folders: Folders) -> Box<dyn Host>;
+    pub host: fn(Folders) -> Box<dyn Host>,
     /// The wait types; of several that fit a name, the first counts.
-    fn wait_types(&self) -> &'static [WaitType] {
-        &[]
-    }
+    pub wait_types: &'static [WaitType],
     /// Servers that run already, where the engine has any.
-    fn servers(&self) -> Option<&dyn Servers> {
-        None
-    }
+    pub servers: Option<&'static dyn Servers>,
     /// The check of what trials need before the first of them.
-    fn prerequisites(&self) -> Option<&dyn Prerequisites> {
-        None
-    }
-    /// The methods by which it compresses columns.
-    fn column_methods(&self) -> Option<&dyn ColumnMethods> {
-        None
-    }
+    pub prerequisites: Option<&'static dyn Prerequisites>,
     /// Database files of the user, where the engine has files.
-    fn database_files(&self) -> Option<&dyn DatabaseFiles> {
-        None
-    }
+    pub database_files: Option<&'static dyn DatabaseFiles>,
     /// The recovery from runs that were killed.
-    fn recovery(&self) -> Option<&dyn Recovery> {
-        None
-    }
+    pub recovery: Option<&'static dyn Recovery>,
     /// Changes of settings that stay, of engines whose servers take them while they run.
-    fn altering(&self) -> Option<&dyn Altering> {
-        None
-    }
-    /// Backup tools and other actions beside a load, where it has any.
-    fn background(&self) -> Option<&'static Background> {
-        None
-    }
-    /// How its log and its replication are read, where a study can disturb its private servers
-    /// ([`Instance::nodes`]).
-    fn replication(&self) -> Option<&'static Replication> {
-        None
-    }
+    pub altering: Option<&'static dyn Altering>,
     /// The targets for load generators in other processes; `None`: it runs in our process.
-    fn sharing(&self) -> Option<&dyn Sharing> {
-        None
+    pub sharing: Option<&'static dyn Sharing>,
+}
+
+impl Engine {
+    /// An engine without settings, abilities and optional parts: the base of a constant.
+    pub const fn new(
+        name: &'static str,
+        version: fn(&[&Configuration], &Stop) -> EngineVersion,
+        host: fn(Folders) -> Box<dyn Host>,
+    ) -> Self {
+        Self {
+            name,
+            settings: &[],
+            durability: &[],
+            settings_forms: &[],
+            example_levels: None,
+            abilities: &[],
+            version,
+            validate: |_, _, _| Vec::new(),
+            host,
+            wait_types: &[],
+            servers: None,
+            prerequisites: None,
+            database_files: None,
+            recovery: None,
+            altering: None,
+            sharing: None,
+        }
+    }
+
+    /// [`Prerequisites::missing`]; an engine without prerequisites lacks nothing.
+    pub fn missing(&self, configuration: &Configuration) -> Option<String> {
+        self.prerequisites?.missing(configuration)
+    }
+
+    /// [`Prerequisites::preflight`]; an engine without prerequisites finds no problem.
+    pub fn preflight(&self, needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
+        self.prerequisites
+            .map(|prerequisites| prerequisites.preflight(needs, folders, stop))
+            .unwrap_or_default()
     }
 }
 
@@ -145,7 +149,7 @@ pub enum Ability {
     Clients,
     /// Several processors for one statement, as many as [`work::Work::degree`] says.
     Parallel,
-    /// Tables that are stored column by column: [`Instance::column_store`].
+    /// Tables that are stored column by column: [`crate::Parts::column_store`].
     Columns,
     /// Foreign keys of tables: [`work::Storage::references`].
     ForeignKeys,
@@ -156,25 +160,4 @@ pub enum Ability {
     TimeLimits,
     /// The load reaches its server over a socket, where a relay can be: `[network]`.
     Relayed,
-}
-
-impl dyn Engine + '_ {
-    /// [`Prerequisites::missing`]; an engine without prerequisites lacks nothing.
-    pub fn missing(&self, configuration: &Configuration) -> Option<String> {
-        self.prerequisites()?.missing(configuration)
-    }
-
-    /// [`Prerequisites::preflight`]; an engine without prerequisites finds no problem.
-    pub fn preflight(&self, needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
-        self.prerequisites()
-            .map(|prerequisites| prerequisites.preflight(needs, folders, stop))
-            .unwrap_or_default()
-    }
-
-    /// [`ColumnMethods::validate_tables`]; without methods there are no settings to object to.
-    pub fn validate_tables(&self, configuration: &Configuration, tables: &[Table]) -> Vec<Invalid> {
-        self.column_methods()
-            .map(|methods| methods.validate_tables(configuration, tables))
-            .unwrap_or_default()
-    }
 }

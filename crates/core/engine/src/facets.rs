@@ -1,15 +1,19 @@
 //! Optional facets of engines: each is a trait with an accessor that returns it if present.
 
 use crate::{EngineError, Folders, Instance, Need, NoPlan, PlanRequest, Planned, Preflight};
-use experiment::{Configuration, Invalid};
+use experiment::Configuration;
 use std::path::{Path, PathBuf};
-use work::{Cancel, Stop, Table};
+use work::{Cancel, Stop};
 
 /// The check of what trials need before the first of them.
-pub trait Prerequisites {
+pub trait Prerequisites: Sync {
     /// Names what a configuration needs and this machine lacks, as a
     /// clause: `duckdb is not installed: ...`, `this server was built without ...`.
     fn missing(&self, configuration: &Configuration) -> Option<String>;
+    /// Names what a backup tool needs and this machine lacks, with the package that brings it.
+    fn missing_tool(&self, _configuration: &Configuration, _tool: &str) -> Option<String> {
+        None
+    }
     /// Problems of trials, found before the first of them: whether servers admit us, the rights of
     /// their role, their settings, and the space that is needed. Changes nothing; each server is
     /// asked once. `folders`: where trials on each volume put theirs.
@@ -31,15 +35,8 @@ pub trait Prerequisites {
     }
 }
 
-/// Methods by which single columns are compressed.
-pub trait ColumnMethods {
-    /// Objections to a configuration whose trials make these tables: columns that they lack, rows
-    /// that a setting does not concern.
-    fn validate_tables(&self, configuration: &Configuration, tables: &[Table]) -> Vec<Invalid>;
-}
-
 /// Database files of the user, which are only read.
-pub trait DatabaseFiles {
+pub trait DatabaseFiles: Sync {
     /// Returns true when the engine reads this file. An engine that recognises no file by its
     /// beginning says so of all; its errors say the rest.
     fn is_database(&self, file: &Path) -> bool;
@@ -58,7 +55,7 @@ pub trait DatabaseFiles {
 }
 
 /// The recovery from runs that were killed, of engines that start or change servers.
-pub trait Recovery {
+pub trait Recovery: Sync {
     /// Restores what finished runs have changed on your servers that these configurations name, by
     /// the records that they left; also what this run has changed, whose hosts' directories are in
     /// `folder`. Returns what was restored, a sentence each.
@@ -78,7 +75,7 @@ pub trait Recovery {
 }
 
 /// Changes of your servers' settings that stay until they are undone.
-pub trait Altering {
+pub trait Altering: Sync {
     /// Gives your server that this configuration names all its settings, after recording their
     /// former values. Returns a sentence for the user.
     ///
@@ -96,7 +93,7 @@ pub trait Altering {
 }
 
 /// Targets that load generators in other processes work on.
-pub trait Sharing {
+pub trait Sharing: Sync {
     /// Returns why other processes cannot work on targets of a configuration; `None`: they can.
     fn refusal(&self, configuration: &Configuration) -> Option<&'static str>;
     /// Attaches to a target that another process has prepared, as [`crate::Shared::attachment`]

@@ -1,5 +1,5 @@
-//! A prepared target, and the parts that only some targets have: each is a trait with an accessor
-//! that returns it if present. The meaning of absence is defined here.
+//! A prepared target, and the parts that only some targets have: each is a trait. The meaning of
+//! absence is defined here.
 
 use crate::{
     BackgroundWork, CacheReport, CacheState, ColumnStore, ConnectionSet, EngineError, Explained,
@@ -38,38 +38,31 @@ pub trait Instance: Send + Sync {
     fn remove(self: Box<Self>) -> Result<(), EngineError> {
         Ok(())
     }
+    /// The parts that only some targets have.
+    fn parts(&self) -> Parts<'_> {
+        Parts::default()
+    }
+}
+
+/// The parts of a target that only some have.
+#[derive(Clone, Copy, Default)]
+pub struct Parts<'a> {
     /// The tables, with [`crate::Ability::Tables`].
-    fn tables(&self) -> Option<&dyn Tables> {
-        None
-    }
+    pub tables: Option<&'a dyn Tables>,
     /// The plans of statements.
-    fn explainer(&self) -> Option<&dyn Explainer> {
-        None
-    }
-    /// Returns facts about column storage; with [`crate::Ability::Columns`].
-    fn column_store(&self) -> Option<&dyn ColumnStore> {
-        None
-    }
+    pub explainer: Option<&'a dyn Explainer>,
+    /// Facts about column storage; with [`crate::Ability::Columns`].
+    pub column_store: Option<&'a dyn ColumnStore>,
     /// The files, with [`crate::Ability::Files`].
-    fn file_target(&self) -> Option<&dyn FileTarget> {
-        None
-    }
+    pub file_target: Option<&'a dyn FileTarget>,
     /// The work of its engine beside a load.
-    fn background_work(&self) -> Option<&dyn BackgroundWork> {
-        None
-    }
-    /// The seam for load generators in other processes, where it has one.
-    fn shared(&self) -> Option<&dyn Shared> {
-        None
-    }
-    /// The server, where it has one.
-    fn server(&self) -> Option<&dyn ServerProcess> {
-        None
-    }
-    /// The private server to disturb and to replicate, where it has one.
-    fn nodes(&self) -> Option<&dyn Nodes> {
-        None
-    }
+    pub background_work: Option<&'a dyn BackgroundWork>,
+    /// The seam for load generators in other processes.
+    pub shared: Option<&'a dyn Shared>,
+    /// The server.
+    pub server: Option<&'a dyn ServerProcess>,
+    /// The private server to disturb and to replicate.
+    pub nodes: Option<&'a dyn Nodes>,
 }
 
 /// Tables of a target.
@@ -171,12 +164,12 @@ impl dyn Instance + '_ {
     /// When the engine refuses, or the target has no tables.
     pub fn create(&self, work: Work) -> Result<(), EngineError> {
         let unsupported = EngineError::Unsupported { engine: "this target", what: "tables" };
-        self.tables().ok_or(unsupported)?.create(work)
+        self.parts().tables.ok_or(unsupported)?.create(work)
     }
 
     /// [`Tables::data_files`]; a target without tables counts as one file.
     pub fn data_files(&self) -> u32 {
-        self.tables().map_or(1, Tables::data_files)
+        self.parts().tables.map_or(1, Tables::data_files)
     }
 
     /// [`Tables::stored_bytes`].
@@ -184,7 +177,7 @@ impl dyn Instance + '_ {
     /// # Errors
     /// When the engine cannot be asked.
     pub fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
-        self.tables().map_or(Ok(None), Tables::stored_bytes)
+        self.parts().tables.map_or(Ok(None), Tables::stored_bytes)
     }
 
     /// [`Explainer::explain`]; nothing of a target that has no plans.
@@ -197,7 +190,7 @@ impl dyn Instance + '_ {
         table: &Table,
         analyze: bool,
     ) -> Result<Explained, EngineError> {
-        self.explainer().map_or_else(
+        self.parts().explainer.map_or_else(
             || Ok(Explained::default()),
             |explainer| explainer.explain(operation, table, analyze),
         )
@@ -211,7 +204,7 @@ impl dyn Instance + '_ {
         &self,
         plan_requests: &[PlanRequest],
     ) -> Result<Vec<Result<Planned, NoPlan>>, EngineError> {
-        self.explainer().map_or(Ok(Vec::new()), |explainer| explainer.plans(plan_requests))
+        self.parts().explainer.map_or(Ok(Vec::new()), |explainer| explainer.plans(plan_requests))
     }
 
     /// [`FileTarget::create_files`].
@@ -220,12 +213,12 @@ impl dyn Instance + '_ {
     /// When that fails, or the target is not one of files.
     pub fn create_files(&self, roles: &[Role]) -> Result<(), EngineError> {
         let unsupported = EngineError::Unsupported { engine: "this target", what: "plain files" };
-        self.file_target().ok_or(unsupported)?.create_files(roles)
+        self.parts().file_target.ok_or(unsupported)?.create_files(roles)
     }
 
     /// [`FileTarget::files`].
     pub fn files(&self) -> Option<&FileSet> {
-        self.file_target()?.files()
+        self.parts().file_target?.files()
     }
 
     /// [`ServerProcess::server_process`].
@@ -233,16 +226,16 @@ impl dyn Instance + '_ {
     /// # Errors
     /// When the server's processes cannot be seen.
     pub fn server_process(&self) -> Result<Option<i32>, EngineError> {
-        self.server().map_or(Ok(None), ServerProcess::server_process)
+        self.parts().server.map_or(Ok(None), ServerProcess::server_process)
     }
 
     /// [`ServerProcess::client_environment`]; empty without a server.
     pub fn client_environment(&self) -> Vec<(String, Option<String>)> {
-        self.server().map(ServerProcess::client_environment).unwrap_or_default()
+        self.parts().server.map(ServerProcess::client_environment).unwrap_or_default()
     }
 
     /// [`ServerProcess::log_tail`].
     pub fn log_tail(&self) -> Option<String> {
-        self.server()?.log_tail()
+        self.parts().server?.log_tail()
     }
 }

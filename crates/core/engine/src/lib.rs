@@ -11,7 +11,7 @@
 //! - [`dialect`]: tables and operations as SQL; [`planned`]: plans of the user's statements
 //! - [`nodes`]: private servers that are made to fail, and their replicas
 //! - [`setup`]: tables that a user's SQL or dump makes; [`compression`] of columns
-//! - [`backups`]: backups and their restore, other actions beside a load
+//! - [`backups`]: backups and their restore, statements beside a load
 //! - [`cache`]: files kept between runs; `parquet` and `sample`: Parquet files of tables
 
 pub mod backups;
@@ -39,15 +39,15 @@ mod time_limit;
 mod wait_collector;
 mod wait_type;
 
-pub use backups::{Background, BackgroundWork};
+pub use backups::BackgroundWork;
 pub use column_store::{ColumnStore, Compressed, Stored};
 pub use dialect::Dialect;
 pub use engine::{Ability, Engine, Host, SettingsForm};
 pub use error::{EngineError, Fault, RetryCause, ServerError, while_doing};
-pub use facets::{Altering, ColumnMethods, DatabaseFiles, Prerequisites, Recovery, Sharing};
+pub use facets::{Altering, DatabaseFiles, Prerequisites, Recovery, Sharing};
 pub use file_set::{CacheReport, CacheState, FileSet, Folders, Permits, Role};
-pub use instance::{Explainer, FileTarget, Instance, ServerProcess, Shared, Tables};
-pub use nodes::{Disturbance, Node, Nodes, Replication};
+pub use instance::{Explainer, FileTarget, Instance, Parts, ServerProcess, Shared, Tables};
+pub use nodes::{Disturbance, Node, Nodes};
 pub use planned::{Explained, NoPlan, PlanRequest, Planned};
 pub use preflight::{Footprint, Need, Preflight, Space};
 pub use results::Results;

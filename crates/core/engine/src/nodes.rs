@@ -1,7 +1,6 @@
 //! Private servers that are made to fail, and their replicas.
 
 use crate::{Answer, ConnectionSet, EngineError, Results};
-use experiment::{Configuration, Invalid};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use work::{Request, Statement};
@@ -87,62 +86,6 @@ pub struct Route {
     pub server: PathBuf,
 }
 
-/// A query for a position in a log.
-#[derive(Debug, Clone, Copy)]
-pub struct Position {
-    /// The query, which returns one row.
-    pub sql: &'static str,
-    /// Column with the bytes.
-    pub bytes: usize,
-    /// Column with the name of the file in which they count; `None`: they count over all files.
-    pub file: Option<usize>,
-}
-
-/// A position in a log.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LogPosition {
-    /// Bytes from the beginning of the file, or of the log.
-    pub bytes: f64,
-    /// The file in which they count.
-    pub file: Option<String>,
-}
-
-/// Texts with which an engine's log and its replication are read. Queries return one value.
-#[derive(Debug, Clone, Copy)]
-pub struct Replication {
-    /// Replicas can be made ([`Nodes::attach_replica`]).
-    pub replicates: bool,
-    /// End of the log that the primary has written; `None`: positions of the two servers do not
-    /// compare.
-    pub written: Option<Position>,
-    /// Position of the primary's log up to which the replica has applied it.
-    pub applied: Option<Position>,
-    /// Bytes of log since the last checkpoint, from which a recovery begins.
-    pub since_checkpoint: &'static str,
-    /// Settings that [`Nodes::attach_replica`] decides.
-    pub own_settings: &'static [&'static str],
-    /// The setting that names a server by URL.
-    pub url: &'static str,
-    /// The beginning of the paths of the server's own settings.
-    pub settings: &'static str,
-}
-
-impl Replication {
-    /// Objections of a study that makes a replica: to a server by URL, for the reason `why`, and to
-    /// settings that it decides itself.
-    pub fn objections(&self, configuration: &Configuration, why: &str) -> Vec<Invalid> {
-        let by_url = configuration.value(self.url).is_some();
-        let name = configuration.below(self.settings).map(|(name, _)| name);
-        let objection = name.filter(|name| self.own_settings.contains(name)).map(|name| {
-            let message = "the study sets this itself; for commits that wait for the replica use \
-                           workload.synchronous";
-            Invalid::new(format!("{}{name}", self.settings), message)
-        });
-        let why = format!("{why}; remove {}", self.url);
-        by_url.then(|| Invalid::new(self.url, why)).into_iter().chain(objection).collect()
-    }
-}
-
 /// A session of the calling thread that runs one statement after the other.
 pub struct NodeSession(Box<dyn ConnectionSet>);
 
@@ -183,19 +126,6 @@ impl NodeSession {
         value.ok_or_else(|| {
             EngineError::failed(sql, if row.is_some() { "no number" } else { "no answer" })
         })
-    }
-
-    /// Reads a position in a log.
-    ///
-    /// # Errors
-    /// As [`NodeSession::number`].
-    pub fn position(&mut self, of: &Position, limit: Duration) -> Result<LogPosition, EngineError> {
-        let row = self.run(of.sql, limit)?;
-        let row = row.ok_or_else(|| EngineError::failed(of.sql, "no answer"))?;
-        let cell = |column: usize| row.get(column)?.clone();
-        let bytes = cell(of.bytes).and_then(|cell| cell.parse().ok());
-        let bytes = bytes.ok_or_else(|| EngineError::failed(of.sql, "no position"))?;
-        Ok(LogPosition { bytes, file: of.file.and_then(cell) })
     }
 }
 

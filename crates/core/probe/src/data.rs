@@ -107,7 +107,7 @@ impl Loaded {
         filled: FillResult,
         taken: &SpaceBefore,
     ) -> Result<Self, ProbeError> {
-        let compressed = match (context.instance.column_store(), table) {
+        let compressed = match (context.instance.parts().column_store, table) {
             (Some(store), Some(table)) => store.compressed(table)?,
             _ => Vec::new(),
         };

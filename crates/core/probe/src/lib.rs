@@ -23,6 +23,7 @@ mod side_actions;
 pub use error::ProbeError;
 pub use load_clock::{CountedKind, LoadClock, LoadSeen, Timed};
 pub use probe::{
-    Action, Disturbance, Disturbed, Probe, SetUp, Target, TrialContext, WrittenStatement,
+    Action, Declarations, Disturbance, Disturbed, Probe, SetUp, Target, TrialContext,
+    WrittenStatement,
 };
 pub use record::{Counting, Counts, LoadRecord, StudyCounts};

@@ -1,30 +1,43 @@
 use crate::data::declared_data_set;
 use crate::generation::Generation;
 use crate::{LoadClock, LoadSeen, ProbeError};
-use engine::{
-    Ability, Background, CacheState, Engine, Footprint, Instance, NoPlan, PlanRequest, Replication,
-};
-use experiment::common::PROBE;
+use engine::{Ability, CacheState, Engine, Footprint, Instance, NoPlan, PlanRequest};
 use experiment::{CommonSection, Configuration, Declaration, ExampleLevels, Invalid, OtherName};
-use observations::{Event, Observations, Role};
+use observations::{Event, Observations};
 use std::path::PathBuf;
 use work::{Cancel, Table};
 
-/// The action of a trial on its target, and its measurements.
-pub trait Probe: Send + Sync {
+/// The declarations of a probe: plain data.
+#[derive(Clone, Copy)]
+pub struct Declarations {
     /// The name that `workload.probe` gives.
-    fn name(&self) -> &'static str;
+    pub name: &'static str,
     /// The settings in `[workload]`.
-    fn settings(&self) -> &'static [Declaration];
+    pub settings: &'static [Declaration],
     /// Names of its settings in other programs.
-    fn other_names(&self) -> &'static [OtherName] {
-        &[]
-    }
+    pub other_names: &'static [OtherName],
     /// Levels that the commented example file varies; `None`: those of the first setting that can
     /// be doubled twice.
-    fn example_levels(&self) -> Option<ExampleLevels> {
-        None
+    pub example_levels: Option<ExampleLevels>,
+    /// Paths of its settings that hold command lines.
+    pub commands: &'static [&'static str],
+    /// Objects to a load whose transactions have no intended start: a disturbance is measured by
+    /// them. `None`: they have one if the setting of an arrival rate has a value.
+    pub schedule: Option<fn(&Configuration) -> Option<Invalid>>,
+}
+
+impl Declarations {
+    /// A probe with these settings and nothing else.
+    pub const fn new(name: &'static str, settings: &'static [Declaration]) -> Self {
+        let (other_names, commands): (&[OtherName], &[&str]) = (&[], &[]);
+        Self { name, settings, other_names, example_levels: None, commands, schedule: None }
     }
+}
+
+/// The action of a trial on its target, and its measurements.
+pub trait Probe: Send + Sync {
+    /// The name and the settings.
+    fn declarations(&self) -> &'static Declarations;
     /// Connections that its load opens.
     fn connections(&self, _configuration: &Configuration) -> u32 {
         1
@@ -35,20 +48,17 @@ pub trait Probe: Send + Sync {
     fn files(&self, _configuration: &Configuration) -> Vec<(&'static str, String)> {
         Vec::new()
     }
-    /// Paths of its settings that hold command lines.
-    fn commands(&self) -> &'static [&'static str] {
-        &[]
-    }
     /// Returns the space that trials use on the target, as far as settings determine it: of a data
     /// set, where there is one.
     fn footprint(&self, configuration: &Configuration) -> Footprint {
-        let row_bytes =
-            declared_data_set(self.settings(), configuration).map_or(0, |set| set.row_bytes());
+        let set = declared_data_set(self.declarations().settings, configuration);
+        let row_bytes = set.map_or(0, |set| set.row_bytes());
         Footprint { row_bytes, ..Footprint::default() }
     }
     /// The tables of the data set that its trials create; empty for other probes.
     fn tables(&self, configuration: &Configuration) -> Vec<Table> {
-        declared_data_set(self.settings(), configuration).map_or_else(Vec::new, |set| set.tables())
+        let set = declared_data_set(self.declarations().settings, configuration);
+        set.map_or_else(Vec::new, |set| set.tables())
     }
     /// The user's statements that its trials run; empty for other probes.
     fn statements(&self, _configuration: &Configuration) -> Vec<WrittenStatement> {
@@ -56,21 +66,6 @@ pub trait Probe: Send + Sync {
     }
     /// Objections to a configuration on this target, found before anything runs.
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid>;
-    /// Objects to a load whose transactions have no intended start: a disturbance is measured by
-    /// them.
-    fn schedule_objection(&self, configuration: &Configuration) -> Option<Invalid> {
-        let settings = self.settings().iter();
-        let rates = settings.filter(|setting| setting.role == Some(Role::ArrivalRate));
-        let Some(rate) = rates.map(|setting| setting.path).next() else {
-            let message = "this probe has no fixed rate; disturbances are measured with probes \
-                           that have one, in workload.rate or workload.pace";
-            return Some(Invalid::new(PROBE.path(), message));
-        };
-        let message = "missing: a disturbance needs an open loop. In a closed loop each connection \
-                       waits for its answer, so that a stall also stops the transactions that \
-                       would have shown it; give a fixed rate (rate = \"200/s\")";
-        configuration.value(rate).is_none().then(|| Invalid::new(rate, message))
-    }
     /// Returns the set-up shared by consecutive trials with equal settings; `None` without one.
     fn set_up(&self, _configuration: &Configuration, _target: &Target) -> Option<Box<dyn SetUp>> {
         None
@@ -123,21 +118,13 @@ pub struct Target {
     pub abilities: &'static [Ability],
     /// The state that caches are brought into when measuring begins.
     pub cache: CacheState,
-    /// The engine's backup tools and other actions beside a load.
-    pub background: Option<&'static Background>,
-    /// How its log and its replication are read, where its private servers can be disturbed.
-    pub replication: Option<&'static Replication>,
 }
 
 impl Target {
     /// Describes an engine with these settings.
-    pub fn for_engine(engine: &dyn Engine, configuration: &Configuration) -> Self {
-        Self {
-            abilities: engine.abilities(),
-            cache: CacheState::from_configuration(configuration),
-            background: engine.background(),
-            replication: engine.replication(),
-        }
+    pub fn for_engine(engine: &Engine, configuration: &Configuration) -> Self {
+        let cache = CacheState::from_configuration(configuration);
+        Self { abilities: engine.abilities, cache }
     }
 }
 
@@ -196,7 +183,7 @@ pub trait Disturbance: Send + Sync {
 #[derive(Clone, Copy)]
 pub struct Disturbed {
     /// The engine.
-    pub engine: &'static dyn Engine,
+    pub engine: &'static Engine,
     /// The probe.
     pub probe: &'static dyn Probe,
 }

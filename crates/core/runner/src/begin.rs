@@ -227,12 +227,12 @@ fn environment(experiment: &Experiment, options: &Options) -> Environment {
         let configurations: Vec<&Configuration> = experiment
             .configurations
             .iter()
-            .filter(|configuration| configuration.get(ENGINE) == engine.name())
+            .filter(|configuration| configuration.get(ENGINE) == engine.name)
             .collect();
         if !configurations.is_empty() {
             environment
                 .engines
-                .insert(engine.name().to_owned(), engine.version(&configurations, &stop));
+                .insert(engine.name.to_owned(), (engine.version)(&configurations, &stop));
         }
     }
     for left in &experiment.left_out {

@@ -20,7 +20,7 @@ pub const FOLDER: &str = "STEELBENCH_FOLDER";
 #[derive(Clone, Copy)]
 pub struct Registry {
     /// Engines, in the order in which the documentation lists them.
-    pub engines: &'static [&'static dyn Engine],
+    pub engines: &'static [&'static Engine],
     /// Probes, in the order in which the documentation lists them.
     pub probes: &'static [&'static dyn Probe],
     /// Disturbances of loads, in the order in which the documentation lists them.
@@ -43,13 +43,13 @@ pub struct Adapter {
 
 impl Registry {
     /// The engine with this name.
-    pub fn engine(&self, name: &str) -> Option<&'static dyn Engine> {
-        self.engines.iter().copied().find(|engine| engine.name() == name)
+    pub fn engine(&self, name: &str) -> Option<&'static Engine> {
+        self.engines.iter().copied().find(|engine| engine.name == name)
     }
 
     /// The probe with this name.
     pub fn probe(&self, name: &str) -> Option<&'static dyn Probe> {
-        self.probes.iter().copied().find(|probe| probe.name() == name)
+        self.probes.iter().copied().find(|probe| probe.declarations().name == name)
     }
 
     /// The adapters of the guest that has this type, in the order of the registry.
@@ -65,25 +65,21 @@ impl Registry {
 
     /// The settings that all engines and probes declare.
     pub fn catalog(&self) -> Catalog {
-        let of_probes = self.probes.iter().map(|probe| (probe.name(), probe.example_levels()));
-        let of_engines = self.engines.iter().map(|engine| (engine.name(), engine.example_levels()));
+        let probes = || self.probes.iter().map(|probe| probe.declarations());
+        let of_probes = probes().map(|probe| (probe.name, probe.example_levels));
+        let of_engines = self.engines.iter().map(|engine| (engine.name, engine.example_levels));
         let examples = of_probes.chain(of_engines);
         Catalog {
             examples: examples.filter_map(|(name, levels)| Some((name, levels?))).collect(),
-            aliases: self.engines.iter().flat_map(|engine| aliases(*engine)).collect(),
+            aliases: self.engines.iter().flat_map(|engine| aliases(engine)).collect(),
             durability: self
                 .engines
                 .iter()
-                .map(|engine| (engine.name(), engine.durability()))
+                .map(|engine| (engine.name, engine.durability))
                 .collect(),
-            engines: self.engines.iter().map(|engine| (engine.name(), engine.settings())).collect(),
-            probes: self.probes.iter().map(|probe| (probe.name(), probe.settings())).collect(),
-            other_names: self
-                .probes
-                .iter()
-                .flat_map(|probe| probe.other_names())
-                .copied()
-                .collect(),
+            engines: self.engines.iter().map(|engine| (engine.name, engine.settings)).collect(),
+            probes: probes().map(|probe| (probe.name, probe.settings)).collect(),
+            other_names: probes().flat_map(|probe| probe.other_names).copied().collect(),
             sections: self.disturbances.iter().map(|disturbance| disturbance.section()).collect(),
             designs: self.designs,
         }
@@ -91,9 +87,9 @@ impl Registry {
 }
 
 /// Names in URLs of an engine's servers, with its own.
-fn aliases(engine: &dyn Engine) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let name = engine.name();
-    let schemes = engine.servers().map(Servers::url_schemes);
+fn aliases(engine: &Engine) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let name = engine.name;
+    let schemes = engine.servers.map(Servers::url_schemes);
     schemes.unwrap_or_default().iter().filter(move |alias| **alias != name).map(move |a| (*a, name))
 }
 
@@ -146,7 +142,7 @@ pub fn load(registry: Registry, mut experiment: Experiment) -> Result<Experiment
 
 /// Has an experiment recorded without the command lines of its probes, hooks and volumes.
 fn hide_commands(registry: Registry, experiment: &mut Experiment) -> Result<(), FileErrors> {
-    let commands = registry.probes.iter().flat_map(|probe| probe.commands()).copied();
+    let commands = registry.probes.iter().flat_map(|probe| probe.declarations().commands).copied();
     let disturbing =
         registry.disturbances.iter().flat_map(|disturbance| disturbance.commands()).copied();
     let commands: Vec<&str> = commands.chain(disturbing).collect();
@@ -159,7 +155,7 @@ fn hide_commands(registry: Registry, experiment: &mut Experiment) -> Result<(), 
 pub(crate) fn leave_out_missing(registry: Registry, experiment: &mut Experiment) {
     experiment.leave_out(|configuration| {
         let engine = registry.engine(&configuration.get(ENGINE))?;
-        Some((engine.name().to_owned(), engine.missing(configuration)?))
+        Some((engine.name.to_owned(), engine.missing(configuration)?))
     });
 }
 
@@ -238,9 +234,8 @@ pub fn validate(registry: Registry, experiment: &Experiment) -> Result<(), FileE
             continue;
         };
         let target = Target::for_engine(engine, configuration);
-        let from_engine = engine.validate(configuration, probe.connections(configuration));
-        let of_tables = engine.validate_tables(configuration, &probe.tables(configuration));
-        let from_engine = from_engine.into_iter().chain(of_tables);
+        let (connections, tables) = (probe.connections(configuration), probe.tables(configuration));
+        let from_engine = (engine.validate)(configuration, connections, &tables).into_iter();
         let disturbances = registry.disturbances.iter();
         let disturbing = disturbances
             .flat_map(|disturbance| disturbance.plan(configuration, Disturbed { engine, probe }));
@@ -261,20 +256,20 @@ pub fn validate(registry: Registry, experiment: &Experiment) -> Result<(), FileE
 }
 
 /// Objections to settings of a link where the engine has none.
-fn without_link(engine: &dyn Engine, configuration: &Configuration) -> Vec<Invalid> {
-    if engine.abilities().contains(&Ability::Relayed) {
+fn without_link(engine: &Engine, configuration: &Configuration) -> Vec<Invalid> {
+    if engine.abilities.contains(&Ability::Relayed) {
         return Vec::new();
     }
-    let name = engine.name();
+    let name = engine.name;
     let message = format!("no relay can be between a load and {name}; remove this setting");
     let below = configuration.below("network.");
     below.map(|(key, _)| Invalid::new(format!("network.{key}"), message.clone())).collect()
 }
 
 /// Returns an objection to load generators on a target that they cannot work on.
-fn shared(engine: &dyn Engine, configuration: &Configuration) -> Option<Invalid> {
+fn shared(engine: &Engine, configuration: &Configuration) -> Option<Invalid> {
     configuration.get(GENERATORS)?;
-    let refusal = match engine.sharing() {
+    let refusal = match engine.sharing {
         _ if configuration.below("network.").next().is_some() => {
             "generators connect without the relay of [network]"
         }

@@ -70,17 +70,17 @@ impl Hosts {
     /// configurations on other volumes can still run.
     pub fn host(
         &mut self,
-        engine: &'static dyn Engine,
+        engine: &'static Engine,
         volumes: &[&Volume],
         workdir: &Workdir,
     ) -> Result<Result<HostForTrial<'_>, VolumeError>, FolderError> {
-        self.release_unless(engine.name(), volumes);
+        self.release_unless(engine.name, volumes);
         let kept = if let Some(of_engine) =
-            self.entries.iter().position(|kept| kept.engine == engine.name())
+            self.entries.iter().position(|kept| kept.engine == engine.name)
         {
             self.entries.remove(of_engine)
         } else {
-            let default = workdir.create(workdir.parent(engine.name()))?;
+            let default = workdir.create(workdir.parent(engine.name))?;
             match HostEntry::new(engine, volumes, workdir, default, self.permits.clone()) {
                 Ok(kept) => kept,
                 Err(cause) => return Ok(Err(cause)),
@@ -95,7 +95,7 @@ impl Hosts {
 
 impl HostEntry {
     fn new(
-        engine: &'static dyn Engine,
+        engine: &'static Engine,
         volumes: &[&Volume],
         workdir: &Workdir,
         default: WorkFolder,
@@ -114,14 +114,14 @@ impl HostEntry {
         let throttled = ControlGroup::for_volumes(volumes)?;
         // An embedded engine is our own process; a server joins when it is started.
         let entering =
-            throttled.as_ref().filter(|_| engine.abilities().contains(&engine::Ability::Embedded));
+            throttled.as_ref().filter(|_| engine.abilities.contains(&engine::Ability::Embedded));
         let inside = entering.map(ControlGroup::enter).transpose()?;
         let cgroup_joins = throttled.iter().map(ControlGroup::processes).collect();
         let volumes = storage[1..].to_vec();
         Ok(Self {
-            engine: engine.name(),
+            engine: engine.name,
             storage,
-            host: engine.host(Folders { directory, volumes, permits, cgroup_joins }),
+            host: (engine.host)(Folders { directory, volumes, permits, cgroup_joins }),
             _inside: inside,
             _throttled: throttled,
             _folders: folders,

@@ -68,12 +68,12 @@ pub fn preflight(
     }
     let places = Places::find(registry, experiment, &folder);
     for engine in registry.engines {
-        let needs = needs(registry, experiment, engine.name());
+        let needs = needs(registry, experiment, engine.name);
         if needs.is_empty() {
             continue;
         }
-        let place = places.of_engine(engine.name());
-        findings.notes.extend(place.map(|place| moved(engine.name(), &folder, place)));
+        let place = places.of_engine(engine.name);
+        findings.notes.extend(place.map(|place| moved(engine.name, &folder, place)));
         let folders = Folders {
             directory: place.unwrap_or(&folder).to_path_buf(),
             volumes: volumes.clone(),

@@ -185,12 +185,12 @@ fn note(notes: &mut Vec<String>, text: String) {
 
 /// Statements of the user, or settings that a server checks when it starts.
 fn is_worth_asking(
-    engine: &dyn Engine,
+    engine: &Engine,
     configuration: &Configuration,
     statements: &[WrittenStatement],
 ) -> bool {
-    let abilities = engine.abilities();
-    let has_server = engine.recovery().is_some() && !abilities.contains(&Ability::Embedded);
+    let abilities = engine.abilities;
+    let has_server = engine.recovery.is_some() && !abilities.contains(&Ability::Embedded);
     let has_settings = configuration.below("target.settings.").next().is_some();
     !abilities.contains(&Ability::Synthetic)
         && abilities.contains(&Ability::Statements)
@@ -223,7 +223,7 @@ struct Place {
 struct EngineCheck<'a> {
     registry: Registry,
     experiment: &'a Experiment,
-    engine: &'static dyn Engine,
+    engine: &'static Engine,
     probe: &'static dyn Probe,
     configuration: &'a Configuration,
     cancel: &'a Cancel,
@@ -272,7 +272,7 @@ impl EngineCheck<'_> {
         let requests = if are_made { &[] } else { requests };
         let stop = self.cancel.stop();
         let answers =
-            self.engine.prerequisites()?.plan_by_url(self.configuration, requests, &stop)?;
+            self.engine.prerequisites?.plan_by_url(self.configuration, requests, &stop)?;
         if are_made {
             let why = "the run creates their tables on your server".to_owned();
             return Some(Err(NotAsked::Unprepared(why)));
@@ -290,7 +290,7 @@ impl EngineCheck<'_> {
         let volumes = self.configuration.volumes();
         let fitting = place
             .take()
-            .filter(|place| place.engine == self.engine.name() && place.volumes == volumes);
+            .filter(|place| place.engine == self.engine.name && place.volumes == volumes);
         let place = match fitting {
             Some(fitting) => place.insert(fitting),
             None => place.insert(self.new_place(results)?),
@@ -312,7 +312,7 @@ impl EngineCheck<'_> {
         let places = Places::find(self.registry, self.experiment, &default);
         let owners = vec![OWNER.to_owned()];
         let workdir = Workdir { registry: self.registry, owners, default, places };
-        let parent = workdir.parent(self.engine.name());
+        let parent = workdir.parent(self.engine.name);
         let new_folder = |parent: &Path| {
             workdir.remove_orphans(parent);
             let folder = workdir.create(parent);
@@ -334,9 +334,9 @@ impl EngineCheck<'_> {
         let folders =
             Folders { directory, volumes, permits: Permits::default(), cgroup_joins: Vec::new() };
         Ok(Place {
-            engine: self.engine.name(),
+            engine: self.engine.name,
             volumes: names.into_iter().map(str::to_owned).collect(),
-            host: self.engine.host(folders),
+            host: (self.engine.host)(folders),
             _folders: created,
         })
     }

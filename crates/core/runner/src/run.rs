@@ -154,7 +154,7 @@ fn put_back(
     experiment: &Experiment,
 ) -> Result<Vec<String>, RunError> {
     let configurations: Vec<&Configuration> = experiment.configurations.iter().collect();
-    let recoveries = registry.engines.iter().filter_map(|engine| engine.recovery());
+    let recoveries = registry.engines.iter().filter_map(|engine| engine.recovery);
     let restored = recoveries.map(|recovery| recovery.put_back(folder, &configurations));
     let restored: Result<Vec<Vec<String>>, _> = restored.collect();
     restored.map(|texts| texts.concat()).map_err(RunError::Restore)
@@ -445,7 +445,7 @@ impl<'a> Runner<'a> {
             let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
             return Ok(Outcome::failed(problems.join("; ")));
         }
-        self.hosts.release_unless(engine.name(), &self.volumes.used_by(configuration));
+        self.hosts.release_unless(engine.name, &self.volumes.used_by(configuration));
         match self.volumes.change_to(configuration, block, hooks) {
             Err(cause) => return Ok(Outcome::failed(cause.to_string())),
             // A killed run's folders can appear with the file system that a command has mounted.
@@ -459,7 +459,7 @@ impl<'a> Runner<'a> {
         }
         let volumes = self.volumes.used_by(configuration);
         let folders = volumes.iter().map(|volume| PathBuf::from(&volume.path));
-        let folders = folders.chain([self.workdir.parent(engine.name()).to_path_buf()]);
+        let folders = folders.chain([self.workdir.parent(engine.name).to_path_buf()]);
         let limit = self.limit(next.planned.configuration, folders.collect());
         let (seed, interrupt) = (self.plan.data_seed(block), &self.options.interrupt);
         let HostForTrial { entry: kept, others } =
@@ -489,7 +489,7 @@ impl<'a> Runner<'a> {
         if !matches!(outcome, Outcome::Done(_)) {
             self.end_set_up(announce);
             self.hosts.release();
-        } else if !engine.abilities().contains(&engine::Ability::Keeps) {
+        } else if !engine.abilities.contains(&engine::Ability::Keeps) {
             self.hosts.release_last();
         }
         // What cleans up after a trial runs to its end, also when the user interrupts.

@@ -19,7 +19,7 @@ use work::{Cancel, CancelReason};
 /// A trial and its surroundings.
 pub struct Trial<'a> {
     pub configuration: &'a Configuration,
-    pub engine: &'static dyn Engine,
+    pub engine: &'static Engine,
     pub probe: &'static dyn Probe,
     pub disturbances: &'static [&'static dyn Disturbance],
     pub limit: Limit,
@@ -137,13 +137,13 @@ impl Trial<'_> {
                 return self.ended(error, &cancel, None, &Progress::default());
             }
         }
-        announce(Event::Step { text: format!("preparing {}", self.engine.name()) });
+        announce(Event::Step { text: format!("preparing {}", self.engine.name) });
         let prepare = || {
             others.iter_mut().try_for_each(|other| other.host.rest(&cancel))?;
             let connections = self.probe.connections(self.configuration);
             kept.host.prepare(self.configuration, connections, &cancel)
         };
-        let reading = Reading::begin(self.engine.name(), self.configuration, announce);
+        let reading = Reading::begin(self.engine.name, self.configuration, announce);
         let instance = match watched(limit, &cancel, self.interrupt, None, Some(reading), prepare) {
             Ok(instance) => instance,
             Err(error) => {
@@ -276,7 +276,7 @@ impl Trial<'_> {
         Observations {
             elapsed_s,
             connections: self.probe.connections(self.configuration),
-            synthetic: self.engine.abilities().contains(&Ability::Synthetic),
+            synthetic: self.engine.abilities.contains(&Ability::Synthetic),
             timeout_s: Some(limit_s),
             ..Observations::default()
         }

@@ -45,12 +45,12 @@ pub struct Places(BTreeMap<&'static str, PathBuf>);
 impl Places {
     /// Finds them for an experiment whose trials would work in this folder.
     pub fn find(registry: Registry, experiment: &Experiment, folder: &Path) -> Self {
-        let place = |engine: &&'static dyn Engine| {
+        let place = |engine: &&'static Engine| {
             let all = experiment.configurations.iter();
             let configurations: Vec<_> =
-                all.filter(|configuration| configuration.get(ENGINE) == engine.name()).collect();
-            let place = engine.prerequisites()?.other_place(&configurations, folder)?;
-            Some((engine.name(), place))
+                all.filter(|configuration| configuration.get(ENGINE) == engine.name).collect();
+            let place = engine.prerequisites?.other_place(&configurations, folder)?;
+            Some((engine.name, place))
         };
         Self(registry.engines.iter().filter_map(place).collect())
     }
@@ -129,7 +129,7 @@ impl Workdir {
 
 /// Stops what a killed run has left running in a folder.
 fn reclaim(registry: Registry, path: &Path) -> bool {
-    let mut recoveries = registry.engines.iter().filter_map(|engine| engine.recovery());
+    let mut recoveries = registry.engines.iter().filter_map(|engine| engine.recovery);
     recoveries.all(|recovery| recovery.reclaim(path).is_ok())
 }
 

@@ -1,32 +1,15 @@
 //! Backups beside a load: `EXPORT DATABASE` as Parquet files, imported into another database.
 
-use super::dialect::{DuckDbDialect, literal};
+use super::dialect::{SQL, literal};
 use super::instance::DuckDbInstance;
 use super::library::{Connection, failed};
-use engine::backups::{
-    Background, BackgroundWork, Backup, BackupRequest, BackupTool, Fingerprint, Restore,
-    StatementAction,
-};
-use engine::{Dialect as _, EngineError, Instance as _};
+use engine::backups::{BackgroundWork, Backup, BackupRequest, Fingerprint, Restore};
+use engine::{EngineError, Instance as _};
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 use std::time::Instant;
 use work::Cancel;
-
-/// Actions beside a load.
-pub const BACKGROUND: Background = Background {
-    tools: &[BackupTool {
-        name: "export",
-        compressions: &["gzip", "zstd"],
-        has_workers: false,
-        has_rate_limit: false,
-        is_of_server: false,
-        missing: |_| None,
-    }],
-    actions: &[],
-    loads_beside: false,
-};
 
 impl BackgroundWork for DuckDbInstance {
     fn take(&self, request: &BackupRequest, _: &Cancel) -> Result<Backup, EngineError> {
@@ -72,12 +55,8 @@ impl BackgroundWork for DuckDbInstance {
         fingerprints(&self.target.connect()?)
     }
 
-    fn perform(&self, _: &StatementAction, _: u32, _: &Cancel) -> Result<f64, EngineError> {
+    fn perform(&self, _: &[&str], _: u32, _: &Cancel) -> Result<f64, EngineError> {
         Err(EngineError::Unsupported { engine: "duckdb", what: "this action" })
-    }
-
-    fn undo(&self, _: &StatementAction) -> Result<(), EngineError> {
-        Ok(())
     }
 }
 
@@ -95,7 +74,7 @@ fn fingerprints(connection: &Connection) -> Result<Vec<Fingerprint>, EngineError
     for table in tables(connection)? {
         let sql = format!(
             "SELECT count(*), coalesce(sum(hash(own)::HUGEINT), 0)::VARCHAR FROM {} AS own",
-            DuckDbDialect.quote(&table)
+            SQL.quote(&table)
         );
         let found = connection.prepare(&sql).and_then(|mut prepare| prepare.execute());
         let mut found = found.map_err(failed(format!("reading table {table}")))?;

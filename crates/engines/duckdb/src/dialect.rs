@@ -1,11 +1,18 @@
 //! How DuckDB writes tables and operations.
 
-use engine::dialect::padded;
+use engine::dialect::{Words, padded};
 use engine::{Dialect, EngineError};
 use work::{Column, DataType, DefaultValue, Table};
 
 /// The page that a filler is made for: DuckDB has none that hold rows.
 const PAGE_BYTES: usize = 8192;
+
+/// The words of DuckDB's SQL.
+pub const SQL: Words = Words {
+    // The joins are by hash.
+    nested_loops: None,
+    ..Words::STANDARD
+};
 
 /// DuckDB's SQL.
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +24,7 @@ impl DuckDbDialect {
     pub fn after_fill(self, table: &Table) -> Vec<String> {
         let is_after = table.storage.key_after_fill && !table.key.is_empty();
         let key = is_after.then(|| {
-            format!("ALTER TABLE {} ADD PRIMARY KEY ({})", self.table(table), self.names(table.key))
+            format!("ALTER TABLE {} ADD PRIMARY KEY ({})", self.table(table), SQL.names(table.key))
         });
         key.into_iter().chain(self.create_index(table)).collect()
     }
@@ -37,7 +44,7 @@ impl DuckDbDialect {
         };
         let compression = column.compression.map(|method| format!(" USING COMPRESSION {method}"));
         let compression = compression.unwrap_or_default();
-        format!("{} {data_type}{not_null}{default}{compression}", self.quote(column.name))
+        format!("{} {data_type}{not_null}{default}{compression}", SQL.quote(column.name))
     }
 }
 
@@ -66,20 +73,15 @@ fn filler_bytes(column: &Column) -> usize {
 }
 
 impl Dialect for DuckDbDialect {
-    fn placeholder(&self, number: usize) -> String {
-        format!("${number}")
-    }
-
-    /// The joins are by hash.
-    fn nests_loops(&self) -> bool {
-        false
+    fn words(&self) -> &'static Words {
+        &SQL
     }
 
     fn create(&self, table: &Table) -> Result<Vec<String>, EngineError> {
         let mut parts: Vec<String> =
             table.columns.iter().map(|column| self.column(column)).collect();
         if !table.key.is_empty() && !table.storage.key_after_fill {
-            parts.push(format!("PRIMARY KEY ({})", self.names(table.key)));
+            parts.push(format!("PRIMARY KEY ({})", SQL.names(table.key)));
         }
         Ok(vec![format!("CREATE TABLE {} ({})", self.table(table), parts.join(", "))])
     }

@@ -1,11 +1,11 @@
 //! Rows of a user's table as a Parquet file.
 
-use super::dialect::{DuckDbDialect, literal};
+use super::dialect::{SQL, literal};
 use super::find;
 use super::library::{Answered, Database, failed};
 use super::stored::GROUP_ROWS;
-use crate::DuckDb;
-use engine::{DatabaseFiles, Dialect as _, EngineError};
+use crate::engine::DuckDb;
+use engine::{DatabaseFiles, EngineError};
 use std::path::Path;
 
 impl DatabaseFiles for DuckDb {
@@ -32,11 +32,7 @@ impl DatabaseFiles for DuckDb {
         let copy = || -> Answered<u64> {
             let connection = Database::open(library, Some(database), &read_only)?.connect()?;
             // SCHEMA.TABLE, each of them quoted.
-            let name = table
-                .split('.')
-                .map(|part| DuckDbDialect.quote(part))
-                .collect::<Vec<_>>()
-                .join(".");
+            let name = table.split('.').map(|part| SQL.quote(part)).collect::<Vec<_>>().join(".");
             let count =
                 connection.prepare(&format!("SELECT count(*) FROM {name}"))?.execute()?.cell(0, 0);
             let rows = count.and_then(|count| count.parse::<u64>().ok()).unwrap_or_default();

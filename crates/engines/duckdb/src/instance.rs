@@ -9,8 +9,8 @@ use super::{explain, setup, stored};
 use engine::setup::Setup;
 use engine::{
     CacheReport, CacheState, ColumnStore, Compressed, ConnectionSet, Dialect as _, EngineError,
-    Explained, Explainer, Folders, Host, Instance, PlanRequest, Planned, SetOfOne, Stored, Tables,
-    WaitCollector, cache, lock,
+    Explained, Explainer, Folders, Host, Instance, Parts, PlanRequest, Planned, SetOfOne, Stored,
+    Tables, WaitCollector, cache, lock,
 };
 use experiment::Configuration;
 use std::fs::File;
@@ -124,10 +124,6 @@ impl Instance for DuckDbInstance {
         CacheReport::of_files(files.into_iter().map(Ok::<_, EngineError>), cache)
     }
 
-    fn column_store(&self) -> Option<&dyn ColumnStore> {
-        Some(self)
-    }
-
     fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {
         let target = &self.target;
         let watched = target.slots.clone();
@@ -143,16 +139,14 @@ impl Instance for DuckDbInstance {
         self.target.files.remove()
     }
 
-    fn tables(&self) -> Option<&dyn Tables> {
-        Some(self)
-    }
-
-    fn background_work(&self) -> Option<&dyn engine::BackgroundWork> {
-        Some(self)
-    }
-
-    fn explainer(&self) -> Option<&dyn Explainer> {
-        Some(self)
+    fn parts(&self) -> Parts<'_> {
+        Parts {
+            column_store: Some(self),
+            tables: Some(self),
+            background_work: Some(self),
+            explainer: Some(self),
+            ..Parts::default()
+        }
     }
 }
 

@@ -38,5 +38,5 @@ mod target;
 mod threads;
 mod waits;
 
-pub use self::engine::DuckDb;
+pub use self::engine::DUCKDB;
 pub use dialect::DuckDbDialect;

@@ -1,7 +1,7 @@
 //! The database of a trial, which its sessions share, and its files.
 
 use super::compression::Compression;
-use super::dialect::{DuckDbDialect, literal};
+use super::dialect::{DuckDbDialect, SQL, literal};
 use super::find;
 use super::interrupt::Interrupter;
 use super::library::{Connection, Database, Library, failed};
@@ -246,10 +246,8 @@ impl Files {
         write_parquet(table, fill, std::io::BufWriter::new(&*file))?;
         file.sync_all().map_err(EngineError::at(&path))?;
         let path = literal(&path.to_string_lossy());
-        let view = format!(
-            "CREATE VIEW {} AS SELECT * FROM read_parquet({path})",
-            DuckDbDialect.quote(table.name)
-        );
+        let view =
+            format!("CREATE VIEW {} AS SELECT * FROM read_parquet({path})", SQL.quote(table.name));
         connection.run(&view).map_err(failed(format!("reading table {} as Parquet", table.name)))
     }
 

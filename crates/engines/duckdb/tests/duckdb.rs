@@ -15,7 +15,7 @@ use work::{
     Storage, Table, Values, Work,
 };
 
-fn engine() -> &'static dyn Engine {
+fn engine() -> &'static Engine {
     testing::engine("duckdb")
 }
 
@@ -39,7 +39,7 @@ fn prepare(configuration: &Configuration, folder: &Path) -> Result<Box<dyn Insta
         permits: Permits::default(),
         cgroup_joins: Vec::new(),
     };
-    engine().host(place).prepare(configuration, 2, &Cancel::new())
+    (engine().host)(place).prepare(configuration, 2, &Cancel::new())
 }
 
 /// A table with a key of this type.
@@ -119,7 +119,7 @@ fn without_a_library_the_error_says_what_was_tried_and_what_to_do() {
         assert!(error.contains(part), "{part}: {error}");
     }
     let path = configuration(Some("/nowhere/libduckdb.so"), &[]);
-    let objections = engine().validate(&path, 1);
+    let objections = (engine().validate)(&path, 1, &[]);
     assert!(
         objections[0].message.contains("file /nowhere/libduckdb.so does not exist"),
         "{objections:?}"
@@ -156,7 +156,7 @@ fn a_library_that_is_not_duckdb_or_too_old_or_lacks_a_function_is_named() {
         let error = error(prepare(&configuration(Some(&library), &[]), folder.path()));
         assert!(error.contains(expected) && error.contains(&library), "{error}");
         let version =
-            engine().version(&[&configuration(Some(&library), &[])], &Cancel::new().stop());
+            (engine().version)(&[&configuration(Some(&library), &[])], &Cancel::new().stop());
         assert_eq!(version.version, "none");
     }
 }
@@ -164,7 +164,7 @@ fn a_library_that_is_not_duckdb_or_too_old_or_lacks_a_function_is_named() {
 #[test]
 fn what_can_be_said_without_the_library_is_said_before_anything_runs() {
     let objections = |path: &str, value: Value| {
-        let found = engine().validate(&configuration(None, &[(path, value)]), 1);
+        let found = (engine().validate)(&configuration(None, &[(path, value)]), 1, &[]);
         found.into_iter().map(|invalid| invalid.message).collect::<Vec<_>>().join("; ")
     };
     assert!(objections("target.data_files", Value::Integer(4)).contains("one file"));
@@ -464,7 +464,7 @@ fn waits_are_told_and_the_worker_threads_too() {
         first.end();
         let collected = collector.stop().unwrap();
         for wait in &collected.waits {
-            assert!(WaitType::find(engine().wait_types(), &wait.wait_type).is_some(), "{wait:?}");
+            assert!(WaitType::find(engine().wait_types, &wait.wait_type).is_some(), "{wait:?}");
         }
         assert_eq!(collected.lost, Vec::<String>::new());
         drop((first, other));

@@ -4,55 +4,42 @@ use crate::file_plan::FilePlan;
 use crate::host::{self, FilesHost};
 use engine::Prerequisites;
 use engine::file_set::{FILE_SIZE, OFFSET, PATHS, Role, SETTINGS};
-use engine::{Ability, Engine, Folders, Host};
+use engine::{Ability, Engine, Folders};
 use engine::{Need, Preflight, Space};
-use experiment::{Configuration, Declaration, Invalid};
+use experiment::{Configuration, Invalid};
 use observations::EngineVersion;
-use work::Stop;
+use work::{Stop, Table};
 
-/// The engine for plain files and block devices, without a database.
+/// Implements the parts of the engine that are traits.
 #[derive(Debug, Clone, Copy)]
 pub struct Files;
 
-impl Engine for Files {
-    fn name(&self) -> &'static str {
-        "files"
-    }
+/// The engine for plain files and block devices, without a database.
+pub const FILES: Engine = Engine {
+    settings: SETTINGS,
+    abilities: &[Ability::Embedded, Ability::Keeps, Ability::Files],
+    validate,
+    prerequisites: Some(&Files),
+    ..Engine::new("files", version, |place| Box::new(FilesHost::new(place)))
+};
 
-    fn settings(&self) -> &'static [Declaration] {
-        SETTINGS
-    }
+fn version(_: &[&Configuration], _: &Stop) -> EngineVersion {
+    let kernel = observe::environment::kernel();
+    EngineVersion { version: kernel.unwrap_or_default(), options: Vec::new() }
+}
 
-    fn abilities(&self) -> &'static [Ability] {
-        &[Ability::Embedded, Ability::Keeps, Ability::Files]
+fn validate(configuration: &Configuration, _: u32, _: &[Table]) -> Vec<Invalid> {
+    let mut invalid = Vec::new();
+    let offset = configuration.get(OFFSET);
+    if !offset.is_multiple_of(512) {
+        let message = "not a multiple of 512 bytes, the smallest sector";
+        invalid.push(Invalid::new(OFFSET.path(), message));
     }
-
-    fn version(&self, _: &[&Configuration], _: &Stop) -> EngineVersion {
-        let kernel = observe::environment::kernel();
-        EngineVersion { version: kernel.unwrap_or_default(), options: Vec::new() }
+    if configuration.get(PATHS).is_empty() && offset >= configuration.get(FILE_SIZE) {
+        let message = "must be smaller than target.file_size";
+        invalid.push(Invalid::new(OFFSET.path(), message));
     }
-
-    fn validate(&self, configuration: &Configuration, _: u32) -> Vec<Invalid> {
-        let mut invalid = Vec::new();
-        let offset = configuration.get(OFFSET);
-        if !offset.is_multiple_of(512) {
-            let message = "not a multiple of 512 bytes, the smallest sector";
-            invalid.push(Invalid::new(OFFSET.path(), message));
-        }
-        if configuration.get(PATHS).is_empty() && offset >= configuration.get(FILE_SIZE) {
-            let message = "must be smaller than target.file_size";
-            invalid.push(Invalid::new(OFFSET.path(), message));
-        }
-        invalid
-    }
-
-    fn host(&self, place: Folders) -> Box<dyn Host> {
-        Box::new(FilesHost::new(place))
-    }
-
-    fn prerequisites(&self) -> Option<&dyn Prerequisites> {
-        Some(self)
-    }
+    invalid
 }
 
 impl Prerequisites for Files {

@@ -6,7 +6,7 @@ use engine::FileTarget;
 use engine::file_set::OFFSET;
 use engine::file_set::{FileSet, Origin, Role, TargetFile, forbidden};
 use engine::{
-    CacheReport, CacheState, ConnectionSet, EngineError, Folders, Host, Instance, Permits,
+    CacheReport, CacheState, ConnectionSet, EngineError, Folders, Host, Instance, Parts, Permits,
 };
 use experiment::Configuration;
 use std::fs::{File, OpenOptions};
@@ -96,8 +96,8 @@ impl Instance for FilesInstance {
         )
     }
 
-    fn file_target(&self) -> Option<&dyn FileTarget> {
-        Some(self)
+    fn parts(&self) -> Parts<'_> {
+        Parts { file_target: Some(self), ..Parts::default() }
     }
 }
 

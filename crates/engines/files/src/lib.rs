@@ -8,4 +8,4 @@ mod engine;
 mod file_plan;
 mod host;
 
-pub use self::engine::Files;
+pub use self::engine::FILES;

@@ -1,9 +1,8 @@
-//! Backup tools of MariaDB and statements beside a load, as settings are checked against them.
+//! Backup tools of MariaDB, and what they need.
 
 use crate::server::{CLIENT, ClientProgram, Names};
 use crate::settings;
 use engine::EngineError;
-use engine::backups::{Background, BackupTool, StatementAction};
 use experiment::Configuration;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,45 +18,9 @@ pub const STREAM: &str = "mbstream";
 pub(crate) const DUMP_TOOL: &str = "mariadb-dump";
 pub(crate) const COPY_TOOL: &str = "mariadb-backup";
 
-/// Actions beside a load.
-pub const BACKGROUND: Background = Background {
-    tools: &[
-        BackupTool {
-            name: DUMP_TOOL,
-            compressions: &["gzip", "lz4", "zstd"],
-            has_workers: false,
-            has_rate_limit: true,
-            is_of_server: false,
-            missing: |installation| missing(installation, &[DUMP, CLIENT]),
-        },
-        BackupTool {
-            name: COPY_TOOL,
-            compressions: &["gzip", "lz4", "zstd"],
-            has_workers: true,
-            has_rate_limit: true,
-            is_of_server: false,
-            missing: |installation| missing(installation, &[COPY]),
-        },
-    ],
-    actions: &[
-        StatementAction {
-            name: "analyze",
-            statements: &["ANALYZE TABLE {table}"],
-            undo: &[],
-            has_workers: false,
-        },
-        StatementAction {
-            name: "index-build",
-            statements: &["CREATE INDEX steelbench_background ON {table} ({column})"],
-            undo: &["DROP INDEX IF EXISTS steelbench_background ON {table}"],
-            has_workers: false,
-        },
-    ],
-    loads_beside: true,
-};
-
-/// Names what a tool lacks.
-fn missing(configuration: &Configuration, needed: &[Names]) -> Option<String> {
+/// Names what a tool needs and this machine lacks.
+pub(crate) fn missing(configuration: &Configuration, tool: &str) -> Option<String> {
+    let needed: &[Names] = if tool == DUMP_TOOL { &[DUMP, CLIENT] } else { &[COPY] };
     if configuration.value("target.url").is_some() {
         return Some("backups are measured on private servers; remove target.url".to_owned());
     }

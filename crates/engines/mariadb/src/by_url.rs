@@ -1,13 +1,13 @@
 //! Servers that run already: observed and asked.
 
-use super::mariadb::{CONNECTING, MariaDb};
+use super::mariadb::{CONNECTING, MARIADB, MariaDb};
 use super::server::{Installation, dumped_version};
 use super::session::Session;
 use super::waits;
 use crate::client::Config;
 use engine::{
-    AdminOptions, AdminSession, CopySource, CopyVersion, Engine as _, EngineError, LiveObserver,
-    ObserveOptions, Server, ServerError, Servers,
+    AdminOptions, AdminSession, CopySource, CopyVersion, EngineError, LiveObserver, ObserveOptions,
+    Server, ServerError, Servers,
 };
 use work::Stop;
 
@@ -44,7 +44,7 @@ impl Servers for MariaDb {
 
 impl Server for Config {
     fn engine(&self) -> &'static str {
-        MariaDb.name()
+        MARIADB.name
     }
 
     fn warnings(&self) -> &[String] {

@@ -1,10 +1,23 @@
 //! How MariaDB and MySQL write tables and operations.
 
 use super::compression::Compression;
-use crate::client::{quote_identifier, quote_literal};
+use crate::client::quote_literal;
+use engine::dialect::Words;
 use engine::{Dialect, EngineError};
 use std::path::PathBuf;
 use work::{Column, DataType, DefaultValue, Table, Work};
+
+/// The words of MariaDB's SQL.
+pub const SQL: Words = Words {
+    quotes: ['`', '`'],
+    parameter: "?",
+    numbers_parameters: false,
+    row_locks: ["", " FOR UPDATE"],
+    insert_loop: Some("CALL insert_rows(?, ?, ?)"),
+    // The optimizer does not take an order from `CROSS JOIN`.
+    nested_loops: Some(["STRAIGHT_JOIN", ""]),
+    ..Words::STANDARD
+};
 
 /// MariaDB's SQL for the layout of one trial.
 #[derive(Debug)]
@@ -90,7 +103,7 @@ impl MariaDialect {
             DefaultValue::Filler => format!("(repeat('a', {filler}))"),
         });
         let default = default.map(|default| format!(" DEFAULT {default}")).unwrap_or_default();
-        format!("{} {data_type}{not_null}{default}", self.quote(column.name))
+        format!("{} {data_type}{not_null}{default}", SQL.quote(column.name))
     }
 
     fn folder(&self, file: usize) -> String {
@@ -100,7 +113,7 @@ impl MariaDialect {
 
     /// `INSERT` of many rows: the text before their values.
     pub fn insert_head(&self, table: &Table, columns: &[&str]) -> String {
-        format!("INSERT INTO {} ({}) VALUES ", self.table(table), self.names(columns))
+        format!("INSERT INTO {} ({}) VALUES ", self.table(table), SQL.names(columns))
     }
 
     /// The bulk load of a table from rows in tab-separated text. UUIDs come as text.
@@ -113,14 +126,14 @@ impl MariaDialect {
             .enumerate()
             .map(
                 |(number, name)| {
-                    if is_uuid(name) { format!("@u{number}") } else { self.quote(name) }
+                    if is_uuid(name) { format!("@u{number}") } else { SQL.quote(name) }
                 },
             )
             .collect();
         let uuids = columns.iter().enumerate().filter(|(_, name)| is_uuid(name));
         let set: Vec<String> = uuids
             .map(|(number, name)| {
-                format!("{} = unhex(replace(@u{number}, '-', ''))", self.quote(name))
+                format!("{} = unhex(replace(@u{number}, '-', ''))", SQL.quote(name))
             })
             .collect();
         let set = if set.is_empty() { String::new() } else { format!(" SET {}", set.join(", ")) };
@@ -135,7 +148,7 @@ impl MariaDialect {
     pub fn procedures(&self, work: &Work) -> Vec<String> {
         let Some(table) = work.loop_table() else { return Vec::new() };
         let (name, key, next) =
-            (self.table(table), self.names(table.key), format!("nextval({SEQUENCE})"));
+            (self.table(table), SQL.names(table.key), format!("nextval({SEQUENCE})"));
         let (random, sequential) = match table.single_key().map(|key| key.data_type) {
             Some(DataType::Uuid) => {
                 ("random_bytes(16)", format!("unhex(lpad(hex({next}), 32, '0'))"))
@@ -177,12 +190,8 @@ fn width(data_type: DataType) -> usize {
 }
 
 impl Dialect for MariaDialect {
-    fn quote(&self, name: &str) -> String {
-        quote_identifier(name)
-    }
-
-    fn placeholder(&self, _: usize) -> String {
-        "?".into()
+    fn words(&self) -> &'static Words {
+        &SQL
     }
 
     /// The rows of a table lie in the order of its key, so that the key is there from the first row
@@ -192,32 +201,19 @@ impl Dialect for MariaDialect {
         let mut parts: Vec<String> =
             table.columns.iter().map(|column| self.column(column, filler)).collect();
         if !table.key.is_empty() {
-            parts.push(format!("PRIMARY KEY ({})", self.names(table.key)));
+            parts.push(format!("PRIMARY KEY ({})", SQL.names(table.key)));
         }
-        parts.extend(self.foreign_keys(table));
+        parts.extend(SQL.foreign_keys(table));
         let parts = parts.join(", ");
         let options = self.compression.map(Compression::options).unwrap_or_default();
         let places = if self.data_files > 1 && table.storage.spread {
             let partitions: Vec<String> = (0..self.data_files)
                 .map(|file: u32| format!("PARTITION p{file}{}", self.folder(file as usize)))
                 .collect();
-            format!(" PARTITION BY KEY ({}) ({})", self.names(table.key), partitions.join(", "))
+            format!(" PARTITION BY KEY ({}) ({})", SQL.names(table.key), partitions.join(", "))
         } else {
             self.folder(0)
         };
         Ok(vec![format!("CREATE TABLE {name} ({parts}) ENGINE = InnoDB{options}{places}")])
-    }
-
-    fn row_locks(&self) -> [&'static str; 2] {
-        ["", " FOR UPDATE"]
-    }
-
-    fn insert_loop(&self, _: &Table) -> Option<String> {
-        Some(format!("CALL {PROCEDURE}(?, ?, ?)"))
-    }
-
-    /// The optimizer does not take an order from `CROSS JOIN`.
-    fn ordered_join(&self) -> &'static str {
-        "STRAIGHT_JOIN"
     }
 }

@@ -43,4 +43,4 @@ mod wire;
 
 pub use compression::Compression;
 pub use dialect::MariaDialect;
-pub use mariadb::MariaDb;
+pub use mariadb::MARIADB;

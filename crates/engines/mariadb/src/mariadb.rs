@@ -1,10 +1,9 @@
 //! The engine: MariaDB, and MySQL with it.
 
-use super::{backup_tools, load, replication, settings, waits};
+use super::{load, settings, waits};
 use crate::client::{Client, Config};
-use engine::{Ability, Altering, Engine, EngineError, Folders, Host, Instance, Servers, Sharing};
-use engine::{Prerequisites, Recovery, SettingsForm, WaitType};
-use experiment::{Configuration, Declaration, DurabilityRule, Invalid};
+use engine::{Ability, Engine, EngineError, Instance, Sharing};
+use experiment::Configuration;
 use observations::EngineVersion;
 use servers::attached;
 use servers::host::ServerHost;
@@ -14,89 +13,43 @@ use work::{Cancel, Stop};
 /// The time that a server may take to accept a connection, where its URL does not say.
 pub const CONNECTING: Duration = Duration::from_secs(10);
 
-/// MariaDB from version 10.6 up and MySQL from 9.0 up; by URL MySQL from 8.0 up.
+/// Implements the parts of the engine that are traits.
 #[derive(Debug, Clone, Copy)]
 pub struct MariaDb;
 
-impl Engine for MariaDb {
-    fn name(&self) -> &'static str {
-        "mariadb"
-    }
+/// MariaDB from version 10.6 up and MySQL from 9.0 up; by URL MySQL from 8.0 up.
+pub const MARIADB: Engine = Engine {
+    settings: settings::SETTINGS,
+    durability: settings::DURABILITY_RULES,
+    settings_forms: settings::FORMS,
+    abilities: &[
+        Ability::Keeps,
+        Ability::Tables,
+        Ability::Statements,
+        Ability::ForeignKeys,
+        Ability::BulkLoad,
+        Ability::Procedures,
+        Ability::Clients,
+        Ability::NestedLoops,
+        Ability::TimeLimits,
+        Ability::Relayed,
+    ],
+    validate: |configuration, _, _| settings::validate(configuration),
+    wait_types: waits::WAIT_TYPES,
+    servers: Some(&MariaDb),
+    prerequisites: Some(&MariaDb),
+    recovery: Some(&MariaDb),
+    altering: Some(&MariaDb),
+    sharing: Some(&MariaDb),
+    ..Engine::new("mariadb", version, |folders| Box::new(ServerHost::<MariaDb>::new(folders)))
+};
 
-    fn settings(&self) -> &'static [Declaration] {
-        settings::SETTINGS
-    }
-
-    fn durability(&self) -> &'static [DurabilityRule] {
-        settings::DURABILITY_RULES
-    }
-
-    fn settings_forms(&self) -> &'static [SettingsForm] {
-        settings::FORMS
-    }
-
-    fn abilities(&self) -> &'static [Ability] {
-        &[
-            Ability::Keeps,
-            Ability::Tables,
-            Ability::Statements,
-            Ability::ForeignKeys,
-            Ability::BulkLoad,
-            Ability::Procedures,
-            Ability::Clients,
-            Ability::NestedLoops,
-            Ability::TimeLimits,
-            Ability::Relayed,
-        ]
-    }
-
-    fn version(&self, configurations: &[&Configuration], stop: &Stop) -> EngineVersion {
-        servers::versions(
-            configurations,
-            |configuration| settings::HOST.server(configuration),
-            |configuration| version_of(configuration, stop),
-        )
-    }
-
-    fn validate(&self, configuration: &Configuration, _: u32) -> Vec<Invalid> {
-        settings::validate(configuration)
-    }
-
-    fn wait_types(&self) -> &'static [WaitType] {
-        waits::WAIT_TYPES
-    }
-
-    fn servers(&self) -> Option<&dyn Servers> {
-        Some(self)
-    }
-
-    fn host(&self, folders: Folders) -> Box<dyn Host> {
-        Box::new(ServerHost::<Self>::new(folders))
-    }
-
-    fn prerequisites(&self) -> Option<&dyn Prerequisites> {
-        Some(self)
-    }
-
-    fn recovery(&self) -> Option<&dyn Recovery> {
-        Some(self)
-    }
-
-    fn sharing(&self) -> Option<&dyn Sharing> {
-        Some(self)
-    }
-
-    fn altering(&self) -> Option<&dyn Altering> {
-        Some(self)
-    }
-
-    fn background(&self) -> Option<&'static engine::Background> {
-        Some(&backup_tools::BACKGROUND)
-    }
-
-    fn replication(&self) -> Option<&'static engine::Replication> {
-        Some(&replication::REPLICATION)
-    }
+fn version(configurations: &[&Configuration], stop: &Stop) -> EngineVersion {
+    servers::versions(
+        configurations,
+        |configuration| settings::HOST.server(configuration),
+        |configuration| version_of(configuration, stop),
+    )
 }
 
 impl Sharing for MariaDb {

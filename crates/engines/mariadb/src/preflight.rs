@@ -8,9 +8,7 @@ use super::server::variables::{self, Variable};
 use super::settings::{self, LOG_VOLUME, URL, USER, VOLUME};
 use super::{Compression, backup_tools, explain};
 use crate::client::{Client, Config, Error};
-use engine::{
-    Engine as _, EngineError, Folders, Need, NoPlan, PlanRequest, Planned, Preflight, Prerequisites,
-};
+use engine::{EngineError, Folders, Need, NoPlan, PlanRequest, Planned, Preflight, Prerequisites};
 use experiment::{Configuration, Invalid};
 use observe::child::answer;
 use servers::account::{Account, command};
@@ -39,13 +37,17 @@ impl Prerequisites for MariaDb {
         let found = private.then(|| settings::installation(configuration))?;
         let compression = Compression::from_configuration(configuration);
         found.map_or_else(
-            |error| Some(format!("{} is not installed: {error}", self.name())),
+            |error| Some(format!("mariadb is not installed: {error}")),
             |installation| {
                 let missing =
                     compression.and_then(|compression| compression.missing(&installation));
                 missing.or_else(|| servers::network::missing(configuration))
             },
         )
+    }
+
+    fn missing_tool(&self, configuration: &Configuration, tool: &str) -> Option<String> {
+        backup_tools::missing(configuration, tool)
     }
 
     fn preflight(&self, needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {

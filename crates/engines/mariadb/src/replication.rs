@@ -10,8 +10,7 @@ use crate::client::{Client, Config, quote_literal};
 use crate::errors::failed_at;
 use crate::load::LoadConfig;
 use crate::server::{MariaProduct, PrivateServer, SOCKET, ServerOptions};
-use engine::nodes::Position;
-use engine::{ConnectionSet, EngineError, Replication, Results};
+use engine::{ConnectionSet, EngineError, Results};
 use servers::files::clone_folder;
 use servers::load::{Ending, LoadConnections, Sessions};
 use servers::pair::Replicating;
@@ -24,27 +23,6 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::time::Duration;
 use work::Cancel;
-
-/// How its log and its replication are read.
-pub static REPLICATION: Replication = Replication {
-    replicates: true,
-    written: Some(Position { sql: "SHOW MASTER STATUS", bytes: 1, file: Some(0) }),
-    // Relay_Master_Log_File, Exec_Master_Log_Pos.
-    applied: Some(Position { sql: "SHOW SLAVE STATUS", bytes: 21, file: Some(9) }),
-    since_checkpoint: "SELECT variable_value FROM information_schema.global_status WHERE \
-                       variable_name = 'INNODB_CHECKPOINT_AGE'",
-    own_settings: &[
-        "log_bin",
-        "log_slave_updates",
-        "read_only",
-        "rpl_semi_sync_master_enabled",
-        "rpl_semi_sync_slave_enabled",
-        "server_id",
-        "skip_name_resolve",
-    ],
-    url: crate::settings::URL.path(),
-    settings: "target.settings.",
-};
 
 /// The time that an answer may take.
 const ANSWER: Duration = Duration::from_secs(60);

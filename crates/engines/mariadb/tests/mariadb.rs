@@ -1,11 +1,11 @@
 //! MariaDB-specific behaviour, on real servers of every installed version.
 
 use engine::{
-    Answer, CacheState, ConnectionSet, Engine, EngineError, Folders, Host, Instance, Permits,
+    Answer, CacheState, ConnectionSet, EngineError, Folders, Host, Instance, Permits,
     Recovery as _, Results,
 };
 use experiment::{Configuration, Value};
-use mariadb::MariaDb;
+use mariadb::MARIADB;
 use mariadb::client::{Client, Config};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ fn on_each_version(test: impl Fn(&mut dyn Host, &Path, &[(&str, Value)])) {
     for installation in mariadb_installations() {
         let [folder, data, log] = [(); 3].map(|()| folder());
         let volume = |name: &str, folder: &TempDir| (name.to_owned(), folder.path().to_owned());
-        let mut host = MariaDb.host(Folders {
+        let mut host = (MARIADB.host)(Folders {
             directory: folder.path().into(),
             volumes: vec![volume("data", &data), volume("log", &log)],
             permits: Permits::default(),
@@ -476,7 +476,7 @@ fn by_url_a_database_of_others_is_not_touched_and_a_password_stays_out_of_the_fi
         let mut me = Client::connect(&Config::parse(&url("me:secret")).unwrap()).unwrap();
         assert_eq!(me.cell("SELECT current_user()").unwrap().as_deref(), Some("me@localhost"));
         let objections =
-            MariaDb.validate(&configuration(&[("target.url", text(url("me:secret")))]), 1);
+            (MARIADB.validate)(&configuration(&[("target.url", text(url("me:secret")))]), 1, &[]);
         assert!(
             objections
                 .iter()
@@ -485,7 +485,7 @@ fn by_url_a_database_of_others_is_not_touched_and_a_password_stays_out_of_the_fi
 
         let elsewhere = folder();
         let by_url = |settings: &[(&str, Value)]| {
-            let mut host = MariaDb.host(Folders {
+            let mut host = (MARIADB.host)(Folders {
                 directory: elsewhere.path().into(),
                 volumes: Vec::new(),
                 permits: Permits::default(),
@@ -508,7 +508,7 @@ fn by_url_a_database_of_others_is_not_touched_and_a_password_stays_out_of_the_fi
                 .to_string()
                 .contains("sessions can set session variables only")
         );
-        let version = MariaDb.version(
+        let version = (MARIADB.version)(
             &[&configuration(&[("target.url", text(url("root")))])],
             &Cancel::new().stop(),
         );
@@ -526,7 +526,7 @@ fn a_server_dies_with_its_host_and_what_a_killed_run_left_is_reclaimed() {
     on_each_version(|host, directory, version| {
         let instance = prepared(host, version).unwrap();
         let pid = pid(directory);
-        MariaDb.reclaim(directory).unwrap();
+        MARIADB.recovery.unwrap().reclaim(directory).unwrap();
         assert!(until(|| !is_alive(pid)));
         drop(instance);
     });

@@ -2,21 +2,21 @@
 
 use engine::Tables;
 use engine::{
-    Ability, Collection, ConnectionSet, Done, Engine, EngineError, Folders, Host, Instance,
-    Session, SetOfOne, Shared, Sharing, WaitCollector, lock,
+    Ability, Collection, ConnectionSet, Done, Engine, EngineError, Host, Instance, Parts, Session,
+    SetOfOne, WaitCollector, lock,
 };
-use experiment::{Configuration, Declaration, Invalid, Kind, settings};
+use experiment::{Configuration, Invalid, Kind, settings};
 use observations::{EngineVersion, TimeUse, Wait, WaitClass, WaitSource};
 use observe::Clock;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use work::{Cancel, Key, Request, Stop, Work};
+use work::{Cancel, Key, Request, Stop, Table, Work};
 
 /// The interval at which a real delay looks whether it is to end.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// The scripted engine.
+/// The host of scripted targets.
 #[derive(Debug, Clone, Copy)]
 pub struct Null;
 
@@ -69,52 +69,39 @@ struct Script {
     total: Mutex<(u64, u64)>,
 }
 
-impl Engine for Null {
-    fn name(&self) -> &'static str {
-        "null"
-    }
+/// The scripted engine.
+pub const NULL: Engine = Engine {
+    settings: SETTINGS,
+    abilities: &[
+        Ability::Embedded,
+        Ability::Synthetic,
+        Ability::Tables,
+        Ability::BulkLoad,
+        Ability::NestedLoops,
+    ],
+    validate,
+    sharing: Some(&Null),
+    ..Engine::new("null", version, |_| Box::new(Null))
+};
 
-    fn settings(&self) -> &'static [Declaration] {
-        SETTINGS
-    }
+fn version(_: &[&Configuration], _: &Stop) -> EngineVersion {
+    EngineVersion { version: "scripted".into(), options: Vec::new() }
+}
 
-    fn abilities(&self) -> &'static [Ability] {
-        &[
-            Ability::Embedded,
-            Ability::Synthetic,
-            Ability::Tables,
-            Ability::BulkLoad,
-            Ability::NestedLoops,
-        ]
-    }
-
-    fn version(&self, _: &[&Configuration], _: &Stop) -> EngineVersion {
-        EngineVersion { version: "scripted".into(), options: Vec::new() }
-    }
-
-    fn validate(&self, configuration: &Configuration, _: u32) -> Vec<Invalid> {
-        let (mut invalid, mut shares) = (Vec::new(), 0.0);
-        for text in configuration.get(WAITS) {
-            if let Some(wait) = scripted_wait(&text) {
-                shares += wait.wait_s();
-            } else {
-                let form = "expected \"NAME class resource-share signal-share\"";
-                invalid.push(Invalid::new("target.waits", format!("`{text}`: {form}")));
-            }
+fn validate(configuration: &Configuration, _: u32, _: &[Table]) -> Vec<Invalid> {
+    let (mut invalid, mut shares) = (Vec::new(), 0.0);
+    for text in configuration.get(WAITS) {
+        if let Some(wait) = scripted_wait(&text) {
+            shares += wait.wait_s();
+        } else {
+            let form = "expected \"NAME class resource-share signal-share\"";
+            invalid.push(Invalid::new("target.waits", format!("`{text}`: {form}")));
         }
-        if shares > 1.0 {
-            invalid.push(Invalid::new("target.waits", "the shares add up to more than 1"));
-        }
-        invalid
     }
-
-    fn host(&self, _: Folders) -> Box<dyn Host> {
-        Box::new(Self)
+    if shares > 1.0 {
+        invalid.push(Invalid::new("target.waits", "the shares add up to more than 1"));
     }
-
-    fn sharing(&self) -> Option<&dyn Sharing> {
-        Some(self)
-    }
+    invalid
 }
 
 impl Host for Null {
@@ -151,12 +138,8 @@ impl Instance for Scripted {
         Some(Box::new(Self(self.0.clone())))
     }
 
-    fn tables(&self) -> Option<&dyn Tables> {
-        Some(self)
-    }
-
-    fn shared(&self) -> Option<&dyn Shared> {
-        Some(self)
+    fn parts(&self) -> Parts<'_> {
+        Parts { tables: Some(self), shared: Some(self), ..Parts::default() }
     }
 }
 

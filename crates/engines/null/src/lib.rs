@@ -8,6 +8,6 @@ mod nothing;
 mod shared;
 
 pub use self::engine::{
-    DATA_FILES, DELAY, FAIL_WHILE_EXISTS, Null, REAL_DELAY, SPREAD, VOLUME, WAITS,
+    DATA_FILES, DELAY, FAIL_WHILE_EXISTS, NULL, REAL_DELAY, SPREAD, VOLUME, WAITS,
 };
-pub use nothing::Nothing;
+pub use nothing::NONE;

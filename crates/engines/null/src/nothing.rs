@@ -1,31 +1,23 @@
 //! No target: for probes that measure the machine itself.
 
-use engine::{Ability, ConnectionSet, Engine, EngineError, Folders, Host, Instance};
+use engine::{Ability, ConnectionSet, Engine, EngineError, Host, Instance};
 use experiment::Configuration;
 use observations::EngineVersion;
 use work::{Cancel, Stop};
 
-/// The absence of an engine: `target.engine = "none"`. No load can work on it.
+/// The host and target of nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct Nothing;
 
-impl Engine for Nothing {
-    fn name(&self) -> &'static str {
-        "none"
-    }
+/// The absence of an engine: `target.engine = "none"`. No load can work on it.
+pub const NONE: Engine = Engine {
+    abilities: &[Ability::Embedded, Ability::Keeps],
+    ..Engine::new("none", version, |_| Box::new(Nothing))
+};
 
-    fn abilities(&self) -> &'static [Ability] {
-        &[Ability::Embedded, Ability::Keeps]
-    }
-
-    fn version(&self, _: &[&Configuration], _: &Stop) -> EngineVersion {
-        let kernel = observe::environment::kernel();
-        EngineVersion { version: kernel.unwrap_or_default(), options: Vec::new() }
-    }
-
-    fn host(&self, _: Folders) -> Box<dyn Host> {
-        Box::new(Self)
-    }
+fn version(_: &[&Configuration], _: &Stop) -> EngineVersion {
+    let kernel = observe::environment::kernel();
+    EngineVersion { version: kernel.unwrap_or_default(), options: Vec::new() }
 }
 
 impl Host for Nothing {
@@ -47,13 +39,13 @@ impl Instance for Nothing {
 
 #[cfg(test)]
 mod tests {
-    use super::Nothing;
-    use engine::{Ability, Engine};
+    use super::NONE;
+    use engine::Ability;
     use work::Cancel;
 
     #[test]
     fn no_load_can_work_on_it() {
-        assert!(!Nothing.abilities().contains(&Ability::Tables));
-        assert!(!Nothing.version(&[], &Cancel::new().stop()).version.is_empty());
+        assert!(!NONE.abilities.contains(&Ability::Tables));
+        assert!(!(NONE.version)(&[], &Cancel::new().stop()).version.is_empty());
     }
 }

@@ -2,10 +2,10 @@
 //! a reload or the user's own command for a restart. What `postgresql.auto.conf` held is recorded
 //! before anything is changed, and put back ([`servers::altered`]).
 
-use super::Postgres;
 use super::admin::take_again;
 use super::connecting::{is_local, stoppable};
 use super::errors::failed_at;
+use super::postgres::Postgres;
 use super::server::settings::{SettingRow, check, in_lower_case, load_time, read_back};
 use crate::client::{Client, Config, quote_identifier, quote_literal};
 use engine::{Altering, EngineError};

@@ -1,13 +1,14 @@
 //! Servers that run already: observed, asked, and dumped.
 
 use super::connecting::{CONNECTING, SILENCE};
+use super::postgres::{POSTGRES, Postgres};
 use super::session::Session;
-use super::{Postgres, sample, server, waits};
+use super::{sample, server, waits};
 use crate::client::Config;
 use engine::sample::Sample;
 use engine::{
-    AdminOptions, AdminSession, CopySource, CopyVersion, Dumps, Engine as _, EngineError,
-    LiveObserver, ObserveOptions, Server, ServerError, Servers,
+    AdminOptions, AdminSession, CopySource, CopyVersion, Dumps, EngineError, LiveObserver,
+    ObserveOptions, Server, ServerError, Servers,
 };
 use std::path::Path;
 use work::Stop;
@@ -44,7 +45,7 @@ impl Dumps for Postgres {
 
 impl Server for Config {
     fn engine(&self) -> &'static str {
-        Postgres.name()
+        POSTGRES.name
     }
 
     fn warnings(&self) -> &[String] {

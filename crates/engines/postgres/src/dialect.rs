@@ -1,8 +1,16 @@
 //! How PostgreSQL writes tables and operations.
 
 use crate::client::{quote_identifier, quote_literal};
+use engine::dialect::Words;
 use engine::{Dialect, EngineError};
 use work::{Column, DataType, DefaultValue, Table, Work};
+
+/// The words of PostgreSQL's SQL.
+pub const SQL: Words = Words {
+    row_locks: ["", " FOR UPDATE"],
+    insert_loop: Some("CALL insert_rows($1, $2, $3)"),
+    ..Words::STANDARD
+};
 
 /// PostgreSQL's SQL for the layout of one trial.
 #[derive(Debug)]
@@ -68,7 +76,7 @@ impl PostgresDialect {
         let default = default.map(|default| format!(" DEFAULT {default}")).unwrap_or_default();
         let method = column.compression.filter(|method| *method != NO_COMPRESSION);
         let method = method.map(|method| format!(" COMPRESSION {method}")).unwrap_or_default();
-        format!("{} {data_type}{method}{not_null}{default}", self.quote(column.name))
+        format!("{} {data_type}{method}{not_null}{default}", SQL.quote(column.name))
     }
 
     /// Sets how many workers read a table, however small it is; without a degree, and of
@@ -83,7 +91,7 @@ impl PostgresDialect {
 
     /// The bulk load of a table: its rows follow in this format.
     pub fn copy(&self, table: &Table, columns: &[&str], format: &str) -> String {
-        format!("COPY {} ({}) FROM STDIN WITH ({format})", self.table(table), self.names(columns))
+        format!("COPY {} ({}) FROM STDIN WITH ({format})", self.table(table), SQL.names(columns))
     }
 
     /// Returns the statements after filling a table: the vacuum first, which has little to do after
@@ -93,7 +101,7 @@ impl PostgresDialect {
         let mut statements = vec![format!("VACUUM ANALYZE {name}")];
         if table.storage.key_after_fill && !table.key.is_empty() {
             statements
-                .push(format!("ALTER TABLE {name} ADD PRIMARY KEY ({})", self.names(table.key)));
+                .push(format!("ALTER TABLE {name} ADD PRIMARY KEY ({})", SQL.names(table.key)));
         }
         statements.extend(self.create_index(table));
         statements
@@ -102,7 +110,7 @@ impl PostgresDialect {
     /// The loop of the published studies: rows one by one, a commit after each batch.
     pub fn procedures(&self, work: &Work) -> Vec<String> {
         let Some(table) = work.loop_table() else { return Vec::new() };
-        let (name, key) = (self.table(table), self.names(table.key));
+        let (name, key) = (self.table(table), SQL.names(table.key));
         let next = format!("nextval('{SEQUENCE}')");
         let (random, sequential) = match table.single_key().map(|key| key.data_type) {
             Some(DataType::Uuid) => {
@@ -146,12 +154,8 @@ pub fn width(data_type: DataType) -> usize {
 }
 
 impl Dialect for PostgresDialect {
-    fn quote(&self, name: &str) -> String {
-        quote_identifier(name)
-    }
-
-    fn placeholder(&self, number: usize) -> String {
-        format!("${number}")
+    fn words(&self) -> &'static Words {
+        &SQL
     }
 
     fn create(&self, table: &Table) -> Result<Vec<String>, EngineError> {
@@ -159,7 +163,7 @@ impl Dialect for PostgresDialect {
         let mut parts: Vec<String> =
             table.columns.iter().map(|column| self.column(column, filler)).collect();
         if !table.key.is_empty() && !table.storage.key_after_fill {
-            parts.push(format!("PRIMARY KEY ({})", self.names(table.key)));
+            parts.push(format!("PRIMARY KEY ({})", SQL.names(table.key)));
         }
         let parts = parts.join(", ");
         let filled =
@@ -177,10 +181,10 @@ impl Dialect for PostgresDialect {
         } else {
             statements.push(format!(
                 "CREATE TABLE {name} ({parts}) PARTITION BY HASH ({})",
-                self.names(table.key)
+                SQL.names(table.key)
             ));
             for file in 0..self.data_files {
-                let partition = self.quote(&format!("{}_{file}", table.name));
+                let partition = SQL.quote(&format!("{}_{file}", table.name));
                 let values =
                     format!("FOR VALUES WITH (MODULUS {}, REMAINDER {file})", self.data_files);
                 statements.push(on(file as usize));
@@ -191,23 +195,14 @@ impl Dialect for PostgresDialect {
         // A filler is stored plainly, neither compressed nor out of line. Set on a parent, this
         // applies to its partitions too.
         statements.extend(table.filler().map(|(filler, _)| {
-            format!("ALTER TABLE {name} ALTER {} SET STORAGE PLAIN", self.quote(filler.name))
+            format!("ALTER TABLE {name} ALTER {} SET STORAGE PLAIN", SQL.quote(filler.name))
         }));
         let plain =
             table.columns.iter().filter(|column| column.compression == Some(NO_COMPRESSION));
         statements.extend(plain.map(|column| {
-            format!("ALTER TABLE {name} ALTER {} SET STORAGE EXTERNAL", self.quote(column.name))
+            format!("ALTER TABLE {name} ALTER {} SET STORAGE EXTERNAL", SQL.quote(column.name))
         }));
         statements.push("RESET default_tablespace".into());
         Ok(statements)
-    }
-
-    fn row_locks(&self) -> [&'static str; 2] {
-        ["", " FOR UPDATE"]
-    }
-
-    fn insert_loop(&self, _: &Table) -> Option<String> {
-        let [total, batch, sequential] = [1, 2, 3].map(|number| self.placeholder(number));
-        Some(format!("CALL {PROCEDURE}({total}, {batch}, {sequential})"))
     }
 }

@@ -1,7 +1,7 @@
 //! The tables of a trial and the bulk load of their rows.
 
 use super::admin::Admin;
-use super::dialect::PostgresDialect;
+use super::dialect::{PostgresDialect, SQL};
 use super::errors::failed_at;
 use super::wire::COPY_HEADER;
 use engine::{Dialect as _, EngineError};
@@ -56,7 +56,7 @@ impl BulkLoad for Admin {
             self.run("finishing the tables", &statement)?;
         }
         for table in tables {
-            for key in dialect.foreign_keys(table) {
+            for key in SQL.foreign_keys(table) {
                 let statement = format!("ALTER TABLE {} ADD {key}", dialect.table(table));
                 self.run("adding foreign keys", &statement)?;
             }

@@ -1,9 +1,9 @@
 //! The parts of a host that are PostgreSQL's own ([`servers::host`]).
 
-use super::Postgres;
 use super::connecting::{parsed, patient};
 use super::instance::PostgresSchema;
 use super::own_database;
+use super::postgres::Postgres;
 use super::server::{DataOptions, PostgresProduct, PrivateServer, checkpoint, drop_os_cache};
 use super::settings::{self, DATA_CHECKSUMS, WAL_SEGMENT_SIZE};
 use crate::client::Config;

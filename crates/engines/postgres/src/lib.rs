@@ -43,5 +43,5 @@ pub mod waits;
 mod wire;
 
 pub use dialect::PostgresDialect;
-pub use postgres::Postgres;
+pub use postgres::POSTGRES;
 pub use settings::URL;

@@ -1,106 +1,57 @@
 //! PostgreSQL as an engine: its abilities, and where they are.
 
 use super::connecting::{CONNECTING, SILENCE};
-use super::{backups, compression, load, own_database, replication, server, settings, waits};
+use super::{compression, load, own_database, server, settings, waits};
 use crate::client::{Client, Config};
-use engine::{
-    Ability, Altering, ColumnMethods, Engine, EngineError, Folders, Host, Instance, Prerequisites,
-    Recovery, Servers, SettingsForm, Sharing, WaitType,
-};
-use experiment::{Configuration, Declaration, DurabilityRule, Invalid};
+use engine::{Ability, Engine, EngineError, Instance, Recovery, Sharing};
+use experiment::{Configuration, Invalid};
 use observations::EngineVersion;
 use servers::host::ServerHost;
 use std::path::Path;
 use work::{Cancel, Stop, Table};
 
-/// PostgreSQL, from version 14 up.
+/// Implements the parts of the engine that are traits.
 #[derive(Debug, Clone, Copy)]
 pub struct Postgres;
 
-impl Engine for Postgres {
-    fn name(&self) -> &'static str {
-        "postgres"
-    }
+/// PostgreSQL, from version 14 up.
+pub const POSTGRES: Engine = Engine {
+    settings: settings::SETTINGS,
+    durability: settings::DURABILITY_RULES,
+    settings_forms: settings::FORMS,
+    abilities: &[
+        Ability::Keeps,
+        Ability::Tables,
+        Ability::Statements,
+        Ability::ForeignKeys,
+        Ability::BulkLoad,
+        Ability::Procedures,
+        Ability::Clients,
+        Ability::Parallel,
+        Ability::NestedLoops,
+        Ability::TimeLimits,
+        Ability::Relayed,
+    ],
+    validate,
+    wait_types: waits::WAIT_TYPES,
+    servers: Some(&Postgres),
+    prerequisites: Some(&Postgres),
+    recovery: Some(&Postgres),
+    altering: Some(&Postgres),
+    sharing: Some(&Postgres),
+    ..Engine::new("postgres", version, |folders| Box::new(ServerHost::<Postgres>::new(folders)))
+};
 
-    fn settings(&self) -> &'static [Declaration] {
-        settings::SETTINGS
-    }
+fn version(configurations: &[&Configuration], stop: &Stop) -> EngineVersion {
+    servers::versions(
+        configurations,
+        |configuration| settings::HOST.server(configuration),
+        |configuration| version_of(configuration, stop),
+    )
+}
 
-    fn durability(&self) -> &'static [DurabilityRule] {
-        settings::DURABILITY_RULES
-    }
-
-    fn settings_forms(&self) -> &'static [SettingsForm] {
-        settings::FORMS
-    }
-
-    fn abilities(&self) -> &'static [Ability] {
-        &[
-            Ability::Keeps,
-            Ability::Tables,
-            Ability::Statements,
-            Ability::ForeignKeys,
-            Ability::BulkLoad,
-            Ability::Procedures,
-            Ability::Clients,
-            Ability::Parallel,
-            Ability::NestedLoops,
-            Ability::TimeLimits,
-            Ability::Relayed,
-        ]
-    }
-
-    fn version(&self, configurations: &[&Configuration], stop: &Stop) -> EngineVersion {
-        servers::versions(
-            configurations,
-            |configuration| settings::HOST.server(configuration),
-            |configuration| version_of(configuration, stop),
-        )
-    }
-
-    fn validate(&self, configuration: &Configuration, _: u32) -> Vec<Invalid> {
-        settings::validate(configuration)
-    }
-
-    fn wait_types(&self) -> &'static [WaitType] {
-        waits::WAIT_TYPES
-    }
-
-    fn servers(&self) -> Option<&dyn Servers> {
-        Some(self)
-    }
-
-    fn host(&self, folders: Folders) -> Box<dyn Host> {
-        Box::new(ServerHost::<Self>::new(folders))
-    }
-
-    fn prerequisites(&self) -> Option<&dyn Prerequisites> {
-        Some(self)
-    }
-
-    fn column_methods(&self) -> Option<&dyn ColumnMethods> {
-        Some(self)
-    }
-
-    fn recovery(&self) -> Option<&dyn Recovery> {
-        Some(self)
-    }
-
-    fn altering(&self) -> Option<&dyn Altering> {
-        Some(self)
-    }
-
-    fn background(&self) -> Option<&'static engine::Background> {
-        Some(&backups::tools::BACKGROUND)
-    }
-
-    fn sharing(&self) -> Option<&dyn Sharing> {
-        Some(self)
-    }
-
-    fn replication(&self) -> Option<&'static engine::Replication> {
-        Some(&replication::REPLICATION)
-    }
+fn validate(configuration: &Configuration, _: u32, tables: &[Table]) -> Vec<Invalid> {
+    [settings::validate(configuration), compression::validate(configuration, tables)].concat()
 }
 
 impl Sharing for Postgres {
@@ -115,12 +66,6 @@ impl Sharing for Postgres {
         cancel: &Cancel,
     ) -> Result<Box<dyn Instance>, EngineError> {
         servers::attached::attach::<Self, load::PostgresLoad>(configuration, attachment, cancel)
-    }
-}
-
-impl ColumnMethods for Postgres {
-    fn validate_tables(&self, configuration: &Configuration, tables: &[Table]) -> Vec<Invalid> {
-        compression::validate(configuration, tables)
     }
 }
 

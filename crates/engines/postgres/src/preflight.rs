@@ -1,17 +1,18 @@
 //! Preflight: checks servers by URL, and private servers before one is started.
 
 use super::admin::MARK;
+use super::backups::tools;
 use super::connecting::{CONNECTING, SILENCE, parsed, stoppable, what_to_do};
 use super::errors::failed_at;
 use super::instance::escaped;
+use super::postgres::Postgres;
 use super::server::{Account, PACKAGES_ACCOUNT, is_of_module, tried_settings};
 use super::settings::{self, FINAL_CHECKPOINT, LOG_VOLUME, URL, USER, VOLUME};
-use super::{Postgres, compression, explain};
+use super::{compression, explain};
 use crate::client::{Client, Config, Error};
 use engine::setup::Setup;
 use engine::{
-    Engine as _, EngineError, Folders, Need, NoPlan, PlanRequest, Planned, Preflight,
-    Prerequisites, Row,
+    EngineError, Folders, Need, NoPlan, PlanRequest, Planned, Preflight, Prerequisites, Row,
 };
 use experiment::{Configuration, Invalid};
 use servers::administration::SCHEMA;
@@ -35,8 +36,12 @@ impl Prerequisites for Postgres {
     fn missing(&self, configuration: &Configuration) -> Option<String> {
         let private = configuration.get(settings::URL).is_none();
         let missing = private.then(|| settings::installation(configuration).err()).flatten();
-        let missing = missing.map(|error| format!("{} is not installed: {error}", self.name()));
+        let missing = missing.map(|error| format!("postgres is not installed: {error}"));
         missing.or_else(|| servers::network::missing(configuration))
+    }
+
+    fn missing_tool(&self, configuration: &Configuration, tool: &str) -> Option<String> {
+        tools::missing(configuration, tool)
     }
 
     fn preflight(&self, needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {

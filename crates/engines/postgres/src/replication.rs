@@ -8,8 +8,7 @@ use crate::errors::failed_at;
 use crate::load::PostgresLoad;
 use crate::server::settings::{load_time, reload};
 use crate::server::{PORT, PostgresProduct, PrivateServer, ServerOptions};
-use engine::nodes::Position;
-use engine::{ConnectionSet, EngineError, Replication, Results};
+use engine::{ConnectionSet, EngineError, Results};
 use rustix::process::Signal;
 use servers::account::command;
 use servers::administration::SCHEMA;
@@ -23,23 +22,6 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 use work::Cancel;
-
-/// How its log and its replication are read.
-pub static REPLICATION: Replication = Replication {
-    replicates: true,
-    written: Some(position("SELECT (pg_current_wal_lsn() - '0/0')::bigint")),
-    applied: Some(position("SELECT (pg_last_wal_replay_lsn() - '0/0')::bigint")),
-    since_checkpoint: "SELECT (pg_current_wal_lsn() - redo_lsn)::bigint FROM \
-                       pg_control_checkpoint()",
-    own_settings: &["primary_conninfo", "synchronous_standby_names"],
-    url: crate::settings::URL.path(),
-    settings: "target.settings.",
-};
-
-/// Positions count over all files.
-const fn position(sql: &'static str) -> Position {
-    Position { sql, bytes: 0, file: None }
-}
 
 /// Name of the replica in the primary's list.
 const REPLICA: &str = "steelbench_replica";

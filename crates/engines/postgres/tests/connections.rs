@@ -1,9 +1,9 @@
 //! The connections of a load thread, served with `io_uring(7)` and, where that is forbidden, with
 //! epoll.
 
-use engine::{Answer, ConnectionSet, Done, Engine as _, EngineError, Folders, Instance};
+use engine::{Answer, ConnectionSet, Done, EngineError, Folders, Instance};
 use experiment::{Configuration, Value};
-use postgres::Postgres;
+use postgres::POSTGRES;
 use postgres::client::Client;
 use postgres::server::Installation;
 use std::io;
@@ -222,7 +222,7 @@ fn connection_sets_serve_their_connections_with_io_uring_and_where_that_is_forbi
             permits: engine::Permits::default(),
             cgroup_joins: Vec::new(),
         };
-        let mut host = Postgres.host(place);
+        let mut host = (POSTGRES.host)(place);
         for way in &ways {
             let instance = host.prepare(&configuration(&installation), 8, &Cancel::new()).unwrap();
             instance.create(work()).unwrap();

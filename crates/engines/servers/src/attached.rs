@@ -2,7 +2,7 @@
 
 use crate::hosted::{Config, Hosted};
 use crate::load::{Ending, Load, LoadConnections, Sessions};
-use engine::{ConnectionSet, EngineError, Instance, Shared, Tables, lock, open_files};
+use engine::{ConnectionSet, EngineError, Instance, Parts, Shared, Tables, lock, open_files};
 use experiment::Configuration;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -88,12 +88,8 @@ impl<L: Load> Instance for Connector<L> {
         None
     }
 
-    fn tables(&self) -> Option<&dyn Tables> {
-        Some(self)
-    }
-
-    fn shared(&self) -> Option<&dyn Shared> {
-        Some(self)
+    fn parts(&self) -> Parts<'_> {
+        Parts { tables: Some(self), shared: Some(self), ..Parts::default() }
     }
 }
 

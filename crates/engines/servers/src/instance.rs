@@ -9,7 +9,7 @@ use crate::pair::{Pair, Replicating};
 use crate::private::{Reached, Server, Stop};
 use engine::{
     BackgroundWork, CacheReport, CacheState, ConnectionSet, EngineError, Explainer, Instance,
-    Nodes, ServerProcess, Shared, Tables, WaitCollector, lock, open_files,
+    Nodes, Parts, ServerProcess, Shared, Tables, WaitCollector, lock, open_files,
 };
 use experiment::Setting;
 use std::path::PathBuf;
@@ -240,28 +240,17 @@ impl<S: Schema> Instance for ServerInstance<S> {
             .try_for_each(|path| std::fs::remove_dir_all(path).map_err(EngineError::at(path)))
     }
 
-    fn tables(&self) -> Option<&dyn Tables> {
-        Some(&self.schema)
-    }
-
-    fn explainer(&self) -> Option<&dyn Explainer> {
-        Some(&self.schema)
-    }
-
-    fn background_work(&self) -> Option<&dyn BackgroundWork> {
-        self.schema.common().target.private.as_ref().map(|_| self.schema.background_work())
-    }
-
-    fn server(&self) -> Option<&dyn ServerProcess> {
-        Some(&self.schema)
-    }
-
-    fn nodes(&self) -> Option<&dyn Nodes> {
-        Some(self.schema.common().pair.as_ref()?)
-    }
-
-    fn shared(&self) -> Option<&dyn Shared> {
-        Some(self)
+    fn parts(&self) -> Parts<'_> {
+        let Common { target, pair, .. } = self.schema.common();
+        Parts {
+            tables: Some(&self.schema),
+            explainer: Some(&self.schema),
+            background_work: target.private.as_ref().map(|_| self.schema.background_work()),
+            server: Some(&self.schema),
+            nodes: pair.as_ref().map(|pair| pair as &dyn Nodes),
+            shared: Some(self),
+            ..Parts::default()
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! A private server that a study disturbs, and its replica: `Instance::nodes` lets a study kill,
+//! A private server that a study disturbs, and its replica: `Parts::nodes` lets a study kill,
 //! freeze, replicate and promote. Such a server is spent: the next trial has a new one. The replica
 //! is a folder in the marked folder of its primary.
 

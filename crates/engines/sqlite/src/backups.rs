@@ -6,14 +6,11 @@
 //! until the end. Other journals would stop writers for that long: there the backup begins again,
 //! and after some times copies the rest in one step.
 
-use super::backup_tools::BACKUP_API;
 use super::connection::{self, DataFiles, STEPS_BETWEEN_LOOKS};
 use super::failures::failed;
 use super::instance::SqliteInstance;
 use engine::EngineError;
-use engine::backups::{
-    BackgroundWork, Backup, BackupRequest, Fingerprint, Restore, StatementAction,
-};
+use engine::backups::{BackgroundWork, Backup, BackupRequest, Fingerprint, Restore};
 use observations::fnv1a_64;
 use observe::CpuUse;
 use rusqlite::backup::{Backup as Steps, StepResult};
@@ -24,6 +21,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use work::Cancel;
 
+/// The tool of the backup interface; the other one is `VACUUM INTO`.
+const BACKUP_API: &str = "backup-api";
 /// Bytes of a step without a rate limit: a request to stop is noticed after it.
 const STEP_BYTES: u64 = 1 << 20;
 /// Steps a second with a rate limit, enough for the load to see an even rate.
@@ -93,23 +92,12 @@ impl BackgroundWork for SqliteInstance {
         Ok(all)
     }
 
-    fn perform(
-        &self,
-        action: &StatementAction,
-        _: u32,
-        cancel: &Cancel,
-    ) -> Result<f64, EngineError> {
+    fn perform(&self, statements: &[&str], _: u32, cancel: &Cancel) -> Result<f64, EngineError> {
         let used = CpuUse::of_this_thread();
         for path in &self.files.paths {
-            run(&self.files.connect_to(path)?, path, action.statements, cancel)?;
+            run(&self.files.connect_to(path)?, path, statements, cancel)?;
         }
         Ok(used.seconds())
-    }
-
-    fn undo(&self, action: &StatementAction) -> Result<(), EngineError> {
-        self.files.paths.iter().try_for_each(|path| {
-            run(&self.files.connect_to(path)?, path, action.undo, &self.files.cancel)
-        })
     }
 }
 

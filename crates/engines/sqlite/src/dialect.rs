@@ -1,11 +1,19 @@
 //! How SQLite writes tables and operations.
 
-use engine::dialect::{index_name, padded};
+use engine::dialect::{Words, index_name, padded};
 use engine::{Dialect, EngineError};
 use work::{Column, DataType, DefaultValue, Table};
 
 /// Bytes of a row's number in a table of 16,384 to 2 million rows.
 const ROW_NUMBER: usize = 3;
+
+/// The words of SQLite's SQL.
+pub const SQL: Words = Words {
+    parameter: "?",
+    // Dates are stored as text.
+    year: ["CAST(strftime('%Y', ", ") AS INTEGER)"],
+    ..Words::STANDARD
+};
 
 /// SQLite's SQL in one data file.
 pub struct SqliteDialect {
@@ -59,7 +67,7 @@ impl SqliteDialect {
             // Sessions bind a filler; keys are made by clients.
             Some(DefaultValue::NewUuid | DefaultValue::Filler) | None => String::new(),
         };
-        format!("{} {data_type}{not_null}{default}", self.quote(column.name))
+        format!("{} {data_type}{not_null}{default}", SQL.quote(column.name))
     }
 }
 
@@ -87,23 +95,18 @@ fn width(data_type: DataType) -> usize {
 }
 
 impl Dialect for SqliteDialect {
+    fn words(&self) -> &'static Words {
+        &SQL
+    }
+
     fn table(&self, table: &Table) -> String {
-        format!("{}.{}", self.schema, self.quote(table.name))
-    }
-
-    fn placeholder(&self, number: usize) -> String {
-        format!("?{number}")
-    }
-
-    /// Dates are stored as text.
-    fn year(&self, column: &str) -> String {
-        format!("CAST(strftime('%Y', {column}) AS INTEGER)")
+        format!("{}.{}", self.schema, SQL.quote(table.name))
     }
 
     /// The schema qualifies the index, not the table.
     fn create_index(&self, table: &Table) -> Option<String> {
-        let name = self.quote(&index_name(table)?);
-        let (columns, table) = (self.names(table.storage.index), self.quote(table.name));
+        let name = SQL.quote(&index_name(table)?);
+        let (columns, table) = (SQL.names(table.storage.index), SQL.quote(table.name));
         Some(format!("CREATE INDEX {}.{name} ON {table} ({columns})", self.schema))
     }
 
@@ -113,9 +116,9 @@ impl Dialect for SqliteDialect {
         let mut parts: Vec<String> =
             table.columns.iter().map(|column| self.column(column)).collect();
         if !table.key.is_empty() {
-            parts.push(format!("PRIMARY KEY ({})", self.names(table.key)));
+            parts.push(format!("PRIMARY KEY ({})", SQL.names(table.key)));
         }
-        parts.extend(self.foreign_keys(table));
+        parts.extend(SQL.foreign_keys(table));
         let clustered =
             if table.key.is_empty() || table.has_integer_key() { "" } else { " WITHOUT ROWID" };
         Ok(vec![format!("CREATE TABLE {} ({}){clustered}", self.table(table), parts.join(", "))])

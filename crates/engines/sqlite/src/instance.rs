@@ -12,7 +12,7 @@ use engine::dialect::padded;
 use engine::setup::Setup;
 use engine::{
     CacheReport, CacheState, Collection, ConnectionSet, EngineError, Folders, Host, Instance,
-    SessionPart, WaitCollector,
+    Parts, SessionPart, WaitCollector,
 };
 use engine::{Dialect as _, EngineUse, Explained, PlanRequest, Planned, cache, lock, open_files};
 use engine::{Explainer, Tables};
@@ -311,16 +311,13 @@ impl Instance for SqliteInstance {
         self.files.remove()
     }
 
-    fn tables(&self) -> Option<&dyn Tables> {
-        Some(self)
-    }
-
-    fn background_work(&self) -> Option<&dyn engine::BackgroundWork> {
-        Some(self)
-    }
-
-    fn explainer(&self) -> Option<&dyn Explainer> {
-        Some(self)
+    fn parts(&self) -> Parts<'_> {
+        Parts {
+            tables: Some(self),
+            background_work: Some(self),
+            explainer: Some(self),
+            ..Parts::default()
+        }
     }
 }
 

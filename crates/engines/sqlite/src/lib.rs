@@ -7,7 +7,6 @@
 //! checkpoint of every file (`target.final_checkpoint`): otherwise more files would win by leaving
 //! more work in more logs.
 
-mod backup_tools;
 mod backups;
 mod cell;
 mod connection;
@@ -26,5 +25,5 @@ mod setup;
 mod vfs;
 mod wait_type;
 
-pub use self::engine::Sqlite;
+pub use self::engine::SQLITE;
 pub use dialect::SqliteDialect;

@@ -3,7 +3,7 @@
 use super::connection;
 use super::pragma::{Pragma, apply, from_settings};
 use super::settings::VOLUME;
-use crate::Sqlite;
+use crate::engine::Sqlite;
 use engine::{EngineError, Folders, Need, Preflight, Prerequisites};
 use experiment::{Configuration, Invalid};
 use std::collections::HashSet;

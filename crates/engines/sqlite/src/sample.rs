@@ -2,7 +2,6 @@
 
 use super::failures::failed;
 use super::setup::MAGIC;
-use crate::Sqlite;
 use engine::sample::{Cell, Sample};
 use engine::setup::first_bytes;
 use engine::{DatabaseFiles, EngineError};
@@ -17,7 +16,10 @@ const BLOCK_ROWS: u64 = 8192;
 /// The time that a writer may keep us waiting.
 const BUSY: Duration = Duration::from_secs(10);
 
-impl DatabaseFiles for Sqlite {
+/// Database files of the user.
+pub struct SqliteFiles;
+
+impl DatabaseFiles for SqliteFiles {
     fn is_database(&self, file: &Path) -> bool {
         file.is_file() && first_bytes(file).starts_with(MAGIC)
     }

@@ -38,7 +38,7 @@ fn live_in(
         settings.into_iter().map(|(name, value)| (format!("target.settings.{name}"), value));
     let configuration = Configuration { settings: settings.collect(), ..Configuration::default() };
     let engine = testing::engine("sqlite");
-    let instance = engine.host(place).prepare(&configuration, 1, &Cancel::new()).unwrap();
+    let instance = (engine.host)(place).prepare(&configuration, 1, &Cancel::new()).unwrap();
     let columns = vec![
         Column::new("id", DataType::BigInt),
         Column::new("amount", DataType::Int).default(DefaultValue::Integer(2)),

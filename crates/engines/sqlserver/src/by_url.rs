@@ -1,8 +1,8 @@
 //! Servers that run already, by URL.
 
-use super::SqlServer;
 #[cfg(feature = "driver")]
 use super::live;
+use crate::engine::SqlServer;
 use engine::{Server, ServerError, Servers};
 
 impl Servers for SqlServer {

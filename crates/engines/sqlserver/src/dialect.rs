@@ -1,7 +1,20 @@
 //! How SQL Server writes tables and operations.
 
+use engine::dialect::Words;
 use engine::{Dialect, EngineError};
 use work::{Column, DataType, DefaultValue, Output, Table, Work};
+
+/// The words of T-SQL.
+pub const SQL: Words = Words {
+    quotes: ['[', ']'],
+    parameter: "@P",
+    row_locks: [" WITH (UPDLOCK, ROWLOCK)", ""],
+    first_rows: [" OFFSET 0 ROWS FETCH NEXT ", " ROWS ONLY"],
+    year: ["year(", ")"],
+    insert_loop: Some("EXEC insert_rows @P1, @P2, @P3"),
+    nested_loops: Some(["CROSS JOIN", " OPTION (LOOP JOIN, FORCE ORDER, MAXDOP 1)"]),
+    ..Words::STANDARD
+};
 
 /// T-SQL for the tables of one trial.
 #[derive(Debug, Default)]
@@ -51,7 +64,7 @@ pub fn quote_literal(text: &str) -> String {
 
 /// A name in brackets.
 pub(crate) fn quote_name(name: &str) -> String {
-    format!("[{}]", name.replace(']', "]]"))
+    SQL.quote(name)
 }
 
 impl MssqlDialect {
@@ -96,7 +109,7 @@ impl MssqlDialect {
             DefaultValue::Filler => format!("REPLICATE('a', {filler})"),
         });
         let default = default.map(|default| format!(" DEFAULT ({default})")).unwrap_or_default();
-        format!("{} {data_type}{not_null}{default}", self.quote(column.name))
+        format!("{} {data_type}{not_null}{default}", SQL.quote(column.name))
     }
 
     /// Options of the index or the heap that holds the rows.
@@ -128,7 +141,7 @@ impl MssqlDialect {
         let name = self.table(table);
         match self.compression.as_deref()? {
             "columnstore" => {
-                let index = self.quote(&format!("columns_{}", table.name));
+                let index = SQL.quote(&format!("columns_{}", table.name));
                 Some(format!(
                     "ALTER INDEX {index} ON {name} REORGANIZE WITH (COMPRESS_ALL_ROW_GROUPS = ON)"
                 ))
@@ -147,7 +160,7 @@ impl MssqlDialect {
     /// The loop of the published studies: rows one by one, a commit after each batch.
     pub fn procedures(&self, work: &Work) -> Vec<String> {
         let Some(table) = work.loop_table() else { return Vec::new() };
-        let (name, key) = (self.table(table), self.names(table.key));
+        let (name, key) = (self.table(table), SQL.names(table.key));
         let (random, sequential) = match table.single_key().map(|key| key.data_type) {
             // They are ordered by their last six bytes, which this counts up.
             Some(DataType::Uuid) => (
@@ -221,12 +234,8 @@ fn width(data_type: DataType) -> usize {
 }
 
 impl Dialect for MssqlDialect {
-    fn quote(&self, name: &str) -> String {
-        quote_name(name)
-    }
-
-    fn placeholder(&self, number: usize) -> String {
-        format!("@P{number}")
+    fn words(&self) -> &'static Words {
+        &SQL
     }
 
     /// The rows of a table lie in the order of its key, so that the key is there from the first row
@@ -239,50 +248,30 @@ impl Dialect for MssqlDialect {
         let is_columns = self.is_columns();
         if !table.key.is_empty() {
             let clustered = if is_columns { "NONCLUSTERED" } else { "CLUSTERED" };
-            let key = self.names(table.key);
-            let named = self.quote(&format!("pk_{}", table.name));
+            let key = SQL.names(table.key);
+            let named = SQL.quote(&format!("pk_{}", table.name));
             parts.push(format!("CONSTRAINT {named} PRIMARY KEY {clustered} ({key}){options}"));
         }
         let heap = if table.key.is_empty() { options } else { String::new() };
         let mut statements = vec![format!("CREATE TABLE {name} ({}){heap}", parts.join(", "))];
         if is_columns {
-            let named = self.quote(&format!("columns_{}", table.name));
+            let named = SQL.quote(&format!("columns_{}", table.name));
             statements.push(format!("CREATE CLUSTERED COLUMNSTORE INDEX {named} ON {name}"));
         }
         Ok(statements)
     }
 
-    fn row_locks(&self) -> [&'static str; 2] {
-        [" WITH (UPDLOCK, ROWLOCK)", ""]
-    }
-
-    fn first_rows(&self, rows: u32) -> String {
-        format!(" OFFSET 0 ROWS FETCH NEXT {rows} ROWS ONLY")
-    }
-
-    fn year(&self, column: &str) -> String {
-        format!("year({column})")
-    }
-
-    fn insert_loop(&self, _: &Table) -> Option<String> {
-        Some(format!("EXEC {PROCEDURE} @P1, @P2, @P3"))
-    }
-
-    fn join_hint(&self) -> &'static str {
-        " OPTION (LOOP JOIN, FORCE ORDER, MAXDOP 1)"
-    }
-
     fn output(&self, output: Output) -> String {
         let cast = |name: &'static str, wide: &str| {
-            let quoted = self.quote(name);
+            let quoted = SQL.quote(name);
             if self.integers.contains(&name) { format!("CAST({quoted} AS {wide})") } else { quoted }
         };
         match output {
-            Output::Column(name) => self.quote(name),
+            Output::Column(name) => SQL.quote(name),
             Output::Count => "count_big(*)".into(),
             Output::Sum(name) => format!("sum({})", cast(name, "bigint")),
-            Output::Min(name) => format!("min({})", self.quote(name)),
-            Output::Max(name) => format!("max({})", self.quote(name)),
+            Output::Min(name) => format!("min({})", SQL.quote(name)),
+            Output::Max(name) => format!("max({})", SQL.quote(name)),
             // The mean of integers would be one.
             Output::Avg(name) => format!("avg({})", cast(name, "float")),
         }

@@ -3,13 +3,12 @@
 //! - `engine`: its abilities as the target of trials
 //! - `settings`: what `[target]` can say; `dialect`: how its tables and operations are written
 //! - `wait_types`: names, classes, which are benign; `page`: pages and what they are for
-//! - `backup_tools`: backups beside a load, as settings are checked against them
+//! - `showplan`: plans; `optimizer`: its hints; `statement_rules`: texts and indexes
 //! - `prerequisites`: problems found before trials
 //! - `by_url`: servers by URL
 //! - with the feature `driver`: `live`, how servers are reached and what they are asked, and
 //!   `target`, trials on them
 
-mod backup_tools;
 mod by_url;
 #[cfg_attr(not(feature = "driver"), expect(dead_code, reason = "some of it is for trials only"))]
 mod dialect;
@@ -30,7 +29,7 @@ mod wait_types;
 #[cfg(all(test, not(feature = "driver")))]
 mod without_driver;
 
-pub use self::engine::SqlServer;
+pub use self::engine::SQL_SERVER;
 pub use dialect::MssqlDialect;
 pub use page::{NotAPage, PageId, PageKind};
 pub use wait_types::{BENIGN_VERSION, BETWEEN_REQUESTS, WAIT_TYPES, class};

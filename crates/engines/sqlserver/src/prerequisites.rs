@@ -1,6 +1,6 @@
 //! Prerequisites of trials on a server by URL.
 
-use crate::SqlServer;
+use crate::engine::SqlServer;
 use crate::not_built::NOT_BUILT;
 #[cfg(not(feature = "driver"))]
 use crate::not_built::trials::preflight;

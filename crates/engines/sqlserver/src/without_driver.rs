@@ -1,16 +1,17 @@
 //! Tests of builds without the driver.
 
-use crate::SqlServer;
+use crate::SQL_SERVER;
 use crate::not_built::trials::{MssqlHost, preflight, version};
-use engine::{Host, Prerequisites, Servers};
+use engine::Host;
 use experiment::Configuration;
 use work::{Cancel, Stop};
 
 #[test]
 fn sql_server_is_named_with_the_way_to_build_it() {
     let configuration = Configuration::default();
-    let refused = SqlServer.by_url("mssql://sa@db1/master").err().unwrap().to_string();
-    let missing = SqlServer.missing(&configuration).unwrap();
+    let refused =
+        SQL_SERVER.servers.unwrap().by_url("mssql://sa@db1/master").err().unwrap().to_string();
+    let missing = SQL_SERVER.missing(&configuration).unwrap();
     let (_, origin) = version(&configuration, &Stop::when(|| false));
     let found = preflight(&[], &Stop::when(|| false));
     for message in [refused, missing, origin, format!("{found:?}")] {

@@ -25,7 +25,7 @@ fn request(workers: u32, folder: Option<&str>) -> BackupRequest {
 }
 
 fn take(instance: &dyn Instance, request: &BackupRequest) -> Backup {
-    instance.background_work().unwrap().take(request, &Cancel::new()).unwrap()
+    instance.parts().background_work.unwrap().take(request, &Cancel::new()).unwrap()
 }
 
 /// The number of databases with the name of a restore.
@@ -53,7 +53,7 @@ fn a_backup_is_striped_compressed_restored_and_equal() {
         let instance = prepare(&url, settings, DataType::BigInt).unwrap();
         let live = instance.as_ref();
         run(live, "INSERT INTO orders (id, amount) VALUES (1, 7), (2, 8), (3, 9)");
-        let work = live.background_work().unwrap();
+        let work = live.parts().background_work.unwrap();
         let request = request(2, Some("/var/backups/"));
         let backup = take(live, &request);
         // The stand-in compresses to a quarter.
@@ -79,7 +79,7 @@ fn a_backup_is_striped_compressed_restored_and_equal() {
 fn another_ones_files_and_database_are_not_touched() {
     let Some(url) = sql_server_stand_in(&[]) else { return };
     let prepare = prepare(&url, &[], DataType::BigInt).unwrap();
-    let work = prepare.background_work().unwrap();
+    let work = prepare.parts().background_work.unwrap();
     let request = request(1, None);
     let file = "steelbench_background_1.bak";
     run(

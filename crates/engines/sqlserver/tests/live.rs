@@ -97,7 +97,7 @@ fn work() -> Work {
 }
 
 fn check(instance: &dyn Instance) {
-    let tables = instance.tables().unwrap();
+    let tables = instance.parts().tables.unwrap();
     tables.create(work()).unwrap();
     assert!(tables.stored_bytes().unwrap().is_some_and(|bytes| bytes > 0));
     let hot = instance.settle(CacheState::Hot).unwrap();
@@ -118,10 +118,10 @@ fn check(instance: &dyn Instance) {
     assert!(collected.lost.is_empty(), "{:?}", collected.lost);
     assert!(collected.time.unwrap().session_s > 0.0);
     drop(set);
-    let scan = instance.explainer().unwrap().explain(1, &work().tables[0], false).unwrap();
+    let scan = instance.parts().explainer.unwrap().explain(1, &work().tables[0], false).unwrap();
     assert!(scan.plan.is_some() && scan.pages.is_some(), "{scan:?}");
     // One row a page: as many pages as rows, and some of the index above them.
-    let pages = instance.explainer().unwrap().explain(0, &work().tables[2], false).unwrap();
+    let pages = instance.parts().explainer.unwrap().explain(0, &work().tables[2], false).unwrap();
     println!("200 rows of one a page: {:?} pages", pages.pages);
 }
 
@@ -148,7 +148,7 @@ fn every_statement_of_targets_runs_on_a_live_server() {
         let need = Need { configuration: &configuration, connections: 3, footprint };
         let found = engine.preflight(&[need], &folders(), &Cancel::new().stop());
         assert!(found.missing.is_empty() && found.invalid.is_empty(), "{found:?}");
-        let instance = engine.host(folders()).prepare(&configuration, 3, &Cancel::new()).unwrap();
+        let instance = (engine.host)(folders()).prepare(&configuration, 3, &Cancel::new()).unwrap();
         check(instance.as_ref());
         instance.remove().unwrap();
     }
@@ -170,8 +170,8 @@ fn cold_caches_are_reached_on_a_live_server() {
         [("target.cache", word("cold")), ("target.allow_server_settings", Value::Bool(true))];
     let configuration = configuration(&url, &settings);
     let engine = testing::engine("sqlserver");
-    let instance = engine.host(folders()).prepare(&configuration, 3, &Cancel::new()).unwrap();
-    instance.tables().unwrap().create(work()).unwrap();
+    let instance = (engine.host)(folders()).prepare(&configuration, 3, &Cancel::new()).unwrap();
+    instance.parts().tables.unwrap().create(work()).unwrap();
     let cold = instance.settle(CacheState::Cold).unwrap();
     assert!(cold.verified, "{cold:?}");
     instance.remove().unwrap();

@@ -28,12 +28,12 @@ fn work() -> Work {
 
 fn prepare(url: &str, cancel: &Cancel) -> Result<Box<dyn Instance>, EngineError> {
     let configuration = configuration(&format!("{url}&connecttimeout=2"), &[]);
-    testing::engine("sqlserver").host(folders()).prepare(&configuration, CONNECTIONS, cancel)
+    (testing::engine("sqlserver").host)(folders()).prepare(&configuration, CONNECTIONS, cancel)
 }
 
 /// The phases of a trial until it is cancelled.
 fn load(instance: &dyn Instance, cancel: &Cancel) -> Result<(), EngineError> {
-    instance.tables().unwrap().create(work())?;
+    instance.parts().tables.unwrap().create(work())?;
     let mut set = instance.connect(CONNECTIONS)?;
     let keys: Vec<Key> = (1_000..1_003).map(|key| Key::random(key << 16, key)).collect();
     let request = Request::Batch { operation: 0, file: 0, keys: &keys, pipelined: false };
@@ -102,7 +102,7 @@ fn a_server_that_is_down_is_not_a_failure_of_a_trial() {
 fn sessions_of_a_load_that_are_hidden_have_no_figures() {
     let Some(url) = sql_server_that_hides_sessions() else { return };
     let instance = prepare(&url, &Cancel::new()).unwrap();
-    instance.tables().unwrap().create(work()).unwrap();
+    instance.parts().tables.unwrap().create(work()).unwrap();
     let mut collector = instance.wait_collector().unwrap();
     let set = instance.connect(CONNECTIONS).unwrap();
     collector.start().unwrap();

@@ -47,7 +47,7 @@ pub fn prepare(
 ) -> Result<Box<dyn Instance>, EngineError> {
     let engine = testing::engine("sqlserver");
     let instance =
-        engine.host(folders()).prepare(&configuration(url, settings), 4, &Cancel::new())?;
+        (engine.host)(folders()).prepare(&configuration(url, settings), 4, &Cancel::new())?;
     let columns = vec![
         Column::new("id", data_type),
         Column::new("amount", DataType::Int).default(DefaultValue::Integer(2)),
@@ -343,7 +343,7 @@ fn another_client_reads_our_rows_and_we_read_its() {
     }
     let engine = testing::engine("sqlserver");
     let instance =
-        engine.host(folders()).prepare(&configuration(&url, &[]), 1, &Cancel::new()).unwrap();
+        (engine.host)(folders()).prepare(&configuration(&url, &[]), 1, &Cancel::new()).unwrap();
     let columns = vec![
         Column::new("id", DataType::BigInt),
         Column::new("amount", DataType::Int),

@@ -3,9 +3,14 @@
 //! - `failover`: what it costs when a replica takes over
 //! - `restart`: how long a server recovers from a crash, by the log since its last checkpoint
 //! - `lag`: how far a replica is behind its primary
+//! - `replication`: the engines that they support, each with the queries for its `log`
 
 pub mod failover;
 pub mod lag;
+pub mod log;
+mod mariadb;
+mod postgres;
+pub mod replication;
 pub mod restart;
 
 report::sections! {

@@ -1,11 +1,13 @@
 //! The probe: a trial writes until the last checkpoint is far enough back, kills the server, and
 //! times its start until it answers a query.
 
-use ::probe::{Probe, ProbeError, Target, TrialContext};
+use crate::log::Replication;
+use crate::replication;
+use ::probe::{Declarations, Probe, ProbeError, Target, TrialContext};
 use engine::nodes::NodeSession;
-use engine::{Ability, Disturbance, EngineError, Node, Nodes, Replication};
-use experiment::common::PROBE;
-use experiment::{Configuration, Declaration, Invalid, Kind, settings};
+use engine::{Ability, Disturbance, EngineError, Node, Nodes};
+use experiment::common::{ENGINE, PROBE};
+use experiment::{Configuration, Invalid, Kind, settings};
 use observations::{FactName, Observations, Response, Work};
 use observe::MachineMonitor;
 use std::fmt::Write as _;
@@ -43,16 +45,13 @@ const WRITTEN_MAX: u64 = 4;
 const LOOK_EVERY: u64 = 1 << 20;
 
 impl Probe for Restart {
-    fn name(&self) -> &'static str {
-        "restart"
-    }
-
-    fn settings(&self) -> &'static [Declaration] {
-        SETTINGS
+    fn declarations(&self) -> &'static Declarations {
+        const { &Declarations::new("restart", SETTINGS) }
     }
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
-        if target.replication.is_none() || !target.abilities.contains(&Ability::Statements) {
+        let is_supported = replication::for_engine(&configuration.get(ENGINE)).is_some();
+        if !is_supported || !target.abilities.contains(&Ability::Statements) {
             let message = "this engine has no private servers to kill; use postgres or mariadb";
             return vec![Invalid::new(PROBE.path(), message)];
         }
@@ -62,14 +61,7 @@ impl Probe for Restart {
     }
 
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
-        let unsupported = EngineError::Unsupported {
-            engine: "this target",
-            what: "kills: it has no private server",
-        };
-        let (Some(nodes), Some(log)) = (context.instance.nodes(), context.target.replication)
-        else {
-            return Err(unsupported.into());
-        };
+        let (nodes, log) = replication::nodes(context, "kills: it has no private server")?;
         nodes.ask(Node::Primary, CREATE)?;
         // A clean shutdown ends with a checkpoint.
         nodes.disturb(Node::Primary, Disturbance::ShutDown)?;

@@ -1,5 +1,6 @@
 //! Crashes of private servers: what was committed is there, and the log is as long as asked for.
 
+use availability::replication::for_engine;
 use availability::restart::{CHECKPOINT_DISTANCE, COMMITTED, PRESENT, Restart};
 use experiment::Value;
 use testing::trials::{installed, text};
@@ -7,7 +8,7 @@ use testing::trials::{installed, text};
 #[test]
 fn a_killed_server_recovers_what_was_committed() {
     for engine in &installed() {
-        if engine.engine.replication().is_none() {
+        if for_engine(engine.engine.name).is_none() {
             continue;
         }
         let mut bench = engine.bench();
@@ -62,7 +63,7 @@ fn what_cannot_be_killed_is_refused_before_anything_runs() {
             engine.objections(&Restart, &engine.configuration(settings))
         };
         let expected: &[&str] =
-            if engine.engine.replication().is_some() { &[] } else { &["workload.probe"] };
+            if for_engine(engine.engine.name).is_some() { &[] } else { &["workload.probe"] };
         assert_eq!(refused(&[]), expected, "{}", engine.name);
     }
 }

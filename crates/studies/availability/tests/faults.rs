@@ -194,7 +194,7 @@ fn what_cannot_fail_over_is_refused_before_anything_runs() {
         let refused = |settings: &[(&'static str, Value)]| {
             engine.objections(&Failover, &engine.configuration(settings))
         };
-        let (setting, url) = match engine.engine.name() {
+        let (setting, url) = match engine.engine.name {
             "postgres" => ("target.settings.synchronous_standby_names", "postgres://host/db"),
             "mariadb" => ("target.settings.log_bin", "mariadb://host/db"),
             _ => {

@@ -1,8 +1,8 @@
 //! The relay between a load and its server (`[network]`): a latency is added to each round trip.
 
-use experiment::{Configuration, Declaration, Invalid, Value};
+use experiment::{Configuration, Invalid, Value};
 use observations::{Observations, Response};
-use probe::{Probe, ProbeError, Target, TrialContext};
+use probe::{Declarations, Probe, ProbeError, Target, TrialContext};
 use std::time::Instant;
 use testing::trials::{Session, installed};
 use work::{Statement, Work};
@@ -15,12 +15,8 @@ struct RoundTrips;
 const TRIPS: usize = 200;
 
 impl Probe for RoundTrips {
-    fn name(&self) -> &'static str {
-        "round-trips"
-    }
-
-    fn settings(&self) -> &'static [Declaration] {
-        &[]
+    fn declarations(&self) -> &'static Declarations {
+        const { &Declarations::new("round-trips", &[]) }
     }
 
     fn plan(&self, _: &Configuration, _: &Target) -> Vec<Invalid> {
@@ -44,7 +40,7 @@ impl Probe for RoundTrips {
 #[test]
 fn a_latency_of_5_ms_adds_5_ms_to_each_round_trip() {
     for engine in &installed() {
-        if !engine.engine.abilities().contains(&engine::Ability::Relayed) {
+        if !engine.engine.abilities.contains(&engine::Ability::Relayed) {
             continue;
         }
         let mut bench = engine.bench();

@@ -8,7 +8,7 @@ use testing::trials::{Bench, TestEngine, installed, text};
 
 /// The engine, where it is installed; the search says so where it is not.
 fn engine(name: &str) -> Option<TestEngine> {
-    installed().into_iter().find(|installation| installation.engine.name() == name)
+    installed().into_iter().find(|installation| installation.engine.name == name)
 }
 
 fn run(bench: &mut Bench<'_>, settings: &[(&'static str, Value)]) -> Observations {
@@ -70,7 +70,7 @@ fn a_replica_of_mariadb_that_reads_slowly_falls_behind() {
 fn engines_without_replicas_are_refused_before_anything_runs() {
     for engine in &installed() {
         let refused = engine.objections(&Lag, &engine.configuration(&[]));
-        let has_replicas = ["postgres", "mariadb"].contains(&engine.engine.name());
+        let has_replicas = ["postgres", "mariadb"].contains(&engine.engine.name);
         let expected: &[&str] = if has_replicas { &[] } else { &["workload.probe"] };
         assert_eq!(refused, expected, "{}", engine.name);
     }

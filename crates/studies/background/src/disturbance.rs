@@ -7,10 +7,12 @@ use crate::facts::{
 use crate::outcome::Outcome;
 use crate::phases::{Phase, Windows, phase, rate_per_minute};
 use crate::settings::{ActionKind, COMMAND, Job, SECTION};
+use crate::tools::Background;
 use crate::verdict::Verdict;
-use crate::{bulk_load, command, copy, waits};
-use engine::backups::{Background, BackgroundWork, BackupRequest};
+use crate::{adapters, bulk_load, command, copy, waits};
+use engine::backups::{BackgroundWork, BackupRequest};
 use engine::{EngineError, Instance, Nodes};
+use experiment::common::ENGINE;
 use experiment::{CommonSection, Configuration, Invalid};
 use observations::{FactFamily, Observations, Response, Warning, WarningKind};
 use probe::load::DURATION;
@@ -59,7 +61,7 @@ impl Disturbance for BackgroundDisturbance {
             copy::make_source(&folder.path, job.bytes, context.cancel)?;
         }
         let background_action = BackgroundAction {
-            background: context.target.background,
+            background: adapters::for_engine(&context.configuration.get(ENGINE)),
             instance: context.instance,
             context,
             job,
@@ -122,7 +124,7 @@ struct BackgroundAction<'a> {
 
 impl BackgroundAction<'_> {
     fn work(&self) -> Result<&dyn BackgroundWork, EngineError> {
-        self.instance.background_work().ok_or(EngineError::Unsupported {
+        self.instance.parts().background_work.ok_or(EngineError::Unsupported {
             engine: "this target",
             what: "background actions of its engine",
         })
@@ -153,7 +155,7 @@ impl BackgroundAction<'_> {
                 Outcome { cpu_s: backup.cpu_s, backup: Some(backup), bytes: None }
             }
             ActionKind::Copy if job.over_link => {
-                let route = self.instance.nodes().and_then(Nodes::route_beside);
+                let route = self.instance.parts().nodes.and_then(Nodes::route_beside);
                 let route = route.ok_or(EngineError::Unsupported {
                     engine: "this target",
                     what: "copies over its link",
@@ -173,7 +175,7 @@ impl BackgroundAction<'_> {
                     engine: "this target",
                     what: "this action",
                 })?;
-                let cpu_s = self.work()?.perform(action, job.workers, cancel)?;
+                let cpu_s = self.work()?.perform(action.statements, job.workers, cancel)?;
                 Outcome { cpu_s: Some(cpu_s), ..Outcome::default() }
             }
         })
@@ -300,7 +302,7 @@ impl Action for BackgroundAction<'_> {
         if let Some(action) =
             self.background.and_then(|background| background.action(self.job.action.name()))
         {
-            self.work()?.undo(action)?;
+            self.work()?.perform(action.undo, 1, self.context.cancel)?;
         }
         Ok(())
     }

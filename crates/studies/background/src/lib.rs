@@ -3,6 +3,7 @@
 //! it shows its price. A backup is restored and compared.
 //!
 //! - `settings`: `[background]`, and objections to it
+//! - `tools`: backup tools and statements as data; `adapters`: those of each engine
 //! - `disturbance`: the action of a trial; `copy`, `bulk_load`, `command`: three of them;
 //!   `outcome`: their report
 //! - `verdict`: a backup's restore and its comparison with the target
@@ -11,16 +12,23 @@
 //! - `analysis`, `section`: figures over blocks and prices, and the section of reports;
 //!   `wait_shares`, `wait_section`: waits by phase
 
+mod adapters;
 pub mod analysis;
 mod bulk_load;
 mod command;
 mod copy;
 mod disturbance;
+mod duckdb;
 pub mod facts;
+mod mariadb;
 mod outcome;
 pub mod phases;
+mod postgres;
 mod section;
 pub mod settings;
+mod sqlite;
+mod sqlserver;
+mod tools;
 pub mod verdict;
 mod wait_section;
 pub mod wait_shares;

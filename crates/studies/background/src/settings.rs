@@ -1,9 +1,12 @@
 //! Settings of `[background]`, and objections to them.
 
-use engine::Ability;
-use engine::backups::{Background, BackupTool, OnServer};
-use experiment::common::NETWORK_BANDWIDTH;
+use crate::adapters;
+use crate::tools::{Background, BackupTool};
+use engine::backups::OnServer;
+use engine::{Ability, Engine};
+use experiment::common::{NETWORK_BANDWIDTH, PROBE};
 use experiment::{CommonSection, Configuration, Invalid, Kind, choice, settings};
+use observations::Role;
 use probe::Disturbed;
 use probe::load::{DURATION, GENERATORS};
 
@@ -166,8 +169,8 @@ impl Job {
         let short = short.map(|_| {
             Invalid::new(START.path(), "begins after the measurement; raise workload.duration")
         });
-        let name = disturbed.engine.name();
-        let of_engine = disturbed.engine.background();
+        let name = disturbed.engine.name;
+        let of_engine = adapters::for_engine(name);
         let of_action = match self.action {
             ActionKind::None => None,
             ActionKind::Copy
@@ -185,7 +188,7 @@ impl Job {
                 Some(Invalid::new(COMMAND.path(), "missing: the shell command to run"))
             }
             ActionKind::Command => self.one_worker("a command"),
-            ActionKind::Backup => self.backup_objection(name, of_engine, configuration),
+            ActionKind::Backup => self.backup_objection(disturbed.engine, of_engine, configuration),
             action => self.statement_objection(name, of_engine, action),
         };
         open_loop.into_iter().chain(short).chain(of_action).collect()
@@ -223,7 +226,7 @@ impl Job {
 
     fn backup_objection(
         &self,
-        engine: &str,
+        engine: &Engine,
         background: Option<&'static Background>,
         configuration: &Configuration,
     ) -> Option<Invalid> {
@@ -231,24 +234,23 @@ impl Job {
         if tools.is_empty() {
             return Some(Invalid::new(
                 ACTION.path(),
-                format!("{engine} has no backup tool here; use action = \"command\""),
+                format!("{} has no backup tool here; use action = \"command\"", engine.name),
             ));
         }
         let Some(tool) = background.and_then(|background| background.tool(self.tool.as_deref()))
         else {
             let names: Vec<&str> = tools.iter().map(|tool| tool.name).collect();
-            let message = format!("not a backup tool of {engine}; it has: {}", names.join(", "));
+            let (name, names) = (engine.name, names.join(", "));
+            let message = format!("not a backup tool of {name}; it has: {names}");
             return Some(Invalid::new(TOOL.path(), message));
         };
-        self.tool_objection(tool, tools, configuration)
+        self.tool_objection(tool, tools).or_else(|| {
+            let missing = engine.prerequisites?.missing_tool(configuration, tool.name);
+            missing.map(|message| Invalid::new(TOOL.path(), message))
+        })
     }
 
-    fn tool_objection(
-        &self,
-        tool: &BackupTool,
-        all: &[BackupTool],
-        configuration: &Configuration,
-    ) -> Option<Invalid> {
+    fn tool_objection(&self, tool: &BackupTool, all: &[BackupTool]) -> Option<Invalid> {
         let name = tool.name;
         let compression = self.compression.name();
         if self.compression != Compression::None && !tool.compressions.contains(&compression) {
@@ -273,7 +275,7 @@ impl Job {
             let message = format!("{name} has no rate limit; remove it ({others})");
             return Some(Invalid::new(RATE_LIMIT.path(), message));
         }
-        (tool.missing)(configuration).map(|message| Invalid::new(TOOL.path(), message))
+        None
     }
 }
 
@@ -312,12 +314,25 @@ impl Job {
 
 /// The objection to a load without a fixed rate.
 fn needs_open_loop(disturbed: Disturbed, configuration: &Configuration) -> Option<Invalid> {
-    if disturbed.engine.abilities().contains(&Ability::Synthetic) {
+    if disturbed.engine.abilities.contains(&Ability::Synthetic) {
         return Some(Invalid::new("target.engine", "this engine has no time of its own"));
     }
     if configuration.get(GENERATORS).is_some() {
         let message = "a disturbance is measured by one generator; remove this setting";
         return Some(Invalid::new(GENERATORS.path(), message));
     }
-    disturbed.probe.schedule_objection(configuration)
+    let probe = disturbed.probe.declarations();
+    if let Some(schedule) = probe.schedule {
+        return schedule(configuration);
+    }
+    let mut settings = probe.settings.iter();
+    let Some(rate) = settings.find(|setting| setting.role == Some(Role::ArrivalRate)) else {
+        let message = "this probe has no fixed rate; disturbances are measured with probes that \
+                       have one, in workload.rate or workload.pace";
+        return Some(Invalid::new(PROBE.path(), message));
+    };
+    let message = "missing: a disturbance needs an open loop. In a closed loop each connection \
+                   waits for its answer, so that a stall also stops the transactions that would \
+                   have shown it; give a fixed rate (rate = \"200/s\")";
+    configuration.value(rate.path).is_none().then(|| Invalid::new(rate.path, message))
 }

@@ -7,11 +7,11 @@ use crate::set_up::CommandSetUp;
 use crate::{lane, outcome};
 use engine::Ability;
 use experiment::common::PROBE;
-use experiment::{Configuration, Declaration, Invalid, Kind, Value, settings};
+use experiment::{Configuration, Invalid, Kind, Value, settings};
 use observations::Observations;
 use observe::Mark;
 use probe::measure::{Subject, measure};
-use probe::{Probe, ProbeError, SetUp, Target, TrialContext};
+use probe::{Declarations, Probe, ProbeError, SetUp, Target, TrialContext};
 
 /// The command probe.
 #[derive(Debug, Clone, Copy)]
@@ -94,16 +94,19 @@ settings! {
 }
 
 impl Probe for CommandProbe {
-    fn name(&self) -> &'static str {
-        "command"
-    }
-
-    fn settings(&self) -> &'static [Declaration] {
-        SETTINGS
-    }
-
-    fn commands(&self) -> &'static [&'static str] {
-        const { &[COMMAND.path(), SETUP.path(), PREPARE.path(), CONCLUDE.path(), CLEANUP.path()] }
+    fn declarations(&self) -> &'static Declarations {
+        const {
+            &Declarations {
+                commands: &[
+                    COMMAND.path(),
+                    SETUP.path(),
+                    PREPARE.path(),
+                    CONCLUDE.path(),
+                    CLEANUP.path(),
+                ],
+                ..Declarations::new("command", SETTINGS)
+            }
+        }
     }
 
     fn connections(&self, configuration: &Configuration) -> u32 {

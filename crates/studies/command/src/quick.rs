@@ -385,9 +385,8 @@ mod tests {
     use crate::arguments::Time;
     use crate::job::Job;
     use clap::Parser;
-    use engine::Engine as _;
     use experiment::Catalog;
-    use null::Nothing;
+    use null::NONE;
     use probe::Probe as _;
 
     fn arguments(line: &[&str]) -> Time {
@@ -398,8 +397,8 @@ mod tests {
     fn lines(line: &[&str]) -> Vec<String> {
         let draft = draft(&arguments(line)).unwrap_or_else(|failure| panic!("{failure:?}"));
         let catalog = Catalog {
-            engines: vec![(Nothing.name(), Nothing.settings())],
-            probes: vec![(CommandProbe.name(), CommandProbe.settings())],
+            engines: vec![(NONE.name, NONE.settings)],
+            probes: vec![(CommandProbe.declarations().name, CommandProbe.declarations().settings)],
             ..Catalog::default()
         };
         let experiment = draft.build(&catalog);

@@ -4,7 +4,7 @@
 use command::CommandProbe;
 use engine::{Engine, Folders, Permits};
 use experiment::{Catalog, Configuration, Value, parse};
-use null::Nothing;
+use null::NONE;
 use observations::{Observations, WaitClass, WarningKind};
 use probe::{Probe, ProbeError, Target, TrialContext};
 use std::path::Path;
@@ -13,8 +13,8 @@ use work::{Cancel, CancelReason};
 
 fn configuration(workload: &str) -> Configuration {
     let catalog = Catalog {
-        engines: testing::ENGINES.iter().map(|engine| (engine.name(), engine.settings())).collect(),
-        probes: vec![(CommandProbe.name(), CommandProbe.settings())],
+        engines: testing::ENGINES.iter().map(|engine| (engine.name, engine.settings)).collect(),
+        probes: vec![(CommandProbe.declarations().name, CommandProbe.declarations().settings)],
         ..Catalog::default()
     };
     let text = format!(
@@ -30,7 +30,7 @@ fn configuration(workload: &str) -> Configuration {
 /// Returns the probe's objections, as `setting: message`.
 fn objections(workload: &str) -> Vec<String> {
     let configuration = configuration(workload);
-    let target = Target::for_engine(&Nothing, &configuration);
+    let target = Target::for_engine(&NONE, &configuration);
     CommandProbe.plan(&configuration, &target).iter().map(ToString::to_string).collect()
 }
 
@@ -45,7 +45,7 @@ fn failure(workload: &str) -> String {
 fn try_run(workload: &str, cancel: &Cancel) -> Result<Observations, ProbeError> {
     let configuration = configuration(workload);
     assert_eq!(
-        CommandProbe.plan(&configuration, &Target::for_engine(&Nothing, &configuration)),
+        CommandProbe.plan(&configuration, &Target::for_engine(&NONE, &configuration)),
         Vec::new()
     );
     let folders = Folders {
@@ -54,8 +54,8 @@ fn try_run(workload: &str, cancel: &Cancel) -> Result<Observations, ProbeError> 
         permits: Permits::default(),
         cgroup_joins: Vec::new(),
     };
-    let instance = Nothing.host(folders).prepare(&configuration, 1, cancel).unwrap();
-    let target = Target::for_engine(&Nothing, &configuration);
+    let instance = (NONE.host)(folders).prepare(&configuration, 1, cancel).unwrap();
+    let target = Target::for_engine(&NONE, &configuration);
     let set_up = CommandProbe.set_up(&configuration, &target).unwrap();
     let run = || {
         CommandProbe.run(&TrialContext {
@@ -504,8 +504,8 @@ fn run_on(server: &testing::pgbench::Server, workload: &str) -> Observations {
         server.url("postgres"),
     );
     let catalog = Catalog {
-        engines: testing::ENGINES.iter().map(|engine| (engine.name(), engine.settings())).collect(),
-        probes: vec![(CommandProbe.name(), CommandProbe.settings())],
+        engines: testing::ENGINES.iter().map(|engine| (engine.name, engine.settings)).collect(),
+        probes: vec![(CommandProbe.declarations().name, CommandProbe.declarations().settings)],
         ..Catalog::default()
     };
     let configuration = parse(&text, &catalog).unwrap().configurations.remove(0);
@@ -523,7 +523,7 @@ fn run_on(server: &testing::pgbench::Server, workload: &str) -> Observations {
         permits: Permits::default(),
         cgroup_joins: Vec::new(),
     };
-    let mut host = engine.host(folders);
+    let mut host = (engine.host)(folders);
     let instance = host.prepare(&configuration, 1, &cancel).unwrap();
     let observations = CommandProbe
         .run(&TrialContext {

@@ -53,7 +53,7 @@ pub fn figures(summary: &Summary) -> Vec<DecisionSupportFigures> {
 }
 
 fn configuration(summary: &Summary, position: usize) -> Option<DecisionSupportFigures> {
-    summary.study(position).filter(|study| study.probe == DecisionSupport.name())?;
+    summary.study(position).filter(|study| study.probe == DecisionSupport.declarations().name)?;
     let trials = summary.grid.trials(position);
     let means: Vec<f64> =
         trials.iter().filter_map(|trial| trial.response("geometric_mean")).collect();

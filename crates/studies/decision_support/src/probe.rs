@@ -14,13 +14,13 @@ use crate::trial_queries::{TrialQuery, trial_queries};
 use datasets::{DataSet, Size};
 use engine::{Ability, Footprint};
 use experiment::common::{OBSERVE_WAITS, PROBE};
-use experiment::{Configuration, Declaration, ExampleLevels, Invalid, OtherName};
+use experiment::{Configuration, ExampleLevels, Invalid};
 use observations::{FactFamily, Observations, QueryPlan, Response, ScriptStatement};
 use probe::data::{ANALYZE, DEGREE, create, no_parallelism, recorded};
 use probe::load::{
     LoadPlan, Outcome, QUERY_LIMIT, WARMUP, drive_in_parts, no_time_limit, no_warmup_of_cold,
 };
-use probe::{Probe, ProbeError, Target, TrialContext};
+use probe::{Declarations, Probe, ProbeError, Target, TrialContext};
 use statistics::geometric_mean;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -40,20 +40,14 @@ const SUPPLIERS: f64 = 10_000.0;
 const PARTS_PER_SUPPLIER: u64 = 20;
 
 impl Probe for DecisionSupport {
-    fn name(&self) -> &'static str {
-        "decision-support"
-    }
-
-    fn other_names(&self) -> &'static [OtherName] {
-        OTHER_NAMES
-    }
-
-    fn settings(&self) -> &'static [Declaration] {
-        SETTINGS
-    }
-
-    fn example_levels(&self) -> Option<ExampleLevels> {
-        Some(ExampleLevels { path: STREAMS.path(), levels: [1, 2, 4] })
+    fn declarations(&self) -> &'static Declarations {
+        const {
+            &Declarations {
+                example_levels: Some(ExampleLevels { path: STREAMS.path(), levels: [1, 2, 4] }),
+                other_names: OTHER_NAMES,
+                ..Declarations::new("decision-support", SETTINGS)
+            }
+        }
     }
 
     fn connections(&self, configuration: &Configuration) -> u32 {

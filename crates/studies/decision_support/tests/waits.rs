@@ -137,7 +137,7 @@ const NO_WARMUP: (&str, Value) = ("workload.warmup", Value::Float(0.0));
 #[test]
 fn a_lock_of_another_session_is_in_the_query_that_waited_for_it_and_in_no_other() {
     for engine in installed() {
-        let locker = match engine.engine.name() {
+        let locker = match engine.engine.name {
             "postgres" => &POSTGRES,
             "mariadb" => &MARIADB,
             _ => continue,
@@ -185,7 +185,7 @@ fn a_locked_file_of_sqlite_is_in_one_query() {
 #[test]
 fn every_engine_divides_the_waits_of_one_stream_by_query() {
     for engine in installed() {
-        let streams: &[i64] = if engine.engine.name() == "sqlite" { &[1, 2] } else { &[1] };
+        let streams: &[i64] = if engine.engine.name == "sqlite" { &[1, 2] } else { &[1] };
         for streams in streams {
             let settings = [
                 ("workload.queries", Value::List(vec![text("Q6"), text("Q1")])),

@@ -41,7 +41,7 @@ pub struct DiskSummary {
 /// Summarises the disk probe; `None` without a completed trial.
 pub fn disk(summary: &Summary) -> Option<DiskSummary> {
     let recording = summary.recording;
-    let rows: Vec<DiskRow> = settings::with_probe(recording, DiskProbe.name())
+    let rows: Vec<DiskRow> = settings::with_probe(recording, DiskProbe.declarations().name)
         .filter_map(|position| DiskRow::for_configuration(recording, &summary.grid, position))
         .collect();
     (!rows.is_empty()).then(|| DiskSummary {
@@ -58,7 +58,7 @@ pub const STORAGE: StorageUse =
 /// The groups of a recording: configurations with the disk probe that differ in threads and queue
 /// depth only.
 fn groups(recording: &Recording) -> Vec<ConfigurationGroup> {
-    concurrency_groups(recording, DiskProbe.name())
+    concurrency_groups(recording, DiskProbe.declarations().name)
 }
 
 /// `None` of mixed directions, several streams, loads that leave the device idle on purpose, and

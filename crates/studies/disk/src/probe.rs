@@ -5,27 +5,27 @@ use crate::streams::StreamPlan;
 use crate::{outcome, settings, streams};
 use engine::{Ability, EngineError, Footprint, Role};
 use experiment::common::PROBE;
-use experiment::{Configuration, Declaration, ExampleLevels, Invalid};
+use experiment::{Configuration, ExampleLevels, Invalid};
 use observations::{Observations, Warning, WarningKind};
 use probe::load::no_warmup_of_cold;
 use probe::measure::{Subject, measure};
-use probe::{Probe, ProbeError, Target, TrialContext};
+use probe::{Declarations, Probe, ProbeError, Target, TrialContext};
 
 /// The disk probe.
 #[derive(Debug, Clone, Copy)]
 pub struct DiskProbe;
 
 impl Probe for DiskProbe {
-    fn name(&self) -> &'static str {
-        "disk"
-    }
-
-    fn settings(&self) -> &'static [Declaration] {
-        settings::SETTINGS
-    }
-
-    fn example_levels(&self) -> Option<ExampleLevels> {
-        Some(ExampleLevels { path: QUEUE_DEPTH.path(), levels: [1, 8, 32] })
+    fn declarations(&self) -> &'static Declarations {
+        const {
+            &Declarations {
+                example_levels: Some(ExampleLevels {
+                    path: QUEUE_DEPTH.path(),
+                    levels: [1, 8, 32],
+                }),
+                ..Declarations::new("disk", settings::SETTINGS)
+            }
+        }
     }
 
     fn footprint(&self, configuration: &Configuration) -> Footprint {

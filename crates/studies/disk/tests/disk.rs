@@ -1,9 +1,9 @@
 //! The disk probe on files of the engine for plain files.
 
 use disk::DiskProbe;
-use engine::{Engine, Folders, Permits};
+use engine::{Folders, Permits};
 use experiment::{Catalog, Configuration, Experiment, parse};
-use files::Files;
+use files::FILES;
 use observations::{Observations, WaitClass, WarningKind};
 use probe::{Probe, Target, TrialContext};
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use work::Cancel;
 
 fn experiment(target: &str, workload: &str, factors: &str) -> Experiment {
     let catalog = Catalog {
-        engines: vec![(Files.name(), Files.settings())],
-        probes: vec![(DiskProbe.name(), DiskProbe.settings())],
+        engines: vec![(FILES.name, FILES.settings)],
+        probes: vec![(DiskProbe.declarations().name, DiskProbe.declarations().settings)],
         ..Catalog::default()
     };
     let text = format!(
@@ -29,7 +29,7 @@ fn configuration(target: &str, workload: &str) -> Configuration {
 
 fn try_run(configuration: &Configuration, overwrite: Vec<PathBuf>) -> Result<Observations, String> {
     assert_eq!(
-        DiskProbe.plan(configuration, &Target::for_engine(&Files, configuration)),
+        DiskProbe.plan(configuration, &Target::for_engine(&FILES, configuration)),
         Vec::new()
     );
     let folder = tempfile::tempdir().unwrap();
@@ -42,14 +42,14 @@ fn try_run(configuration: &Configuration, overwrite: Vec<PathBuf>) -> Result<Obs
         cgroup_joins: Vec::new(),
     };
     let cancel = Cancel::new();
-    let mut host = Files.host(place);
+    let mut host = (FILES.host)(place);
     let instance = host.prepare(configuration, 1, &cancel).unwrap();
     let result = DiskProbe.run(&TrialContext {
         disturbances: &[],
         generation: probe::generation::Generation::Here,
         configuration,
         instance: instance.as_ref(),
-        target: Target::for_engine(&Files, configuration),
+        target: Target::for_engine(&FILES, configuration),
         storage: &[("default".into(), directory.clone())],
         seed: 1,
         cancel: &cancel,
@@ -84,7 +84,7 @@ fn close(left: f64, right: f64, relative: f64) -> bool {
 
 fn objections(target: &str, workload: &str) -> String {
     let configuration = configuration(target, workload);
-    let objections = DiskProbe.plan(&configuration, &Target::for_engine(&Files, &configuration));
+    let objections = DiskProbe.plan(&configuration, &Target::for_engine(&FILES, &configuration));
     objections.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
@@ -250,12 +250,12 @@ fn what_makes_no_sense_is_said_before_anything_runs() {
         let objections = objections(target, workload);
         assert!(objections.contains(part), "{workload}: {objections}");
     }
-    let offset = Files.validate(&configuration("offset = \"8 MiB\"", ""), 1);
+    let offset = (FILES.validate)(&configuration("offset = \"8 MiB\"", ""), 1, &[]);
     assert!(offset[0].message.contains("must be smaller than target.file_size"), "{offset:?}");
     let factor = "[factors]\n\"workload.queue_depth\" = [1, 2]";
     let varied = experiment("", "mix = \"log\"", factor).configurations.remove(0);
     assert!(
-        DiskProbe.plan(&varied, &Target::for_engine(&Files, &varied))[0]
+        DiskProbe.plan(&varied, &Target::for_engine(&FILES, &varied))[0]
             .message
             .contains("has no effect")
     );

@@ -13,7 +13,7 @@ use probe::data::{
     SpaceBefore,
 };
 use probe::measure::{Subject, Surroundings, measure};
-use probe::{Probe, ProbeError, Target, TrialContext};
+use probe::{Declarations, Probe, ProbeError, Target, TrialContext};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use work::Work;
@@ -50,16 +50,16 @@ const COSTS: &[WorkCost] = &[
 ];
 
 impl Probe for BulkLoad {
-    fn name(&self) -> &'static str {
-        "bulk-load"
-    }
-
-    fn settings(&self) -> &'static [Declaration] {
-        SETTINGS
-    }
-
-    fn example_levels(&self) -> Option<ExampleLevels> {
-        Some(ExampleLevels { path: ROWS_PER_PAGE.path(), levels: [10, 20, 40] })
+    fn declarations(&self) -> &'static Declarations {
+        const {
+            &Declarations {
+                example_levels: Some(ExampleLevels {
+                    path: ROWS_PER_PAGE.path(),
+                    levels: [10, 20, 40],
+                }),
+                ..Declarations::new("bulk-load", SETTINGS)
+            }
+        }
     }
 
     fn plan(&self, _: &Configuration, target: &Target) -> Vec<Invalid> {

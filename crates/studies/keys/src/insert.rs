@@ -3,13 +3,13 @@
 use crate::key_order::{KeyOrder, Keys};
 use engine::{Ability, EngineError, Footprint};
 use experiment::common::PROBE;
-use experiment::{Configuration, Declaration, Example, Invalid, Kind, choice, settings};
+use experiment::{Configuration, Example, Invalid, Kind, choice, settings};
 use observations::Observations;
 use probe::load::{
     CONNECTIONS, DURATION, GENERATORS, LoadPlan, RATE, Start, Step, THREADS, WARMUP, Workload,
     drive,
 };
-use probe::{Probe, ProbeError, Target, TrialContext};
+use probe::{Declarations, Probe, ProbeError, Target, TrialContext};
 use work::{Operation, Parameter, Placement, Request, Statement, Table, Work};
 
 /// The insert probe.
@@ -78,12 +78,8 @@ settings! {
 }
 
 impl Probe for Insert {
-    fn name(&self) -> &'static str {
-        "insert"
-    }
-
-    fn settings(&self) -> &'static [Declaration] {
-        SETTINGS
+    fn declarations(&self) -> &'static Declarations {
+        const { &Declarations::new("insert", SETTINGS) }
     }
 
     fn connections(&self, configuration: &Configuration) -> u32 {

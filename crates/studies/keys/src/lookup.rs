@@ -6,7 +6,7 @@
 
 use analysis::{Access, CostKind, Study, TableUse, WorkCost};
 use engine::Ability;
-use experiment::{Configuration, Declaration, ExampleLevels, Invalid, Kind, choice, settings};
+use experiment::{Configuration, ExampleLevels, Invalid, Kind, choice, settings};
 use observations::Observations;
 use probe::data::{
     self, ANALYZE, COLUMNS, DATA, DATA_SEED, ROWS, ROWS_PER_PAGE, SCALE, cpu_each, keys_of_a_table,
@@ -16,7 +16,7 @@ use probe::load::{
     CONNECTIONS, DURATION, GENERATORS, LoadPlan, RATE, Start, Step, THREADS, WARMUP, Workload,
     drive_counting,
 };
-use probe::{Probe, ProbeError, Target, TrialContext};
+use probe::{Declarations, Probe, ProbeError, Target, TrialContext};
 use work::{Operation, Output, Request, Statement, Work};
 
 /// The lookup probe.
@@ -69,16 +69,16 @@ const COSTS: &[WorkCost] = &[
 ];
 
 impl Probe for Lookup {
-    fn name(&self) -> &'static str {
-        "lookup"
-    }
-
-    fn settings(&self) -> &'static [Declaration] {
-        SETTINGS
-    }
-
-    fn example_levels(&self) -> Option<ExampleLevels> {
-        Some(ExampleLevels { path: CONNECTIONS.path(), levels: [1, 4, 16] })
+    fn declarations(&self) -> &'static Declarations {
+        const {
+            &Declarations {
+                example_levels: Some(ExampleLevels {
+                    path: CONNECTIONS.path(),
+                    levels: [1, 4, 16],
+                }),
+                ..Declarations::new("lookup", SETTINGS)
+            }
+        }
     }
 
     fn connections(&self, configuration: &Configuration) -> u32 {

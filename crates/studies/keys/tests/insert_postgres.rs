@@ -2,11 +2,11 @@
 
 use testing::installed as servers;
 
-use engine::{Engine as _, EngineError, Folders, Host};
+use engine::{EngineError, Folders, Host};
 use experiment::{Configuration, Value};
 use keys::insert::Insert;
 use observations::Observations;
-use postgres::Postgres;
+use postgres::POSTGRES;
 use postgres::client::Client;
 use postgres::server::Installation;
 use probe::{Probe as _, ProbeError, Target, TrialContext};
@@ -42,8 +42,12 @@ fn measured(
     let cancel = Cancel::new();
     assert_eq!(
         (
-            Insert.plan(configuration, &Target::for_engine(&Postgres, configuration)),
-            Postgres.validate(configuration, Insert.connections(configuration))
+            Insert.plan(configuration, &Target::for_engine(&POSTGRES, configuration)),
+            (POSTGRES.validate)(
+                configuration,
+                Insert.connections(configuration),
+                &Insert.tables(configuration)
+            )
         ),
         (Vec::new(), Vec::new())
     );
@@ -54,7 +58,7 @@ fn measured(
         storage: &[],
         configuration,
         instance: instance.as_ref(),
-        target: Target::for_engine(&Postgres, configuration),
+        target: Target::for_engine(&POSTGRES, configuration),
         seed: 42,
         cancel: &cancel,
         progress: &|_| {},
@@ -65,7 +69,7 @@ fn measured(
 /// A host whose place is this folder, with volumes in folders of their names.
 fn host(folder: &Path, volumes: &[&str]) -> Box<dyn Host> {
     let volumes = volumes.iter().map(|name| ((*name).to_owned(), folder.join(name))).collect();
-    Postgres.host(Folders {
+    (POSTGRES.host)(Folders {
         directory: folder.into(),
         volumes,
         permits: engine::Permits::default(),

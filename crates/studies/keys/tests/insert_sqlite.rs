@@ -1,12 +1,12 @@
 //! The insert probe on the real embedded engine: what it reports is what is in the files.
 
-use engine::{Engine as _, EngineError, Folders, Instance};
+use engine::{EngineError, Folders, Instance};
 use experiment::{Configuration, Invalid, Value};
 use keys::insert::Insert;
 use observations::{Observations, WaitClass};
 use probe::{Probe as _, ProbeError, Target, TrialContext};
 use rusqlite::Connection;
-use sqlite::Sqlite;
+use sqlite::SQLITE;
 use std::path::Path;
 use work::{Cancel, CancelReason};
 
@@ -43,11 +43,11 @@ fn prepare(
         permits: engine::Permits::default(),
         cgroup_joins: Vec::new(),
     };
-    Sqlite.host(place).prepare(configuration, Insert.connections(configuration), cancel)
+    (SQLITE.host)(place).prepare(configuration, Insert.connections(configuration), cancel)
 }
 
 fn planned(configuration: &Configuration) -> Vec<Invalid> {
-    Insert.plan(configuration, &Target::for_engine(&Sqlite, configuration))
+    Insert.plan(configuration, &Target::for_engine(&SQLITE, configuration))
 }
 
 fn trial(
@@ -57,8 +57,8 @@ fn trial(
 ) -> Result<Observations, ProbeError> {
     assert_eq!(
         (
-            Insert.plan(configuration, &Target::for_engine(&Sqlite, configuration)),
-            Sqlite.validate(configuration, Insert.connections(configuration))
+            Insert.plan(configuration, &Target::for_engine(&SQLITE, configuration)),
+            (SQLITE.validate)(configuration, Insert.connections(configuration), &[])
         ),
         (Vec::new(), Vec::new())
     );
@@ -68,7 +68,7 @@ fn trial(
         storage: &[],
         configuration,
         instance,
-        target: Target::for_engine(&Sqlite, configuration),
+        target: Target::for_engine(&SQLITE, configuration),
         seed: 42,
         cancel,
         progress: &|_| {},
@@ -345,7 +345,7 @@ fn nonsense_is_rejected_before_anything_runs() {
         ("target.settings.locking_mode", Value::Text("exclusive".into()), "connections = 1"),
     ];
     for (path, value, expected) in wrong {
-        let invalid = Sqlite.validate(&configuration(&[(path, value)]), 4);
+        let invalid = (SQLITE.validate)(&configuration(&[(path, value)]), 4, &[]);
         assert!(invalid.len() == 1 && invalid[0].message.contains(expected), "{path}: {invalid:?}");
         assert_eq!(invalid[0].path, path);
     }

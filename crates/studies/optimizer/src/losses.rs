@@ -42,8 +42,9 @@ pub(crate) struct QueryLoss {
 
 /// The losses of the configurations with files of queries, in the order of the experiment file.
 pub(crate) fn losses(summary: &Summary) -> Vec<Losses> {
-    let groups =
-        settings::groups(summary.recording, OptimizerProbe.name(), |path| VARIED.contains(&path));
+    let groups = settings::groups(summary.recording, OptimizerProbe.declarations().name, |path| {
+        VARIED.contains(&path)
+    });
     let found =
         groups.into_iter().map(|group| of_group(summary, group.label, &group.configurations));
     found.filter(|loss| !loss.queries.is_empty()).collect()

@@ -11,11 +11,11 @@ use crate::settings::{
 };
 use engine::{EngineError, Footprint};
 use experiment::common::ENGINE;
-use experiment::{Configuration, Declaration, ExampleLevels, Invalid};
+use experiment::{Configuration, ExampleLevels, Invalid};
 use observations::{Fact, Observations, Response, ScriptStatement};
 use probe::data::{self, DEGREE};
 use probe::load::{LoadPlan, QUERY_LIMIT, Start, Step, Workload, drive};
-use probe::{Probe, ProbeError, Target, TrialContext};
+use probe::{Declarations, Probe, ProbeError, Target, TrialContext};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use work::{Request, SharedTables, Statement, Table, Work};
@@ -29,16 +29,16 @@ pub(crate) const VARIED: [&str; 3] =
     [SELECTIVITY.path(), SECOND_SELECTIVITY.path(), ALTERNATIVE.path()];
 
 impl Probe for OptimizerProbe {
-    fn name(&self) -> &'static str {
-        "optimizer"
-    }
-
-    fn settings(&self) -> &'static [Declaration] {
-        SETTINGS
-    }
-
-    fn example_levels(&self) -> Option<ExampleLevels> {
-        Some(ExampleLevels { path: ROWS.path(), levels: [10_000, 30_000, 100_000] })
+    fn declarations(&self) -> &'static Declarations {
+        const {
+            &Declarations {
+                example_levels: Some(ExampleLevels {
+                    path: ROWS.path(),
+                    levels: [10_000, 30_000, 100_000],
+                }),
+                ..Declarations::new("optimizer", SETTINGS)
+            }
+        }
     }
 
     fn files(&self, configuration: &Configuration) -> Vec<(&'static str, String)> {

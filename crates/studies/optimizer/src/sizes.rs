@@ -122,8 +122,9 @@ struct AtSize<'m, 'a> {
 /// than two sizes were measured by both alternatives.
 pub fn sizes(summary: &Summary) -> Vec<ParallelSizes> {
     let axes = [ROWS.path(), SCALE.path(), ALTERNATIVE.path()];
-    let groups =
-        settings::groups(summary.recording, OptimizerProbe.name(), |path| axes.contains(&path));
+    let groups = settings::groups(summary.recording, OptimizerProbe.declarations().name, |path| {
+        axes.contains(&path)
+    });
     let found = groups.into_iter().filter_map(|group| {
         let configurations = group.configurations.iter();
         let all: Vec<TimesRow<'_>> =

@@ -41,8 +41,9 @@ pub(crate) struct Group<'a> {
 
 /// The measured configurations of this study, in the order of the file.
 pub(crate) fn measured_groups<'a>(summary: &Summary<'a>) -> Vec<Group<'a>> {
-    let groups =
-        settings::groups(summary.recording, OptimizerProbe.name(), |path| VARIED.contains(&path));
+    let groups = settings::groups(summary.recording, OptimizerProbe.declarations().name, |path| {
+        VARIED.contains(&path)
+    });
     let measured = groups.into_iter().filter_map(|group| {
         let all: Vec<TimesRow<'_>> = group
             .configurations

@@ -39,7 +39,7 @@ pub fn run_on(bench: &mut Bench<'_>, settings: &[(&'static str, Value)]) -> Obse
 #[test]
 fn alternatives_are_forced_on_every_engine() {
     for engine in &installed() {
-        let Some(rules) = optimizer::for_engine(engine.engine.name()) else { continue };
+        let Some(rules) = optimizer::for_engine(engine.engine.name) else { continue };
         // A small table has no parallel plan: those have tests of their own.
         let all = rules.alternatives.iter().filter(|alternative| alternative.needed.is_empty());
         for alternative in all {
@@ -72,7 +72,7 @@ fn changes_of_the_plan_are_found_without_execution() {
     for engine in
         installed().iter().filter(|installation| !installation.name.starts_with("postgres"))
     {
-        if optimizer::for_engine(engine.engine.name()).is_none() {
+        if optimizer::for_engine(engine.engine.name).is_none() {
             continue;
         }
         let observations = run(engine, &[]);
@@ -168,7 +168,7 @@ fn what_cannot_be_studied_is_refused_before_anything_runs() {
         let refused = |settings: &[(&'static str, Value)]| {
             engine.objections(&OptimizerProbe, &engine.configuration(settings))
         };
-        if optimizer::for_engine(engine.engine.name()).is_none() {
+        if optimizer::for_engine(engine.engine.name).is_none() {
             assert_eq!(refused(&[]), ["workload.probe"], "{}", engine.name);
             continue;
         }
@@ -227,7 +227,7 @@ fn what_cannot_be_studied_is_refused_before_anything_runs() {
 fn appended_values_are_unknown_to_the_statistics() {
     for engine in installed()
         .iter()
-        .filter(|installation| optimizer::for_engine(installation.engine.name()).is_some())
+        .filter(|installation| optimizer::for_engine(installation.engine.name).is_some())
     {
         let observations = run(engine, &[("workload.appended", Value::Float(0.1))]);
         assert_eq!(APPENDED_ROWS.read(&observations), Some(2_000.0), "{}", engine.name);
@@ -281,7 +281,7 @@ fn samples_of_pages_mislead_where_values_lie_together() {
 fn a_diagram_has_the_plans_of_both_selectivities() {
     for engine in installed()
         .iter()
-        .filter(|installation| optimizer::for_engine(installation.engine.name()).is_some())
+        .filter(|installation| optimizer::for_engine(installation.engine.name).is_some())
     {
         let query = "SELECT count(*), max(d.c) FROM dials d JOIN dials e ON e.id = d.b WHERE d.a \
                      :varies AND e.a :varies";

@@ -16,12 +16,10 @@ use crate::tables::{LAYOUT, tables};
 use crate::terminals::{Plan, Terminals, recorded};
 use ::probe::data::{self, LOAD_S, answer, execute};
 use ::probe::load::{CONNECTIONS, DURATION, GENERATORS, LoadPlan, THREADS, WARMUP, drive_counting};
-use ::probe::{CountedKind, Probe, ProbeError, Target, TrialContext};
+use ::probe::{CountedKind, Declarations, Probe, ProbeError, Target, TrialContext};
 use engine::{Ability, Footprint};
 use experiment::common::{ENGINE, PROBE};
-use experiment::{
-    Configuration, Declaration, ExampleLevels, Invalid, Kind as Values, OtherName, choice, settings,
-};
+use experiment::{Configuration, ExampleLevels, Invalid, Kind as Values, choice, settings};
 use observations::{Event, Fact, FactName, Observations, Response};
 use statistics::geometric_mean;
 use std::sync::Arc;
@@ -130,20 +128,18 @@ struct Disagreement {
 }
 
 impl Probe for OrderEntry {
-    fn name(&self) -> &'static str {
-        "order-entry"
-    }
-
-    fn other_names(&self) -> &'static [OtherName] {
-        OTHER_NAMES
-    }
-
-    fn settings(&self) -> &'static [Declaration] {
-        SETTINGS
-    }
-
-    fn example_levels(&self) -> Option<ExampleLevels> {
-        Some(ExampleLevels { path: CONNECTIONS.path(), levels: [1, 4, 16] })
+    fn declarations(&self) -> &'static Declarations {
+        const {
+            &Declarations {
+                example_levels: Some(ExampleLevels {
+                    path: CONNECTIONS.path(),
+                    levels: [1, 4, 16],
+                }),
+                other_names: OTHER_NAMES,
+                schedule: Some(schedule_objection),
+                ..Declarations::new("order-entry", SETTINGS)
+            }
+        }
     }
 
     fn connections(&self, configuration: &Configuration) -> u32 {
@@ -196,16 +192,6 @@ impl Probe for OrderEntry {
             invalid.push(Invalid::new(CONNECTIONS.path(), message));
         }
         invalid
-    }
-
-    fn schedule_objection(&self, configuration: &Configuration) -> Option<Invalid> {
-        let has_terminals = Shares::from_configuration(configuration).terminals > 0;
-        let message = "a disturbance needs terminals that wait between their transactions: set \
-                       workload.pace above 0 (1: the specified times; 0.01: a hundredth of them) \
-                       and terminals. At pace 0 each connection waits for its answer only, so that \
-                       a stall also stops the transactions that would have shown it";
-        let is_scheduled = has_terminals && configuration.get(PACE) > 0.0;
-        (!is_scheduled).then(|| Invalid::new(PACE.path(), message))
     }
 
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
@@ -265,6 +251,17 @@ impl Probe for OrderEntry {
         }
         Ok(observations)
     }
+}
+
+/// Objects to a load whose transactions have no intended start.
+fn schedule_objection(configuration: &Configuration) -> Option<Invalid> {
+    let has_terminals = Shares::from_configuration(configuration).terminals > 0;
+    let message = "a disturbance needs terminals that wait between their transactions: set \
+                   workload.pace above 0 (1: the specified times; 0.01: a hundredth of them) \
+                   and terminals. At pace 0 each connection waits for its answer only, so that \
+                   a stall also stops the transactions that would have shown it";
+    let is_scheduled = has_terminals && configuration.get(PACE) > 0.0;
+    (!is_scheduled).then(|| Invalid::new(PACE.path(), message))
 }
 
 /// The connections of a trial: first those with terminals, then the streams of queries.

@@ -75,8 +75,9 @@ pub struct Sessions {
 /// are one family (Holm), those of the queries another.
 pub(crate) fn slowdowns(summary: &Summary) -> Vec<Slowdown> {
     let loads = [TERMINALS.path(), ANALYTICS.path()];
-    let groups =
-        settings::groups(summary.recording, OrderEntry.name(), |path| loads.contains(&path));
+    let groups = settings::groups(summary.recording, OrderEntry.declarations().name, |path| {
+        loads.contains(&path)
+    });
     let mut all: Vec<Slowdown> = Vec::new();
     for group in groups {
         let loads: Vec<Load> = group

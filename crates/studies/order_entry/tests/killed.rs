@@ -20,7 +20,7 @@ fn all_conditions_hold_after_the_server_was_killed() {
         let url = server.config().to_string();
         let installation = TestEngine {
             name: format!("postgres {}", installation.version),
-            engine: &postgres::Postgres,
+            engine: &postgres::POSTGRES,
             settings: vec![("target.url", text(url))],
         };
         let settings = [

@@ -30,7 +30,7 @@ fn peak_kb() -> u64 {
 #[test]
 fn ten_thousand_terminals_share_a_few_threads_and_little_memory() {
     for installation in installed().iter().filter(|installation| installation.name != "duckdb") {
-        let embedded = installation.engine.abilities().contains(&Ability::Embedded);
+        let embedded = installation.engine.abilities.contains(&Ability::Embedded);
         let settings = [
             ("workload.duration", Value::Float(3.0)),
             ("workload.connections", Value::Integer(CONNECTIONS as i64)),

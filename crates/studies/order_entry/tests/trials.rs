@@ -115,7 +115,7 @@ fn same_tables_after_decks(decks: u32) {
 }
 
 fn has_procedures(bench: &Bench<'_>) -> bool {
-    ["postgres", "mariadb"].contains(&bench.installed().engine.name())
+    ["postgres", "mariadb"].contains(&bench.installed().engine.name)
 }
 
 /// Transactions as stored procedures leave the same sums, and concurrent ones keep every
@@ -152,7 +152,7 @@ fn engines_without_procedures_refuse_them() {
     for installation in installed() {
         let refused =
             installation.objections(&OrderEntry, &installation.configuration(&reduced(&settings)));
-        let has = ["postgres", "mariadb"].contains(&installation.engine.name());
+        let has = ["postgres", "mariadb"].contains(&installation.engine.name);
         let expected: &[&str] = if has { &[] } else { &["workload.logic"] };
         assert_eq!(refused, expected, "{}", installation.name);
     }
@@ -167,7 +167,7 @@ const STRANGER: &str = "INSERT INTO orders (o_w_id, o_d_id, o_id, o_c_id, o_entr
 #[test]
 fn concurrent_transactions_keep_every_condition_and_foreign_key() {
     for installation in installed().iter().filter(|installation| installation.name != "duckdb") {
-        let has_keys = installation.engine.abilities().contains(&Ability::ForeignKeys);
+        let has_keys = installation.engine.abilities.contains(&Ability::ForeignKeys);
         let settings = [
             ("workload.transactions", Value::Integer(600)),
             ("workload.connections", Value::Integer(8)),

@@ -237,7 +237,9 @@ pub struct CostModel {
 /// counted.
 pub fn costs(summary: &Summary) -> Vec<CostModel> {
     let recording = summary.recording;
-    let groups = groups(recording, Scan.name(), |path: &str| recording.roles.has(path, &ACCOUNTED));
+    let groups = groups(recording, Scan.declarations().name, |path: &str| {
+        recording.roles.has(path, &ACCOUNTED)
+    });
     groups.iter().flat_map(|group| Costs { summary }.models(group)).collect()
 }
 

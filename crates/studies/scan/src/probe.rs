@@ -28,7 +28,7 @@
 use datasets::DataSet;
 use engine::{Ability, CacheState, EngineUse, Explained};
 use experiment::common::PROBE;
-use experiment::{Configuration, Declaration, ExampleLevels, Invalid, Kind, settings};
+use experiment::{Configuration, ExampleLevels, Invalid, Kind, settings};
 use observations::{FactName, Observations, Response};
 use probe::aggregates::Aggregates;
 use probe::data::{
@@ -39,7 +39,7 @@ use probe::load::{DURATION, LoadPlan, THREADS, WARMUP, drive_counting};
 use probe::scans::{
     AGGREGATED_COLUMNS, AGGREGATES, CONNECTIONS, FILTER, GROUP_BY, SCANS, ScanWorkload,
 };
-use probe::{Probe, ProbeError, Target, TrialContext};
+use probe::{Declarations, Probe, ProbeError, Target, TrialContext};
 use work::{Operation, UserStatement};
 
 /// The scan probe.
@@ -66,16 +66,13 @@ pub(crate) const SCANS_DONE: FactName = FactName::new("scans", "");
 pub(crate) const DEGREE_GIVEN: FactName = FactName::new("degree", "");
 
 impl Probe for Scan {
-    fn name(&self) -> &'static str {
-        "scan"
-    }
-
-    fn settings(&self) -> &'static [Declaration] {
-        SETTINGS
-    }
-
-    fn example_levels(&self) -> Option<ExampleLevels> {
-        Some(ExampleLevels { path: CONNECTIONS.path(), levels: [1, 2, 4] })
+    fn declarations(&self) -> &'static Declarations {
+        const {
+            &Declarations {
+                example_levels: Some(ExampleLevels { path: CONNECTIONS.path(), levels: [1, 2, 4] }),
+                ..Declarations::new("scan", SETTINGS)
+            }
+        }
     }
 
     fn connections(&self, configuration: &Configuration) -> u32 {

@@ -67,7 +67,8 @@ pub fn speed_ups(summary: &Summary) -> Vec<SpeedUp> {
     let figures = |name: &str| Some(summary.grid.figures(&response::find(name, &trials)?));
     let Some(scan) = figures("scan") else { return Vec::new() };
     let speed_ups = SpeedUps { summary, scan, processor_time: figures("cpu_per_row") };
-    let groups = groups(summary.recording, Scan.name(), |path| path == DEGREE.path()).into_iter();
+    let groups = groups(summary.recording, Scan.declarations().name, |path| path == DEGREE.path())
+        .into_iter();
     groups.filter_map(|group| speed_ups.speed_up(group)).collect()
 }
 

@@ -7,13 +7,11 @@ use datasets::sysbench::{Distribution, TABLES_MAX};
 use datasets::{DataSet, Size};
 use engine::{Ability, Footprint};
 use experiment::common::PROBE;
-use experiment::{
-    Configuration, Declaration, ExampleLevels, Invalid, Kind, Value, choice, settings,
-};
+use experiment::{Configuration, ExampleLevels, Invalid, Kind, Value, choice, settings};
 use observations::{Observations, Response, ScriptStatement};
 use probe::load::{CONNECTIONS, DURATION, GENERATORS, LATENCY_LIMIT, RATE, THREADS, WARMUP};
 use probe::load::{LoadPlan, drive};
-use probe::{Probe, ProbeError, Target, TrialContext, WrittenStatement};
+use probe::{Declarations, Probe, ProbeError, Target, TrialContext, WrittenStatement};
 use std::sync::Arc;
 use work::{Fill, Operation, Work};
 
@@ -85,16 +83,16 @@ choice! {
 }
 
 impl Probe for ScriptProbe {
-    fn name(&self) -> &'static str {
-        "script"
-    }
-
-    fn settings(&self) -> &'static [Declaration] {
-        SETTINGS
-    }
-
-    fn example_levels(&self) -> Option<ExampleLevels> {
-        Some(ExampleLevels { path: CONNECTIONS.path(), levels: [1, 4, 16] })
+    fn declarations(&self) -> &'static Declarations {
+        const {
+            &Declarations {
+                example_levels: Some(ExampleLevels {
+                    path: CONNECTIONS.path(),
+                    levels: [1, 4, 16],
+                }),
+                ..Declarations::new("script", SETTINGS)
+            }
+        }
     }
 
     fn connections(&self, configuration: &Configuration) -> u32 {

@@ -49,7 +49,7 @@ impl Tool for Pg {
         let url = self.url(false).ok().flatten().filter(|url| url.contains("://"));
         let of_url = url
             .and_then(|url| engine::server::engine_by_url(context.registry.engines, &url).ok())
-            .map(engine::Engine::name);
+            .map(|engine| engine.name);
         let draft = draft(&catalog, self, of_url, variables).map_err(Failure::usage)?;
         let session = Session::quick(&self.quick, name(self), Permits::default());
         session.run(context, &draft, PRINTED, self.quick.print)
@@ -214,14 +214,14 @@ mod tests {
     use clap::Parser;
     use engine::Engine;
     use experiment::Catalog;
-    use postgres::{Postgres, URL};
-    use sqlite::Sqlite;
+    use postgres::{POSTGRES, URL};
+    use sqlite::SQLITE;
 
     fn catalog() -> Catalog {
-        let engines: [&dyn Engine; 2] = [&Sqlite, &Postgres];
+        let engines: [&Engine; 2] = [&SQLITE, &POSTGRES];
         Catalog {
-            engines: engines.map(|engine| (engine.name(), engine.settings())).to_vec(),
-            probes: vec![(SCRIPT_PROBE, ScriptProbe.settings())],
+            engines: engines.map(|engine| (engine.name, engine.settings)).to_vec(),
+            probes: vec![(SCRIPT_PROBE, ScriptProbe.declarations().settings)],
             ..Catalog::default()
         }
     }

@@ -1,9 +1,9 @@
 //! Scripts mean to us what they mean to pgbench: both run the same ones.
 
 use datasets::DataSet;
-use engine::{Engine as _, Folders, Permits, Results};
+use engine::{Folders, Permits, Results};
 use experiment::{Configuration, Value};
-use postgres::Postgres;
+use postgres::POSTGRES;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use script::{BUILTINS, Interpreter, Mix, Presets, Protocol, Source, Step};
@@ -522,7 +522,7 @@ fn compare_tables(server: &Server) {
         permits: Permits::default(),
         cgroup_joins: Vec::new(),
     };
-    let instance = Postgres.host(place).prepare(&configuration, 1, &Cancel::new()).unwrap();
+    let instance = (POSTGRES.host)(place).prepare(&configuration, 1, &Cancel::new()).unwrap();
     let (tables, fills) = (DataSet::pgbench(2).tables(), DataSet::pgbench(2).fills());
     instance.create(Work { tables, fills, ..Work::default() }).unwrap();
     // Ours are in a schema of our own.

@@ -1,12 +1,12 @@
 //! Scripts on SQLite: pgbench's built-in ones and those of users, on the files themselves.
 
-use engine::{Engine as _, Folders, Permits};
+use engine::{Folders, Permits};
 use experiment::{Configuration, NamedFile, Value};
 use observations::{Observations, WaitClass};
 use probe::{Probe as _, Target, TrialContext};
 use rusqlite::Connection;
 use script::ScriptProbe;
-use sqlite::Sqlite;
+use sqlite::SQLITE;
 use std::path::Path;
 use work::Cancel;
 
@@ -19,10 +19,12 @@ fn measured(settings: &[(&str, Value)], check: impl FnOnce(&Connection, &Observa
     configuration.files = files
         .map(|(setting, path)| NamedFile::read(setting, &path, Path::new("")).unwrap().into())
         .collect();
-    let target = Target::for_engine(&Sqlite, &configuration);
+    let target = Target::for_engine(&SQLITE, &configuration);
     let connections = ScriptProbe.connections(&configuration);
-    let objections =
-        (ScriptProbe.plan(&configuration, &target), Sqlite.validate(&configuration, connections));
+    let objections = (
+        ScriptProbe.plan(&configuration, &target),
+        (SQLITE.validate)(&configuration, connections, &[]),
+    );
     assert_eq!(objections, (Vec::new(), Vec::new()));
     let (folder, cancel) = (tempfile::tempdir().unwrap(), Cancel::new());
     let directory: &Path = folder.path();
@@ -32,7 +34,7 @@ fn measured(settings: &[(&str, Value)], check: impl FnOnce(&Connection, &Observa
         permits: Permits::default(),
         cgroup_joins: Vec::new(),
     };
-    let instance = Sqlite.host(place).prepare(&configuration, connections, &cancel).unwrap();
+    let instance = (SQLITE.host)(place).prepare(&configuration, connections, &cancel).unwrap();
     let observations = ScriptProbe.run(&TrialContext {
         disturbances: &[],
         generation: probe::generation::Generation::Here,

@@ -85,7 +85,8 @@ pub struct ColumnBytes {
 /// Returns the results of the sort-order probe, a group for each set of other levels; none with
 /// fewer than two orders.
 pub fn sort_orders(summary: &Summary) -> Vec<SortOrders> {
-    let groups = groups(summary.recording, SortOrder.name(), |path| path == ORDER.path());
+    let groups =
+        groups(summary.recording, SortOrder.declarations().name, |path| path == ORDER.path());
     let orders = Orders { summary };
     groups
         .into_iter()

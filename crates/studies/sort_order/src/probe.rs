@@ -22,13 +22,13 @@ use crate::order::{RowNumbers, RowOrder};
 use crate::settings::{FORMAT, ORDER, SETTINGS};
 use engine::{Ability, CacheState, EngineError, Stored};
 use experiment::common::PROBE;
-use experiment::{Configuration, Declaration, Invalid};
+use experiment::{Configuration, Invalid};
 use observations::{Event, Observations, QueryPlan, Response};
 use probe::aggregates;
 use probe::data::{self, DEGREE, Loaded};
 use probe::load::{LoadPlan, drive_counting};
 use probe::scans::{CONNECTIONS, FILTER, SCANS, ScanWorkload};
-use probe::{Probe, ProbeError, Target, TrialContext};
+use probe::{Declarations, Probe, ProbeError, Target, TrialContext};
 use std::sync::Arc;
 use std::time::Instant;
 use work::{Fill, Filter, Operation, Output, Table, Work};
@@ -38,12 +38,8 @@ use work::{Fill, Filter, Operation, Output, Table, Work};
 pub struct SortOrder;
 
 impl Probe for SortOrder {
-    fn name(&self) -> &'static str {
-        "sort-order"
-    }
-
-    fn settings(&self) -> &'static [Declaration] {
-        SETTINGS
+    fn declarations(&self) -> &'static Declarations {
+        const { &Declarations::new("sort-order", SETTINGS) }
     }
 
     fn connections(&self, configuration: &Configuration) -> u32 {
@@ -74,7 +70,7 @@ impl Probe for SortOrder {
 
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
         let configuration = context.configuration;
-        let store = context.instance.column_store();
+        let store = context.instance.parts().column_store;
         let none =
             EngineError::Unsupported { engine: "this target", what: "storing tables by column" };
         let store = store.ok_or(none)?;

@@ -119,7 +119,7 @@ fn export(
         })?;
         return Ok(Source { name: server.to_string(), rows_all: sampled.export(table, to)? });
     }
-    let mut files = context.registry.engines.iter().filter_map(|engine| engine.database_files());
+    let mut files = context.registry.engines.iter().filter_map(|engine| engine.database_files);
     let unsupported = EngineError::Unsupported { engine: "this binary", what: "database files" };
     let files = files.find(|files| files.is_database(place)).ok_or(unsupported)?;
     let rows_all = files.export(place, table, rows_max, to)?;

@@ -136,7 +136,7 @@ pub struct Scaling {
 /// done.
 pub fn scaling(summary: &Summary) -> Option<ScalingSummary> {
     let (recording, grid) = (summary.recording, &summary.grid);
-    let groups = groups(recording, SyncProbe.name(), |path| path == THREADS.path());
+    let groups = groups(recording, SyncProbe.declarations().name, |path| path == THREADS.path());
     groups.first()?;
     let figures = grid.figures(&response::find("throughput", &grid.observations())?);
     let curves: Vec<Curve> = groups
@@ -153,7 +153,7 @@ fn shared_line(
     figures: &Figures,
     curves: &[Curve],
 ) -> Option<SharedLine> {
-    let candidates = with_probe(recording, SyncProbe.name()).filter_map(|position| {
+    let candidates = with_probe(recording, SyncProbe.declarations().name).filter_map(|position| {
         let configuration = &recording.configurations[position];
         let trials = grid.trials(position);
         let all = |test: &dyn Fn(&Observations) -> bool| trials.iter().all(|trial| test(trial));

@@ -6,11 +6,11 @@ use crate::primitives::{Padding, Pinning, Primitive};
 use crate::{outcome, primitives};
 use engine::Ability;
 use experiment::common::{OBSERVE_INTERVAL, PROBE};
-use experiment::{Configuration, Declaration, Invalid, Kind, settings};
+use experiment::{Configuration, Invalid, Kind, settings};
 use observations::Observations;
 use observe::topology::Topology;
 use probe::measure::{Subject, measure};
-use probe::{Probe, ProbeError, Target, TrialContext};
+use probe::{Declarations, Probe, ProbeError, Target, TrialContext};
 use std::time::Duration;
 
 /// The sync probe.
@@ -43,12 +43,8 @@ settings! {
 }
 
 impl Probe for SyncProbe {
-    fn name(&self) -> &'static str {
-        "sync"
-    }
-
-    fn settings(&self) -> &'static [Declaration] {
-        SETTINGS
+    fn declarations(&self) -> &'static Declarations {
+        const { &Declarations::new("sync", SETTINGS) }
     }
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {

@@ -162,17 +162,16 @@ mod tests {
     use super::{Sync, doubling, draft};
     use crate::SyncProbe;
     use clap::Parser;
-    use engine::Engine as _;
     use experiment::Catalog;
-    use null::Nothing;
+    use null::NONE;
     use probe::Probe as _;
 
     fn labels(arguments: &[&str], processors: u32) -> Vec<String> {
         let arguments = Sync::try_parse_from(["sync"].iter().chain(arguments)).unwrap();
         let draft = draft(&arguments, processors);
         let catalog = Catalog {
-            engines: vec![(Nothing.name(), Nothing.settings())],
-            probes: vec![(SyncProbe.name(), SyncProbe.settings())],
+            engines: vec![(NONE.name, NONE.settings)],
+            probes: vec![(SyncProbe.declarations().name, SyncProbe.declarations().settings)],
             ..Catalog::default()
         };
         let experiment = draft.build(&catalog);

@@ -1,8 +1,8 @@
 //! The sync probe on this machine.
 
-use engine::{Engine, Folders, Permits};
+use engine::{Folders, Permits};
 use experiment::{Catalog, Configuration, parse};
-use null::Nothing;
+use null::NONE;
 use observations::{Observations, WaitClass};
 use probe::{Probe, ProbeError, Target, TrialContext};
 use sync::SyncProbe;
@@ -10,8 +10,8 @@ use work::Cancel;
 
 fn configuration(engine: &str, workload: &str) -> Configuration {
     let catalog = Catalog {
-        engines: testing::ENGINES.iter().map(|engine| (engine.name(), engine.settings())).collect(),
-        probes: vec![(SyncProbe.name(), SyncProbe.settings())],
+        engines: testing::ENGINES.iter().map(|engine| (engine.name, engine.settings)).collect(),
+        probes: vec![(SyncProbe.declarations().name, SyncProbe.declarations().settings)],
         ..Catalog::default()
     };
     let text = format!(
@@ -35,7 +35,7 @@ fn run_with(
 ) -> Result<Observations, ProbeError> {
     let configuration = configuration("none", workload);
     assert_eq!(
-        SyncProbe.plan(&configuration, &Target::for_engine(&Nothing, &configuration)),
+        SyncProbe.plan(&configuration, &Target::for_engine(&NONE, &configuration)),
         Vec::new()
     );
     let place = Folders {
@@ -44,13 +44,13 @@ fn run_with(
         permits: Permits::default(),
         cgroup_joins: Vec::new(),
     };
-    let instance = Nothing.host(place).prepare(&configuration, 1, cancel).unwrap();
+    let instance = (NONE.host)(place).prepare(&configuration, 1, cancel).unwrap();
     SyncProbe.run(&TrialContext {
         disturbances: &[],
         generation: probe::generation::Generation::Here,
         configuration: &configuration,
         instance: instance.as_ref(),
-        target: Target::for_engine(&Nothing, &configuration),
+        target: Target::for_engine(&NONE, &configuration),
         storage: &[],
         seed: 1,
         cancel,

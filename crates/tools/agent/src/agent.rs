@@ -124,7 +124,7 @@ impl Agent {
             return Err(Failure::usage(format!("--name {name}: {message}")));
         }
         let mut allowed: Vec<String> =
-            registry.probes.iter().map(|probe| probe.name().to_owned()).collect();
+            registry.probes.iter().map(|probe| probe.declarations().name.to_owned()).collect();
         if let Some(other) = self.allow.iter().find(|name| !allowed.contains(name)) {
             let all = allowed.join(", ");
             return Err(Failure::usage(format!("--allow {other}: an agent can run only {all}")));

@@ -206,7 +206,7 @@ impl BlockTask {
     }
 
     fn command_of(&self, configuration: &Configuration) -> Option<&'static str> {
-        let probes = self.registry.probes.iter().flat_map(|probe| probe.commands());
+        let probes = self.registry.probes.iter().flat_map(|probe| probe.declarations().commands);
         let disturbing =
             self.registry.disturbances.iter().flat_map(|disturbance| disturbance.commands());
         let mut commands = probes.chain(disturbing);
@@ -214,7 +214,7 @@ impl BlockTask {
             return Some("the experiment has commands");
         }
         let engine = self.registry.engine(&configuration.get(ENGINE))?;
-        let is_embedded = engine.abilities().contains(&Ability::Embedded);
+        let is_embedded = engine.abilities.contains(&Ability::Embedded);
         let is_remote =
             configuration.value("target.url").is_some() && Setup::files(configuration).is_empty();
         (!is_embedded && !is_remote).then_some("the experiment starts servers or clients")

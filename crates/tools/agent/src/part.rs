@@ -185,13 +185,13 @@ impl Task {
         let configuration = configurations.iter().find(|configuration| configuration.key() == *key);
         let configuration = configuration.ok_or(PartError::NoConfiguration)?;
         let probe = probe(self.registry, configuration).ok_or(PartError::NoProbe)?;
-        if !self.allowed.iter().any(|name| name == probe.name()) {
-            return Err(PartError::Forbidden(probe.name()));
+        if !self.allowed.iter().any(|name| name == probe.declarations().name) {
+            return Err(PartError::Forbidden(probe.declarations().name));
         }
         let engine = self.registry.engine(&configuration.get(ENGINE));
         let engine = engine.ok_or(PartError::NoEngine)?;
         let sharing =
-            engine.sharing().filter(|shared_use| shared_use.refusal(configuration).is_none());
+            engine.sharing.filter(|shared_use| shared_use.refusal(configuration).is_none());
         let sharing = sharing.ok_or(PartError::Unshared)?;
         if index >= parts || *parts > probe.connections(configuration) {
             return Err(PartError::NoPart);
@@ -218,7 +218,7 @@ impl Task {
         match probe.run(&context) {
             Err(ProbeError::Delivered) => Ok(()),
             Err(error) => Err(error.into()),
-            Ok(_) => Err(PartError::Indivisible(probe.name())),
+            Ok(_) => Err(PartError::Indivisible(probe.declarations().name)),
         }
     }
 
@@ -299,7 +299,7 @@ struct AgentDirector<'a> {
 impl Director for AgentDirector<'_> {
     fn go(&mut self) -> bool {
         let AgentPart { task, instance, late_ns, machine } = self.part;
-        let sessions = instance.shared().map(engine::Shared::sessions).unwrap_or_default();
+        let sessions = instance.parts().shared.map(engine::Shared::sessions).unwrap_or_default();
         let trial = task.order.trial;
         task.voice.deliver(trial, encode_reply(&Reply::Ready { trial, sessions }));
         let Some(start_ns) = task.control.start_ns() else { return false };

@@ -165,9 +165,9 @@ struct Database<'a> {
 /// The database in a file of one of the engines.
 fn database<'a>(context: &Context, path: &'a str) -> Option<Database<'a>> {
     let path = Path::new(path);
-    context.registry.engines.iter().copied().find_map(|engine: &'static dyn Engine| {
-        engine.database_files().filter(|files| files.is_database(path))?;
-        let inspection = context.registry.adapter::<Inspection>(engine.name())?;
+    context.registry.engines.iter().copied().find_map(|engine: &'static Engine| {
+        engine.database_files.filter(|files| files.is_database(path))?;
+        let inspection = context.registry.adapter::<Inspection>(engine.name)?;
         Some(Database { path, open: inspection.file_queries?, rules: &inspection.rules })
     })
 }

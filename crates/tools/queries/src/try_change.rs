@@ -327,19 +327,19 @@ fn draft(arguments: &Try, engine: &str) -> Result<Draft, TryError> {
 /// Finds the engine that is named, else the one of the URLs.
 fn target<'a>(
     arguments: &'a Try,
-    engines: &'static [&'static dyn Engine],
+    engines: &'static [&'static Engine],
 ) -> Result<Target<'a>, TryError> {
     let url = arguments.test_server.as_deref().or(arguments.source.as_deref());
     let of_url = engine_by_url(engines, url.unwrap_or_default());
     let engine = match (&arguments.engine, &of_url) {
         (Some(engine), _) => engine,
-        (None, Ok(engine)) => engine.name(),
+        (None, Ok(engine)) => engine.name,
         (None, Err(error)) => return Err(TryError::Url(error.clone())),
     };
-    let named = engines.iter().find(|known| known.name() == engine);
-    let servers = named.and_then(|engine| engine.servers());
-    let of_url = of_url.ok().filter(|url| url.name() == engine);
-    let dumps = of_url.and_then(|url| url.servers()?.dumps());
+    let named = engines.iter().find(|known| known.name == engine);
+    let servers = named.and_then(|engine| engine.servers);
+    let of_url = of_url.ok().filter(|url| url.name == engine);
+    let dumps = of_url.and_then(|url| url.servers?.dumps());
     if arguments.source.is_some() && dumps.is_none() {
         return Err(TryError::NoDump { engine: engine.to_owned() });
     }
@@ -390,7 +390,7 @@ mod tests {
     use clap::Parser;
     use engine::Engine;
 
-    const ENGINES: &[&dyn Engine] = &[&postgres::Postgres, &mariadb::MariaDb];
+    const ENGINES: &[&Engine] = &[&postgres::POSTGRES, &mariadb::MARIADB];
 
     fn parsed(arguments: &[&str]) -> Try {
         let line = ["queries", "try"].iter().chain(arguments);

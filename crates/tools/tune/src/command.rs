@@ -214,7 +214,7 @@ impl Tune {
             return Err(self.objection(base, "target", message));
         }
         let name = present.map(|configuration| configuration.get(ENGINE)).unwrap_or_default();
-        let engine = context.registry.engine(&name).and_then(engine::Engine::altering);
+        let engine = context.registry.engine(&name).and_then(|engine| engine.altering);
         engine.ok_or_else(|| {
             let message = format!("the settings of {name} cannot be changed while it runs");
             self.objection(base, "target.engine", &message)
@@ -323,7 +323,7 @@ impl Tune {
             .first()
             .map(|configuration| configuration.get(ENGINE))
             .unwrap_or_default();
-        let forms = context.registry.engine(&name).map(engine::Engine::settings_forms);
+        let forms = context.registry.engine(&name).map(|engine| engine.settings_forms);
         let forms = forms.unwrap_or_default();
         let Some(named_form) = &self.form else { return Ok(forms.first()) };
         let found = forms.iter().find(|form| form.name == named_form);

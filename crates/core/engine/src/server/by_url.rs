@@ -6,7 +6,7 @@ use crate::{Engine, Server, ServerError, Servers};
 ///
 /// # Errors
 /// When these engines do not have the scheme, or the URL is wrong.
-pub fn by_url(engines: &[&dyn Engine], url: &str) -> Result<Box<dyn Server>, ServerError> {
+pub fn by_url(engines: &[&Engine], url: &str) -> Result<Box<dyn Server>, ServerError> {
     let (_, servers) = find(engines, url)?;
     servers.by_url(url)
 }
@@ -16,19 +16,16 @@ pub fn by_url(engines: &[&dyn Engine], url: &str) -> Result<Box<dyn Server>, Ser
 ///
 /// # Errors
 /// When these engines do not have the scheme.
-pub fn engine_by_url<'e>(
-    engines: &[&'e dyn Engine],
-    url: &str,
-) -> Result<&'e dyn Engine, ServerError> {
+pub fn engine_by_url<'e>(engines: &[&'e Engine], url: &str) -> Result<&'e Engine, ServerError> {
     find(engines, url).map(|(engine, _)| engine)
 }
 
 fn find<'e>(
-    engines: &[&'e dyn Engine],
+    engines: &[&'e Engine],
     url: &str,
-) -> Result<(&'e dyn Engine, &'e dyn Servers), ServerError> {
+) -> Result<(&'e Engine, &'e dyn Servers), ServerError> {
     let scheme = scheme(url);
-    let all = || engines.iter().filter_map(|engine| Some((*engine, engine.servers()?)));
+    let all = || engines.iter().filter_map(|engine| Some((*engine, engine.servers?)));
     let found = all()
         .find(|(_, servers)| servers.is_connection_string(url))
         .or_else(|| all().find(|(_, servers)| servers.url_schemes().contains(&scheme)));

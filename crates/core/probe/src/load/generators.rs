@@ -95,7 +95,7 @@ pub(super) fn lead(
     generators: &dyn Generators,
     count: u32,
 ) -> Result<(Observations, EngineUse), ProbeError> {
-    let target = context.instance.shared().ok_or(ProbeError::NotShared)?;
+    let target = context.instance.parts().shared.ok_or(ProbeError::NotShared)?;
     let load = SharedLoad {
         configuration: context.configuration,
         seed: context.seed,

@@ -12,9 +12,7 @@ use crate::instance::MariaSchema;
 use crate::server::{CLIENT, ClientProgram, Names, PrivateServer};
 use contents::{columns, connect, examine, fingerprints, tables};
 use data_copy::Source;
-use engine::backups::{
-    BackgroundWork, Backup, BackupRequest, Fingerprint, Restore, StatementAction,
-};
+use engine::backups::{BackgroundWork, Backup, BackupRequest, Fingerprint, Restore};
 use engine::{EngineError, lock};
 use observe::CpuUse;
 use servers::instance::Schema as _;
@@ -132,20 +130,10 @@ impl BackgroundWork for MariaSchema {
         fingerprints(&mut connect(&self.private(DATABASE, cancel)?, cancel)?)
     }
 
-    fn perform(
-        &self,
-        action: &StatementAction,
-        _: u32,
-        cancel: &Cancel,
-    ) -> Result<f64, EngineError> {
+    fn perform(&self, statements: &[&str], _: u32, cancel: &Cancel) -> Result<f64, EngineError> {
         let used = CpuUse::of_this_thread();
-        perform(&mut connect(&self.private(DATABASE, cancel)?, cancel)?, action.statements)?;
+        perform(&mut connect(&self.private(DATABASE, cancel)?, cancel)?, statements)?;
         Ok(used.seconds())
-    }
-
-    fn undo(&self, action: &StatementAction) -> Result<(), EngineError> {
-        let cancel = &self.common().cancel;
-        perform(&mut connect(&self.private(DATABASE, cancel)?, cancel)?, action.undo)
     }
 }
 

@@ -13,9 +13,7 @@ use crate::client::{Client, quote_identifier};
 use crate::errors::failed_at;
 use crate::instance::PostgresSchema;
 use crate::server::{PrivateServer, ServerOptions};
-use engine::backups::{
-    BackgroundWork, Backup, BackupRequest, Fingerprint, Restore, StatementAction,
-};
+use engine::backups::{BackgroundWork, Backup, BackupRequest, Fingerprint, Restore};
 use engine::{EngineError, lock};
 use observe::CpuUse;
 use servers::files::clone_folder;
@@ -105,18 +103,13 @@ impl BackgroundWork for PostgresSchema {
 
     fn perform(
         &self,
-        action: &StatementAction,
+        statements: &[&str],
         workers: u32,
         cancel: &Cancel,
     ) -> Result<f64, EngineError> {
         let used = CpuUse::of_this_thread();
-        perform(&mut self.source()?.connect(cancel)?, action.statements, workers)?;
+        perform(&mut self.source()?.connect(cancel)?, statements, workers)?;
         Ok(used.seconds())
-    }
-
-    fn undo(&self, action: &StatementAction) -> Result<(), EngineError> {
-        let cancel = &self.common().cancel;
-        perform(&mut self.source()?.connect(cancel)?, action.undo, 1)
     }
 }
 

@@ -1,7 +1,6 @@
-//! Backup tools of PostgreSQL and statements beside a load, as settings are checked against them.
+//! Backup tools of PostgreSQL, and what they need.
 
 use crate::settings;
-use engine::backups::{Background, BackupTool, StatementAction};
 use experiment::Configuration;
 
 /// Physical backups.
@@ -11,98 +10,25 @@ pub const DUMP: &str = "pg_dump";
 /// Physical backups with a repository.
 pub(crate) const PGBACKREST: &str = "pgbackrest";
 
-/// Actions beside a load.
-pub const BACKGROUND: Background = Background {
-    tools: &[
-        BackupTool {
-            name: BASEBACKUP,
-            compressions: &["gzip", "lz4", "zstd"],
-            has_workers: false,
-            has_rate_limit: true,
-            is_of_server: false,
-            missing: missing_for_base,
-        },
-        BackupTool {
-            name: DUMP,
-            compressions: &["gzip", "lz4", "zstd"],
-            has_workers: true,
-            has_rate_limit: false,
-            is_of_server: false,
-            missing: missing_for_dump,
-        },
-        BackupTool {
-            name: PGBACKREST,
-            compressions: &["gzip", "lz4", "zstd"],
-            has_workers: true,
-            has_rate_limit: false,
-            is_of_server: false,
-            missing: missing_for_pgbackrest,
-        },
-    ],
-    actions: &[
-        StatementAction {
-            name: "analyze",
-            statements: &["ANALYZE {table}"],
-            undo: &[],
-            has_workers: false,
-        },
-        StatementAction {
-            name: "vacuum",
-            statements: &["VACUUM (PARALLEL {workers}) {table}"],
-            undo: &[],
-            has_workers: true,
-        },
-        StatementAction {
-            name: "index-build",
-            statements: &[
-                "SET max_parallel_maintenance_workers = {workers}",
-                "CREATE INDEX CONCURRENTLY {name} ON {table} ({column})",
-            ],
-            undo: &["DROP INDEX IF EXISTS {schema}.{name}"],
-            has_workers: true,
-        },
-    ],
-    loads_beside: true,
-};
-
 /// The first version with other compressions than gzip, of each tool.
 const METHODS_SINCE: [(&str, u32); 2] = [(BASEBACKUP, 15), (DUMP, 16)];
 
 /// Servers by URL are refused.
 const PRIVATE_ONLY: &str = "backups are measured on private servers; remove target.url";
 
-fn missing_for_base(configuration: &Configuration) -> Option<String> {
-    if configuration.value("target.volume").is_some() {
+/// Names what a tool needs and this machine lacks.
+pub(crate) fn missing(configuration: &Configuration, tool: &str) -> Option<String> {
+    if tool != DUMP && configuration.value("target.volume").is_some() {
         return Some(format!(
-            "{BASEBACKUP} of tablespaces on volumes is not supported; remove target.volume or use \
-             {DUMP}"
-        ));
-    }
-    missing(configuration, BASEBACKUP)
-}
-
-fn missing_for_pgbackrest(configuration: &Configuration) -> Option<String> {
-    if configuration.value("target.volume").is_some() {
-        return Some(format!(
-            "{PGBACKREST} of tablespaces on volumes is not supported; remove target.volume or use \
-             {DUMP}"
+            "{tool} of tablespaces on volumes is not supported; remove target.volume or use {DUMP}"
         ));
     }
     if configuration.value("target.url").is_some() {
         return Some(PRIVATE_ONLY.to_owned());
     }
-    let found = servers::programs::find(&[PGBACKREST], None, PGBACKREST);
-    found.err().map(|error| error.to_string())
-}
-
-fn missing_for_dump(configuration: &Configuration) -> Option<String> {
-    missing(configuration, DUMP)
-}
-
-/// Names what the tool lacks.
-fn missing(configuration: &Configuration, tool: &str) -> Option<String> {
-    if configuration.value("target.url").is_some() {
-        return Some(PRIVATE_ONLY.to_owned());
+    if tool == PGBACKREST {
+        let found = servers::programs::find(&[PGBACKREST], None, PGBACKREST);
+        return found.err().map(|error| error.to_string());
     }
     // A missing server is reported by itself.
     let installation = settings::installation(configuration).ok()?;

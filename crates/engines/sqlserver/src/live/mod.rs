@@ -22,17 +22,15 @@ pub mod views;
 
 pub use config::Config;
 
-use crate::SqlServer;
-use engine::{
-    AdminOptions, AdminSession, Engine as _, LiveObserver, ObserveOptions, Server, ServerError,
-};
+use crate::SQL_SERVER;
+use engine::{AdminOptions, AdminSession, LiveObserver, ObserveOptions, Server, ServerError};
 use observer::SqlServerObserver;
 use session::Session;
 use work::Stop;
 
 impl Server for Config {
     fn engine(&self) -> &'static str {
-        SqlServer.name()
+        SQL_SERVER.name
     }
 
     fn warnings(&self) -> &[String] {

@@ -10,9 +10,7 @@ use super::instance::MssqlInstance;
 use super::layout::DATABASE;
 use crate::live::client::{Client, Error};
 use engine::EngineError;
-use engine::backups::{
-    BackgroundWork, Backup, BackupRequest, Fingerprint, Restore, StatementAction,
-};
+use engine::backups::{BackgroundWork, Backup, BackupRequest, Fingerprint, Restore};
 use std::path::Path;
 use std::time::Instant;
 use work::Cancel;
@@ -74,12 +72,8 @@ impl BackgroundWork for MssqlInstance {
         fingerprints(&mut self.database.session(DATABASE)?)
     }
 
-    fn perform(&self, _: &StatementAction, _: u32, _: &Cancel) -> Result<f64, EngineError> {
+    fn perform(&self, _: &[&str], _: u32, _: &Cancel) -> Result<f64, EngineError> {
         Err(EngineError::Unsupported { engine: "sqlserver", what: "this action" })
-    }
-
-    fn undo(&self, _: &StatementAction) -> Result<(), EngineError> {
-        Ok(())
     }
 }
 

@@ -12,10 +12,9 @@ use crate::live::Config;
 use crate::live::config::Login;
 use crate::live::views;
 use crate::settings::{COMPRESSION, FINAL_CHECKPOINT, RECOVERY, SEQUENTIAL_KEY, server_settings};
-use engine::backups::BackgroundWork;
 use engine::{
     CacheReport, CacheState, ConnectionSet, Dialect as _, EngineError, Explained, Explainer,
-    Instance, PlanRequest, Planned, Rows, ServerProcess, Tables, WaitCollector, open_files,
+    Instance, Parts, PlanRequest, Planned, Rows, ServerProcess, Tables, WaitCollector, open_files,
 };
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
@@ -203,20 +202,14 @@ impl Instance for MssqlInstance {
         self.database.drop_all()
     }
 
-    fn tables(&self) -> Option<&dyn Tables> {
-        Some(self)
-    }
-
-    fn explainer(&self) -> Option<&dyn Explainer> {
-        Some(self)
-    }
-
-    fn server(&self) -> Option<&dyn ServerProcess> {
-        Some(self)
-    }
-
-    fn background_work(&self) -> Option<&dyn BackgroundWork> {
-        Some(self)
+    fn parts(&self) -> Parts<'_> {
+        Parts {
+            tables: Some(self),
+            explainer: Some(self),
+            server: Some(self),
+            background_work: Some(self),
+            ..Parts::default()
+        }
     }
 }
 

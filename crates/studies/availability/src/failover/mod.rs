@@ -1,7 +1,7 @@
 //! The cost of a failover. A server and its replica serve a light write load; the server fails, and
 //! the replica takes over.
 //!
-//! - `settings`: settings and objections
+//! - `settings`: settings
 //! - `journal`: the writes of each client, and the verdict on them: lost, duplicate, unknown
 //! - `writer`: a client that journals, writes, and connects again
 //! - `incident`: the fault and the take-over

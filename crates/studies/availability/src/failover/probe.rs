@@ -6,15 +6,14 @@ use super::facts::{
 };
 use super::incident::{Director, Incident};
 use super::journal::{Gap, Verdict};
-use super::settings::{
-    CLIENT_TIMEOUT, CONNECTIONS, FAULT, Fault, RATE, SETTINGS, SYNCHRONOUS, objections,
-};
+use super::settings::{CLIENT_TIMEOUT, CONNECTIONS, FAULT, Fault, RATE, SETTINGS, SYNCHRONOUS};
 use super::writer::{CREATE, Stage, WriteLog, write};
+use crate::replication::objections;
 use engine::{EngineError, Node, Nodes, Results};
-use experiment::{Configuration, Declaration, Invalid};
+use experiment::{Configuration, Invalid};
 use observations::{Fact, Observations, Response, Warning, WarningKind, Work};
 use observe::MachineMonitor;
-use probe::{Probe, ProbeError, Target, TrialContext};
+use probe::{Declarations, Probe, ProbeError, Target, TrialContext};
 use statistics::median;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -26,12 +25,8 @@ use transport::relay::{Relay, Toxics};
 pub struct Failover;
 
 impl Probe for Failover {
-    fn name(&self) -> &'static str {
-        "failover"
-    }
-
-    fn settings(&self) -> &'static [Declaration] {
-        SETTINGS
+    fn declarations(&self) -> &'static Declarations {
+        const { &Declarations::new("failover", SETTINGS) }
     }
 
     fn connections(&self, configuration: &Configuration) -> u32 {
@@ -39,12 +34,13 @@ impl Probe for Failover {
     }
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
-        objections(configuration, target)
+        let why = "the study kills its servers: it needs a private one";
+        objections(configuration, target, why)
     }
 
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
         let configuration = context.configuration;
-        let nodes = context.instance.nodes().ok_or(EngineError::Unsupported {
+        let nodes = context.instance.parts().nodes.ok_or(EngineError::Unsupported {
             engine: "this target",
             what: "faults: it has no private server",
         })?;

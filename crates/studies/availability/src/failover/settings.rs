@@ -1,9 +1,6 @@
-//! The settings of the study, and objections to them before anything runs.
+//! The settings of the study.
 
-use engine::Ability;
-use experiment::common::PROBE;
-use experiment::{Configuration, Invalid, Kind, choice, settings};
-use probe::Target;
+use experiment::{Kind, choice, settings};
 
 choice! {
     /// The fault.
@@ -47,17 +44,4 @@ settings! {
     /// Longest time from the fault until all connections write again.
     pub RECOVERY_LIMIT: f64 =
         "workload.recovery_limit", Kind::PositiveDuration, "60 s" => Measurement;
-}
-
-/// Objections to a configuration on a target.
-pub fn objections(configuration: &Configuration, target: &Target) -> Vec<Invalid> {
-    let has_tables = target.abilities.contains(&Ability::Statements);
-    let Some(replication) =
-        target.replication.filter(|replication| replication.replicates && has_tables)
-    else {
-        let message = "this engine has no replicas that Steelbench can make; use postgres or \
-                           mariadb";
-        return vec![Invalid::new(PROBE.path(), message)];
-    };
-    replication.objections(configuration, "the study kills its servers: it needs a private one")
 }

@@ -62,7 +62,8 @@ pub struct Point {
 
 /// The groups of configurations that differ in the rate alone.
 pub(crate) fn lags(summary: &Summary) -> Vec<Lags> {
-    let groups = settings::groups(summary.recording, Lag.name(), |path| path == RATE.path());
+    let groups =
+        settings::groups(summary.recording, Lag.declarations().name, |path| path == RATE.path());
     let all = groups.into_iter().filter_map(|group| {
         let limit_s = summary.recording.configurations[*group.configurations.first()?]
             .get(LAG_LIMIT.path())

@@ -1,8 +1,9 @@
 //! The threads of a trial: writers, the heartbeat, and the looks at the replica.
 
 use super::heartbeat::Look;
+use crate::log::Replication;
 use engine::nodes::NodeSession;
-use engine::{EngineError, Node, Nodes, Replication};
+use engine::{EngineError, Node, Nodes};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use work::Cancel;
@@ -121,20 +122,17 @@ pub fn look(stage: &Stage<'_>) -> Result<Vec<Look>, EngineError> {
     Ok(looks)
 }
 
-/// Compares log positions. Returns the bytes behind with their time; nothing where positions do not
-/// compare: in different files, or of two engines.
+/// Compares log positions. Returns the bytes behind with their time; nothing while the positions
+/// are in different files.
 pub fn compare(stage: &Stage<'_>) -> Result<Vec<(u64, f64)>, EngineError> {
-    let (Some(written), Some(applied)) = (stage.log.written, stage.log.applied) else {
-        return Ok(Vec::new());
-    };
     let mut primary = stage.session(Node::Primary)?;
     let mut replica = stage.session(Node::Replica)?;
     let mut behind = Vec::new();
     stage.every(COMPARE_EVERY, || {
         let at = stage.now_ns();
-        let written = primary.position(&written, ANSWER)?;
+        let written = stage.log.written.read(&mut primary, ANSWER)?;
         // Read later: what is applied in between makes the difference smaller, never larger.
-        let applied = replica.position(&applied, ANSWER)?;
+        let applied = stage.log.applied.read(&mut replica, ANSWER)?;
         if written.file == applied.file {
             behind.push((at, (written.bytes - applied.bytes).max(0.0)));
         }

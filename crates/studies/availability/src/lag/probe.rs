@@ -3,10 +3,10 @@
 
 use super::heartbeat::{Look, lag_ns, percentile};
 use super::load::{CREATE, Pace, Stage, beat, compare, look, write};
-use ::probe::{Probe, ProbeError, Target, TrialContext};
-use engine::{Ability, EngineError, Node};
-use experiment::common::PROBE;
-use experiment::{Configuration, Declaration, Invalid, Kind, settings};
+use crate::replication;
+use ::probe::{Declarations, Probe, ProbeError, Target, TrialContext};
+use engine::{EngineError, Node};
+use experiment::{Configuration, Invalid, Kind, settings};
 use observations::{Event, FactName, MachineLoad, Observations, Response, Work};
 use observe::MachineMonitor;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -48,12 +48,8 @@ pub const LOOKS: FactName = FactName::new("looks", "");
 pub const BEATS: FactName = FactName::new("heartbeats", "");
 
 impl Probe for Lag {
-    fn name(&self) -> &'static str {
-        "lag"
-    }
-
-    fn settings(&self) -> &'static [Declaration] {
-        SETTINGS
+    fn declarations(&self) -> &'static Declarations {
+        const { &Declarations::new("lag", SETTINGS) }
     }
 
     fn connections(&self, configuration: &Configuration) -> u32 {
@@ -62,26 +58,12 @@ impl Probe for Lag {
     }
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
-        let has = target.abilities.contains(&Ability::Statements);
-        let Some(replication) =
-            target.replication.filter(|replication| replication.replicates && has)
-        else {
-            let message = "this engine has no replicas that Steelbench can make; use postgres or \
-                           mariadb";
-            return vec![Invalid::new(PROBE.path(), message)];
-        };
-        replication.objections(configuration, "the study makes its replica of a private server")
+        let why = "the study makes its replica of a private server";
+        replication::objections(configuration, target, why)
     }
 
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
-        let unsupported = EngineError::Unsupported {
-            engine: "this target",
-            what: "replicas: it has no private server",
-        };
-        let (Some(nodes), Some(log)) = (context.instance.nodes(), context.target.replication)
-        else {
-            return Err(unsupported.into());
-        };
+        let (nodes, log) = replication::nodes(context, "replicas: it has no private server")?;
         for statement in CREATE {
             nodes.ask(Node::Primary, statement)?;
         }

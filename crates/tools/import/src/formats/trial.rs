@@ -13,7 +13,7 @@ pub struct Options<'a> {
     /// Seconds between two snapshots.
     pub seconds: Option<f64>,
     /// The engines that know wait types.
-    pub engines: &'static [&'static dyn Engine],
+    pub engines: &'static [&'static Engine],
 }
 
 /// A trial that another tool measured.

@@ -64,11 +64,8 @@ pub fn read(before: &str, after: &str, options: &Options<'_>) -> Result<Trial, F
 }
 
 /// The wait types of the engine that knows most of these names.
-fn table(
-    names: &BTreeMap<String, Counters>,
-    engines: &[&'static dyn Engine],
-) -> &'static [WaitType] {
-    let tables = engines.iter().map(|engine| engine.wait_types());
+fn table(names: &BTreeMap<String, Counters>, engines: &[&'static Engine]) -> &'static [WaitType] {
+    let tables = engines.iter().map(|engine| engine.wait_types);
     let best = tables.max_by_key(|table| {
         let known = names
             .keys()

@@ -1,30 +1,23 @@
-//! Backup tools of SQLite and statements beside a load, as settings are checked against them.
+//! Actions of SQLite beside a load.
 
-use engine::backups::{Background, BackupTool, StatementAction};
+use crate::tools::{Background, BackupTool, StatementAction};
 
-/// The backup interface, in steps.
-pub(crate) const BACKUP_API: &str = "backup-api";
-/// A compacted copy by one statement.
-const VACUUM_INTO: &str = "vacuum-into";
-
-/// Actions beside a load.
+/// Backup tools and statements.
 pub const BACKGROUND: Background = Background {
     tools: &[
         BackupTool {
-            name: BACKUP_API,
+            name: "backup-api",
             compressions: &[],
             has_workers: false,
             has_rate_limit: true,
             is_of_server: false,
-            missing: |_| None,
         },
         BackupTool {
-            name: VACUUM_INTO,
+            name: "vacuum-into",
             compressions: &[],
             has_workers: false,
             has_rate_limit: false,
             is_of_server: false,
-            missing: |_| None,
         },
     ],
     actions: &[

@@ -1,8 +1,8 @@
-//! Backups beside a load, as settings are checked against them.
+//! Actions of SQL Server beside a load.
 
-use engine::backups::{Background, BackupTool};
+use crate::tools::{Background, BackupTool};
 
-/// `BACKUP DATABASE` to files of the server.
+/// Backup tools and statements.
 pub const BACKGROUND: Background = Background {
     tools: &[BackupTool {
         name: "backup-database",
@@ -11,7 +11,6 @@ pub const BACKGROUND: Background = Background {
         has_workers: true,
         has_rate_limit: false,
         is_of_server: true,
-        missing: |_| None,
     }],
     actions: &[],
     loads_beside: false,

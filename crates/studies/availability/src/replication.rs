@@ -1,0 +1,60 @@
+//! The engines whose private servers can be disturbed and replicated.
+
+use crate::log::Replication;
+use crate::{mariadb, postgres};
+use engine::{Ability, EngineError, Nodes};
+use experiment::common::{ENGINE, PROBE};
+use experiment::{Configuration, Invalid};
+use probe::{Target, TrialContext};
+
+/// How the logs of each supported engine are read.
+const ADAPTERS: [(&str, &Replication); 2] =
+    [("postgres", &postgres::REPLICATION), ("mariadb", &mariadb::REPLICATION)];
+
+/// The setting that names a server by URL.
+const URL: &str = "target.url";
+/// The beginning of the paths of the server's own settings.
+const SETTINGS: &str = "target.settings.";
+
+/// How the log of this engine is read; `None`: its servers cannot be disturbed.
+pub fn for_engine(name: &str) -> Option<&'static Replication> {
+    ADAPTERS.iter().find(|(engine, _)| *engine == name).map(|(_, replication)| *replication)
+}
+
+/// Objections of a study that makes a replica: to the engine, to a server by URL, for the reason
+/// `why`, and to settings that it decides itself.
+pub(crate) fn objections(
+    configuration: &Configuration,
+    target: &Target,
+    why: &str,
+) -> Vec<Invalid> {
+    let has_statements = target.abilities.contains(&Ability::Statements);
+    let Some(replication) = for_engine(&configuration.get(ENGINE)).filter(|_| has_statements)
+    else {
+        let message = "this engine has no replicas that Steelbench can make; use postgres or \
+                       mariadb";
+        return vec![Invalid::new(PROBE.path(), message)];
+    };
+    let by_url = configuration.value(URL).is_some();
+    let mut names = configuration.below(SETTINGS).map(|(name, _)| name);
+    let objection = names.find(|name| replication.own_settings.contains(name)).map(|name| {
+        let message = "the study sets this itself; for commits that wait for the replica use \
+                       workload.synchronous";
+        Invalid::new(format!("{SETTINGS}{name}"), message)
+    });
+    let why = format!("{why}; remove {URL}");
+    by_url.then(|| Invalid::new(URL, why)).into_iter().chain(objection).collect()
+}
+
+/// The private server of a trial and how its log is read.
+///
+/// # Errors
+/// When the target has no such server, for `what`.
+pub(crate) fn nodes<'a>(
+    context: &'a TrialContext<'_>,
+    what: &'static str,
+) -> Result<(&'a dyn Nodes, &'static Replication), EngineError> {
+    let replication = for_engine(&context.configuration.get(ENGINE));
+    let unsupported = EngineError::Unsupported { engine: "this target", what };
+    context.instance.parts().nodes.zip(replication).ok_or(unsupported)
+}
