@@ -20,9 +20,8 @@ fn file(server: &Server, workload: &str, more: &str) -> String {
 /// The rows of a query, columns joined by a space, rows by a comma.
 fn ask(client: &mut Client, sql: &str) -> String {
     let rows = client.query(sql, &[]).unwrap();
-    let text = |row: postgres::client::Row<'_>| {
-        (0..).map_while(|at| row.get(at)).collect::<Vec<_>>().join(" ")
-    };
+    let text =
+        |row: engine::Row<'_>| (0..).map_while(|at| row.get(at)).collect::<Vec<_>>().join(" ");
     rows.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 

@@ -3,7 +3,6 @@
 use super::{Mock, Tls, answer_survey};
 use crate::common::Lab;
 use mssql_mock_tds::ConnectionInfo;
-use sqlserver::live::views;
 use std::os::unix::fs::PermissionsExt as _;
 use survey::sqlserver::views as survey_views;
 

@@ -1,8 +1,7 @@
 //! MariaDB-specific behaviour, on real servers of every installed version.
 
 use engine::{
-    Answer, CacheState, ConnectionSet, EngineError, Folders, Host, Instance, Permits,
-    Recovery as _, Results,
+    Answer, CacheState, ConnectionSet, EngineError, Folders, Host, Instance, Permits, Results,
 };
 use experiment::{Configuration, Value};
 use mariadb::MARIADB;

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use command::CommandProbe;
-use engine::{Engine, Folders, Permits};
+use engine::{Folders, Permits};
 use experiment::{Catalog, Configuration, Value, parse};
 use null::NONE;
 use observations::{Observations, WaitClass, WarningKind};
