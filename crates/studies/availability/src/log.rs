@@ -50,8 +50,9 @@ impl Position {
         let row = session.run(self.sql, limit)?;
         let row = row.ok_or_else(|| EngineError::failed(self.sql, "no answer"))?;
         let cell = |column: usize| row.get(column)?.clone();
-        let bytes = cell(self.bytes).and_then(|cell| cell.parse().ok());
-        let bytes = bytes.ok_or_else(|| EngineError::failed(self.sql, "no position"))?;
-        Ok(LogPosition { bytes, file: self.file.and_then(cell) })
+        cell(self.bytes)
+            .and_then(|bytes| bytes.parse().ok())
+            .map(|bytes| LogPosition { bytes, file: self.file.and_then(cell) })
+            .ok_or_else(|| EngineError::failed(self.sql, "no position"))
     }
 }

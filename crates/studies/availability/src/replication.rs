@@ -7,10 +7,8 @@ use experiment::common::{ENGINE, PROBE};
 use experiment::{Configuration, Invalid};
 use probe::{Target, TrialContext};
 
-/// How the logs of each supported engine are read.
-const ADAPTERS: [(&str, &Replication); 2] =
-    [("postgres", &postgres::REPLICATION), ("mariadb", &mariadb::REPLICATION)];
-
+const NO_REPLICAS: &str =
+    "this engine has no replicas that Steelbench can make; use postgres or mariadb";
 /// The setting that names a server by URL.
 const URL: &str = "target.url";
 /// The beginning of the paths of the server's own settings.
@@ -18,7 +16,11 @@ const SETTINGS: &str = "target.settings.";
 
 /// How the log of this engine is read; `None`: its servers cannot be disturbed.
 pub fn for_engine(name: &str) -> Option<&'static Replication> {
-    ADAPTERS.iter().find(|(engine, _)| *engine == name).map(|(_, replication)| *replication)
+    match name {
+        "postgres" => Some(&postgres::REPLICATION),
+        "mariadb" => Some(&mariadb::REPLICATION),
+        _ => None,
+    }
 }
 
 /// Objections of a study that makes a replica: to the engine, to a server by URL, for the reason
@@ -31,19 +33,17 @@ pub(crate) fn objections(
     let has_statements = target.abilities.contains(&Ability::Statements);
     let Some(replication) = for_engine(&configuration.get(ENGINE)).filter(|_| has_statements)
     else {
-        let message = "this engine has no replicas that Steelbench can make; use postgres or \
-                       mariadb";
-        return vec![Invalid::new(PROBE.path(), message)];
+        return vec![Invalid::new(PROBE.path(), NO_REPLICAS)];
     };
-    let by_url = configuration.value(URL).is_some();
     let mut names = configuration.below(SETTINGS).map(|(name, _)| name);
     let objection = names.find(|name| replication.own_settings.contains(name)).map(|name| {
         let message = "the study sets this itself; for commits that wait for the replica use \
                        workload.synchronous";
         Invalid::new(format!("{SETTINGS}{name}"), message)
     });
-    let why = format!("{why}; remove {URL}");
-    by_url.then(|| Invalid::new(URL, why)).into_iter().chain(objection).collect()
+    let by_url =
+        configuration.value(URL).map(|_| Invalid::new(URL, format!("{why}; remove {URL}")));
+    by_url.into_iter().chain(objection).collect()
 }
 
 /// The private server of a trial and how its log is read.
@@ -54,7 +54,6 @@ pub(crate) fn nodes<'a>(
     context: &'a TrialContext<'_>,
     what: &'static str,
 ) -> Result<(&'a dyn Nodes, &'static Replication), EngineError> {
-    let replication = for_engine(&context.configuration.get(ENGINE));
-    let unsupported = EngineError::Unsupported { engine: "this target", what };
-    context.instance.parts().nodes.zip(replication).ok_or(unsupported)
+    let nodes = context.instance.parts().nodes.zip(for_engine(&context.configuration.get(ENGINE)));
+    nodes.ok_or(EngineError::Unsupported { engine: "this target", what })
 }

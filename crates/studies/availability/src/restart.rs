@@ -68,7 +68,7 @@ impl Probe for Restart {
         nodes.start(Node::Primary)?;
         let begun = Instant::now();
         let machine = MachineMonitor::start_with_servers();
-        let filled = Fill { context, nodes, log }.run()?;
+        let filled = fill(context, nodes, log)?;
         nodes.disturb(Node::Primary, Disturbance::Kill)?;
         let killed = Instant::now();
         nodes.start(Node::Primary)?;
@@ -90,7 +90,7 @@ impl Probe for Restart {
             work: Work {
                 unit: "row".into(),
                 amount: filled.rows,
-                transactions: filled.transactions,
+                transactions: filled.rows / u64::from(context.configuration.get(ROWS)),
                 ..Work::default()
             },
             responses,
@@ -104,57 +104,51 @@ impl Probe for Restart {
 const CREATE: &str = "CREATE TABLE restart_rows (id bigint NOT NULL, filler text)";
 const COUNT: &str = "SELECT count(*) FROM restart_rows";
 
-/// The writes before the kill.
-struct Fill<'a> {
-    context: &'a TrialContext<'a>,
-    nodes: &'a dyn Nodes,
-    log: &'static Replication,
-}
-
 /// The writes that were acknowledged.
 struct FillCount {
     rows: u64,
-    transactions: u64,
     distance: f64,
 }
 
-impl Fill<'_> {
-    fn run(&self) -> Result<FillCount, EngineError> {
-        let configuration = self.context.configuration;
-        let distance = configuration.get(DISTANCE);
-        let each = u64::from(configuration.get(ROWS));
-        let mut session = NodeSession::new(self.nodes.session(Node::Primary, false, ANSWER)?);
-        let mut filled = FillCount { rows: 0, transactions: 0, distance: 0.0 };
-        let mut since_look = u64::MAX;
-        loop {
-            if self.context.cancel.is_cancelled() {
-                return Err(EngineError::Cancelled);
-            }
-            if since_look >= LOOK_EVERY.min(distance / 8) {
-                filled.distance = session.number(self.log.since_checkpoint, ANSWER)?;
-                if filled.distance >= distance as f64 {
-                    return Ok(filled);
-                }
-                since_look = 0;
-            }
-            if filled.rows * ROW_BYTES as u64 > WRITTEN_MAX * distance.max(LOOK_EVERY) {
-                let message = format!(
-                    "the last checkpoint is {} bytes back after {} bytes of rows: the server makes \
-                     checkpoints before {distance} bytes; allow more log between checkpoints \
-                     (max_wal_size and checkpoint_timeout, innodb_log_file_size)",
-                    filled.distance,
-                    filled.rows * ROW_BYTES as u64,
-                );
-                return Err(EngineError::failed("writing log", message));
-            }
-            let sql = insert(filled.rows, each);
-            if session.run(&sql, ANSWER)?.is_none() {
-                return Err(EngineError::failed("writing log", "no answer"));
-            }
-            filled.rows += each;
-            filled.transactions += 1;
-            since_look = since_look.saturating_add(each * ROW_BYTES as u64);
+/// Writes before the kill until the log since the last checkpoint is long enough.
+fn fill(
+    context: &TrialContext<'_>,
+    nodes: &dyn Nodes,
+    log: &Replication,
+) -> Result<FillCount, EngineError> {
+    let configuration = context.configuration;
+    let distance = configuration.get(DISTANCE);
+    let each = u64::from(configuration.get(ROWS));
+    let mut session = NodeSession::new(nodes.session(Node::Primary, false, ANSWER)?);
+    let mut filled = FillCount { rows: 0, distance: 0.0 };
+    let mut since_look = u64::MAX;
+    loop {
+        if context.cancel.is_cancelled() {
+            return Err(EngineError::Cancelled);
         }
+        if since_look >= LOOK_EVERY.min(distance / 8) {
+            filled.distance = session.number(log.since_checkpoint, ANSWER)?;
+            if filled.distance >= distance as f64 {
+                return Ok(filled);
+            }
+            since_look = 0;
+        }
+        if filled.rows * ROW_BYTES as u64 > WRITTEN_MAX * distance.max(LOOK_EVERY) {
+            let message = format!(
+                "the last checkpoint is {} bytes back after {} bytes of rows: the server makes \
+                 checkpoints before {distance} bytes; allow more log between checkpoints \
+                 (max_wal_size and checkpoint_timeout, innodb_log_file_size)",
+                filled.distance,
+                filled.rows * ROW_BYTES as u64,
+            );
+            return Err(EngineError::failed("writing log", message));
+        }
+        let sql = insert(filled.rows, each);
+        if session.run(&sql, ANSWER)?.is_none() {
+            return Err(EngineError::failed("writing log", "no answer"));
+        }
+        filled.rows += each;
+        since_look = since_look.saturating_add(each * ROW_BYTES as u64);
     }
 }
 

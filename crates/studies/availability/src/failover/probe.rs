@@ -8,7 +8,7 @@ use super::incident::{Director, Incident};
 use super::journal::{Gap, Verdict};
 use super::settings::{CLIENT_TIMEOUT, CONNECTIONS, FAULT, Fault, RATE, SETTINGS, SYNCHRONOUS};
 use super::writer::{CREATE, Stage, WriteLog, write};
-use crate::replication::objections;
+use crate::replication;
 use engine::{EngineError, Node, Nodes, Results};
 use experiment::{Configuration, Invalid};
 use observations::{Fact, Observations, Response, Warning, WarningKind, Work};
@@ -35,15 +35,12 @@ impl Probe for Failover {
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
         let why = "the study kills its servers: it needs a private one";
-        objections(configuration, target, why)
+        replication::objections(configuration, target, why)
     }
 
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
         let configuration = context.configuration;
-        let nodes = context.instance.parts().nodes.ok_or(EngineError::Unsupported {
-            engine: "this target",
-            what: "faults: it has no private server",
-        })?;
+        let (nodes, _) = replication::nodes(context, "faults: it has no private server")?;
         nodes.ask(Node::Primary, CREATE)?;
         nodes.attach_replica(configuration.get(SYNCHRONOUS))?;
         let relay = (configuration.get(FAULT) == Fault::Cut).then(|| relay(nodes)).transpose()?;

@@ -10,11 +10,9 @@ pub(crate) fn lags(_: &Summary, all: &[Lags]) -> Vec<Section> {
 }
 
 fn section(lags: &Lags) -> Section {
-    let title = "Replication lag";
-    let mut section = Section::new(if lags.group.is_empty() {
-        title.to_owned()
-    } else {
-        format!("{title}: {}", lags.group)
+    let mut section = Section::new(match &*lags.group {
+        "" => "Replication lag".to_owned(),
+        group => format!("Replication lag: {group}"),
     });
     let limit = number::figure(lags.limit_ms);
     match &lags.bounded {
@@ -25,9 +23,7 @@ fn section(lags: &Lags) -> Section {
                 number::estimate_without_unit(&bounded.rate)
             ));
         }
-        None => {
-            section.line("In some block no rate had bounded lag.");
-        }
+        None => section.line("In some block no rate had bounded lag."),
     }
     let mut table = Columns::for_rows(&lags.levels);
     table.right("rate /s", |level| number::figure(level.rate));
