@@ -25,9 +25,9 @@ pub const REGISTRY: Registry = Registry {
         Adapter { engine: "postgres", part: &inspection::postgres::INSPECTION },
         Adapter { engine: "mariadb", part: &inspection::mariadb::INSPECTION },
         Adapter { engine: "sqlserver", part: &inspection::sqlserver::INSPECTION },
-        Adapter { engine: "postgres", part: &survey::postgres::SURVEY },
-        Adapter { engine: "mariadb", part: &survey::mariadb::SURVEY },
-        Adapter { engine: "sqlserver", part: &survey::sqlserver::SURVEY },
+        Adapter { engine: "postgres", part: &inspection::postgres::survey::SURVEY },
+        Adapter { engine: "mariadb", part: &inspection::mariadb::survey::SURVEY },
+        Adapter { engine: "sqlserver", part: &inspection::sqlserver::survey::SURVEY },
     ],
 };
 

@@ -9,6 +9,7 @@ mod queries;
 
 use crate::captures;
 use crate::common::{Lab, end, signal, wait_until};
+use inspection::sqlserver::survey::views as survey_views;
 use mssql_mock_tds::query_response::{
     ColumnDefinition, ColumnValue, QueryRegistry, QueryResponse, Row, SqlDataType, TerminalError,
 };
@@ -20,7 +21,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use survey::sqlserver::views as survey_views;
 use tokio::runtime::Runtime;
 use tokio::sync::Mutex;
 

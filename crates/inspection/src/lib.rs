@@ -4,7 +4,8 @@
 //!   [`pages`]: plans in documents
 //! - [`statements`]: statements, tables and indexes of a server, with their counters;
 //!   [`query_reader`]: what reads them
-//! - [`Inspection`]: what an engine brings for both; a folder for each engine
+//! - [`Inspection`]: what an engine brings for both; a folder for each engine, with its surveys and
+//!   their rules (`server_rules`)
 
 mod adapter;
 pub mod duckdb;
@@ -14,6 +15,7 @@ pub mod plan_files;
 pub mod plans;
 pub mod postgres;
 pub mod query_reader;
+mod server_rules;
 pub mod sqlite;
 pub mod sqlserver;
 pub mod statements;

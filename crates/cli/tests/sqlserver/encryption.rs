@@ -2,9 +2,9 @@
 
 use super::{Mock, Tls, answer_survey};
 use crate::common::Lab;
+use inspection::sqlserver::survey::views as survey_views;
 use mssql_mock_tds::ConnectionInfo;
 use std::os::unix::fs::PermissionsExt as _;
-use survey::sqlserver::views as survey_views;
 
 #[test]
 fn strict_and_mandatory_connections_are_verified() {

@@ -2,11 +2,13 @@
 //!
 //! - `plan_reader`: formats of plans; `statement_log`: runs of statements in logs
 //! - `statement_rules`: texts and indexes; `queries`: statements, tables and indexes of a server
+//! - [`survey`]: the inventory of a server
 
 mod plan_reader;
 mod queries;
 mod statement_log;
 mod statement_rules;
+pub mod survey;
 
 use crate::Inspection;
 pub use plan_reader::{ENGINE, PLANS};

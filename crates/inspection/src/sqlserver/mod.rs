@@ -1,12 +1,14 @@
 //! SQL Server.
 //!
 //! - `showplan`: the format of plans; `statement_rules`: texts and indexes
-//! - [`queries`]: statements, tables and indexes of a server; `view`: queries with forms for older
+//! - [`queries`]: statements, tables and indexes of a server; [`survey`]: its inventory
+//! - `view`: queries with forms for older
 //!   servers
 
 pub mod queries;
 mod showplan;
 mod statement_rules;
+pub mod survey;
 mod view;
 
 use crate::Inspection;

@@ -76,7 +76,10 @@ fn change(server: &mut SurveyedServer, name: &str, value: &str) {
 
 /// Returns the findings with the advice of the servers' engines.
 fn advice(survey: &Survey) -> Vec<Advice> {
-    crate::advice(survey, command_line::surveys::advice(|_| Some(&crate::postgres::SURVEY), survey))
+    crate::advice(
+        survey,
+        command_line::surveys::advice(|_| Some(&inspection::postgres::survey::SURVEY), survey),
+    )
 }
 
 fn rules(survey: &Survey) -> Vec<&'static str> {

@@ -66,7 +66,7 @@ fn machine(host: &str) -> Survey {
 fn advice(survey: &Survey) -> Vec<Advice> {
     survey::advice(
         survey,
-        command_line::surveys::advice(|_| Some(&survey::postgres::SURVEY), survey),
+        command_line::surveys::advice(|_| Some(&inspection::postgres::survey::SURVEY), survey),
     )
 }
 

@@ -10,7 +10,7 @@ const SECRET: &str = "Geh3imnis-never-to-be-seen";
 
 fn survey(url: &str) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
     let server = engine::server::by_url(testing::ENGINES, url).unwrap();
-    (survey::postgres::SURVEY.read)(&*server, &Cancel::new().stop())
+    (inspection::postgres::survey::SURVEY.read)(&*server, &Cancel::new().stop())
 }
 
 fn changed(server: &SurveyedServer) -> Vec<&str> {

@@ -329,12 +329,12 @@ mod tests {
     use inspection::sqlserver::queries::views::{
         CHANGES, COLUMNS, INDEXES, MISSED, PLAN, SIZES, STATEMENTS, USAGE,
     };
+    use inspection::sqlserver::survey::views as surveyed;
     use sqlparser::ast::{Expr, ObjectName, Visit, Visitor};
     use sqlparser::dialect::MsSqlDialect;
     use sqlparser::parser::Parser;
     use std::collections::{BTreeMap, BTreeSet};
     use std::ops::ControlFlow;
-    use survey::sqlserver::views as surveyed;
 
     /// Columns by view, each with the first major version that has it, as Microsoft documents them.
     fn catalogue() -> BTreeMap<&'static str, BTreeMap<&'static str, u32>> {

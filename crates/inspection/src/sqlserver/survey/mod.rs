@@ -3,9 +3,9 @@
 mod rules;
 pub mod views;
 
+use crate::sqlserver::view::{NO_RESULT, View};
 use command_line::surveys::ServerSurvey;
 use engine::{AdminOptions, AdminSession, Row, Server, ServerError, while_doing};
-use inspection::sqlserver::{NO_RESULT, View};
 use observations::{Database, ServerSetting, SurveyedServer, Unread};
 use work::Stop;
 

@@ -1,6 +1,6 @@
 //! Queries on a server.
 
-use inspection::sqlserver::View;
+use crate::sqlserver::view::View;
 
 /// Settings of the server.
 pub const CONFIGURATIONS: View = View::new(

@@ -6,8 +6,8 @@ use work::Stop;
 /// Checks each engine as an experiment without settings would find it: its version, or the reason
 /// for its absence with the command that installs it.
 pub fn engines(engines: &[&'static Engine], stop: &Stop) -> Vec<Check> {
-    let measured = engines.iter().filter(|engine| is_measured(**engine));
-    measured.map(|engine| check(*engine, stop)).collect()
+    let measured = engines.iter().filter(|engine| is_measured(engine));
+    measured.map(|engine| check(engine, stop)).collect()
 }
 
 /// Returns false for an engine without work of its own, which tests and commands use.
