@@ -10,6 +10,7 @@ mod captures;
 mod common;
 mod planted;
 #[path = "../src/registry.rs"]
+#[allow(dead_code, reason = "tests use a part of it")]
 mod registry;
 mod screen;
 mod servers;

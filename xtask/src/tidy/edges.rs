@@ -61,11 +61,10 @@ fn place(name: &str) -> Option<usize> {
 
 fn is_allowed(user: &Crate, used: &Crate) -> bool {
     match (user.tier, used.tier) {
-        (Tier::Aside, _) => true,
+        (Tier::Aside, _) | (Tier::Tools | Tier::Studies, Tier::Inspection) => true,
         (_, Tier::Aside) => false,
         (Tier::Core, Tier::Core) => place(&user.name) < place(&used.name),
         (Tier::Engines, Tier::Engines) => used.name == SHARED,
-        (Tier::Tools | Tier::Studies, Tier::Inspection) => true,
         (Tier::Engines, Tier::Inspection) => user.name == PLAN_READER,
         (Tier::Cli, _) | (_, Tier::Core) => user.tier != used.tier,
         _ => false,

@@ -105,3 +105,14 @@ impl Stage {
         extensions.into_iter().map(stage).collect()
     }
 }
+
+/// The levels that are combined.
+#[derive(Clone, Copy)]
+pub enum Runs<'a> {
+    /// The product of the levels.
+    Product,
+    /// The combinations that a design chooses.
+    Design(&'a DesignRuns),
+    /// The design has errors.
+    Unknown,
+}

@@ -11,7 +11,7 @@ mod knobs;
 mod run;
 
 use crate::catalog::{Catalog, Vocabulary};
-use crate::design_runs::Stage;
+use crate::design_runs::{Runs, Stage};
 use crate::document::{Content, Entry, Leaf, Node};
 use crate::error::{Errors, Fault, FileErrors};
 use crate::experiment::Experiment;
@@ -87,7 +87,11 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
     reader.check_machines(&core, &repeats, &factors);
     let (design, extensions, is_wrong) =
         reader.design(&core, &mut factors, &hard_to_change, &repeats);
-    let runs = (!is_wrong).then_some(design.as_ref());
+    let runs = match &design {
+        _ if is_wrong => Runs::Unknown,
+        None => Runs::Product,
+        Some(design) => Runs::Design(design),
+    };
     let configurations = reader.configurations(&base, &factors, runs, &extensions);
     let added: usize = extensions.iter().map(|extension| extension.runs.len()).sum();
     let main_runs = configurations.len().saturating_sub(added);

@@ -29,7 +29,7 @@ impl DuckDbDialect {
         key.into_iter().chain(self.create_index(table)).collect()
     }
 
-    fn column(self, column: &Column) -> String {
+    fn column(column: &Column) -> String {
         let data_type = data_type(column);
         let not_null = if column.nullable { "" } else { " NOT NULL" };
         let default = match column.default {
@@ -78,8 +78,7 @@ impl Dialect for DuckDbDialect {
     }
 
     fn create(&self, table: &Table) -> Result<Vec<String>, EngineError> {
-        let mut parts: Vec<String> =
-            table.columns.iter().map(|column| self.column(column)).collect();
+        let mut parts: Vec<String> = table.columns.iter().map(Self::column).collect();
         if !table.key.is_empty() && !table.storage.key_after_fill {
             parts.push(format!("PRIMARY KEY ({})", SQL.names(table.key)));
         }

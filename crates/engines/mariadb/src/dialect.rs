@@ -79,7 +79,7 @@ impl MariaDialect {
         })
     }
 
-    fn column(&self, column: &Column, filler: usize) -> String {
+    fn column(column: &Column, filler: usize) -> String {
         let data_type = match column.data_type {
             // The same bytes in the same order everywhere: MariaDB's own type UUID sorts by another
             // one.
@@ -199,7 +199,7 @@ impl Dialect for MariaDialect {
     fn create(&self, table: &Table) -> Result<Vec<String>, EngineError> {
         let (name, filler) = (self.table(table), self.filler(table)?);
         let mut parts: Vec<String> =
-            table.columns.iter().map(|column| self.column(column, filler)).collect();
+            table.columns.iter().map(|column| Self::column(column, filler)).collect();
         if !table.key.is_empty() {
             parts.push(format!("PRIMARY KEY ({})", SQL.names(table.key)));
         }

@@ -53,7 +53,7 @@ impl PostgresDialect {
         })
     }
 
-    fn column(&self, column: &Column, filler: usize) -> String {
+    fn column(column: &Column, filler: usize) -> String {
         let data_type = match column.data_type {
             DataType::Uuid => "uuid".into(),
             DataType::Int => "int".into(),
@@ -161,7 +161,7 @@ impl Dialect for PostgresDialect {
     fn create(&self, table: &Table) -> Result<Vec<String>, EngineError> {
         let (name, filler) = (self.table(table), self.filler(table)?);
         let mut parts: Vec<String> =
-            table.columns.iter().map(|column| self.column(column, filler)).collect();
+            table.columns.iter().map(|column| Self::column(column, filler)).collect();
         if !table.key.is_empty() && !table.storage.key_after_fill {
             parts.push(format!("PRIMARY KEY ({})", SQL.names(table.key)));
         }

@@ -45,7 +45,7 @@ impl SqliteDialect {
         Ok(vec![b'a'; bytes])
     }
 
-    fn column(&self, column: &Column) -> String {
+    fn column(column: &Column) -> String {
         let data_type = match column.data_type {
             DataType::Int | DataType::BigInt => "INTEGER",
             DataType::Decimal => "REAL",
@@ -113,8 +113,7 @@ impl Dialect for SqliteDialect {
     /// A single integer key is the row's number; other keys cluster the table.
     fn create(&self, table: &Table) -> Result<Vec<String>, EngineError> {
         self.filler(table)?;
-        let mut parts: Vec<String> =
-            table.columns.iter().map(|column| self.column(column)).collect();
+        let mut parts: Vec<String> = table.columns.iter().map(Self::column).collect();
         if !table.key.is_empty() {
             parts.push(format!("PRIMARY KEY ({})", SQL.names(table.key)));
         }

@@ -98,7 +98,7 @@ impl MssqlDialect {
         })
     }
 
-    fn column(&self, column: &Column, filler: usize) -> String {
+    fn column(column: &Column, filler: usize) -> String {
         let data_type = type_name(column.data_type, filler);
         let not_null = if column.nullable { " NULL" } else { " NOT NULL" };
         let default = column.default.map(|default| match default {
@@ -243,7 +243,7 @@ impl Dialect for MssqlDialect {
     fn create(&self, table: &Table) -> Result<Vec<String>, EngineError> {
         let (name, filler) = (self.table(table), Self::filler(table)?);
         let mut parts: Vec<String> =
-            table.columns.iter().map(|column| self.column(column, filler)).collect();
+            table.columns.iter().map(|column| Self::column(column, filler)).collect();
         let options = self.options(table);
         let is_columns = self.is_columns();
         if !table.key.is_empty() {

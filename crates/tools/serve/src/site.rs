@@ -28,9 +28,9 @@ impl Site {
     ///
     /// # Errors
     /// When they cannot be started.
-    pub fn new(library: Library, context: Context) -> std::io::Result<Self> {
+    pub fn new(library: Library, context: &Context) -> std::io::Result<Self> {
         let (pages, versions) = (Worker::start("pages")?, Worker::start("versions")?);
-        Ok(Self { library, context, lines: Mutex::default(), pages, versions })
+        Ok(Self { library, context: *context, lines: Mutex::default(), pages, versions })
     }
 
     /// A page as HTML, or why there is none.

@@ -28,7 +28,7 @@ impl Tool for Serve {
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let library = Library::open(self.name.as_deref())?;
-        let site = Site::new(library, *context).map_err(|error| {
+        let site = Site::new(library, context).map_err(|error| {
             let how = "raise the limit of processes (`ulimit -u`)";
             Failure::failed(format!("cannot start a thread: {error}; {how}"))
         })?;

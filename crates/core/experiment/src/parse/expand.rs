@@ -4,7 +4,7 @@ use super::factors::Condition;
 use super::{Reader, Values, spans};
 use crate::catalog::{Catalog, Vocabulary};
 use crate::common::{ENGINE, PROBE};
-use crate::design_runs::{Added, DesignRuns, STAGE};
+use crate::design_runs::{Added, DesignRuns, Runs, STAGE};
 use crate::document::Node;
 use crate::durability::DURABILITY;
 use crate::error::Fault;
@@ -19,18 +19,22 @@ const CONFIGURATIONS_MAX: u128 = 10_000;
 
 impl Reader<'_> {
     /// All configurations of a grid or of a design that are not excluded; empty where the design
-    /// has errors (`None`).
+    /// has errors.
     pub fn configurations(
         &mut self,
         base: &Values,
         factors: &[Factor],
-        runs: Option<Option<&DesignRuns>>,
+        runs: Runs<'_>,
         extensions: &[Added],
     ) -> Vec<Configuration> {
         let rules = self.root.tables("exclude").iter().filter(|rule| rule.is_table());
         let mut rules: Vec<(&Node, Option<Condition>, bool)> =
             rules.map(|rule| (rule, self.exclusion(rule, factors), false)).collect();
-        let Some(design) = runs else { return Vec::new() };
+        let design = match runs {
+            Runs::Unknown => return Vec::new(),
+            Runs::Product => None,
+            Runs::Design(design) => Some(design),
+        };
         let Some(combinations) = self.combinations(factors, design) else { return Vec::new() };
         let names = stage_names(extensions);
         let added = extensions.iter().zip(&names).flat_map(|(extension, name)| {
