@@ -1,34 +1,9 @@
 //! The work of a condition for each row, as the planner counts it.
 
-use serde_json::Value;
-
 /// Characters of operators.
 const OPERATORS: &str = "+-*/<>=~!@#%^&|`?";
 /// Words of conditions whose cost is not that of the operators in them.
 const OTHERS: [&str; 7] = ["SubPlan", "InitPlan", "ANY (", "ALL (", "CASE ", "COALESCE", "ARRAY["];
-
-/// The number of expressions in a list, which text has in one line.
-pub fn keys(list: &Value) -> usize {
-    match list {
-        Value::Null => 0,
-        Value::Array(all) => all.len(),
-        Value::String(line) => {
-            let mut depth = 0_i32;
-            let plain = without_quotes(line);
-            let parts = plain.split(|c: char| {
-                depth += i32::from(c == '(') - i32::from(c == ')');
-                c == ',' && depth == 0
-            });
-            parts.count()
-        }
-        _ => 1,
-    }
-}
-
-/// The number of clauses of a join.
-pub fn clauses(text: &str) -> f64 {
-    (1 + text.matches(" AND ").count()) as f64
-}
 
 /// The operators of a condition, each of which costs `cpu_operator_cost`; `None` where it calls
 /// functions, whose cost a plan does not have.
@@ -69,8 +44,7 @@ fn without_quotes(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{clauses, keys, steps};
-    use serde_json::json;
+    use super::steps;
 
     #[test]
     fn operators_are_counted_and_functions_are_unknown() {
@@ -88,15 +62,5 @@ mod tests {
         ] {
             assert_eq!(steps(text), expected, "{text}");
         }
-        assert_eq!(Some(clauses("((a.x = b.x) AND (a.y = b.y))")), Some(2.0));
-    }
-
-    #[test]
-    fn keys_of_a_line_are_those_of_a_list() {
-        for (line, count) in [("c", 1), ("c, d", 2), ("(a + 1), COALESCE(b, 'x, y'::text)", 2)] {
-            assert_eq!(keys(&line.into()), count, "{line}");
-        }
-        assert_eq!(keys(&json!(["c", "(a + 1)"])), 2);
-        assert_eq!(keys(&json!(null)), 0);
     }
 }

@@ -111,9 +111,6 @@ impl Nodes {
             return Err(PlanError::TooDeep(DEPTH_MAX));
         }
         let at = self.entries.len();
-        // A sort below a limit keeps only its rows.
-        let above = parent.map(|parent| &self.entries[parent]);
-        let limit = above.and_then(Entry::limit);
         self.entries.push(Entry::new(parent, node));
         self.unknown.extend(unknown(node));
         let below = processes.below(node, self.leads);
@@ -131,7 +128,7 @@ impl Nodes {
         }
         let is_partial = is_partial && number(node, "Workers Planned").is_none();
         let divisor = if is_partial { processes.divisor } else { 1.0 };
-        let cost_parts = costs::parts(node, limit, &self.prices);
+        let cost_parts = costs::parts(node, &self.prices);
         self.entries[at].operator =
             Operator { cost_parts, ..operator(node, processes.ran, divisor) };
         Ok(is_partial)

@@ -4,7 +4,6 @@
 //! EXPLAIN shows them below the node of their query level, with their cost in its cost. Their time
 //! is in that of the node that first needed them, which may be another one.
 
-use super::node::number;
 use crate::plans::{self, Operator};
 use serde_json::Value;
 
@@ -20,8 +19,6 @@ pub struct Entry {
     expressions: String,
     /// Time of its inputs, ms.
     inputs_ms: f64,
-    /// The rows after which it stops.
-    limit: Option<f64>,
 }
 
 enum Part {
@@ -50,14 +47,7 @@ impl Entry {
             reads: node["CTE Name"].as_str().map(str::to_owned),
             expressions,
             inputs_ms: 0.0,
-            limit: number(node, "Plan Rows")
-                .filter(|_| node["Node Type"].as_str() == Some("Limit")),
         }
-    }
-
-    /// The rows after which it stops.
-    pub const fn limit(&self) -> Option<f64> {
-        self.limit
     }
 
     /// Time without inputs and parts, as far as that is known.
