@@ -103,6 +103,11 @@ fn plan(
     Ok(StatementPlan::new(origin, plan).with_text("json", json))
 }
 
+/// The constant for a text, whatever names of the server's objects it contains.
+fn literal(text: &str) -> String {
+    format!("E'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
+}
+
 /// By hypopg, which knows indexes that are there only for our session's planner
 /// (<https://hypopg.readthedocs.io/en/latest/usage.html>).
 pub(super) fn hypothetical(
@@ -118,10 +123,8 @@ pub(super) fn hypothetical(
          JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'hypopg'"
     );
     let schema = session.cell(&sql).ok()??;
-    let ddl = advice.ddl.as_deref()?.replacen(" CONCURRENTLY", "", 1);
-    let create = format!(
-        "SELECT /* {MARK} */ indexrelid FROM {schema}.hypopg_create_index(${MARK}${ddl}${MARK}$)"
-    );
+    let ddl = literal(&advice.ddl.as_deref()?.replacen(" CONCURRENTLY", "", 1));
+    let create = format!("SELECT /* {MARK} */ indexrelid FROM {schema}.hypopg_create_index({ddl})");
     session.query(&create).ok()?;
     let with = generic_plan(session, &statement.text);
     let _ = session.query(&format!("SELECT /* {MARK} */ {schema}.hypopg_reset()"));
@@ -190,7 +193,15 @@ fn with_summands(text: &str, kind: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{castable, with_summands};
+    use super::{castable, literal, with_summands};
+
+    #[test]
+    fn a_constant_ends_where_its_text_ends() {
+        assert_eq!(
+            literal(r#"CREATE INDEX ON "a'\' $x$" (b)"#),
+            r#"E'CREATE INDEX ON "a''\\'' $x$" (b)'"#
+        );
+    }
 
     #[test]
     fn summands_get_a_type() {
