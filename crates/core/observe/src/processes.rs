@@ -1,6 +1,7 @@
 //! Processes and their threads, from `/proc` (see proc(5)).
 
 use std::path::{Path, PathBuf};
+use std::string::FromUtf8Error;
 
 /// The numbers of all processes.
 pub fn all() -> impl Iterator<Item = i32> {
@@ -19,8 +20,10 @@ pub fn path(pid: i32, file: &str) -> PathBuf {
 
 /// The text of one of a process's files; `None` when it has ended or does not show it.
 pub fn text(pid: i32, file: &str) -> Option<String> {
+    let bytes = std::fs::read(path(pid, file)).ok()?;
     // A name in it may be of any bytes.
-    Some(String::from_utf8_lossy(&std::fs::read(path(pid, file)).ok()?).into_owned())
+    let lossy = |error: FromUtf8Error| String::from_utf8_lossy(error.as_bytes()).into_owned();
+    Some(String::from_utf8(bytes).unwrap_or_else(lossy))
 }
 
 /// Short name of a process or a thread.
@@ -35,13 +38,13 @@ pub fn parent(pid: i32) -> Option<i32> {
 
 /// Returns whether a process exists and is not a zombie.
 pub fn is_alive(pid: i32) -> bool {
-    text(pid, "stat").and_then(|stat| state(&stat)).is_some_and(|state| !matches!(state, 'Z' | 'X'))
+    state(&format!("/proc/{pid}/stat")).is_some_and(|state| !matches!(state, b'Z' | b'X'))
 }
 
 /// Returns whether a thread is on a processor or in the run queue (state `R`); `None` when it has
 /// ended or may not be seen.
 pub fn is_runnable(pid: i32, thread: i32) -> Option<bool> {
-    state(&text(pid, &format!("task/{thread}/stat"))?).map(|state| state == 'R')
+    state(&format!("/proc/{pid}/task/{thread}/stat")).map(|state| state == b'R')
 }
 
 /// Some numbers of a process's `stat`, whose fields are counted from 1.
@@ -66,7 +69,9 @@ pub fn open_files(pid: i32) -> impl Iterator<Item = (i32, PathBuf)> {
 
 /// Some fields of `stat`.
 pub(crate) fn stat_fields<const N: usize>(stat: &str, positions: [usize; N]) -> Option<[u64; N]> {
-    let fields: Vec<&str> = after_name(stat)?.split_ascii_whitespace().collect();
+    // The name before the third field may hold anything.
+    let after_name = stat.get(stat.rfind(')')? + 1..)?;
+    let fields: Vec<&str> = after_name.split_ascii_whitespace().collect();
     let mut numbers = [0; N];
     for (number, field) in numbers.iter_mut().zip(positions) {
         *number = fields.get(field - 3)?.parse().ok()?;
@@ -74,14 +79,12 @@ pub(crate) fn stat_fields<const N: usize>(stat: &str, positions: [usize; N]) -> 
     Some(numbers)
 }
 
-/// Field 3 of `stat`.
-fn state(stat: &str) -> Option<char> {
-    after_name(stat)?.trim_start().chars().next()
-}
-
-/// The fields from the third on; the name before them may hold anything, a bracket too.
-fn after_name(stat: &str) -> Option<&str> {
-    stat.get(stat.rfind(')')? + 1..)
+/// Field 3 of a `stat`. Samplers read it of each session many times a second: nothing is copied.
+fn state(stat: &str) -> Option<u8> {
+    let stat = std::fs::read(stat).ok()?;
+    // The name before the state may hold anything, a bracket too.
+    let name_end = stat.iter().rposition(|byte| *byte == b')')?;
+    stat.get(name_end + 2).copied()
 }
 
 fn numbers(folder: &Path) -> impl Iterator<Item = i32> + use<> {
