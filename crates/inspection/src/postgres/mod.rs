@@ -1,11 +1,13 @@
 //! PostgreSQL.
 //!
 //! - `plan_reader`: formats of plans; `statement_log`: runs of statements in logs
-//! - `statement_rules`: texts and indexes; `queries`: statements, tables and indexes of a server
+//! - `statement_rules`: texts and indexes; `queries`: statements, tables and indexes of a server;
+//!   `session`
 //! - [`survey`]: the inventory of a server
 
 mod plan_reader;
 mod queries;
+mod session;
 mod statement_log;
 mod statement_rules;
 pub mod survey;

@@ -1,5 +1,6 @@
 //! The connections to a server that is asked, one to each database that matters.
 
+use crate::postgres::session::leave_no_statistics;
 use crate::query_reader::{QueryLimits, SampleCounts};
 use crate::statements::{Counter, Statement};
 use engine::server::MARK;
@@ -100,7 +101,7 @@ fn open(
     let application = "steelbench queries";
     let options = AdminOptions { application, database, grace: LAST_ANSWERS };
     let mut session = server.session(&options, stop)?;
-    let _ = session.run(&format!("SET /* {MARK} */ pg_stat_statements.track = 'none'"));
+    leave_no_statistics(&mut *session);
     session.limit(Duration::from_secs(30))?;
     for setting in [
         "default_transaction_read_only = on",

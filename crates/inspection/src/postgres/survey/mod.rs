@@ -2,8 +2,8 @@
 
 mod rules;
 
+use crate::postgres::session::leave_no_statistics;
 use command_line::surveys::ServerSurvey;
-use engine::server::MARK;
 use engine::{AdminOptions, AdminSession, Row, Rows, Server, ServerError, while_doing};
 use observations::{Database, Extension, ServerSetting, SurveyedServer, Unread};
 use std::time::Duration;
@@ -66,8 +66,7 @@ fn survey(server: &dyn Server, stop: &Stop) -> Result<(SurveyedServer, Vec<Unrea
     // sessions.
     let rows = session.query(SETTINGS).map_err(while_doing("reading its settings"))?;
     let settings: Vec<ServerSetting> = rows.iter().filter_map(setting).collect();
-    // Superusers may keep our statements out of the server's statistics.
-    let _ = session.run(&format!("SET /* {MARK} */ pg_stat_statements.track = 'none'"));
+    leave_no_statistics(&mut *session);
     prepare(&mut *session).map_err(while_doing("preparing the connection"))?;
 
     let mut unread = Vec::new();
