@@ -107,12 +107,11 @@ impl Stage {
 }
 
 /// The levels that are combined.
-#[derive(Clone, Copy)]
-pub enum Runs<'a> {
+pub enum Runs {
     /// The product of the levels.
     Product,
     /// The combinations that a design chooses.
-    Design(&'a DesignRuns),
+    Design(DesignRuns),
     /// The design has errors.
     Unknown,
 }

@@ -85,14 +85,9 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
     let hold_out = reader.hold_out(&core, &factors);
     reader.check_setups(&repeats, &hard_to_change);
     reader.check_machines(&core, &repeats, &factors);
-    let (design, extensions, is_wrong) =
-        reader.design(&core, &mut factors, &hard_to_change, &repeats);
-    let runs = match &design {
-        _ if is_wrong => Runs::Unknown,
-        None => Runs::Product,
-        Some(design) => Runs::Design(design),
-    };
-    let configurations = reader.configurations(&base, &factors, runs, &extensions);
+    let (runs, extensions) = reader.design(&core, &mut factors, &hard_to_change, &repeats);
+    let configurations = reader.configurations(&base, &factors, &runs, &extensions);
+    let design = if let Runs::Design(design) = runs { Some(design) } else { None };
     let added: usize = extensions.iter().map(|extension| extension.runs.len()).sum();
     let main_runs = configurations.len().saturating_sub(added);
     reader.check_design(design.as_ref(), configurations.len());

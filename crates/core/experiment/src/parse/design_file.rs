@@ -2,7 +2,7 @@
 
 use super::{Reader, Values, read_as};
 use crate::design::{DESIGN_KIND, DesignFile, DesignPlace, DesignReader, EXTENSION, GRID};
-use crate::design_runs::{Added, DesignRuns};
+use crate::design_runs::{Added, DesignRuns, Runs};
 use crate::document::{Content, Node};
 use crate::error::Fault;
 use crate::file::{BLOCKS, LEVEL_IF_INSTALLED};
@@ -10,15 +10,14 @@ use crate::{Declaration, Factor, FactorLevel, Repeats};
 use std::ops::Range;
 
 impl Reader<'_> {
-    /// The runs of the design that `[design]` selects, and those that extend it. `None` of a grid
-    /// and after an error; the flag says that there was one.
+    /// The runs of the design that `[design]` selects, and those that extend it.
     pub fn design(
         &mut self,
         values: &Values,
         factors: &mut Vec<Factor>,
         hard: &[usize],
         repeats: &Repeats,
-    ) -> (Option<DesignRuns>, Vec<Added>, bool) {
+    ) -> (Runs, Vec<Added>) {
         let kind = kind(values);
         let design = self.catalog.designs.find(&kind);
         self.check_settings_of(&kind);
@@ -26,11 +25,11 @@ impl Reader<'_> {
         let mut file = DesignFile { reader: self, values, factors, hard, repeats };
         let Some(design) = design else {
             file.refuse_extensions();
-            return (None, Vec::new(), false);
+            return (Runs::Product, Vec::new());
         };
-        let Some(runs) = design.read(&mut file) else { return (None, Vec::new(), true) };
+        let Some(runs) = design.read(&mut file) else { return (Runs::Unknown, Vec::new()) };
         let added = if has_extensions { design.read_extensions(&mut file) } else { Vec::new() };
-        (Some(runs), added, false)
+        (Runs::Design(runs), added)
     }
 
     /// Settings of other kinds of designs are errors.

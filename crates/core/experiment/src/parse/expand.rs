@@ -24,7 +24,7 @@ impl Reader<'_> {
         &mut self,
         base: &Values,
         factors: &[Factor],
-        runs: Runs<'_>,
+        runs: &Runs,
         extensions: &[Added],
     ) -> Vec<Configuration> {
         let rules = self.root.tables("exclude").iter().filter(|rule| rule.is_table());
