@@ -60,7 +60,7 @@ pub struct Words {
     pub numbers_parameters: bool,
     /// Locks of the rows that a statement reads: behind its table, and at its end.
     pub row_locks: [&'static str; 2],
-    /// The end of an ordered query of which only so many first rows are read.
+    /// The end of an ordered query that limits its rows.
     pub first_rows: [&'static str; 2],
     /// The year of a column of dates.
     pub year: [&'static str; 2],
