@@ -18,7 +18,7 @@ RANDOM = np.random.default_rng(36)
 
 def composite(factors, alpha, centre):
     cube = list(itertools.product([-1.0, 1.0], repeat=factors))
-    axes = [[at * (own == i) for own in range(factors)] for i in range(factors) for at in (-alpha, alpha)]
+    axes = [[at * (axis == i) for axis in range(factors)] for i in range(factors) for at in (-alpha, alpha)]
     return np.array(cube + axes + [[0.0] * factors] * centre)
 
 
@@ -41,7 +41,7 @@ def case(factors, alpha, blocks, noise):
     values = 50 + shifts[block] + model(points, terms(factors)) @ true + noise * RANDOM.normal(size=len(points))
     values = np.round(values, 6)
 
-    dummies = np.column_stack([(block == own).astype(float) for own in range(1, blocks)]) if blocks > 1 else np.empty((len(points), 0))
+    dummies = np.column_stack([(block == number).astype(float) for number in range(1, blocks)]) if blocks > 1 else np.empty((len(points), 0))
     x = np.hstack([np.ones((len(points), 1)), dummies, model(points, terms(factors))])
     inverse = np.linalg.inv(x.T @ x)
     coefficients = inverse @ x.T @ values
@@ -52,7 +52,7 @@ def case(factors, alpha, blocks, noise):
     half = t * np.sqrt(variance * np.diag(inverse))
 
     _, index = np.unique(points, axis=0, return_inverse=True)
-    cells = np.column_stack([(index == own).astype(float) for own in range(index.max() + 1)])
+    cells = np.column_stack([(index == cell).astype(float) for cell in range(index.max() + 1)])
     pure_x = np.hstack([cells, dummies])
     solution, *_ = np.linalg.lstsq(pure_x, values, rcond=None)
     pure = float(np.sum((values - pure_x @ solution) ** 2))
@@ -61,10 +61,10 @@ def case(factors, alpha, blocks, noise):
     f = (squares - pure) / df_misses / (pure / df_pure)
 
     before = blocks
-    own = coefficients[before:]
-    b = own[:factors]
+    fitted = coefficients[before:]
+    b = fitted[:factors]
     matrix = np.zeros((factors, factors))
-    for term, value in zip(terms(factors), own):
+    for term, value in zip(terms(factors), fitted):
         if len(term) == 2:
             i, j = term
             if i == j:
