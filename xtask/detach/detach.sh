@@ -20,6 +20,9 @@ lists="Cargo.toml crates/cli/Cargo.toml crates/cli/src/registry.rs crates/cli/sr
 tar -cf lists.tar $lists
 # Folders that others are built on are no guests.
 guests=$(ls -d crates/engines/* crates/studies/* crates/tools/* | grep -v engines/servers)
+for name in "$@"; do
+    echo "$guests" | grep -q "/$name\$" || { echo "no guest $name among" $guests >&2 && exit 1; }
+done
 attached=""
 for folder in $guests; do
     name=${folder##*/}
