@@ -2,10 +2,12 @@
 //! Dates are texts that stand where an engine expects a date; Q15 has its view as a common table
 //! expression, which the specification permits (appendix A of its approved variants).
 
+use sql::{NamedStatement, named_statements};
+use std::sync::LazyLock;
 use work::SqlPart;
 
 /// A query.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
     /// The number, from 1 to 22.
     pub number: u32,
@@ -13,7 +15,7 @@ pub struct Query {
     pub name: &'static str,
     /// The SQL. `{0}` is the first parameter, `{year COLUMN}` the year of a date, and `{first N}`
     /// at the end keeps the first rows.
-    sql: &'static str,
+    sql: String,
 }
 
 impl Query {
@@ -53,235 +55,10 @@ impl Query {
 }
 
 /// All of them in the order of their numbers.
-pub const QUERIES: [Query; 22] = [
-    Query {
-        number: 1,
-        name: "pricing summary report",
-        sql: "SELECT l_returnflag, l_linestatus, sum(l_quantity) AS sum_qty, \
-              sum(l_extendedprice) AS sum_base_price, sum(l_extendedprice * (1 - l_discount)) AS \
-              sum_disc_price, sum(l_extendedprice * (1 - l_discount) * (1 + l_tax)) AS \
-              sum_charge, avg(l_quantity) AS avg_qty, avg(l_extendedprice) AS avg_price, \
-              avg(l_discount) AS avg_disc, count(*) AS count_order FROM lineitem WHERE \
-              l_shipdate <= '{0}' GROUP BY l_returnflag, l_linestatus ORDER BY \
-              l_returnflag, l_linestatus",
-    },
-    Query {
-        number: 2,
-        name: "minimum cost supplier",
-        sql: "SELECT s_acctbal, s_name, n_name, p_partkey, p_mfgr, s_address, s_phone, s_comment \
-              FROM part, supplier, partsupp, nation, region WHERE p_partkey = ps_partkey AND \
-              s_suppkey = ps_suppkey AND p_size = {0} AND p_type LIKE '%{1}' AND s_nationkey = \
-              n_nationkey AND n_regionkey = r_regionkey AND r_name = '{2}' AND ps_supplycost \
-              = (SELECT min(ps_supplycost) FROM partsupp, supplier, nation, region WHERE \
-              p_partkey = ps_partkey AND s_suppkey = ps_suppkey AND s_nationkey = n_nationkey \
-              AND n_regionkey = r_regionkey AND r_name = '{2}') ORDER BY s_acctbal DESC, \
-              n_name, s_name, p_partkey{first 100}",
-    },
-    Query {
-        number: 3,
-        name: "shipping priority",
-        sql: "SELECT l_orderkey, sum(l_extendedprice * (1 - l_discount)) AS revenue, \
-              o_orderdate, o_shippriority FROM customer, orders, lineitem WHERE c_mktsegment = \
-              '{0}' AND c_custkey = o_custkey AND l_orderkey = o_orderkey AND o_orderdate < \
-              '{1}' AND l_shipdate > '{1}' GROUP BY l_orderkey, o_orderdate, \
-              o_shippriority ORDER BY revenue DESC, o_orderdate{first 10}",
-    },
-    Query {
-        number: 4,
-        name: "order priority checking",
-        sql: "SELECT o_orderpriority, count(*) AS order_count FROM orders WHERE o_orderdate >= \
-              '{0}' AND o_orderdate < '{1}' AND EXISTS (SELECT * FROM lineitem \
-              WHERE l_orderkey = o_orderkey AND l_commitdate < l_receiptdate) GROUP BY \
-              o_orderpriority ORDER BY o_orderpriority",
-    },
-    Query {
-        number: 5,
-        name: "local supplier volume",
-        sql: "SELECT n_name, sum(l_extendedprice * (1 - l_discount)) AS revenue FROM customer, \
-              orders, lineitem, supplier, nation, region WHERE c_custkey = o_custkey AND \
-              l_orderkey = o_orderkey AND l_suppkey = s_suppkey AND c_nationkey = s_nationkey \
-              AND s_nationkey = n_nationkey AND n_regionkey = r_regionkey AND r_name = '{0}' \
-              AND o_orderdate >= '{1}' AND o_orderdate < '{2}' GROUP BY n_name \
-              ORDER BY revenue DESC",
-    },
-    Query {
-        number: 6,
-        name: "forecasting revenue change",
-        sql: "SELECT sum(l_extendedprice * l_discount) AS revenue FROM lineitem WHERE l_shipdate \
-              >= '{0}' AND l_shipdate < '{1}' AND l_discount BETWEEN {2} AND {3} \
-              AND l_quantity < {4}",
-    },
-    Query {
-        number: 7,
-        name: "volume shipping",
-        sql: "SELECT supp_nation, cust_nation, l_year, sum(volume) AS revenue FROM (SELECT \
-              n1.n_name AS supp_nation, n2.n_name AS cust_nation, {year l_shipdate} AS l_year, \
-              l_extendedprice * (1 - l_discount) AS volume FROM supplier, lineitem, orders, \
-              customer, nation n1, nation n2 WHERE s_suppkey = l_suppkey AND o_orderkey = \
-              l_orderkey AND c_custkey = o_custkey AND s_nationkey = n1.n_nationkey AND \
-              c_nationkey = n2.n_nationkey AND ((n1.n_name = '{0}' AND n2.n_name = '{1}') \
-              OR (n1.n_name = '{1}' AND n2.n_name = '{0}')) AND l_shipdate BETWEEN \
-              '1995-01-01' AND '1996-12-31') shipping GROUP BY supp_nation, cust_nation, l_year \
-              ORDER BY supp_nation, cust_nation, l_year",
-    },
-    Query {
-        number: 8,
-        name: "national market share",
-        sql: "SELECT o_year, sum(CASE WHEN nation = '{0}' THEN volume ELSE 0 END) / \
-              sum(volume) AS mkt_share FROM (SELECT {year o_orderdate} AS o_year, \
-              l_extendedprice * (1 - l_discount) AS volume, n2.n_name AS nation FROM part, \
-              supplier, lineitem, orders, customer, nation n1, nation n2, region WHERE p_partkey \
-              = l_partkey AND s_suppkey = l_suppkey AND l_orderkey = o_orderkey AND o_custkey = \
-              c_custkey AND c_nationkey = n1.n_nationkey AND n1.n_regionkey = r_regionkey AND \
-              r_name = '{1}' AND s_nationkey = n2.n_nationkey AND o_orderdate BETWEEN \
-              '1995-01-01' AND '1996-12-31' AND p_type = '{2}') all_nations \
-              GROUP BY o_year ORDER BY o_year",
-    },
-    Query {
-        number: 9,
-        name: "product type profit measure",
-        sql: "SELECT nation, o_year, sum(amount) AS sum_profit FROM (SELECT n_name AS nation, \
-              {year o_orderdate} AS o_year, l_extendedprice * (1 - l_discount) - ps_supplycost * \
-              l_quantity AS amount FROM part, supplier, lineitem, partsupp, orders, nation WHERE \
-              s_suppkey = l_suppkey AND ps_suppkey = l_suppkey AND ps_partkey = l_partkey AND \
-              p_partkey = l_partkey AND o_orderkey = l_orderkey AND s_nationkey = n_nationkey \
-              AND p_name LIKE '%{0}%') profit GROUP BY nation, o_year ORDER BY nation, o_year \
-              DESC",
-    },
-    Query {
-        number: 10,
-        name: "returned item reporting",
-        sql: "SELECT c_custkey, c_name, sum(l_extendedprice * (1 - l_discount)) AS revenue, \
-              c_acctbal, n_name, c_address, c_phone, c_comment FROM customer, orders, lineitem, \
-              nation WHERE c_custkey = o_custkey AND l_orderkey = o_orderkey AND o_orderdate >= \
-              '{0}' AND o_orderdate < '{1}' AND l_returnflag = 'R' AND c_nationkey \
-              = n_nationkey GROUP BY c_custkey, c_name, c_acctbal, c_phone, n_name, c_address, \
-              c_comment ORDER BY revenue DESC{first 20}",
-    },
-    Query {
-        number: 11,
-        name: "important stock identification",
-        // The fraction is 0.0001 divided by the scale, which the query calculates from the
-        // number of suppliers: 10,000 of them are scale 1.
-        sql: "SELECT ps_partkey, sum(ps_supplycost * ps_availqty) AS stock_value FROM partsupp, \
-              supplier, nation WHERE ps_suppkey = s_suppkey AND s_nationkey = n_nationkey AND \
-              n_name = '{0}' GROUP BY ps_partkey HAVING sum(ps_supplycost * ps_availqty) > \
-              (SELECT sum(ps_supplycost * ps_availqty) / (SELECT count(*) FROM supplier) FROM \
-              partsupp, supplier, nation WHERE ps_suppkey = s_suppkey AND s_nationkey = \
-              n_nationkey AND n_name = '{0}') ORDER BY stock_value DESC",
-    },
-    Query {
-        number: 12,
-        name: "shipping modes and order priority",
-        sql: "SELECT l_shipmode, sum(CASE WHEN o_orderpriority = '1-URGENT' OR o_orderpriority = \
-              '2-HIGH' THEN 1 ELSE 0 END) AS high_line_count, sum(CASE WHEN o_orderpriority <> \
-              '1-URGENT' AND o_orderpriority <> '2-HIGH' THEN 1 ELSE 0 END) AS low_line_count \
-              FROM orders, lineitem WHERE o_orderkey = l_orderkey AND l_shipmode IN ('{0}', \
-              '{1}') AND l_commitdate < l_receiptdate AND l_shipdate < l_commitdate AND \
-              l_receiptdate >= '{2}' AND l_receiptdate < '{3}' GROUP BY l_shipmode \
-              ORDER BY l_shipmode",
-    },
-    Query {
-        number: 13,
-        name: "customer distribution",
-        sql: "SELECT c_count, count(*) AS custdist FROM (SELECT c_custkey, count(o_orderkey) AS \
-              c_count FROM customer LEFT OUTER JOIN orders ON c_custkey = o_custkey AND \
-              o_comment NOT LIKE '%{0}%{1}%' GROUP BY c_custkey) c_orders GROUP BY \
-              c_count ORDER BY custdist DESC, c_count DESC",
-    },
-    Query {
-        number: 14,
-        name: "promotion effect",
-        sql: "SELECT 100.00 * sum(CASE WHEN p_type LIKE 'PROMO%' THEN l_extendedprice * (1 - \
-              l_discount) ELSE 0 END) / sum(l_extendedprice * (1 - l_discount)) AS \
-              promo_revenue FROM lineitem, part WHERE l_partkey = p_partkey AND l_shipdate >= \
-              '{0}' AND l_shipdate < '{1}'",
-    },
-    Query {
-        number: 15,
-        name: "top supplier",
-        // Sums of floating point numbers can differ by their order, so a total is compared with
-        // the largest one by its rounded value.
-        sql: "WITH revenue AS (SELECT l_suppkey AS supplier_no, round(sum(l_extendedprice * (1 - \
-              l_discount)), 4) AS total_revenue FROM lineitem WHERE l_shipdate >= '{0}' \
-              AND l_shipdate < '{1}' GROUP BY l_suppkey) SELECT s_suppkey, s_name, \
-              s_address, s_phone, total_revenue FROM supplier, revenue WHERE s_suppkey = \
-              supplier_no AND total_revenue = (SELECT max(total_revenue) FROM revenue) ORDER BY \
-              s_suppkey",
-    },
-    Query {
-        number: 16,
-        name: "parts/supplier relationship",
-        sql: "SELECT p_brand, p_type, p_size, count(DISTINCT ps_suppkey) AS supplier_cnt FROM \
-              partsupp, part WHERE p_partkey = ps_partkey AND p_brand <> '{0}' AND p_type \
-              NOT LIKE '{1}%' AND p_size IN ({2}) AND \
-              ps_suppkey NOT IN (SELECT s_suppkey FROM supplier WHERE s_comment LIKE \
-              '%Customer%Complaints%') GROUP BY p_brand, p_type, p_size ORDER BY supplier_cnt \
-              DESC, p_brand, p_type, p_size",
-    },
-    Query {
-        number: 17,
-        name: "small-quantity-order revenue",
-        sql: "SELECT sum(l_extendedprice) / 7.0 AS avg_yearly FROM lineitem, part WHERE \
-              p_partkey = l_partkey AND p_brand = '{0}' AND p_container = '{1}' AND \
-              l_quantity < (SELECT 0.2 * avg(l_quantity) FROM lineitem WHERE l_partkey = \
-              p_partkey)",
-    },
-    Query {
-        number: 18,
-        name: "large volume customer",
-        sql: "SELECT c_name, c_custkey, o_orderkey, o_orderdate, o_totalprice, sum(l_quantity) \
-              FROM customer, orders, lineitem WHERE o_orderkey IN (SELECT l_orderkey FROM \
-              lineitem GROUP BY l_orderkey HAVING sum(l_quantity) > {0}) AND c_custkey = \
-              o_custkey AND o_orderkey = l_orderkey GROUP BY c_name, c_custkey, o_orderkey, \
-              o_orderdate, o_totalprice ORDER BY o_totalprice DESC, o_orderdate{first 100}",
-    },
-    Query {
-        number: 19,
-        name: "discounted revenue",
-        sql: "SELECT sum(l_extendedprice * (1 - l_discount)) AS revenue FROM lineitem, part \
-              WHERE (p_partkey = l_partkey AND p_brand = '{0}' AND p_container IN ('SM \
-              CASE', 'SM BOX', 'SM PACK', 'SM PKG') AND l_quantity >= {1} AND l_quantity <= {2} \
-              AND p_size BETWEEN 1 AND 5 AND l_shipmode IN ('AIR', 'AIR REG') AND l_shipinstruct = \
-              'DELIVER IN PERSON') OR (p_partkey = l_partkey AND p_brand = '{3}' AND \
-              p_container IN ('MED BAG', 'MED BOX', 'MED PKG', 'MED PACK') AND l_quantity >= {4} \
-              AND l_quantity <= {5} AND p_size BETWEEN 1 AND 10 AND l_shipmode IN ('AIR', 'AIR \
-              REG') AND l_shipinstruct = 'DELIVER IN PERSON') OR (p_partkey = l_partkey AND \
-              p_brand = '{6}' AND p_container IN ('LG CASE', 'LG BOX', 'LG PACK', 'LG PKG') \
-              AND l_quantity >= {7} AND l_quantity <= {8} AND p_size BETWEEN 1 AND 15 AND \
-              l_shipmode IN ('AIR', 'AIR REG') AND l_shipinstruct = 'DELIVER IN PERSON')",
-    },
-    Query {
-        number: 20,
-        name: "potential part promotion",
-        sql: "SELECT s_name, s_address FROM supplier, nation WHERE s_suppkey IN (SELECT \
-              ps_suppkey FROM partsupp WHERE ps_partkey IN (SELECT p_partkey FROM part WHERE \
-              p_name LIKE '{0}%') AND ps_availqty > (SELECT 0.5 * sum(l_quantity) FROM \
-              lineitem WHERE l_partkey = ps_partkey AND l_suppkey = ps_suppkey AND l_shipdate >= \
-              '{1}' AND l_shipdate < '{2}')) AND s_nationkey = n_nationkey AND \
-              n_name = '{3}' ORDER BY s_name",
-    },
-    Query {
-        number: 21,
-        name: "suppliers who kept orders waiting",
-        sql: "SELECT s_name, count(*) AS numwait FROM supplier, lineitem l1, orders, nation \
-              WHERE s_suppkey = l1.l_suppkey AND o_orderkey = l1.l_orderkey AND o_orderstatus = \
-              'F' AND l1.l_receiptdate > l1.l_commitdate AND EXISTS (SELECT * FROM lineitem l2 \
-              WHERE l2.l_orderkey = l1.l_orderkey AND l2.l_suppkey <> l1.l_suppkey) AND NOT \
-              EXISTS (SELECT * FROM lineitem l3 WHERE l3.l_orderkey = l1.l_orderkey AND \
-              l3.l_suppkey <> l1.l_suppkey AND l3.l_receiptdate > l3.l_commitdate) AND \
-              s_nationkey = n_nationkey AND n_name = '{0}' GROUP BY s_name ORDER BY \
-              numwait DESC, s_name{first 100}",
-    },
-    Query {
-        number: 22,
-        name: "global sales opportunity",
-        sql: "SELECT cntrycode, count(*) AS numcust, sum(c_acctbal) AS totacctbal FROM (SELECT \
-              substring(c_phone, 1, 2) AS cntrycode, c_acctbal FROM customer WHERE \
-              substring(c_phone, 1, 2) IN ({0}) AND \
-              c_acctbal > (SELECT avg(c_acctbal) FROM customer WHERE c_acctbal > 0.00 AND \
-              substring(c_phone, 1, 2) IN ({0})) AND NOT \
-              EXISTS (SELECT * FROM orders WHERE o_custkey = c_custkey)) custsale GROUP BY \
-              cntrycode ORDER BY cntrycode",
-    },
-];
+pub static QUERIES: LazyLock<Vec<Query>> = LazyLock::new(|| {
+    let statements = named_statements(include_str!("queries.sql"));
+    statements
+        .zip(1..)
+        .map(|(NamedStatement { name, text }, number)| Query { number, name, sql: text })
+        .collect()
+});

@@ -58,7 +58,7 @@ fn all_engines_have_the_same_answers() {
             if known.is_empty() {
                 known.clone_from(&answers);
             }
-            for ((answer, other), query) in answers.iter().zip(&known).zip(&QUERIES) {
+            for ((answer, other), query) in answers.iter().zip(&known).zip(QUERIES.iter()) {
                 let label = query.label();
                 assert!(are_equal(answer, other), "{} {label}: {answer:?} {other:?}", engine.name);
             }
