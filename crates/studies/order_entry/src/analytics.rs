@@ -7,28 +7,40 @@ use observations::{Observations, ScriptStatement};
 use probe::ProbeError;
 use probe::load::{Start, Step, Workload};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use sql::{NamedStatement, named_statements};
+use std::sync::LazyLock;
 use work::{Operation, Request, SqlPart, Statement};
 
 /// The purpose of the first stream's generator; those of connections with terminals are below.
 const STREAMS: u64 = 1 << 61;
 
 /// An analytical query.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Analysis {
     /// The name in recordings: `A1`.
     pub label: &'static str,
     /// The question in a few words.
     pub title: &'static str,
     /// The SQL, which all engines read.
-    sql: &'static str,
+    sql: String,
     /// Rows of the answer that are read: the first ones, or all.
     first: Option<u32>,
 }
 
 impl Analysis {
+    /// Reads `A1 title`; `{first N}` at the end of the SQL limits the rows.
+    fn from_statement(statement: NamedStatement) -> Self {
+        let (label, title) = statement.name.split_once(' ').unwrap_or_default();
+        let (sql, first) = match statement.text.split_once("{first ") {
+            Some((sql, rows)) => (sql.to_owned(), rows.trim_end_matches('}').parse().ok()),
+            None => (statement.text, None),
+        };
+        Self { label, title, sql, first }
+    }
+
     /// The operation that engines compile.
     pub fn operation(&self) -> Operation {
-        let text = SqlPart::Text(self.sql.to_owned());
+        let text = SqlPart::Text(self.sql.clone());
         Operation::Sql([text].into_iter().chain(self.first.map(SqlPart::Limit)).collect())
     }
 
@@ -44,87 +56,10 @@ impl Analysis {
     }
 }
 
-const fn analysis(
-    label: &'static str,
-    title: &'static str,
-    sql: &'static str,
-    first: Option<u32>,
-) -> Analysis {
-    Analysis { label, title, sql, first }
-}
-
 /// All of them. They read every table, none a value that a terminal's transaction needs locked.
-pub const ANALYSES: [Analysis; 8] = [
-    analysis(
-        "A1",
-        "delivered lines by their number",
-        "SELECT ol_number, count(*) AS line_count, sum(ol_quantity) AS quantity, sum(ol_amount) AS \
-         amount, avg(ol_amount) AS average FROM order_line WHERE ol_delivery_d IS NOT NULL GROUP \
-         BY ol_number ORDER BY ol_number",
-        None,
-    ),
-    analysis(
-        "A2",
-        "largest outstanding orders",
-        "SELECT no_w_id, no_d_id, no_o_id, sum(ol_amount) AS amount FROM new_order JOIN order_line \
-         ON ol_w_id = no_w_id AND ol_d_id = no_d_id AND ol_o_id = no_o_id GROUP BY no_w_id, \
-         no_d_id, no_o_id ORDER BY amount DESC, no_w_id, no_d_id, no_o_id",
-        Some(20),
-    ),
-    analysis(
-        "A3",
-        "outstanding orders by size",
-        "SELECT o_ol_cnt, count(*) AS order_count FROM orders WHERE EXISTS (SELECT 1 FROM \
-         order_line WHERE ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id AND \
-         ol_delivery_d IS NULL) GROUP BY o_ol_cnt ORDER BY o_ol_cnt",
-        None,
-    ),
-    analysis(
-        "A4",
-        "customers without outstanding orders by state",
-        "SELECT c_state, count(*) AS customers, sum(c_balance) AS balance FROM customer WHERE \
-         c_discount < (SELECT avg(c_discount) FROM customer) AND NOT EXISTS (SELECT 1 FROM orders \
-         WHERE o_w_id = c_w_id AND o_d_id = c_d_id AND o_c_id = c_id AND o_carrier_id IS NULL) \
-         GROUP BY c_state ORDER BY c_state",
-        None,
-    ),
-    analysis(
-        "A5",
-        "sales by class of price",
-        "SELECT price_class, count(*) AS line_count, sum(ol_quantity) AS quantity, sum(ol_amount) \
-         AS amount FROM order_line JOIN (SELECT i_id, CASE WHEN i_price < 25 THEN 'low' WHEN \
-         i_price < 75 THEN 'middle' ELSE 'high' END AS price_class FROM item) classes ON i_id = \
-         ol_i_id GROUP BY price_class ORDER BY price_class",
-        None,
-    ),
-    analysis(
-        "A6",
-        "items in demand that are low in stock",
-        "SELECT s_w_id, s_i_id, s_quantity, sold FROM stock JOIN (SELECT ol_supply_w_id, ol_i_id, \
-         sum(ol_quantity) AS sold FROM order_line GROUP BY ol_supply_w_id, ol_i_id) demand ON \
-         ol_supply_w_id = s_w_id AND ol_i_id = s_i_id WHERE s_quantity < 20 ORDER BY sold DESC, \
-         s_w_id, s_i_id",
-        Some(20),
-    ),
-    analysis(
-        "A7",
-        "best customers of good credit",
-        "SELECT c_w_id, c_d_id, c_id, c_last, sum(ol_amount) AS amount FROM customer JOIN orders \
-         ON o_w_id = c_w_id AND o_d_id = c_d_id AND o_c_id = c_id JOIN order_line ON ol_w_id = \
-         o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id WHERE c_credit = 'GC' GROUP BY c_w_id, \
-         c_d_id, c_id, c_last ORDER BY amount DESC, c_w_id, c_d_id, c_id",
-        Some(20),
-    ),
-    analysis(
-        "A8",
-        "payments by warehouse and district",
-        "SELECT w_name, d_w_id, d_id, payments, paid, d_ytd FROM warehouse JOIN district ON d_w_id \
-         = w_id JOIN (SELECT h_w_id, h_d_id, count(*) AS payments, sum(h_amount) AS paid FROM \
-         history GROUP BY h_w_id, h_d_id) made ON h_w_id = d_w_id AND h_d_id = d_id ORDER BY \
-         d_w_id, d_id",
-        None,
-    ),
-];
+pub static ANALYSES: LazyLock<Vec<Analysis>> = LazyLock::new(|| {
+    named_statements(include_str!("analytics.sql")).map(Analysis::from_statement).collect()
+});
 
 /// The operations of the queries, as engines compile them.
 pub fn analyses() -> Vec<Operation> {

@@ -20,13 +20,14 @@ fn number(results: &Results) -> f64 {
 /// Queries ran, each was timed, and the response is the geometric mean of their mean times. A slow
 /// machine may not come to all of them: then there is no such mean.
 fn queries_are_recorded(observations: &Observations, name: &str) {
-    let timed = ANALYSES.map(|analyse| {
+    let timed = ANALYSES.iter().map(|analyse| {
         let histogram = observations.latency(&format!("transaction: {}", analyse.label)).unwrap();
         let statement =
             observations.statements.iter().find(|known| known.script == analyse.label).unwrap();
         assert_eq!(statement.count, histogram.len(), "{name} {}", analyse.label);
         (histogram.len(), histogram.min_mean_max_ns().1 / 1e9)
     });
+    let timed: Vec<(u64, f64)> = timed.collect();
     let queries: u64 = timed.iter().map(|(count, _)| count).sum();
     assert!(queries > 0, "{name}: no query ran");
     assert_eq!(QUERIES.read(observations), Some(queries as f64), "{name}");
@@ -82,7 +83,7 @@ fn analytics_run_alone_and_beside_order_entry() {
             if known.is_empty() {
                 known.clone_from(&answers);
             }
-            for ((answer, other), query) in answers.iter().zip(&known).zip(ANALYSES) {
+            for ((answer, other), query) in answers.iter().zip(&known).zip(ANALYSES.iter()) {
                 assert!(are_equal(answer, other), "{name} {}: {answer:?} {other:?}", query.label);
             }
         });
