@@ -5,7 +5,7 @@ use crate::input::{Customer, Inputs, Terminal};
 use crate::kind::{Deck, Kind};
 use crate::procedures::{Language, procedure};
 use crate::random::generator;
-use crate::statements::Query;
+use crate::statements::QUERIES;
 use crate::transaction::{Move, Transaction};
 use engine::{Results, RetryCause};
 use observations::ScriptStatement;
@@ -38,7 +38,7 @@ pub fn recorded(procedures: Option<Language>) -> Vec<ScriptStatement> {
     if procedures.is_some() {
         return Kind::ALL.map(|kind| record(kind, format!("CALL {}", procedure(kind)))).into();
     }
-    let queries = Query::ALL.iter().map(|query| record(query.kind(), query.plain_text()));
+    let queries = QUERIES.iter().map(|query| record(query.kind, query.plain_text()));
     let ends = Kind::ALL
         .iter()
         .flat_map(|kind| ENDS.iter().map(move |end| record(*kind, (*end).to_owned())));
@@ -234,19 +234,20 @@ impl Workload for Terminals {
             return Ok(Step::End);
         };
         let kind = transaction.input.kind as usize;
-        let end = |place: usize| Query::ALL.len() + kind * ENDS.len() + place;
-        let (statement, place) = match step {
-            Move::Begin => (Statement::Begin, end(0)),
-            Move::BeginReading => (Statement::Text(ENDS[0]), end(0)),
-            Move::Commit => (Statement::Commit, end(1)),
-            Move::Rollback | Move::End => (Statement::Rollback, end(2)),
-            Move::Ask(query) => (Statement::Operation(query.position()), query.position()),
+        let end = |place: usize| QUERIES.len() + kind * ENDS.len() + place;
+        let (statement, place, results) = match step {
+            Move::Begin => (Statement::Begin, end(0), false),
+            Move::BeginReading => (Statement::Text(ENDS[0]), end(0), false),
+            Move::Commit => (Statement::Commit, end(1), false),
+            Move::Rollback | Move::End => (Statement::Rollback, end(2), false),
+            Move::Ask(query) => {
+                let position = query.position();
+                (Statement::Operation(position), position, QUERIES[position].reads)
+            }
         };
         self.statement = place;
-        let (parameters, results) = match step {
-            Move::Ask(query) => (transaction.parameters.as_slice(), query.reads()),
-            _ => (&[][..], false),
-        };
+        let is_asked = matches!(step, Move::Ask(_));
+        let parameters = if is_asked { transaction.parameters.as_slice() } else { &[] };
         Ok(Step::Request(Request::Execute { statement, parameters, results }))
     }
 
