@@ -48,14 +48,28 @@ pub fn tables(foreign_keys: bool) -> Vec<Table> {
     tables
 }
 
+/// Columns by their types.
+type Columns<'a> = &'a [(DataType, &'a [&'static str])];
+
 fn table(
     name: &'static str,
-    columns: &[(&'static str, DataType)],
+    columns: Columns<'_>,
     key: &'static [&'static str],
     storage: Storage,
 ) -> Table {
-    let columns = columns.iter().map(|(name, data_type)| Column::new(name, *data_type)).collect();
+    let columns = columns
+        .iter()
+        .flat_map(|(data_type, names)| names.iter().map(|name| Column::new(name, *data_type)))
+        .collect();
     Table { name, columns, key, storage }
+}
+
+const fn parent(
+    columns: &'static [&'static str],
+    table: &'static str,
+    key: &'static [&'static str],
+) -> Reference {
+    Reference { columns, table, key }
 }
 
 fn children(references: &'static [Reference]) -> Storage {
@@ -69,135 +83,95 @@ fn nullable(mut table: Table, name: &str) -> Table {
 }
 
 fn warehouse() -> Table {
-    let columns = [
-        ("w_id", Int),
-        ("w_name", Varchar(10)),
-        ("w_street_1", Varchar(20)),
-        ("w_street_2", Varchar(20)),
-        ("w_city", Varchar(20)),
-        ("w_state", Char(2)),
-        ("w_zip", Char(9)),
-        ("w_tax", Decimal),
-        ("w_ytd", Decimal),
+    let columns: Columns = &[
+        (Int, &["w_id"]),
+        (Varchar(10), &["w_name"]),
+        (Varchar(20), &["w_street_1", "w_street_2", "w_city"]),
+        (Char(2), &["w_state"]),
+        (Char(9), &["w_zip"]),
+        (Decimal, &["w_tax", "w_ytd"]),
     ];
-    table("warehouse", &columns, &["w_id"], Storage::default())
+    table("warehouse", columns, &["w_id"], Storage::default())
 }
 
 fn district() -> Table {
-    const PARENTS: &[Reference] =
-        &[Reference { columns: &["d_w_id"], table: "warehouse", key: &["w_id"] }];
-    let columns = [
-        ("d_w_id", Int),
-        ("d_id", Int),
-        ("d_name", Varchar(10)),
-        ("d_street_1", Varchar(20)),
-        ("d_street_2", Varchar(20)),
-        ("d_city", Varchar(20)),
-        ("d_state", Char(2)),
-        ("d_zip", Char(9)),
-        ("d_tax", Decimal),
-        ("d_ytd", Decimal),
-        ("d_next_o_id", Int),
+    const PARENTS: &[Reference] = &[parent(&["d_w_id"], "warehouse", &["w_id"])];
+    let columns: Columns = &[
+        (Int, &["d_w_id", "d_id"]),
+        (Varchar(10), &["d_name"]),
+        (Varchar(20), &["d_street_1", "d_street_2", "d_city"]),
+        (Char(2), &["d_state"]),
+        (Char(9), &["d_zip"]),
+        (Decimal, &["d_tax", "d_ytd"]),
+        (Int, &["d_next_o_id"]),
     ];
-    table("district", &columns, &["d_w_id", "d_id"], children(PARENTS))
+    table("district", columns, &["d_w_id", "d_id"], children(PARENTS))
 }
 
 fn customer() -> Table {
-    const PARENTS: &[Reference] = &[Reference {
-        columns: &["c_w_id", "c_d_id"],
-        table: "district",
-        key: &["d_w_id", "d_id"],
-    }];
-    let columns = [
-        ("c_w_id", Int),
-        ("c_d_id", Int),
-        ("c_id", Int),
-        ("c_first", Varchar(16)),
-        ("c_middle", Char(2)),
-        ("c_last", Varchar(16)),
-        ("c_street_1", Varchar(20)),
-        ("c_street_2", Varchar(20)),
-        ("c_city", Varchar(20)),
-        ("c_state", Char(2)),
-        ("c_zip", Char(9)),
-        ("c_phone", Char(16)),
-        ("c_since", Timestamp),
-        ("c_credit", Char(2)),
-        ("c_credit_lim", Decimal),
-        ("c_discount", Decimal),
-        ("c_balance", Decimal),
-        ("c_ytd_payment", Decimal),
-        ("c_payment_cnt", Int),
-        ("c_delivery_cnt", Int),
-        ("c_data", Varchar(500)),
+    const PARENTS: &[Reference] = &[parent(&["c_w_id", "c_d_id"], "district", &["d_w_id", "d_id"])];
+    let columns: Columns = &[
+        (Int, &["c_w_id", "c_d_id", "c_id"]),
+        (Varchar(16), &["c_first"]),
+        (Char(2), &["c_middle"]),
+        (Varchar(16), &["c_last"]),
+        (Varchar(20), &["c_street_1", "c_street_2", "c_city"]),
+        (Char(2), &["c_state"]),
+        (Char(9), &["c_zip"]),
+        (Char(16), &["c_phone"]),
+        (Timestamp, &["c_since"]),
+        (Char(2), &["c_credit"]),
+        (Decimal, &["c_credit_lim", "c_discount", "c_balance", "c_ytd_payment"]),
+        (Int, &["c_payment_cnt", "c_delivery_cnt"]),
+        (Varchar(500), &["c_data"]),
     ];
     let index = &["c_w_id", "c_d_id", "c_last", "c_first"];
     let storage = Storage { index, ..children(PARENTS) };
-    table("customer", &columns, &["c_w_id", "c_d_id", "c_id"], storage)
+    table("customer", columns, &["c_w_id", "c_d_id", "c_id"], storage)
 }
 
 fn history() -> Table {
     const PARENTS: &[Reference] = &[
-        Reference {
-            columns: &["h_c_w_id", "h_c_d_id", "h_c_id"],
-            table: "customer",
-            key: &["c_w_id", "c_d_id", "c_id"],
-        },
-        Reference { columns: &["h_w_id", "h_d_id"], table: "district", key: &["d_w_id", "d_id"] },
+        parent(&["h_c_w_id", "h_c_d_id", "h_c_id"], "customer", &["c_w_id", "c_d_id", "c_id"]),
+        parent(&["h_w_id", "h_d_id"], "district", &["d_w_id", "d_id"]),
     ];
-    let columns = [
-        ("h_c_id", Int),
-        ("h_c_d_id", Int),
-        ("h_c_w_id", Int),
-        ("h_d_id", Int),
-        ("h_w_id", Int),
-        ("h_date", Timestamp),
-        ("h_amount", Decimal),
-        ("h_data", Varchar(24)),
+    let columns: Columns = &[
+        (Int, &["h_c_id", "h_c_d_id", "h_c_w_id", "h_d_id", "h_w_id"]),
+        (Timestamp, &["h_date"]),
+        (Decimal, &["h_amount"]),
+        (Varchar(24), &["h_data"]),
     ];
-    table("history", &columns, &[], children(PARENTS))
+    table("history", columns, &[], children(PARENTS))
 }
 
 fn orders() -> Table {
-    const PARENTS: &[Reference] = &[Reference {
-        columns: &["o_w_id", "o_d_id", "o_c_id"],
-        table: "customer",
-        key: &["c_w_id", "c_d_id", "c_id"],
-    }];
-    let columns = [
-        ("o_w_id", Int),
-        ("o_d_id", Int),
-        ("o_id", Int),
-        ("o_c_id", Int),
-        ("o_entry_d", Timestamp),
-        ("o_carrier_id", Int),
-        ("o_ol_cnt", Int),
-        ("o_all_local", Int),
+    const PARENTS: &[Reference] =
+        &[parent(&["o_w_id", "o_d_id", "o_c_id"], "customer", &["c_w_id", "c_d_id", "c_id"])];
+    let columns: Columns = &[
+        (Int, &["o_w_id", "o_d_id", "o_id", "o_c_id"]),
+        (Timestamp, &["o_entry_d"]),
+        (Int, &["o_carrier_id", "o_ol_cnt", "o_all_local"]),
     ];
     let index = &["o_w_id", "o_d_id", "o_c_id", "o_id"];
     let storage = Storage { index, ..children(PARENTS) };
-    nullable(table("orders", &columns, &["o_w_id", "o_d_id", "o_id"], storage), "o_carrier_id")
+    nullable(table("orders", columns, &["o_w_id", "o_d_id", "o_id"], storage), "o_carrier_id")
 }
 
 fn new_order() -> Table {
-    const PARENTS: &[Reference] = &[Reference {
-        columns: &["no_w_id", "no_d_id", "no_o_id"],
-        table: "orders",
-        key: &["o_w_id", "o_d_id", "o_id"],
-    }];
-    let columns = [("no_w_id", Int), ("no_d_id", Int), ("no_o_id", Int)];
-    table("new_order", &columns, &["no_w_id", "no_d_id", "no_o_id"], children(PARENTS))
+    const PARENTS: &[Reference] =
+        &[parent(&["no_w_id", "no_d_id", "no_o_id"], "orders", &["o_w_id", "o_d_id", "o_id"])];
+    let columns: Columns = &[(Int, &["no_w_id", "no_d_id", "no_o_id"])];
+    table("new_order", columns, &["no_w_id", "no_d_id", "no_o_id"], children(PARENTS))
 }
 
 fn item() -> Table {
-    let columns = [
-        ("i_id", Int),
-        ("i_im_id", Int),
-        ("i_name", Varchar(24)),
-        ("i_price", Decimal),
-        ("i_data", Varchar(50)),
+    let columns: Columns = &[
+        (Int, &["i_id", "i_im_id"]),
+        (Varchar(24), &["i_name"]),
+        (Decimal, &["i_price"]),
+        (Varchar(50), &["i_data"]),
     ];
-    table("item", &columns, &["i_id"], Storage::default())
+    table("item", columns, &["i_id"], Storage::default())
 }
 
 /// Names of the columns with the district information of a stock row.
@@ -215,46 +189,29 @@ pub(crate) const STOCK_DISTRICTS: [&str; 10] = [
 ];
 
 fn stock() -> Table {
-    const PARENTS: &[Reference] = &[
-        Reference { columns: &["s_w_id"], table: "warehouse", key: &["w_id"] },
-        Reference { columns: &["s_i_id"], table: "item", key: &["i_id"] },
+    const PARENTS: &[Reference] =
+        &[parent(&["s_w_id"], "warehouse", &["w_id"]), parent(&["s_i_id"], "item", &["i_id"])];
+    let columns: Columns = &[
+        (Int, &["s_w_id", "s_i_id", "s_quantity"]),
+        (Char(24), &STOCK_DISTRICTS),
+        (Int, &["s_ytd", "s_order_cnt", "s_remote_cnt"]),
+        (Varchar(50), &["s_data"]),
     ];
-    let mut columns = vec![("s_w_id", Int), ("s_i_id", Int), ("s_quantity", Int)];
-    columns.extend(STOCK_DISTRICTS.map(|name| (name, Char(24))));
-    columns.extend([
-        ("s_ytd", Int),
-        ("s_order_cnt", Int),
-        ("s_remote_cnt", Int),
-        ("s_data", Varchar(50)),
-    ]);
-    table("stock", &columns, &["s_w_id", "s_i_id"], children(PARENTS))
+    table("stock", columns, &["s_w_id", "s_i_id"], children(PARENTS))
 }
 
 fn order_line() -> Table {
     const PARENTS: &[Reference] = &[
-        Reference {
-            columns: &["ol_w_id", "ol_d_id", "ol_o_id"],
-            table: "orders",
-            key: &["o_w_id", "o_d_id", "o_id"],
-        },
-        Reference {
-            columns: &["ol_supply_w_id", "ol_i_id"],
-            table: "stock",
-            key: &["s_w_id", "s_i_id"],
-        },
+        parent(&["ol_w_id", "ol_d_id", "ol_o_id"], "orders", &["o_w_id", "o_d_id", "o_id"]),
+        parent(&["ol_supply_w_id", "ol_i_id"], "stock", &["s_w_id", "s_i_id"]),
     ];
-    let columns = [
-        ("ol_w_id", Int),
-        ("ol_d_id", Int),
-        ("ol_o_id", Int),
-        ("ol_number", Int),
-        ("ol_i_id", Int),
-        ("ol_supply_w_id", Int),
-        ("ol_delivery_d", Timestamp),
-        ("ol_quantity", Int),
-        ("ol_amount", Decimal),
-        ("ol_dist_info", Char(24)),
+    let columns: Columns = &[
+        (Int, &["ol_w_id", "ol_d_id", "ol_o_id", "ol_number", "ol_i_id", "ol_supply_w_id"]),
+        (Timestamp, &["ol_delivery_d"]),
+        (Int, &["ol_quantity"]),
+        (Decimal, &["ol_amount"]),
+        (Char(24), &["ol_dist_info"]),
     ];
     let key = &["ol_w_id", "ol_d_id", "ol_o_id", "ol_number"];
-    nullable(table("order_line", &columns, key, children(PARENTS)), "ol_delivery_d")
+    nullable(table("order_line", columns, key, children(PARENTS)), "ol_delivery_d")
 }
