@@ -7,14 +7,12 @@
 //! - [`correct`], [`adjusted`]: Holm's correction of a family of tests
 //! - [`change_points`]: where a series of runs changes its level
 //! - [`regimes`]: whether repeats fall into two or three groups
-//! - [`confirmation`]: the gain of the best of several candidates
 //! - [`discoveries`]: false discovery rates of a family of tests
 //! - [`step`]: the step in which values were rounded
 //! - [`independent_columns`], [`non_negative`]: fits of costs to their sums; [`dot`], [`norm`]
 //! - [`mean`], [`geometric_mean`], [`median`], [`median_of_sorted`]
 
 pub mod change_points;
-pub mod confirmation;
 mod distribution;
 mod interval;
 mod least_squares;

@@ -4,11 +4,11 @@
 use crate::confirmation::Outcomes;
 use crate::goal::Goal;
 use crate::optimiser::{Optimiser, Point, Rules as _, Trial};
+use crate::rating::{Coverage, PairedGain, Rating, Rules, confirm};
 use crate::space::Knobs;
 use crate::stage::{Contender, PRESENT, Purpose};
 use command_line::Failure;
 use observations::{Direction, Recording};
-use statistics::confirmation::{Coverage, PairedGain, Rating, Rules, confirm};
 
 /// Share of the gain that the smallest set keeps.
 const GAIN_SHARE: f64 = 0.95;

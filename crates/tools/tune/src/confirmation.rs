@@ -3,11 +3,11 @@
 
 use crate::goal::Goal;
 use crate::optimiser::{Lead, Point};
+use crate::rating::{Coverage, Expected, Rating, Rules, Spread, confirm, winner};
 use crate::stage::{Contender, DEFAULTS, PRESENT, Purpose};
 use command_line::Failure;
 use experiment::Blocks;
 use observations::{Direction, Recording, Response};
-use statistics::confirmation::{Coverage, Expected, Rating, Rules, Spread, confirm, winner};
 
 /// Points of the search that are confirmed, unless all contenders take too much of the budget.
 pub const CANDIDATES: usize = 2;

@@ -2,6 +2,7 @@
 
 use crate::ablation::Ablation;
 use crate::confirmation::{Confirmation, RANGE_MAX};
+use crate::rating::{Rating, Spread, Verdict};
 use crate::search::History;
 use crate::space::Knobs;
 use crate::stage::{Contender, FACTOR, PRESENT};
@@ -11,7 +12,6 @@ use report::model::{Column, Columns, Document, Section, Tone};
 use report::number;
 use report::table::{Cell, NOTHING};
 use statistics::Interval;
-use statistics::confirmation::{Rating, Spread, Verdict};
 
 /// Names of the sections, in their order.
 pub(crate) const SECTIONS: [&str; 5] = ["confirmation", "why", "settings", "knobs", "search"];

@@ -3,7 +3,8 @@
 //! - `space`: the knobs as points; `goal`: the outcome of a trial
 //! - [`optimiser`]: the next points of a search, and when a trial is hopeless
 //! - `stage`: an experiment of several points, run and read back
-//! - `search`: rounds of trials; `confirmation`: the best points against the present settings
+//! - `search`: rounds of trials; `confirmation`: the best points against the present settings, and
+//!   [`rating`], the statistics of it
 //! - `ablation`: which knobs the gain needs
 //! - `document`: the page; `command`: the arguments
 
@@ -13,6 +14,7 @@ mod confirmation;
 mod document;
 mod goal;
 pub mod optimiser;
+pub mod rating;
 mod search;
 mod space;
 mod stage;

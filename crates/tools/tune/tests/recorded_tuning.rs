@@ -8,12 +8,12 @@
 
 use flate2::read::GzDecoder;
 use serde_json::Value;
-use statistics::confirmation::{Coverage, Expected, Rules, confirm, winner};
 use std::fs::File;
 use std::path::Path;
 use tune::optimiser::{
     Domain, Draw, Independent, Lead, Optimiser, Outcome, Point, Scale, Space, Trial,
 };
+use tune::rating::{Coverage, Expected, Rules, confirm, winner};
 
 /// Trials of each.
 const TRIALS: usize = 50;

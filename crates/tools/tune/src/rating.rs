@@ -4,8 +4,7 @@
 //! The winner is chosen by the blocks that also measure its gain, which flatters it. So intervals
 //! are adjusted: for the candidate that is chosen, or for all at once where all are reported.
 
-use crate::{Interval, mean, t_quantile};
-use serde::Serialize;
+use statistics::{Interval, mean, t_quantile};
 
 /// Rules of a confirmation.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -83,8 +82,7 @@ impl Expected {
 }
 
 /// The standing of a candidate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// A block has no value: it failed or broke a limit.
     Failed,
@@ -97,7 +95,7 @@ pub enum Verdict {
 }
 
 /// A candidate after all blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rating {
     /// Mean of its values.
     pub mean: f64,
@@ -195,9 +193,9 @@ fn rate(baseline: &[f64], values: &[Option<f64>], family: usize, rules: Rules) -
 #[cfg(test)]
 mod tests {
     use super::{Coverage, Expected, Rules, Verdict, confirm, winner};
-    use crate::normal;
     use rand_xoshiro::Xoshiro256PlusPlus;
     use rand_xoshiro::rand_core::SeedableRng;
+    use statistics::normal;
 
     const RULES: Rules =
         Rules { is_lower_better: false, range_max: 0.3, worth: 0.02, coverage: Coverage::Chosen };
