@@ -33,7 +33,7 @@
 //! - equally many waits, each longer (shorter): the length changed, the number by under 5 %
 
 pub use crate::settings::short_name;
-use crate::{Comparison, ResponseChoice, Scale, WaitShape};
+use crate::{Comparison, Interval, ResponseChoice, Scale, WaitShape};
 pub use observations::number::{
     figure, grouped, p_value, plain_percent, plural as count, ratio, seconds_unit,
     short_percent as percent, whole, within,
@@ -70,17 +70,15 @@ pub fn comparison(comparison: &Comparison, unit: &str) -> String {
     match comparison.scale {
         Scale::Ratio => {
             let interval =
-                comparison.interval.map(|i| format!(" {}", number::ratio_ends(i.low, i.high)));
+                comparison.interval.map(|interval| format!(" {}", number::ratio_ends(interval)));
             format!("{}x{}", ratio(comparison.value), interval.unwrap_or_default())
         }
         Scale::Difference => {
             let sign = comparison.value.signum();
             let (word, value) =
                 (if sign < 0.0 { "worse" } else { "better" }, comparison.value.abs());
-            let ends = comparison
-                .interval
-                .map(|i| if sign < 0.0 { (-i.high, -i.low) } else { (i.low, i.high) });
-            format!("{} {word}", number::difference(value, ends, unit))
+            let interval = comparison.interval.map(|interval| interval.times(sign));
+            format!("{} {word}", number::difference(value, interval, unit))
         }
     }
 }
@@ -124,14 +122,12 @@ fn ratio_in_words(change: &Comparison, [better, worse]: [&str; 2]) -> String {
     }
     let is_worse = change.value < 1.0;
     let value = if is_worse { 1.0 / change.value } else { change.value };
-    let ends = change.interval.map(|interval| {
-        if is_worse {
-            number::ratio_ends(1.0 / interval.high, 1.0 / interval.low)
-        } else {
-            number::ratio_ends(interval.low, interval.high)
-        }
+    let interval = change.interval.map(|interval| match interval {
+        Interval { low, high } if is_worse => Interval { low: 1.0 / high, high: 1.0 / low },
+        interval => interval,
     });
-    let ends = ends.map_or_else(String::new, |ends| format!(" {ends}"));
+    let ends =
+        interval.map_or_else(String::new, |interval| format!(" {}", number::ratio_ends(interval)));
     format!("{}x{ends} {}", ratio(value), if is_worse { worse } else { better })
 }
 

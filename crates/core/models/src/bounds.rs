@@ -2,7 +2,7 @@
 
 use crate::average::noise;
 use crate::curve::{Level, Machine};
-use statistics::Interval;
+use observations::Interval;
 
 /// Standard errors of a measured level that a bound allows for.
 const ERRORS: f64 = 2.0;

@@ -3,8 +3,9 @@
 use crate::average::{self, Weights, noise};
 use crate::bounds::Bounds;
 use crate::curve::{Curve, Level, Machine, Model};
+use observations::Interval;
 use serde::Serialize;
-use statistics::{Interval, median, t_quantile};
+use statistics::{median, t_quantile};
 
 /// A prediction that differs from the measured range by more than this factor carries a warning.
 pub const FAR: f64 = 4.0;

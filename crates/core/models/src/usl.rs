@@ -6,8 +6,9 @@
 //! the throughput is in proportion.
 
 use crate::algebra::invert;
+use observations::Interval;
 use serde::Serialize;
-use statistics::{Interval, t_quantile};
+use statistics::t_quantile;
 
 /// A measurement at one level.
 #[derive(Debug, Clone, Copy, PartialEq)]

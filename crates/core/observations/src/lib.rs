@@ -11,6 +11,7 @@ mod fact;
 mod health;
 mod histogram;
 mod hold_out;
+mod interval;
 mod named;
 pub mod number;
 pub mod order;
@@ -40,6 +41,7 @@ pub use fact::{
 pub use health::{LoadHealth, MachineLoad, Warning, WarningKind};
 pub use histogram::{Histogram, HistogramError};
 pub use hold_out::HoldOut;
+pub use interval::Interval;
 pub use percentile::{BEYOND_MIN, Percentile};
 pub use profile::{Frame, Profile, Stack, UNKNOWN};
 pub use query_record::{CountedStatement, QueryInterval};

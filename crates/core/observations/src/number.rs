@@ -1,6 +1,8 @@
 //! Figures for people: three significant digits and a unit that fits. Sentences of the analysis and
 //! cells of reports use the same functions. Programs get exact figures elsewhere.
 
+use crate::Interval;
+
 /// Three significant digits without an exponent: `1755`, `12.3`, `0.0123`.
 pub fn figure(value: f64) -> String {
     if value.is_finite() { fixed(value, places(value, 3)) } else { value.to_string() }
@@ -78,30 +80,30 @@ fn is_open_at(value: f64, end: f64) -> bool {
 
 /// An interval of a factor; bounds beyond a thousandfold are shown as such, and an open end at 1:
 /// `[1.88, 1.99]`, `[<0.001, >1000]`, `[>1, 1.99]`.
-pub fn ratio_ends(low: f64, high: f64) -> String {
+pub fn ratio_ends(interval: Interval) -> String {
     let end = |end: f64| match end {
         open if is_open_at(open, 1.0) => format!("{}1", if open > 1.0 { ">" } else { "<" }),
         small if small < 1e-3 => "<0.001".to_owned(),
         large if large > 1e3 => ">1000".to_owned(),
         factor => ratio(factor),
     };
-    format!("[{}, {}]", end(low), end(high))
+    format!("[{}, {}]", end(interval.low), end(interval.high))
 }
 
 /// An interval in percent. Ends beyond tenfold have no exact value: `[-12, 30]`, `[<-1000, 99]`.
-pub fn percent_ends(low: f64, high: f64, show: impl Fn(f64) -> String) -> String {
+pub fn percent_ends(interval: Interval, show: impl Fn(f64) -> String) -> String {
     let end = |end: f64| match end {
         open if is_open_at(open, 0.0) => format!("{}0", if open > 0.0 { ">" } else { "<" }),
         small if small < -1e3 => format!("<{}", show(-1e3)),
         large if large > 1e3 => format!(">{}", show(1e3)),
         percent => show(percent),
     };
-    format!("[{}, {}]", end(low), end(high))
+    format!("[{}, {}]", end(interval.low), end(interval.high))
 }
 
 /// The interval of a figure that stands before it: `± 2.0 %`; one as wide as the figure has ends:
 /// `[0, 33.3]`.
-pub fn around(mean: f64, low: f64, high: f64) -> String {
+pub fn around(mean: f64, Interval { low, high }: Interval) -> String {
     let half = (high - low) / 2.0 / mean.abs();
     // Infinite or NaN for a mean of 0.
     if half < 1.0 {
@@ -206,8 +208,9 @@ pub fn uncertain(mean: f64, half: Option<f64>, unit: &str) -> String {
 
 /// A difference with the ends of its interval, all in one unit: `3.20 s [-1.00, 7.40]`, `30.9k
 /// rows/s [-5.17k, 67.0k]`.
-pub fn difference(value: f64, ends: Option<(f64, f64)>, unit: &str) -> String {
-    let largest = ends.map_or(0.0, |(low, high)| low.abs().max(high.abs())).max(value.abs());
+pub fn difference(value: f64, interval: Option<Interval>, unit: &str) -> String {
+    let farthest = |interval: Interval| interval.low.abs().max(interval.high.abs());
+    let largest = interval.map_or(0.0, farthest).max(value.abs());
     let (factor, prefix, unit) = unit_scale(largest, unit);
     let shown = |value: f64| match value {
         open if open != 0.0 && open.abs() < f64::MIN_POSITIVE => {
@@ -215,21 +218,22 @@ pub fn difference(value: f64, ends: Option<(f64, f64)>, unit: &str) -> String {
         }
         value => format!("{}{prefix}", figure(value * factor)),
     };
-    let ends =
-        ends.map_or_else(String::new, |(low, high)| format!(" [{}, {}]", shown(low), shown(high)));
+    let ends = interval.map_or_else(String::new, |interval| {
+        format!(" [{}, {}]", shown(interval.low), shown(interval.high))
+    });
     format!("{} {unit}{ends}", shown(value))
 }
 
 /// Formats a mean with both ends of its interval, also where it was cut at zero: `30.9k [0, 67.0k]
 /// rows/s`.
-pub fn within(mean: f64, interval: Option<(f64, f64)>, unit: &str) -> String {
+pub fn within(mean: f64, interval: Option<Interval>, unit: &str) -> String {
     match interval {
-        Some((low, high)) if low == 0.0 && high > 2.0 * mean => {
+        Some(Interval { low, high }) if low == 0.0 && high > 2.0 * mean => {
             let (factor, prefix, unit) = unit_scale(mean, unit);
             let show = |value: f64| format!("{}{prefix}", figure(value * factor));
             format!("{} [0, {}] {unit}", show(mean), show(high)).trim_end().to_owned()
         }
-        _ => uncertain(mean, interval.map(|(low, high)| (high - low) / 2.0), unit),
+        _ => uncertain(mean, interval.map(|interval| (interval.high - interval.low) / 2.0), unit),
     }
 }
 
@@ -280,6 +284,10 @@ pub fn parts_that_add_up(parts: &[f64], decimals: usize) -> (Vec<f64>, f64) {
 mod tests {
     use super::*;
 
+    fn interval(low: f64, high: f64) -> Interval {
+        Interval { low, high }
+    }
+
     #[test]
     fn figures_have_three_digits() {
         let figures = [
@@ -311,8 +319,11 @@ mod tests {
             assert_eq!(figure(value), text);
         }
         assert_eq!(uncertain(9.996, Some(0.3), "ms"), "10.0 ± 0.3 ms");
-        assert_eq!(within(30_901.0, Some((0.0, 66_971.0)), "rows/s"), "30.9k [0, 67.0k] rows/s");
-        assert_eq!(within(10.0, Some((9.0, 11.0)), "s"), "10.0 ± 1.0 s");
+        assert_eq!(
+            within(30_901.0, Some(interval(0.0, 66_971.0)), "rows/s"),
+            "30.9k [0, 67.0k] rows/s"
+        );
+        assert_eq!(within(10.0, Some(interval(9.0, 11.0)), "s"), "10.0 ± 1.0 s");
         assert_eq!(uncertain(999.95, Some(12.0), "rows/s"), "1.00k ± 0.01k rows/s");
         assert_eq!(uncertain(f64::NAN, Some(f64::NAN), "rows/s"), "NaN ± NaN rows/s");
         assert_eq!(
@@ -324,17 +335,23 @@ mod tests {
             [0.12, 0.999, 1.0, 3.5, 112_503.0].map(relative),
             ["12 %", "100 %", "2.00x", "4.50x", ">10x"]
         );
-        assert_eq!(ratio_ends(1.876, 1.994), "[1.88, 1.99]");
-        assert_eq!(ratio_ends(4e-6, 112_504.0), "[<0.001, >1000]");
+        assert_eq!(ratio_ends(interval(1.876, 1.994)), "[1.88, 1.99]");
+        assert_eq!(ratio_ends(interval(4e-6, 112_504.0)), "[<0.001, >1000]");
         let [above, below] = [1.0_f64.next_up(), 1.0_f64.next_down()];
-        assert_eq!([ratio_ends(above, 1.5), ratio_ends(0.5, below)], ["[>1, 1.50]", "[0.50, <1]"]);
-        assert_eq!(ratio_ends(1.0, 1.0), "[1.00, 1.00]");
-        assert_eq!(difference(2.0, Some((0.0_f64.next_up(), 4.0)), "rows"), "2.00 rows [>0, 4.00]");
-        assert_eq!(percent_ends(-99_900.0, 12.0, |end| signed(end, 0)), "[<-1000, +12]");
-        assert_eq!(percent_ends(-12.0, 99_900.0, |end| signed(end, 0)), "[-12, >+1000]");
-        assert_eq!(around(61_200.0, 60_000.0, 62_400.0), "± 2.0 %");
-        assert_eq!(around(4.97, 0.0, 33.3), "[0, 33.3]");
-        assert_eq!(around(0.0, 0.0, 1.5), "[0, 1.50]");
+        assert_eq!(
+            [ratio_ends(interval(above, 1.5)), ratio_ends(interval(0.5, below))],
+            ["[>1, 1.50]", "[0.50, <1]"]
+        );
+        assert_eq!(ratio_ends(interval(1.0, 1.0)), "[1.00, 1.00]");
+        assert_eq!(
+            difference(2.0, Some(interval(0.0_f64.next_up(), 4.0)), "rows"),
+            "2.00 rows [>0, 4.00]"
+        );
+        assert_eq!(percent_ends(interval(-99_900.0, 12.0), |end| signed(end, 0)), "[<-1000, +12]");
+        assert_eq!(percent_ends(interval(-12.0, 99_900.0), |end| signed(end, 0)), "[-12, >+1000]");
+        assert_eq!(around(61_200.0, interval(60_000.0, 62_400.0)), "± 2.0 %");
+        assert_eq!(around(4.97, interval(0.0, 33.3)), "[0, 33.3]");
+        assert_eq!(around(0.0, interval(0.0, 1.5)), "[0, 1.50]");
         assert_eq!([0.05, 0.025, 0.1, 1.0].map(plain_percent), ["5 %", "2.5 %", "10 %", "100 %"]);
         assert_eq!(
             [signed(1.3, 2), signed(-12.4, 1), signed(0.001, 2)],
@@ -362,10 +379,10 @@ mod tests {
             assert_eq!(quantity(value, unit), text);
         }
         assert_eq!(
-            difference(30_901.0, Some((-5168.0, 66_971.0)), "rows/s"),
+            difference(30_901.0, Some(interval(-5168.0, 66_971.0)), "rows/s"),
             "30.9k rows/s [-5.17k, 67.0k]"
         );
-        assert_eq!(difference(0.002, Some((-0.01, 0.014)), "s"), "2.00 ms [-10.0, 14.0]");
+        assert_eq!(difference(0.002, Some(interval(-0.01, 0.014)), "s"), "2.00 ms [-10.0, 14.0]");
         assert_eq!([bytes(0), bytes(1023), bytes(32 << 30)], ["0 B", "1023 B", "32.0 GiB"]);
         assert_eq!(bytes(u64::MAX), "16.0 EiB");
         assert_eq!(

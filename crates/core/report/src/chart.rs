@@ -57,15 +57,15 @@ impl Chart {
     /// The 95 % interval as it is written: `± 2 %`, where it is as wide as the value `[0, 33.3]`;
     /// of diverging bars `[+10.2, +11.8]`.
     pub fn interval(&self, bar: &Bar) -> String {
-        let Some((low, high)) = bar.interval else { return String::new() };
+        let Some(interval) = bar.interval else { return String::new() };
         match self.kind {
-            ChartKind::Diverging => number::percent_ends(low, high, percent),
+            ChartKind::Diverging => number::percent_ends(interval, percent),
             ChartKind::Waterfall => {
                 let end = |value| number::signed(value, self.decimals());
-                format!("[{}, {}]", end(low), end(high))
+                format!("[{}, {}]", end(interval.low), end(interval.high))
             }
             ChartKind::OverTime => String::new(),
-            ChartKind::Bars => number::around(bar.value, low, high),
+            ChartKind::Bars => number::around(bar.value, interval),
         }
     }
 
@@ -311,7 +311,7 @@ pub fn table(chart: &Chart) -> Table<'static> {
         Cell::from(bar.value).shown(chart.value(bar)).toned(bar.tone)
     });
     table.with(Column::left("95 % interval"), |(_, bar)| match bar.interval {
-        Some((low, high)) => Cell::ends(low, high, chart.interval(bar)),
+        Some(interval) => Cell::ends(interval, chart.interval(bar)),
         None => "".into(),
     });
     if chart.bars().any(|bar| !bar.note.is_empty()) {
@@ -424,6 +424,7 @@ pub fn steps(bars: &[&Bar]) -> Vec<(f64, f64)> {
 mod tests {
     use super::*;
     use crate::model::Bar;
+    use analysis::Interval;
 
     #[test]
     fn bars_are_as_long_as_they_say() {
@@ -470,8 +471,9 @@ mod tests {
 
     #[test]
     fn an_interval_as_wide_as_its_value_has_ends() {
-        let interval = |kind, value, interval| {
-            let bar = Bar { value, interval: Some(interval), ..Bar::default() };
+        let interval = |kind, value, (low, high)| {
+            let interval = Some(Interval { low, high });
+            let bar = Bar { value, interval, ..Bar::default() };
             let (title, unit, groups) = Default::default();
             Chart { title, unit, kind, groups }.interval(&bar)
         };

@@ -126,7 +126,7 @@ fn percentages(compared: &HeadToHead, most: usize) -> Option<Section> {
         let bar = Bar {
             label: stream.map_or(name, |stream| &name[stream.len() + 1..]).into(),
             value: percent.value,
-            interval: percent.interval.map(|interval| (interval.low, interval.high)),
+            interval: percent.interval,
             note: Text::default(),
             tone: percentage_tone(change),
         };

@@ -122,13 +122,11 @@ fn change(limit: &LimitJudged, judged: &Judgement) -> String {
     let sign = if change < 0.0 { -1.0 } else { 1.0 };
     let word = if change < 0.0 { "fell" } else { "rose" };
     let percent = |value: f64| number::fixed(value, 1);
-    let interval = match judged
-        .interval
-        .map(|interval| [100.0 * sign * interval.low, 100.0 * sign * interval.high])
-    {
-        None => " (one block, no interval)".to_owned(),
-        Some([a, b]) => format!(" {}", number::percent_ends(a.min(b), a.max(b), percent)),
-    };
+    let interval = judged.interval.map(|interval| interval.times(100.0 * sign));
+    let interval = interval.map_or_else(
+        || " (one block, no interval)".to_owned(),
+        |interval| format!(" {}", number::percent_ends(interval, percent)),
+    );
     format!("{name} {word} by {} %{interval}", percent(100.0 * change.abs()))
 }
 

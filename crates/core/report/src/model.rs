@@ -5,7 +5,7 @@ pub(crate) use crate::table::NOTHING;
 pub use crate::table::{Align, Cell, Column, Table, Tone};
 
 use crate::Text;
-use analysis::{Estimate, FlameNode};
+use analysis::{Estimate, FlameNode, Interval};
 use serde_json::Value;
 
 /// A report.
@@ -175,7 +175,7 @@ pub struct Bar {
     /// The length.
     pub value: f64,
     /// Both ends of the 95 % interval of the value, where it has one.
-    pub interval: Option<(f64, f64)>,
+    pub interval: Option<Interval>,
     /// A further remark: `p99 1.20 ms`.
     pub note: Text,
     /// How it is meant.
@@ -289,7 +289,6 @@ impl Section {
 impl Bar {
     /// A mean with its interval.
     pub fn from_estimate(estimate: &Estimate) -> Self {
-        let interval = estimate.interval.map(|interval| (interval.low, interval.high));
-        Self { value: estimate.mean, interval, ..Self::default() }
+        Self { value: estimate.mean, interval: estimate.interval, ..Self::default() }
     }
 }

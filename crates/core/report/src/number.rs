@@ -2,7 +2,7 @@
 
 pub use observations::number::*;
 
-use analysis::{Comparison, Estimate, Interval, Scale};
+use analysis::{Comparison, Estimate, Scale};
 
 /// A mean with its 95 % interval: `78.4 ± 1.2 s`, `4.08k ± 0.06k rows/s`; with trials that timed
 /// out `at least 3.20 s`.
@@ -16,8 +16,7 @@ pub fn estimate_without_unit(estimate: &Estimate) -> String {
 }
 
 fn shown(estimate: &Estimate, unit: &str) -> String {
-    let ends = estimate.interval.map(|Interval { low, high }| (low, high));
-    let figure = within(estimate.mean, ends, unit);
+    let figure = within(estimate.mean, estimate.interval, unit);
     match estimate.bound {
         Some(bound) => format!("{} {figure}", bound.words()),
         None if estimate.timeouts > 0 => {
@@ -30,7 +29,7 @@ fn shown(estimate: &Estimate, unit: &str) -> String {
 /// The interval of a mean that stands before it: ` ± 2.0 %`, ` [0, 33.3]`; nothing where there is
 /// none.
 pub fn interval(estimate: &Estimate) -> String {
-    let ends = estimate.interval.map(|interval| around(estimate.mean, interval.low, interval.high));
+    let ends = estimate.interval.map(|interval| around(estimate.mean, interval));
     ends.map_or_else(String::new, |ends| format!(" {ends}"))
 }
 
@@ -45,8 +44,7 @@ pub fn comparison(comparison: &Comparison, unit: &str) -> String {
         }
         (Scale::Difference, None) => {
             let sign = if comparison.value > 0.0 { "+" } else { "" };
-            let ends = comparison.interval.map(|Interval { low, high }| (low, high));
-            format!("{sign}{}", difference(comparison.value, ends, unit))
+            format!("{sign}{}", difference(comparison.value, comparison.interval, unit))
         }
     }
 }
@@ -54,7 +52,7 @@ pub fn comparison(comparison: &Comparison, unit: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::Method;
+    use analysis::{Interval, Method};
     use observations::Direction;
 
     fn sample(mean: f64, half: Option<f64>, unit: &str) -> Estimate {

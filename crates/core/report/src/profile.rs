@@ -38,11 +38,8 @@ pub fn functions(section: &mut Section, summary: &ProfileSummary, rows_max: usiz
 /// Share, its interval, samples, time.
 pub fn own_columns<'a, T>(table: &mut Columns<'a, &'a T>, sampled: fn(&'a T) -> &'a SampleShare) {
     let interval = |SampleShare { interval: Interval { low, high }, .. }: &SampleShare| {
-        Cell::ends(
-            *low,
-            *high,
-            format!("{} to {}", number::fixed(100.0 * low, 1), number::percent(*high, 1)),
-        )
+        let shown = format!("{} to {}", number::fixed(100.0 * low, 1), number::percent(*high, 1));
+        Cell::ends(Interval { low: *low, high: *high }, shown)
     };
     table.with(Column::right("Share"), move |item| Cell::percent(sampled(item).share, 1));
     table.with(Column::left("95 % interval"), move |item| interval(sampled(item))).optional(2);

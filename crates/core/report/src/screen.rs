@@ -185,8 +185,7 @@ impl Figures {
                 return number::estimate(estimate);
             }
             let ends = estimate.interval.map(|interval| {
-                let [low, high] = [interval.low, interval.high].map(|end| end * scale);
-                format!(" {}", number::around(estimate.mean * scale, low, high))
+                format!(" {}", number::around(estimate.mean * scale, interval.times(scale)))
             });
             format!("{} {unit}{}", number::grouped(estimate.mean * scale), ends.unwrap_or_default())
         };

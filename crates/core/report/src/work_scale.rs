@@ -3,7 +3,7 @@
 use crate::model::{Cell, Column, Columns, Table, Tone};
 use crate::number;
 use crate::sections::RUN_QUEUE;
-use analysis::{Decomposition, Interval, Part, PartKind};
+use analysis::{Decomposition, Part, PartKind};
 
 /// The name of a part.
 pub(crate) fn name(kind: &PartKind) -> String {
@@ -86,9 +86,10 @@ impl WorkScale {
         });
         table
             .with(Column::left("interval"), |(part, _)| {
-                let Some(Interval { low, high }) = part.interval else { return "".into() };
-                let (low, high) = (low * self.units, high * self.units);
-                Cell::ends(low, high, format!("[{}, {}]", end(low), end(high)))
+                let Some(interval) = part.interval else { return "".into() };
+                let interval = interval.times(self.units);
+                let ends = format!("[{}, {}]", end(interval.low), end(interval.high));
+                Cell::ends(interval, ends)
             })
             .optional(1);
         table

@@ -14,7 +14,6 @@
 
 pub mod change_points;
 mod distribution;
-mod interval;
 mod least_squares;
 mod mean;
 mod regimes;
@@ -25,7 +24,6 @@ pub use distribution::{
     adjusted, correct, discoveries, f_upper_p, normal_density, normal_upper_p, t_quantile,
     t_two_sided_p,
 };
-pub use interval::Interval;
 pub use least_squares::{dot, independent_columns, non_negative, norm};
 pub use mean::{geometric_mean, mean, median, median_of_sorted};
 pub use regimes::{Regimes, VALUES_MIN as REGIMES_VALUES_MIN, regimes};

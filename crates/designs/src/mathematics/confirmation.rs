@@ -1,8 +1,9 @@
 //! A predicted difference between two runs of a two-level design, and its confirmation by fresh
 //! repeats of both.
 
+use observations::Interval;
 use serde::Serialize;
-use statistics::{Interval, t_quantile, t_two_sided_p};
+use statistics::{t_quantile, t_two_sided_p};
 
 /// The part of an interval's error on each side.
 const TAIL: f64 = 0.025;

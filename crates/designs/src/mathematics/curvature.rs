@@ -1,7 +1,8 @@
 //! The test of curvature: centre points against the runs of a two-level design, whose mean they
 //! share if every factor acts along a straight line.
 
-use statistics::{Interval, mean, t_quantile, t_two_sided_p};
+use observations::Interval;
+use statistics::{mean, t_quantile, t_two_sided_p};
 
 /// Sums of values are exact to about this share of them.
 const ROUNDING: f64 = 1e-12;

@@ -1,7 +1,8 @@
 //! Effects of a design that was run several times.
 
 use crate::mathematics::{Chain, Lenth};
-use statistics::{Interval, adjusted, t_quantile, t_two_sided_p};
+use observations::Interval;
+use statistics::{adjusted, t_quantile, t_two_sided_p};
 
 /// Sums of values are exact to about this share of them.
 const ROUNDING: f64 = 1e-12;

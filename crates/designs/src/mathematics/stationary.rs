@@ -1,8 +1,9 @@
 //! The stationary point of a second-order surface: where it is level in every direction.
 
 use crate::mathematics::Surface;
+use observations::Interval;
 use serde::Serialize;
-use statistics::{Interval, dot, t_quantile};
+use statistics::{dot, t_quantile};
 
 /// Rounds over all pairs of axes at most; a handful suffices.
 const ROUNDS_MAX: usize = 60;

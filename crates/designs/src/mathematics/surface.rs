@@ -2,8 +2,9 @@
 
 use crate::mathematics::subsets::subsets;
 use crate::mathematics::{Fit, FitError};
+use observations::Interval;
 use serde::Serialize;
-use statistics::{Interval, dot, f_upper_p, t_quantile};
+use statistics::{dot, f_upper_p, t_quantile};
 
 /// Order of the polynomial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

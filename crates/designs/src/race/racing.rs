@@ -17,8 +17,9 @@
 //!   intervals, C. Jennison and B. W. Turnbull, Statistical Science 5, 1990): neither stopping nor
 //!   surviving biases them.
 
+use observations::Interval;
 use serde::Serialize;
-use statistics::{Interval, t_quantile, t_two_sided_p};
+use statistics::{t_quantile, t_two_sided_p};
 use std::f64::consts::PI;
 
 /// Rules of a race.

@@ -18,8 +18,7 @@ pub(crate) fn section(summary: &Summary, race: Option<&RaceReport>) -> Option<Se
     });
     table.right("blocks", |(_, candidate)| candidate.blocks);
     table.with(Column::left("mean"), |(_, candidate)| {
-        let ends = candidate.interval.map(|interval| (interval.low, interval.high));
-        candidate.mean.map(|mean| number::within(mean, ends, &race.unit))
+        candidate.mean.map(|mean| number::within(mean, candidate.interval, &race.unit))
     });
     table.with(Column::left("leader is better by"), |(_, candidate)| {
         candidate.behind.map(|comparison| behind(race, comparison))

@@ -15,9 +15,10 @@ use crate::mathematics::{self, Chain, Contrasts, Curvature, Design, Lenth, Strat
 use crate::settings::SCREENING;
 use ::analysis::Summary;
 use layout::{Layout, Values, centred_blocks, means};
+use observations::Interval;
 use observations::{Direction, FactorRecord, Recording, order};
 use serde::Serialize;
-use statistics::{Interval, mean};
+use statistics::mean;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// Sizes of models of Plackett-Burman designs.

@@ -10,9 +10,9 @@ use crate::screening::analysis::{ValuesOfRun, screening};
 use crate::screening::extension::{Extension, Step};
 use crate::settings::RESPONSE_SURFACE;
 use ::analysis::Summary;
+use observations::Interval;
 use observations::{Direction, Recording};
 use serde::Serialize;
-use statistics::Interval;
 
 /// Distances of the next trials from the centre, in those of the outermost runs.
 const DISTANCES: [f64; 4] = [0.5, 1.0, 1.5, 2.0];

@@ -95,10 +95,6 @@ impl Scale {
     }
 }
 
-fn within(value: f64, interval: Option<Interval>, unit: &str) -> String {
-    number::within(value, interval.map(|interval| (interval.low, interval.high)), unit)
-}
-
 fn verdict(coefficient: &Coefficient) -> Cell {
     match coefficient.adjusted_p {
         None => Cell::from("not tested").toned(Tone::Muted),
@@ -159,7 +155,9 @@ fn optimum(report: &SurfaceReport, fit: &FittedSurface) -> Section {
         table
             .with(Column::left(name), move |next_trial: &&NextTrial| next_trial.levels[at].clone());
     }
-    table.with(Column::left("predicted mean"), |row| within(row.value, row.interval, &report.unit));
+    table.with(Column::left("predicted mean"), |row| {
+        number::within(row.value, row.interval, &report.unit)
+    });
     table.left("region", |row| if row.is_tested { "tested" } else { "extrapolated" });
     section.table(table);
     section.note(
@@ -183,7 +181,7 @@ fn stationary(section: &mut Section, report: &SurfaceReport, stationary_point: &
         section.line(format!(
             "Stationary point: {shape} at {} ({coded}), predicted mean {}.",
             report.named(&stationary_point.levels),
-            within(stationary_point.value, stationary_point.interval, &report.unit)
+            number::within(stationary_point.value, stationary_point.interval, &report.unit)
         ));
     } else {
         section.line(format!(

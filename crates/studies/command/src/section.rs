@@ -50,10 +50,9 @@ pub fn section(summary: &Summary, covariates: &[Covariate]) -> Option<Section> {
 
 /// `1.82x [1.61, 2.05]`, `3.2 s [2.9, 3.5]`.
 fn change(covariate: &Covariate, dependence: &Dependence, unit: &str) -> String {
-    let (low, high) = (dependence.interval.low, dependence.interval.high);
     if covariate.by_ratio {
-        format!("{}x {}", ratio(dependence.change), ratio_ends(low, high))
+        format!("{}x {}", ratio(dependence.change), ratio_ends(dependence.interval))
     } else {
-        difference(dependence.change, Some((low, high)), unit)
+        difference(dependence.change, Some(dependence.interval), unit)
     }
 }

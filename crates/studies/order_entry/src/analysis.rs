@@ -188,7 +188,6 @@ fn percentile_findings(summary: &Summary) -> Vec<Finding> {
     late.filter(|(_, kind)| kind.is_over)
         .filter_map(|(figures, kind)| {
             let p90 = kind.p90.as_ref()?;
-            let ends = p90.interval.map(|interval| (interval.low, interval.high));
             let with = match figures.configuration.as_str() {
                 "" => String::new(),
                 label => format!(" ({label})"),
@@ -199,7 +198,7 @@ fn percentile_findings(summary: &Summary) -> Vec<Finding> {
                     "The 90th percentile of {}{with}, {}, exceeds the limit of the specification, \
                      {} s.",
                     kind.name,
-                    wording::within(p90.mean, ends, "ms"),
+                    wording::within(p90.mean, p90.interval, "ms"),
                     kind.limit_ms / 1e3
                 ),
                 format!("mean of the percentiles of {}", wording::count(p90.n, "block")),

@@ -80,10 +80,8 @@ pub fn findings(summary: &Summary) -> Vec<Finding> {
 }
 
 fn finding(scan_demand: &ScanDemand) -> Finding {
-    let figure = |estimate: &Estimate| {
-        let ends = estimate.interval.map(|interval| (interval.low, interval.high));
-        wording::within(estimate.mean, ends, &estimate.unit)
-    };
+    let figure =
+        |estimate: &Estimate| wording::within(estimate.mean, estimate.interval, &estimate.unit);
     let storage = scan_demand.storage.as_ref().filter(|storage| storage.mean > 0.0);
     let storage = storage.map(|storage| format!(", {} of it from storage", figure(storage)));
     let cpu =

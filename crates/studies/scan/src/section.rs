@@ -1,7 +1,7 @@
 //! Cost of a scan by page, row and column, and the error of the model.
 
 use crate::analysis::{CostModel, CostRow};
-use analysis::{Interval, Summary};
+use analysis::Summary;
 use observations::UnmeasuredTable;
 use report::Cell;
 use report::number;
@@ -35,8 +35,7 @@ fn section(model: &CostModel) -> Section {
         if term.cost_us <= 0.0 {
             return Cell::from("not measurable");
         }
-        let ends = term.interval.map(|Interval { low, high }| (low, high));
-        Cell::from(term.cost_us).within(term.interval).shown(number::within(term.cost_us, ends, ""))
+        Cell::mean(term.cost_us, term.interval, "")
     });
     section.table(terms);
     if let Some(line) = error(model) {
@@ -90,10 +89,7 @@ fn predictions(model: &CostModel, section: &mut Section) {
     tables.left("rows a page", |row| number::figure(row.table.rows_per_page));
     tables.left("what", |row| description(&row.table));
     tables.left("CPU ms of a scan (estimate)", |row| {
-        row.ms.map(|ms| {
-            let ends = row.interval.map(|Interval { low, high }| (low, high));
-            Cell::from(ms).within(row.interval).shown(number::within(ms, ends, ""))
-        })
+        row.ms.map(|ms| Cell::mean(ms, row.interval, ""))
     });
     section.table(tables);
     for prediction in &model.predictions {

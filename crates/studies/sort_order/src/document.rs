@@ -1,7 +1,7 @@
 //! Advice on the order of a table's rows.
 
 use crate::file::{Advised, AdvisedOrder, Size};
-use analysis::{Estimate, Interval};
+use analysis::Estimate;
 use observations::Direction;
 use report::Cell;
 use report::number;
@@ -20,15 +20,10 @@ fn words(order: &AdvisedOrder) -> String {
     if order.columns.is_empty() { "current order".into() } else { joined(&order.columns, ", ") }
 }
 
-fn ends(interval: Option<Interval>) -> Option<(f64, f64)> {
-    interval.map(|Interval { low, high }| (low, high))
-}
-
 /// Predicted MB with their interval.
 fn predicted(order: &AdvisedOrder) -> Cell {
     let interval = order.predicted.interval.map(|interval| interval.map(|bytes| bytes / 1e6));
-    let mb = order.predicted.bytes / 1e6;
-    Cell::from(mb).within(interval).shown(number::within(mb, ends(interval), ""))
+    Cell::mean(order.predicted.bytes / 1e6, interval, "")
 }
 
 fn signed(share: f64) -> Cell {

@@ -1,11 +1,12 @@
 //! Predicts the size of an order from some of its row groups.
 
 use crate::{Candidate, Coded, Order, candidates};
+use observations::Interval;
 use observations::order;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use serde::Serialize;
-use statistics::{Interval, t_quantile};
+use statistics::t_quantile;
 use std::collections::BTreeSet;
 
 /// Row groups that a prediction looks at, at most; half of all where these are fewer.

@@ -1,7 +1,7 @@
 //! Size and cost of row orders in a column store, and the quality of the advice.
 
 use crate::analysis::{ColumnBytes, SortOrderRow, SortOrders};
-use analysis::{Interval, Summary};
+use analysis::Summary;
 use observations::order;
 use report::Cell;
 use report::number;
@@ -117,10 +117,7 @@ fn sizes(orders: &SortOrders) -> Columns<'_, &SortOrderRow> {
     table.name("sorted by", |row| joined(&row.columns, ", "));
     table.left("size MB", |row| Cell::estimate_without_unit(&row.size));
     table.left("predicted MB", |row| {
-        let ends = row.predicted_interval.map(|Interval { low, high }| (low, high));
-        row.predicted_mb.map(|mb| {
-            Cell::from(mb).within(row.predicted_interval).shown(number::within(mb, ends, ""))
-        })
+        row.predicted_mb.map(|mb| Cell::mean(mb, row.predicted_interval, ""))
     });
     table.right("error", |row| row.error.map(signed));
     table.left("size gain", |row| row.size_gain.as_ref().map(|gain| Cell::comparison(gain, "MB")));

@@ -126,12 +126,8 @@ fn models(history: &History) -> Option<Section> {
     table.left("model", |row| row.1.model.model.name());
     table.right("at", |row| number::whole(row.2.prediction.n));
     table.left("predicted", |row| {
-        let interval = row.2.prediction.interval;
-        number::difference(
-            row.2.prediction.predicted,
-            Some((interval.low, interval.high)),
-            &row.1.unit,
-        )
+        let prediction = &row.2.prediction;
+        number::difference(prediction.predicted, Some(prediction.interval), &row.1.unit)
     });
     table.right("measured", |row| number::quantity(row.2.measured, &row.1.unit));
     table.left("held", |row| if row.2.covered { "yes" } else { "no" });

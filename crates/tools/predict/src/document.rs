@@ -1,7 +1,6 @@
 //! The page of a prediction.
 
 use crate::prediction::{ByScript, WhatIf};
-use analysis::Interval;
 use report::model::{Columns, Document, Section};
 use report::number;
 use report::table::Cell;
@@ -10,23 +9,21 @@ use report::table::Cell;
 pub fn prediction(experiment: &str, what_if: &WhatIf) -> Document {
     let name = what_if.factor.rsplit('.').next().unwrap_or(&what_if.factor);
     let mut section = Section::new("Prediction");
-    let ends = |interval: Interval| Some((interval.low, interval.high));
     let with =
         if what_if.group.is_empty() { String::new() } else { format!(", {}", what_if.group) };
     let at_most = if what_if.rate.is_some() { " at most" } else { "" };
     section.line(format!(
         "{name}={}{with}: {}{at_most} (estimate, 95 % interval)",
         number::whole(what_if.n),
-        number::difference(what_if.throughput, ends(what_if.interval), &what_if.unit)
+        number::difference(what_if.throughput, Some(what_if.interval), &what_if.unit)
     ));
     if let Some(latency) = what_if.latency_s {
-        let interval = what_if.latency_interval.and_then(ends);
         let law = what_if.rate.map_or_else(
             || "by Little's Law".to_owned(),
             |rate| format!("from the intended start, at {} a second", number::whole(rate)),
         );
-        section
-            .line(format!("mean latency: {} ({law})", number::difference(latency, interval, "s")));
+        let latency = number::difference(latency, what_if.latency_interval, "s");
+        section.line(format!("mean latency: {latency} ({law})"));
     }
     let (n, measured) = &what_if.nearest;
     section.line(format!(

@@ -8,10 +8,10 @@ use crate::space::Knobs;
 use crate::stage::{Contender, FACTOR, PRESENT};
 use analysis::{FindingKind, Summary};
 use engine::SettingsForm;
+use observations::Interval;
 use report::model::{Column, Columns, Document, Section, Tone};
 use report::number;
 use report::table::{Cell, NOTHING};
-use statistics::Interval;
 
 /// Names of the sections, in their order.
 pub(crate) const SECTIONS: [&str; 5] = ["confirmation", "why", "settings", "knobs", "search"];

@@ -2,8 +2,8 @@
 
 use crate::optimiser::{Courses, RateBound};
 use experiment::{Relation, unit_factor};
+use observations::Interval;
 use observations::{Direction, Observations, RATE_AT_MOST, Response, TrialRecord, TrialStatus};
-use statistics::Interval;
 
 /// A response to improve, and limits on others.
 pub struct Goal<'e> {

@@ -4,7 +4,8 @@
 //! The winner is chosen by the blocks that also measure its gain, which flatters it. So intervals
 //! are adjusted: for the candidate that is chosen, or for all at once where all are reported.
 
-use statistics::{Interval, mean, t_quantile};
+use observations::Interval;
+use statistics::{mean, t_quantile};
 
 /// Rules of a confirmation.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -10,7 +10,7 @@ pub use view::ActivityView;
 
 use self::view::FINDINGS;
 use crate::summary::{ActivityGroup, ActivitySummary, BackgroundProcess};
-use observations::{ActivityRecord, Operation, Sampling};
+use observations::{ActivityRecord, Interval, Operation, Sampling};
 use report::model::{Cell, Column, Columns, Document, Section};
 use report::text::listed;
 use report::{
@@ -174,12 +174,9 @@ fn table(summary: &ActivitySummary) -> Section {
     shares.right("Samples", |row| Cell::count(row.samples));
     shares.right("Of samples", |row| Cell::percent(row.share, 1));
     shares.left("95 % interval", |row| {
-        let (low, high) = (row.interval.low, row.interval.high);
-        Cell::ends(
-            low,
-            high,
-            format!("{} to {}", number::percent(low, 1), number::percent(high, 1)),
-        )
+        let Interval { low, high } = row.interval;
+        let shown = format!("{} to {}", number::percent(low, 1), number::percent(high, 1));
+        Cell::ends(row.interval, shown)
     });
     section.table(shares);
     section

@@ -377,12 +377,11 @@ pub fn single(summary: &Summary) -> Option<Finding> {
     }
     let row = summary.configurations.iter().find(|row| row.response.is_some())?;
     let (response, estimate) = (summary.response.as_ref()?, row.response.as_ref()?);
-    let ends = estimate.interval.map(|interval| (interval.low, interval.high));
     let bound = estimate.bound.map_or_else(String::new, |bound| format!("{} ", bound.words()));
     let text = format!(
         "{}: {bound}{} over {}.",
         response.name,
-        wording::within(estimate.mean, ends, &estimate.unit),
+        wording::within(estimate.mean, estimate.interval, &estimate.unit),
         wording::count(estimate.n, "block")
     );
     Some(Finding::new(FindingKind::Verdict, text, String::new()))

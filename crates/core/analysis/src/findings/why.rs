@@ -254,8 +254,8 @@ impl<'d> Phrases<'d> {
         match part.share_interval {
             Some(interval) => {
                 let sign = part.share.unwrap_or_default().signum();
-                let (a, b) = (100.0 * sign * interval.low, 100.0 * sign * interval.high);
-                let ends = number::percent_ends(a.min(b), a.max(b), wording::figure_of_percent);
+                let interval = interval.times(100.0 * sign);
+                let ends = number::percent_ends(interval, wording::figure_of_percent);
                 format!("{share} {ends}")
             }
             None => format!("{share} ({})", self.seconds(part)),
@@ -266,8 +266,8 @@ impl<'d> Phrases<'d> {
     fn seconds(&self, part: &Part) -> String {
         let sign = part.change_s.signum();
         let interval = part.interval.map_or_else(String::new, |interval| {
-            let (a, b) = (sign * interval.low, sign * interval.high);
-            format!(" [{}, {}]", self.figure(a.min(b)), self.figure(a.max(b)))
+            let interval = interval.times(sign);
+            format!(" [{}, {}]", self.figure(interval.low), self.figure(interval.high))
         });
         format!("{} {}{interval}", self.figure(part.change_s.abs()), self.time.1)
     }

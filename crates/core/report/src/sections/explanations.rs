@@ -150,7 +150,7 @@ fn change(part: &Part, units: f64) -> Bar {
     Bar {
         label: name(&part.kind).into(),
         value: part.change_s * units,
-        interval: part.interval.map(|interval| (interval.low * units, interval.high * units)),
+        interval: part.interval.map(|interval| interval.times(units)),
         note: part.share.map_or_else(String::new, |share| number::percent(share, 0)).into(),
         tone: Some(tone(part)).filter(|tone| *tone != Tone::Plain).unwrap_or(Tone::Muted),
     }

@@ -3,7 +3,7 @@
 use crate::model::{Cell, Column, Columns, NOTHING, Section, Tone};
 use crate::{number, text};
 use analysis::gains::GainTable;
-use analysis::{Estimate, FactorEffect, Factors, Interaction, Interval, LevelEffect, Summary};
+use analysis::{Estimate, FactorEffect, Factors, Interaction, LevelEffect, Summary};
 
 /// Each factor, what its levels gain for each level of the main one, and what depends on what; with
 /// one factor the configurations say it all.
@@ -124,11 +124,8 @@ fn average(gain: &Estimate) -> Cell {
     // A factor is never below 0, whatever t says of the mean of a few.
     let factor = |percent: f64| (1.0 + percent / 100.0).max(0.0);
     let value = factor(gain.mean);
-    let interval = gain
-        .interval
-        .map(|Interval { low, high }| Interval { low: factor(low), high: factor(high) });
-    let ends =
-        interval.map(|interval| format!(" {}", number::ratio_ends(interval.low, interval.high)));
+    let interval = gain.interval.map(|interval| interval.map(factor));
+    let ends = interval.map(|interval| format!(" {}", number::ratio_ends(interval)));
     let shown = format!("{}x{}", number::ratio(value), ends.unwrap_or_default());
     Cell::from(value).within(interval).shown(shown)
 }

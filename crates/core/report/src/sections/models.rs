@@ -109,17 +109,11 @@ fn best_of(model: &ModelSummary) -> String {
 }
 
 fn predicted(test: &HoldOut, unit: &str) -> Cell {
-    let Interval { low, high } = test.prediction.interval;
     if !test.prediction.is_useful() {
         let factor = number::figure(test.prediction.factor());
         return Cell::new(format!("not from these levels (factor {factor})"), Tone::Warning);
     }
-    let value = test.prediction.predicted;
-    Cell::from(value).within(Some(test.prediction.interval)).shown(number::difference(
-        value,
-        Some((low, high)),
-        unit,
-    ))
+    Cell::prediction(test.prediction.predicted, test.prediction.interval, unit)
 }
 
 fn signed(share: f64) -> Cell {
@@ -133,11 +127,10 @@ fn scalability(section: &mut Section, name: &str, model: &ModelSummary, law: &Sc
         });
         format!("{}{}", number::figure(value), ends.unwrap_or_default())
     };
-    let gamma = law.intervals[0].map(|interval| (interval.low, interval.high));
     section.line(format!(
         "Universal Scalability Law, all levels: {} at {name}=1, contention {}, coherency {}, \
          residuals {}.",
-        number::difference(law.law.gamma, gamma, &model.unit),
+        number::difference(law.law.gamma, law.intervals[0], &model.unit),
         figure(law.law.contention, law.intervals[1]),
         figure(law.law.coherency, law.intervals[2]),
         number::short_percent(law.residual),
@@ -333,12 +326,7 @@ fn data(name: &str, model: &ModelSummary) -> Table<'static> {
     table.name(name, |row| number::whole(row.n));
     let unit = model.unit.clone();
     table.with(Column::left("predicted, 95 % interval"), move |row| {
-        let ends = Some((row.interval.low, row.interval.high));
-        Cell::from(row.predicted).within(Some(row.interval)).shown(number::difference(
-            row.predicted,
-            ends,
-            &unit,
-        ))
+        Cell::prediction(row.predicted, row.interval, &unit)
     });
     table.into()
 }

@@ -172,7 +172,7 @@ fn chart(
     let (scale, unit) = number::common_unit(largest, &response.unit);
     for bar in groups.iter_mut().flat_map(|group| &mut group.bars) {
         bar.value *= scale;
-        bar.interval = bar.interval.map(|(low, high)| (low * scale, high * scale));
+        bar.interval = bar.interval.map(|interval| interval.times(scale));
     }
     let over =
         if every || summary.factors.effects.len() < 2 { "" } else { " over the other factors" };

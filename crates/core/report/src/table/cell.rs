@@ -12,7 +12,7 @@ pub struct Cell {
     /// Unit of the value where the column does not name it.
     pub unit: String,
     /// Both ends of its 95 % interval.
-    pub interval: Option<(f64, f64)>,
+    pub interval: Option<Interval>,
     /// For people; `None`: as the value is written.
     pub(super) shown: Option<Text>,
     /// How it is meant.
@@ -78,7 +78,7 @@ impl Cell {
     /// The cell with the interval of its value.
     #[must_use]
     pub fn within(self, interval: Option<Interval>) -> Self {
-        Self { interval: interval.map(|Interval { low, high }| (low, high)), ..self }
+        Self { interval, ..self }
     }
 
     /// Returns the printed text.
@@ -141,9 +141,20 @@ impl Cell {
         Self::from(estimate).shown(number::estimate_without_unit(estimate))
     }
 
+    /// `30.9k [0, 67.0k]`: a mean that was computed, with its interval.
+    pub fn mean(value: f64, interval: Option<Interval>, unit: &str) -> Self {
+        Self::from(value).within(interval).shown(number::within(value, interval, unit))
+    }
+
+    /// `3.20 s [-1.00, 7.40]`: a prediction with the ends of its interval.
+    pub fn prediction(value: f64, interval: Interval, unit: &str) -> Self {
+        let interval = Some(interval);
+        Self::from(value).within(interval).shown(number::difference(value, interval, unit))
+    }
+
     /// The ends of an interval alone.
-    pub fn ends(low: f64, high: f64, shown: impl Into<Text>) -> Self {
-        Self { interval: Some((low, high)), ..Self::default() }.shown(shown)
+    pub fn ends(interval: Interval, shown: impl Into<Text>) -> Self {
+        Self::default().within(Some(interval)).shown(shown)
     }
 
     /// Returns the gain; green or red only where that is supported.

@@ -142,8 +142,8 @@ impl WrittenColumn {
         };
         Cow::Owned(match part {
             Part::Value => return columns[at].for_people(&cell.value),
-            Part::Low => cell.interval.map_or(Datum::Empty, |(low, _)| end(low)),
-            Part::High => cell.interval.map_or(Datum::Empty, |(_, high)| end(high)),
+            Part::Low => cell.interval.map_or(Datum::Empty, |interval| end(interval.low)),
+            Part::High => cell.interval.map_or(Datum::Empty, |interval| end(interval.high)),
             Part::Unit => Datum::Text(cell.unit.clone()),
         })
     }

@@ -4,9 +4,9 @@ use super::layout::complete_blocks;
 use super::{ScreenedEffect, Screening, ValuesOfRun};
 use crate::mathematics::{Confirmation, PredictedDifference, Term, Verdict};
 use crate::screening::extension::{Extension, Step};
+use observations::Interval;
 use observations::{Direction, Recording};
 use serde::Serialize;
-use statistics::Interval;
 
 /// A confirmation of the effects.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -3,8 +3,8 @@
 use super::{CentreTest, EffectTest, ScreenedEffect, Screening, ScreeningConfirmation};
 use crate::mathematics::Verdict;
 use ::analysis::wording::{SUPPORTED, Sentence};
+use observations::Interval;
 use observations::number;
-use statistics::Interval;
 
 /// Effects with a sentence each; the section has all.
 const SENTENCES_MAX: usize = 6;

@@ -113,11 +113,7 @@ impl SurfaceReport {
         if let (Answer::Optimum, Some(stationary)) = (fit.answer, &fit.stationary) {
             parts.push(format!(
                 "predicted {}",
-                number::within(
-                    stationary.value,
-                    stationary.interval.map(|interval| (interval.low, interval.high)),
-                    &self.unit
-                )
+                number::within(stationary.value, stationary.interval, &self.unit)
             ));
             let ranges =
                 stationary.region.iter().flat_map(|region| self.factors.iter().zip(region));

@@ -2,7 +2,7 @@
 //! and the break-even.
 
 use super::analysis::{BreakEven, Compression, CompressionRow, Limit, StoredAs, StoredColumn};
-use analysis::{Interval, Summary};
+use analysis::Summary;
 use report::Cell;
 use report::number;
 use report::text::joined;
@@ -92,9 +92,9 @@ fn functions(section: &mut Section, row: &CompressionRow) {
     if !row.functions.is_empty() {
         let all = joined(
             row.functions.iter().map(|function| {
-                let ends = function.interval.map(|Interval { low, high }| (low, high));
                 let sign = if function.change > 0.0 { "+" } else { "" };
-                let change = number::difference(function.change, ends, &row.estimate.unit);
+                let change =
+                    number::difference(function.change, function.interval, &row.estimate.unit);
                 format!("{} ({}) {sign}{change}", shortened(&function.function), function.module)
             }),
             "; ",

@@ -42,10 +42,9 @@ fn busy(busy: &WaitChange) -> String {
 
 /// `+1.20 [0.90, 1.50]`.
 fn change(wait: &WaitChange) -> String {
-    let (difference, interval) =
-        (wait.to - wait.from, wait.interval.map(|interval| (interval.low, interval.high)));
+    let difference = wait.to - wait.from;
     let sign = if difference > 0.0 { "+" } else { "" };
-    format!("{sign}{}", number::difference(difference, interval, ""))
+    format!("{sign}{}", number::difference(difference, wait.interval, ""))
 }
 
 fn waits(compared: &ActivityComparison) -> Section {

@@ -21,6 +21,13 @@ impl Interval {
         Self { low: to(self.low), high: to(self.high) }
     }
 
+    /// The interval of a multiple of the value; a negative factor swaps its ends.
+    #[must_use]
+    pub fn times(self, factor: f64) -> Self {
+        let (a, b) = (factor * self.low, factor * self.high);
+        Self { low: a.min(b), high: a.max(b) }
+    }
+
     /// Returns whether a value lies inside.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
