@@ -39,9 +39,6 @@ fn sum(part: &CostPart) -> String {
 }
 
 fn term(term: &CostTerm) -> String {
-    if term.constant.is_empty() {
-        return format!("{} ({})", cost(term.price), term.of);
-    }
     let mark = if term.is_implied { "~" } else { "" };
     let (count, price) = (grouped(term.count), cost(term.price));
     format!("{mark}{} {} x {price} ({})", count.text(), term.of, term.constant)

@@ -21,11 +21,11 @@ pub struct CostPart {
 pub struct CostTerm {
     /// The number.
     pub count: f64,
-    /// Of what: `rows`, `pages`; of an input, its name and cost.
+    /// Of what: `rows`, `pages`.
     pub of: String,
     /// The cost of one.
     pub price: f64,
-    /// The name of the price in the engine's words; empty of an input's cost.
+    /// The name of the price in the engine's words.
     pub constant: String,
     /// True when the number is not in the plan but follows from the cost.
     pub is_implied: bool,
@@ -38,11 +38,6 @@ impl CostTerm {
         Self { count, of, price, constant, is_implied: false }
     }
 
-    /// The cost of an input.
-    pub fn input(of: &str, cost: f64) -> Self {
-        Self::new(1.0, of, cost, "")
-    }
-
     /// A number that follows from the cost.
     pub fn implied(count: f64, of: &str, price: f64, constant: &str) -> Self {
         Self { is_implied: true, ..Self::new(count, of, price, constant) }
@@ -52,33 +47,19 @@ impl CostTerm {
     pub fn cost(&self) -> f64 {
         self.count * self.price
     }
-
-    fn is_input(&self) -> bool {
-        self.constant.is_empty()
-    }
 }
 
 impl CostPart {
-    /// A part whose terms agree with the cost: without the inputs, within 1 % and `rounding`, the
-    /// most by which the figures of the plan are rounded. `None` otherwise.
+    /// A part whose terms agree with the cost: within 1 % and `rounding`, the most by which the
+    /// figures of the plan are rounded. `None` otherwise.
     pub fn agreeing(
         name: &str,
         cost: f64,
-        terms: impl IntoIterator<Item = CostTerm>,
+        terms: Vec<CostTerm>,
         rounding: f64,
     ) -> Option<Self> {
-        let part = Self { name: name.into(), cost, terms: terms.into_iter().collect() };
-        let sum: f64 = part.terms.iter().map(CostTerm::cost).sum();
-        let inputs: f64 =
-            part.terms.iter().filter(|term| term.is_input()).map(CostTerm::cost).sum();
-        let operator_cost = cost - inputs;
-        let is_own = sum.is_finite() && operator_cost + rounding > 0.0;
-        (is_own && (sum - cost).abs() <= COST_ERROR * operator_cost.abs() + rounding)
-            .then_some(part)
-    }
-
-    /// True when all its numbers are in the plan, so that the formula was checked by its cost.
-    pub fn is_checked(&self) -> bool {
-        !self.terms.iter().any(|term| term.is_implied)
+        let sum: f64 = terms.iter().map(CostTerm::cost).sum();
+        let agrees = sum.is_finite() && (sum - cost).abs() <= COST_ERROR * cost.abs() + rounding;
+        agrees.then(|| Self { name: name.into(), cost, terms })
     }
 }

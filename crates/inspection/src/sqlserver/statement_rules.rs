@@ -22,8 +22,7 @@ pub const RULES: Rules = Rules {
         ],
         // The default of `cost threshold for parallelism`.
         parallel_cost: 5.0,
-        cost_source: "B. Nevarez, The Query Optimizer and Cost Estimation (2010), and J. Chang, \
-                      SQL Server Cost Based Optimizer (qdpma.com); not by Microsoft",
+        cost_source: "B. Nevarez, The Query Optimizer and Cost Estimation (2010); not by Microsoft",
     },
     sort_memory: "granted memory (better estimates, or the hint MIN_GRANT_PERCENT)",
     give_memory: None,

@@ -7,7 +7,6 @@ use super::node::{
     unknown,
 };
 use super::parts::{Entry, charge, tree};
-use super::prices::Prices;
 use crate::plans::{
     self, Access, DEPTH_MAX, Kind, Object, Operator, Plan, PlanError, Predicate, Property, Role,
     Rows, Statement,
@@ -22,9 +21,9 @@ pub fn read(document: &Value) -> Option<Result<Statement, PlanError>> {
 }
 
 fn statement(document: &Value, plan: &Value) -> Result<Statement, PlanError> {
-    let leads = document["Settings"]["parallel_leader_participation"].as_str() != Some("off");
-    let prices = Prices::from_settings(&document["Settings"]);
-    let mut nodes = Nodes { leads, prices, entries: Vec::new(), unknown: Vec::new() };
+    let settings = &document["Settings"];
+    let leads = settings["parallel_leader_participation"].as_str() != Some("off");
+    let mut nodes = Nodes { leads, settings, entries: Vec::new(), unknown: Vec::new() };
     nodes.read(plan, None, Processes::SINGLE, 0)?;
     nodes.unknown.sort();
     nodes.unknown.dedup();
@@ -89,16 +88,17 @@ impl Processes {
 }
 
 /// The nodes of a plan, from the top.
-struct Nodes {
+struct Nodes<'a> {
     /// The leader of parallel parts works with its workers.
     leads: bool,
-    prices: Prices,
+    /// The settings that are recorded with the plan.
+    settings: &'a Value,
     entries: Vec<Entry>,
     /// Names of members that are not read.
     unknown: Vec<String>,
 }
 
-impl Nodes {
+impl Nodes<'_> {
     /// Adds a node and all below it. Returns true when each process has a part of its rows.
     fn read(
         &mut self,
@@ -128,7 +128,7 @@ impl Nodes {
         }
         let is_partial = is_partial && number(node, "Workers Planned").is_none();
         let divisor = if is_partial { processes.divisor } else { 1.0 };
-        let cost_parts = costs::parts(node, &self.prices);
+        let cost_parts = costs::scan(node, self.settings).into_iter().collect();
         self.entries[at].operator =
             Operator { cost_parts, ..operator(node, processes.ran, divisor) };
         Ok(is_partial)

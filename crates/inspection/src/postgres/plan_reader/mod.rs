@@ -4,9 +4,8 @@
 //! - `frame`: rows without what clients print around them
 //! - `text` (with `heading`, `property`): into the documents that JSON has
 //! - `document`: a document into the model; `parts`: the time of parts that run when first needed
-//! - `costs`: costs by the planner's formulas, with the `prices` of a plan and its `condition`s
+//! - `costs`: costs of scans by the planner's formula
 
-mod condition;
 mod costs;
 mod document;
 mod formats;
@@ -15,7 +14,6 @@ mod heading;
 mod log;
 mod node;
 mod parts;
-mod prices;
 mod property;
 mod statement;
 mod text;

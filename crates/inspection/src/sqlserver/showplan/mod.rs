@@ -185,7 +185,7 @@ fn read_operator(node: Node, degree: Option<f64>, depth: usize) -> Result<Operat
         run_cost: number(node, "EstimateCPU")
             .zip(number(node, "EstimateIO"))
             .map(|(cpu, io)| RunCost { cpu, io }),
-        cost_parts: costs::parts(node, kind, &below, degree),
+        cost_parts: costs::parts(node, kind, degree),
         rows: Rows { estimated: estimated("EstimateRows"), actual: sum("ActualRows") },
         rows_read: Rows {
             estimated: estimated("EstimatedRowsRead"),
