@@ -33,14 +33,18 @@ pub fn read<'a>(
     let text = decoded(bytes)?;
     // The indent of the first line tells where the plan begins.
     let text = text.trim_end();
-    let formats: Vec<_> =
-        inspections.filter_map(|(_, inspection)| inspection.plans.as_ref()).collect();
-    let known = formats.iter().find(|formats| (formats.recognise)(text));
-    match known.map(|known| (known.read)(text)) {
-        Some(Ok(statements)) => Ok(statements),
-        Some(Err(error)) if error != PlanError::Unknown => Err(PlanFileError::Plan(error)),
+    let formats: Vec<_> = inspections
+        .filter_map(|(engine, inspection)| Some((engine, inspection.plans.as_ref()?)))
+        .collect();
+    let known = formats.iter().find(|(_, formats)| (formats.recognise)(text));
+    match known.map(|(engine, formats)| (engine, (formats.read)(text))) {
+        Some((engine, Ok(mut statements))) => {
+            statements.iter_mut().for_each(|statement| statement.engine = (*engine).to_owned());
+            Ok(statements)
+        }
+        Some((_, Err(error))) if error != PlanError::Unknown => Err(PlanFileError::Plan(error)),
         _ => {
-            let names: Vec<&str> = formats.iter().map(|formats| formats.names).collect();
+            let names: Vec<&str> = formats.iter().map(|(_, formats)| formats.names).collect();
             Err(PlanFileError::Unknown { formats: names.join("; ") })
         }
     }

@@ -2,7 +2,7 @@
 //! (<https://duckdb.org/docs/stable/guides/meta/explain_analyze>).
 
 use crate::plans::{
-    Access, DEPTH_MAX, Kind, Object, Operator, Plan, PlanError, Predicate, Role, Rows,
+    Kind, Object, Operator, Plan, PlanError, Predicate, Role, Rows,
 };
 use serde_json::Value;
 use sql::Syntax;
@@ -43,9 +43,7 @@ fn children(node: &Value) -> &[Value] {
 }
 
 fn operator(node: &Value, depth: usize) -> Result<Operator, PlanError> {
-    if depth > DEPTH_MAX {
-        return Err(PlanError::TooDeep(DEPTH_MAX));
-    }
+    PlanError::check_depth(depth)?;
     let name = ["operator_name", "name"].iter().find_map(|key| node[*key].as_str());
     let name = name.unwrap_or("?").trim();
     let inputs = children(node);
@@ -62,16 +60,11 @@ fn operator(node: &Value, depth: usize) -> Result<Operator, PlanError> {
         actual: node["operator_cardinality"].as_f64(),
     };
     let kind = kind(name);
-    let access = match kind {
-        Kind::TableScan => Some(Access::Scan),
-        Kind::IndexSeek => Some(Access::Seek),
-        _ => None,
-    };
     Ok(Operator {
         kind,
         name: name.to_owned(),
         objects: table.into_iter().map(|table| Object { table, ..Object::default() }).collect(),
-        access,
+        access: kind.access(),
         rows,
         elapsed_ms: node["operator_timing"].as_f64().map(|seconds| seconds * 1e3),
         predicates: predicates(more),

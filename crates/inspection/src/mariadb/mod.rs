@@ -11,9 +11,9 @@ mod statement_rules;
 pub mod survey;
 
 use crate::Inspection;
-pub use plan_reader::{ENGINE, PLANS};
+pub use plan_reader::PLANS;
 use statement_log::LOGS;
-pub use statement_rules::RULES;
+pub use statement_rules::{ENGINE, RULES};
 
 /// The inspection of MariaDB and MySQL.
 pub const INSPECTION: Inspection = Inspection {

@@ -4,6 +4,9 @@ use crate::plans::Terms;
 use crate::statements::{Index, IndexAbilities, NewIndex, Rules, Table, Upkeep};
 use sql::Syntax;
 
+/// The engine's name in snapshots.
+pub const ENGINE: &str = "mariadb";
+
 /// The rules of MariaDB and MySQL.
 pub const RULES: Rules = Rules {
     syntax: Syntax::MariaDb,

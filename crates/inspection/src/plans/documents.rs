@@ -1,6 +1,6 @@
 //! Statements in JSON documents.
 
-use crate::plans::{Plan, PlanError, Statement};
+use crate::plans::{PlanError, Statement};
 use serde_json::{Deserializer, Value};
 use std::slice::from_ref;
 
@@ -41,9 +41,10 @@ pub fn has_member(text: &str, name: &str) -> bool {
     })
 }
 
-/// The plan of the first statement that has one.
-pub fn first_plan(statements: Vec<Statement>) -> Option<Plan> {
-    statements.into_iter().find_map(|statement| statement.plan)
+/// A member that is a number, or a text of one.
+pub fn number(value: &Value, key: &str) -> Option<f64> {
+    let value = &value[key];
+    value.as_f64().or_else(|| value.as_str()?.parse().ok()).filter(|number| number.is_finite())
 }
 
 #[cfg(test)]

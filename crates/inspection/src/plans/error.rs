@@ -31,8 +31,18 @@ pub enum PlanError {
 
 /// Nested objects that `serde_json` accepts. An operator of a plan takes two: itself and its list.
 const JSON_DEPTH: usize = 128;
+/// Levels of operators that a reader accepts at most.
+const DEPTH_MAX: usize = 200;
 
 impl PlanError {
+    /// Refuses an operator at a depth that no reader follows.
+    ///
+    /// # Errors
+    /// [`PlanError::TooDeep`].
+    pub fn check_depth(depth: usize) -> Result<(), Self> {
+        if depth > DEPTH_MAX { Err(Self::TooDeep(DEPTH_MAX)) } else { Ok(()) }
+    }
+
     /// The error of a text that is not JSON, or nested too deep.
     pub fn from_json(format: &'static str, error: &serde_json::Error) -> Self {
         let cause = error.to_string();

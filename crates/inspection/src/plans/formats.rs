@@ -1,6 +1,5 @@
 //! Execution plans as an engine writes them.
 
-use super::documents::first_plan;
 use super::{Plan, PlanError, Statement};
 
 /// The formats of an engine's execution plans.
@@ -21,6 +20,7 @@ impl PlanFormats {
     /// # Errors
     /// When the text is not a plan, or is damaged.
     pub fn read_one(&self, text: &str) -> Result<Plan, PlanError> {
-        first_plan((self.read)(text)?).ok_or(PlanError::Unknown)
+        let mut statements = (self.read)(text)?.into_iter();
+        statements.find_map(|statement| statement.plan).ok_or(PlanError::Unknown)
     }
 }

@@ -50,3 +50,30 @@ pub enum Kind {
     #[default]
     Other,
 }
+
+/// How an operator gets at a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    /// All of it.
+    Scan,
+    /// By a key or a range of keys.
+    Seek,
+    /// By the place that an index has.
+    Lookup,
+    /// It is changed.
+    Change,
+}
+
+impl Kind {
+    /// How an operator of this kind gets at a table; `None` of one that works on rows.
+    pub fn access(self) -> Option<Access> {
+        match self {
+            Self::TableScan | Self::IndexScan => Some(Access::Scan),
+            Self::IndexSeek => Some(Access::Seek),
+            Self::Lookup => Some(Access::Lookup),
+            Self::Modify => Some(Access::Change),
+            _ => None,
+        }
+    }
+}

@@ -26,14 +26,14 @@ mod terms;
 
 pub use condition::Obstacle;
 pub use cost::{CostPart, CostTerm};
-pub use documents::{documents, has_member};
+pub use documents::{documents, has_member, number};
 pub use error::PlanError;
 pub use formats::PlanFormats;
 pub use indexes::{IndexUse, Uses, index_uses};
-pub use kind::Kind;
+pub use kind::{Access, Kind};
 pub use model::{
-    Access, Memory, MissingIndex, Object, Operator, Parameter, Plan, Predicate, Role, Rows,
-    RunCost, Statement, Statistics, Wait, Warning,
+    Memory, MissingIndex, Object, Operator, Parameter, Plan, Predicate, Role, Rows, RunCost,
+    Statement, Statistics, Wait, Warning,
 };
 pub use net_cost::NetCost;
 pub use property::{Property, Trait};
@@ -44,5 +44,3 @@ pub use terms::Terms;
 /// of those that people look at 20 MB.
 pub const FILE_BYTES_MAX: u64 = 256 << 20;
 
-/// Levels of operators that a reader accepts at most.
-pub const DEPTH_MAX: usize = 200;

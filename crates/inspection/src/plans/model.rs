@@ -2,14 +2,14 @@
 
 use crate::plans::condition::{Obstacle, obstacles};
 use crate::plans::property::{Property, Trait};
-use crate::plans::{CostPart, Kind, Terms};
+use crate::plans::{Access, CostPart, Kind, Terms};
 use serde::{Deserialize, Serialize};
 use sql::Syntax;
 
 /// A statement and its plan.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Statement {
-    /// Name of the engine that made the plan.
+    /// Name of the engine that made the plan, where it was read from a file.
     pub engine: String,
     /// The text in the file, with its literals; empty where the file does not have it.
     pub text: String,
@@ -151,20 +151,6 @@ pub struct Rows {
     pub estimated: Option<f64>,
     /// In the run that is recorded.
     pub actual: Option<f64>,
-}
-
-/// How an operator gets at a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Access {
-    /// All of it.
-    Scan,
-    /// By a key or a range of keys.
-    Seek,
-    /// By the place that an index has.
-    Lookup,
-    /// It is changed.
-    Change,
 }
 
 /// A table, and where one is used the index.

@@ -13,9 +13,9 @@ mod statement_rules;
 pub mod survey;
 
 use crate::Inspection;
-pub use plan_reader::{ENGINE, PLANS};
+pub use plan_reader::PLANS;
 use statement_log::LOGS;
-pub use statement_rules::{PARTITIONED, RULES};
+pub use statement_rules::{ENGINE, PARTITIONED, RULES};
 
 /// The inspection of PostgreSQL.
 pub const INSPECTION: Inspection = Inspection {

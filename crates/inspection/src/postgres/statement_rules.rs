@@ -4,6 +4,9 @@ use crate::plans::Terms;
 use crate::statements::{Index, IndexAbilities, InfixIndex, NewIndex, Rules, Table, Upkeep};
 use sql::Syntax;
 
+/// The engine's name in snapshots.
+pub const ENGINE: &str = "postgres";
+
 /// PostgreSQL's rules.
 pub const RULES: Rules = Rules {
     syntax: Syntax::Postgres,

@@ -2,7 +2,7 @@
 //! (<https://www.sqlite.org/eqp.html>).
 
 use crate::plans::{
-    Access, DEPTH_MAX, Kind, MissingIndex, Object, Operator, Plan, PlanError, Predicate, Property,
+    Kind, MissingIndex, Object, Operator, Plan, PlanError, Predicate, Property,
     Role,
 };
 use sql::Syntax;
@@ -41,9 +41,7 @@ fn below(
     depth: usize,
     table: &impl Fn(&str) -> String,
 ) -> Result<Vec<Operator>, PlanError> {
-    if depth > DEPTH_MAX {
-        return Err(PlanError::TooDeep(DEPTH_MAX));
-    }
+    PlanError::check_depth(depth)?;
     let mut operators = Vec::new();
     for (at, step) in steps.iter().enumerate().filter(|(_, step)| step.parent == parent) {
         let inputs = below(&steps[at + 1..], step.id, depth + 1, table)?;
@@ -66,10 +64,10 @@ fn operator(detail: &str, table: &impl Fn(&str) -> String) -> Operator {
         (way, Some(condition.strip_suffix(')').unwrap_or(condition)))
     });
     let index = way.split_once("INDEX ").map(|(_, name)| name.to_owned());
-    let (kind, access) = match (verb, &index) {
-        ("SEARCH", _) => (Kind::IndexSeek, Access::Seek),
-        (_, Some(_)) => (Kind::IndexScan, Access::Scan),
-        _ => (Kind::TableScan, Access::Scan),
+    let kind = match (verb, &index) {
+        ("SEARCH", _) => Kind::IndexSeek,
+        (_, Some(_)) => Kind::IndexScan,
+        _ => Kind::TableScan,
     };
     Operator {
         kind,
@@ -77,7 +75,7 @@ fn operator(detail: &str, table: &impl Fn(&str) -> String) -> Operator {
         detail: way.into(),
         // A name that is not a table is a view, a part of the statement, or its automatic index.
         objects: vec![Object { table: table(named), index, ..Object::default() }],
-        access: Some(access),
+        access: kind.access(),
         properties: way
             .starts_with("AUTOMATIC")
             .then_some(Property::IndexBuilt)

@@ -12,8 +12,8 @@ pub mod survey;
 mod view;
 
 use crate::Inspection;
-pub use showplan::{ENGINE, PLANS};
-pub use statement_rules::RULES;
+pub use showplan::PLANS;
+pub use statement_rules::{ENGINE, RULES};
 pub use view::{NO_RESULT, View};
 
 /// The inspection of SQL Server.

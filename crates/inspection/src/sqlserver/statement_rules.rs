@@ -4,6 +4,9 @@ use crate::plans::Terms;
 use crate::statements::{IndexAbilities, NewIndex, Rules, Upkeep, drop_of_table};
 use sql::Syntax;
 
+/// The engine's name in snapshots.
+pub const ENGINE: &str = "sqlserver";
+
 /// SQL Server's rules.
 pub const RULES: Rules = Rules {
     syntax: Syntax::SqlServer,

@@ -3,10 +3,9 @@
 //! <https://mariadb.com/kb/en/analyze-format-json/>,
 //! <https://dev.mysql.com/doc/refman/8.4/en/explain.html>).
 
-use super::statement::{ENGINE, number};
 use crate::plans::{
-    Access, DEPTH_MAX, Kind, Object, Operator, Plan, PlanError, Predicate, Property, Role, Rows,
-    Statement, Warning,
+    Access, Kind, Object, Operator, Plan, PlanError, Predicate, Property, Role, Rows, Statement,
+    Warning, number,
 };
 use serde_json::Value;
 use sql::Syntax;
@@ -71,13 +70,10 @@ pub fn read(document: &Value) -> Result<Statement, PlanError> {
     plan.unknown.sort();
     plan.unknown.dedup();
     Ok(Statement {
-        engine: ENGINE.to_owned(),
         text: document["query"].as_str().unwrap_or_default().into(),
         kind: if changes { "CHANGE" } else { "SELECT" }.into(),
-        query_hash: None,
-        plan_hash: None,
-        damage: None,
         plan: Some(plan),
+        ..Statement::default()
     })
 }
 
@@ -88,9 +84,7 @@ fn walk(
     found: &mut Vec<Operator>,
     unknown: &mut Vec<String>,
 ) -> Result<(), PlanError> {
-    if depth > DEPTH_MAX {
-        return Err(PlanError::TooDeep(DEPTH_MAX));
-    }
+    PlanError::check_depth(depth)?;
     match node {
         Value::Array(all) => {
             for child in all {
@@ -247,9 +241,7 @@ fn table(value: &Value, inputs: Vec<Operator>) -> Operator {
         access: match (change, kind) {
             _ if is_temporary => None,
             (Some(_), _) => Some(Access::Change),
-            (_, Kind::TableScan | Kind::IndexScan) => Some(Access::Scan),
-            (_, Kind::IndexSeek) => Some(Access::Seek),
-            _ => None,
+            (None, kind) => kind.access(),
         },
         cost: number(value, "cost").or_else(|| {
             let info = &value["cost_info"];

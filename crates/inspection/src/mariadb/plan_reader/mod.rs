@@ -1,11 +1,9 @@
 //! Plans as MariaDB and MySQL write them: EXPLAIN and ANALYZE as JSON.
 
 mod blocks;
-mod statement;
 mod tree;
 
 use crate::plans::{PlanError, PlanFormats, Statement, documents, has_member};
-pub use statement::ENGINE;
 
 /// The member of a document of MariaDB, and of MySQL in the first version of its format.
 const BLOCK: &str = "query_block";

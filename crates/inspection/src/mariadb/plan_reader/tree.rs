@@ -2,9 +2,8 @@
 //! (`explain_json_format_version = 2`), a tree of operators; the first version is that of `blocks`
 //! (<https://dev.mysql.com/doc/refman/9.4/en/explain.html>).
 
-use super::statement::{ENGINE, number};
 use crate::plans::{
-    Access, DEPTH_MAX, Kind, Object, Operator, Plan, PlanError, Predicate, Role, Rows, Statement,
+    Access, Kind, Object, Operator, Plan, PlanError, Predicate, Role, Rows, Statement, number,
 };
 use serde_json::Value;
 use sql::Syntax;
@@ -17,12 +16,8 @@ pub fn read(document: &Value) -> Result<Statement, PlanError> {
     let root = if is_planned { Some(operator(node, 1.0, 0)?) } else { None };
     let text = |key: &str| document[key].as_str().unwrap_or_default();
     Ok(Statement {
-        engine: ENGINE.to_owned(),
         text: text("query").into(),
         kind: if text("query_type") == "select" { "SELECT" } else { "CHANGE" }.into(),
-        query_hash: None,
-        plan_hash: None,
-        damage: None,
         plan: root.map(|root| Plan {
             cost: root.tree().iter().find_map(|(_, operator)| operator.cost),
             elapsed_ms: root.elapsed_ms,
@@ -30,15 +25,14 @@ pub fn read(document: &Value) -> Result<Statement, PlanError> {
             root: Some(root),
             ..Plan::default()
         }),
+        ..Statement::default()
     })
 }
 
 /// An operator with its inputs, which is expected to run `loops` times. The server's figures are of
 /// one run.
 fn operator(node: &Value, loops: f64, depth: usize) -> Result<Operator, PlanError> {
-    if depth > DEPTH_MAX {
-        return Err(PlanError::TooDeep(DEPTH_MAX));
-    }
+    PlanError::check_depth(depth)?;
     let text = |key: &str| node[key].as_str().unwrap_or_default();
     let kind =
         kind_of_operator(text("access_type"), text("index_access_type"), text("join_algorithm"));
@@ -57,13 +51,7 @@ fn operator(node: &Value, loops: f64, depth: usize) -> Result<Operator, PlanErro
     let rows = Rows { estimated, actual };
     // A table that operators below have made does not belong to a database.
     let is_stored = inputs.is_empty() && !text("schema_name").is_empty();
-    let access = match kind {
-        _ if !is_stored && kind != Kind::Modify => None,
-        Kind::TableScan | Kind::IndexScan => Some(Access::Scan),
-        Kind::IndexSeek => Some(Access::Seek),
-        Kind::Modify => Some(Access::Change),
-        _ => None,
-    };
+    let access = kind.access().filter(|_| is_stored || kind == Kind::Modify);
     let object = Object {
         database: text("schema_name").into(),
         table: text("table_name").into(),

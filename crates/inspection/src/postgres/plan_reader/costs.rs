@@ -2,8 +2,7 @@
 //! (<https://github.com/postgres/postgres/blob/master/src/backend/optimizer/path/costsize.c>), with
 //! the constants among the settings of a plan, else their defaults.
 
-use super::node::number;
-use crate::plans::{CostPart, CostTerm};
+use crate::plans::{CostPart, CostTerm, number};
 use serde_json::Value;
 
 /// EXPLAIN rounds costs to hundredths.

@@ -3,13 +3,12 @@
 
 use super::costs;
 use super::node::{
-    DROPPED, ENGINE, PREDICATES, degree, flag, kind, kind_of, number, object, parameters, spill,
-    unknown,
+    DROPPED, PREDICATES, degree, flag, kind, kind_of, object, parameters, spill, unknown,
 };
 use super::parts::{Entry, charge, tree};
 use crate::plans::{
-    self, Access, DEPTH_MAX, Kind, Object, Operator, Plan, PlanError, Predicate, Property, Role,
-    Rows, Statement,
+    self, Kind, Object, Operator, Plan, PlanError, Predicate, Property, Role, Rows, Statement,
+    number,
 };
 use serde_json::Value;
 use sql::Syntax;
@@ -32,12 +31,9 @@ fn statement(document: &Value, plan: &Value) -> Result<Statement, PlanError> {
     let jit = number(&document["JIT"]["Timing"], "Total")
         .or_else(|| number(&document["JIT"]["Timing"]["Total"], "Time"));
     Ok(Statement {
-        engine: ENGINE.to_owned(),
         text: document["Query Text"].as_str().map(str::to_owned).unwrap_or_default(),
         kind: kind_of(&root).into(),
         query_hash: number_text(&document["Query Identifier"]),
-        plan_hash: None,
-        damage: None,
         plan: Some(Plan {
             cost: root.cost,
             elapsed_ms: number(document, "Execution Time")
@@ -51,6 +47,7 @@ fn statement(document: &Value, plan: &Value) -> Result<Statement, PlanError> {
             root: Some(root),
             ..Plan::default()
         }),
+        ..Statement::default()
     })
 }
 
@@ -107,9 +104,7 @@ impl Nodes<'_> {
         processes: Processes,
         depth: usize,
     ) -> Result<bool, PlanError> {
-        if depth > DEPTH_MAX {
-            return Err(PlanError::TooDeep(DEPTH_MAX));
-        }
+        PlanError::check_depth(depth)?;
         let at = self.entries.len();
         self.entries.push(Entry::new(parent, node));
         self.unknown.extend(unknown(node));
@@ -171,7 +166,7 @@ fn operator(node: &Value, processes: f64, divisor: f64) -> Operator {
         }
         kind => kind,
     };
-    let access = access_of(kind);
+    let access = kind.access();
     let run = number(node, "Actual Rows").zip(number(node, "Actual Loops"));
     let loops = run.map(|(_, loops)| loops);
     let ran = processes.min(loops.unwrap_or(1.0)).max(1.0);
@@ -214,16 +209,6 @@ fn operator(node: &Value, processes: f64, divisor: f64) -> Operator {
         warnings: spills(node),
         kind,
         ..Operator::default()
-    }
-}
-
-fn access_of(kind: Kind) -> Option<Access> {
-    match kind {
-        Kind::TableScan | Kind::IndexScan => Some(Access::Scan),
-        Kind::IndexSeek => Some(Access::Seek),
-        Kind::Lookup => Some(Access::Lookup),
-        Kind::Modify => Some(Access::Change),
-        _ => None,
     }
 }
 

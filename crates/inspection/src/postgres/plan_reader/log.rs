@@ -1,7 +1,7 @@
 //! The log of `auto_explain` (<https://www.postgresql.org/docs/current/auto-explain.html>).
 
 use super::formats;
-use super::node::{ENGINE, parameters};
+use super::node::parameters;
 use crate::plans::{Parameter, PlanError, Statement};
 
 /// The beginning of a message with a plan, behind its duration.
@@ -78,12 +78,8 @@ fn damaged(body: &str, number: usize, error: &PlanError) -> Statement {
     let line = body.lines().find_map(|line| line.trim().strip_prefix("\"Query Text\": "));
     let text = line.and_then(|text| serde_json::from_str(text.trim_end_matches(',')).ok());
     Statement {
-        engine: ENGINE.to_owned(),
         text: text.unwrap_or_default(),
-        kind: String::new(),
-        query_hash: None,
-        plan_hash: None,
-        plan: None,
         damage: Some(format!("line {number}: {error}")),
+        ..Statement::default()
     }
 }

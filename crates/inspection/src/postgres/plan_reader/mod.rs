@@ -19,7 +19,6 @@ mod statement;
 mod text;
 
 use crate::plans::PlanFormats;
-pub use node::ENGINE;
 
 /// The formats of PostgreSQL.
 pub const PLANS: PlanFormats = PlanFormats {

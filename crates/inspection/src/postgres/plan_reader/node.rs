@@ -4,9 +4,6 @@ use crate::plans::{Kind, Object, Operator, Parameter, Role, Warning};
 use serde_json::Value;
 use std::ops::RangeInclusive;
 
-/// The engine's name in statements.
-pub const ENGINE: &str = "postgres";
-
 /// Conditions by the keys of a node, as all formats name them.
 pub(crate) const PREDICATES: [(&str, Role); 10] = [
     ("Index Cond", Role::Seek),
@@ -106,12 +103,6 @@ pub fn unknown(node: &Value) -> Vec<String> {
             && !["Blocks", "Time"].iter().any(|last| name.ends_with(last))
     });
     unknown.cloned().collect()
-}
-
-/// A member that is a number, or a text of one.
-pub fn number(value: &Value, key: &str) -> Option<f64> {
-    let value = &value[key];
-    value.as_f64().or_else(|| value.as_str()?.parse().ok()).filter(|number| number.is_finite())
 }
 
 /// Returns true for a member that is set.

@@ -7,7 +7,7 @@ use super::frame::{Content, Row, column};
 use super::heading::{self, Figures, has_figures, is_node};
 use super::node::inputs_of;
 use super::property;
-use crate::plans::{DEPTH_MAX, PlanError};
+use crate::plans::PlanError;
 use serde_json::{Map, Value, json};
 use sql::statement::VERBS;
 
@@ -188,11 +188,10 @@ impl Reader {
                 let is_aligned =
                     child.is_none_or(|child: usize| self.nodes[child].column == Some(at));
                 depth += self.depth(index);
-                return match (is_aligned, depth > DEPTH_MAX) {
-                    (false, _) => Err(damaged(number, "the operator is not aligned with another")),
-                    (_, true) => Err(PlanError::TooDeep(DEPTH_MAX)),
-                    _ => Ok(index),
-                };
+                if !is_aligned {
+                    return Err(damaged(number, "the operator is not aligned with another"));
+                }
+                return PlanError::check_depth(depth).map(|()| index);
             }
             child = Some(index);
             next = node.parent;
@@ -201,9 +200,7 @@ impl Reader {
     }
 
     fn depth(&self, node: usize) -> usize {
-        std::iter::successors(Some(node), |node| self.nodes[*node].parent)
-            .take(DEPTH_MAX + 2)
-            .count()
+        std::iter::successors(Some(node), |node| self.nodes[*node].parent).count()
     }
 
     /// The column of what is below the first node.

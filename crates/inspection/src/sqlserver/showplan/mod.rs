@@ -8,15 +8,12 @@ mod traits;
 mod xml;
 
 use crate::plans::{
-    Access, DEPTH_MAX, Kind, Memory, MissingIndex, Operator, Parameter, Plan, PlanError,
+    Access, Kind, Memory, MissingIndex, Operator, Parameter, Plan, PlanError,
     PlanFormats, Predicate, Role, Rows, RunCost, Statement, Wait, Warning,
 };
 use roxmltree::{Document, Node};
 use sql::Syntax;
 use xml::{child, children, flag, is, number, object, parts, unquoted};
-
-/// The engine's name in statements.
-pub const ENGINE: &str = "sqlserver";
 
 /// SQL Server's format.
 pub const PLANS: PlanFormats = PlanFormats {
@@ -51,13 +48,12 @@ fn read_statement(node: Node, statements: &mut Vec<Statement>) -> Result<(), Pla
     let text = |name| node.attribute(name).filter(|value| !value.is_empty()).map(str::to_owned);
     let kind = text("StatementType").unwrap_or_else(|| node.tag_name().name().to_owned());
     let statement = |kind: String, plan| Statement {
-        engine: ENGINE.to_owned(),
         text: text("StatementText").unwrap_or_default(),
         kind,
-        damage: None,
         query_hash: text("QueryHash"),
         plan_hash: text("QueryPlanHash"),
         plan,
+        ..Statement::default()
     };
     let plans = plans_of(node);
     match plans.as_slice() {
@@ -135,9 +131,7 @@ fn memory_wait_s(plan: Node, memory: Node) -> f64 {
 
 /// Reads an operator with its inputs. `degree`: the threads that the optimizer expected to have.
 fn read_operator(node: Node, degree: Option<f64>, depth: usize) -> Result<Operator, PlanError> {
-    if depth > DEPTH_MAX {
-        return Err(PlanError::TooDeep(DEPTH_MAX));
-    }
+    PlanError::check_depth(depth)?;
     // What belongs to this operator, down to where the next ones begin.
     let (below, nodes): (Vec<Node>, Vec<Node>) =
         parts(node, &["RelOp"]).into_iter().partition(|part| is(*part, "RelOp"));
@@ -215,15 +209,9 @@ fn estimated_executions(node: Node) -> f64 {
 }
 
 fn access(kind: Kind, physical: &str) -> Option<Access> {
-    match kind {
-        // `Inserted Scan` and `Deleted Scan` read the rows of a trigger, not a table.
-        Kind::TableScan if physical.ends_with("ed Scan") => None,
-        Kind::TableScan | Kind::IndexScan => Some(Access::Scan),
-        Kind::IndexSeek => Some(Access::Seek),
-        Kind::Lookup => Some(Access::Lookup),
-        Kind::Modify => Some(Access::Change),
-        _ => None,
-    }
+    // `Inserted Scan` and `Deleted Scan` read the rows of a trigger, not a table.
+    let is_of_trigger = kind == Kind::TableScan && physical.ends_with("ed Scan");
+    kind.access().filter(|_| !is_of_trigger)
 }
 
 fn predicates(nodes: &[Node]) -> Vec<Predicate> {
