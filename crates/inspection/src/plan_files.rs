@@ -39,7 +39,9 @@ pub fn read<'a>(
     let known = formats.iter().find(|(_, formats)| (formats.recognise)(text));
     match known.map(|(engine, formats)| (engine, (formats.read)(text))) {
         Some((engine, Ok(mut statements))) => {
-            statements.iter_mut().for_each(|statement| statement.engine = (*engine).to_owned());
+            for statement in &mut statements {
+                (*engine).clone_into(&mut statement.engine);
+            }
             Ok(statements)
         }
         Some((_, Err(error))) if error != PlanError::Unknown => Err(PlanFileError::Plan(error)),

@@ -6,10 +6,10 @@
 
 use super::reader::Reader;
 use crate::statements::{Advice, AdviceKind, Certainty, Snapshot, Table};
+use engine::Row;
 use engine::server::MARK;
-use engine::{AdminSession, Rows, ServerError};
-use observations::Unread;
 use observations::number::{bytes, count, percent, seconds};
+use std::collections::BTreeSet;
 
 /// `autovacuum_vacuum_scale_factor` and `autovacuum_vacuum_threshold` by default: autovacuum cleans
 /// a table with more dead rows than this, unless it is off or falls behind.
@@ -22,270 +22,231 @@ const FREE_MIN: f64 = 10_485_760.0;
 /// not work.
 const AGE_FACTOR: f64 = 1.5;
 /// Transaction numbers before the server refuses writes.
-const AGES: f64 = 2_147_483_648.0;
+const TRANSACTION_NUMBERS: f64 = 2_147_483_648.0;
 /// The part of a sequence that is used up before it is reported.
 const USED_MIN: f64 = 0.7;
-/// Seconds that a transaction may be open, and idle.
-const OPEN_S: f64 = 300.0;
-const IDLE_S: f64 = 10.0;
+/// Seconds that a replica may be late.
+const LATE_S: f64 = 10.0;
 /// Log that a slot or a replica may be behind.
 const BEHIND_BYTES: f64 = 16_777_216.0;
 
+/// A query, and the findings that a row of its answer leads to.
+struct Check {
+    what: &'static str,
+    sql: &'static str,
+    find: fn(Row<'_>, &Database<'_>, &mut Vec<Advice>),
+}
+
+/// A database that is looked into.
+struct Database<'a> {
+    name: &'a str,
+    snapshot: &'a Snapshot,
+}
+
+/// Checks of the whole server.
+const OF_SERVER: [Check; 7] = [
+    Check { what: "ages of transactions", sql: AGES, find: ages },
+    Check { what: "open transactions", sql: TRANSACTIONS, find: transactions },
+    Check { what: "prepared transactions", sql: PREPARED, find: prepared },
+    Check { what: "replication slots", sql: SLOTS, find: slots },
+    Check { what: "replicas", sql: REPLICAS, find: replicas },
+    Check { what: "replay of this replica", sql: REPLAY, find: this_replica },
+    Check { what: "settings", sql: SETTINGS, find: settings },
+];
+
+/// Checks of each database.
+const OF_DATABASES: [Check; 2] = [
+    Check { what: "sequences", sql: SEQUENCES, find: sequences },
+    Check { what: "dead rows", sql: DEAD_ROWS, find: dead_rows },
+];
+
 /// Looks for what needs care in all databases that were read.
 pub(super) fn health(reader: &mut Reader, snapshot: &mut Snapshot) -> Vec<Advice> {
-    let mut databases: Vec<String> =
+    let databases: BTreeSet<String> =
         snapshot.tables.iter().map(|table| table.database.clone()).collect();
-    databases.sort_unstable();
-    databases.dedup();
-    let mut all = Vec::new();
     let home = reader.home.clone();
-    let of_server: [(&str, Check); 6] = [
-        ("ages of transactions", ages),
-        ("open transactions", transactions),
-        ("prepared transactions", prepared),
-        ("replication slots", slots),
-        ("replicas", replicas),
-        ("settings", settings),
-    ];
-    for (what, check) in of_server {
-        run(reader, snapshot, &home, what, check, &mut all);
-    }
-    for database in databases {
-        for (what, check) in [("sequences", sequences as Check), ("dead rows", dead_rows)] {
-            run(reader, snapshot, &database, what, check, &mut all);
+    let of_server = OF_SERVER.iter().map(|check| (check, &home));
+    let of_databases = databases
+        .iter()
+        .flat_map(|database| OF_DATABASES.iter().map(move |check| (check, database)));
+    let mut found = Vec::new();
+    for (Check { what, sql, find }, name) in of_server.chain(of_databases) {
+        let sql = sql.replacen("SELECT", &format!("SELECT /* {MARK} */"), 1);
+        match reader.session(name).and_then(|session| session.query(&sql)) {
+            Ok(rows) => {
+                let database = Database { name, snapshot };
+                rows.iter().for_each(|row| find(row, &database, &mut found));
+            }
+            Err(error) => snapshot.note_unread(format!("{what} of database {name}"), error.what),
         }
     }
-    all
-}
-
-type Check = fn(&mut dyn AdminSession, &Snapshot, &str) -> Result<Vec<Advice>, ServerError>;
-
-fn run(
-    reader: &mut Reader,
-    snapshot: &mut Snapshot,
-    database: &str,
-    what: &str,
-    check: Check,
-    all: &mut Vec<Advice>,
-) {
-    let found = reader.session(database).and_then(|session| check(session, snapshot, database));
-    match found {
-        Ok(found) => all.extend(found),
-        Err(error) => {
-            let why = error.what;
-            snapshot.unread.push(Unread { what: format!("{what} of database {database}"), why });
-        }
-    }
-}
-
-fn ask(session: &mut dyn AdminSession, sql: &str) -> Result<Rows, ServerError> {
-    session.query(&sql.replacen("SELECT", &format!("SELECT /* {MARK} */"), 1))
+    found
 }
 
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-fn ages(session: &mut dyn AdminSession, _: &Snapshot, _: &str) -> Result<Vec<Advice>, ServerError> {
-    let sql = "SELECT d.datname, age(d.datfrozenxid), \
-               pg_catalog.current_setting('autovacuum_freeze_max_age')::float8 FROM \
-               pg_catalog.pg_database d WHERE d.datallowconn ORDER BY 2 DESC";
-    let mut all = Vec::new();
-    for row in ask(session, sql)?.iter() {
-        let (age, limit): (f64, f64) = (row.parse(1).unwrap_or(0.0), row.parse(2).unwrap_or(AGES));
-        if age < AGE_FACTOR * limit {
-            continue;
-        }
-        let database = row.text(0);
-        all.push(Advice {
-            subject: format!("transaction numbers of database {database}"),
+const AGES: &str = "SELECT d.datname, age(d.datfrozenxid), \
+                    pg_catalog.current_setting('autovacuum_freeze_max_age')::float8 FROM \
+                    pg_catalog.pg_database d WHERE d.datallowconn ORDER BY 2 DESC";
+
+fn ages(row: Row<'_>, _: &Database<'_>, found: &mut Vec<Advice>) {
+    let age: f64 = row.parse(1).unwrap_or(0.0);
+    let limit: f64 = row.parse(2).unwrap_or(TRANSACTION_NUMBERS);
+    if age < AGE_FACTOR * limit {
+        return;
+    }
+    let database = row.text(0);
+    found.push(Advice {
+        subject: format!("transaction numbers of database {database}"),
+        evidence: format!(
+            "Its oldest transaction number is {} old, {} of those that there are; the server \
+             freezes from {} on, and has not.",
+            count(age as u64),
+            percent(age / TRANSACTION_NUMBERS, 1),
+            count(limit as u64)
+        ),
+        change: "At 2 billion the server refuses all writes. VACUUM (FREEZE) in that database \
+                 renews the numbers; end old transactions, prepared transactions and slots \
+                 first, which hold it back."
+            .into(),
+        price: "It reads all tables that were not frozen.".into(),
+        ddl: Some("VACUUM (FREEZE)".into()),
+        database,
+        ..Advice::new(AdviceKind::Exhaustion, Certainty::Counted)
+    });
+}
+
+const TRANSACTIONS: &str = "SELECT pid, datname, usename, application_name, state, extract(epoch \
+                            FROM now() - xact_start), extract(epoch FROM now() - state_change), \
+                            backend_xmin IS NOT NULL OR backend_xid IS NOT NULL FROM \
+                            pg_catalog.pg_stat_activity WHERE xact_start IS NOT NULL AND \
+                            backend_type = 'client backend' AND pid <> pg_catalog.pg_backend_pid() \
+                            AND (now() - xact_start > interval '300 s' OR (state LIKE 'idle in \
+                            transaction%' AND now() - state_change > interval '10 s')) ORDER BY 6 \
+                            DESC";
+
+fn transactions(row: Row<'_>, _: &Database<'_>, found: &mut Vec<Advice>) {
+    let (pid, state) = (row.text(0), row.text(4));
+    let open: f64 = row.parse(5).unwrap_or(0.0);
+    let idle: f64 = row.parse(6).unwrap_or(0.0);
+    let is_idle = state.starts_with("idle");
+    let idle = if is_idle {
+        format!(" It has done nothing for {}.", seconds(idle))
+    } else {
+        String::new()
+    };
+    let holds = if row.get(7) == Some("t") {
+        "It keeps VACUUM from removing rows that were deleted since it began, and "
+    } else {
+        "It "
+    };
+    found.push(Advice {
+        database: row.text(1),
+        subject: format!("session {pid} of {} ({})", row.text(2), row.text(3)),
+        evidence: format!("Its transaction is open since {} ({state}).{idle}", seconds(open)),
+        change: format!(
+            "{holds}keeps its locks. Find out why the program does not commit; \
+             idle_in_transaction_session_timeout ends such sessions."
+        ),
+        price: "Ending the session rolls its work back.".into(),
+        ddl: Some(format!("SELECT pg_terminate_backend({pid})")),
+        weight: open,
+        ..Advice::new(AdviceKind::HeldUp, Certainty::Counted)
+    });
+}
+
+const PREPARED: &str = "SELECT gid, database, owner, extract(epoch FROM now() - prepared) FROM \
+                        pg_catalog.pg_prepared_xacts WHERE now() - prepared > interval '10 s' \
+                        ORDER BY 4 DESC";
+
+fn prepared(row: Row<'_>, _: &Database<'_>, found: &mut Vec<Advice>) {
+    found.push(Advice {
+        database: row.text(1),
+        subject: format!("prepared transaction {}", row.text(0)),
+        evidence: format!(
+            "{} prepared it {} ago, and it was neither committed nor rolled back.",
+            row.text(2),
+            seconds(row.parse(3).unwrap_or(0.0))
+        ),
+        change: "It keeps its locks and keeps VACUUM from removing rows, also across restarts. \
+                 Commit it or roll it back, as its transaction manager decided."
+            .into(),
+        price: "A wrong decision makes two systems differ.".into(),
+        ddl: Some(format!("ROLLBACK PREPARED {}", quoted(&row.text(0)))),
+        ..Advice::new(AdviceKind::HeldUp, Certainty::Counted)
+    });
+}
+
+const SLOTS: &str = "SELECT slot_name, coalesce(database, ''), slot_type, \
+                     pg_catalog.pg_wal_lsn_diff(CASE WHEN pg_catalog.pg_is_in_recovery() THEN \
+                     pg_catalog.pg_last_wal_receive_lsn() ELSE pg_catalog.pg_current_wal_lsn() \
+                     END, restart_lsn), wal_status FROM pg_catalog.pg_replication_slots WHERE NOT \
+                     active AND restart_lsn IS NOT NULL AND NOT temporary ORDER BY 4 DESC NULLS \
+                     LAST";
+
+fn slots(row: Row<'_>, _: &Database<'_>, found: &mut Vec<Advice>) {
+    let behind: f64 = row.parse(3).unwrap_or(0.0);
+    found.push(Advice {
+        database: row.text(1),
+        subject: format!("replication slot {}", row.text(0)),
+        evidence: format!(
+            "The {} slot has no consumer and retains {} of WAL (status {}).",
+            row.text(2),
+            bytes(behind.max(0.0) as u64),
+            row.text(4)
+        ),
+        change: "It retains WAL until the disk is full, and may keep VACUUM from removing \
+                 rows. Start its consumer, or drop it; max_slot_wal_keep_size sets a limit."
+            .into(),
+        price: "A consumer whose slot is dropped has to be copied again.".into(),
+        ddl: Some(format!("SELECT pg_drop_replication_slot({})", quoted(&row.text(0)))),
+        weight: behind,
+        ..Advice::new(
+            AdviceKind::HeldUp,
+            if behind >= BEHIND_BYTES { Certainty::Counted } else { Certainty::Possible },
+        )
+    });
+}
+
+const REPLICAS: &str = "SELECT coalesce(application_name, ''), coalesce(client_addr::text, \
+                        'local'), state, \
+                        pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), replay_lsn), \
+                        extract(epoch FROM replay_lag) FROM pg_catalog.pg_stat_replication WHERE \
+                        NOT pg_catalog.pg_is_in_recovery()";
+
+fn replicas(row: Row<'_>, _: &Database<'_>, found: &mut Vec<Advice>) {
+    let behind: f64 = row.parse(3).unwrap_or(0.0);
+    let lag: f64 = row.parse(4).unwrap_or(0.0);
+    if behind >= BEHIND_BYTES || lag >= LATE_S {
+        found.push(Advice {
+            subject: format!("replica {} at {}", row.text(0), row.text(1)),
             evidence: format!(
-                "Its oldest transaction number is {} old, {} of those that there are; the server \
-                 freezes from {} on, and has not.",
-                count(age as u64),
-                percent(age / AGES, 1),
-                count(limit as u64)
+                "It is {} of WAL behind and replays {} late (state {}).",
+                bytes(behind as u64),
+                seconds(lag),
+                row.text(2)
             ),
-            change: "At 2 billion the server refuses all writes. VACUUM (FREEZE) in that database \
-                     renews the numbers; end old transactions, prepared transactions and slots \
-                     first, which hold it back."
+            change: "Reads on it are old, and a failover loses or replays as much. Look for \
+                     long queries there, slow storage or a slow network."
                 .into(),
-            price: "It reads all tables that were not frozen.".into(),
-            ddl: Some("VACUUM (FREEZE)".into()),
-            database,
-            ..Advice::new(AdviceKind::Exhaustion, Certainty::Counted)
+            price: "None in itself.".into(),
+            ..Advice::new(AdviceKind::Replication, Certainty::Counted)
         });
     }
-    Ok(all)
 }
 
-fn transactions(
-    session: &mut dyn AdminSession,
-    _: &Snapshot,
-    _: &str,
-) -> Result<Vec<Advice>, ServerError> {
-    let sql = format!(
-        "SELECT pid, datname, usename, application_name, state, extract(epoch FROM now() - \
-         xact_start), extract(epoch FROM now() - state_change), backend_xmin IS NOT NULL OR \
-         backend_xid IS NOT NULL FROM pg_catalog.pg_stat_activity WHERE xact_start IS NOT NULL \
-         AND backend_type = 'client backend' AND pid <> pg_catalog.pg_backend_pid() AND (now() - \
-         xact_start > interval '{OPEN_S} s' OR (state LIKE 'idle in transaction%' AND now() - \
-         state_change > interval '{IDLE_S} s')) ORDER BY 6 DESC"
-    );
-    let rows = ask(session, &sql)?;
-    Ok(rows
-        .iter()
-        .map(|row| {
-            let (pid, state) = (row.text(0), row.text(4));
-            let open: f64 = row.parse(5).unwrap_or(0.0);
-            let idle: f64 = row.parse(6).unwrap_or(0.0);
-            let is_idle = state.starts_with("idle");
-            let idle = if is_idle {
-                format!(" It has done nothing for {}.", seconds(idle))
-            } else {
-                String::new()
-            };
-            let holds = if row.get(7) == Some("t") {
-                "It keeps VACUUM from removing rows that were deleted since it began, and "
-            } else {
-                "It "
-            };
-            Advice {
-                database: row.text(1),
-                subject: format!("session {pid} of {} ({})", row.text(2), row.text(3)),
-                evidence: format!(
-                    "Its transaction is open since {} ({state}).{idle}",
-                    seconds(open)
-                ),
-                change: format!(
-                    "{holds}keeps its locks. Find out why the program does not commit; \
-                     idle_in_transaction_session_timeout ends such sessions."
-                ),
-                price: "Ending the session rolls its work back.".into(),
-                ddl: Some(format!("SELECT pg_terminate_backend({pid})")),
-                weight: open,
-                ..Advice::new(AdviceKind::HeldUp, Certainty::Counted)
-            }
-        })
-        .collect())
-}
+const REPLAY: &str = "SELECT pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_last_wal_receive_lsn(), \
+                      pg_catalog.pg_last_wal_replay_lsn()), extract(epoch FROM \
+                      pg_catalog.clock_timestamp() - pg_catalog.pg_last_xact_replay_timestamp()) \
+                      WHERE pg_catalog.pg_is_in_recovery() AND \
+                      pg_catalog.pg_last_wal_receive_lsn() IS DISTINCT FROM \
+                      pg_catalog.pg_last_wal_replay_lsn()";
 
-fn prepared(
-    session: &mut dyn AdminSession,
-    _: &Snapshot,
-    _: &str,
-) -> Result<Vec<Advice>, ServerError> {
-    let sql = format!(
-        "SELECT gid, database, owner, extract(epoch FROM now() - prepared) FROM \
-         pg_catalog.pg_prepared_xacts WHERE now() - prepared > interval '{IDLE_S} s' ORDER BY 4 \
-         DESC"
-    );
-    let rows = ask(session, &sql)?;
-    Ok(rows
-        .iter()
-        .map(|row| Advice {
-            database: row.text(1),
-            subject: format!("prepared transaction {}", row.text(0)),
-            evidence: format!(
-                "{} prepared it {} ago, and it was neither committed nor rolled back.",
-                row.text(2),
-                seconds(row.parse(3).unwrap_or(0.0))
-            ),
-            change:
-                "It keeps its locks and keeps VACUUM from removing rows, also across restarts. \
-                     Commit it or roll it back, as its transaction manager decided."
-                    .into(),
-            price: "A wrong decision makes two systems differ.".into(),
-            ddl: Some(format!("ROLLBACK PREPARED {}", quoted(&row.text(0)))),
-            ..Advice::new(AdviceKind::HeldUp, Certainty::Counted)
-        })
-        .collect())
-}
-
-fn slots(
-    session: &mut dyn AdminSession,
-    _: &Snapshot,
-    _: &str,
-) -> Result<Vec<Advice>, ServerError> {
-    let sql = "SELECT slot_name, coalesce(database, ''), slot_type, \
-               pg_catalog.pg_wal_lsn_diff(CASE WHEN pg_catalog.pg_is_in_recovery() THEN \
-               pg_catalog.pg_last_wal_receive_lsn() ELSE pg_catalog.pg_current_wal_lsn() END, \
-               restart_lsn), wal_status FROM pg_catalog.pg_replication_slots WHERE NOT active AND \
-               restart_lsn IS NOT NULL AND NOT temporary ORDER BY 4 DESC NULLS LAST";
-    let rows = ask(session, sql)?;
-    Ok(rows
-        .iter()
-        .map(|row| {
-            let behind: f64 = row.parse(3).unwrap_or(0.0);
-            Advice {
-                database: row.text(1),
-                subject: format!("replication slot {}", row.text(0)),
-                evidence: format!(
-                    "The {} slot has no consumer and retains {} of WAL (status {}).",
-                    row.text(2),
-                    bytes(behind.max(0.0) as u64),
-                    row.text(4)
-                ),
-                change: "It retains WAL until the disk is full, and may keep VACUUM from removing \
-                         rows. Start its consumer, or drop it; max_slot_wal_keep_size sets a limit."
-                    .into(),
-                price: "A consumer whose slot is dropped has to be copied again.".into(),
-                ddl: Some(format!("SELECT pg_drop_replication_slot({})", quoted(&row.text(0)))),
-                weight: behind,
-                ..Advice::new(
-                    AdviceKind::HeldUp,
-                    if behind >= BEHIND_BYTES { Certainty::Counted } else { Certainty::Possible },
-                )
-            }
-        })
-        .collect())
-}
-
-fn replicas(
-    session: &mut dyn AdminSession,
-    _: &Snapshot,
-    _: &str,
-) -> Result<Vec<Advice>, ServerError> {
-    let sql = "SELECT coalesce(application_name, ''), coalesce(client_addr::text, 'local'), \
-               state, pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), replay_lsn), \
-               extract(epoch FROM replay_lag) FROM pg_catalog.pg_stat_replication WHERE NOT \
-               pg_catalog.pg_is_in_recovery()";
-    let rows = ask(session, sql)?;
-    let mut all: Vec<Advice> = rows
-        .iter()
-        .filter_map(|row| {
-            let behind: f64 = row.parse(3).unwrap_or(0.0);
-            let lag: f64 = row.parse(4).unwrap_or(0.0);
-            (behind >= BEHIND_BYTES || lag >= IDLE_S).then(|| Advice {
-                subject: format!("replica {} at {}", row.text(0), row.text(1)),
-                evidence: format!(
-                    "It is {} of WAL behind and replays {} late (state {}).",
-                    bytes(behind as u64),
-                    seconds(lag),
-                    row.text(2)
-                ),
-                change: "Reads on it are old, and a failover loses or replays as much. Look for \
-                         long queries there, slow storage or a slow network."
-                    .into(),
-                price: "None in itself.".into(),
-                ..Advice::new(AdviceKind::Replication, Certainty::Counted)
-            })
-        })
-        .collect();
-    all.extend(this_replica(session)?);
-    Ok(all)
-}
-
-fn this_replica(session: &mut dyn AdminSession) -> Result<Option<Advice>, ServerError> {
-    let sql = "SELECT pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_last_wal_receive_lsn(), \
-               pg_catalog.pg_last_wal_replay_lsn()), extract(epoch FROM \
-               pg_catalog.clock_timestamp() - pg_catalog.pg_last_xact_replay_timestamp()) WHERE \
-               pg_catalog.pg_is_in_recovery() AND pg_catalog.pg_last_wal_receive_lsn() IS DISTINCT \
-               FROM pg_catalog.pg_last_wal_replay_lsn()";
-    let rows = ask(session, sql)?;
-    let Some(row) = rows.first() else { return Ok(None) };
+fn this_replica(row: Row<'_>, _: &Database<'_>, found: &mut Vec<Advice>) {
     let behind = row.parse::<f64>(0).filter(|behind| *behind >= BEHIND_BYTES);
-    let late = row.parse::<f64>(1).filter(|late| *late >= IDLE_S);
+    let late = row.parse::<f64>(1).filter(|late| *late >= LATE_S);
     let evidence = [
         behind.map(|behind_bytes| {
             format!("It has not replayed {} of WAL that it has.", bytes(behind_bytes as u64))
@@ -293,7 +254,7 @@ fn this_replica(session: &mut dyn AdminSession) -> Result<Option<Advice>, Server
         late.map(|late_s| format!("Its last transaction was replayed {} ago.", seconds(late_s))),
     ];
     let evidence = evidence.into_iter().flatten().collect::<Vec<_>>().join(" ");
-    Ok((!evidence.is_empty()).then(|| Advice {
+    let replica = Advice {
         subject: "this replica".into(),
         evidence,
         change: "Look for long queries that hold up the replay (max_standby_streaming_delay), for \
@@ -301,135 +262,113 @@ fn this_replica(session: &mut dyn AdminSession) -> Result<Option<Advice>, Server
             .into(),
         price: "None in itself.".into(),
         ..Advice::new(AdviceKind::Replication, Certainty::Counted)
-    }))
+    };
+    found.extend(Some(replica).filter(|replica| !replica.evidence.is_empty()));
 }
 
 /// Settings that leave tables without care. What fits the machine, the rules of surveys tell.
-fn settings(
-    session: &mut dyn AdminSession,
-    _: &Snapshot,
-    _: &str,
-) -> Result<Vec<Advice>, ServerError> {
-    let sql = "SELECT name FROM pg_catalog.pg_settings WHERE name IN ('autovacuum', \
-               'track_counts') AND setting = 'off' ORDER BY name";
-    let rows = ask(session, sql)?;
-    Ok(rows
+const SETTINGS: &str = "SELECT name FROM pg_catalog.pg_settings WHERE name IN ('autovacuum', \
+                        'track_counts') AND setting = 'off' ORDER BY name";
+
+fn settings(row: Row<'_>, _: &Database<'_>, found: &mut Vec<Advice>) {
+    let name = row.text(0);
+    found.push(Advice {
+        evidence: format!("{name} is off."),
+        change: "Dead rows are not removed and statistics are not renewed unless a job \
+                 does it. Turn it on, and reload the settings."
+            .into(),
+        price: "Vacuuming reads the pages that have changed.".into(),
+        ddl: Some(format!("ALTER SYSTEM SET {name} = on")),
+        subject: name,
+        ..Advice::new(AdviceKind::Setting, Certainty::Counted)
+    });
+}
+
+const SEQUENCES: &str = "SELECT pg_catalog.quote_ident(n.nspname) || '.' || \
+                         pg_catalog.quote_ident(c.relname), s.last_value::float8, \
+                         s.max_value::float8, s.increment_by > 0 AND NOT s.cycle, (SELECT \
+                         pg_catalog.quote_ident(tn.nspname) || '.' || \
+                         pg_catalog.quote_ident(t.relname) FROM pg_catalog.pg_class t JOIN \
+                         pg_catalog.pg_namespace tn ON tn.oid = t.relnamespace WHERE t.oid = \
+                         d.refobjid), pg_catalog.quote_ident(a.attname), CASE a.atttypid WHEN 21 \
+                         THEN 32767 WHEN 23 THEN 2147483647 ELSE 9.2e18 END::float8 FROM \
+                         pg_catalog.pg_sequences s JOIN pg_catalog.pg_namespace n ON n.nspname = \
+                         s.schemaname JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND \
+                         c.relname = s.sequencename LEFT JOIN pg_catalog.pg_depend d ON d.objid = \
+                         c.oid AND d.classid = 'pg_catalog.pg_class'::regclass AND d.refobjsubid > \
+                         0 AND d.deptype IN ('a', 'i') LEFT JOIN pg_catalog.pg_attribute a ON \
+                         a.attrelid = d.refobjid AND a.attnum = d.refobjsubid WHERE s.last_value \
+                         IS NOT NULL";
+
+fn sequences(row: Row<'_>, database: &Database<'_>, found: &mut Vec<Advice>) {
+    let (last, top): (f64, f64) = (row.parse(1).unwrap_or(0.0), row.parse(2).unwrap_or(0.0));
+    let of_column: f64 = row.parse(6).unwrap_or(top);
+    let end = top.min(of_column);
+    let used = last / end.max(1.0);
+    if used < USED_MIN || row.get(3) != Some("t") {
+        return;
+    }
+    let (sequence, table, column) = (row.text(0), row.text(4), row.text(5));
+    let is_column = of_column <= top && !table.is_empty();
+    let subject = if table.is_empty() { sequence.clone() } else { format!("{table} ({column})") };
+    found.push(Advice {
+        database: database.name.to_owned(),
+        subject,
+        evidence: format!(
+            "Sequence {sequence} is at {} of {} ({}).",
+            count(last as u64),
+            count(end as u64),
+            percent(used, 1)
+        ),
+        change: "At the end each insert fails. Make the column and its sequence bigint, in good \
+                 time: on a large table in steps, by a second column that a trigger fills."
+            .into(),
+        price: "The change of the type rewrites the table and its indexes under an exclusive \
+                lock."
+            .into(),
+        ddl: Some(if is_column {
+            format!("ALTER TABLE {table} ALTER COLUMN {column} TYPE bigint")
+        } else {
+            format!("ALTER SEQUENCE {sequence} AS bigint MAXVALUE 9223372036854775807")
+        }),
+        weight: used,
+        ..Advice::new(AdviceKind::Exhaustion, Certainty::Counted)
+    });
+}
+
+const DEAD_ROWS: &str = "SELECT pg_catalog.quote_ident(n.nspname) || '.' || \
+                         pg_catalog.quote_ident(c.relname), extract(epoch FROM now() - \
+                         greatest(s.last_vacuum, s.last_autovacuum)), \
+                         pg_catalog.array_to_string(c.reloptions, ',') FROM pg_catalog.pg_class c \
+                         JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace LEFT JOIN \
+                         pg_catalog.pg_stat_all_tables s ON s.relid = c.oid WHERE c.relkind IN \
+                         ('r', 'm')";
+
+fn dead_rows(row: Row<'_>, database: &Database<'_>, found: &mut Vec<Advice>) {
+    let name = row.text(0);
+    let mut tables = database.snapshot.tables.iter().enumerate();
+    let known = tables.find(|(_, entry)| entry.database == database.name && entry.quoted == name);
+    let Some((at, table)) = known else { return };
+    let options = row.text(2);
+    let is_off = ["autovacuum_enabled=false", "autovacuum_enabled=off"]
         .iter()
-        .map(|row| {
-            let name = row.text(0);
-            Advice {
-                evidence: format!("{name} is off."),
-                change: "Dead rows are not removed and statistics are not renewed unless a job \
-                         does it. Turn it on, and reload the settings."
-                    .into(),
-                price: "Vacuuming reads the pages that have changed.".into(),
-                ddl: Some(format!("ALTER SYSTEM SET {name} = on")),
-                subject: name,
-                ..Advice::new(AdviceKind::Setting, Certainty::Counted)
-            }
-        })
-        .collect())
-}
-
-fn sequences(
-    session: &mut dyn AdminSession,
-    _: &Snapshot,
-    database: &str,
-) -> Result<Vec<Advice>, ServerError> {
-    let sql = "SELECT pg_catalog.quote_ident(n.nspname) || '.' || \
-               pg_catalog.quote_ident(c.relname), \
-               s.last_value::float8, s.max_value::float8, s.increment_by > 0 AND NOT s.cycle, \
-               (SELECT pg_catalog.quote_ident(tn.nspname) || '.' || \
-               pg_catalog.quote_ident(t.relname) \
-               FROM pg_catalog.pg_class t JOIN pg_catalog.pg_namespace tn ON tn.oid = \
-               t.relnamespace WHERE t.oid = d.refobjid), pg_catalog.quote_ident(a.attname), \
-               CASE a.atttypid WHEN 21 THEN 32767 WHEN 23 THEN 2147483647 ELSE 9.2e18 END::float8 \
-               FROM pg_catalog.pg_sequences s JOIN pg_catalog.pg_namespace n ON n.nspname = \
-               s.schemaname JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = \
-               s.sequencename LEFT JOIN pg_catalog.pg_depend d ON d.objid = c.oid AND d.classid = \
-               'pg_catalog.pg_class'::regclass AND d.refobjsubid > 0 AND d.deptype IN ('a', 'i') \
-               LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = \
-               d.refobjsubid WHERE s.last_value IS NOT NULL";
-    let mut all = Vec::new();
-    for row in ask(session, sql)?.iter() {
-        let (last, top): (f64, f64) = (row.parse(1).unwrap_or(0.0), row.parse(2).unwrap_or(0.0));
-        let of_column: f64 = row.parse(6).unwrap_or(top);
-        let end = top.min(of_column);
-        let used = last / end.max(1.0);
-        if used < USED_MIN || row.get(3) != Some("t") {
-            continue;
-        }
-        let (sequence, table, column) = (row.text(0), row.text(4), row.text(5));
-        let is_column = of_column <= top && !table.is_empty();
-        let subject =
-            if table.is_empty() { sequence.clone() } else { format!("{table} ({column})") };
-        all.push(Advice {
-            database: database.to_owned(),
-            subject,
-            evidence: format!(
-                "Sequence {sequence} is at {} of {} ({}).",
-                count(last as u64),
-                count(end as u64),
-                percent(used, 1)
-            ),
-            change:
-                "At the end each insert fails. Make the column and its sequence bigint, in good \
-                     time: on a large table in steps, by a second column that a trigger fills."
-                    .into(),
-            price: "The change of the type rewrites the table and its indexes under an exclusive \
-                    lock."
-                .into(),
-            ddl: Some(if is_column {
-                format!("ALTER TABLE {table} ALTER COLUMN {column} TYPE bigint")
-            } else {
-                format!("ALTER SEQUENCE {sequence} AS bigint MAXVALUE 9223372036854775807")
-            }),
-            weight: used,
-            ..Advice::new(AdviceKind::Exhaustion, Certainty::Counted)
-        });
+        .any(|option| options.contains(option));
+    let of_table = |advice: Advice| Advice {
+        database: database.name.to_owned(),
+        table: Some(at),
+        subject: table.label(),
+        ..advice
+    };
+    let (dead, live) = (table.dead_rows.unwrap_or(0) as f64, table.rows.unwrap_or(0.0));
+    let is_dead = dead >= DEAD_MIN && dead >= DEAD_SHARE * live;
+    if is_off && live + dead >= DEAD_MIN {
+        found.push(of_table(autovacuum_off(table)));
     }
-    Ok(all)
-}
-
-fn dead_rows(
-    session: &mut dyn AdminSession,
-    snapshot: &Snapshot,
-    database: &str,
-) -> Result<Vec<Advice>, ServerError> {
-    let sql = "SELECT pg_catalog.quote_ident(n.nspname) || '.' || \
-               pg_catalog.quote_ident(c.relname), \
-               extract(epoch FROM now() - greatest(s.last_vacuum, s.last_autovacuum)), \
-               pg_catalog.array_to_string(c.reloptions, ',') FROM pg_catalog.pg_class c JOIN \
-               pg_catalog.pg_namespace n ON n.oid = c.relnamespace LEFT JOIN \
-               pg_catalog.pg_stat_all_tables s ON s.relid = c.oid WHERE c.relkind IN ('r', 'm')";
-    let mut all = Vec::new();
-    for row in ask(session, sql)?.iter() {
-        let name = row.text(0);
-        let mut tables = snapshot.tables.iter().enumerate();
-        let known = tables.find(|(_, entry)| entry.database == database && entry.quoted == name);
-        let Some((at, table)) = known else { continue };
-        let options = row.text(2);
-        let is_off = ["autovacuum_enabled=false", "autovacuum_enabled=off"]
-            .iter()
-            .any(|option| options.contains(option));
-        let of_table = |advice: Advice| Advice {
-            database: database.to_owned(),
-            table: Some(at),
-            subject: table.label(),
-            ..advice
-        };
-        let (dead, live) = (table.dead_rows.unwrap_or(0) as f64, table.rows.unwrap_or(0.0));
-        let is_dead = dead >= DEAD_MIN && dead >= DEAD_SHARE * live;
-        if is_off && live + dead >= DEAD_MIN {
-            all.push(of_table(autovacuum_off(table)));
-        }
-        if is_dead {
-            all.push(of_table(dead_of(table, dead, live, row.parse(1), is_off)));
-        } else if let Some(free) = free(table, snapshot.block_bytes) {
-            all.push(of_table(free_of(table, free)));
-        }
+    if is_dead {
+        found.push(of_table(dead_of(table, dead, live, row.parse(1), is_off)));
+    } else if let Some(free) = free(table, database.snapshot.block_bytes) {
+        found.push(of_table(free_of(table, free)));
     }
-    Ok(all)
 }
 
 fn autovacuum_off(table: &Table) -> Advice {
