@@ -1,9 +1,7 @@
 //! DuckDB's plans: the profile of a run as JSON
 //! (<https://duckdb.org/docs/stable/guides/meta/explain_analyze>).
 
-use crate::plans::{
-    Kind, Object, Operator, Plan, PlanError, Predicate, Role, Rows,
-};
+use crate::plans::{Kind, Object, Operator, Plan, PlanError, Predicate, Role, Rows};
 use serde_json::Value;
 use sql::Syntax;
 use std::slice::from_ref;

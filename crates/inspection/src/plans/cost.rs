@@ -52,12 +52,7 @@ impl CostTerm {
 impl CostPart {
     /// A part whose terms agree with the cost: within 1 % and `rounding`, the most by which the
     /// figures of the plan are rounded. `None` otherwise.
-    pub fn agreeing(
-        name: &str,
-        cost: f64,
-        terms: Vec<CostTerm>,
-        rounding: f64,
-    ) -> Option<Self> {
+    pub fn agreeing(name: &str, cost: f64, terms: Vec<CostTerm>, rounding: f64) -> Option<Self> {
         let sum: f64 = terms.iter().map(CostTerm::cost).sum();
         let agrees = sum.is_finite() && (sum - cost).abs() <= COST_ERROR * cost.abs() + rounding;
         agrees.then(|| Self { name: name.into(), cost, terms })

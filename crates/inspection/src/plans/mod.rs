@@ -43,4 +43,3 @@ pub use terms::Terms;
 /// Bytes of a file with plans that are read at most. The largest plan of a known engine has 2 GB,
 /// of those that people look at 20 MB.
 pub const FILE_BYTES_MAX: u64 = 256 << 20;
-

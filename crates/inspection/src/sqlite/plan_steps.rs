@@ -2,8 +2,7 @@
 //! (<https://www.sqlite.org/eqp.html>).
 
 use crate::plans::{
-    Kind, MissingIndex, Object, Operator, Plan, PlanError, Predicate, Property,
-    Role,
+    Kind, MissingIndex, Object, Operator, Plan, PlanError, Predicate, Property, Role,
 };
 use sql::Syntax;
 

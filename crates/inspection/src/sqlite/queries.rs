@@ -14,7 +14,6 @@ use crate::statements::{
     Statement, StatementPlan, Table, TableStatistics, aliases, condition, fingerprint,
 };
 use engine::{NoPlan, ServerError};
-use observations::Unread;
 use rusqlite::{Connection, Error, OpenFlags, Row, StatementStatus};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -107,9 +106,7 @@ impl FileReader {
             let left = RUNS_MAX.saturating_sub(begun.elapsed()).min(RUN_MAX);
             let statement = &mut snapshot.statements[at];
             if let Err(why) = self.run(statement, &script_statement.text, left) {
-                let (what, why) =
-                    (format!("counters of {}", script_statement.place), why.to_string());
-                snapshot.unread.push(Unread { what, why });
+                snapshot.note_unread(format!("counters of {}", script_statement.place), why);
             }
         }
     }
@@ -340,26 +337,21 @@ impl QueryReader for FileReader {
         self.limit(RUN_MAX);
         let page: i64 =
             self.connection.query_row("PRAGMA page_size", [], |row| row.get(0)).map_err(failed)?;
-        let mut tables = self.tables().map_err(failed)?;
-        let mut unread = Vec::new();
-        if let Err(error) = self.sizes(&mut tables) {
-            unread
-                .push(Unread { what: "table sizes and row counts".into(), why: error.to_string() });
-        }
-        // Where that fails, the number of different values stays unknown.
-        let _ = self.sample_columns(&mut tables);
-        let files = if self.limits.storage > StorageDetail::Nothing {
-            if let Err(error) = self.statistics(&mut tables) {
-                unread.push(Unread { what: "statistics".into(), why: error.to_string() });
-            }
-            self.files()
-        } else {
-            Vec::new()
-        };
         let span = Span { to_ms: now.as_millis() as i64, ..Span::default() };
         let server = format!("SQLite {}", rusqlite::version());
-        let mut snapshot =
-            Snapshot { tables, files, unread, ..Snapshot::new(ENGINE, server, span, page as u64) };
+        let mut snapshot = Snapshot::new(ENGINE, server, span, page as u64);
+        snapshot.tables = self.tables().map_err(failed)?;
+        if let Err(error) = self.sizes(&mut snapshot.tables) {
+            snapshot.note_unread("table sizes and row counts", error);
+        }
+        // Where that fails, the number of different values stays unknown.
+        let _ = self.sample_columns(&mut snapshot.tables);
+        if self.limits.storage > StorageDetail::Nothing {
+            if let Err(error) = self.statistics(&mut snapshot.tables) {
+                snapshot.note_unread("statistics", error);
+            }
+            snapshot.files = self.files();
+        }
         self.statements(&mut snapshot);
         Ok(snapshot)
     }

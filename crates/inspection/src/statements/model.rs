@@ -4,10 +4,11 @@ use crate::plans::{self, MissingIndex};
 use crate::statements::{DataFile, Statement, TableStatistics};
 use observations::Unread;
 use serde::{Deserialize, Serialize};
+use std::fmt::Display;
 
 /// A server's statements, tables and indexes at one time; or in an interval, once
 /// [`between`](crate::statements::between) has taken the difference of two.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Snapshot {
     /// Name of the engine.
     pub engine: String,
@@ -221,21 +222,12 @@ pub struct Key {
 impl Snapshot {
     /// A snapshot with nothing in it yet.
     pub fn new(engine: &str, server: String, span: Span, block_bytes: u64) -> Self {
-        Self {
-            engine: engine.to_owned(),
-            server,
-            span,
-            block_bytes,
-            evictions: None,
-            overflow: None,
-            is_cut: false,
-            is_log: false,
-            statements: Vec::new(),
-            tables: Vec::new(),
-            files: Vec::new(),
-            notes: Vec::new(),
-            unread: Vec::new(),
-        }
+        Self { engine: engine.to_owned(), server, span, block_bytes, ..Self::default() }
+    }
+
+    /// Notes a part that cannot be read, and why.
+    pub fn note_unread(&mut self, what: impl Into<String>, why: impl Display) {
+        self.unread.push(Unread { what: what.into(), why: why.to_string() });
     }
 
     /// The parts that are missing: those that could not be read, and runs without their statement.

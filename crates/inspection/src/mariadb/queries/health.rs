@@ -8,7 +8,6 @@ use super::{Reader, is_mariadb, quote_identifier};
 use crate::statements::{Advice, AdviceKind, Certainty, Snapshot};
 use engine::ServerError;
 use engine::server::MARK;
-use observations::Unread;
 use observations::number::{bytes, count, percent, seconds};
 
 /// The part of the numbers of a key that is used up before it is reported.
@@ -42,10 +41,7 @@ pub(super) fn health(reader: &mut Reader, snapshot: &mut Snapshot) -> Vec<Advice
     for (what, check) in checks {
         match check(reader, snapshot) {
             Ok(found) => all.extend(found),
-            Err(error) => {
-                let why = error.to_string();
-                snapshot.unread.push(Unread { what: what.into(), why });
-            }
+            Err(error) => snapshot.note_unread(what, error),
         }
     }
     all

@@ -4,14 +4,33 @@ use super::{Reader, quote_identifier};
 use crate::statements::{self, Column, ForeignKey, Index, Key, Snapshot, Table};
 use engine::ServerError;
 use engine::server::MARK;
-use observations::Unread;
 use std::collections::HashMap;
 
 /// Schemas of the server itself.
 const SYSTEM_SCHEMAS: &str = "('information_schema', 'performance_schema', 'mysql', 'sys')";
 
-/// The number of each table by schema and name.
-pub(super) type Places = HashMap<(String, String), usize>;
+/// The tables of the schemas that are read.
+pub(super) struct Tables<'a> {
+    /// The schemas as a list of SQL.
+    pub schemas: String,
+    places: HashMap<(String, String), usize>,
+    all: &'a mut [Table],
+}
+
+impl<'a> Tables<'a> {
+    fn new(schemas: String, all: &'a mut [Table]) -> Self {
+        let numbered = (0..).zip(&*all);
+        let places = numbered
+            .map(|(at, table)| ((table.database.clone(), table.name.clone()), at))
+            .collect();
+        Self { schemas, places, all }
+    }
+
+    /// The table of this name, if it is one of them.
+    pub(super) fn get(&mut self, schema: String, name: String) -> Option<&mut Table> {
+        self.places.get(&(schema, name)).map(|at| &mut self.all[*at])
+    }
+}
 
 impl Reader {
     /// Reads the tables of the schemas that statements use most, then of other schemas, up to the
@@ -34,7 +53,7 @@ impl Reader {
         let limit = self.limits.databases.max(1);
         if schemas.len() > limit {
             let what = format!("tables and indexes of {} more databases", schemas.len() - limit);
-            snapshot.unread.push(Unread { what, why: "excluded by --databases".into() });
+            snapshot.note_unread(what, "excluded by --databases");
             schemas.truncate(limit);
         }
         if schemas.is_empty() {
@@ -43,32 +62,33 @@ impl Reader {
         let names: Vec<String> =
             schemas.iter().map(|name| format!("'{}'", name.replace('\'', "''"))).collect();
         let names = format!("({})", names.join(", "));
-        snapshot.tables = self.plain_tables(&names)?;
-        let places: Places = (0..)
-            .zip(&snapshot.tables)
-            .map(|(at, table)| ((table.database.clone(), table.name.clone()), at))
-            .collect();
-        self.indexes(&names, &places, &mut snapshot.tables)?;
-        self.foreign_keys(&names, &places, &mut snapshot.tables)?;
-        self.columns(&names, &places, &mut snapshot.tables)?;
-        let unread = |what: &str, why: String| Unread { what: what.into(), why };
-        if let Err(error) = self.sizes(&names, &places, &mut snapshot.tables, snapshot.block_bytes)
-        {
-            snapshot.unread.push(unread(
-                "index sizes",
-                format!("{error} (SELECT on mysql.innodb_index_stats)"),
-            ));
+        let mut all = self.plain_tables(&names)?;
+        let read = self.details(&mut Tables::new(names, &mut all), snapshot, is_counted);
+        snapshot.tables = all;
+        read
+    }
+
+    /// Adds what is known of the tables; the snapshot gets the notes.
+    fn details(
+        &mut self,
+        tables: &mut Tables<'_>,
+        snapshot: &mut Snapshot,
+        is_counted: bool,
+    ) -> Result<(), ServerError> {
+        self.indexes(tables)?;
+        self.foreign_keys(tables)?;
+        self.columns(tables)?;
+        if let Err(error) = self.sizes(tables, snapshot.block_bytes) {
+            let why = format!("{error} (SELECT on mysql.innodb_index_stats)");
+            snapshot.note_unread("index sizes", why);
         }
-        self.storage(&names, &places, snapshot);
+        self.storage(tables, snapshot);
         // If the Performance Schema is off, the statements report it.
-        let counted =
-            if is_counted { self.usage(&names, &places, &mut snapshot.tables) } else { Ok(None) };
+        let counted = if is_counted { self.usage(tables) } else { Ok(None) };
         match counted {
             Ok(None) => {}
-            Ok(Some(why)) => snapshot.unread.push(unread("index usage", why.into())),
-            Err(error) => {
-                snapshot.unread.push(unread("index usage", error.to_string()));
-            }
+            Ok(Some(why)) => snapshot.note_unread("index usage", why),
+            Err(error) => snapshot.note_unread("index usage", error),
         }
         Ok(())
     }
@@ -94,21 +114,15 @@ impl Reader {
             .collect())
     }
 
-    fn indexes(
-        &mut self,
-        names: &str,
-        places: &Places,
-        tables: &mut [Table],
-    ) -> Result<(), ServerError> {
+    fn indexes(&mut self, tables: &mut Tables<'_>) -> Result<(), ServerError> {
         let rows = self.rows::<8>(&format!(
             "SELECT table_schema AS {MARK}, table_name, index_name, non_unique, column_name, \
              collation, sub_part, index_type FROM information_schema.statistics WHERE \
-             table_schema IN {names} ORDER BY 1, 2, 3, seq_in_index"
+             table_schema IN {} ORDER BY 1, 2, 3, seq_in_index",
+            tables.schemas
         ))?;
         for [schema, table, name, non_unique, column, direction, part, method] in rows {
-            let Some(table) = places.get(&(schema, table)).map(|at| &mut tables[*at]) else {
-                continue;
-            };
+            let Some(table) = tables.get(schema, table) else { continue };
             table.lacks_primary_key &= name != "PRIMARY";
             if table.indexes.last().is_none_or(|last| last.name != name) {
                 table.indexes.push(Index {
@@ -127,7 +141,7 @@ impl Reader {
             let column = if part.is_empty() { column } else { format!("{column}({part})") };
             index.keys.push(Key { column, descending: direction == "D", ..Key::default() });
         }
-        for table in tables {
+        for table in &mut *tables.all {
             for index in &mut table.indexes {
                 let unique = if index.is_unique { "UNIQUE " } else { "" };
                 index.definition = format!(
@@ -141,49 +155,38 @@ impl Reader {
         Ok(())
     }
 
-    fn columns(
-        &mut self,
-        names: &str,
-        places: &Places,
-        tables: &mut [Table],
-    ) -> Result<(), ServerError> {
+    fn columns(&mut self, tables: &mut Tables<'_>) -> Result<(), ServerError> {
         let rows = self.rows::<4>(&format!(
             "SELECT table_schema AS {MARK}, table_name, column_name, data_type FROM \
-             information_schema.columns WHERE table_schema IN {names} ORDER BY 1, 2, \
-             ordinal_position"
+             information_schema.columns WHERE table_schema IN {} ORDER BY 1, 2, \
+             ordinal_position",
+            tables.schemas
         ))?;
         for [schema, table, name, kind] in rows {
-            if let Some(at) = places.get(&(schema, table)) {
-                let column = Column { name, kind, is_unanalyzed: true, ..Column::default() };
-                tables[*at].columns.push(column);
+            let column = Column { name, kind, is_unanalyzed: true, ..Column::default() };
+            if let Some(table) = tables.get(schema, table) {
+                table.columns.push(column);
             }
         }
         Ok(())
     }
 
-    fn foreign_keys(
-        &mut self,
-        names: &str,
-        places: &Places,
-        tables: &mut [Table],
-    ) -> Result<(), ServerError> {
+    fn foreign_keys(&mut self, tables: &mut Tables<'_>) -> Result<(), ServerError> {
         let rows = self.rows::<7>(&format!(
             "SELECT table_schema AS {MARK}, table_name, constraint_name, column_name, \
              referenced_table_schema, referenced_table_name, referenced_column_name FROM \
              information_schema.key_column_usage WHERE referenced_table_name IS NOT NULL AND \
-             table_schema IN {names} ORDER BY 1, 2, 3, ordinal_position"
+             table_schema IN {} ORDER BY 1, 2, 3, ordinal_position",
+            tables.schemas
         ))?;
         for [schema, table, name, column, target_schema, target, referenced] in rows {
             // InnoDB checks the key by an index of the table that it refers to.
-            if let Some(at) = places.get(&(target_schema, target.clone())) {
-                let indexes = tables[*at].indexes.iter_mut();
-                indexes
-                    .filter(|index| index.keys.first().is_some_and(|key| key.column == referenced))
-                    .for_each(|index| index.is_needed |= index.is_unique);
+            let target_table = tables.get(target_schema, target.clone()).into_iter();
+            for index in target_table.flat_map(|table| &mut table.indexes) {
+                let is_of_key = index.keys.first().is_some_and(|key| key.column == referenced);
+                index.is_needed |= index.is_unique && is_of_key;
             }
-            let Some(table) = places.get(&(schema, table)).map(|at| &mut tables[*at]) else {
-                continue;
-            };
+            let Some(table) = tables.get(schema, table) else { continue };
             match table.foreign_keys.last_mut().filter(|last| last.name == name) {
                 Some(key) => key.columns.push(column),
                 None => table.foreign_keys.push(ForeignKey { name, columns: vec![column], target }),
@@ -193,20 +196,15 @@ impl Reader {
     }
 
     /// By the statistics that InnoDB keeps: pages, as they were when it gathered them.
-    fn sizes(
-        &mut self,
-        names: &str,
-        places: &Places,
-        tables: &mut [Table],
-        page: u64,
-    ) -> Result<(), ServerError> {
+    fn sizes(&mut self, tables: &mut Tables<'_>, page: u64) -> Result<(), ServerError> {
         let rows = self.rows::<4>(&format!(
             "SELECT database_name AS {MARK}, table_name, index_name, stat_value FROM \
-             mysql.innodb_index_stats WHERE stat_name = 'size' AND database_name IN {names}"
+             mysql.innodb_index_stats WHERE stat_name = 'size' AND database_name IN {}",
+            tables.schemas
         ))?;
         for [schema, table, name, pages] in rows {
-            let Some(at) = places.get(&(schema, table)) else { continue };
-            if let Some(index) = tables[*at].indexes.iter_mut().find(|index| index.name == name) {
+            let Some(table) = tables.get(schema, table) else { continue };
+            if let Some(index) = table.indexes.iter_mut().find(|index| index.name == name) {
                 index.bytes = pages.parse::<u64>().ok().map(|pages| pages * page);
             }
         }
@@ -215,12 +213,7 @@ impl Reader {
 
     /// Reads and writes since the server started; untouched tables have no row. Returns the reason
     /// where they are not counted.
-    fn usage(
-        &mut self,
-        names: &str,
-        places: &Places,
-        tables: &mut [Table],
-    ) -> Result<Option<&'static str>, ServerError> {
+    fn usage(&mut self, tables: &mut Tables<'_>) -> Result<Option<&'static str>, ServerError> {
         let [is_on, started] = self
             .rows::<2>(&format!(
                 "SELECT enabled AS {MARK}, (SELECT round((unix_timestamp() - variable_value) * \
@@ -240,19 +233,17 @@ impl Reader {
         let rows = self.rows::<7>(&format!(
             "SELECT object_schema AS {MARK}, object_name, index_name, count_fetch, count_insert, \
              count_update, count_delete FROM \
-             performance_schema.table_io_waits_summary_by_index_usage WHERE object_schema IN \
-             {names}"
+             performance_schema.table_io_waits_summary_by_index_usage WHERE object_schema IN {}",
+            tables.schemas
         ))?;
-        for table in tables.iter_mut() {
+        for table in &mut *tables.all {
             table.since_ms = started.parse::<f64>().ok().map(|ms| ms as i64);
             (table.inserts, table.updates, table.deletes) = (Some(0), Some(0), Some(0));
             table.scanned_rows = Some(0);
             table.indexes.iter_mut().for_each(|index| index.scans = Some(0));
         }
         for [schema, table, name, fetched, inserted, updated, deleted] in rows {
-            let Some(table) = places.get(&(schema, table)).map(|at| &mut tables[*at]) else {
-                continue;
-            };
+            let Some(table) = tables.get(schema, table) else { continue };
             let counts = [inserted, updated, deleted].map(|text| text.parse::<u64>().unwrap_or(0));
             for (sum, count) in
                 [&mut table.inserts, &mut table.updates, &mut table.deletes].into_iter().zip(counts)

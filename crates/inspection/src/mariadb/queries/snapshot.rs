@@ -6,7 +6,7 @@ use crate::query_reader::{QueryReader, StatementSamples, StorageDetail};
 use crate::statements::{Advice, Snapshot, Span, fingerprint};
 use engine::server::MARK;
 use engine::{ServerError, while_doing};
-use observations::{Unread, Wait};
+use observations::Wait;
 
 /// Facts hidden by `performance_schema = OFF`, and the remedy.
 const OFF: &str =
@@ -25,13 +25,12 @@ impl QueryReader for Reader {
         let mut snapshot = Snapshot::new(ENGINE, server, span, page.parse().unwrap_or(16_384));
         let is_on = instruments == "1";
         if !is_on {
-            let what = "statements and index usage".to_owned();
-            snapshot.unread.push(Unread { what, why: OFF.into() });
+            snapshot.note_unread("statements and index usage", OFF);
         } else if let Err(error) = self.statements(&mut snapshot) {
             if error.is_silence() {
                 return Err(while_doing("reading the statements")(error));
             }
-            snapshot.unread.push(Unread { what: "statements".into(), why: error.to_string() });
+            snapshot.note_unread("statements", error);
         }
         if !self.limits.tables {
             return Ok(snapshot);
@@ -40,9 +39,7 @@ impl QueryReader for Reader {
             if error.is_silence() {
                 return Err(while_doing("reading the tables")(error));
             }
-            snapshot
-                .unread
-                .push(Unread { what: "tables and indexes".into(), why: error.to_string() });
+            snapshot.note_unread("tables and indexes", error);
         }
         if is_on && self.limits.storage > StorageDetail::Nothing {
             match self.files() {
@@ -53,9 +50,7 @@ impl QueryReader for Reader {
                     }
                     snapshot.files = files;
                 }
-                Err(error) => {
-                    snapshot.unread.push(Unread { what: "files".into(), why: error.to_string() });
-                }
+                Err(error) => snapshot.note_unread("files", error),
             }
         }
         Ok(snapshot)

@@ -4,13 +4,13 @@
 //! <https://mariadb.com/kb/en/mysqlcolumn_stats-table/>,
 //! <https://dev.mysql.com/doc/refman/8.4/en/information-schema-column-statistics-table.html>
 
-use super::indexes::Places;
+use super::indexes::Tables;
 use super::{Reader, is_mariadb};
 use crate::query_reader::StorageDetail;
 use crate::statements::{DataFile, FileIo, HistogramStep, Snapshot, TableStatistics};
 use engine::server::MARK;
 use engine::{ServerError, WaitType};
-use observations::{Unread, Wait, WaitSource};
+use observations::{Wait, WaitSource};
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -24,37 +24,31 @@ pub(super) const FILES_MAX: usize = 5_000;
 
 impl Reader {
     /// Adds statistics and files where they are asked for; what cannot be read is noted.
-    pub(super) fn storage(&mut self, names: &str, places: &Places, to: &mut Snapshot) {
+    pub(super) fn storage(&mut self, tables: &mut Tables<'_>, snapshot: &mut Snapshot) {
         if self.limits.storage == StorageDetail::Nothing {
             return;
         }
-        let unread =
-            |what: &str, error: &ServerError| Unread { what: what.into(), why: error.to_string() };
-        if let Err(error) = self.index_statistics(names, places, to) {
-            to.unread.push(unread("statistics of indexes", &error));
+        if let Err(error) = self.index_statistics(tables) {
+            snapshot.note_unread("statistics of indexes", error);
         }
-        if let Err(error) = self.column_statistics(names, places, to) {
-            to.unread.push(unread("statistics of columns", &error));
+        if let Err(error) = self.column_statistics(tables) {
+            snapshot.note_unread("statistics of columns", error);
         }
     }
 
     /// Statistics that InnoDB keeps: of each prefix of an index, from a sample of its pages.
-    fn index_statistics(
-        &mut self,
-        names: &str,
-        places: &Places,
-        to: &mut Snapshot,
-    ) -> Result<(), ServerError> {
+    fn index_statistics(&mut self, tables: &mut Tables<'_>) -> Result<(), ServerError> {
         let rows = self.rows::<8>(&format!(
             "SELECT s.database_name AS {MARK}, s.table_name, s.index_name, s.stat_description, \
              s.stat_value, s.sample_size, t.n_rows, round(unix_timestamp(s.last_update) * 1000) \
              FROM mysql.innodb_index_stats s JOIN mysql.innodb_table_stats t ON t.database_name = \
              s.database_name AND t.table_name = s.table_name WHERE s.stat_name LIKE \
-             'n\\_diff\\_pfx%' AND s.database_name IN {names} ORDER BY 1, 2, 3, s.stat_name"
+             'n\\_diff\\_pfx%' AND s.database_name IN {} ORDER BY 1, 2, 3, s.stat_name",
+            tables.schemas
         ))?;
         for [schema, table, name, columns, distinct, pages, rows, gathered] in rows {
-            let Some(at) = places.get(&(schema, table)) else { continue };
-            to.tables[*at].statistics.push(TableStatistics {
+            let Some(table) = tables.get(schema, table) else { continue };
+            table.statistics.push(TableStatistics {
                 name,
                 columns: columns.split(',').map(str::to_owned).collect(),
                 rows: rows.parse().ok(),
@@ -68,12 +62,8 @@ impl Reader {
     }
 
     /// Statistics that ANALYZE TABLE PERSISTENT (MariaDB) or UPDATE HISTOGRAM (MySQL) gathers.
-    fn column_statistics(
-        &mut self,
-        names: &str,
-        places: &Places,
-        to: &mut Snapshot,
-    ) -> Result<(), ServerError> {
+    fn column_statistics(&mut self, tables: &mut Tables<'_>) -> Result<(), ServerError> {
+        let names = &tables.schemas;
         let with_values = self.limits.storage == StorageDetail::Values;
         let values = |json: &'static str| if with_values { json } else { "NULL" };
         let sql = if is_mariadb(&*self.session) {
@@ -99,8 +89,8 @@ impl Reader {
         for [schema, table, name, nulls, steps, sampled, gathered, histogram] in
             self.rows::<8>(&sql)?
         {
-            let Some(at) = places.get(&(schema, table)) else { continue };
-            to.tables[*at].statistics.push(TableStatistics {
+            let Some(table) = tables.get(schema, table) else { continue };
+            table.statistics.push(TableStatistics {
                 columns: vec![name.clone()],
                 name,
                 nulls: nulls.parse().ok(),

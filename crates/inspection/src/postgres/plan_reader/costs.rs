@@ -21,9 +21,8 @@ pub fn scan(node: &Value, settings: &Value) -> Option<CostPart> {
     let rows = CostTerm::new(number(node, "Plan Rows")?, "rows", tuple_cost, "cpu_tuple_cost");
     let page_cost = price("seq_page_cost", 1.0);
     let pages = (total - rows.cost()) / page_cost;
-    let is_whole = startup < ROUNDING
-        && pages > 0.5
-        && (pages - pages.round()).abs() < ROUNDING / page_cost;
+    let is_whole =
+        startup < ROUNDING && pages > 0.5 && (pages - pages.round()).abs() < ROUNDING / page_cost;
     let pages = CostTerm::implied(pages.round(), "pages", page_cost, "seq_page_cost");
     let part = CostPart::agreeing("total cost", total, vec![pages, rows], ROUNDING);
     part.filter(|_| is_plain && is_whole)

@@ -5,7 +5,6 @@ use crate::query_reader::TEXT_MAX;
 use crate::statements::{CountedRow, Counter, Snapshot, Spread, Statement};
 use engine::server::MARK;
 use engine::{AdminSession, Row, ServerError};
-use observations::Unread;
 
 /// Counters by the columns that they are in, and what makes the column a whole number: times are in
 /// ms. Of several columns the sum of those that this version of the extension has.
@@ -52,16 +51,15 @@ impl Reader {
     /// # Errors
     /// When the server does not answer.
     pub(super) fn statements(&mut self, snapshot: &mut Snapshot) -> Result<(), ServerError> {
-        let unread = |why: String| Unread { what: WHAT.into(), why };
         match self.read_statements(snapshot) {
             Ok(None) => {}
-            Ok(Some(why)) => snapshot.unread.push(unread(why.into())),
+            Ok(Some(why)) => snapshot.note_unread(WHAT, why),
             // "object not in prerequisite state"
             Err(error) if error.code.as_deref() == Some("55000") => {
-                snapshot.unread.push(unread(NOT_LOADED.into()));
+                snapshot.note_unread(WHAT, NOT_LOADED);
             }
             Err(error) if error.is_silence() => return Err(error),
-            Err(error) => snapshot.unread.push(unread(error.what)),
+            Err(error) => snapshot.note_unread(WHAT, error.what),
         }
         Ok(())
     }
@@ -107,10 +105,8 @@ impl Reader {
         snapshot.statements = read.map(|row| statement(&row, &counters)).collect();
         let hidden = rows.len() - snapshot.statements.len();
         if hidden > 0 {
-            snapshot.unread.push(Unread {
-                what: format!("{hidden} statements of other roles"),
-                why: "this role is not a member of pg_read_all_stats".into(),
-            });
+            let why = "this role is not a member of pg_read_all_stats";
+            snapshot.note_unread(format!("{hidden} statements of other roles"), why);
         }
         let info = format!(
             "SELECT /* {MARK} */ (extract(epoch FROM stats_reset) * 1000)::int8, dealloc FROM \

@@ -75,7 +75,9 @@ pub(super) fn health(reader: &mut Reader, snapshot: &mut Snapshot) -> Vec<Advice
         match reader.session(name).and_then(|session| session.query(&sql)) {
             Ok(rows) => {
                 let database = Database { name, snapshot };
-                rows.iter().for_each(|row| find(row, &database, &mut found));
+                for row in rows.iter() {
+                    find(row, &database, &mut found);
+                }
             }
             Err(error) => snapshot.note_unread(format!("{what} of database {name}"), error.what),
         }

@@ -17,7 +17,6 @@ use crate::query_reader::{QueryLimits, QueryReader, StatementSamples, StorageDet
 use crate::statements::{Advice, Hypothetical, Snapshot, Span};
 use engine::server::MARK;
 use engine::{Server, ServerError, while_doing};
-use observations::Unread;
 use reader::{Reader, version};
 use std::rc::Rc;
 use work::Stop;
@@ -63,10 +62,10 @@ impl QueryReader for Reader {
             match read {
                 Ok((tables, refused)) => {
                     snapshot.tables.extend(tables);
-                    snapshot.unread.extend(refused.map(|error| Unread {
-                        what: format!("statistics of database {database}"),
-                        why: error.what,
-                    }));
+                    if let Some(error) = refused {
+                        let what = format!("statistics of database {database}");
+                        snapshot.note_unread(what, error.what);
+                    }
                 }
                 // A database that is dropped takes its connections with it.
                 Err(error) if error.is_silence() && !self.is_of_dropped(&error, &database) => {
@@ -78,13 +77,13 @@ impl QueryReader for Reader {
                         self.sessions.remove(&database);
                     }
                     let what = format!("tables and indexes of database {database}");
-                    snapshot.unread.push(Unread { what, why: error.what });
+                    snapshot.note_unread(what, error.what);
                 }
             }
         }
         if left_out > 0 {
             let what = format!("tables and indexes of {left_out} more databases");
-            snapshot.unread.push(Unread { what, why: "excluded by --databases".into() });
+            snapshot.note_unread(what, "excluded by --databases");
         }
         Ok(snapshot)
     }

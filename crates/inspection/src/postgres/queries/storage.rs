@@ -9,7 +9,6 @@ use crate::query_reader::StorageDetail;
 use crate::statements::{DataFile, FileIo, HistogramStep, Snapshot, Table, TableStatistics};
 use engine::server::MARK;
 use engine::{AdminSession, Row, ServerError};
-use observations::Unread;
 use serde_json::Value;
 
 /// Adds the statistics of each column, where they are asked for. The server records neither the
@@ -87,9 +86,7 @@ pub(super) fn files(session: &mut dyn AdminSession, snapshot: &mut Snapshot) {
     for (what, part) in parts {
         match part(session) {
             Ok(files) => snapshot.files.extend(files),
-            Err(error) => {
-                snapshot.unread.push(Unread { what: what.into(), why: error.to_string() });
-            }
+            Err(error) => snapshot.note_unread(what, error),
         }
     }
 }

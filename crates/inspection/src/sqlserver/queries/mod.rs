@@ -23,7 +23,7 @@ use crate::statements::{Origin, Snapshot, Span, StatementPlan, TableStatistics};
 use engine::{
     AdminOptions, AdminSession, NoPlan, Row, Rows, Server, ServerError, WaitType, while_doing,
 };
-use observations::{Unread, Wait, WaitClass, WaitSource};
+use observations::{Wait, WaitClass, WaitSource};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::time::{Duration, SystemTime};
@@ -97,7 +97,7 @@ impl Reader {
     ) -> Result<Option<Rows>, ServerError> {
         let answer = view.read(&mut *self.session, end);
         let answer = answer.map_err(while_doing("reading its statistics"))?;
-        Ok(answer.map_err(|why| to.unread.push(Unread { what: what.into(), why })).ok())
+        Ok(answer.map_err(|why| to.note_unread(what, why)).ok())
     }
 
     fn rows(&mut self, what: &str, view: &View, to: &mut Snapshot) -> Result<Rows, ServerError> {

@@ -8,8 +8,8 @@ mod traits;
 mod xml;
 
 use crate::plans::{
-    Access, Kind, Memory, MissingIndex, Operator, Parameter, Plan, PlanError,
-    PlanFormats, Predicate, Role, Rows, RunCost, Statement, Wait, Warning,
+    Access, Kind, Memory, MissingIndex, Operator, Parameter, Plan, PlanError, PlanFormats,
+    Predicate, Role, Rows, RunCost, Statement, Wait, Warning,
 };
 use roxmltree::{Document, Node};
 use sql::Syntax;
