@@ -128,7 +128,7 @@ const RECORD: &str = "INSERT INTO app.recorded SELECT concat_ws(' ', @@innodb_so
 fn recorded(fixture: &UserServer) -> Vec<String> {
     let rows =
         fixture.server.connect().query("SELECT words FROM app.recorded ORDER BY words").unwrap();
-    rows.rows.into_iter().flatten().flatten().collect()
+    rows.iter().map(|row| row.text(0)).collect()
 }
 
 fn prepared(fixture: &UserServer, file: &str) -> Lab {

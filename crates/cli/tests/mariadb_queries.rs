@@ -40,7 +40,7 @@ fn plant(server: &PrivateServer) {
     client.run("TRUNCATE performance_schema.events_statements_summary_by_digest").unwrap();
     client.run("SET SESSION sort_buffer_size = 32768").unwrap();
     for number in 1..=20 {
-        let mut run = |sql: &str| client.query(sql).unwrap().rows.len();
+        let mut run = |sql: &str| client.query(sql).unwrap().len();
         // MariaDB's plans call the table as the statement does.
         assert_eq!(run(&format!("SELECT * FROM orders AS o WHERE o.customer_id = {number}")), 6);
         assert_eq!(

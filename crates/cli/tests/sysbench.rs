@@ -66,9 +66,10 @@ fn logged(admin: &mut Client, act: impl FnOnce()) -> Vec<String> {
     admin.run("SET GLOBAL general_log = OFF").unwrap();
     let sql = "SELECT argument FROM mysql.general_log WHERE command_type = 'Execute' ORDER BY \
                event_time, thread_id";
-    let all = admin.query(sql).unwrap().rows.into_iter().flatten().flatten();
+    let all = admin.query(sql).unwrap();
     // Plans are asked for when the load is over.
-    all.filter(|statement| !statement.starts_with("EXPLAIN ")).collect()
+    let statements = all.iter().map(|row| row.text(0));
+    statements.filter(|statement| !statement.starts_with("EXPLAIN ")).collect()
 }
 
 /// A statement without its values and blanks.

@@ -267,8 +267,8 @@ fn each_planted_fault_is_found_with_its_remedy_and_nothing_else() {
             client.run(case.tables).unwrap_or_else(|error| panic!("{error}: {}", case.tables));
         }
         let tables = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'shop'";
-        for row in client.query(tables).unwrap().rows {
-            client.query(&format!("ANALYZE TABLE {}", row[0].clone().unwrap())).unwrap();
+        for row in client.query(tables).unwrap().iter() {
+            client.query(&format!("ANALYZE TABLE {}", row.get(0).unwrap())).unwrap();
         }
         client.run("TRUNCATE performance_schema.events_statements_summary_by_digest").unwrap();
         client.run("SET SESSION sort_buffer_size = 32768").unwrap();
@@ -291,5 +291,5 @@ fn rows_read(client: &mut Client, sql: &str) -> u64 {
     client.query("FLUSH STATUS").unwrap();
     client.query(sql).unwrap();
     let counters = client.query("SHOW SESSION STATUS LIKE 'Handler_read%'").unwrap();
-    counters.rows.iter().map(|row| row[1].as_deref().unwrap().parse::<u64>().unwrap()).sum()
+    counters.iter().map(|row| row.parse::<u64>(1).unwrap()).sum()
 }

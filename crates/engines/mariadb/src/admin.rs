@@ -1,10 +1,9 @@
 //! The connection of administration, and the database that it holds: made by us, marked as ours,
 //! dropped by us. Nothing else of a server is touched.
 
-use super::cells::cells;
 use super::errors::failed_at;
 use crate::client::{Client, Config, quote_identifier};
-use engine::{EngineError, lock};
+use engine::{EngineError, Row, lock};
 use servers::administration::{Administration, KEEPING, SCHEMA};
 use servers::wait_for;
 use std::sync::Mutex;
@@ -153,7 +152,7 @@ impl Admin {
         let rows = self.ask(|client| {
             client.query(&sql).map_err(failed_at("looking up Steelbench's tables"))
         })?;
-        Ok(rows.rows.into_iter().flatten().flatten().collect())
+        Ok(rows.iter().map(|row| row.text(0)).collect())
     }
 
     /// Does some work with the connection.
@@ -241,14 +240,11 @@ fn drop_database(client: &mut Client) -> Result<(), EngineError> {
         let gone = wait_for(at_most, &Cancel::new(), || {
             // For the table of the same name MySQL makes a temporary one, for which a full disk has
             // no room.
-            let all = client
-                .query("SHOW PROCESSLIST")
-                .map_err(failed_at(doing))?
-                .rows
-                .into_iter()
-                .map(cells);
-            let in_it =
-                all.filter(|[id, _, _, database]| database == DATABASE && *id != connection_id);
+            let all = client.query("SHOW PROCESSLIST").map_err(failed_at(doing))?;
+            let in_it = all
+                .iter()
+                .map(Row::texts::<4>)
+                .filter(|[id, _, _, database]| database == DATABASE && *id != connection_id);
             let sessions: Vec<String> = in_it.map(|[id, ..]| id).collect();
             for session in sessions.iter().filter(|_| looks > 0) {
                 match client.run(&format!("KILL {session}")) {

@@ -80,7 +80,7 @@ impl Compression {
         let status = |name: &str| {
             let sql = format!("SHOW GLOBAL STATUS LIKE 'Innodb_have_{name}'");
             let rows = admin.ask(|client| client.query(&sql).map_err(failed_at(&sql)))?;
-            Ok::<_, EngineError>(rows.rows.into_iter().flatten().flatten().any(|cell| cell == "ON"))
+            Ok::<_, EngineError>(rows.iter().any(|row| row.get(1) == Some("ON")))
         };
         let has = |name: &str| if name == BUILT_IN { Ok(true) } else { status(name) };
         if !has(algorithm)? && is_private {

@@ -10,7 +10,7 @@
 //! - `admin`: the connection that holds it, marked as ours
 //! - `compression`: how InnoDB compresses its tables; `backups`: their backups
 //! - `dialect`: how its tables and operations are written
-//! - `errors`: of the server and of connections; `cells`: of the rows that it sends
+//! - `errors`: of the server and of connections
 //! - `fill`: the bulk load of its tables; `explain`: plans and sizes
 //! - `load`: connections of a load; `wire`: what they send and hear; `replication`: replicas
 //! - `waits`: what sessions wait for; `by_url`: servers that run already, `observing` over which
@@ -21,7 +21,6 @@ mod altered;
 mod backup_tools;
 mod backups;
 mod by_url;
-mod cells;
 pub mod client;
 mod compression;
 mod dialect;

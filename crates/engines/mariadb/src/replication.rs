@@ -10,13 +10,12 @@ use crate::client::{Client, Config, quote_literal};
 use crate::errors::failed_at;
 use crate::load::LoadConfig;
 use crate::server::{MariaProduct, PrivateServer, SOCKET, ServerOptions};
-use engine::{ConnectionSet, EngineError, Results};
+use engine::{ConnectionSet, EngineError, Results, Rows};
 use servers::files::clone_folder;
 use servers::load::{Ending, LoadConnections, Sessions};
 use servers::pair::Replicating;
 use servers::private::{Options, Server, Settings, Stop};
 use servers::wait_for;
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read as _;
 use std::net::{Ipv4Addr, TcpListener};
@@ -100,8 +99,8 @@ impl Replicating for MariaProduct {
         // Until then bytes may be on their way.
         let mut client = replica.connect_until(cancel)?;
         let lost = wait_for(FOLLOWS, cancel, || {
-            let is_connected = status(&mut client)?.get("Slave_IO_Running").cloned();
-            Ok((is_connected.as_deref() != Some("Yes")).then_some(()))
+            let status = status(&mut client)?;
+            Ok((value(&status, "Slave_IO_Running") != Some("Yes")).then_some(()))
         })?;
         lost.ok_or_else(|| late(doing, "the replica still reads from it", &mut client))
     }
@@ -113,8 +112,9 @@ impl Replicating for MariaProduct {
         let stop = "SET GLOBAL rpl_semi_sync_slave_enabled = OFF; STOP SLAVE IO_THREAD";
         client.run(stop).map_err(failed_at(doing))?;
         // It has applied what it received.
-        let received = status(&mut client)?.remove("Gtid_IO_Pos").unwrap_or_default();
-        let (received, seconds) = (quote_literal(&received), FOLLOWS.as_secs());
+        let status = status(&mut client)?;
+        let received = quote_literal(value(&status, "Gtid_IO_Pos").unwrap_or_default());
+        let seconds = FOLLOWS.as_secs();
         let wait = format!("SELECT MASTER_GTID_WAIT({received}, {seconds})");
         if client.cell(&wait).map_err(failed_at(doing))?.as_deref() != Some("0") {
             return Err(late(doing, "it did not apply all that it received", &mut client));
@@ -141,8 +141,8 @@ impl Replicating for MariaProduct {
         let mut client = connected.map_err(failed_at("connecting"))?;
         client.set_answer_timeout(Some(ANSWER));
         let rows = client.query(sql).map_err(failed_at("asking the server"))?;
-        let mut results = Results { columns: rows.columns, ..Results::default() };
-        rows.rows.into_iter().for_each(|row| results.add(row, true));
+        let mut results = Results { columns: rows.columns().to_vec(), ..Results::default() };
+        rows.iter().for_each(|row| results.add(row.values(), true));
         Ok(results)
     }
 }
@@ -176,9 +176,8 @@ fn admit_replica(client: &mut Client, password: &str) -> Result<(), EngineError>
     let doing = "making the account of the replica";
     let others = "SELECT CONCAT(QUOTE(user), '@', QUOTE(host)) FROM mysql.global_priv WHERE host \
                   <> 'localhost'";
-    let others = client.query(others).map_err(failed_at(doing))?.rows;
-    for user in others.into_iter().flatten().flatten() {
-        client.run(&format!("DROP USER {user}")).map_err(failed_at(doing))?;
+    for row in client.query(others).map_err(failed_at(doing))?.iter() {
+        client.run(&format!("DROP USER {}", row.text(0))).map_err(failed_at(doing))?;
     }
     let (account, password) =
         (format!("{ACCOUNT}@'{}'", Ipv4Addr::LOCALHOST), quote_literal(password));
@@ -225,29 +224,29 @@ fn start_following(client: &mut Client, cancel: &Cancel) -> Result<(), EngineErr
     client.run("START SLAVE").map_err(failed_at(doing))?;
     let found = wait_for(FOLLOWS, cancel, || {
         let status = status(client)?;
-        let is = |name: &str, value: &str| status.get(name).is_some_and(|status| status == value);
+        let mut threads = ["Slave_IO_Running", "Slave_SQL_Running"].into_iter();
         match refusal(&status) {
             Some(why) => Err(EngineError::failed(doing, why)),
-            None => {
-                Ok((is("Slave_IO_Running", "Yes") && is("Slave_SQL_Running", "Yes")).then_some(()))
-            }
+            None => Ok(threads.all(|name| value(&status, name) == Some("Yes")).then_some(())),
         }
     })?;
     found.ok_or_else(|| late(doing, "it did not follow", client))
 }
 
-/// The state of a replica, by the server's names.
-fn status(client: &mut Client) -> Result<BTreeMap<String, String>, EngineError> {
+/// The state of a replica, a column for each of the server's names.
+fn status(client: &mut Client) -> Result<Rows, EngineError> {
     let sql = "SHOW SLAVE STATUS";
-    let found = client.query(sql).map_err(failed_at(sql))?;
-    let row = found.rows.into_iter().next().unwrap_or_default();
-    Ok(found.columns.into_iter().zip(row.into_iter().map(Option::unwrap_or_default)).collect())
+    client.query(sql).map_err(failed_at(sql))
+}
+
+fn value<'s>(status: &'s Rows, name: &str) -> Option<&'s str> {
+    status.first()?.get(name)
 }
 
 /// The error of the thread that reads from the primary, or of the one that applies.
-fn refusal(status: &BTreeMap<String, String>) -> Option<String> {
-    let errors = ["Last_IO_Error", "Last_SQL_Error"];
-    errors.iter().find_map(|name| status.get(*name).filter(|status| !status.is_empty()).cloned())
+fn refusal(status: &Rows) -> Option<String> {
+    let errors = ["Last_IO_Error", "Last_SQL_Error"].map(|name| value(status, name));
+    errors.into_iter().flatten().find(|error| !error.is_empty()).map(str::to_owned)
 }
 
 fn late(doing: &str, what: &str, client: &mut Client) -> EngineError {

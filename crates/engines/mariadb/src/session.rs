@@ -52,10 +52,7 @@ impl AdminSession for Session {
     }
 
     fn query(&mut self, sql: &str) -> Result<Rows, ServerError> {
-        let answer = self.client.query(sql)?;
-        let mut rows = Rows::with_columns(answer.columns);
-        answer.rows.into_iter().for_each(|row| rows.push(row));
-        Ok(rows)
+        Ok(self.client.query(sql)?)
     }
 
     fn run(&mut self, sql: &str) -> Result<Rows, ServerError> {

@@ -75,7 +75,7 @@ fn same(server: &Server, user: &str, parameters: &str, options: &[&str]) -> Opti
     let cipher = "SHOW SESSION STATUS LIKE 'Ssl_cipher'";
     let url = format!("mariadb://{user}@127.0.0.1:{}/?{parameters}", server.port);
     let ours = connect(&url, server.folder()).map(|mut client| {
-        let shown = client.query(cipher).unwrap().rows[0][1].clone().unwrap();
+        let shown = client.query(cipher).unwrap().first().unwrap().get(1).unwrap().to_owned();
         assert_eq!(client.is_tls(), !shown.is_empty(), "{url}");
         client.is_tls()
     });

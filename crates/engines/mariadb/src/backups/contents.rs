@@ -31,8 +31,7 @@ pub fn examine(client: &mut Client, start: Instant, placed_s: f64) -> Result<Res
 pub fn tables(client: &mut Client) -> Result<Vec<String>, EngineError> {
     let sql = "SELECT table_name FROM information_schema.tables WHERE table_schema = database() \
                AND table_type = 'BASE TABLE' ORDER BY table_name";
-    let rows = client.query(sql).map_err(failed_at("reading the tables"))?.rows;
-    Ok(rows.into_iter().flatten().flatten().collect())
+    names(client, sql, "reading the tables")
 }
 
 /// Names of the columns of a table.
@@ -42,19 +41,22 @@ pub fn columns(client: &mut Client, table: &str) -> Result<Vec<String>, EngineEr
          table_name = {} ORDER BY ordinal_position",
         quote_literal(table)
     );
-    let rows = client.query(&sql).map_err(failed_at("reading the columns"))?.rows;
-    Ok(rows.into_iter().flatten().flatten().collect())
+    names(client, &sql, "reading the columns")
+}
+
+fn names(client: &mut Client, sql: &str, doing: &str) -> Result<Vec<String>, EngineError> {
+    let rows = client.query(sql).map_err(failed_at(doing))?;
+    Ok(rows.iter().map(|row| row.text(0)).collect())
 }
 
 /// The complaints of the server's own check.
 fn complaints(client: &mut Client, table: &str) -> Result<Vec<String>, EngineError> {
     let sql = format!("CHECK TABLE {}", quote_identifier(table));
-    let rows = client.query(&sql).map_err(failed_at(&sql))?.rows;
+    let rows = client.query(&sql).map_err(failed_at(&sql))?;
     // Table, operation, kind of the message, message.
-    let cell =
-        |row: &[Option<String>], at: usize| row.get(at).cloned().flatten().unwrap_or_default();
-    let wrong = rows.iter().filter(|row| !(cell(row, 2) == "status" && cell(row, 3) == "OK"));
-    Ok(wrong.map(|row| format!("{table}: {}", cell(row, 3))).collect())
+    let wrong =
+        rows.iter().filter(|row| [2, 3].map(|at| row.get(at)) != [Some("status"), Some("OK")]);
+    Ok(wrong.map(|row| format!("{table}: {}", row.text(3))).collect())
 }
 
 /// Rows of each table, with the sum and the exclusive or of the CRC-32 of their values as literals.

@@ -5,7 +5,9 @@ use crate::client::channel::Channel;
 use crate::client::command;
 use crate::client::config::{Config, Place};
 use crate::client::login::{Greeting, login};
-use crate::client::response::{Column, Event, Kind, Response, text_row};
+use crate::client::packet::Reader;
+use crate::client::response::{Column, Event, Kind, Response};
+use engine::Rows;
 use socket2::SockAddr;
 use std::io::{self, ErrorKind};
 use std::net::{Shutdown, ToSocketAddrs};
@@ -22,22 +24,6 @@ const CELL_COST: usize = size_of::<Option<String>>();
 pub struct Client {
     channel: Channel,
     greeting: Greeting,
-}
-
-/// The rows of an answer, as text.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Rows {
-    /// Names of the columns.
-    pub columns: Vec<String>,
-    /// The cells of each row.
-    pub rows: Vec<Vec<Option<String>>>,
-}
-
-impl Rows {
-    /// The first cell of the first row.
-    pub fn cell(&self) -> Option<&str> {
-        self.rows.first()?.first()?.as_deref()
-    }
 }
 
 impl Client {
@@ -117,21 +103,26 @@ impl Client {
         file: &mut impl FnMut(&mut Vec<u8>) -> Result<bool, Error>,
     ) -> Result<Rows, Error> {
         let mut response = Response::new(Kind::Results, self.greeting.caches_metadata());
-        let (mut rows, mut results) = (Rows::default(), 0);
+        let (mut columns, mut rows, mut results) = (Vec::new(), None, 0);
         self.channel.received = 0;
         loop {
             let packet = self.channel.receive()?;
             match response.take(&packet)? {
                 Event::Result { .. } => results += 1,
                 Event::Column(packet) if results == 1 => {
-                    rows.columns.push(Column::parse(packet)?.name);
+                    columns.push(Column::parse(packet)?.name);
                 }
                 Event::Row(row) if results == 1 => {
-                    self.channel.received += CELL_COST * rows.columns.len();
-                    rows.rows.push(text_row(row, rows.columns.len()).ok_or_else(Error::malformed)?);
+                    let columns = std::mem::take(&mut columns);
+                    let rows = rows.get_or_insert_with(|| Rows::with_columns(columns));
+                    self.channel.received += CELL_COST * rows.columns().len();
+                    push_row(rows, row).ok_or_else(Error::malformed)?;
                 }
                 Event::LocalFile => self.send_file(file)?,
-                Event::End(result) => return result.map(|()| rows).map_err(Error::Server),
+                Event::End(result) => {
+                    let rows = rows.unwrap_or_else(|| Rows::with_columns(columns));
+                    return result.map(|()| rows).map_err(Error::Server);
+                }
                 _ => {}
             }
         }
@@ -212,6 +203,18 @@ impl Client {
     pub fn into_stream(self) -> Stream {
         self.channel.into_stream()
     }
+}
+
+/// Adds a row of a statement that was sent as text; `None` when it has fewer cells than columns.
+fn push_row(rows: &mut Rows, packet: &[u8]) -> Option<()> {
+    let (mut reader, mut is_complete) = (Reader(packet), true);
+    let cells = (0..rows.columns().len()).map(|_| {
+        let cell = reader.cell();
+        is_complete &= cell.is_some();
+        cell.flatten().map(String::from_utf8_lossy)
+    });
+    rows.push(cells);
+    is_complete.then_some(())
 }
 
 /// A connected socket.

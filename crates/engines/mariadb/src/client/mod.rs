@@ -27,7 +27,7 @@ mod server_key;
 mod tls;
 mod url;
 
-pub use client::{Client, Rows};
+pub use client::Client;
 pub use config::Config;
 pub use environment::Environment;
 pub use error::{ConfigError, Error, KeyError, LoginError, ServerError};

@@ -125,9 +125,8 @@ fn fill_by(program: &Program<'_>, setup: &Setup) -> Result<(), EngineError> {
         "SELECT table_name FROM information_schema.tables WHERE table_schema = '{DATABASE}' AND \
          table_type = 'BASE TABLE'"
     );
-    for table in client.query(&sql).map_err(failed_at(doing))?.rows.into_iter().flatten().flatten()
-    {
-        let sql = format!("ANALYZE TABLE {DATABASE}.{}", quote_identifier(&table));
+    for row in client.query(&sql).map_err(failed_at(doing))?.iter() {
+        let sql = format!("ANALYZE TABLE {DATABASE}.{}", quote_identifier(&row.text(0)));
         client.run(&sql).map_err(failed_at(doing))?;
     }
     Ok(())

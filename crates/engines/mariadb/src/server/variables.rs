@@ -2,7 +2,7 @@
 
 use crate::client::{Client, quote_literal};
 use crate::errors::failed_at;
-use engine::EngineError;
+use engine::{EngineError, Row};
 use experiment::Configuration;
 use servers::private::Settings;
 use servers::settings::{self, path};
@@ -180,29 +180,14 @@ impl Variable {
             Err(error) if error.code() == Some(NO_SUCH_TABLE) => return Ok(BTreeMap::new()),
             rows => rows.map_err(failed_at("reading the server's variables"))?,
         };
-        Ok(rows
-            .rows
-            .into_iter()
-            .map(|row| {
-                let mut cells = row.into_iter().map(Option::unwrap_or_default);
-                let mut next = || cells.next().unwrap_or_default();
-                let name = next();
-                let (value, kind, choices) = (next(), next(), next());
-                let is_dynamic = next() == "1";
-                let is_of_sessions = next() == "1" && !TAKEN_OVER.contains(&name.as_str());
-                (
-                    name,
-                    Self {
-                        value,
-                        kind,
-                        choices,
-                        is_dynamic,
-                        is_of_sessions,
-                        is_set_by_sql: next() == "1",
-                    },
-                )
-            })
-            .collect())
+        let variable = |row: Row<'_>| {
+            let ([name, value, kind, choices], is) =
+                (row.texts(), |column: usize| row.get(column) == Some("1"));
+            let is_of_sessions = is(5) && !TAKEN_OVER.contains(&name.as_str());
+            let (is_dynamic, is_set_by_sql) = (is(4), is(6));
+            (name, Self { value, kind, choices, is_dynamic, is_of_sessions, is_set_by_sql })
+        };
+        Ok(rows.iter().map(variable).collect())
     }
 
     /// The value in force.

@@ -4,7 +4,6 @@ use super::accounting::{Counts, Instruments};
 use super::reading::{Reading, Scope};
 use super::sampler::{Sampler, Samples};
 use super::source::local_process;
-use crate::cells::{cells, number};
 use crate::client::{Client, Config};
 use crate::errors::failed_at;
 use engine::{Collection, EngineError, EngineUse, PageUse, SessionPart, WaitCollector, lock};
@@ -151,8 +150,9 @@ pub(crate) fn instrumented(
                    'wait/lock/metadata/%'), 0), (SELECT count(*) FROM \
                    performance_schema.setup_instruments WHERE name LIKE 'wait/%') FROM \
                    performance_schema.setup_instruments WHERE enabled = 'YES' AND timed = 'YES'";
-        let row = client.query(sql).map_err(doing())?.rows.into_iter().next().unwrap_or_default();
-        let [idle, sockets, conditions, on, metadata, all] = cells(row).map(|cell| number(&cell));
+        let rows = client.query(sql).map_err(doing())?;
+        let count = |column: usize| rows.first().and_then(|row| row.parse(column)).unwrap_or(0);
+        let [idle, sockets, conditions, on, metadata, all]: [u64; 6] = std::array::from_fn(count);
         instruments = Instruments {
             idle: idle > 0,
             sockets: sockets > 0,

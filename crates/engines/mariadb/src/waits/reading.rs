@@ -1,9 +1,8 @@
 //! Counters of server and kernel at a moment.
 
-use crate::cells::{cells, number};
 use crate::client::Client;
 use crate::errors::failed_at;
-use engine::EngineError;
+use engine::{EngineError, Row, Rows};
 use observations::{CounterReadings, Operation};
 use observe::ThreadTimes;
 use std::collections::BTreeMap;
@@ -153,10 +152,7 @@ impl Reading {
         pid: Option<i32>,
     ) -> Result<Self, EngineError> {
         let rows = |client: &mut Client, sql: &str| {
-            client
-                .query(sql)
-                .map(|rows| rows.rows)
-                .map_err(failed_at("reading the server's counters"))
+            client.query(sql).map_err(failed_at("reading the server's counters"))
         };
         let (listed, others) = match scope {
             Scope::Sessions(sessions) => (list(sessions), false),
@@ -167,11 +163,10 @@ impl Reading {
         let of_sessions = sessions(client);
         let sql = format!("SELECT tid, command, time_ms FROM {of_sessions} WHERE {chosen}");
         let (mut threads, mut idle_s) = (Vec::new(), 0.0);
-        for row in rows(client, &sql)? {
-            let [thread, command, state_ms] = cells(row);
-            threads.extend(thread.parse::<i32>());
-            if command == "Sleep" {
-                idle_s += state_ms.parse().unwrap_or(0.0) / 1e3;
+        for row in rows(client, &sql)?.iter() {
+            threads.extend(row.parse::<i32>(0));
+            if row.get(1) == Some("Sleep") {
+                idle_s += row.parse(2).unwrap_or(0.0) / 1e3;
             }
         }
         let sessions =
@@ -186,15 +181,15 @@ impl Reading {
              performance_schema.threads USING (thread_id) WHERE processlist_id IN ({listed}) AND \
              {NOT_NESTED}"
         );
-        let of_own = rows(client, &by_thread)?.into_iter().map(event);
+        let by_thread = rows(client, &by_thread)?;
+        let of_own = by_thread.iter().map(event);
         if others {
             let by_account = format!(
                 "SELECT 0, event_name, sum(count_star), sum(sum_timer_wait) FROM \
                  performance_schema.events_waits_summary_by_account_by_event_name WHERE user IS \
                  NOT NULL AND {NOT_NESTED} GROUP BY event_name"
             );
-            let of_own: Vec<_> = of_own.collect();
-            events.extend(rows(client, &by_account)?.into_iter().map(event));
+            events.extend(rows(client, &by_account)?.iter().map(event));
             let counted = events.iter();
             of_accounts.extend(counted.map(|((_, name), (count, _))| (name.clone(), *count)));
             for ((_, name), (count, time)) in of_own {
@@ -205,12 +200,10 @@ impl Reading {
             events.extend(of_own);
         }
         // MariaDB and MySQL keep these in tables of different names.
-        let status = rows(client, "SHOW GLOBAL STATUS LIKE 'Innodb%'")?.into_iter().map(cells);
-        let status: BTreeMap<String, u64> = status
-            .map(|[name, value]: [String; 2]| (name.to_lowercase(), number(&value)))
-            .collect();
-        let mut operations: Vec<Operation> =
-            rows(client, FILES)?.into_iter().flat_map(file).collect();
+        let status = rows(client, "SHOW GLOBAL STATUS LIKE 'Innodb%'")?;
+        let status: BTreeMap<String, u64> =
+            status.iter().map(|row| (row.text(0).to_lowercase(), number(row, 1))).collect();
+        let mut operations: Vec<Operation> = rows(client, FILES)?.iter().flat_map(file).collect();
         // Where the server counts no files, InnoDB does.
         let has_files = !operations.is_empty();
         let of_innodb = OF_INNODB.iter().filter(|(.., is_of_files)| !(*is_of_files && has_files));
@@ -224,8 +217,8 @@ impl Reading {
                 wall_s,
             })
         }));
-        let data_files = if others { rows(client, DATA_FILES)? } else { Vec::new() };
-        let data_files = data_files.into_iter().flat_map(file).collect();
+        let data_files = if others { rows(client, DATA_FILES)? } else { Rows::default() };
+        let data_files = data_files.iter().flat_map(file).collect();
         Ok(Self {
             at,
             events,
@@ -362,9 +355,13 @@ impl Reading {
     }
 }
 
-fn event(row: Vec<Option<String>>) -> ((u32, String), (u64, u64)) {
-    let [session, name, count, time] = cells(row);
-    ((number(&session) as u32, name), (number(&count), number(&time)))
+/// A counter; a value that is not a number counts as 0.
+fn number(row: Row<'_>, column: usize) -> u64 {
+    row.parse(column).unwrap_or(0)
+}
+
+fn event(row: Row<'_>) -> ((u32, String), (u64, u64)) {
+    ((number(row, 0) as u32, row.text(1)), (number(row, 2), number(row, 3)))
 }
 
 /// `InnoDB`'s own counters: status variables (<https://mariadb.com/kb/en/innodb-status-variables/>)
@@ -384,19 +381,15 @@ const OF_INNODB: [(&str, [&str; 3], bool); 8] = [
 
 /// The operations of a row of `file_summary_by_event_name`: reads, writes, and others, such as
 /// syncs.
-fn file(row: Vec<Option<String>>) -> Vec<Operation> {
-    let mut cells = row.into_iter().map(Option::unwrap_or_default);
-    let name = cells.next().unwrap_or_default();
-    let name = name.strip_prefix("wait/io/file/").unwrap_or(&name).to_owned();
-    let mut next = || cells.next().map_or(0, |cell| number(&cell));
-    ["read", "write", "other"]
-        .map(|kind| Operation {
-            name: format!("{name} {kind}"),
-            count: next(),
-            bytes: next(),
-            wall_s: next() as f64 * PICOSECONDS,
-        })
-        .into()
+fn file(row: Row<'_>) -> [Operation; 3] {
+    let name = row.get(0).unwrap_or_default();
+    let name = name.strip_prefix("wait/io/file/").unwrap_or(name);
+    [("read", 1), ("write", 4), ("other", 7)].map(|(kind, at)| Operation {
+        name: format!("{name} {kind}"),
+        count: number(row, at),
+        bytes: number(row, at + 1),
+        wall_s: number(row, at + 2) as f64 * PICOSECONDS,
+    })
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use super::reading::{self, list};
 use super::types::IDLE;
-use crate::cells::{cells, number};
 use crate::client::Client;
 use crate::errors::failed_at;
 use engine::{EngineError, lock};
@@ -47,9 +46,8 @@ impl Sampler {
             while !stop.load(Ordering::Relaxed) {
                 let rows = client.query(&sql).map_err(failed_at("sampling the process list"))?;
                 let mut samples = lock(&filled);
-                for row in rows.rows {
-                    let [state, count] = cells(row);
-                    samples.add(&state, number(&count));
+                for row in rows.iter() {
+                    samples.add(row.get(0).unwrap_or_default(), row.parse(1).unwrap_or(0));
                 }
                 drop(samples);
                 std::thread::park_timeout(every);

@@ -2,9 +2,8 @@
 
 use super::reading::sessions;
 use super::types::{self, IDLE, ROW_LOCK};
-use crate::cells::cells;
 use crate::client::{Client, Config};
-use engine::{ObserveOptions, ServerError, while_doing};
+use engine::{ObserveOptions, Row, Rows, ServerError, while_doing};
 use observe::ProcessTimes;
 use servers::activity::{CONNECTION, Idle, Process, Roster, Sample, Source};
 use sql::Syntax;
@@ -60,8 +59,8 @@ impl MariaSource {
         })
     }
 
-    fn rows(&mut self, doing: &str, sql: &str) -> Result<Vec<Vec<Option<String>>>, ServerError> {
-        Ok(self.client.query(sql).map_err(while_doing(doing))?.rows)
+    fn rows(&mut self, doing: &str, sql: &str) -> Result<Rows, ServerError> {
+        self.client.query(sql).map_err(while_doing(doing))
     }
 
     /// Asks who waits for a row lock, which the process list does not show.
@@ -74,27 +73,24 @@ impl MariaSource {
         let sql = "SELECT trx_mysql_thread_id FROM information_schema.innodb_trx WHERE trx_state \
                    = 'LOCK WAIT'";
         let waiting = self.client.query(sql).ok();
-        self.row_locks = waiting.map(|rows| {
-            rows.rows.into_iter().flatten().flatten().filter_map(|id| id.parse().ok()).collect()
-        });
+        self.row_locks = waiting.map(|rows| rows.iter().filter_map(|row| row.parse(0)).collect());
         self.row_locks_asked = Some(Instant::now());
     }
 
-    fn sample_of(&mut self, row: Vec<Option<String>>) -> Option<Sample> {
-        let [id, _, _, _, command, _, state, mut info] = cells(row);
-        let pid = id.parse().ok()?;
-        if NOT_BUSY.contains(&command.as_str()) || self.roster.observers.contains(&pid) {
+    fn sample_of(&mut self, row: Row<'_>) -> Option<Sample> {
+        let pid = row.parse(0)?;
+        let [command, state, info] = [4, 6, 7].map(|column| row.get(column).unwrap_or_default());
+        if NOT_BUSY.contains(&command) || self.roster.observers.contains(&pid) {
             return None;
         }
-        if let Some((end, _)) = info.char_indices().nth(TEXT_MAX) {
-            info.truncate(end);
-        }
+        let end = info.char_indices().nth(TEXT_MAX).map_or(info.len(), |(end, _)| end);
+        let info = &info[..end];
         let query_id = (!info.is_empty()).then(|| {
-            let text = statement::shown(&info, Syntax::MariaDb, false);
+            let text = statement::shown(info, Syntax::MariaDb, false);
             let number = statement::number(&text);
             if self.options.statements {
                 let kept = if self.options.literals {
-                    statement::shown(&info, Syntax::MariaDb, true)
+                    statement::shown(info, Syntax::MariaDb, true)
                 } else {
                     text
                 };
@@ -103,12 +99,9 @@ impl MariaSource {
             number
         });
         let is_locked = self.row_locks.as_ref().is_some_and(|waiting| waiting.contains(&pid));
-        let wait = if is_locked && types::of_state(&state).is_none() {
-            Some(ROW_LOCK.to_owned())
-        } else {
-            types::of_state(&state).map(|_| state.clone())
-        };
-        Some(Sample { pid, state: "active".into(), wait, query_id, idle: false, runnable: None })
+        let wait = types::of_state(state).map(|_| state).or(is_locked.then_some(ROW_LOCK));
+        let (state, wait) = ("active".to_owned(), wait.map(str::to_owned));
+        Some(Sample { pid, state, wait, query_id, idle: false, runnable: None })
     }
 
     /// The threads of the server that work for no session, by what the Performance Schema calls
@@ -120,10 +113,8 @@ impl MariaSource {
             let sql = "SELECT thread_os_id, substring_index(name, '/', -1) FROM \
                        performance_schema.threads WHERE type = 'BACKGROUND' AND thread_os_id IS \
                        NOT NULL";
-            for row in self.rows("listing the server's threads", sql)? {
-                let [thread, name] = cells(row);
-                names.extend(thread.parse::<i32>().map(|thread| (thread, name)));
-            }
+            let rows = self.rows("listing the server's threads", sql)?;
+            names.extend(rows.iter().filter_map(|row| Some((row.parse::<i32>(0)?, row.text(1)))));
         }
         let sessions: HashSet<i32> = self.threads.values().copied().collect();
         for thread in observe::processes::threads(pid) {
@@ -147,7 +138,7 @@ impl Source for MariaSource {
         // For the table of the same name the server would make a temporary one on disk each time,
         // because texts are long.
         let rows = self.rows("sampling the process list", "SHOW FULL PROCESSLIST")?;
-        Ok(rows.into_iter().filter_map(|row| self.sample_of(row)).collect())
+        Ok(rows.iter().filter_map(|row| self.sample_of(row)).collect())
     }
 
     fn list(&mut self) -> Result<(), ServerError> {
@@ -164,9 +155,9 @@ impl Source for MariaSource {
         let rows = self.rows("listing the server's sessions", &sql)?;
         self.roster.present.clear();
         self.threads.clear();
-        for row in rows {
-            let [id, command, user, database, thread, application] = cells(row);
-            let Ok(id) = id.parse::<i32>() else { continue };
+        for row in rows.iter() {
+            let Some(id) = row.parse::<i32>(0) else { continue };
+            let [_, command, user, database, thread, application] = row.texts();
             if let Some(thread) = thread.parse::<i32>().ok().filter(|thread| *thread > 0) {
                 self.threads.insert(id, thread);
             }

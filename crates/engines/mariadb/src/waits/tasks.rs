@@ -2,9 +2,8 @@
 
 use super::reading::{list, sessions};
 use super::types::{self, ROW_LOCK};
-use crate::cells::cells;
 use crate::client::Client;
-use engine::{ServerError, while_doing};
+use engine::{Row, Rows, ServerError, while_doing};
 use observations::{TaskSession, WaitingTask, order};
 use servers::activity::CONNECTION;
 use sql::Syntax;
@@ -127,8 +126,8 @@ fn cell(client: &mut Client, sql: &str) -> Result<Option<String>, ServerError> {
     client.cell(sql).map_err(while_doing(DOING))
 }
 
-fn rows(client: &mut Client, sql: &str) -> Result<Vec<Vec<Option<String>>>, ServerError> {
-    Ok(client.query(sql).map_err(while_doing(DOING))?.rows)
+fn rows(client: &mut Client, sql: &str) -> Result<Rows, ServerError> {
+    client.query(sql).map_err(while_doing(DOING))
 }
 
 /// All sessions by number. Of one that has nothing to do the Performance Schema may have the last
@@ -154,13 +153,13 @@ fn sessions_seen(
         list(excluded)
     );
     Ok(rows(client, &sql)?
-        .into_iter()
+        .iter()
         .filter_map(|row| {
-            let [id, command, state, user, database, state_ms, text, transaction_s] = cells(row);
-            let pid = id.parse().ok()?;
-            let transaction_s: Option<f64> = transaction_s.parse().ok();
+            let [_, command, state, user, database] = row.texts();
+            let pid = row.parse(0)?;
+            let transaction_s: Option<f64> = row.parse(7);
             let is_idle = command == "Sleep";
-            let state_s = state_ms.parse::<f64>().ok().map(|ms| ms / 1e3);
+            let state_s = row.parse::<f64>(5).map(|ms| ms / 1e3);
             let in_words = match (is_idle, transaction_s) {
                 (true, Some(_)) => "idle in transaction",
                 (true, None) => "idle",
@@ -173,7 +172,7 @@ fn sessions_seen(
                 database,
                 state: in_words.into(),
                 state_s,
-                statement: statement::shown(&text, Syntax::MariaDb, literals),
+                statement: statement::shown(&row.text(6), Syntax::MariaDb, literals),
                 statement_s: state_s.filter(|_| !is_idle),
                 transaction_s,
                 ended_by: Some(format!("KILL {pid}")),
@@ -207,14 +206,14 @@ fn row_locks(client: &mut Client) -> Result<BTreeMap<i32, LockWait>, ServerError
          w.requesting_engine_transaction_id"
     };
     let mut requests: BTreeMap<i32, LockWait> = BTreeMap::new();
-    for row in rows(client, sql)? {
-        let [waiter, blocker, lock_mode, table, index, data, waited_s] = cells(row);
-        let (Ok(waiter), Ok(blocker)) = (waiter.parse(), blocker.parse()) else { continue };
+    for row in rows(client, sql)?.iter() {
+        let (Some(waiter), Some(blocker)) = (row.parse(0), row.parse(1)) else { continue };
+        let [_, _, lock_mode, table, index, data] = row.texts();
         let lock = requests.entry(waiter).or_insert_with(|| LockWait {
             wait_type: ROW_LOCK.into(),
             lock_mode,
             resource: resource(&table.replace('`', ""), &index, &data),
-            waited_s: waited_s.parse().ok(),
+            waited_s: row.parse(6),
             blocked_by: Vec::new(),
         });
         if !lock.blocked_by.contains(&blocker) {
@@ -251,17 +250,16 @@ fn metadata_locks(client: &mut Client) -> Result<BTreeMap<i32, LockWait>, Server
                lock_type, lock_status, coalesce(processlist_id, 0) FROM \
                performance_schema.metadata_locks JOIN performance_schema.threads ON thread_id = \
                owner_thread_id";
-    let lock = |row| {
-        let [kind, schema, name, mode, status, session] = cells(row);
-        let is_granted = status == "GRANTED";
+    let lock = |row: Row<'_>| {
+        let [kind, schema, name, mode] = row.texts();
         MetadataLock {
             object: (kind, schema, name),
             mode,
-            is_granted,
-            session: session.parse().unwrap_or(0),
+            is_granted: row.get(4) == Some("GRANTED"),
+            session: row.parse(5).unwrap_or(0),
         }
     };
-    let locks: Vec<MetadataLock> = rows(client, sql)?.into_iter().map(lock).collect();
+    let locks: Vec<MetadataLock> = rows(client, sql)?.iter().map(lock).collect();
     Ok(locks
         .iter()
         .filter(|lock| !lock.is_granted && lock.session != 0)
