@@ -131,13 +131,11 @@ pub trait Shared: Send + Sync {
 
 /// Plain files and devices.
 pub trait FileTarget {
-    /// Creates and fills the files of these roles, unless they exist.
+    /// Creates and fills the files of these roles, unless they exist, and returns them.
     ///
     /// # Errors
     /// When that fails.
-    fn create_files(&self, roles: &[Role]) -> Result<(), EngineError>;
-    /// The files, once they have been created.
-    fn files(&self) -> Option<&FileSet>;
+    fn create_files(&self, roles: &[Role]) -> Result<&FileSet, EngineError>;
 }
 
 /// The server of a target.
@@ -165,19 +163,6 @@ impl dyn Instance + '_ {
     pub fn create(&self, work: Work) -> Result<(), EngineError> {
         let unsupported = EngineError::Unsupported { engine: "this target", what: "tables" };
         self.parts().tables.ok_or(unsupported)?.create(work)
-    }
-
-    /// [`Tables::data_files`]; a target without tables counts as one file.
-    pub fn data_files(&self) -> u32 {
-        self.parts().tables.map_or(1, Tables::data_files)
-    }
-
-    /// [`Tables::stored_bytes`].
-    ///
-    /// # Errors
-    /// When the engine cannot be asked.
-    pub fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
-        self.parts().tables.map_or(Ok(None), Tables::stored_bytes)
     }
 
     /// [`Explainer::explain`]; nothing of a target that has no plans.
@@ -211,31 +196,13 @@ impl dyn Instance + '_ {
     ///
     /// # Errors
     /// When that fails, or the target is not one of files.
-    pub fn create_files(&self, roles: &[Role]) -> Result<(), EngineError> {
+    pub fn create_files(&self, roles: &[Role]) -> Result<&FileSet, EngineError> {
         let unsupported = EngineError::Unsupported { engine: "this target", what: "plain files" };
         self.parts().file_target.ok_or(unsupported)?.create_files(roles)
-    }
-
-    /// [`FileTarget::files`].
-    pub fn files(&self) -> Option<&FileSet> {
-        self.parts().file_target?.files()
-    }
-
-    /// [`ServerProcess::server_process`].
-    ///
-    /// # Errors
-    /// When the server's processes cannot be seen.
-    pub fn server_process(&self) -> Result<Option<i32>, EngineError> {
-        self.parts().server.map_or(Ok(None), ServerProcess::server_process)
     }
 
     /// [`ServerProcess::client_environment`]; empty without a server.
     pub fn client_environment(&self) -> Vec<(String, Option<String>)> {
         self.parts().server.map(ServerProcess::client_environment).unwrap_or_default()
-    }
-
-    /// [`ServerProcess::log_tail`].
-    pub fn log_tail(&self) -> Option<String> {
-        self.parts().server?.log_tail()
     }
 }

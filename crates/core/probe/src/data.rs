@@ -9,7 +9,8 @@ use crate::{ProbeError, Target, TrialContext};
 use datasets::DataSet;
 use engine::file_set::VOLUME;
 use engine::{
-    Ability, Answer, Compressed, ConnectionSet, EngineError, EngineUse, Explained, Planned, Results,
+    Ability, Answer, Compressed, ConnectionSet, EngineError, EngineUse, Explained, Planned,
+    Results, Tables,
 };
 use experiment::common::PROBE;
 use experiment::{Configuration, Invalid};
@@ -339,7 +340,7 @@ impl SpaceBefore {
     fn by_tables(&self, context: &TrialContext<'_>) -> Result<Option<u64>, ProbeError> {
         match self.0.zip(used_bytes(context)) {
             Some((before, now)) => Ok(now.checked_sub(before)),
-            None => Ok(context.instance.stored_bytes()?),
+            None => Ok(context.instance.parts().tables.map_or(Ok(None), Tables::stored_bytes)?),
         }
     }
 }

@@ -4,8 +4,8 @@
 use crate::{ProbeError, Target, TrialContext};
 use conductor::{Director, LOOK_EVERY, LoadProgress};
 use engine::{
-    Ability, CacheReport, CacheState, Collection, EngineError, EngineUse, SessionPart,
-    WaitCollector,
+    Ability, CacheReport, CacheState, Collection, EngineError, EngineUse, ServerProcess,
+    SessionPart, WaitCollector,
 };
 use experiment::common::OBSERVE_PROFILE;
 use observations::wait_type::{CONNECTION_DONE, CPU_QUEUE};
@@ -152,7 +152,8 @@ impl<'a> LoadDirector<'a> {
             return None;
         }
         let mut pids = vec![std::process::id() as i32];
-        match self.context.instance.server_process() {
+        let server = self.context.instance.parts().server;
+        match server.map_or(Ok(None), ServerProcess::server_process) {
             Ok(server) => pids.extend(server),
             Err(error) => self.unseen.push(format!("the server in the profile: {error}")),
         }

@@ -2,7 +2,7 @@
 
 use crate::hosts::HostEntry;
 use crate::reading::Reading;
-use engine::{Ability, Engine, EngineError, Instance};
+use engine::{Ability, Engine, EngineError, Instance, ServerProcess};
 use experiment::Configuration;
 use observations::{Event, Fact, FailureKind, Observations, RATE_AT_MOST, Series, number};
 use probe::generation::Generation;
@@ -168,7 +168,8 @@ impl Trial<'_> {
             })
         });
         // Read while the target is still there.
-        let log = if result.is_err() { instance.log_tail() } else { None };
+        let server = instance.parts().server.filter(|_| result.is_err());
+        let log = server.and_then(ServerProcess::log_tail);
         let full = cancel.reason() == Some(CancelReason::DiskSpace);
         let removed = watched(limit, &cancel, self.interrupt, None, None, || instance.remove());
         let Listener { announce, progress: state, .. } =

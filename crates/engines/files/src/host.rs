@@ -102,26 +102,18 @@ impl Instance for FilesInstance {
 }
 
 impl FileTarget for FilesInstance {
-    fn create_files(&self, roles: &[Role]) -> Result<(), EngineError> {
+    fn create_files(&self, roles: &[Role]) -> Result<&FileSet, EngineError> {
         let request = FilePlan::read(&self.configuration, &self.place, roles)?;
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if made.as_ref().is_none_or(|made| made.plan != request) {
-            // Gone before the next one is made: there may not be room for both.
-            *made = None;
-            *made = Some(CreatedFiles::new(request, &self.place, &self.cancel)?);
-        }
-        let Some(made) = made.as_ref() else { return Ok(()) };
+        // Others are gone before these are made: there may not be room for both.
+        let kept = made.take().filter(|made| made.plan == request);
+        let files = match kept {
+            Some(files) => files,
+            None => CreatedFiles::new(request, &self.place, &self.cancel)?,
+        };
+        let CreatedFiles { files, notes, .. } = made.insert(files);
         let offset = self.configuration.get(OFFSET);
-        self.set.get_or_init(|| FileSet {
-            files: made.files.clone(),
-            offset,
-            notes: made.notes.clone(),
-        });
-        Ok(())
-    }
-
-    fn files(&self) -> Option<&FileSet> {
-        self.set.get()
+        Ok(self.set.get_or_init(|| FileSet { files: files.clone(), offset, notes: notes.clone() }))
     }
 }
 

@@ -105,7 +105,7 @@ fn the_size_of_a_table_is_that_of_its_file() {
         };
         let fill = Fill::new(0, vec!["id"], (0..10).map(move |batch| rows(5_000 * batch)));
         instance.create(Work { fills: vec![fill], ..work() }).unwrap();
-        let stored = instance.stored_bytes().unwrap().unwrap();
+        let stored = instance.parts().tables.unwrap().stored_bytes().unwrap().unwrap();
         let file =
             files(folder).into_iter().find(|path| path.ends_with("steelbench/orders.ibd")).unwrap();
         assert_eq!(stored, 512 * file.metadata().unwrap().blocks());

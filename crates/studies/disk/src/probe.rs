@@ -3,7 +3,7 @@
 use crate::settings::{DURATION, ON, QUEUE_DEPTH, WARMUP};
 use crate::streams::StreamPlan;
 use crate::{outcome, settings, streams};
-use engine::{Ability, EngineError, Footprint, Role};
+use engine::{Ability, Footprint, Role};
 use experiment::common::PROBE;
 use experiment::{Configuration, ExampleLevels, Invalid};
 use observations::{Observations, Warning, WarningKind};
@@ -57,11 +57,7 @@ impl Probe for DiskProbe {
                 roles.push(stream.get(ON));
             }
         }
-        context.instance.create_files(&roles)?;
-        let set = context
-            .instance
-            .files()
-            .ok_or(EngineError::Unsupported { engine: "this engine", what: "plain files" })?;
+        let set = context.instance.create_files(&roles)?;
         let load = streams::load(context, &streams, set)?;
         let storage = watched(context, set);
         let subject = Subject {

@@ -1,7 +1,7 @@
 //! The insert load of studies S1: many connections insert rows into one clustered table.
 
 use crate::key_order::{KeyOrder, Keys};
-use engine::{Ability, EngineError, Footprint};
+use engine::{Ability, EngineError, Footprint, Tables};
 use experiment::common::PROBE;
 use experiment::{Configuration, Example, Invalid, Kind, choice, settings};
 use observations::Observations;
@@ -132,7 +132,8 @@ impl Probe for Insert {
             tries_max: TRIES_MAX,
             ..LoadPlan::from_context(context, ROWS)
         };
-        let placement = Placement::over(context.instance.data_files());
+        let tables = context.instance.parts().tables;
+        let placement = Placement::over(tables.map_or(1, Tables::data_files));
         let keys = |seed, index, connections| {
             Keys::new(configuration.get(KEY), placement, seed, index, connections)
         };
