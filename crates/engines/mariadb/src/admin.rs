@@ -77,6 +77,15 @@ impl Administration for Admin {
         self.ask(|client| client.run(sql).map_err(failed_at(doing)))
     }
 
+    /// `FLUSH TABLES ... FOR EXPORT` waits until the pages are written
+    /// (<https://mariadb.com/kb/en/flush-tables-for-export/>).
+    fn checkpoint(&self) -> Result<(), EngineError> {
+        let doing = "final checkpoint";
+        let tables: Vec<String> =
+            self.tables()?.iter().map(|name| quote_identifier(name)).collect();
+        self.run(doing, &format!("FLUSH TABLES {} FOR EXPORT; UNLOCK TABLES", tables.join(", ")))
+    }
+
     /// By one statement (<https://mariadb.com/kb/en/rename-table/>).
     fn move_tables(&self, tables: &[&str], from: &str, to: &str) -> Result<(), EngineError> {
         let [from, to] = [from, to].map(quote_identifier);
@@ -132,15 +141,6 @@ impl Admin {
 
     fn adopt(&self, other: &Self) {
         std::mem::swap(&mut *lock(&self.client), &mut *lock(&other.client));
-    }
-
-    /// Has the pages of the trial's tables written that are not: `FLUSH TABLES ... FOR EXPORT`
-    /// waits for it (<https://mariadb.com/kb/en/flush-tables-for-export/>).
-    pub fn checkpoint(&self) -> Result<(), EngineError> {
-        let doing = "final checkpoint";
-        let tables: Vec<String> =
-            self.tables()?.iter().map(|name| quote_identifier(name)).collect();
-        self.run(doing, &format!("FLUSH TABLES {} FOR EXPORT; UNLOCK TABLES", tables.join(", ")))
     }
 
     /// The names of the tables in our database.

@@ -6,11 +6,10 @@
 use super::admin::hold;
 use super::errors::failed_at;
 use super::mariadb::MariaDb;
-use super::server::MariaProduct;
 use super::server::variables::{self, Variable, is_in_force, option_line, read_back};
 use super::settings::OPTION_FILE;
 use crate::client::{Client, Config};
-use engine::{Altering, EngineError, Recovery};
+use engine::EngineError;
 use experiment::Configuration;
 use observations::fnv1a;
 use serde::{Deserialize, Serialize};
@@ -21,30 +20,6 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use work::Cancel;
-
-impl Recovery for MariaDb {
-    fn put_back(
-        &self,
-        folder: &Path,
-        configurations: &[&Configuration],
-    ) -> Result<Vec<String>, EngineError> {
-        altered::put_back::<Self>(folder, configurations)
-    }
-
-    fn reclaim(&self, directory: &Path) -> Result<(), EngineError> {
-        servers::private::reclaim::<MariaProduct>(directory)
-    }
-}
-
-impl Altering for MariaDb {
-    fn apply(&self, configuration: &Configuration) -> Result<String, EngineError> {
-        servers::applied::apply::<Self>(configuration)
-    }
-
-    fn undo(&self, configurations: &[&Configuration]) -> Result<Vec<String>, EngineError> {
-        servers::applied::undo::<Self>(configurations)
-    }
-}
 
 /// The group of an option file that MariaDB's and MySQL's servers read.
 const GROUP: &str = "[mysqld]";

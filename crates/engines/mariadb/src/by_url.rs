@@ -1,6 +1,7 @@
 //! Servers that run already: observed and asked.
 
-use super::mariadb::{CONNECTING, MARIADB, MariaDb};
+use super::mariadb::{MARIADB, MariaDb};
+use super::observing::at_url;
 use super::server::{Installation, dumped_version};
 use super::session::Session;
 use super::waits;
@@ -17,8 +18,7 @@ impl Servers for MariaDb {
     }
 
     fn by_url(&self, url: &str) -> Result<Box<dyn Server>, ServerError> {
-        let config = Config::parse(url).map_err(ServerError::new)?;
-        Ok(Box::new(config.with_default_timeout(CONNECTING)))
+        Ok(Box::new(at_url(url)?))
     }
 
     fn copy_version(

@@ -1,7 +1,9 @@
 //! The parts of a host that are MariaDB's and MySQL's own ([`servers::host`]).
 
 use super::instance::MariaSchema;
-use super::mariadb::{CONNECTING, MariaDb};
+use super::load::LoadConfig;
+use super::mariadb::MariaDb;
+use super::observing::at_url;
 use super::server::{MariaProduct, PrivateServer, variables};
 use super::settings::{self, VOLUME};
 use crate::client::Config;
@@ -19,6 +21,7 @@ const PAGE_SIZE: &str = "innodb_page_size";
 
 impl Hosted for MariaDb {
     type Product = MariaProduct;
+    type Load = LoadConfig;
     const SETTINGS: HostSettings = settings::HOST;
     const NEW_SERVER: &'static str = "server";
 
@@ -56,10 +59,7 @@ impl Hosted for MariaDb {
     }
 
     fn config(url: &str) -> Result<Config, EngineError> {
-        let config = Config::parse(url);
-        let config =
-            config.map_err(|error| EngineError::failed("reading target.url", error.to_string()))?;
-        Ok(config.with_default_timeout(CONNECTING))
+        at_url(url).map_err(|error| EngineError::failed("reading target.url", error))
     }
 
     fn instance(

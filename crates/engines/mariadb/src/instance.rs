@@ -8,7 +8,7 @@ use super::explain;
 use super::load::{LoadConfig, statement_limit};
 use super::server::variables::{self, Variable};
 use super::server::{MariaProduct, PrivateServer, SOCKET, fill_by_url};
-use super::settings::{DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
+use super::settings::{HOST, STATEMENT_TIMEOUT, VOLUME};
 use super::waits::MariaCollector;
 use super::wire::StatementText;
 use crate::client::{Client, Config, quote_identifier};
@@ -18,12 +18,10 @@ use engine::{
     ServerProcess, Tables, WaitCollector, lock,
 };
 use experiment::Configuration;
-use experiment::common::OBSERVE_WAITS;
 use servers::administration::{Administration as _, BulkLoad as _};
 use servers::files::{allocated_bytes, evict, walk};
 use servers::hosted::{Target, Trial};
 use servers::instance::{Common, Schema, ServerInstance};
-use servers::load::Checkpoint;
 use servers::network::{self, Relays};
 use servers::private::Settings;
 use servers::settings::path;
@@ -54,7 +52,6 @@ pub(crate) struct MariaSchema {
     /// Tables were not loaded on this server, but copied with its data directory.
     is_copy: AtomicBool,
     compression: Option<Compression>,
-    final_checkpoint: bool,
 }
 
 impl MariaSchema {
@@ -74,8 +71,7 @@ impl MariaSchema {
         if let Some(seconds) = configuration.get(STATEMENT_TIMEOUT) {
             session.push(admin.ask(|client| Ok(statement_limit(client, seconds)))?);
         }
-        let hz = configuration.get(OBSERVE_WAITS).then(|| configuration.get(SAMPLE_RATE));
-        let common = Common::new(target, trial, DATA_FILES, hz);
+        let common = Common::new(target, trial, &HOST);
         let (config, relay) = relayed(config, &common, configuration)?;
         let mut instance = ServerInstance::new(Self {
             common,
@@ -87,7 +83,6 @@ impl MariaSchema {
             limit: OnceLock::new(),
             is_copy: AtomicBool::new(false),
             compression: Compression::from_configuration(configuration),
-            final_checkpoint: configuration.get(FINAL_CHECKPOINT),
         });
         // From here on, dropping it drops what was made.
         if settings.is_none() {
@@ -232,7 +227,7 @@ impl Schema for MariaSchema {
         &self.common
     }
 
-    fn admin(&self) -> &Admin {
+    fn admin(&self) -> &Arc<Admin> {
         &self.admin
     }
 
@@ -246,13 +241,6 @@ impl Schema for MariaSchema {
             load.config = load.config.with_database(name);
         }
         load
-    }
-
-    fn checkpoint(&self) -> Option<Checkpoint> {
-        self.final_checkpoint.then(|| {
-            let admin = Arc::clone(&self.admin);
-            Box::new(move || admin.checkpoint()) as Checkpoint
-        })
     }
 
     fn settle(
@@ -302,10 +290,6 @@ impl Schema for MariaSchema {
             walk(folder, &mut files).ok()?;
         }
         Some(allocated_bytes(&files))
-    }
-
-    fn background_work(&self) -> &dyn engine::BackgroundWork {
-        self
     }
 
     fn drop_all(&self) -> Result<(), EngineError> {

@@ -10,7 +10,7 @@ use work::Cancel;
 
 /// The connections of a load.
 #[derive(Debug, Clone)]
-pub(crate) struct LoadConfig {
+pub struct LoadConfig {
     /// To which server and database.
     pub config: Config,
     /// Settings of each session.

@@ -1,17 +1,14 @@
 //! The engine: MariaDB, and MySQL with it.
 
-use super::{load, settings, waits};
-use crate::client::{Client, Config};
-use engine::{Ability, Engine, EngineError, Instance, Sharing};
+use super::observing::at_url;
+use super::{settings, waits};
+use crate::client::Client;
+use engine::{Ability, Engine};
 use experiment::Configuration;
 use observations::EngineVersion;
-use servers::attached;
 use servers::host::ServerHost;
-use std::time::Duration;
-use work::{Cancel, Stop};
-
-/// The time that a server may take to accept a connection, where its URL does not say.
-pub const CONNECTING: Duration = Duration::from_secs(10);
+use servers::hosted::ServerEngine;
+use work::Stop;
 
 /// Implements the parts of the engine that are traits.
 #[derive(Debug, Clone, Copy)]
@@ -38,52 +35,25 @@ pub const MARIADB: Engine = Engine {
     wait_types: waits::WAIT_TYPES,
     servers: Some(&MariaDb),
     prerequisites: Some(&MariaDb),
-    recovery: Some(&MariaDb),
-    altering: Some(&MariaDb),
-    sharing: Some(&MariaDb),
+    recovery: Some(ServerEngine::<MariaDb>::PARTS),
+    altering: Some(ServerEngine::<MariaDb>::PARTS),
+    sharing: Some(ServerEngine::<MariaDb>::PARTS),
     ..Engine::new("mariadb", version, |folders| Box::new(ServerHost::<MariaDb>::new(folders)))
 };
 
 fn version(configurations: &[&Configuration], stop: &Stop) -> EngineVersion {
-    servers::versions(
-        configurations,
-        |configuration| settings::HOST.server(configuration),
-        |configuration| version_of(configuration, stop),
-    )
+    let by_url = |url: &str| {
+        let client = Client::connect(&at_url(url)?.with_stop(stop.clone()))?;
+        Ok(with_product(client.version(), !client.is_mariadb()))
+    };
+    servers::versions_of::<MariaDb>(configurations, by_url, |configuration| {
+        let found = settings::installation(configuration)?;
+        let version = with_product(&found.version, found.is_mysql());
+        Ok((version, found.server.display().to_string()))
+    })
 }
 
-impl Sharing for MariaDb {
-    fn refusal(&self, configuration: &Configuration) -> Option<&'static str> {
-        attached::refusal::<Self>(configuration)
-    }
-
-    fn attach(
-        &self,
-        configuration: &Configuration,
-        attachment: &str,
-        cancel: &Cancel,
-    ) -> Result<Box<dyn Instance>, EngineError> {
-        attached::attach::<Self, load::LoadConfig>(configuration, attachment, cancel)
-    }
-}
-
-/// The version that a configuration runs on, and where its server comes from.
-fn version_of(configuration: &Configuration, stop: &Stop) -> (String, String) {
-    if let Some(url) = configuration.get(settings::URL) {
-        let version = Config::parse(&url).map_err(|error| error.to_string()).and_then(|config| {
-            let config = config.with_default_timeout(CONNECTING).with_stop(stop.clone());
-            let client = Client::connect(&config).map_err(|error| error.to_string())?;
-            // MariaDB's version names the product.
-            let product = if client.is_mariadb() { "" } else { " (MySQL)" };
-            Ok(format!("{}{product}", client.version()))
-        });
-        return (version.unwrap_or_else(|error| format!("unknown ({error})")), "by URL".into());
-    }
-    match settings::installation(configuration) {
-        Ok(found) => {
-            let product = if found.is_mysql() { " (MySQL)" } else { "" };
-            (format!("{}{product}", found.version), found.server.display().to_string())
-        }
-        Err(error) => ("none".into(), error.to_string()),
-    }
+/// MariaDB's version by itself names the product.
+fn with_product(version: &str, is_mysql: bool) -> String {
+    format!("{version}{}", if is_mysql { " (MySQL)" } else { "" })
 }

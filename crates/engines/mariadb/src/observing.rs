@@ -3,11 +3,21 @@
 use super::errors::what_to_do;
 use crate::client::{Client, Config, Error};
 use engine::{Fault, ServerError, while_doing};
+use std::time::Duration;
 use work::Stop;
+
+/// The time that a server may take to accept a connection, where its URL does not say.
+pub const CONNECTING: Duration = Duration::from_secs(10);
 
 /// The default database of sessions that observe. The server counts statements by it: those with
 /// this one are ours.
 pub(crate) const OBSERVED_FROM: &str = "information_schema";
+
+/// Reads the URL of a server that is only looked at.
+pub fn at_url(url: &str) -> Result<Config, ServerError> {
+    let config = Config::parse(url).map_err(ServerError::new)?;
+    Ok(config.with_default_timeout(CONNECTING))
+}
 
 /// Opens a connection that changes nothing. The settings of a server may be made for other work
 /// than ours.

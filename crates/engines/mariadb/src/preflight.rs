@@ -2,18 +2,18 @@
 
 use super::admin::{DATABASE, IS_FOREIGN, is_marked};
 use super::errors::{failed_at, what_to_do};
-use super::mariadb::{CONNECTING, MariaDb};
-use super::server::PACKAGES_ACCOUNT;
+use super::mariadb::MariaDb;
+use super::observing::at_url;
 use super::server::variables::{self, Variable};
-use super::settings::{self, LOG_VOLUME, URL, USER, VOLUME};
+use super::settings::{self, URL, VOLUME};
 use super::{Compression, backup_tools, explain};
-use crate::client::{Client, Config, Error};
+use crate::client::{Client, Error};
 use engine::{EngineError, Folders, Need, NoPlan, PlanRequest, Planned, Preflight, Prerequisites};
 use experiment::{Configuration, Invalid};
 use observe::child::answer;
-use servers::account::{Account, command};
+use servers::account::command;
 use servers::altered::{ALLOW_RESTART, ALLOW_SERVER_SETTINGS, NEEDS_RESTART, is_permitted};
-use servers::host::other_place;
+use servers::host::{other_place, verify_account};
 use servers::hosted::Hosted as _;
 use servers::settings::path;
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,8 +81,7 @@ fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
     for (url, needs) in by_url {
         let connections = needs.iter().map(|need| need.connections).max().unwrap_or(0);
         // One that cannot be parsed is an objection of validation.
-        let Ok(config) = Config::parse(&url) else { continue };
-        let config = config.with_default_timeout(CONNECTING);
+        let Ok(config) = at_url(&url) else { continue };
         match Client::connect_until(&config, stop) {
             Ok(mut client) => {
                 client.set_answer_timeout(Some(ANSWER));
@@ -212,10 +211,7 @@ fn of_the_whole_server(variable: &Variable) -> String {
 /// A private server: its programs, its user and its settings.
 fn private(configuration: &Configuration, folders: &Folders) -> Result<Vec<Invalid>, EngineError> {
     let installation = settings::installation(configuration)?;
-    let account = Account::for_server(configuration.get(USER).as_deref(), PACKAGES_ACCOUNT)?;
-    account.can_run(&installation.server)?;
-    let volumes = configuration.get(VOLUME).into_iter().chain(configuration.get(LOG_VOLUME));
-    account.can_enter_all(folders, volumes)?;
+    verify_account::<MariaDb>(configuration, folders, &installation.server)?;
     let settings = variables::from_configuration(configuration);
     if settings.is_empty() {
         return Ok(Vec::new());

@@ -124,6 +124,8 @@ pub const HOST: HostSettings = HostSettings {
     log_volume: LOG_VOLUME,
     cache: CACHE,
     resets: RESET,
+    final_checkpoint: FINAL_CHECKPOINT,
+    sample_rate: SAMPLE_RATE,
 };
 
 /// Objections that need no server.

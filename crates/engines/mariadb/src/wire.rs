@@ -8,6 +8,7 @@ use crate::client::{
 };
 use engine::{Done, EngineError, Results};
 use serde::{Deserialize, Serialize};
+use servers::load::{RUNNING, lost};
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::io;
@@ -104,7 +105,7 @@ enum Of {
 
 /// A connection's side of the protocol, with the request in flight.
 #[derive(Default)]
-pub(crate) struct MariaWire {
+pub struct MariaWire {
     statements: Arc<[StatementText]>,
     features: Features,
     preparations: Vec<Preparation>,
@@ -247,7 +248,7 @@ impl MariaWire {
             (Next::End, _) | (_, true) => {
                 self.next = Next::End;
                 return Some(match self.error.take() {
-                    Some(error) => Err(said_by_server("running a transaction", &error)),
+                    Some(error) => Err(said_by_server(RUNNING, &error)),
                     None => Ok(Done { retries: 0, results: std::mem::take(&mut self.results) }),
                 });
             }
@@ -456,7 +457,7 @@ impl Wire for MariaWire {
             let in_flight = !self.outstanding.is_empty();
             if let Err(error) = self.take_packet(packet, sequence, out) {
                 self.outstanding.clear();
-                return Some(Err(EngineError::failed("running a transaction", error.to_string())));
+                return Some(Err(EngineError::failed(RUNNING, error.to_string())));
             }
             if in_flight && self.outstanding.is_empty() {
                 let answer = self.exchange_over(out);
@@ -469,12 +470,7 @@ impl Wire for MariaWire {
     }
 
     fn lost(&mut self, error: &io::Error) -> Self::Answer {
-        let doing = "running a transaction";
-        Err(match self.error.take() {
-            Some(error) => said_by_server(doing, &error),
-            None => {
-                EngineError::failed(doing, format!("lost the connection to the server: {error}"))
-            }
-        })
+        let last_words = self.error.take();
+        Err(lost(last_words.map(|last_words| said_by_server(RUNNING, &last_words)), error))
     }
 }

@@ -89,6 +89,10 @@ impl Administration for Admin {
         self.ask(|client| client.batch(sql).map_err(failed_at(doing)))
     }
 
+    fn checkpoint(&self) -> Result<(), EngineError> {
+        self.run("final checkpoint", "CHECKPOINT")
+    }
+
     fn move_tables(&self, tables: &[&str], from: &str, to: &str) -> Result<(), EngineError> {
         let [from, to] = [from, to].map(quote_identifier);
         let all: Vec<String> = tables

@@ -5,10 +5,11 @@
 use super::admin::take_again;
 use super::connecting::{is_local, stoppable};
 use super::errors::failed_at;
+use super::own_database;
 use super::postgres::Postgres;
 use super::server::settings::{SettingRow, check, in_lower_case, load_time, read_back};
 use crate::client::{Client, Config, quote_identifier, quote_literal};
-use engine::{Altering, EngineError};
+use engine::EngineError;
 use experiment::Configuration;
 use serde::{Deserialize, Serialize};
 use servers::altered::{self, ALLOW_RESTART, Alter, Change, NEEDS_RESTART, Scope, restart};
@@ -19,16 +20,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use work::Cancel;
-
-impl Altering for Postgres {
-    fn apply(&self, configuration: &Configuration) -> Result<String, EngineError> {
-        servers::applied::apply::<Self>(configuration)
-    }
-
-    fn undo(&self, configurations: &[&Configuration]) -> Result<Vec<String>, EngineError> {
-        servers::applied::undo::<Self>(configurations)
-    }
-}
 
 /// Where `ALTER SYSTEM` writes to.
 const AUTO_CONF: &str = "postgresql.auto.conf";
@@ -105,6 +96,13 @@ impl Alter for Postgres {
         record: &Record,
     ) -> Result<(), EngineError> {
         Altered::new(config, configuration, record.clone(), &Cancel::new()).put_back()
+    }
+
+    fn drop_databases(
+        run: &Path,
+        configurations: &[&Configuration],
+    ) -> Result<Vec<String>, EngineError> {
+        own_database::drop_all(run, configurations)
     }
 }
 

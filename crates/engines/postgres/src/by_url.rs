@@ -1,6 +1,6 @@
 //! Servers that run already: observed, asked, and dumped.
 
-use super::connecting::{CONNECTING, SILENCE};
+use super::connecting::at_url;
 use super::postgres::{POSTGRES, Postgres};
 use super::session::Session;
 use super::{sample, server, waits};
@@ -19,8 +19,7 @@ impl Servers for Postgres {
     }
 
     fn by_url(&self, url: &str) -> Result<Box<dyn Server>, ServerError> {
-        let config = Config::parse(url).map_err(ServerError::new)?;
-        Ok(Box::new(config.with_default_patience(CONNECTING, SILENCE)))
+        Ok(Box::new(at_url(url)?))
     }
 
     fn dumps(&self) -> Option<&dyn Dumps> {

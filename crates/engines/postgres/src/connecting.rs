@@ -31,6 +31,12 @@ pub(crate) fn patient(config: Config) -> Config {
     ))
 }
 
+/// Reads the URL of a server that is only looked at.
+pub fn at_url(url: &str) -> Result<Config, ServerError> {
+    let config = Config::parse(url).map_err(ServerError::new)?;
+    Ok(config.with_default_patience(CONNECTING, SILENCE))
+}
+
 /// Reads the URL of a target.
 pub fn parsed(url: &str) -> Result<Config, EngineError> {
     Config::parse(url).map_err(|error| EngineError::failed("reading target.url", error.to_string()))

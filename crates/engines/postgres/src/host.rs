@@ -2,6 +2,7 @@
 
 use super::connecting::{parsed, patient};
 use super::instance::PostgresSchema;
+use super::load::PostgresLoad;
 use super::own_database;
 use super::postgres::Postgres;
 use super::server::{DataOptions, PostgresProduct, PrivateServer, checkpoint, drop_os_cache};
@@ -18,6 +19,7 @@ use work::Cancel;
 
 impl Hosted for Postgres {
     type Product = PostgresProduct;
+    type Load = PostgresLoad;
     const SETTINGS: HostSettings = settings::HOST;
     const NEW_SERVER: &'static str = "cluster";
 

@@ -8,7 +8,7 @@ use super::errors::failed_at;
 use super::explain;
 use super::load::PostgresLoad;
 use super::server::{PostgresProduct, PrivateServer};
-use super::settings::{DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
+use super::settings::{HOST, STATEMENT_TIMEOUT, VOLUME};
 use super::waits::PostgresCollector;
 use super::wire::{StatementText, operation_sql, statements};
 use crate::client::{Client, Config, quote_identifier, quote_literal};
@@ -17,12 +17,10 @@ use engine::{
     PlanRequest, Planned, ServerProcess, Tables, WaitCollector, lock,
 };
 use experiment::Configuration;
-use experiment::common::OBSERVE_WAITS;
 use observe::processes::parent;
 use servers::administration::{Administration as _, BulkLoad as _, SCHEMA};
 use servers::hosted::{Target, Trial};
 use servers::instance::{Common, Schema, ServerInstance};
-use servers::load::Checkpoint;
 use servers::network::{self, Relays};
 use servers::private::Settings;
 use servers::settings::path;
@@ -45,7 +43,6 @@ pub(crate) struct PostgresSchema {
     /// Settings of the load's sessions that its work asks for.
     options: OnceLock<String>,
     compression: Compression,
-    final_checkpoint: bool,
 }
 
 impl PostgresSchema {
@@ -59,9 +56,8 @@ impl PostgresSchema {
         let load = target.config.clone().with_application_name(LOAD).with_options(&load_options);
         let load = load.with_stop(cancel.stop());
         verify_session_settings(&load, &target.session_settings, cancel)?;
-        let hz = configuration.get(OBSERVE_WAITS).then(|| configuration.get(SAMPLE_RATE));
         let admin = Arc::new(Admin::take(&target.config, cancel)?);
-        let common = Common::new(target, trial, DATA_FILES, hz);
+        let common = Common::new(target, trial, &HOST);
         let (load, relay) = relayed(load, &common, configuration)?;
         let mut instance = ServerInstance::new(Self {
             admin,
@@ -71,7 +67,6 @@ impl PostgresSchema {
             load_options,
             options: OnceLock::new(),
             compression: Compression::from_configuration(configuration),
-            final_checkpoint: configuration.get(FINAL_CHECKPOINT),
         });
         // From here on, dropping it drops what was made.
         instance.schema.common.make_folders(&configuration.get(VOLUME), trial)?;
@@ -227,7 +222,7 @@ impl Schema for PostgresSchema {
         &self.common
     }
 
-    fn admin(&self) -> &Admin {
+    fn admin(&self) -> &Arc<Admin> {
         &self.admin
     }
 
@@ -235,13 +230,6 @@ impl Schema for PostgresSchema {
         let options = self.options.get().map_or("", String::as_str);
         let config = self.load.clone().with_options(options);
         PostgresLoad { config, options: format!("{} {options}", self.load_options) }
-    }
-
-    fn checkpoint(&self) -> Option<Checkpoint> {
-        self.final_checkpoint.then(|| {
-            let admin = Arc::clone(&self.admin);
-            Box::new(move || admin.run("final checkpoint", "CHECKPOINT")) as Checkpoint
-        })
     }
 
     fn settle(
@@ -269,10 +257,6 @@ impl Schema for PostgresSchema {
         let options = ObserveOptions { hz, ..ObserveOptions::default() };
         let (config, sessions) = (self.common.target.config.clone(), self.common.sessions.clone());
         Box::new(PostgresCollector::new(config, options, sessions, self.common.cancel.clone()))
-    }
-
-    fn background_work(&self) -> &dyn engine::BackgroundWork {
-        self
     }
 
     fn drop_all(&self) -> Result<(), EngineError> {
@@ -306,7 +290,7 @@ impl Tables for PostgresSchema {
         for statement in dialect.procedures(&work) {
             self.admin.run("creating the procedure", &statement)?;
         }
-        if work.measured && (self.common.target.private.is_some() || self.final_checkpoint) {
+        if work.measured && (self.common.target.private.is_some() || self.common.final_checkpoint) {
             self.admin.run("writing the tables", "CHECKPOINT")?;
         }
         if work.data.is_some() {

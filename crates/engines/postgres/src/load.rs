@@ -14,7 +14,7 @@ use work::Cancel;
 const PUBLISHES_SINCE: u32 = 150_000;
 
 /// How a load connects.
-pub(crate) struct PostgresLoad {
+pub struct PostgresLoad {
     /// To which server and database, with the options of its sessions.
     pub config: Config,
     /// The options among it that are the trial's.

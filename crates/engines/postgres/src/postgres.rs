@@ -1,14 +1,14 @@
 //! PostgreSQL as an engine: its abilities, and where they are.
 
-use super::connecting::{CONNECTING, SILENCE};
-use super::{compression, load, own_database, server, settings, waits};
-use crate::client::{Client, Config};
-use engine::{Ability, Engine, EngineError, Instance, Recovery, Sharing};
+use super::connecting::at_url;
+use super::{compression, settings, waits};
+use crate::client::Client;
+use engine::{Ability, Engine};
 use experiment::{Configuration, Invalid};
 use observations::EngineVersion;
 use servers::host::ServerHost;
-use std::path::Path;
-use work::{Cancel, Stop, Table};
+use servers::hosted::ServerEngine;
+use work::{Stop, Table};
 
 /// Implements the parts of the engine that are traits.
 #[derive(Debug, Clone, Copy)]
@@ -36,66 +36,23 @@ pub const POSTGRES: Engine = Engine {
     wait_types: waits::WAIT_TYPES,
     servers: Some(&Postgres),
     prerequisites: Some(&Postgres),
-    recovery: Some(&Postgres),
-    altering: Some(&Postgres),
-    sharing: Some(&Postgres),
+    recovery: Some(ServerEngine::<Postgres>::PARTS),
+    altering: Some(ServerEngine::<Postgres>::PARTS),
+    sharing: Some(ServerEngine::<Postgres>::PARTS),
     ..Engine::new("postgres", version, |folders| Box::new(ServerHost::<Postgres>::new(folders)))
 };
 
 fn version(configurations: &[&Configuration], stop: &Stop) -> EngineVersion {
-    servers::versions(
-        configurations,
-        |configuration| settings::HOST.server(configuration),
-        |configuration| version_of(configuration, stop),
-    )
+    let by_url = |url: &str| {
+        let client = Client::connect(&at_url(url)?.with_stop(stop.clone()))?;
+        Ok(client.parameter("server_version").unwrap_or("unknown").to_owned())
+    };
+    servers::versions_of::<Postgres>(configurations, by_url, |configuration| {
+        let found = settings::installation(configuration)?;
+        Ok((found.version.to_string(), found.bindir.display().to_string()))
+    })
 }
 
 fn validate(configuration: &Configuration, _: u32, tables: &[Table]) -> Vec<Invalid> {
     [settings::validate(configuration), compression::validate(configuration, tables)].concat()
-}
-
-impl Sharing for Postgres {
-    fn refusal(&self, configuration: &Configuration) -> Option<&'static str> {
-        servers::attached::refusal::<Self>(configuration)
-    }
-
-    fn attach(
-        &self,
-        configuration: &Configuration,
-        attachment: &str,
-        cancel: &Cancel,
-    ) -> Result<Box<dyn Instance>, EngineError> {
-        servers::attached::attach::<Self, load::PostgresLoad>(configuration, attachment, cancel)
-    }
-}
-
-impl Recovery for Postgres {
-    fn put_back(
-        &self,
-        folder: &Path,
-        configurations: &[&Configuration],
-    ) -> Result<Vec<String>, EngineError> {
-        let dropped = own_database::drop_all(folder, configurations)?;
-        Ok([dropped, servers::altered::put_back::<Self>(folder, configurations)?].concat())
-    }
-
-    fn reclaim(&self, directory: &Path) -> Result<(), EngineError> {
-        servers::private::reclaim::<server::PostgresProduct>(directory)
-    }
-}
-
-/// The version that a configuration runs on, and where its server comes from.
-fn version_of(configuration: &Configuration, stop: &Stop) -> (String, String) {
-    if let Some(url) = configuration.get(settings::URL) {
-        let version = Config::parse(&url).map_err(|error| error.to_string()).and_then(|config| {
-            let config = config.with_default_patience(CONNECTING, SILENCE).with_stop(stop.clone());
-            let client = Client::connect(&config).map_err(|error| error.to_string())?;
-            Ok(client.parameter("server_version").unwrap_or("unknown").to_owned())
-        });
-        return (version.unwrap_or_else(|error| format!("unknown ({error})")), "by URL".into());
-    }
-    match settings::installation(configuration) {
-        Ok(found) => (found.version.to_string(), found.bindir.display().to_string()),
-        Err(error) => ("none".into(), error.to_string()),
-    }
 }

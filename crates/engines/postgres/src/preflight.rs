@@ -2,12 +2,12 @@
 
 use super::admin::MARK;
 use super::backups::tools;
-use super::connecting::{CONNECTING, SILENCE, parsed, stoppable, what_to_do};
+use super::connecting::{CONNECTING, SILENCE, at_url, parsed, stoppable, what_to_do};
 use super::errors::failed_at;
 use super::instance::escaped;
 use super::postgres::Postgres;
-use super::server::{Account, PACKAGES_ACCOUNT, is_of_module, tried_settings};
-use super::settings::{self, FINAL_CHECKPOINT, LOG_VOLUME, URL, USER, VOLUME};
+use super::server::{is_of_module, tried_settings};
+use super::settings::{self, FINAL_CHECKPOINT, URL, VOLUME};
 use super::{compression, explain};
 use crate::client::{Client, Config, Error};
 use engine::setup::Setup;
@@ -17,7 +17,7 @@ use engine::{
 use experiment::{Configuration, Invalid};
 use servers::administration::SCHEMA;
 use servers::altered::{ALLOW_RESTART, NEEDS_RESTART, is_permitted};
-use servers::host::other_place;
+use servers::host::{other_place, verify_account};
 use servers::hosted::Hosted as _;
 use servers::settings::path;
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,8 +73,8 @@ fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
     }
     for (url, needs) in by_url {
         // One that cannot be parsed is an objection of validation.
-        let Ok(config) = Config::parse(&url) else { continue };
-        let config = config.with_default_patience(CONNECTING, SILENCE).with_stop(stop.clone());
+        let Ok(config) = at_url(&url) else { continue };
+        let config = config.with_stop(stop.clone());
         if let Err(error) = ask(&config, &needs, stop, &mut found) {
             let advice =
                 what_to_do(&error).map_or_else(String::new, |advice| format!(". {advice}"));
@@ -234,10 +234,7 @@ fn of_the_whole_server(context: &str) -> String {
 /// A private server: its programs, its user and its settings.
 fn private(configuration: &Configuration, folders: &Folders) -> Result<Vec<Invalid>, EngineError> {
     let installation = settings::installation(configuration)?;
-    let account = Account::for_server(configuration.get(USER).as_deref(), PACKAGES_ACCOUNT)?;
-    account.can_run(&installation.program("postgres"))?;
-    let volumes = configuration.get(VOLUME).into_iter().chain(configuration.get(LOG_VOLUME));
-    account.can_enter_all(folders, volumes)?;
+    verify_account::<Postgres>(configuration, folders, &installation.program("postgres"))?;
     let mut invalid =
         tried_settings::objections(&installation, &Postgres::server_settings(configuration));
     for (path, method) in compression::methods(configuration) {

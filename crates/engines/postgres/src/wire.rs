@@ -5,6 +5,7 @@ use super::errors::said_by_server;
 use crate::client::ServerError;
 use engine::{Done, EngineError, Results};
 use serde::{Deserialize, Serialize};
+use servers::load::{RUNNING, lost};
 use std::collections::VecDeque;
 use std::io::{self, Write as _};
 use std::sync::Arc;
@@ -46,7 +47,7 @@ pub(crate) fn operation_sql(statements: &[StatementText], operation: usize) -> &
 
 /// A connection's side of the protocol, with the request in flight. A request makes it send one
 /// exchange of messages or several, each of which ends with the server's ReadyForQuery.
-pub(crate) struct PostgresWire {
+pub struct PostgresWire {
     statements: Arc<[StatementText]>,
     /// The statements that the server has prepared for this connection.
     prepared: Vec<bool>,
@@ -146,7 +147,7 @@ impl PostgresWire {
         // Statements that are not prepared by now have failed.
         self.parsing.clear();
         if let Some(error) = self.error.take() {
-            return Some(Err(said_by_server("running a transaction", &error)));
+            return Some(Err(said_by_server(RUNNING, &error)));
         }
         let Some(number) = self.next else {
             return Some(Ok(Done { retries: 0, results: std::mem::take(&mut self.results) }));
@@ -251,13 +252,8 @@ impl Wire for PostgresWire {
     }
 
     fn lost(&mut self, error: &io::Error) -> Self::Answer {
-        let doing = "running a transaction";
-        Err(match self.error.take() {
-            Some(error) => said_by_server(doing, &error),
-            None => {
-                EngineError::failed(doing, format!("lost the connection to the server: {error}"))
-            }
-        })
+        let last_words = self.error.take();
+        Err(lost(last_words.map(|last_words| said_by_server(RUNNING, &last_words)), error))
     }
 }
 

@@ -28,6 +28,8 @@ pub trait Administration: Sized {
     fn move_to(&self, config: &Self::Config) -> Result<(), EngineError>;
     /// Runs statements.
     fn run(&self, doing: &str, sql: &str) -> Result<(), EngineError>;
+    /// Has the pages of the trial's tables written that are not.
+    fn checkpoint(&self) -> Result<(), EngineError>;
     /// Moves tables from one schema to another, all of them or none.
     fn move_tables(&self, tables: &[&str], from: &str, to: &str) -> Result<(), EngineError>;
 

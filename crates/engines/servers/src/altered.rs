@@ -5,10 +5,10 @@
 //! server, for any experiment and results file. How a server is changed is its engine's.
 
 use crate::command;
-use crate::hosted::{Config, Hosted};
-use crate::private::Settings;
+use crate::hosted::{Config, Hosted, ServerEngine};
+use crate::private::{Settings, reclaim};
 use crate::wait_for;
-use engine::{EngineError, cache};
+use engine::{EngineError, Recovery, cache};
 use experiment::{Configuration, Invalid, Kind, settings};
 use observe::{ProcessTimes, processes};
 use serde::de::DeserializeOwned;
@@ -145,6 +145,31 @@ pub trait Alter: Hosted {
         configuration: &Configuration,
         record: &Record<Self::Notes>,
     ) -> Result<(), EngineError>;
+    /// Drops the databases that a run has made on your servers. Returns a sentence for each server.
+    ///
+    /// # Errors
+    /// When one cannot be dropped, with how to do so manually.
+    fn drop_databases(
+        _run: &Path,
+        _configurations: &[&Configuration],
+    ) -> Result<Vec<String>, EngineError> {
+        Ok(Vec::new())
+    }
+}
+
+impl<E: Alter> Recovery for ServerEngine<E> {
+    fn put_back(
+        &self,
+        folder: &Path,
+        configurations: &[&Configuration],
+    ) -> Result<Vec<String>, EngineError> {
+        let dropped = E::drop_databases(folder, configurations)?;
+        Ok([dropped, put_back::<E>(folder, configurations)?].concat())
+    }
+
+    fn reclaim(&self, directory: &Path) -> Result<(), EngineError> {
+        reclaim::<E::Product>(directory)
+    }
 }
 
 impl<T: Serialize + DeserializeOwned + Default> Record<T> {
@@ -219,7 +244,7 @@ impl Process {
 ///
 /// # Errors
 /// When a server is not as it was, with what to do and where the record is.
-pub fn put_back<E: Alter>(
+pub(crate) fn put_back<E: Alter>(
     run: &Path,
     configurations: &[&Configuration],
 ) -> Result<Vec<String>, EngineError> {

@@ -4,7 +4,8 @@
 //! restores it. Once the change is complete it has another name, which runs leave alone.
 
 use crate::altered::{Alter, Change, RECORD, Record, Scope, by_url, naming, put_back, records};
-use engine::EngineError;
+use crate::hosted::ServerEngine;
+use engine::{Altering, EngineError};
 use experiment::Configuration;
 use std::path::{Path, PathBuf};
 use work::Cancel;
@@ -12,55 +13,49 @@ use work::Cancel;
 /// The extension of records of changes that stay.
 const APPLIED: &str = ".applied";
 
-/// Gives the server of a configuration all its settings. What an earlier call has recorded stays
-/// the value to restore.
-///
-/// # Errors
-/// When the server does not answer or refuses; then the recorded values are restored.
-pub fn apply<E: Alter>(configuration: &Configuration) -> Result<String, EngineError> {
-    let failed = |message: &str| EngineError::failed("applying settings", message);
-    let config = by_url::<E>(configuration).ok_or_else(|| failed("there is no target.url"))?;
-    if !crate::altered::is_permitted(configuration) {
-        return Err(failed("needs target.allow_server_settings = true"));
-    }
-    let place = E::place(&config).ok_or_else(|| failed("the server does not answer"))?;
-    put_back::<E>(Path::new(""), &[configuration])?;
-    let applied = renamed(&place, APPLIED);
-    if applied.exists() {
-        rename(&applied, &place)?;
-    }
-    let (settings, cancel) = (&E::server_settings(configuration), &Cancel::new());
-    let change = Change { configuration, settings, scope: Scope::Everyone, run: &applied, cancel };
-    if let Err(error) = E::alter(&config, &change) {
+impl<E: Alter> Altering for ServerEngine<E> {
+    /// What an earlier call has recorded stays the value to restore.
+    fn apply(&self, configuration: &Configuration) -> Result<String, EngineError> {
+        let failed = |message: &str| EngineError::failed("applying settings", message);
+        let config = by_url::<E>(configuration).ok_or_else(|| failed("there is no target.url"))?;
+        if !crate::altered::is_permitted(configuration) {
+            return Err(failed("needs target.allow_server_settings = true"));
+        }
+        let place = E::place(&config).ok_or_else(|| failed("the server does not answer"))?;
         put_back::<E>(Path::new(""), &[configuration])?;
-        return Err(error);
-    }
-    if !place.exists() {
-        return Err(failed("these settings change nothing on a server"));
-    }
-    let record = Record::<E::Notes>::read(&place)?;
-    rename(&place, &applied)?;
-    let names: Vec<&str> = record.before.keys().map(String::as_str).collect();
-    Ok(format!("applied to {}: {}", record.server, names.join(", ")))
-}
-
-/// Restores what the servers of these configurations had before [`apply`], and what runs that were
-/// killed have left.
-///
-/// # Errors
-/// When a server is not as it was; its record stays.
-pub fn undo<E: Alter>(configurations: &[&Configuration]) -> Result<Vec<String>, EngineError> {
-    // A killed run may have changed what was applied before it.
-    let mut done = put_back::<E>(Path::new(""), configurations)?;
-    for applied in records(E::RECORDS, APPLIED) {
-        let place = renamed(&applied, RECORD);
-        let record = Record::<E::Notes>::read(&applied)?;
-        if !naming::<E>(&record, &place, configurations).is_empty() {
+        let applied = renamed(&place, APPLIED);
+        if applied.exists() {
             rename(&applied, &place)?;
         }
+        let (settings, cancel) = (&E::server_settings(configuration), &Cancel::new());
+        let (scope, run) = (Scope::Everyone, applied.as_path());
+        let change = Change { configuration, settings, scope, run, cancel };
+        if let Err(error) = E::alter(&config, &change) {
+            put_back::<E>(Path::new(""), &[configuration])?;
+            return Err(error);
+        }
+        if !place.exists() {
+            return Err(failed("these settings change nothing on a server"));
+        }
+        let record = Record::<E::Notes>::read(&place)?;
+        rename(&place, &applied)?;
+        let names: Vec<&str> = record.before.keys().map(String::as_str).collect();
+        Ok(format!("applied to {}: {}", record.server, names.join(", ")))
     }
-    done.extend(put_back::<E>(Path::new(""), configurations)?);
-    Ok(done)
+
+    fn undo(&self, configurations: &[&Configuration]) -> Result<Vec<String>, EngineError> {
+        // A killed run may have changed what was applied before it.
+        let mut done = put_back::<E>(Path::new(""), configurations)?;
+        for applied in records(E::RECORDS, APPLIED) {
+            let place = renamed(&applied, RECORD);
+            let record = Record::<E::Notes>::read(&applied)?;
+            if !naming::<E>(&record, &place, configurations).is_empty() {
+                rename(&applied, &place)?;
+            }
+        }
+        done.extend(put_back::<E>(Path::new(""), configurations)?);
+        Ok(done)
+    }
 }
 
 fn renamed(path: &Path, extension: &str) -> PathBuf {

@@ -1,18 +1,14 @@
 //! A target on a server by URL that another process has prepared.
 
-use crate::hosted::{Config, Hosted};
+use crate::hosted::{Hosted, ServerEngine};
 use crate::load::{Ending, Load, LoadConnections, Sessions};
-use engine::{ConnectionSet, EngineError, Instance, Parts, Shared, Tables, lock, open_files};
+use engine::{
+    ConnectionSet, EngineError, Instance, Parts, Shared, Sharing, Tables, lock, open_files,
+};
 use experiment::Configuration;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use work::{Cancel, Work};
-
-/// Returns why other processes cannot work on targets of a configuration.
-pub fn refusal<S: Hosted>(configuration: &Configuration) -> Option<&'static str> {
-    let is_private = configuration.get(S::SETTINGS.url).is_none();
-    is_private.then_some("a private server admits only its own process; give target.url")
-}
 
 /// The knowledge of a target that other processes need in addition to its URL.
 #[derive(Serialize, Deserialize)]
@@ -24,6 +20,9 @@ struct Attachment<O, S> {
     /// The statements of the load, as the conducting process has compiled them.
     statements: Vec<S>,
 }
+
+/// An attachment to the target of a load.
+type AttachmentOf<L> = Attachment<<L as Load>::Options, <L as Load>::Statement>;
 
 /// Returns the text by which other processes attach to the target of a load.
 ///
@@ -38,26 +37,30 @@ pub(crate) fn attachment<L: Load>(
         .map_err(|error| EngineError::failed("attaching", error))
 }
 
-/// Attaches to a target on a server that another process has prepared.
-///
-/// # Errors
-/// When the attachment is not one of this engine's.
-pub fn attach<S: Hosted, L: Load<Config = Config<S>>>(
-    configuration: &Configuration,
-    attachment: &str,
-    cancel: &Cancel,
-) -> Result<Box<dyn Instance>, EngineError> {
-    let config = S::config(&configuration.get(S::SETTINGS.url).unwrap_or_default())?;
-    let received: Attachment<L::Options, L::Statement> = serde_json::from_str(attachment)
-        .map_err(|error| EngineError::failed("attaching", error))?;
-    Ok(Box::new(Connector {
-        load: L::of_target(config, &received.database, received.options, cancel),
-        statements: received.statements.into(),
-        attachment: attachment.into(),
-        data_files: configuration.get(S::SETTINGS.data_files),
-        sessions: Sessions::default(),
-        cancel: cancel.clone(),
-    }))
+impl<E: Hosted> Sharing for ServerEngine<E> {
+    fn refusal(&self, configuration: &Configuration) -> Option<&'static str> {
+        let is_private = configuration.get(E::SETTINGS.url).is_none();
+        is_private.then_some("a private server admits only its own process; give target.url")
+    }
+
+    fn attach(
+        &self,
+        configuration: &Configuration,
+        attachment: &str,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn Instance>, EngineError> {
+        let config = E::config(&configuration.get(E::SETTINGS.url).unwrap_or_default())?;
+        let received: AttachmentOf<E::Load> = serde_json::from_str(attachment)
+            .map_err(|error| EngineError::failed("attaching", error))?;
+        Ok(Box::new(Connector {
+            load: E::Load::of_target(config, &received.database, received.options, cancel),
+            statements: received.statements.into(),
+            attachment: attachment.into(),
+            data_files: configuration.get(E::SETTINGS.data_files),
+            sessions: Sessions::default(),
+            cancel: cancel.clone(),
+        }))
+    }
 }
 
 /// A prepared target.

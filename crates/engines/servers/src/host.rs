@@ -3,7 +3,7 @@
 
 use crate::account::Account;
 use crate::altered::{Alter, Change, Scope, is_permitted};
-use crate::hosted::{Hosted, Target, Trial};
+use crate::hosted::{HostSettings, Hosted, Target, Trial};
 use crate::private::{Options, Product, Server, ServerSetup, Stop};
 use engine::setup::Setup;
 use engine::{EngineError, Folders, Host, Instance, lock};
@@ -84,6 +84,24 @@ pub fn other_place<E: Hosted>(configurations: &[&Configuration], folder: &Path) 
     let user = configurations.first()?.get(E::SETTINGS.user);
     let account = Account::for_server(user.as_deref(), E::Product::CONSTANTS.account).ok()?;
     account.place_instead_of(folder)
+}
+
+/// Verifies that the user of a private server can run this program, and enter the folders of its
+/// trials.
+///
+/// # Errors
+/// When the user does not exist or lacks a right, with how to give it.
+pub fn verify_account<E: Hosted>(
+    configuration: &Configuration,
+    folders: &Folders,
+    program: &Path,
+) -> Result<(), EngineError> {
+    let HostSettings { user, volumes, log_volume, .. } = E::SETTINGS;
+    let user = configuration.get(user);
+    let account = Account::for_server(user.as_deref(), E::Product::CONSTANTS.account)?;
+    account.can_run(program)?;
+    let log_volume = configuration.get(log_volume);
+    account.can_enter_all(folders, configuration.get(volumes).into_iter().chain(log_volume))
 }
 
 /// Returns the options of a trial's private server.

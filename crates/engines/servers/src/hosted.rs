@@ -1,10 +1,12 @@
 //! The parts of an engine from which hosts of its servers are made, and what they prepare.
 
 use crate::files::last_lines;
+use crate::load::Load;
 use crate::private::{Product, Reached, Server, Settings};
 use crate::wait_for;
 use engine::{CacheState, EngineError, Folders, Instance, lock};
 use experiment::{Configuration, Invalid, Setting, Value};
+use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -16,10 +18,20 @@ const LOG_LINES: usize = 15;
 /// The time that after a failure the server may take to write of it.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
+/// The parts of an engine that all products of servers have alike.
+pub struct ServerEngine<E>(PhantomData<fn() -> E>);
+
+impl<E: Hosted> ServerEngine<E> {
+    /// The parts of this product's engine.
+    pub const PARTS: &'static Self = &Self(PhantomData);
+}
+
 /// The parts of an engine from which its hosts are made.
 pub trait Hosted: Send + Sized + 'static {
     /// The private servers, and how it connects.
     type Product: Product;
+    /// How the loads of its trials connect.
+    type Load: Load<Config = Config<Self>>;
     /// The settings that every such engine has.
     const SETTINGS: HostSettings;
     /// The reset that makes a new private server.
@@ -76,6 +88,10 @@ pub struct HostSettings {
     pub cache: Setting<CacheState>,
     /// Resets between two trials.
     pub resets: Setting<Vec<String>>,
+    /// True if a measurement ends with a checkpoint.
+    pub final_checkpoint: Setting<bool>,
+    /// Samples of waits a second.
+    pub sample_rate: Setting<f64>,
 }
 
 impl HostSettings {

@@ -3,7 +3,7 @@
 use crate::administration::{Administration as _, BulkLoad, KEPT, SCHEMA};
 use crate::attached::attachment;
 use crate::data_sets::KeptTables;
-use crate::hosted::{Target, Trial};
+use crate::hosted::{HostSettings, Target, Trial};
 use crate::load::{Checkpoint, Ending, Load, LoadConnections, Sessions};
 use crate::pair::{Pair, Replicating};
 use crate::private::{Reached, Server, Stop};
@@ -11,28 +11,28 @@ use engine::{
     BackgroundWork, CacheReport, CacheState, ConnectionSet, EngineError, Explainer, Instance,
     Nodes, Parts, ServerProcess, Shared, Tables, WaitCollector, lock, open_files,
 };
-use experiment::Setting;
+use experiment::common::OBSERVE_WAITS;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use work::{Cancel, Work};
 
 /// A trial's schema: the parts that are an engine's own.
-pub trait Schema: Tables + Explainer + ServerProcess + Send + Sync + Sized + 'static {
+pub trait Schema:
+    Tables + Explainer + ServerProcess + BackgroundWork + Send + Sync + Sized + 'static
+{
     /// The product of its servers.
     type Product: Replicating;
     /// The connection of administration.
-    type Admin: BulkLoad<Config = <Self::Product as Reached>::Config>;
+    type Admin: BulkLoad<Config = <Self::Product as Reached>::Config> + Send + Sync + 'static;
     /// How its load connects.
     type Load: Load;
 
     /// Returns the parts that all engines have.
     fn common(&self) -> &Common<Self>;
     /// Returns the connection of administration, which holds the schema.
-    fn admin(&self) -> &Self::Admin;
+    fn admin(&self) -> &Arc<Self::Admin>;
     /// Returns how the load connects.
     fn load(&self) -> Self::Load;
-    /// Returns the final checkpoint of a measurement, where that is wanted.
-    fn checkpoint(&self) -> Option<Checkpoint>;
     /// Brings the caches of a private server into a state, and verifies it.
     fn settle(
         &self,
@@ -45,8 +45,6 @@ pub trait Schema: Tables + Explainer + ServerProcess + Send + Sync + Sized + 'st
     fn bytes_elsewhere(&self) -> Option<u64> {
         Some(0)
     }
-    /// Returns the work of the engine beside a load.
-    fn background_work(&self) -> &dyn BackgroundWork;
     /// Drops the schema and everything in it.
     fn drop_all(&self) -> Result<(), EngineError>;
     /// Drops it on your server, which may still be there when the connection is lost.
@@ -71,6 +69,8 @@ pub struct Common<S: Schema> {
     connections: u64,
     /// Samples of waits a second; `None`: waits are not observed.
     sample_hz: Option<f64>,
+    /// True if a measurement ends with a checkpoint.
+    pub final_checkpoint: bool,
     statements: OnceLock<Arc<[Statement<S>]>>,
     /// The sessions of the load.
     pub sessions: Sessions<<S::Load as Load>::Session>,
@@ -81,22 +81,20 @@ pub struct Common<S: Schema> {
 }
 
 impl<S: Schema> Common<S> {
-    /// Returns the parts for a trial; its waits are sampled this often, if at all.
-    pub fn new(
-        target: Target<S::Product>,
-        trial: &Trial<'_>,
-        data_files: Setting<u32>,
-        sample_hz: Option<f64>,
-    ) -> Self {
+    /// Returns the parts for a trial, as its settings want them.
+    pub fn new(target: Target<S::Product>, trial: &Trial<'_>, settings: &HostSettings) -> Self {
+        let configuration = trial.configuration;
+        let observes = configuration.get(OBSERVE_WAITS);
         let pair = target.private.as_ref().map(|server| Pair::new(server, trial.cancel));
         Self {
             target,
             pair,
             folders: Vec::new(),
-            data_files: trial.configuration.get(data_files),
+            data_files: configuration.get(settings.data_files),
             cancel: trial.cancel.clone(),
             connections: trial.connections.into(),
-            sample_hz,
+            sample_hz: observes.then(|| configuration.get(settings.sample_rate)),
+            final_checkpoint: configuration.get(settings.final_checkpoint),
             statements: OnceLock::new(),
             sessions: Sessions::default(),
             data_set: OnceLock::new(),
@@ -183,6 +181,14 @@ impl<S: Schema> ServerInstance<S> {
     pub fn new(schema: S) -> Self {
         Self { schema, gone: false }
     }
+
+    /// The final checkpoint of a measurement, where that is wanted.
+    fn checkpoint(&self) -> Option<Checkpoint> {
+        self.schema.common().final_checkpoint.then(|| {
+            let admin = Arc::clone(self.schema.admin());
+            Box::new(move || admin.checkpoint()) as Checkpoint
+        })
+    }
 }
 
 impl<S: Schema> Instance for ServerInstance<S> {
@@ -190,7 +196,7 @@ impl<S: Schema> Instance for ServerInstance<S> {
         let common = self.schema.common();
         let all = common.connections;
         open_files::allow(all, || format!("opening {all} connections"))?;
-        let ending = Ending { checkpoint: self.schema.checkpoint(), cancel: common.cancel.clone() };
+        let ending = Ending { checkpoint: self.checkpoint(), cancel: common.cancel.clone() };
         let (load, sessions) = (&self.schema.load(), common.sessions.clone());
         let statements = common.statements()?;
         Ok(Box::new(LoadConnections::open(load, statements, connections, sessions, ending)?))
@@ -245,7 +251,7 @@ impl<S: Schema> Instance for ServerInstance<S> {
         Parts {
             tables: Some(&self.schema),
             explainer: Some(&self.schema),
-            background_work: target.private.as_ref().map(|_| self.schema.background_work()),
+            background_work: target.private.as_ref().map(|_| &self.schema as &dyn BackgroundWork),
             server: Some(&self.schema),
             nodes: pair.as_ref().map(|pair| pair as &dyn Nodes),
             shared: Some(self),
@@ -271,7 +277,7 @@ impl<S: Schema> Shared for ServerInstance<S> {
     }
 
     fn flush(&self) -> Result<(), EngineError> {
-        self.schema.checkpoint().map_or(Ok(()), |checkpoint| checkpoint())
+        self.checkpoint().map_or(Ok(()), |checkpoint| checkpoint())
     }
 }
 

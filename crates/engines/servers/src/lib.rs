@@ -1,8 +1,8 @@
 //! The parts that engines with servers share: private servers and servers by URL.
 //!
 //! - [`private`]: a private server of any product
-//! - [`hosted`]: the parts of an engine that hosts of its servers need; [`host`]: the server of
-//!   consecutive trials, a private one or yours
+//! - [`hosted`]: the parts of an engine that hosts of its servers need, and the engine that is made
+//!   of them; [`host`]: the server of consecutive trials, a private one or yours
 //! - [`instance`]: the schema of a trial on it; [`administration`]: the connection that holds it;
 //!   [`load`]: the connections of its load
 //! - [`attached`]: a target that another process has prepared
@@ -48,7 +48,7 @@ mod version;
 
 use engine::EngineError;
 use std::time::{Duration, Instant};
-pub use version::{choose, printed_version, substitution, versions};
+pub use version::{choose, printed_version, substitution, versions, versions_of};
 use work::Cancel;
 
 /// The shortest and the longest time between two looks at something that may come soon.

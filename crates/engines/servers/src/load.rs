@@ -64,6 +64,15 @@ pub struct Opening<W, N> {
     pub report: Option<&'static str>,
 }
 
+/// The operation of a load's requests, in errors.
+pub const RUNNING: &str = "running a transaction";
+
+/// The error of a request whose connection is gone: the server's last words, or the cause.
+pub fn lost(last_words: Option<EngineError>, cause: &std::io::Error) -> EngineError {
+    let message = format!("lost the connection to the server: {cause}");
+    last_words.unwrap_or_else(|| EngineError::failed(RUNNING, message))
+}
+
 /// Makes a checkpoint.
 pub type Checkpoint = Box<dyn Fn() -> Result<(), EngineError> + Send>;
 

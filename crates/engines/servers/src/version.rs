@@ -1,7 +1,8 @@
 //! Versions of programs of servers, and the choice among those that are installed. A program is
 //! asked once: starting it takes tens of milliseconds, and each trial looks for its server.
 
-use engine::lock;
+use crate::hosted::Hosted;
+use engine::{EngineError, ServerError, lock};
 use experiment::Configuration;
 use observations::EngineVersion;
 use observe::child::answer;
@@ -63,6 +64,23 @@ pub fn versions<K: PartialEq>(
     let (versions, options): (Vec<String>, Vec<String>) =
         distinct.into_iter().map(version_of).unzip();
     EngineVersion { version: versions.join(", "), options }
+}
+
+/// The versions of the servers of an experiment, private ones and those by URL. `by_url` reads the
+/// version of a server, `installed` that of the programs for a private one, with their place.
+pub fn versions_of<E: Hosted>(
+    configurations: &[&Configuration],
+    by_url: impl Fn(&str) -> Result<String, ServerError>,
+    installed: impl Fn(&Configuration) -> Result<(String, String), EngineError>,
+) -> EngineVersion {
+    let version_of = |configuration: &Configuration| match configuration.get(E::SETTINGS.url) {
+        Some(url) => {
+            let version = by_url(&url);
+            (version.unwrap_or_else(|error| format!("unknown ({error})")), "by URL".into())
+        }
+        None => installed(configuration).unwrap_or_else(|error| ("none".into(), error.to_string())),
+    };
+    versions(configurations, |configuration| E::SETTINGS.server(configuration), version_of)
 }
 
 /// The suitability of a version for data of a requested one; the greatest is the best. A newer

@@ -20,6 +20,3 @@ pub use product::{MariaProduct, PrivateServer, ServerOptions};
 pub use programs::{CLIENT, ClientProgram, Names};
 pub use server_version::ServerVersion;
 pub(super) use setup::{dumped_version, fill_by_url, validate as validate_setup};
-
-/// The account of MariaDB's packages.
-pub const PACKAGES_ACCOUNT: &str = "mysql";

@@ -1,8 +1,8 @@
 //! MariaDB and MySQL as private servers: their programs, their files and how they are started.
 
 use super::installation::{Installation, PROGRAMS};
+use super::setup;
 use super::variables::{self, Variable};
-use super::{PACKAGES_ACCOUNT, setup};
 use crate::admin::Admin;
 use crate::client::{Client, Config};
 use crate::errors::failed_at;
@@ -78,7 +78,7 @@ impl Product for MariaProduct {
             setup: "mariadb-setup-",
             data_set: "mariadb-data-",
         },
-        account: PACKAGES_ACCOUNT,
+        account: "mysql",
         programs: &PROGRAMS,
         log_folder: "log",
         settings_file: SETTINGS_FILE,

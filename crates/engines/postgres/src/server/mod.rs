@@ -29,6 +29,3 @@ pub use servers::private::Stop;
 pub(super) use settings::is_of_module;
 pub use setup::{copy_version, dump, dumped_version};
 pub(super) use setup::{fill_by_url, validate as validate_setup};
-
-/// The account of PostgreSQL's packages.
-pub const PACKAGES_ACCOUNT: &str = "postgres";

@@ -3,7 +3,7 @@
 use super::files::{BASELINE_FILE, Postmaster, SETTINGS_FILE};
 use super::left::PROGRAM;
 use super::product::{PostgresProduct, PrivateServer, SUPERUSER};
-use super::{PACKAGES_ACCOUNT, settings, setup};
+use super::{settings, setup};
 use crate::client::{Client, Config};
 use crate::connecting::stoppable;
 use crate::errors::failed_at;
@@ -48,7 +48,7 @@ impl Product for PostgresProduct {
     const CONSTANTS: Constants = Constants {
         cache: "postgres",
         templates: TemplateNames { plain: "", setup: "setup-", data_set: "data-" },
-        account: PACKAGES_ACCOUNT,
+        account: "postgres",
         programs: &[PROGRAM],
         log_folder: "pg_wal",
         settings_file: SETTINGS_FILE,

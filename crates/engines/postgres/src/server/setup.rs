@@ -5,7 +5,7 @@ use super::filler::Filler;
 use super::installation::{ClientProgram, Installation, Version, psql, substitution};
 use super::restore::Restore;
 use crate::client::{Config, Error};
-use crate::connecting::{CONNECTING, SILENCE, is_working, stoppable};
+use crate::connecting::{at_url, is_working, stoppable};
 use crate::errors::failed_at;
 use engine::setup::{SETUP_DUMP, SETUP_SQL, Setup};
 use engine::{CopySource, CopyVersion, EngineError};
@@ -123,10 +123,8 @@ pub fn dump(url: &str, to: &Path, stop: &Stop) -> Result<(), EngineError> {
 
 /// Reads the URL of a database that is dumped.
 fn config_of(url: &str) -> Result<Config, EngineError> {
-    let config = Config::parse(url).map_err(|error| {
-        EngineError::failed("parsing the URL of the database to dump", error.to_string())
-    })?;
-    Ok(config.with_default_patience(CONNECTING, SILENCE))
+    let doing = "parsing the URL of the database to dump";
+    at_url(url).map_err(|error| EngineError::failed(doing, error))
 }
 
 /// Chooses the version on which a copy is measured, as [`engine::Servers::copy_version`] describes.
