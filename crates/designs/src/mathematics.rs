@@ -1,7 +1,7 @@
 //! Designs of experiments that answer large questions with few runs, and their analysis: plain
 //! numbers, which know no engine, probe or file.
 //!
-//! - [`Fraction`]: two-level fractions with minimum aberration, in blocks on request
+//! - [`Fraction`]: two-level fractions with minimum aberration
 //! - [`plackett_burman`]: main effects of up to 23 factors in 12, 20 or 24 runs
 //! - [`Screening`]: one of these, by its resolution or its number of runs
 //! - [`Design`]: the runs of any two-level design, with fold-over, centre points and whole plots
@@ -42,10 +42,10 @@ pub use effects::{Effect, Stratum, detectable};
 pub use fit::{Fit, FitError};
 pub use fraction::{Fraction, FractionError, Generator, RUNS_MAX, Resolution, fewest_runs};
 pub use heredity::{Model, models};
-pub use lenth::{Lenth, Limits};
+pub use lenth::Lenth;
 pub use plackett_burman::{PLACKETT_BURMAN_RUNS, plackett_burman};
 pub use region::RegionRange;
 pub use screening::{Screening, ScreeningError, Size};
-pub use stationary::{Kind, Stationary};
-pub use surface::{LackOfFit, Order, Surface, steepest};
+pub use stationary::{AxisCurvature, Kind, Stationary};
+pub use surface::{LackOfFit, Surface};
 pub use surface_design::{Alpha, SurfaceDesign, SurfacePart, box_behnken, central_composite};

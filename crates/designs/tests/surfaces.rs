@@ -6,7 +6,7 @@
 )]
 
 use designs::mathematics::{
-    Alpha, Kind, Order, Stationary, Surface, SurfaceDesign, central_composite,
+    Alpha, Kind, Stationary, Surface, SurfaceDesign, central_composite,
 };
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -40,8 +40,7 @@ fn fits_are_those_of_numpy_and_scipy() {
             case["points"].as_array().unwrap().iter().map(numbers).collect();
         let blocks: Vec<usize> =
             numbers(&case["blocks"]).into_iter().map(|number| number as usize).collect();
-        let surface =
-            Surface::fit(&points, &blocks, &numbers(&case["values"]), Order::Second).unwrap();
+        let surface = Surface::fit(&points, &blocks, &numbers(&case["values"])).unwrap();
         let fit = &surface.fit;
         all_close(&fit.coefficients, &case["coefficients"], 1e-9);
         let half_widths: Vec<f64> =
@@ -70,7 +69,7 @@ fn fits_are_those_of_numpy_and_scipy() {
             let found = &surface.path(true, &[distance])[0];
             close(statistics::norm(found), distance, 1e-9);
             // As good as the best of many searches on the sphere.
-            close(surface.at(found), surface.at(&numbers(&step["point"])), 1e-7);
+            close(surface.estimate(found).0, surface.estimate(&numbers(&step["point"])).0, 1e-7);
         }
     }
 }
@@ -81,7 +80,7 @@ fn paths_leave_a_ridge_through_the_centre() {
     let design = central_composite(2, Alpha::Faced, 1, 1).unwrap();
     let value = |run: &Vec<f64>| 10.0 + run[0] - 4.0 * run[0] * run[0] + run[1] * run[1];
     let values: Vec<f64> = design.runs.iter().map(value).collect();
-    let surface = Surface::fit(&design.runs, &[0; 10], &values, Order::Second).unwrap();
+    let surface = Surface::fit(&design.runs, &[0; 10], &values).unwrap();
     let found = &surface.path(true, &[1.0])[0];
     // On the circle: x - 4 x^2 + 1 - x^2 is largest at x = 0.1.
     close(found[0], 0.1, 1e-6);
@@ -202,8 +201,7 @@ fn simulate(random: &mut Random, blocks: usize, noise: Noise, truth: Truth, sets
     let share = |is_own: bool| if is_own { each } else { 0.0 };
     for _ in 0..sets {
         let runs = random.values(&design, blocks, noise, truth);
-        let surface =
-            Surface::fit(&runs.points, &runs.blocks, &runs.values, Order::Second).unwrap();
+        let surface = Surface::fit(&runs.points, &runs.blocks, &runs.values).unwrap();
         let mut p_values = Vec::new();
         for (at, truth) in truth.coefficients().iter().enumerate() {
             let at = surface.before + at;

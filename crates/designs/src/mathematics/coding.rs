@@ -60,12 +60,6 @@ impl Coding {
         self.scale
     }
 
-    /// The coded number of the level that is set for a coded number: what the analysis has to use,
-    /// as the level is rounded.
-    pub fn rounded(&self, coded: f64) -> f64 {
-        self.code(self.level(coded))
-    }
-
     fn on_scale(&self, level: f64) -> Ends {
         let on = |value: f64| if self.scale == Scale::Log { value.ln() } else { value };
         Ends { low: on(self.low), high: on(self.high), at: on(level) }

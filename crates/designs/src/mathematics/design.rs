@@ -67,13 +67,6 @@ impl Design {
         5
     }
 
-    /// The first `factors` columns.
-    #[must_use]
-    pub fn first_factors(&self, factors: usize) -> Self {
-        let runs = self.runs.iter().map(|run| run[..factors].to_vec()).collect();
-        Self { runs, blocks: self.blocks.clone() }
-    }
-
     /// The runs with the levels of some factors reversed, as further blocks: of all factors, which
     /// separates main effects from interactions of two, or of one factor, which separates it and
     /// its interactions from all others.
@@ -102,20 +95,6 @@ impl Design {
     /// Returns whether it has two blocks, as a folded design has.
     pub fn is_folded(&self) -> bool {
         self.blocks.iter().max() == Some(&1)
-    }
-
-    /// The design with this number of centre points in each block.
-    #[must_use]
-    pub fn with_centre_points(&self, number: usize) -> Self {
-        let mut with = self.clone();
-        let last = self.blocks.iter().max().map_or(0, |last| last + 1);
-        for block in 0..last {
-            for _ in 0..number {
-                with.runs.push(vec![0; self.factors()]);
-                with.blocks.push(block);
-            }
-        }
-        with
     }
 
     /// The groups of runs that share the levels of these factors within a block: the whole plots of

@@ -2,7 +2,7 @@
 
 use crate::mathematics::{Chain, Lenth};
 use observations::Interval;
-use statistics::{adjusted, t_quantile, t_two_sided_p};
+use statistics::{t_quantile, t_two_sided_p};
 
 /// Sums of values are exact to about this share of them.
 const ROUNDING: f64 = 1e-12;
@@ -72,11 +72,6 @@ impl Stratum {
             },
         });
         Some(Self { effects: effects.collect(), standard_error, df })
-    }
-
-    /// The p-values of all its effects as one family (Holm).
-    pub fn adjusted(&self) -> Vec<Option<f64>> {
-        adjusted(&self.effects.iter().map(|effect| Some(effect.p_value)).collect::<Vec<_>>())
     }
 }
 

@@ -51,16 +51,6 @@ pub enum FractionError {
         /// Factors.
         factors: usize,
     },
-    /// No set of blocks leaves the main effects alone.
-    #[error("{runs} runs of {factors} factors cannot be divided into {blocks} blocks")]
-    Blocks {
-        /// Runs.
-        runs: usize,
-        /// Factors.
-        factors: usize,
-        /// Blocks.
-        blocks: usize,
-    },
 }
 
 /// A regular fraction: the levels of some factors are products of other levels.
@@ -69,16 +59,6 @@ pub struct Fraction {
     base: u32,
     /// Column of each factor in the full table, in which independent factors have 1, 2, 4, ...
     columns: Vec<u32>,
-    /// Words whose signs divide the runs into blocks.
-    blocks: Vec<u32>,
-}
-
-/// Interactions of two factors that are aliased with blocks.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Aliases {
-    /// Interactions that no other such interaction is aliased with.
-    alone: usize,
-    all: usize,
 }
 
 /// The fewest runs of a fraction with at least this resolution; `None` if they are more than
@@ -108,85 +88,10 @@ impl Fraction {
             .ok_or(FractionError::Factors { runs, factors })
     }
 
-    /// The fraction with the fewest short words whose blocks are not aliased with interactions of
-    /// two factors; where every fraction has such interactions, the one with the fewest short
-    /// words. Its blocks spare interactions that are not aliased otherwise, then alias as few
-    /// as they can. Main effects are never aliased with blocks.
-    ///
-    /// # Errors
-    /// When no fraction has this size.
-    pub fn in_blocks(runs: usize, factors: usize, blocks: usize) -> Result<Self, FractionError> {
-        let base = base(runs, factors)?;
-        let impossible = FractionError::Blocks { runs, factors, blocks };
-        if !blocks.is_power_of_two() || blocks >= runs {
-            return Err(impossible);
-        }
-        let mut fewest: Option<(Aliases, Self)> = None;
-        for class in search::classes(base, factors) {
-            let fraction = Self::from_class(base, class);
-            let Some((lost, blocks)) = fraction.best_blocks(blocks.ilog2() as usize) else {
-                continue;
-            };
-            let none = lost == Aliases::default();
-            if none || fewest.is_none() {
-                fewest = Some((lost, Self { blocks, ..fraction }));
-            }
-            if none {
-                break;
-            }
-        }
-        fewest.map(|(_, fraction)| fraction).ok_or(impossible)
-    }
-
     fn from_class(base: u32, class: Class) -> Self {
         let mut columns: Vec<u32> = (0..base).map(|bit| 1 << bit).collect();
         columns.extend(class.columns.into_iter().filter(|column| !column.is_power_of_two()));
-        Self { base, columns, blocks: Vec::new() }
-    }
-
-    /// The independent words that alias the fewest interactions of two factors with blocks; of
-    /// several the first.
-    fn best_blocks(&self, words: usize) -> Option<(Aliases, Vec<u32>)> {
-        let mut best = None;
-        let mut chosen = Vec::new();
-        self.extend_blocks(words, &mut chosen, &mut best);
-        best
-    }
-
-    fn extend_blocks(
-        &self,
-        words: usize,
-        chosen: &mut Vec<u32>,
-        best: &mut Option<(Aliases, Vec<u32>)>,
-    ) {
-        let group = group(chosen);
-        if chosen.len() == words {
-            let lost = self.interactions_in(&group);
-            if best.as_ref().is_none_or(|(fewest, _)| lost < *fewest) {
-                *best = Some((lost, chosen.clone()));
-            }
-            return;
-        }
-        let first = chosen.last().map_or(1, |last| last + 1);
-        for word in first..1 << self.base {
-            let is_independent = !group.contains(&word);
-            let spares_mains =
-                group.iter().chain([&0]).all(|group| !self.columns.contains(&(group ^ word)));
-            if is_independent && spares_mains {
-                chosen.push(word);
-                self.extend_blocks(words, chosen, best);
-                chosen.pop();
-            }
-        }
-    }
-
-    fn interactions_in(&self, group: &[u32]) -> Aliases {
-        let pairs = |word: u32| {
-            self.columns.iter().filter(|column| self.columns.contains(&(*column ^ word))).count()
-                / 2
-        };
-        let lost = group.iter().map(|word| pairs(*word));
-        Aliases { alone: lost.clone().filter(|pairs| *pairs == 1).count(), all: lost.sum() }
+        Self { base, columns }
     }
 
     /// Number of runs.
@@ -205,11 +110,6 @@ impl Fraction {
         generated
             .map(|(factor, column)| Generator { factor, product: self.product(*column) })
             .collect()
-    }
-
-    /// The products of factors whose signs divide the runs into blocks.
-    pub fn block_generators(&self) -> Vec<Vec<usize>> {
-        self.blocks.iter().map(|word| self.product(*word)).collect()
     }
 
     fn product(&self, column: u32) -> Vec<usize> {
@@ -235,27 +135,11 @@ impl Fraction {
             let low = (!run & word).count_ones();
             if low % 2 == 1 { -1 } else { 1 }
         };
-        let all = 0_u32..1 << self.base;
-        let runs = all
-            .clone()
+        let runs = (0_u32..1 << self.base)
             .map(|run| self.columns.iter().map(|word| sign(run, *word)).collect())
             .collect();
-        let blocks = all.map(|run| {
-            let signs = self.blocks.iter().enumerate();
-            signs.map(|(i, word)| usize::from(sign(run, *word) > 0) << i).sum()
-        });
-        Design::in_blocks(runs, blocks.collect())
+        Design::new(runs)
     }
-}
-
-/// All products of some words.
-fn group(words: &[u32]) -> Vec<u32> {
-    (1_u32..1 << words.len())
-        .map(|chosen| {
-            let words = words.iter().enumerate().filter(|(i, _)| chosen >> i & 1 == 1);
-            words.fold(0, |product, (_, word)| product ^ word)
-        })
-        .collect()
 }
 
 fn base(runs: usize, factors: usize) -> Result<u32, FractionError> {

@@ -3,7 +3,7 @@
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
-use statistics::{median_of_sorted, normal, t_quantile};
+use statistics::{median_of_sorted, normal};
 
 /// Fewer effects do not show which of them are noise.
 const EFFECTS_MIN: usize = 3;
@@ -44,19 +44,6 @@ impl Lenth {
         (effects >= EFFECTS_MIN).then_some(Self { s0: pse, pse, effects })
     }
 
-    /// Lenth's own limits, by t with a third of the number of effects as degrees of freedom. For
-    /// few effects they are too narrow: use [`Self::simulated`].
-    pub fn by_t(&self) -> Limits {
-        let effects = self.effects as f64;
-        let df = effects / 3.0;
-        // The product of the probabilities of all effects is 0.95.
-        let tail = (1.0 - 0.95_f64.powf(1.0 / effects)) / 2.0;
-        Limits {
-            margin: t_quantile(0.025, df) * self.pse,
-            simultaneous: t_quantile(tail, df) * self.pse,
-        }
-    }
-
     /// Limits by simulation of as many effects without any but noise, as the package `unrepx` of R
     /// has them.
     pub fn simulated(&self) -> Limits {
@@ -78,9 +65,7 @@ impl Lenth {
             simultaneous: upper_twentieth(&mut largest) * self.pse,
         }
     }
-}
 
-impl Lenth {
     /// The size of an effect that is beyond the simultaneous limit with this probability, among
     /// effects that are only noise.
     pub(crate) fn found_with(&self, probability: f64) -> f64 {

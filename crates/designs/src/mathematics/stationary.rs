@@ -28,23 +28,21 @@ pub enum Kind {
 pub struct Stationary {
     /// The coded levels.
     pub point: Vec<f64>,
-    /// The value there, in the first block.
-    pub value: f64,
     /// Shape of the surface.
     pub kind: Kind,
     /// Curvature along each axis, the largest first.
-    pub curvatures: Vec<Curvature>,
+    pub curvatures: Vec<AxisCurvature>,
 }
 
 /// How the surface bends along one of its axes.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Curvature {
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AxisCurvature {
     /// Eigenvalue of the matrix of squares and products.
     pub value: f64,
     /// 95 % interval; `None` without degrees of freedom.
     pub interval: Option<Interval>,
-    /// Direction of length 1.
-    pub axis: Vec<f64>,
+    /// Direction of length 1 in coded levels.
+    pub direction: Vec<f64>,
 }
 
 impl Stationary {
@@ -53,12 +51,12 @@ impl Stationary {
         let factors = surface.factors;
         let matrix =
             (0..factors).map(|i| (0..factors).map(|j| surface.half(i, j)).collect()).collect();
-        let curvatures: Vec<Curvature> = eigen(matrix)
+        let curvatures: Vec<AxisCurvature> = eigen(matrix)
             .into_iter()
-            .map(|Axis { value, direction }| Curvature {
+            .map(|Axis { value, direction }| AxisCurvature {
                 interval: interval(surface, value, &direction),
                 value,
-                axis: direction,
+                direction,
             })
             .collect();
         let largest = curvatures.iter().map(|curvature| curvature.value.abs()).fold(0.0, f64::max);
@@ -71,27 +69,21 @@ impl Stationary {
         let mut point = vec![0.0; factors];
         for curvature in &curvatures {
             let slope: f64 = curvature
-                .axis
+                .direction
                 .iter()
                 .enumerate()
                 .map(|(i, part)| part * surface.coefficient(&[i]))
                 .sum();
-            for (level, part) in point.iter_mut().zip(&curvature.axis) {
+            for (level, part) in point.iter_mut().zip(&curvature.direction) {
                 *level -= slope / (2.0 * curvature.value) * part;
             }
         }
         let kind = kind(&curvatures);
-        Some(Self { value: surface.at(&point), point, kind, curvatures })
-    }
-
-    /// Returns whether it is within the box of the tested levels.
-    pub fn is_within(&self, low: &[f64], high: &[f64]) -> bool {
-        let ends = low.iter().zip(high);
-        self.point.iter().zip(ends).all(|(at, (low, high))| low <= at && at <= high)
+        Some(Self { point, kind, curvatures })
     }
 }
 
-fn kind(curvatures: &[Curvature]) -> Kind {
+fn kind(curvatures: &[AxisCurvature]) -> Kind {
     if curvatures
         .iter()
         .any(|curvature| curvature.interval.is_none_or(|interval| interval.contains(0.0)))

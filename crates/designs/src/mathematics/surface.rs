@@ -6,15 +6,6 @@ use observations::Interval;
 use serde::Serialize;
 use statistics::{dot, f_upper_p, t_quantile};
 
-/// Order of the polynomial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
-    /// A plane.
-    First,
-    /// With products and squares.
-    Second,
-}
-
 /// A fitted surface.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Surface {
@@ -43,22 +34,15 @@ pub struct LackOfFit {
 }
 
 impl Surface {
-    /// Fits a surface to values at coded points, each in a block from 0.
+    /// Fits a surface of second order to values at coded points, each in a block from 0.
     ///
     /// # Errors
     /// When the points do not determine it.
-    pub fn fit(
-        points: &[Vec<f64>],
-        blocks: &[usize],
-        values: &[f64],
-        order: Order,
-    ) -> Result<Self, FitError> {
+    pub fn fit(points: &[Vec<f64>], blocks: &[usize], values: &[f64]) -> Result<Self, FitError> {
         let factors = points.first().map_or(0, Vec::len);
         let mut terms: Vec<Vec<usize>> = (0..factors).map(|factor| vec![factor]).collect();
-        if order == Order::Second {
-            terms.extend(subsets(factors, 2));
-            terms.extend((0..factors).map(|factor| vec![factor; 2]));
-        }
+        terms.extend(subsets(factors, 2));
+        terms.extend((0..factors).map(|factor| vec![factor; 2]));
         let mut columns = vec![vec![1.0; values.len()]];
         let blocks_max = blocks.iter().copied().max().unwrap_or(0);
         columns.extend(
@@ -76,7 +60,7 @@ impl Surface {
 
     /// Returns whether points, each in a block from 0, determine a surface of second order.
     pub fn is_determined(points: &[Vec<f64>], blocks: &[usize]) -> bool {
-        Self::fit(points, blocks, &vec![1.0; points.len()], Order::Second).is_ok()
+        Self::fit(points, blocks, &vec![1.0; points.len()]).is_ok()
     }
 
     /// The test of its fit; `None` without repeats of a point in a block, or without points beyond
@@ -89,17 +73,6 @@ impl Surface {
     pub fn coefficient(&self, term: &[usize]) -> f64 {
         let position = self.terms.iter().position(|known| known == term);
         position.map_or(0.0, |at| self.fit.coefficients[self.before + at])
-    }
-
-    /// The value at a point of the first block.
-    pub fn at(&self, point: &[f64]) -> f64 {
-        let terms = self.terms.iter().zip(&self.fit.coefficients[self.before..]);
-        let sum: f64 = terms
-            .map(|(term, coefficient)| {
-                coefficient * term.iter().map(|factor| point[*factor]).product::<f64>()
-            })
-            .sum();
-        self.fit.coefficients[0] + sum
     }
 
     /// The value at a point in a block with the mean shift, with the 95 % interval of this mean;
@@ -124,19 +97,6 @@ impl Surface {
         let product = self.coefficient(&[first.min(other), first.max(other)]);
         if first == other { product } else { product / 2.0 }
     }
-
-    /// The direction of length 1 in which the first-order part rises most; `None` of a level plane.
-    pub fn ascent(&self) -> Option<Vec<f64>> {
-        let slopes: Vec<f64> =
-            (0..self.factors).map(|factor| self.coefficient(&[factor])).collect();
-        let length = slopes.iter().map(|slope| slope * slope).sum::<f64>().sqrt();
-        (length > 0.0).then(|| slopes.iter().map(|slope| slope / length).collect())
-    }
-}
-
-/// Points at equal distances from the centre along a direction.
-pub fn steepest(direction: &[f64], step: f64, points: usize) -> Vec<Vec<f64>> {
-    (1..=points).map(|i| direction.iter().map(|part| part * step * i as f64).collect()).collect()
 }
 
 /// Compares the misses of the model with the error of repeats. Repeats are runs of a point in

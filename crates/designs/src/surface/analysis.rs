@@ -4,8 +4,8 @@
 mod sentences;
 
 use super::factor::SurfaceFactor;
+use crate::mathematics::{AxisCurvature, RegionRange, Stationary, Surface};
 pub use crate::mathematics::{Kind, LackOfFit};
-use crate::mathematics::{Order, RegionRange, Stationary, Surface};
 use crate::screening::analysis::{ValuesOfRun, screening};
 use crate::screening::extension::{Extension, Step};
 use crate::settings::RESPONSE_SURFACE;
@@ -130,17 +130,6 @@ pub struct StationaryPoint {
     pub curvatures: Vec<AxisCurvature>,
     /// The range of each factor in the 95 % confidence region.
     pub region: Option<Vec<LevelRange>>,
-}
-
-/// How the surface bends along an axis.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct AxisCurvature {
-    /// The curvature.
-    pub value: f64,
-    /// 95 % interval.
-    pub interval: Option<Interval>,
-    /// Direction of length 1 in coded levels.
-    pub direction: Vec<f64>,
 }
 
 /// The levels of a factor in a region.
@@ -291,7 +280,7 @@ impl SurfaceReport {
         let blocks: Vec<usize> = self.points.iter().map(block).collect();
         let points: Vec<Vec<f64>> = self.points.iter().map(|point| point.coded.clone()).collect();
         let values: Vec<f64> = self.points.iter().map(|point| point.value).collect();
-        let surface = Surface::fit(&points, &blocks, &values, Order::Second).ok()?;
+        let surface = Surface::fit(&points, &blocks, &values).ok()?;
         let tested = Region::new(&self.points, self.factors.len());
         let coefficients = coefficients(&surface);
         let stationary = self.stationary(&surface, &tested);
@@ -345,15 +334,7 @@ impl SurfaceReport {
             may_be_tested,
             region: region.map(|region| region.iter().enumerate().map(range).collect()),
             coded: found.point,
-            curvatures: found
-                .curvatures
-                .into_iter()
-                .map(|curvature| AxisCurvature {
-                    value: curvature.value,
-                    interval: curvature.interval,
-                    direction: curvature.axis,
-                })
-                .collect(),
+            curvatures: found.curvatures,
         })
     }
 

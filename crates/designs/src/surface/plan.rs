@@ -1,7 +1,7 @@
 //! A response surface before it is run: its points, its model and the width of its intervals.
 
 use super::runs::SurfaceRuns;
-use crate::mathematics::{Order, Surface, SurfacePart};
+use crate::mathematics::{Surface, SurfacePart};
 use experiment::Factor;
 use observations::number::plural;
 use report::number;
@@ -96,7 +96,7 @@ impl SurfacePlan<'_> {
             blocks.extend(self.runs.design.blocks.iter().map(|block| repeat * blocks_max + block));
         }
         let values = vec![0.0; points.len()];
-        let surface = Surface::fit(&points, &blocks, &values, Order::Second).ok()?;
+        let surface = Surface::fit(&points, &blocks, &values).ok()?;
         let df = surface.fit.df;
         let widest = |is_own: fn(&[usize]) -> bool| {
             let terms = surface.terms.iter().enumerate().filter(|(_, term)| is_own(term));
