@@ -96,10 +96,11 @@ studies! {
     { disturbance: background::BackgroundDisturbance, sections: background::SECTIONS, }
 }
 
-/// Options that tools add to `run`.
-pub const RUN_OPTIONS: &[RunOptions] = &[
-    // A line for each tool, so that it can go.
-    agent::RUN_OPTIONS,
+/// Options that guests add to `run`.
+pub const RUN_OPTIONS: &[&[RunOptions]] = &[
+    // A line for each guest, so that it can go.
+    designs::RUN_OPTIONS,
+    &[agent::RUN_OPTIONS],
 ];
 
 /// Observations that tools record in results files.

@@ -3,8 +3,7 @@
 use crate::registry::RUN_OPTIONS;
 use clap::{ArgMatches, Args, FromArgMatches, Parser};
 use command_line::session::{Session, exit_code};
-use command_line::{Context, ExitCode, Failure, Tool, results};
-use designs::screening::next_step::NextStep;
+use command_line::{Context, ExitCode, Failure, RunAction, RunOptions, RunPlace, Tool, results};
 use engine::Permits;
 use experiment::Experiment;
 use runner::Agents;
@@ -21,10 +20,10 @@ pub struct Run {
     #[arg(short = 'o', long, value_name = "FILE")]
     pub results: Option<PathBuf>,
     /// Start a new run in the results file; earlier runs are kept
-    #[arg(long, conflicts_with = "NextStep")]
+    #[arg(long)]
     pub fresh: bool,
     #[command(flatten)]
-    pub step: NextStep,
+    pub steps: GuestOptions<true>,
     /// Rerun trials that failed as often as `repeats.retries` permits
     #[arg(long, conflicts_with = "fresh")]
     pub retry_failed: bool,
@@ -47,18 +46,34 @@ pub struct Run {
     #[arg(long)]
     pub full: bool,
     #[command(flatten)]
-    pub tools: ToolOptions,
+    pub others: GuestOptions<false>,
 }
 
-/// Options that tools add, as clap found them.
+/// Options that guests add, as clap found them: those that continue a run, or the others.
 #[derive(Debug, Clone)]
-pub struct ToolOptions(ArgMatches);
+pub struct GuestOptions<const CONTINUE: bool>(ArgMatches);
 
-impl ToolOptions {
+impl GuestOptions<true> {
+    /// The experiment of a file with what they add to it.
+    fn continued(
+        &self,
+        place: &RunPlace<'_>,
+        experiment: Experiment,
+    ) -> Result<Experiment, Failure> {
+        Self::all().try_fold(experiment, |experiment, options| match options.action {
+            RunAction::Continue(action) => action(&self.0, place, experiment),
+            RunAction::Begin(_) => Ok(experiment),
+        })
+    }
+}
+
+impl GuestOptions<false> {
     /// Begins what they ask for.
     fn agents(&self, experiment: &Experiment, results: &Path) -> Result<Agents, Failure> {
-        for options in RUN_OPTIONS {
-            if let Some(agents) = (options.begin)(&self.0, experiment, results)? {
+        for options in Self::all() {
+            if let RunAction::Begin(action) = options.action
+                && let Some(agents) = action(&self.0, experiment, results)?
+            {
                 return Ok(agents);
             }
         }
@@ -66,7 +81,14 @@ impl ToolOptions {
     }
 }
 
-impl FromArgMatches for ToolOptions {
+impl<const CONTINUE: bool> GuestOptions<CONTINUE> {
+    fn all() -> impl Iterator<Item = &'static RunOptions> {
+        let all = RUN_OPTIONS.iter().copied().flatten();
+        all.filter(|options| matches!(options.action, RunAction::Continue(_)) == CONTINUE)
+    }
+}
+
+impl<const CONTINUE: bool> FromArgMatches for GuestOptions<CONTINUE> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         Ok(Self(matches.clone()))
     }
@@ -77,9 +99,9 @@ impl FromArgMatches for ToolOptions {
     }
 }
 
-impl Args for ToolOptions {
+impl<const CONTINUE: bool> Args for GuestOptions<CONTINUE> {
     fn augment_args(command: clap::Command) -> clap::Command {
-        RUN_OPTIONS.iter().fold(command, |command, options| (options.augment)(command))
+        Self::all().fold(command, |command, options| (options.augment)(command))
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {
@@ -112,7 +134,8 @@ impl Tool for Run {
         let experiment = if self.fresh {
             experiment
         } else {
-            self.step.apply(context, &self.file, experiment, &results)?
+            let place = RunPlace { context, file: &self.file, results: &results };
+            self.steps.continued(&place, experiment)?
         };
         let session = Session {
             results: results.clone(),
@@ -123,7 +146,7 @@ impl Tool for Run {
             permits: Permits { overwrite: self.overwrite.clone(), destroy: self.destroy.clone() },
             json: self.json,
             full: self.full,
-            agents: self.tools.agents(&experiment, &results)?,
+            agents: self.others.agents(&experiment, &results)?,
             futile: Vec::new(),
         };
         let end = session.conduct(context, &experiment)?;

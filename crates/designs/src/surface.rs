@@ -1,11 +1,14 @@
 //! Response surfaces: points to which a curved surface is fitted.
 
 pub mod analysis;
-pub mod factor;
 pub mod file;
 mod plan;
 pub mod runs;
-pub(crate) mod section;
+mod section;
+pub mod settings;
+
+pub use analysis::surface;
+pub(crate) use section::sections;
 
 /// The response surface as reports have it.
 pub const DESIGN: ::analysis::Design = ::analysis::Design {
@@ -14,4 +17,5 @@ pub const DESIGN: ::analysis::Design = ::analysis::Design {
     sentences: |summary, response| {
         analysis::surface(summary).map(|surface| surface.sentences(response))
     },
+    continued: None,
 };

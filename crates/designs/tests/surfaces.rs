@@ -5,9 +5,7 @@
     reason = "a test that cannot continue has failed"
 )]
 
-use designs::mathematics::{
-    Alpha, Kind, Stationary, Surface, SurfaceDesign, central_composite,
-};
+use designs::mathematics::{Alpha, Kind, Stationary, Surface, SurfaceDesign, central_composite};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use serde_json::Value;

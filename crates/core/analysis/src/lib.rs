@@ -73,6 +73,8 @@ pub use scripts::{ConfigurationScripts, ScriptFigures, StatementFigures};
 pub use settings::{ConfigurationGroup, DurabilityRules};
 pub use statistics::change_points;
 pub use study::{Access, CostKind, PartNames, StorageTest, StorageUse, TableUse, Way, WorkCost};
-pub use summary::{Design, Environments, Overview, Study, Summary, summarize, summarize_with};
+pub use summary::{
+    Continued, Design, Environments, Overview, Study, Summary, summarize, summarize_with,
+};
 pub use verdict::Verdict;
 pub use waits::{ConfigurationWaits, WaitOptions, WaitRow, WaitTable};

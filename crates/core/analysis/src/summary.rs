@@ -52,8 +52,8 @@ pub struct Summary<'a> {
     pub layouts: Vec<FactorLayout>,
     /// Kind of its design. Factors are compared level by level in a grid alone.
     pub design_kind: String,
-    /// The design; `None` of a grid, and of a design that the binary does not have.
-    pub design: Option<&'static Design>,
+    /// The designs that the binary has.
+    pub(crate) designs: &'static [&'static Design],
     /// The data of its design, once they were asked for.
     design_data: OnceLock<Box<dyn Any + Send + Sync>>,
 }
@@ -67,8 +67,21 @@ pub struct Design {
     /// The legend of the table of configurations, where the design compares them by itself; `None`:
     /// they are compared as in a grid.
     pub legend: Option<&'static str>,
-    /// Sentences on a response, by its name.
+    /// Sentences on a response, by its name; `None` of a run without runs of this design.
     pub sentences: fn(&Summary, &str) -> Option<Vec<Sentence>>,
+    /// The runs that continue as those of another design, where it has such.
+    pub continued: Option<fn(&Summary) -> Option<Continued>>,
+}
+
+/// Runs that continue as those of another design.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Continued {
+    /// Kind of the other design.
+    pub kind: &'static str,
+    /// Positions of its factors.
+    pub factors: Vec<usize>,
+    /// Positions of its configurations.
+    pub runs: Vec<usize>,
 }
 
 /// A study's part in the analysis of its runs. The binary passes the studies; the analysis names
@@ -179,7 +192,7 @@ pub fn summarize_with<'r>(
         figures,
         layouts,
         design_kind,
-        design: None,
+        designs: &[],
         design_data: OnceLock::new(),
     }
 }
@@ -199,8 +212,8 @@ impl Summary<'_> {
 
     /// The summary of a run that may have one of these designs.
     #[must_use]
-    pub fn with_designs(mut self, designs: &[&'static Design]) -> Self {
-        self.design = designs.iter().copied().find(|design| design.kind == self.design_kind);
+    pub fn with_designs(mut self, designs: &'static [&'static Design]) -> Self {
+        self.designs = designs;
         if !self.compares_configurations() {
             self.configurations.iter_mut().for_each(ConfigurationRow::without_comparisons);
         }
@@ -212,9 +225,20 @@ impl Summary<'_> {
         self.design_kind == GRID
     }
 
+    /// The design; `None` of a grid, and of a design that the binary does not have.
+    pub fn design(&self) -> Option<&'static Design> {
+        self.designs.iter().copied().find(|design| design.kind == self.design_kind)
+    }
+
+    /// The runs that continue as those of a design of another kind.
+    pub fn continued_as(&self, kind: &str) -> Option<Continued> {
+        let continued = (self.design()?.continued?)(self);
+        continued.filter(|continued| continued.kind == kind)
+    }
+
     /// Returns whether configurations are compared as in a grid, and not by their design.
     pub fn compares_configurations(&self) -> bool {
-        self.design.is_none_or(|design| design.legend.is_none())
+        self.design().is_none_or(|design| design.legend.is_none())
     }
 
     /// The data of the run's design, computed once.

@@ -35,4 +35,4 @@ pub use comparison::{CompareRuns, Responses};
 pub use context::run;
 pub use failure::{ExitCode, Failure};
 pub use records::{History, Place, Records, Which};
-pub use tool::{Build, Chapter, Command, Context, RunOptions, Tool};
+pub use tool::{Build, Chapter, Command, Context, RunAction, RunOptions, RunPlace, Tool};

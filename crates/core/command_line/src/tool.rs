@@ -88,14 +88,38 @@ fn run<T: Tool>(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Fai
     T::from_arg_matches(matches).map_err(Failure::usage)?.run(context)
 }
 
-/// Options that a tool adds to `run`.
+/// Options that a guest adds to `run`.
 #[derive(Clone, Copy)]
 pub struct RunOptions {
     /// Adds them to a command line.
     pub augment: fn(clap::Command) -> clap::Command,
+    /// The work of these options.
+    pub action: RunAction,
+}
+
+/// The work of options of `run`.
+#[derive(Clone, Copy)]
+pub enum RunAction {
+    /// Turns the experiment of a file into the one to run, by what its results file has. Not with
+    /// `--fresh`, beside which the help lists the options.
+    Continue(Continue),
     /// Begins the other processes that they ask for, before the run of an experiment into a results
     /// file; `None`: they ask for none.
-    pub begin: fn(&ArgMatches, &Experiment, &Path) -> Result<Option<Agents>, Failure>,
+    Begin(fn(&ArgMatches, &Experiment, &Path) -> Result<Option<Agents>, Failure>),
+}
+
+/// Takes the experiment of a file, and returns the one to run.
+pub type Continue = fn(&ArgMatches, &RunPlace<'_>, Experiment) -> Result<Experiment, Failure>;
+
+/// An experiment file with its results file.
+#[derive(Clone, Copy)]
+pub struct RunPlace<'a> {
+    /// The registry of the binary.
+    pub context: &'a Context,
+    /// The experiment file.
+    pub file: &'a Path,
+    /// The results file, which may not exist yet.
+    pub results: &'a Path,
 }
 
 /// Origin of the binary.

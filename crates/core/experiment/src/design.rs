@@ -27,14 +27,9 @@ pub trait Design: Debug + Sync {
     /// Returns whether machines can share its blocks.
     fn shares_blocks(&self) -> bool;
 
-    /// Reads the part of the file that is about it; `None` after an error.
+    /// Reads the part of the file that is about it, and adds the further runs of `[[extension]]`
+    /// or refuses them; `None` after an error.
     fn read(&self, file: &mut DesignFile<'_>) -> Option<DesignRuns>;
-
-    /// Reads the further runs that `[[extension]]` adds. By default such a table is an error.
-    fn read_extensions(&self, file: &mut DesignFile<'_>) -> Vec<Added> {
-        file.refuse_extensions();
-        Vec::new()
-    }
 
     /// The design before it is run: the lines that `check` prints, and the object of its JSON.
     fn plan(&self, experiment: &Experiment) -> (Vec<String>, serde_json::Value);
@@ -132,6 +127,8 @@ pub struct DesignFile<'f> {
     pub hard: &'f [usize],
     /// The repeats.
     pub repeats: &'f Repeats,
+    /// Further runs, which the design adds.
+    pub added: Vec<Added>,
 }
 
 impl DesignFile<'_> {

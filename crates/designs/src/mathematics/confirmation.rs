@@ -39,15 +39,15 @@ pub enum Verdict {
 }
 
 /// A prediction with its confirmation.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Confirmation {
+    /// The 95 % interval in which the mean was expected.
+    pub expected: Interval,
     /// Mean of the differences.
     pub measured: f64,
     /// The 95 % interval.
     pub interval: Interval,
-    /// The 95 % interval in which this mean was expected.
-    pub expected: Interval,
-    /// The p-value of "no difference".
+    /// The p-value of "no difference", adjusted (Bonferroni) for the family.
     pub p_value: f64,
     /// The answer.
     pub verdict: Verdict,
@@ -94,6 +94,6 @@ impl Confirmation {
             (false, _, true) => Verdict::Undecided,
             (false, _, false) => Verdict::NotConfirmed,
         };
-        Some(Self { measured, interval, expected, p_value, verdict })
+        Some(Self { expected, measured, interval, p_value, verdict })
     }
 }

@@ -2,6 +2,7 @@
 //! share if every factor acts along a straight line.
 
 use observations::Interval;
+use serde::Serialize;
 use statistics::{mean, t_quantile, t_two_sided_p};
 
 /// Sums of values are exact to about this share of them.
@@ -17,7 +18,7 @@ pub struct CentredBlocks {
 }
 
 /// The difference between the centre and the mean of the runs.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Curvature {
     /// Mean of the centre points less that of the runs.
     pub value: f64,

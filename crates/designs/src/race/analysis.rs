@@ -2,7 +2,7 @@
 //! why. The rules: [`super::racing`].
 
 use super::racing::{self, Departure, Outcome, Reason, Rules, Standing};
-use crate::settings::{RACE, RACE_FIRST};
+use super::settings::{KIND, RACE_FIRST};
 use ::analysis::wording::{self, Sentence, p_value, percent, ratio};
 use ::analysis::{Interval, Summary};
 use experiment::value_in_source;
@@ -130,7 +130,7 @@ impl RaceReport {
 
 /// The race of a run with such a design; `None` of another design, and without a response.
 pub fn report(summary: &Summary) -> Option<RaceReport> {
-    if summary.design_kind != RACE {
+    if summary.design_kind != KIND {
         return None;
     }
     let first = value_in_source(&summary.recording.run.source, RACE_FIRST) as usize;

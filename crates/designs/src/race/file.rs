@@ -1,7 +1,7 @@
 //! Races in a file.
 
 use super::schedule::RaceSchedule;
-use crate::settings::{RACE, RACE_FIRST};
+use super::settings::{KIND, RACE_FIRST};
 use experiment::{Blocks, Design, DesignFile, DesignPlace, DesignRuns, DesignSchedule, Experiment};
 use observations::Recording;
 use observations::number::plural;
@@ -13,7 +13,7 @@ pub struct Race;
 
 impl Design for Race {
     fn kind(&self) -> &'static str {
-        RACE
+        KIND
     }
 
     fn settings(&self) -> &'static [&'static str] {
@@ -49,8 +49,9 @@ impl Design for Race {
                            grid";
             file.error_of_factor(*factor, message);
         }
+        file.refuse_extensions();
         let message = "a race needs two candidates or more; give a factor with several levels";
-        Some(DesignRuns { configurations_min: Some((2, message)), ..DesignRuns::all(RACE) })
+        Some(DesignRuns { configurations_min: Some((2, message)), ..DesignRuns::all(KIND) })
     }
 
     /// The least and the most trials.
@@ -63,7 +64,7 @@ impl Design for Race {
             plural(candidates * first as usize, "trial"),
             experiment.repeats.blocks.max() as usize * candidates,
         );
-        (vec![line], json!({ "kind": RACE, "first": first }))
+        (vec![line], json!({ "kind": KIND, "first": first }))
     }
 
     fn schedule(

@@ -8,15 +8,13 @@ mod steps;
 
 pub use crate::mathematics::Verdict;
 pub use confirmation::{ConfirmedDifference, ScreeningConfirmation};
-pub use layout::ValuesOfRun;
 pub use steps::{NextStep, StepError};
 
+use super::settings::KIND;
 use crate::mathematics::{self, Chain, Contrasts, Curvature, Design, Lenth, Stratum, Term};
-use crate::settings::SCREENING;
 use ::analysis::Summary;
 use layout::{Layout, Values, centred_blocks, means};
-use observations::Interval;
-use observations::{Direction, FactorRecord, Recording, order};
+use observations::{Direction, FactorRecord, Interval, order};
 use serde::Serialize;
 use statistics::mean;
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -77,14 +75,9 @@ pub struct FoldOver {
 /// The test of curvature.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct CentreTest {
-    /// Mean of the centre points less that of the runs.
-    pub value: f64,
-    /// 95 % interval.
-    pub interval: Interval,
-    /// The p-value of "no curvature".
-    pub p_value: f64,
-    /// Degrees of freedom.
-    pub df: f64,
+    /// The centre points against the runs.
+    #[serde(flatten)]
+    pub curvature: Curvature,
     /// Centre points in each block.
     pub centre_points: usize,
 }
@@ -240,20 +233,16 @@ fn without_halves(design: &Design, means: &[f64]) -> Vec<f64> {
 
 /// The screening of a run with its effects; `None` of another design.
 pub fn screening<'s>(summary: &'s Summary) -> Option<&'s Screening> {
-    let values = |run: usize| summary.values(run);
-    let estimate = || {
-        let response = summary.response.as_ref()?;
-        Screening::estimate(summary.recording, &response.unit, response.direction, &values)
-    };
-    let is_screening = summary.design_kind == SCREENING;
-    summary.design_data(|| is_screening.then(estimate).flatten())?.as_ref()
+    if summary.design_kind != KIND {
+        return None;
+    }
+    summary.design_data(|| Screening::estimate(summary))?.as_ref()
 }
 
-fn curvature(layout: &Layout, values: ValuesOfRun<'_>) -> Option<CentreTest> {
-    let parts = layout.parts().map(|part| centred_blocks(part, values));
-    let Curvature { value, interval, p_value, df } = Curvature::new(&parts.collect::<Vec<_>>())?;
-    let centre_points = layout.design.centre.len();
-    Some(CentreTest { value, interval, p_value, df, centre_points })
+fn curvature(layout: &Layout, summary: &Summary) -> Option<CentreTest> {
+    let parts = layout.parts().map(|part| centred_blocks(part, summary));
+    let curvature = Curvature::new(&parts.collect::<Vec<_>>())?;
+    Some(CentreTest { curvature, centre_points: layout.design.centre.len() })
 }
 
 fn models(design: &Design, means: &[f64]) -> Vec<ScreeningModel> {
@@ -271,33 +260,22 @@ fn models(design: &Design, means: &[f64]) -> Vec<ScreeningModel> {
 }
 
 impl Screening {
-    /// The effects of a run with a screening design on a response with this unit and direction;
-    /// `None` where a factor has other levels than those of a screening.
-    pub fn estimate(
-        recording: &Recording,
-        unit: &str,
-        direction: Direction,
-        values: ValuesOfRun<'_>,
-    ) -> Option<Self> {
-        let layout = Layout::new(recording)?;
-        let mut screening = Self::of_layout(layout, recording, unit, direction, values);
-        screening.add_confirmations(recording, unit, direction, values);
-        screening.next = screening.next_steps(recording);
+    /// The effects of a run with a screening design; `None` without a response, and where a factor
+    /// has other levels than those of a screening.
+    pub fn estimate(summary: &Summary) -> Option<Self> {
+        let layout = Layout::new(summary.recording)?;
+        let mut screening = Self::of_layout(layout, summary)?;
+        screening.add_confirmations(summary);
+        screening.next = screening.next_steps(summary.recording);
         Some(screening)
     }
 
-    fn of_layout(
-        mut layout: Layout,
-        recording: &Recording,
-        unit: &str,
-        direction: Direction,
-        values_of: ValuesOfRun<'_>,
-    ) -> Self {
+    fn of_layout(mut layout: Layout, summary: &Summary) -> Option<Self> {
+        let response = summary.response.as_ref()?;
+        let recorded = &summary.recording.factors;
         let hard: Vec<usize> =
-            (0..recording.factors.len()).filter(|i| recording.factors[*i].hard_to_change).collect();
-        let complete =
-            |layout: &Layout| Values::complete(layout, recording, values_of, !hard.is_empty());
-        let mut values = complete(&layout);
+            (0..recorded.len()).filter(|i| recorded[*i].hard_to_change).collect();
+        let mut values = Values::complete(&layout, summary, !hard.is_empty());
         let mut fold = layout.fold.as_ref().map(|part| FoldOver {
             factor: folded_factor(&layout),
             runs: part.corners.len(),
@@ -308,38 +286,38 @@ impl Screening {
         {
             fold.complete = false;
             layout.fold = None;
-            values = complete(&layout);
+            values = Values::complete(&layout, summary, !hard.is_empty());
         }
         let design = layout.corners();
         let contrasts = Contrasts::with_unassigned(&design);
         let resolution = design.separation();
-        let factors = recording.factors.iter().enumerate();
+        let factors = recorded.iter().enumerate();
         let mut screening = Self {
             runs: design.runs().len(),
             factors: factors.map(|(position, factor)| screened(position, factor)).collect(),
             resolution,
             partial_aliases: !contrasts.partial.is_empty() && resolution == 3,
             mean: None,
-            unit: unit.to_owned(),
+            unit: response.unit.clone(),
             effects: Vec::new(),
             test: None,
             missing: Vec::new(),
             models: Vec::new(),
             fold,
-            curvature: curvature(&layout, values_of),
+            curvature: curvature(&layout, summary),
             confirmations: Vec::new(),
             next: Vec::new(),
             layout,
-            higher_is_better: direction == Direction::HigherIsBetter,
+            higher_is_better: response.direction == Direction::HigherIsBetter,
         };
         if values.repeats.is_empty() {
             let runs = screening.layout.design.corners.iter().enumerate();
-            let missing = runs.filter(|(_, run)| values_of(**run).is_empty());
+            let missing = runs.filter(|(_, run)| summary.values(**run).is_empty());
             screening.missing = missing.map(|(position, _)| position).collect();
-            return screening;
+            return Some(screening);
         }
         screening.add_effects(&hard, &values, &design, &contrasts);
-        screening
+        Some(screening)
     }
 
     fn add_effects(

@@ -1,13 +1,13 @@
 //! Screenings in a file: their two-level design, and the runs that `[[extension]]` adds to it.
 
-use super::extension::{Extension, Step};
 use super::plan::ScreeningPlan;
+use super::settings::{KIND, RESOLUTION, RUNS};
+use crate::extension::{Extension, Step};
+use crate::factor::{add_centre, check_log_scale};
 use crate::mathematics::{self, Resolution, Size, Surface};
 use crate::settings::{
     CENTRE_POINTS, EXTENSION, EXTENSION_CENTRE, EXTENSION_FACTOR, EXTENSION_RUNS, LOG_SCALE,
-    RESOLUTION, RUNS, SCREENING,
 };
-use crate::surface::file::{add_centre, check_log_scale};
 use experiment::{
     Added, Blocks, Design, DesignFile, DesignPlace, DesignRuns, Experiment, Factor, Fault,
 };
@@ -32,7 +32,7 @@ pub struct ScreeningRuns {
 impl ScreeningRuns {
     /// The runs of an experiment with such a design; `None` of another one.
     pub fn for_experiment(experiment: &Experiment) -> Option<Self> {
-        let runs = experiment.design.as_ref().filter(|runs| runs.kind == SCREENING)?;
+        let runs = experiment.design.as_ref().filter(|runs| runs.kind == KIND)?;
         let size = size(experiment.get(RESOLUTION), experiment.get(RUNS))?;
         let factors = experiment.factors.len();
         let design = mathematics::Screening::new(factors, size, &experiment.hard_to_change).ok()?;
@@ -62,7 +62,7 @@ fn positions(runs: &[Vec<i8>]) -> Vec<Vec<usize>> {
 
 impl Design for Screening {
     fn kind(&self) -> &'static str {
-        SCREENING
+        KIND
     }
 
     fn settings(&self) -> &'static [&'static str] {
@@ -82,11 +82,13 @@ impl Design for Screening {
         match mathematics::Screening::new(file.factors.len(), size, file.hard) {
             Ok(design) => {
                 let centre_points = read_centre(file)?;
-                let mut levels = positions(design.design().runs());
+                let screening = ScreeningRuns { design, centre_points };
+                read_extensions(file, &screening);
+                let mut levels = positions(screening.design.design().runs());
                 levels.extend(vec![vec![position(0); file.factors.len()]; centre_points]);
                 // Only centre points run the same levels twice in a block.
                 let is_numbered = |levels: &[usize]| levels.contains(&position(0));
-                Some(DesignRuns { levels: Some(levels), is_numbered, ..DesignRuns::all(SCREENING) })
+                Some(DesignRuns { levels: Some(levels), is_numbered, ..DesignRuns::all(KIND) })
             }
             Err(error) => {
                 let path = match size {
@@ -97,45 +99,6 @@ impl Design for Screening {
                 None
             }
         }
-    }
-
-    /// The extensions in the order of the file.
-    fn read_extensions(&self, file: &mut DesignFile<'_>) -> Vec<Added> {
-        let size = size(file.get(RESOLUTION), file.get(RUNS));
-        let design = size
-            .and_then(|size| mathematics::Screening::new(file.factors.len(), size, file.hard).ok());
-        let Some(design) = design else { return Vec::new() };
-        let centre_points = centre_points(file);
-        let screening = ScreeningRuns { design, centre_points };
-        if matches!(file.repeats.blocks, Blocks::Adaptive { .. }) {
-            let message = "extensions follow a fixed number of blocks; give repeats.blocks as the \
-                           number that was run";
-            file.error(DesignPlace::Extension(0, None), message);
-        }
-        let mut steps: Vec<Step> = Vec::new();
-        let mut all = Vec::new();
-        for (table, values) in file.extensions(EXTENSION).into_iter().enumerate() {
-            let Extension { step, blocks } = match Extension::read(&values) {
-                Ok(extension) => extension,
-                Err(error) => {
-                    file.error(DesignPlace::Extension(table, None), error.to_string());
-                    continue;
-                }
-            };
-            let is_confirmation = matches!(step, Step::Confirm { .. });
-            if !is_confirmation && steps.iter().any(|known| known.kind() == step.kind()) {
-                let kind = step.kind();
-                let message = format!("a screening has one {kind}; this is the second one");
-                file.error(DesignPlace::Extension(table, None), message);
-                continue;
-            }
-            if let Some(runs) = extension_runs(file, table, &step, &screening) {
-                let (kind, runs) = (step.kind().to_owned(), positions(&runs));
-                all.push(Added { kind, values, runs, blocks, is_set_up_each: is_confirmation });
-                steps.push(step);
-            }
-        }
-        all
     }
 
     fn plan(&self, experiment: &Experiment) -> (Vec<String>, Value) {
@@ -150,14 +113,40 @@ impl Design for Screening {
     }
 }
 
-fn centre_points(file: &DesignFile<'_>) -> usize {
-    if file.has(CENTRE_POINTS.path()) { file.get(CENTRE_POINTS) as usize } else { 0 }
+/// Adds the extensions in the order of the file.
+fn read_extensions(file: &mut DesignFile<'_>, screening: &ScreeningRuns) {
+    if matches!(file.repeats.blocks, Blocks::Adaptive { .. }) {
+        let message = "extensions follow a fixed number of blocks; give repeats.blocks as the \
+                       number that was run";
+        file.error(DesignPlace::Extension(0, None), message);
+    }
+    let mut steps: Vec<Step> = Vec::new();
+    for (table, values) in file.extensions(EXTENSION).into_iter().enumerate() {
+        let Extension { step, blocks } = match Extension::read(&values) {
+            Ok(extension) => extension,
+            Err(error) => {
+                file.error(DesignPlace::Extension(table, None), error.to_string());
+                continue;
+            }
+        };
+        let is_confirmation = matches!(step, Step::Confirm { .. });
+        if !is_confirmation && steps.iter().any(|known| known.kind() == step.kind()) {
+            let kind = step.kind();
+            let message = format!("a screening has one {kind}; this is the second one");
+            file.error(DesignPlace::Extension(table, None), message);
+            continue;
+        }
+        if let Some(runs) = extension_runs(file, table, &step, screening) {
+            let (kind, runs) = (step.kind().to_owned(), positions(&runs));
+            file.added.push(Added { kind, values, runs, blocks, is_set_up_each: is_confirmation });
+            steps.push(step);
+        }
+    }
 }
 
 /// Gives each factor its centre where the file asks for centre points; returns their number.
 fn read_centre(file: &mut DesignFile<'_>) -> Option<usize> {
-    let number = centre_points(file);
-    if number == 0 {
+    if !file.has(CENTRE_POINTS.path()) || file.get(CENTRE_POINTS) == 0 {
         return Some(0);
     }
     if let Some(factor) = file.hard.first() {
@@ -168,6 +157,7 @@ fn read_centre(file: &mut DesignFile<'_>) -> Option<usize> {
     }
     let added: Vec<Option<()>> =
         (0..file.factors.len()).map(|factor| add_centre(file, factor)).collect();
+    let number = file.get(CENTRE_POINTS) as usize;
     added.into_iter().collect::<Option<Vec<()>>>().map(|_| number)
 }
 

@@ -1,36 +1,48 @@
 //! The next steps of a screening: further runs in its recording, by options of `run`.
 
 use super::analysis::{Screening, screening, term_name};
-use super::extension::{Extension, Step};
-use crate::settings::SCREENING;
-use clap::Args;
-use command_line::{Context, Failure, results};
+use super::settings::KIND;
+use crate::extension::{Extension, Step};
+use clap::{ArgMatches, Args, FromArgMatches};
+use command_line::{Failure, RunAction, RunOptions, RunPlace, results};
 use experiment::{Experiment, Stage, design_kind, unknown_name};
 use observations::{Recording, RunRecord};
-use std::path::Path;
 use store::Store;
+
+/// The options that `run` has for screenings.
+pub const RUN_OPTIONS: RunOptions =
+    RunOptions { augment, action: RunAction::Continue(continue_run) };
+
+fn augment(command: clap::Command) -> clap::Command {
+    NextStep::augment_args(command.mut_arg("fresh", |fresh| fresh.conflicts_with("NextStep")))
+}
+
+fn continue_run(
+    matches: &ArgMatches,
+    place: &RunPlace<'_>,
+    experiment: Experiment,
+) -> Result<Experiment, Failure> {
+    let step = NextStep::from_arg_matches(matches).map_err(Failure::usage)?;
+    step.apply(&Recorded(place), experiment)
+}
 
 /// Options that continue a screening.
 #[derive(Debug, Clone, Args)]
 #[group(multiple = false)]
-pub struct NextStep {
+struct NextStep {
     /// Fold a screening: its runs with reversed levels of all factors, or of FACTOR
     #[arg(long, value_name = "FACTOR", num_args = 0..=1, default_missing_value = "")]
-    pub fold: Option<String>,
+    fold: Option<String>,
     /// Repeat the best run that a screening predicts, the baseline and the worst
     #[arg(long)]
-    pub confirm: bool,
+    confirm: bool,
     /// Continue a screening as a response surface over its active numeric factors
     #[arg(long)]
-    pub surface: bool,
+    surface: bool,
 }
 
-/// The place of a recording that a step could continue.
-struct Recorded<'a> {
-    context: &'a Context,
-    file: &'a Path,
-    results: &'a Path,
-}
+/// A recording that a step could continue.
+struct Recorded<'a>(&'a RunPlace<'a>);
 
 impl NextStep {
     /// Returns the option that is given; `None` without any.
@@ -45,14 +57,13 @@ impl NextStep {
 
     /// The experiment of a file with the extensions that its recording has, and the one that this
     /// step adds. A step that was begun and not completed continues.
-    pub fn apply(
+    fn apply(
         &self,
-        context: &Context,
-        file: &Path,
+        recorded: &Recorded<'_>,
         experiment: Experiment,
-        results: &Path,
     ) -> Result<Experiment, Failure> {
-        if experiment.design.as_ref().is_none_or(|runs| runs.kind != SCREENING) {
+        let RunPlace { context, file, results } = *recorded.0;
+        if experiment.design.as_ref().is_none_or(|runs| runs.kind != KIND) {
             return self.nothing_to_continue(experiment, |option| {
                 format!(
                     "{}: {option} continues a screening, and this experiment has another design; \
@@ -73,7 +84,7 @@ impl NextStep {
                 )
             });
         };
-        if design_kind(&run.source) != SCREENING {
+        if design_kind(&run.source) != KIND {
             return self.nothing_to_continue(experiment, |option| {
                 format!(
                     "{}: the recorded run is not a screening, which {option} would continue; run \
@@ -82,12 +93,11 @@ impl NextStep {
                 )
             });
         }
-        let recorded = Recorded { context, file, results };
         let experiment = recorded.with_extensions(experiment, &run)?;
         if self.option().is_none() {
             return Ok(experiment);
         }
-        self.extended(&recorded, &store.read(run.id)?, experiment)
+        self.extended(recorded, &store.read(run.id)?, experiment)
     }
 
     /// The experiment as it is, unless an option asks for a step: that is refused for a reason.
@@ -108,7 +118,7 @@ impl NextStep {
         recording: &Recording,
         experiment: Experiment,
     ) -> Result<Experiment, Failure> {
-        let outlook = runner::outlook(&experiment, recording, recorded.context.registry.designs);
+        let outlook = runner::outlook(&experiment, recording, recorded.0.context.registry.designs);
         let last = experiment.stages.last();
         if let Some(last) = last.filter(|last| self.is_begun(last, &experiment)) {
             if !outlook.complete {
@@ -122,7 +132,7 @@ impl NextStep {
             }
         }
         if !outlook.complete {
-            let file = recorded.file.display();
+            let file = recorded.0.file.display();
             return Err(recorded.refusal(
                 self,
                 &format!(
@@ -131,7 +141,7 @@ impl NextStep {
                 ),
             ));
         }
-        let summary = results::summary_alone(recorded.context, recording);
+        let summary = results::summary_alone(recorded.0.context, recording);
         let screening = screening(&summary).filter(|screening| !screening.effects.is_empty());
         let Some(screening) = screening else {
             let cause = "no block of the recorded screening has a value of every run; fix the \
@@ -222,14 +232,14 @@ impl Recorded<'_> {
         self.read(&source).map_err(|cause| {
             Failure::usage(format!(
                 "{}: the file does not fit the extensions of {}: {cause}",
-                self.file.display(),
-                self.results.display()
+                self.0.file.display(),
+                self.0.results.display()
             ))
         })
     }
 
     fn read(&self, source: &str) -> Result<Experiment, String> {
-        self.context.experiment_of(self.file, source).map_err(|errors| {
+        self.0.context.experiment_of(self.0.file, source).map_err(|errors| {
             let messages = errors.errors.iter().map(|error| {
                 let help = error.help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
                 format!("{}{help}", error.message)
@@ -242,7 +252,7 @@ impl Recorded<'_> {
         let option = step.option().unwrap_or_default();
         Failure::usage(format!(
             "{}: cannot continue with {option}: {cause}",
-            self.results.display()
+            self.0.results.display()
         ))
     }
 }

@@ -4,6 +4,7 @@
 use super::analysis::{
     CentreTest, EffectTest, FoldOver, ScreenedEffect, Screening, ScreeningConfirmation, Verdict,
 };
+use crate::mathematics::Curvature;
 use ::analysis::{Interval, Summary};
 use report::{
     Bar, BarGroup, Cell, Chart, ChartKind, Column, Columns, Figure, Section, Tone, coordinate,
@@ -23,55 +24,53 @@ pub(crate) fn sections(summary: &Summary, screening: Option<&Screening>) -> Vec<
     }
     sections.extend(models(screening));
     sections.extend(
-        screening.confirmations.iter().map(|entry| confirmation(summary, screening, entry)),
+        screening.confirmations.iter().map(|entry| confirmation_section(summary, screening, entry)),
     );
     sections.extend(next_steps(summary, screening));
     sections
 }
 
-fn confirmation(
+fn confirmation_section(
     summary: &Summary,
     screening: &Screening,
-    screening_confirmation: &ScreeningConfirmation,
+    confirmation: &ScreeningConfirmation,
 ) -> Section {
     let mut section = Section::new(format!(
         "Confirmation of {} in {}",
-        screening_confirmation.effects.join(", "),
-        number::plural(screening_confirmation.blocks, "block")
+        confirmation.effects.join(", "),
+        number::plural(confirmation.blocks, "block")
     ));
-    if screening_confirmation.differences.is_empty() {
+    if confirmation.differences.is_empty() {
         section.warn("Nothing can be compared until two blocks are complete.");
         return section;
     }
     let unit = &screening.unit;
-    let mut table = Columns::for_rows(&screening_confirmation.differences);
+    let mut table = Columns::for_rows(&confirmation.differences);
     table.left("best run against", |row| {
         if row.baseline { "the baseline" } else { "the predicted worst" }
     });
     table.with(Column::right("predicted"), |row| signed(row.predicted, unit));
-    table.with(Column::left("expected in fresh blocks"), |row| ends(row.expected, unit));
-    table.with(Column::right("measured"), |row| signed(row.measured, unit));
-    table.with(Column::left("95 % CI"), |row| ends(row.interval, unit)).optional(1);
+    table.with(Column::left("expected in fresh blocks"), |row| ends(row.answer.expected, unit));
+    table.with(Column::right("measured"), |row| signed(row.answer.measured, unit));
+    table.with(Column::left("95 % CI"), |row| ends(row.answer.interval, unit)).optional(1);
     table.left("verdict", |row| {
-        let text = match row.verdict {
+        let text = match row.answer.verdict {
             Verdict::Confirmed => "confirmed",
             Verdict::OtherSize => "confirmed in direction only",
             Verdict::Undecided => "undecided: too few repeats",
             Verdict::NotConfirmed => "not confirmed",
             Verdict::Reversed => "not confirmed: reversed",
         };
-        format!("{text}, {}", number::p_value(row.p_value))
+        format!("{text}, {}", number::p_value(row.answer.p_value))
     });
     section.table(table);
     let label = |run: usize| {
         summary.configurations.get(run).map_or("", |configuration| configuration.label.as_str())
     };
-    if let Some(first) = screening_confirmation.differences.first() {
+    if let Some(first) = confirmation.differences.first() {
         section.note(format!("Predicted best: {}.", label(first.best)));
     }
-    if let Some(worst) =
-        screening_confirmation.differences.iter().find(|difference| !difference.baseline)
-    {
+    if let Some(worst) = confirmation.differences.iter().find(|difference| !difference.baseline) {
         section.note(format!("Predicted worst: {}.", label(worst.other)));
     }
     section.note(
@@ -239,16 +238,16 @@ fn fold_note(screening: &Screening, fold: &FoldOver) -> String {
     }
 }
 
-fn curvature_note(screening: &Screening, centre_test: &CentreTest) -> String {
+fn curvature_note(screening: &Screening, test: &CentreTest) -> String {
+    let Curvature { value, interval, p_value, df } = test.curvature;
     format!(
         "Curvature: the mean of {} in each block less that of the runs is {} {}, {} ({}; tested \
-         alone, {:.0} degrees of freedom).",
-        number::plural(centre_test.centre_points, "centre point"),
-        signed(centre_test.value, &screening.unit),
-        ends(centre_test.interval, &screening.unit),
-        number::p_value(centre_test.p_value),
-        if centre_test.p_value < 0.05 { "significant" } else { "not significant" },
-        centre_test.df
+         alone, {df:.0} degrees of freedom).",
+        number::plural(test.centre_points, "centre point"),
+        signed(value, &screening.unit),
+        ends(interval, &screening.unit),
+        number::p_value(p_value),
+        if p_value < 0.05 { "significant" } else { "not significant" },
     )
 }
 

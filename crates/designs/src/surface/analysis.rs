@@ -3,15 +3,12 @@
 
 mod sentences;
 
-use super::factor::SurfaceFactor;
+use crate::factor::NumericFactor;
 use crate::mathematics::{AxisCurvature, RegionRange, Stationary, Surface};
 pub use crate::mathematics::{Kind, LackOfFit};
-use crate::screening::analysis::{ValuesOfRun, screening};
-use crate::screening::extension::{Extension, Step};
 use crate::settings::RESPONSE_SURFACE;
 use ::analysis::Summary;
-use observations::Interval;
-use observations::{Direction, Recording};
+use observations::{Direction, Interval};
 use serde::Serialize;
 
 /// Distances of the next trials from the centre, in those of the outermost runs.
@@ -54,7 +51,7 @@ pub struct SurfaceAxis {
     pub is_log: bool,
     /// The coding.
     #[serde(skip)]
-    pub factor: SurfaceFactor,
+    pub factor: NumericFactor,
 }
 
 /// A trial on the surface.
@@ -207,38 +204,19 @@ impl Region {
 }
 
 impl SurfaceReport {
-    /// The surface of a run on a response; `None` where the levels of its factors are not known.
-    pub fn estimate(
-        recording: &Recording,
-        unit: &str,
-        direction: Direction,
-        values: ValuesOfRun<'_>,
-    ) -> Option<Self> {
-        let factors = SurfaceFactor::from_source(&recording.run.source);
-        let runs: Vec<usize> = (0..recording.configurations.len()).collect();
-        Self::of_runs(recording, factors, &runs, unit, direction, values)
-    }
-
-    /// The surface over some factors through some runs.
-    fn of_runs(
-        recording: &Recording,
-        factors: Vec<SurfaceFactor>,
-        runs: &[usize],
-        unit: &str,
-        direction: Direction,
-        values: ValuesOfRun<'_>,
-    ) -> Option<Self> {
+    /// The surface over some factors through some configurations; `None` without a response, and
+    /// where the levels of the factors are not known.
+    fn estimate(summary: &Summary, factors: Vec<NumericFactor>, runs: &[usize]) -> Option<Self> {
+        let (recording, response) = (summary.recording, summary.response.as_ref()?);
         if factors.is_empty() {
             return None;
         }
         let mut points = Vec::new();
         for position in runs {
             let configuration = &recording.configurations[*position];
-            let code = |surface_factor: &SurfaceFactor| {
-                surface_factor.code(configuration.level(&surface_factor.name)?)
-            };
+            let code = |numeric: &NumericFactor| numeric.code(configuration.level(&numeric.name)?);
             let coded: Vec<f64> = factors.iter().map(code).collect::<Option<_>>()?;
-            let values = values(*position).into_iter();
+            let values = summary.values(*position).into_iter();
             points.extend(values.map(|(block, value)| SurfacePoint {
                 coded: coded.clone(),
                 block,
@@ -259,8 +237,8 @@ impl SurfaceReport {
         });
         let mut report = Self {
             factors: axes.collect(),
-            unit: unit.to_owned(),
-            higher_is_better: direction == Direction::HigherIsBetter,
+            unit: response.unit.clone(),
+            higher_is_better: response.direction == Direction::HigherIsBetter,
             trials: points.len(),
             left_out: attempted.len().saturating_sub(points.len()),
             fit: None,
@@ -445,35 +423,20 @@ fn term_name(term: &[usize]) -> String {
     }
 }
 
-/// The surface of a run with such a design or of a screening that continues as one; `None` of
-/// another design, and without a response.
+/// The surface of a run with such a design, or of one that continues as such; `None` of another
+/// design, and without a response.
 pub fn surface(summary: &Summary) -> Option<SurfaceReport> {
-    let (recording, unit) = (summary.recording, summary.unit());
-    let direction = summary.response.as_ref()?.direction;
-    let values = |run: usize| summary.values(run);
+    let recording = summary.recording;
+    let source = &recording.run.source;
     if summary.design_kind == RESPONSE_SURFACE {
-        return SurfaceReport::estimate(recording, unit, direction, &values);
+        let runs: Vec<usize> = (0..recording.configurations.len()).collect();
+        return SurfaceReport::estimate(summary, NumericFactor::from_source(source), &runs);
     }
-    let (factors, runs) = screened_surface(summary)?;
-    SurfaceReport::of_runs(recording, factors, &runs, unit, direction, &values)
-}
-
-/// The factors and the runs of the surface that a screening continues as.
-fn screened_surface(summary: &Summary) -> Option<(Vec<SurfaceFactor>, Vec<usize>)> {
-    let screening = screening(summary)?;
-    let source = &summary.recording.run.source;
-    let centre =
-        Extension::from_source(source).into_iter().find_map(|extension| match extension.step {
-            Step::Surface { centre } => Some(centre),
-            _ => None,
-        })?;
-    let numeric = SurfaceFactor::numeric_from_source(source);
-    let centred = screening.factors.iter().zip(&centre).filter(|(_, level)| **level == 0);
-    let factors = centred.map(|(factor, _)| {
-        let found = numeric.iter().find(|(name, _)| *name == factor.name)?;
-        found.1.clone().ok()
+    let continued = summary.continued_as(RESPONSE_SURFACE)?;
+    let numeric = NumericFactor::numeric_from_source(source);
+    let factors = continued.factors.iter().map(|at| {
+        let factor = &recording.factors[*at].name;
+        numeric.iter().find(|(name, _)| name == factor)?.1.clone().ok()
     });
-    let factors = factors.collect::<Option<_>>()?;
-    let added = screening.stage("surface")?;
-    Some((factors, [&screening.around(&centre)[..], added].concat()))
+    SurfaceReport::estimate(summary, factors.collect::<Option<_>>()?, &continued.runs)
 }

@@ -1,14 +1,13 @@
 //! Response surfaces in a file: the levels of each factor between, and for some designs beyond, the
 //! two of the file.
 
-use super::factor::SurfaceFactor;
 use super::plan::SurfacePlan;
 use super::runs::{Points, SurfaceRuns};
+use super::settings::{AXIAL_POINTS, SURFACE};
+use crate::factor::{NumericFactor, check_log_scale, refuse_close};
 use crate::mathematics::{Surface, SurfaceDesign};
-use crate::settings::{AXIAL_POINTS, CENTRE_POINTS, LOG_SCALE, RESPONSE_SURFACE, SURFACE};
-use experiment::{
-    Blocks, Design, DesignFile, DesignPlace, DesignRuns, Experiment, Factor, FactorLevel, Fault,
-};
+use crate::settings::{CENTRE_POINTS, LOG_SCALE, RESPONSE_SURFACE};
+use experiment::{Blocks, Design, DesignFile, DesignPlace, DesignRuns, Experiment, FactorLevel};
 use serde_json::Value;
 
 /// The response surface.
@@ -36,14 +35,10 @@ impl Design for ResponseSurface {
             file.error_of_factor(*factor, message);
         }
         check_log_scale(file);
-        let logs = file.get(LOG_SCALE);
-        let ranges: Vec<Option<SurfaceFactor>> = (0..file.factors.len())
-            .map(|factor| {
-                let is_log = logs.contains(&file.factors[factor].name);
-                range(file, factor, is_log)
-            })
-            .collect();
-        let ranges: Option<Vec<SurfaceFactor>> = ranges.into_iter().collect();
+        // All of them, for the errors of each.
+        let ranges: Vec<Option<NumericFactor>> =
+            (0..file.factors.len()).map(|factor| NumericFactor::read(file, factor)).collect();
+        let ranges: Option<Vec<NumericFactor>> = ranges.into_iter().collect();
         let design = points(file);
         let is_split =
             design.as_ref().is_some_and(|design| design.blocks.iter().any(|block| *block > 0));
@@ -75,6 +70,7 @@ impl Design for ResponseSurface {
             let message = format!("these runs do not determine the surface; raise {path}");
             file.error(DesignPlace::Setting(path), message);
         }
+        file.refuse_extensions();
         let (levels, blocks) = (Some(surface.levels), Some(surface.design.blocks));
         let is_numbered = |_: &[usize]| true;
         Some(DesignRuns { levels, blocks, is_numbered, ..DesignRuns::all(RESPONSE_SURFACE) })
@@ -88,58 +84,6 @@ impl Design for ResponseSurface {
         let plan = SurfacePlan { runs: &runs, factors: &experiment.factors, repeats };
         (plan.lines(), plan.json())
     }
-}
-
-/// Names in `design.log_scale` that are not factors are errors.
-pub fn check_log_scale(file: &mut DesignFile<'_>) {
-    let names: Vec<String> = file.factors.iter().map(|factor| factor.name.clone()).collect();
-    let known: Vec<&str> = names.iter().map(String::as_str).collect();
-    for name in file.get(LOG_SCALE).iter().filter(|name| !known.contains(&name.as_str())) {
-        let fault = Fault::unknown("factor", name, &known);
-        file.error(DesignPlace::Setting(LOG_SCALE.path()), fault);
-    }
-}
-
-/// The range of a factor; `None` after an error.
-fn range(file: &mut DesignFile<'_>, factor: usize, is_log: bool) -> Option<SurfaceFactor> {
-    let Factor { name, levels, .. } = &file.factors[factor];
-    let labels: Vec<String> = levels.iter().map(|level| level.label.clone()).collect();
-    let range = if file.is_plain(factor) {
-        SurfaceFactor::new(name, &labels, is_log).map_err(|error| error.to_string())
-    } else {
-        Err("linked levels have no order; a response surface takes factors of [factors]".to_owned())
-    };
-    match range {
-        Ok(range) => return Some(range),
-        // A factor without levels is an error of its own.
-        Err(_) if labels.is_empty() => {}
-        Err(message) => file.error_of_factor(factor, message),
-    }
-    None
-}
-
-/// Adds the centre to the two levels of a factor that has none yet; `None` after an error.
-pub fn add_centre(file: &mut DesignFile<'_>, factor: usize) -> Option<()> {
-    if file.factors[factor].levels.len() > 2 {
-        return Some(());
-    }
-    let is_log = file.get(LOG_SCALE).contains(&file.factors[factor].name);
-    let label = range(file, factor, is_log)?.label(0.0);
-    if file.factors[factor].levels.iter().any(|level| level.label == label) {
-        refuse_close(file, factor, &label);
-        return None;
-    }
-    let level = file.level(factor, label)?;
-    file.factors[factor].levels.push(level);
-    Some(())
-}
-
-fn refuse_close(file: &mut DesignFile<'_>, factor: usize, label: &str) {
-    let message = format!(
-        "the levels are too close: two levels of the design are rounded to {label}; widen the \
-         range, or write it in a smaller unit"
-    );
-    file.error_of_factor(factor, message);
 }
 
 fn points(file: &mut DesignFile<'_>) -> Option<SurfaceDesign> {
@@ -173,7 +117,7 @@ fn points(file: &mut DesignFile<'_>) -> Option<SurfaceDesign> {
 fn levels_of(
     file: &mut DesignFile<'_>,
     factor: usize,
-    range: &SurfaceFactor,
+    range: &NumericFactor,
     coded: &[f64],
 ) -> Option<Vec<usize>> {
     let mut sorted = coded.to_vec();

@@ -42,13 +42,13 @@ impl SurfacePlan<'_> {
         };
         let mut lines =
             vec![format!("design: response surface, {runs}, {kind}, {centre} at the centre")];
-        lines.extend(self.runs.factors.iter().zip(self.factors).map(|(surface_factor, factor)| {
+        lines.extend(self.runs.factors.iter().zip(self.factors).map(|(numeric, factor)| {
             let codes = factor.levels.iter().map(|level| {
-                let code = surface_factor.code(&level.label).unwrap_or(f64::NAN);
+                let code = numeric.code(&level.label).unwrap_or(f64::NAN);
                 format!("{} = {}", number::signed(code, 2), level.label)
             });
-            let scale = if surface_factor.is_log() { ", log scale" } else { "" };
-            format!("  {}{scale}: {}", surface_factor.name, codes.collect::<Vec<_>>().join(", "))
+            let scale = if numeric.is_log() { ", log scale" } else { "" };
+            format!("  {}{scale}: {}", numeric.name, codes.collect::<Vec<_>>().join(", "))
         }));
         if design.blocks.iter().any(|block| *block > 0) {
             lines.push("  blocks: corners and axes alternate, each with its centre points".into());

@@ -1,15 +1,16 @@
 //! The runs of a response surface.
 
-use super::factor::SurfaceFactor;
+use super::settings::{AXIAL_POINTS, SURFACE};
+use crate::factor::NumericFactor;
 use crate::mathematics::{Alpha, SurfaceDesign, box_behnken, central_composite};
-use crate::settings::{AXIAL_POINTS, CENTRE_POINTS, RESPONSE_SURFACE, SURFACE};
+use crate::settings::{CENTRE_POINTS, RESPONSE_SURFACE};
 use experiment::{Experiment, Factor};
 
 /// The runs of a response surface.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SurfaceRuns {
     /// The factors.
-    pub factors: Vec<SurfaceFactor>,
+    pub factors: Vec<NumericFactor>,
     /// The coded levels before they are rounded, and the block of each run.
     pub design: SurfaceDesign,
     /// The positions of each run's levels among those of the factors.
@@ -26,7 +27,7 @@ impl SurfaceRuns {
             centre: experiment.get(CENTRE_POINTS) as usize,
         };
         Some(Self {
-            factors: SurfaceFactor::from_source(&experiment.source),
+            factors: NumericFactor::from_source(&experiment.source),
             design: points.design(experiment.factors.len())?,
             levels: runs.levels.clone()?,
         })
@@ -36,8 +37,8 @@ impl SurfaceRuns {
     pub fn coded(&self, factors: &[Factor]) -> Vec<Vec<f64>> {
         let runs = self.levels.iter().map(|run| {
             let levels = run.iter().zip(factors).zip(&self.factors);
-            let code = |((level, factor), surface_factor): ((&usize, &Factor), &SurfaceFactor)| {
-                surface_factor.code(&factor.levels[*level].label).unwrap_or(f64::NAN)
+            let code = |((level, factor), numeric): ((&usize, &Factor), &NumericFactor)| {
+                numeric.code(&factor.levels[*level].label).unwrap_or(f64::NAN)
             };
             levels.map(code).collect()
         });

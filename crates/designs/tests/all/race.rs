@@ -1,7 +1,7 @@
 //! Races in the file.
 
 use crate::files::{experiment, parse};
-use designs::settings::RACE_FIRST;
+use designs::race::settings::RACE_FIRST;
 use experiment::{design_kind, value_in_source};
 
 const RACE: &str = r#"

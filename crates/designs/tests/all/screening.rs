@@ -1,7 +1,7 @@
 //! Screening designs in the file.
 
 use crate::files::{changes, experiment, parse};
-use designs::screening::extension::{Extension, Step};
+use designs::extension::{Extension, Step};
 use designs::screening::file::ScreeningRuns;
 use experiment::{Plan, design_kind};
 

@@ -2,7 +2,7 @@
 //! set-ups, effects within by that of blocks.
 
 use designs::screening::analysis::Screening;
-use observations::{Direction, Recording};
+use observations::Recording;
 use testing::recordings::{Random, done, observed, recording};
 
 const EXPERIMENTS: usize = 500;
@@ -62,13 +62,7 @@ impl SplitPlot {
 
     fn screened(&self, random: &mut Random) -> Screening {
         let recording = self.measure(random);
-        let values = |run: usize| {
-            let trials = recording.trials.iter().filter(|trial| trial.configuration == run);
-            trials
-                .map(|trial| (trial.block, trial.observations.as_ref().unwrap().elapsed_s))
-                .collect()
-        };
-        Screening::estimate(&recording, "s", Direction::LowerIsBetter, &values).unwrap()
+        Screening::estimate(&analysis::summarize(&recording)).unwrap()
     }
 
     /// The experiments in which the first factor was significant, and any other effect.

@@ -4,7 +4,7 @@ use crate::fleet::{AgentDemand, Fleet, Origin};
 use crate::launch::Place;
 use crate::token;
 use clap::{ArgMatches, Args, FromArgMatches};
-use command_line::{Failure, RunOptions, output};
+use command_line::{Failure, RunAction, RunOptions, output};
 use experiment::Experiment;
 use experiment::file::MACHINES;
 use probe::load::GENERATORS;
@@ -17,7 +17,8 @@ use std::time::Duration;
 const AGENTS_MAX: u32 = 256;
 
 /// The options that `run` has for agents.
-pub const RUN_OPTIONS: RunOptions = RunOptions { augment: AgentArguments::augment_args, begin };
+pub const RUN_OPTIONS: RunOptions =
+    RunOptions { augment: AgentArguments::augment_args, action: RunAction::Begin(begin) };
 
 fn begin(
     matches: &ArgMatches,

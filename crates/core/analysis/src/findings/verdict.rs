@@ -89,11 +89,12 @@ fn sized(comparison: &Comparison, summary: &Summary, unit: &str, reference: &str
     format!("{direction} than {reference} ({blocks} do not show by how much)")
 }
 
-/// Findings of the design.
+/// Findings of the design, and of one that it continues as.
 pub(crate) fn of_design(summary: &Summary) -> Vec<Finding> {
     let response = summary.response.as_ref().map_or("response", |response| response.name.as_str());
-    let sentences = summary.design.and_then(|design| (design.sentences)(summary, response));
-    let findings = sentences.into_iter().flatten().map(|sentence| {
+    let sentences =
+        summary.designs.iter().filter_map(|design| (design.sentences)(summary, response));
+    let findings = sentences.flatten().map(|sentence| {
         let kind = if sentence.claims { FindingKind::Verdict } else { FindingKind::NoDifference };
         Finding::new(kind, sentence.text, sentence.evidence)
     });

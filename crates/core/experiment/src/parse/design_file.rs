@@ -21,15 +21,16 @@ impl Reader<'_> {
         let kind = kind(values);
         let design = self.catalog.designs.find(&kind);
         self.check_settings_of(&kind);
-        let has_extensions = !self.root.tables(EXTENSION).is_empty();
-        let mut file = DesignFile { reader: self, values, factors, hard, repeats };
+        let added = Vec::new();
+        let mut file = DesignFile { reader: self, values, factors, hard, repeats, added };
         let Some(design) = design else {
             file.refuse_extensions();
             return (Runs::Product, Vec::new());
         };
-        let Some(runs) = design.read(&mut file) else { return (Runs::Unknown, Vec::new()) };
-        let added = if has_extensions { design.read_extensions(&mut file) } else { Vec::new() };
-        (Runs::Design(runs), added)
+        match design.read(&mut file) {
+            Some(runs) => (Runs::Design(runs), file.added),
+            None => (Runs::Unknown, Vec::new()),
+        }
     }
 
     /// Settings of other kinds of designs are errors.

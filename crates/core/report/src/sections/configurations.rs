@@ -30,7 +30,7 @@ pub(crate) fn section(summary: &Summary, rows: &[ConfigurationRow]) -> [Section;
         section.note("No configuration.");
     } else {
         section.table(table(summary, rows));
-        section.note(summary.design.and_then(|design| design.legend).unwrap_or(LEGEND));
+        section.note(summary.design().and_then(|design| design.legend).unwrap_or(LEGEND));
         if rows.iter().any(|row| {
             let possible = row
                 .against_best

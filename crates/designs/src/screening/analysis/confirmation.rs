@@ -1,11 +1,11 @@
 //! Fresh repeats of chosen runs, against the differences that the effects predict.
 
 use super::layout::complete_blocks;
-use super::{ScreenedEffect, Screening, ValuesOfRun};
-use crate::mathematics::{Confirmation, PredictedDifference, Term, Verdict};
-use crate::screening::extension::{Extension, Step};
-use observations::Interval;
-use observations::{Direction, Recording};
+use super::{ScreenedEffect, Screening};
+use crate::extension::{Extension, Step};
+use crate::mathematics::{Confirmation, PredictedDifference, Term};
+use ::analysis::Summary;
+use observations::Recording;
 use serde::Serialize;
 
 /// A confirmation of the effects.
@@ -32,16 +32,9 @@ pub struct ConfirmedDifference {
     pub baseline: bool,
     /// The predicted difference.
     pub predicted: f64,
-    /// The 95 % interval in which the measured difference was expected.
-    pub expected: Interval,
-    /// The measured difference: mean over the blocks.
-    pub measured: f64,
-    /// The 95 % interval.
-    pub interval: Interval,
-    /// The p-value of "no difference", adjusted (Bonferroni) for the differences.
-    pub p_value: f64,
-    /// The answer.
-    pub verdict: Verdict,
+    /// The answer of the blocks, as one of all differences.
+    #[serde(flatten)]
+    pub answer: Confirmation,
 }
 
 /// The sign of a chain at coded levels; `None` where its members have different ones.
@@ -56,26 +49,20 @@ pub(super) fn sign(terms: &[Term], levels: &[i8]) -> Option<f64> {
 }
 
 impl Screening {
-    pub(super) fn add_confirmations(
-        &mut self,
-        recording: &Recording,
-        unit: &str,
-        direction: Direction,
-        values: ValuesOfRun<'_>,
-    ) {
-        let extensions = Extension::from_source(&recording.run.source);
+    pub(super) fn add_confirmations(&mut self, summary: &Summary) {
+        let extensions = Extension::from_source(&summary.recording.run.source);
         for (extension, (stage, runs)) in extensions.iter().zip(&self.layout.stages) {
             let Step::Confirm { effects, .. } = &extension.step else { continue };
             let before = self.layout.before(stage);
             // A fold-over after it has not predicted anything.
-            let screening = Self::of_layout(before, recording, unit, direction, values);
-            let blocks = complete_blocks(runs, values);
+            let Some(screening) = Self::of_layout(before, summary) else { continue };
+            let blocks = complete_blocks(runs, summary);
             let blocks: Vec<Vec<f64>> = blocks.into_iter().map(|(_, values)| values).collect();
             let confirmation = ScreeningConfirmation {
                 stage: stage.clone(),
                 effects: effects.clone(),
                 blocks: blocks.len(),
-                differences: screening.differences(recording, effects, runs, &blocks),
+                differences: screening.differences(summary.recording, effects, runs, &blocks),
             };
             self.confirmations.push(confirmation);
         }
@@ -97,17 +84,13 @@ impl Screening {
             let predicted = self.predicted(&chosen, levels)?;
             let differences: Vec<f64> =
                 blocks.iter().map(|block| block[0] - block[at + 1]).collect();
-            let confirmed = Confirmation::new(&predicted, &differences, others.len())?;
+            let answer = Confirmation::new(&predicted, &differences, others.len())?;
             Some(ConfirmedDifference {
                 best: *best,
                 other: *other,
                 baseline: baseline == Some(&self.layout.coded[*other]),
                 predicted: predicted.value,
-                expected: confirmed.expected,
-                measured: confirmed.measured,
-                interval: confirmed.interval,
-                p_value: confirmed.p_value,
-                verdict: confirmed.verdict,
+                answer,
             })
         });
         differences.collect()

@@ -1,13 +1,11 @@
 //! The recorded runs of a screening by their part: design, fold-over, centre points, extensions.
 
 use crate::mathematics::{CentredBlocks, Design};
+use ::analysis::Summary;
 use experiment::STAGE;
 use observations::{ConfigurationRecord, FactorRecord, Recording};
 use statistics::mean;
 use std::collections::BTreeMap;
-
-/// The values of a response in the blocks of a run, by its position.
-pub type ValuesOfRun<'a> = &'a dyn Fn(usize) -> Vec<(u32, f64)>;
 
 /// Runs of the design or of its fold-over.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -104,27 +102,18 @@ pub(super) struct Values {
 
 impl Values {
     /// Of a folded design a repeat of the first half stands with one of the second.
-    pub fn complete(
-        layout: &Layout,
-        recording: &Recording,
-        values: ValuesOfRun<'_>,
-        has_setups: bool,
-    ) -> Self {
+    pub fn complete(layout: &Layout, summary: &Summary, has_setups: bool) -> Self {
         let mut parts =
-            layout.parts().map(|part| Self::of_part(&part.corners, recording, values, has_setups));
+            layout.parts().map(|part| Self::of_part(&part.corners, summary, has_setups));
         let part = parts.next().unwrap_or(Self { repeats: Vec::new(), setups: false, first: 0 });
         let Some(fold) = parts.next() else { return part };
         let both = part.repeats.into_iter().zip(fold.repeats);
         Self { repeats: both.map(|(run, fold)| [run, fold].concat()).collect(), ..part }
     }
 
-    fn of_part(
-        runs: &[usize],
-        recording: &Recording,
-        values: ValuesOfRun<'_>,
-        has_setups: bool,
-    ) -> Self {
-        let complete = complete_blocks(runs, values);
+    fn of_part(runs: &[usize], summary: &Summary, has_setups: bool) -> Self {
+        let recording = summary.recording;
+        let complete = complete_blocks(runs, summary);
         let setup_of: BTreeMap<u32, u32> =
             recording.trials.iter().map(|trial| (trial.block, trial.setup)).collect();
         let mut by_setup: BTreeMap<u32, Vec<&Vec<f64>>> = BTreeMap::new();
@@ -145,10 +134,10 @@ impl Values {
 }
 
 /// The values of these runs in each block that has all of them.
-pub(super) fn complete_blocks(runs: &[usize], values: ValuesOfRun<'_>) -> Vec<(u32, Vec<f64>)> {
+pub(super) fn complete_blocks(runs: &[usize], summary: &Summary) -> Vec<(u32, Vec<f64>)> {
     let mut blocks: BTreeMap<u32, Vec<Option<f64>>> = BTreeMap::new();
     for (position, run) in runs.iter().enumerate() {
-        for (block, value) in values(*run) {
+        for (block, value) in summary.values(*run) {
             blocks.entry(block).or_insert_with(|| vec![None; runs.len()])[position] = Some(value);
         }
     }
@@ -161,9 +150,9 @@ pub(super) fn complete_blocks(runs: &[usize], values: ValuesOfRun<'_>) -> Vec<(u
 }
 
 /// The values of a part in the blocks that have all its runs and centre points.
-pub(super) fn centred_blocks(part: &Part, values: ValuesOfRun<'_>) -> CentredBlocks {
+pub(super) fn centred_blocks(part: &Part, summary: &Summary) -> CentredBlocks {
     let all = [&part.corners[..], &part.centre[..]].concat();
-    let blocks = complete_blocks(&all, values).into_iter();
+    let blocks = complete_blocks(&all, summary).into_iter();
     let (runs, centre) = blocks
         .map(|(_, values)| {
             let (runs, centre) = values.split_at(part.corners.len());

@@ -1,7 +1,7 @@
 //! Findings of a screening design. No sentence names one member of an alias chain as the cause.
 
-use super::{CentreTest, EffectTest, ScreenedEffect, Screening, ScreeningConfirmation};
-use crate::mathematics::Verdict;
+use super::{EffectTest, ScreenedEffect, Screening, ScreeningConfirmation};
+use crate::mathematics::{Curvature, Verdict};
 use ::analysis::wording::{SUPPORTED, Sentence};
 use observations::Interval;
 use observations::number;
@@ -22,8 +22,8 @@ impl Screening {
         if sentences.is_empty() {
             sentences.push(none(self));
         }
-        let of_curvature = self.curvature.filter(|curvature| curvature.p_value < SUPPORTED);
-        sentences.extend(of_curvature.map(|test| curvature(response, &test, &self.unit)));
+        let of_curvature = self.curvature.filter(|test| test.curvature.p_value < SUPPORTED);
+        sentences.extend(of_curvature.map(|test| curvature(response, &test.curvature, &self.unit)));
         sentences.extend(
             self.confirmations
                 .iter()
@@ -40,11 +40,12 @@ impl Screening {
         screening_confirmation: &ScreeningConfirmation,
     ) -> Option<Sentence> {
         let first = screening_confirmation.differences.first()?;
+        let answer = first.answer;
         let other = if first.baseline { "the baseline" } else { "the predicted worst run" };
         let quantity = |value: f64| number::quantity(value, &self.unit);
-        let measured = quantity(first.measured.abs());
-        let verb = if first.measured > 0.0 { "higher" } else { "lower" };
-        let (claims, text) = match first.verdict {
+        let measured = quantity(answer.measured.abs());
+        let verb = if answer.measured > 0.0 { "higher" } else { "lower" };
+        let (claims, text) = match answer.verdict {
             Verdict::Confirmed => (
                 true,
                 format!(
@@ -86,9 +87,9 @@ impl Screening {
         let evidence = format!(
             "predicted {}, expected in fresh blocks {}; measured {} {}, {}",
             quantity(first.predicted),
-            ends(first.expected, &self.unit),
-            quantity(first.measured),
-            ends(first.interval, &self.unit),
+            ends(answer.expected, &self.unit),
+            quantity(answer.measured),
+            ends(answer.interval, &self.unit),
             number::plural(screening_confirmation.blocks, "block"),
         );
         Some(Sentence { claims, text, evidence })
@@ -100,20 +101,20 @@ fn ends(interval: Interval, unit: &str) -> String {
     format!("[{}, {}]", number::quantity(interval.low, unit), number::quantity(interval.high, unit))
 }
 
-fn curvature(response: &str, centre_test: &CentreTest, unit: &str) -> Sentence {
-    let verb = if centre_test.value > 0.0 { "above" } else { "below" };
+fn curvature(response: &str, test: &Curvature, unit: &str) -> Sentence {
+    let verb = if test.value > 0.0 { "above" } else { "below" };
     Sentence {
         claims: true,
         text: format!(
             "{response} at the centre is {} {verb} the mean of the runs: at least one factor does \
              not act along a straight line.",
-            number::quantity(centre_test.value.abs(), unit)
+            number::quantity(test.value.abs(), unit)
         ),
         evidence: format!(
             "95 % CI {}, {}, {:.0} degrees of freedom; tested alone",
-            ends(centre_test.interval, unit),
-            number::p_value(centre_test.p_value),
-            centre_test.df
+            ends(test.interval, unit),
+            number::p_value(test.p_value),
+            test.df
         ),
     }
 }

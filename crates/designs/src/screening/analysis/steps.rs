@@ -2,9 +2,11 @@
 
 use super::confirmation::sign;
 use super::{ScreenedEffect, Screening, term_name};
+use crate::extension::{Extension, Step};
+use crate::factor::NumericFactor;
 use crate::mathematics::Surface;
-use crate::screening::extension::{Extension, Step};
-use crate::surface::factor::SurfaceFactor;
+use crate::settings::RESPONSE_SURFACE;
+use ::analysis::Continued;
 use observations::{Recording, order};
 use serde::Serialize;
 
@@ -99,7 +101,7 @@ impl Screening {
             return Err(StepError::Hard(factor.name.clone()));
         }
         let [mut centre, _] = self.extremes(&active, recording.run.baseline.unwrap_or(0));
-        let numeric = SurfaceFactor::numeric_from_source(&recording.run.source);
+        let numeric = NumericFactor::numeric_from_source(&recording.run.source);
         let mut active_factors = self.active_factors();
         active_factors.retain(|factor| {
             let name = &self.factors[*factor].name;
@@ -138,7 +140,7 @@ impl Screening {
 
     /// The runs of the screening that lie on a surface around this centre: those with its levels of
     /// the other active factors.
-    pub fn around(&self, centre: &[i8]) -> Vec<usize> {
+    fn around(&self, centre: &[i8]) -> Vec<usize> {
         let active = self.active_factors();
         let fixed: Vec<usize> =
             active.iter().filter(|factor| centre[**factor] != 0).copied().collect();
@@ -149,10 +151,22 @@ impl Screening {
         around.copied().collect()
     }
 
-    /// The runs of an extension.
-    pub fn stage(&self, name: &str) -> Option<&[usize]> {
-        let stage = self.layout.stages.iter().find(|(factor, _)| factor == name)?;
-        Some(&stage.1)
+    /// The response surface that it continues as: over the factors at 0 in the centre, by the runs
+    /// around it and those of the extension.
+    pub fn continued(&self, recording: &Recording) -> Option<Continued> {
+        let extensions = Extension::from_source(&recording.run.source).into_iter();
+        let mut centres = extensions.filter_map(|extension| match extension.step {
+            Step::Surface { centre } => Some(centre),
+            Step::Fold(_) | Step::Confirm { .. } => None,
+        });
+        let centre = centres.next()?;
+        let (_, added) = self.layout.stages.iter().find(|(name, _)| name == "surface")?;
+        let levels = centre.iter().take(self.factors.len()).enumerate();
+        Some(Continued {
+            kind: RESPONSE_SURFACE,
+            factors: levels.filter(|(_, level)| **level == 0).map(|(at, _)| at).collect(),
+            runs: [&self.around(&centre)[..], added].concat(),
+        })
     }
 
     /// The significant effects of known terms.
@@ -238,7 +252,7 @@ impl Screening {
             });
         }
         if !has("surface") && self.surface_around(recording, 1).is_ok() {
-            let bends = self.curvature.is_some_and(|curvature| curvature.p_value < 0.05);
+            let bends = self.curvature.is_some_and(|test| test.curvature.p_value < 0.05);
             let why = if bends {
                 "adds axial and centre points over the active numeric factors: the centre shows \
                  curvature"

@@ -1,9 +1,9 @@
-//! Factors of a response surface: numbers with a unit, coded -1 at the low level of the file and +1
-//! at the high one.
+//! Factors whose levels are numbers with a unit, coded -1 at the low level of the file and +1 at the
+//! high one: those of response surfaces, and of screenings with a centre.
 
 use crate::mathematics::{Coding, Scale};
 use crate::settings::LOG_SCALE;
-use experiment::{factors_in_source, value_in_source};
+use experiment::{DesignFile, DesignPlace, Factor, Fault, factors_in_source, value_in_source};
 
 /// Digits of levels on a log scale that are not whole numbers.
 const DIGITS: usize = 4;
@@ -31,9 +31,9 @@ impl Quantity {
     }
 }
 
-/// A factor of a response surface.
+/// A factor whose levels are numbers.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SurfaceFactor {
+pub struct NumericFactor {
     /// The name.
     pub name: String,
     unit: String,
@@ -61,7 +61,7 @@ pub enum RangeError {
     Logarithm(String),
 }
 
-impl SurfaceFactor {
+impl NumericFactor {
     /// A factor with the labels of its low and its high level.
     ///
     /// # Errors
@@ -96,7 +96,7 @@ impl SurfaceFactor {
         all.map(|(_, factor)| factor).collect::<Result<_, _>>().unwrap_or_default()
     }
 
-    /// Each plain factor of a recorded file as one of a surface, where it can be one.
+    /// Each plain factor of a recorded file as a numeric one, where it can be one.
     pub fn numeric_from_source(source: &str) -> Vec<(String, Result<Self, RangeError>)> {
         let logs = value_in_source(source, LOG_SCALE);
         let factors = factors_in_source(source).into_iter().map(|(path, labels)| {
@@ -104,6 +104,27 @@ impl SurfaceFactor {
             (path, factor)
         });
         factors.collect()
+    }
+
+    /// The factor of a file at this position; `None` after an error.
+    pub fn read(file: &mut DesignFile<'_>, factor: usize) -> Option<Self> {
+        let Factor { name, levels, .. } = &file.factors[factor];
+        let labels: Vec<String> = levels.iter().map(|level| level.label.clone()).collect();
+        let range = if file.is_plain(factor) {
+            let is_log = file.get(LOG_SCALE).contains(name);
+            Self::new(name, &labels, is_log).map_err(|error| error.to_string())
+        } else {
+            let linked =
+                "linked levels have no order; a response surface takes factors of [factors]";
+            Err(linked.to_owned())
+        };
+        match range {
+            Ok(range) => return Some(range),
+            // A factor without levels is an error of its own.
+            Err(_) if labels.is_empty() => {}
+            Err(message) => file.error_of_factor(factor, message),
+        }
+        None
     }
 
     /// The coded number of a level.
@@ -146,12 +167,46 @@ impl SurfaceFactor {
     }
 }
 
+/// Names in `design.log_scale` that are not factors are errors.
+pub fn check_log_scale(file: &mut DesignFile<'_>) {
+    let names: Vec<String> = file.factors.iter().map(|factor| factor.name.clone()).collect();
+    let known: Vec<&str> = names.iter().map(String::as_str).collect();
+    for name in file.get(LOG_SCALE).iter().filter(|name| !known.contains(&name.as_str())) {
+        let fault = Fault::unknown("factor", name, &known);
+        file.error(DesignPlace::Setting(LOG_SCALE.path()), fault);
+    }
+}
+
+/// Adds the centre to the two levels of a factor that has none yet; `None` after an error.
+pub fn add_centre(file: &mut DesignFile<'_>, factor: usize) -> Option<()> {
+    if file.factors[factor].levels.len() > 2 {
+        return Some(());
+    }
+    let label = NumericFactor::read(file, factor)?.label(0.0);
+    if file.factors[factor].levels.iter().any(|level| level.label == label) {
+        refuse_close(file, factor, &label);
+        return None;
+    }
+    let level = file.level(factor, label)?;
+    file.factors[factor].levels.push(level);
+    Some(())
+}
+
+/// Makes levels that are rounded to the same one an error.
+pub fn refuse_close(file: &mut DesignFile<'_>, factor: usize, label: &str) {
+    let message = format!(
+        "the levels are too close: two levels of the design are rounded to {label}; widen the \
+         range, or write it in a smaller unit"
+    );
+    file.error_of_factor(factor, message);
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{RangeError, SurfaceFactor};
+    use super::{NumericFactor, RangeError};
 
-    fn factor(low: &str, high: &str, is_log: bool) -> Result<SurfaceFactor, RangeError> {
-        SurfaceFactor::new("x", &[low.to_owned(), high.to_owned()], is_log)
+    fn factor(low: &str, high: &str, is_log: bool) -> Result<NumericFactor, RangeError> {
+        NumericFactor::new("x", &[low.to_owned(), high.to_owned()], is_log)
     }
 
     #[test]
@@ -182,6 +237,6 @@ mod tests {
             assert!(error.contains(part), "{error}");
         }
         let three = ["1", "2", "3"].map(str::to_owned);
-        assert_eq!(SurfaceFactor::new("x", &three, false), Err(RangeError::Levels(3)));
+        assert_eq!(NumericFactor::new("x", &three, false), Err(RangeError::Levels(3)));
     }
 }
