@@ -1,6 +1,7 @@
 //! The seam by which the blocks of a plan are handed to other machines.
 
 use observations::{Environment, TrialRecord};
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Machines that run blocks of a plan, seen from the process that records them.
@@ -55,7 +56,7 @@ pub struct Report {
 }
 
 /// The content of a message of a machine.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum ReportContent {
     /// The machine and its software.
     Environment(Box<Environment>),
@@ -63,7 +64,8 @@ pub enum ReportContent {
     Trial(Box<TrialRecord>),
     /// The part is over; with the cause if it could not run all of it.
     Ended(Option<String>),
-    /// Nothing was heard of it: its part is over.
+    /// Nothing was heard of it: its part is over. No machine says so.
+    #[serde(skip)]
     Lost,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::bundle::{Bundle, plan_of};
 use crate::error::AgentError;
-use crate::message::{BlockOrder, Content, Reply, decode_reply, encode_result, unpack};
+use crate::message::{BlockOrder, Reply, decode_reply, encode_result, unpack};
 use crate::part::{Control, Voice};
 use engine::setup::Setup;
 use engine::{Ability, lock};
@@ -117,7 +117,7 @@ impl BlockTask {
         });
         // It leaves this machine, and only here are its secrets known.
         let cause = self.run(&reports).map_err(|error| redacted_message(&error.to_string())).err();
-        reports.send(&Content::Ended(cause));
+        reports.send(&ReportContent::Ended(cause));
     }
 
     fn run(&self, reports: &Arc<Reports>) -> Result<(), AgentError> {
@@ -141,13 +141,7 @@ impl BlockTask {
             return Err(AgentError::Order("its experiment has no such configuration".into()));
         }
         let reports = reports.clone();
-        let take = move |content| match content {
-            ReportContent::Environment(environment) => {
-                reports.send(&Content::Environment(environment));
-            }
-            ReportContent::Trial(trial) => reports.send(&Content::Trial(trial)),
-            ReportContent::Ended(_) | ReportContent::Lost => {}
-        };
+        let take = move |content: ReportContent| reports.send(&content);
         let options = Options {
             registry: self.registry,
             results: folder.path().join("results.steelbench"),
@@ -231,7 +225,7 @@ struct Reports {
 }
 
 impl Reports {
-    fn send(&self, content: &Content) {
+    fn send(&self, content: &ReportContent) {
         let mut number = lock(&self.number);
         *number += 1;
         let bytes = self.packed(*number, content);
@@ -241,29 +235,31 @@ impl Reports {
 
     /// A report as it is sent: of a trial that is too large, or that a reader would not
     /// understand, its failure.
-    fn packed(&self, number: u64, content: &Content) -> Vec<u8> {
+    fn packed(&self, number: u64, content: &ReportContent) -> Vec<u8> {
         let readable = self.encoded(number, content).and_then(|message| {
             if let (Reply::Report { bytes, .. }, packed) = decode_reply(&message)? {
-                unpack::<Content>(packed, bytes)?;
+                unpack::<ReportContent>(packed, bytes)?;
             }
             Ok(message)
         });
         readable.unwrap_or_else(|error| {
             let cause = format!("its record cannot be sent: {error}");
             let content = match content {
-                Content::Trial(trial) => Content::Trial(Box::new(TrialRecord {
+                ReportContent::Trial(trial) => ReportContent::Trial(Box::new(TrialRecord {
                     status: TrialStatus::Failed { cause, kind: FailureKind::Error },
                     observations: None,
                     hooks: Vec::new(),
                     ..trial.as_ref().clone()
                 })),
-                Content::Environment(_) | Content::Ended(_) => Content::Ended(Some(cause)),
+                ReportContent::Environment(_) | ReportContent::Ended(_) | ReportContent::Lost => {
+                    ReportContent::Ended(Some(cause))
+                }
             };
             self.encoded(number, &content).unwrap_or_default()
         })
     }
 
-    fn encoded(&self, number: u64, content: &Content) -> Result<Vec<u8>, AgentError> {
+    fn encoded(&self, number: u64, content: &ReportContent) -> Result<Vec<u8>, AgentError> {
         let trial = self.trial;
         encode_result(content, |bytes| Reply::Report { trial, number, bytes })
     }

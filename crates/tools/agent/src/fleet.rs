@@ -8,14 +8,15 @@ use crate::bus::{Bus, Incoming, Sender};
 use crate::error::AgentError;
 use crate::launch::{AgentProcess, Place};
 use crate::message::{
-    BlockOrder, BundleName, Content, DonePart, HELLO, Hello, Reply, Word, decode, decode_reply,
-    encode_word, sender_of, to_agent, to_run, unpack,
+    BlockOrder, BundleName, DonePart, HELLO, Hello, Reply, Word, decode, decode_reply, encode_word,
+    sender_of, to_agent, to_run, unpack,
 };
 use crate::offenders::Offenders;
 use crate::token;
 use engine::lock;
 use experiment::Experiment;
 use observations::Secret;
+use runner::ReportContent;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -140,7 +141,7 @@ pub struct Member {
     /// The answers about the time: number, its time, and when the answer came.
     pub times: Vec<(u64, u64, Instant)>,
     /// Reports on its part of the plan that wait to be recorded.
-    pub reports: VecDeque<(u64, Content)>,
+    pub reports: VecDeque<(u64, ReportContent)>,
     /// Number of the last report that was recorded.
     pub recorded: u64,
     /// A report is being recorded.
@@ -495,7 +496,13 @@ impl Listener {
     }
 
     /// Takes a report on a part of the plan.
-    fn take_report(&self, id: &str, trial: u64, number: u64, content: Result<Content, AgentError>) {
+    fn take_report(
+        &self,
+        id: &str,
+        trial: u64,
+        number: u64,
+        content: Result<ReportContent, AgentError>,
+    ) {
         let mut members = self.shared.lock();
         let Some(member) = members.agents.get_mut(id) else { return };
         match content {

@@ -2,7 +2,7 @@
 
 use crate::error::AgentError;
 use crate::fleet::{Fleet, Task};
-use crate::message::{BlockOrder, Content, Word};
+use crate::message::{BlockOrder, Word};
 use engine::lock;
 use runner::{BlockPart, Machine, MachineError, MachineReport, Machines, ReportContent};
 use std::sync::atomic::Ordering;
@@ -127,11 +127,6 @@ impl Fleet {
             let Some(member) = members.agents.get_mut(&task.id) else { continue };
             if let Some((number, content)) = member.reports.pop_front() {
                 member.is_recording = true;
-                let content = match content {
-                    Content::Environment(environment) => ReportContent::Environment(environment),
-                    Content::Trial(trial) => ReportContent::Trial(trial),
-                    Content::Ended(cause) => ReportContent::Ended(cause),
-                };
                 return Some(MachineReport { machine: machine.clone(), number, content });
             }
             if !member.busy && task.ordered.elapsed() >= ORDER_EVERY {

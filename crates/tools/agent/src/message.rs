@@ -8,7 +8,7 @@ use crate::error::AgentError;
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
-use observations::{Environment, MachineLoad, TrialRecord};
+use observations::MachineLoad;
 use probe::LoadRecord;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -197,7 +197,8 @@ pub(crate) enum Reply {
         /// Bytes of the result, unpacked.
         bytes: usize,
     },
-    /// A report on a part of the plan, repeated until it is accepted. A [`Content`] follows.
+    /// A report on a part of the plan, repeated until it is accepted. A
+    /// [`runner::ReportContent`] follows.
     Report {
         /// The part.
         trial: u64,
@@ -226,17 +227,6 @@ pub(crate) struct DonePart {
     pub machine: MachineLoad,
     /// Bytes that its busiest network interface carried.
     pub network_bytes: Option<u64>,
-}
-
-/// The content of a report on a part of the plan.
-#[derive(Debug, Serialize, Deserialize)]
-pub enum Content {
-    /// The machine and its software.
-    Environment(Box<Environment>),
-    /// A trial that was run.
-    Trial(Box<TrialRecord>),
-    /// The part is over; with the cause if not all of it could be run.
-    Ended(Option<String>),
 }
 
 /// Writes a hello.
