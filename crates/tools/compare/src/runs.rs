@@ -6,7 +6,7 @@ mod limits;
 mod samples;
 
 pub use changes::{Change, FactorChange, Match, MatchedBy, SettingChange};
-pub use limits::{judge, judge_sides};
+pub use limits::judge_sides;
 
 use analysis::compare::corrected;
 use analysis::gate::{self, GateError};
@@ -146,24 +146,13 @@ pub struct ConfigurationCompared {
     pub detectable: Option<f64>,
 }
 
-/// Compares two runs, configuration by configuration. Their blocks have nothing in common, so that
-/// they are compared apart (Welch's t, of logarithms).
+/// Compares the runs of two sides, configuration by configuration. Of several runs a side each
+/// counts once, by its mean, so intervals include run-to-run variation. The blocks of two runs have
+/// nothing in common, so that they are compared apart (Welch's t, of logarithms).
 ///
 /// # Errors
-/// When a run has no trial done, nothing matches, or there is no such response.
-pub fn compare_runs(
-    from: &Recording,
-    to: &Recording,
-    which: Responses,
-) -> Result<RunsCompared, RunsError> {
-    compare_sides(std::slice::from_ref(from), std::slice::from_ref(to), which)
-}
-
-/// Compares several runs per side. A run counts once, by its mean, so intervals include run-to-run
-/// variation.
-///
-/// # Errors
-/// As [`compare_runs`]; when one side alone has several runs.
+/// When a run has no trial done, nothing matches, there is no such response, or one side alone has
+/// several runs.
 pub fn compare_sides(
     from: &[Recording],
     to: &[Recording],

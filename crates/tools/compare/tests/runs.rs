@@ -1,14 +1,33 @@
 //! Two runs against each other, gates and histories, of recordings whose truth is known.
 
-use ::compare::runs::{MatchedBy, RunsError, compare_runs, compare_sides, judge, judge_sides};
-use analysis::gate::{Decision, GateError, Limit, Spread};
+use ::compare::runs::{MatchedBy, RunsCompared, RunsError, compare_sides, judge_sides};
+use analysis::gate::{Decision, Gate, GateError, Limit, Spread};
 use analysis::{Bound, Method, Side, Verdict, compare};
 use command_line::Responses;
 use observations::{
     ConfigurationRecord, Direction, Environment, FactorRecord, LevelRecord, Recording, Response,
     Value,
 };
+use std::slice;
 use testing::recordings::{Random, data_files, done, observed, recording, timed_out};
+
+/// Compares two runs.
+pub(crate) fn compare_runs(
+    from: &Recording,
+    to: &Recording,
+    which: Responses,
+) -> Result<RunsCompared, RunsError> {
+    compare_sides(slice::from_ref(from), slice::from_ref(to), which)
+}
+
+fn judge(
+    from: &Recording,
+    to: &Recording,
+    which: Responses,
+    limits: &[Limit],
+) -> Result<Gate, RunsError> {
+    judge_sides(slice::from_ref(from), slice::from_ref(to), which, limits)
+}
 
 /// A run with the elapsed seconds of each configuration's blocks.
 fn run(id: i64, elapsed: &[(&str, &[f64])]) -> Recording {

@@ -1,6 +1,6 @@
 //! Runs whose set-ups differ, simulated with known truth.
 
-use ::compare::runs::compare_runs;
+use crate::runs::compare_runs;
 use analysis::{Side, Verdict, compare, summarize};
 use command_line::Responses;
 use testing::recordings::Random;

@@ -5,21 +5,8 @@ use analysis::gate::{Candidate, Gate, Limit, LimitJudged, Logarithms, Spread};
 use command_line::Responses;
 use observations::Recording;
 
-/// Judges the second run against the limits. A limit without its own response applies to the one
+/// Judges the second side against the limits. A limit without its own response applies to the one
 /// that `which` names, by default the primary one.
-///
-/// # Errors
-/// As [`super::compare_runs`].
-pub fn judge(
-    from: &Recording,
-    to: &Recording,
-    which: Responses,
-    limits: &[Limit],
-) -> Result<Gate, RunsError> {
-    judge_sides(std::slice::from_ref(from), std::slice::from_ref(to), which, limits)
-}
-
-/// Judges several runs per side; each run counts once.
 ///
 /// # Errors
 /// As [`super::compare_sides`].
