@@ -8,8 +8,11 @@ pub struct Target {
     /// Without a password.
     url: Option<String>,
     /// A setting and its value.
-    isolation: Option<(&'static str, &'static str)>,
+    isolation: Option<(&'static str, String)>,
 }
+
+/// Isolation levels, each after `TRANSACTION_`.
+const LEVELS: [&str; 4] = ["SERIALIZABLE", "REPEATABLE_READ", "READ_COMMITTED", "READ_UNCOMMITTED"];
 
 impl Target {
     /// Reads the database, where it is and the isolation of transactions.
@@ -31,16 +34,10 @@ impl Target {
         };
         // BenchBase's default.
         let isolation_name = text_of(root, "isolation").unwrap_or("TRANSACTION_SERIALIZABLE");
-        let level = match (isolation_name, engine) {
-            ("TRANSACTION_SERIALIZABLE", _) => Some("serializable"),
-            ("TRANSACTION_REPEATABLE_READ", "postgres") => Some("repeatable read"),
-            ("TRANSACTION_REPEATABLE_READ", _) => Some("repeatable-read"),
-            ("TRANSACTION_READ_COMMITTED", "postgres") => Some("read committed"),
-            ("TRANSACTION_READ_COMMITTED", _) => Some("read-committed"),
-            ("TRANSACTION_READ_UNCOMMITTED", "postgres") => Some("read uncommitted"),
-            ("TRANSACTION_READ_UNCOMMITTED", _) => Some("read-uncommitted"),
-            _ => None,
-        };
+        let level =
+            isolation_name.strip_prefix("TRANSACTION_").filter(|name| LEVELS.contains(name));
+        let space = if engine == "postgres" { " " } else { "-" };
+        let level = level.map(|name| name.to_ascii_lowercase().replace('_', space));
         if level.is_none() || engine == "sqlserver" {
             lacking.push("<isolation>: transactions have the server's default".to_owned());
         }
@@ -97,7 +94,7 @@ impl fmt::Display for Target {
         if self.engine == "sqlite" {
             writeln!(f, "settings = {{ journal_mode = \"wal\" }}")?;
         }
-        if let Some((setting, level)) = self.isolation {
+        if let Some((setting, level)) = &self.isolation {
             writeln!(f, "settings.{setting} = \"{level}\"")?;
         }
         Ok(())

@@ -54,24 +54,17 @@ fn is_query(name: &str) -> bool {
 impl Kind {
     /// The workload whose transactions have these names.
     fn of_transactions(names: &[&str]) -> Option<Self> {
-        let all = |known: &dyn Fn(&str) -> bool| {
-            !names.is_empty() && names.iter().all(|name| known(name))
-        };
-        let of = |pairs: &'static [Pair]| {
-            move |name: &str| pairs.iter().any(|(known, _)| *known == name)
-        };
-        if all(&|name| ORDER_ENTRY.contains(&name)) {
-            Some(Self::OrderEntry)
-        } else if all(&is_query) {
-            Some(Self::DecisionSupport)
-        } else if all(&of(YCSB)) {
-            Some(Self::Ycsb)
-        } else if all(&of(SMALLBANK)) {
-            Some(Self::SmallBank)
-        } else if all(&of(TATP)) {
-            Some(Self::Tatp)
-        } else {
-            None
+        let all =
+            [Self::OrderEntry, Self::DecisionSupport, Self::Ycsb, Self::SmallBank, Self::Tatp];
+        let mut all = all.into_iter().filter(|_| !names.is_empty());
+        all.find(|kind| names.iter().all(|name| kind.has(name)))
+    }
+
+    fn has(self, name: &str) -> bool {
+        match self {
+            Self::OrderEntry => ORDER_ENTRY.contains(&name),
+            Self::DecisionSupport => is_query(name),
+            _ => self.pairs().iter().any(|(known, _)| *known == name),
         }
     }
 
