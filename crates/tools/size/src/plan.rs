@@ -54,13 +54,6 @@ pub struct Targets {
     pub depreciation: Option<f64>,
 }
 
-impl Targets {
-    /// The part of a purchase's price that it is worth after some months.
-    pub fn left_after(&self, months: f64) -> Option<f64> {
-        self.depreciation.map(|life| (1.0 - months / life).max(0.0))
-    }
-}
-
 /// Capacity of one piece. Unset figures are unlimited.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Part {

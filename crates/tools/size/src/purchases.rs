@@ -91,7 +91,7 @@ pub fn depreciation(plan: &Plan, links: &[LinkLoad]) -> Option<Depreciation> {
     let monthly = price_of(plan, links, 1.0) - bought;
     Some(Depreciation {
         per_month: bought / life + monthly,
-        value_left: bought * plan.targets.left_after(months)?,
+        value_left: bought * (1.0 - months / life).max(0.0),
         months,
     })
 }
