@@ -193,12 +193,3 @@ pub fn until(mut there: impl FnMut() -> bool) -> bool {
     }
     true
 }
-
-/// Gives a folder to the account of servers.
-pub fn chown(account: &Account, folder: &Path) -> std::io::Result<()> {
-    let id = |option: &str| {
-        let output = Command::new("id").args([option, &account.name]).output().unwrap();
-        String::from_utf8(output.stdout).unwrap().trim().parse::<u32>().unwrap()
-    };
-    std::os::unix::fs::chown(folder, Some(id("-u")), Some(id("-g")))
-}

@@ -12,16 +12,18 @@
 pub mod block_disk;
 #[cfg(feature = "engines")]
 mod by_name;
-mod ending;
 pub mod faults;
 #[cfg(feature = "engines")]
 pub mod installed;
 pub mod lane;
 #[cfg(feature = "engines")]
 pub mod mariadb_client;
+#[cfg(feature = "engines")]
 pub mod pgbench;
 #[cfg(feature = "engines")]
 pub mod postgres_client;
+#[cfg(feature = "engines")]
+mod process;
 pub mod profiles;
 mod published_plans;
 pub mod ready;

@@ -1,19 +1,19 @@
 //! A real server to test against, in a directory of its own, stopped and removed when dropped.
 
+use crate::installed::folder;
+pub use crate::process::LONG;
+use crate::process::wait_for;
 use crate::templates::data_directory;
 use mariadb::client::{Client, Config};
-use std::fs::{self, File, Permissions};
+use servers::account::Account;
+use std::fs::File;
 use std::net::TcpListener;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-
-/// Longer than any step of these tests.
-pub const LONG: Duration = Duration::from_secs(60);
 
 /// A program of MariaDB's packages.
 pub fn program(name: &str) -> Option<PathBuf> {
@@ -96,8 +96,7 @@ impl Server {
     }
 
     fn new(program: PathBuf, options: &[&str]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+        let folder = folder();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let options = options.iter().map(|option| (*option).to_owned()).collect();
         Self { port, folder, program, options, process: None }
@@ -120,7 +119,9 @@ impl Server {
 
     fn common(&self) -> Vec<String> {
         let data = format!("--datadir={}", self.folder().join("data").display());
-        [data].into_iter().chain(user().map(|user| format!("--user={user}"))).collect()
+        let account = account();
+        let user = account.is_other().then(|| format!("--user={}", account.name));
+        [data].into_iter().chain(user).collect()
     }
 
     /// Returns the server's arguments after its option files.
@@ -139,19 +140,13 @@ impl Server {
 
     /// Starts it, after [`stop`](Self::stop).
     pub fn run(&mut self) {
-        let log =
-            File::options().create(true).append(true).open(self.folder().join("log")).unwrap();
+        let log = self.folder().join("log");
+        let errors = File::options().create(true).append(true).open(&log).unwrap();
         let mut command = Command::new(&self.program);
         command.env("TMPDIR", self.folder()).arg("--no-defaults").args(self.arguments());
-        self.process = Some(command.stderr(log).spawn().unwrap());
-        let end = Instant::now() + LONG;
-        while let Err(error) = Client::connect(&self.config()) {
-            let log = fs::read_to_string(self.folder().join("log")).unwrap();
-            assert!(Instant::now() < end, "{error}\n{log}");
-            let ended = self.process.as_mut().unwrap().try_wait().unwrap();
-            assert!(ended.is_none(), "{log}");
-            sleep(Duration::from_millis(20));
-        }
+        let process = command.stderr(errors).spawn().unwrap();
+        let config = self.config();
+        wait_for(self.process.insert(process), &log, || Client::connect(&config));
     }
 
     /// Kills it.
@@ -254,17 +249,12 @@ pub fn with_blocked_sessions(config: &Config, act: impl FnOnce([u32; 3])) {
     connect().run("DROP DATABASE shop").unwrap();
 }
 
-/// Makes a file the servers' user's.
+/// Makes a folder with all that it has the servers' user's.
 pub fn give(path: &Path) {
-    if let Some(user) = user() {
-        let status = Command::new("chown").arg("-R").arg(user).arg(path).status().unwrap();
-        assert!(status.success());
-    }
+    account().chown_below(path).unwrap();
 }
 
-/// Whom servers run as when we are root.
-fn user() -> Option<&'static str> {
-    // SAFETY: a system call without arguments.
-    let is_root = unsafe { libc::geteuid() } == 0;
-    is_root.then_some("mysql")
+/// Whom servers run as.
+fn account() -> Account {
+    Account::for_server(None, "mysql").unwrap()
 }

@@ -1,95 +1,42 @@
 //! PostgreSQL servers and pgbench, to compare with.
 
-use std::fs::{self, File, Permissions};
+use crate::postgres_client::{OWNER, Server as PostgresServer, bindirs};
+use std::fs;
 use std::io::Write as _;
-use std::os::unix::fs::{PermissionsExt, chown};
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
-use tempfile::TempDir;
-
-/// Longer than any start of a server.
-const LONG: Duration = Duration::from_secs(60);
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
 
 /// A running server of each installed version, one after the other.
 pub fn servers() -> impl Iterator<Item = Server> {
-    let found: Vec<PathBuf> = match std::env::var_os("STEELBENCH_TEST_PG_BINDIRS") {
-        Some(list) => std::env::split_paths(&list).collect(),
-        None => fs::read_dir("/usr/lib/postgresql")
-            .into_iter()
-            .flatten()
-            .filter_map(|entry| Some(entry.ok()?.path().join("bin")))
-            .collect(),
-    };
-    let found: Vec<PathBuf> = found
-        .into_iter()
-        .filter(|bin| ["postgres", "pgbench", "psql"].iter().all(|name| bin.join(name).exists()))
-        .collect();
+    let mut found = bindirs();
+    found.retain(|bin| ["pgbench", "psql"].iter().all(|name| bin.join(name).exists()));
     if found.is_empty() {
         println!("SKIPPED: no PostgreSQL server with pgbench is installed");
     }
-    found.into_iter().map(|bin| Server::start(&bin))
+    let settings = [("log_statement", "all"), ("log_line_prefix", "")];
+    found.into_iter().map(move |bin| Server(PostgresServer::start(&bin, "", &settings)))
 }
 
-/// A server in a folder of its own, reached by a unix socket there. Stopped when dropped.
-pub struct Server {
-    bin: PathBuf,
-    folder: TempDir,
-    process: Option<Child>,
-}
+/// A server with the programs of its version.
+pub struct Server(PostgresServer);
 
 impl Server {
-    fn start(bin: &Path) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
-        let user = unprivileged();
-        if let Some(user) = user {
-            chown(folder.path(), Some(user), Some(user)).unwrap();
-        }
-        let command = |program: &str| {
-            let mut command = Command::new(bin.join(program));
-            if let Some(user) = user {
-                command.uid(user).gid(user);
-            }
-            command.current_dir(folder.path()).stdout(Stdio::null());
-            command
-        };
-        let init =
-            ["-D", "data", "-A", "trust", "-U", "owner", "-E", "UTF8", "--locale=C", "--no-sync"];
-        assert!(command("initdb").args(init).status().unwrap().success());
-        let log = File::create(folder.path().join("log")).unwrap();
-        let sockets = format!("unix_socket_directories={}", folder.path().display());
-        let process = command("postgres")
-            .args(["-D", "data", "-c", &sockets, "-c", "listen_addresses=", "-c", "fsync=off"])
-            .args(["-c", "log_statement=all", "-c", "log_line_prefix="])
-            .stderr(log)
-            .spawn()
-            .unwrap();
-        let server = Self { bin: bin.to_owned(), folder, process: Some(process) };
-        let end = Instant::now() + LONG;
-        while !server.run("pg_isready", &["-q"], "").status.success() {
-            assert!(Instant::now() < end, "{}", server.log());
-            sleep(Duration::from_millis(20));
-        }
-        server
-    }
-
     /// How to reach a database.
     pub fn url(&self, database: &str) -> String {
-        format!("host={} user=owner dbname={database}", self.folder.path().display())
+        let (folder, port) = (self.0.folder().display(), self.0.port);
+        format!("host={folder} port={port} user={OWNER} dbname={database}")
     }
 
     /// Where a program of this version is.
     pub fn program(&self, name: &str) -> PathBuf {
-        self.bin.join(name)
+        self.0.bin.join(name)
     }
 
     /// Runs a program of this version as the server's owner.
     pub fn run(&self, program: &str, arguments: &[&str], input: &str) -> Output {
-        let mut command = Command::new(self.bin.join(program));
-        command.args(arguments).env("PGHOST", self.folder.path()).env("PGUSER", "owner");
+        let mut command = Command::new(self.program(program));
+        command.args(arguments).env("PGHOST", self.0.folder()).env("PGUSER", OWNER);
+        command.env("PGPORT", self.0.port.to_string());
         command.env("PGDATABASE", "postgres").env("PGOPTIONS", "");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -127,28 +74,6 @@ impl Server {
 
     /// Returns the server's log.
     pub fn log(&self) -> String {
-        fs::read_to_string(self.folder.path().join("log")).unwrap()
+        fs::read_to_string(self.0.folder().join("log")).unwrap()
     }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        if let Some(mut process) = self.process.take() {
-            let quit = Command::new("kill").args(["-QUIT", &process.id().to_string()]).status();
-            if !quit.is_ok_and(|status| status.success()) {
-                let _ = process.kill();
-            }
-            crate::ending::end(&mut process);
-        }
-    }
-}
-
-/// The user of servers when the tests run as root, because PostgreSQL refuses root.
-fn unprivileged() -> Option<u32> {
-    let id = |arguments: &[&str]| {
-        let output = Command::new("id").args(arguments).output().unwrap();
-        String::from_utf8_lossy(&output.stdout).trim().parse::<u32>().ok()
-    };
-    (id(&["-u"]) == Some(0))
-        .then(|| id(&["-u", "postgres"]).or_else(|| id(&["-u", "nobody"])).unwrap())
 }

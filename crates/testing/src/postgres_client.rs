@@ -1,20 +1,18 @@
 //! Real servers to test against: each in a directory of its own, stopped and removed when dropped.
 
+use crate::installed::folder;
+pub use crate::process::LONG;
+use crate::process::{end, wait_for};
 use crate::templates::data_directory;
 use postgres::client::{Client, Config};
+use servers::account::Account;
 use std::ffi::OsStr;
-use std::fs::{self, Permissions};
+use std::fs;
 use std::net::TcpListener;
-use std::os::unix::fs::{PermissionsExt, chown};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Longer than any step of these tests.
-pub const LONG: Duration = Duration::from_secs(60);
 /// The role that owns the servers.
 pub const OWNER: &str = "owner";
 
@@ -98,15 +96,14 @@ impl Server {
     }
 
     fn in_new_folder(bin: &Path) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+        let folder = folder();
         give(folder.path());
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         Self { bin: bin.to_owned(), port, folder, process: None }
     }
 
     fn run(&mut self, settings: &[(&str, &str)]) {
-        let log = fs::File::create(self.folder().join("log")).unwrap();
+        let log = self.folder().join("log");
         let mut command = self.command("postgres");
         command.args(["-D", self.folder().join("data").to_str().unwrap()]);
         command.args(["-k", self.folder().to_str().unwrap(), "-p", &self.port.to_string()]);
@@ -115,23 +112,16 @@ impl Server {
         {
             command.arg("-c").arg(format!("{name}={value}"));
         }
-        self.process = Some(command.stdout(Stdio::null()).stderr(log).spawn().unwrap());
-        let end = Instant::now() + LONG;
-        while let Err(error) = Client::connect(&self.config()) {
-            let log = fs::read_to_string(self.folder().join("log")).unwrap();
-            assert!(Instant::now() < end, "{error}\n{log}");
-            let ended = self.process.as_mut().unwrap().try_wait().unwrap();
-            assert!(ended.is_none(), "{log}");
-            sleep(Duration::from_millis(20));
-        }
+        let errors = fs::File::create(&log).unwrap();
+        let process = command.stdout(Stdio::null()).stderr(errors).spawn().unwrap();
+        let config = self.config();
+        wait_for(self.process.insert(process), &log, || Client::connect(&config));
     }
 
     /// A program of the server's, run by its user: never root, whom PostgreSQL refuses.
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(self.bin.join(program));
-        if let Some(user) = unprivileged() {
-            command.uid(user).gid(user);
-        }
+        account().enter(&mut command);
         command.env_clear().env("PATH", "/usr/bin:/bin").current_dir(self.folder());
         command
     }
@@ -180,24 +170,17 @@ impl Drop for Server {
         if let Some(mut process) = self.process.take() {
             // At once, but with its children; it may have ended by itself.
             let _ = Command::new("kill").args(["-QUIT", &process.id().to_string()]).output();
-            crate::ending::end(&mut process);
+            end(&mut process);
         }
     }
 }
 
 /// Makes a file the servers' user's.
 pub fn give(path: &Path) {
-    if let Some(user) = unprivileged() {
-        chown(path, Some(user), Some(user)).unwrap();
-    }
+    account().chown(path).unwrap();
 }
 
-/// Whom servers run as when we are root.
-fn unprivileged() -> Option<u32> {
-    let id = |arguments: &[&str]| {
-        let output = Command::new("id").args(arguments).output().unwrap();
-        String::from_utf8_lossy(&output.stdout).trim().parse::<u32>().ok()
-    };
-    (id(&["-u"]) == Some(0))
-        .then(|| id(&["-u", "postgres"]).or_else(|| id(&["-u", "nobody"])).unwrap())
+/// Whom servers run as.
+fn account() -> Account {
+    Account::for_server(None, "postgres").unwrap()
 }

@@ -1,25 +1,16 @@
-//! Recordings made by hand.
+//! Recordings made by hand, with what a report says of a run.
 
 #[path = "disk.rs"]
 pub mod disk;
 
+use crate::recordings::{self, Factor};
 use observations::{
-    ConfigurationRecord, Environment, FactorRecord, FailureKind, LevelRecord, Observations,
-    Recording, Response, Role, RunRecord, TimeUse, TrialRecord, TrialStatus, Wait, WaitClass,
-    WaitSource, Warning, WarningKind, Work,
+    Environment, Observations, Recording, Response, Role, RunRecord, TimeUse, TrialRecord, Wait,
+    WaitClass, Warning, WarningKind, Work,
 };
-use std::collections::BTreeMap;
 
 pub fn wait(wait_type: &str, class: WaitClass, resource_s: f64, signal_s: f64, count: u64) -> Wait {
-    let source = WaitSource::Counted;
-    Wait {
-        wait_type: wait_type.to_owned(),
-        class,
-        count: Some(count),
-        resource_s,
-        signal_s,
-        source,
-    }
+    Wait { count: Some(count), ..recordings::wait(wait_type, class, resource_s, signal_s) }
 }
 
 /// 16 connections that inserted 320,000 rows: 30 % CPU, 60 % log, 8 % signal, 2 % unaccounted.
@@ -44,44 +35,16 @@ pub fn observed(elapsed_s: f64) -> Observations {
 }
 
 pub fn done(configuration: usize, block: u32, observations: Observations) -> TrialRecord {
-    TrialRecord {
-        configuration,
-        block,
-        setup: 1,
-        sequence: 1,
-        attempt: 1,
-        started_ms: 0,
-        wall_s: observations.elapsed_s,
-        status: TrialStatus::Done,
-        observations: Some(observations),
-        hooks: Vec::new(),
-        machine: None,
-    }
+    TrialRecord { sequence: 1, ..recordings::done(configuration, block, observations) }
 }
 
 pub fn failed(configuration: usize, block: u32, cause: &str) -> TrialRecord {
-    let status = TrialStatus::Failed { cause: cause.to_owned(), kind: FailureKind::Error };
-    TrialRecord { status, observations: None, ..done(configuration, block, observed(1.0)) }
+    TrialRecord { sequence: 1, ..recordings::failed(configuration, block, cause) }
 }
 
 /// Every combination of the factors' levels, the last factor fastest; the first is the baseline. No
 /// trials.
-pub fn plan(factors: &[(&str, &[&str])]) -> Recording {
-    let mut combinations: Vec<Vec<LevelRecord>> = vec![Vec::new()];
-    for (factor, levels) in factors {
-        combinations = combinations
-            .iter()
-            .flat_map(|combination| {
-                levels.iter().map(|l| {
-                    combination
-                        .iter()
-                        .cloned()
-                        .chain([LevelRecord { factor: (*factor).into(), level: (*l).into() }])
-                        .collect()
-                })
-            })
-            .collect();
-    }
+pub fn plan(factors: &[Factor]) -> Recording {
     Recording {
         run: RunRecord {
             id: 1,
@@ -99,25 +62,6 @@ pub fn plan(factors: &[(&str, &[&str])]) -> Recording {
             steelbench: "0.1.0".into(),
             ..Environment::default()
         }],
-        factors: factors
-            .iter()
-            .map(|(name, levels)| FactorRecord {
-                name: (*name).into(),
-                levels: levels.iter().map(|level| (*level).into()).collect(),
-                numeric: levels.iter().map(|level| level.parse().ok()).collect(),
-                hard_to_change: false,
-            })
-            .collect(),
-        configurations: combinations
-            .into_iter()
-            .map(|levels| {
-                let names = levels
-                    .iter()
-                    .map(|l| format!("{}={}", l.factor.rsplit('.').next().unwrap(), l.level));
-                let label = names.collect::<Vec<_>>().join(" ");
-                ConfigurationRecord { key: label.clone(), label, levels, settings: BTreeMap::new() }
-            })
-            .collect(),
         roles: [
             ("workload.threads", Role::Concurrency),
             ("workload.queue_depth", Role::QueueDepth),
@@ -125,9 +69,7 @@ pub fn plan(factors: &[(&str, &[&str])]) -> Recording {
         ]
         .into_iter()
         .collect(),
-        files: Vec::new(),
-        trials: Vec::new(),
-        checks: Vec::new(),
+        ..recordings::recording(factors)
     }
 }
 

@@ -11,7 +11,7 @@ use std::fs::Permissions;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use testing::installed::{ask, chown, folder, installations, is_alive, options, running, started};
+use testing::installed::{ask, folder, installations, is_alive, options, running, started};
 use work::{Cancel, CancelReason};
 
 #[test]
@@ -117,7 +117,7 @@ fn files_of_tablespaces_count_and_leave_the_page_cache() {
         let space = folder.path().join("space");
         std::fs::create_dir(&space).unwrap();
         let made = options(&installation, folder.path());
-        chown(&made.account, &space).unwrap();
+        made.account.chown(&space).unwrap();
         let cluster = match PrivateServer::create(made, &Cancel::new()) {
             Err(error) if error.to_string().contains("who has no access to") => {
                 println!("SKIPPED: {error}");
@@ -162,7 +162,7 @@ fn a_template_is_made_once() {
         let account = Account::for_server(None, "postgres").unwrap();
         let cache = folder.path().join("cache");
         std::fs::create_dir(&cache).unwrap();
-        chown(&account, &cache).unwrap();
+        account.chown(&cache).unwrap();
         let find = |data: &DataOptions| {
             let product =
                 PostgresProduct { installation: installation.clone(), data: data.clone() };
