@@ -5,7 +5,7 @@
 mod figures;
 mod table;
 
-use crate::process::{cargo, output, root, succeed, target};
+use crate::process::{cargo, output, read, root, succeed, target, write};
 use crate::tools::{DUCKDB_VERSIONS, install_tools, is_on_path};
 use figures::Trial;
 use serde_json::Value;
@@ -13,7 +13,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use table::{BENCHES, Bench, Step};
+use table::{BENCHES, Bench};
 use tempfile::TempDir;
 use testing::faults;
 
@@ -75,23 +75,14 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
         }
         succeed(cargo(&["build", "--quiet", "--release"]).args(bench.build))?;
         let laboratory = Laboratory::new(&options, bench)?;
-        for step in bench.steps {
-            match step {
-                Step::Script(file) => {
-                    let file = place().join(file);
-                    let is_python = file.extension().is_some_and(|extension| extension == "py");
-                    let mut script = laboratory.command(if is_python { "python3" } else { "sh" });
-                    let status = script.arg(&file).status();
-                    let status = status.map_err(|error| format!("{}: {error}", file.display()))?;
-                    if !status.success() {
-                        return Err(format!("{}: {status}", file.display()));
-                    }
-                }
-                Step::Experiment { file, figures } => {
-                    let trials = laboratory.run(file, options.blocks)?;
-                    figures.iter().for_each(|figure| figures::print(figure, &trials));
-                }
-            }
+        for experiment in bench.experiments() {
+            let trials = laboratory.run(experiment.file, options.blocks)?;
+            experiment.figures.iter().for_each(|figure| figures::print(figure, &trials));
+        }
+        if let Some(file) = bench.script {
+            let is_python = Path::new(file).extension().is_some_and(|extension| extension == "py");
+            let mut script = laboratory.command(if is_python { "python3" } else { "sh" });
+            succeed(script.arg(place().join(file)))?;
         }
     }
     Ok(())
@@ -149,8 +140,7 @@ impl Laboratory {
     /// Runs an experiment from scratch; returns its trials.
     fn run(&self, name: &str, blocks: Option<f64>) -> Result<Vec<Trial>, String> {
         let file = place().join(format!("{name}.toml"));
-        let mut text =
-            fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+        let mut text = read(&file)?;
         if let (Some(blocks), Some((begin, rest))) = (blocks, text.split_once("\nblocks = ")) {
             let end = rest.split_once('\n').map_or("", |(_, end)| end);
             text = format!("{begin}\nblocks = {blocks}\n{end}");
@@ -192,8 +182,4 @@ fn write_faults(folder: &Path) -> Result<String, String> {
 
 fn create(folder: &Path) -> Result<(), String> {
     fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))
-}
-
-fn write(file: &Path, text: &str) -> Result<(), String> {
-    fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))
 }

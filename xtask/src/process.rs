@@ -38,6 +38,16 @@ pub fn in_root(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
+/// Returns the text of a file.
+pub fn read(file: &Path) -> Result<String, String> {
+    std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+/// Writes a file.
+pub fn write(file: &Path, text: &str) -> Result<(), String> {
+    std::fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))
+}
+
 /// Runs a program to its end; an error unless it succeeds.
 pub fn succeed(command: &mut Command) -> Result<(), String> {
     let status = command.status().map_err(|error| format!("{command:?}: {error}"))?;

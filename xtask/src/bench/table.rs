@@ -3,7 +3,12 @@
 /// A measurement by name.
 pub struct Bench {
     pub name: &'static str,
-    pub steps: &'static [Step],
+    /// What the experiment of its name measures; empty: there is none.
+    pub figures: &'static [Figure],
+    /// A further experiment.
+    pub second: Option<Experiment>,
+    /// A script that prints its figures itself, after the experiments.
+    pub script: Option<&'static str>,
     /// Arguments of `cargo build` for what it runs in addition to our program.
     pub build: &'static [&'static str],
     /// A program without which it is skipped.
@@ -12,12 +17,11 @@ pub struct Bench {
     pub has_server: bool,
 }
 
-/// A part of a measurement.
-pub enum Step {
-    /// The experiment `FILE.toml`.
-    Experiment { file: &'static str, figures: &'static [Figure] },
-    /// A script that prints its figures itself.
-    Script(&'static str),
+/// The experiment `FILE.toml`.
+#[derive(Clone, Copy)]
+pub struct Experiment {
+    pub file: &'static str,
+    pub figures: &'static [Figure],
 }
 
 /// How a figure is made of the responses of a trial.
@@ -86,21 +90,41 @@ impl Figure {
 }
 
 impl Bench {
-    const fn new(name: &'static str, steps: &'static [Step]) -> Self {
-        Self { name, steps, build: &["--bin", "steelbench"], needs: None, has_server: false }
+    /// An experiment.
+    const fn new(name: &'static str, figures: &'static [Figure]) -> Self {
+        Self {
+            name,
+            figures,
+            second: None,
+            script: None,
+            build: &["--bin", "steelbench"],
+            needs: None,
+            has_server: false,
+        }
     }
 
-    const fn on_server(name: &'static str, steps: &'static [Step]) -> Self {
-        Self { has_server: true, ..Self::new(name, steps) }
+    const fn on_server(name: &'static str, figures: &'static [Figure]) -> Self {
+        Self { has_server: true, ..Self::new(name, figures) }
+    }
+
+    const fn and(self, file: &'static str, figures: &'static [Figure]) -> Self {
+        Self { second: Some(Experiment { file, figures }), ..self }
+    }
+
+    const fn and_script(self, file: &'static str) -> Self {
+        Self { script: Some(file), ..self }
     }
 
     const fn with_example(self, arguments: &'static [&'static str]) -> Self {
         Self { build: arguments, ..self }
     }
-}
 
-const fn experiment(file: &'static str, figures: &'static [Figure]) -> Step {
-    Step::Experiment { file, figures }
+    /// The experiments in their order.
+    pub fn experiments(&self) -> impl Iterator<Item = Experiment> {
+        let first = Experiment { file: self.name, figures: self.figures };
+        let first = (!self.figures.is_empty()).then_some(first);
+        first.into_iter().chain(self.second)
+    }
 }
 
 /// Client CPU for each transaction beside the peer's, and throughput.
@@ -142,239 +166,154 @@ const fn report(name: &'static str, sum: &'static [&'static str], what: &'static
 pub const BENCHES: &[Bench] = &[
     Bench::new(
         "insert",
-        &[experiment(
-            "insert",
-            &[Figure::new("throughput", &["time"], SPEED).in_unit(1.0, " s").goal(AtLeast(0.98))],
-        )],
+        &[Figure::new("throughput", &["time"], SPEED).in_unit(1.0, " s").goal(AtLeast(0.98))],
     )
     .with_example(&["--package", "sqlite", "--example", "straight_insert"]),
     Bench::new(
         "instruments",
-        &[experiment(
-            "instruments",
-            &[Figure::new("throughput", THROUGHPUT, RatioTo("waits=false")).goal(AtLeast(0.98))],
-        )],
+        &[Figure::new("throughput", THROUGHPUT, RatioTo("waits=false")).goal(AtLeast(0.98))],
     ),
-    Bench::new("overhead", &[Step::Script("overhead.sh")]),
+    Bench::new("overhead", &[]).and_script("overhead.sh"),
     Bench::new(
         "start-up",
-        &[experiment(
-            "start-up",
-            &[Figure::new("time", &["elapsed"], Alone).in_unit(1e3, " ms").goal(AtMost(20.0))],
-        )],
+        &[Figure::new("time", &["elapsed"], Alone).in_unit(1e3, " ms").goal(AtMost(20.0))],
     ),
-    Bench::new("report", &[experiment("report", REPORT), Step::Script("report-serve.sh")]),
-    Bench::new("a-a", &[Step::Script("a-a.sh")]),
+    Bench::new("report", REPORT).and_script("report-serve.sh"),
+    Bench::new("a-a", &[]).and_script("a-a.sh"),
     Bench::new(
         "disk-check",
-        &[experiment(
-            "disk-check",
-            &[
-                Figure::new("iops", &["iops"], PEER),
-                Figure::new("bandwidth", &["bandwidth"], PEER).in_unit(1.0, " MB/s"),
-                Figure::new("latency_mean", &["latency_mean"], PEER).in_unit(1.0, " us"),
-                Figure::new("latency_mean (fio: clat)", &["clat"], PEER).in_unit(1.0, " us"),
-                Figure::new("latency_p50", &["latency_p50"], PEER).in_unit(1.0, " us"),
-                Figure::new("latency_p99", &["latency_p99"], PEER).in_unit(1.0, " us"),
-                Figure::new("CPU of an I/O", &["cpu"], PEER).in_unit(1.0, " us"),
-            ],
-        )],
+        &[
+            Figure::new("iops", &["iops"], PEER),
+            Figure::new("bandwidth", &["bandwidth"], PEER).in_unit(1.0, " MB/s"),
+            Figure::new("latency_mean", &["latency_mean"], PEER).in_unit(1.0, " us"),
+            Figure::new("latency_mean (fio: clat)", &["clat"], PEER).in_unit(1.0, " us"),
+            Figure::new("latency_p50", &["latency_p50"], PEER).in_unit(1.0, " us"),
+            Figure::new("latency_p99", &["latency_p99"], PEER).in_unit(1.0, " us"),
+            Figure::new("CPU of an I/O", &["cpu"], PEER).in_unit(1.0, " us"),
+        ],
     ),
     Bench::new(
         "disk-cpu",
-        &[experiment(
-            "disk-cpu",
-            &[
-                Figure::new("CPU of an I/O", &["cpu"], PEER).in_unit(1.0, " us").goal(AtMost(0.5)),
-                Figure::new("iops", &["iops"], PEER),
-                Figure::new("latency_mean", &["latency_mean"], PEER).in_unit(1.0, " us"),
-            ],
-        )],
+        &[
+            Figure::new("CPU of an I/O", &["cpu"], PEER).in_unit(1.0, " us").goal(AtMost(0.5)),
+            Figure::new("iops", &["iops"], PEER),
+            Figure::new("latency_mean", &["latency_mean"], PEER).in_unit(1.0, " us"),
+        ],
     ),
     Bench::new(
         "disk-cached",
-        &[experiment(
-            "disk-cached",
-            &[
-                Figure::new("iops", &["iops"], PEER).goal(AtLeast(1.4)),
-                Figure::new("CPU of an I/O", &["cpu"], PEER).in_unit(1.0, " us"),
-            ],
-        )],
-    ),
-    Bench::new(
-        "time",
         &[
-            experiment("time", &[Figure::new("mean", &["mean"], PEER).in_unit(1e3, " ms")]),
-            experiment(
-                "time-costs",
-                &[
-                    Figure::new("overhead of a call", &["call"], Alone).in_unit(1.0, " ms"),
-                    Figure::new("overhead of each run", &["run_overhead"], Alone)
-                        .in_unit(1.0, " us"),
-                    Figure::new("a run of true in all", &["run"], PEER).in_unit(1.0, " us"),
-                ],
-            ),
+            Figure::new("iops", &["iops"], PEER).goal(AtLeast(1.4)),
+            Figure::new("CPU of an I/O", &["cpu"], PEER).in_unit(1.0, " us"),
+        ],
+    ),
+    Bench::new("time", &[Figure::new("mean", &["mean"], PEER).in_unit(1e3, " ms")]).and(
+        "time-costs",
+        &[
+            Figure::new("overhead of a call", &["call"], Alone).in_unit(1.0, " ms"),
+            Figure::new("overhead of each run", &["run_overhead"], Alone).in_unit(1.0, " us"),
+            Figure::new("a run of true in all", &["run"], PEER).in_unit(1.0, " us"),
         ],
     ),
     Bench::new(
         "recorder",
         &[
-            experiment(
-                "recorder",
-                &[
-                    Figure::new("a record", &["record"], Alone)
-                        .only("recorder=ours")
-                        .in_unit(1.0, " ns")
-                        .goal(AtMost(10.0)),
-                    Figure::new("a record", &["record"], Alone).in_unit(1.0, " ns"),
-                ],
-            ),
-            experiment(
-                "recorder-snapshots",
-                &[Figure::new("reading 64 threads while two record", &["read"], Alone)
-                    .in_unit(1.0, " us")],
-            ),
+            Figure::new("a record", &["record"], Alone)
+                .only("recorder=ours")
+                .in_unit(1.0, " ns")
+                .goal(AtMost(10.0)),
+            Figure::new("a record", &["record"], Alone).in_unit(1.0, " ns"),
         ],
+    )
+    .and(
+        "recorder-snapshots",
+        &[Figure::new("reading 64 threads while two record", &["read"], Alone).in_unit(1.0, " us")],
     )
     .with_example(&["--package", "conductor", "--example", "record"]),
     Bench::new(
         "recording",
-        &[experiment(
-            "recording",
-            &[Figure::new("throughput", THROUGHPUT, RatioTo("latencies=false"))
-                .goal(AtLeast(0.995))],
-        )],
+        &[Figure::new("throughput", THROUGHPUT, RatioTo("latencies=false")).goal(AtLeast(0.995))],
     ),
-    Bench::new(
-        "profiling",
-        &[experiment(
-            "profiling",
-            &[Figure::new("throughput", THROUGHPUT, RatioTo("profile=false"))],
-        )],
-    ),
-    Bench::on_server("models", &[Step::Script("models.py")]),
+    Bench::new("profiling", &[Figure::new("throughput", THROUGHPUT, RatioTo("profile=false"))]),
+    Bench::on_server("models", &[]).and_script("models.py"),
     Bench::on_server(
         "analytics-loads",
-        &[experiment(
-            "analytics-loads",
-            &[Figure::new("speed", &["load"], SPEED).in_unit(1.0, " s").goal(AtLeast(1.0))],
-        )],
+        &[Figure::new("speed", &["load"], SPEED).in_unit(1.0, " s").goal(AtLeast(1.0))],
     ),
     Bench::on_server(
         "analytics-scans",
-        &[
-            experiment(
-                "analytics-scans",
-                &[Figure::new("time of a scan", &["scan"], PEER)
-                    .in_unit(1.0, " ms")
-                    .goal(AtMost(1.01))],
-            ),
-            Step::Script("analytics-instructions.sh"),
-        ],
+        &[Figure::new("time of a scan", &["scan"], PEER).in_unit(1.0, " ms").goal(AtMost(1.01))],
     )
+    .and_script("analytics-instructions.sh")
     .with_example(&["--package", "sqlite", "--example", "straight_scan"]),
-    Bench::on_server("analytics-models", &[Step::Script("analytics-models.sh")]),
-    Bench::on_server("postgres-cpu", &[experiment("postgres-cpu", COSTS)]),
+    Bench::on_server("analytics-models", &[]).and_script("analytics-models.sh"),
+    Bench::on_server("postgres-cpu", COSTS),
     Bench::on_server(
         "postgres-load",
-        &[experiment(
-            "postgres-load",
-            &[Figure::new("throughput", &["tps"], PEER).in_unit(1.0, "/s")],
-        )],
+        &[Figure::new("throughput", &["tps"], PEER).in_unit(1.0, "/s")],
     ),
     Bench::on_server(
         "postgres-observer",
-        &[experiment(
-            "postgres-observer",
-            &[Figure::new("throughput", THROUGHPUT, RatioTo("waits=false")).goal(AtLeast(0.99))],
-        )],
+        &[Figure::new("throughput", THROUGHPUT, RatioTo("waits=false")).goal(AtLeast(0.99))],
     ),
-    Bench::on_server("postgres-population", &[experiment("postgres-population", FILL)]),
-    Bench::on_server("order-entry-cpu", &[experiment("order-entry-cpu", THREAD_COSTS)]),
-    Bench {
-        needs: Some("go"),
-        ..Bench::on_server(
-            "order-entry-cpu-mariadb",
-            &[experiment("order-entry-cpu-mariadb", THREAD_COSTS)],
-        )
-    },
-    Bench::on_server("order-entry-load", &[experiment("order-entry-load", LOAD_TIME)]),
-    Bench::on_server(
-        "order-entry-load-mariadb",
-        &[experiment("order-entry-load-mariadb", LOAD_TIME)],
-    ),
+    Bench::on_server("postgres-population", FILL),
+    Bench::on_server("order-entry-cpu", THREAD_COSTS),
+    Bench { needs: Some("go"), ..Bench::on_server("order-entry-cpu-mariadb", THREAD_COSTS) },
+    Bench::on_server("order-entry-load", LOAD_TIME),
+    Bench::on_server("order-entry-load-mariadb", LOAD_TIME),
     Bench::on_server(
         "order-entry-terminals",
-        &[experiment(
-            "order-entry-terminals",
-            &[
-                Figure::new("throughput", &["tps"], Alone).in_unit(1.0, "/s"),
-                Figure::new("client", &["cpus"], Alone).in_unit(1.0, " CPUs").goal(AtMost(1.0)),
-                Figure::new("most memory", MEMORY, Alone).in_unit(1.0, " MB").goal(AtMost(300.0)),
-            ],
-        )],
+        &[
+            Figure::new("throughput", &["tps"], Alone).in_unit(1.0, "/s"),
+            Figure::new("client", &["cpus"], Alone).in_unit(1.0, " CPUs").goal(AtMost(1.0)),
+            Figure::new("most memory", MEMORY, Alone).in_unit(1.0, " MB").goal(AtMost(300.0)),
+        ],
     ),
-    Bench::on_server("mariadb-cpu", &[experiment("mariadb-cpu", COSTS)]),
+    Bench::on_server("mariadb-cpu", COSTS),
     Bench::on_server(
         "mariadb-performance-schema",
-        &[experiment(
-            "mariadb-performance-schema",
-            &[
-                Figure::new("throughput", &["tps"], RatioTo("schema=off")).in_unit(1.0, "/s"),
-                Figure::new("server CPU of a transaction", &["server_cpu"], RatioTo("schema=off"))
-                    .per("transactions")
-                    .in_unit(1e6, " us"),
-            ],
-        )],
+        &[
+            Figure::new("throughput", &["tps"], RatioTo("schema=off")).in_unit(1.0, "/s"),
+            Figure::new("server CPU of a transaction", &["server_cpu"], RatioTo("schema=off"))
+                .per("transactions")
+                .in_unit(1e6, " us"),
+        ],
     ),
-    Bench::on_server("mariadb-population", &[experiment("mariadb-population", FILL)]),
+    Bench::on_server("mariadb-population", FILL),
     Bench::on_server(
         "queries-whole",
         &[
-            experiment(
-                "queries-whole",
-                &[
-                    Figure::new("time", &["elapsed"], Alone).in_unit(1.0, " s").goal(AtMost(5.0)),
-                    Figure::new("CPU time", CPU, Alone).in_unit(1.0, " s"),
-                    Figure::new("most memory", MEMORY, Alone)
-                        .in_unit(1.0, " MB")
-                        .goal(AtMost(200.0)),
-                ],
-            ),
-            Step::Script("queries-workbook.sh"),
+            Figure::new("time", &["elapsed"], Alone).in_unit(1.0, " s").goal(AtMost(5.0)),
+            Figure::new("CPU time", CPU, Alone).in_unit(1.0, " s"),
+            Figure::new("most memory", MEMORY, Alone).in_unit(1.0, " MB").goal(AtMost(200.0)),
+        ],
+    )
+    .and_script("queries-workbook.sh"),
+    Bench::on_server(
+        "queries-plans",
+        &[
+            Figure::new("time", &["elapsed"], Alone).in_unit(1.0, " s").goal(AtMost(10.0)),
+            Figure::new("CPU time", CPU, Alone).in_unit(1.0, " s"),
+            Figure::new("most memory", MEMORY, Alone).in_unit(1.0, " MB"),
         ],
     ),
     Bench::on_server(
-        "queries-plans",
-        &[experiment(
-            "queries-plans",
-            &[
-                Figure::new("time", &["elapsed"], Alone).in_unit(1.0, " s").goal(AtMost(10.0)),
-                Figure::new("CPU time", CPU, Alone).in_unit(1.0, " s"),
-                Figure::new("most memory", MEMORY, Alone).in_unit(1.0, " MB"),
-            ],
-        )],
-    ),
-    Bench::on_server(
         "queries-share",
-        &[experiment(
-            "queries-share",
-            &[
-                Figure::new("share of our sessions in the server's CPU", &["share"], Alone)
-                    .only("queries=on")
-                    .in_unit(1.0, " %"),
-                Figure::new("a twelfth of that, as once a minute", &["share"], Alone)
-                    .only("queries=on")
-                    .in_unit(1.0 / 12.0, " %")
-                    .goal(AtMost(1.0)),
-                Figure::new("CPU of our sessions for each interval", &["interval"], Alone)
-                    .only("queries=on")
-                    .in_unit(1.0, " ms"),
-                Figure::new("CPU of the server", &["server_cpu"], RatioTo("queries=off"))
-                    .in_unit(1.0, " s"),
-            ],
-        )],
+        &[
+            Figure::new("share of our sessions in the server's CPU", &["share"], Alone)
+                .only("queries=on")
+                .in_unit(1.0, " %"),
+            Figure::new("a twelfth of that, as once a minute", &["share"], Alone)
+                .only("queries=on")
+                .in_unit(1.0 / 12.0, " %")
+                .goal(AtMost(1.0)),
+            Figure::new("CPU of our sessions for each interval", &["interval"], Alone)
+                .only("queries=on")
+                .in_unit(1.0, " ms"),
+            Figure::new("CPU of the server", &["server_cpu"], RatioTo("queries=off"))
+                .in_unit(1.0, " s"),
+        ],
     ),
-    Bench::on_server("advisors", &[Step::Script("advisors.sh")]),
-    Bench::on_server("agents", &[Step::Script("agents.py")]),
+    Bench::on_server("advisors", &[]).and_script("advisors.sh"),
+    Bench::on_server("agents", &[]).and_script("agents.py"),
 ];

@@ -1,11 +1,10 @@
 //! The book as HTML, by mdBook.
 
-use super::Failure;
 use crate::process::{output, root, target};
 use std::process::Command;
 
 /// Builds the book into the target folder; without mdBook this is skipped with the reason.
-pub fn build() -> Result<(), Failure> {
+pub fn build() -> Result<(), String> {
     if let Err(cause) = Command::new("mdbook").arg("--version").output() {
         println!("SKIPPED: the book is not built: mdbook: {cause}");
         return Ok(());
@@ -13,7 +12,7 @@ pub fn build() -> Result<(), Failure> {
     let folder = target().join("book");
     let mut build = Command::new("mdbook");
     build.arg("build").arg(root().join("docs")).arg("--dest-dir").arg(&folder);
-    output(&mut build).map_err(Failure::Process)?;
+    output(&mut build)?;
     println!("{}", folder.join("index.html").display());
     Ok(())
 }

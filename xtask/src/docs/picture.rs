@@ -1,9 +1,8 @@
 //! The picture of a report in README, and the lines of its output below.
 
-use super::Failure;
 use super::program::Program;
-use crate::process::{output, root};
-use std::path::PathBuf;
+use crate::process::{output, read, root, write};
+use std::path::Path;
 use std::process::Command;
 
 /// A ready experiment.
@@ -20,7 +19,7 @@ const AFTER: &str = "\n\nYou write ";
 
 /// Runs README's experiment, and replaces the picture of its report and the lines of its output;
 /// without a browser this is skipped with the reason.
-pub fn take(program: &Program) -> Result<(), Failure> {
+pub fn take(program: &Program) -> Result<(), String> {
     let Some(browser) =
         ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| {
             Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success())
@@ -30,9 +29,7 @@ pub fn take(program: &Program) -> Result<(), Failure> {
         return Ok(());
     };
     let file = root().join(format!("experiments/{EXPERIMENT}.toml"));
-    let source = std::fs::read_to_string(&file);
-    let source = source.map_err(|cause| Failure::File { path: file, cause })?;
-    let shown = program.show(EXPERIMENT, &source)?;
+    let shown = program.show(EXPERIMENT, &read(&file)?)?;
     let picture = shown.page.with_extension("png");
     let mut shot = Command::new(browser);
     // Figures are drawn by scripts, which get ten seconds of virtual time.
@@ -40,13 +37,11 @@ pub fn take(program: &Program) -> Result<(), Failure> {
         .args(["--virtual-time-budget=10000", WINDOW, SCALE])
         .arg(format!("--screenshot={}", picture.display()))
         .arg(format!("file://{}", shown.page.display()));
-    output(&mut shot).map_err(Failure::Process)?;
-    replace(&picture, root().join(PICTURE))?;
+    output(&mut shot)?;
+    replace(&picture, &root().join(PICTURE))?;
     let path = root().join("README.md");
-    let of_file = |cause| Failure::File { path: path.clone(), cause };
-    let text = std::fs::read_to_string(&path).map_err(of_file)?;
-    let text = with_excerpt(&text, &excerpt(&shown.screen)).ok_or(Failure::NoExcerpt)?;
-    std::fs::write(&path, text).map_err(of_file)
+    let text = with_excerpt(&read(&path)?, &excerpt(&shown.screen));
+    write(&path, &text.ok_or("README.md has no lines of output to replace")?)
 }
 
 /// The screen as a block of code.
@@ -61,13 +56,12 @@ fn with_excerpt(readme: &str, excerpt: &str) -> Option<String> {
     Some(format!("{before}{BEFORE}{excerpt}{AFTER}{after}"))
 }
 
-fn replace(taken: &PathBuf, path: PathBuf) -> Result<(), Failure> {
-    let bytes =
-        taken.metadata().map_err(|cause| Failure::File { path: taken.clone(), cause })?.len();
+fn replace(taken: &Path, path: &Path) -> Result<(), String> {
+    let bytes = taken.metadata().map_err(|error| format!("{}: {error}", taken.display()))?.len();
     if bytes > BYTES_MAX {
-        return Err(Failure::LargePicture { bytes, most: BYTES_MAX });
+        return Err(format!("the picture has {bytes} bytes, more than {BYTES_MAX}"));
     }
-    std::fs::copy(taken, &path).map_err(|cause| Failure::File { path, cause })?;
+    std::fs::copy(taken, path).map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(())
 }
 

@@ -1,7 +1,6 @@
 //! The built program, its commands and their help.
 
-use super::Failure;
-use crate::process::{cargo, output, succeed, target};
+use crate::process::{cargo, output, succeed, target, write};
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::Command;
@@ -33,16 +32,14 @@ pub struct CommandHelp {
 
 impl Program {
     /// Builds the program with everything, as the tests do: their build need not be repeated.
-    pub fn build() -> Result<Self, Failure> {
-        succeed(&mut cargo(&["test", "--quiet", "--workspace", "--all-features", "--no-run"]))
-            .map_err(Failure::Process)?;
+    pub fn build() -> Result<Self, String> {
+        succeed(&mut cargo(&["test", "--quiet", "--workspace", "--all-features", "--no-run"]))?;
         Ok(Self { path: target().join("debug/steelbench") })
     }
 
     /// Builds the program as users do: its measurements may be published.
-    pub fn build_optimised() -> Result<Self, Failure> {
-        succeed(&mut cargo(&["build", "--quiet", "--release", "--package", "steelbench"]))
-            .map_err(Failure::Process)?;
+    pub fn build_optimised() -> Result<Self, String> {
+        succeed(&mut cargo(&["build", "--quiet", "--release", "--package", "steelbench"]))?;
         Ok(Self { path: target().join("release/steelbench") })
     }
 
@@ -51,15 +48,14 @@ impl Program {
     }
 
     /// Runs the experiment with this name and source, and shows it.
-    pub fn show(&self, name: &str, source: &str) -> Result<Shown, Failure> {
-        let at = |path: PathBuf| move |cause| Failure::File { path, cause };
-        let folder = tempfile::tempdir().map_err(at(std::env::temp_dir()))?;
+    pub fn show(&self, name: &str, source: &str) -> Result<Shown, String> {
+        let folder = tempfile::tempdir().map_err(|error| format!("a folder: {error}"))?;
         let file = folder.path().join(format!("{name}.toml"));
-        std::fs::write(&file, source).map_err(at(file.clone()))?;
+        write(&file, source)?;
         let run = |arguments: [&OsStr; 2]| {
             let mut command = self.command();
             command.args(arguments).env("COLUMNS", COLUMNS).current_dir(folder.path());
-            output(&mut command).map_err(Failure::Process)
+            output(&mut command)
         };
         run(["run".as_ref(), file.as_ref()])?;
         let screen = run(["show".as_ref(), name.as_ref()])?;
@@ -68,27 +64,28 @@ impl Program {
     }
 
     /// The schema of experiment files.
-    pub fn schema(&self) -> Result<serde_json::Value, Failure> {
+    pub fn schema(&self) -> Result<serde_json::Value, String> {
         self.json(&["schema"])
     }
 
     /// The tables of wait types of all engines.
-    pub fn wait_types(&self) -> Result<serde_json::Value, Failure> {
+    pub fn wait_types(&self) -> Result<serde_json::Value, String> {
         self.json(&["schema", "--wait-types"])
     }
 
     /// The ready experiments with their questions, engines, sizes and prerequisites.
-    pub fn experiments(&self) -> Result<serde_json::Value, Failure> {
+    pub fn experiments(&self) -> Result<serde_json::Value, String> {
         self.json(&["schema", "--experiments"])
     }
 
-    fn json(&self, arguments: &[&str]) -> Result<serde_json::Value, Failure> {
-        let text = output(self.command().args(arguments)).map_err(Failure::Process)?;
-        Ok(serde_json::from_str(&text)?)
+    fn json(&self, arguments: &[&str]) -> Result<serde_json::Value, String> {
+        let text = output(self.command().args(arguments))?;
+        serde_json::from_str(&text)
+            .map_err(|error| format!("`steelbench schema` printed something else: {error}"))
     }
 
     /// All commands, each before its own commands.
-    pub fn commands(&self) -> Result<Vec<CommandHelp>, Failure> {
+    pub fn commands(&self) -> Result<Vec<CommandHelp>, String> {
         let mut waiting = vec![CommandHelp { words: Vec::new(), help: self.help(&[])? }];
         let mut commands = Vec::new();
         while let Some(command) = waiting.pop() {
@@ -107,12 +104,11 @@ impl Program {
     }
 
     /// A command whose `-h` names a host may have no `--help`; `help` describes it.
-    fn help(&self, words: &[String]) -> Result<String, Failure> {
+    fn help(&self, words: &[String]) -> Result<String, String> {
         let mut option = self.command();
         let mut command = self.command();
         output(option.args(words).arg("--help").env("COLUMNS", "100"))
             .or_else(|_| output(command.arg("help").args(words).env("COLUMNS", "100")))
-            .map_err(Failure::Process)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reference pages with the program's own texts.
 
 use super::program::Program;
-use super::{Failure, rooms};
+use super::rooms;
 use crate::markdown::{GENERATED, Page};
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 const WIDTH_MAX: usize = 100;
 
 /// The generated pages.
-pub fn pages(program: &Program) -> Result<[Page; 5], Failure> {
+pub fn pages(program: &Program) -> Result<[Page; 5], String> {
     let page = |name, text| Page { name: format!("{GENERATED}{name}"), text };
     Ok([
         page("commands.md", commands(program)?),
@@ -20,7 +20,7 @@ pub fn pages(program: &Program) -> Result<[Page; 5], Failure> {
     ])
 }
 
-fn commands(program: &Program) -> Result<String, Failure> {
+fn commands(program: &Program) -> Result<String, String> {
     let mut text = String::from(
         "# Help of all commands\n\nThe output of `--help` of each command, written by `cargo xtask \
          docs`.\n",
@@ -32,7 +32,7 @@ fn commands(program: &Program) -> Result<String, Failure> {
     Ok(text)
 }
 
-fn settings(program: &Program) -> Result<String, Failure> {
+fn settings(program: &Program) -> Result<String, String> {
     let mut text = String::from(
         "# All settings\n\nEvery setting of an experiment file, from `steelbench schema`; written \
          by `cargo xtask docs`.\n`of` names the engines or probes that have a setting; some have \

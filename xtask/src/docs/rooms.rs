@@ -1,9 +1,8 @@
 //! The picture of the rooms in ARCHITECTURE.md, from the crates of the workspace.
 
-use super::Failure;
 use super::reference::wrapped;
 use crate::markdown::Page;
-use crate::process::root;
+use crate::process::{read, root};
 use crate::tidy::workspace::{Tier, Workspace, tracked};
 use std::fmt::Write as _;
 
@@ -20,15 +19,15 @@ const ROOMS: [(&str, Tier); 7] = [
 ];
 
 /// The page with the picture as the workspace is now.
-pub fn page() -> Result<Page, Failure> {
+pub fn page() -> Result<Page, String> {
     let name = "ARCHITECTURE.md".to_owned();
-    let path = root().join(&name);
-    let page = std::fs::read_to_string(&path).map_err(|cause| Failure::File { path, cause })?;
-    let (before, rest) = page.split_once(BEGIN).ok_or(Failure::NoExcerpt)?;
-    let (_, after) = rest.split_once(END).ok_or(Failure::NoExcerpt)?;
-    let files = tracked().map_err(Failure::Process)?;
+    let page = read(&root().join(&name))?;
+    let parts =
+        page.split_once(BEGIN).and_then(|(before, rest)| Some((before, rest.split_once(END)?)));
+    let (before, (_, after)) = parts.ok_or("ARCHITECTURE.md has no picture to replace")?;
+    let files = tracked()?;
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
-    let picture = picture(&Workspace::read(&files).map_err(Failure::Process)?);
+    let picture = picture(&Workspace::read(&files)?);
     Ok(Page { name, text: format!("{before}{BEGIN}{picture}{END}{after}") })
 }
 

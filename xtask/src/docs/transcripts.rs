@@ -1,7 +1,6 @@
 //! Screens of runs in pages: their frame is the one that the program prints now. Figures and what
 //! follows from them differ from run to run.
 
-use super::Failure;
 use super::program::Program;
 use crate::markdown::{Kind, Page};
 use crate::process::root;
@@ -19,7 +18,7 @@ struct Transcript<'p> {
 }
 
 /// The screens of a page whose frame differs from that of the program.
-pub fn check(page: &Page, program: &Program) -> Result<Vec<String>, Failure> {
+pub fn check(page: &Page, program: &Program) -> Result<Vec<String>, String> {
     let mut wrong = Vec::new();
     for Transcript { number, name, lines } in transcripts(page) {
         let place = format!("{}:{number}", page.name);

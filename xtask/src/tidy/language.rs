@@ -2,9 +2,7 @@
 //! functions without a verb.
 
 use super::prose::{Passage, Place, Word, passages};
-use super::source::tokens;
-use crate::process::root;
-use std::path::Path;
+use super::source::{of_ours, tokens};
 
 const WORDS_MAX: usize = 40;
 
@@ -44,11 +42,7 @@ struct Finding {
 
 /// Checks a file of source, tests included.
 pub fn check(file: &str) -> Vec<String> {
-    let is_ours = file.starts_with("crates/") || file.starts_with("xtask/");
-    if !is_ours || Path::new(file).extension() != Some("rs".as_ref()) {
-        return Vec::new();
-    }
-    let text = std::fs::read_to_string(root().join(file)).unwrap_or_default();
+    let Some(text) = of_ours(file) else { return Vec::new() };
     let findings = findings(&text).into_iter();
     findings.map(|finding| format!("{file}:{}: {}", finding.line, finding.message)).collect()
 }

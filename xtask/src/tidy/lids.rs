@@ -1,6 +1,6 @@
 //! Lids rise only by a commit that says why: they are compared with those of an earlier commit.
 
-use crate::process::output;
+use crate::process::{output, read};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
@@ -32,8 +32,7 @@ impl Lids {
 
     /// Reads those of the tree.
     pub fn read(root: &Path) -> Result<Self, String> {
-        let text = std::fs::read_to_string(root.join(FILE));
-        Self::parse(&text.map_err(|error| format!("{FILE}: {error}"))?)
+        Self::parse(&read(&root.join(FILE))?)
     }
 
     pub fn lid(&self, room: &str) -> Option<usize> {

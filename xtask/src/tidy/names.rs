@@ -1,9 +1,7 @@
 //! Names of locals, fields and items that do not name the thing.
 
-use super::source::{Kind, pieces};
-use crate::process::root;
+use super::source::{Kind, of_ours, pieces};
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// Participles and pronouns in place of nouns.
 const BANNED: [&str; 13] = [
@@ -13,11 +11,7 @@ const BANNED: [&str; 13] = [
 
 /// Checks a file of source, tests included.
 pub fn check(file: &str) -> Vec<String> {
-    let is_ours = file.starts_with("crates/") || file.starts_with("xtask/");
-    if !is_ours || Path::new(file).extension() != Some("rs".as_ref()) {
-        return Vec::new();
-    }
-    let text = std::fs::read_to_string(root().join(file)).unwrap_or_default();
+    let Some(text) = of_ours(file) else { return Vec::new() };
     let names = banned(&text).into_iter();
     names
         .map(|(name, lines)| {

@@ -1,5 +1,15 @@
 //! Rust as text: what of it is code, and its words.
 
+use crate::process::root;
+use std::path::Path;
+
+/// The text of a file of source, tests included; `None` of another file.
+pub fn of_ours(file: &str) -> Option<String> {
+    let is_ours = file.starts_with("crates/") || file.starts_with("xtask/");
+    let is_source = Path::new(file).extension() == Some("rs".as_ref());
+    (is_ours && is_source).then(|| std::fs::read_to_string(root().join(file)).unwrap_or_default())
+}
+
 /// The text before its module of tests.
 pub fn without_tests(text: &str) -> &str {
     &text[..text.find("#[cfg(test)]\nmod ").unwrap_or(text.len())]

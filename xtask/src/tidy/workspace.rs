@@ -1,7 +1,7 @@
 //! The crates of the workspace, from their folders and manifests.
 
 use super::source::without_tests;
-use crate::process::{output, root};
+use crate::process::{output, read, root};
 use std::path::Path;
 use std::process::Command;
 
@@ -59,7 +59,7 @@ impl Workspace {
         for file in files {
             let Some(folder) = file.strip_suffix("/Cargo.toml") else { continue };
             let Some(tier) = tier(folder) else { continue };
-            let manifest = read(file)?;
+            let manifest = read(&root().join(file))?;
             let name = manifest.lines().find_map(|line| line.strip_prefix("name = "));
             let name = name.unwrap_or_default().trim_matches('"').to_owned();
             let sources = sources(folder, files)?;
@@ -88,10 +88,6 @@ impl Workspace {
         let used = used.filter(|used| used.tier == package.tier);
         used.map(|used| 1 + self.height(used)).max().unwrap_or(0)
     }
-}
-
-fn read(file: &str) -> Result<String, String> {
-    std::fs::read_to_string(root().join(file)).map_err(|error| format!("{file}: {error}"))
 }
 
 /// The room of a crate's folder; `None` of a package outside of the workspace.
@@ -130,7 +126,10 @@ fn sources(folder: &str, files: &[&str]) -> Result<Vec<Source>, String> {
         };
         let is_test = path == "tests.rs" || path.ends_with("/tests.rs") || path.contains("tests/");
         if !is_test {
-            sources.push(Source { path: path.into(), text: without_tests(&read(file)?).into() });
+            sources.push(Source {
+                path: path.into(),
+                text: without_tests(&read(&root().join(file))?).into(),
+            });
         }
     }
     Ok(sources)
