@@ -48,4 +48,6 @@ pub use region::RegionRange;
 pub use screening::{Screening, ScreeningError, Size};
 pub use stationary::{AxisCurvature, Kind, Stationary};
 pub use surface::{LackOfFit, Surface};
-pub use surface_design::{Alpha, SurfaceDesign, SurfacePart, box_behnken, central_composite};
+pub use surface_design::{
+    Alpha, SurfaceDesign, SurfacePart, around, box_behnken, central_composite,
+};

@@ -63,6 +63,17 @@ impl Surface {
         Self::fit(points, blocks, &vec![1.0; points.len()]).is_ok()
     }
 
+    /// Returns whether corners and added runs, in a block each, determine a surface over some of
+    /// their factors.
+    pub fn is_determined_by(corners: &[&[i8]], added: &[Vec<i8>], factors: &[usize]) -> bool {
+        let all = corners.iter().copied().chain(added.iter().map(Vec::as_slice));
+        let points: Vec<Vec<f64>> =
+            all.map(|run| factors.iter().map(|at| f64::from(run[*at])).collect()).collect();
+        let blocks: Vec<usize> =
+            (0..points.len()).map(|run| usize::from(run >= corners.len())).collect();
+        Self::is_determined(&points, &blocks)
+    }
+
     /// The test of its fit; `None` without repeats of a point in a block, or without points beyond
     /// the number of coefficients.
     pub fn lack_of_fit(&self) -> Option<LackOfFit> {

@@ -101,6 +101,21 @@ pub fn central_composite(
     Some(design)
 }
 
+/// The axial points of the factors that are 0 in a centre, then this number of centre points.
+pub fn around(centre: &[i8], centre_points: usize) -> Vec<Vec<i8>> {
+    let axes = (0..centre.len()).filter(|factor| centre[*factor] == 0);
+    let points = axes.flat_map(|factor| [-1, 1].map(|level| (factor, level)));
+    let mut runs: Vec<Vec<i8>> = points
+        .map(|(factor, level)| {
+            let mut run = centre.to_vec();
+            run[factor] = level;
+            run
+        })
+        .collect();
+    runs.extend(vec![centre.to_vec(); centre_points]);
+    runs
+}
+
 /// The factors that vary together in each part of a Box-Behnken design of six and seven factors;
 /// with three to five all pairs do.
 const SIX: [[usize; 3]; 6] = [[0, 1, 3], [1, 2, 4], [2, 3, 5], [0, 3, 4], [1, 4, 5], [0, 2, 5]];

@@ -277,17 +277,10 @@ fn around(
     for factor in &index {
         add_centre(file, *factor)?;
     }
-    let mut runs = Vec::new();
-    for factor in &index {
-        for level in [-1, 1] {
-            let mut run = centre.to_vec();
-            run[*factor] = level;
-            runs.push(run);
-        }
-    }
-    let centres = screening.centre_points.max(CENTRE_RUNS);
-    runs.extend(vec![centre.to_vec(); centres]);
-    if !is_determined(screening, &runs, &index) {
+    let runs = mathematics::around(centre, screening.centre_points.max(CENTRE_RUNS));
+    let design = screening.design.design();
+    let corners: Vec<&[i8]> = design.runs().iter().map(Vec::as_slice).collect();
+    if !Surface::is_determined_by(&corners, &runs, &index) {
         let names: Vec<&str> = index.iter().map(|at| file.factors[*at].name.as_str()).collect();
         let message = format!(
             "the runs of the screening do not determine a surface over {}: interactions are \
@@ -300,17 +293,6 @@ fn around(
         return None;
     }
     Some(runs)
-}
-
-/// Returns whether corners and added points, in a block each, determine a surface.
-fn is_determined(screening: &ScreeningRuns, added: &[Vec<i8>], runs: &[usize]) -> bool {
-    let corners = screening.design.design();
-    let all = corners.runs().iter().chain(added);
-    let points: Vec<Vec<f64>> =
-        all.map(|run| runs.iter().map(|at| f64::from(run[*at])).collect()).collect();
-    let blocks: Vec<usize> =
-        (0..points.len()).map(|run| usize::from(run >= corners.runs().len())).collect();
-    Surface::is_determined(&points, &blocks)
 }
 
 /// The reason for which a fold-over of all factors, or of one, adds no runs.

@@ -4,7 +4,7 @@ use super::confirmation::sign;
 use super::{ScreenedEffect, Screening, term_name};
 use crate::extension::{Extension, Step};
 use crate::factor::NumericFactor;
-use crate::mathematics::Surface;
+use crate::mathematics::{self, Surface};
 use crate::settings::RESPONSE_SURFACE;
 use ::analysis::Continued;
 use observations::{Recording, order};
@@ -114,28 +114,12 @@ impl Screening {
         for factor in &active_factors {
             centre[*factor] = 0;
         }
-        if !self.determines(&centre, &active_factors) {
+        let around = self.around(&centre).into_iter();
+        let corners: Vec<&[i8]> = around.map(|run| self.layout.coded[run].as_slice()).collect();
+        if !Surface::is_determined_by(&corners, &mathematics::around(&centre, 1), &active_factors) {
             return Err(StepError::Undetermined(names()));
         }
         Ok(Extension { step: Step::Surface { centre }, blocks: Some(blocks) })
-    }
-
-    /// Returns whether the corners around a centre determine a surface with its axial points.
-    fn determines(&self, centre: &[i8], runs: &[usize]) -> bool {
-        let coded = |run: &[i8]| runs.iter().map(|at| f64::from(run[*at])).collect::<Vec<f64>>();
-        let corners = self.around(centre);
-        let mut points: Vec<Vec<f64>> =
-            corners.iter().map(|run| coded(&self.layout.coded[*run])).collect();
-        let mut blocks = vec![0; points.len()];
-        let origin = vec![0.0; runs.len()];
-        points.push(origin.clone());
-        for (axis, level) in (0..runs.len()).flat_map(|axis| [(axis, -1.0), (axis, 1.0)]) {
-            let mut point = origin.clone();
-            point[axis] = level;
-            points.push(point);
-        }
-        blocks.resize(points.len(), 1);
-        Surface::is_determined(&points, &blocks)
     }
 
     /// The runs of the screening that lie on a surface around this centre: those with its levels of
