@@ -2,6 +2,7 @@
 //! score.
 
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// A column of a file of results. Names of queries are the file's own.
 const COLUMNS: [&str; 11] = [
@@ -222,24 +223,24 @@ pub fn read(text: &str, columns: &[(String, String)]) -> Result<Vec<Entry>, Read
     }
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
     let headers = reader.headers()?.clone();
-    let there = || headers.iter().collect::<Vec<_>>().join(", ");
+    let missing = |key: &str, heading: &str, of| ReadError::Column {
+        key: key.into(),
+        column: heading.into(),
+        of,
+        there: headers.iter().collect::<Vec<_>>().join(", "),
+    };
     let at = |key: &str| {
         let mapped = columns.iter().find(|(name, _)| name == key).map(|(_, name)| name.as_str());
         let heading = mapped.unwrap_or(key);
         let found = headers.iter().position(|name| name.eq_ignore_ascii_case(heading));
         match (found, mapped) {
-            (None, Some(_)) => Err(ReadError::Column {
-                key: key.into(),
-                column: heading.into(),
-                of: "",
-                there: there(),
-            }),
+            (None, Some(_)) => Err(missing(key, heading, "")),
             (found, _) => Ok(found),
         }
     };
-    let mut places = Vec::new();
+    let mut places = BTreeMap::new();
     for key in COLUMNS {
-        places.push((key, at(key)?));
+        places.extend(at(key)?.map(|at| (key, at)));
     }
     // Those that have their own name, and those that are mapped.
     let named = |is_one: &dyn Fn(&str) -> bool| -> Result<Vec<(String, usize)>, ReadError> {
@@ -251,21 +252,12 @@ pub fn read(text: &str, columns: &[(String, String)]) -> Result<Vec<Entry>, Read
         Ok(found)
     };
     let (queries, parts) = (named(&is_query)?, named(&is_part)?);
-    let place =
-        |key: &str| places.iter().find(|(name, _)| *name == key).and_then(|(_, place)| *place);
-    if place("system").is_none() {
-        let of = " (names the measured system)";
-        return Err(ReadError::Column {
-            key: "system".into(),
-            column: "system".into(),
-            of,
-            there: there(),
-        });
+    if !places.contains_key("system") {
+        return Err(missing("system", "system", " (names the measured system)"));
     }
     let mut entries = Vec::new();
     for record in reader.records() {
-        let record = record?;
-        entries.push(entry(&record, &place, &queries, &parts)?);
+        entries.push(entry(&record?, &places, &queries, &parts)?);
     }
     if entries.is_empty() { Err(ReadError::Empty) } else { Ok(repeated(entries)) }
 }
@@ -303,12 +295,12 @@ impl Entry {
 
 fn entry(
     record: &csv::StringRecord,
-    place: &impl Fn(&str) -> Option<usize>,
+    places: &BTreeMap<&str, usize>,
     queries: &[(String, usize)],
     parts: &[(String, usize)],
 ) -> Result<Entry, ReadError> {
     let line = record.position().map_or(0, csv::Position::line);
-    let text = |key: &str| place(key).and_then(|at| record.get(at)).unwrap_or_default();
+    let text = |key: &str| places.get(key).and_then(|at| record.get(*at)).unwrap_or_default();
     let wrong = |column: &str, text: &str, why| ReadError::Value {
         line,
         column: column.into(),
