@@ -17,7 +17,9 @@ mod show;
 
 use command_line::{Build, Context};
 use commands::COMMANDS;
-use registry::{COMPARE_RUNS, DESIGNS, RECORDS, REGISTRY, SECTIONS, STUDIES, STUDY_COMMANDS};
+use registry::{
+    COMPARE_RUNS, DESIGNS, HISTORY_PARTS, RECORDS, REGISTRY, SECTIONS, STUDIES, STUDY_COMMANDS,
+};
 
 fn main() -> std::process::ExitCode {
     command_line::run(&CONTEXT).into()
@@ -39,6 +41,7 @@ pub const CONTEXT: Context = Context {
     },
     records: RECORDS,
     compare_runs: COMPARE_RUNS,
+    history_parts: HISTORY_PARTS,
     ready: ready::READY,
 };
 

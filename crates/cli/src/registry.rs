@@ -1,7 +1,7 @@
 //! The engines, designs, studies and tools of this binary. Deleting one is its folder, the lines
 //! here that name it, and those of the manifests: `cargo xtask detach NAME` tries it.
 
-use command_line::{Command, CompareRuns, Records, RunOptions};
+use command_line::{AddHistoryPart, Command, CompareRuns, Records, RunOptions};
 use report::StudySections;
 use runner::{Adapter, Registry};
 
@@ -20,6 +20,10 @@ pub const REGISTRY: Registry = Registry {
     probes: PROBES,
     disturbances: DISTURBANCES,
     designs: designs::DESIGNS,
+    analysis_sections: &[
+        // A line for each.
+        predict::SECTION,
+    ],
     adapters: &[
         Adapter { engine: "sqlite", part: &inspection::sqlite::INSPECTION },
         Adapter { engine: "postgres", part: &inspection::postgres::INSPECTION },
@@ -48,7 +52,7 @@ macro_rules! studies {
         /// The parts of studies in the analysis of their runs.
         pub const STUDIES: &[&analysis::Study] = &[$($(&$analysis,)?)*];
 
-        /// The sections of reports that designs and studies have, in their order.
+        /// The sections of reports that designs, studies and tools have, in their order.
         pub const SECTIONS: StudySections<'static> = &[$($($sections,)?)*];
 
         /// The commands of studies, in the order of the studies.
@@ -58,6 +62,7 @@ macro_rules! studies {
 
 studies! {
     { sections: designs::SECTIONS, }
+    { sections: predict::SECTIONS, }
     { probe: keys::insert::Insert, }
     { probe: script::ScriptProbe, sections: script::SECTIONS, command: script::COMMAND, }
     {
@@ -114,4 +119,10 @@ pub const RECORDS: &[&dyn Records] = &[
 pub const COMPARE_RUNS: &[CompareRuns] = &[
     // A line for it.
     compare::compare_runs,
+];
+
+/// Parts that tools add to the history of an experiment.
+pub const HISTORY_PARTS: &[AddHistoryPart] = &[
+    // A line for each.
+    predict::history_part,
 ];

@@ -1,6 +1,6 @@
 //! Recordings of the disk probe made by hand: a closed queueing network, the published study.
 
-use super::{done, plan};
+use super::{done, observed, plan};
 use observations::{
     DeviceUse, Environment, Histogram, Latency, Observations, Recording, Response, Value,
     VolumeEnvironment, Work,
@@ -126,4 +126,42 @@ pub fn device_use(volume: &str, reads_per_s: f64, writes_per_s: f64, bytes: f64)
         elapsed_s: 10.0,
         ..DeviceUse::default()
     }
+}
+
+/// Disk runs on volume `ssd`: 8 KiB at 52,300 writes/s, 64 KiB at 9,000, sequential at 70,000.
+pub fn disk_run(throttle: Option<&str>) -> Recording {
+    let mut run = plan(&[
+        ("workload.pattern", &["random-write", "sequential-write"]),
+        ("workload.block_size", &["8192", "65536"]),
+    ]);
+    with_settings(&mut run, &[&DISK[..], &[("target.volume", "\"ssd\"")]].concat());
+    run.run.id = 3;
+    run.run.name = "disk-ssd".into();
+    on_volume(&mut run, "ssd", throttle);
+    for (configuration, iops) in [52_300.0, 9000.0, 70_000.0, 30_000.0].into_iter().enumerate() {
+        for block in 1..=3 {
+            let mut observations =
+                disk_observed(iops * (0.99 + 0.005 * f64::from(block)), 32.0, 8192.0, false);
+            // The work directory is watched too.
+            observations.devices = vec![
+                device_use("ssd", 0.0, iops, 8192.0),
+                DeviceUse { device: "vda".into(), ..device_use("default", 1.0, 1.0, 4096.0) },
+            ];
+            run.trials.push(done(configuration, block, observations));
+        }
+    }
+    run
+}
+
+/// A database with `writes` writes a second of `size` bytes on volume `ssd`.
+pub fn database(writes: f64, size: f64, throttle: Option<&str>) -> Recording {
+    let mut run = plan(&[("target.data_files", &["1"])]);
+    on_volume(&mut run, "ssd", throttle);
+    for block in 1..=3 {
+        let mut observations = observed(10.0);
+        observations.devices =
+            vec![device_use("ssd", 0.1, writes * (0.99 + 0.005 * f64::from(block)), size)];
+        run.trials.push(done(0, block, observations));
+    }
+    run
 }

@@ -9,7 +9,7 @@ const PLAN_READER: &str = "sqlserver";
 
 /// The crates of core from the top of the data flow to its bottom. Analysis and reports never touch
 /// an engine.
-const CORE: [&str; 20] = [
+const CORE: [&str; 19] = [
     "command_line",
     "runner",
     "report",
@@ -25,7 +25,6 @@ const CORE: [&str; 20] = [
     "work",
     "observe",
     "experiment",
-    "models",
     "statistics",
     "sql",
     "observations",

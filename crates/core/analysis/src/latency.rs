@@ -2,7 +2,7 @@
 
 use crate::response_names::distinct;
 use crate::{ConfigurationRow, Estimate, Summary};
-use observations::{Direction, Histogram, Percentile};
+use observations::{Direction, Histogram, Observations, Percentile};
 use serde::Serialize;
 
 /// Percentiles that are estimated.
@@ -33,6 +33,17 @@ pub struct ConfigurationLatency {
     pub percentiles: [Option<Estimate>; PERCENTILES.len()],
     /// The largest of all trials.
     pub largest_s: f64,
+}
+
+/// Mean seconds of a transaction from its actual start; `None` where a trial did not time them.
+pub fn response_s(trials: &[&Observations]) -> Option<f64> {
+    let (mut seconds, mut count) = (0.0, 0.0);
+    for trial in trials {
+        let latency = trial.latency("service").or_else(|| trial.latency("transaction"))?;
+        seconds += latency.min_mean_max_ns().1 * latency.len() as f64 / 1e9;
+        count += latency.len() as f64;
+    }
+    (count > 0.0).then(|| seconds / count)
 }
 
 impl Summary<'_> {

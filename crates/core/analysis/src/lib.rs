@@ -1,7 +1,6 @@
 //! From a recording to what reports show: pure functions, no I/O, no engine; see [`summarize`].
 
 pub mod accounting;
-pub mod ceiling;
 pub mod compare;
 mod configurations;
 pub mod decompose;
@@ -22,7 +21,6 @@ pub mod interaction;
 pub mod latency;
 pub mod machines;
 mod means;
-pub mod model;
 mod open_loop;
 mod outliers;
 pub mod percentiles;
@@ -46,7 +44,6 @@ pub mod waits;
 pub mod wording;
 
 pub use accounting::{Accounting, Check};
-pub use ceiling::{Ceiling, Limit, LimitUnit, MeasuredCeiling};
 pub use compare::{Comparison, Method, Scale, Standing};
 pub use configurations::ConfigurationRow;
 pub use decompose::{CodeChange, Decomposition, Part, PartKind, WaitShape};
@@ -59,7 +56,6 @@ pub use head_to_head::*;
 pub use health::{WarningCount, WarningSides, WarningsCompared};
 pub use interaction::Interaction;
 pub use latency::{ConfigurationLatency, Latencies};
-pub use model::{LevelDemands, ModelLevel, ModelSummary, Scalability};
 pub use observations::Interval;
 pub use open_loop::OpenLoop;
 pub use outliers::{Drift, Outlier};

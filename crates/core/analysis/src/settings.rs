@@ -6,6 +6,9 @@ use experiment::common::{ENGINE, PROBE};
 use observations::{ConfigurationRecord, FactorRecord, Recording, Role, Value};
 use serde::Serialize;
 
+/// Roles of the factors that say how many work at the same time.
+pub const CONCURRENCY: [Role; 2] = [Role::Concurrency, Role::QueueDepth];
+
 /// The settings by which each engine weakens durability.
 pub type DurabilityRules = Vec<(&'static str, &'static [DurabilityRule])>;
 
@@ -72,6 +75,11 @@ pub struct ConfigurationGroup {
     pub label: String,
     /// Their positions in the recording, in the order of the file; there is one at least.
     pub configurations: Vec<usize>,
+}
+
+/// Configurations with a probe that differ in threads and queue depth only.
+pub fn concurrency_groups(recording: &Recording, probe: &str) -> Vec<ConfigurationGroup> {
+    groups(recording, probe, |path| recording.roles.has(path, &CONCURRENCY))
 }
 
 /// The configurations with a probe, grouped by all settings but those whose path is left out: by

@@ -26,9 +26,8 @@ impl PartNames {
 /// How the trials of a study use storage.
 #[derive(Clone, Copy)]
 pub struct StorageUse {
-    /// Returns the storage measurement of a configuration that can serve as a ceiling; `None` for
-    /// mixed directions, several streams, loads with deliberate idle time, and I/O that the page
-    /// cache may serve.
+    /// Returns what a configuration measures of its storage; `None` for mixed directions, several
+    /// streams, loads with deliberate idle time, and I/O that the page cache may serve.
     pub test: fn(&Roles, &ConfigurationRecord) -> Option<StorageTest>,
     /// Bytes that a trial read and wrote; `None` where they are not known.
     pub bytes: fn(&ConfigurationRecord, &Observations) -> Option<(u64, u64)>,

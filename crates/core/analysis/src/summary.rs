@@ -11,8 +11,8 @@ use crate::{
 };
 use experiment::{GRID, design_kind};
 use observations::{
-    ConfigurationRecord, Environment, HoldOut, Observations, Recording, Role, Roles, RunRecord,
-    TrialStatus, UnmeasuredTable,
+    ConfigurationRecord, Environment, Observations, Recording, Role, Roles, RunRecord, TrialStatus,
+    UnmeasuredTable,
 };
 use serde::Serialize;
 use std::any::Any;
@@ -33,8 +33,6 @@ pub struct Summary<'a> {
     pub main_factor: Option<usize>,
     /// Tables that are not measured, of which cost models say what a scan takes.
     pub predict: Vec<UnmeasuredTable>,
-    /// Levels that models of the throughput are tested on; without any the highest third.
-    pub hold_out: Vec<HoldOut>,
     /// Roles of all settings that an experiment can vary, for questions about those that this run
     /// did not give.
     pub declared: Roles,
@@ -43,7 +41,7 @@ pub struct Summary<'a> {
     /// The studies whose probes the run may have.
     pub studies: &'static [&'static Study],
     /// Runs that may have measured what the storage can do.
-    pub(crate) storage_runs: Vec<Recording>,
+    pub storage_runs: Vec<Recording>,
     /// The trials by configuration and block.
     pub grid: Grid<&'a Observations>,
     /// Figures of the response.
@@ -155,7 +153,7 @@ pub fn summarize(recording: &Recording) -> Summary<'_> {
 }
 
 /// Lays out a recording with what these studies know of their runs, and with runs that may have
-/// measured ceilings for its storage.
+/// measured what its storage can do.
 pub fn summarize_with<'r>(
     recording: &'r Recording,
     studies: &'static [&'static Study],
@@ -183,7 +181,6 @@ pub fn summarize_with<'r>(
         response,
         main_factor,
         predict: Vec::new(),
-        hold_out: Vec::new(),
         declared: Roles::default(),
         durability: Vec::new(),
         studies,

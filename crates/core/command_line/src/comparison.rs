@@ -1,6 +1,7 @@
-use crate::Failure;
+use crate::{Context, Failure};
 use observations::Recording;
-use report::Document;
+use report::{Document, Section};
+use serde_json::Value;
 
 /// The responses of two runs that are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,3 +16,16 @@ pub enum Responses<'a> {
 
 /// Compares runs, the first side with the second, for a page: one tool has it, and others show it.
 pub type CompareRuns = fn(&[Recording], &[Recording], Responses) -> Result<Document, Failure>;
+
+/// A tool's part of the history of an experiment.
+pub struct HistoryPart {
+    /// The name of its data.
+    pub name: &'static str,
+    /// Its data on each run, for programs.
+    pub runs: Vec<Value>,
+    /// A section on all runs; `None` where there is nothing to show.
+    pub section: Option<Section>,
+}
+
+/// Computes a part of the history of these runs of an experiment.
+pub type AddHistoryPart = fn(&Context, &[Recording]) -> serde_json::Result<HistoryPart>;

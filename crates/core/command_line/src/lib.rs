@@ -31,7 +31,7 @@ pub mod signals;
 pub mod surveys;
 mod tool;
 
-pub use comparison::{CompareRuns, Responses};
+pub use comparison::{AddHistoryPart, CompareRuns, HistoryPart, Responses};
 pub use context::run;
 pub use failure::{ExitCode, Failure};
 pub use records::{History, Place, Records, Which};

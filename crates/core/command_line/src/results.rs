@@ -117,16 +117,16 @@ pub fn observation(text: &str) -> Option<(&str, Option<i64>)> {
     Some((file, Some(number.parse().ok()?)))
 }
 
-/// All that a report shows of a run; of a database with the ceilings that were measured on its
-/// storage, by runs that are recorded in the same folder.
+/// All that a report shows of a run; of a database with the measurements of its storage, by runs
+/// that are recorded in the same folder.
 pub fn summary<'r>(context: &Context, recording: &'r Recording, results: &Path) -> Summary<'r> {
-    let ceilings = storage_runs(context, recording, results);
-    with_models(context, summarize_with(recording, context.studies, ceilings))
+    let storage_runs = storage_runs(context, recording, results);
+    with_file(context, summarize_with(recording, context.studies, storage_runs))
 }
 
-/// Summarises a recording without ceilings from the runs of other files.
+/// Summarises a recording without the runs of other files.
 pub fn summary_alone<'r>(context: &Context, recording: &'r Recording) -> Summary<'r> {
-    with_models(context, summarize_with(recording, context.studies, Vec::new()))
+    with_file(context, summarize_with(recording, context.studies, Vec::new()))
 }
 
 /// The runs beside a run of a database that measured storage.
@@ -143,18 +143,16 @@ fn storage_runs(context: &Context, recording: &Recording, results: &Path) -> Vec
     store::runs_beside(results, PROBE.path(), &probes, &declared_roles(context))
 }
 
-/// Adds the models and hold-outs that the experiment file asks for.
-fn with_models<'r>(context: &Context, summary: Summary<'r>) -> Summary<'r> {
+/// Adds what the registry declares and the experiment file asks for.
+fn with_file<'r>(context: &Context, summary: Summary<'r>) -> Summary<'r> {
     let catalog = context.registry.catalog();
     let mut summary = summary.with_designs(context.designs);
     summary.declared = catalog.all_roles();
     summary.durability.clone_from(&catalog.durability);
     // What a file of another version asks for may not be readable: then what it asks to predict is
     // not.
-    let experiment = experiment::parse(&summary.recording.run.source, &catalog);
-    if let Ok(experiment) = experiment {
+    if let Ok(experiment) = experiment::parse(&summary.recording.run.source, &catalog) {
         summary.predict = experiment.predict;
-        summary.hold_out = experiment.hold_out;
     }
     summary
 }

@@ -1,5 +1,5 @@
 use crate::ready::Ready;
-use crate::{CompareRuns, ExitCode, Failure, Records, output};
+use crate::{AddHistoryPart, CompareRuns, ExitCode, Failure, Records, output};
 use analysis::Study;
 use clap::builder::PossibleValuesParser;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
@@ -146,7 +146,7 @@ pub struct Context {
     pub studies: &'static [&'static Study],
     /// The designs' parts in the analysis of their runs.
     pub designs: &'static [&'static analysis::Design],
-    /// The sections of reports that designs and studies have.
+    /// The sections of reports that guests have.
     pub sections: StudySections<'static>,
     /// Commands of the binary and of studies. The help orders them by chapter.
     pub commands: &'static [&'static [Command]],
@@ -156,6 +156,8 @@ pub struct Context {
     pub records: &'static [&'static dyn Records],
     /// The comparison of runs, where a tool has it.
     pub compare_runs: &'static [CompareRuns],
+    /// Parts that tools add to histories.
+    pub history_parts: &'static [AddHistoryPart],
     /// Ready experiments that the binary contains.
     pub ready: &'static [Ready],
 }

@@ -2,7 +2,7 @@
 
 use crate::common::{ENGINE, PROBE};
 use crate::error::Fault;
-use crate::{Declaration, Designs, DurabilityRule, Value};
+use crate::{Declaration, DesignFile, Designs, DurabilityRule, Value};
 use observations::Roles;
 use std::collections::BTreeMap;
 
@@ -32,14 +32,16 @@ pub struct Catalog {
     pub aliases: Vec<(&'static str, &'static str)>,
     /// Names of settings in other programs.
     pub other_names: Vec<OtherName>,
-    /// Sections that hold for all engines and probes.
+    /// Sections that hold for all engines and probes, and whose settings can be factors.
     pub sections: Vec<CommonSection>,
+    /// Sections that say how results are analysed.
+    pub analysis_sections: &'static [AnalysisSection],
     /// Designs other than the grid.
     pub designs: Designs,
 }
 
-/// A section of the file with settings that do not depend on engine and probe, and that can be
-/// factors. Without a default they are absent from files that do not give them.
+/// A section of the file with settings that do not depend on engine and probe. Without a default
+/// they are absent from files that do not give them.
 #[derive(Debug, Clone, Copy)]
 pub struct CommonSection {
     /// The name; paths of its settings begin with it.
@@ -48,6 +50,15 @@ pub struct CommonSection {
     pub doc: &'static str,
     /// The settings.
     pub settings: &'static [Declaration],
+}
+
+/// A section with settings that no configuration has.
+#[derive(Debug, Clone, Copy)]
+pub struct AnalysisSection {
+    /// The section.
+    pub section: CommonSection,
+    /// Adds the errors of its values to those of the file.
+    pub check: fn(&mut DesignFile<'_>),
 }
 
 /// A setting of another program.
@@ -72,6 +83,11 @@ impl OtherName {
 }
 
 impl Catalog {
+    /// The sections of guests.
+    pub(crate) fn guest_sections(&self) -> impl Iterator<Item = &CommonSection> {
+        self.sections.iter().chain(self.analysis_sections.iter().map(|analysis| &analysis.section))
+    }
+
     /// The error of a name of an engine or a probe that is not known.
     pub(crate) fn unknown(&self, what: &str, name: &str, known: &[&str]) -> Fault {
         match self.own_name(name).filter(|name| known.contains(name)) {

@@ -1,7 +1,7 @@
 use crate::design_runs::{DesignRuns, Stage};
 use crate::error::{Errors, FileErrors};
 use crate::{Configuration, FromValue, Invalid, NamedFile, Search, Setting, Value};
-use observations::{HoldOut, Throttle, UnmeasuredTable};
+use observations::{Throttle, UnmeasuredTable};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
@@ -30,8 +30,6 @@ pub struct Experiment {
     pub left_out: Vec<LeftOut>,
     /// Tables for which the cost model of scans predicts what a scan takes.
     pub predict: Vec<UnmeasuredTable>,
-    /// Levels that models are tested on.
-    pub hold_out: Vec<HoldOut>,
     /// Declared volumes.
     pub volumes: Vec<Volume>,
     /// The number of times that each configuration is run.

@@ -66,7 +66,6 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
          --agents` starts or finds them.",
     ),
     ("limits", "Caps on time and space."),
-    ("model", "The levels on which throughput models are tested."),
     ("report", "The comparison of the results."),
 ];
 
@@ -160,10 +159,6 @@ settings! {
     /// Disk space that the data of a trial may use; checked before and during the run.
     pub DISK_SPACE_BYTES: Option<u64> =
         "limits.disk_space", Kind::Size { min: 1, max: i64::MAX }, Shown "\"4 GiB\"";
-
-    /// Levels held out of the fit of throughput models, to test them: "workload.connections > 8";
-    /// also with >=, <, <= and =. Default: the highest third of the levels.
-    pub(crate) HOLD_OUT: Vec<String> = "model.hold_out", Kind::TextList;
 
     /// Relative differences below this do not matter: configurations are equivalent if a larger
     /// difference is excluded at 95 % confidence.

@@ -49,7 +49,7 @@ mod relation;
 mod schema;
 mod setting;
 
-pub use catalog::{Catalog, CommonSection, ExampleLevels, OtherName};
+pub use catalog::{AnalysisSection, Catalog, CommonSection, ExampleLevels, OtherName};
 pub use changes::{Changes, changes, describe};
 pub use configuration::{Configuration, Level};
 pub use design::{

@@ -10,7 +10,7 @@ mod factors;
 mod knobs;
 mod run;
 
-use crate::catalog::{Catalog, Vocabulary};
+use crate::catalog::{AnalysisSection, Catalog, Vocabulary};
 use crate::design_runs::{Runs, Stage};
 use crate::document::{Content, Entry, Leaf, Node};
 use crate::error::{Errors, Fault, FileErrors};
@@ -82,7 +82,7 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
     let hard_to_change = reader.hard_to_change(&mut factors, &volumes);
     let repeats = reader.repeats(&core);
     let predict = reader.predictions();
-    let hold_out = reader.hold_out(&core, &factors);
+    reader.check_analyses(&core, &mut factors, &hard_to_change, &repeats);
     reader.check_setups(&repeats, &hard_to_change);
     reader.check_machines(&core, &repeats, &factors);
     let (runs, extensions) = reader.design(&core, &mut factors, &hard_to_change, &repeats);
@@ -105,7 +105,6 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
         baseline,
         left_out: Vec::new(),
         predict,
-        hold_out,
         volumes,
         repeats,
         hard_to_change,
@@ -126,7 +125,7 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
 
 impl<'a> Reader<'a> {
     fn check_sections(&mut self) {
-        let name = self.catalog.sections.iter().map(|section| section.name);
+        let name = self.catalog.guest_sections().map(|section| section.name);
         let known: Vec<&str> = SECTIONS.iter().map(|(name, _)| *name).chain(name).collect();
         for entry in self.root.entries() {
             let name = entry.key.as_str();
@@ -229,11 +228,14 @@ impl<'a> Reader<'a> {
         if let Some(node) = self.root.value("design") {
             self.read_table(node, "design", self.catalog.designs.settings, &[], &mut values);
         }
-        for section in
-            ["experiment", "tune", "hooks", "order", "repeats", "machines", "limits", "model"]
-        {
+        for section in ["experiment", "tune", "hooks", "order", "repeats", "machines", "limits"] {
             if let Some(node) = self.root.value(section) {
                 self.read_table(node, section, SETTINGS, &[], &mut values);
+            }
+        }
+        for AnalysisSection { section, .. } in self.catalog.analysis_sections {
+            if let Some(node) = self.root.value(section.name) {
+                self.read_table(node, section.name, section.settings, &[], &mut values);
             }
         }
         if let Some(node) = self.root.value("report") {

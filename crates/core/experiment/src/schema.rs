@@ -42,7 +42,7 @@ pub fn schema(catalog: &Catalog) -> Value {
         schema["description"] = json!(doc);
         properties.insert((*section).into(), schema);
     }
-    for section in &catalog.sections {
+    for section in catalog.guest_sections() {
         let mut schema = common_table(section.name, section.settings);
         schema["description"] = json!(section.doc);
         properties.insert(section.name.into(), schema);

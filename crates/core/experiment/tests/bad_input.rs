@@ -530,28 +530,3 @@ fn set_ups_need_a_factor_and_blocks() {
     );
     parse(&DESIGN.replace("[repeats]", &format!("{hard}\nsetups = 5"))).unwrap();
 }
-
-#[test]
-fn levels_that_are_held_out_are_levels_of_a_factor() {
-    let with = |rule: &str| format!("[model]\nhold_out = \"{rule}\"\n[repeats]");
-    let wrong = |rule: &str, parts: &[&str]| {
-        let marked = format!("\"{rule}\"");
-        check(DESIGN, "[repeats]", &with(rule), &marked, parts);
-    };
-    wrong(
-        "connections more than 8",
-        &["model.hold_out: `connections more than 8` is not a condition", "connections > 8"],
-    );
-    wrong(
-        "target.data_file > 4",
-        &["unknown factor `target.data_file`", "did you mean `target.data_files`?"],
-    );
-    wrong(
-        "target.data_files > 16",
-        &["`target.data_files > 16` matches no level of target.data_files"],
-    );
-    // Its levels are not numbers.
-    wrong("target.settings.synchronous > 1", &["matches no level"]);
-    let experiment = parse(&DESIGN.replace("[repeats]", &with("target.data_files >= 8"))).unwrap();
-    assert!(experiment.hold_out[0].holds(8.0) && !experiment.hold_out[0].holds(4.0));
-}

@@ -10,7 +10,6 @@ mod event;
 mod fact;
 mod health;
 mod histogram;
-mod hold_out;
 mod interval;
 mod named;
 pub mod number;
@@ -40,7 +39,6 @@ pub use fact::{
 };
 pub use health::{LoadHealth, MachineLoad, Warning, WarningKind};
 pub use histogram::{Histogram, HistogramError};
-pub use hold_out::HoldOut;
 pub use interval::Interval;
 pub use percentile::{BEYOND_MIN, Percentile};
 pub use profile::{Frame, Profile, Stack, UNKNOWN};

@@ -57,9 +57,9 @@ pub use profile::{missing, more};
 pub use recording::tables;
 pub use screen::{Screen, legend};
 pub use sections::{
-    Chapter, SectionData, SectionEntry, ShowSection, StudySections, TOPICS, accounting, better,
-    check as accounting_check, level_columns, run, section_data, stability, topics, wait_table,
-    waits_left_out,
+    Chapter, SectionData, SectionEntry, ShowSection, StudySections, TOPICS, accounting,
+    baseline_and_best, better, check as accounting_check, level_columns, run, section_data,
+    stability, topics, wait_table, waits_left_out,
 };
 pub use sparkline::{sparkline, tone};
 pub use terminal::{Style, terminal, wrapped};

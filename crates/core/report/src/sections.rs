@@ -11,7 +11,6 @@ mod factors;
 mod findings;
 mod latencies;
 mod machines;
-mod models;
 mod open_loop;
 mod overview;
 mod plans;
@@ -24,6 +23,7 @@ mod timelines;
 mod waits;
 
 pub use configurations::level_columns;
+pub use devices::baseline_and_best;
 pub(crate) use explanations::{legend, sentences, waterfall};
 pub use overview::better;
 pub(crate) use profiles::changes;
@@ -61,7 +61,9 @@ pub enum Chapter {
     Scaling,
     /// Models of the throughput.
     Models,
-    /// The use of time: ceilings, waits, code, devices.
+    /// The use of resources relative to their limits.
+    Limits,
+    /// The use of time: waits, code, devices.
     Resources,
     /// Failures, warnings, the environment, all that was recorded.
     Record,
@@ -125,7 +127,7 @@ impl SectionEntry {
             (_, Chapter::Statements) => "statements",
             (_, Chapter::Plans) => "plans",
             (_, Chapter::Models) => "models",
-            (_, Chapter::Resources) => "waits",
+            (_, Chapter::Limits | Chapter::Resources) => "waits",
             (_, Chapter::Record) => "warnings",
         }
     }
@@ -192,8 +194,6 @@ crate::sections! {
         Configurations factors: &summary.factors => factors::sections;
         Configurations machines: summary.machines().as_ref() => machines::sections;
         Plans plans: &summary.plans() => plans::section;
-        Models models: &summary.throughput_models() => models::sections;
-        Resources ceilings: &summary.ceilings() => devices::ceilings;
         Resources waits: &summary.waits() => waits::sections;
         Resources profiles: &summary.profiles() => profiles::sections;
         Resources devices: &summary.devices() => devices::section;

@@ -164,10 +164,10 @@ pub fn label(label: &str) -> &str {
 }
 
 /// The label of a configuration: its levels, but for those of the factor `without`.
-pub(crate) fn label_without(summary: &Summary, row: &ConfigurationRow, without: &str) -> String {
+pub fn label_without(summary: &Summary, row: &ConfigurationRow, without: &str) -> String {
     let others = row.levels.iter().filter(|level| level.factor != without);
     let others = others.map(|level| format!("{}={}", factor(summary, &level.factor), level.level));
-    crate::text::joined(others, " ")
+    joined(others, " ")
 }
 
 /// Describes a run: `"after patch", commit 0123456789ab with changes`. `None` if that was not

@@ -3,7 +3,8 @@ use engine::{Ability, Engine, Servers};
 use experiment::common::{ENGINE, PROBE};
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, MACHINES};
 use experiment::{
-    Catalog, Configuration, Designs, Experiment, FileErrors, Invalid, NamedFile, Value,
+    AnalysisSection, Catalog, Configuration, Designs, Experiment, FileErrors, Invalid, NamedFile,
+    Value,
 };
 use observations::{holds_secret, names_secret};
 use probe::load::GENERATORS;
@@ -27,6 +28,8 @@ pub struct Registry {
     pub disturbances: &'static [&'static dyn Disturbance],
     /// Designs other than the grid.
     pub designs: Designs,
+    /// Sections of experiment files that say how results are analysed.
+    pub analysis_sections: &'static [AnalysisSection],
     /// The adapters of guests: of each guest at most one for an engine.
     pub adapters: &'static [Adapter],
 }
@@ -81,6 +84,7 @@ impl Registry {
             probes: probes().map(|probe| (probe.name, probe.settings)).collect(),
             other_names: probes().flat_map(|probe| probe.other_names).copied().collect(),
             sections: self.disturbances.iter().map(|disturbance| disturbance.section()).collect(),
+            analysis_sections: self.analysis_sections,
             designs: self.designs,
         }
     }

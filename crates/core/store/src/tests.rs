@@ -284,7 +284,7 @@ fn killed(path: &Path) {
 }
 
 #[test]
-fn looking_for_ceilings_touches_no_file() {
+fn looking_for_runs_beside_touches_no_file() {
     let (folder, path) = file();
     let (_store, run) = filled(&path, 2);
     let old = folder.path().join("old.steelbench");

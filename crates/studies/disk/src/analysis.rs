@@ -11,10 +11,10 @@ use crate::settings::{
     BLOCK_SIZE, BLOCK_SIZE_MAX, BURST, DIRECT, MIX, ON, PATTERN, Pattern, QUEUE_DEPTH, RATE,
     STREAMS, THREADS,
 };
-use analysis::ceiling::concurrency_groups;
 use analysis::estimate::mean;
 use analysis::grid::Grid;
 use analysis::response::seconds;
+use analysis::settings::concurrency_groups;
 use analysis::settings::{self, ConfigurationGroup};
 use analysis::{
     DeviceFigures, Estimate, ResponseChoice, StorageTest, StorageUse, Summary, Way, response,

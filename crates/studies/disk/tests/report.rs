@@ -1,12 +1,10 @@
-//! The report of a run of the disk probe, and of a database on storage that it measured.
+//! The report of a run of the disk probe.
 
 use analysis::{Side, Study, compare, summarize_with};
 use observations::{Observations, Recording, Response};
 use report::{Block, Chart, ChartKind, Document, Medium, Section, Style, terminal};
-use testing::reports::disk::{
-    DISK, Device, device_use, disk_observed, on_volume, saturation, with_settings,
-};
-use testing::reports::{done, observed, plan};
+use testing::reports::disk::{DISK, Device, device_use, disk_observed, saturation, with_settings};
+use testing::reports::{done, plan};
 
 const STUDIES: &[&Study] = &[&disk::STUDY];
 
@@ -237,103 +235,6 @@ fn the_head_to_head_chart_of_the_study() {
     assert!((-65.0..-60.0).contains(&log[0]) && (log[2] + 167.1).abs() < 0.1, "{log:?}");
     let streams = self::text(&self::document(&recording), "Disk: streams", 80);
     assert!(streams.contains("\nvolume=raid5   log     3  750 ± 124"), "{streams}");
-}
-
-/// A ceiling of 52,300 writes/s, and a database with 41 % of it; 1 % of spread on both sides.
-#[test]
-#[expect(clippy::too_many_lines, reason = "one list of steps, wrapped at 100 columns")]
-fn the_share_of_the_ceiling_in_a_sentence() {
-    let mut disk = plan(&[("workload.pattern", &["random-write", "sequential-write"])]);
-    with_settings(&mut disk, &[&DISK[..], &[("target.volume", "\"ssd\"")]].concat());
-    (disk.run.id, disk.run.name) = (3, "disk-ssd".into());
-    on_volume(&mut disk, "ssd", None);
-    let mut database = plan(&[("target.data_files", &["1"])]);
-    on_volume(&mut database, "ssd", None);
-    for (block, noise) in [(1, 0.99), (2, 1.0), (3, 1.01)] {
-        let devices = vec![device_use("ssd", 0.0, 52_300.0 * noise, 8192.0)];
-        let observations = disk_observed(52_300.0 * noise, 32.0, 8192.0, false);
-        disk.trials.push(done(0, block, Observations { devices, ..observations }));
-        let devices = vec![device_use("ssd", 0.0, 21_443.0 * noise, 8192.0)];
-        database.trials.push(done(0, block, Observations { devices, ..observed(10.0) }));
-    }
-    let document = report::run(
-        &summarize_with(&database, STUDIES, vec![disk.clone()]),
-        &[disk::SECTIONS],
-        Medium::Any,
-    );
-    let expected = "
-Storage ceiling
-data_files=1: volume ssd (vdb) did 41 % (40-42 %) of its \
-                    measured 8.00 KiB random write ceiling (run 3 of disk-ssd, 52,300 IOPS ± 2.5 \
-                    %).
-  21.4k ± 0.5k writes/s from the kernel's counters of all processes, 8.00 KiB each on \
-                    average (n = 3); ceiling by pattern=random-write (n = 3).
-";
-    assert_eq!(text(&document, "Storage ceiling", 200), expected);
-    let expected = "
-Devices
-configuration  device     reads/s  writes/s  MB/s  read   write  utilisation  queue
-data_files=1   vdb (ssd)        0    21,440   176     -  500 us         80 %   4.50
-";
-    assert!(
-        text(&document, "Devices", 100).starts_with(expected),
-        "{}",
-        text(&document, "Devices", 100)
-    );
-    let section = text(&self::document(&disk), "Devices", 100);
-    let load = "pattern=random-write  the load itself";
-    assert!(section.contains(load), "{section}");
-    for trial in &mut database.trials {
-        trial.observations.as_mut().unwrap().devices =
-            vec![device_use("ssd", 0.0, 60_000.0, 4096.0)];
-    }
-    let over = text(
-        &report::run(
-            &summarize_with(&database, STUDIES, vec![disk]),
-            &[disk::SECTIONS],
-            Medium::Any,
-        ),
-        "Storage ceiling",
-        300,
-    );
-    assert!(
-        over.contains(" did 115 % (112-118 %) of ") && over.contains("above the ceiling, because "),
-        "{over}"
-    );
-    database.environments[0].volumes[0].throttle =
-        Some("writes 61000 IOPS, reads 5000000 bytes/s".parse().unwrap());
-    let mut text = |writes: [f64; 3]| {
-        for (trial, writes) in database.trials.iter_mut().zip(writes) {
-            trial.observations.as_mut().unwrap().devices =
-                vec![device_use("ssd", 0.0, writes, 4096.0)];
-        }
-        text(
-            &report::run(
-                &summarize_with(&database, STUDIES, Vec::new()),
-                &[disk::SECTIONS],
-                Medium::Any,
-            ),
-            "Storage ceiling",
-            300,
-        )
-    };
-    let throttled = text([60_000.0, 60_000.0, 59_000.0]);
-    let expected = " (vdb) did 98 % (95-100 %) of its throttle of 61,000 IOPS for writes.\n";
-    assert!(throttled.contains(expected), "{throttled}");
-    assert!(
-        throttled.contains("the disk probe did not measure it under this throttle."),
-        "{throttled}"
-    );
-    let little = text([2.0, 2.0, 60.0]);
-    assert!(little.contains(" did less than 0.1 % of its throttle of 61,000 IOPS"), "{little}");
-    assert!(little.contains("The interval of the share is too wide to print."), "{little}");
-    database.environments[0].volumes[0].throttle = None;
-    let none = report::run(
-        &summarize_with(&database, STUDIES, Vec::new()),
-        &[disk::SECTIONS],
-        Medium::Any,
-    );
-    assert!(none.sections.iter().all(|section| section.heading.as_str() != "Storage ceiling"));
 }
 
 #[test]

@@ -28,6 +28,7 @@ const NONE: Registry = Registry {
     probes: &[],
     disturbances: &[],
     designs: Designs::GRID_ONLY,
+    analysis_sections: &[],
     adapters: &[],
 };
 

@@ -5,14 +5,13 @@ use crate::runs::{Change, RunName, RunsError, SettingChange};
 use analysis::estimate::mean;
 use analysis::gate::GateError;
 use analysis::grid::{Figures, Grid};
-use analysis::model::CONCURRENCY;
 use analysis::response::{distinct, names};
-use analysis::{Comparison, Estimate, ResponseChoice, Summary, TooFew, Verdict, change_points};
-use command_line::Responses;
-use models::holdout::Candidate;
+use analysis::{Comparison, Estimate, ResponseChoice, TooFew, Verdict, change_points};
+use command_line::{HistoryPart, Responses};
 use observations::{Observations, Recording};
 use serde::Serialize;
-use std::collections::HashSet;
+use serde_json::Value;
+use std::collections::{BTreeMap, HashSet};
 
 /// An experiment's results, run after run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -39,19 +38,9 @@ pub struct HistoryRun {
     pub environment: Vec<Change>,
     /// Differences in settings.
     pub settings: Vec<SettingChange>,
-    /// Predictions of its models for held-out levels, with the measurements.
-    pub models: Vec<ModelRecord>,
-}
-
-/// How a model of a run fared.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ModelRecord {
-    /// The configuration with the fewest connections.
-    pub label: String,
-    /// The model that missed the held-out levels least.
-    pub model: Candidate,
-    /// Unit of its throughput.
-    pub unit: String,
+    /// Data of other tools, by name.
+    #[serde(flatten)]
+    pub parts: BTreeMap<&'static str, Value>,
 }
 
 /// A configuration over time.
@@ -87,16 +76,14 @@ pub struct HistoryChange {
 /// that are missing.
 ///
 /// A value a run, its mean over blocks, goes into the search for changes: the blocks of a run
-/// share what was special about it, and would make every run look like a change. `summarized` is a
-/// run as its own report shows it: the record of its models is of the levels that are held out
-/// there.
+/// share what was special about it, and would make every run look like a change.
 ///
 /// # Errors
 /// When no run has a trial done, or none has such a response.
 pub fn history(
     runs: &[Recording],
     which: Responses,
-    summarized: impl Fn(&Recording) -> Summary<'_> + Copy,
+    parts: &[HistoryPart],
 ) -> Result<History, RunsError> {
     let latest = runs.iter().rfind(|run| run.done().next().is_some());
     let Some(latest) = latest else {
@@ -124,7 +111,7 @@ pub fn history(
     });
     Ok(History {
         configurations: series.collect(),
-        runs: (0..runs.len()).map(|at| HistoryRun::summarize(runs, at, summarized)).collect(),
+        runs: (0..runs.len()).map(|at| HistoryRun::summarize(runs, at, parts)).collect(),
         gone: distinct(gone),
         too_few: TooFew::find(
             &response.name,
@@ -157,11 +144,7 @@ fn choose(
 
 impl HistoryRun {
     /// Against the run before; the first one against itself.
-    fn summarize(
-        runs: &[Recording],
-        at: usize,
-        summarized: impl Fn(&Recording) -> Summary<'_>,
-    ) -> Self {
+    fn summarize(runs: &[Recording], at: usize, parts: &[HistoryPart]) -> Self {
         let (before, latest) = (&runs[at.saturating_sub(1)], &runs[at]);
         Self {
             run: RunName::for_recording(latest),
@@ -170,28 +153,9 @@ impl HistoryRun {
                 latest.environments.first(),
             ),
             settings: changes::settings(before, latest, &matching(before, latest)),
-            models: models(latest, summarized),
+            parts: parts.iter().map(|part| (part.name, part.runs[at].clone())).collect(),
         }
     }
-}
-
-fn models(run: &Recording, summarized: impl Fn(&Recording) -> Summary<'_>) -> Vec<ModelRecord> {
-    // Without a model nothing is summarised: a history may have hundreds of runs.
-    if !run.factors.iter().any(|factor| run.roles.has(&factor.name, &CONCURRENCY)) {
-        return Vec::new();
-    }
-    summarized(run)
-        .throughput_models()
-        .into_iter()
-        .filter_map(|throughput_model| {
-            let label = run.configurations[throughput_model.configuration].label.clone();
-            Some(ModelRecord {
-                label,
-                model: throughput_model.candidates.into_iter().next()?,
-                unit: throughput_model.unit,
-            })
-        })
-        .collect()
 }
 
 impl HistorySeries {

@@ -54,9 +54,10 @@ impl Tool for History {
         }
         let runs = runs_of(self, &stores)?;
         let which = self.response.as_deref().map_or(Responses::Primary, Responses::Named);
-        let history = history(&runs, which, |run| results::summary_alone(context, run))
-            .map_err(Failure::usage)?;
-        let document = history_document::history(&history);
+        let parts = context.history_parts.iter().map(|add| add(context, &runs));
+        let parts = parts.collect::<Result<Vec<_>, _>>().map_err(Failure::failed)?;
+        let history = history(&runs, which, &parts).map_err(Failure::usage)?;
+        let document = history_document::history(&history, parts);
         show(self, || object("history", &history, Value::Null), &document)
     }
 }

@@ -4,7 +4,7 @@ use crate::document::{NOT_SET, changed};
 use crate::history::{History, HistoryRun, HistorySeries};
 use crate::runs::RunName;
 use analysis::Verdict;
-use analysis::estimate::median;
+use command_line::HistoryPart;
 use report::table::NOTHING;
 use report::text::label;
 use report::{
@@ -12,11 +12,11 @@ use report::{
 };
 
 /// Returns an experiment's results run after run, with changes of level.
-pub fn history(history: &History) -> Document {
+pub fn history(history: &History, parts: Vec<HistoryPart>) -> Document {
     let mut sections = vec![introduction(history), overview(history)];
     sections.extend(changes(history));
     sections.extend(runs(history));
-    sections.extend(models(history));
+    sections.extend(parts.into_iter().filter_map(|part| part.section));
     sections.extend(surroundings(history));
     sections.extend(history.configurations.iter().map(|compared| configuration(history, compared)));
     let name = history.runs.last().map_or("", |run| run.run.name.as_str());
@@ -104,47 +104,6 @@ fn changes(history: &History) -> Option<Section> {
          of the change as known.",
     );
     (!history.configurations.is_empty()).then_some(section)
-}
-
-/// Predictions of models for held-out levels, with the measurements; `None` without a model.
-fn models(history: &History) -> Option<Section> {
-    let mut section = Section::new("Record of the models");
-    let mut rows = Vec::new();
-    for run in &history.runs {
-        let tested = run
-            .models
-            .iter()
-            .flat_map(|model| model.model.tested.iter().map(move |tested| (model, tested)));
-        rows.extend(tested.map(|(level, tested)| (run.run.run, level, tested)));
-    }
-    let is_empty = rows.is_empty();
-    let held = rows.iter().filter(|row| row.2.covered).count();
-    let factors: Vec<f64> = rows.iter().map(|row| row.2.prediction.factor()).collect();
-    let mut table = Columns::for_rows(rows);
-    table.right("run", |row| row.0);
-    table.name("fitted from", |row| label(&row.1.label));
-    table.left("model", |row| row.1.model.model.name());
-    table.right("at", |row| number::whole(row.2.prediction.n));
-    table.left("predicted", |row| {
-        let prediction = &row.2.prediction;
-        number::difference(prediction.predicted, Some(prediction.interval), &row.1.unit)
-    });
-    table.right("measured", |row| number::quantity(row.2.measured, &row.1.unit));
-    table.left("held", |row| if row.2.covered { "yes" } else { "no" });
-    section.table(table);
-    section.note(
-        "Each run's model predicts its held-out levels: those of `[model] hold_out`, or the \
-         highest third.",
-    );
-    if let Some(factor) = median(&factors) {
-        let factor = number::ratio(factor);
-        section.note(format!(
-            "The 95 % intervals held {held} of {}; their ends are a factor of {factor} apart \
-             (median).",
-            factors.len()
-        ));
-    }
-    (!is_empty).then_some(section)
 }
 
 /// Labels and commits of the runs; `None` without any.

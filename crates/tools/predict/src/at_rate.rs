@@ -1,9 +1,10 @@
 //! The latency of transactions that arrive at a rate, at a target that was measured in a closed
 //! loop.
 
+use crate::models::network;
 use crate::prediction::MostDone;
-use analysis::{Interval, ModelLevel, ModelSummary};
-use models::network;
+use crate::throughput::{ModelLevel, ModelSummary};
+use analysis::Interval;
 use observations::Observations;
 
 /// The law, as predictions name it.
@@ -46,7 +47,7 @@ impl AtRate {
         } else {
             1.0
         };
-        let rates = model.best()?.curve.throughputs(n as usize)?;
+        let rates = model.best.as_ref()?.curve.throughputs(n as usize)?;
         let cycle_s = near.n / (near.measured.mean * each);
         Some(Self {
             rate,

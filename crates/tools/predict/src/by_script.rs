@@ -1,11 +1,12 @@
 //! The throughput of each script of a mix: of connections that draw the next script by its weight,
 //! and of connections that each run one only.
 
+use crate::models::curve::{Bottlenecks, Level};
+use crate::models::network::{Class, Service, several_classes};
 use crate::prediction::{ByScript, ChangeLaw, Missing, ScriptPrediction, WhatIf, WhatIfError};
+use crate::throughput::ModelSummary;
 use analysis::estimate::median;
-use analysis::{ConfigurationScripts, Interval, ModelSummary, Summary, wording};
-use models::curve::{Bottlenecks, Level};
-use models::network::{Class, Service, several_classes};
+use analysis::{ConfigurationScripts, Interval, Summary, wording};
 use statistics::non_negative;
 
 /// The law of connections that run one script only.

@@ -1,10 +1,11 @@
 //! Changes other than a level: more processors, faster devices, less waiting.
 
+use crate::models::curve::Bottlenecks;
+use crate::models::hold_out::FAR;
+use crate::models::network::Service;
 use crate::prediction::{ChangeLaw, Missing, WhatIfError};
-use analysis::{ModelSummary, response, wording};
-use models::curve::Bottlenecks;
-use models::holdout::FAR;
-use models::network::Service;
+use crate::throughput::ModelSummary;
+use analysis::{response, wording};
 use observations::{DeviceUse, Observations, Role, Wait, WaitClass};
 
 /// CPU time that is raised by less than this share is not worth a word.

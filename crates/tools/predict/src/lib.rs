@@ -1,57 +1,40 @@
-//! `steelbench predict`: a model of a recorded run, at levels that were not measured.
+//! Models of a run's throughput, ceilings of its storage, and `steelbench predict`: a recorded run at
+//! levels that were not measured.
 //!
-//! - `what_if`: the prediction; `change`: changes other than a level
-//! - `at_rate`: open loops; `by_script`: scripts of a mix
-//! - `prediction`: its data and its errors; `document`: its page
+//! - [`models`]: the mathematics: numbers in, data out
+//! - [`throughput`]: the models of a recording, with the demands of its transactions; `section`:
+//!   their part of a report; `record`: their part of a history
+//! - [`ceiling`]: the use of storage relative to what it was measured to do; `ceiling_section`
+//! - `settings`: the levels on which models are tested
+//! - `what_if`: a prediction; `change`: changes other than a level; `at_rate`: open loops;
+//!   `by_script`: scripts of a mix
+//! - `prediction`: its data and its errors; `document`: its page; `command`
 
 mod at_rate;
 mod by_script;
+pub mod ceiling;
+mod ceiling_section;
 mod change;
+mod command;
 mod document;
+pub mod models;
 mod prediction;
+mod record;
+mod section;
+mod settings;
+pub mod throughput;
 mod what_if;
 
+pub use command::Predict;
 pub use prediction::{ByScript, Missing, ScriptPrediction, WhatIf, WhatIfError};
+pub use record::history_part;
+pub use settings::SECTION;
 pub use what_if::what_if;
 
-use clap::Parser;
-use command_line::arguments::Recorded;
-use command_line::output::{self, Form};
-use command_line::{Context, ExitCode, Failure, Tool, results};
-use report::json::object;
-use serde_json::Value;
-
-/// Predict a run with other connections, CPUs or devices
-///
-/// Prints the model's error on levels that it did not see.
-#[derive(Debug, Parser)]
-#[command(name = "predict")]
-pub struct Predict {
-    #[command(flatten)]
-    recorded: Recorded,
-    /// Changed condition: connections=64 (or threads, `queue_depth`), a measured level of another
-    /// factor, cpus=8, device.NAME.latency=0.5x, waits.NAME=0, rate=2000 (an open loop),
-    /// connections.SCRIPT=4 (scripts with their own connections); repeatable
-    #[arg(long, value_name = "NAME=VALUE", required = true)]
-    set: Vec<String>,
-    #[command(flatten)]
-    form: Form,
-}
-
-impl Tool for Predict {
-    const EXAMPLES: [&'static str; 2] = [
-        "steelbench predict random-insert --set connections=64",
-        "steelbench predict random-insert --set cpus=8 --set waits.WAL_SYNC=0",
-    ];
-
-    fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
-        let (path, recording) = results::read(context, &self.recorded)?;
-        let summary = results::summary(context, &recording, &path);
-        let predicted = what_if(&summary, &self.set).map_err(Failure::usage)?;
-        output::show(
-            self.form,
-            || object("prediction", &predicted, Value::Null),
-            || document::prediction(&recording.run.name, &predicted),
-        )
+report::sections! {
+    /// The sections of reports.
+    pub const SECTIONS = |summary| {
+        Models models: &throughput::models(summary) => section::sections;
+        Limits ceilings: &ceiling::ceilings(summary) => ceiling_section::section;
     }
 }

@@ -4,12 +4,13 @@
 use crate::at_rate::{self, AtRate};
 use crate::by_script::{self, DedicatedConnections};
 use crate::change::{Change, Effect, Question};
+use crate::models::curve::Bottlenecks;
+use crate::models::hold_out::{FACTOR_MAX, FAR, LEVELS_MIN, Prediction};
+use crate::models::network::Service;
 use crate::prediction::{ChangeLaw, Missing, WhatIf, WhatIfError};
-use analysis::model::{CONCURRENCY, ModelGroup};
-use analysis::{Interval, ModelLevel, ModelSummary, Summary, wording};
-use models::curve::Bottlenecks;
-use models::holdout::{self, FACTOR_MAX, FAR, LEVELS_MIN, Prediction};
-use models::network::Service;
+use crate::throughput::{self, ModelGroup, ModelLevel, ModelSummary};
+use analysis::settings::CONCURRENCY;
+use analysis::{Interval, Summary, wording};
 use observations::{Observations, Role, WarningKind};
 
 /// Standard deviation of the effect of a change other than the number of connections, as a share of
@@ -30,7 +31,7 @@ pub fn what_if(summary: &Summary<'_>, changes: &[String]) -> Result<WhatIf, What
 
 impl Run<'_> {
     fn what_if(&self, changes: &[String]) -> Result<WhatIf, WhatIfError> {
-        let mut usable = self.0.model_groups();
+        let mut usable = throughput::groups(self.0);
         if usable.is_empty() {
             return Err(self.none_usable());
         }
@@ -57,7 +58,7 @@ impl Run<'_> {
             }
         }
         let model =
-            self.0.throughput_model(self.chosen(usable)).ok_or_else(|| self.none_usable())?;
+            ModelSummary::fit(self.0, self.chosen(usable)).ok_or_else(|| self.none_usable())?;
         if let Some(why) = &model.refused {
             return Err(WhatIfError::Refused { why: why.clone() });
         }
@@ -132,7 +133,7 @@ impl Run<'_> {
         rate: Option<f64>,
         others: &[(&String, Change)],
     ) -> Result<WhatIf, WhatIfError> {
-        let best = model.best().ok_or(WhatIfError::Fit)?;
+        let best = model.best.as_ref().ok_or(WhatIfError::Fit)?;
         let prediction = best.predict(n).ok_or(WhatIfError::Fit)?;
         let modelled = best.curve.throughput(n).ok_or(WhatIfError::Fit)?;
         let near = nearest(model, n).ok_or(WhatIfError::Fit)?;
@@ -282,7 +283,7 @@ fn limit(
 }
 
 fn warnings(
-    prediction: &holdout::Prediction,
+    prediction: &Prediction,
     model: &ModelSummary,
     trials: &[&Observations],
 ) -> Vec<String> {

@@ -2,8 +2,8 @@
 
 use crate::network::{network, recording, sets, truth};
 use analysis::summarize;
-use models::network::{Class, Service, several_classes};
 use observations::{Histogram, Latency, Recording, ScriptStatement};
+use predict::models::network::{Class, Service, several_classes};
 use predict::what_if;
 use testing::recordings::Random;
 
@@ -15,7 +15,7 @@ fn mean_of_scripts() -> [f64; 3] {
     [0, 1, 2].map(|at| SHARES[0] * SCRIPTS[0][at] + SHARES[1] * SCRIPTS[1][at])
 }
 
-/// By simulation and theory (`-p models queueing::`): at each station each script
+/// By simulation and theory (`queueing.rs`): at each station each script
 /// waits as many times as long as it is served as all others do.
 fn script_latencies(n: f64) -> [f64; 2] {
     let mean = mean_of_scripts();

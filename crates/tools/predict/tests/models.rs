@@ -3,14 +3,13 @@
 use crate::network::{
     DEMANDS, LEVELS, law_and_error, network, recording, recording_of, served, sets, trial, truth,
 };
+use crate::queueing::shared_queue;
 use analysis::findings::FindingKind;
 use analysis::{DeviceFigures, StorageTest, StorageUse, Study, Way, summarize, summarize_with};
-use models::curve::Model;
-use models::network::Service;
-use models::queue::shared_queue;
-use observations::{
-    Environment, HoldOut, Observations, Operation, Recording, Value, Warning, WarningKind,
-};
+use observations::{Environment, Observations, Operation, Recording, Value, Warning, WarningKind};
+use predict::models::curve::Model;
+use predict::models::network::Service;
+use predict::throughput::{self, ModelSummary};
 use predict::{WhatIf, what_if};
 use testing::recordings::disk::{DISK, device_use, disk_observed, on_volume, with_settings};
 use testing::recordings::{done, plan};
@@ -34,14 +33,19 @@ const STORAGE: Study = Study {
     ..Study::new("disk")
 };
 
+/// A recording whose file holds out these levels.
+fn hold_out(mut recording: Recording, levels: &str) -> Recording {
+    recording.run.source = format!("[model]\nhold_out = \"{levels}\"");
+    recording
+}
+
 #[test]
 fn levels_that_the_model_has_not_seen() {
     let recording = network();
-    let mut summary = summarize(&recording);
-    let models = summary.throughput_models();
+    let models = throughput::models(&summarize(&recording));
     let [model] = models.as_slice() else { panic!("{} models", models.len()) };
     assert_eq!(model.refused, None);
-    let tested = |model: &analysis::ModelSummary| -> Vec<f64> {
+    let tested = |model: &ModelSummary| -> Vec<f64> {
         model.levels.iter().filter(|level| level.tested.is_some()).map(|level| level.n).collect()
     };
     // The highest third by default, else the levels that the experiment names.
@@ -54,19 +58,19 @@ fn levels_that_the_model_has_not_seen() {
     assert!(
         model.candidates[1..].windows(2).all(|pair| pair[0].error_median <= pair[1].error_median)
     );
-    summary.hold_out = vec![HoldOut::read("workload.connections > 8").unwrap()];
-    assert_eq!(tested(&summary.throughput_models()[0]), [16.0, 32.0, 64.0]);
+    let held_out = hold_out(recording.clone(), "workload.connections > 8");
+    assert_eq!(tested(&throughput::models(&summarize(&held_out))[0]), [16.0, 32.0, 64.0]);
     // What was held out says nothing to the fit: another measurement there changes no prediction.
     let mut other = recording.clone();
     for trial in other.trials.iter_mut().filter(|trial| trial.configuration > 4) {
         trial.observations.as_mut().unwrap().responses[0].value /= 3.0;
     }
-    let other = summarize(&other).throughput_models();
-    let find = |models: &[analysis::ModelSummary]| {
+    let other = throughput::models(&summarize(&other));
+    let find = |models: &[ModelSummary]| {
         let candidate = models[0]
             .candidates
             .iter()
-            .find(|candidate| candidate.model == models::curve::Model::Universal)
+            .find(|candidate| candidate.model == predict::models::curve::Model::Universal)
             .unwrap();
         candidate.tested.iter().map(|level| level.prediction.predicted).collect::<Vec<_>>()
     };
@@ -76,7 +80,7 @@ fn levels_that_the_model_has_not_seen() {
 #[test]
 fn demands_by_the_operational_laws() {
     let recording = network();
-    let models = summarize(&recording).throughput_models();
+    let models = throughput::models(&summarize(&recording));
     let high = &models[0].demands[1];
     let demands = high.demands.as_ref().unwrap();
     let find = |name: &str| demands.demands.iter().find(|demand| demand.name == name).unwrap();
@@ -149,9 +153,8 @@ fn transactions_that_arrive_at_a_rate() {
     let ask = |changes: &[&str]| what_if(&summary, &sets(changes));
     for rate in [200.0, 600.0] {
         let [cpu, lock, client] = DEMANDS;
-        let truth = shared_queue(2, cpu, rate * cpu / 2.0).unwrap()
-            + shared_queue(1, lock, rate * lock).unwrap()
-            + client;
+        let truth =
+            shared_queue(2, cpu, rate * cpu / 2.0) + shared_queue(1, lock, rate * lock) + client;
         let found = ask(&["connections=64", &format!("rate={rate}")]).unwrap();
         let latency = found.latency_s.unwrap();
         assert!((latency / truth - 1.0).abs() < 0.05, "{rate}: {latency} {truth}");
@@ -197,9 +200,9 @@ fn of_many_combinations_some_have_models() {
         }
     }
     let summary = summarize(&recording);
-    let models = summary.throughput_models();
-    assert_eq!((models.len(), summary.models_left_out()), (8, 92));
-    let files = |model_summary: &analysis::ModelSummary| {
+    let models = throughput::models(&summary);
+    assert_eq!((models.len(), throughput::left_out(&summary)), (8, 92));
+    let files = |model_summary: &ModelSummary| {
         recording.configurations[model_summary.configuration]
             .level("target.data_files")
             .unwrap()
@@ -241,7 +244,7 @@ fn what_there_is_no_evidence_for_is_refused() {
         two.trials.push(done(configuration, 1, trial(n, truth(2, DEMANDS, n))));
     }
     let summary = summarize(&two);
-    assert_eq!(summary.throughput_models().len(), 2);
+    assert_eq!(throughput::models(&summary).len(), 2);
     let error = what_if(&summary, &sets(&["data_files=8"])).unwrap_err().to_string();
     assert!(
         error.contains("this level was not measured") && error.ends_with("measured: 1, 4"),
@@ -262,7 +265,7 @@ fn bad_input_is_said_and_nothing_is_claimed() {
         trial.observations.as_mut().unwrap().warnings.push(warning);
     }
     let summary = summarize(&limited);
-    let model = &summary.throughput_models()[0];
+    let model = &throughput::models(&summary)[0];
     let why = model.refused.as_ref().unwrap();
     assert!(why.starts_with("the load generator was the limit in 3 of 3 trials at 1"), "{why}");
     assert!(model.candidates.is_empty() && model.curve.is_empty() && model.scalability.is_none());
@@ -270,12 +273,12 @@ fn bad_input_is_said_and_nothing_is_claimed() {
     assert!(error.contains("the load generator was the limit"), "{error}");
     // Three levels; an open loop, whose throughput is asked for.
     let three = plan(&[("workload.connections", &LEVELS[..3])]);
-    assert!(summarize(&three).throughput_models().is_empty());
+    assert!(throughput::models(&summarize(&three)).is_empty());
     let mut open = network();
     for configuration in &mut open.configurations {
         configuration.settings.insert("workload.rate".into(), Value::from_json("1000").unwrap());
     }
-    assert!(summarize(&open).throughput_models().is_empty());
+    assert!(throughput::models(&summarize(&open)).is_empty());
     let error = what_if(&summarize(&open), &sets(&["connections=8"])).unwrap_err().to_string();
     assert!(error.contains("four or more") || error.contains("4 or more levels"), "{error}");
     // No counters of devices, counters that went back, and a rule that leaves too few levels.
@@ -285,14 +288,14 @@ fn bad_input_is_said_and_nothing_is_claimed() {
         observations.devices.clear();
         observations.time.cpu_s = -1.0;
     }
-    let mut summary = summarize(&bare);
-    let models = summary.throughput_models();
+    let summary = summarize(&bare);
+    let models = throughput::models(&summary);
     assert!(models[0].demands[0].missing[0].starts_with("device counters"));
     assert!(models[0].demands[0].error.as_ref().unwrap().contains("negative time"));
     let error = what_if(&summary, &sets(&["device.vdb.latency=0"])).unwrap_err().to_string();
     assert!(error.contains("no device counters were recorded"), "{error}");
-    summary.hold_out = vec![HoldOut::read("workload.connections > 2").unwrap()];
-    let refused = summary.throughput_models()[0].refused.clone().unwrap();
+    let held_out = hold_out(bare.clone(), "workload.connections > 2");
+    let refused = throughput::models(&summarize(&held_out))[0].refused.clone().unwrap();
     assert!(refused.contains("2 levels remain to fit when 5 are held out"), "{refused}");
 }
 
@@ -301,7 +304,7 @@ fn bad_input_is_said_and_nothing_is_claimed() {
 #[test]
 fn a_throughput_that_does_not_change() {
     let recording = recording(|_| 500.0);
-    let models = summarize(&recording).throughput_models();
+    let models = throughput::models(&summarize(&recording));
     let law = models[0].scalability.as_ref().unwrap();
     assert!(!law.falls && law.peak_interval.is_none(), "{law:?}");
 }
@@ -334,9 +337,9 @@ fn commits_that_share_syncs() {
         }
     };
     count(&mut recording, &|n| (n / 2.0).max(1.0));
-    let mut summary = summarize(&recording);
-    summary.hold_out = vec![HoldOut::read("workload.connections > 16").unwrap()];
-    let models = summary.throughput_models();
+    recording = hold_out(recording, "workload.connections > 16");
+    let summary = summarize(&recording);
+    let models = throughput::models(&summary);
     assert_eq!(models[0].candidates[1].model, Model::SharedSyncs, "{:?}", models[0].candidates);
     let (law, off) = law_and_error(&summary, "48", served(&Service::Shared, demands, 48.0));
     assert!(
@@ -346,7 +349,7 @@ fn commits_that_share_syncs() {
     );
     assert!(off < 0.05, "{off}");
     let has_shared = |recording: &Recording| {
-        let models = summarize(recording).throughput_models();
+        let models = throughput::models(&summarize(recording));
         models[0].candidates.iter().any(|candidate| candidate.model == Model::SharedSyncs)
     };
     count(&mut recording, &|n| 500.0 * n);
@@ -388,7 +391,7 @@ fn a_device_whose_speed_depends_on_its_queue() {
     let mut few = recording.clone();
     few.trials.retain(|trial| trial.configuration < 5);
     let by_counters = summarize(&recording);
-    let throughput_model = by_counters.throughput_models().remove(0);
+    let throughput_model = throughput::models(&by_counters).remove(0);
     assert!(
         throughput_model.candidates.iter().any(|candidate| candidate.model == Model::Device),
         "{:?}",
@@ -414,7 +417,7 @@ fn a_device_whose_speed_depends_on_its_queue() {
         probe.trials.push(done(position, 1, Observations { devices, ..observations }));
     }
     let summary = summarize_with(&few, &[&STORAGE], vec![probe]);
-    let model = summary.throughput_models().remove(0);
+    let model = throughput::models(&summary).remove(0);
     assert_eq!(model.candidates[1].model, Model::Device, "{:?}", model.candidates);
     let (law, off) = law_and_error(&summary, "64", served(&disk(), demands, 64.0));
     assert!(

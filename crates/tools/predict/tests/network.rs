@@ -1,11 +1,11 @@
 //! Recordings whose truth is known: a closed queueing network makes their throughput.
 
 use analysis::Summary;
-use models::network::{Service, Station, throughputs};
 use observations::{
     DeviceUse, Environment, MachineLoad, Observations, Recording, Response, TimeUse, WaitClass,
     Work,
 };
+use predict::models::network::{Service, Station, throughputs};
 use predict::what_if;
 use testing::recordings::{Random, done, plan, wait};
 

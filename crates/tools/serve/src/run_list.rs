@@ -74,7 +74,7 @@ fn row(
 ) -> Result<String, Refusal> {
     let Read { recording, progress: notes } =
         read_run(context, file, store, run.id, latest, Store::read_figures)?;
-    // Without the ceilings of other files' disk runs: the verdict does not depend on them.
+    // Without the disk runs of other files: the verdict does not depend on them.
     let summary = results::summary_alone(context, &recording);
     let headline = summary.headline();
     let question =

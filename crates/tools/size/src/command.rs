@@ -1,10 +1,13 @@
 //! `steelbench size`
 
 use crate::{NoDemand, Plan, document};
+use analysis::grid::Grid;
+use analysis::latency::response_s;
 use clap::Parser;
 use command_line::files::{Replace, write_html};
 use command_line::output::{self, Form};
 use command_line::{Context, ExitCode, Failure, Tool, results, select};
+use observations::{DeviceUse, Observations, Recording};
 use report::json::object;
 use serde_json::json;
 use std::path::PathBuf;
@@ -65,9 +68,37 @@ fn recorded(context: &Context, from: &str) -> Result<Vec<(&'static str, f64)>, F
     let recording =
         results::read_run(&results::open(context, Some(name))?, None, Store::read_figures)?;
     let configuration = select::configuration(&recording, levels)?;
-    analysis::model::recorded(&recording, configuration).ok_or_else(|| {
+    demands(&recording, configuration).ok_or_else(|| {
         Failure::usage(format!(
             "{from}: no transactions recorded, so demand per transaction is unknown"
         ))
     })
+}
+
+/// Returns a transaction's demands as sizing plans take them (seconds, I/Os, bytes); `None` without
+/// completed transactions.
+fn demands(recording: &Recording, configuration: usize) -> Option<Vec<(&'static str, f64)>> {
+    let grid = Grid::new(recording);
+    let trials = grid.trials(configuration);
+    let sum = |of: &dyn Fn(&Observations) -> f64| trials.iter().map(|trial| of(trial)).sum::<f64>();
+    let transactions = sum(&|observations| observations.work.transactions as f64);
+    let elapsed_s = sum(&|observations| observations.elapsed_s);
+    if transactions <= 0.0 || elapsed_s <= 0.0 {
+        return None;
+    }
+    let mut needs = vec![("transactions", transactions / elapsed_s)];
+    needs.extend(response_s(&trials).map(|seconds| ("response_time", seconds)));
+    let cpu_s = sum(&|observations| observations.machine.own_s.max(observations.time.cpu_s));
+    needs.extend((cpu_s > 0.0).then_some(("cpu_per_transaction", cpu_s / transactions)));
+    let on_devices = |of: &dyn Fn(&DeviceUse) -> u64| {
+        sum(&|observations| observations.devices.iter().map(|device| of(device) as f64).sum())
+            / transactions
+    };
+    let [reads, writes] = [on_devices(&|device| device.reads), on_devices(&|device| device.writes)];
+    let bytes = on_devices(&|device| device.read_bytes) + on_devices(&|device| device.write_bytes);
+    if reads + writes > 0.0 {
+        needs.extend([("reads_per_transaction", reads), ("writes_per_transaction", writes)]);
+        needs.push(("io_size", bytes / (reads + writes)));
+    }
+    Some(needs)
 }

@@ -3,6 +3,7 @@
 //!
 //! - [`Plan`]: a demand, parts and alternatives, read from a file
 //! - [`size`]: the load of each link of each alternative
+//! - `queue`: the time of a request at a busy server
 //! - `purchases`: when to buy, and what a purchase is worth later
 //! - `raid`: what an array makes of the I/Os of its host, whole and with a disk failed
 //! - [`EXAMPLE`]: a file with a published example
@@ -14,6 +15,7 @@ mod plan;
 pub mod published;
 mod published_document;
 mod purchases;
+mod queue;
 pub mod raid;
 mod results;
 mod sized;

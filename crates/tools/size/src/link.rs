@@ -3,7 +3,7 @@
 
 use crate::Raid;
 use crate::plan::{Alternative, Demand, Link, Part, Plan, Targets, YEAR_S};
-use models::queue;
+use crate::queue;
 use serde::Serialize;
 
 /// A resource of a link.

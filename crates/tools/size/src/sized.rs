@@ -4,7 +4,7 @@ use crate::Resource;
 use crate::link::{LinkLoad, links, price_of};
 use crate::plan::{Alternative, Plan};
 use crate::purchases::{Depreciation, Purchases, depreciation, purchases, space_lasts_years};
-use models::queue;
+use crate::queue;
 use observations::order;
 use serde::Serialize;
 

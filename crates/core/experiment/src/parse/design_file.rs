@@ -33,6 +33,19 @@ impl Reader<'_> {
         }
     }
 
+    /// Lets the sections that say how results are analysed check their values.
+    pub fn check_analyses(
+        &mut self,
+        values: &Values,
+        factors: &mut Vec<Factor>,
+        hard: &[usize],
+        repeats: &Repeats,
+    ) {
+        let (sections, added) = (self.catalog.analysis_sections, Vec::new());
+        let mut file = DesignFile { reader: self, values, factors, hard, repeats, added };
+        sections.iter().for_each(|section| (section.check)(&mut file));
+    }
+
     /// Settings of other kinds of designs are errors.
     fn check_settings_of(&mut self, kind: &str) {
         let all = self.catalog.designs.all;

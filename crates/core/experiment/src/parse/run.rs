@@ -7,14 +7,12 @@ use crate::document::{Content, Node};
 use crate::error::Fault;
 use crate::experiment::{Blocks, Factor, Repeats, Volume};
 use crate::file::{
-    BANDWIDTH, BLOCKS, BLOCKS_MAX, BLOCKS_MIN, BLOCKS_UNTIL, HOLD_OUT, MACHINES, PREDICT,
-    PREDICT_AGGREGATE, PREDICT_COLD, PREDICT_COLUMNS, PREDICT_NAME, PREDICT_ROWS,
-    PREDICT_ROWS_PER_PAGE, READ_BANDWIDTH, READ_IOPS, RETRIES, SEED, SETUPS, VOLUME,
-    VOLUME_CLEANUP, VOLUME_NAME, VOLUME_PATH, VOLUME_PREPARE, VOLUME_TIMEOUT_S, WRITE_BANDWIDTH,
-    WRITE_IOPS,
+    BANDWIDTH, BLOCKS, BLOCKS_MAX, BLOCKS_MIN, BLOCKS_UNTIL, MACHINES, PREDICT, PREDICT_AGGREGATE,
+    PREDICT_COLD, PREDICT_COLUMNS, PREDICT_NAME, PREDICT_ROWS, PREDICT_ROWS_PER_PAGE,
+    READ_BANDWIDTH, READ_IOPS, RETRIES, SEED, SETUPS, VOLUME, VOLUME_CLEANUP, VOLUME_NAME,
+    VOLUME_PATH, VOLUME_PREPARE, VOLUME_TIMEOUT_S, WRITE_BANDWIDTH, WRITE_IOPS,
 };
-use observations::Throttle;
-use observations::{HoldOut, UnmeasuredTable};
+use observations::{Throttle, UnmeasuredTable};
 
 /// More trials than this are a mistake: at a second each they take eleven days.
 const TRIALS_MAX: u64 = 1_000_000;
@@ -42,40 +40,6 @@ impl Reader<'_> {
                 }
             })
             .collect()
-    }
-
-    /// The levels that models are tested on: each of a factor of numbers.
-    pub fn hold_out(&mut self, core: &Values, factors: &[Factor]) -> Vec<HoldOut> {
-        let span = self.root.at(HOLD_OUT.path()).map_or(0..0, |node| node.span.clone());
-        let mut rules = Vec::new();
-        for text in HOLD_OUT.value_in(core) {
-            let Some(rule) = HoldOut::read(&text) else {
-                let message = format!(
-                    "`{text}` is not a condition; write a factor, >, >=, <, <= or =, and a number"
-                );
-                let help = "as in \"workload.connections > 8\"";
-                self.errors.add(&span, HOLD_OUT.path(), Fault::with_help(message, help));
-                continue;
-            };
-            let named = factors.iter().find(|factor| factor.name == rule.factor);
-            match named.map(|factor| factor.numeric().unwrap_or_default()) {
-                None => {
-                    let all: Vec<&str> =
-                        factors.iter().map(|factor| factor.name.as_str()).collect();
-                    self.errors.add(
-                        &span,
-                        HOLD_OUT.path(),
-                        Fault::unknown("factor", &rule.factor, &all),
-                    );
-                }
-                Some(levels) if !levels.iter().any(|level| rule.holds(*level)) => {
-                    let message = format!("`{text}` matches no level of {}", rule.factor);
-                    self.errors.add(&span, HOLD_OUT.path(), message);
-                }
-                Some(_) => rules.push(rule),
-            }
-        }
-        rules
     }
 
     pub fn volumes(&mut self) -> Vec<Volume> {

@@ -1,19 +1,18 @@
 //! Models of the throughput: what a law says of scalability, what the model that predicts best says
 //! of levels that it has not seen, and what a transaction needs.
 
-use crate::figure::{coordinate, string};
-use crate::model::{Column, Columns, Figure, Section, Tone};
-use crate::number;
-use crate::table::{Cell, Table};
-use crate::text::{self, joined};
-use analysis::{Estimate, Interval, LevelDemands, ModelLevel, ModelSummary, Scalability, Summary};
-use models::holdout::{Candidate, FACTOR_MAX, FAR, HoldOut};
+use crate::models::demands::Demand;
+use crate::models::hold_out::{Candidate, FACTOR_MAX, FAR, HoldOut};
+use crate::throughput::{self, LevelDemands, ModelLevel, ModelSummary, Scalability};
+use analysis::{Estimate, Interval, Summary, response};
+use report::text::{self, joined};
+use report::{Cell, Column, Columns, Figure, Section, Table, Tone, coordinate, number, string};
 use serde_json::{Value, json};
 
 /// A section for each model.
-pub(crate) fn sections(summary: &Summary, models: &[ModelSummary]) -> Vec<Section> {
+pub fn sections(summary: &Summary, models: &[ModelSummary]) -> Vec<Section> {
     let mut sections: Vec<Section> = models.iter().map(|model| section(summary, model)).collect();
-    let left_out = summary.models_left_out();
+    let left_out = throughput::left_out(summary);
     if let Some(last) = sections.last_mut()
         && left_out > 0
     {
@@ -175,37 +174,29 @@ fn demands(section: &mut Section, name: &str, model: &ModelSummary) {
     }
     let [low, high] = model.demands.as_slice() else { return };
     let (Some(first), Some(last)) = (&low.demands, &high.demands) else { return };
-    let mut names: Vec<&str> = first.demands.iter().map(|demand| demand.name.as_str()).collect();
-    names.extend(
-        last.demands
-            .iter()
-            .map(|demand| demand.name.as_str())
-            .filter(|name| !first.demands.iter().any(|known| known.name == *name)),
-    );
-    let find = |of: &models::demands::Demands, name: &str| {
-        of.demands.iter().find(|demand| demand.name == name).cloned()
-    };
-    let rows: Vec<_> =
-        names.iter().map(|name| (*name, find(first, name), find(last, name))).collect();
+    let all = first.demands.iter().chain(&last.demands);
+    let names = response::distinct(all.map(|demand| demand.name.as_str()));
+    let rows: Vec<(&str, [Option<&Demand>; 2])> = names
+        .into_iter()
+        .map(|name| {
+            let demands =
+                [first, last].map(|level| level.demands.iter().find(|demand| demand.name == name));
+            (name, demands)
+        })
+        .collect();
     let mut table = Columns::for_rows(&rows);
     table.name(format!("of each {}", low.unit), |row| row.0);
-    for (level, at) in [(low.n, 0), (high.n, 1)] {
-        let demand_of = move |row: &(
-            &str,
-            Option<models::demands::Demand>,
-            Option<models::demands::Demand>,
-        )| { if at == 0 { row.1.clone() } else { row.2.clone() } };
+    for (at, level) in [low.n, high.n].into_iter().enumerate() {
         let heading = format!("{name}={}", number::whole(level));
         table.with(Column::right(heading), move |row| {
-            demand_of(row).map(|demand| Cell::seconds(demand.demand_s))
+            row.1[at].map(|demand| Cell::seconds(demand.demand_s))
         });
         table.with(Column::right("busy or waiting"), move |row| {
-            demand_of(row).map(|demand| Cell::from(demand.busy).shown(number::figure(demand.busy)))
+            row.1[at].map(|demand| Cell::from(demand.busy).shown(number::figure(demand.busy)))
         });
         table.with(Column::right("operations"), move |row| {
-            demand_of(row)
-                .and_then(|demand| demand.operations)
-                .map(|count| Cell::from(count).shown(number::figure(count)))
+            let count = row.1[at].and_then(|demand| demand.operations);
+            count.map(|count| Cell::from(count).shown(number::figure(count)))
         });
     }
     section.table(table);

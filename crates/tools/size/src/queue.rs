@@ -27,7 +27,7 @@ pub fn link(service_s: f64, utilisation: f64) -> Option<f64> {
 
 /// The probability that a request waits, by Erlang's second formula, for an offered load in servers
 /// below their number.
-pub(crate) fn erlang_c(servers: u64, offered: f64) -> f64 {
+fn erlang_c(servers: u64, offered: f64) -> f64 {
     // Erlang's first formula by its recurrence, which neither overflows nor cancels.
     let blocked = (1..=servers).fold(1.0, |b, n| offered * b / (n as f64 + offered * b));
     let utilisation = offered / servers as f64;

@@ -1,8 +1,8 @@
 //! Throughput against connections, threads or queue depth: laws and a queueing network, fitted to
 //! the same levels.
 
-use crate::network::{self, Service, Station};
-use crate::usl::{Fit, Law, Point};
+use super::network::{self, Service, Station};
+use super::usl::{Fit, Law, Point};
 use serde::Serialize;
 
 /// A level that was measured.

@@ -1,8 +1,8 @@
 //! Errors of models on held-out levels, and their predictions for levels that were not measured.
 
-use crate::average::{self, Weights, noise};
-use crate::bounds::Bounds;
-use crate::curve::{Curve, Level, Machine, Model};
+use super::average::{self, Weights, noise};
+use super::bounds::Bounds;
+use super::curve::{Curve, Level, Machine, Model};
 use observations::Interval;
 use serde::Serialize;
 use statistics::{median, t_quantile};

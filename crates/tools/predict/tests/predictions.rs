@@ -1,10 +1,10 @@
 //! Coverage and width of predictions one octave beyond the levels, over laws of known truth with
 //! parameters drawn at random.
 
-use models::curve::{Level, Machine, Model};
-use models::holdout::{FACTOR_MAX, FittedModel};
-use models::network::{Service, Station, throughputs};
-use models::usl::Usl;
+use predict::models::curve::{Level, Machine, Model};
+use predict::models::hold_out::{FACTOR_MAX, FittedModel};
+use predict::models::network::{Service, Station, throughputs};
+use predict::models::usl::Usl;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 

@@ -1,7 +1,7 @@
 //! Limits of throughput that hold for every model.
 
-use crate::average::noise;
-use crate::curve::{Level, Machine};
+use super::average::noise;
+use super::curve::{Level, Machine};
 use observations::Interval;
 
 /// Standard errors of a measured level that a bound allows for.

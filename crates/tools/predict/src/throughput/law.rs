@@ -2,8 +2,8 @@
 //! of connections.
 
 use super::{ModelSummary, machine};
-use crate::wording;
-use models::curve::{Bottlenecks, Curve, Level, Member, Model};
+use crate::models::curve::{Bottlenecks, Curve, Level, Member, Model};
+use analysis::wording;
 use observations::order;
 
 /// Members of an average with a smaller share are not named.
@@ -15,7 +15,7 @@ impl ModelSummary {
     /// Describes the shown model: the members of the average, the heaviest first, and the source of
     /// its figures.
     pub fn law(&self) -> String {
-        let Some(Curve::Average(members)) = self.best().map(|best| &best.curve) else {
+        let Some(Curve::Average(members)) = self.best.as_ref().map(|best| &best.curve) else {
             return Model::Average.name().to_owned();
         };
         let mut members: Vec<&Member> = members.iter().collect();

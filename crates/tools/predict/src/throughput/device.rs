@@ -1,7 +1,8 @@
 //! Throughput of a device by I/Os in flight: as a storage study measured it, else by the trials'
 //! own counters.
 
-use crate::{Summary, response_names, wording};
+use crate::ceiling::probed_depths;
+use analysis::{Summary, response, wording};
 use observations::{DeviceUse, Observations, order};
 use serde::Serialize;
 
@@ -20,39 +21,37 @@ pub struct DeviceDepths {
     pub probed: Option<String>,
 }
 
-impl Summary<'_> {
+impl DeviceDepths {
     /// The device under the target that is busiest at the highest of these levels, where it is
     /// busy. Not of a load that sets the depth itself: there the levels are what is modelled.
-    pub(super) fn busiest_device(&self, levels: &[(usize, f64)]) -> Option<DeviceDepths> {
+    pub(super) fn busiest(summary: &Summary<'_>, levels: &[(usize, f64)]) -> Option<Self> {
         let (last, _) = *levels.last()?;
-        let trials = self.grid.trials(last);
+        let trials = summary.grid.trials(last);
         let all = || trials.iter().flat_map(|trial| &trial.devices);
         let sum = |name: &str, of: fn(&DeviceUse) -> f64| -> f64 {
             all().filter(|device_use| device_use.device == name).map(of).sum()
         };
         let busy = |name: &str| sum(name, |name| name.busy_s) / sum(name, |name| name.elapsed_s);
-        let names = response_names::distinct(all().map(|device_use| device_use.device.as_str()));
+        let names = response::distinct(all().map(|device_use| device_use.device.as_str()));
         let busiest = names.into_iter().max_by(|a, b| busy(a).total_cmp(&busy(b)))?;
-        if busy(busiest).is_nan() || busy(busiest) < BUSY_MIN || self.storage_use(last).is_some() {
+        if busy(busiest).is_nan() || busy(busiest) < BUSY_MIN || summary.storage_use(last).is_some()
+        {
             return None;
         }
-        let probed = self.probed_depths(&trials, busiest);
         let recorded_depths = || {
             levels
                 .iter()
-                .map(|(configuration, _)| depth(&self.grid.trials(*configuration), busiest))
+                .map(|(configuration, _)| depth(&summary.grid.trials(*configuration), busiest))
                 .collect::<Option<_>>()
         };
-        let (mut depths, probed): (Vec<_>, _) = match probed {
+        let (mut depths, probed): (Vec<_>, _) = match probed_depths(summary, &trials, busiest) {
             Some((depths, experiment)) => (depths, Some(experiment)),
             None => (recorded_depths()?, None),
         };
         order::smallest_first(&mut depths, &|row| row.0);
-        Some(DeviceDepths { device: busiest.to_owned(), depths, probed })
+        Some(Self { device: busiest.to_owned(), depths, probed })
     }
-}
 
-impl DeviceDepths {
     /// `vda does 250 I/Os a second with 1.00 in flight, 475 with 2.00 (by the disk probe of
     /// depths)`.
     pub(super) fn law(&self) -> String {

@@ -1,8 +1,8 @@
 //! Resource demands of a transaction, from the recorded trials.
 
-use crate::grid::Grid;
-use models::demands::{AGREES, DemandError, Demands, Kind, Measurement, ResourceUse};
-use observations::{DeviceUse, Observations, Recording, Wait, WaitClass, order, shown};
+use crate::models::demands::{AGREES, DemandError, Demands, Kind, Measurement, ResourceUse};
+use analysis::latency::response_s;
+use observations::{Observations, Wait, WaitClass, order, shown};
 use serde::Serialize;
 
 /// Waits and processors below this share of the sessions' time are left out.
@@ -23,34 +23,6 @@ pub struct LevelDemands {
     pub missing: Vec<&'static str>,
     /// For each kind of log sync: transactions that one made durable on average (group commit).
     pub batches: Vec<(String, f64)>,
-}
-
-/// Returns a transaction's demands as sizing plans take them (seconds, I/Os, bytes); `None` without
-/// completed transactions.
-pub fn recorded(recording: &Recording, configuration: usize) -> Option<Vec<(&'static str, f64)>> {
-    let grid = Grid::new(recording);
-    let trials = grid.trials(configuration);
-    let sum = |of: &dyn Fn(&Observations) -> f64| trials.iter().map(|trial| of(trial)).sum::<f64>();
-    let transactions = sum(&|observations| observations.work.transactions as f64);
-    let elapsed_s = sum(&|observations| observations.elapsed_s);
-    if transactions <= 0.0 || elapsed_s <= 0.0 {
-        return None;
-    }
-    let mut needs = vec![("transactions", transactions / elapsed_s)];
-    needs.extend(response_s(&trials).map(|seconds| ("response_time", seconds)));
-    let cpu_s = sum(&|observations| observations.machine.own_s.max(observations.time.cpu_s));
-    needs.extend((cpu_s > 0.0).then_some(("cpu_per_transaction", cpu_s / transactions)));
-    let on_devices = |of: &dyn Fn(&DeviceUse) -> u64| {
-        sum(&|observations| observations.devices.iter().map(|device| of(device) as f64).sum())
-            / transactions
-    };
-    let [reads, writes] = [on_devices(&|device| device.reads), on_devices(&|device| device.writes)];
-    let bytes = on_devices(&|device| device.read_bytes) + on_devices(&|device| device.write_bytes);
-    if reads + writes > 0.0 {
-        needs.extend([("reads_per_transaction", reads), ("writes_per_transaction", writes)]);
-        needs.push(("io_size", bytes / (reads + writes)));
-    }
-    Some(needs)
 }
 
 impl LevelDemands {
@@ -114,17 +86,6 @@ fn measured(
         }),
         resources,
     }
-}
-
-/// Mean time of a transaction from its actual start.
-fn response_s(trials: &[&Observations]) -> Option<f64> {
-    let (mut seconds, mut count) = (0.0, 0.0);
-    for trial in trials {
-        let latency = trial.latency("service").or_else(|| trial.latency("transaction"))?;
-        seconds += latency.min_mean_max_ns().1 * latency.len() as f64 / 1e9;
-        count += latency.len() as f64;
-    }
-    (count > 0.0).then(|| seconds / count)
 }
 
 /// The driver's own waits, between transactions. What an engine calls waiting for its client is

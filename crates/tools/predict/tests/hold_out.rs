@@ -1,9 +1,9 @@
 //! Predictions for held-out levels of systems with known truth.
 
-use models::curve::{Curve, Level, Machine, Model};
-use models::holdout::{self, FittedModel, JudgeError};
-use models::network::{Service, Station, throughputs};
-use models::usl::Usl;
+use predict::models::curve::{Curve, Level, Machine, Model};
+use predict::models::hold_out::{self, FittedModel, JudgeError};
+use predict::models::network::{Service, Station, throughputs};
+use predict::models::usl::Usl;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -87,7 +87,7 @@ fn intervals_of_levels_that_were_not_seen_hold_what_they_promise() {
             });
             let held_out = LEVELS.map(|n| n > 16.0);
             let processors = if at == 1 { 8 } else { 2 };
-            let judged = holdout::judge(&levels, &with(Some(processors)), &held_out).unwrap();
+            let judged = hold_out::judge(&levels, &with(Some(processors)), &held_out).unwrap();
             for level in &judged.candidates[0].tested {
                 held += u32::from(level.covered);
                 all += 1;
@@ -127,7 +127,7 @@ fn too_little_to_tell_is_refused() {
     let truth = target(2, 0.002, 0.0005, 0.004);
     let all = levels(&truth, Some(0.002), &mut || 0.0);
     let judge = |levels: &[Level], held_out: &[bool]| {
-        holdout::judge(levels, &with(Some(2)), held_out).unwrap_err()
+        hold_out::judge(levels, &with(Some(2)), held_out).unwrap_err()
     };
     assert_eq!(judge(&all[..3], &[false, false, true]), JudgeError::TooFewLevels { levels: 3 });
     let most = LEVELS.map(|n| n > 2.0);
@@ -136,10 +136,10 @@ fn too_little_to_tell_is_refused() {
     let mut stopped = all.clone();
     stopped[2].trials[0] = 0.0;
     assert_eq!(judge(&stopped, &LEVELS.map(|n| n > 16.0)), JudgeError::NotPositive);
-    assert_eq!([4, 5, 6, 7, 9].map(holdout::automatic), [1, 1, 2, 2, 3]);
+    assert_eq!([4, 5, 6, 7, 9].map(hold_out::automatic), [1, 1, 2, 2, 3]);
     // No variation at all: every model says so, and none divides by it.
     let flat = levels(&|_| 500.0, None, &mut || 0.0);
-    let judged = holdout::judge(&flat, &with(None), &LEVELS.map(|n| n > 16.0)).unwrap();
+    let judged = hold_out::judge(&flat, &with(None), &LEVELS.map(|n| n > 16.0)).unwrap();
     assert!(
         judged.candidates[0].tested.iter().all(|level| level.error.abs() < 0.02 && level.covered),
         "{judged:?}"

@@ -5,7 +5,7 @@
 //! Capacity Planning" (2007), chapters 4 to 6. Without coherency it is Amdahl's law, without both
 //! the throughput is in proportion.
 
-use crate::algebra::invert;
+use super::algebra::invert;
 use observations::Interval;
 use serde::Serialize;
 use statistics::t_quantile;

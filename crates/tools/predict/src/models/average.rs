@@ -1,7 +1,7 @@
 //! Weights of models by how they predict the highest levels from those below, and how far the
 //! average then is off.
 
-use crate::curve::{Curve, Level, Machine, Member, Model};
+use super::curve::{Curve, Level, Machine, Member, Model};
 
 /// Error of the logarithm that a model is taken to have at least: two models that are this good
 /// have the same weight.

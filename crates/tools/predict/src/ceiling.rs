@@ -1,13 +1,10 @@
 //! The distance of a database from what its storage was measured to do.
 
-use crate::grid::Grid;
-use crate::model::CONCURRENCY;
-use crate::response_names::distinct;
-use crate::settings::{ConfigurationGroup, groups};
-use crate::summary::study_of;
-use crate::{
-    Comparison, Estimate, Interval, ResponseChoice, StorageTest, Study, Summary, Way, response,
-};
+use analysis::grid::Grid;
+use analysis::response::{self, distinct};
+use analysis::settings::concurrency_groups;
+use analysis::summary::study_of;
+use analysis::{Comparison, Estimate, Interval, ResponseChoice, StorageTest, Study, Summary, Way};
 use observations::{
     DeviceUse, Direction, Environment, Observations, Recording, Throttle, VolumeEnvironment,
     VolumeNames,
@@ -43,7 +40,7 @@ pub struct Ceiling {
 }
 
 /// If the ends of an interval differ by this factor or more, even the magnitude is unknown.
-pub(crate) const SPAN_MAX: f64 = 10.0;
+const SPAN_MAX: f64 = 10.0;
 
 /// An upper limit of storage.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -95,12 +92,11 @@ pub struct MeasuredCeiling {
     pub iops: Estimate,
 }
 
-impl Way {
-    fn counts(self, device: &DeviceUse) -> (u64, u64) {
-        match self {
-            Self::Read => (device.reads, device.read_bytes),
-            Self::Write => (device.writes, device.write_bytes),
-        }
+/// Number of a device's I/Os in this direction, and their bytes.
+fn counts(way: Way, device: &DeviceUse) -> (u64, u64) {
+    match way {
+        Way::Read => (device.reads, device.read_bytes),
+        Way::Write => (device.writes, device.write_bytes),
     }
 }
 
@@ -109,98 +105,89 @@ const DEPTH_MIN: f64 = 1.5;
 /// With fewer I/Os a second than this, a comparison with a ceiling is pointless.
 const RATE_MIN: f64 = 1.0;
 
-impl Summary<'_> {
-    /// For each configuration whose engine uses the storage, each of its volumes and each
-    /// direction: its share of the ceiling, where one is known.
-    ///
-    /// A ceiling is a measurement of the same devices on the same host, with the same file system
-    /// and under the same limits, past the page cache. Of these the random ones are preferred,
-    /// then those whose block size is nearest to the mean size of the database's I/Os, and of
-    /// these the fastest counts. Where there is none, the limits of a throttled volume are its
-    /// ceiling.
-    pub fn ceilings(&self) -> Vec<Ceiling> {
-        let measured: Vec<Candidate> =
-            self.storage_runs.iter().flat_map(|run| Candidate::all(run, self.studies)).collect();
-        // One request at a time measures a latency, and not what the storage can do.
-        let measured = measured
-            .into_iter()
-            .filter(|measurement| measurement.depth.is_none_or(|n| n >= DEPTH_MIN));
-        let measured: Vec<Candidate> = measured.collect();
-        let environment = self.recording.environments.first();
-        let mut ceilings = Vec::new();
-        for (configuration, record) in self.recording.configurations.iter().enumerate() {
-            let trials = match self.storage_use(configuration) {
-                Some(_) => Vec::new(),
-                None => self.grid.trials(configuration),
-            };
-            for names in volumes(&trials) {
-                let storage = Storage::for_volumes(environment, &names, &trials);
-                let usable: Vec<&Candidate> = measured
-                    .iter()
-                    .filter(|measurement| measurement.storage.is(&storage))
-                    .collect();
-                let volumes = names.into_iter().collect();
-                let place = Place { configuration, label: &record.label, volumes };
-                for way in Way::ALL {
-                    ceilings.extend(ceiling(&place, way, &trials, &storage, &usable));
-                }
+/// For each configuration whose engine uses the storage, each of its volumes and each direction: its
+/// share of the ceiling, where one is known.
+///
+/// A ceiling is a measurement of the same devices on the same host, with the same file system and
+/// under the same limits, past the page cache. Of these the random ones are preferred, then those
+/// whose block size is nearest to the mean size of the database's I/Os, and of these the fastest
+/// counts. Where there is none, the limits of a throttled volume are its ceiling.
+pub fn ceilings(summary: &Summary<'_>) -> Vec<Ceiling> {
+    let runs = summary.storage_runs.iter();
+    // One request at a time measures a latency, and not what the storage can do.
+    let measured: Vec<Candidate> = runs
+        .flat_map(|run| Candidate::all(run, summary.studies))
+        .filter(|measurement| measurement.depth.is_none_or(|n| n >= DEPTH_MIN))
+        .collect();
+    let environment = summary.recording.environments.first();
+    let mut ceilings = Vec::new();
+    for (configuration, record) in summary.recording.configurations.iter().enumerate() {
+        let trials = match summary.storage_use(configuration) {
+            Some(_) => Vec::new(),
+            None => summary.grid.trials(configuration),
+        };
+        for names in volumes(&trials) {
+            let storage = Storage::for_volumes(environment, &names, &trials);
+            let usable: Vec<&Candidate> =
+                measured.iter().filter(|measurement| measurement.storage.is(&storage)).collect();
+            let volumes = names.into_iter().collect();
+            let place = Place { configuration, label: &record.label, volumes };
+            for way in Way::ALL {
+                ceilings.extend(ceiling(&place, way, &trials, &storage, &usable));
             }
         }
-        ceilings
     }
-
-    /// I/Os in flight and I/Os a second that were measured on this device, in the direction that
-    /// the trials use more, and the experiment that did: configurations that differ in concurrency
-    /// only, chosen as ceilings are.
-    pub fn probed_depths(
-        &self,
-        trials: &[&Observations],
-        device: &str,
-    ) -> Option<(Vec<(f64, f64)>, String)> {
-        let used = || {
-            trials
-                .iter()
-                .flat_map(|trial| &trial.devices)
-                .filter(|device_use| device_use.device == device)
-        };
-        let names = distinct(used().flat_map(|device_use| device_use.volume.iter()));
-        let storage = Storage::for_volumes(self.recording.environments.first(), &names, trials);
-        let [reads, writes] = Way::ALL.map(|way| {
-            let counts = used().map(|counts| way.counts(counts));
-            counts.fold((0.0, 0.0), |sum, count| (sum.0 + count.0 as f64, sum.1 + count.1 as f64))
-        });
-        let (way, (count, bytes)) =
-            if reads.0 > writes.0 { (Way::Read, reads) } else { (Way::Write, writes) };
-        let several = self
-            .storage_runs
-            .iter()
-            .flat_map(|recording| {
-                let grid = Grid::new(recording);
-                let with_storage = self.studies.iter().filter(|study| study.storage.is_some());
-                let all = with_storage.flat_map(|study| concurrency_groups(recording, study.probe));
-                let measured = all.map(|group| -> Vec<Candidate> {
-                    let all = group.configurations.iter();
-                    all.filter_map(|candidate| {
-                        Candidate::for_recording(recording, self.studies, &grid, *candidate)
-                    })
-                    .filter(|recording| recording.way == way && recording.storage.is(&storage))
-                    .collect()
-                });
-                measured.collect::<Vec<_>>()
-            })
-            .filter(|group| group.len() > 1);
-        let rank = |group: &[Candidate]| {
-            group.iter().map(|group| group.rank(bytes / count)).fold(f64::INFINITY, f64::min)
-        };
-        let best = several.min_by(|a, b| rank(a).total_cmp(&rank(b)))?;
-        let depths = best.iter().map(|depth| Some((depth.depth?, depth.ceiling.iops.mean)));
-        Some((depths.collect::<Option<_>>()?, best[0].ceiling.experiment.clone()))
-    }
+    ceilings
 }
 
-/// Configurations with a probe that differ in threads and queue depth only.
-pub fn concurrency_groups(recording: &Recording, probe: &str) -> Vec<ConfigurationGroup> {
-    groups(recording, probe, |path| recording.roles.has(path, &CONCURRENCY))
+/// I/Os in flight and I/Os a second that were measured on this device, in the direction that the
+/// trials use more, and the experiment that did: configurations that differ in concurrency only,
+/// chosen as ceilings are.
+pub fn probed_depths(
+    summary: &Summary<'_>,
+    trials: &[&Observations],
+    device: &str,
+) -> Option<(Vec<(f64, f64)>, String)> {
+    let used = || {
+        trials
+            .iter()
+            .flat_map(|trial| &trial.devices)
+            .filter(|device_use| device_use.device == device)
+    };
+    let names = distinct(used().flat_map(|device_use| device_use.volume.iter()));
+    let storage = Storage::for_volumes(summary.recording.environments.first(), &names, trials);
+    let [reads, writes] = Way::ALL.map(|way| sums(used().map(|used| counts(way, used))));
+    let (way, (count, bytes)) =
+        if reads.0 > writes.0 { (Way::Read, reads) } else { (Way::Write, writes) };
+    let several = summary
+        .storage_runs
+        .iter()
+        .flat_map(|recording| {
+            let grid = Grid::new(recording);
+            let with_storage = summary.studies.iter().filter(|study| study.storage.is_some());
+            let all = with_storage.flat_map(|study| concurrency_groups(recording, study.probe));
+            let measured = all.map(|group| -> Vec<Candidate> {
+                let all = group.configurations.iter();
+                all.filter_map(|candidate| {
+                    Candidate::for_recording(recording, summary.studies, &grid, *candidate)
+                })
+                .filter(|recording| recording.way == way && recording.storage.is(&storage))
+                .collect()
+            });
+            measured.collect::<Vec<_>>()
+        })
+        .filter(|group| group.len() > 1);
+    let rank = |group: &[Candidate]| {
+        group.iter().map(|group| group.rank(bytes / count)).fold(f64::INFINITY, f64::min)
+    };
+    let best = several.min_by(|a, b| rank(a).total_cmp(&rank(b)))?;
+    let depths = best.iter().map(|depth| Some((depth.depth?, depth.ceiling.iops.mean)));
+    Some((depths.collect::<Option<_>>()?, best[0].ceiling.experiment.clone()))
+}
+
+/// Number and bytes of all.
+fn sums(counts: impl Iterator<Item = (u64, u64)>) -> (f64, f64) {
+    counts.fold((0.0, 0.0), |sum, count| (sum.0 + count.0 as f64, sum.1 + count.1 as f64))
 }
 
 /// The share of a configuration on a volume, from what the devices of each trial did.
@@ -216,9 +203,7 @@ fn ceiling(
     let unit = format!("{}s/s", way.name());
     let rate = Estimate::from_amounts(&rates, &unit, Direction::HigherIsBetter)
         .filter(|e| e.mean >= RATE_MIN)?;
-    let done = used.iter().flatten().map(|device| way.counts(device));
-    let (count, bytes) =
-        done.fold((0.0, 0.0), |sum, total| (sum.0 + total.0 as f64, sum.1 + total.1 as f64));
+    let (count, bytes) = sums(used.iter().flatten().map(|device| counts(way, device)));
     let mean_bytes = bytes / count;
     let of_way = measured.iter().filter(|measurement| measurement.way == way);
     let best = of_way.min_by(|a, b| a.rank(mean_bytes).total_cmp(&b.rank(mean_bytes)));
@@ -349,7 +334,7 @@ fn under<'a>(trial: &'a Observations, volumes: &[impl AsRef<str>]) -> Vec<&'a De
 /// I/Os a second of all devices in a trial; `None` without any, which has no logarithm.
 fn rate(devices: &[&DeviceUse], way: Way) -> Option<f64> {
     let rate: f64 =
-        devices.iter().map(|device| way.counts(device).0 as f64 / device.elapsed_s).sum();
+        devices.iter().map(|device| counts(way, device).0 as f64 / device.elapsed_s).sum();
     (rate.is_finite() && rate > 0.0).then_some(rate)
 }
 

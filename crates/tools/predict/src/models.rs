@@ -1,21 +1,18 @@
 //! Models of performance: from what was measured to what would be. Pure: numbers in, data out.
 //!
 //! - [`usl`]: Amdahl's and Gunther's laws of scalability, fitted
-//! - [`network`]: queueing networks, and transactions that arrive at a rate; [`queue`]: a single
-//!   station
+//! - [`network`]: queueing networks, and transactions that arrive at a rate
 //! - [`demands`]: what a transaction needs of each resource, by the operational laws
 //! - [`curve`]: throughput against connections, by either
 //! - [`average`]: several of them, by how they predict the highest levels; `bounds`: what no
 //!   throughput exceeds
-//! - [`holdout`]: how well these predict levels that they have not seen
-//! - [`published`]: published benchmark results beside each other
+//! - [`hold_out`]: how well these predict levels that they have not seen
 
 mod algebra;
 pub mod average;
 mod bounds;
 pub mod curve;
 pub mod demands;
-pub mod holdout;
+pub mod hold_out;
 pub mod network;
-pub mod queue;
 pub mod usl;

@@ -1,13 +1,21 @@
 //! Queueing networks against mean value analysis written another way, simulators and textbooks.
 
-use models::curve::{Bottlenecks, Level, Machine, Model};
-use models::holdout::FittedModel;
-use models::network::{Class, Service, Station, arriving, several_classes, throughputs};
-use models::queue::shared_queue;
+use predict::models::curve::{Bottlenecks, Level, Machine, Model};
+use predict::models::hold_out::FittedModel;
+use predict::models::network::{Class, Service, Station, arriving, several_classes, throughputs};
 
 #[track_caller]
 fn close(ours: f64, theirs: f64, relative: f64) {
     assert!((ours / theirs - 1.0).abs() < relative, "{ours} is not {theirs}");
+}
+
+/// Seconds in M/M/c by Erlang's second formula, for c servers that are busy for this share.
+pub fn shared_queue(servers: u32, service_s: f64, busy: f64) -> f64 {
+    let (c, offered) = (f64::from(servers), busy * f64::from(servers));
+    let term = |n: u32| (1..=n).fold(1.0, |product, k| product * offered / f64::from(k));
+    let full = term(servers) / (1.0 - busy);
+    let waits = full / ((0..servers).map(term).sum::<f64>() + full);
+    service_s + waits * service_s / (c * (1.0 - busy))
 }
 
 fn servers(servers: u32, demand_s: f64) -> Station {
@@ -122,15 +130,14 @@ fn arrivals_at_a_rate_as_by_formula() {
     };
     close(all_s(&[200.0], 160.0), 0.025, 1e-12);
     close(arriving(&[200.0], 160.0, 1.0).unwrap().inside_s, 0.005, 1e-12);
-    close(all_s(&[100.0, 200.0], 150.0), shared_queue(2, 0.01, 0.75).unwrap(), 1e-12);
+    close(all_s(&[100.0, 200.0], 150.0), shared_queue(2, 0.01, 0.75), 1e-12);
     for (stations, processors, rate) in
         [(network(2, 0.5, 0.3, 2.0), 2_u32, 2.2), (network(4, 1.0, 0.2, 1.0), 4, 3.0)]
     {
         let [cpu, serial, think] = [0, 1, 2].map(|at: usize| stations[at].demand_s);
         let busy = rate * cpu / f64::from(processors);
-        let formula = shared_queue(u64::from(processors), cpu, busy).unwrap()
-            + shared_queue(1, serial, rate * serial).unwrap()
-            + think;
+        let formula =
+            shared_queue(processors, cpu, busy) + shared_queue(1, serial, rate * serial) + think;
         close(all_s(&throughputs(&stations, 2000).unwrap(), rate), formula, 1e-6);
     }
     // What cannot be kept up, and thousands in progress.
@@ -184,7 +191,7 @@ fn arrivals_at_a_rate_as_simulators_find() {
 /// idle, and customers who only think, release at random.
 #[test]
 fn how_evenly_a_full_system_lets_go() {
-    use models::network::dispersion;
+    use predict::models::network::dispersion;
     let (served_s, thinks_s) = (0.3_f64, 0.5_f64);
     let squared = (served_s.powi(2) + thinks_s.powi(2)) / (served_s + thinks_s).powi(2);
     close(dispersion(&[1.0 / served_s], thinks_s), squared, 1e-12);

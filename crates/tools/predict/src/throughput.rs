@@ -5,18 +5,19 @@ mod demands;
 mod device;
 mod law;
 
-use crate::{Estimate, Interval, Summary, response};
-use models::curve::{Level, Machine};
-use models::holdout::{self, Candidate, HoldOut, Judgement, LEVELS_MIN, Prediction};
-use models::usl::{Fit, Law, Point, Usl};
+use crate::models::curve::{Level, Machine};
+use crate::models::hold_out::{
+    self, Candidate, FittedModel, HoldOut, Judgement, LEVELS_MIN, Prediction,
+};
+use crate::models::usl::{Fit, Law, Point, Usl};
+use crate::settings::HeldOutLevels;
+use analysis::settings::CONCURRENCY;
+use analysis::{Estimate, Interval, Summary, response};
 use observations::{FactorRecord, Observations, Role, WarningKind, order};
 use serde::Serialize;
 
-pub use demands::{LevelDemands, recorded};
+pub use demands::LevelDemands;
 pub use device::DeviceDepths;
-
-/// Roles of the factors that say how many work at the same time.
-pub const CONCURRENCY: [Role; 2] = [Role::Concurrency, Role::QueueDepth];
 
 /// Most combinations of the other factors' levels with a model: more would not be read.
 const MODELS_MAX: usize = 8;
@@ -50,9 +51,9 @@ pub struct ModelSummary {
     pub demands: Vec<LevelDemands>,
     /// The busiest device, where its speed at several depths of its queue is known.
     pub device: Option<DeviceDepths>,
-    /// The fits.
+    /// The fit that predicts other levels, to all that were measured.
     #[serde(skip)]
-    pub(crate) fitted: Option<Judgement>,
+    pub best: Option<FittedModel>,
     /// Role of the factor.
     #[serde(skip)]
     pub role: Option<Role>,
@@ -107,134 +108,124 @@ pub struct ModelGroup<'a> {
     pub levels: Vec<(usize, f64)>,
 }
 
-impl Summary<'_> {
-    /// The models of a run: one for each factor of concurrency and each combination of the other
-    /// factors' levels. The factor needs four or more numeric levels, measured in a closed loop. Of
-    /// more than [`MODELS_MAX`] combinations, those of configurations that the verdict names come
-    /// first.
-    pub fn throughput_models(&self) -> Vec<ModelSummary> {
-        let mut groups = self.model_groups();
-        let named = self.named_configurations();
-        order::by_key(&mut groups, &|group| {
-            !group.levels.iter().any(|(configuration, _)| named.contains(configuration))
-        });
-        groups.truncate(MODELS_MAX);
-        groups.into_iter().filter_map(|group| self.throughput_model(group)).collect()
-    }
+/// The models of a run: one for each factor of concurrency and each combination of the other
+/// factors' levels. The factor needs four or more numeric levels, measured in a closed loop. Of
+/// more than [`MODELS_MAX`] combinations, those of configurations that the verdict names come first.
+pub fn models(summary: &Summary<'_>) -> Vec<ModelSummary> {
+    let mut groups = groups(summary);
+    let named = summary.named_configurations();
+    order::by_key(&mut groups, &|group| {
+        !group.levels.iter().any(|(configuration, _)| named.contains(configuration))
+    });
+    groups.truncate(MODELS_MAX);
+    groups.into_iter().filter_map(|group| ModelSummary::fit(summary, group)).collect()
+}
 
-    /// Combinations of the other factors' levels that would have a model but for their number.
-    pub fn models_left_out(&self) -> usize {
-        self.model_groups().len().saturating_sub(MODELS_MAX)
-    }
+/// Combinations of the other factors' levels that would have a model but for their number.
+pub fn left_out(summary: &Summary<'_>) -> usize {
+    groups(summary).len().saturating_sub(MODELS_MAX)
+}
 
-    /// Configurations that models can be fitted to. Not open loops, whose throughput is given.
-    pub fn model_groups(&self) -> Vec<ModelGroup<'_>> {
-        let factors = self.recording.factors.iter().zip(&self.layouts);
-        let roles = &self.recording.roles;
-        let mut groups = Vec::new();
-        for (factor, layout) in factors.filter(|(factor, _)| roles.has(&factor.name, &CONCURRENCY))
-        {
-            let numbers = factor.numeric.as_deref().unwrap_or_default();
-            for group in layout.groups() {
-                let known =
-                    group.iter().zip(numbers).filter_map(|(group, n)| Some(((*group)?, *n)));
-                let done =
-                    known.filter(|(configuration, _)| !self.grid.trials(*configuration).is_empty());
-                let mut levels: Vec<(usize, f64)> = done.collect();
-                order::smallest_first(&mut levels, &|row| row.1);
-                if levels.len() >= LEVELS_MIN
-                    && levels.iter().all(|(configuration, _)| {
-                        !self.recording.configurations[*configuration]
-                            .sets(Role::ArrivalRate, roles)
-                    })
-                {
-                    groups.push(ModelGroup { factor, levels });
-                }
+/// Configurations that models can be fitted to. Not open loops, whose throughput is given.
+pub fn groups<'s>(summary: &'s Summary<'_>) -> Vec<ModelGroup<'s>> {
+    let factors = summary.recording.factors.iter().zip(&summary.layouts);
+    let roles = &summary.recording.roles;
+    let is_closed = |configuration: usize| {
+        !summary.recording.configurations[configuration].sets(Role::ArrivalRate, roles)
+    };
+    let mut groups = Vec::new();
+    for (factor, layout) in factors.filter(|(factor, _)| roles.has(&factor.name, &CONCURRENCY)) {
+        let numbers = factor.numeric.as_deref().unwrap_or_default();
+        for group in layout.groups() {
+            let known = group.iter().zip(numbers).filter_map(|(group, n)| Some(((*group)?, *n)));
+            let done =
+                known.filter(|(configuration, _)| !summary.grid.trials(*configuration).is_empty());
+            let mut levels: Vec<(usize, f64)> = done.collect();
+            order::smallest_first(&mut levels, &|row| row.1);
+            if levels.len() >= LEVELS_MIN && levels.iter().all(|level| is_closed(level.0)) {
+                groups.push(ModelGroup { factor, levels });
             }
         }
-        groups
     }
+    groups
+}
 
+impl ModelGroup<'_> {
+    /// The first configuration.
+    pub fn configuration(&self) -> usize {
+        self.levels[0].0
+    }
+}
+
+impl ModelSummary {
     /// The model of a group; `None` where its trials have no throughput.
-    pub fn throughput_model(&self, group: ModelGroup<'_>) -> Option<ModelSummary> {
+    pub fn fit(summary: &Summary<'_>, group: ModelGroup<'_>) -> Option<Self> {
         let ModelGroup { factor, levels } = group;
-        let device = self.busiest_device(&levels);
+        let device = DeviceDepths::busiest(summary, &levels);
+        let device_name = device.as_ref().map(|device| device.device.as_str());
         let measured: Vec<ModelInput> = levels
             .iter()
-            .filter_map(|level| {
-                ModelInput::at_level(
-                    level.0,
-                    level.1,
-                    &self.grid.trials(level.0),
-                    device.as_ref().map(|device| device.device.as_str()),
-                )
+            .filter_map(|(configuration, n)| {
+                let trials = summary.grid.trials(*configuration);
+                ModelInput::at_level(*configuration, *n, &trials, device_name)
             })
             .collect();
+        let (first, last) = (measured.first()?, measured.last()?);
         let points: Vec<Level> =
             measured.iter().map(|measurement| measurement.level.clone()).collect();
-        let processors = self
-            .recording
-            .environments
-            .first()
-            .map(|environment| environment.cpus)
-            .filter(|cpus| *cpus > 0);
-        let machine = machine(processors, device.as_ref());
-        let held_out = self.held_out(&factor.name, &points);
-        let refusal = measured.iter().find_map(|measurement| measurement.saturated.clone());
-        let judged = match &refusal {
-            Some(why) => Err(why.clone()),
-            None => holdout::judge(&points, &machine, &held_out).map_err(|error| error.to_string()),
+        let environment = summary.recording.environments.first();
+        let processors = environment.map(|environment| environment.cpus).filter(|cpus| *cpus > 0);
+        let saturated = measured.iter().find_map(|measurement| measurement.saturated.clone());
+        let is_saturated = saturated.is_some();
+        let judged = saturated.map_or_else(
+            || {
+                let held_out = held_out(summary, &factor.name, &points);
+                let machine = machine(processors, device.as_ref());
+                hold_out::judge(&points, &machine, &held_out).map_err(|error| error.to_string())
+            },
+            Err,
+        );
+        let (refused, judgement) = match judged {
+            Ok(judgement) => (None, Some(judgement)),
+            Err(why) => (Some(why), None),
         };
-        let tested = judged.as_ref().ok().and_then(|judged| judged.candidates.first());
-        let test = |n: f64| {
-            tested?.tested.iter().find(|level| level.prediction.n.total_cmp(&n).is_eq()).cloned()
-        };
-        let first = measured.first()?;
-        let demands = [first, measured.last()?].map(|level| {
-            LevelDemands::at_level(
-                level.level.n,
-                &self.grid.trials(level.configuration),
-                processors,
-            )
+        let curve = judgement.as_ref().map(|judgement| curve(judgement, &points));
+        let (candidates, best) = judgement
+            .map(|judgement| (judgement.candidates, Some(judgement.best)))
+            .unwrap_or_default();
+        let demands = [first, last].map(|level| {
+            let trials = summary.grid.trials(level.configuration);
+            LevelDemands::at_level(level.level.n, &trials, processors)
         });
-        Some(ModelSummary {
+        Some(Self {
             factor: factor.name.clone(),
-            role: self.recording.roles.role(&factor.name),
+            role: summary.recording.roles.role(&factor.name),
             configuration: first.configuration,
             unit: first.estimate.unit.clone(),
-            scalability: scalability(&points).filter(|_| refusal.is_none()),
-            candidates: judged
-                .as_ref()
-                .map_or_else(|_| Vec::new(), |judged| judged.candidates.clone()),
-            curve: judged.as_ref().map_or_else(|_| Vec::new(), |judged| curve(judged, &points)),
-            refused: judged.as_ref().err().cloned(),
+            scalability: scalability(&points).filter(|_| !is_saturated),
+            curve: curve.unwrap_or_default(),
+            refused,
             demands: demands.into(),
-            levels: measured
-                .iter()
-                .map(|measurement| ModelLevel {
-                    configuration: measurement.configuration,
-                    n: measurement.level.n,
-                    measured: measurement.estimate.clone(),
-                    tested: test(measurement.level.n),
-                })
-                .collect(),
+            levels: measured.iter().map(|level| level.tested_by(candidates.first())).collect(),
+            candidates,
             device,
-            fitted: judged.ok(),
+            best,
             processors,
             points,
         })
     }
+}
 
-    /// Returns the levels that models are tested on: those that the experiment names, else the
-    /// highest third.
-    fn held_out(&self, factor: &str, levels: &[Level]) -> Vec<bool> {
-        let rules: Vec<_> = self.hold_out.iter().filter(|rule| rule.factor == factor).collect();
-        if rules.is_empty() {
-            let fitted = levels.len() - holdout::automatic(levels.len());
-            return (0..levels.len()).map(|at| at >= fitted).collect();
-        }
-        levels.iter().map(|level| rules.iter().any(|rule| rule.holds(level.n))).collect()
+/// Returns the levels that models are tested on: those that the experiment names, else the highest
+/// third.
+fn held_out(summary: &Summary<'_>, factor: &str, levels: &[Level]) -> Vec<bool> {
+    let mut rules = HeldOutLevels::in_source(&summary.recording.run.source);
+    rules.retain(|rule| rule.factor == factor);
+    if rules.is_empty() {
+        let fitted = levels.len() - hold_out::automatic(levels.len());
+        return (0..levels.len()).map(|at| at >= fitted).collect();
     }
+    levels.iter().map(|level| rules.iter().any(|rule| rule.holds(level.n))).collect()
 }
 
 /// A level as models need it.
@@ -283,6 +274,17 @@ impl ModelInput {
         let level = Level { n, trials: values, cpu_s, batch, device };
         Some(Self { configuration, level, estimate, saturated })
     }
+
+    fn tested_by(&self, candidate: Option<&Candidate>) -> ModelLevel {
+        let mut tested = candidate.iter().flat_map(|candidate| &candidate.tested);
+        let n = self.level.n;
+        ModelLevel {
+            configuration: self.configuration,
+            n,
+            measured: self.estimate.clone(),
+            tested: tested.find(|level| level.prediction.n.total_cmp(&n).is_eq()).cloned(),
+        }
+    }
 }
 
 fn scalability(levels: &[Level]) -> Option<Scalability> {
@@ -318,20 +320,6 @@ fn curve(judged: &Judgement, levels: &[Level]) -> Vec<Prediction> {
     let mut numbers: Vec<f64> = steps(levels).map(f64::round).collect();
     numbers.dedup();
     numbers.into_iter().filter_map(|n| judged.tested.predict(n)).collect()
-}
-
-impl ModelGroup<'_> {
-    /// The first configuration.
-    pub fn configuration(&self) -> usize {
-        self.levels[0].0
-    }
-}
-
-impl ModelSummary {
-    /// The fit that predicts other levels, to all that were measured.
-    pub fn best(&self) -> Option<&holdout::FittedModel> {
-        self.fitted.as_ref().map(|judged| &judged.best)
-    }
 }
 
 /// Counters of the trials are with the levels, of which some are held out; what was probed is known

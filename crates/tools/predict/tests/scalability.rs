@@ -1,6 +1,6 @@
 //! Laws of scalability against published fits and scipy.
 
-use models::usl::{Fit, FitError, Law, Point, Usl};
+use predict::models::usl::{Fit, FitError, Law, Point, Usl};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
