@@ -12,14 +12,16 @@ cd "$ROOT"
 git ls-files -z ':!*/tests/*' ':!xtask' | xargs -0 cp --parents --preserve=timestamps -t "$copy"
 cd "$copy"
 sed -i 's|"crates/testing", ||; s|, "xtask"||' Cargo.toml
-for manifest in Cargo.toml $(ls crates/cli/Cargo.toml crates/*/*/Cargo.toml); do
+for manifest in Cargo.toml $(ls crates/*/Cargo.toml crates/*/*/Cargo.toml); do
     awk '/^\[/ { is_test = /^\[dev-dep|^\[\[(test|bench|example)/ } !is_test' "$manifest" > plain
     mv plain "$manifest"
 done
-lists="Cargo.toml crates/cli/Cargo.toml crates/cli/src/registry.rs crates/cli/src/commands.rs"
+lists="Cargo.toml crates/cli/Cargo.toml crates/cli/src/registry.rs crates/cli/src/commands.rs
+    crates/designs/src/lib.rs"
 tar -cf lists.tar $lists
 # Folders that others are built on are no guests.
-guests=$(ls -d crates/engines/* crates/studies/* crates/tools/* | grep -v engines/servers)
+guests=$(ls -d crates/engines/* crates/studies/* crates/tools/* $(dirname crates/designs/src/*/file.rs) |
+    grep -v engines/servers)
 for name in "$@"; do
     echo "$guests" | grep -q "/$name\$" || { echo "no guest $name among" $guests >&2 && exit 1; }
 done
@@ -27,14 +29,17 @@ attached=""
 for folder in $guests; do
     name=${folder##*/}
     case " ${*:-$name} " in *" $name "*) ;; *) continue ;; esac
-    mv "$folder" away
-    sed -i -E "/(^|[^a-z_:])$name::|^(package\.)?$name[ .]|\"$name\//d" $lists
+    # A design also has a file beside its folder.
+    parts=$(ls -d "$folder" "$folder.rs" 2> /dev/null) || true
+    tar -cf guest.tar $parts
+    rm -r $parts
+    sed -i -E "/(^|[^a-z_:])$name::|^(package\.)?$name[ .]|\"$name[\"\/]|mod $name;/d" $lists
     if cargo check --quiet --package steelbench; then
         echo "detached $folder"
     else
         attached="$attached $name" && echo "ATTACHED $folder"
     fi
-    mv away "$folder"
+    tar -xf guest.tar
     tar -xf lists.tar
 done
 [ -z "$attached" ] || { echo "the program does not build without$attached" >&2 && exit 1; }
