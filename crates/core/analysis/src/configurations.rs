@@ -62,6 +62,11 @@ pub struct ConfigurationRow {
 }
 
 impl ConfigurationRow {
+    /// The level of a factor.
+    pub fn level(&self, factor: &str) -> Option<&str> {
+        self.levels.iter().find(|level| level.factor == factor).map(|level| level.level.as_str())
+    }
+
     /// Trials that `limits.trial_time` stopped.
     pub fn at_limit(&self) -> usize {
         self.timeouts.saturating_sub(self.futile)

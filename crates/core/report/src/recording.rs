@@ -1,6 +1,6 @@
 //! Tables of what a run recorded: of its trials, and of what was set and where it ran.
 
-use crate::table::{Cell, Column, Columns, Share, Table, Time, Tone};
+use crate::table::{Cell, Column, Columns, Share, Table, Time, Tone, Typed};
 use crate::text::joined;
 use analysis::waits::HEADINGS;
 use analysis::{Accounting, WaitTable};
@@ -54,13 +54,7 @@ fn common<'a, P: 'a>(
     columns.add("attempt", "", |row| row.trial.attempt).on_page = true;
     for factor in &recording.factors {
         columns
-            .factor(factor, |row: &Item<'_, P>| {
-                let levels = &configuration(recording, row)?.levels;
-                levels
-                    .iter()
-                    .find(|level| level.factor == factor.name)
-                    .map(|level| level.level.as_str())
-            })
+            .factor(factor, |row: &Item<'_, P>| configuration(recording, row)?.level(&factor.name))
             .on_page = true;
     }
     columns
@@ -83,34 +77,27 @@ fn configuration<'a, P>(
 pub fn trials(recording: &Recording) -> Table<'_> {
     let trials = numbered(recording).map(|(number, trial)| Item { number, trial, part: () });
     let mut columns = common(recording, trials);
-    columns
-        .add("elapsed", "s", |row| data(row).map(|observations| observations.elapsed_s))
-        .on_page = !recording.responses().iter().any(|response| response.name == "elapsed");
+    columns.observed("elapsed", "s", |trial| trial.elapsed_s).on_page =
+        !recording.responses().iter().any(|response| response.name == "elapsed");
     figures(&mut columns, recording);
-    let account = |row: &Item<'_, ()>, seconds: fn(&Accounting) -> f64| {
-        let trial = data(row).map(Accounting::for_trial).filter(|trial| trial.session_s > 0.0)?;
-        Some(Share(trial.share(seconds(&trial))))
-    };
     columns
-        .with(Column::raw("cpu_share", ""), move |row| account(row, |row| row.cpu_s))
+        .observed("cpu_share", "", |trial| share(trial, |all| all.cpu_s))
         .headed("CPU share")
         .on_page = true;
     columns
-        .with(Column::raw("unaccounted_share", ""), move |row| {
-            account(row, |row| row.unaccounted_s)
-        })
+        .observed("unaccounted_share", "", |trial| share(trial, |all| all.unaccounted_s))
         .on_page = true;
     columns
-        .add("warnings", "", |row: &Item<'_, ()>| {
-            Some(joined(data(row)?.warnings.iter().map(|warning| warning.kind.name()), " "))
+        .observed("warnings", "", |trial| {
+            joined(trial.warnings.iter().map(|warning| warning.kind.name()), " ")
         })
         .on_page = true;
-    columns.add("warning_details", "", |row| {
-        Some(joined(data(row)?.warnings.iter().map(|warning| &warning.detail), "; "))
+    columns.observed("warning_details", "", |trial| {
+        joined(trial.warnings.iter().map(|warning| &warning.detail), "; ")
     });
     columns.add("cause", "", cause).headed("cause of failure").on_page =
         recording.trials.iter().any(|trial| matches!(trial.status, TrialStatus::Failed { .. }));
-    columns.add("timeout", "s", |row| data(row)?.timeout_s);
+    columns.observed("timeout", "s", |trial| trial.timeout_s);
     columns.add("setup", "", |row| row.trial.setup);
     columns.add("sequence", "", |row| row.trial.sequence);
     if recording.trials.iter().any(|trial| trial.machine.is_some()) {
@@ -118,8 +105,26 @@ pub fn trials(recording: &Recording) -> Table<'_> {
     }
     columns.add("started", "", |row| Time(row.trial.started_ms));
     columns.add("wall", "s", |row| row.trial.wall_s).headed("whole trial");
-    observed(&mut columns);
+    work_and_load(&mut columns);
     columns.named("trials")
+}
+
+impl<'a> Parts<'a, ()> {
+    /// A column of what trials observed.
+    fn observed<V: Typed + 'a>(
+        &mut self,
+        name: &str,
+        unit: &str,
+        value: fn(&'a Observations) -> V,
+    ) -> &mut Column {
+        self.with(Column::raw(name, unit), move |row| data(row).map(value))
+    }
+}
+
+/// A part of the time of a trial's sessions; `None` of work without sessions.
+fn share(trial: &Observations, seconds: fn(&Accounting) -> f64) -> Option<Share> {
+    let all = Accounting::for_trial(trial);
+    (all.session_s > 0.0).then(|| Share(all.share(seconds(&all))))
 }
 
 /// A column for each response and each fact that any trial has.
@@ -128,19 +133,13 @@ fn figures<'a>(columns: &mut Parts<'a, ()>, recording: &'a Recording) {
         columns
             .with(Column::raw(name, unit), move |row: &Item<'_, ()>| {
                 let mut responses = data(row)?.responses.iter();
-                let response = responses.find(|other| other.name == *name && other.unit == *unit);
-                response.map(|response| response.value)
+                Some(responses.find(|other| other.name == *name && other.unit == *unit)?.value)
             })
             .from_origin("response")
             .on_page = true;
     }
     let mut known: Vec<&Fact> = Vec::new();
-    for fact in recording
-        .trials
-        .iter()
-        .filter_map(|trial| trial.observations.as_ref())
-        .flat_map(|o| &o.facts)
-    {
+    for fact in observed_trials(recording).flat_map(|(.., observations)| &observations.facts) {
         if known.iter().any(|known| known.name == fact.name && known.unit == fact.unit) {
             continue;
         }
@@ -148,64 +147,41 @@ fn figures<'a>(columns: &mut Parts<'a, ()>, recording: &'a Recording) {
         columns
             .with(Column::raw(&fact.name, &fact.unit), move |row: &Item<'_, ()>| {
                 let mut facts = data(row)?.facts.iter();
-                let fact = facts.find(|other| other.name == fact.name && other.unit == fact.unit);
-                fact.map(|fact| fact.value)
+                Some(facts.find(|other| other.name == fact.name && other.unit == fact.unit)?.value)
             })
             .from_origin("fact")
             .on_page = true;
     }
 }
 
-fn observed(columns: &mut Parts<'_, ()>) {
-    columns.add("synthetic", "", |row| data(row).map(|observations| observations.synthetic));
-    columns.add("connections", "", |row| data(row).map(|observations| observations.connections));
-    columns.add("work_amount", "", |row| data(row).map(|observations| observations.work.amount));
+fn work_and_load(columns: &mut Parts<'_, ()>) {
+    columns.observed("synthetic", "", |trial| trial.synthetic);
+    columns.observed("connections", "", |trial| trial.connections);
+    columns.observed("work_amount", "", |trial| trial.work.amount);
+    columns.observed("work_unit", "", |trial| trial.work.unit.as_str());
+    columns.observed("transactions", "", |trial| trial.work.transactions);
+    columns.observed("errors", "", |trial| trial.work.errors);
+    columns.observed("retries", "", |trial| trial.work.retries);
+    columns.observed("session", "s", |trial| trial.time.session_s).headed("sessions");
     columns
-        .add("work_unit", "", |row| data(row).map(|observations| observations.work.unit.as_str()));
-    columns.add("transactions", "", |row| {
-        data(row).map(|observations| observations.work.transactions)
-    });
-    columns.add("errors", "", |row| data(row).map(|observations| observations.work.errors));
-    columns.add("retries", "", |row| data(row).map(|observations| observations.work.retries));
-    columns
-        .add("session", "s", |row| data(row).map(|observations| observations.time.session_s))
-        .headed("sessions");
-    columns
-        .add("cpu", "s", |row| Some(data(row)?.time.cpu_s).filter(|cpu_s| *cpu_s > 0.0))
+        .observed("cpu", "s", |trial| Some(trial.time.cpu_s).filter(|cpu_s| *cpu_s > 0.0))
         .headed("CPU");
-    columns.add("cpu_user", "s", |row| data(row)?.time.cpu_user_s).headed("CPU in user mode");
-    columns.add("client_share", "", |row| {
-        data(row).map(|observations| Share(observations.load.client_share))
-    });
-    columns.add("run_delay_share", "", |row| {
-        data(row).map(|observations| Share(observations.load.run_delay_share))
-    });
-    columns.add("sends_intended", "", |row| {
-        data(row).map(|observations| observations.load.sends_intended)
-    });
-    columns.add("sends_missed", "", |row| {
-        data(row).map(|observations| observations.load.sends_missed)
-    });
-    columns.add("sends_late", "", |row| data(row)?.load.sends_late);
-    columns.add("schedule", "s", |row| data(row)?.load.schedule_s);
-    columns.add("free_until", "s", |row| data(row)?.load.free_until_s);
+    columns.observed("cpu_user", "s", |trial| trial.time.cpu_user_s).headed("CPU in user mode");
+    columns.observed("client_share", "", |trial| Share(trial.load.client_share));
+    columns.observed("run_delay_share", "", |trial| Share(trial.load.run_delay_share));
+    columns.observed("sends_intended", "", |trial| trial.load.sends_intended);
+    columns.observed("sends_missed", "", |trial| trial.load.sends_missed);
+    columns.observed("sends_late", "", |trial| trial.load.sends_late);
+    columns.observed("schedule", "s", |trial| trial.load.schedule_s);
+    columns.observed("free_until", "s", |trial| trial.load.free_until_s);
     columns
-        .add("send_delay_us_max", "", |row| {
-            data(row).map(|observations| observations.load.send_delay_us_max)
-        })
+        .observed("send_delay_us_max", "", |trial| trial.load.send_delay_us_max)
         .headed("longest send delay (us)");
-    columns
-        .add("machine_cpus", "", |row| data(row).map(|observations| observations.machine.cpus))
-        .headed("machine CPUs");
-    columns
-        .add("machine_busy", "s", |row| data(row).map(|observations| observations.machine.busy_s));
-    columns.add("machine_own", "s", |row| data(row).map(|observations| observations.machine.own_s));
-    columns.add("machine_steal", "s", |row| {
-        data(row).map(|observations| observations.machine.steal_s)
-    });
-    columns.add("machine_iowait", "s", |row| {
-        data(row).map(|observations| observations.machine.iowait_s)
-    });
+    columns.observed("machine_cpus", "", |trial| trial.machine.cpus).headed("machine CPUs");
+    columns.observed("machine_busy", "s", |trial| trial.machine.busy_s);
+    columns.observed("machine_own", "s", |trial| trial.machine.own_s);
+    columns.observed("machine_steal", "s", |trial| trial.machine.steal_s);
+    columns.observed("machine_iowait", "s", |trial| trial.machine.iowait_s);
 }
 
 /// A wait, and its place in the trial's wait table.
@@ -227,9 +203,6 @@ fn waits(recording: &Recording) -> Table<'_> {
         })
     });
     let mut columns = common(recording, waited);
-    let each = |row: &Item<'_, WaitItem<'_>>, seconds: f64| {
-        row.part.wait.count.filter(|count| *count > 0).map(|count| seconds / count as f64)
-    };
     columns
         .add("wait_type", "", |row: &Item<WaitItem>| row.part.wait.wait_type.as_str())
         .headed(HEADINGS[0]);
@@ -240,10 +213,9 @@ fn waits(recording: &Recording) -> Table<'_> {
     columns
         .add("share", "", |row| row.part.of_all.map(|(percentage, _)| Share(percentage / 100.0)))
         .headed(HEADINGS[5]);
-    columns.with(Column::raw("average_wait", "s"), move |row| each(row, row.part.wait.wait_s()));
-    columns
-        .with(Column::raw("average_resource", "s"), move |row| each(row, row.part.wait.resource_s));
-    columns.with(Column::raw("average_signal", "s"), move |row| each(row, row.part.wait.signal_s));
+    columns.add("average_wait", "s", |row| each(row.part.wait, Wait::wait_s));
+    columns.add("average_resource", "s", |row| each(row.part.wait, |wait| wait.resource_s));
+    columns.add("average_signal", "s", |row| each(row.part.wait, |wait| wait.signal_s));
     columns.add("class", "", |row| row.part.wait.class.name());
     columns.add("top", "", |row| row.part.of_all.map(|(_, top)| top)).headed("top 95 %");
     columns.add("sampled", "Hz", |row| match row.part.wait.source {
@@ -257,6 +229,11 @@ fn waits(recording: &Recording) -> Table<'_> {
         _ => None,
     });
     columns.named("waits")
+}
+
+/// Seconds for each wait, where waits are counted.
+fn each(wait: &Wait, seconds: fn(&Wait) -> f64) -> Option<f64> {
+    wait.count.filter(|count| *count > 0).map(|count| seconds(wait) / count as f64)
 }
 
 const PERCENTILES: [(&str, &str, f64); 6] = [
@@ -294,15 +271,15 @@ impl Figures {
 }
 
 fn latencies(recording: &Recording) -> Table<'_> {
-    let distributions = parts(recording, |recording| &recording.latencies).map(
-        |Item { number, trial, part: latency }| Item {
-            number,
-            trial,
-            part: Distribution { latency, figures: Figures::from_histogram(&latency.histogram) },
-        },
-    );
-    let rows: Vec<_> = distributions.collect();
-    let mut columns = common(recording, rows.into_iter());
+    let distributions = parts(recording, |recording| &recording.latencies).map(|item| {
+        let figures = Figures::from_histogram(&item.part.histogram);
+        Item {
+            number: item.number,
+            trial: item.trial,
+            part: Distribution { latency: item.part, figures },
+        }
+    });
+    let mut columns = common(recording, distributions.collect::<Vec<_>>().into_iter());
     columns.add("latency", "", |row: &Item<Distribution>| row.part.latency.name.as_str());
     columns.add("count", "", |row| row.part.figures.map_or(0, |figures| figures.count));
     columns.add("min", "ns", |row| row.part.figures.map(|figures| figures.min_mean_max_ns.0));
@@ -353,22 +330,24 @@ fn series(recording: &Recording) -> Table<'_> {
             })
         });
     let mut columns = common(recording, intervals);
-    let start_s = |(series, at): (&Series, usize)| series.start_s + at as f64 * series.interval_s;
     columns.add("series", "", |row: &Item<(&Series, usize)>| row.part.0.name.as_str());
     columns.add("unit", "", |row| row.part.0.unit.as_str());
-    columns.with(Column::raw("start", "s"), move |row| start_s(row.part));
+    columns.add("start", "s", |row| start_s(row.part));
     columns.add("interval", "s", |row| row.part.0.interval_s);
-    columns.with(Column::raw("warm_up", ""), move |row| start_s(row.part) < 0.0);
+    columns.add("warm_up", "", |row| start_s(row.part) < 0.0);
     columns.add("value", "", |row| row.part.0.values.get(row.part.1).copied());
     columns.named("series")
+}
+
+/// The begin of an interval of a series.
+fn start_s((series, interval): (&Series, usize)) -> f64 {
+    series.start_s + interval as f64 * series.interval_s
 }
 
 /// The kernel's counters of the block devices under every trial.
 fn devices(recording: &Recording) -> Table<'_> {
     let mut columns: Parts<'_, &DeviceUse> =
         common(recording, parts(recording, |recording| &recording.devices));
-    let per = |amount: f64, of: f64| (of > 0.0).then(|| amount / of);
-    let mean_ms = move |seconds: f64, count: u64| per(seconds * 1e3, count as f64);
     columns.add("volume", "", |row| row.part.volume.to_string());
     columns.add("device", "", |row| row.part.device.as_str());
     columns.add("reads", "", |row| row.part.reads);
@@ -376,33 +355,19 @@ fn devices(recording: &Recording) -> Table<'_> {
     columns.add("writes", "", |row| row.part.writes);
     columns.add("write_bytes", "", |row| row.part.write_bytes);
     columns.add("flushes", "", |row| row.part.flushes);
-    columns.with(Column::raw("reads_per_s", ""), move |row| {
-        per(row.part.reads as f64, row.part.elapsed_s)
-    });
-    columns.with(Column::raw("writes_per_s", ""), move |row| {
-        per(row.part.writes as f64, row.part.elapsed_s)
-    });
+    columns.add("reads_per_s", "", |row| per(row.part.reads as f64, row.part.elapsed_s));
+    columns.add("writes_per_s", "", |row| per(row.part.writes as f64, row.part.elapsed_s));
     columns
-        .with(Column::raw("mb_per_s", ""), move |row| {
-            per(
-                (row.part.read_bytes as f64 + row.part.write_bytes as f64) / 1e6,
-                row.part.elapsed_s,
-            )
+        .add("mb_per_s", "", |row| {
+            let bytes = row.part.read_bytes as f64 + row.part.write_bytes as f64;
+            per(bytes / 1e6, row.part.elapsed_s)
         })
         .headed("MB per s");
-    columns
-        .with(Column::raw("read_mean", "ms"), move |row| mean_ms(row.part.read_s, row.part.reads));
-    columns.with(Column::raw("write_mean", "ms"), move |row| {
-        mean_ms(row.part.write_s, row.part.writes)
-    });
-    columns.with(Column::raw("flush_mean", "ms"), move |row| {
-        mean_ms(row.part.flush_s, row.part.flushes)
-    });
-    columns.with(Column::raw("utilisation", ""), move |row| {
-        per(row.part.busy_s, row.part.elapsed_s).map(Share)
-    });
-    columns
-        .with(Column::raw("queue_mean", ""), move |row| per(row.part.queue_s, row.part.elapsed_s));
+    columns.add("read_mean", "ms", |row| mean_ms(row.part.read_s, row.part.reads));
+    columns.add("write_mean", "ms", |row| mean_ms(row.part.write_s, row.part.writes));
+    columns.add("flush_mean", "ms", |row| mean_ms(row.part.flush_s, row.part.flushes));
+    columns.add("utilisation", "", |row| per(row.part.busy_s, row.part.elapsed_s).map(Share));
+    columns.add("queue_mean", "", |row| per(row.part.queue_s, row.part.elapsed_s));
     columns.add("read", "s", |row| row.part.read_s);
     columns.add("write", "s", |row| row.part.write_s);
     columns.add("flush", "s", |row| row.part.flush_s);
@@ -410,6 +375,14 @@ fn devices(recording: &Recording) -> Table<'_> {
     columns.add("queue", "s", |row| row.part.queue_s);
     columns.add("device_elapsed", "s", |row| row.part.elapsed_s);
     columns.named("devices")
+}
+
+fn per(amount: f64, of: f64) -> Option<f64> {
+    (of > 0.0).then(|| amount / of)
+}
+
+fn mean_ms(seconds: f64, count: u64) -> Option<f64> {
+    per(seconds * 1e3, count as f64)
 }
 
 /// A function of a profile, with its samples: in it, and in it or in what it called.
@@ -420,18 +393,15 @@ struct FrameItem<'a> {
 }
 
 fn functions(recording: &Recording) -> Table<'_> {
-    let sampled = observed_trials(recording)
-        .filter_map(|(number, trial, observations)| {
-            Some((number, trial, observations.profile.as_ref()?))
-        })
-        .flat_map(|(number, trial, profile)| {
+    let sampled = observed_trials(recording).flat_map(|(number, trial, observations)| {
+        observations.profile.iter().flat_map(move |profile| {
             let counted = profile.frames.iter().zip(profile.self_and_total());
-            counted.map(move |(frame, counts)| Item {
-                number,
-                trial,
-                part: FrameItem { profile, frame, counts },
+            counted.map(move |(frame, counts)| {
+                let part = FrameItem { profile, frame, counts };
+                Item { number, trial, part }
             })
-        });
+        })
+    });
     let mut columns = common(recording, sampled);
     columns.add("module", "", |row: &Item<FrameItem>| row.part.profile.module_of(row.part.frame));
     columns.add("function", "", |row| row.part.frame.function.as_str());
