@@ -275,11 +275,7 @@ pub fn common(
     from: &[&Observations],
     to: &[&Observations],
 ) -> Result<ResponseChoice, GateError> {
-    let of_both = |name: &str| {
-        let find =
-            |side: &[&Observations]| side.iter().find_map(|side| ResponseChoice::named(name, side));
-        find(from).filter(|value| find(to).as_ref() == Some(value))
-    };
+    let of_both = |name: &str| ResponseChoice::common(name, from, to);
     of_both(name).ok_or_else(|| {
         let all = response::all_names(&[from, to].concat());
         let known: Vec<&str> = all.into_iter().filter(|other| of_both(other).is_some()).collect();

@@ -1,23 +1,14 @@
-//! Two configurations, of one run or of two, head to head.
+//! Two configurations of a run, or two levels over those of the other factors, head to head.
 
 use crate::compare::corrected;
 use crate::estimate::Repeats;
-use crate::grid::{Figures, Grid, Matched};
+use crate::grid::Grid;
 use crate::{
     Comparison, Decomposition, Estimate, Explanation, Finding, Interval, ResponseChoice, Scale,
     TooFew, WarningsCompared, findings, response,
 };
 use observations::{Direction, Observations, Recording};
 use serde::Serialize;
-
-/// A side of a comparison.
-#[derive(Debug, Clone, Copy)]
-pub struct Side<'a> {
-    /// The run.
-    pub recording: &'a Recording,
-    /// Position of the configuration in it.
-    pub configuration: usize,
-}
 
 /// Configurations that differ in the same way: two levels, at the same levels of all other factors.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +17,13 @@ pub struct MatchedCells {
     pub pairs: Vec<(usize, usize)>,
     /// Configurations of either side that the other has no partner for.
     pub unmatched: usize,
+}
+
+impl MatchedCells {
+    /// Two configurations alone.
+    pub fn pair(from: usize, to: usize) -> Self {
+        Self { pairs: vec![(from, to)], unmatched: 0 }
+    }
 }
 
 /// The differences of the second side from the first, and their causes.
@@ -100,27 +98,12 @@ impl Percent {
     }
 }
 
-/// Compares two configurations: by paired blocks within a run; blocks of different runs have
-/// nothing in common and are compared apart (Welch).
-///
-/// `None` when neither side has a trial done or a position is out of range.
-pub fn compare(from: Side, to: Side) -> Option<HeadToHead> {
-    let response = ResponseChoice::for_recording(from.recording)
-        .or_else(|| ResponseChoice::for_recording(to.recording))?;
-    let same_run = std::ptr::eq(from.recording, to.recording);
-    let grids = [Grid::new(from.recording), Grid::new(to.recording)];
-    let pairs = [(from.configuration, to.configuration)];
-    let sides =
-        Sides { grids, pairs: &pairs, over: if same_run { Over::Blocks } else { Over::Runs } };
-    sides.all_exist().then(|| of_sides(&sides, 0, response))
-}
-
-/// Compares two levels over the levels of the other factors: the mean of the pairs of
-/// configurations in a block is its value. `None` when no pair has a trial done.
+/// Compares two configurations, or two levels over the levels of the other factors: the mean of the
+/// pairs of configurations in a block is its value. `None` when no pair has a trial done, or a
+/// position is out of range.
 pub fn compare_over(recording: &Recording, cells: &MatchedCells) -> Option<HeadToHead> {
     let response = ResponseChoice::for_recording(recording)?;
-    let grids = [Grid::new(recording), Grid::new(recording)];
-    let sides = Sides { grids, pairs: &cells.pairs, over: Over::Levels };
+    let sides = Sides { grid: Grid::new(recording), pairs: &cells.pairs };
     let measured = sides.all_exist() && sides.trials().iter().any(|side| !side.is_empty());
     measured.then(|| of_sides(&sides, cells.unmatched, response))
 }
@@ -146,69 +129,41 @@ pub fn matched_cells(
 
 /// The two sides of a comparison.
 struct Sides<'a> {
-    /// The trials of the first and of the second side.
-    grids: [Grid<&'a Observations>; 2],
+    grid: Grid<&'a Observations>,
     /// Positions of the configurations.
     pairs: &'a [(usize, usize)],
-    over: Over,
-}
-
-/// Over what the sides are compared.
-enum Over {
-    /// The blocks of a run; each configuration is estimated by itself.
-    Blocks,
-    /// The blocks of two runs, which have nothing in common; likewise.
-    Runs,
-    /// The pairs of a run, also where they are estimated.
-    Levels,
 }
 
 impl<'a> Sides<'a> {
     fn all_exist(&self) -> bool {
-        let [from, to] = [0, 1].map(|side| self.grids[side].cells.len());
-        self.pairs.iter().all(|pair| pair.0 < from && pair.1 < to)
+        let all = self.grid.cells.len();
+        self.pairs.iter().all(|(from, to)| *from < all && *to < all)
     }
 
+    /// The trials of the first and of the second side.
     fn trials(&self) -> [Vec<&'a Observations>; 2] {
-        let [from, to] = &self.grids;
-        [
-            self.pairs.iter().flat_map(|pair| from.trials(pair.0)).collect(),
-            self.pairs.iter().flat_map(|pair| to.trials(pair.1)).collect(),
-        ]
-    }
-
-    /// Pairs the values of both sides; `T` is the value of a trial.
-    fn matched<T: Copy>(&self, [from, to]: [&Grid<T>; 2]) -> Matched<T> {
-        match (&self.over, self.pairs) {
-            (Over::Runs, [(first, other)]) => {
-                let repeats = |grid: &Grid<T>, index| grid.repeats(index, grid.unit_of_levels());
-                Matched::unpaired(repeats(from, *first), repeats(to, *other))
-            }
-            (_, pairs) => from.matched_over(pairs),
-        }
-    }
-
-    fn estimates(&self, [from, to]: [&Figures; 2]) -> [Option<Estimate>; 2] {
-        if let (Over::Blocks | Over::Runs, [(first, other)]) = (&self.over, self.pairs) {
-            [from.estimate(*first), to.estimate(*other)]
-        } else {
-            let matched = self.matched([&from.grid, &to.grid]);
-            [(matched.from, matched.first[0]), (matched.to, matched.first[1])]
-                .map(|(units, first)| from.response.estimate(&Repeats { units, first }))
-        }
+        let (from, to): (Vec<_>, Vec<_>) = self
+            .pairs
+            .iter()
+            .map(|(from, to)| (self.grid.trials(*from), self.grid.trials(*to)))
+            .unzip();
+        [from.concat(), to.concat()]
     }
 
     /// Estimates of both sides on a response, and how much better the second one is.
     fn compare(&self, response: &ResponseChoice) -> ([Option<Estimate>; 2], Option<Comparison>) {
-        let [from, to] = [0, 1].map(|side| self.grids[side].figures(response));
-        let comparison = Comparison::from_trials(&self.matched([&from.grid, &to.grid]), response);
-        (self.estimates([&from, &to]), comparison)
+        let matched = self.grid.figures(response).grid.matched_over(self.pairs);
+        let comparison = Comparison::from_trials(&matched, response);
+        let [first_from, first_to] = matched.first;
+        let sides = [(matched.from, first_from), (matched.to, first_to)];
+        let estimates = sides.map(|(units, first)| response.estimate(&Repeats { units, first }));
+        (estimates, comparison)
     }
 }
 
 fn of_sides(sides: &Sides, unmatched: usize, response: ResponseChoice) -> HeadToHead {
-    let [from, to] = [0, 1].map(|side| sides.grids[side].filter(Decomposition::usable));
-    let decomposition = Decomposition::from_trials(&sides.matched([&from, &to]));
+    let usable = sides.grid.filter(Decomposition::usable);
+    let decomposition = Decomposition::from_trials(&usable.matched_over(sides.pairs));
     let explanation = decomposition.clone().map(|decomposition| {
         let (from, to, both) = ("A".to_owned(), "B".to_owned(), String::new());
         Explanation { from, to, both, is_claimed: false, decomposition }
@@ -238,12 +193,8 @@ fn changes(
     [from, to]: &[Vec<&Observations>; 2],
     chosen: &ResponseChoice,
 ) -> Vec<ResponseChange> {
-    let find = |side: &[&Observations], name: &str| {
-        side.iter().find_map(|o| ResponseChoice::named(name, o))
-    };
     let changes = response::names(from).into_iter().filter_map(|name| {
-        let response =
-            find(from, name).filter(|response| find(to, name).as_ref() == Some(response))?;
+        let response = ResponseChoice::common(name, from, to)?;
         let ([from, to], comparison) = sides.compare(&response);
         Some(ResponseChange { response, from: from?, to: to?, comparison, percent: None })
     });

@@ -92,6 +92,12 @@ impl ResponseChoice {
         recorded.map(Self::from_response).or_else(|| Self::derived(name, observations))
     }
 
+    /// The response by this name, if both sides have it in the same unit and direction.
+    pub fn common(name: &str, from: &[&Observations], to: &[&Observations]) -> Option<Self> {
+        let find = |side: &[&Observations]| side.iter().find_map(|trial| Self::named(name, trial));
+        find(from).filter(|response| find(to).as_ref() == Some(response))
+    }
+
     fn from_response(response: &Response) -> Self {
         Self {
             name: response.name.clone(),

@@ -1,6 +1,6 @@
 //! Runs with little, odd or broken data: never a panic, never a claim.
 
-use analysis::{FindingKind, Method, Scale, Side, Standing, compare, summarize};
+use analysis::{FindingKind, MatchedCells, Method, Scale, Standing, compare_over, summarize};
 use observations::{Observations, Recording, Response};
 use testing::recordings;
 use testing::recordings::{data_files, done, failed, observed, recording};
@@ -28,8 +28,7 @@ fn empty_and_failed_runs() {
     );
     assert!(summary.configurations.iter().all(|row| row.standing == Standing::Unknown));
     assert_eq!(texts(&run)[0], "Every trial failed: there is nothing to compare.");
-    let side = Side { recording: &run, configuration: 0 };
-    assert!(compare(side, side).is_none());
+    assert!(compare_over(&run, &MatchedCells::pair(0, 0)).is_none());
 }
 
 #[test]
@@ -116,9 +115,8 @@ fn not_a_number_is_no_value() {
     assert_eq!(summary.configurations[0].elapsed.as_ref().unwrap().n, 2);
     assert_eq!(summary.configurations[1].elapsed, None);
     assert_eq!(summary.configurations[1].factor, None);
-    let side = |configuration| Side { recording: &run, configuration };
-    assert_eq!(compare(side(0), side(1)).unwrap().comparison, None);
-    assert!(compare(side(0), side(99)).is_none());
+    assert_eq!(compare_over(&run, &MatchedCells::pair(0, 1)).unwrap().comparison, None);
+    assert!(compare_over(&run, &MatchedCells::pair(0, 99)).is_none());
 }
 
 #[test]

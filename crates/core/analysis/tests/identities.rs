@@ -1,9 +1,10 @@
 //! Sums that must hold for any data.
 
+use analysis::grid::{Grid, Matched, Unit};
 use analysis::waits::{WaitOptions, WaitTable};
-use analysis::{Accounting, Side, compare};
+use analysis::{Accounting, Decomposition, MatchedCells, compare_over};
 use engine::WaitType;
-use observations::{Observations, TimeUse, Wait, WaitClass, Work};
+use observations::{Observations, Recording, TimeUse, Wait, WaitClass, Work};
 use sqlserver::{self};
 use testing::recordings::{Random, done, recording, wait};
 
@@ -84,9 +85,11 @@ fn decomposition_adds_up() {
             run.trials.push(done(1, block, any(&mut random)));
             other.trials.push(done(1, block, any(&mut random)));
         }
-        let from = Side { recording: &run, configuration: 0 };
-        for to in [&run, &other].map(|recording| Side { recording, configuration: 1 }) {
-            let decomposition = compare(from, to).unwrap().decomposition.unwrap();
+        let grids = [&run, &other].map(|run| Grid::new(run).filter(Decomposition::usable));
+        let [from, to] = [0, 1].map(|side| grids[side].repeats(side, Unit::Block));
+        let sides = [(grids[0].matched(0, 1), &run), (Matched::unpaired(from, to), &other)];
+        for (matched, run_of_second) in sides {
+            let decomposition = Decomposition::from_trials(&matched).unwrap();
             let total = &decomposition.total;
             for parts in [&decomposition.by_class, &decomposition.by_type] {
                 let size: f64 = parts.iter().map(|part| part.from_s.abs() + part.to_s.abs()).sum();
@@ -100,14 +103,14 @@ fn decomposition_adds_up() {
                 );
             }
             // The total is what was measured, not only the sum of parts.
-            let per_unit = |side: Side, of: fn(&Observations) -> f64| {
-                let trials =
-                    side.recording.done().filter(|(t, _)| t.configuration == side.configuration);
+            let per_unit = |run: &Recording, side: usize, of: fn(&Observations) -> f64| {
+                let trials = run.done().filter(|(t, _)| t.configuration == side);
                 let values: Vec<f64> = trials.map(|(_, o)| of(o) / o.work.amount as f64).collect();
                 values.iter().sum::<f64>() / values.len() as f64
             };
-            for (side, session_s) in [(from, total.from_s), (to, total.to_s)] {
-                assert!((session_s / per_unit(side, |o| o.time.session_s) - 1.0).abs() < 1e-9);
+            let sides = [(&run, total.from_s), (run_of_second, total.to_s)];
+            for (side, (run, session_s)) in sides.into_iter().enumerate() {
+                assert!((session_s / per_unit(run, side, |o| o.time.session_s) - 1.0).abs() < 1e-9);
             }
         }
     }
@@ -120,8 +123,8 @@ fn littles_law_holds_between_any_numbers_of_sessions() {
     for _ in 0..200 {
         let mut run = recording(&[("workload.connections", &["1", "2"])]);
         run.trials = vec![done(0, 1, any(&mut random)), done(1, 1, any(&mut random))];
-        let side = |configuration| Side { recording: &run, configuration };
-        let decomposition = compare(side(0), side(1)).unwrap().decomposition.unwrap();
+        let decomposition =
+            compare_over(&run, &MatchedCells::pair(0, 1)).unwrap().decomposition.unwrap();
         let throughput: Vec<f64> =
             run.done().map(|(_, o)| o.work.amount as f64 / o.elapsed_s).collect();
         let measured = throughput[1] / throughput[0];

@@ -2,7 +2,7 @@
 //! (`scipy_reference.py` makes `scipy_reference.json`).
 
 use analysis::compare::Values;
-use analysis::{Comparison, Estimate, Interval, Method, Side, compare, summarize};
+use analysis::{Comparison, Estimate, Interval, Method, summarize};
 use observations::{Direction, Recording};
 use serde_json::Value;
 use testing::recordings::{data_files, done, observed, recording};
@@ -67,10 +67,8 @@ fn factors_by_paired_blocks() {
 #[test]
 fn factors_between_runs() {
     for case in reference("ratio") {
-        let sample = |key: &str| data_files(&["1"], &[&numbers(&case, key)]);
-        let (first, second) = (sample("first"), sample("second"));
-        let side = |recording| Side { recording, configuration: 0 };
-        let comparison = compare(side(&first), side(&second)).unwrap().comparison.unwrap();
+        let (first, second) = (numbers(&case, "first"), numbers(&case, "second"));
+        let comparison = Comparison::unpaired(&first, &second, Direction::LowerIsBetter).unwrap();
         let interval = plain(false, &case);
         assert_eq!(comparison.method, Method::Welch);
         close(comparison.value, number(&case, "value"));

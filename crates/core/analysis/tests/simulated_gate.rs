@@ -12,7 +12,7 @@ const SPREAD: f64 = 0.05;
 /// The share of experiments in which the limit fails. `ratio`: true speed of the second side.
 fn failures(random: &mut Random, noise: Noise, blocks: usize, ratio: f64, limit: &str) -> f64 {
     let limits: [Limit; 1] = [limit.parse().unwrap()];
-    let cells = MatchedCells { pairs: vec![(0, 1)], unmatched: 0 };
+    let cells = MatchedCells::pair(0, 1);
     let failed = |_: &usize| {
         let [from, to] = noise.experiment(random, blocks, ratio, SPREAD);
         let recording = data_files(&["old", "new"], &[&from, &to]);
@@ -63,7 +63,7 @@ fn the_stated_number_of_blocks_finds_five_percent_in_eighty_percent() {
 fn the_detectable_change_is_found_in_eighty_percent() {
     let mut random = Random::new(43);
     let limits: [Limit; 1] = ["slower:3%".parse().unwrap()];
-    let cells = MatchedCells { pairs: vec![(0, 1)], unmatched: 0 };
+    let cells = MatchedCells::pair(0, 1);
     for blocks in [5, 10, 30] {
         let detectable: Vec<f64> = (0..100)
             .map(|_| {

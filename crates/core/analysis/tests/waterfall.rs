@@ -1,6 +1,6 @@
 //! A decomposition worked out by hand.
 
-use analysis::{FindingKind, Part, PartKind, Side, compare, summarize};
+use analysis::{FindingKind, MatchedCells, Part, PartKind, compare_over, summarize};
 use observations::{
     Frame, Observations, Profile, Recording, Stack, TimeUse, Wait, WaitClass, Work,
 };
@@ -44,8 +44,8 @@ fn parts_of_session_time() {
         run.trials.push(done(0, block, trial(4, 10.0, waits(&four))));
         run.trials.push(done(1, block, trial(8, 12.0, waits(&eight))));
     }
-    let side = |configuration| Side { recording: &run, configuration };
-    let decomposition = compare(side(0), side(1)).unwrap().decomposition.unwrap();
+    let decomposition =
+        compare_over(&run, &MatchedCells::pair(0, 1)).unwrap().decomposition.unwrap();
     assert_eq!(
         table(&decomposition.by_class),
         [
@@ -128,8 +128,8 @@ fn profiled(blocks: u64) -> Recording {
 #[test]
 fn processor_time_by_function() {
     let run = profiled(3);
-    let side = |configuration| Side { recording: &run, configuration };
-    let code = compare(side(0), side(1)).unwrap().decomposition.unwrap().code.unwrap();
+    let code =
+        compare_over(&run, &MatchedCells::pair(0, 1)).unwrap().decomposition.unwrap().code.unwrap();
     let function =
         |name: &str| PartKind::Function { function: name.to_owned(), module: "db".to_owned() };
     // 602 samples are 6.02 s, for 1,000 rows; `log` has less than 1 %.
@@ -165,8 +165,12 @@ fn few_samples_that_agree_are_no_change() {
                 run.trials.push(done(configuration, block, trial));
             }
         }
-        let side = |configuration| Side { recording: &run, configuration };
-        let code = compare(side(0), side(1)).unwrap().decomposition.unwrap().code.unwrap();
+        let code = compare_over(&run, &MatchedCells::pair(0, 1))
+            .unwrap()
+            .decomposition
+            .unwrap()
+            .code
+            .unwrap();
         let is_rare = |kind: &PartKind| {
             matches!(kind,
                 PartKind::Function { function, .. } if function == "rare")

@@ -1,7 +1,7 @@
 //! Why configurations differ: the published conclusions from the published tables, sums that hold
 //! for any data, and what is not said.
 
-use analysis::{FindingKind, PartKind, Side, Summary, compare, summarize};
+use analysis::{FindingKind, MatchedCells, PartKind, Summary, compare_over, summarize};
 use observations::{
     Observations, Recording, TimeUse, Wait, WaitClass, WaitSource, WaitedResource, Work,
 };
@@ -236,8 +236,7 @@ fn one_repeat_explains_nothing() {
     let verdict = &summary.findings()[0].text;
     assert!(verdict.starts_with("One block cannot compare the levels of data_files"), "{verdict}");
     // Two sides that a person has chosen are still decomposed, but nothing is claimed.
-    let side = |configuration| Side { recording: &run, configuration };
-    let compared = compare(side(0), side(1)).unwrap();
+    let compared = compare_over(&run, &MatchedCells::pair(0, 1)).unwrap();
     assert!(compared.why.is_empty());
     assert!(compared.decomposition.unwrap().by_type.iter().all(|part| part.p_value.is_none()));
 }
@@ -288,8 +287,7 @@ fn both_decompositions_add_up() {
             run.trials.push(done(0, block, any(&mut random)));
             run.trials.push(done(1, block, any(&mut random)));
         }
-        let side = |configuration| Side { recording: &run, configuration };
-        let whole = compare(side(0), side(1)).unwrap().decomposition.unwrap();
+        let whole = compare_over(&run, &MatchedCells::pair(0, 1)).unwrap().decomposition.unwrap();
         let measured = |configuration: usize| {
             let times: Vec<f64> = run
                 .done()

@@ -116,7 +116,7 @@ pub fn cells(
     let sides = [selected(recording, a)?, selected(recording, b)?];
     let label = |index: usize| recording.configurations[index].label.clone();
     if let [[from], [to]] = sides.each_ref().map(Vec::as_slice) {
-        let cells = MatchedCells { pairs: vec![(*from, *to)], unmatched: 0 };
+        let cells = MatchedCells::pair(*from, *to);
         return Ok((cells, [label(*from), label(*to)]));
     }
     let names = |text: &str, factor: &FactorRecord| {

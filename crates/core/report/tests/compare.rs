@@ -1,13 +1,9 @@
 //! Two configurations head to head.
 
-use analysis::{HeadToHead, Side, compare};
+use analysis::{HeadToHead, MatchedCells, compare_over};
 use observations::Recording;
 use report::{Block, Cell, Document, Style, Table, terminal};
 use testing::reports::{data_files, done, observed};
-
-fn side(recording: &Recording, configuration: usize) -> Side<'_> {
-    Side { recording, configuration }
-}
 
 fn table<'d>(document: &'d Document, heading: &str) -> &'d Table<'static> {
     let section =
@@ -39,7 +35,7 @@ fn adds_up(table: &Table) {
 }
 
 fn compared(recording: &Recording) -> (HeadToHead, Document) {
-    let compared = compare(side(recording, 0), side(recording, 1)).unwrap();
+    let compared = compare_over(recording, &MatchedCells::pair(0, 1)).unwrap();
     let document = report::head_to_head(&compared, "data_files=1", "data_files=16");
     (compared, document)
 }

@@ -221,8 +221,7 @@ fn control_characters_never_reach_the_terminal() {
     let summary = summarize(&recording);
     let document = report::run(&summary, &[], Medium::Any);
     assert!(tables(&document).count() >= 3, "configurations and two levels of waits");
-    let side = |configuration| analysis::Side { recording: &recording, configuration };
-    let compared = analysis::compare(side(0), side(1)).unwrap();
+    let compared = analysis::compare_over(&recording, &analysis::MatchedCells::pair(0, 1)).unwrap();
     for document in [document, report::head_to_head(&compared, evil, evil)] {
         for text in [terminal(&document, 100, Style::Plain), report::markdown(&document)] {
             let bad = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}');

@@ -1,6 +1,6 @@
 //! Storage: networks of known truth, the published study, counters worked out by hand.
 
-use analysis::{FindingKind, Side, Study, compare, summarize_with};
+use analysis::{FindingKind, MatchedCells, Study, compare_over, summarize_with};
 use disk::analysis::{disk, knee, little_difference};
 use observations::{DeviceUse, Latency, Recording, Value, device_agreement, write_copies};
 use testing::recordings::disk::{
@@ -175,8 +175,7 @@ fn sides(iops: f64, factors: &[f64], block_bytes: f64) -> Recording {
 }
 
 fn percent(run: &Recording, response: &str) -> analysis::Percent {
-    let side = |configuration| Side { recording: run, configuration };
-    let compared = compare(side(0), side(1)).unwrap();
+    let compared = compare_over(run, &MatchedCells::pair(0, 1)).unwrap();
     compared
         .responses
         .iter()
@@ -232,8 +231,7 @@ fn only_common_responses_are_compared_and_zero_has_no_percent() {
                 .for_each(|r| r.unit = "MiB/s".into());
         }
     }
-    let side = |configuration| Side { recording: &run, configuration };
-    let changes = compare(side(0), side(1)).unwrap().responses;
+    let changes = compare_over(&run, &MatchedCells::pair(0, 1)).unwrap().responses;
     let names: Vec<&str> = changes.iter().map(|change| change.response.name.as_str()).collect();
     assert_eq!(names, ["iops", "latency_mean", "cpu", "depth"]);
     assert_eq!(changes[2].percent, None);

@@ -1,6 +1,6 @@
 //! The report of a run of the disk probe.
 
-use analysis::{Side, Study, compare, summarize_with};
+use analysis::{MatchedCells, Study, compare_over, summarize_with};
 use observations::{Observations, Recording, Response};
 use report::{Block, Chart, ChartKind, Document, Medium, Section, Style, terminal};
 use testing::reports::disk::{DISK, Device, device_use, disk_observed, saturation, with_settings};
@@ -206,8 +206,7 @@ fn raids() -> Recording {
 #[test]
 fn the_head_to_head_chart_of_the_study() {
     let recording = raids();
-    let side = |configuration| Side { recording: &recording, configuration };
-    let compared = compare(side(0), side(1)).unwrap();
+    let compared = compare_over(&recording, &MatchedCells::pair(0, 1)).unwrap();
     let document = report::head_to_head(&compared, "RAID 10", "RAID 5");
     // Geometric means of the factors: 1.1248 and 0.3744; latency is their inverse, 1 - 1 / 0.3744 =
     // -167 %.
@@ -240,8 +239,11 @@ fn the_head_to_head_chart_of_the_study() {
 #[test]
 fn charts_fit_every_width_and_keep_their_columns_in_colour() {
     let recording = raids();
-    let side = |configuration| Side { recording: &recording, configuration };
-    let compared = report::head_to_head(&compare(side(0), side(1)).unwrap(), "a", "b");
+    let compared = report::head_to_head(
+        &compare_over(&recording, &MatchedCells::pair(0, 1)).unwrap(),
+        "a",
+        "b",
+    );
     for document in
         [document(&saturation(DEVICE, &["1", "2"], &["1", "4"])), document(&recording), compared]
     {
@@ -294,8 +296,11 @@ fn names_in_charts_command_no_terminal() {
             recording.trials.push(done(configuration, block, observations));
         }
     }
-    let side = |configuration| Side { recording: &recording, configuration };
-    let compared = report::head_to_head(&compare(side(0), side(1)).unwrap(), evil, evil);
+    let compared = report::head_to_head(
+        &compare_over(&recording, &MatchedCells::pair(0, 1)).unwrap(),
+        evil,
+        evil,
+    );
     for document in [document(&recording), compared] {
         assert!(charts(&document).count() > 0);
         for text in [terminal(&document, 100, Style::Plain), report::markdown(&document)] {

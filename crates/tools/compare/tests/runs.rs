@@ -2,7 +2,8 @@
 
 use ::compare::runs::{MatchedBy, RunsCompared, RunsError, compare_sides, judge_sides};
 use analysis::gate::{Decision, Gate, GateError, Limit, Spread};
-use analysis::{Bound, Method, Side, Verdict, compare};
+use analysis::grid::{Grid, Matched, Unit};
+use analysis::{Bound, Comparison, Method, ResponseChoice, Verdict};
 use command_line::Responses;
 use observations::{
     ConfigurationRecord, Direction, Environment, FactorRecord, LevelRecord, Recording, Response,
@@ -495,9 +496,10 @@ fn runs_and_sides_are_compared_with_their_time_outs() {
     let configuration = &compared.responses[0].configurations[0];
     assert_eq!(configuration.verdict, Verdict::Unknown);
     assert_eq!(configuration.to.as_ref().unwrap().bound, Some(Bound::AtLeast));
-    let (from, to) =
-        (Side { recording: &old, configuration: 0 }, Side { recording: &new, configuration: 0 });
-    let side = compare(from, to).unwrap().comparison.unwrap();
+    let response = ResponseChoice::for_recording(&old).unwrap();
+    let repeats = |run| Grid::new(run).figures(&response).grid.repeats(0, Unit::Block);
+    let matched = Matched::unpaired(repeats(&old), repeats(&new));
+    let side = Comparison::from_trials(&matched, &response).unwrap();
     assert_eq!((side.bound, side.supported()), (Some(Bound::AtMost), false));
     new.trials.clear();
     new.trials.push(done(0, 6, observed(3.95)));

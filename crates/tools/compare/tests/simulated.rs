@@ -1,7 +1,7 @@
 //! Runs whose set-ups differ, simulated with known truth.
 
 use crate::runs::compare_runs;
-use analysis::{Side, Verdict, compare, summarize};
+use analysis::{MatchedCells, Verdict, compare_over, summarize};
 use command_line::Responses;
 use testing::recordings::Random;
 use testing::recordings::coverage::Coverage;
@@ -26,8 +26,7 @@ fn intervals_hold_the_spread_of_set_ups() {
         drives.interval(of(0), (-effect[0]).exp());
         files.interval(of(1), (-effect[1]).exp());
         // Another drive and more files.
-        let side = |configuration| Side { recording: &recording, configuration };
-        let both = compare(side(0), side(3)).unwrap().comparison.unwrap();
+        let both = compare_over(&recording, &MatchedCells::pair(0, 3)).unwrap().comparison.unwrap();
         heads.interval(both.interval, (-effect[0] - effect[1]).exp());
         means.interval(
             summary.configurations[3].response.as_ref().unwrap().interval,
