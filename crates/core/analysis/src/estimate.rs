@@ -100,13 +100,28 @@ impl Estimate {
         Some(Self { interval: error.map(|error| t_interval(mean, error, n - 1.0)), ..estimate })
     }
 
-    /// Summarises values that are never below 0: what the interval has there is cut off; it costs
-    /// no coverage. `None` when no value is finite.
+    /// Summarises values that are never below 0; `None` when no value is finite.
     pub fn from_amounts(values: &[f64], unit: &str, direction: Direction) -> Option<Self> {
-        let estimate = Self::from_values(values, unit, direction)?;
-        let interval =
-            estimate.interval.map(|interval| Interval { low: interval.low.max(0.0), ..interval });
-        Some(Self { interval, ..estimate })
+        Self::from_values(values, unit, direction).map(Self::of_amount)
+    }
+
+    /// Summarises values of which more than their spread is known; `None` when none is finite.
+    pub fn known(
+        values: &[f64],
+        unit: &str,
+        direction: Direction,
+        precision: Precision,
+    ) -> Option<Self> {
+        let interval = Moments::known(values, precision).interval();
+        Self::without_interval(values, unit, direction).map(|mean| Self { interval, ..mean })
+    }
+
+    /// The estimate of an amount, such as a time, a rate or a count: what its interval has below 0
+    /// is cut off; it costs no coverage.
+    #[must_use]
+    pub fn of_amount(self) -> Self {
+        let cut = |interval: Interval| Interval { low: interval.low.max(0.0), ..interval };
+        Self { interval: self.interval.map(cut), ..self }
     }
 
     /// An estimate whose interval comes from elsewhere.

@@ -1,7 +1,7 @@
 //! The tables that studies print: what one level gains over another, for each level of the main
 //! factor.
 
-use crate::estimate::{Moments, Precision, mean};
+use crate::estimate::{Precision, mean};
 use crate::grid::{FactorLayout, Figures, Matched};
 use crate::response::Figure;
 use crate::{Comparison, Estimate, Scale, compare};
@@ -92,11 +92,8 @@ fn average_gain(matched: &Matched<Figure>, direction: Direction) -> Option<Estim
             gains.filter(|gains| !gains.is_empty()).map(|gains| mean(&gains))
         })
         .collect();
-    let blocks = blocks?;
-    let moments =
-        Moments::known(&blocks, Precision { first: matched.first[0], ..Precision::default() });
-    let estimate = Estimate::without_interval(&blocks, "%", Direction::HigherIsBetter)?;
-    Some(Estimate { interval: moments.interval(), ..estimate })
+    let precision = Precision { first: matched.first[0], ..Precision::default() };
+    Estimate::known(&blocks?, "%", Direction::HigherIsBetter, precision)
 }
 
 /// The best configuration of a level, and how much better it is than the reference level's best.

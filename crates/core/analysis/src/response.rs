@@ -1,10 +1,10 @@
 //! The response on which configurations are compared.
 
 pub use crate::estimate::seconds;
-use crate::estimate::{Moments, Precision, Repeats, mean};
+use crate::estimate::{Precision, Repeats, mean};
 use crate::percentiles::TooFew;
 pub use crate::response_names::{all_names, distinct, names};
-use crate::{Estimate, Interval, health};
+use crate::{Estimate, health};
 use observations::{Direction, Observations, Recording, Response};
 use serde::Serialize;
 
@@ -150,15 +150,10 @@ impl ResponseChoice {
             .map(|unit| mean(unit.iter().filter_map(|unit| unit.known)))
             .collect();
         let rounding = resolution(figures()).powi(2) / 12.0;
-        let estimate = Estimate::without_interval(&means, &self.unit, self.direction)?;
-        let moments = Moments::known(&means, Precision { first: repeats.first, rounding });
-        // Times, rates and counts are not below zero: what an interval has there is cut off, which
-        // costs no coverage.
+        let precision = Precision { first: repeats.first, rounding };
+        let estimate = Estimate::known(&means, &self.unit, self.direction, precision)?;
         let is_amount = means.iter().all(|mean| *mean >= 0.0);
-        let interval = moments.interval().map(|interval| {
-            if is_amount { Interval { low: interval.low.max(0.0), ..interval } } else { interval }
-        });
-        let estimate = Estimate { interval, ..estimate };
+        let estimate = if is_amount { estimate.of_amount() } else { estimate };
         let is_bound =
             figures().filter(|figure| figure.timed_out).all(|figure| figure.known.is_some());
         Some(estimate.with_timeouts(figures().filter(|figure| figure.timed_out).count(), is_bound))

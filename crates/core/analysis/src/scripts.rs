@@ -1,10 +1,10 @@
 //! Scripts and their statements: how often each ran, how long that took and how often it failed.
 //! The figures that `pgbench --report-per-command` prints.
 
-use crate::estimate::{Moments, Precision, Repeats, mean};
+use crate::estimate::{Precision, Repeats, mean};
 use crate::grid::Grid;
 use crate::response_names::distinct;
-use crate::{ConfigurationRow, Estimate, Interval, Summary, health};
+use crate::{ConfigurationRow, Estimate, Summary, health};
 use observations::{
     Direction, INITIAL_CONNECTION_TIME, Latency, Observations, SCRIPT_CHECKS, SCRIPT_COUNTS,
     SCRIPT_SHARES, ScriptStatement,
@@ -252,10 +252,6 @@ fn estimate(
     let values = |unit: &Vec<&Observations>| unit.iter().filter_map(|unit| value(unit)).collect();
     let units = repeats.units.iter().map(values).filter(|values: &Vec<f64>| !values.is_empty());
     let means: Vec<f64> = units.map(|values| mean(&values)).collect();
-    let moments =
-        Moments::known(&means, Precision { first: repeats.first, ..Precision::default() });
-    let interval =
-        moments.interval().map(|interval| Interval { low: interval.low.max(0.0), ..interval });
-    Estimate::without_interval(&means, unit, direction)
-        .map(|estimate| Estimate { interval, ..estimate })
+    let precision = Precision { first: repeats.first, ..Precision::default() };
+    Estimate::known(&means, unit, direction, precision).map(Estimate::of_amount)
 }
