@@ -4,12 +4,14 @@
 //!   [`pages`]: plans in documents
 //! - [`statements`]: statements, tables and indexes of a server, with their counters;
 //!   [`query_reader`]: what reads them
+//! - [`survey`]: what servers are and how they are set; [`observation`]: servers over an interval
 //! - [`Inspection`]: what an engine brings for both; a folder for each engine, with its surveys and
 //!   their rules (`server_rules`)
 
 mod adapter;
 pub mod duckdb;
 pub mod mariadb;
+pub mod observation;
 pub mod pages;
 pub mod plan_files;
 pub mod plans;
@@ -19,6 +21,7 @@ mod server_rules;
 pub mod sqlite;
 pub mod sqlserver;
 pub mod statements;
+pub mod survey;
 
 pub use adapter::{Inspection, OpenFile, OpenServer, OpenedReader, UnknownEngine, rules};
 pub use query_reader::{QueryLimits, QueryReader};

@@ -6,14 +6,11 @@
 //! - [`output`]: terminal and JSON; [`files`]: files that are written as a whole
 //! - [`results`]: results files by name; [`select`]: configurations by their levels
 //! - [`session`]: experiments that a command runs, with [`progress`]
-//! - [`servers`]: servers by URL; [`surveys`] of them; [`arguments`]: options that several commands
-//!   have
+//! - [`servers`]: servers by URL; [`arguments`]: options that several commands have
 //! - [`signals`]: interruption; `passwords`: hides those of our
 //!   own arguments
 
 pub mod arguments;
-mod blocked;
-pub mod captures;
 mod comparison;
 mod context;
 mod failure;
@@ -28,7 +25,6 @@ pub mod select;
 pub mod servers;
 pub mod session;
 pub mod signals;
-pub mod surveys;
 mod tool;
 
 pub use comparison::{AddHistoryPart, CompareRuns, HistoryPart, Responses};

@@ -9,9 +9,8 @@
 use crate::{StudySections, escaped};
 use analysis::gate::Gate;
 use analysis::{HeadToHead, Summary};
-use observations::{ActivityRecord, Advice, CounterReadings, Recording, Survey, redact_json};
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use observations::{Recording, redact_json};
+use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Result, Value, json};
 use std::io::{self, Write};
@@ -22,10 +21,6 @@ pub const SCHEMA: &str = "steelbench/1";
 const SUMMARY_SCHEMA: &str = "steelbench/3";
 /// Version of a run's object as it was recorded, and of two configurations.
 const RUN_SCHEMA: &str = "steelbench/2";
-/// Kind of an inventory.
-const SURVEY: &str = "survey";
-/// Kind of an inventory of a server with an observation of it.
-const CAPTURE: &str = "capture";
 
 /// An object for programs: its schema and kind, the fields of some content, and others, without
 /// secrets: this is the guard of documents for programs.
@@ -108,98 +103,4 @@ pub fn head_to_head(
         compared,
         json!({ "schema": RUN_SCHEMA, "from_label": from, "to_label": to, "gate": gate }),
     )
-}
-
-/// An inventory, with `advice`.
-pub fn survey(survey: &Survey, advice: &[Advice]) -> Result<Value> {
-    object(SURVEY, survey, json!({ "advice": advice }))
-}
-
-/// An observation of a server with its counters of statements and indexes, `Q`.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Capture<Q> {
-    /// The waits of its sessions.
-    pub observation: ActivityRecord,
-    /// `None`: it could not be read, or an older version has written the file.
-    pub queries: Option<Q>,
-    /// The server's counters at the beginning and at the end, from which the differences of the
-    /// observation follow.
-    #[serde(default)]
-    pub readings: Vec<CounterReadings>,
-}
-
-/// Returns a server's survey, with the fields of [`Capture`].
-pub fn capture(
-    survey: &Survey,
-    advice: &[Advice],
-    captured: &Capture<impl Serialize>,
-) -> Result<Value> {
-    let mut value = object(CAPTURE, survey, serde_json::to_value(captured)?)?;
-    value["advice"] = json!(advice);
-    Ok(value)
-}
-
-/// Reads what [`capture`] wrote, but for the inventory.
-pub fn read_capture<Q: DeserializeOwned>(
-    text: &str,
-) -> std::result::Result<Capture<Q>, SurveyFileError> {
-    check_kind(text, &[CAPTURE])?;
-    let captured: Capture<Q> = serde_json::from_str(text)?;
-    if captured.observation.activity.is_consistent() {
-        Ok(captured)
-    } else {
-        Err(SurveyFileError::Other("a file with counts that cannot be summed".into()))
-    }
-}
-
-/// Reason why a text is not an inventory.
-#[derive(Debug, thiserror::Error)]
-pub enum SurveyFileError {
-    /// It is not a JSON object, or a field has another type.
-    #[error("not an inventory: {0}; write one with `steelbench survey --json --output FILE`")]
-    Json(#[from] serde_json::Error),
-    /// It cannot be read.
-    #[error("{0}")]
-    Io(#[from] io::Error),
-    /// It is something else.
-    #[error(
-        "this is {0}, not an inventory; write one with `steelbench survey --json --output \
-             FILE`"
-    )]
-    Other(String),
-    /// It is of another version.
-    #[error(
-        "the file has schema {0:?}, and this version reads {SCHEMA}; use the version that wrote \
-         it, or a newer one"
-    )]
-    Version(String),
-}
-
-/// Reads an inventory that [`survey`] or [`capture`] wrote. Fields that this version does not know
-/// are ignored.
-pub fn read_survey(text: &str) -> std::result::Result<Survey, SurveyFileError> {
-    check_kind(text, &[SURVEY, CAPTURE])?;
-    Ok(serde_json::from_str(text)?)
-}
-
-/// The fields that say what a file is.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Header {
-    schema: Value,
-    kind: Value,
-}
-
-fn check_kind(text: &str, kinds: &[&str]) -> std::result::Result<(), SurveyFileError> {
-    let header: Header = serde_json::from_str(text)?;
-    let [schema, kind] = [&header.schema, &header.kind].map(|field| field.as_str().unwrap_or(""));
-    if !schema.starts_with("steelbench/") || !kinds.contains(&kind) {
-        let something = "something else".to_owned();
-        let found = if kind.is_empty() { something } else { format!("of kind {kind:?}") };
-        return Err(SurveyFileError::Other(found));
-    }
-    if schema != SCHEMA {
-        return Err(SurveyFileError::Version(schema.to_owned()));
-    }
-    Ok(())
 }

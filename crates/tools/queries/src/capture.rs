@@ -8,8 +8,10 @@ use command_line::arguments::positive;
 use command_line::files::{Replace, replace_file};
 use command_line::{Context, ExitCode, Failure, Tool, output, servers, signals};
 use engine::{ObserveOptions, Server, ServerError};
+use inspection::observation::{observe, record};
 use inspection::query_reader::StorageDetail;
 use inspection::statements::{Captured, CapturedTexts, Snapshot};
+use inspection::survey::{self, advice, capture_json, of_server};
 use inspection::{QueryLimits, QueryReader};
 use observations::{Survey, Unread};
 use std::io::Write;
@@ -59,15 +61,14 @@ impl Tool for Capture {
         };
         let began_ms = servers::now_ms();
         // Servers first: who may not be asked what it is needs no watching.
-        let (surveyed, mut unread) = context.survey(&*server, &stop).map_err(failure)?;
+        let (surveyed, mut unread) = of_server(context, &*server, &stop).map_err(failure)?;
         let limits = QueryLimits { storage: StorageDetail::Figures, ..(&self.limits).into() };
         let counters = open(context, &server, limits, &stop).and_then(|mut reader| {
             reader.look()?;
             Ok((reader.snapshot()?, reader))
         });
         let mut observer = server.observe(options, &stop).map_err(failure)?;
-        let mut activity =
-            servers::observe(&mut *observer, self.seconds, &interrupt).map_err(failure)?;
+        let mut activity = observe(&mut *observer, self.seconds, &interrupt).map_err(failure)?;
         let readings = observer.readings();
         let queries = counters.and_then(|(first, reader)| self.counted(context, first, reader));
         if let Err(error) = &queries {
@@ -89,7 +90,7 @@ impl Tool for Capture {
             }
         }
         let ended = activity.ended.clone();
-        let observed = servers::record(&*server, began_ms, activity);
+        let observed = record(&*server, began_ms, activity);
         let survey = Survey {
             taken_ms: began_ms,
             steelbench: observed.steelbench.clone(),
@@ -97,10 +98,9 @@ impl Tool for Capture {
             unread,
             ..Survey::default()
         };
-        let advice = context.advice(&survey);
-        let captured =
-            report::json::Capture { observation: observed, queries: queries.ok(), readings };
-        let json = report::json::capture(&survey, &advice, &captured).map_err(Failure::failed)?;
+        let advice = advice(|engine| context.registry.adapter(engine), &survey);
+        let captured = survey::Capture { observation: observed, queries: queries.ok(), readings };
+        let json = capture_json(&survey, &advice, &captured).map_err(Failure::failed)?;
         replace_file(&self.output, Replace::Named, |writer| writeln!(writer, "{json}"))?;
         ended.map_or(Ok(ExitCode::Ok), |why| Err(failure(ServerError::new(why))))
     }

@@ -10,11 +10,12 @@ use crate::try_change::try_change;
 use crate::watch::{self, Source};
 use crate::{Queries, between, document, examine, keep, machine, plan_files, server_sheets};
 use command_line::files::{Replace, replace_file, write_html};
-use command_line::{Context, ExitCode, Failure, Tool, captures, output, results, servers, signals};
+use command_line::{Context, ExitCode, Failure, Tool, output, results, servers, signals};
 use engine::{Engine, ObserveOptions, Server, ServerError};
-use inspection::statements::{Captured, Rules, Snapshot, script_statements};
+use inspection::statements::{Rules, Snapshot, script_statements};
+use inspection::survey::{Capture, read_capture};
 use inspection::{Inspection, OpenFile, QueryReader};
-use report::json::{Capture, object};
+use report::json::object;
 use serde_json::Value;
 use std::path::Path;
 use std::rc::Rc;
@@ -65,7 +66,7 @@ impl Tool for QueriesTool {
                 watch::watch(self, context, &server, &mut *reader, stop)
             });
         }
-        let captured = server.filter(|_| is_file).and_then(captures::read);
+        let captured = server.filter(|_| is_file).and_then(read_capture);
         let database = server.filter(|_| is_file).and_then(|path| database(context, path));
         let is_server = captured.is_none() && database.is_none();
         let Read { mut reader, snapshot, mut facts } = match (captured, database) {
@@ -200,13 +201,13 @@ fn of_file(database: &Database<'_>, arguments: &QueriesTool) -> Result<Read, Fai
 
 /// Reads what a server had counted when it was captured, during the capture, or between two
 /// captures.
-fn of_captures(captured: Capture<Captured>, arguments: &QueriesTool) -> Result<Read, Failure> {
+fn of_captures(captured: Capture, arguments: &QueriesTool) -> Result<Read, Failure> {
     if arguments.seconds.is_some() {
         let message =
             "--seconds needs a server; for a capture, --interval shows what ran during the capture";
         return Err(Failure::usage(message));
     }
-    let counted = |captured: Capture<Captured>, name: &str| {
+    let counted = |captured: Capture, name: &str| {
         let text = "no statements in this capture: an older version wrote it, or reading them \
                     failed";
         captured.queries.ok_or_else(|| Failure::usage(format!("{name}: {text}")))
@@ -222,7 +223,7 @@ fn of_captures(captured: Capture<Captured>, arguments: &QueriesTool) -> Result<R
     };
     let text = |why: &str| Failure::usage(format!("{later}: {why}"));
     let second =
-        captures::read(later).unwrap_or_else(|| Err(text("a capture is a file NAME.json")))?;
+        read_capture(later).unwrap_or_else(|| Err(text("a capture is a file NAME.json")))?;
     if second.observation.address != address {
         return Err(text(&format!(
             "captured from {}, but {name} from {address}",

@@ -3,6 +3,7 @@
 use command_line::Context;
 use engine::ServerError;
 use inspection::statements::{Advice, AdviceKind, Certainty};
+use inspection::survey::{advice, of_server};
 use observations::Survey;
 use work::Stop;
 
@@ -12,7 +13,7 @@ use work::Stop;
 /// When the server cannot be reached, or is not surveyed.
 pub fn survey(context: &Context, url: &str) -> Result<Survey, ServerError> {
     let server = engine::server::by_url(context.registry.engines, url)?;
-    let (surveyed, _) = context.survey(&*server, &Stop::when(|| false))?;
+    let (surveyed, _) = of_server(context, &*server, &Stop::when(|| false))?;
     let facts = observe::survey::machine();
     Ok(Survey {
         machine: facts.machine,
@@ -25,7 +26,7 @@ pub fn survey(context: &Context, url: &str) -> Result<Survey, ServerError> {
 /// A finding with all facts; nothing where the survey finds nothing.
 pub fn settings(context: &Context, survey: &Survey) -> Option<Advice> {
     let address = survey.servers.first()?.address.clone();
-    let found = context.advice(survey);
+    let found = advice(|engine| context.registry.adapter(engine), survey);
     if found.is_empty() {
         return None;
     }

@@ -2,6 +2,7 @@
 
 use engine::{LiveObserver, ServerError};
 use inspection::QueryReader;
+use inspection::survey::parse_survey;
 use observations::{
     ServerActivity, Survey, SurveyedServer, Wait, WaitClass, WaitSource, number, order,
 };
@@ -62,7 +63,7 @@ impl ServerFacts {
     pub fn of_capture(path: &Path, activity: &ServerActivity) -> Self {
         let survey = std::fs::read_to_string(path)
             .map_err(ServerError::new)
-            .and_then(|text| report::json::read_survey(&text).map_err(ServerError::new));
+            .and_then(|text| parse_survey(&text).map_err(ServerError::new));
         Self { configuration: surveyed(survey), waits: Ok(ServerWaits::observed(activity)) }
     }
 }

@@ -1,8 +1,8 @@
 //! Rules on the settings of a machine, with the advice of engines and on volumes.
 
 use analysis::response::distinct;
-use analysis::volume_advice::volume_advice;
 use analysis::wording::percent;
+use analysis::volume_advice::volume_advice;
 use observations::Weight::{self, Note, Problem};
 use observations::number::bytes;
 use observations::{Advice, Survey, order};

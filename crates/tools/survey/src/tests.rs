@@ -78,7 +78,7 @@ fn change(server: &mut SurveyedServer, name: &str, value: &str) {
 fn advice(survey: &Survey) -> Vec<Advice> {
     crate::advice(
         survey,
-        command_line::surveys::advice(|_| Some(&inspection::postgres::survey::SURVEY), survey),
+        inspection::survey::advice(|_| Some(&inspection::postgres::survey::SURVEY), survey),
     )
 }
 

@@ -6,8 +6,9 @@ use command_line::files::{Replace, replace_file};
 use command_line::output::{self, Extent, Form};
 use command_line::{Context, ExitCode, Failure, Tool, servers, signals};
 use engine::Server;
+use inspection::survey::{self, SurveyFileError, of_server, parse_survey, survey_json};
 use observations::{Survey, SurveyedServer, Unread};
-use report::json::{self, SurveyFileError, object};
+use report::json::object;
 use serde_json::Value;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -121,7 +122,7 @@ fn ask(
     server: &dyn Server,
     stop: &Stop,
 ) -> Result<(SurveyedServer, Vec<Unread>), Unread> {
-    let (surveyed, mut unread) = context.survey(server, stop).map_err(|error| {
+    let (surveyed, mut unread) = of_server(context, server, stop).map_err(|error| {
         let advice = error.advice.map(|advice| format!(". {advice}")).unwrap_or_default();
         Unread { what: server.to_string(), why: format!("{error}{advice}") }
     })?;
@@ -132,8 +133,9 @@ fn ask(
 }
 
 fn show(survey: &Survey, arguments: &SurveyTool, context: &Context) -> Result<ExitCode, Failure> {
-    let advice = advice::advice(survey, context.advice(survey));
-    let json = json::survey(survey, &advice).map_err(Failure::failed)?;
+    let of_servers = survey::advice(|engine| context.registry.adapter(engine), survey);
+    let advice = advice::advice(survey, of_servers);
+    let json = survey_json(survey, &advice).map_err(Failure::failed)?;
     if let Some(file) = &arguments.output {
         replace_file(file, Replace::Named, |writer| writeln!(writer, "{json}"))?;
     }
@@ -175,5 +177,5 @@ fn merge_files(files: &[PathBuf], is_anonymous: bool, form: Form) -> Result<Exit
 }
 
 fn read(path: &Path) -> Result<Survey, SurveyFileError> {
-    json::read_survey(&experiment::read_text(path, FILE_BYTES_MAX)?)
+    parse_survey(&experiment::read_text(path, FILE_BYTES_MAX)?)
 }

@@ -1,5 +1,6 @@
 //! Inventories as pages and as files.
 
+use inspection::survey::{parse_survey, survey_json};
 use observations::{
     Advice, Cache, Database, NumaNode, ServerSetting, Survey, SurveyedServer, SystemSetting,
     Unread, VolumeFacts,
@@ -66,7 +67,7 @@ fn machine(host: &str) -> Survey {
 fn advice(survey: &Survey) -> Vec<Advice> {
     survey::advice(
         survey,
-        command_line::surveys::advice(|_| Some(&inspection::postgres::survey::SURVEY), survey),
+        inspection::survey::advice(|_| Some(&inspection::postgres::survey::SURVEY), survey),
     )
 }
 
@@ -175,18 +176,18 @@ fn a_file_is_read_as_it_was_written() {
     let mut survey = machine("db1");
     survey.machine.limits.locked_bytes = Some(u64::MAX);
     survey.unread.push(Unread { what: "x".into(), why: "y".into() });
-    let written = json::survey(&survey, &advice(&survey)).unwrap();
+    let written = survey_json(&survey, &advice(&survey)).unwrap();
     assert_eq!((&written["schema"], &written["kind"]), (&"steelbench/1".into(), &"survey".into()));
     assert_eq!(written["machine"]["processors"]["cores"], 16);
     assert_eq!(written["settings"][1]["value"], serde_json::Value::Null, "not 0");
-    assert_eq!(json::read_survey(&written.to_string()).unwrap(), survey);
+    assert_eq!(parse_survey(&written.to_string()).unwrap(), survey);
 
     let mut newer = written.clone();
     newer["machine"]["quantum"] = true.into();
     newer["new"] = 1.into();
     newer["machine"].as_object_mut().unwrap().remove("limits");
     assert!(
-        json::read_survey(&newer.to_string()).is_ok(),
+        parse_survey(&newer.to_string()).is_ok(),
         "unknown fields are ignored, missing ones are not known"
     );
 }
@@ -208,11 +209,11 @@ fn what_is_no_inventory_says_so() {
         (r#"{"schema":"steelbench/1","kind":"survey","settings":7}"#, "7"),
     ];
     for (text, part) in cases {
-        let message = json::read_survey(text).unwrap_err().to_string();
+        let message = parse_survey(text).unwrap_err().to_string();
         assert!(message.contains(part), "{text}: {message}");
     }
     let deep = "[".repeat(100_000);
-    assert!(json::read_survey(&deep).is_err(), "no stack is used up");
+    assert!(parse_survey(&deep).is_err(), "no stack is used up");
 }
 
 #[test]

@@ -6,9 +6,10 @@ use crate::{recorded, watch};
 use clap::{ArgAction, Parser};
 use command_line::arguments::{MariaDb, Psql, positive};
 use command_line::output::{Extent, Form};
-use command_line::{Context, ExitCode, Failure, Tool, Which, captures, results, servers, signals};
+use command_line::{Context, ExitCode, Failure, Tool, Which, results, servers, signals};
 use engine::{ObserveOptions, ServerError};
-use inspection::statements::Captured;
+use inspection::observation::{observe, record};
+use inspection::survey::read_capture;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -87,8 +88,8 @@ impl Tool for Waits {
             let record = recorded::read(&store, Which::numbered(number))?;
             return show(record, view, self.form, &self.extent);
         }
-        if let Some(record) = named.and_then(captures::read::<Captured>) {
-            return show(record?.observation, view, self.form, &self.extent);
+        if let Some(capture) = named.and_then(read_capture) {
+            return show(capture?.observation, view, self.form, &self.extent);
         }
         let server = self.server.as_deref();
         let url = self.mariadb.url(&self.psql, server).map_err(Failure::usage)?;
@@ -112,9 +113,9 @@ impl Tool for Waits {
             let began_ms = servers::now_ms();
             let left_s = end.saturating_duration_since(Instant::now()).as_secs_f64();
             let seconds = self.interval.map_or(left_s, |interval| interval.min(left_s));
-            let activity = servers::observe(&mut *observer, seconds, &stop).map_err(failure)?;
+            let activity = observe(&mut *observer, seconds, &stop).map_err(failure)?;
             let ended = activity.ended.clone();
-            let mut record = servers::record(&*server, began_ms, activity);
+            let mut record = record(&*server, began_ms, activity);
             // It is in the results file before it is shown.
             if let Some(store) = &mut store {
                 record.id = store.record_activity(&record)?;

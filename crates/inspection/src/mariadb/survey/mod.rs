@@ -2,7 +2,7 @@
 
 mod rules;
 
-use command_line::surveys::ServerSurvey;
+use crate::survey::ServerSurvey;
 use engine::{AdminOptions, Row, Rows, Server, ServerError, while_doing};
 use observations::{Database, Extension, ServerSetting, SurveyedServer, Unread};
 use work::Stop;

@@ -3,7 +3,7 @@
 mod rules;
 
 use crate::postgres::session::leave_no_statistics;
-use command_line::surveys::ServerSurvey;
+use crate::survey::ServerSurvey;
 use engine::{AdminOptions, AdminSession, Row, Rows, Server, ServerError, while_doing};
 use observations::{Database, Extension, ServerSetting, SurveyedServer, Unread};
 use std::time::Duration;

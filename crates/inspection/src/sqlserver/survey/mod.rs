@@ -4,7 +4,7 @@ mod rules;
 pub mod views;
 
 use crate::sqlserver::view::{NO_RESULT, View};
-use command_line::surveys::ServerSurvey;
+use crate::survey::ServerSurvey;
 use engine::{AdminOptions, AdminSession, Row, Server, ServerError, while_doing};
 use observations::{Database, ServerSetting, SurveyedServer, Unread};
 use work::Stop;

@@ -1,5 +1,10 @@
-//! Surveys of servers.
+//! Surveys of servers: what they are and how they are set, advice on them, and files of both.
 
+mod file;
+
+pub use file::{Capture, SurveyFileError, capture_json, parse_survey, read_capture, survey_json};
+
+use command_line::Context;
 use engine::{Server, ServerError};
 use observations::{Advice, Survey, SurveyedServer, Unread};
 use work::Stop;
@@ -15,6 +20,22 @@ pub struct ServerSurvey {
     pub read: fn(&dyn Server, &Stop) -> Result<Surveyed, ServerError>,
     /// Advice on a server, and on the machine that it runs on.
     pub advice: fn(&SurveyedServer, &Survey) -> Vec<Advice>,
+}
+
+/// Reads what a server is and how it is set, and which items could not be read.
+///
+/// # Errors
+/// When the server cannot be reached, refuses, or does not answer in time or before the user asks
+/// to stop; when servers of its engine are not surveyed.
+pub fn of_server(
+    context: &Context,
+    server: &dyn Server,
+    stop: &Stop,
+) -> Result<Surveyed, ServerError> {
+    let engine = server.engine();
+    let survey = context.registry.adapter::<ServerSurvey>(engine);
+    let unknown = || ServerError::new(format!("servers of {engine} are not surveyed"));
+    (survey.ok_or_else(unknown)?.read)(server, stop)
 }
 
 /// The advice on the servers of a survey; `find` gives the survey of an engine's servers.
