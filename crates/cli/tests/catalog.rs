@@ -76,9 +76,8 @@ fn studies_have_probes_of_the_registry_and_sections_of_their_own() {
 
 /// Words of core that are equal to a name and mean something else: columns of tables, fields of
 /// inventories, words of other programs.
-const OTHER_WORDS: [(&str, &[&str]); 6] = [
+const OTHER_WORDS: [(&str, &[&str]); 5] = [
     ("analysis/src/study.rs", &["script"]),
-    ("analysis/src/volume_advice.rs", &["none"]),
     ("report/src/recording.rs", &["files", "script"]),
     ("store/src/rows.rs", &["files"]),
     ("store/src/rows/guard.rs", &["sync"]),

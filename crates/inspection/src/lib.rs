@@ -4,7 +4,8 @@
 //!   [`pages`]: plans in documents
 //! - [`statements`]: statements, tables and indexes of a server, with their counters;
 //!   [`query_reader`]: what reads them
-//! - [`survey`]: what servers are and how they are set; [`observation`]: servers over an interval
+//! - [`survey`]: what servers are and how they are set; [`observation`]: servers over an interval;
+//!   [`volume_advice`]: problems of volumes
 //! - [`Inspection`]: what an engine brings for both; a folder for each engine, with its surveys and
 //!   their rules (`server_rules`)
 
@@ -22,6 +23,8 @@ pub mod sqlite;
 pub mod sqlserver;
 pub mod statements;
 pub mod survey;
+mod volume_advice;
 
 pub use adapter::{Inspection, OpenFile, OpenServer, OpenedReader, UnknownEngine, rules};
 pub use query_reader::{QueryLimits, QueryReader};
+pub use volume_advice::volume_advice;

@@ -39,7 +39,6 @@ pub mod study;
 pub mod summary;
 pub mod timeline;
 mod verdict;
-pub mod volume_advice;
 pub mod waits;
 pub mod wording;
 

@@ -11,7 +11,6 @@ use crate::settings::{
 };
 use crate::streams::StreamText;
 use crate::volume_document;
-use analysis::volume_advice::volume_advice;
 use command_line::output::{self, Form};
 use command_line::session::{Session, exit_code};
 use command_line::{Chapter, Command, Context, ExitCode, Failure, Tool};
@@ -22,6 +21,7 @@ use engine::file_set::{
 };
 use experiment::common::{ENGINE, PROBE};
 use experiment::{Draft, NamedFile};
+use inspection::volume_advice;
 use observations::RunEnd;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 
 use analysis::response::distinct;
 use analysis::wording::percent;
-use analysis::volume_advice::volume_advice;
+use inspection::volume_advice;
 use observations::Weight::{self, Note, Problem};
 use observations::number::bytes;
 use observations::{Advice, Survey, order};

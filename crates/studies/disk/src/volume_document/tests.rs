@@ -1,5 +1,5 @@
 use super::{json, volume};
-use analysis::volume_advice::volume_advice;
+use inspection::volume_advice;
 use observations::{ArrayFacts, DeviceFacts, LoopFacts, MountFacts, PartitionFacts, VolumeFacts};
 use report::{Style, markdown, terminal};
 

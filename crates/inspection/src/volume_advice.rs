@@ -1,8 +1,7 @@
 //! Problems of a volume, to fix before a database uses it or before a measurement.
 
-use crate::wording::percent;
 use observations::Weight::{self, Note, Problem};
-use observations::number::{bytes as about, exact_bytes as bytes};
+use observations::number::{bytes as about, exact_bytes as bytes, short_percent as percent};
 use observations::{Advice, ArrayFacts, DeviceFacts, MountFacts, VolumeFacts, order};
 
 /// Everything that the rules find, problems first, then in the order of the rules.
