@@ -131,7 +131,7 @@ fn tables(recording: &Recording, format: Format, folder: &Path) -> Result<Vec<Pa
 
 /// To standard output. A reader that has gone has seen enough.
 fn json(recording: &Recording) -> Result<ExitCode, Failure> {
-    match report::json::recording(recording, std::io::stdout().lock()) {
+    match report::json::recording(recording, &mut std::io::stdout().lock()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::failed(error)),
         _ => Ok(ExitCode::Ok),
     }

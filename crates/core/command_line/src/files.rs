@@ -30,10 +30,14 @@ pub enum Replace {
 pub fn replace_file<E: Display>(
     path: &Path,
     may: Replace,
-    write: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
+    mut write: impl FnMut(&mut BufWriter<File>) -> Result<(), E>,
 ) -> Result<(), Failure> {
-    write_whole(path, may, write)
-        .map_err(|error| Failure::failed(format!("cannot write {}: {error}", path.display())))
+    let mut content = |file: &mut BufWriter<File>| write(file).map_err(|error| error.to_string());
+    write_whole(path, may, &mut content).map_err(|error| cannot_write(path, &error))
+}
+
+fn cannot_write(path: &Path, error: &dyn Display) -> Failure {
+    Failure::failed(format!("cannot write {}: {error}", path.display()))
 }
 
 /// Has a program write a new file under another name beside it, and renames it when it is complete.
@@ -44,7 +48,7 @@ pub fn new_file(
     path: &Path,
     write: impl FnOnce(&Path) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let failed = |error| Failure::failed(format!("cannot write {}: {error}", path.display()));
+    let failed = |error: io::Error| cannot_write(path, &error);
     remove_remains(path);
     let (partial, file) = partial(path).map_err(failed)?;
     let written = write(&partial).and_then(|()| file.sync_all().map_err(failed));
@@ -59,20 +63,21 @@ pub fn new_file(
 /// # Errors
 /// When it exists and may not be replaced.
 pub fn check_replaceable(path: &Path, may: Replace) -> Result<(), Failure> {
-    is_written_in_place(path, may).map(drop).map_err(|error: WriteError<io::Error>| {
-        Failure::failed(format!("cannot write {}: {error}", path.display()))
-    })
+    is_written_in_place(path, may).map(drop).map_err(|error| cannot_write(path, &error))
 }
 
-/// A file that cannot be written; `E` is the error of its content.
+/// Writes the content of a file, or says why it cannot.
+type Content<'c> = &'c mut dyn FnMut(&mut BufWriter<File>) -> Result<(), String>;
+
+/// A file that cannot be written.
 #[derive(Debug, thiserror::Error)]
-enum WriteError<E> {
+enum WriteError {
     #[error("{0}")]
     Io(#[from] io::Error),
     #[error("no process has this pipe open for reading: {0}")]
     NoReader(io::Error),
     #[error("{0}")]
-    Content(E),
+    Content(String),
     #[error("links are not followed; name the file itself")]
     Link,
     #[error(
@@ -81,11 +86,7 @@ enum WriteError<E> {
     Foreign,
 }
 
-fn write_whole<E>(
-    path: &Path,
-    may: Replace,
-    write: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
-) -> Result<(), WriteError<E>> {
+fn write_whole(path: &Path, may: Replace, write: Content<'_>) -> Result<(), WriteError> {
     if is_written_in_place(path, may)? {
         return fill(opened_in_place(path)?, write).map(drop);
     }
@@ -100,24 +101,21 @@ fn write_whole<E>(
 
 /// Opens a device or a pipe. The reader of a pipe must exist: this does not wait for one that may
 /// never come.
-fn opened_in_place<E>(path: &Path) -> Result<File, WriteError<E>> {
+fn opened_in_place(path: &Path) -> Result<File, WriteError> {
     child::open_at_once(OpenOptions::new().write(true), path).map_err(|error| {
         let is_pipe = fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_fifo());
         if is_pipe { WriteError::NoReader(error) } else { error.into() }
     })
 }
 
-fn fill<E>(
-    file: File,
-    write: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
-) -> Result<File, WriteError<E>> {
+fn fill(file: File, write: Content<'_>) -> Result<File, WriteError> {
     let mut writer = BufWriter::new(file);
     write(&mut writer).map_err(WriteError::Content)?;
     writer.into_inner().map_err(|error| error.into_error().into())
 }
 
 /// Returns true for a device or a pipe; a file or a link that may not be replaced is an error.
-fn is_written_in_place<E>(path: &Path, may: Replace) -> Result<bool, WriteError<E>> {
+fn is_written_in_place(path: &Path, may: Replace) -> Result<bool, WriteError> {
     let found = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
         found => found?,

@@ -60,7 +60,7 @@ pub fn stability(summary: &Summary) -> Result<Value> {
 ///
 /// # Errors
 /// Errors of the writer.
-pub fn recording(recording: &Recording, mut writer: impl Write) -> io::Result<()> {
+pub fn recording(recording: &Recording, writer: &mut dyn Write) -> io::Result<()> {
     #[derive(Serialize)]
     struct Recorded<'a> {
         schema: &'static str,
@@ -68,7 +68,7 @@ pub fn recording(recording: &Recording, mut writer: impl Write) -> io::Result<()
         recording: &'a Recording,
     }
     let recorded = Recorded { schema: RUN_SCHEMA, recording };
-    recorded.serialize(&mut Serializer::with_formatter(&mut writer, Printable))?;
+    recorded.serialize(&mut Serializer::with_formatter(&mut *writer, Printable))?;
     writeln!(writer)?;
     writer.flush()
 }

@@ -65,7 +65,7 @@ pub enum WorkbookError {
 pub fn xlsx(
     summary: &Summary,
     studies: StudySections<'_>,
-    writer: impl Write + Send,
+    writer: &mut (dyn Write + Send),
 ) -> Result<(), WorkbookError> {
     let mut book = dated(summary.recording.run.started_ms)?;
     for table in workbook::tables(summary) {
@@ -88,7 +88,7 @@ pub fn xlsx(
 pub fn tables_xlsx<'t>(
     tables: impl IntoIterator<Item = Table<'t>>,
     taken_ms: i64,
-    writer: impl Write + Send,
+    writer: &mut (dyn Write + Send),
 ) -> Result<(), WorkbookError> {
     let mut book = dated(taken_ms)?;
     for table in tables {
@@ -98,7 +98,7 @@ pub fn tables_xlsx<'t>(
 }
 
 /// Saves a workbook if its library can start the threads that it does not check for.
-fn save(book: &mut Workbook, writer: impl Write + Send) -> Result<(), WorkbookError> {
+fn save(book: &mut Workbook, writer: &mut (dyn Write + Send)) -> Result<(), WorkbookError> {
     can_start_threads(THREADS_PER_SHEET * book.worksheets().len())
         .map_err(WorkbookError::Threads)?;
     Ok(book.save_to_writer(writer)?)

@@ -290,7 +290,7 @@ fn odd_recordings_are_exported_too() {
             assert_eq!(csv_rows(&folder.join(format!("{table}.csv"))).len(), expected);
             assert_eq!(parquet_rows(&folder.join(format!("{table}.parquet"))).len(), expected);
         }
-        report::json::recording(recording, std::io::sink()).unwrap();
+        report::json::recording(recording, &mut std::io::sink()).unwrap();
     }
     let row = &csv_rows(&folder.path().join("0/trials.csv"))[0];
     assert_eq!(
