@@ -135,7 +135,10 @@ impl Context {
     /// # Errors
     /// All that is wrong with it, each with its line.
     pub fn build(&self, draft: &Draft, name: &str) -> Result<Experiment, Failure> {
-        self.validated(draft.build(&self.registry.catalog()), name, &draft.source())
+        let experiment = draft.build(&self.registry.catalog());
+        experiment
+            .and_then(|experiment| runner::load(self.registry, experiment))
+            .map_err(|errors| Failure::usage(errors.render(name, &draft.source())))
     }
 
     /// Validates an experiment that is made from a file in this folder.
@@ -146,15 +149,5 @@ impl Context {
         let mut experiment = draft.build(&self.registry.catalog())?;
         experiment.folder = folder.to_path_buf();
         runner::load(self.registry, experiment)
-    }
-
-    fn validated(
-        &self,
-        read: Result<Experiment, FileErrors>,
-        name: &str,
-        source: &str,
-    ) -> Result<Experiment, Failure> {
-        read.and_then(|read| runner::load(self.registry, read))
-            .map_err(|errors| Failure::usage(errors.render(name, source)))
     }
 }

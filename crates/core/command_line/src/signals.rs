@@ -5,7 +5,7 @@ use signal_hook::consts::{SIGABRT, SIGBUS, SIGHUP, SIGXFSZ, TERM_SIGNALS};
 use signal_hook::flag::{register, register_conditional_shutdown};
 use signal_hook::low_level;
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
 use std::mem::ManuallyDrop;
 use std::os::fd::FromRawFd;
 use std::sync::Arc;
@@ -39,12 +39,16 @@ fn end(message: &[u8]) {
 pub(crate) fn end_instead_of_abort() -> Result<(), Failure> {
     // SAFETY: as below.
     unsafe { low_level::register(SIGBUS, || end(UNMAPPED)) }
-        .map_err(|error| Failure::failed(format!("cannot handle signals: {error}")))?;
+        .map_err(|error| cannot_handle(&error))?;
     // SAFETY: it allocates nothing and takes no lock: a system call that writes, and one that ends
     // the process.
     unsafe { low_level::register(SIGABRT, || end(ABORTED)) }
         .map(drop)
-        .map_err(|error| Failure::failed(format!("cannot handle signals: {error}")))
+        .map_err(|error| cannot_handle(&error))
+}
+
+fn cannot_handle(error: &io::Error) -> Failure {
+    Failure::failed(format!("cannot handle signals: {error}"))
 }
 
 /// Has a write beyond the limit for files (`ulimit -f`) fail with EFBIG: by default SIGXFSZ ends
@@ -52,9 +56,7 @@ pub(crate) fn end_instead_of_abort() -> Result<(), Failure> {
 /// programs that this one starts. Returns a flag that such a write sets.
 pub(crate) fn survive_file_size_limit() -> Result<Arc<AtomicBool>, Failure> {
     let flag = Arc::new(AtomicBool::new(false));
-    register(SIGXFSZ, flag.clone())
-        .map(|_| flag)
-        .map_err(|error| Failure::failed(format!("cannot handle signals: {error}")))
+    register(SIGXFSZ, flag.clone()).map(|_| flag).map_err(|error| cannot_handle(&error))
 }
 
 /// The first signal sets the flag, so that what was measured is kept; the second ends the process
@@ -73,7 +75,7 @@ fn stop_flag_on(signals: &[i32]) -> Result<Arc<AtomicBool>, Failure> {
     for signal in signals {
         register_conditional_shutdown(*signal, ExitCode::Interrupted as i32, flag.clone())
             .and_then(|_| register(*signal, flag.clone()))
-            .map_err(|error| Failure::failed(format!("cannot handle signals: {error}")))?;
+            .map_err(|error| cannot_handle(&error))?;
     }
     Ok(flag)
 }
