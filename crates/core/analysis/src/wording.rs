@@ -32,6 +32,7 @@
 //!   5 % of the waits or more
 //! - equally many waits, each longer (shorter): the length changed, the number by under 5 %
 
+use crate::response::seconds;
 pub use crate::settings::short_name;
 use crate::{Comparison, Interval, ResponseChoice, Scale, WaitShape};
 pub use observations::number::{
@@ -139,11 +140,10 @@ pub fn preposition(change: &str) -> &'static str {
 
 /// The comparatives of a response: of a better value and of a worse one.
 fn ratio_words(response: &ResponseChoice) -> [&'static str; 2] {
-    let is_time = matches!(response.unit.as_str(), "s" | "ms" | "us" | "ns");
     match response.direction {
         Direction::HigherIsBetter => ["higher", "lower"],
         Direction::LowerIsBetter if response.name == "elapsed" => ["faster", "slower"],
-        Direction::LowerIsBetter if is_time => ["shorter", "longer"],
+        Direction::LowerIsBetter if seconds(&response.unit).is_some() => ["shorter", "longer"],
         Direction::LowerIsBetter => ["lower", "higher"],
     }
 }
@@ -154,6 +154,15 @@ pub fn list(items: &[String]) -> String {
         [] => String::new(),
         [single] => single.clone(),
         [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}
+
+/// A text on one line, of a long one the beginning.
+pub fn one_line(text: &str, chars_max: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(chars_max) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line,
     }
 }
 

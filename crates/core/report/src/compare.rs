@@ -91,8 +91,7 @@ fn verdict(compared: &HeadToHead, from: &str, to: &str) -> Section {
     section
 }
 
-/// The number of trials of each side that carry each warning, as a section; `None` without any.
-/// The warnings of the trials of both sides; `None` without any.
+/// The number of trials of each side that carry each warning; `None` without any.
 pub fn compared_warnings(compared: &WarningsCompared) -> Option<Section> {
     let mut section = Section::new("Warnings of the trials compared");
     let count = |trials: usize, of: usize| format!("{trials} of {of}");

@@ -50,15 +50,9 @@ fn decision(gate: &Gate) -> String {
     let share =
         format!("{} of {}", hit.len(), number::plural(first.configurations.len(), "configuration"));
     let others = if worst.len() > 1 {
-        {
-            let others = number::plural(worst.len() - 1, "other limit");
-            let exceeded = if gate.decision == Decision::Broken {
-                "exceeded too"
-            } else {
-                "possibly exceeded too"
-            };
-            format!("; {others} {exceeded}")
-        }
+        let others = number::plural(worst.len() - 1, "other limit");
+        let possibly = if gate.decision == Decision::Broken { "" } else { "possibly " };
+        format!("; {others} {possibly}exceeded too")
     } else {
         String::new()
     };

@@ -18,7 +18,6 @@ mod csv;
 mod extent;
 mod figure;
 mod gate;
-mod hot;
 mod markdown;
 mod ours;
 mod panels;
@@ -46,7 +45,6 @@ pub use ascii::ascii;
 pub use compare::{against_first, compared_warnings, head_to_head, head_to_head_screen};
 pub use figure::{coordinate, string};
 pub use gate::{gate, gate_section, gate_tone, github, junit};
-pub use hot::hot_resources;
 pub use markdown::markdown;
 pub use model::{
     Align, Bar, BarGroup, Block, Cell, Chart, ChartKind, Column, Columns, Document, Figure, Line,
@@ -58,8 +56,8 @@ pub use recording::tables;
 pub use screen::{Screen, legend};
 pub use sections::{
     Chapter, SectionData, SectionEntry, ShowSection, StudySections, TOPICS, accounting,
-    baseline_and_best, better, check as accounting_check, level_columns, run, section_data,
-    stability, topics, wait_table, waits_left_out,
+    baseline_and_best, better, check as accounting_check, hot_resources, level_columns, run,
+    section_data, stability, topics, wait_table, waits_left_out,
 };
 pub use sparkline::{sparkline, tone};
 pub use terminal::{Style, terminal, wrapped};

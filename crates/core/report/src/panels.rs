@@ -85,12 +85,11 @@ impl<'a> Panels<'a> {
         let is_quantity =
             |label: &str| !is_engine && label.starts_with(|c: char| c == '-' || c.is_ascii_digit());
         let positions = summary.configurations.iter().map(|row| {
-            let level_of = |name: &str| row.levels.iter().find(|level| level.factor == name);
             let series = |factor: &FactorEffect| {
-                series_at.get(level_of(&factor.factor).map_or("", |level| &level.level)).copied()
+                series_at.get(row.level(&factor.factor).unwrap_or_default()).copied()
             };
             Some(Position {
-                level: *level_at.get(level_of(&main.factor)?.level.as_str())?,
+                level: *level_at.get(row.level(&main.factor)?)?,
                 series: second.map_or(Some(0), series)?,
                 panel: *title_at.get(&title(row))?,
             })
@@ -142,6 +141,6 @@ impl<'a> Panels<'a> {
 }
 
 /// Where each label is; of several that are the same the first.
-fn places<'a>(labels: &[&'a str]) -> HashMap<&'a str, usize> {
+pub(crate) fn places<'a>(labels: &[&'a str]) -> HashMap<&'a str, usize> {
     labels.iter().enumerate().rev().map(|(at, label)| (*label, at)).collect()
 }

@@ -30,7 +30,7 @@ pub(crate) use profiles::changes;
 pub(crate) use session_time::{RUN_QUEUE, part, parts};
 pub use session_time::{accounting, check};
 pub use stability::stability;
-pub use waits::{left_out as waits_left_out, table as wait_table};
+pub use waits::{hot_resources, left_out as waits_left_out, table as wait_table};
 
 use crate::model::{Document, Medium, Section};
 use analysis::Summary;
@@ -219,19 +219,22 @@ pub(crate) fn all(studies: StudySections<'_>) -> Vec<&'static SectionEntry> {
 /// behind it. What only pages show is computed for them alone: it may need every latency of a large
 /// recording.
 pub fn run(summary: &Summary, studies: StudySections<'_>, medium: Medium) -> Document {
-    let entries = all(studies)
-        .into_iter()
-        .filter(|entry| !(entry.page_only && medium == Medium::Text))
-        .filter_map(|entry| entry.show);
-    let sections = entries.flat_map(|show| show(summary)).collect();
-    Document { title: summary.recording.run.name.as_str().into(), sections }
+    selected(summary, studies, |entry| !(entry.page_only && medium == Medium::Text))
 }
 
 /// The parts of a report that belong to some topics, in their order.
 pub fn topics(summary: &Summary, studies: StudySections<'_>, topics: &[String]) -> Document {
-    let entries = all(studies)
-        .into_iter()
-        .filter(|entry| !entry.page_only && topics.iter().any(|name| name == entry.topic()));
+    selected(summary, studies, |entry| {
+        !entry.page_only && topics.iter().any(|name| name == entry.topic())
+    })
+}
+
+fn selected(
+    summary: &Summary,
+    studies: StudySections<'_>,
+    is_shown: impl Fn(&SectionEntry) -> bool,
+) -> Document {
+    let entries = all(studies).into_iter().filter(|entry| is_shown(entry));
     let shows = entries.filter_map(|entry| entry.show);
     let sections = shows.flat_map(|show| show(summary)).collect();
     Document { title: summary.recording.run.name.as_str().into(), sections }

@@ -1,5 +1,6 @@
 //! Texts that are safe to print, names of configurations and factors, times of day.
 
+pub use analysis::wording::one_line;
 use analysis::{ConfigurationRow, Summary};
 use observations::{GitState, redacted};
 use std::fmt::{self, Write as _};
@@ -111,15 +112,6 @@ pub fn joined(items: impl IntoIterator<Item: ToString>, separator: &str) -> Stri
 pub fn listed(items: impl IntoIterator<Item: ToString>) -> Option<String> {
     let mut items = items.into_iter().peekable();
     items.peek().is_some().then(|| joined(items, ", "))
-}
-
-/// A text on one line, of a long one the beginning.
-pub fn one_line(text: &str, chars_max: usize) -> String {
-    let line = joined(text.split_whitespace(), " ");
-    match line.char_indices().nth(chars_max) {
-        Some((end, _)) => format!("{}...", &line[..end]),
-        None => line,
-    }
 }
 
 /// A statement on one line, of a long one the beginning.

@@ -3,7 +3,7 @@
 use crate::model::{Cell, Column, Columns, Table, Tone};
 use crate::number;
 use crate::sections::RUN_QUEUE;
-use analysis::{Decomposition, Part, PartKind};
+use analysis::{Decomposition, Part, PartKind, wording};
 
 /// The name of a part.
 pub(crate) fn name(kind: &PartKind) -> String {
@@ -32,8 +32,7 @@ pub(crate) fn tone(part: &Part) -> Tone {
     }
 }
 
-/// For how many units of work seconds are shown, so that they are neither tiny nor huge; findings
-/// choose likewise.
+/// For how many units of work seconds are shown: as in findings.
 pub(crate) struct WorkScale {
     pub(crate) units: f64,
     pub(crate) name: String,
@@ -41,12 +40,7 @@ pub(crate) struct WorkScale {
 
 impl WorkScale {
     pub(crate) fn for_decomposition(decomposition: &Decomposition) -> Self {
-        let unit = if decomposition.unit.is_empty() { "unit" } else { &decomposition.unit };
-        let (units, name) = match decomposition.work {
-            work if work >= 1e6 => (1e6, format!("million {unit}s")),
-            work if work >= 1e3 => (1e3, format!("1,000 {unit}s")),
-            _ => (1.0, unit.to_owned()),
-        };
+        let (units, name) = wording::work_scale(decomposition.work, &decomposition.unit);
         Self { units, name }
     }
 

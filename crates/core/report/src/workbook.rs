@@ -3,6 +3,7 @@
 //! response.
 
 use crate::model::{Column, Columns};
+use crate::panels::places;
 use crate::sections::{better, part, parts};
 use crate::table::{Plot, PlotKind, PlotSeries, Share, Table};
 use crate::{Text, number, text};
@@ -144,16 +145,13 @@ fn lines<'a>(summary: &'a Summary<'a>) -> Vec<Line<'a>> {
             summary.configurations.iter().map(|row| row.response.as_ref()).collect(),
         )];
     };
-    let levels = effect.levels.iter().enumerate().rev();
-    let places: HashMap<&str, usize> =
-        levels.map(|(at, record)| (record.level.as_str(), at)).collect();
+    let labels: Vec<&str> = effect.levels.iter().map(|level| level.level.as_str()).collect();
+    let places = places(&labels);
     let mut lines: Vec<Line> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
     for row in &summary.configurations {
-        let level = row.levels.iter().find(|level| level.factor == effect.factor);
-        let Some(at) = level.and_then(|level| places.get(level.level.as_str()).copied()) else {
-            continue;
-        };
+        let level = row.level(&effect.factor);
+        let Some(at) = level.and_then(|level| places.get(level).copied()) else { continue };
         let levels = row.levels.iter().filter(|level| level.factor != effect.factor);
         let levels: Vec<String> =
             levels.map(|level| format!("{}={}", level.factor, level.level)).collect();
@@ -236,13 +234,7 @@ fn configurations<'a>(summary: &'a Summary<'a>) -> Table<'a> {
     let mut columns = Columns::for_rows(rows(summary));
     columns.add("configuration", "", |row| text::label(&row.of.label));
     for factor in &recording.factors {
-        columns.factor(factor, |row| {
-            let levels = &recording.configurations.get(row.of.index)?.levels;
-            levels
-                .iter()
-                .find(|level| level.factor == factor.name)
-                .map(|level| level.level.as_str())
-        });
+        columns.factor(factor, |row| row.of.level(&factor.name));
     }
     columns.add("baseline", "", |row| row.of.baseline);
     columns.add("response", "", |row| row.name);

@@ -141,8 +141,8 @@ impl<'s> Sides<'s> {
         let change = change(&first.operators, &second.operators)
             .unwrap_or_else(|| "same operators, different conditions".to_owned());
         let text = format!(
-            "The plan of {} changes from {name}={from} to {to}: {change}; {}.",
-            shortened(&statement_plans.statement),
+            "The plan of `{}` changes from {name}={from} to {to}: {change}; {}.",
+            wording::one_line(&statement_plans.statement, TEXT_MAX),
             self.effect_on(summary, gain)
         );
         let trials = |plans: &[&crate::PlanRow]| {
@@ -175,14 +175,5 @@ impl<'s> Sides<'s> {
                 format!("with the new plan the configurations are {}", figure.unwrap_or_default())
             }
         }
-    }
-}
-
-/// On one line, the beginning of a long one, in quotes.
-fn shortened(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(TEXT_MAX) {
-        Some((end, _)) => format!("`{}...`", &line[..end]),
-        None => format!("`{line}`"),
     }
 }

@@ -1,11 +1,13 @@
 //! Every configuration with its figures, which differences could have been found, and trials that
 //! stand apart.
 
+use super::overview;
 use crate::model::{Cell, Column, Columns, Medium, Section, Tone};
 use crate::text::joined;
 use crate::{number, text};
+use analysis::response::distinct;
 use analysis::{ConfigurationRow, Detectable, Estimate, Outlier, Standing, Summary};
-use observations::{Direction, LevelRecord};
+use observations::LevelRecord;
 
 /// Said once below a table that has the column `best`.
 const LEGEND: &str = "best: best ratio over paired blocks; within: equivalent to it (a larger \
@@ -244,13 +246,8 @@ fn too_few(summary: &Summary, section: &mut Section) {
 
 /// Names of all responses, in the order in which they occur.
 fn names<'s>(summary: &'s Summary) -> Vec<&'s str> {
-    let mut names: Vec<&str> = Vec::new();
-    for (name, _) in summary.configurations.iter().flat_map(|row| &row.responses) {
-        if !names.contains(&name.as_str()) {
-            names.push(name);
-        }
-    }
-    names
+    let responses = summary.configurations.iter().flat_map(|row| &row.responses);
+    distinct(responses.map(|(name, _)| name.as_str()))
 }
 
 fn with_response<'a>(
@@ -267,10 +264,7 @@ fn with_response<'a>(
 }
 
 fn better(rows: &[(&ConfigurationRow, &Estimate)]) -> &'static str {
-    match rows.first().map(|(_, estimate)| estimate.direction) {
-        Some(Direction::HigherIsBetter) => "higher",
-        _ => "lower",
-    }
+    rows.first().map_or("lower", |(_, estimate)| overview::better(estimate.direction))
 }
 
 fn response_table<'a>(

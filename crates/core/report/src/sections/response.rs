@@ -188,11 +188,11 @@ fn chart(
 fn series(summary: &Summary, effect: &FactorEffect) -> Vec<BarGroup> {
     let mut groups: Vec<BarGroup> = Vec::new();
     for row in &summary.configurations {
-        let level = row.levels.iter().find(|level| level.factor == effect.factor);
+        let level = row.level(&effect.factor);
         let (Some(level), Some(estimate)) = (level, &row.response) else { continue };
         let worse =
             row.factor.as_ref().is_some_and(|factor| factor.supported() && !factor.is_better());
-        let mut bar = bar(&level.level, estimate, row.standing, worse);
+        let mut bar = bar(level, estimate, row.standing, worse);
         if row.baseline {
             let note = if bar.note.is_empty() { String::new() } else { format!(", {}", bar.note) };
             bar.note = format!("baseline{note}").into();

@@ -139,11 +139,7 @@ fn data(measured: &[Measured], names: &[&'static str]) -> Table<'static> {
 /// % + log 2.1 % + run queue 60.1 % + client 6.0 % + unaccounted
 /// 0.8 %`.
 pub fn accounting(accounting: &Accounting) -> String {
-    let mut parts = vec![("CPU", accounting.cpu_s)];
-    parts.extend(accounting.resource_s.iter().map(|(class, seconds)| (class.name(), *seconds)));
-    parts.push((RUN_QUEUE, accounting.signal_s));
-    parts.push(("client", accounting.client_s));
-    parts.push((UNACCOUNTED, accounting.unaccounted_s));
+    let parts = parts(accounting);
     let shares: Vec<f64> =
         parts.iter().map(|(_, seconds)| 100.0 * accounting.share(*seconds)).collect();
     let (shares, _) = number::parts_that_add_up(&shares, 1);

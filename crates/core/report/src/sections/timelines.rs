@@ -6,6 +6,7 @@ use crate::model::{
     Table, Tone,
 };
 use crate::{number, text};
+use analysis::response::distinct;
 use analysis::timeline::Timeline;
 use analysis::{ConfigurationRow, Standing, Summary};
 use observations::{Series, TrialRecord};
@@ -160,22 +161,15 @@ fn recorded(summary: &Summary) -> Vec<Section> {
     }
     // A thinned point is three numbers.
     let points = (NUMBERS_MAX / 3 / all.len()).clamp(POINTS_MIN, POINTS_MAX);
-    let mut names: Vec<&str> = Vec::new();
-    for shown in &all {
-        if !names.contains(&shown.series.name.as_str()) {
-            names.push(&shown.series.name);
-        }
-    }
-    names
-        .iter()
-        .map(|name| {
-            let mut section = Section::page(format!("Over time: {name}"));
-            let timelines: Vec<Excerpt> =
-                all.iter().filter(|shown| shown.series.name == *name).copied().collect();
-            section.figure(figure(summary, name, &timelines, points));
-            section
-        })
-        .collect()
+    let names = distinct(all.iter().map(|shown| shown.series.name.as_str()));
+    let sections = names.into_iter().map(|name| {
+        let mut section = Section::page(format!("Over time: {name}"));
+        let timelines: Vec<Excerpt> =
+            all.iter().filter(|shown| shown.series.name == name).copied().collect();
+        section.figure(figure(summary, name, &timelines, points));
+        section
+    });
+    sections.collect()
 }
 
 fn figure(summary: &Summary, name: &str, recorded: &[Excerpt], points: usize) -> Figure {

@@ -1,10 +1,10 @@
 //! The waits of sessions, by configuration.
 
 use super::session_time::{accounting, check};
-use crate::hot::hot_resources;
 use crate::model::{Cell, Column, Columns, Section, Table};
 use crate::number;
 use crate::text::listed;
+use analysis::hot::HotResources;
 use analysis::waits::{Averages, HEADINGS, WaitRow};
 use analysis::{ConfigurationWaits, Summary, WaitTable};
 use observations::WaitSource;
@@ -38,6 +38,14 @@ fn section(configuration_waits: &ConfigurationWaits) -> Section {
     }
     hot_resources(&mut section, &configuration_waits.hot);
     section
+}
+
+/// Adds the resources that sessions met at.
+pub fn hot_resources(section: &mut Section, hot: &[HotResources]) {
+    for hot in hot {
+        section.warn(format!("{}.", hot.finding()));
+        section.detail(format!("{}.", hot.evidence()));
+    }
 }
 
 fn waits(section: &mut Section, waits: &WaitTable) {
