@@ -40,12 +40,12 @@ pub use curvature::{CentredBlocks, Curvature};
 pub use design::{Design, WholePlots};
 pub use effects::{Effect, Stratum, detectable};
 pub use fit::{Fit, FitError};
-pub use fraction::{Fraction, FractionError, Generator, RUNS_MAX, Resolution, fewest_runs};
+pub use fraction::{DesignError, Fraction, Generator, Resolution, fewest_runs};
 pub use heredity::{Model, models};
 pub use lenth::Lenth;
-pub use plackett_burman::{PLACKETT_BURMAN_RUNS, plackett_burman};
+pub use plackett_burman::plackett_burman;
 pub use region::RegionRange;
-pub use screening::{Screening, ScreeningError, Size};
+pub use screening::{Screening, Size};
 pub use stationary::{AxisCurvature, Kind, Stationary};
 pub use surface::{LackOfFit, Surface};
 pub use surface_design::{

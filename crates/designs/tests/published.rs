@@ -6,7 +6,7 @@
 )]
 
 use designs::mathematics::{
-    Contrasts, Design, Fraction, FractionError, Resolution, Screening, Size, Term, fewest_runs,
+    Contrasts, Design, DesignError, Fraction, Resolution, Screening, Size, Term, fewest_runs,
     plackett_burman,
 };
 
@@ -165,9 +165,9 @@ fn screening_designs() {
     // The last two factors are hard to change: four whole plots, and generators that name factors
     // in their own order.
     let hard = screening(7, Size::Runs(16), &[5, 6]).unwrap();
-    let design = hard.design();
+    let design = &hard.design;
     assert_eq!(design.whole_plots(&[5, 6]).groups.len(), 4);
-    for generator in hard.generators() {
+    for generator in &hard.generators {
         assert!(generator.factor < 5);
         for run in design.runs() {
             let product: i8 = generator.product.iter().map(|factor| run[*factor]).product();
@@ -182,10 +182,10 @@ fn screening_designs() {
 #[test]
 fn impossible_sizes() {
     let error = |runs, factors| Fraction::minimum_aberration(runs, factors).unwrap_err();
-    assert_eq!(error(12, 5), FractionError::Runs(12));
-    assert_eq!(error(128, 9), FractionError::Runs(128));
-    assert_eq!(error(8, 8), FractionError::Factors { runs: 8, factors: 8 });
-    assert_eq!(error(16, 3), FractionError::TooManyRuns { runs: 16, factors: 3 });
+    assert_eq!(error(12, 5), DesignError::Runs(12));
+    assert_eq!(error(128, 9), DesignError::Runs(128));
+    assert_eq!(error(8, 8), DesignError::Factors { runs: 8, factors: 8 });
+    assert_eq!(error(16, 3), DesignError::TooManyRuns { runs: 16, factors: 3 });
 }
 
 #[test]

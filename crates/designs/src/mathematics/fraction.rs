@@ -5,9 +5,11 @@ use crate::mathematics::search::{self, Class};
 use serde::{Deserialize, Serialize};
 
 /// Most runs of a fraction.
-pub const RUNS_MAX: usize = 64;
+const RUNS_MAX: usize = 64;
 /// Fewest runs of a fraction.
 const RUNS_MIN: usize = 4;
+/// With fewer factors every combination is few runs.
+pub(super) const FACTORS_MIN: usize = 3;
 
 /// The length of the shortest word of the defining relation: which effects are aliased at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -29,11 +31,29 @@ pub struct Generator {
     pub product: Vec<usize>,
 }
 
-/// A fraction that does not exist.
+/// A design that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum FractionError {
-    /// Not a power of two that the search covers.
-    #[error("a fraction has 4, 8, 16, 32 or {RUNS_MAX} runs, not {0}")]
+pub enum DesignError {
+    /// A grid is as small.
+    #[error("screening takes at least {FACTORS_MIN} factors, not {0}; use a grid")]
+    FewFactors(usize),
+    /// More runs than fractions have.
+    #[error(
+        "no fraction of {factors} factors in up to {RUNS_MAX} runs has resolution \
+         {resolution:?}; {}",
+        advice(*factors, *resolution)
+    )]
+    Resolution {
+        /// Factors.
+        factors: usize,
+        /// The resolution that was wanted.
+        resolution: Resolution,
+    },
+    /// A number of runs that no design has.
+    #[error(
+        "no screening design has {0} runs; designs have 4, 8, 16, 32 or {RUNS_MAX} runs \
+         (fractions) or 12, 20 or 24 (Plackett-Burman)"
+    )]
     Runs(usize),
     /// More factors than columns.
     #[error("{runs} runs have room for {} factors, not for {factors}", runs - 1)]
@@ -53,6 +73,15 @@ pub enum FractionError {
     },
 }
 
+fn advice(factors: usize, resolution: Resolution) -> String {
+    let lower = [Resolution::IV, Resolution::III].into_iter();
+    let mut lower = lower.filter(|lower| *lower < resolution);
+    match lower.find_map(|lower| Some((lower, fewest_runs(factors, lower)?))) {
+        Some((possible, runs)) => format!("resolution {possible:?} takes {runs} runs"),
+        None => format!("use fewer than {RUNS_MAX} factors"),
+    }
+}
+
 /// A regular fraction: the levels of some factors are products of other levels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fraction {
@@ -70,7 +99,7 @@ pub fn fewest_runs(factors: usize, resolution: Resolution) -> Option<usize> {
             fraction.resolution().is_none_or(|reached| reached >= resolution as usize + 3)
         }
         // All combinations are fewer.
-        Err(FractionError::TooManyRuns { .. }) => true,
+        Err(DesignError::TooManyRuns { .. }) => true,
         Err(_) => false,
     })
 }
@@ -80,12 +109,12 @@ impl Fraction {
     ///
     /// # Errors
     /// When no fraction has this size.
-    pub fn minimum_aberration(runs: usize, factors: usize) -> Result<Self, FractionError> {
+    pub fn minimum_aberration(runs: usize, factors: usize) -> Result<Self, DesignError> {
         let base = base(runs, factors)?;
         let first = search::classes(base, factors).into_iter().next();
         first
             .map(|class| Self::from_class(base, class))
-            .ok_or(FractionError::Factors { runs, factors })
+            .ok_or(DesignError::Factors { runs, factors })
     }
 
     fn from_class(base: u32, class: Class) -> Self {
@@ -142,16 +171,16 @@ impl Fraction {
     }
 }
 
-fn base(runs: usize, factors: usize) -> Result<u32, FractionError> {
+fn base(runs: usize, factors: usize) -> Result<u32, DesignError> {
     if !runs.is_power_of_two() || !(RUNS_MIN..=RUNS_MAX).contains(&runs) {
-        return Err(FractionError::Runs(runs));
+        return Err(DesignError::Runs(runs));
     }
     let base = runs.ilog2();
     if factors < base as usize {
-        return Err(FractionError::TooManyRuns { runs, factors });
+        return Err(DesignError::TooManyRuns { runs, factors });
     }
     if factors >= runs {
-        return Err(FractionError::Factors { runs, factors });
+        return Err(DesignError::Factors { runs, factors });
     }
     Ok(base)
 }

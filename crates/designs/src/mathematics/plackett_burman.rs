@@ -3,10 +3,7 @@
 
 use crate::mathematics::Design;
 
-/// Numbers of runs of these designs.
-pub const PLACKETT_BURMAN_RUNS: [usize; 3] = [12, 20, 24];
-
-/// The first runs; the others follow by cyclic shifts, and one with all factors low.
+/// The first runs of the designs in 12, 20 and 24 runs; the others follow by cyclic shifts, and one with all factors low.
 const FIRST: [&str; 3] = ["++-+++---+-", "++--++++-+-+----++-", "+++++-+-++--++--+-+----"];
 
 /// The design with all its `runs - 1` columns; `None` for another number of runs.

@@ -84,7 +84,7 @@ impl Design for Screening {
                 let centre_points = read_centre(file)?;
                 let screening = ScreeningRuns { design, centre_points };
                 read_extensions(file, &screening);
-                let mut levels = positions(screening.design.design().runs());
+                let mut levels = positions(screening.design.design.runs());
                 levels.extend(vec![vec![position(0); file.factors.len()]; centre_points]);
                 // Only centre points run the same levels twice in a block.
                 let is_numbered = |levels: &[usize]| levels.contains(&position(0));
@@ -239,7 +239,7 @@ fn folded(
         file.error(DesignPlace::Extension(table, Some(EXTENSION_FACTOR.path())), fault);
         return None;
     }
-    let added = screening.design.design().added_by_fold(position.flatten());
+    let added = screening.design.design.added_by_fold(position.flatten());
     let Some(mut runs) = added else {
         let fault = nothing_to_fold(screening, name, &names);
         file.error(DesignPlace::Extension(table, None), fault);
@@ -278,8 +278,8 @@ fn around(
         add_centre(file, *factor)?;
     }
     let runs = mathematics::around(centre, screening.centre_points.max(CENTRE_RUNS));
-    let design = screening.design.design();
-    let corners: Vec<&[i8]> = design.runs().iter().map(Vec::as_slice).collect();
+    let runs_of_design = screening.design.design.runs();
+    let corners: Vec<&[i8]> = runs_of_design.iter().map(Vec::as_slice).collect();
     if !Surface::is_determined_by(&corners, &runs, &index) {
         let names: Vec<&str> = index.iter().map(|at| file.factors[*at].name.as_str()).collect();
         let message = format!(
@@ -297,8 +297,7 @@ fn around(
 
 /// The reason for which a fold-over of all factors, or of one, adds no runs.
 fn nothing_to_fold(screening: &ScreeningRuns, name: Option<&str>, names: &[&str]) -> Fault {
-    let generators = screening.design.generators();
-    let Some(generator) = generators.first() else {
+    let Some(generator) = screening.design.generators.first() else {
         return "the design has all combinations: no effects are aliased, and a fold-over \
                 repeats its runs"
             .into();

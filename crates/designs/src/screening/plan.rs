@@ -26,7 +26,7 @@ impl ScreeningPlan<'_> {
     /// The lines that `check` prints.
     pub fn lines(&self) -> Vec<String> {
         let (design, contrasts) = (self.design, self.design.contrasts());
-        let kind = match (design.is_plackett_burman(), design.resolution()) {
+        let kind = match (design.is_plackett_burman, design.resolution) {
             (true, _) => "a Plackett-Burman design".to_owned(),
             (false, None) => "all combinations".to_owned(),
             (false, Some(resolution)) => format!("resolution {}", roman(resolution)),
@@ -63,8 +63,8 @@ impl ScreeningPlan<'_> {
             "runs": self.design.runs(),
             "centre_points": self.centre_points,
             "grid": 2_f64.powi(self.factors.len() as i32),
-            "plackett_burman": self.design.is_plackett_burman(),
-            "resolution": self.design.resolution(),
+            "plackett_burman": self.design.is_plackett_burman,
+            "resolution": self.design.resolution,
             "factors": self.factors,
             "generators": self.generators(),
             "aliases": chains(&contrasts),
@@ -77,7 +77,7 @@ impl ScreeningPlan<'_> {
 
     /// `E = ABC`.
     fn generators(&self) -> Vec<String> {
-        let all = self.design.generators().into_iter();
+        let all = self.design.generators.iter();
         all.map(|alias| format!("{} = {}", term_name(&[alias.factor]), term_name(&alias.product)))
             .collect()
     }

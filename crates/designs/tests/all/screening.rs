@@ -32,7 +32,7 @@ blocks = 2
 fn runs_a_fraction_of_the_combinations_in_blocks() {
     let screening = experiment(SCREENING);
     let design = ScreeningRuns::for_experiment(&screening).unwrap();
-    assert_eq!((design.design.runs(), design.design.resolution()), (16, Some(4)));
+    assert_eq!((design.design.runs(), design.design.resolution), (16, Some(4)));
     assert_eq!(screening.configurations.len(), 16);
     assert_eq!(Plan::new(&screening).len(), 32);
     for (position, factor) in screening.factors.iter().enumerate() {
