@@ -1,6 +1,6 @@
 //! Whole blocks of a plan on this machine, and the reports on them.
 
-use crate::bundle::{Bundle, plan_of};
+use crate::bundle::{Bundle, NO_CONFIGURATION, permit, plan_of};
 use crate::error::AgentError;
 use crate::message::{BlockOrder, Reply, decode_reply, encode_result, unpack};
 use crate::part::{Control, Voice};
@@ -138,7 +138,7 @@ impl BlockTask {
             .iter()
             .any(|configuration| *configuration >= experiment.configurations.len())
         {
-            return Err(AgentError::Order("its experiment has no such configuration".into()));
+            return Err(AgentError::Order(NO_CONFIGURATION.into()));
         }
         let reports = reports.clone();
         let take = move |content: ReportContent| reports.send(&content);
@@ -171,11 +171,7 @@ impl BlockTask {
     /// Returns an error if the owner does not permit all that an experiment does.
     fn permitted(&self, experiment: &Experiment) -> Result<(), AgentError> {
         for configuration in &experiment.configurations {
-            let probe = configuration.get(PROBE);
-            if !self.allowed.contains(&probe) {
-                let message = format!("its owner does not permit the probe {probe}");
-                return Err(AgentError::Order(message));
-            }
+            permit(&self.allowed, &configuration.get(PROBE))?;
         }
         match self.command(experiment).filter(|_| !self.commands) {
             Some(cause) => Err(AgentError::Order(format!(

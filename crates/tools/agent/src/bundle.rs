@@ -157,6 +157,15 @@ pub fn probe(registry: Registry, configuration: &Configuration) -> Option<&'stat
     registry.probe(&configuration.get(experiment::common::PROBE))
 }
 
+/// The objection to an order for a configuration that this version does not find.
+pub const NO_CONFIGURATION: &str = "its experiment has no such configuration";
+
+/// Returns an error if the owner does not permit a probe.
+pub fn permit(allowed: &[String], probe: &str) -> Result<(), AgentError> {
+    let cause = || AgentError::Order(format!("its owner does not permit the probe {probe}"));
+    if allowed.iter().any(|name| name == probe) { Ok(()) } else { Err(cause()) }
+}
+
 /// Drops the stream of a run.
 pub(crate) fn drop_stream(sender: &Sender, run: &str) {
     let subject = format!("$JS.API.STREAM.DELETE.{}", stream(run));

@@ -1,5 +1,7 @@
 //! Failures of brokers and agents.
 
+use engine::EngineError;
+use probe::ProbeError;
 use std::path::PathBuf;
 
 /// Why agents cannot work.
@@ -92,6 +94,12 @@ pub(crate) enum AgentError {
     /// An agent lacks what a trial needs, or may not run it.
     #[error("{0}")]
     Order(String),
+    /// The target of a part of a load.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The load of a part.
+    #[error(transparent)]
+    Probe(#[from] ProbeError),
     /// An agent failed in a trial.
     #[error("load generator {agent}: {cause}")]
     Failed {

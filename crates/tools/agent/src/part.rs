@@ -1,11 +1,11 @@
 //! An agent's part of a trial's load.
 
-use crate::bundle::{Bundle, probe};
+use crate::bundle::{Bundle, NO_CONFIGURATION, permit, probe};
 use crate::bus::Sender;
 use crate::error::AgentError;
 use crate::message::{BundleName, DonePart, Order, Reply, encode_reply, encode_result, to_run};
 use conductor::{Director, LOOK_EVERY, LoadProgress};
-use engine::{EngineError, Instance, lock};
+use engine::{Instance, lock};
 use experiment::Configuration;
 use experiment::common::ENGINE;
 use observations::{Event, MachineLoad, redacted_message};
@@ -141,31 +141,6 @@ pub struct Task {
     pub origin: Instant,
 }
 
-/// A part of a load that was not generated.
-#[derive(Debug, thiserror::Error)]
-enum PartError {
-    #[error(transparent)]
-    Agent(#[from] AgentError),
-    #[error("its experiment has no such configuration")]
-    NoConfiguration,
-    #[error("it has no such probe")]
-    NoProbe,
-    #[error("its owner does not permit the probe {0}")]
-    Forbidden(&'static str),
-    #[error("it has no such engine")]
-    NoEngine,
-    #[error("the target admits no other processes")]
-    Unshared,
-    #[error("the order names no part of this load")]
-    NoPart,
-    #[error("the probe {0} cannot be divided")]
-    Indivisible(&'static str),
-    #[error(transparent)]
-    Engine(#[from] EngineError),
-    #[error(transparent)]
-    Probe(#[from] ProbeError),
-}
-
 impl Task {
     /// Generates the part of the load and reports on it.
     pub fn work(self) {
@@ -179,22 +154,22 @@ impl Task {
         self.voice.say(&Reply::Failed { trial: self.order.trial, cause });
     }
 
-    fn generate(&self) -> Result<(), PartError> {
+    fn generate(&self) -> Result<(), AgentError> {
+        let refused = |cause: &str| AgentError::Order(cause.to_owned());
         let Order { configuration: key, index, parts, attachment, .. } = &self.order;
         let configurations = self.configurations()?;
         let configuration = configurations.iter().find(|configuration| configuration.key() == *key);
-        let configuration = configuration.ok_or(PartError::NoConfiguration)?;
-        let probe = probe(self.registry, configuration).ok_or(PartError::NoProbe)?;
-        if !self.allowed.iter().any(|name| name == probe.declarations().name) {
-            return Err(PartError::Forbidden(probe.declarations().name));
-        }
+        let configuration = configuration.ok_or_else(|| refused(NO_CONFIGURATION))?;
+        let probe = probe(self.registry, configuration);
+        let probe = probe.ok_or_else(|| refused("it has no such probe"))?;
+        permit(&self.allowed, probe.declarations().name)?;
         let engine = self.registry.engine(&configuration.get(ENGINE));
-        let engine = engine.ok_or(PartError::NoEngine)?;
+        let engine = engine.ok_or_else(|| refused("it has no such engine"))?;
         let sharing =
             engine.sharing.filter(|shared_use| shared_use.refusal(configuration).is_none());
-        let sharing = sharing.ok_or(PartError::Unshared)?;
+        let sharing = sharing.ok_or_else(|| refused("the target admits no other processes"))?;
         if index >= parts || *parts > probe.connections(configuration) {
-            return Err(PartError::NoPart);
+            return Err(refused("the order names no part of this load"));
         }
         let cancel = &self.control.cancel;
         let instance = sharing.attach(configuration, attachment, cancel)?;
@@ -218,7 +193,10 @@ impl Task {
         match probe.run(&context) {
             Err(ProbeError::Delivered) => Ok(()),
             Err(error) => Err(error.into()),
-            Ok(_) => Err(PartError::Indivisible(probe.declarations().name)),
+            Ok(_) => {
+                let name = probe.declarations().name;
+                Err(AgentError::Order(format!("the probe {name} cannot be divided")))
+            }
         }
     }
 
