@@ -9,7 +9,6 @@ mod detach;
 mod dist;
 mod docs;
 mod markdown;
-mod mysql;
 mod process;
 mod test;
 mod tidy;

@@ -1,7 +1,6 @@
 //! Tools of tests and benches in addition to cargo: installed by package name if missing.
 
-use crate::mysql;
-use crate::process::{cargo, root, succeed, target};
+use crate::process::{cargo, in_root, root, succeed, target};
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -78,7 +77,7 @@ pub fn install_tools(nothing_skipped: bool) -> Result<[(&'static str, String); 6
     let system = install_system_packages(&path);
     let (python, duckdb, sqlserver) =
         (install_python(), install_duckdb(), build_sqlserver_stand_in());
-    let mysql = mysql::install();
+    let mysql = install_mysql();
     let failed = [
         system.as_ref().err(),
         python.as_ref().err(),
@@ -212,6 +211,15 @@ fn build_sqlserver_stand_in() -> Result<PathBuf, String> {
     let mut build = cargo(&["build", "--quiet", "--locked"]);
     succeed(build.arg("--manifest-path").arg(manifest).arg("--target-dir").arg(&folder))?;
     Ok(folder.join("debug").join(SQLSERVER_STAND_IN))
+}
+
+/// The folder with the programs of MySQL in the target folder, which a script unpacks.
+fn install_mysql() -> Result<PathBuf, String> {
+    let folder = target().join("test-tools").join("mysql");
+    if !folder.join("mysqld").exists() {
+        succeed(in_root("sh").arg("xtask/mysql/mysql.sh").arg(&folder))?;
+    }
+    Ok(folder)
 }
 
 fn create_environment(folder: &Path) -> Result<(), String> {
