@@ -1,7 +1,7 @@
 //! Backups of a target and their restore, as plain requests and results; and statements beside a
 //! load.
 
-use crate::EngineError;
+use crate::{EngineError, Result};
 use std::path::{Path, PathBuf};
 use work::Cancel;
 
@@ -93,7 +93,7 @@ pub trait BackgroundWork: Sync {
     /// # Errors
     /// When the tool fails: with its message, and [`EngineError::DiskFull`] where the folder's
     /// volume is full.
-    fn take(&self, request: &BackupRequest, cancel: &Cancel) -> Result<Backup, EngineError>;
+    fn take(&self, request: &BackupRequest, cancel: &Cancel) -> Result<Backup>;
     /// Restores a backup beside the target, in this folder that is marked as ours, and removes what
     /// it has restored.
     ///
@@ -105,13 +105,13 @@ pub trait BackgroundWork: Sync {
         backup: &Backup,
         folder: &Path,
         cancel: &Cancel,
-    ) -> Result<Restore, EngineError>;
+    ) -> Result<Restore>;
     /// Removes a backup from this machine. The files of a server stay there until the next backup
     /// replaces them.
     ///
     /// # Errors
     /// When it cannot be removed.
-    fn discard(&self, backup: &Backup) -> Result<(), EngineError> {
+    fn discard(&self, backup: &Backup) -> Result<()> {
         let path = &backup.path;
         let removed =
             if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
@@ -121,17 +121,12 @@ pub trait BackgroundWork: Sync {
     ///
     /// # Errors
     /// When the engine refuses.
-    fn fingerprints(&self) -> Result<Vec<Fingerprint>, EngineError>;
+    fn fingerprints(&self) -> Result<Vec<Fingerprint>>;
     /// Runs statements for each table, on a session of its own. In them stand `{table}`, `{column}`
     /// (the first one outside of the key) and `{workers}`. Returns the CPU seconds of the calling
     /// thread.
     ///
     /// # Errors
     /// When the engine refuses.
-    fn perform(
-        &self,
-        statements: &[&str],
-        workers: u32,
-        cancel: &Cancel,
-    ) -> Result<f64, EngineError>;
+    fn perform(&self, statements: &[&str], workers: u32, cancel: &Cancel) -> Result<f64>;
 }

@@ -1,6 +1,6 @@
 //! Cached templates: made once, then copied; entries of Steelbench's folders in the user's cache.
 
-use crate::{EngineError, lock};
+use crate::{EngineError, Result, lock};
 use observations::number;
 use observe::processes;
 use std::collections::BTreeSet;
@@ -76,7 +76,7 @@ fn allocated_bytes(folder: &Path) -> u64 {
 ///
 /// # Errors
 /// When it cannot be made.
-pub fn folder() -> Result<PathBuf, EngineError> {
+pub fn folder() -> Result<PathBuf> {
     let folder = ours("XDG_CACHE_HOME", ".cache");
     std::fs::create_dir_all(&folder).map_err(EngineError::at(&folder))?;
     Ok(folder)
@@ -112,8 +112,8 @@ pub fn file(
     engine: &str,
     prefix: &str,
     identity: &str,
-    make: impl FnOnce(&Path) -> Result<(), EngineError>,
-) -> Result<PathBuf, EngineError> {
+    make: impl FnOnce(&Path) -> Result<()>,
+) -> Result<PathBuf> {
     let name = format!("{prefix}{}", observations::sha256([identity]));
     let folder = folder()?.join(engine);
     DirBuilder::new()

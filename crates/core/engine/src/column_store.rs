@@ -1,4 +1,4 @@
-use crate::EngineError;
+use crate::Result;
 use work::{Fill, Filter, Table};
 
 /// Facts about tables stored by column, in row groups.
@@ -9,19 +9,19 @@ pub trait ColumnStore {
     ///
     /// # Errors
     /// When the engine refuses.
-    fn stored(&self, table: &Table, filter: Filter) -> Result<Stored, EngineError>;
+    fn stored(&self, table: &Table, filter: Filter) -> Result<Stored>;
     /// By which methods the columns of a created table are compressed; empty where the engine does
     /// not report it, as for files.
     ///
     /// # Errors
     /// When the engine refuses.
-    fn compressed(&self, table: &Table) -> Result<Vec<Compressed>, EngineError>;
+    fn compressed(&self, table: &Table) -> Result<Vec<Compressed>>;
     /// Bytes of each column of a fill by row group, stored as `table` is but in a place of its own,
     /// of which nothing stays.
     ///
     /// # Errors
     /// When the engine refuses or the place is full.
-    fn stored_apart(&self, table: &Table, fill: Fill) -> Result<Vec<Vec<u64>>, EngineError>;
+    fn stored_apart(&self, table: &Table, fill: Fill) -> Result<Vec<Vec<u64>>>;
 }
 
 /// The part of a column compressed by one method.

@@ -1,6 +1,6 @@
 //! How engines write tables and operations.
 
-use crate::EngineError;
+use crate::{EngineError, Result};
 use work::{Column, DataType, Filter, Operation, Output, SqlPart, Table, Work};
 
 /// A text as long as its column wants it, for engines that do not pad `char(n)` with blanks
@@ -31,7 +31,7 @@ pub fn filler_bytes(
     table: &Table,
     page_bytes: usize,
     fits: impl Fn(usize) -> bool,
-) -> Result<usize, EngineError> {
+) -> Result<usize> {
     (0..page_bytes).rev().find(|bytes| fits(*bytes)).ok_or_else(|| {
         let rows = table.filler().map_or(0, |(_, rows)| rows);
         let message = format!(
@@ -171,7 +171,7 @@ pub trait Dialect {
     ///
     /// # Errors
     /// When the request is not possible: more rows than fit a page.
-    fn create(&self, table: &Table) -> Result<Vec<String>, EngineError>;
+    fn create(&self, table: &Table) -> Result<Vec<String>>;
 
     /// The table's name as statements write it.
     fn table(&self, table: &Table) -> String {
@@ -202,7 +202,7 @@ pub trait Dialect {
     ///
     /// # Errors
     /// When the engine has no such thing.
-    fn statement(&self, operation: &Operation, work: &Work) -> Result<String, EngineError> {
+    fn statement(&self, operation: &Operation, work: &Work) -> Result<String> {
         let words = self.words();
         let unsupported =
             |what: &'static str| EngineError::Unsupported { engine: "this engine", what };

@@ -1,8 +1,8 @@
 //! An engine, and its host: the source of the targets of trials.
 
 use crate::{
-    Altering, DatabaseFiles, EngineError, Folders, Instance, Need, Preflight, Prerequisites,
-    Recovery, Servers, Sharing, WaitType,
+    Altering, DatabaseFiles, Folders, Instance, Need, Preflight, Prerequisites, Recovery, Result,
+    Servers, Sharing, WaitType,
 };
 use experiment::{Configuration, Declaration, DurabilityRule, ExampleLevels, Invalid};
 use observations::EngineVersion;
@@ -111,14 +111,14 @@ pub trait Host: Send {
         configuration: &Configuration,
         connections: u32,
         cancel: &Cancel,
-    ) -> Result<Box<dyn Instance>, EngineError>;
+    ) -> Result<Box<dyn Instance>>;
 
     /// Stops what would work and take memory beside the trials of another engine; what was made
     /// stays for the next trial of this one.
     ///
     /// # Errors
     /// When it cannot be stopped.
-    fn rest(&mut self, _cancel: &Cancel) -> Result<(), EngineError> {
+    fn rest(&mut self, _cancel: &Cancel) -> Result<()> {
         Ok(())
     }
 }

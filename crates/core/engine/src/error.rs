@@ -15,6 +15,9 @@ pub enum RetryCause {
     LockTimeout,
 }
 
+/// Result of a call of an engine.
+pub type Result<T, E = EngineError> = std::result::Result<T, E>;
+
 /// A failure in an engine.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {

@@ -1,6 +1,6 @@
 //! Optional facets of engines: each is a trait with an accessor that returns it if present.
 
-use crate::{EngineError, Folders, Instance, Need, NoPlan, PlanRequest, Planned, Preflight};
+use crate::{Folders, Instance, Need, NoPlan, PlanRequest, Planned, Preflight, Result};
 use experiment::Configuration;
 use std::path::{Path, PathBuf};
 use work::{Cancel, Stop};
@@ -30,7 +30,7 @@ pub trait Prerequisites: Sync {
         _configuration: &Configuration,
         _asked: &[PlanRequest],
         _stop: &Stop,
-    ) -> Option<Result<Vec<Result<Planned, NoPlan>>, EngineError>> {
+    ) -> Option<Result<Vec<Result<Planned, NoPlan>>>> {
         None
     }
 }
@@ -45,13 +45,7 @@ pub trait DatabaseFiles: Sync {
     ///
     /// # Errors
     /// When there is no such database or table, or no room.
-    fn export(
-        &self,
-        database: &Path,
-        table: &str,
-        rows_max: u64,
-        to: &Path,
-    ) -> Result<u64, EngineError>;
+    fn export(&self, database: &Path, table: &str, rows_max: u64, to: &Path) -> Result<u64>;
 }
 
 /// The recovery from runs that were killed, of engines that start or change servers.
@@ -62,16 +56,12 @@ pub trait Recovery: Sync {
     ///
     /// # Errors
     /// When a server is not as it was: with the place of the record, and what to do.
-    fn put_back(
-        &self,
-        folder: &Path,
-        configurations: &[&Configuration],
-    ) -> Result<Vec<String>, EngineError>;
+    fn put_back(&self, folder: &Path, configurations: &[&Configuration]) -> Result<Vec<String>>;
     /// Stops what a run that was killed has left running in a directory that is marked as ours.
     ///
     /// # Errors
     /// When it continues to run.
-    fn reclaim(&self, directory: &Path) -> Result<(), EngineError>;
+    fn reclaim(&self, directory: &Path) -> Result<()>;
 }
 
 /// Changes of your servers' settings that stay until they are undone.
@@ -82,14 +72,14 @@ pub trait Altering: Sync {
     /// # Errors
     /// When the configuration does not permit it, or the server refuses: then its former values are
     /// restored.
-    fn apply(&self, configuration: &Configuration) -> Result<String, EngineError>;
+    fn apply(&self, configuration: &Configuration) -> Result<String>;
     /// Restores the former values on your servers that these configurations name: those that
     /// [`Altering::apply`] and runs that were killed have recorded. Returns a sentence for each
     /// record.
     ///
     /// # Errors
     /// When a server is not as it was: with what to do. The record stays.
-    fn undo(&self, configurations: &[&Configuration]) -> Result<Vec<String>, EngineError>;
+    fn undo(&self, configurations: &[&Configuration]) -> Result<Vec<String>>;
 }
 
 /// Targets that load generators in other processes work on.
@@ -106,5 +96,5 @@ pub trait Sharing: Sync {
         configuration: &Configuration,
         attachment: &str,
         cancel: &Cancel,
-    ) -> Result<Box<dyn Instance>, EngineError>;
+    ) -> Result<Box<dyn Instance>>;
 }

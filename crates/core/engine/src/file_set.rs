@@ -1,7 +1,7 @@
 //! The files of a trial: their folders, their state in the page cache, and which of them may be
 //! written to: those that Steelbench creates and those that the user names.
 
-use crate::EngineError;
+use crate::{EngineError, Result};
 use experiment::{Configuration, Kind, choice, settings};
 use std::borrow::Borrow;
 use std::fs::File;
@@ -98,9 +98,9 @@ impl CacheReport {
     /// # Errors
     /// When a file is an error, or has no size.
     pub fn of_files(
-        files: impl IntoIterator<Item = Result<impl Borrow<File>, EngineError>>,
+        files: impl IntoIterator<Item = Result<impl Borrow<File>>>,
         cache: CacheState,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let Self { mut file_bytes, mut resident_bytes, .. } = Self::NO_FILES;
         for file in files {
             let file = file?;
@@ -144,7 +144,7 @@ impl Folders {
     ///
     /// # Errors
     /// When there is no such volume.
-    pub fn volume(&self, name: &str) -> Result<&PathBuf, EngineError> {
+    pub fn volume(&self, name: &str) -> Result<&PathBuf> {
         let found = self.volumes.iter().find(|(known, _)| known == name);
         found.map(|(_, directory)| directory).ok_or_else(|| {
             EngineError::failed(

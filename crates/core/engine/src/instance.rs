@@ -3,7 +3,7 @@
 
 use crate::{
     BackgroundWork, CacheReport, CacheState, ColumnStore, ConnectionSet, EngineError, Explained,
-    FileSet, NoPlan, Nodes, PlanRequest, Planned, Role, WaitCollector,
+    FileSet, NoPlan, Nodes, PlanRequest, Planned, Result, Role, WaitCollector,
 };
 use work::{Table, Work};
 
@@ -14,12 +14,12 @@ pub trait Instance: Send + Sync {
     ///
     /// # Errors
     /// When the engine refuses.
-    fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError>;
+    fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>>;
     /// Brings caches into the declared state and verifies it, between loading and measuring.
     ///
     /// # Errors
     /// When files cannot be read or synced.
-    fn settle(&self, _cache: CacheState) -> Result<CacheReport, EngineError> {
+    fn settle(&self, _cache: CacheState) -> Result<CacheReport> {
         Ok(CacheReport::NO_FILES)
     }
     /// The collector of this instance's waits, for one measurement; `None` when only the load's own
@@ -35,7 +35,7 @@ pub trait Instance: Send + Sync {
     ///
     /// # Errors
     /// When something of it remains.
-    fn remove(self: Box<Self>) -> Result<(), EngineError> {
+    fn remove(self: Box<Self>) -> Result<()> {
         Ok(())
     }
     /// The parts that only some targets have.
@@ -71,7 +71,7 @@ pub trait Tables {
     ///
     /// # Errors
     /// When the engine refuses.
-    fn create(&self, work: Work) -> Result<(), EngineError>;
+    fn create(&self, work: Work) -> Result<()>;
     /// Data files that tables are spread over.
     fn data_files(&self) -> u32 {
         1
@@ -81,7 +81,7 @@ pub trait Tables {
     ///
     /// # Errors
     /// When the engine cannot be asked.
-    fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
+    fn stored_bytes(&self) -> Result<Option<u64>> {
         Ok(None)
     }
 }
@@ -93,21 +93,13 @@ pub trait Explainer {
     ///
     /// # Errors
     /// When the engine refuses.
-    fn explain(
-        &self,
-        operation: usize,
-        table: &Table,
-        analyze: bool,
-    ) -> Result<Explained, EngineError>;
+    fn explain(&self, operation: usize, table: &Table, analyze: bool) -> Result<Explained>;
     /// Explains how it would run statements of the user's now: each has a plan, or the reason why
     /// it has none. Executes none. Called after the measurement.
     ///
     /// # Errors
     /// When the engine cannot be asked at all.
-    fn plans(
-        &self,
-        plan_requests: &[PlanRequest],
-    ) -> Result<Vec<Result<Planned, NoPlan>>, EngineError>;
+    fn plans(&self, plan_requests: &[PlanRequest]) -> Result<Vec<Result<Planned, NoPlan>>>;
 }
 
 /// A target that several processes work on.
@@ -117,7 +109,7 @@ pub trait Shared: Send + Sync {
     ///
     /// # Errors
     /// When the target is not ready.
-    fn attachment(&self) -> Result<String, EngineError>;
+    fn attachment(&self) -> Result<String>;
     /// Returns the server's numbers of the sessions of this process's load.
     fn sessions(&self) -> Vec<i64>;
     /// Counts these sessions of other processes among those of the load.
@@ -126,7 +118,7 @@ pub trait Shared: Send + Sync {
     ///
     /// # Errors
     /// When the engine fails.
-    fn flush(&self) -> Result<(), EngineError>;
+    fn flush(&self) -> Result<()>;
 }
 
 /// Plain files and devices.
@@ -135,7 +127,7 @@ pub trait FileTarget {
     ///
     /// # Errors
     /// When that fails.
-    fn create_files(&self, roles: &[Role]) -> Result<&FileSet, EngineError>;
+    fn create_files(&self, roles: &[Role]) -> Result<&FileSet>;
 }
 
 /// The server of a target.
@@ -145,7 +137,7 @@ pub trait ServerProcess {
     ///
     /// # Errors
     /// When such a server's processes cannot be seen.
-    fn server_process(&self) -> Result<Option<i32>, EngineError>;
+    fn server_process(&self) -> Result<Option<i32>>;
     /// Variables by which other programs find it, password included: `PGHOST`, `PGPORT`. `None`:
     /// one that must not be there.
     fn client_environment(&self) -> Vec<(String, Option<String>)>;
@@ -160,7 +152,7 @@ impl dyn Instance + '_ {
     ///
     /// # Errors
     /// When the engine refuses, or the target has no tables.
-    pub fn create(&self, work: Work) -> Result<(), EngineError> {
+    pub fn create(&self, work: Work) -> Result<()> {
         let unsupported = EngineError::Unsupported { engine: "this target", what: "tables" };
         self.parts().tables.ok_or(unsupported)?.create(work)
     }
@@ -169,12 +161,7 @@ impl dyn Instance + '_ {
     ///
     /// # Errors
     /// When the engine refuses.
-    pub fn explain(
-        &self,
-        operation: usize,
-        table: &Table,
-        analyze: bool,
-    ) -> Result<Explained, EngineError> {
+    pub fn explain(&self, operation: usize, table: &Table, analyze: bool) -> Result<Explained> {
         self.parts().explainer.map_or_else(
             || Ok(Explained::default()),
             |explainer| explainer.explain(operation, table, analyze),
@@ -185,10 +172,7 @@ impl dyn Instance + '_ {
     ///
     /// # Errors
     /// When the engine cannot be asked at all.
-    pub fn plans(
-        &self,
-        plan_requests: &[PlanRequest],
-    ) -> Result<Vec<Result<Planned, NoPlan>>, EngineError> {
+    pub fn plans(&self, plan_requests: &[PlanRequest]) -> Result<Vec<Result<Planned, NoPlan>>> {
         self.parts().explainer.map_or(Ok(Vec::new()), |explainer| explainer.plans(plan_requests))
     }
 
@@ -196,7 +180,7 @@ impl dyn Instance + '_ {
     ///
     /// # Errors
     /// When that fails, or the target is not one of files.
-    pub fn create_files(&self, roles: &[Role]) -> Result<&FileSet, EngineError> {
+    pub fn create_files(&self, roles: &[Role]) -> Result<&FileSet> {
         let unsupported = EngineError::Unsupported { engine: "this target", what: "plain files" };
         self.parts().file_target.ok_or(unsupported)?.create_files(roles)
     }

@@ -1,6 +1,6 @@
 //! Private servers that are made to fail, and their replicas.
 
-use crate::{Answer, ConnectionSet, EngineError, Results};
+use crate::{Answer, ConnectionSet, EngineError, Result, Results};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use work::{Request, Statement};
@@ -32,24 +32,24 @@ pub trait Nodes: Sync {
     ///
     /// # Errors
     /// When it does not end.
-    fn disturb(&self, node: Node, by: Disturbance) -> Result<(), EngineError>;
+    fn disturb(&self, node: Node, by: Disturbance) -> Result<()>;
     /// Starts a server that has ended, and returns once it has recovered and answers.
     ///
     /// # Errors
     /// When it does not start.
-    fn start(&self, node: Node) -> Result<(), EngineError>;
+    fn start(&self, node: Node) -> Result<()>;
     /// Makes a replica of the primary in a folder that is marked as ours, starts it, and waits
     /// until it follows. `confirms`: commits on the primary wait for it from then on, as far as the
     /// settings of the target say.
     ///
     /// # Errors
     /// When the server refuses replication, or there is a replica already.
-    fn attach_replica(&self, confirms: bool) -> Result<(), EngineError>;
+    fn attach_replica(&self, confirms: bool) -> Result<()>;
     /// Makes the replica a primary, and returns once it accepts writes.
     ///
     /// # Errors
     /// When it does not.
-    fn promote(&self) -> Result<(), EngineError>;
+    fn promote(&self) -> Result<()>;
     /// Opens a session for the calling thread, in the schema of the trial. The server may take
     /// `patience` for the login. `is_relayed`: over the relay of [`Nodes::route`].
     ///
@@ -60,17 +60,17 @@ pub trait Nodes: Sync {
         node: Node,
         is_relayed: bool,
         patience: Duration,
-    ) -> Result<Box<dyn ConnectionSet>, EngineError>;
+    ) -> Result<Box<dyn ConnectionSet>>;
     /// Runs a query in a session of its own; all its rows are kept.
     ///
     /// # Errors
     /// When the server refuses, or does not answer.
-    fn ask(&self, node: Node, sql: &str) -> Result<Results, EngineError>;
+    fn ask(&self, node: Node, sql: &str) -> Result<Results>;
     /// Returns the sockets between which a relay to a server works.
     ///
     /// # Errors
     /// When the folder of the relay's socket cannot be made.
-    fn route(&self, node: Node) -> Result<Route, EngineError>;
+    fn route(&self, node: Node) -> Result<Route>;
     /// Returns the sockets of a second way over the link of `network.bandwidth`: bytes from `relay`
     /// reach the listener at `server`, and share the bandwidth with the load; `None`: there is no
     /// such link.
@@ -100,7 +100,7 @@ impl NodeSession {
     ///
     /// # Errors
     /// When the server refuses, or the connection is lost.
-    pub fn run(&mut self, sql: &str, limit: Duration) -> Result<Option<Row>, EngineError> {
+    pub fn run(&mut self, sql: &str, limit: Duration) -> Result<Option<Row>> {
         let statement = Statement::Text(sql);
         self.0.send(0, &Request::Execute { statement, parameters: &[], results: true })?;
         let started = Instant::now();
@@ -120,7 +120,7 @@ impl NodeSession {
     ///
     /// # Errors
     /// When the server refuses, does not answer in this time, or answers with another value.
-    pub fn number(&mut self, sql: &str, limit: Duration) -> Result<f64, EngineError> {
+    pub fn number(&mut self, sql: &str, limit: Duration) -> Result<f64> {
         let row = self.run(sql, limit)?;
         let value = row.as_ref().and_then(|row| row.first()?.as_deref()?.parse().ok());
         value.ok_or_else(|| {

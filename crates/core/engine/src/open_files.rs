@@ -1,6 +1,6 @@
 //! The limit on open files of our process.
 
-use crate::EngineError;
+use crate::{EngineError, Result};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Open files in addition to those requested: results, sensors, standard streams.
@@ -10,7 +10,7 @@ const RESERVED: u64 = 64;
 ///
 /// # Errors
 /// When the system does not allow this many.
-pub fn allow(files: u64, doing: impl FnOnce() -> String) -> Result<(), EngineError> {
+pub fn allow(files: u64, doing: impl FnOnce() -> String) -> Result<()> {
     let needed = files + RESERVED;
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let allowed = |limit: Option<u64>| limit.is_none_or(|limit| limit >= needed);

@@ -1,6 +1,6 @@
 //! Prerequisites of the first trial: the needs of trials and the engine's findings.
 
-use crate::{EngineError, Folders, Role};
+use crate::{Folders, Result, Role};
 use experiment::{Configuration, Invalid, Setting, Value};
 use std::collections::{BTreeMap, HashSet};
 use std::os::unix::fs::MetadataExt;
@@ -73,7 +73,7 @@ impl Preflight {
         folders: &Folders,
         url: Setting<Option<String>>,
         volumes: Setting<Vec<String>>,
-        objections: impl Fn(&Configuration) -> Result<Vec<Invalid>, EngineError>,
+        objections: impl Fn(&Configuration) -> Result<Vec<Invalid>>,
     ) -> BTreeMap<String, Vec<&'n Need<'c>>> {
         let (mut devices, mut by_url) = (HashSet::new(), BTreeMap::<String, Vec<&Need<'_>>>::new());
         for need in needs {

@@ -1,7 +1,7 @@
 //! Rows of a table of a user's database, all of them or some that are spread over the table, and
 //! the Parquet file that they are written to.
 
-use crate::EngineError;
+use crate::{EngineError, Result};
 use parquet_files::{
     ByteArray, ColumnTarget, ColumnType, Field, ParquetError, ParquetWriter, Values, schema,
 };
@@ -146,7 +146,7 @@ impl Sample {
     ///
     /// # Errors
     /// When the file exists, or there is no room.
-    pub fn export(&self, table: &str, to: &Path) -> Result<u64, EngineError> {
+    pub fn export(&self, table: &str, to: &Path) -> Result<u64> {
         let file = File::create_new(to).map_err(EngineError::at(to))?;
         let doing = format!("writing rows of {table} to {}", to.display());
         self.write(file).map_err(|error| EngineError::failed(doing, error.to_string()))?;

@@ -6,7 +6,7 @@ mod by_url;
 pub use admin::{AdminOptions, AdminSession, MARK, ServerIdentity};
 pub use by_url::{by_url, engine_by_url};
 
-use crate::{EngineError, ServerError};
+use crate::{Result, ServerError};
 use observations::{CounterReadings, ServerActivity, WaitingTask};
 use std::fmt;
 use std::path::Path;
@@ -40,7 +40,7 @@ pub trait Servers: Sync {
         _source: &CopySource<'_>,
         _test_server: Option<&str>,
         _stop: &Stop,
-    ) -> Result<CopyVersion, EngineError> {
+    ) -> Result<CopyVersion> {
         Ok(CopyVersion::default())
     }
 }
@@ -70,7 +70,7 @@ pub trait Dumps {
     /// # Errors
     /// When the URL is wrong, or the dump fails, makes no progress or is interrupted:
     /// nothing is left of the file then.
-    fn dump(&self, url: &str, to: &Path, stop: &Stop) -> Result<(), EngineError>;
+    fn dump(&self, url: &str, to: &Path, stop: &Stop) -> Result<()>;
 }
 
 /// A server by URL. It is displayed without its password.

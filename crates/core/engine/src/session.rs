@@ -1,6 +1,6 @@
 //! Connections of a load; of an embedded engine, sessions that work in the calling thread.
 
-use crate::{EngineError, Results};
+use crate::{Result, Results};
 use observe::Clock;
 use work::Request;
 
@@ -14,19 +14,19 @@ pub trait ConnectionSet: Send {
     ///
     /// # Errors
     /// When the connection is lost. The engine's objections come as answers.
-    fn send(&mut self, connection: usize, request: &Request<'_>) -> Result<(), EngineError>;
+    fn send(&mut self, connection: usize, request: &Request<'_>) -> Result<()>;
     /// Adds the answers that have arrived. Waits for one, but no longer than this many nanoseconds,
     /// and never so long that a request to stop goes unnoticed.
     ///
     /// # Errors
     /// When waiting itself fails.
-    fn wait(&mut self, most_ns: Option<u64>, answers: &mut Vec<Answer>) -> Result<(), EngineError>;
+    fn wait(&mut self, most_ns: Option<u64>, answers: &mut Vec<Answer>) -> Result<()>;
     /// Has the engine count what these connections have done until now, where it would do so later.
     /// Not part of the measured time.
     ///
     /// # Errors
     /// When the engine fails.
-    fn publish(&mut self) -> Result<(), EngineError> {
+    fn publish(&mut self) -> Result<()> {
         Ok(())
     }
     /// Does a share of the work that the load left for later (a checkpoint), once no connection
@@ -34,7 +34,7 @@ pub trait ConnectionSet: Send {
     ///
     /// # Errors
     /// When the engine fails.
-    fn flush(&mut self, _index: u32, _of: u32) -> Result<(), EngineError> {
+    fn flush(&mut self, _index: u32, _of: u32) -> Result<()> {
         Ok(())
     }
     /// The measurement is over for these connections.
@@ -51,7 +51,7 @@ pub struct Answer {
     /// The connection, from 0.
     pub connection: usize,
     /// Result of the request; [`EngineError::Cancelled`] after a stop.
-    pub result: Result<Done, EngineError>,
+    pub result: Result<Done>,
 }
 
 /// Effect of a request.
@@ -71,12 +71,12 @@ pub trait Session: Send {
     ///
     /// # Errors
     /// When the engine fails; [`EngineError::Cancelled`] when it was asked to stop.
-    fn run(&mut self, request: &Request<'_>) -> Result<Done, EngineError>;
+    fn run(&mut self, request: &Request<'_>) -> Result<Done>;
     /// As [`ConnectionSet::flush`].
     ///
     /// # Errors
     /// When the engine fails.
-    fn flush(&mut self, _index: u32, _of: u32) -> Result<(), EngineError> {
+    fn flush(&mut self, _index: u32, _of: u32) -> Result<()> {
         Ok(())
     }
     /// The measurement is over for this connection.
@@ -91,7 +91,7 @@ pub trait Session: Send {
 pub struct SetOfOne<S> {
     session: S,
     clock: Clock,
-    answer: Option<Result<Done, EngineError>>,
+    answer: Option<Result<Done>>,
 }
 
 impl<S: Session> SetOfOne<S> {
@@ -107,12 +107,12 @@ impl<S: Session> ConnectionSet for SetOfOne<S> {
         self.session.begin();
     }
 
-    fn send(&mut self, _: usize, request: &Request<'_>) -> Result<(), EngineError> {
+    fn send(&mut self, _: usize, request: &Request<'_>) -> Result<()> {
         self.answer = Some(self.session.run(request));
         Ok(())
     }
 
-    fn wait(&mut self, most_ns: Option<u64>, answers: &mut Vec<Answer>) -> Result<(), EngineError> {
+    fn wait(&mut self, most_ns: Option<u64>, answers: &mut Vec<Answer>) -> Result<()> {
         match (self.answer.take(), most_ns) {
             (Some(result), _) => answers.push(Answer { connection: 0, result }),
             (None, Some(most_ns)) => self.clock.wait_until_ns(self.clock.now_ns() + most_ns),
@@ -121,7 +121,7 @@ impl<S: Session> ConnectionSet for SetOfOne<S> {
         Ok(())
     }
 
-    fn flush(&mut self, index: u32, of: u32) -> Result<(), EngineError> {
+    fn flush(&mut self, index: u32, of: u32) -> Result<()> {
         self.session.flush(index, of)
     }
 

@@ -1,7 +1,7 @@
 //! The tables of one's own: SQL files and a dump that make what trials work on. They are run once;
 //! every trial begins with a copy of what they made.
 
-use crate::EngineError;
+use crate::{EngineError, Result};
 use experiment::{Configuration, Invalid, Kind, NamedFile, Value, settings};
 use sql::{Kind as Part, Syntax, Token, tokens};
 use std::fs::File;
@@ -100,7 +100,7 @@ impl Setup {
     ///
     /// # Errors
     /// When one has changed since.
-    pub fn verify_unchanged(&self) -> Result<(), EngineError> {
+    pub fn verify_unchanged(&self) -> Result<()> {
         match self.files.iter().find(|file| !file.is_unchanged()) {
             Some(file) => Err(EngineError::failed(
                 format!("{}: {}", file.named_by, file.path),

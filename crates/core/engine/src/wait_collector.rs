@@ -1,6 +1,6 @@
 //! The waits of a measurement, and what else an engine used in it.
 
-use crate::EngineError;
+use crate::Result;
 use observations::{Operation, TimeUse, Wait, WaitedResource};
 
 /// Collects the waits of one measurement.
@@ -11,20 +11,20 @@ pub trait WaitCollector: Send {
     ///
     /// # Errors
     /// When the engine's counters cannot be read.
-    fn start(&mut self) -> Result<(), EngineError>;
+    fn start(&mut self) -> Result<()>;
     /// Ends a part of the measurement here and begins the next. Engines that cannot divide their
     /// waits have no [`Collection::parts`].
     ///
     /// # Errors
     /// When the engine's counters cannot be read.
-    fn divide(&mut self) -> Result<(), EngineError> {
+    fn divide(&mut self) -> Result<()> {
         Ok(())
     }
     /// Stops and returns what sessions waited for, after every [`crate::ConnectionSet::end`].
     ///
     /// # Errors
     /// When the engine's counters cannot be read or were reset.
-    fn stop(&mut self) -> Result<Collection, EngineError>;
+    fn stop(&mut self) -> Result<Collection>;
 }
 
 /// Use of the engine and the machine by a load, where known.

@@ -4,7 +4,7 @@ use super::dialect::{SQL, literal};
 use super::instance::DuckDbInstance;
 use super::library::{Connection, failed};
 use engine::backups::{BackgroundWork, Backup, BackupRequest, Fingerprint, Restore};
-use engine::{EngineError, Instance as _};
+use engine::{EngineError, Instance as _, Result};
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
@@ -12,7 +12,7 @@ use std::time::Instant;
 use work::Cancel;
 
 impl BackgroundWork for DuckDbInstance {
-    fn take(&self, request: &BackupRequest, _: &Cancel) -> Result<Backup, EngineError> {
+    fn take(&self, request: &BackupRequest, _: &Cancel) -> Result<Backup> {
         let path = request.folder.join("backup");
         let data_bytes = self.space_bytes().unwrap_or(0);
         // A backup has all the data.
@@ -32,7 +32,7 @@ impl BackgroundWork for DuckDbInstance {
         backup: &Backup,
         folder: &Path,
         _: &Cancel,
-    ) -> Result<Restore, EngineError> {
+    ) -> Result<Restore> {
         let (start, path) = (Instant::now(), folder.join("restored"));
         let made = DirBuilder::new().mode(0o700).create(&path);
         made.map_err(EngineError::at(&path))?;
@@ -51,17 +51,17 @@ impl BackgroundWork for DuckDbInstance {
         Ok(Restore::by_statements(placed_s, first_query_s, found))
     }
 
-    fn fingerprints(&self) -> Result<Vec<Fingerprint>, EngineError> {
+    fn fingerprints(&self) -> Result<Vec<Fingerprint>> {
         fingerprints(&self.target.connect()?)
     }
 
-    fn perform(&self, _: &[&str], _: u32, _: &Cancel) -> Result<f64, EngineError> {
+    fn perform(&self, _: &[&str], _: u32, _: &Cancel) -> Result<f64> {
         Err(EngineError::Unsupported { engine: "duckdb", what: "this action" })
     }
 }
 
 /// Names of the tables of a database.
-fn tables(connection: &Connection) -> Result<Vec<String>, EngineError> {
+fn tables(connection: &Connection) -> Result<Vec<String>> {
     let sql = "SELECT table_name FROM duckdb_tables() WHERE NOT internal ORDER BY table_name";
     let found = connection.prepare(sql).and_then(|mut prepare| prepare.execute());
     let mut found = found.map_err(failed("reading the tables"))?;
@@ -69,7 +69,7 @@ fn tables(connection: &Connection) -> Result<Vec<String>, EngineError> {
 }
 
 /// Rows of each table, and the sum of their hashes.
-fn fingerprints(connection: &Connection) -> Result<Vec<Fingerprint>, EngineError> {
+fn fingerprints(connection: &Connection) -> Result<Vec<Fingerprint>> {
     let mut all = Vec::new();
     for table in tables(connection)? {
         let sql = format!(

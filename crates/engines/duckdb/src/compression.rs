@@ -5,7 +5,7 @@ use super::library::{Connection, Database, Library, failed};
 use super::settings::{COMPRESSION, METHODS, OF_COLUMNS};
 use super::stored::compressed;
 use engine::compression::{OF_COLUMNS as PREFIX, apply, of_columns};
-use engine::{Compressed, EngineError};
+use engine::{Compressed, EngineError, Result};
 use experiment::{Configuration, Invalid};
 use work::Table;
 
@@ -78,7 +78,7 @@ impl Compression {
     ///
     /// # Errors
     /// When no column is compressed by the method for all, or one is not by its own.
-    pub fn verify(&self, connection: &Connection, table: &Table) -> Result<(), EngineError> {
+    pub fn verify(&self, connection: &Connection, table: &Table) -> Result<()> {
         if self.all.is_none() && self.columns.is_empty() {
             return Ok(());
         }

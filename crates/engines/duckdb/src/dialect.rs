@@ -1,7 +1,7 @@
 //! How DuckDB writes tables and operations.
 
 use engine::dialect::{Words, padded};
-use engine::{Dialect, EngineError};
+use engine::{Dialect, Result};
 use work::{Column, DataType, DefaultValue, Table};
 
 /// The page that a filler is made for: DuckDB has none that hold rows.
@@ -77,7 +77,7 @@ impl Dialect for DuckDbDialect {
         &SQL
     }
 
-    fn create(&self, table: &Table) -> Result<Vec<String>, EngineError> {
+    fn create(&self, table: &Table) -> Result<Vec<String>> {
         let mut parts: Vec<String> = table.columns.iter().map(Self::column).collect();
         if !table.key.is_empty() && !table.storage.key_after_fill {
             parts.push(format!("PRIMARY KEY ({})", SQL.names(table.key)));

@@ -5,7 +5,7 @@ use super::find;
 use super::library::{Answered, Database, failed};
 use super::stored::GROUP_ROWS;
 use crate::engine::DuckDb;
-use engine::{DatabaseFiles, EngineError};
+use engine::{DatabaseFiles, EngineError, Result};
 use std::path::Path;
 
 impl DatabaseFiles for DuckDb {
@@ -16,13 +16,7 @@ impl DatabaseFiles for DuckDb {
 
     /// Writes all rows, or of a table with more than `rows_max` as many whole row groups as hold so
     /// many, evenly spread.
-    fn export(
-        &self,
-        database: &Path,
-        table: &str,
-        rows_max: u64,
-        to: &Path,
-    ) -> Result<u64, EngineError> {
+    fn export(&self, database: &Path, table: &str, rows_max: u64, to: &Path) -> Result<u64> {
         let (_, library) = find::library(None)?;
         if !database.is_file() {
             let source = std::io::ErrorKind::NotFound.into();

@@ -1,8 +1,8 @@
 //! The libduckdb that a trial runs on.
 
 use super::library::{Library, Unusable};
-use engine::EngineError;
 use engine::lock;
+use engine::{EngineError, Result};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -136,7 +136,7 @@ fn bytes_needed(path: &Path) -> Option<u64> {
 ///
 /// # Errors
 /// When there is none, or it is not one that we can use: the message has the remedy.
-pub fn library(text: Option<&str>) -> Result<(OsString, &'static Library), EngineError> {
+pub fn library(text: Option<&str>) -> Result<(OsString, &'static Library)> {
     let (name, source) = match (text, std::env::var_os(VARIABLE).filter(|name| !name.is_empty())) {
         (Some(text), _) => (OsString::from(text), "target.library"),
         (None, Some(name)) => (name, VARIABLE),

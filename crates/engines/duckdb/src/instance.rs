@@ -9,8 +9,8 @@ use super::{explain, setup, stored};
 use engine::setup::Setup;
 use engine::{
     CacheReport, CacheState, ColumnStore, Compressed, ConnectionSet, Dialect as _, EngineError,
-    Explained, Explainer, Folders, Host, Instance, Parts, PlanRequest, Planned, SetOfOne, Stored,
-    Tables, WaitCollector, cache, lock,
+    Explained, Explainer, Folders, Host, Instance, Parts, PlanRequest, Planned, Result, SetOfOne,
+    Stored, Tables, WaitCollector, cache, lock,
 };
 use experiment::Configuration;
 use std::fs::File;
@@ -27,7 +27,7 @@ impl Host for DuckDbHost {
         configuration: &Configuration,
         _: u32,
         cancel: &Cancel,
-    ) -> Result<Box<dyn Instance>, EngineError> {
+    ) -> Result<Box<dyn Instance>> {
         Ok(Box::new(DuckDbInstance::create(configuration, &self.0, cancel)?))
     }
 }
@@ -49,7 +49,7 @@ impl DuckDbInstance {
         configuration: &Configuration,
         folders: &Folders,
         cancel: &Cancel,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let target = Target::new(configuration, folders, cancel)?;
         let setup = Setup::from_settings(configuration);
         if let Some(setup) = &setup {
@@ -66,7 +66,7 @@ impl DuckDbInstance {
     /// Copies a data set from our cache in place of the database, which is empty; says how many of
     /// its tables are there then. One that would take more than a quarter of what is free
     /// beside the cache is not kept.
-    fn copy_kept(&self, work: &mut Work) -> Result<usize, EngineError> {
+    fn copy_kept(&self, work: &mut Work) -> Result<usize> {
         let Some(data) = work.data.as_ref().filter(|_| !self.is_set_up) else { return Ok(0) };
         if !cache::has_room(&cache::folder()?, data.bytes) {
             return Ok(0);
@@ -85,7 +85,7 @@ impl DuckDbInstance {
         target.open().map(|()| count)
     }
 
-    fn operations(&self) -> Result<&Arc<[Compiled]>, EngineError> {
+    fn operations(&self) -> Result<&Arc<[Compiled]>> {
         self.operations.get().ok_or_else(|| {
             EngineError::failed("connecting", "the tables have not been created yet")
         })
@@ -93,13 +93,13 @@ impl DuckDbInstance {
 }
 
 impl Instance for DuckDbInstance {
-    fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
+    fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>> {
         let operations = self.operations()?;
         let (target, limit) = (self.target.clone(), self.limit.get().copied());
         Ok(Box::new(SetOfOne::new(DuckDbSession::new(target, operations.clone(), limit)?)))
     }
 
-    fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
+    fn settle(&self, cache: CacheState) -> Result<CacheReport> {
         let path = &self.target.files.database;
         // A handle of our own that is closed takes DuckDB's lock on the file with it, which keeps
         // other programs away: this one is kept.
@@ -134,7 +134,7 @@ impl Instance for DuckDbInstance {
         Some(self.target.files.space_bytes())
     }
 
-    fn remove(self: Box<Self>) -> Result<(), EngineError> {
+    fn remove(self: Box<Self>) -> Result<()> {
         lock(&self.target.database).take();
         self.target.files.remove()
     }
@@ -151,7 +151,7 @@ impl Instance for DuckDbInstance {
 }
 
 impl Tables for DuckDbInstance {
-    fn create(&self, mut work: Work) -> Result<(), EngineError> {
+    fn create(&self, mut work: Work) -> Result<()> {
         self.target.compression.apply(&mut work.tables);
         // Before anything is made: one may be refused.
         let operations = work.operations.iter().map(|operation| compile(operation, &work));
@@ -183,28 +183,20 @@ impl Tables for DuckDbInstance {
         Ok(())
     }
 
-    fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
+    fn stored_bytes(&self) -> Result<Option<u64>> {
         Ok(self.space_bytes())
     }
 }
 
 impl Explainer for DuckDbInstance {
-    fn explain(
-        &self,
-        operation: usize,
-        table: &Table,
-        analyze: bool,
-    ) -> Result<Explained, EngineError> {
+    fn explain(&self, operation: usize, table: &Table, analyze: bool) -> Result<Explained> {
         let sql = &self.operations()?[operation].sql;
         let connection = self.target.connect()?;
         explain::explain(&connection, sql, table, analyze)
             .map_err(failed(format!("explaining {sql}")))
     }
 
-    fn plans(
-        &self,
-        plan_requests: &[PlanRequest],
-    ) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
+    fn plans(&self, plan_requests: &[PlanRequest]) -> Result<Vec<Result<Planned, engine::NoPlan>>> {
         Ok(explain::plans(&self.target.connect()?, plan_requests))
     }
 }
@@ -214,7 +206,7 @@ impl ColumnStore for DuckDbInstance {
         stored::GROUP_ROWS
     }
 
-    fn stored(&self, table: &Table, filter: Filter) -> Result<Stored, EngineError> {
+    fn stored(&self, table: &Table, filter: Filter) -> Result<Stored> {
         let connection = self.target.connect()?;
         let stored = match table.storage.format {
             TableFormat::Table => stored::of_table(&connection, table, filter),
@@ -225,7 +217,7 @@ impl ColumnStore for DuckDbInstance {
         stored.map_err(failed(format!("reading the layout of table {}", table.name)))
     }
 
-    fn compressed(&self, table: &Table) -> Result<Vec<Compressed>, EngineError> {
+    fn compressed(&self, table: &Table) -> Result<Vec<Compressed>> {
         if table.storage.format == TableFormat::Parquet {
             return Ok(Vec::new());
         }
@@ -234,7 +226,7 @@ impl ColumnStore for DuckDbInstance {
         compressed.map_err(failed(format!("reading the compression of table {}", table.name)))
     }
 
-    fn stored_apart(&self, table: &Table, fill: Fill) -> Result<Vec<Vec<u64>>, EngineError> {
+    fn stored_apart(&self, table: &Table, fill: Fill) -> Result<Vec<Vec<u64>>> {
         if table.storage.format == TableFormat::Parquet {
             return write_parquet(table, fill, std::io::sink());
         }
@@ -252,7 +244,7 @@ impl ColumnStore for DuckDbInstance {
 }
 
 /// Compiles an operation into its statement.
-fn compile(operation: &Operation, work: &Work) -> Result<Compiled, EngineError> {
+fn compile(operation: &Operation, work: &Work) -> Result<Compiled> {
     let table = operation.table(work);
     let key = table.and_then(|table| table.single_key()).map(|key| KeyOf {
         table: table.map(|table| table.name).unwrap_or_default(),

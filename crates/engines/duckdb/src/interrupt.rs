@@ -1,7 +1,7 @@
 //! Stopping statements: DuckDB can be interrupted only from another thread.
 
 use super::library::{Connection, Handles};
-use engine::{EngineError, TimeLimit, lock};
+use engine::{EngineError, Result, TimeLimit, lock};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::thread::{Builder, JoinHandle};
@@ -36,7 +36,7 @@ impl Interrupter {
     ///
     /// # Errors
     /// When the system gives no thread.
-    pub fn start(cancel: &Cancel) -> Result<Self, EngineError> {
+    pub fn start(cancel: &Cancel) -> Result<Self> {
         let watched = Arc::<Registry>::default();
         let (cancel, inside) = (cancel.clone(), watched.clone());
         let thread = Builder::new().name("interrupter".into()).spawn(move || {

@@ -4,7 +4,7 @@
 use super::bulk;
 use super::library::{Answered, Connection, failed};
 use super::stored::GROUP_ROWS;
-use engine::{EngineError, lock};
+use engine::{EngineError, Result, lock};
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -78,7 +78,7 @@ pub fn fill(
     fill: Fill,
     cancel: &Cancel,
     ends: &(impl Fn() + Sync),
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let Fill { columns, batches, busy, .. } = fill;
     let source = Mutex::new(Source { batches, rest: None, runs: 0 });
     let load = &Load {
@@ -180,7 +180,7 @@ struct Turn {
 
 impl Load<'_> {
     /// Loads all rows by one connection, which need not wait for each other.
-    fn all(&self, connection: &Connection) -> Result<(), EngineError> {
+    fn all(&self, connection: &Connection) -> Result<()> {
         let mut left = 0;
         while left == 0 {
             left = RUN_ROWS;
@@ -195,7 +195,7 @@ impl Load<'_> {
     }
 
     /// Loads runs of rows until there are none.
-    fn runs(&self, connection: &Connection) -> Result<(), EngineError> {
+    fn runs(&self, connection: &Connection) -> Result<()> {
         let ended = EndGuard(self);
         loop {
             let (number, run) = lock(&self.source).run(self.cancel);
@@ -227,7 +227,7 @@ impl Load<'_> {
         connection: &Connection,
         rows: impl Iterator<Item = Slice>,
         may: impl FnOnce() -> bool,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let doing = || failed(format!("filling table {}", self.table.name));
         let columns: Vec<&Column> =
             self.columns.iter().filter_map(|name| self.table.column(name)).collect();

@@ -4,7 +4,7 @@
 use super::compression;
 use super::library::{Answered, Connection, Database, Library, failed};
 use super::settings::COMPRESSION;
-use engine::EngineError;
+use engine::{EngineError, Result};
 use experiment::{Configuration, Invalid, Value};
 use std::collections::BTreeMap;
 
@@ -88,7 +88,7 @@ impl Settings {
     pub fn from_configuration(
         configuration: &Configuration,
         library: &'static Library,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let settings: Vec<(String, String)> = configuration
             .below(PREFIX)
             .map(|(name, value)| (name.to_lowercase(), value.to_string()))
@@ -110,7 +110,7 @@ impl Settings {
     }
 
     /// Returns whether an in-memory database accepts them.
-    fn tried(&self, library: &'static Library) -> Result<(), EngineError> {
+    fn tried(&self, library: &'static Library) -> Result<()> {
         let connection =
             Database::open(library, None, &self.global).and_then(|database| database.connect());
         self.apply(&connection.map_err(failed("opening a database in memory"))?)
@@ -137,7 +137,7 @@ impl Settings {
     ///
     /// # Errors
     /// When one does not take.
-    pub fn apply(&self, connection: &Connection) -> Result<(), EngineError> {
+    pub fn apply(&self, connection: &Connection) -> Result<()> {
         for (name, value) in &self.local {
             let sql = format!("SET SESSION {name} = '{}'", value.replace('\'', "''"));
             connection.run(&sql).map_err(failed(format!("setting {PREFIX}{name} = {value}")))?;

@@ -5,7 +5,7 @@ use super::library::{Answered, Chunk, ChunkType, Connection, Prepared, failed};
 use super::target::Target;
 use super::waits::Slot;
 use engine::Session;
-use engine::{Done, EngineError, Results, TimeLimit};
+use engine::{Done, EngineError, Result, Results, TimeLimit};
 use std::sync::Arc;
 use std::time::Duration;
 use work::{Key, Parameter, Request, Statement};
@@ -53,11 +53,7 @@ struct Open {
 }
 
 impl Open {
-    fn new(
-        target: &Target,
-        operations: usize,
-        limit: Option<&TimeLimit>,
-    ) -> Result<Self, EngineError> {
+    fn new(target: &Target, operations: usize, limit: Option<&TimeLimit>) -> Result<Self> {
         let connection = target.connect()?;
         if let Some(limit) = limit {
             target.interrupter.limit(&connection, limit.clone());
@@ -79,7 +75,7 @@ impl DuckDbSession {
         target: Arc<Target>,
         operations: Arc<[Compiled]>,
         limit: Option<Duration>,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let limit = limit.map(TimeLimit::new);
         let connect = || Open::new(&target, operations.len(), limit.as_ref());
         let open = (!target.connects_late()).then(connect).transpose()?;
@@ -87,7 +83,7 @@ impl DuckDbSession {
         Ok(Self { open, settings: Vec::new(), target, operations, slot, limit })
     }
 
-    fn open(&mut self) -> Result<&mut Open, EngineError> {
+    fn open(&mut self) -> Result<&mut Open> {
         if self.open.is_none() {
             let operations = self.operations.len();
             let open = Open::new(&self.target, operations, self.limit.as_ref())?;
@@ -102,8 +98,8 @@ impl DuckDbSession {
     /// Does something in a transaction, which is rolled back when it fails.
     fn transaction(
         &mut self,
-        work: impl FnOnce(&mut Open, &[Compiled]) -> Result<(), EngineError>,
-    ) -> Result<Done, EngineError> {
+        work: impl FnOnce(&mut Open, &[Compiled]) -> Result<()>,
+    ) -> Result<Done> {
         let operations = self.operations.clone();
         let open = self.open()?;
         open.begin.execute().map_err(failed("begin"))?;
@@ -118,7 +114,7 @@ impl DuckDbSession {
     }
 
     /// Runs an operation for each key in one transaction.
-    fn batch(&mut self, operation: usize, keys: &[Key]) -> Result<Done, EngineError> {
+    fn batch(&mut self, operation: usize, keys: &[Key]) -> Result<Done> {
         let cancel = self.target.cancel.clone();
         self.transaction(|open, operations| {
             let compiled = &operations[operation];
@@ -140,7 +136,7 @@ impl DuckDbSession {
     }
 
     /// Appends rows with these keys in one transaction.
-    fn bulk(&mut self, operation: usize, keys: &[Key]) -> Result<Done, EngineError> {
+    fn bulk(&mut self, operation: usize, keys: &[Key]) -> Result<Done> {
         self.transaction(|open, operations| {
             let missing =
                 EngineError::Unsupported { engine: "duckdb", what: "a bulk load without a key" };
@@ -159,7 +155,7 @@ impl DuckDbSession {
         statement: Statement<'_>,
         parameters: &[Parameter],
         with_rows: bool,
-    ) -> Result<Done, EngineError> {
+    ) -> Result<Done> {
         if let Statement::Text(text) = statement
             && self.open.is_none()
             && text.starts_with("SET ")
@@ -203,7 +199,7 @@ fn prepared<'a>(
     connection: &Connection,
     place: &'a mut Option<Prepared>,
     sql: &str,
-) -> Result<&'a mut Prepared, EngineError> {
+) -> Result<&'a mut Prepared> {
     if place.is_none() {
         *place = Some(connection.prepare(sql).map_err(failed(format!("preparing {sql}")))?);
     }
@@ -247,7 +243,7 @@ impl Session for DuckDbSession {
         self.slot.begin();
     }
 
-    fn run(&mut self, request: &Request<'_>) -> Result<Done, EngineError> {
+    fn run(&mut self, request: &Request<'_>) -> Result<Done> {
         self.slot.enter();
         let done = match *request {
             Request::Batch { operation, keys, .. } => self.batch(operation, keys),
@@ -270,7 +266,7 @@ impl Session for DuckDbSession {
     }
 
     /// The first session does it for all: there is one file.
-    fn flush(&mut self, index: u32, _: u32) -> Result<(), EngineError> {
+    fn flush(&mut self, index: u32, _: u32) -> Result<()> {
         if index > 0 || !self.target.final_checkpoint {
             return Ok(());
         }

@@ -3,7 +3,7 @@
 use super::library::{Connection, failed};
 use super::target::Target;
 use engine::setup::{Setup, Unset, first_bytes, substituted};
-use engine::{EngineError, cache};
+use engine::{EngineError, Result, cache};
 use experiment::NamedFile;
 use sql::{Kind, Syntax, tokens};
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ const MAGIC: &[u8] = b"DUCK";
 
 /// Returns the file that a setup makes with the settings of a target, made now unless it is in our
 /// cache.
-pub fn template(setup: &Setup, target: &Target) -> Result<PathBuf, EngineError> {
+pub fn template(setup: &Setup, target: &Target) -> Result<PathBuf> {
     let identity = format!(
         "DuckDB {}\n{}{}{}",
         target.library.version,
@@ -33,7 +33,7 @@ pub fn template(setup: &Setup, target: &Target) -> Result<PathBuf, EngineError> 
     })
 }
 
-fn make(setup: &Setup, target: &Target, path: &Path) -> Result<(), EngineError> {
+fn make(setup: &Setup, target: &Target, path: &Path) -> Result<()> {
     let dump = setup.dump.as_deref();
     let database = dump.filter(|dump| {
         first_bytes(&dump.place()).get(MAGIC_AT..).is_some_and(|rest| rest.starts_with(MAGIC))
@@ -60,7 +60,7 @@ fn run(
     connection: &Connection,
     file: &NamedFile,
     variables: Option<&[(String, String)]>,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let place = file.place();
     let sql = fs::read_to_string(&place).map_err(EngineError::at(&place))?;
     let sql = match variables {

@@ -10,7 +10,7 @@ use super::options::Settings;
 use super::settings::{CACHE, FINAL_CHECKPOINT, LIBRARY, SAMPLE_RATE, VOLUME};
 use super::threads::Workers;
 use super::waits::Slots;
-use engine::{CacheState, Dialect as _, EngineError, Folders, lock};
+use engine::{CacheState, Dialect as _, EngineError, Folders, Result, lock};
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
 use std::fs::File;
@@ -44,11 +44,7 @@ impl Target {
     ///
     /// # Errors
     /// When there is no library, or it does not know a setting.
-    pub fn new(
-        configuration: &Configuration,
-        folders: &Folders,
-        cancel: &Cancel,
-    ) -> Result<Self, EngineError> {
+    pub fn new(configuration: &Configuration, folders: &Folders, cancel: &Cancel) -> Result<Self> {
         let (_, library) = find::library(configuration.get(LIBRARY).as_deref())?;
         let folder = match configuration.get(VOLUME).first() {
             Some(name) => folders.volume(name)?,
@@ -72,13 +68,13 @@ impl Target {
     }
 
     /// Opens the database.
-    pub fn open(&self) -> Result<(), EngineError> {
+    pub fn open(&self) -> Result<()> {
         *lock(&self.database) = Some(self.open_at(&self.files.database)?);
         Ok(())
     }
 
     /// Opens a database from a thread whose name its worker threads get.
-    pub fn open_at(&self, path: &Path) -> Result<Arc<Database>, EngineError> {
+    pub fn open_at(&self, path: &Path) -> Result<Arc<Database>> {
         let opened = self
             .workers
             .starting(|| Database::open(self.library, Some(path), self.settings.global()))
@@ -87,7 +83,7 @@ impl Target {
     }
 
     /// Closes the database, to which no connection may be open.
-    pub fn close(&self, doing: &str) -> Result<(), EngineError> {
+    pub fn close(&self, doing: &str) -> Result<()> {
         let database = lock(&self.database).take();
         if database.is_some_and(|database| Arc::into_inner(database).is_none()) {
             return Err(EngineError::failed(doing, "a connection is still open"));
@@ -96,17 +92,17 @@ impl Target {
     }
 
     /// A connection with its settings, which ends what it does when the trial is asked to stop.
-    pub fn connect(&self) -> Result<Connection, EngineError> {
+    pub fn connect(&self) -> Result<Connection> {
         self.connect_to(&self.database()?)
     }
 
-    pub fn database(&self) -> Result<Arc<Database>, EngineError> {
+    pub fn database(&self) -> Result<Arc<Database>> {
         lock(&self.database)
             .clone()
             .ok_or_else(|| EngineError::failed("connecting", "the database is not open"))
     }
 
-    pub fn connect_to(&self, database: &Arc<Database>) -> Result<Connection, EngineError> {
+    pub fn connect_to(&self, database: &Arc<Database>) -> Result<Connection> {
         let connection = database.connect().map_err(failed("connecting"))?;
         self.interrupter.watch(&connection);
         self.settings.apply(&connection)?;
@@ -120,7 +116,7 @@ impl Target {
         all: &[Table],
         range: Range<usize>,
         fills: Vec<Fill>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let connection = &self.connect_to(database)?;
         let is_file = |table: &&Table| table.storage.format == TableFormat::Parquet;
         for table in all[range.clone()].iter().filter(|table| !is_file(table)) {
@@ -153,7 +149,7 @@ impl Target {
         connection: &Connection,
         all: &[Table],
         fills: Vec<Fill>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let settings = load::settings(connection, |name| self.settings.has(name));
         let settings = settings.map_err(failed("reading DuckDB's settings"))?;
         let number = |fill: &Fill| load::connections(&all[fill.table], &settings);
@@ -174,7 +170,7 @@ impl Target {
     }
 
     /// Sets something for the whole database, overriding `target.settings`.
-    pub fn set(&self, connection: &Connection, name: &str, value: &str) -> Result<(), EngineError> {
+    pub fn set(&self, connection: &Connection, name: &str, value: &str) -> Result<()> {
         let set = self
             .workers
             .starting(|| connection.run(&format!("SET GLOBAL {name} = {value}")))
@@ -190,7 +186,7 @@ impl Target {
 
     /// Closes the database, drops its file from the page cache, and opens it again: what DuckDB had
     /// in memory is gone.
-    pub fn open_cold(&self, file: &File) -> Result<(), EngineError> {
+    pub fn open_cold(&self, file: &File) -> Result<()> {
         self.connect()?.run("CHECKPOINT").map_err(failed("checkpoint before measuring"))?;
         self.close("reopening the database")?;
         let evict =
@@ -215,7 +211,7 @@ impl Files {
     ///
     /// # Errors
     /// When something is there already, which is not ours.
-    pub fn at(database: PathBuf) -> Result<Self, EngineError> {
+    pub fn at(database: PathBuf) -> Result<Self> {
         match database.symlink_metadata() {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 Ok(Self { database, handle: OnceLock::new(), tables: Mutex::default() })
@@ -228,7 +224,7 @@ impl Files {
     }
 
     /// A handle of the database file, the same until the end.
-    pub fn handle(&self) -> Result<&File, EngineError> {
+    pub fn handle(&self) -> Result<&File> {
         if let Some(file) = self.handle.get() {
             return Ok(file);
         }
@@ -238,7 +234,7 @@ impl Files {
     }
 
     /// Writes a table as a Parquet file, which a view reads.
-    fn write(&self, connection: &Connection, table: &Table, fill: Fill) -> Result<(), EngineError> {
+    fn write(&self, connection: &Connection, table: &Table, fill: Fill) -> Result<()> {
         let path = self.of_table(table);
         let file = File::options().read(true).write(true).create_new(true).open(&path);
         let file = Arc::new(file.map_err(EngineError::at(&path))?);
@@ -281,7 +277,7 @@ impl Files {
             + spilled.map(|entry| bytes(&entry.path())).sum::<u64>()
     }
 
-    pub fn remove(&self) -> Result<(), EngineError> {
+    pub fn remove(&self) -> Result<()> {
         let [log, temporary] = self.companions();
         let removed = [
             (&self.database, std::fs::remove_file(&self.database)),
@@ -318,7 +314,7 @@ pub fn write_parquet(
     table: &Table,
     fill: Fill,
     file: impl std::io::Write + Send,
-) -> Result<Vec<Vec<u64>>, EngineError> {
+) -> Result<Vec<Vec<u64>>> {
     let written = engine::parquet::write(table, fill, file);
     let doing = format!("writing table {} as Parquet", table.name);
     written

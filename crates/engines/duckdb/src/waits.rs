@@ -8,7 +8,9 @@
 //! to it.
 
 use super::threads::Workers;
-use engine::{Collection, EngineError, EngineUse, SessionPart, WaitCollector, WaitType, lock};
+use engine::{
+    Collection, EngineError, EngineUse, Result, SessionPart, WaitCollector, WaitType, lock,
+};
 use observations::{Wait, WaitClass, WaitSource};
 use observe::{ThreadClock, ThreadTimes};
 use std::collections::BTreeMap;
@@ -268,7 +270,7 @@ impl DuckDbCollector {
 }
 
 impl WaitCollector for DuckDbCollector {
-    fn start(&mut self) -> Result<(), EngineError> {
+    fn start(&mut self) -> Result<()> {
         self.before = Some(Reading::read(&self.workers));
         if !self.slots.observed {
             return Ok(());
@@ -284,12 +286,12 @@ impl WaitCollector for DuckDbCollector {
         Ok(())
     }
 
-    fn divide(&mut self) -> Result<(), EngineError> {
+    fn divide(&mut self) -> Result<()> {
         self.slots.part.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 
-    fn stop(&mut self) -> Result<Collection, EngineError> {
+    fn stop(&mut self) -> Result<Collection> {
         let used =
             self.before.take().map(|before| before.until_now(&self.workers)).unwrap_or_default();
         let samples = match self.sampler.take() {

@@ -4,7 +4,7 @@ use engine::file_set::{
     BACKUP_PATH, BACKUP_VOLUME, COMPRESS, DATA_FILES, FILE_SIZE, LOG_PATH, LOG_SIZE, LOG_VOLUME,
     PATHS, PRECONDITION, PRECONDITION_TIME, Precondition, Role, VOLUME,
 };
-use engine::{EngineError, Folders};
+use engine::{Folders, Result};
 use experiment::Configuration;
 use std::path::PathBuf;
 
@@ -28,11 +28,7 @@ pub(crate) struct PlannedFile {
 
 impl FilePlan {
     /// Reads the wanted files at a place, for files of these roles.
-    pub fn read(
-        configuration: &Configuration,
-        place: &Folders,
-        roles: &[Role],
-    ) -> Result<Self, EngineError> {
+    pub fn read(configuration: &Configuration, place: &Folders, roles: &[Role]) -> Result<Self> {
         let volumes = configuration.get(VOLUME);
         let (paths, size) = (configuration.get(PATHS), configuration.get(FILE_SIZE));
         let mut files = Vec::new();
@@ -76,6 +72,6 @@ impl FilePlan {
 }
 
 /// The folder on a volume; on the default one without a name.
-fn folder<'a>(place: &'a Folders, volume: Option<&String>) -> Result<&'a PathBuf, EngineError> {
+fn folder<'a>(place: &'a Folders, volume: Option<&String>) -> Result<&'a PathBuf> {
     volume.map_or(Ok(&place.directory), |name| place.volume(name))
 }

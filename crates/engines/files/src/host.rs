@@ -7,6 +7,7 @@ use engine::file_set::OFFSET;
 use engine::file_set::{FileSet, Origin, Role, TargetFile, forbidden};
 use engine::{
     CacheReport, CacheState, ConnectionSet, EngineError, Folders, Host, Instance, Parts, Permits,
+    Result,
 };
 use experiment::Configuration;
 use std::fs::{File, OpenOptions};
@@ -38,7 +39,7 @@ impl Host for FilesHost {
         configuration: &Configuration,
         _: u32,
         cancel: &Cancel,
-    ) -> Result<Box<dyn Instance>, EngineError> {
+    ) -> Result<Box<dyn Instance>> {
         Ok(Box::new(FilesInstance {
             configuration: configuration.clone(),
             place: self.place.clone(),
@@ -65,11 +66,11 @@ impl FilesInstance {
 }
 
 impl Instance for FilesInstance {
-    fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
+    fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>> {
         Err(EngineError::Unsupported { engine: "files", what: "connections" })
     }
 
-    fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
+    fn settle(&self, cache: CacheState) -> Result<CacheReport> {
         let settle = match cache {
             // Warm files are not inspected: that takes long for large files.
             CacheState::Warm => return Ok(CacheReport::NO_FILES),
@@ -102,7 +103,7 @@ impl Instance for FilesInstance {
 }
 
 impl FileTarget for FilesInstance {
-    fn create_files(&self, roles: &[Role]) -> Result<&FileSet, EngineError> {
+    fn create_files(&self, roles: &[Role]) -> Result<&FileSet> {
         let request = FilePlan::read(&self.configuration, &self.place, roles)?;
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         // Others are gone before these are made: there may not be room for both.
@@ -127,7 +128,7 @@ struct CreatedFiles {
 }
 
 impl CreatedFiles {
-    fn new(request: FilePlan, place: &Folders, cancel: &Cancel) -> Result<Self, EngineError> {
+    fn new(request: FilePlan, place: &Folders, cancel: &Cancel) -> Result<Self> {
         let mut made =
             Self { claims: Vec::new(), plan: request, files: Vec::new(), notes: Vec::new() };
         for file in made.plan.files.clone() {
@@ -159,7 +160,7 @@ impl CreatedFiles {
     }
 
     /// Brings the data files into the state of a drive that has been in use.
-    fn precondition(&mut self, most_s: f64, cancel: &Cancel) -> Result<(), EngineError> {
+    fn precondition(&mut self, most_s: f64, cancel: &Cancel) -> Result<()> {
         let data: Vec<&TargetFile> =
             self.files.iter().filter(|file| file.role == Role::Data).collect();
         if let Some(reason) = data.iter().find_map(|file| file.forbidden.clone()) {
@@ -201,7 +202,7 @@ impl Drop for CreatedFiles {
     }
 }
 
-fn create(path: &Path, size: u64) -> Result<Origin, EngineError> {
+fn create(path: &Path, size: u64) -> Result<Origin> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let free = observe::file_system::space(folder).map_or(u64::MAX, |(_, free)| free);
     if free < size {
@@ -215,7 +216,7 @@ fn create(path: &Path, size: u64) -> Result<Origin, EngineError> {
 }
 
 /// Writes a file in full, so that a read finds data and a write overwrites.
-fn fill(path: &Path, size: u64, compress_percent: u8, cancel: &Cancel) -> Result<(), EngineError> {
+fn fill(path: &Path, size: u64, compress_percent: u8, cancel: &Cancel) -> Result<()> {
     let region = Region { path: path.into(), start: 0, length: size };
     disk_io::fill(&region, false, compress_percent, &|| cancel.is_cancelled())
         .map_err(|error| failed("filling a file", error))?;
@@ -226,7 +227,7 @@ fn fill(path: &Path, size: u64, compress_percent: u8, cancel: &Cancel) -> Result
 }
 
 /// An existing file or device, with links resolved, its origin and its size.
-fn existing(path: &Path) -> Result<(PathBuf, Origin, u64), EngineError> {
+fn existing(path: &Path) -> Result<(PathBuf, Origin, u64)> {
     // Resolved once: changing the link during the run has no effect.
     let path = &path.canonicalize().map_err(EngineError::at(path))?;
     let kind = path.metadata().map_err(EngineError::at(path))?.file_type();
@@ -249,7 +250,7 @@ pub fn obstacle(path: &Path, is_written: bool, permits: &Permits) -> Option<Stri
 }
 
 /// Opens a device as the only one who may, as a mount does (open(2), `O_EXCL` without `O_CREAT`).
-fn claim(device: &Path) -> Result<File, EngineError> {
+fn claim(device: &Path) -> Result<File> {
     OpenOptions::new()
         .read(true)
         .custom_flags(libc::O_EXCL)

@@ -3,7 +3,7 @@
 
 use super::errors::failed_at;
 use crate::client::{Client, Config, quote_identifier};
-use engine::{EngineError, Row, lock};
+use engine::{EngineError, Result, Row, lock};
 use servers::administration::{Administration, KEEPING, SCHEMA};
 use servers::wait_for;
 use std::sync::Mutex;
@@ -60,7 +60,7 @@ pub struct Admin {
 impl Administration for Admin {
     type Config = Config;
 
-    fn take(config: &Config, cancel: &Cancel) -> Result<Self, EngineError> {
+    fn take(config: &Config, cancel: &Cancel) -> Result<Self> {
         let admin = Self::hold_server(config, cancel)?;
         // It may be left by a run that was killed: its lock is free.
         admin.ask(drop_database)?;
@@ -68,18 +68,18 @@ impl Administration for Admin {
         Ok(admin)
     }
 
-    fn move_to(&self, config: &Config) -> Result<(), EngineError> {
+    fn move_to(&self, config: &Config) -> Result<()> {
         self.adopt(&Self::take(config, &self.cancel)?);
         Ok(())
     }
 
-    fn run(&self, doing: &str, sql: &str) -> Result<(), EngineError> {
+    fn run(&self, doing: &str, sql: &str) -> Result<()> {
         self.ask(|client| client.run(sql).map_err(failed_at(doing)))
     }
 
     /// `FLUSH TABLES ... FOR EXPORT` waits until the pages are written
     /// (<https://mariadb.com/kb/en/flush-tables-for-export/>).
-    fn checkpoint(&self) -> Result<(), EngineError> {
+    fn checkpoint(&self) -> Result<()> {
         let doing = "final checkpoint";
         let tables: Vec<String> =
             self.tables()?.iter().map(|name| quote_identifier(name)).collect();
@@ -87,7 +87,7 @@ impl Administration for Admin {
     }
 
     /// By one statement (<https://mariadb.com/kb/en/rename-table/>).
-    fn move_tables(&self, tables: &[&str], from: &str, to: &str) -> Result<(), EngineError> {
+    fn move_tables(&self, tables: &[&str], from: &str, to: &str) -> Result<()> {
         let [from, to] = [from, to].map(quote_identifier);
         let all: Vec<String> = tables
             .iter()
@@ -103,14 +103,14 @@ impl Administration for Admin {
 }
 
 impl Admin {
-    fn hold_server(config: &Config, cancel: &Cancel) -> Result<Self, EngineError> {
+    fn hold_server(config: &Config, cancel: &Cancel) -> Result<Self> {
         let mut client = connect(config, cancel)?;
         hold(&mut client, cancel)?;
         Ok(Self { config: config.clone(), client: Mutex::new(client), cancel: cancel.clone() })
     }
 
     /// Makes the database. The statement that does so marks it.
-    fn create(&self) -> Result<(), EngineError> {
+    fn create(&self) -> Result<()> {
         let (name, doing) = (quote_identifier(DATABASE), format!("creating database {DATABASE}"));
         let sql = format!(
             "CREATE DATABASE {name} CHARACTER SET utf8mb4 COLLATE {UNFINISHED} /*M!100500 COMMENT \
@@ -126,7 +126,7 @@ impl Admin {
     }
 
     /// Connects, and takes our database as it is.
-    pub fn take_again(config: &Config, cancel: &Cancel) -> Result<Self, EngineError> {
+    pub fn take_again(config: &Config, cancel: &Cancel) -> Result<Self> {
         let admin = Self::hold_server(config, cancel)?;
         let sql = format!("USE {}", quote_identifier(DATABASE));
         admin.run(&sql, &sql)?;
@@ -134,7 +134,7 @@ impl Admin {
     }
 
     /// Connects again, to a server that may have a new place.
-    pub fn reconnect(&self, config: &Config) -> Result<(), EngineError> {
+    pub fn reconnect(&self, config: &Config) -> Result<()> {
         self.adopt(&Self::take_again(config, &self.cancel)?);
         Ok(())
     }
@@ -144,7 +144,7 @@ impl Admin {
     }
 
     /// The names of the tables in our database.
-    pub fn tables(&self) -> Result<Vec<String>, EngineError> {
+    pub fn tables(&self) -> Result<Vec<String>> {
         let sql = format!(
             "SELECT table_name FROM information_schema.tables WHERE table_schema = '{DATABASE}' \
              AND engine = 'InnoDB'"
@@ -156,10 +156,7 @@ impl Admin {
     }
 
     /// Does some work with the connection.
-    pub fn ask<T>(
-        &self,
-        work: impl FnOnce(&mut Client) -> Result<T, EngineError>,
-    ) -> Result<T, EngineError> {
+    pub fn ask<T>(&self, work: impl FnOnce(&mut Client) -> Result<T>) -> Result<T> {
         if self.cancel.is_cancelled() {
             return Err(EngineError::Cancelled);
         }
@@ -169,7 +166,7 @@ impl Admin {
     /// Drops the database, also when the trial was asked to stop and the connection is of no use
     /// any more: a new one does it, which first kills what was left at work. Then a server that
     /// is silent has little time.
-    pub fn drop_all(&self) -> Result<(), EngineError> {
+    pub fn drop_all(&self) -> Result<()> {
         let mut client = lock(&self.client);
         let is_cancelled = self.cancel.is_cancelled();
         let at_most = if is_cancelled { STOPPING } else { CLEANING };
@@ -187,12 +184,12 @@ impl Admin {
     }
 }
 
-fn connect(config: &Config, cancel: &Cancel) -> Result<Client, EngineError> {
+fn connect(config: &Config, cancel: &Cancel) -> Result<Client> {
     Client::connect_until(config, &cancel.stop()).map_err(failed_at("connecting"))
 }
 
 /// Takes the lock for this session: two runs cannot measure on one server.
-pub fn hold(client: &mut Client, cancel: &Cancel) -> Result<(), EngineError> {
+pub fn hold(client: &mut Client, cancel: &Cancel) -> Result<()> {
     let doing = "locking Steelbench's database";
     let taken = wait_for(HELD_MAX, cancel, || {
         let taken =
@@ -205,7 +202,7 @@ pub fn hold(client: &mut Client, cancel: &Cancel) -> Result<(), EngineError> {
 
 /// Returns whether a database of that name exists, and whether it bears our mark: the table, or,
 /// while it is empty, what the statement that creates it says.
-pub(crate) fn is_marked(client: &mut Client) -> Result<Option<bool>, EngineError> {
+pub(crate) fn is_marked(client: &mut Client) -> Result<Option<bool>> {
     let tables = "FROM information_schema.tables WHERE table_schema = schema_name";
     let sql = format!(
         "SELECT EXISTS (SELECT 1 {tables} AND table_name = '{MARK}') OR (default_collation_name = \
@@ -224,7 +221,7 @@ fn has_comments(client: &mut Client) -> bool {
 
 /// Drops the database and everything in it, once no session of a load is there any more: it could
 /// hold locks for as long as its statement takes. Fails where one is there that is not ours.
-fn drop_database(client: &mut Client) -> Result<(), EngineError> {
+fn drop_database(client: &mut Client) -> Result<()> {
     match is_marked(client)? {
         None => return Ok(()),
         Some(false) => {

@@ -9,7 +9,7 @@ use super::mariadb::MariaDb;
 use super::server::variables::{self, Variable, is_in_force, option_line, read_back};
 use super::settings::OPTION_FILE;
 use crate::client::{Client, Config};
-use engine::EngineError;
+use engine::{EngineError, Result};
 use experiment::Configuration;
 use observations::fnv1a;
 use serde::{Deserialize, Serialize};
@@ -52,7 +52,7 @@ impl Alter for MariaDb {
         Client::connect(config).ok().and_then(|mut client| place(&mut client).ok())
     }
 
-    fn alter(config: &Config, change: &Change<'_>) -> Result<Settings, EngineError> {
+    fn alter(config: &Config, change: &Change<'_>) -> Result<Settings> {
         let altered = Altered::new(config, change.configuration, change.cancel);
         let mut client = altered.connect()?;
         let known = Variable::read(&mut client)?;
@@ -100,11 +100,7 @@ impl Alter for MariaDb {
         file.chain(set).collect::<Vec<_>>().join(";\n")
     }
 
-    fn put_back(
-        config: &Config,
-        configuration: &Configuration,
-        record: &Record,
-    ) -> Result<(), EngineError> {
+    fn put_back(config: &Config, configuration: &Configuration, record: &Record) -> Result<()> {
         Altered::new(config, configuration, &Cancel::new()).put_back(record)
     }
 }
@@ -118,7 +114,7 @@ struct Altered {
 }
 
 /// The path of a server's record, the same for every user and host name.
-fn place(client: &mut Client) -> Result<PathBuf, EngineError> {
+fn place(client: &mut Client) -> Result<PathBuf> {
     let sql = "SELECT concat(@@hostname, ' ', @@port, ' ', @@datadir)";
     let server = client.cell(sql).map_err(failed_at("identifying the server"))?.unwrap_or_default();
     altered::place::<MariaDb>(&fnv1a(&server))
@@ -126,7 +122,7 @@ fn place(client: &mut Client) -> Result<PathBuf, EngineError> {
 
 /// When the server was started: both times are of one statement, so that it is always the same
 /// number.
-fn started(client: &mut Client) -> Result<String, EngineError> {
+fn started(client: &mut Client) -> Result<String> {
     let status = variables::global_status(client);
     let sql = format!(
         "SELECT unix_timestamp() - variable_value FROM {status} WHERE variable_name = 'UPTIME'"
@@ -143,7 +139,7 @@ fn values_before(record: &Record) -> Settings {
 }
 
 /// Returns whether a variable that is fixed at start differs from the wanted value.
-fn awaits_restart(settings: &Settings, client: &mut Client) -> Result<bool, EngineError> {
+fn awaits_restart(settings: &Settings, client: &mut Client) -> Result<bool> {
     let known = Variable::read(client)?;
     Ok(settings.iter().any(|(name, value)| {
         known
@@ -153,7 +149,7 @@ fn awaits_restart(settings: &Settings, client: &mut Client) -> Result<bool, Engi
 }
 
 /// Sets what differs, of what can be set while the server runs.
-fn set_all(settings: &Settings, client: &mut Client) -> Result<(), EngineError> {
+fn set_all(settings: &Settings, client: &mut Client) -> Result<()> {
     let known = Variable::read(client)?;
     for (name, value) in settings {
         let Some(variable) =
@@ -179,7 +175,7 @@ impl Altered {
     }
 
     /// Connects, and locks our database against other runs while connected.
-    fn connect(&self) -> Result<Client, EngineError> {
+    fn connect(&self) -> Result<Client> {
         let connected = Client::connect_until(&self.config, &self.cancel.stop());
         let mut client = connected.map_err(failed_at("connecting"))?;
         hold(&mut client, &self.cancel)?;
@@ -199,7 +195,7 @@ impl Altered {
         settings: &Settings,
         known: &Variables,
         client: &mut Client,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let started = started(client)?;
         if record.notes.started_s != started {
             // It was restarted by someone else: what was set while it ran is as its files have it.
@@ -225,12 +221,7 @@ impl Altered {
 
     /// Has these variables stand in the option file, behind what was there, and restarts the server
     /// where its own are others. Whether it did.
-    fn change_file(
-        &self,
-        record: &Record,
-        of_file: &Settings,
-        mut client: Client,
-    ) -> Result<bool, EngineError> {
+    fn change_file(&self, record: &Record, of_file: &Settings, mut client: Client) -> Result<bool> {
         let Some(file) = &record.notes.option_file else { return Ok(false) };
         let lines: String = of_file.iter().map(|(name, value)| option_line(name, value)).collect();
         let before = file.text.as_deref();
@@ -255,7 +246,7 @@ impl Altered {
     }
 
     /// Restarts the server, whose end the connections to it do not outlive.
-    fn restart(&self, mut client: Option<Client>) -> Result<(), EngineError> {
+    fn restart(&self, mut client: Option<Client>) -> Result<()> {
         let before = client.as_mut().map(started).transpose()?;
         restart(self.restart.as_deref(), before.as_deref(), || {
             let mut new = Client::connect(&self.config)?;
@@ -267,7 +258,7 @@ impl Altered {
     }
 
     /// Brings the server back to its record.
-    fn put_back(self, record: &Record) -> Result<(), EngineError> {
+    fn put_back(self, record: &Record) -> Result<()> {
         let mut client = self.connect();
         let before = values_before(record);
         let file = record.notes.option_file.as_ref();
@@ -293,7 +284,7 @@ impl Altered {
     }
 }
 
-fn text_of(path: &Path) -> Result<Option<String>, EngineError> {
+fn text_of(path: &Path) -> Result<Option<String>> {
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -302,7 +293,7 @@ fn text_of(path: &Path) -> Result<Option<String>, EngineError> {
 }
 
 /// In place: owner and mode of a file that is there stay.
-fn write(path: &Path, text: Option<&str>) -> Result<(), EngineError> {
+fn write(path: &Path, text: Option<&str>) -> Result<()> {
     let written = match text {
         Some(text) => std::fs::write(path, text),
         None => std::fs::remove_file(path),

@@ -2,7 +2,7 @@
 
 use crate::server::{CLIENT, ClientProgram, Names};
 use crate::settings;
-use engine::EngineError;
+use engine::Result;
 use experiment::Configuration;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -46,7 +46,7 @@ pub(crate) fn missing(configuration: &Configuration, tool: &str) -> Option<Strin
 }
 
 /// Finds the program of the streams of a physical backup: beside it, or on the `PATH`.
-pub(crate) fn stream_program(copy: &Path) -> Result<PathBuf, EngineError> {
+pub(crate) fn stream_program(copy: &Path) -> Result<PathBuf> {
     servers::programs::find(&[STREAM], copy.parent(), COPY.package)
 }
 

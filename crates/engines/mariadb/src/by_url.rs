@@ -7,7 +7,7 @@ use super::session::Session;
 use super::waits;
 use crate::client::Config;
 use engine::{
-    AdminOptions, AdminSession, CopySource, CopyVersion, EngineError, LiveObserver, ObserveOptions,
+    AdminOptions, AdminSession, CopySource, CopyVersion, LiveObserver, ObserveOptions, Result,
     Server, ServerError, Servers,
 };
 use work::Stop;
@@ -26,7 +26,7 @@ impl Servers for MariaDb {
         source: &CopySource<'_>,
         test_server: Option<&str>,
         _: &Stop,
-    ) -> Result<CopyVersion, EngineError> {
+    ) -> Result<CopyVersion> {
         let version = match source {
             // Not dumped from a URL.
             CopySource::Url(_) => None,

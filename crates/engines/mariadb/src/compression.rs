@@ -6,7 +6,7 @@ use super::admin::{Admin, DATABASE, MARK};
 use super::errors::failed_at;
 use super::server::Installation;
 use super::settings::{COMPRESSION, COMPRESSIONS};
-use engine::EngineError;
+use engine::{EngineError, Result};
 use experiment::Configuration;
 use servers::administration::Administration as _;
 use std::path::Path;
@@ -66,7 +66,7 @@ impl Compression {
     ///
     /// # Errors
     /// When the server lacks it, or its files can have no holes.
-    pub fn prepare(self, admin: &Admin, is_private: bool) -> Result<(), EngineError> {
+    pub fn prepare(self, admin: &Admin, is_private: bool) -> Result<()> {
         let Self::Pages(algorithm) = self else { return Ok(()) };
         let doing = format!("{} = \"page-{algorithm}\"", COMPRESSION.path());
         let failed = |message: String| EngineError::failed(doing.clone(), message);
@@ -118,7 +118,7 @@ impl Compression {
     ///
     /// # Errors
     /// When one is not.
-    pub fn verify(self, admin: &Admin) -> Result<(), EngineError> {
+    pub fn verify(self, admin: &Admin) -> Result<()> {
         let is_so = match self {
             Self::Rows(_) => "row_format = 'Compressed'",
             Self::Pages(_) => "create_options LIKE '%PAGE_COMPRESSED%'",

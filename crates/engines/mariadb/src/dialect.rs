@@ -3,7 +3,7 @@
 use super::compression::Compression;
 use crate::client::quote_literal;
 use engine::dialect::Words;
-use engine::{Dialect, EngineError};
+use engine::{Dialect, Result};
 use std::path::PathBuf;
 use work::{Column, DataType, DefaultValue, Table, Work};
 
@@ -61,7 +61,7 @@ impl MariaDialect {
     /// of a page (`innodb_fill_factor` 100), and each fourth needs a slot of 2 bytes at least.
     /// A row with a page of its own takes almost half of one, the most that InnoDB keeps in a
     /// page: a second one finds no room in the 15/16.
-    fn filler(&self, table: &Table) -> Result<usize, EngineError> {
+    fn filler(&self, table: &Table) -> Result<usize> {
         let page_bytes = self.page_bytes as usize;
         let Some((_, rows)) = table.filler() else { return Ok(0) };
         let others: usize = table.columns.iter().map(|column| width(column.data_type)).sum();
@@ -196,7 +196,7 @@ impl Dialect for MariaDialect {
 
     /// The rows of a table lie in the order of its key, so that the key is there from the first row
     /// on.
-    fn create(&self, table: &Table) -> Result<Vec<String>, EngineError> {
+    fn create(&self, table: &Table) -> Result<Vec<String>> {
         let (name, filler) = (self.table(table), self.filler(table)?);
         let mut parts: Vec<String> =
             table.columns.iter().map(|column| Self::column(column, filler)).collect();

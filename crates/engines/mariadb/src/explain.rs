@@ -5,7 +5,7 @@ use super::errors::failed_at;
 use super::load::statement_limit;
 use crate::client::{Client, quote_identifier, quote_literal};
 use engine::planned::{STATEMENT_MS_MAX, each, literal};
-use engine::{EngineError, Explained, NoPlan, PlanRequest, Planned};
+use engine::{Explained, NoPlan, PlanRequest, Planned, Result};
 use serde_json::Value;
 use sql::Syntax;
 use sql::statement::shown;
@@ -14,12 +14,7 @@ use work::{Parameter, Table};
 /// Returns the server's description of a statement before it runs, and with `analyze` of one run
 /// (MariaDB's ANALYZE). A statement with parameters has no plan without values: where they are the
 /// table's key, those of an existing row are used.
-pub fn explain(
-    client: &mut Client,
-    sql: &str,
-    table: &Table,
-    analyze: bool,
-) -> Result<Explained, EngineError> {
+pub fn explain(client: &mut Client, sql: &str, table: &Table, analyze: bool) -> Result<Explained> {
     one_format(client);
     let mut explained = Explained {
         pages: leaf_pages(client, table),

@@ -3,7 +3,7 @@
 use super::admin::Admin;
 use super::dialect::MariaDialect;
 use super::errors::failed_at;
-use engine::{Dialect as _, EngineError};
+use engine::{Dialect as _, EngineError, Result};
 use servers::administration::{Administration as _, BulkLoad};
 use work::{Cancel, Fill, Rows, Table, Values};
 
@@ -19,7 +19,7 @@ impl BulkLoad for Admin {
         table: &Table,
         fill: Fill,
         cancel: &Cancel,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let doing = format!("filling table {}", table.name);
         self.run(&doing, "SET unique_checks = 0, foreign_key_checks = 0")?;
         let (load, mut batches) = (dialect.load(table, &fill.columns), fill.batches);

@@ -8,7 +8,7 @@ use super::server::{MariaProduct, PrivateServer, variables};
 use super::settings::{self, VOLUME};
 use crate::client::Config;
 use engine::setup::Setup;
-use engine::{EngineError, Instance};
+use engine::{EngineError, Instance, Result};
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
 use servers::files::absolute;
@@ -25,7 +25,7 @@ impl Hosted for MariaDb {
     const SETTINGS: HostSettings = settings::HOST;
     const NEW_SERVER: &'static str = "server";
 
-    fn product(trial: &Trial<'_>) -> Result<MariaProduct, EngineError> {
+    fn product(trial: &Trial<'_>) -> Result<MariaProduct> {
         let configuration = trial.configuration;
         let installation = settings::installation(configuration)?;
         let mut table_directories = Vec::new();
@@ -46,11 +46,7 @@ impl Hosted for MariaDb {
         variables::from_configuration(configuration)
     }
 
-    fn reset(
-        server: &mut PrivateServer,
-        resets: &[String],
-        cancel: &Cancel,
-    ) -> Result<(), EngineError> {
+    fn reset(server: &mut PrivateServer, resets: &[String], cancel: &Cancel) -> Result<()> {
         let has = |name: &str| resets.iter().any(|reset_name| reset_name == name);
         if has("restart") || has("os-cache") {
             server.restart(has("os-cache"), cancel)?;
@@ -58,14 +54,11 @@ impl Hosted for MariaDb {
         Ok(())
     }
 
-    fn config(url: &str) -> Result<Config, EngineError> {
+    fn config(url: &str) -> Result<Config> {
         at_url(url).map_err(|error| EngineError::failed("reading target.url", error))
     }
 
-    fn instance(
-        target: Target<MariaProduct>,
-        trial: &Trial<'_>,
-    ) -> Result<Box<dyn Instance>, EngineError> {
+    fn instance(target: Target<MariaProduct>, trial: &Trial<'_>) -> Result<Box<dyn Instance>> {
         Ok(Box::new(MariaSchema::create(target, trial)?))
     }
 }

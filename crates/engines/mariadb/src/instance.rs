@@ -15,7 +15,7 @@ use crate::client::{Client, Config, quote_identifier};
 use engine::setup::Setup;
 use engine::{
     CacheReport, CacheState, Dialect as _, EngineError, Explained, Explainer, PlanRequest, Planned,
-    ServerProcess, Tables, WaitCollector, lock,
+    Result, ServerProcess, Tables, WaitCollector, lock,
 };
 use experiment::Configuration;
 use servers::administration::{Administration as _, BulkLoad as _};
@@ -56,10 +56,7 @@ pub(crate) struct MariaSchema {
 
 impl MariaSchema {
     /// Takes our database on the server and makes the folders of data files.
-    pub fn create(
-        target: Target<MariaProduct>,
-        trial: &Trial<'_>,
-    ) -> Result<ServerInstance<Self>, EngineError> {
+    pub fn create(target: Target<MariaProduct>, trial: &Trial<'_>) -> Result<ServerInstance<Self>> {
         let Trial { configuration, cancel, .. } = *trial;
         let is_by_url = target.private.is_none() && Setup::from_settings(configuration).is_none();
         let own_database = target.config.database.clone().filter(|_| is_by_url);
@@ -91,7 +88,7 @@ impl MariaSchema {
         Ok(instance)
     }
 
-    fn dialect(&self) -> Result<MariaDialect, EngineError> {
+    fn dialect(&self) -> Result<MariaDialect> {
         let sql = "SELECT @@innodb_page_size";
         let (page_bytes, is_mariadb) = self
             .admin
@@ -106,7 +103,7 @@ impl MariaSchema {
     }
 
     /// The files of the trial's tables on a private server.
-    pub(super) fn table_files(&self, server: &PrivateServer) -> Result<Vec<PathBuf>, EngineError> {
+    pub(super) fn table_files(&self, server: &PrivateServer) -> Result<Vec<PathBuf>> {
         let mut files = Vec::new();
         walk(&server.data_directory().join(DATABASE), &mut files)?;
         self.common.folders.iter().try_for_each(|folder| walk(folder, &mut files))?;
@@ -116,7 +113,7 @@ impl MariaSchema {
 
     /// Reads all tables into the buffer pool; returns how many pages the server has read from
     /// storage since it began.
-    fn read_tables(&self) -> Result<Option<String>, EngineError> {
+    fn read_tables(&self) -> Result<Option<String>> {
         for table in self.admin.tables()? {
             // Every page of rows, which are in the primary key.
             let sql = format!("SELECT count(*) FROM {} USE INDEX ()", quote_identifier(&table));
@@ -138,7 +135,7 @@ fn relayed(
     config: Config,
     common: &Common<MariaSchema>,
     configuration: &Configuration,
-) -> Result<(Config, Option<Relays>), EngineError> {
+) -> Result<(Config, Option<Relays>)> {
     let Some(toxics) = network::toxics(configuration) else { return Ok((config, None)) };
     if let Some(pair) = &common.pair {
         let (relay, folder) = network::to_private(pair, toxics, configuration)?;
@@ -154,11 +151,7 @@ fn relayed(
 }
 
 /// The connection that holds the database, with the tables that the user brings.
-fn admin(
-    target: &Target<MariaProduct>,
-    setup: Option<&Setup>,
-    cancel: &Cancel,
-) -> Result<Admin, EngineError> {
+fn admin(target: &Target<MariaProduct>, setup: Option<&Setup>, cancel: &Cancel) -> Result<Admin> {
     let config = &target.config;
     match (setup, &target.private) {
         // It began with them.
@@ -178,7 +171,7 @@ fn admin(
 fn verified_session_settings(
     config: &Config,
     settings: &Settings,
-) -> Result<Vec<(String, String)>, EngineError> {
+) -> Result<Vec<(String, String)>> {
     if settings.is_empty() {
         return Ok(Vec::new());
     }
@@ -204,11 +197,7 @@ fn verified_session_settings(
     Ok(verified)
 }
 
-fn compile(
-    dialect: &MariaDialect,
-    operation: &Operation,
-    work: &Work,
-) -> Result<StatementText, EngineError> {
+fn compile(dialect: &MariaDialect, operation: &Operation, work: &Work) -> Result<StatementText> {
     let insert_head = match operation {
         Operation::Insert { table, columns } => dialect.insert_head(&work.tables[*table], columns),
         _ => String::new(),
@@ -243,11 +232,7 @@ impl Schema for MariaSchema {
         load
     }
 
-    fn settle(
-        &self,
-        server: &mut PrivateServer,
-        cache: CacheState,
-    ) -> Result<CacheReport, EngineError> {
+    fn settle(&self, server: &mut PrivateServer, cache: CacheState) -> Result<CacheReport> {
         if cache == CacheState::Cold {
             server.restart(true, &self.common.cancel)?;
             self.admin.reconnect(&server.config())?;
@@ -292,13 +277,13 @@ impl Schema for MariaSchema {
         Some(allocated_bytes(&files))
     }
 
-    fn drop_all(&self) -> Result<(), EngineError> {
+    fn drop_all(&self) -> Result<()> {
         self.admin.drop_all()
     }
 }
 
 impl Tables for MariaSchema {
-    fn create(&self, mut work: Work) -> Result<(), EngineError> {
+    fn create(&self, mut work: Work) -> Result<()> {
         let brings_none = work.tables.is_empty() && self.own_database.is_some();
         self.works_there.store(brings_none, Ordering::Relaxed);
         let dialect = self.dialect()?;
@@ -337,7 +322,7 @@ impl Tables for MariaSchema {
         self.common.data_files
     }
 
-    fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
+    fn stored_bytes(&self) -> Result<Option<u64>> {
         if let Some(Compression::Pages(_)) = self.compression {
             // A page has its hole once it is written; until then its place in the file takes
             // nothing at all.
@@ -362,12 +347,7 @@ impl Tables for MariaSchema {
 }
 
 impl Explainer for MariaSchema {
-    fn explain(
-        &self,
-        operation: usize,
-        table: &Table,
-        analyze: bool,
-    ) -> Result<Explained, EngineError> {
+    fn explain(&self, operation: usize, table: &Table, analyze: bool) -> Result<Explained> {
         let mut client = self.load().connect()?;
         client.set_stop(self.common.cancel.stop());
         let statements = self.common.statements()?;
@@ -375,10 +355,7 @@ impl Explainer for MariaSchema {
         explain::explain(&mut client, sql, table, analyze)
     }
 
-    fn plans(
-        &self,
-        plan_requests: &[PlanRequest],
-    ) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
+    fn plans(&self, plan_requests: &[PlanRequest]) -> Result<Vec<Result<Planned, engine::NoPlan>>> {
         let mut client = self.load().connect()?;
         client.set_stop(self.common.cancel.stop());
         Ok(explain::plans(&mut client, plan_requests))
@@ -394,7 +371,7 @@ impl ServerProcess for MariaSchema {
         self.common.target.log_tail()
     }
 
-    fn server_process(&self) -> Result<Option<i32>, EngineError> {
+    fn server_process(&self) -> Result<Option<i32>> {
         match self.common.target.private {
             Some(_) => Ok(None),
             None => Err(EngineError::Unsupported {

@@ -3,7 +3,7 @@
 use super::errors::failed_at;
 use super::wire::{Features, MariaWire, StatementText};
 use crate::client::{Client, Config};
-use engine::EngineError;
+use engine::Result;
 use servers::load::{Load, Opening};
 use std::sync::Arc;
 use work::Cancel;
@@ -19,7 +19,7 @@ pub struct LoadConfig {
 
 impl LoadConfig {
     /// Opens one connection and sets what its session has to have.
-    pub fn connect(&self) -> Result<Client, EngineError> {
+    pub fn connect(&self) -> Result<Client> {
         let mut client = Client::connect(&self.config).map_err(failed_at("connecting"))?;
         for (name, value) in &self.session {
             let doing = format!("setting {name} = {value} in a session");
@@ -37,11 +37,7 @@ impl Load for LoadConfig {
     type Options = Vec<(String, String)>;
     const LATE: &'static str = "have not answered";
 
-    fn open(
-        &self,
-        _: u32,
-        statements: &Arc<[StatementText]>,
-    ) -> Result<Opening<MariaWire, u32>, EngineError> {
+    fn open(&self, _: u32, statements: &Arc<[StatementText]>) -> Result<Opening<MariaWire, u32>> {
         let client = self.connect()?;
         let features =
             Features { caches_metadata: client.caches_metadata(), bulk: client.has_bulk() };

@@ -8,7 +8,9 @@ use super::server::variables::{self, Variable};
 use super::settings::{self, URL, VOLUME};
 use super::{Compression, backup_tools, explain};
 use crate::client::{Client, Error};
-use engine::{EngineError, Folders, Need, NoPlan, PlanRequest, Planned, Preflight, Prerequisites};
+use engine::{
+    EngineError, Folders, Need, NoPlan, PlanRequest, Planned, Preflight, Prerequisites, Result,
+};
 use experiment::{Configuration, Invalid};
 use observe::child::answer;
 use servers::account::command;
@@ -63,7 +65,7 @@ impl Prerequisites for MariaDb {
         configuration: &Configuration,
         plan_requests: &[PlanRequest],
         stop: &Stop,
-    ) -> Option<Result<Vec<Result<Planned, NoPlan>>, EngineError>> {
+    ) -> Option<Result<Vec<Result<Planned, NoPlan>>>> {
         let url = configuration.get(settings::URL)?;
         Some(connect(&url, stop).map(|mut client| explain::plans(&mut client, plan_requests)))
     }
@@ -106,7 +108,7 @@ fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
 }
 
 /// Connects to a server by URL to ask it about statements.
-fn connect(url: &str, stop: &Stop) -> Result<Client, EngineError> {
+fn connect(url: &str, stop: &Stop) -> Result<Client> {
     let config = MariaDb::config(url)?;
     let mut client = Client::connect_until(&config, stop).map_err(failed_at("connecting"))?;
     client.set_answer_timeout(Some(ANSWER));
@@ -114,9 +116,9 @@ fn connect(url: &str, stop: &Stop) -> Result<Client, EngineError> {
 }
 
 /// Finds the missing rights and settings of a server by URL, and what a run has left there.
-fn ask(client: &mut Client, connections: u32, found: &mut Preflight) -> Result<(), EngineError> {
+fn ask(client: &mut Client, connections: u32, found: &mut Preflight) -> Result<()> {
     let url = URL.path();
-    let mut number = |sql: &str| -> Result<u32, EngineError> {
+    let mut number = |sql: &str| -> Result<u32> {
         let cell = client.cell(sql).map_err(failed_at("querying the server"))?;
         Ok(cell.and_then(|cell| cell.parse().ok()).unwrap_or(0))
     };
@@ -145,10 +147,7 @@ fn ask(client: &mut Client, connections: u32, found: &mut Preflight) -> Result<(
 }
 
 /// Returns the objections of a server by URL to the settings; changes nothing.
-fn settings_of_another(
-    client: &mut Client,
-    needs: &[&Need<'_>],
-) -> Result<Vec<Invalid>, EngineError> {
+fn settings_of_another(client: &mut Client, needs: &[&Need<'_>]) -> Result<Vec<Invalid>> {
     let mut programs = BTreeSet::new();
     for configuration in needs.iter().map(|need| need.configuration) {
         let (server, restart) =
@@ -186,7 +185,7 @@ fn refused(
     name: &str,
     value: &str,
     known: &BTreeMap<String, Variable>,
-) -> Result<Option<String>, EngineError> {
+) -> Result<Option<String>> {
     let literal = known.get(name).unwrap_or(&Variable::default()).literal(value);
     match client.run(&format!("SET SESSION {name} = {literal}")) {
         Ok(()) => Ok(None),
@@ -209,7 +208,7 @@ fn of_the_whole_server(variable: &Variable) -> String {
 }
 
 /// A private server: its programs, its user and its settings.
-fn private(configuration: &Configuration, folders: &Folders) -> Result<Vec<Invalid>, EngineError> {
+fn private(configuration: &Configuration, folders: &Folders) -> Result<Vec<Invalid>> {
     let installation = settings::installation(configuration)?;
     verify_account::<MariaDb>(configuration, folders, &installation.server)?;
     let settings = variables::from_configuration(configuration);

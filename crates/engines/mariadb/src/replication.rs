@@ -10,7 +10,7 @@ use crate::client::{Client, Config, quote_literal};
 use crate::errors::failed_at;
 use crate::load::LoadConfig;
 use crate::server::{MariaProduct, PrivateServer, SOCKET, ServerOptions};
-use engine::{ConnectionSet, EngineError, Results, Rows};
+use engine::{ConnectionSet, EngineError, Result, Results, Rows};
 use servers::files::clone_folder;
 use servers::load::{Ending, LoadConnections, Sessions};
 use servers::pair::Replicating;
@@ -40,7 +40,7 @@ impl Replicating for MariaProduct {
         primary: &mut PrivateServer,
         options: ServerOptions,
         cancel: &Cancel,
-    ) -> Result<PrivateServer, EngineError> {
+    ) -> Result<PrivateServer> {
         if options.product.installation.is_mysql() {
             return Err(EngineError::Unsupported { engine: "mysql", what: "replicas" });
         }
@@ -65,11 +65,7 @@ impl Replicating for MariaProduct {
         Ok(replica)
     }
 
-    fn confirm(
-        primary: &PrivateServer,
-        replica: &PrivateServer,
-        cancel: &Cancel,
-    ) -> Result<(), EngineError> {
+    fn confirm(primary: &PrivateServer, replica: &PrivateServer, cancel: &Cancel) -> Result<()> {
         let doing = "turning semi-synchronous replication on";
         let (mut client, mut other) =
             (primary.connect_until(cancel)?, replica.connect_until(cancel)?);
@@ -91,7 +87,7 @@ impl Replicating for MariaProduct {
         primary: &mut PrivateServer,
         replica: &PrivateServer,
         cancel: &Cancel,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let doing = "shutting the primary down";
         let sql = "SHUTDOWN WAIT FOR ALL SLAVES";
         primary.connect_until(cancel)?.run(sql).map_err(failed_at(doing))?;
@@ -105,7 +101,7 @@ impl Replicating for MariaProduct {
         lost.ok_or_else(|| late(doing, "the replica still reads from it", &mut client))
     }
 
-    fn promote(replica: &PrivateServer, cancel: &Cancel) -> Result<(), EngineError> {
+    fn promote(replica: &PrivateServer, cancel: &Cancel) -> Result<()> {
         let doing = "promoting the replica";
         let mut client = replica.connect_until(cancel)?;
         // A semi-synchronous one would ask the primary, which may not answer, to end its session.
@@ -127,7 +123,7 @@ impl Replicating for MariaProduct {
         config: &Config,
         patience: Duration,
         cancel: &Cancel,
-    ) -> Result<Box<dyn ConnectionSet>, EngineError> {
+    ) -> Result<Box<dyn ConnectionSet>> {
         let mut config = config.clone().with_database(DATABASE).with_stop(cancel.stop());
         config.connect_timeout = Some(patience);
         let load = LoadConfig { config, session: Vec::new() };
@@ -135,7 +131,7 @@ impl Replicating for MariaProduct {
         Ok(Box::new(LoadConnections::open(&load, &[].into(), 1, Sessions::default(), ending)?))
     }
 
-    fn ask(config: &Config, sql: &str, cancel: &Cancel) -> Result<Results, EngineError> {
+    fn ask(config: &Config, sql: &str, cancel: &Cancel) -> Result<Results> {
         let config = config.clone().with_database(DATABASE);
         let connected = Client::connect_until(&config, &cancel.stop());
         let mut client = connected.map_err(failed_at("connecting"))?;
@@ -172,7 +168,7 @@ fn of_replica(mut settings: Settings) -> Settings {
 }
 
 /// Makes the replica's account, and drops all others that could come by TCP.
-fn admit_replica(client: &mut Client, password: &str) -> Result<(), EngineError> {
+fn admit_replica(client: &mut Client, password: &str) -> Result<()> {
     let doing = "making the account of the replica";
     let others = "SELECT CONCAT(QUOTE(user), '@', QUOTE(host)) FROM mysql.global_priv WHERE host \
                   <> 'localhost'";
@@ -189,7 +185,7 @@ fn admit_replica(client: &mut Client, password: &str) -> Result<(), EngineError>
 }
 
 /// A password that no other user can guess.
-fn random_password() -> Result<String, EngineError> {
+fn random_password() -> Result<String> {
     let path = Path::new(RANDOM);
     let mut bytes = [0; PASSWORD_BYTES];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut bytes));
@@ -198,7 +194,7 @@ fn random_password() -> Result<String, EngineError> {
 }
 
 /// A port that no process of this machine listens at.
-fn free_port() -> Result<u16, EngineError> {
+fn free_port() -> Result<u16> {
     let found =
         TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr());
     found
@@ -207,11 +203,7 @@ fn free_port() -> Result<u16, EngineError> {
 }
 
 /// Copies the data directory of a primary that was shut down.
-fn copy(
-    primary: &PrivateServer,
-    options: &Options<MariaProduct>,
-    data: &Path,
-) -> Result<(), EngineError> {
+fn copy(primary: &PrivateServer, options: &Options<MariaProduct>, data: &Path) -> Result<()> {
     clone_folder(primary.data_directory(), data, &options.account)?;
     let Some(log) = &primary.options.log_directory else { return Ok(()) };
     let redo_log = options.product.installation.redo_log();
@@ -219,7 +211,7 @@ fn copy(
 }
 
 /// Starts the threads of a replica, and waits until both run.
-fn start_following(client: &mut Client, cancel: &Cancel) -> Result<(), EngineError> {
+fn start_following(client: &mut Client, cancel: &Cancel) -> Result<()> {
     let doing = "attaching the replica";
     client.run("START SLAVE").map_err(failed_at(doing))?;
     let found = wait_for(FOLLOWS, cancel, || {
@@ -234,7 +226,7 @@ fn start_following(client: &mut Client, cancel: &Cancel) -> Result<(), EngineErr
 }
 
 /// The state of a replica, a column for each of the server's names.
-fn status(client: &mut Client) -> Result<Rows, EngineError> {
+fn status(client: &mut Client) -> Result<Rows> {
     let sql = "SHOW SLAVE STATUS";
     client.query(sql).map_err(failed_at(sql))
 }

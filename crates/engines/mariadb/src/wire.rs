@@ -6,7 +6,7 @@ use crate::client::command::{self, Value};
 use crate::client::{
     Column, Event, Kind, Packets, Response, ServerError, binary_row, put_packet, text_row,
 };
-use engine::{Done, EngineError, Results};
+use engine::{Done, EngineError, Result, Results};
 use serde::{Deserialize, Serialize};
 use servers::load::{RUNNING, lost};
 use std::collections::VecDeque;
@@ -238,7 +238,7 @@ impl MariaWire {
     }
 
     /// All responses have come: sends what is next, or has the answer when there is nothing.
-    fn exchange_over(&mut self, out: &mut Vec<u8>) -> Option<Result<Done, EngineError>> {
+    fn exchange_over(&mut self, out: &mut Vec<u8>) -> Option<Result<Done>> {
         match (self.next, self.error.is_some()) {
             (Next::Finish, failed) => {
                 self.next = Next::End;
@@ -414,7 +414,7 @@ fn value(parameter: &Parameter) -> Value<'_> {
 
 impl Wire for MariaWire {
     type Request<'a> = &'a Request<'a>;
-    type Answer = Result<Done, EngineError>;
+    type Answer = Result<Done>;
 
     fn begin(&mut self, request: &Request<'_>, out: &mut Vec<u8>) {
         self.results.clear();

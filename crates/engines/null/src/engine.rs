@@ -2,8 +2,8 @@
 
 use engine::Tables;
 use engine::{
-    Ability, Collection, ConnectionSet, Done, Engine, EngineError, Host, Instance, Parts, Session,
-    SetOfOne, WaitCollector, lock,
+    Ability, Collection, ConnectionSet, Done, Engine, EngineError, Host, Instance, Parts, Result,
+    Session, SetOfOne, WaitCollector, lock,
 };
 use experiment::{Configuration, Invalid, Kind, settings};
 use observations::{EngineVersion, TimeUse, Wait, WaitClass, WaitSource};
@@ -110,7 +110,7 @@ impl Host for Null {
         configuration: &Configuration,
         _: u32,
         cancel: &Cancel,
-    ) -> Result<Box<dyn Instance>, EngineError> {
+    ) -> Result<Box<dyn Instance>> {
         let script = Script {
             data_files: configuration.get(DATA_FILES),
             delay_ns: configuration.get(DELAY) * 1e9,
@@ -129,7 +129,7 @@ impl Host for Null {
 pub(crate) struct Scripted(Arc<Script>);
 
 impl Instance for Scripted {
-    fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
+    fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>> {
         let (script, clock) = (self.0.clone(), Clock::scripted());
         Ok(Box::new(SetOfOne::new(NullSession { script, clock, busy_ns: 0, transactions: 0 })))
     }
@@ -144,7 +144,7 @@ impl Instance for Scripted {
 }
 
 impl Tables for Scripted {
-    fn create(&self, _: Work) -> Result<(), EngineError> {
+    fn create(&self, _: Work) -> Result<()> {
         Ok(())
     }
 
@@ -154,12 +154,12 @@ impl Tables for Scripted {
 }
 
 impl WaitCollector for Scripted {
-    fn start(&mut self) -> Result<(), EngineError> {
+    fn start(&mut self) -> Result<()> {
         *lock(&self.0.total) = (0, 0);
         Ok(())
     }
 
-    fn stop(&mut self) -> Result<Collection, EngineError> {
+    fn stop(&mut self) -> Result<Collection> {
         let (busy_ns, transactions) = *lock(&self.0.total);
         let busy_s = busy_ns as f64 / 1e9;
         let waits = self.0.waits.iter().map(|wait| Wait {
@@ -191,7 +191,7 @@ impl NullSession {
         (self.script.delay_ns * (1.0 + self.script.spread * between)).max(0.0) as u64
     }
 
-    fn sleep(&self) -> Result<(), EngineError> {
+    fn sleep(&self) -> Result<()> {
         let end = Instant::now() + Duration::from_secs_f64(self.script.real_delay_s);
         while Instant::now() < end {
             if self.script.cancel.is_cancelled() {
@@ -208,7 +208,7 @@ impl Session for NullSession {
         (self.busy_ns, self.transactions) = (0, 0);
     }
 
-    fn run(&mut self, request: &Request<'_>) -> Result<Done, EngineError> {
+    fn run(&mut self, request: &Request<'_>) -> Result<Done> {
         if let Some(path) = self.script.fail_while_exists.as_ref().filter(|path| path.exists()) {
             let message = format!("scripted failure while {} exists", path.display());
             return Err(EngineError::failed("transaction", message));

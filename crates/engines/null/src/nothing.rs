@@ -1,6 +1,6 @@
 //! No target: for probes that measure the machine itself.
 
-use engine::{Ability, ConnectionSet, Engine, EngineError, Host, Instance};
+use engine::{Ability, ConnectionSet, Engine, EngineError, Host, Instance, Result};
 use experiment::Configuration;
 use observations::EngineVersion;
 use work::{Cancel, Stop};
@@ -21,18 +21,13 @@ fn version(_: &[&Configuration], _: &Stop) -> EngineVersion {
 }
 
 impl Host for Nothing {
-    fn prepare(
-        &mut self,
-        _: &Configuration,
-        _: u32,
-        _: &Cancel,
-    ) -> Result<Box<dyn Instance>, EngineError> {
+    fn prepare(&mut self, _: &Configuration, _: u32, _: &Cancel) -> Result<Box<dyn Instance>> {
         Ok(Box::new(Self))
     }
 }
 
 impl Instance for Nothing {
-    fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
+    fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>> {
         Err(EngineError::Unsupported { engine: "none", what: "connections" })
     }
 }

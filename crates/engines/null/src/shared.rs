@@ -1,7 +1,7 @@
 //! Scripted targets of load generators in other processes.
 
 use crate::engine::{Null, Scripted};
-use engine::{EngineError, Host, Instance, Shared, Sharing};
+use engine::{Host, Instance, Result, Shared, Sharing};
 use experiment::Configuration;
 use work::Cancel;
 
@@ -15,14 +15,14 @@ impl Sharing for Null {
         configuration: &Configuration,
         _: &str,
         cancel: &Cancel,
-    ) -> Result<Box<dyn Instance>, EngineError> {
+    ) -> Result<Box<dyn Instance>> {
         Self.prepare(configuration, 0, cancel)
     }
 }
 
 /// Each process has its own copy of the script; there is nothing else to share.
 impl Shared for Scripted {
-    fn attachment(&self) -> Result<String, EngineError> {
+    fn attachment(&self) -> Result<String> {
         Ok(String::new())
     }
 
@@ -32,7 +32,7 @@ impl Shared for Scripted {
 
     fn adopt(&self, _: &[i64]) {}
 
-    fn flush(&self) -> Result<(), EngineError> {
+    fn flush(&self) -> Result<()> {
         Ok(())
     }
 }

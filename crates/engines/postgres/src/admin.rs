@@ -3,7 +3,7 @@
 
 use super::errors::failed_at;
 use crate::client::{Client, Config, quote_identifier, quote_literal};
-use engine::{EngineError, lock};
+use engine::{EngineError, Result, lock};
 use servers::administration::{Administration, KEEPING, SCHEMA};
 use servers::wait_for;
 use std::sync::Mutex;
@@ -51,7 +51,7 @@ const ENDED_MAX: Duration = Duration::from_secs(10);
 const CANNOT_CONNECT_NOW: &str = "57P03";
 
 /// Connects, also to a server that is starting or, for at most `recovery`, recovering from a crash.
-fn connect(config: &Config, recovery: Duration, cancel: &Cancel) -> Result<Client, EngineError> {
+fn connect(config: &Config, recovery: Duration, cancel: &Cancel) -> Result<Client> {
     let config = config.clone().with_stop(cancel.stop());
     let connected = wait_for(recovery, cancel, || match Client::connect(&config) {
         Err(error) if (error.code() == Some(CANNOT_CONNECT_NOW)) => Ok(None),
@@ -71,7 +71,7 @@ pub struct Admin {
 impl Administration for Admin {
     type Config = Config;
 
-    fn take(config: &Config, cancel: &Cancel) -> Result<Self, EngineError> {
+    fn take(config: &Config, cancel: &Cancel) -> Result<Self> {
         let config = config.clone().with_application_name(ADMIN);
         let client = connect(&config, RECOVERY, cancel)?;
         let admin = Self { config, client: Mutex::new(client), cancel: cancel.clone() };
@@ -79,21 +79,21 @@ impl Administration for Admin {
         Ok(admin)
     }
 
-    fn move_to(&self, config: &Config) -> Result<(), EngineError> {
+    fn move_to(&self, config: &Config) -> Result<()> {
         let config = config.clone().with_application_name(ADMIN);
         *lock(&self.client) = connect(&config, RECOVERY, &self.cancel)?;
         self.ask(|client| take(client, &self.cancel))
     }
 
-    fn run(&self, doing: &str, sql: &str) -> Result<(), EngineError> {
+    fn run(&self, doing: &str, sql: &str) -> Result<()> {
         self.ask(|client| client.batch(sql).map_err(failed_at(doing)))
     }
 
-    fn checkpoint(&self) -> Result<(), EngineError> {
+    fn checkpoint(&self) -> Result<()> {
         self.run("final checkpoint", "CHECKPOINT")
     }
 
-    fn move_tables(&self, tables: &[&str], from: &str, to: &str) -> Result<(), EngineError> {
+    fn move_tables(&self, tables: &[&str], from: &str, to: &str) -> Result<()> {
         let [from, to] = [from, to].map(quote_identifier);
         let all: Vec<String> = tables
             .iter()
@@ -110,7 +110,7 @@ impl Administration for Admin {
 impl Admin {
     /// Connects again, to a server that may have a new place and may be recovering, and takes our
     /// schema as it is.
-    pub fn reconnect(&self, config: Option<Config>) -> Result<(), EngineError> {
+    pub fn reconnect(&self, config: Option<Config>) -> Result<()> {
         let mut config = config.unwrap_or_else(|| self.config.clone()).with_application_name(ADMIN);
         let (mut cancel, mut recovery, mut held) = (self.cancel.clone(), RECOVERY, HELD_MAX);
         // Also after the trial was asked to stop: that is when we clean up.
@@ -128,10 +128,7 @@ impl Admin {
 
     /// Does some work with the connection. When the trial is asked to stop, the server is, too;
     /// when it does not, the connection is cut.
-    pub fn ask<T>(
-        &self,
-        work: impl FnOnce(&mut Client) -> Result<T, EngineError>,
-    ) -> Result<T, EngineError> {
+    pub fn ask<T>(&self, work: impl FnOnce(&mut Client) -> Result<T>) -> Result<T> {
         if self.cancel.is_cancelled() {
             return Err(EngineError::Cancelled);
         }
@@ -156,7 +153,7 @@ impl Admin {
 
     /// Drops the schema and these tablespaces, also when the trial was asked to stop: then a server
     /// that is silent for long has little time.
-    pub fn drop_all(&self, tablespaces: impl Iterator<Item = String>) -> Result<(), EngineError> {
+    pub fn drop_all(&self, tablespaces: impl Iterator<Item = String>) -> Result<()> {
         let mut client = lock(&self.client);
         client.set_answer_timeout(Some(CLEANING));
         let canceller = client.canceller();
@@ -187,8 +184,8 @@ impl Admin {
 fn until_cancelled<T>(
     cancel: &Cancel,
     stop: impl FnOnce(&dyn Fn(Duration) -> bool) + Send,
-    work: impl FnOnce() -> Result<T, EngineError>,
-) -> Result<T, EngineError> {
+    work: impl FnOnce() -> Result<T>,
+) -> Result<T> {
     std::thread::scope(|scope| {
         let (working, done) = channel::<()>();
         let watcher = Builder::new().name("cancel".into()).spawn_scoped(scope, move || {
@@ -212,7 +209,7 @@ fn until_cancelled<T>(
 /// Takes the schema for this session and empties it. The session that did so keeps it until it
 /// ends: two runs cannot measure in one database. Fails when another run has it, when there is a
 /// schema of that name that we did not make, or when the role may not make one.
-fn take(client: &mut Client, cancel: &Cancel) -> Result<(), EngineError> {
+fn take(client: &mut Client, cancel: &Cancel) -> Result<()> {
     take_again(client, HELD_MAX, cancel)?;
     let sql = "SELECT coalesce(obj_description(oid, 'pg_namespace'), '') FROM pg_namespace WHERE \
                nspname = $1";
@@ -235,7 +232,7 @@ fn take(client: &mut Client, cancel: &Cancel) -> Result<(), EngineError> {
 }
 
 /// Takes the schema, as it is, for this session. Fails when another session holds it for `held`.
-pub fn take_again(client: &mut Client, held: Duration, cancel: &Cancel) -> Result<(), EngineError> {
+pub fn take_again(client: &mut Client, held: Duration, cancel: &Cancel) -> Result<()> {
     let doing = "locking Steelbench's schema";
     let sql = format!("SELECT pg_try_advisory_lock({LOCK})");
     let taken = wait_for(held, cancel, || {
@@ -266,14 +263,14 @@ fn holder(client: &mut Client) -> String {
 
 /// Drops the schema and everything in it, once no session of a load is there any more: it could
 /// hold locks for as long as its statement takes.
-fn drop_schema(client: &mut Client) -> Result<(), EngineError> {
+fn drop_schema(client: &mut Client) -> Result<()> {
     end_loads(client)?;
     let sql = format!("DROP SCHEMA IF EXISTS {} CASCADE", quote_identifier(SCHEMA));
     client.batch(&sql).map_err(failed_at(&format!("dropping schema {SCHEMA}")))
 }
 
 /// Ends load sessions: only the holder of the schema has loads in this database.
-fn end_loads(client: &mut Client) -> Result<(), EngineError> {
+fn end_loads(client: &mut Client) -> Result<()> {
     let of_loads = "FROM pg_stat_activity WHERE application_name = $1 AND datname = \
                     current_database() AND usename = session_user";
     let (started, mut is_cancelled) = (Instant::now(), false);

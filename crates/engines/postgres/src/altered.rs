@@ -9,7 +9,7 @@ use super::own_database;
 use super::postgres::Postgres;
 use super::server::settings::{SettingRow, check, in_lower_case, load_time, read_back};
 use crate::client::{Client, Config, quote_identifier, quote_literal};
-use engine::EngineError;
+use engine::{EngineError, Result};
 use experiment::Configuration;
 use serde::{Deserialize, Serialize};
 use servers::altered::{self, ALLOW_RESTART, Alter, Change, NEEDS_RESTART, Scope, restart};
@@ -60,7 +60,7 @@ impl Alter for Postgres {
         Client::connect(config).ok().and_then(|mut client| place(&mut client).ok())
     }
 
-    fn alter(config: &Config, change: &Change<'_>) -> Result<Settings, EngineError> {
+    fn alter(config: &Config, change: &Change<'_>) -> Result<Settings> {
         let mut client = connect(config, change.cancel)?;
         let path = place(&mut client)?;
         let record = Record::open(&path, config, change.run)?;
@@ -90,18 +90,11 @@ impl Alter for Postgres {
         statements.collect::<Vec<_>>().join(";\n")
     }
 
-    fn put_back(
-        config: &Config,
-        configuration: &Configuration,
-        record: &Record,
-    ) -> Result<(), EngineError> {
+    fn put_back(config: &Config, configuration: &Configuration, record: &Record) -> Result<()> {
         Altered::new(config, configuration, record.clone(), &Cancel::new()).put_back()
     }
 
-    fn drop_databases(
-        run: &Path,
-        configurations: &[&Configuration],
-    ) -> Result<Vec<String>, EngineError> {
+    fn drop_databases(run: &Path, configurations: &[&Configuration]) -> Result<Vec<String>> {
         own_database::drop_all(run, configurations)
     }
 }
@@ -116,14 +109,14 @@ struct Altered {
 
 /// The path of a server's record, the same for every user and host name: its cluster has a number
 /// of its own, which copies on other ports have too.
-fn place(client: &mut Client) -> Result<PathBuf, EngineError> {
+fn place(client: &mut Client) -> Result<PathBuf> {
     let sql = "SELECT system_identifier || '-' || current_setting('port') FROM pg_control_system()";
     let server = client.cell(sql).map_err(failed_at("identifying the server"))?.unwrap_or_default();
     altered::place::<Postgres>(&server)
 }
 
 /// Connects, and locks the database against other runs while connected.
-fn connect(config: &Config, cancel: &Cancel) -> Result<Client, EngineError> {
+fn connect(config: &Config, cancel: &Cancel) -> Result<Client> {
     let mut client = stoppable(config, &cancel.stop()).map_err(failed_at("connecting"))?;
     take_again(&mut client, HELD_MAX, cancel)?;
     Ok(client)
@@ -140,7 +133,7 @@ impl Altered {
         Self { config, restart, record, cancel: cancel.clone() }
     }
 
-    fn connect(&self) -> Result<Client, EngineError> {
+    fn connect(&self) -> Result<Client> {
         connect(&self.config, &self.cancel)
     }
 
@@ -148,7 +141,7 @@ impl Altered {
         &self,
         settings: &BTreeMap<String, String>,
         known: &BTreeMap<String, SettingRow>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let Some(name) = settings
             .keys()
             .find(|name| known.get(*name).is_some_and(|known| known.context == "postmaster"))
@@ -182,7 +175,7 @@ impl Altered {
         place: &Path,
         names: impl Iterator<Item = &'a String>,
         client: &mut Client,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let now = in_file(client)?;
         let new: Vec<&String> =
             names.filter(|name| !self.record.before.contains_key(*name)).collect();
@@ -213,7 +206,7 @@ impl Altered {
         &self,
         target: &BTreeMap<String, Option<String>>,
         mut client: Client,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let now = in_file(&mut client)?;
         let differ =
             target.iter().filter(|(name, value)| !is_same(name, now.get(*name), value.as_ref()));
@@ -246,7 +239,7 @@ impl Altered {
     }
 
     /// Returns whether a recorded setting has another value in the server than in its files.
-    fn awaits_restart(&self, client: &mut Client) -> Result<bool, EngineError> {
+    fn awaits_restart(&self, client: &mut Client) -> Result<bool> {
         let known = SettingRow::read(client, AUTO_CONF)?;
         Ok(self
             .record
@@ -256,7 +249,7 @@ impl Altered {
     }
 
     /// Restarts the server by the user's command.
-    fn restart(&self, client: Option<Client>) -> Result<(), EngineError> {
+    fn restart(&self, client: Option<Client>) -> Result<()> {
         let before = client.map(|mut client| started(&mut client)).transpose()?;
         restart(self.restart.as_deref(), before.as_deref(), || {
             let mut client = Client::connect(&self.config)?;
@@ -265,7 +258,7 @@ impl Altered {
     }
 
     /// Brings the server back to its record.
-    fn put_back(self) -> Result<(), EngineError> {
+    fn put_back(self) -> Result<()> {
         let client = match self.connect() {
             Ok(client) => client,
             // With what we have set it may not start.
@@ -293,7 +286,7 @@ impl Altered {
 
     /// Writes the recorded values into the file of a server of this machine that does not run, and
     /// starts it. Whether that was possible.
-    fn revive(&self) -> Result<bool, EngineError> {
+    fn revive(&self) -> Result<bool> {
         let Some(directory) = &self.record.notes.data_directory else { return Ok(false) };
         let path = directory.join(AUTO_CONF);
         let runs = directory.join("postmaster.pid").exists();
@@ -315,14 +308,14 @@ impl Altered {
     }
 }
 
-fn started(client: &mut Client) -> Result<String, EngineError> {
+fn started(client: &mut Client) -> Result<String> {
     let doing = "reading the server's start time";
     let time = client.cell("SELECT pg_postmaster_start_time()::text").map_err(failed_at(doing))?;
     Ok(time.unwrap_or_default())
 }
 
 /// Returns the content of `postgresql.auto.conf`, by names in lower case.
-fn in_file(client: &mut Client) -> Result<BTreeMap<String, String>, EngineError> {
+fn in_file(client: &mut Client) -> Result<BTreeMap<String, String>> {
     let sql = "SELECT lower(name), setting FROM pg_file_settings WHERE name IS NOT NULL AND \
                sourcefile LIKE '%/postgresql.auto.conf' ORDER BY seqno";
     let doing = "reading pg_file_settings (needs a superuser, or privileges on it and on \

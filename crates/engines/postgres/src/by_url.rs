@@ -7,8 +7,8 @@ use super::{sample, server, waits};
 use crate::client::Config;
 use engine::sample::Sample;
 use engine::{
-    AdminOptions, AdminSession, CopySource, CopyVersion, Dumps, EngineError, LiveObserver,
-    ObserveOptions, Server, ServerError, Servers,
+    AdminOptions, AdminSession, CopySource, CopyVersion, Dumps, LiveObserver, ObserveOptions,
+    Result, Server, ServerError, Servers,
 };
 use std::path::Path;
 use work::Stop;
@@ -31,13 +31,13 @@ impl Servers for Postgres {
         source: &CopySource<'_>,
         test_server: Option<&str>,
         stop: &Stop,
-    ) -> Result<CopyVersion, EngineError> {
+    ) -> Result<CopyVersion> {
         server::copy_version(source, test_server, stop)
     }
 }
 
 impl Dumps for Postgres {
-    fn dump(&self, url: &str, to: &Path, stop: &Stop) -> Result<(), EngineError> {
+    fn dump(&self, url: &str, to: &Path, stop: &Stop) -> Result<()> {
         server::dump(url, to, stop)
     }
 }

@@ -2,7 +2,7 @@
 //! connections.
 
 use crate::client::{Client, Config, Error};
-use engine::{EngineError, Fault, ServerError, while_doing};
+use engine::{EngineError, Fault, Result, ServerError, while_doing};
 use observe::process_title;
 use std::time::Duration;
 use work::Stop;
@@ -38,7 +38,7 @@ pub fn at_url(url: &str) -> Result<Config, ServerError> {
 }
 
 /// Reads the URL of a target.
-pub fn parsed(url: &str) -> Result<Config, EngineError> {
+pub fn parsed(url: &str) -> Result<Config> {
     Config::parse(url).map_err(|error| EngineError::failed("reading target.url", error.to_string()))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::client::{quote_identifier, quote_literal};
 use engine::dialect::Words;
-use engine::{Dialect, EngineError};
+use engine::{Dialect, Result};
 use work::{Column, DataType, DefaultValue, Table, Work};
 
 /// The words of PostgreSQL's SQL.
@@ -40,7 +40,7 @@ impl PostgresDialect {
     /// A page has a header of 24 bytes. A row takes a pointer of 4, a header of 24 and its values,
     /// together aligned to 8 bytes; a text that is stored plainly has a length of 4. A row with a
     /// page of its own takes more than half of one: a second one does not fit.
-    fn filler(&self, table: &Table) -> Result<usize, EngineError> {
+    fn filler(&self, table: &Table) -> Result<usize> {
         let page_bytes = self.page_bytes as usize;
         let Some((_, rows)) = table.filler() else { return Ok(0) };
         if rows == 1 {
@@ -158,7 +158,7 @@ impl Dialect for PostgresDialect {
         &SQL
     }
 
-    fn create(&self, table: &Table) -> Result<Vec<String>, EngineError> {
+    fn create(&self, table: &Table) -> Result<Vec<String>> {
         let (name, filler) = (self.table(table), self.filler(table)?);
         let mut parts: Vec<String> =
             table.columns.iter().map(|column| Self::column(column, filler)).collect();

@@ -4,7 +4,7 @@
 use super::errors::failed_at;
 use crate::client::{Client, quote_identifier, quote_literal};
 use engine::planned::{STATEMENT_MS_MAX, each, literal};
-use engine::{EngineError, Explained, NoPlan, PlanRequest, Planned};
+use engine::{EngineError, Explained, NoPlan, PlanRequest, Planned, Result};
 use observations::Fact;
 use sql::Syntax;
 use sql::statement::shown;
@@ -31,12 +31,7 @@ pub fn session_options(work: &Work) -> String {
 
 /// Explains a statement of a load on a session like those of the load. The plan of one with
 /// parameters is that for any values.
-pub fn explain(
-    client: &mut Client,
-    sql: &str,
-    table: &Table,
-    analyze: bool,
-) -> Result<Explained, EngineError> {
+pub fn explain(client: &mut Client, sql: &str, table: &Table, analyze: bool) -> Result<Explained> {
     let doing = format!("explaining {sql}");
     let failed = |error| failed_at(&doing)(error);
     client.batch("SET plan_cache_mode = force_generic_plan").map_err(failed)?;
@@ -82,7 +77,7 @@ const CUSTOM_PLANS: usize = 5;
 pub fn plans(
     client: &mut Client,
     plan_requests: &[PlanRequest],
-) -> Result<Vec<Result<Planned, NoPlan>>, EngineError> {
+) -> Result<Vec<Result<Planned, NoPlan>>> {
     let limits = format!(
         "SET statement_timeout = {STATEMENT_MS_MAX}; SET lock_timeout = 1000; SET \
          default_transaction_read_only = on"

@@ -4,7 +4,7 @@ use super::admin::Admin;
 use super::dialect::{PostgresDialect, SQL};
 use super::errors::failed_at;
 use super::wire::COPY_HEADER;
-use engine::{Dialect as _, EngineError};
+use engine::{Dialect as _, EngineError, Result};
 use servers::administration::{Administration as _, BulkLoad};
 use work::{Cancel, Column, DataType, Fill, Rows, Table, Values};
 
@@ -19,7 +19,7 @@ impl BulkLoad for Admin {
         table: &Table,
         fill: Fill,
         cancel: &Cancel,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let doing = format!("filling table {}", table.name);
         let failed = |error| failed_at(&doing)(error);
         let columns: Vec<&Column> =
@@ -44,12 +44,7 @@ impl BulkLoad for Admin {
         self.run(&doing, "COMMIT")
     }
 
-    fn finish(
-        &self,
-        dialect: &PostgresDialect,
-        tables: &[Table],
-        is_filled: bool,
-    ) -> Result<(), EngineError> {
+    fn finish(&self, dialect: &PostgresDialect, tables: &[Table], is_filled: bool) -> Result<()> {
         for statement in
             tables.iter().filter(|_| is_filled).flat_map(|table| dialect.after_fill(table))
         {

@@ -9,7 +9,7 @@ use super::server::{DataOptions, PostgresProduct, PrivateServer, checkpoint, dro
 use super::settings::{self, DATA_CHECKSUMS, WAL_SEGMENT_SIZE};
 use crate::client::Config;
 use engine::setup::Setup;
-use engine::{EngineError, Instance};
+use engine::{Instance, Result};
 use experiment::Configuration;
 use servers::hosted::{HostSettings, Hosted, Target, Trial};
 use servers::private::{Settings, Stop};
@@ -23,7 +23,7 @@ impl Hosted for Postgres {
     const SETTINGS: HostSettings = settings::HOST;
     const NEW_SERVER: &'static str = "cluster";
 
-    fn product(trial: &Trial<'_>) -> Result<PostgresProduct, EngineError> {
+    fn product(trial: &Trial<'_>) -> Result<PostgresProduct> {
         let configuration = trial.configuration;
         let segment = configuration.get(WAL_SEGMENT_SIZE);
         Ok(PostgresProduct {
@@ -39,11 +39,7 @@ impl Hosted for Postgres {
         from_configuration(configuration, ["off", "on"])
     }
 
-    fn reset(
-        server: &mut PrivateServer,
-        resets: &[String],
-        cancel: &Cancel,
-    ) -> Result<(), EngineError> {
+    fn reset(server: &mut PrivateServer, resets: &[String], cancel: &Cancel) -> Result<()> {
         let has = |name: &str| resets.iter().any(|reset_name| reset_name == name);
         if has("restart") {
             server.stop(Stop::Clean, cancel)?;
@@ -56,21 +52,18 @@ impl Hosted for Postgres {
         server.start(cancel)
     }
 
-    fn config(url: &str) -> Result<Config, EngineError> {
+    fn config(url: &str) -> Result<Config> {
         Ok(patient(parsed(url)?))
     }
 
-    fn database(config: Config, trial: &Trial<'_>, run: &Path) -> Result<Config, EngineError> {
+    fn database(config: Config, trial: &Trial<'_>, run: &Path) -> Result<Config> {
         match Setup::from_settings(trial.configuration) {
             Some(setup) => own_database::copy(run, &config, &setup, trial.cancel),
             None => Ok(config),
         }
     }
 
-    fn instance(
-        target: Target<PostgresProduct>,
-        trial: &Trial<'_>,
-    ) -> Result<Box<dyn Instance>, EngineError> {
+    fn instance(target: Target<PostgresProduct>, trial: &Trial<'_>) -> Result<Box<dyn Instance>> {
         Ok(Box::new(PostgresSchema::create(target, trial)?))
     }
 }

@@ -14,7 +14,7 @@ use super::wire::{StatementText, operation_sql, statements};
 use crate::client::{Client, Config, quote_identifier, quote_literal};
 use engine::{
     CacheReport, CacheState, Dialect as _, EngineError, Explained, Explainer, ObserveOptions,
-    PlanRequest, Planned, ServerProcess, Tables, WaitCollector, lock,
+    PlanRequest, Planned, Result, ServerProcess, Tables, WaitCollector, lock,
 };
 use experiment::Configuration;
 use observe::processes::parent;
@@ -50,7 +50,7 @@ impl PostgresSchema {
     pub fn create(
         target: Target<PostgresProduct>,
         trial: &Trial<'_>,
-    ) -> Result<ServerInstance<Self>, EngineError> {
+    ) -> Result<ServerInstance<Self>> {
         let Trial { configuration, cancel, .. } = *trial;
         let load_options = load_options(&target, configuration);
         let load = target.config.clone().with_application_name(LOAD).with_options(&load_options);
@@ -74,7 +74,7 @@ impl PostgresSchema {
         Ok(instance)
     }
 
-    fn create_tablespaces(&self) -> Result<(), EngineError> {
+    fn create_tablespaces(&self) -> Result<()> {
         for (name, path) in self.tablespaces().zip(&self.common.folders) {
             let name = quote_identifier(&name);
             let location = quote_literal(&path.to_string_lossy());
@@ -89,7 +89,7 @@ impl PostgresSchema {
         (0..self.common.folders.len()).map(|file| format!("{SCHEMA}_{file}"))
     }
 
-    fn dialect(&self) -> Result<PostgresDialect, EngineError> {
+    fn dialect(&self) -> Result<PostgresDialect> {
         let sql = "SHOW block_size";
         let page_bytes = self.admin.ask(|admin| admin.cell(sql).map_err(failed_at(sql)))?;
         Ok(PostgresDialect {
@@ -100,7 +100,7 @@ impl PostgresSchema {
     }
 
     /// A session like those of the load.
-    fn connected(&self) -> Result<Client, EngineError> {
+    fn connected(&self) -> Result<Client> {
         stoppable(&self.load().config, &self.common.cancel.stop()).map_err(failed_at("connecting"))
     }
 
@@ -108,7 +108,7 @@ impl PostgresSchema {
         dialect: &PostgresDialect,
         operation: &Operation,
         work: &Work,
-    ) -> Result<StatementText, EngineError> {
+    ) -> Result<StatementText> {
         let copy = match operation {
             Operation::Insert { table, columns } => {
                 dialect.copy(&work.tables[*table], columns, "FORMAT binary")
@@ -121,7 +121,7 @@ impl PostgresSchema {
     }
 
     /// The files of all tables and indexes but those of the system, on a private server.
-    fn table_files(&self, server: &PrivateServer) -> Result<Vec<PathBuf>, EngineError> {
+    fn table_files(&self, server: &PrivateServer) -> Result<Vec<PathBuf>> {
         // Not what initdb made: FirstNormalObjectId in access/transam.h.
         let sql = "SELECT pg_relation_filepath(oid) FROM pg_class WHERE oid >= 16384 AND \
                    pg_relation_filepath(oid) IS NOT NULL";
@@ -147,7 +147,7 @@ fn relayed(
     load: Config,
     common: &Common<PostgresSchema>,
     configuration: &Configuration,
-) -> Result<(Config, Option<Relays>), EngineError> {
+) -> Result<(Config, Option<Relays>)> {
     let Some(toxics) = network::toxics(configuration) else { return Ok((load, None)) };
     if let Some(pair) = &common.pair {
         let (relay, folder) = network::to_private(pair, toxics, configuration)?;
@@ -187,11 +187,7 @@ pub(super) fn escaped(value: &str) -> String {
 
 /// On another's server a session's settings are read back: what it would take them for if it set
 /// them now is what it must have.
-fn verify_session_settings(
-    load: &Config,
-    settings: &Settings,
-    cancel: &Cancel,
-) -> Result<(), EngineError> {
+fn verify_session_settings(load: &Config, settings: &Settings, cancel: &Cancel) -> Result<()> {
     if settings.is_empty() {
         return Ok(());
     }
@@ -232,11 +228,7 @@ impl Schema for PostgresSchema {
         PostgresLoad { config, options: format!("{} {options}", self.load_options) }
     }
 
-    fn settle(
-        &self,
-        server: &mut PrivateServer,
-        cache: CacheState,
-    ) -> Result<CacheReport, EngineError> {
+    fn settle(&self, server: &mut PrivateServer, cache: CacheState) -> Result<CacheReport> {
         if cache == CacheState::Cold {
             server.restart(true, &self.common.cancel)?;
             self.admin.reconnect(Some(server.config()))?;
@@ -259,11 +251,11 @@ impl Schema for PostgresSchema {
         Box::new(PostgresCollector::new(config, options, sessions, self.common.cancel.clone()))
     }
 
-    fn drop_all(&self) -> Result<(), EngineError> {
+    fn drop_all(&self) -> Result<()> {
         self.admin.drop_all(self.tablespaces())
     }
 
-    fn drop_by_url(&self) -> Result<(), EngineError> {
+    fn drop_by_url(&self) -> Result<()> {
         self.drop_all().or_else(|_| {
             self.admin.reconnect(None)?;
             self.drop_all()
@@ -272,7 +264,7 @@ impl Schema for PostgresSchema {
 }
 
 impl Tables for PostgresSchema {
-    fn create(&self, mut work: Work) -> Result<(), EngineError> {
+    fn create(&self, mut work: Work) -> Result<()> {
         let dialect = self.dialect()?;
         self.compression.apply(&mut work.tables);
         if work.measured {
@@ -315,7 +307,7 @@ impl Tables for PostgresSchema {
         self.common.data_files
     }
 
-    fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
+    fn stored_bytes(&self) -> Result<Option<u64>> {
         let sql = format!(
             "SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c JOIN pg_namespace n ON \
              n.oid = relnamespace WHERE nspname = '{SCHEMA}' AND relkind = 'r'"
@@ -327,12 +319,7 @@ impl Tables for PostgresSchema {
 }
 
 impl Explainer for PostgresSchema {
-    fn explain(
-        &self,
-        operation: usize,
-        table: &Table,
-        analyze: bool,
-    ) -> Result<Explained, EngineError> {
+    fn explain(&self, operation: usize, table: &Table, analyze: bool) -> Result<Explained> {
         let mut client = self.connected()?;
         explain::explain(
             &mut client,
@@ -342,10 +329,7 @@ impl Explainer for PostgresSchema {
         )
     }
 
-    fn plans(
-        &self,
-        plan_requests: &[PlanRequest],
-    ) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
+    fn plans(&self, plan_requests: &[PlanRequest]) -> Result<Vec<Result<Planned, engine::NoPlan>>> {
         let mut client = self.connected()?;
         explain::plans(&mut client, plan_requests)
     }
@@ -360,7 +344,7 @@ impl ServerProcess for PostgresSchema {
         self.common.target.log_tail()
     }
 
-    fn server_process(&self) -> Result<Option<i32>, EngineError> {
+    fn server_process(&self) -> Result<Option<i32>> {
         if self.common.target.private.is_some() {
             return Ok(None);
         }

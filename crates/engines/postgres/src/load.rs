@@ -5,7 +5,7 @@ use super::errors::failed_at;
 use super::waits::FLUSH_OWN_COUNTERS;
 use super::wire::{PostgresWire, StatementText};
 use crate::client::{Client, Config};
-use engine::EngineError;
+use engine::Result;
 use servers::load::{Load, Opening};
 use std::sync::Arc;
 use work::Cancel;
@@ -33,7 +33,7 @@ impl Load for PostgresLoad {
         &self,
         number: u32,
         statements: &Arc<[StatementText]>,
-    ) -> Result<Opening<PostgresWire, i32>, EngineError> {
+    ) -> Result<Opening<PostgresWire, i32>> {
         let doing = format!("opening connection {number}");
         let client = Client::connect(&self.config).map_err(failed_at(&doing))?;
         let publishes = client.server_version() >= PUBLISHES_SINCE;

@@ -8,8 +8,8 @@ use super::errors::failed_at;
 use super::server::fill_by_url;
 use super::settings::URL;
 use crate::client::{Client, Config, Error, quote_identifier, quote_literal};
-use engine::EngineError;
 use engine::setup::Setup;
+use engine::{EngineError, Result};
 use experiment::Configuration;
 use observations::fnv1a;
 use std::io::ErrorKind;
@@ -46,12 +46,7 @@ struct RunDatabases {
 /// # Errors
 /// When the role may not create databases, a database of that name is not ours, or the tables
 /// cannot be made.
-pub fn copy(
-    run: &Path,
-    config: &Config,
-    setup: &Setup,
-    cancel: &Cancel,
-) -> Result<Config, EngineError> {
+pub fn copy(run: &Path, config: &Config, setup: &Setup, cancel: &Cancel) -> Result<Config> {
     note(run, config)?;
     let mut databases = RunDatabases::connect(run, config, cancel)?;
     let template = format!("{}{}", databases.prefix, fnv1a(&setup.identity()));
@@ -76,7 +71,7 @@ pub fn copy(
 ///
 /// # Errors
 /// When one cannot be dropped, with how to do so manually.
-pub fn drop_all(run: &Path, configurations: &[&Configuration]) -> Result<Vec<String>, EngineError> {
+pub fn drop_all(run: &Path, configurations: &[&Configuration]) -> Result<Vec<String>> {
     let path = run.join(SERVERS);
     let Some(servers) = read(&path)? else { return Ok(Vec::new()) };
     let mut done = Vec::new();
@@ -109,7 +104,7 @@ pub fn drop_all(run: &Path, configurations: &[&Configuration]) -> Result<Vec<Str
 }
 
 /// Takes note of a server before anything is made there.
-fn note(run: &Path, config: &Config) -> Result<(), EngineError> {
+fn note(run: &Path, config: &Config) -> Result<()> {
     let path = run.join(SERVERS);
     let (server, known) = (config.to_string(), read(&path)?.unwrap_or_default());
     if known.lines().any(|line| line == server) {
@@ -118,7 +113,7 @@ fn note(run: &Path, config: &Config) -> Result<(), EngineError> {
     std::fs::write(&path, format!("{known}{server}\n")).map_err(EngineError::at(&path))
 }
 
-fn read(path: &PathBuf) -> Result<Option<String>, EngineError> {
+fn read(path: &PathBuf) -> Result<Option<String>> {
     match std::fs::read_to_string(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         text => text.map(Some).map_err(EngineError::at(path)),
@@ -132,7 +127,7 @@ fn prefix(run: &Path) -> String {
 
 impl RunDatabases {
     /// Connects, and locks the database that the URL names against other runs while connected.
-    fn connect(run: &Path, config: &Config, cancel: &Cancel) -> Result<Self, EngineError> {
+    fn connect(run: &Path, config: &Config, cancel: &Cancel) -> Result<Self> {
         let with_stop = config.clone().with_application_name(ADMIN).with_stop(cancel.stop());
         let mut client = Client::connect(&with_stop).map_err(failed_at("connecting"))?;
         // From PostgreSQL 14 on: when we are killed the server stops its work, and frees the lock.
@@ -145,7 +140,7 @@ impl RunDatabases {
 
     /// Runs a statement, which may take as long as the server works on it: a copy takes as long as
     /// its pages take.
-    fn run(&mut self, sql: &str) -> Result<(), EngineError> {
+    fn run(&mut self, sql: &str) -> Result<()> {
         let session = format!("pid = {}", self.client.backend_pid());
         let Self { client, config, .. } = self;
         let result = client.long_query(sql, &mut || is_working(config, &session));
@@ -157,7 +152,7 @@ impl RunDatabases {
     }
 
     /// Returns whether one of our databases accepts connections; `None` if it does not exist.
-    fn accepts_connections(&mut self, name: &str) -> Result<Option<bool>, EngineError> {
+    fn accepts_connections(&mut self, name: &str) -> Result<Option<bool>> {
         let sql = "SELECT datallowconn, shobj_description(oid, 'pg_database') = $2 OR \
                    datconnlimit = $3 FROM pg_database WHERE datname = $1";
         let found = self
@@ -172,7 +167,7 @@ impl RunDatabases {
         Ok(Some(row.get(0) == Some("t")))
     }
 
-    fn create(&mut self, name: &str, template: Option<&str>) -> Result<(), EngineError> {
+    fn create(&mut self, name: &str, template: Option<&str>) -> Result<()> {
         let from = template
             .map_or_else(String::new, |name| format!(" TEMPLATE {}", quote_identifier(name)));
         let name = quote_identifier(name);
@@ -180,12 +175,12 @@ impl RunDatabases {
         self.comment(&name)
     }
 
-    fn comment(&mut self, name: &str) -> Result<(), EngineError> {
+    fn comment(&mut self, name: &str) -> Result<()> {
         self.run(&format!("COMMENT ON DATABASE {name} IS {}", quote_literal(MARK)))
     }
 
     /// Drops a database that Steelbench created, with the sessions in it.
-    fn drop_database(&mut self, name: &str) -> Result<(), EngineError> {
+    fn drop_database(&mut self, name: &str) -> Result<()> {
         if self.accepts_connections(name)?.is_none() {
             return Ok(());
         }
@@ -195,7 +190,7 @@ impl RunDatabases {
     }
 
     /// Drops all that runs of this results file have made; their names.
-    fn drop_mine(&mut self) -> Result<Vec<String>, EngineError> {
+    fn drop_mine(&mut self) -> Result<Vec<String>> {
         let sql = "SELECT datname FROM pg_database WHERE datname ^@ $1 ORDER BY datname";
         let prefix = self.prefix.clone();
         let rows = self

@@ -11,9 +11,7 @@ use super::settings::{self, FINAL_CHECKPOINT, URL, VOLUME};
 use super::{compression, explain};
 use crate::client::{Client, Config, Error};
 use engine::setup::Setup;
-use engine::{
-    EngineError, Folders, Need, NoPlan, PlanRequest, Planned, Preflight, Prerequisites, Row,
-};
+use engine::{Folders, Need, NoPlan, PlanRequest, Planned, Preflight, Prerequisites, Result, Row};
 use experiment::{Configuration, Invalid};
 use servers::administration::SCHEMA;
 use servers::altered::{ALLOW_RESTART, NEEDS_RESTART, is_permitted};
@@ -57,7 +55,7 @@ impl Prerequisites for Postgres {
         configuration: &Configuration,
         plan_requests: &[PlanRequest],
         stop: &Stop,
-    ) -> Option<Result<Vec<Result<Planned, NoPlan>>, EngineError>> {
+    ) -> Option<Result<Vec<Result<Planned, NoPlan>>>> {
         let url = configuration.get(settings::URL)?;
         Some(connect(&url, stop).and_then(|mut client| explain::plans(&mut client, plan_requests)))
     }
@@ -85,7 +83,7 @@ fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
 }
 
 /// Connects to a server by URL to ask it about statements.
-fn connect(url: &str, stop: &Stop) -> Result<Client, EngineError> {
+fn connect(url: &str, stop: &Stop) -> Result<Client> {
     let config = parsed(url)?.with_default_patience(CONNECTING, SILENCE);
     let mut client = stoppable(&config, stop).map_err(failed_at("connecting"))?;
     client.set_answer_timeout(Some(ANSWER));
@@ -232,7 +230,7 @@ fn of_the_whole_server(context: &str) -> String {
 }
 
 /// A private server: its programs, its user and its settings.
-fn private(configuration: &Configuration, folders: &Folders) -> Result<Vec<Invalid>, EngineError> {
+fn private(configuration: &Configuration, folders: &Folders) -> Result<Vec<Invalid>> {
     let installation = settings::installation(configuration)?;
     verify_account::<Postgres>(configuration, folders, &installation.program("postgres"))?;
     let mut invalid =

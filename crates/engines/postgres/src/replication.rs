@@ -8,7 +8,7 @@ use crate::errors::failed_at;
 use crate::load::PostgresLoad;
 use crate::server::settings::{load_time, reload};
 use crate::server::{PORT, PostgresProduct, PrivateServer, ServerOptions};
-use engine::{ConnectionSet, EngineError, Results};
+use engine::{ConnectionSet, EngineError, Result, Results};
 use rustix::process::Signal;
 use servers::account::command;
 use servers::administration::SCHEMA;
@@ -39,7 +39,7 @@ impl Replicating for PostgresProduct {
         primary: &mut PrivateServer,
         options: ServerOptions,
         cancel: &Cancel,
-    ) -> Result<PrivateServer, EngineError> {
+    ) -> Result<PrivateServer> {
         let mut settings = primary.in_force.clone().unwrap_or_default();
         let sockets = primary.sockets().to_path_buf();
         let mut replica =
@@ -50,11 +50,7 @@ impl Replicating for PostgresProduct {
         Ok(replica)
     }
 
-    fn confirm(
-        primary: &PrivateServer,
-        _: &PrivateServer,
-        cancel: &Cancel,
-    ) -> Result<(), EngineError> {
+    fn confirm(primary: &PrivateServer, _: &PrivateServer, cancel: &Cancel) -> Result<()> {
         let doing = "setting synchronous_standby_names";
         let mut client = primary.connect_until(cancel)?;
         let sql = format!("ALTER SYSTEM SET synchronous_standby_names = '{REPLICA}'");
@@ -64,7 +60,7 @@ impl Replicating for PostgresProduct {
         await_state(primary, "sync_state = 'sync'", cancel)
     }
 
-    fn promote(replica: &PrivateServer, cancel: &Cancel) -> Result<(), EngineError> {
+    fn promote(replica: &PrivateServer, cancel: &Cancel) -> Result<()> {
         let mut client = replica.connect_until(cancel)?;
         // The function's own wait looks ten times a second only.
         client.cell("SELECT pg_promote(false)").map_err(failed_at("promoting the replica"))?;
@@ -83,7 +79,7 @@ impl Replicating for PostgresProduct {
         config: &Config,
         patience: Duration,
         cancel: &Cancel,
-    ) -> Result<Box<dyn ConnectionSet>, EngineError> {
+    ) -> Result<Box<dyn ConnectionSet>> {
         let config =
             in_schema(config, LOAD).with_connect_timeout(Some(patience)).with_stop(cancel.stop());
         let load = PostgresLoad { config, options: String::new() };
@@ -92,7 +88,7 @@ impl Replicating for PostgresProduct {
         Ok(Box::new(LoadConnections::open(&load, &none, 1, Sessions::default(), ending)?))
     }
 
-    fn ask(config: &Config, sql: &str, cancel: &Cancel) -> Result<Results, EngineError> {
+    fn ask(config: &Config, sql: &str, cancel: &Cancel) -> Result<Results> {
         let config = in_schema(config, "steelbench").with_connect_timeout(Some(CONNECTING));
         let mut client = stoppable(&config, &cancel.stop()).map_err(failed_at("connecting"))?;
         client.set_answer_timeout(Some(ANSWER));
@@ -115,12 +111,7 @@ pub fn conninfo(sockets: &Path) -> String {
 }
 
 /// Copies the data directory of a running primary, and marks the copy as a replica.
-fn copy(
-    options: &ServerOptions,
-    sockets: &Path,
-    data: &Path,
-    cancel: &Cancel,
-) -> Result<(), EngineError> {
+fn copy(options: &ServerOptions, sockets: &Path, data: &Path, cancel: &Cancel) -> Result<()> {
     let program = options.product.installation.program("pg_basebackup");
     if !program.exists() {
         let message =
@@ -141,7 +132,7 @@ fn copy(
 }
 
 /// Waits until the primary lists the replica in this state.
-fn await_state(primary: &PrivateServer, state: &str, cancel: &Cancel) -> Result<(), EngineError> {
+fn await_state(primary: &PrivateServer, state: &str, cancel: &Cancel) -> Result<()> {
     let name = quote_literal(REPLICA);
     let sql = format!(
         "SELECT count(*) FROM pg_stat_replication WHERE application_name = {name} AND {state}"

@@ -5,7 +5,7 @@ use super::server::settings::line;
 use super::server::{Installation, Version, dumped_version, validate_setup};
 use crate::client::{Config, Environment};
 use engine::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup};
-use engine::{CacheState, EngineError, SettingsForm};
+use engine::{CacheState, Result, SettingsForm};
 use experiment::durability::DURABILITY;
 use experiment::settings;
 use experiment::{Configuration, DurabilityRule, Invalid, Kind, Value};
@@ -175,7 +175,7 @@ fn names_password(url: &str) -> bool {
 
 /// The programs of the private server: of its version, else of that of the server that was dumped,
 /// else the newest.
-pub fn installation(configuration: &Configuration) -> Result<Installation, EngineError> {
+pub fn installation(configuration: &Configuration) -> Result<Installation> {
     let bindirs: Vec<PathBuf> = configuration.get(BINDIR).into_iter().map(PathBuf::from).collect();
     let version = configuration.get(VERSION).map(|version| version.to_string());
     match source_version(configuration).filter(|_| version.is_none()) {

@@ -3,7 +3,7 @@
 
 use super::errors::said_by_server;
 use crate::client::ServerError;
-use engine::{Done, EngineError, Results};
+use engine::{Done, Result, Results};
 use serde::{Deserialize, Serialize};
 use servers::load::{RUNNING, lost};
 use std::collections::VecDeque;
@@ -143,7 +143,7 @@ impl PostgresWire {
     }
 
     /// The server is ready for the next exchange of the request; the answer when it was the last.
-    fn exchange_over(&mut self, out: &mut Vec<u8>) -> Option<Result<Done, EngineError>> {
+    fn exchange_over(&mut self, out: &mut Vec<u8>) -> Option<Result<Done>> {
         // Statements that are not prepared by now have failed.
         self.parsing.clear();
         if let Some(error) = self.error.take() {
@@ -174,7 +174,7 @@ fn put_key(out: &mut Vec<u8>, key: Key, integer: bool) {
 
 impl Wire for PostgresWire {
     type Request<'a> = &'a Request<'a>;
-    type Answer = Result<Done, EngineError>;
+    type Answer = Result<Done>;
 
     fn begin(&mut self, request: &Request<'_>, out: &mut Vec<u8>) {
         self.results.clear();

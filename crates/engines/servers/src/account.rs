@@ -1,6 +1,6 @@
 //! The account under which a server runs: PostgreSQL and MariaDB refuse to run as root.
 
-use engine::{EngineError, Folders, lock};
+use engine::{EngineError, Folders, Result, lock};
 use observe::child::answer;
 use std::collections::HashMap;
 use std::ffi::CStr;
@@ -32,7 +32,7 @@ pub struct Account {
 impl Account {
     /// The account for private servers: the current user; for root `user`, or that of the server's
     /// `packages`, or `nobody`.
-    pub fn for_server(user: Option<&str>, packages: &str) -> Result<Self, EngineError> {
+    pub fn for_server(user: Option<&str>, packages: &str) -> Result<Self> {
         // SAFETY: cannot fail.
         let (uid, gid) = unsafe { (libc::geteuid(), libc::getegid()) };
         if uid != 0 {
@@ -72,7 +72,7 @@ impl Account {
     }
 
     /// Makes an empty folder that only it can use; fails when it is there already.
-    pub fn make_folder(&self, path: &Path) -> Result<(), EngineError> {
+    pub fn make_folder(&self, path: &Path) -> Result<()> {
         DirBuilder::new().mode(0o700).create(path).map_err(EngineError::at(path))?;
         self.chown(path)
     }
@@ -83,7 +83,7 @@ impl Account {
     }
 
     /// Gives it a file, a folder or a link itself.
-    pub fn chown(&self, path: &Path) -> Result<(), EngineError> {
+    pub fn chown(&self, path: &Path) -> Result<()> {
         if !self.is_other() {
             return Ok(());
         }
@@ -91,7 +91,7 @@ impl Account {
     }
 
     /// Gives it a folder with all it has.
-    pub fn chown_below(&self, path: &Path) -> Result<(), EngineError> {
+    pub fn chown_below(&self, path: &Path) -> Result<()> {
         self.chown(path)?;
         if path.is_dir() && !path.is_symlink() {
             for entry in std::fs::read_dir(path).map_err(EngineError::at(path))? {
@@ -103,7 +103,7 @@ impl Account {
 
     /// Writes a file of its own, at once: a reader sees the one before or this one. In a folder
     /// that the account may change, links that it may have made are not followed.
-    pub fn write(&self, path: &Path, text: &str) -> Result<(), EngineError> {
+    pub fn write(&self, path: &Path, text: &str) -> Result<()> {
         let unfinished = unfinished(path);
         let _ = std::fs::remove_file(&unfinished);
         let created = File::options().write(true).create_new(true).mode(0o600).open(&unfinished);
@@ -132,7 +132,7 @@ impl Account {
     }
 
     /// Fails unless the account may enter a folder.
-    pub fn can_enter(&self, folder: &Path) -> Result<(), EngineError> {
+    pub fn can_enter(&self, folder: &Path) -> Result<()> {
         self.reach(folder, &["-x"], "enter")
     }
 
@@ -142,7 +142,7 @@ impl Account {
         &self,
         folders: &Folders,
         volumes: impl Iterator<Item = String>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let volumes: Vec<&PathBuf> =
             volumes.filter_map(|name| folders.volume(&name).ok()).collect();
         for folder in volumes.into_iter().chain([&folders.directory]) {
@@ -169,12 +169,12 @@ impl Account {
     }
 
     /// Fails unless the account may run a program.
-    pub fn can_run(&self, program: &Path) -> Result<(), EngineError> {
+    pub fn can_run(&self, program: &Path) -> Result<()> {
         self.reach(program, &["-r", "-x"], "run")
     }
 
     /// Asks the system, as the account, so that access lists and mount options count too.
-    fn reach(&self, path: &Path, access: &[&str], verb: &str) -> Result<(), EngineError> {
+    fn reach(&self, path: &Path, access: &[&str], verb: &str) -> Result<()> {
         let may = |which: &str, path: &Path| {
             let mut command = command(Path::new("test"));
             self.enter(&mut command);

@@ -1,7 +1,7 @@
 //! The connection of administration of a trial, which holds the schema of trials on a server: there
 //! tables are made and filled.
 
-use engine::{Dialect, EngineError};
+use engine::{Dialect, Result};
 use work::{Cancel, Fill, Table};
 
 /// Name of the schema of trials.
@@ -23,18 +23,18 @@ pub trait Administration: Sized {
     /// # Errors
     /// When another run has it, when there is one that we did not make, or when we may not make
     /// one.
-    fn take(config: &Self::Config, cancel: &Cancel) -> Result<Self, EngineError>;
+    fn take(config: &Self::Config, cancel: &Cancel) -> Result<Self>;
     /// Connects to a private server that has other data now, and takes the schema there, emptied.
-    fn move_to(&self, config: &Self::Config) -> Result<(), EngineError>;
+    fn move_to(&self, config: &Self::Config) -> Result<()>;
     /// Runs statements.
-    fn run(&self, doing: &str, sql: &str) -> Result<(), EngineError>;
+    fn run(&self, doing: &str, sql: &str) -> Result<()>;
     /// Has the pages of the trial's tables written that are not.
-    fn checkpoint(&self) -> Result<(), EngineError>;
+    fn checkpoint(&self) -> Result<()>;
     /// Moves tables from one schema to another, all of them or none.
-    fn move_tables(&self, tables: &[&str], from: &str, to: &str) -> Result<(), EngineError>;
+    fn move_tables(&self, tables: &[&str], from: &str, to: &str) -> Result<()>;
 
     /// Moves tables to where no trial works on them.
-    fn put_back(&self, tables: &[&str]) -> Result<(), EngineError> {
+    fn put_back(&self, tables: &[&str]) -> Result<()> {
         self.run(KEEPING, &format!("CREATE SCHEMA IF NOT EXISTS {KEPT}"))?;
         self.move_tables(tables, SCHEMA, KEPT)
     }
@@ -52,14 +52,9 @@ pub trait BulkLoad: Administration {
         table: &Table,
         fill: Fill,
         cancel: &Cancel,
-    ) -> Result<(), EngineError>;
+    ) -> Result<()>;
     /// Completes tables once all are there, and filled if any are.
-    fn finish(
-        &self,
-        _dialect: &Self::Dialect,
-        _tables: &[Table],
-        _is_filled: bool,
-    ) -> Result<(), EngineError> {
+    fn finish(&self, _dialect: &Self::Dialect, _tables: &[Table], _is_filled: bool) -> Result<()> {
         Ok(())
     }
 
@@ -71,7 +66,7 @@ pub trait BulkLoad: Administration {
         first: usize,
         fills: Vec<Fill>,
         cancel: &Cancel,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         for table in &tables[first..] {
             for statement in dialect.create(table)? {
                 self.run("creating the tables", &statement)?;

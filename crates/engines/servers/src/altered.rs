@@ -8,7 +8,7 @@ use crate::command;
 use crate::hosted::{Config, Hosted, ServerEngine};
 use crate::private::{Settings, reclaim};
 use crate::wait_for;
-use engine::{EngineError, Recovery, cache};
+use engine::{EngineError, Recovery, Result, cache};
 use experiment::{Configuration, Invalid, Kind, settings};
 use observe::{ProcessTimes, processes};
 use serde::de::DeserializeOwned;
@@ -135,7 +135,7 @@ pub trait Alter: Hosted {
     /// # Errors
     /// When the server refuses, a restart is needed and not permitted or fails, or a value is not
     /// in force afterwards.
-    fn alter(config: &Config<Self>, change: &Change<'_>) -> Result<Settings, EngineError>;
+    fn alter(config: &Config<Self>, change: &Change<'_>) -> Result<Settings>;
     /// Returns the manual steps that restore a record.
     fn by_hand(record: &Record<Self::Notes>) -> String;
     /// Brings a server back to its record, also when the run was asked to stop: each step has an
@@ -144,30 +144,23 @@ pub trait Alter: Hosted {
         config: &Config<Self>,
         configuration: &Configuration,
         record: &Record<Self::Notes>,
-    ) -> Result<(), EngineError>;
+    ) -> Result<()>;
     /// Drops the databases that a run has made on your servers. Returns a sentence for each server.
     ///
     /// # Errors
     /// When one cannot be dropped, with how to do so manually.
-    fn drop_databases(
-        _run: &Path,
-        _configurations: &[&Configuration],
-    ) -> Result<Vec<String>, EngineError> {
+    fn drop_databases(_run: &Path, _configurations: &[&Configuration]) -> Result<Vec<String>> {
         Ok(Vec::new())
     }
 }
 
 impl<E: Alter> Recovery for ServerEngine<E> {
-    fn put_back(
-        &self,
-        folder: &Path,
-        configurations: &[&Configuration],
-    ) -> Result<Vec<String>, EngineError> {
+    fn put_back(&self, folder: &Path, configurations: &[&Configuration]) -> Result<Vec<String>> {
         let dropped = E::drop_databases(folder, configurations)?;
         Ok([dropped, put_back::<E>(folder, configurations)?].concat())
     }
 
-    fn reclaim(&self, directory: &Path) -> Result<(), EngineError> {
+    fn reclaim(&self, directory: &Path) -> Result<()> {
         reclaim::<E::Product>(directory)
     }
 }
@@ -178,7 +171,7 @@ impl<T: Serialize + DeserializeOwned + Default> Record<T> {
     ///
     /// # Errors
     /// When it cannot be read, or another run works with the settings that it has changed.
-    pub fn open(path: &Path, server: &impl Display, run: &Path) -> Result<Self, EngineError> {
+    pub fn open(path: &Path, server: &impl Display, run: &Path) -> Result<Self> {
         let record = if path.exists() {
             Self::read(path)?
         } else {
@@ -189,7 +182,7 @@ impl<T: Serialize + DeserializeOwned + Default> Record<T> {
         Ok(record)
     }
 
-    pub(crate) fn read(path: &Path) -> Result<Self, EngineError> {
+    pub(crate) fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(EngineError::at(path))?;
         serde_json::from_str(&text).map_err(|error| {
             EngineError::failed(
@@ -201,7 +194,7 @@ impl<T: Serialize + DeserializeOwned + Default> Record<T> {
 
     /// Writes it beside its place, to the disk, and renames: what is there is complete, also after
     /// a crash.
-    pub fn save(&self, path: &Path) -> Result<(), EngineError> {
+    pub fn save(&self, path: &Path) -> Result<()> {
         let unfinished = path.with_extension("new");
         let text = serde_json::to_string_pretty(self).unwrap_or_default();
         let written = File::create(&unfinished).and_then(|mut file| {
@@ -214,7 +207,7 @@ impl<T: Serialize + DeserializeOwned + Default> Record<T> {
     }
 
     /// Makes sure that no other run works with the settings that it has changed.
-    fn verify_unused(&self) -> Result<(), EngineError> {
+    fn verify_unused(&self) -> Result<()> {
         if self.owner == Process::ours() || !self.owner.is_alive() {
             return Ok(());
         }
@@ -247,7 +240,7 @@ impl Process {
 pub(crate) fn put_back<E: Alter>(
     run: &Path,
     configurations: &[&Configuration],
-) -> Result<Vec<String>, EngineError> {
+) -> Result<Vec<String>> {
     let mut done = Vec::new();
     for path in records(E::RECORDS, RECORD) {
         let record = Record::<E::Notes>::read(&path)?;
@@ -310,7 +303,7 @@ pub(crate) fn by_url<E: Hosted>(configuration: &Configuration) -> Option<Config<
 ///
 /// # Errors
 /// When there can be no such folder.
-pub fn place<E: Alter>(server: &str) -> Result<PathBuf, EngineError> {
+pub fn place<E: Alter>(server: &str) -> Result<PathBuf> {
     let folder = servers();
     DirBuilder::new()
         .recursive(true)
@@ -351,7 +344,7 @@ pub fn restart(
     text: Option<&str>,
     before: Option<&str>,
     mut started: impl FnMut() -> Result<String, Box<dyn Error>>,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let Some(text) = text else {
         let message = "a restart is needed; to permit one, set target.allow_restart to the \
                        command that restarts the server";

@@ -5,7 +5,7 @@
 
 use crate::altered::{Alter, Change, RECORD, Record, Scope, by_url, naming, put_back, records};
 use crate::hosted::ServerEngine;
-use engine::{Altering, EngineError};
+use engine::{Altering, EngineError, Result};
 use experiment::Configuration;
 use std::path::{Path, PathBuf};
 use work::Cancel;
@@ -15,7 +15,7 @@ const APPLIED: &str = ".applied";
 
 impl<E: Alter> Altering for ServerEngine<E> {
     /// What an earlier call has recorded stays the value to restore.
-    fn apply(&self, configuration: &Configuration) -> Result<String, EngineError> {
+    fn apply(&self, configuration: &Configuration) -> Result<String> {
         let failed = |message: &str| EngineError::failed("applying settings", message);
         let config = by_url::<E>(configuration).ok_or_else(|| failed("there is no target.url"))?;
         if !crate::altered::is_permitted(configuration) {
@@ -43,7 +43,7 @@ impl<E: Alter> Altering for ServerEngine<E> {
         Ok(format!("applied to {}: {}", record.server, names.join(", ")))
     }
 
-    fn undo(&self, configurations: &[&Configuration]) -> Result<Vec<String>, EngineError> {
+    fn undo(&self, configurations: &[&Configuration]) -> Result<Vec<String>> {
         // A killed run may have changed what was applied before it.
         let mut done = put_back::<E>(Path::new(""), configurations)?;
         for applied in records(E::RECORDS, APPLIED) {
@@ -62,6 +62,6 @@ fn renamed(path: &Path, extension: &str) -> PathBuf {
     path.with_extension(extension.trim_start_matches('.'))
 }
 
-fn rename(from: &Path, to: &Path) -> Result<(), EngineError> {
+fn rename(from: &Path, to: &Path) -> Result<()> {
     std::fs::rename(from, to).map_err(EngineError::at(from))
 }

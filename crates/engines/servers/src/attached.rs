@@ -3,7 +3,7 @@
 use crate::hosted::{Hosted, ServerEngine};
 use crate::load::{Ending, Load, LoadConnections, Sessions};
 use engine::{
-    ConnectionSet, EngineError, Instance, Parts, Shared, Sharing, Tables, lock, open_files,
+    ConnectionSet, EngineError, Instance, Parts, Result, Shared, Sharing, Tables, lock, open_files,
 };
 use experiment::Configuration;
 use serde::{Deserialize, Serialize};
@@ -28,10 +28,7 @@ type AttachmentOf<L> = Attachment<<L as Load>::Options, <L as Load>::Statement>;
 ///
 /// # Errors
 /// Never for a record of texts and numbers.
-pub(crate) fn attachment<L: Load>(
-    load: &L,
-    statements: &[L::Statement],
-) -> Result<String, EngineError> {
+pub(crate) fn attachment<L: Load>(load: &L, statements: &[L::Statement]) -> Result<String> {
     let (database, options) = load.target();
     serde_json::to_string(&Attachment { database, options, statements: statements.to_vec() })
         .map_err(|error| EngineError::failed("attaching", error))
@@ -48,7 +45,7 @@ impl<E: Hosted> Sharing for ServerEngine<E> {
         configuration: &Configuration,
         attachment: &str,
         cancel: &Cancel,
-    ) -> Result<Box<dyn Instance>, EngineError> {
+    ) -> Result<Box<dyn Instance>> {
         let config = E::config(&configuration.get(E::SETTINGS.url).unwrap_or_default())?;
         let received: AttachmentOf<E::Load> = serde_json::from_str(attachment)
             .map_err(|error| EngineError::failed("attaching", error))?;
@@ -78,7 +75,7 @@ struct Connector<L: Load> {
 }
 
 impl<L: Load> Instance for Connector<L> {
-    fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
+    fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>> {
         let all = u64::from(connections);
         open_files::allow(all, || format!("opening {all} connections"))?;
         // The checkpoint is the conducting process's.
@@ -98,7 +95,7 @@ impl<L: Load> Instance for Connector<L> {
 
 impl<L: Load> Tables for Connector<L> {
     /// The tables are there and the statements known.
-    fn create(&self, _: Work) -> Result<(), EngineError> {
+    fn create(&self, _: Work) -> Result<()> {
         Ok(())
     }
 
@@ -108,7 +105,7 @@ impl<L: Load> Tables for Connector<L> {
 }
 
 impl<L: Load> Shared for Connector<L> {
-    fn attachment(&self) -> Result<String, EngineError> {
+    fn attachment(&self) -> Result<String> {
         Ok(self.attachment.clone())
     }
 
@@ -118,7 +115,7 @@ impl<L: Load> Shared for Connector<L> {
 
     fn adopt(&self, _: &[i64]) {}
 
-    fn flush(&self) -> Result<(), EngineError> {
+    fn flush(&self) -> Result<()> {
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Programs that do a step of preparation: psql, `pg_restore`, a command that restarts a server.
 
 use crate::progress::{self, GroupMember};
-use engine::EngineError;
+use engine::{EngineError, Result};
 use observations::redacted_message;
 use std::collections::BTreeMap;
 use std::io::{Read, Seek, SeekFrom};
@@ -53,12 +53,7 @@ type Progress = BTreeMap<i32, GroupMember>;
 /// # Errors
 /// When it cannot be started, does not end in time, or fails: with its exit status and its output
 /// from the first error on.
-pub fn run(
-    command: Command,
-    doing: &str,
-    at_most: Duration,
-    cancel: &Cancel,
-) -> Result<(), EngineError> {
+pub fn run(command: Command, doing: &str, at_most: Duration, cancel: &Cancel) -> Result<()> {
     let stop = cancel.stop();
     let limits = Limits { at_most, silence: None, stop: &stop };
     run_within(command, Stdio::null(), doing, limits)
@@ -76,7 +71,7 @@ pub fn run_long(
     doing: &str,
     works: &dyn Fn() -> bool,
     stop: &Stop,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let silence = Some(Silence::new(work::silence_max(), works));
     run_within(command, input, doing, Limits { at_most: Duration::MAX, silence, stop })
 }
@@ -86,7 +81,7 @@ fn run_within(
     input: Stdio,
     doing: &str,
     mut limits: Limits<'_>,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let failed = |message: String| EngineError::failed(doing, message);
     let program = command.get_program().to_string_lossy().into_owned();
     // A file: background processes may keep a pipe open for ever.
@@ -186,7 +181,7 @@ fn messages(program: &str, status: ExitStatus, output: &mut (impl Read + Seek)) 
 #[cfg(test)]
 mod tests {
     use super::{Limits, Silence, run_within};
-    use engine::EngineError;
+    use engine::{EngineError, Result};
     use std::cell::Cell;
     use std::process::{Command, Stdio};
     use std::time::Duration;
@@ -194,7 +189,7 @@ mod tests {
 
     const LIMIT: Duration = Duration::from_millis(300);
 
-    fn run(script: &str, works: &dyn Fn() -> bool) -> Result<(), EngineError> {
+    fn run(script: &str, works: &dyn Fn() -> bool) -> Result<()> {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
         let (stop, silence) = (Stop::when(|| false), Some(Silence::new(LIMIT, works)));

@@ -5,7 +5,7 @@ use super::account::Account;
 use super::files::{Layout, clone_folder, write_back};
 use super::process::removed;
 use super::template::Template;
-use engine::{Dialect, EngineError, cache};
+use engine::{Dialect, EngineError, Result, cache};
 use observations::fnv1a;
 use std::path::{Path, PathBuf};
 use work::Work;
@@ -32,7 +32,7 @@ impl KeptTables {
     ///
     /// # Errors
     /// When the engine cannot have such a table.
-    pub fn find(work: &Work, dialect: &dyn Dialect) -> Result<Option<Self>, EngineError> {
+    pub fn find(work: &Work, dialect: &dyn Dialect) -> Result<Option<Self>> {
         let Some(data) = &work.data else { return Ok(None) };
         let Some(tables) = work.tables.get(..data.tables) else { return Ok(None) };
         let mut identity = format!("{} {tables:?}", data.identity);
@@ -87,7 +87,7 @@ impl DataSets {
         data_set: &str,
         bytes: u64,
         template: Option<&Template>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let data = &layout.data;
         let gone = match self.held.take() {
             Some(held) => std::fs::rename(data, folder(layout, &held)),
@@ -119,7 +119,7 @@ fn folder(layout: &Layout, data_set: &str) -> PathBuf {
 }
 
 /// Removes the data directories that no server runs on.
-pub(crate) fn remove_unused(directory: &Path) -> Result<(), EngineError> {
+pub(crate) fn remove_unused(directory: &Path) -> Result<()> {
     for (_, folder) in cache::entries(directory, PREFIX, None) {
         removed(&folder, std::fs::remove_dir_all(&folder))?;
     }

@@ -3,7 +3,7 @@
 //! cache.
 
 use super::account::Account;
-use engine::EngineError;
+use engine::{EngineError, Result};
 use std::fs::{DirBuilder, File, Permissions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::unix::ffi::OsStrExt;
@@ -42,10 +42,7 @@ const MARKER: &str = ".steelbench-socket";
 
 /// Makes the folder for the sockets of a server: in its directory where the path is short
 /// enough, else below the folder for temporary files, with a link to it in the directory.
-pub(crate) fn make_socket_folder(
-    layout: &Layout,
-    account: &Account,
-) -> Result<PathBuf, EngineError> {
+pub(crate) fn make_socket_folder(layout: &Layout, account: &Account) -> Result<PathBuf> {
     let preferred = layout.socket.clone();
     if fits(&preferred) {
         account.make_folder(&preferred)?;
@@ -63,7 +60,7 @@ pub(crate) fn make_socket_folder(
 }
 
 /// Removes the folder, also where it is elsewhere, if it is marked as this server's.
-pub(crate) fn remove_socket_folder(layout: &Layout) -> Result<(), EngineError> {
+pub(crate) fn remove_socket_folder(layout: &Layout) -> Result<()> {
     let path = &layout.socket;
     let removed = match std::fs::read_link(path) {
         Ok(short) => {
@@ -82,7 +79,7 @@ fn fits(folder: &Path) -> bool {
     folder.as_os_str().len() + NAME.len() <= PATH_BYTES_MAX
 }
 
-fn short_folder() -> Result<PathBuf, EngineError> {
+fn short_folder() -> Result<PathBuf> {
     let below = [std::env::temp_dir(), "/tmp".into()];
     let candidates = below.iter().flat_map(|parent| {
         let pid = std::process::id();
@@ -105,7 +102,7 @@ fn short_folder() -> Result<PathBuf, EngineError> {
 }
 
 /// Files come and go while a server runs: what is gone is left out.
-pub fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), EngineError> {
+pub fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     let entries = match std::fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         entries => entries.map_err(EngineError::at(folder))?,
@@ -121,7 +118,7 @@ pub fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), EngineError> 
 }
 
 /// Syncs files and puts them out of the page cache.
-pub fn evict(files: &[PathBuf]) -> Result<(), EngineError> {
+pub fn evict(files: &[PathBuf]) -> Result<()> {
     for file in files {
         match File::open(file).and_then(|file| observe::page_cache::evict(&file)) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
@@ -146,7 +143,7 @@ pub fn allocated_bytes(files: &[PathBuf]) -> u64 {
 /// Copies a folder with all it has, or a file, to a new place and gives the copy to an account.
 /// Modes are kept; files share their blocks with the original where the file system can, which the
 /// system's `copy_file_range(2)` sees to.
-pub fn clone_folder(from: &Path, to: &Path, owner: &Account) -> Result<(), EngineError> {
+pub fn clone_folder(from: &Path, to: &Path, owner: &Account) -> Result<()> {
     let found = from.symlink_metadata().map_err(EngineError::at(from))?;
     if found.is_file() {
         std::fs::copy(from, to).map_err(EngineError::at(to))?;
@@ -166,13 +163,13 @@ pub fn clone_folder(from: &Path, to: &Path, owner: &Account) -> Result<(), Engin
 
 /// Writes all that a file system holds back to its device, so that it does not do so later,
 /// while something is measured.
-pub(crate) fn write_back(folder: &Path) -> Result<(), EngineError> {
+pub(crate) fn write_back(folder: &Path) -> Result<()> {
     let file = File::open(folder).map_err(EngineError::at(folder))?;
     rustix::fs::syncfs(file).map_err(|error| EngineError::at(folder)(error.into()))
 }
 
 /// Returns whether the server's place is empty: other files would be removed with it.
-pub(crate) fn is_vacant(layout: &Layout, log: Option<&Path>) -> Result<(), EngineError> {
+pub(crate) fn is_vacant(layout: &Layout, log: Option<&Path>) -> Result<()> {
     let places = [&layout.data, &layout.socket, &layout.log].map(PathBuf::as_path);
     match places.into_iter().chain(log).find(|place| place.symlink_metadata().is_ok()) {
         Some(taken) => Err(EngineError::at(taken)(io::ErrorKind::AlreadyExists.into())),
@@ -181,7 +178,7 @@ pub(crate) fn is_vacant(layout: &Layout, log: Option<&Path>) -> Result<(), Engin
 }
 
 /// Lets another account pass through our directory; the server's files in it are private.
-pub(crate) fn open_for(account: &Account, directory: &Path) -> Result<(), EngineError> {
+pub(crate) fn open_for(account: &Account, directory: &Path) -> Result<()> {
     if account.is_other() {
         let found = directory.metadata().map_err(EngineError::at(directory))?;
         let mode = Permissions::from_mode(found.permissions().mode() | 0o111);
@@ -191,7 +188,7 @@ pub(crate) fn open_for(account: &Account, directory: &Path) -> Result<(), Engine
 }
 
 /// A path without links.
-pub fn absolute(path: &Path) -> Result<PathBuf, EngineError> {
+pub fn absolute(path: &Path) -> Result<PathBuf> {
     path.canonicalize().map_err(EngineError::at(path))
 }
 

@@ -6,7 +6,7 @@ use crate::altered::{Alter, Change, Scope, is_permitted};
 use crate::hosted::{HostSettings, Hosted, Target, Trial};
 use crate::private::{Options, Product, Server, ServerSetup, Stop};
 use engine::setup::Setup;
-use engine::{EngineError, Folders, Host, Instance, lock};
+use engine::{Folders, Host, Instance, Result, lock};
 use experiment::Configuration;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -35,7 +35,7 @@ impl<E: Alter> ServerHost<E> {
     }
 
     /// The private server, running, with the settings of a configuration and put back as it says.
-    fn private(&mut self, trial: &Trial<'_>) -> Result<Target<E::Product>, EngineError> {
+    fn private(&mut self, trial: &Trial<'_>) -> Result<Target<E::Product>> {
         let options = options::<E>(trial)?;
         let resets = trial.configuration.get(E::SETTINGS.resets);
         // Remove the unusable one first: both use this folder.
@@ -58,7 +58,7 @@ impl<E: Alter> ServerHost<E> {
     }
 
     /// Your server, with the settings that the configuration may change.
-    fn by_url(url: &str, trial: &Trial<'_>) -> Result<Target<E::Product>, EngineError> {
+    fn by_url(url: &str, trial: &Trial<'_>) -> Result<Target<E::Product>> {
         let config = E::config(url)?;
         // Beside the folder of the host, which goes with it.
         let directory = &trial.folders.directory;
@@ -95,7 +95,7 @@ pub fn verify_account<E: Hosted>(
     configuration: &Configuration,
     folders: &Folders,
     program: &Path,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let HostSettings { user, volumes, log_volume, .. } = E::SETTINGS;
     let user = configuration.get(user);
     let account = Account::for_server(user.as_deref(), E::Product::CONSTANTS.account)?;
@@ -105,7 +105,7 @@ pub fn verify_account<E: Hosted>(
 }
 
 /// Returns the options of a trial's private server.
-fn options<E: Hosted>(trial: &Trial<'_>) -> Result<Options<E::Product>, EngineError> {
+fn options<E: Hosted>(trial: &Trial<'_>) -> Result<Options<E::Product>> {
     let Trial { configuration, folders, .. } = trial;
     let constants = E::Product::CONSTANTS;
     let setup = Setup::from_settings(configuration)
@@ -135,7 +135,7 @@ impl<E: Alter> Host for ServerHost<E> {
         configuration: &Configuration,
         connections: u32,
         cancel: &Cancel,
-    ) -> Result<Box<dyn Instance>, EngineError> {
+    ) -> Result<Box<dyn Instance>> {
         let folders = &self.folders.clone();
         let settings = &E::server_settings(configuration);
         let trial = Trial { configuration, settings, folders, connections, cancel };
@@ -146,7 +146,7 @@ impl<E: Alter> Host for ServerHost<E> {
         E::instance(target, &trial)
     }
 
-    fn rest(&mut self, cancel: &Cancel) -> Result<(), EngineError> {
+    fn rest(&mut self, cancel: &Cancel) -> Result<()> {
         self.server.as_ref().map_or(Ok(()), |kept| lock(&kept.server).stop(Stop::Clean, cancel))
     }
 }

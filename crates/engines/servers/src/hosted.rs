@@ -4,7 +4,7 @@ use crate::files::last_lines;
 use crate::load::Load;
 use crate::private::{Product, Reached, Server, Settings};
 use crate::wait_for;
-use engine::{CacheState, EngineError, Folders, Instance, lock};
+use engine::{CacheState, Folders, Instance, Result, lock};
 use experiment::{Configuration, Invalid, Setting, Value};
 use std::marker::PhantomData;
 use std::path::Path;
@@ -38,31 +38,20 @@ pub trait Hosted: Send + Sized + 'static {
     const NEW_SERVER: &'static str;
 
     /// Returns what only this product decides when a private server is made.
-    fn product(trial: &Trial<'_>) -> Result<Self::Product, EngineError>;
+    fn product(trial: &Trial<'_>) -> Result<Self::Product>;
     /// Returns the settings of the server that a configuration asks for.
     fn server_settings(configuration: &Configuration) -> Settings;
     /// Brings a private server that has served a trial into the state that these resets ask for.
-    fn reset(
-        server: &mut Server<Self::Product>,
-        resets: &[String],
-        cancel: &Cancel,
-    ) -> Result<(), EngineError>;
+    fn reset(server: &mut Server<Self::Product>, resets: &[String], cancel: &Cancel) -> Result<()>;
     /// Reads a URL.
-    fn config(url: &str) -> Result<Config<Self>, EngineError>;
+    fn config(url: &str) -> Result<Config<Self>>;
     /// Returns how to reach the database of your server that a trial works in: one made for it
     /// where the trial brings tables, else the one that the URL names.
-    fn database(
-        config: Config<Self>,
-        _trial: &Trial<'_>,
-        _run: &Path,
-    ) -> Result<Config<Self>, EngineError> {
+    fn database(config: Config<Self>, _trial: &Trial<'_>, _run: &Path) -> Result<Config<Self>> {
         Ok(config)
     }
     /// Prepares the target of a trial.
-    fn instance(
-        target: Target<Self::Product>,
-        trial: &Trial<'_>,
-    ) -> Result<Box<dyn Instance>, EngineError>;
+    fn instance(target: Target<Self::Product>, trial: &Trial<'_>) -> Result<Box<dyn Instance>>;
 }
 
 /// The address and the login of an engine's server.

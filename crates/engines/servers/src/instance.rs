@@ -9,7 +9,7 @@ use crate::pair::{Pair, Replicating};
 use crate::private::{Reached, Server, Stop};
 use engine::{
     BackgroundWork, CacheReport, CacheState, ConnectionSet, EngineError, Explainer, Instance,
-    Nodes, Parts, ServerProcess, Shared, Tables, WaitCollector, lock, open_files,
+    Nodes, Parts, Result, ServerProcess, Shared, Tables, WaitCollector, lock, open_files,
 };
 use experiment::common::OBSERVE_WAITS;
 use std::path::PathBuf;
@@ -34,11 +34,7 @@ pub trait Schema:
     /// Returns how the load connects.
     fn load(&self) -> Self::Load;
     /// Brings the caches of a private server into a state, and verifies it.
-    fn settle(
-        &self,
-        server: &mut Server<Self::Product>,
-        cache: CacheState,
-    ) -> Result<CacheReport, EngineError>;
+    fn settle(&self, server: &mut Server<Self::Product>, cache: CacheState) -> Result<CacheReport>;
     /// Returns the collector of waits that samples this often.
     fn wait_collector(&self, hz: f64) -> Box<dyn WaitCollector>;
     /// Returns bytes allocated outside of the directories of the server.
@@ -46,9 +42,9 @@ pub trait Schema:
         Some(0)
     }
     /// Drops the schema and everything in it.
-    fn drop_all(&self) -> Result<(), EngineError>;
+    fn drop_all(&self) -> Result<()>;
     /// Drops it on your server, which may still be there when the connection is lost.
-    fn drop_by_url(&self) -> Result<(), EngineError> {
+    fn drop_by_url(&self) -> Result<()> {
         self.drop_all()
     }
 }
@@ -105,11 +101,7 @@ impl<S: Schema> Common<S> {
     ///
     /// # Errors
     /// When there is no such volume, or the folder cannot be made.
-    pub fn make_folders(
-        &mut self,
-        volumes: &[String],
-        trial: &Trial<'_>,
-    ) -> Result<(), EngineError> {
+    pub fn make_folders(&mut self, volumes: &[String], trial: &Trial<'_>) -> Result<()> {
         let Some(server) = &self.target.private else { return Ok(()) };
         for (file, volume) in (0..self.data_files).zip(volumes.iter().cycle()) {
             let directory = trial.folders.volume(volume)?;
@@ -131,7 +123,7 @@ impl<S: Schema> Common<S> {
         work: &mut Work,
         admin: &S::Admin,
         dialect: &<S::Admin as BulkLoad>::Dialect,
-    ) -> Result<usize, EngineError> {
+    ) -> Result<usize> {
         let Some(server) = &self.target.private else { return Ok(0) };
         let Some(kept) = KeptTables::find(work, dialect)? else { return Ok(0) };
         let (count, cancel, mut server) = (kept.count(), &self.cancel, lock(server));
@@ -156,7 +148,7 @@ impl<S: Schema> Common<S> {
     ///
     /// # Errors
     /// When the tables have not been created yet.
-    pub fn statements(&self) -> Result<&Arc<[Statement<S>]>, EngineError> {
+    pub fn statements(&self) -> Result<&Arc<[Statement<S>]>> {
         self.statements.get().ok_or_else(|| {
             EngineError::failed("connecting", "the tables have not been created yet")
         })
@@ -192,7 +184,7 @@ impl<S: Schema> ServerInstance<S> {
 }
 
 impl<S: Schema> Instance for ServerInstance<S> {
-    fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
+    fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>> {
         let common = self.schema.common();
         let all = common.connections;
         open_files::allow(all, || format!("opening {all} connections"))?;
@@ -202,7 +194,7 @@ impl<S: Schema> Instance for ServerInstance<S> {
         Ok(Box::new(LoadConnections::open(load, statements, connections, sessions, ending)?))
     }
 
-    fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
+    fn settle(&self, cache: CacheState) -> Result<CacheReport> {
         match &self.schema.common().target.private {
             Some(server) => self.schema.settle(&mut lock(server), cache),
             None => Ok(CacheReport { resident_bytes: None, ..CacheReport::NO_FILES }),
@@ -219,7 +211,7 @@ impl<S: Schema> Instance for ServerInstance<S> {
         Some(lock(server).space_bytes() + self.schema.bytes_elsewhere()? + replica)
     }
 
-    fn remove(mut self: Box<Self>) -> Result<(), EngineError> {
+    fn remove(mut self: Box<Self>) -> Result<()> {
         self.gone = true;
         let Common { target, folders, cancel, data_set: kept, pair, .. } = self.schema.common();
         let Some(server) = &target.private else { return self.schema.drop_by_url() };
@@ -261,7 +253,7 @@ impl<S: Schema> Instance for ServerInstance<S> {
 }
 
 impl<S: Schema> Shared for ServerInstance<S> {
-    fn attachment(&self) -> Result<String, EngineError> {
+    fn attachment(&self) -> Result<String> {
         attachment(&self.schema.load(), self.schema.common().statements()?)
     }
 
@@ -276,7 +268,7 @@ impl<S: Schema> Shared for ServerInstance<S> {
         lock(&self.schema.common().sessions).extend(sessions);
     }
 
-    fn flush(&self) -> Result<(), EngineError> {
+    fn flush(&self) -> Result<()> {
         self.checkpoint().map_or(Ok(()), |checkpoint| checkpoint())
     }
 }

@@ -46,7 +46,7 @@ pub mod template;
 pub mod tool;
 mod version;
 
-use engine::EngineError;
+use engine::{EngineError, Result};
 use std::time::{Duration, Instant};
 pub use version::{choose, printed_version, substitution, versions, versions_of};
 use work::Cancel;
@@ -59,8 +59,8 @@ const LOOK_AGAIN: [Duration; 2] = [Duration::from_millis(5), Duration::from_mill
 pub fn wait_for<T>(
     at_most: Duration,
     cancel: &Cancel,
-    mut look: impl FnMut() -> Result<Option<T>, EngineError>,
-) -> Result<Option<T>, EngineError> {
+    mut look: impl FnMut() -> Result<Option<T>>,
+) -> Result<Option<T>> {
     let started = Instant::now();
     loop {
         if let Some(found) = look()? {

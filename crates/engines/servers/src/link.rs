@@ -5,8 +5,8 @@
 //! removes them and the devices, also when we are killed. Other processes cannot reach the link.
 
 use crate::account::command;
-use engine::EngineError;
 use engine::nodes::Route;
+use engine::{EngineError, Result};
 use observe::child::answer;
 use observe::thread_id;
 use socket2::SockAddr;
@@ -47,7 +47,7 @@ pub struct Way {
 ///
 /// # Errors
 /// Without the rights, `ip` and `tc`, or support of the kernel.
-pub fn start(bytes_per_s: f64, ways: &[Way]) -> Result<Vec<Relay>, EngineError> {
+pub fn start(bytes_per_s: f64, ways: &[Way]) -> Result<Vec<Relay>> {
     on_thread(|| near(bytes_per_s, ways))
 }
 
@@ -60,9 +60,7 @@ pub fn missing() -> Option<String> {
 }
 
 /// Does something on a thread of its own, whose namespace then is of no concern to others.
-fn on_thread<T: Send>(
-    work: impl FnOnce() -> Result<T, EngineError> + Send,
-) -> Result<T, EngineError> {
+fn on_thread<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     scope(|scope| {
         let thread = Builder::new().name("link".into()).spawn_scoped(scope, work);
         let thread = thread.map_err(|error| EngineError::no_thread(&error))?;
@@ -71,7 +69,7 @@ fn on_thread<T: Send>(
 }
 
 /// Makes the end of the load: its namespace, the pair of devices, and the relays into it.
-fn near(bytes_per_s: f64, ways: &[Way]) -> Result<Vec<Relay>, EngineError> {
+fn near(bytes_per_s: f64, ways: &[Way]) -> Result<Vec<Relay>> {
     enter_namespace()?;
     let (number, other) = channel();
     let (made, is_made) = channel::<()>();
@@ -101,7 +99,7 @@ fn near(bytes_per_s: f64, ways: &[Way]) -> Result<Vec<Relay>, EngineError> {
 }
 
 /// Makes the devices, one of them in the namespace of this thread, and sets up the other one.
-fn add_devices(thread: i32, bytes_per_s: f64) -> Result<(), EngineError> {
+fn add_devices(thread: i32, bytes_per_s: f64) -> Result<()> {
     let thread = thread.to_string();
     let kind = ["type", "veth", "peer", "name", DEVICE, "netns", &thread];
     run("ip", &[&["link", "add", DEVICE], &kind[..]].concat())?;
@@ -109,7 +107,7 @@ fn add_devices(thread: i32, bytes_per_s: f64) -> Result<(), EngineError> {
 }
 
 /// Sets up the end of the server, and starts the relays out of it.
-fn far(bytes_per_s: f64, ways: &[Way]) -> Result<Vec<Relay>, EngineError> {
+fn far(bytes_per_s: f64, ways: &[Way]) -> Result<Vec<Relay>> {
     set_up(FAR, bytes_per_s)?;
     let relays = ways.iter().zip(FIRST_PORT..).map(|(way, port)| {
         let server = SockAddr::unix(&way.route.server)?;
@@ -119,7 +117,7 @@ fn far(bytes_per_s: f64, ways: &[Way]) -> Result<Vec<Relay>, EngineError> {
 }
 
 /// Gives the device of this namespace its address and its bandwidth, which is read back.
-fn set_up(address: Ipv4Addr, bytes_per_s: f64) -> Result<(), EngineError> {
+fn set_up(address: Ipv4Addr, bytes_per_s: f64) -> Result<()> {
     run("ip", &["addr", "add", &format!("{address}/30"), "dev", DEVICE])?;
     run("ip", &["link", "set", DEVICE, "up"])?;
     let rate = format!("{:.0}bit", 8.0 * bytes_per_s);
@@ -131,7 +129,7 @@ fn set_up(address: Ipv4Addr, bytes_per_s: f64) -> Result<(), EngineError> {
 }
 
 /// Gives the calling thread a network namespace of its own.
-fn enter_namespace() -> Result<(), EngineError> {
+fn enter_namespace() -> Result<()> {
     // SAFETY: changes the calling thread alone.
     if unsafe { libc::unshare(libc::CLONE_NEWNET) } == 0 {
         return Ok(());
@@ -141,7 +139,7 @@ fn enter_namespace() -> Result<(), EngineError> {
 }
 
 /// Runs a program in the namespace of the calling thread; returns what it prints.
-fn run(name: &str, arguments: &[&str]) -> Result<String, EngineError> {
+fn run(name: &str, arguments: &[&str]) -> Result<String> {
     let mut command = command(&program(name)?);
     let output = answer(command.args(arguments)).map_err(failed)?;
     if output.status.success() {
@@ -152,7 +150,7 @@ fn run(name: &str, arguments: &[&str]) -> Result<String, EngineError> {
 }
 
 /// Finds a program of administrators.
-fn program(name: &str) -> Result<PathBuf, EngineError> {
+fn program(name: &str) -> Result<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = FOLDERS.map(PathBuf::from).into_iter().chain(std::env::split_paths(&path));
     let found = folders.map(|folder| folder.join(name)).find(|path: &PathBuf| Path::is_file(path));

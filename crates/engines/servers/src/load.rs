@@ -1,7 +1,7 @@
 //! The connections of a load: many of them on one thread, each with at most one request in flight.
 //! The crate `transport` drives them.
 
-use engine::{Answer, ConnectionSet, Done, EngineError, lock};
+use engine::{Answer, ConnectionSet, Done, EngineError, Result, lock};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::{Arc, Mutex};
@@ -23,9 +23,7 @@ pub trait Load: Send + Sync + 'static {
     /// The address of a server and the login.
     type Config;
     /// The protocol.
-    type Wire: for<'a> Wire<Request<'a> = &'a Request<'a>, Answer = Result<Done, EngineError>>
-        + Send
-        + 'static;
+    type Wire: for<'a> Wire<Request<'a> = &'a Request<'a>, Answer = Result<Done>> + Send + 'static;
     /// The server's number of a session.
     type Session: Into<i64> + TryFrom<i64> + PartialEq + Copy + Send + 'static;
     /// A statement as the engine sends it.
@@ -40,7 +38,7 @@ pub trait Load: Send + Sync + 'static {
         &self,
         number: u32,
         statements: &Arc<[Self::Statement]>,
-    ) -> Result<Opening<Self::Wire, Self::Session>, EngineError>;
+    ) -> Result<Opening<Self::Wire, Self::Session>>;
     /// Returns the database and the settings of sessions.
     fn target(&self) -> (String, Self::Options);
     /// Returns the load of a target that another process has prepared.
@@ -74,7 +72,7 @@ pub fn lost(last_words: Option<EngineError>, cause: &std::io::Error) -> EngineEr
 }
 
 /// Makes a checkpoint.
-pub type Checkpoint = Box<dyn Fn() -> Result<(), EngineError> + Send>;
+pub type Checkpoint = Box<dyn Fn() -> Result<()> + Send>;
 
 /// The end of a measurement.
 pub struct Ending {
@@ -117,7 +115,7 @@ impl<W: Wire, N: PartialEq + Copy> LoadConnections<W, N> {
         connections: u32,
         sessions: Sessions<N>,
         ending: Ending,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let mut listed = ListEntry { all: sessions, sessions: Vec::new() };
         let mut streams = Vec::with_capacity(connections as usize);
         let mut report = None;
@@ -139,15 +137,15 @@ fn waiting_failed(error: &std::io::Error) -> EngineError {
 
 impl<W, N> ConnectionSet for LoadConnections<W, N>
 where
-    W: for<'a> Wire<Request<'a> = &'a Request<'a>, Answer = Result<Done, EngineError>> + Send,
+    W: for<'a> Wire<Request<'a> = &'a Request<'a>, Answer = Result<Done>> + Send,
     N: PartialEq + Copy + Send,
 {
-    fn send(&mut self, number: usize, request: &Request<'_>) -> Result<(), EngineError> {
+    fn send(&mut self, number: usize, request: &Request<'_>) -> Result<()> {
         self.connections.send(number, request);
         Ok(())
     }
 
-    fn wait(&mut self, most_ns: Option<u64>, answers: &mut Vec<Answer>) -> Result<(), EngineError> {
+    fn wait(&mut self, most_ns: Option<u64>, answers: &mut Vec<Answer>) -> Result<()> {
         let timeout =
             most_ns.map_or(WAIT_MAX, |most_ns| Duration::from_nanos(most_ns).min(WAIT_MAX));
         self.connections
@@ -155,7 +153,7 @@ where
             .map_err(|error| waiting_failed(&error))
     }
 
-    fn publish(&mut self) -> Result<(), EngineError> {
+    fn publish(&mut self) -> Result<()> {
         let Some(report) = self.report else { return Ok(()) };
         let report = Request::Execute {
             statement: Statement::Text(report),
@@ -184,7 +182,7 @@ where
         answers.into_iter().try_for_each(|answer| answer.result.map(|_| ()))
     }
 
-    fn flush(&mut self, index: u32, _: u32) -> Result<(), EngineError> {
+    fn flush(&mut self, index: u32, _: u32) -> Result<()> {
         // One checkpoint serves all connections.
         let checkpoint = self.ending.checkpoint.as_ref().filter(|_| index == 0);
         checkpoint.map_or(Ok(()), |checkpoint| checkpoint())

@@ -2,7 +2,7 @@
 
 use crate::link::{self, Way};
 use crate::pair::{Pair, Replicating};
-use engine::{EngineError, Node, Nodes};
+use engine::{EngineError, Node, Nodes, Result};
 use experiment::common::{
     NETWORK_BANDWIDTH, NETWORK_JITTER, NETWORK_LATENCY, NETWORK_RATE, NETWORK_RELAY,
     NETWORK_RESET_PEER, NETWORK_SLOW_CLOSE,
@@ -48,7 +48,7 @@ pub fn to_private<P: Replicating>(
     pair: &Pair<P>,
     toxics: Toxics,
     configuration: &Configuration,
-) -> Result<(Relays, PathBuf), EngineError> {
+) -> Result<(Relays, PathBuf)> {
     let route = pair.route(Node::Primary)?;
     let folder = route.relay.parent().map(PathBuf::from).unwrap_or_default();
     let all = match configuration.get(NETWORK_BANDWIDTH) {
@@ -71,7 +71,7 @@ pub fn to_address(
     server: SocketAddr,
     toxics: Toxics,
     configuration: &Configuration,
-) -> Result<(Relays, u16), EngineError> {
+) -> Result<(Relays, u16)> {
     if configuration.get(NETWORK_BANDWIDTH).is_some() {
         let message = "network.bandwidth needs a private server: remove target.url, or limit each \
                        connection by network.rate";

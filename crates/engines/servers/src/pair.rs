@@ -5,7 +5,7 @@
 use crate::files::Layout;
 use crate::private::{Options, Product, Server, Stop};
 use engine::nodes::Route;
-use engine::{ConnectionSet, Disturbance, EngineError, Node, Nodes, Results, lock};
+use engine::{ConnectionSet, Disturbance, EngineError, Node, Nodes, Result, Results, lock};
 use std::fs::DirBuilder;
 use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt;
@@ -32,31 +32,27 @@ pub trait Replicating: Product {
         primary: &mut Server<Self>,
         options: Options<Self>,
         cancel: &Cancel,
-    ) -> Result<Server<Self>, EngineError>;
+    ) -> Result<Server<Self>>;
     /// Lets commits on a server wait for its replica.
-    fn confirm(
-        primary: &Server<Self>,
-        replica: &Server<Self>,
-        cancel: &Cancel,
-    ) -> Result<(), EngineError>;
+    fn confirm(primary: &Server<Self>, replica: &Server<Self>, cancel: &Cancel) -> Result<()>;
     /// Shuts a server down once its replica has received all of its log.
     fn hand_over(
         primary: &mut Server<Self>,
         _replica: &Server<Self>,
         cancel: &Cancel,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         primary.stop(Stop::Clean, cancel)
     }
     /// Makes a replica a primary that accepts writes.
-    fn promote(replica: &Server<Self>, cancel: &Cancel) -> Result<(), EngineError>;
+    fn promote(replica: &Server<Self>, cancel: &Cancel) -> Result<()>;
     /// Opens a session in the schema of trials; the login may take this long.
     fn session(
         config: &Self::Config,
         patience: Duration,
         cancel: &Cancel,
-    ) -> Result<Box<dyn ConnectionSet>, EngineError>;
+    ) -> Result<Box<dyn ConnectionSet>>;
     /// Runs a query in the schema of trials.
-    fn ask(config: &Self::Config, sql: &str, cancel: &Cancel) -> Result<Results, EngineError>;
+    fn ask(config: &Self::Config, sql: &str, cancel: &Cancel) -> Result<Results>;
 }
 
 /// A server, and the folder of its sockets: connecting does not wait for its lock.
@@ -87,7 +83,7 @@ impl<P: Product> Pair<P> {
     ///
     /// # Errors
     /// When one that was left cannot be removed.
-    pub fn add_route_beside(&self, folder: &Path) -> Result<Route, EngineError> {
+    pub fn add_route_beside(&self, folder: &Path) -> Result<Route> {
         let [relay, server] = SOCKETS.map(|name| folder.join(name));
         for path in [&relay, &server] {
             crate::process::removed(path, std::fs::remove_file(path))?;
@@ -99,7 +95,7 @@ impl<P: Product> Pair<P> {
     ///
     /// # Errors
     /// When something of them remains.
-    pub fn end(&self) -> Result<(), EngineError> {
+    pub fn end(&self) -> Result<()> {
         lock(&self.primary.server).kill()?;
         let Some(replica) = self.replica.get() else { return Ok(()) };
         let mut server = lock(&replica.server);
@@ -113,7 +109,7 @@ impl<P: Product> Pair<P> {
         self.replica.get().map_or(0, |replica| lock(&replica.server).space_bytes())
     }
 
-    fn member(&self, node: Node) -> Result<&Member<P>, EngineError> {
+    fn member(&self, node: Node) -> Result<&Member<P>> {
         match node {
             Node::Primary => Ok(&self.primary),
             Node::Replica => self.replica.get().ok_or_else(|| {
@@ -124,7 +120,7 @@ impl<P: Product> Pair<P> {
 }
 
 /// Removes the folder of a replica, which is empty then.
-fn remove_folder(layout: &Layout) -> Result<(), EngineError> {
+fn remove_folder(layout: &Layout) -> Result<()> {
     let folder = &layout.directory;
     crate::process::removed(folder, std::fs::remove_dir(folder))
 }
@@ -139,7 +135,7 @@ impl<P: Product> Drop for Pair<P> {
 }
 
 impl<P: Replicating> Nodes for Pair<P> {
-    fn disturb(&self, node: Node, by: Disturbance) -> Result<(), EngineError> {
+    fn disturb(&self, node: Node, by: Disturbance) -> Result<()> {
         let mut server = lock(&self.member(node)?.server);
         server.is_spent = true;
         match by {
@@ -157,11 +153,11 @@ impl<P: Replicating> Nodes for Pair<P> {
         }
     }
 
-    fn start(&self, node: Node) -> Result<(), EngineError> {
+    fn start(&self, node: Node) -> Result<()> {
         lock(&self.member(node)?.server).start(&self.cancel)
     }
 
-    fn attach_replica(&self, confirms: bool) -> Result<(), EngineError> {
+    fn attach_replica(&self, confirms: bool) -> Result<()> {
         let mut primary = lock(&self.primary.server);
         // Its settings change.
         primary.is_spent = true;
@@ -181,7 +177,7 @@ impl<P: Replicating> Nodes for Pair<P> {
             .map_err(|_| EngineError::failed("making a replica", "the server has one already"))
     }
 
-    fn promote(&self) -> Result<(), EngineError> {
+    fn promote(&self) -> Result<()> {
         P::promote(&lock(&self.member(Node::Replica)?.server), &self.cancel)
     }
 
@@ -190,18 +186,18 @@ impl<P: Replicating> Nodes for Pair<P> {
         node: Node,
         is_relayed: bool,
         patience: Duration,
-    ) -> Result<Box<dyn ConnectionSet>, EngineError> {
+    ) -> Result<Box<dyn ConnectionSet>> {
         let sockets = &self.member(node)?.sockets;
         let relayed = sockets.join(RELAY);
         let sockets: &Path = if is_relayed { &relayed } else { sockets };
         P::session(&P::config(sockets), patience, &self.cancel)
     }
 
-    fn ask(&self, node: Node, sql: &str) -> Result<Results, EngineError> {
+    fn ask(&self, node: Node, sql: &str) -> Result<Results> {
         P::ask(&P::config(&self.member(node)?.sockets), sql, &self.cancel)
     }
 
-    fn route(&self, node: Node) -> Result<Route, EngineError> {
+    fn route(&self, node: Node) -> Result<Route> {
         let sockets = &self.member(node)?.sockets;
         let folder = sockets.join(RELAY);
         match DirBuilder::new().mode(0o700).create(&folder) {

@@ -3,7 +3,7 @@
 use super::account::Account;
 use super::files::{Layout, remove_socket_folder};
 use super::wait_for;
-use engine::{EngineError, lock};
+use engine::{EngineError, Result, lock};
 use observe::processes;
 use rustix::io::Errno;
 use rustix::process::{
@@ -208,7 +208,7 @@ fn find(folder: &Path, is_one: fn(&Path) -> bool, depth: u32, found: &mut Vec<Pa
 }
 
 /// Removes the files of a server that has ended, in its directory and outside.
-pub(crate) fn remove_files(layout: &Layout, log: Option<&Path>) -> Result<(), EngineError> {
+pub(crate) fn remove_files(layout: &Layout, log: Option<&Path>) -> Result<()> {
     remove_socket_folder(layout)?;
     for folder in [Some(layout.data.as_path()), log].into_iter().flatten() {
         removed(folder, std::fs::remove_dir_all(folder))?;
@@ -217,7 +217,7 @@ pub(crate) fn remove_files(layout: &Layout, log: Option<&Path>) -> Result<(), En
 }
 
 /// The result of removing this, which may be gone already.
-pub fn removed(path: &Path, result: io::Result<()>) -> Result<(), EngineError> {
+pub fn removed(path: &Path, result: io::Result<()>) -> Result<()> {
     match result {
         Err(source) if source.kind() != io::ErrorKind::NotFound => {
             Err(EngineError::at(path)(source))

@@ -3,7 +3,7 @@
 use super::account::{Account, unfinished};
 use super::process::{end_with_us, removed};
 use super::wait_for;
-use engine::{EngineError, cache};
+use engine::{EngineError, Result, cache};
 use observe::child::output_within;
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::Signal;
@@ -45,7 +45,7 @@ pub struct Recipe<'a> {
     /// True if it holds user data, which takes time to load; only some of these are kept.
     pub is_filled: bool,
     /// Stops servers that were left in a folder.
-    pub reclaim: fn(&Path) -> Result<(), EngineError>,
+    pub reclaim: fn(&Path) -> Result<()>,
 }
 
 /// A data directory in the cache.
@@ -73,7 +73,7 @@ impl Unfinished<'_> {
     /// asked to stop, and after five minutes, it is killed with all that it has started. When we
     /// are killed, what it has started writes on for a while: these processes hold the template's
     /// lock too, so that the next run waits for their end before it removes what is there.
-    pub fn run(&self, mut command: Command) -> Result<Output, EngineError> {
+    pub fn run(&self, mut command: Command) -> Result<Output> {
         let program = PathBuf::from(command.get_program());
         self.account.can_run(&program)?;
         let failed = |error: io::Error| {
@@ -97,8 +97,8 @@ impl Template {
     pub fn find_or_make(
         recipe: &Recipe<'_>,
         cancel: &Cancel,
-        make: impl FnOnce(&Unfinished<'_>) -> Result<(), EngineError>,
-    ) -> Result<Self, EngineError> {
+        make: impl FnOnce(&Unfinished<'_>) -> Result<()>,
+    ) -> Result<Self> {
         let hash = observations::sha256([recipe.identity]);
         let name = format!("{}{}-{hash}", recipe.kind, recipe.version);
         let at_most = if recipe.is_filled { Duration::MAX } else { INITIALISATION };
@@ -143,8 +143,8 @@ impl Recipe<'_> {
         folder: &Path,
         lock: &File,
         cancel: &Cancel,
-        fill: impl FnOnce(&Unfinished<'_>) -> Result<(), EngineError>,
-    ) -> Result<(), EngineError> {
+        fill: impl FnOnce(&Unfinished<'_>) -> Result<()>,
+    ) -> Result<()> {
         let unfinished = unfinished(folder);
         (self.reclaim)(&unfinished)?;
         for left_over in [&unfinished, folder] {
@@ -165,7 +165,7 @@ impl Recipe<'_> {
 /// our own cache. For another account, which must be able to enter it, it is in the folder that
 /// `XDG_CACHE_HOME` names, in the system's cache, or else in the folder for temporary files. Fails
 /// if another user has made it.
-pub fn cache_folder(engine: &str, account: &Account) -> Result<PathBuf, EngineError> {
+pub fn cache_folder(engine: &str, account: &Account) -> Result<PathBuf> {
     if !account.is_other() {
         let folder = cache::folder()?.join(engine);
         private_folder(&folder, account)?;
@@ -187,7 +187,7 @@ pub fn cache_folder(engine: &str, account: &Account) -> Result<PathBuf, EngineEr
 }
 
 /// Holds a file's lock, released when dropped or when we are killed.
-fn lock(path: &Path, at_most: Duration, cancel: &Cancel) -> Result<File, EngineError> {
+fn lock(path: &Path, at_most: Duration, cancel: &Cancel) -> Result<File> {
     let mut options = File::options();
     options.create(true).truncate(false).write(true).custom_flags(libc::O_NOFOLLOW);
     let locked = wait_for(at_most, cancel, || {
@@ -205,7 +205,7 @@ fn lock(path: &Path, at_most: Duration, cancel: &Cancel) -> Result<File, EngineE
 
 /// Makes a folder that only the account can enter. An existing one must be like that already: in a
 /// folder for temporary files another user may have made it.
-fn private_folder(path: &Path, account: &Account) -> Result<(), EngineError> {
+fn private_folder(path: &Path, account: &Account) -> Result<()> {
     match DirBuilder::new().mode(PRIVATE).create(path) {
         Ok(()) => return account.chown(path),
         Err(source) if source.kind() != io::ErrorKind::AlreadyExists => {

@@ -1,6 +1,6 @@
 //! Backup programs beside a load: started with their environment, timed, and killed at a stop.
 
-use engine::EngineError;
+use engine::{EngineError, Result};
 use observations::redacted_message;
 use observe::Mark;
 use observe::child::{self, Capture, Streams};
@@ -42,7 +42,7 @@ pub fn run(
     environment: &[(String, Option<String>)],
     pipes: Pipes,
     cancel: &Cancel,
-) -> Result<f64, EngineError> {
+) -> Result<f64> {
     let mark = Mark::new();
     command.env(Mark::VARIABLE, mark.value()).env("LC_ALL", "C");
     child::set_variables(&mut command, environment);
@@ -83,7 +83,7 @@ pub fn run_limited(
     pipes: Pipes,
     rate: Option<f64>,
     cancel: &Cancel,
-) -> Result<f64, EngineError> {
+) -> Result<f64> {
     let (rate, output) = match (rate, pipes.output) {
         (Some(rate), Some(output)) => (rate, File::from(output)),
         (_, output) => return run(command, environment, Pipes { output, ..pipes }, cancel),
@@ -106,12 +106,7 @@ pub fn run_limited(
 
 /// Passes bytes on, no more than `rate` of them a second. When the reader has ended, its own error
 /// says why.
-fn pass_on(
-    mut from: PipeReader,
-    mut to: File,
-    rate: f64,
-    cancel: &Cancel,
-) -> Result<(), EngineError> {
+fn pass_on(mut from: PipeReader, mut to: File, rate: f64, cancel: &Cancel) -> Result<()> {
     let (start, mut bytes) = (Instant::now(), 0_u64);
     let mut chunk = vec![0; CHUNK_BYTES];
     loop {
@@ -133,7 +128,7 @@ fn pass_on(
     }
 }
 
-fn pipe() -> Result<(PipeReader, PipeWriter), EngineError> {
+fn pipe() -> Result<(PipeReader, PipeWriter)> {
     std::io::pipe().map_err(|error| EngineError::failed("making a pipe", error.to_string()))
 }
 
@@ -148,7 +143,7 @@ pub fn run_piped(
     pipes: Pipes,
     rate: Option<f64>,
     cancel: &Cancel,
-) -> Result<f64, EngineError> {
+) -> Result<f64> {
     let (reader, writer) = pipe()?;
     let from = Pipes { input: pipes.input, output: Some(writer.into()) };
     let to = Pipes { input: Some(reader.into()), output: pipes.output };
@@ -173,7 +168,7 @@ pub fn run_piped(
 ///
 /// # Errors
 /// When it exists or cannot be made.
-pub fn make_folder(path: &Path) -> Result<(), EngineError> {
+pub fn make_folder(path: &Path) -> Result<()> {
     DirBuilder::new().mode(0o700).create(path).map_err(EngineError::at(path))
 }
 
@@ -181,7 +176,7 @@ pub fn make_folder(path: &Path) -> Result<(), EngineError> {
 ///
 /// # Errors
 /// When it exists or cannot be made.
-pub fn make_file(path: &Path) -> Result<File, EngineError> {
+pub fn make_file(path: &Path) -> Result<File> {
     let file = File::options().write(true).create_new(true).open(path);
     let file = file.and_then(|file| {
         file.set_permissions(Permissions::from_mode(0o600))?;

@@ -2,7 +2,7 @@
 //! asked once: starting it takes tens of milliseconds, and each trial looks for its server.
 
 use crate::hosted::Hosted;
-use engine::{EngineError, ServerError, lock};
+use engine::{Result, ServerError, lock};
 use experiment::Configuration;
 use observations::EngineVersion;
 use observe::child::answer;
@@ -71,7 +71,7 @@ pub fn versions<K: PartialEq>(
 pub fn versions_of<E: Hosted>(
     configurations: &[&Configuration],
     by_url: impl Fn(&str) -> Result<String, ServerError>,
-    installed: impl Fn(&Configuration) -> Result<(String, String), EngineError>,
+    installed: impl Fn(&Configuration) -> Result<(String, String)>,
 ) -> EngineVersion {
     let version_of = |configuration: &Configuration| match configuration.get(E::SETTINGS.url) {
         Some(url) => {

@@ -9,8 +9,8 @@
 use super::connection::{self, DataFiles, STEPS_BETWEEN_LOOKS};
 use super::failures::failed;
 use super::instance::SqliteInstance;
-use engine::EngineError;
 use engine::backups::{BackgroundWork, Backup, BackupRequest, Fingerprint, Restore};
+use engine::{EngineError, Result};
 use observations::fnv1a_64;
 use observe::CpuUse;
 use rusqlite::backup::{Backup as Steps, StepResult};
@@ -33,7 +33,7 @@ const RESTARTS_MAX: u64 = 3;
 const BUSY_PAUSE: Duration = Duration::from_millis(5);
 
 impl BackgroundWork for SqliteInstance {
-    fn take(&self, request: &BackupRequest, cancel: &Cancel) -> Result<Backup, EngineError> {
+    fn take(&self, request: &BackupRequest, cancel: &Cancel) -> Result<Backup> {
         let path = request.folder.join("backup");
         std::fs::create_dir(&path).map_err(EngineError::at(&path))?;
         let used = CpuUse::of_this_thread();
@@ -55,7 +55,7 @@ impl BackgroundWork for SqliteInstance {
         backup: &Backup,
         folder: &Path,
         cancel: &Cancel,
-    ) -> Result<Restore, EngineError> {
+    ) -> Result<Restore> {
         let (start, path) = (Instant::now(), folder.join("restored"));
         std::fs::create_dir(&path).map_err(EngineError::at(&path))?;
         let (from, to) = (copies(&self.files, &backup.path), copies(&self.files, &path));
@@ -83,7 +83,7 @@ impl BackgroundWork for SqliteInstance {
         Ok(restored)
     }
 
-    fn fingerprints(&self) -> Result<Vec<Fingerprint>, EngineError> {
+    fn fingerprints(&self) -> Result<Vec<Fingerprint>> {
         let mut all = Vec::new();
         for (number, path) in self.files.paths.iter().enumerate() {
             let connection = connection::open(path, false)?;
@@ -92,7 +92,7 @@ impl BackgroundWork for SqliteInstance {
         Ok(all)
     }
 
-    fn perform(&self, statements: &[&str], _: u32, cancel: &Cancel) -> Result<f64, EngineError> {
+    fn perform(&self, statements: &[&str], _: u32, cancel: &Cancel) -> Result<f64> {
         let used = CpuUse::of_this_thread();
         for path in &self.files.paths {
             run(&self.files.connect_to(path)?, path, statements, cancel)?;
@@ -102,12 +102,7 @@ impl BackgroundWork for SqliteInstance {
 }
 
 /// Runs statements for each table of a file, each waiting for locks as the load does.
-fn run(
-    connection: &Connection,
-    path: &Path,
-    statements: &[&str],
-    cancel: &Cancel,
-) -> Result<(), EngineError> {
+fn run(connection: &Connection, path: &Path, statements: &[&str], cancel: &Cancel) -> Result<()> {
     for table in tables(connection, path)? {
         let sql = "SELECT name FROM pragma_table_info(?1) ORDER BY pk = 0 DESC, cid LIMIT 1";
         let column: String = connection
@@ -131,7 +126,7 @@ fn copies(files: &DataFiles, folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Bytes of a database, as far as its log has them too.
-fn bytes_of(connection: &Connection, path: &Path) -> Result<u64, EngineError> {
+fn bytes_of(connection: &Connection, path: &Path) -> Result<u64> {
     let number = |name: &str| {
         let value = connection.pragma_query_value(None, name, |row| row.get::<_, u64>(0));
         value.map_err(|error| failed(format!("reading the size of {}", path.display()), &error))
@@ -146,7 +141,7 @@ fn copy_in_steps(
     target: &Path,
     request: &BackupRequest,
     cancel: &Cancel,
-) -> Result<u64, EngineError> {
+) -> Result<u64> {
     let failed = |error: rusqlite::Error| failed(format!("backing up {}", path.display()), &error);
     let mode = source.pragma_query_value(None, "journal_mode", |row| row.get::<_, String>(0));
     if mode.map_err(failed)? == "wal" {
@@ -189,12 +184,7 @@ fn copy_in_steps(
 }
 
 /// Writes a compacted copy; it never begins again.
-fn vacuum_into(
-    mut source: Connection,
-    path: &Path,
-    target: &Path,
-    cancel: &Cancel,
-) -> Result<u64, EngineError> {
+fn vacuum_into(mut source: Connection, path: &Path, target: &Path, cancel: &Cancel) -> Result<u64> {
     let stop = cancel.clone();
     let watched = source.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || stop.is_cancelled()));
     let target = target.to_string_lossy();
@@ -207,7 +197,7 @@ fn vacuum_into(
     Ok(0)
 }
 
-fn open_restored(path: &Path, cancel: &Cancel) -> Result<Connection, EngineError> {
+fn open_restored(path: &Path, cancel: &Cancel) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let stop = cancel.clone();
     let opened = Connection::open_with_flags(path, flags);
@@ -219,7 +209,7 @@ fn open_restored(path: &Path, cancel: &Cancel) -> Result<Connection, EngineError
 }
 
 /// Names of the tables of a database.
-fn tables(connection: &Connection, path: &Path) -> Result<Vec<String>, EngineError> {
+fn tables(connection: &Connection, path: &Path) -> Result<Vec<String>> {
     let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' \
                ESCAPE '\\' ORDER BY name";
     let names = connection.prepare(sql).and_then(|mut statement| {
@@ -229,7 +219,7 @@ fn tables(connection: &Connection, path: &Path) -> Result<Vec<String>, EngineErr
 }
 
 /// The complaints of SQLite's own check.
-fn complaints(connection: &Connection, path: &Path) -> Result<Vec<String>, EngineError> {
+fn complaints(connection: &Connection, path: &Path) -> Result<Vec<String>> {
     let lines = connection.prepare("PRAGMA integrity_check").and_then(|mut statement| {
         statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()
     });
@@ -243,7 +233,7 @@ fn fingerprints(
     path: &Path,
     number: usize,
     cancel: &Cancel,
-) -> Result<Vec<Fingerprint>, EngineError> {
+) -> Result<Vec<Fingerprint>> {
     let mut all = Vec::new();
     for name in tables(connection, path)? {
         let table = if number == 0 { name.clone() } else { format!("{name} (file {number})") };

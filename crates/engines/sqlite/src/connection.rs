@@ -7,7 +7,7 @@ use super::settings::{
     BUSY_TIMEOUT, DATA_FILES, FILE_GROWTH, FINAL_CHECKPOINT, OPEN, Open, VOLUME,
 };
 use super::vfs;
-use engine::{EngineError, Folders};
+use engine::{EngineError, Folders, Result};
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
 use rusqlite::{Connection, OpenFlags, ffi};
@@ -56,11 +56,7 @@ pub(crate) struct DataFiles {
 
 impl DataFiles {
     /// Creates what a configuration asks for, empty.
-    pub fn create(
-        configuration: &Configuration,
-        place: &Folders,
-        cancel: &Cancel,
-    ) -> Result<Self, EngineError> {
+    pub fn create(configuration: &Configuration, place: &Folders, cancel: &Cancel) -> Result<Self> {
         let volumes = configuration.get(VOLUME);
         let mut directories =
             volumes.iter().map(|name| place.volume(name)).collect::<Result<Vec<_>, _>>()?;
@@ -111,7 +107,7 @@ impl DataFiles {
     ///
     /// # Errors
     /// When a file was removed or replaced by another one, or that cannot be seen.
-    pub fn verify_in_place(&self, before: &[Identity]) -> Result<(), EngineError> {
+    pub fn verify_in_place(&self, before: &[Identity]) -> Result<()> {
         let now = self.identities();
         if let Some((gone, ..)) = before.iter().find(|file| !now.contains(file)) {
             return Err(replaced(gone));
@@ -146,7 +142,7 @@ impl DataFiles {
     ///
     /// # Errors
     /// When one remains.
-    pub fn remove(&self) -> Result<(), EngineError> {
+    pub fn remove(&self) -> Result<()> {
         for path in self.all_paths() {
             match std::fs::remove_file(&path) {
                 Err(source) if source.kind() != ErrorKind::NotFound => {
@@ -164,7 +160,7 @@ impl DataFiles {
     }
 
     /// Opens a data file to prepare it; a new one takes the settings that are kept in the file.
-    pub fn open(&self, path: &Path, is_new: bool) -> Result<Connection, EngineError> {
+    pub fn open(&self, path: &Path, is_new: bool) -> Result<Connection> {
         let connection = open(path, false)?;
         self.configure(&connection, is_new)?;
         Ok(connection)
@@ -182,7 +178,7 @@ impl DataFiles {
 
     /// Opens the connections of a session with this many operations: one for each data file, or one
     /// that all are attached to.
-    pub fn connect(&self, operations: usize) -> Result<Vec<Connection>, EngineError> {
+    pub fn connect(&self, operations: usize) -> Result<Vec<Connection>> {
         let files = if self.open == Open::Attached { 1 } else { self.paths.len() };
         let connections = self.paths[..files].iter().map(|path| self.connect_to(path));
         let connections = connections.collect::<Result<Vec<_>, _>>()?;
@@ -201,12 +197,12 @@ impl DataFiles {
     }
 
     /// A connection to the first data file as sessions have it, for queries during preparation.
-    pub fn connect_one(&self) -> Result<Connection, EngineError> {
+    pub fn connect_one(&self) -> Result<Connection> {
         self.connect_to(&self.paths[0])
     }
 
     /// A connection of a session waits for locks, and stops when the trial is asked to.
-    pub fn connect_to(&self, path: &Path) -> Result<Connection, EngineError> {
+    pub fn connect_to(&self, path: &Path) -> Result<Connection> {
         let mut connection = open(path, self.timed)?;
         let (timeout_ms, cancel) = ((self.busy_timeout_s * 1e3) as u64, self.cancel.clone());
         let wait = move |tries: i32| match next_sleep_ms(tries.max(0) as usize, timeout_ms) {
@@ -228,7 +224,7 @@ impl DataFiles {
         Ok(connection)
     }
 
-    fn configure(&self, connection: &Connection, is_new: bool) -> Result<(), EngineError> {
+    fn configure(&self, connection: &Connection, is_new: bool) -> Result<()> {
         if self.growth_bytes > 0 {
             set_growth(connection, self.growth_bytes)?;
         }
@@ -266,7 +262,7 @@ pub(crate) fn wait_once() {
 }
 
 /// Opens (and creates) a data file.
-pub fn open(path: &Path, timed: bool) -> Result<Connection, EngineError> {
+pub fn open(path: &Path, timed: bool) -> Result<Connection> {
     // One thread uses a connection at a time, so SQLite's own mutex on it is not needed.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
@@ -292,7 +288,7 @@ pub(crate) fn attached_max() -> u64 {
 }
 
 /// Makes SQLite grow a data file in pieces of this size.
-fn set_growth(connection: &Connection, growth_bytes: u64) -> Result<(), EngineError> {
+fn set_growth(connection: &Connection, growth_bytes: u64) -> Result<()> {
     let mut chunk = c_int::try_from(growth_bytes).map_err(|_| EngineError::SettingIgnored {
         setting: FILE_GROWTH.path().into(),
         expected: growth_bytes.to_string(),

@@ -1,7 +1,7 @@
 //! How SQLite writes tables and operations.
 
 use engine::dialect::{Words, index_name, padded};
-use engine::{Dialect, EngineError};
+use engine::{Dialect, Result};
 use work::{Column, DataType, DefaultValue, Table};
 
 /// Bytes of a row's number in a table of 16,384 to 2 million rows.
@@ -33,7 +33,7 @@ impl SqliteDialect {
     ///
     /// # Errors
     /// When the table's rows per page do not fit a page.
-    pub fn filler(&self, table: &Table) -> Result<Vec<u8>, EngineError> {
+    pub fn filler(&self, table: &Table) -> Result<Vec<u8>> {
         let Some((_, rows)) = table.filler() else { return Ok(Vec::new()) };
         let others = table.columns.iter().filter(|column| !is_row_number(table, column));
         let others: usize = others.map(|column| width(column.data_type)).sum();
@@ -111,7 +111,7 @@ impl Dialect for SqliteDialect {
     }
 
     /// A single integer key is the row's number; other keys cluster the table.
-    fn create(&self, table: &Table) -> Result<Vec<String>, EngineError> {
+    fn create(&self, table: &Table) -> Result<Vec<String>> {
         self.filler(table)?;
         let mut parts: Vec<String> = table.columns.iter().map(Self::column).collect();
         if !table.key.is_empty() {

@@ -12,7 +12,7 @@ use engine::dialect::padded;
 use engine::setup::Setup;
 use engine::{
     CacheReport, CacheState, Collection, ConnectionSet, EngineError, Folders, Host, Instance,
-    Parts, SessionPart, WaitCollector,
+    Parts, Result, SessionPart, WaitCollector,
 };
 use engine::{Dialect as _, EngineUse, Explained, PlanRequest, Planned, cache, lock, open_files};
 use engine::{Explainer, Tables};
@@ -36,7 +36,7 @@ impl Host for SqliteHost {
         configuration: &Configuration,
         connections: u32,
         cancel: &Cancel,
-    ) -> Result<Box<dyn Instance>, EngineError> {
+    ) -> Result<Box<dyn Instance>> {
         Ok(Box::new(SqliteInstance::create(configuration, &self.0, connections, cancel)?))
     }
 }
@@ -61,7 +61,7 @@ impl SqliteInstance {
         place: &Folders,
         connections: u32,
         cancel: &Cancel,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let count = u64::from(configuration.get(DATA_FILES));
         // Each connection has its data file and its log open. The shared-memory index of the log
         // counts once per file, as does our own handle.
@@ -91,7 +91,7 @@ impl SqliteInstance {
     }
 
     /// Creates and fills the tables of one data file; gives the bytes of its pages.
-    fn create_in(&self, file: usize, work: &mut Work) -> Result<usize, EngineError> {
+    fn create_in(&self, file: usize, work: &mut Work) -> Result<usize> {
         // The tables that are there already come first.
         let there = if file == 0 { self.copy_kept(work)? } else { 0 };
         let fills = if file == 0 { std::mem::take(&mut work.fills) } else { Vec::new() };
@@ -103,7 +103,7 @@ impl SqliteInstance {
     /// Copies a data set from our cache into the only data file; says how many of its tables are
     /// there then. One that would take more than a quarter of what is free beside the cache is
     /// not kept.
-    fn copy_kept(&self, work: &mut Work) -> Result<usize, EngineError> {
+    fn copy_kept(&self, work: &mut Work) -> Result<usize> {
         let ([path], Some(data), false) = (self.files.paths.as_slice(), &work.data, self.is_set_up)
         else {
             return Ok(0);
@@ -130,13 +130,7 @@ impl SqliteInstance {
     }
 
     /// Creates tables in a file and fills them; gives the bytes of its pages.
-    fn make(
-        &self,
-        path: &Path,
-        work: &Work,
-        tables: &[&Table],
-        fills: Vec<Fill>,
-    ) -> Result<usize, EngineError> {
+    fn make(&self, path: &Path, work: &Work, tables: &[&Table], fills: Vec<Fill>) -> Result<usize> {
         let connection = self.files.open(path, false)?;
         let failed = |error| failed(format!("creating tables in {}", path.display()), &error);
         let page_bytes = connection
@@ -169,7 +163,7 @@ impl SqliteInstance {
         dialect: &SqliteDialect,
         work: &Work,
         mut fill: Fill,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let table = &work.tables[fill.table];
         let filler = dialect.filler(table)?;
         let parameters_per_row = fill.columns.len() + 1;
@@ -196,19 +190,14 @@ impl SqliteInstance {
         connection.execute_batch("COMMIT").map_err(failed)
     }
 
-    fn operations(&self) -> Result<&Arc<[Compiled]>, EngineError> {
+    fn operations(&self) -> Result<&Arc<[Compiled]>> {
         self.operations.get().ok_or_else(|| {
             EngineError::failed("connecting", "the tables have not been created yet")
         })
     }
 
     /// Compiles an operation for every data file.
-    fn compile(
-        &self,
-        operation: &Operation,
-        work: &Work,
-        page_bytes: usize,
-    ) -> Result<Compiled, EngineError> {
+    fn compile(&self, operation: &Operation, work: &Work, page_bytes: usize) -> Result<Compiled> {
         let dialect = |file| SqliteDialect { schema: self.files.schema_of(file), page_bytes };
         let table = operation.table(work);
         let mut operation = operation.clone();
@@ -269,7 +258,7 @@ fn insert_row(
 }
 
 impl Instance for SqliteInstance {
-    fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
+    fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>> {
         let operations = self.operations()?;
         let session =
             SqliteSession::open(self.files.clone(), operations.clone(), self.total.clone())?;
@@ -280,7 +269,7 @@ impl Instance for SqliteInstance {
         Ok(Box::new(SetOfOne::new(limited)))
     }
 
-    fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
+    fn settle(&self, cache: CacheState) -> Result<CacheReport> {
         for (path, file) in self.files.paths.iter().zip(&self.files.handles) {
             let settled = match cache {
                 CacheState::Cold => {
@@ -307,7 +296,7 @@ impl Instance for SqliteInstance {
         Some(files.map(|file| file.blocks() * 512).sum())
     }
 
-    fn remove(self: Box<Self>) -> Result<(), EngineError> {
+    fn remove(self: Box<Self>) -> Result<()> {
         self.files.remove()
     }
 
@@ -322,7 +311,7 @@ impl Instance for SqliteInstance {
 }
 
 impl Tables for SqliteInstance {
-    fn create(&self, mut work: Work) -> Result<(), EngineError> {
+    fn create(&self, mut work: Work) -> Result<()> {
         let mut page_bytes = 0;
         for file in 0..self.files.paths.len() {
             page_bytes = self.create_in(file, &mut work)?;
@@ -350,28 +339,20 @@ impl Tables for SqliteInstance {
         self.files.paths.len() as u32
     }
 
-    fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
+    fn stored_bytes(&self) -> Result<Option<u64>> {
         Ok(self.space_bytes())
     }
 }
 
 impl Explainer for SqliteInstance {
-    fn explain(
-        &self,
-        operation: usize,
-        table: &Table,
-        analyze: bool,
-    ) -> Result<Explained, EngineError> {
+    fn explain(&self, operation: usize, table: &Table, analyze: bool) -> Result<Explained> {
         let connection = self.files.connect_one()?;
         let sql = &self.operations()?[operation].sql[0];
         explain::explain(&connection, sql, table, analyze)
             .map_err(|error| failed(format!("explaining {sql}"), &error))
     }
 
-    fn plans(
-        &self,
-        plan_requests: &[PlanRequest],
-    ) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
+    fn plans(&self, plan_requests: &[PlanRequest]) -> Result<Vec<Result<Planned, engine::NoPlan>>> {
         Ok(explain::plans(&self.files.connect_one()?, plan_requests))
     }
 }
@@ -387,7 +368,7 @@ struct Collector {
 }
 
 impl WaitCollector for Collector {
-    fn start(&mut self) -> Result<(), EngineError> {
+    fn start(&mut self) -> Result<()> {
         self.identities = self.files.identities();
         *lock(&self.total) = Totals::default();
         self.files.part.store(0, Ordering::Relaxed);
@@ -395,12 +376,12 @@ impl WaitCollector for Collector {
         Ok(())
     }
 
-    fn divide(&mut self) -> Result<(), EngineError> {
+    fn divide(&mut self) -> Result<()> {
         self.files.part.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 
-    fn stop(&mut self) -> Result<Collection, EngineError> {
+    fn stop(&mut self) -> Result<Collection> {
         let read = observe::storage_read_bytes(std::process::id() as i32);
         self.files.verify_in_place(&self.identities)?;
         let Totals { tallies, parts, pages } = &*lock(&self.total);

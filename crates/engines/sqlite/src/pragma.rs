@@ -3,7 +3,7 @@
 use super::cell::text_of;
 use super::failures::failed;
 use Form::{Number, Position, Switch, Word};
-use engine::{EngineError, SettingsForm};
+use engine::{EngineError, Result, SettingsForm};
 use experiment::{Configuration, DurabilityRule, Invalid, Value};
 use rusqlite::Connection;
 
@@ -160,7 +160,7 @@ pub fn apply(
     connection: &Connection,
     schema: &str,
     is_new: bool,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     for Pragma { name, value, .. } in
         pragmas.iter().filter(|pragma| is_new || !OF_THE_FILE.contains(&pragma.name))
     {
@@ -212,7 +212,7 @@ pub fn rebuild(pragmas: &[Pragma], connection: &Connection) -> rusqlite::Result<
     if differs { connection.execute_batch("VACUUM") } else { Ok(()) }
 }
 
-fn get(connection: &Connection, schema: &str, name: &str) -> Result<String, EngineError> {
+fn get(connection: &Connection, schema: &str, name: &str) -> Result<String> {
     let answer = connection.pragma_query_value(Some(schema), name, |row| {
         Ok(text_of(row.get_ref(0)?).unwrap_or_default())
     });

@@ -4,7 +4,7 @@ use super::failures::failed;
 use super::setup::MAGIC;
 use engine::sample::{Cell, Sample};
 use engine::setup::first_bytes;
-use engine::{DatabaseFiles, EngineError};
+use engine::{DatabaseFiles, EngineError, Result};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Params};
 use std::path::Path;
@@ -24,13 +24,7 @@ impl DatabaseFiles for SqliteFiles {
         file.is_file() && first_bytes(file).starts_with(MAGIC)
     }
 
-    fn export(
-        &self,
-        database: &Path,
-        table: &str,
-        rows_max: u64,
-        to: &Path,
-    ) -> Result<u64, EngineError> {
+    fn export(&self, database: &Path, table: &str, rows_max: u64, to: &Path) -> Result<u64> {
         sample(database, table, rows_max)?.export(table, to)
     }
 }
@@ -40,7 +34,7 @@ impl DatabaseFiles for SqliteFiles {
 ///
 /// # Errors
 /// When there is no such table, or it cannot be read.
-fn sample(path: &Path, table: &str, rows_max: u64) -> Result<Sample, EngineError> {
+fn sample(path: &Path, table: &str, rows_max: u64) -> Result<Sample> {
     Reading { doing: format!("reading table {table} of {}", path.display()) }
         .sample(path, table, rows_max)
 }
@@ -56,7 +50,7 @@ impl Reading {
         move |error| failed(doing, &error)
     }
 
-    fn sample(&self, path: &Path, table: &str, rows_max: u64) -> Result<Sample, EngineError> {
+    fn sample(&self, path: &Path, table: &str, rows_max: u64) -> Result<Sample> {
         let (connection, tables) = open(path).map_err(self.failed())?;
         let Some((name, has_rowids)) =
             tables.iter().find(|(name, _)| name.eq_ignore_ascii_case(table))
@@ -118,7 +112,7 @@ impl Reading {
         parameters: impl Params,
         is_sampled: impl Fn(u64) -> bool,
         sample: &mut Sample,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let mut select = connection.prepare(sql).map_err(self.failed())?;
         let columns = select.column_count();
         let mut rows = select.query(parameters).map_err(self.failed())?;

@@ -6,7 +6,7 @@ use super::failures::failed;
 use super::recorder;
 use super::settings::Open;
 use engine::Session;
-use engine::{Done, EngineError, PageUse, Results, RetryCause, TimeLimit, lock};
+use engine::{Done, EngineError, PageUse, Result, Results, RetryCause, TimeLimit, lock};
 use recorder::Tallies;
 use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::types::Null;
@@ -77,7 +77,7 @@ impl SqliteSession {
         files: Arc<DataFiles>,
         operations: Arc<[Compiled]>,
         total: Arc<Mutex<Totals>>,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let connections = files.connect(operations.len())?;
         let left_engine = Instant::now();
         Ok(Self { connections, files, operations, total, left_engine, limit: None, part: 0 })
@@ -95,7 +95,7 @@ impl SqliteSession {
     }
 
     /// Cancels statements that take longer than this.
-    pub fn with_limit(mut self, limit: Duration) -> Result<Self, EngineError> {
+    pub fn with_limit(mut self, limit: Duration) -> Result<Self> {
         let limit = TimeLimit::new(limit);
         for connection in &mut self.connections {
             let (limit, cancel) = (limit.clone(), self.files.cancel.clone());
@@ -109,7 +109,7 @@ impl SqliteSession {
 
     /// Runs an operation for each key in one transaction, again where its snapshot has become too
     /// old to write.
-    fn batch(&self, operation: usize, file: u32, keys: &[Key]) -> Result<Done, EngineError> {
+    fn batch(&self, operation: usize, file: u32, keys: &[Key]) -> Result<Done> {
         let mut retries = 0;
         loop {
             match self.try_batch(operation, file as usize, keys) {
@@ -180,7 +180,7 @@ impl SqliteSession {
         statement: Statement<'_>,
         parameters: &[Parameter],
         with_rows: bool,
-    ) -> Result<Done, EngineError> {
+    ) -> Result<Done> {
         let connection = self.connection(0);
         let mut done = Done::default();
         let keeps_rows = match statement {
@@ -329,7 +329,7 @@ impl Session for SqliteSession {
         self.left_engine = Instant::now();
     }
 
-    fn run(&mut self, request: &Request<'_>) -> Result<Done, EngineError> {
+    fn run(&mut self, request: &Request<'_>) -> Result<Done> {
         self.enter_part();
         if self.files.timed && self.left_engine.elapsed() > IDLE_RESYNCHRONIZE {
             recorder::resynchronize();
@@ -346,7 +346,7 @@ impl Session for SqliteSession {
         done
     }
 
-    fn flush(&mut self, index: u32, of: u32) -> Result<(), EngineError> {
+    fn flush(&mut self, index: u32, of: u32) -> Result<()> {
         self.enter_part();
         if !self.files.final_checkpoint {
             return Ok(());

@@ -3,7 +3,7 @@
 use super::connection::{self, DataFiles, STEPS_BETWEEN_LOOKS};
 use super::failures::failed;
 use engine::setup::{NotSet, Setup, Unset, first_bytes, substituted};
-use engine::{EngineError, cache};
+use engine::{EngineError, Result, cache};
 use experiment::NamedFile;
 use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::{Batch, Connection};
@@ -40,7 +40,7 @@ pub fn validate(setup: &Setup) -> Option<String> {
 }
 
 /// The data file that a setup makes with these settings, made now unless it is in our cache.
-pub fn template(setup: &Setup, files: &DataFiles) -> Result<PathBuf, EngineError> {
+pub fn template(setup: &Setup, files: &DataFiles) -> Result<PathBuf> {
     cache::file("sqlite", "setup-", &identity(&setup.identity(), files), |path| {
         make(setup, files, path)?;
         setup.verify_unchanged()
@@ -53,7 +53,7 @@ pub fn identity(of_tables: &str, files: &DataFiles) -> String {
     format!("SQLite {}\n{}{of_tables}", rusqlite::version(), files.kept_settings())
 }
 
-fn make(setup: &Setup, files: &DataFiles, path: &Path) -> Result<(), EngineError> {
+fn make(setup: &Setup, files: &DataFiles, path: &Path) -> Result<()> {
     let database = setup.dump.as_ref().filter(|dump| first_bytes(&dump.place()).starts_with(MAGIC));
     if let Some(dump) = database {
         let copied = File::open(dump.place())
@@ -93,7 +93,7 @@ fn run(
     file: &NamedFile,
     variables: Option<&[(String, String)]>,
     cancel: &Cancel,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let place = file.place();
     let mut reader = BufReader::new(File::open(&place).map_err(EngineError::at(&place))?);
     let (mut sql, mut begins_at, mut line) = (String::new(), 1, String::new());

@@ -1,7 +1,7 @@
 //! How SQL Server writes tables and operations.
 
 use engine::dialect::Words;
-use engine::{Dialect, EngineError};
+use engine::{Dialect, Result};
 use work::{Column, DataType, DefaultValue, Output, Table, Work};
 
 /// The words of T-SQL.
@@ -81,7 +81,7 @@ impl MssqlDialect {
     }
 
     /// Bytes of the filler of a table's rows: a `char`, which is as long as it is declared.
-    fn filler(table: &Table) -> Result<usize, EngineError> {
+    fn filler(table: &Table) -> Result<usize> {
         let Some((_, rows)) = table.filler() else { return Ok(0) };
         let fixed: usize = table.columns.iter().map(|column| width(column.data_type)).sum();
         let long = table
@@ -240,7 +240,7 @@ impl Dialect for MssqlDialect {
 
     /// The rows of a table lie in the order of its key, so that the key is there from the first row
     /// on.
-    fn create(&self, table: &Table) -> Result<Vec<String>, EngineError> {
+    fn create(&self, table: &Table) -> Result<Vec<String>> {
         let (name, filler) = (self.table(table), Self::filler(table)?);
         let mut parts: Vec<String> =
             table.columns.iter().map(|column| Self::column(column, filler)).collect();

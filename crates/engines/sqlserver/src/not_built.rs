@@ -8,7 +8,7 @@ pub(crate) const NOT_BUILT: &str = "this build does not include SQL Server; buil
 #[cfg(not(feature = "driver"))]
 pub mod trials {
     use crate::not_built::NOT_BUILT;
-    use engine::{EngineError, Host, Instance, Need, Preflight};
+    use engine::{EngineError, Host, Instance, Need, Preflight, Result};
     use experiment::Configuration;
     use work::{Cancel, Stop};
 
@@ -16,12 +16,7 @@ pub mod trials {
     pub struct MssqlHost;
 
     impl Host for MssqlHost {
-        fn prepare(
-            &mut self,
-            _: &Configuration,
-            _: u32,
-            _: &Cancel,
-        ) -> Result<Box<dyn Instance>, EngineError> {
+        fn prepare(&mut self, _: &Configuration, _: u32, _: &Cancel) -> Result<Box<dyn Instance>> {
             Err(EngineError::Unsupported { engine: "this build", what: "SQL Server" })
         }
     }

@@ -7,7 +7,9 @@ use crate::not_built::trials::preflight;
 use crate::settings::URL;
 #[cfg(feature = "driver")]
 use crate::target::preflight;
-use engine::{EngineError, Folders, Need, NoPlan, PlanRequest, Planned, Preflight, Prerequisites};
+use engine::{
+    EngineError, Folders, Need, NoPlan, PlanRequest, Planned, Preflight, Prerequisites, Result,
+};
 use experiment::Configuration;
 use work::Stop;
 
@@ -36,7 +38,7 @@ impl Prerequisites for SqlServer {
         _: &Configuration,
         _: &[PlanRequest],
         _: &Stop,
-    ) -> Option<Result<Vec<Result<Planned, NoPlan>>, EngineError>> {
+    ) -> Option<Result<Vec<Result<Planned, NoPlan>>>> {
         // Trials work in a database that the run creates.
         let what = "statements of a database that does not exist yet";
         Some(Err(EngineError::Unsupported { engine: "SQL Server", what }))

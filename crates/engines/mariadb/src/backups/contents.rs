@@ -2,20 +2,20 @@
 
 use crate::client::{Client, Config, quote_identifier, quote_literal};
 use crate::errors::failed_at;
-use engine::EngineError;
+use engine::Result;
 use engine::backups::{Fingerprint, Restore};
 use std::time::Instant;
 use work::Cancel;
 
 /// Connects; the connection ends when the trial is asked to stop.
-pub fn connect(config: &Config, cancel: &Cancel) -> Result<Client, EngineError> {
+pub fn connect(config: &Config, cancel: &Cancel) -> Result<Client> {
     let mut client = Client::connect(config).map_err(failed_at("connecting"))?;
     client.set_stop(cancel.stop());
     Ok(client)
 }
 
 /// Examines a restored database, whose files were in place after this time.
-pub fn examine(client: &mut Client, start: Instant, placed_s: f64) -> Result<Restore, EngineError> {
+pub fn examine(client: &mut Client, start: Instant, placed_s: f64) -> Result<Restore> {
     let mut restored = Restore { placed_s, ..Restore::default() };
     let found = tables(client)?;
     restored.first_query_s = start.elapsed().as_secs_f64();
@@ -28,14 +28,14 @@ pub fn examine(client: &mut Client, start: Instant, placed_s: f64) -> Result<Res
 }
 
 /// Names of the tables of the database.
-pub fn tables(client: &mut Client) -> Result<Vec<String>, EngineError> {
+pub fn tables(client: &mut Client) -> Result<Vec<String>> {
     let sql = "SELECT table_name FROM information_schema.tables WHERE table_schema = database() \
                AND table_type = 'BASE TABLE' ORDER BY table_name";
     names(client, sql, "reading the tables")
 }
 
 /// Names of the columns of a table.
-pub fn columns(client: &mut Client, table: &str) -> Result<Vec<String>, EngineError> {
+pub fn columns(client: &mut Client, table: &str) -> Result<Vec<String>> {
     let sql = format!(
         "SELECT column_name FROM information_schema.columns WHERE table_schema = database() AND \
          table_name = {} ORDER BY ordinal_position",
@@ -44,13 +44,13 @@ pub fn columns(client: &mut Client, table: &str) -> Result<Vec<String>, EngineEr
     names(client, &sql, "reading the columns")
 }
 
-fn names(client: &mut Client, sql: &str, doing: &str) -> Result<Vec<String>, EngineError> {
+fn names(client: &mut Client, sql: &str, doing: &str) -> Result<Vec<String>> {
     let rows = client.query(sql).map_err(failed_at(doing))?;
     Ok(rows.iter().map(|row| row.text(0)).collect())
 }
 
 /// The complaints of the server's own check.
-fn complaints(client: &mut Client, table: &str) -> Result<Vec<String>, EngineError> {
+fn complaints(client: &mut Client, table: &str) -> Result<Vec<String>> {
     let sql = format!("CHECK TABLE {}", quote_identifier(table));
     let rows = client.query(&sql).map_err(failed_at(&sql))?;
     // Table, operation, kind of the message, message.
@@ -60,7 +60,7 @@ fn complaints(client: &mut Client, table: &str) -> Result<Vec<String>, EngineErr
 }
 
 /// Rows of each table, with the sum and the exclusive or of the CRC-32 of their values as literals.
-pub fn fingerprints(client: &mut Client) -> Result<Vec<Fingerprint>, EngineError> {
+pub fn fingerprints(client: &mut Client) -> Result<Vec<Fingerprint>> {
     let mut all = Vec::new();
     for table in tables(client)? {
         let columns = columns(client, &table)?;

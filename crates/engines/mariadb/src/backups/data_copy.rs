@@ -6,8 +6,8 @@ use crate::admin::DATABASE;
 use crate::backup_tools::{COPY, compressor, stream_program};
 use crate::client::Config;
 use crate::server::{ClientProgram, PrivateServer, ServerOptions};
-use engine::EngineError;
 use engine::backups::{Backup, BackupRequest, Restore};
+use engine::{EngineError, Result};
 use servers::files::clone_folder;
 use servers::private::{Server, Settings};
 use servers::tool::{self, Pipes};
@@ -31,7 +31,7 @@ pub fn take(
     request: &BackupRequest,
     path: &Path,
     cancel: &Cancel,
-) -> Result<f64, EngineError> {
+) -> Result<f64> {
     copy.arg("--backup");
     copy.arg(format!("--parallel={}", request.workers));
     let environment = config.client_environment();
@@ -81,7 +81,7 @@ pub fn restore(
     request: &BackupRequest,
     backup: &Backup,
     cancel: &Cancel,
-) -> Result<Restore, EngineError> {
+) -> Result<Restore> {
     let Source { options, settings } = source;
     let directory = options.directory.clone();
     options.account.make_folder(&directory)?;
@@ -117,7 +117,7 @@ fn unpack(
     from: &Path,
     to: &Path,
     cancel: &Cancel,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     tool::make_folder(to)?;
     files.current_dir("/").args(["--extract", "--directory"]).arg(to);
     let input = File::open(from).map_err(EngineError::at(from))?;

@@ -13,7 +13,7 @@ use crate::server::{CLIENT, ClientProgram, Names, PrivateServer};
 use contents::{columns, connect, examine, fingerprints, tables};
 use data_copy::Source;
 use engine::backups::{BackgroundWork, Backup, BackupRequest, Fingerprint, Restore};
-use engine::{EngineError, lock};
+use engine::{EngineError, Result, lock};
 use observe::CpuUse;
 use servers::instance::Schema as _;
 use servers::tool::{self, Pipes};
@@ -34,7 +34,7 @@ impl MariaSchema {
     }
 
     /// How to connect to the private server, in this database.
-    fn private(&self, database: &str, cancel: &Cancel) -> Result<Config, EngineError> {
+    fn private(&self, database: &str, cancel: &Cancel) -> Result<Config> {
         let unsupported =
             EngineError::Unsupported { engine: "a server by URL", what: "background actions" };
         let server = self.private_server().ok_or(unsupported)?;
@@ -43,7 +43,7 @@ impl MariaSchema {
     }
 
     /// A client program of the private server's version. It finds the server by its environment.
-    fn program(&self, names: Names, config: &Config) -> Result<Command, EngineError> {
+    fn program(&self, names: Names, config: &Config) -> Result<Command> {
         let unsupported =
             EngineError::Unsupported { engine: "a server by URL", what: "background actions" };
         let server = self.private_server().ok_or(unsupported)?;
@@ -54,7 +54,7 @@ impl MariaSchema {
     }
 
     /// Bytes of the files of the tables.
-    fn data_bytes(&self) -> Result<u64, EngineError> {
+    fn data_bytes(&self) -> Result<u64> {
         let Some(server) = self.private_server() else { return Ok(0) };
         let files = self.table_files(&lock(server))?;
         Ok(files.iter().filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum())
@@ -62,7 +62,7 @@ impl MariaSchema {
 }
 
 impl BackgroundWork for MariaSchema {
-    fn take(&self, request: &BackupRequest, cancel: &Cancel) -> Result<Backup, EngineError> {
+    fn take(&self, request: &BackupRequest, cancel: &Cancel) -> Result<Backup> {
         let config = self.private(DATABASE, cancel)?;
         let path = request.folder.join("backup");
         let data_bytes = self.data_bytes()?;
@@ -93,7 +93,7 @@ impl BackgroundWork for MariaSchema {
         backup: &Backup,
         folder: &Path,
         cancel: &Cancel,
-    ) -> Result<Restore, EngineError> {
+    ) -> Result<Restore> {
         if let Some(server) = self.private_server()
             && request.tool == COPY_TOOL
         {
@@ -125,12 +125,12 @@ impl BackgroundWork for MariaSchema {
         Ok(restored)
     }
 
-    fn fingerprints(&self) -> Result<Vec<Fingerprint>, EngineError> {
+    fn fingerprints(&self) -> Result<Vec<Fingerprint>> {
         let cancel = &self.common().cancel;
         fingerprints(&mut connect(&self.private(DATABASE, cancel)?, cancel)?)
     }
 
-    fn perform(&self, statements: &[&str], _: u32, cancel: &Cancel) -> Result<f64, EngineError> {
+    fn perform(&self, statements: &[&str], _: u32, cancel: &Cancel) -> Result<f64> {
         let used = CpuUse::of_this_thread();
         perform(&mut connect(&self.private(DATABASE, cancel)?, cancel)?, statements)?;
         Ok(used.seconds())
@@ -138,7 +138,7 @@ impl BackgroundWork for MariaSchema {
 }
 
 /// Runs statements for each table.
-fn perform(client: &mut Client, statements: &[&str]) -> Result<(), EngineError> {
+fn perform(client: &mut Client, statements: &[&str]) -> Result<()> {
     for table in tables(client)? {
         let column = columns(client, &table)?.into_iter().next().unwrap_or_default();
         let (table, column) = (quote_identifier(&table), quote_identifier(&column));

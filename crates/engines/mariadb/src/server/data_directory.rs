@@ -3,7 +3,7 @@
 
 use super::installation::Installation;
 use super::product::{MariaProduct, ServerOptions};
-use engine::EngineError;
+use engine::{EngineError, Result};
 use servers::account::{Account, command};
 use servers::files::clone_folder;
 use servers::private::DataDirectory;
@@ -27,7 +27,7 @@ impl DataDirectory for MariaProduct {
 
     /// Runs the installer. Its accounts have no password: the server listens on a socket that only
     /// our account can reach.
-    fn initialise(&self, account: &Account, template: &Unfinished<'_>) -> Result<(), EngineError> {
+    fn initialise(&self, account: &Account, template: &Unfinished<'_>) -> Result<()> {
         let Installation { server, installer, .. } = &self.installation;
         account.can_run(server)?;
         let program = installer.as_ref().unwrap_or(server);
@@ -69,7 +69,7 @@ impl DataDirectory for MariaProduct {
     }
 
     /// Moves the redo log to its volume.
-    fn lay_out(options: &ServerOptions, data: &Path) -> Result<(), EngineError> {
+    fn lay_out(options: &ServerOptions, data: &Path) -> Result<()> {
         let Some(log) = &options.log_directory else { return Ok(()) };
         options.account.make_folder(log)?;
         let redo_log = options.product.installation.redo_log();

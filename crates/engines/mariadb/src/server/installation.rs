@@ -1,7 +1,7 @@
 //! The servers that are installed.
 
 use super::server_version::{SERIES, ServerVersion};
-use engine::EngineError;
+use engine::{EngineError, Result};
 use servers::{choose, printed_version};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -65,7 +65,7 @@ impl Installation {
     ///
     /// # Errors
     /// When there is none: lists what was found, and says what to do.
-    pub fn find(bindirs: &[PathBuf], version: Option<&str>) -> Result<Self, EngineError> {
+    pub fn find(bindirs: &[PathBuf], version: Option<&str>) -> Result<Self> {
         let programs: Vec<PathBuf> = bindirs.iter().flat_map(|place| programs_in(place)).collect();
         let all = Self::find_all(bindirs);
         let is_given = |found: &&Self| programs.contains(&found.server);
@@ -84,7 +84,7 @@ impl Installation {
     ///
     /// # Errors
     /// As of [`Self::find`].
-    pub fn for_source(bindirs: &[PathBuf], source: &ServerVersion) -> Result<Self, EngineError> {
+    pub fn for_source(bindirs: &[PathBuf], source: &ServerVersion) -> Result<Self> {
         let programs: Vec<PathBuf> = bindirs.iter().flat_map(|place| programs_in(place)).collect();
         let all = Self::find_all(bindirs);
         let mut fitting = all.clone();

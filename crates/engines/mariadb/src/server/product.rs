@@ -6,7 +6,7 @@ use super::variables::{self, Variable};
 use crate::admin::Admin;
 use crate::client::{Client, Config};
 use crate::errors::failed_at;
-use engine::EngineError;
+use engine::Result;
 use engine::setup::Setup;
 use rustix::process::Signal;
 use servers::account::command;
@@ -62,7 +62,7 @@ impl Reached for MariaProduct {
         Config::unix(&socket(sockets), SUPERUSER).with_default_timeout(CONNECTING)
     }
 
-    fn connect(config: &Config, answer: Duration, cancel: &Cancel) -> Result<Client, EngineError> {
+    fn connect(config: &Config, answer: Duration, cancel: &Cancel) -> Result<Client> {
         let connected = Client::connect_until(config, &cancel.stop());
         let mut client = connected.map_err(failed_at("connecting to the server"))?;
         client.set_answer_timeout(Some(answer));
@@ -103,12 +103,12 @@ impl Product for MariaProduct {
         self.installation.to_string()
     }
 
-    fn fill(server: &PrivateServer, setup: &Setup, cancel: &Cancel) -> Result<(), EngineError> {
+    fn fill(server: &PrivateServer, setup: &Setup, cancel: &Cancel) -> Result<()> {
         drop(Admin::take(&server.config(), cancel)?);
         setup::fill(&server.options.product.installation, &server.config(), setup, cancel)
     }
 
-    fn write_settings(server: &PrivateServer, settings: &Settings) -> Result<(), EngineError> {
+    fn write_settings(server: &PrivateServer, settings: &Settings) -> Result<()> {
         let file = server.layout.data.join(SETTINGS_FILE);
         server.options.account.write(&file, &settings_file(server, settings))
     }
@@ -127,11 +127,7 @@ impl Product for MariaProduct {
         Client::connect(&config).is_ok()
     }
 
-    fn apply(
-        server: &mut PrivateServer,
-        settings: &Settings,
-        cancel: &Cancel,
-    ) -> Result<bool, EngineError> {
+    fn apply(server: &mut PrivateServer, settings: &Settings, cancel: &Cancel) -> Result<bool> {
         let restarts = !server.is_running() || !set_global(server, settings, cancel)?;
         if restarts {
             server.stop(Stop::Clean, cancel)?;
@@ -144,11 +140,7 @@ impl Product for MariaProduct {
 
 /// Sets what differs, unless that needs a restart (`false`): of variables that are fixed at
 /// start, and of those that go back to their defaults, which only a start knows.
-fn set_global(
-    server: &mut PrivateServer,
-    settings: &Settings,
-    cancel: &Cancel,
-) -> Result<bool, EngineError> {
+fn set_global(server: &mut PrivateServer, settings: &Settings, cancel: &Cancel) -> Result<bool> {
     let Some(in_force) = &server.in_force else { return Ok(false) };
     if in_force.keys().any(|name| !settings.contains_key(name)) {
         return Ok(false);

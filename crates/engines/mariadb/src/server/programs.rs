@@ -3,7 +3,7 @@
 
 use super::installation::{FOLDERS, Installation, PLACES_VARIABLE, usual_places};
 use super::server_version::{SERIES, ServerVersion};
-use engine::EngineError;
+use engine::Result;
 use servers::printed_version;
 use servers::programs::{find_version, missing};
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ impl ClientProgram {
         Names { names, package }: Names,
         server: Option<&Path>,
         requested: &ServerVersion,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let folder = server.and_then(Path::parent);
         let nearby = folder
             .into_iter()
@@ -66,7 +66,7 @@ impl ClientProgram {
     ///
     /// # Errors
     /// As of [`Self::find`].
-    pub fn of_installation(names: Names, server: &Installation) -> Result<Self, EngineError> {
+    pub fn of_installation(names: Names, server: &Installation) -> Result<Self> {
         Self::find(names, Some(&server.server), &server.server_version())
     }
 }

@@ -7,8 +7,8 @@ use super::server_version::ServerVersion;
 use crate::admin::DATABASE;
 use crate::client::{Client, Config, quote_identifier, quote_literal};
 use crate::errors::failed_at;
-use engine::EngineError;
 use engine::setup::{SETUP_DUMP, SETUP_SQL, Setup};
+use engine::{EngineError, Result};
 use experiment::NamedFile;
 use servers::programs::dump::{of_mariadb_dump, origin_of_mariadb_dump};
 use servers::programs::mysql::Mysql;
@@ -60,7 +60,7 @@ pub(crate) fn validate(setup: &Setup) -> Result<(), (&'static str, String)> {
 }
 
 /// Finds any client, as a set-up is checked before its server is known.
-fn client() -> Result<PathBuf, EngineError> {
+fn client() -> Result<PathBuf> {
     servers::programs::find(CLIENT.names, None, CLIENT.package)
 }
 
@@ -74,11 +74,7 @@ pub(crate) fn dumped_version(dump: &Path) -> Option<ServerVersion> {
 ///
 /// # Errors
 /// As of [`fill`].
-pub(crate) fn fill_by_url(
-    config: &Config,
-    setup: &Setup,
-    cancel: &Cancel,
-) -> Result<(), EngineError> {
+pub(crate) fn fill_by_url(config: &Config, setup: &Setup, cancel: &Cancel) -> Result<()> {
     let config = config.clone().with_database(DATABASE).with_stop(cancel.stop());
     let client = Client::connect(&config).map_err(failed_at("connecting"))?;
     let version = ServerVersion::parse(client.version());
@@ -105,13 +101,13 @@ pub(crate) fn fill(
     config: &Config,
     setup: &Setup,
     cancel: &Cancel,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let path = ClientProgram::of_installation(CLIENT, installation)?.path;
     let version = installation.server_version();
     fill_by(&Program { path, version, config, relay: None, cancel }, setup)
 }
 
-fn fill_by(program: &Program<'_>, setup: &Setup) -> Result<(), EngineError> {
+fn fill_by(program: &Program<'_>, setup: &Setup) -> Result<()> {
     let (config, cancel) = (program.config, program.cancel);
     if let Some(dump) = &setup.dump {
         program.run(dump, &[]).map_err(|error| explained(error, dump, &program.version))?;
@@ -184,7 +180,7 @@ struct Program<'a> {
 
 impl Program<'_> {
     /// Runs a file, which ends at its first error. Its variables are user variables: `@name`.
-    fn run(&self, file: &NamedFile, variables: &[(String, String)]) -> Result<(), EngineError> {
+    fn run(&self, file: &NamedFile, variables: &[(String, String)]) -> Result<()> {
         let doing = format!("running {}", file.path);
         let set: Vec<String> = variables
             .iter()

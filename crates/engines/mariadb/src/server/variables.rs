@@ -2,7 +2,7 @@
 
 use crate::client::{Client, quote_literal};
 use crate::errors::failed_at;
-use engine::{EngineError, Row};
+use engine::{EngineError, Result, Row};
 use experiment::Configuration;
 use servers::private::Settings;
 use servers::settings::{self, path};
@@ -83,7 +83,7 @@ const RESIZING: Duration = Duration::from_secs(300);
 ///
 /// # Errors
 /// When it takes too long.
-pub(crate) fn await_resized(client: &mut Client) -> Result<(), EngineError> {
+pub(crate) fn await_resized(client: &mut Client) -> Result<()> {
     let doing = "resizing the buffer pool";
     let (table, name) = (global_status(client), "INNODB_BUFFER_POOL_RESIZE_STATUS");
     let sql = format!("SELECT variable_value FROM {table} WHERE variable_name = '{name}'");
@@ -112,7 +112,7 @@ pub(crate) fn is_in_force(name: &str, text: &str, got: &Variable) -> bool {
 pub fn read_back(
     settings: &BTreeMap<String, String>,
     known: &BTreeMap<String, Variable>,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     for (name, value) in settings {
         let Some(got) = known.get(name) else {
             let names: Vec<&str> = known.keys().map(String::as_str).collect();
@@ -174,7 +174,7 @@ const NO_SUCH_TABLE: u16 = 1146;
 impl Variable {
     /// All variables, by name in lower case; empty for a MySQL that does not list them (before
     /// 9.0).
-    pub fn read(client: &mut Client) -> Result<BTreeMap<String, Self>, EngineError> {
+    pub fn read(client: &mut Client) -> Result<BTreeMap<String, Self>> {
         let sql = if client.is_mariadb() { OF_MARIADB } else { OF_MYSQL };
         let rows = match client.query(sql) {
             Err(error) if error.code() == Some(NO_SUCH_TABLE) => return Ok(BTreeMap::new()),

@@ -6,7 +6,9 @@ use super::sampler::{Sampler, Samples};
 use super::source::local_process;
 use crate::client::{Client, Config};
 use crate::errors::failed_at;
-use engine::{Collection, EngineError, EngineUse, PageUse, SessionPart, WaitCollector, lock};
+use engine::{
+    Collection, EngineError, EngineUse, PageUse, Result, SessionPart, WaitCollector, lock,
+};
 use servers::load::Sessions;
 use std::collections::BTreeMap;
 use work::Cancel;
@@ -45,14 +47,14 @@ impl MariaCollector {
         Self { config, sessions, pid, hz, cancel, running: None }
     }
 
-    fn connect(&self) -> Result<Client, EngineError> {
+    fn connect(&self) -> Result<Client> {
         Client::connect_until(&self.config, &self.cancel.stop())
             .map_err(failed_at("observing the server's waits"))
     }
 }
 
 impl WaitCollector for MariaCollector {
-    fn start(&mut self) -> Result<(), EngineError> {
+    fn start(&mut self) -> Result<()> {
         let sessions = lock(&self.sessions).clone();
         let sampler = Sampler::start(self.connect()?, &sessions, self.hz)?;
         let mut client = self.connect()?;
@@ -65,7 +67,7 @@ impl WaitCollector for MariaCollector {
         Ok(())
     }
 
-    fn divide(&mut self) -> Result<(), EngineError> {
+    fn divide(&mut self) -> Result<()> {
         let sessions = lock(&self.sessions).clone();
         if let Some(Running { client, sampler, readings, samples, pid }) = &mut self.running {
             readings.push(Reading::read(client, Scope::Sessions(&sessions), *pid)?);
@@ -74,7 +76,7 @@ impl WaitCollector for MariaCollector {
         Ok(())
     }
 
-    fn stop(&mut self) -> Result<Collection, EngineError> {
+    fn stop(&mut self) -> Result<Collection> {
         let Running { mut client, sampler, mut readings, mut samples, pid } =
             self.running.take().ok_or_else(|| {
                 EngineError::failed("observing the server's waits", "the observer is not running")
@@ -139,7 +141,7 @@ impl WaitCollector for MariaCollector {
 pub(crate) fn instrumented(
     client: &mut Client,
     sees_threads: bool,
-) -> Result<(Instruments, Vec<String>), EngineError> {
+) -> Result<(Instruments, Vec<String>)> {
     let doing = || failed_at("reading the enabled instruments");
     let mut lost = Vec::new();
     let mut instruments = Instruments::default();

@@ -7,7 +7,7 @@ use super::tasks;
 use super::types::{IDLE, ROW_LOCK, WAIT_TYPES};
 use crate::client::{Client, Config};
 use crate::observing::{connect_to_observe, product};
-use engine::{EngineError, LiveObserver, ObserveOptions, ServerError, WaitType};
+use engine::{LiveObserver, ObserveOptions, Result, ServerError, WaitType};
 use observations::{CounterReadings, Operation, ServerActivity, WaitClass, WaitingTask};
 use observe::ThreadTimes;
 use servers::activity::{Process, ROSTER_PERIOD, Sample, Sampler, Window, cells};
@@ -71,10 +71,7 @@ impl MariaObserver {
     }
 
     /// Returns the server's counts since the last call, and the missing ones.
-    fn counted(
-        &mut self,
-        window: &Window,
-    ) -> Result<(Counts, Vec<Operation>, Vec<String>), EngineError> {
+    fn counted(&mut self, window: &Window) -> Result<(Counts, Vec<Operation>, Vec<String>)> {
         let scope = Scope::AllBut(&self.connections);
         self.earlier = None;
         let now = Reading::read(&mut self.client, scope, None)?;

@@ -2,7 +2,7 @@
 
 use crate::client::Client;
 use crate::errors::failed_at;
-use engine::{EngineError, Row, Rows};
+use engine::{Result, Row, Rows};
 use observations::{CounterReadings, Operation};
 use observe::ThreadTimes;
 use std::collections::BTreeMap;
@@ -146,11 +146,7 @@ fn row_locks_s(client: &mut Client) -> f64 {
 
 impl Reading {
     #[expect(clippy::too_many_lines, reason = "one list of steps, wrapped at 100 columns")]
-    pub fn read(
-        client: &mut Client,
-        scope: Scope<'_>,
-        pid: Option<i32>,
-    ) -> Result<Self, EngineError> {
+    pub fn read(client: &mut Client, scope: Scope<'_>, pid: Option<i32>) -> Result<Self> {
         let rows = |client: &mut Client, sql: &str| {
             client.query(sql).map_err(failed_at("reading the server's counters"))
         };

@@ -4,7 +4,7 @@ use super::reading::{self, list};
 use super::types::IDLE;
 use crate::client::Client;
 use crate::errors::failed_at;
-use engine::{EngineError, lock};
+use engine::{EngineError, Result, lock};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -27,12 +27,12 @@ pub struct Sampler {
     is_over: Arc<AtomicBool>,
     samples: Arc<Mutex<Samples>>,
     hz: f64,
-    thread: JoinHandle<Result<(), EngineError>>,
+    thread: JoinHandle<Result<()>>,
 }
 
 impl Sampler {
     /// Begins to sample these sessions `hz` times a second.
-    pub fn start(mut client: Client, sessions: &[u32], hz: f64) -> Result<Self, EngineError> {
+    pub fn start(mut client: Client, sessions: &[u32], hz: f64) -> Result<Self> {
         let sql = format!(
             "SELECT if(command = 'Sleep', '{IDLE}', state), count(*) FROM {} WHERE id IN ({}) \
              GROUP BY 1",
@@ -64,7 +64,7 @@ impl Sampler {
     }
 
     /// Ends it; what it has seen since the last call of [`Sampler::take`].
-    pub fn stop(self) -> Result<Samples, EngineError> {
+    pub fn stop(self) -> Result<Samples> {
         self.is_over.store(true, Ordering::Relaxed);
         self.thread.thread().unpark();
         let Self { samples, hz, thread, .. } = self;

@@ -14,7 +14,7 @@ use crate::errors::failed_at;
 use crate::instance::PostgresSchema;
 use crate::server::{PrivateServer, ServerOptions};
 use engine::backups::{BackgroundWork, Backup, BackupRequest, Fingerprint, Restore};
-use engine::{EngineError, lock};
+use engine::{EngineError, Result, lock};
 use observe::CpuUse;
 use servers::files::clone_folder;
 use servers::instance::Schema as _;
@@ -39,7 +39,7 @@ const LOG_LINES: usize = 20;
 const RATES_KB: [f64; 2] = [32.0, 1_048_576.0];
 
 impl PostgresSchema {
-    fn source(&self) -> Result<Source, EngineError> {
+    fn source(&self) -> Result<Source> {
         let private = self.common().target.private.as_ref();
         let unsupported =
             EngineError::Unsupported { engine: "a server by URL", what: "background actions" };
@@ -48,7 +48,7 @@ impl PostgresSchema {
 }
 
 impl BackgroundWork for PostgresSchema {
-    fn take(&self, request: &BackupRequest, cancel: &Cancel) -> Result<Backup, EngineError> {
+    fn take(&self, request: &BackupRequest, cancel: &Cancel) -> Result<Backup> {
         let source = self.source()?;
         let mut client = source.connect(cancel)?;
         let path = request.folder.join("backup");
@@ -82,7 +82,7 @@ impl BackgroundWork for PostgresSchema {
         backup: &Backup,
         folder: &Path,
         cancel: &Cancel,
-    ) -> Result<Restore, EngineError> {
+    ) -> Result<Restore> {
         let source = self.source()?;
         if request.tool == DUMP {
             return restore_dump(&source, request, backup, cancel);
@@ -96,17 +96,12 @@ impl BackgroundWork for PostgresSchema {
         dropped.and(removed).map(|()| restored)
     }
 
-    fn fingerprints(&self) -> Result<Vec<Fingerprint>, EngineError> {
+    fn fingerprints(&self) -> Result<Vec<Fingerprint>> {
         let cancel = &self.common().cancel;
         fingerprints(&mut self.source()?.connect(cancel)?)
     }
 
-    fn perform(
-        &self,
-        statements: &[&str],
-        workers: u32,
-        cancel: &Cancel,
-    ) -> Result<f64, EngineError> {
+    fn perform(&self, statements: &[&str], workers: u32, cancel: &Cancel) -> Result<f64> {
         let used = CpuUse::of_this_thread();
         perform(&mut self.source()?.connect(cancel)?, statements, workers)?;
         Ok(used.seconds())
@@ -114,7 +109,7 @@ impl BackgroundWork for PostgresSchema {
 }
 
 /// Drops the slot of an earlier trial.
-fn drop_slot(client: &mut Client) -> Result<(), EngineError> {
+fn drop_slot(client: &mut Client) -> Result<()> {
     let sql = format!(
         "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = \
          '{SLOT}'"
@@ -160,7 +155,7 @@ fn restore_dump(
     request: &BackupRequest,
     backup: &Backup,
     cancel: &Cancel,
-) -> Result<Restore, EngineError> {
+) -> Result<Restore> {
     let mut admin = source.connect(cancel)?;
     let drop_it = format!("DROP DATABASE IF EXISTS {RESTORED} WITH (FORCE)");
     admin.batch(&drop_it).map_err(failed_at("dropping the restored database"))?;
@@ -189,7 +184,7 @@ fn restore_base(
     backup: &Backup,
     directory: &Path,
     cancel: &Cancel,
-) -> Result<Restore, EngineError> {
+) -> Result<Restore> {
     let start = Instant::now();
     let options = ServerOptions { directory: directory.into(), ..source.options.clone() };
     let mut standby = Server::with_data(options, |options, data| {
@@ -233,7 +228,7 @@ fn catch_up(
     client: &mut Client,
     position: &str,
     cancel: &Cancel,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let doing = "catching up with the server";
     let sql = format!("SELECT pg_last_wal_replay_lsn() >= '{position}'::pg_lsn");
     let done = wait_for(PATIENCE, cancel, || {
@@ -247,7 +242,7 @@ fn catch_up(
 }
 
 /// Unpacks the archives of a base backup.
-fn unpack(from: &Path, to: &Path, cancel: &Cancel) -> Result<(), EngineError> {
+fn unpack(from: &Path, to: &Path, cancel: &Cancel) -> Result<()> {
     for (archive, folder) in [("base", to.to_owned()), ("pg_wal", to.join("pg_wal"))] {
         if !folder.is_dir() {
             tool::make_folder(&folder)?;
@@ -268,7 +263,7 @@ fn unpack(from: &Path, to: &Path, cancel: &Cancel) -> Result<(), EngineError> {
 }
 
 /// The archive with this name, compressed or not.
-fn archive_of(folder: &Path, name: &str) -> Result<PathBuf, EngineError> {
+fn archive_of(folder: &Path, name: &str) -> Result<PathBuf> {
     let entries = std::fs::read_dir(folder).map_err(EngineError::at(folder))?;
     let begin = format!("{name}.tar");
     let found = entries.flatten().map(|entry| entry.path()).find(|path| {
@@ -291,7 +286,7 @@ impl TableName {
 }
 
 /// The tables that hold rows, with the first column of each.
-fn tables(client: &mut Client) -> Result<Vec<TableName>, EngineError> {
+fn tables(client: &mut Client) -> Result<Vec<TableName>> {
     let sql = "SELECT nspname, relname, (SELECT attname FROM pg_attribute WHERE attrelid = c.oid \
                AND attnum > 0 AND NOT attisdropped ORDER BY attnum LIMIT 1) FROM pg_class c JOIN \
                pg_namespace n ON n.oid = relnamespace WHERE relkind = 'r' AND nspname !~ '^pg_' \
@@ -304,7 +299,7 @@ fn tables(client: &mut Client) -> Result<Vec<TableName>, EngineError> {
 }
 
 /// Rows of each table, and the sum of the hashes of their texts.
-fn fingerprints(client: &mut Client) -> Result<Vec<Fingerprint>, EngineError> {
+fn fingerprints(client: &mut Client) -> Result<Vec<Fingerprint>> {
     let mut all = Vec::new();
     for table in tables(client)? {
         let sql = format!(
@@ -326,7 +321,7 @@ fn fingerprints(client: &mut Client) -> Result<Vec<Fingerprint>, EngineError> {
 }
 
 /// Runs statements for each table.
-fn perform(client: &mut Client, statements: &[&str], workers: u32) -> Result<(), EngineError> {
+fn perform(client: &mut Client, statements: &[&str], workers: u32) -> Result<()> {
     for table in tables(client)? {
         let names = [
             ("table", table.quoted()),

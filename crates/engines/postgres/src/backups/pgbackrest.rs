@@ -9,8 +9,8 @@ use super::source::{SLOT, Source};
 use super::tools::PGBACKREST;
 use crate::client::Client;
 use crate::errors::failed_at;
-use engine::EngineError;
 use engine::backups::BackupRequest;
+use engine::{EngineError, Result};
 use servers::tool::{self, Pipes};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub fn take(
     request: &BackupRequest,
     path: &Path,
     cancel: &Cancel,
-) -> Result<f64, EngineError> {
+) -> Result<f64> {
     tool::make_folder(path)?;
     write_configuration(source, client, request, path)?;
     // From here on the server keeps its log.
@@ -53,7 +53,7 @@ pub fn take(
 }
 
 /// Restores the backup into a data directory, without settings of a recovery.
-pub fn restore(path: &Path, data: &Path, cancel: &Cancel) -> Result<(), EngineError> {
+pub fn restore(path: &Path, data: &Path, cancel: &Cancel) -> Result<()> {
     if !data.is_dir() {
         tool::make_folder(data)?;
     }
@@ -63,7 +63,7 @@ pub fn restore(path: &Path, data: &Path, cancel: &Cancel) -> Result<(), EngineEr
 }
 
 /// The program with the configuration in this folder. Other settings of this machine are not read.
-fn program(path: &Path, command: &str) -> Result<Command, EngineError> {
+fn program(path: &Path, command: &str) -> Result<Command> {
     let mut pgbackrest = Command::new(servers::programs::find(&[PGBACKREST], None, PGBACKREST)?);
     let inherited: Vec<_> = std::env::vars_os().map(|(name, _)| name).collect();
     for name in inherited {
@@ -81,10 +81,10 @@ fn write_configuration(
     client: &mut Client,
     request: &BackupRequest,
     path: &Path,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let sql = "SHOW data_directory";
     let data = client.cell(sql).map_err(failed_at(sql))?.unwrap_or_default();
-    let folder = |name: &str| -> Result<String, EngineError> {
+    let folder = |name: &str| -> Result<String> {
         let text = path.join(name);
         tool::make_folder(&text)?;
         Ok(text.to_string_lossy().into_owned())

@@ -5,7 +5,7 @@ use crate::connecting::stoppable;
 use crate::errors::failed_at;
 use crate::replication::conninfo;
 use crate::server::{PORT, PrivateServer, ServerOptions};
-use engine::EngineError;
+use engine::Result;
 use servers::private::Settings;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -49,7 +49,7 @@ impl Source {
     }
 
     /// Connects to it.
-    pub fn connect(&self, cancel: &Cancel) -> Result<Client, EngineError> {
+    pub fn connect(&self, cancel: &Cancel) -> Result<Client> {
         connect(&self.config, cancel)
     }
 
@@ -77,6 +77,6 @@ impl Source {
 }
 
 /// Connects; the connection ends when the trial is asked to stop.
-pub fn connect(config: &Config, cancel: &Cancel) -> Result<Client, EngineError> {
+pub fn connect(config: &Config, cancel: &Cancel) -> Result<Client> {
     stoppable(config, &cancel.stop()).map_err(failed_at("connecting"))
 }

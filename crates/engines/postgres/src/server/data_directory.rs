@@ -3,7 +3,7 @@
 use super::files::{BASELINE_FILE, SETTINGS_FILE, tablespaces};
 use super::left;
 use super::product::{PostgresProduct, SUPERUSER, ServerOptions};
-use engine::EngineError;
+use engine::{EngineError, Result};
 use servers::account::{Account, command};
 use servers::files::clone_folder;
 use servers::private::DataDirectory;
@@ -17,7 +17,7 @@ impl DataDirectory for PostgresProduct {
     }
 
     /// Runs `initdb`.
-    fn initialise(&self, _: &Account, template: &Unfinished<'_>) -> Result<(), EngineError> {
+    fn initialise(&self, _: &Account, template: &Unfinished<'_>) -> Result<()> {
         let initdb = self.installation.program("initdb");
         let mut command = command(&initdb);
         command.arg("-D").arg(template.folder.join("data"));
@@ -36,7 +36,7 @@ impl DataDirectory for PostgresProduct {
     }
 
     /// Moves the log to its volume and has the server read our files.
-    fn lay_out(options: &ServerOptions, data: &Path) -> Result<(), EngineError> {
+    fn lay_out(options: &ServerOptions, data: &Path) -> Result<()> {
         if let Some(wal) = &options.log_directory {
             move_wal(&data.join("pg_wal"), wal, &options.account)?;
         }
@@ -51,7 +51,7 @@ impl DataDirectory for PostgresProduct {
         options.account.write(&main, &(text + &included))
     }
 
-    fn more_folders(data: &Path) -> Result<Vec<PathBuf>, EngineError> {
+    fn more_folders(data: &Path) -> Result<Vec<PathBuf>> {
         tablespaces(data)
     }
 
@@ -68,7 +68,7 @@ impl DataDirectory for PostgresProduct {
     }
 }
 
-fn move_wal(from: &Path, to: &Path, account: &Account) -> Result<(), EngineError> {
+fn move_wal(from: &Path, to: &Path, account: &Account) -> Result<()> {
     clone_folder(from, to, account)?;
     std::fs::remove_dir_all(from).map_err(EngineError::at(from))?;
     symlink(to, from).map_err(EngineError::at(from))?;

@@ -1,6 +1,6 @@
 //! Files in the data directory of a private server.
 
-use engine::EngineError;
+use engine::{EngineError, Result};
 use std::path::{Path, PathBuf};
 
 /// Name of the file with the settings of every private server, in the data directory.
@@ -38,7 +38,7 @@ impl Postmaster {
 }
 
 /// Lists the folders of tablespaces: those to which the links of a data directory lead.
-pub(super) fn tablespaces(data: &Path) -> Result<Vec<PathBuf>, EngineError> {
+pub(super) fn tablespaces(data: &Path) -> Result<Vec<PathBuf>> {
     let folder = data.join("pg_tblspc");
     let links = std::fs::read_dir(&folder).map_err(EngineError::at(&folder))?;
     let links = links.flatten().map(|entry| entry.path()).filter(|path| path.is_symlink());

@@ -3,7 +3,7 @@
 use super::installation::psql;
 use crate::client::{Config, quote_literal};
 use crate::connecting::is_working;
-use engine::EngineError;
+use engine::{EngineError, Result};
 use experiment::NamedFile;
 use servers::command::run_long;
 use servers::programs::libpq::environment;
@@ -24,11 +24,7 @@ pub(super) struct Filler<'a> {
 
 impl Filler<'_> {
     /// Runs a file by psql, which says where it fails and with which statement, and stops there.
-    pub(super) fn run(
-        &self,
-        file: &NamedFile,
-        variables: &[(String, String)],
-    ) -> Result<(), EngineError> {
+    pub(super) fn run(&self, file: &NamedFile, variables: &[(String, String)]) -> Result<()> {
         let mut command = self.psql(&psql(self.bindir)?, &file.folder);
         command.args(variables.iter().map(|(name, value)| format!("--set={name}={value}")));
         command.arg("--file").arg(&file.path);
@@ -44,12 +40,7 @@ impl Filler<'_> {
 
     /// Runs a program as long as it comes on, or the server works for it: for a session by the
     /// program's name.
-    pub(super) fn conduct(
-        &self,
-        mut command: Command,
-        input: Stdio,
-        doing: &str,
-    ) -> Result<(), EngineError> {
+    pub(super) fn conduct(&self, mut command: Command, input: Stdio, doing: &str) -> Result<()> {
         let name = format!("steelbench setup {}", std::process::id());
         command.env("PGAPPNAME", &name);
         let session = format!("application_name = {}", quote_literal(&name));

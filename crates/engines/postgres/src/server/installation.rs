@@ -1,6 +1,6 @@
 //! The PostgreSQL servers that are installed.
 
-use engine::EngineError;
+use engine::{EngineError, Result};
 use servers::{choose, printed_version, programs};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -97,7 +97,7 @@ impl Installation {
 
     /// Finds an installation of this version (`15`, `15.18`), else the newest; those in `bindirs`
     /// go before others. When there is none, the error lists what was found and what to do.
-    pub fn find(bindirs: &[PathBuf], version: Option<&str>) -> Result<Self, EngineError> {
+    pub fn find(bindirs: &[PathBuf], version: Option<&str>) -> Result<Self> {
         let mut all = Self::find_all(bindirs);
         let found = all.clone();
         all.retain(|found| version.is_none_or(|version| found.version.is(version)));
@@ -106,7 +106,7 @@ impl Installation {
 
     /// Finds the installation on which data of a server of this version is measured: the newest one
     /// of its major version, else one of the nearest other version.
-    pub fn for_source(bindirs: &[PathBuf], source: Version) -> Result<Self, EngineError> {
+    pub fn for_source(bindirs: &[PathBuf], source: Version) -> Result<Self> {
         let all = Self::find_all(bindirs);
         let found = Self::choose(all, bindirs, Some(source));
         found.ok_or_else(|| not_found(None, bindirs, &[]))
@@ -158,11 +158,7 @@ impl ClientProgram {
     /// Finds the program that suits a server of this version best, without one the newest: in this
     /// folder, or where servers are looked for. The `PATH` is last: Debian's programs there start
     /// those of any version.
-    pub fn find(
-        name: &str,
-        bindir: Option<&Path>,
-        requested: Option<Version>,
-    ) -> Result<Self, EngineError> {
+    pub fn find(name: &str, bindir: Option<&Path>, requested: Option<Version>) -> Result<Self> {
         let places = bindir.map(Path::to_path_buf).into_iter().chain(listed(PLACES_VARIABLE));
         let places: Vec<PathBuf> = places.chain(usual_places()).chain(listed("PATH")).collect();
         let requested_numbers = requested.map(Version::numbers);
@@ -180,7 +176,7 @@ impl ClientProgram {
 
 /// Finds psql, which runs SQL on servers of any version: in this folder or on the `PATH`; without a
 /// folder also where servers are looked for.
-pub fn psql(bindir: Option<&Path>) -> Result<PathBuf, EngineError> {
+pub fn psql(bindir: Option<&Path>) -> Result<PathBuf> {
     match bindir {
         Some(_) => programs::find(&["psql"], bindir, CLIENTS_PACKAGE),
         None => ClientProgram::find("psql", None, None).map(|program| program.path),

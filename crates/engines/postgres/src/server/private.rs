@@ -7,7 +7,7 @@ use super::{settings, setup};
 use crate::client::{Client, Config};
 use crate::connecting::stoppable;
 use crate::errors::failed_at;
-use engine::EngineError;
+use engine::Result;
 use engine::setup::Setup;
 use rustix::process::Signal;
 use servers::account::command;
@@ -36,7 +36,7 @@ impl Reached for PostgresProduct {
         Config::unix(sockets, PORT, SUPERUSER, SUPERUSER).with_connect_timeout(Some(CONNECTING))
     }
 
-    fn connect(config: &Config, answer: Duration, cancel: &Cancel) -> Result<Client, EngineError> {
+    fn connect(config: &Config, answer: Duration, cancel: &Cancel) -> Result<Client> {
         let connected = stoppable(config, &cancel.stop());
         let mut client = connected.map_err(failed_at("connecting to the server"))?;
         client.set_answer_timeout(Some(answer));
@@ -74,12 +74,12 @@ impl Product for PostgresProduct {
         format!("PostgreSQL {}", self.installation.version)
     }
 
-    fn fill(server: &PrivateServer, setup: &Setup, cancel: &Cancel) -> Result<(), EngineError> {
+    fn fill(server: &PrivateServer, setup: &Setup, cancel: &Cancel) -> Result<()> {
         let bindir = &server.options.product.installation.bindir;
         setup::fill(&server.config(), bindir, setup, cancel)
     }
 
-    fn write_settings(server: &PrivateServer, settings: &Settings) -> Result<(), EngineError> {
+    fn write_settings(server: &PrivateServer, settings: &Settings) -> Result<()> {
         let (account, data) = (&server.options.account, server.data_directory());
         account.write(&data.join(BASELINE_FILE), &baseline(server))?;
         account.write(&data.join(SETTINGS_FILE), &settings::lines(settings))
@@ -101,11 +101,7 @@ impl Product for PostgresProduct {
         Client::connect(&config.with_stop(cancel.stop())).is_ok()
     }
 
-    fn apply(
-        server: &mut PrivateServer,
-        settings: &Settings,
-        cancel: &Cancel,
-    ) -> Result<bool, EngineError> {
+    fn apply(server: &mut PrivateServer, settings: &Settings, cancel: &Cancel) -> Result<bool> {
         settings::apply(server, settings, cancel)
     }
 }
@@ -133,13 +129,13 @@ fn list_item(text: &str) -> String {
 }
 
 /// Writes all dirty pages of a server.
-pub fn checkpoint(server: &PrivateServer, cancel: &Cancel) -> Result<(), EngineError> {
+pub fn checkpoint(server: &PrivateServer, cancel: &Cancel) -> Result<()> {
     server.connect_until(cancel)?.batch("CHECKPOINT").map_err(failed_at("CHECKPOINT"))
 }
 
 /// Puts the files of a server out of the operating system's page cache, after a checkpoint if it
 /// runs. Its shared buffers stay as they are: stop it first to begin cold.
-pub fn drop_os_cache(server: &PrivateServer, cancel: &Cancel) -> Result<(), EngineError> {
+pub fn drop_os_cache(server: &PrivateServer, cancel: &Cancel) -> Result<()> {
     if server.is_running() {
         checkpoint(server, cancel)?;
     }

@@ -5,7 +5,7 @@ use super::filler::Filler;
 use super::installation::{ClientProgram, Version, psql};
 use crate::connecting::stoppable;
 use crate::errors::failed_at;
-use engine::EngineError;
+use engine::{EngineError, Result};
 use experiment::NamedFile;
 use servers::programs::command;
 use servers::programs::dump::{Format, Origin, of_pg_dump, origin_of_pg_dump};
@@ -46,7 +46,7 @@ impl<'a> Restore<'a> {
         filler: &'a Filler<'a>,
         dump: &'a NamedFile,
         target: Version,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let place = dump.place();
         let format = of_pg_dump(&place)
             .map_err(|message| EngineError::failed(format!("restoring {}", dump.path), message))?;
@@ -62,7 +62,7 @@ impl<'a> Restore<'a> {
     /// # Errors
     /// When a program fails: with its message, and with a remedy where the server does not know
     /// something in the dump.
-    pub(super) fn conduct(&self) -> Result<(), EngineError> {
+    pub(super) fn conduct(&self) -> Result<()> {
         let Format::Archive { parallel } = self.format else {
             let place = self.dump.place();
             return self.explained(if self.is_later(self.writer) {
@@ -103,7 +103,7 @@ impl<'a> Restore<'a> {
     }
 
     /// Runs these sections of an archive, without any all of it, as SQL.
-    fn run_archive(&self, program: &ClientProgram, sections: &[&str]) -> Result<(), EngineError> {
+    fn run_archive(&self, program: &ClientProgram, sections: &[&str]) -> Result<()> {
         let failed = |error: io::Error| EngineError::failed(self.doing(), error.to_string());
         let memory = rustix::fs::memfd_create("output", rustix::fs::MemfdFlags::CLOEXEC);
         let mut output = File::from(memory.map_err(|error| failed(error.into()))?);
@@ -139,11 +139,7 @@ impl<'a> Restore<'a> {
 
     /// Runs SQL that `pg_dump` or `pg_restore` wrote, without settings that the server does not
     /// know; `writer` is killed when psql fails.
-    fn run_script(
-        &self,
-        script: impl Read + Send,
-        writer: Option<&mut Child>,
-    ) -> Result<(), EngineError> {
+    fn run_script(&self, script: impl Read + Send, writer: Option<&mut Child>) -> Result<()> {
         let failed = |error: io::Error| EngineError::failed(self.doing(), error.to_string());
         let known = self.known_settings()?;
         let program = self.program_for_script()?;
@@ -165,13 +161,13 @@ impl<'a> Restore<'a> {
     }
 
     /// Finds the psql that knows the commands in a script of this dump.
-    fn program_for_script(&self) -> Result<PathBuf, EngineError> {
+    fn program_for_script(&self) -> Result<PathBuf> {
         let version = self.writer.max(Some(self.target));
         let found = ClientProgram::find("psql", self.filler.bindir, version);
         found.map(|program| program.path).or_else(|_| psql(self.filler.bindir))
     }
 
-    fn known_settings(&self) -> Result<BTreeSet<String>, EngineError> {
+    fn known_settings(&self) -> Result<BTreeSet<String>> {
         let doing = "reading the names of settings";
         let mut client =
             stoppable(self.filler.config, self.filler.stop).map_err(failed_at(doing))?;
@@ -180,7 +176,7 @@ impl<'a> Restore<'a> {
     }
 
     /// Adds a remedy to an error at something that the server does not know.
-    fn explained(&self, ended: Result<(), EngineError>) -> Result<(), EngineError> {
+    fn explained(&self, ended: Result<()>) -> Result<()> {
         let Err(EngineError::Engine { doing, message }) = ended else { return ended };
         let code = code(&message).unwrap_or_default();
         let remedies: Vec<Remedy> = if NOT_INSTALLED.contains(&code) {

@@ -4,7 +4,7 @@ use super::files::SETTINGS_FILE;
 use super::product::PrivateServer;
 use crate::client::Client;
 use crate::errors::failed_at;
-use engine::{EngineError, Row};
+use engine::{EngineError, Result, Row};
 use rustix::process::Signal;
 use servers::private::{Settings, Stop};
 use servers::settings::path;
@@ -34,7 +34,7 @@ pub(super) fn apply(
     server: &mut PrivateServer,
     settings: &Settings,
     cancel: &Cancel,
-) -> Result<bool, EngineError> {
+) -> Result<bool> {
     server.start(cancel)?;
     let settings = in_lower_case(settings);
     let result = change_to(server, &settings, cancel);
@@ -50,11 +50,7 @@ pub(crate) fn in_lower_case(settings: &Settings) -> Settings {
     settings.iter().map(|(name, value)| (name.to_lowercase(), value.clone())).collect()
 }
 
-fn change_to(
-    server: &mut PrivateServer,
-    settings: &Settings,
-    cancel: &Cancel,
-) -> Result<bool, EngineError> {
+fn change_to(server: &mut PrivateServer, settings: &Settings, cancel: &Cancel) -> Result<bool> {
     let mut client = server.connect_until(cancel)?;
     let mut restarted = false;
     if server.in_force.as_ref() != Some(settings) {
@@ -80,7 +76,7 @@ fn load(
     settings: &Settings,
     mut client: Client,
     cancel: &Cancel,
-) -> Result<Client, EngineError> {
+) -> Result<Client> {
     let before = load_time(&mut client)?;
     let log_before = server.log_bytes();
     server.options.account.write(&server.layout.data.join(SETTINGS_FILE), &lines(settings))?;
@@ -90,11 +86,7 @@ fn load(
 }
 
 /// Has the server load its files, which it last did at `before`; returns a connection that knows.
-pub(crate) fn reload(
-    server: &PrivateServer,
-    before: &str,
-    cancel: &Cancel,
-) -> Result<Client, EngineError> {
+pub(crate) fn reload(server: &PrivateServer, before: &str, cancel: &Cancel) -> Result<Client> {
     let log_before = server.log_bytes();
     server.signal(RELOADS);
     // A connection made after the first process has loaded the files has what it has.
@@ -127,7 +119,7 @@ pub(crate) fn line(name: &str, value: &str) -> String {
 }
 
 /// When a session's files were loaded, in microseconds.
-pub(crate) fn load_time(client: &mut Client) -> Result<String, EngineError> {
+pub(crate) fn load_time(client: &mut Client) -> Result<String> {
     let time = client.cell("SELECT extract(epoch FROM pg_conf_load_time())::text");
     Ok(time.map_err(failed_at("reading the configuration load time"))?.unwrap_or_default())
 }
@@ -137,7 +129,7 @@ pub(crate) fn check(
     settings: &BTreeMap<String, String>,
     known: &BTreeMap<String, SettingRow>,
     major: u32,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     for (name, value) in settings {
         if OURS.contains(&name.as_str()) {
             let message = "Steelbench sets this itself, to be able to reach the server; remove it";
@@ -182,7 +174,7 @@ fn refused(
     settings: &BTreeMap<String, String>,
     client: &mut Client,
     log: impl Fn() -> String,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let sql = "SELECT f.name, f.error FROM pg_file_settings f LEFT JOIN pg_settings s ON \
                lower(s.name) = lower(f.name) WHERE f.error IS NOT NULL AND f.name IS NOT NULL AND \
                s.pending_restart IS NOT TRUE";
@@ -213,7 +205,7 @@ pub(super) fn objection(log: &str, name: &str) -> Option<String> {
 pub(crate) fn read_back(
     settings: &BTreeMap<String, String>,
     known: &BTreeMap<String, SettingRow>,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     for (name, value) in settings {
         let Some(got) = known.get(name) else {
             let message = "no loaded module has this setting; add its module to \
@@ -259,10 +251,7 @@ impl SettingRow {
     }
 
     /// All settings, by name in lower case; `file`: the name of the one that we write.
-    pub(crate) fn read(
-        client: &mut Client,
-        file: &str,
-    ) -> Result<BTreeMap<String, Self>, EngineError> {
+    pub(crate) fn read(client: &mut Client, file: &str) -> Result<BTreeMap<String, Self>> {
         let sql = "SELECT lower(name), setting, unit, vartype, boot_val, source, sourcefile, \
                    context, pending_restart FROM pg_settings";
         let rows = client.query(sql, &[]).map_err(failed_at("reading pg_settings"))?;

@@ -8,7 +8,7 @@ use crate::client::{Config, Error};
 use crate::connecting::{at_url, is_working, stoppable};
 use crate::errors::failed_at;
 use engine::setup::{SETUP_DUMP, SETUP_SQL, Setup};
-use engine::{CopySource, CopyVersion, EngineError};
+use engine::{CopySource, CopyVersion, EngineError, Result};
 use servers::programs::Relay;
 use servers::programs::dump::{Format, of_pg_dump, origin_of_pg_dump};
 use servers::programs::libpq::{Libpq, Session, Startup};
@@ -49,12 +49,7 @@ pub(crate) fn validate(setup: &Setup, bindir: Option<&Path>) -> Result<(), (&'st
 ///
 /// # Errors
 /// When one of them fails, with what it says, or a file has changed since the run was begun.
-pub(crate) fn fill(
-    config: &Config,
-    bindir: &Path,
-    setup: &Setup,
-    cancel: &Cancel,
-) -> Result<(), EngineError> {
+pub(crate) fn fill(config: &Config, bindir: &Path, setup: &Setup, cancel: &Cancel) -> Result<()> {
     let stop = &cancel.stop();
     fill_by(&Filler { config, bindir: Some(bindir), relay: None, stop }, setup)
 }
@@ -63,17 +58,13 @@ pub(crate) fn fill(
 ///
 /// # Errors
 /// As of [`fill`].
-pub(crate) fn fill_by_url(
-    config: &Config,
-    setup: &Setup,
-    cancel: &Cancel,
-) -> Result<(), EngineError> {
+pub(crate) fn fill_by_url(config: &Config, setup: &Setup, cancel: &Cancel) -> Result<()> {
     let stop = &cancel.stop();
     let relay = Some(relayed(config, stop)?);
     fill_by(&Filler { config, bindir: None, relay, stop }, setup)
 }
 
-fn fill_by(filler: &Filler<'_>, setup: &Setup) -> Result<(), EngineError> {
+fn fill_by(filler: &Filler<'_>, setup: &Setup) -> Result<()> {
     let Filler { config, stop, .. } = *filler;
     if let Some(dump) = &setup.dump {
         let target = server_version(config, stop)?;
@@ -98,7 +89,7 @@ fn fill_by(filler: &Filler<'_>, setup: &Setup) -> Result<(), EngineError> {
 /// # Errors
 /// When the URL is invalid, or `pg_dump` is missing, older than the server, or fails, with its
 /// message: the file is removed then.
-pub fn dump(url: &str, to: &Path, stop: &Stop) -> Result<(), EngineError> {
+pub fn dump(url: &str, to: &Path, stop: &Stop) -> Result<()> {
     let config = config_of(url)?;
     let version = server_version(&config, stop)?;
     let program = ClientProgram::find("pg_dump", None, Some(version))?;
@@ -122,7 +113,7 @@ pub fn dump(url: &str, to: &Path, stop: &Stop) -> Result<(), EngineError> {
 }
 
 /// Reads the URL of a database that is dumped.
-fn config_of(url: &str) -> Result<Config, EngineError> {
+fn config_of(url: &str) -> Result<Config> {
     let doing = "parsing the URL of the database to dump";
     at_url(url).map_err(|error| EngineError::failed(doing, error))
 }
@@ -132,7 +123,7 @@ pub fn copy_version(
     source: &CopySource<'_>,
     test_server: Option<&str>,
     stop: &Stop,
-) -> Result<CopyVersion, EngineError> {
+) -> Result<CopyVersion> {
     let version_of = |url| server_version(&config_of(url)?, stop);
     let version = match source {
         CopySource::Url(url) => version_of(url)?,
@@ -177,7 +168,7 @@ pub fn dumped_version(dump: &Path) -> Option<Version> {
 }
 
 /// Reads the version of a server, after which programs for it are chosen.
-fn server_version(config: &Config, stop: &Stop) -> Result<Version, EngineError> {
+fn server_version(config: &Config, stop: &Stop) -> Result<Version> {
     let doing = "reading the server's version, to choose pg_dump and pg_restore";
     let client = stoppable(config, stop).map_err(failed_at(doing))?;
     let text = client.parameter("server_version").unwrap_or_default();
@@ -186,7 +177,7 @@ fn server_version(config: &Config, stop: &Stop) -> Result<Version, EngineError> 
 
 /// Returns the relays that connect programs to a server by URL: libpq sends a password to any
 /// server that asks.
-fn relayed(config: &Config, stop: &Stop) -> Result<Relay, EngineError> {
+fn relayed(config: &Config, stop: &Stop) -> Result<Relay> {
     let (config, stop) = (config.clone(), stop.clone());
     Relay::start(Libpq::new(move |startup, over| {
         if startup.user != config.user {

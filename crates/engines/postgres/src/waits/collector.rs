@@ -8,7 +8,7 @@ use crate::admin::ADMIN;
 use crate::client::{Client, Config};
 use crate::connecting::observer;
 use engine::{
-    Collection, EngineError, ObserveOptions, ServerError, SessionPart, WaitCollector, lock,
+    Collection, EngineError, ObserveOptions, Result, ServerError, SessionPart, WaitCollector, lock,
 };
 use servers::activity::{ROSTER_PERIOD, Window};
 use std::collections::HashSet;
@@ -91,7 +91,7 @@ impl PostgresCollector {
 }
 
 impl WaitCollector for PostgresCollector {
-    fn start(&mut self) -> Result<(), EngineError> {
+    fn start(&mut self) -> Result<()> {
         let stop = self.cancel.stop();
         let connect = || observer(&self.config, Some((&stop, STOPPING)));
         let is_ours = !lock(&self.sessions).is_empty();
@@ -103,13 +103,13 @@ impl WaitCollector for PostgresCollector {
         Ok(())
     }
 
-    fn divide(&mut self) -> Result<(), EngineError> {
+    fn divide(&mut self) -> Result<()> {
         let window = self.running.as_ref().map(|watch| watch.sampler.window()).transpose();
         self.ended.extend(window.map_err(|error| self.or_cancelled(error))?);
         Ok(())
     }
 
-    fn stop(&mut self) -> Result<Collection, EngineError> {
+    fn stop(&mut self) -> Result<Collection> {
         let mut watch =
             self.running.take().ok_or_else(|| ServerError::new("the observer is not running"))?;
         let version = watch.client.server_version() / 10_000;

@@ -3,7 +3,7 @@
 use super::server::{Product, Server, Stop};
 use super::templates::{Content, cache_folder, with_data_set};
 use crate::data_sets::{KeptTables, is_stored};
-use engine::{EngineError, cache};
+use engine::{Result, cache};
 use work::{Cancel, Fill, Work};
 
 impl<P: Product> Server<P> {
@@ -19,8 +19,8 @@ impl<P: Product> Server<P> {
         kept: &KeptTables,
         work: &mut Work,
         cancel: &Cancel,
-        load: impl FnOnce(&Self, &Work, Vec<Fill>) -> Result<(), EngineError>,
-    ) -> Result<Option<bool>, EngineError> {
+        load: impl FnOnce(&Self, &Work, Vec<Fill>) -> Result<()>,
+    ) -> Result<Option<bool>> {
         let bytes = work.data.as_ref().map_or(0, |data| data.bytes);
         let is_held = self.data_sets.holds(&kept.name);
         if !is_held && !self.keeps(bytes)? {
@@ -39,7 +39,7 @@ impl<P: Product> Server<P> {
 
     /// Returns whether data sets of this size can be kept: the cache has room, and the log is with
     /// the data.
-    fn keeps(&self, bytes: u64) -> Result<bool, EngineError> {
+    fn keeps(&self, bytes: u64) -> Result<bool> {
         let cache = cache_folder::<P>(&self.options.account)?;
         let plain = self.options.log_directory.is_none() && self.options.setup.is_none();
         Ok(plain && cache::has_room(&cache, bytes))
@@ -53,8 +53,8 @@ impl<P: Product> Server<P> {
         kept: &KeptTables,
         bytes: u64,
         cancel: &Cancel,
-        fill: impl FnOnce(&Self) -> Result<(), EngineError>,
-    ) -> Result<(), EngineError> {
+        fill: impl FnOnce(&Self) -> Result<()>,
+    ) -> Result<()> {
         let template = if is_stored(&self.layout, &kept.name) {
             None
         } else {

@@ -10,8 +10,8 @@ use crate::files::{
 use crate::process::{Process, data_directories, kill_all, processes_of, remove_files};
 use crate::template::{Template, Unfinished};
 use crate::wait_for;
-use engine::EngineError;
 use engine::setup::Setup;
+use engine::{EngineError, Result};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Display};
@@ -34,11 +34,7 @@ pub trait Reached: Debug + Clone + PartialEq + Send + Sized + 'static {
     /// Returns how to connect as superuser, over a socket in this folder.
     fn config(sockets: &Path) -> Self::Config;
     /// Connects. No answer may take longer than `answer`, or than until a stop.
-    fn connect(
-        config: &Self::Config,
-        answer: Duration,
-        cancel: &Cancel,
-    ) -> Result<Self::Client, EngineError>;
+    fn connect(config: &Self::Config, answer: Duration, cancel: &Cancel) -> Result<Self::Client>;
 }
 
 /// How the data directories of a product are made and known.
@@ -51,11 +47,11 @@ pub trait DataDirectory: Reached {
         self.clone()
     }
     /// Runs the program that makes a data directory, as `data` in the template's folder.
-    fn initialise(&self, account: &Account, template: &Unfinished<'_>) -> Result<(), EngineError>;
+    fn initialise(&self, account: &Account, template: &Unfinished<'_>) -> Result<()>;
     /// Prepares a cloned data directory, and moves its log to where the options want it.
-    fn lay_out(options: &Options<Self>, data: &Path) -> Result<(), EngineError>;
+    fn lay_out(options: &Options<Self>, data: &Path) -> Result<()>;
     /// Returns folders with data outside of the data directory, in addition to that of the log.
-    fn more_folders(_data: &Path) -> Result<Vec<PathBuf>, EngineError> {
+    fn more_folders(_data: &Path) -> Result<Vec<PathBuf>> {
         Ok(Vec::new())
     }
     /// Returns whether a folder is a data directory.
@@ -81,20 +77,16 @@ pub trait Product: DataDirectory {
     /// Returns its name and version, for messages.
     fn name(&self) -> String;
     /// Fills a running server with the tables of a user.
-    fn fill(server: &Server<Self>, setup: &Setup, cancel: &Cancel) -> Result<(), EngineError>;
+    fn fill(server: &Server<Self>, setup: &Setup, cancel: &Cancel) -> Result<()>;
     /// Writes the files from which a server takes its options and settings when it starts.
-    fn write_settings(server: &Server<Self>, settings: &Settings) -> Result<(), EngineError>;
+    fn write_settings(server: &Server<Self>, settings: &Settings) -> Result<()>;
     /// Returns the command that starts a server.
     fn command(server: &Server<Self>) -> Command;
     /// Returns whether a started server accepts connections.
     fn is_ready(server: &Server<Self>, cancel: &Cancel) -> bool;
     /// Brings the settings of a server to exactly these, and reads each back. Returns whether the
     /// server was restarted.
-    fn apply(
-        server: &mut Server<Self>,
-        settings: &Settings,
-        cancel: &Cancel,
-    ) -> Result<bool, EngineError>;
+    fn apply(server: &mut Server<Self>, settings: &Settings, cancel: &Cancel) -> Result<bool>;
 }
 
 /// Names and signals of a product.
@@ -195,10 +187,7 @@ impl<P: Product> Server<P> {
     ///
     /// # Errors
     /// When something is there already, or cannot be copied.
-    pub fn clone_from_template(
-        options: Options<P>,
-        template: &Template,
-    ) -> Result<Self, EngineError> {
+    pub fn clone_from_template(options: Options<P>, template: &Template) -> Result<Self> {
         Self::with_data(options, |options, data| {
             clone_folder(&template.data, data, &options.account)?;
             P::lay_out(options, data)
@@ -211,8 +200,8 @@ impl<P: Product> Server<P> {
     /// When something is there already, or `make` fails.
     pub fn with_data(
         mut options: Options<P>,
-        make: impl FnOnce(&Options<P>, &Path) -> Result<(), EngineError>,
-    ) -> Result<Self, EngineError> {
+        make: impl FnOnce(&Options<P>, &Path) -> Result<()>,
+    ) -> Result<Self> {
         options.directory = absolute(&options.directory)?;
         let log_directory = options.log_directory.as_deref().map(absolute).transpose()?;
         for directory in [Some(&options.directory), log_directory.as_ref()].into_iter().flatten() {
@@ -257,13 +246,13 @@ impl<P: Product> Server<P> {
     }
 
     /// Opens a connection as superuser. The error has the end of the log when the server has ended.
-    pub fn connect(&self) -> Result<P::Client, EngineError> {
+    pub fn connect(&self) -> Result<P::Client> {
         self.connect_until(&Cancel::new())
     }
 
     /// Connects for work between trials: no answer may take longer than a clean shutdown; a stop
     /// ends the wait.
-    pub fn connect_until(&self, cancel: &Cancel) -> Result<P::Client, EngineError> {
+    pub fn connect_until(&self, cancel: &Cancel) -> Result<P::Client> {
         P::connect(&self.config(), STOP_CLEAN, cancel).map_err(|error| {
             match (error, self.process.as_ref().and_then(Process::ended)) {
                 (EngineError::Engine { doing, message }, Some(status)) => {
@@ -281,7 +270,7 @@ impl<P: Product> Server<P> {
     ///
     /// # Errors
     /// When it does not start, with the end of its log.
-    pub fn start(&mut self, cancel: &Cancel) -> Result<(), EngineError> {
+    pub fn start(&mut self, cancel: &Cancel) -> Result<()> {
         if self.is_running() {
             return Ok(());
         }
@@ -294,7 +283,7 @@ impl<P: Product> Server<P> {
     ///
     /// # Errors
     /// When it does not start, with the end of its log.
-    pub fn start_with(&mut self, settings: Settings, cancel: &Cancel) -> Result<(), EngineError> {
+    pub fn start_with(&mut self, settings: Settings, cancel: &Cancel) -> Result<()> {
         self.in_force = None;
         // A killed server may have left processes running.
         self.stop(Stop::Crash, cancel)?;
@@ -309,7 +298,7 @@ impl<P: Product> Server<P> {
         started
     }
 
-    fn spawn(&self) -> Result<Process, EngineError> {
+    fn spawn(&self) -> Result<Process> {
         let log = &self.layout.log;
         let output =
             File::options().create(true).append(true).open(log).map_err(EngineError::at(log))?;
@@ -321,7 +310,7 @@ impl<P: Product> Server<P> {
             .map_err(|error| EngineError::failed("starting the server", error.to_string()))
     }
 
-    fn await_ready(&self, cancel: &Cancel) -> Result<(), EngineError> {
+    fn await_ready(&self, cancel: &Cancel) -> Result<()> {
         let ready =
             wait_for(START, cancel, || match self.process.as_ref().and_then(Process::ended) {
                 Some(status) => Err(self.failed_start(&format!("it ended with {status}"))),
@@ -344,7 +333,7 @@ impl<P: Product> Server<P> {
     ///
     /// # Errors
     /// When the server refuses one, or has another value.
-    pub fn apply(&mut self, settings: &Settings, cancel: &Cancel) -> Result<bool, EngineError> {
+    pub fn apply(&mut self, settings: &Settings, cancel: &Cancel) -> Result<bool> {
         P::apply(self, settings, cancel)
     }
 
@@ -353,7 +342,7 @@ impl<P: Product> Server<P> {
     ///
     /// # Errors
     /// When it continues to run.
-    pub fn stop(&mut self, how: Stop, cancel: &Cancel) -> Result<(), EngineError> {
+    pub fn stop(&mut self, how: Stop, cancel: &Cancel) -> Result<()> {
         if let Some(process) = &self.process {
             if how == Stop::Clean {
                 process.signal(P::CONSTANTS.shutdown);
@@ -377,7 +366,7 @@ impl<P: Product> Server<P> {
     ///
     /// # Errors
     /// When it continues to run.
-    pub fn kill(&mut self) -> Result<(), EngineError> {
+    pub fn kill(&mut self) -> Result<()> {
         let data = &self.layout.data;
         let gone = kill_programs::<P>(data, self.pid());
         // Its end is noted by another thread.
@@ -410,7 +399,7 @@ impl<P: Product> Server<P> {
     ///
     /// # Errors
     /// When it does not stop, or does not start again.
-    pub fn restart(&mut self, evicts: bool, cancel: &Cancel) -> Result<(), EngineError> {
+    pub fn restart(&mut self, evicts: bool, cancel: &Cancel) -> Result<()> {
         self.stop(Stop::Clean, cancel)?;
         if evicts {
             evict(&self.files()?)?;
@@ -444,7 +433,7 @@ impl<P: Product> Server<P> {
     }
 
     /// Lists the files of the data directory, the log and the folders elsewhere.
-    pub fn files(&self) -> Result<Vec<PathBuf>, EngineError> {
+    pub fn files(&self) -> Result<Vec<PathBuf>> {
         let (data, mut files) = (&self.layout.data, Vec::new());
         walk(data, &mut files)?;
         for folder in P::more_folders(data)?.iter().chain(&self.options.log_directory) {
@@ -474,11 +463,11 @@ impl<P: Product> Server<P> {
     }
 
     /// Stops the server and removes it; fails when something of it remains.
-    pub fn remove(mut self) -> Result<(), EngineError> {
+    pub fn remove(mut self) -> Result<()> {
         self.clear()
     }
 
-    pub(crate) fn clear(&mut self) -> Result<(), EngineError> {
+    pub(crate) fn clear(&mut self) -> Result<()> {
         self.stop(Stop::Crash, &Cancel::new())?;
         P::free(&self.layout.data);
         let data_sets = remove_unused(&self.layout.directory);
@@ -504,7 +493,7 @@ fn kill_programs<P: Product>(data: &Path, first: Option<i32>) -> bool {
 ///
 /// # Errors
 /// When one continues to run.
-pub fn reclaim<P: Product>(directory: &Path) -> Result<(), EngineError> {
+pub fn reclaim<P: Product>(directory: &Path) -> Result<()> {
     for data in &data_directories(directory, P::is_data_directory) {
         let first = P::ask_to_end(data);
         if !kill_programs::<P>(data, first) {

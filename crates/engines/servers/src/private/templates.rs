@@ -7,7 +7,7 @@ use crate::account::Account;
 use crate::files::write_back;
 use crate::process::removed;
 use crate::template::{self, Recipe, Template, Unfinished};
-use engine::EngineError;
+use engine::{EngineError, Result};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use work::Cancel;
@@ -26,7 +26,7 @@ impl<P: Product> Server<P> {
     ///
     /// # Errors
     /// When something is there already, or the template cannot be made.
-    pub fn create(options: Options<P>, cancel: &Cancel) -> Result<Self, EngineError> {
+    pub fn create(options: Options<P>, cancel: &Cancel) -> Result<Self> {
         options.account.can_run(&options.product.program())?;
         let cache = cache_folder::<P>(&options.account)?;
         let template = find_or_make(&cache, &options, cancel)?;
@@ -38,7 +38,7 @@ impl<P: Product> Server<P> {
 ///
 /// # Errors
 /// When another user made it.
-pub fn cache_folder<P: Product>(account: &Account) -> Result<PathBuf, EngineError> {
+pub fn cache_folder<P: Product>(account: &Account) -> Result<PathBuf> {
     template::cache_folder(P::CONSTANTS.cache, account)
 }
 
@@ -51,7 +51,7 @@ pub fn find_or_make<P: Product>(
     cache: &Path,
     options: &Options<P>,
     cancel: &Cancel,
-) -> Result<Template, EngineError> {
+) -> Result<Template> {
     let plain = TemplateJob { cache, options, kind: P::CONSTANTS.templates.plain, content: "" };
     let Some(ServerSetup { setup, settings }) = &options.setup else {
         let Options { product, account, .. } = options;
@@ -71,8 +71,8 @@ pub(super) fn with_data_set<P: Product>(
     options: &Options<P>,
     data_set: &Content<'_>,
     cancel: &Cancel,
-    fill: impl FnOnce(&Server<P>) -> Result<(), EngineError>,
-) -> Result<Template, EngineError> {
+    fill: impl FnOnce(&Server<P>) -> Result<()>,
+) -> Result<Template> {
     let mut settings = shaped_by(data_set.settings.clone(), P::CONSTANTS.shaping);
     let content = &format!("{settings:?}\n{}", data_set.identity);
     settings.extend(owned(P::CONSTANTS.bulk_settings));
@@ -94,8 +94,8 @@ impl<P: Product> TemplateJob<'_, P> {
     fn make(
         &self,
         cancel: &Cancel,
-        make: impl FnOnce(&Unfinished<'_>) -> Result<(), EngineError>,
-    ) -> Result<Template, EngineError> {
+        make: impl FnOnce(&Unfinished<'_>) -> Result<()>,
+    ) -> Result<Template> {
         let recipe = Recipe {
             cache: self.cache,
             account: &self.options.account,
@@ -109,7 +109,7 @@ impl<P: Product> TemplateJob<'_, P> {
     }
 
     /// Returns its identity: a change recreates it.
-    fn identity(&self) -> Result<String, EngineError> {
+    fn identity(&self) -> Result<String> {
         let Options { product, account, .. } = self.options;
         let program = product.program();
         let file = program.metadata().map_err(EngineError::at(&program))?;
@@ -128,8 +128,8 @@ impl<P: Product> TemplateJob<'_, P> {
         &self,
         mut settings: Settings,
         cancel: &Cancel,
-        fill: impl FnOnce(&Server<P>) -> Result<(), EngineError>,
-    ) -> Result<Template, EngineError> {
+        fill: impl FnOnce(&Server<P>) -> Result<()>,
+    ) -> Result<Template> {
         // After a crash the template is made again; at the end everything is written.
         settings.extend(owned(P::CONSTANTS.unsafe_settings));
         self.make(cancel, |unfinished| {

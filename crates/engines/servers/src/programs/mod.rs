@@ -19,7 +19,7 @@ mod relay;
 use crate::account;
 use crate::process::end_with_us;
 use crate::version::{choose, printed_version};
-use engine::EngineError;
+use engine::{EngineError, Result};
 pub use relay::{Handshake, Relay};
 use rustix::process::Signal;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ use std::process::Command;
 ///
 /// # Errors
 /// When there is none, with how to install it.
-pub fn find(names: &[&str], bindir: Option<&Path>, package: &str) -> Result<PathBuf, EngineError> {
+pub fn find(names: &[&str], bindir: Option<&Path>, package: &str) -> Result<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let places: Vec<PathBuf> =
         bindir.map(Path::to_path_buf).into_iter().chain(std::env::split_paths(&path)).collect();

@@ -1,7 +1,7 @@
 //! The socket of a relay: its folder, which only this account can enter, and its threads.
 
 use super::pump::pump;
-use engine::{EngineError, lock};
+use engine::{EngineError, Result, lock};
 use observe::processes;
 use std::fs::DirBuilder;
 use std::io::{self, ErrorKind};
@@ -61,7 +61,7 @@ impl Relay {
     ///
     /// # Errors
     /// When the folder, the socket or the thread cannot be made.
-    pub fn start(protocol: impl Handshake) -> Result<Self, EngineError> {
+    pub fn start(protocol: impl Handshake) -> Result<Self> {
         let folder = make_folder()?;
         let socket = folder.join(name_of(&protocol));
         let sessions = Arc::new(Sessions::default());
@@ -151,7 +151,7 @@ fn serve(
 }
 
 /// Makes a folder that no other account can enter. Folders of processes that were killed go.
-fn make_folder() -> Result<PathBuf, EngineError> {
+fn make_folder() -> Result<PathBuf> {
     let short =
         Some(std::env::temp_dir()).filter(|path| path.as_os_str().len() <= PARENT_BYTES_MAX);
     let parent = short.unwrap_or_else(|| "/tmp".into());

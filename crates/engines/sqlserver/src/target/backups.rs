@@ -9,8 +9,8 @@ use super::failures::failed_at;
 use super::instance::MssqlInstance;
 use super::layout::DATABASE;
 use crate::live::client::{Client, Error};
-use engine::EngineError;
 use engine::backups::{BackgroundWork, Backup, BackupRequest, Fingerprint, Restore};
+use engine::{EngineError, Result};
 use std::path::Path;
 use std::time::Instant;
 use work::Cancel;
@@ -25,7 +25,7 @@ const CANNOT_OPEN: u32 = 3201;
 const NO_FILE: &str = " 2(";
 
 impl BackgroundWork for MssqlInstance {
-    fn take(&self, request: &BackupRequest, _: &Cancel) -> Result<Backup, EngineError> {
+    fn take(&self, request: &BackupRequest, _: &Cancel) -> Result<Backup> {
         let mut master = self.database.session(MASTER)?;
         let files = files(request);
         files.iter().try_for_each(|file| refuse_foreign(&mut master, file))?;
@@ -49,7 +49,7 @@ impl BackgroundWork for MssqlInstance {
         _: &Backup,
         _: &Path,
         _: &Cancel,
-    ) -> Result<Restore, EngineError> {
+    ) -> Result<Restore> {
         let mut master = self.database.session(MASTER)?;
         mark_restored(&mut master)?;
         // One that an earlier restore has left.
@@ -64,26 +64,22 @@ impl BackgroundWork for MssqlInstance {
     }
 
     /// The files are the server's: the next backup replaces them.
-    fn discard(&self, _: &Backup) -> Result<(), EngineError> {
+    fn discard(&self, _: &Backup) -> Result<()> {
         Ok(())
     }
 
-    fn fingerprints(&self) -> Result<Vec<Fingerprint>, EngineError> {
+    fn fingerprints(&self) -> Result<Vec<Fingerprint>> {
         fingerprints(&mut self.database.session(DATABASE)?)
     }
 
-    fn perform(&self, _: &[&str], _: u32, _: &Cancel) -> Result<f64, EngineError> {
+    fn perform(&self, _: &[&str], _: u32, _: &Cancel) -> Result<f64> {
         Err(EngineError::Unsupported { engine: "sqlserver", what: "this action" })
     }
 }
 
 impl MssqlInstance {
     /// Restores into the marked database and reads it.
-    fn restore_marked(
-        &self,
-        master: &mut Client,
-        files: &[String],
-    ) -> Result<Restore, EngineError> {
+    fn restore_marked(&self, master: &mut Client, files: &[String]) -> Result<Restore> {
         let start = Instant::now();
         let doing = "reading the files in the backup";
         let listed = master.query(&file_list(files)).map_err(failed_at(doing))?;
@@ -116,7 +112,7 @@ impl MssqlInstance {
 }
 
 /// Refuses to replace a file without our label.
-fn refuse_foreign(master: &mut Client, file: &str) -> Result<(), EngineError> {
+fn refuse_foreign(master: &mut Client, file: &str) -> Result<()> {
     let doing = format!("reading the label of {file} on the server");
     let foreign = |why: &str| {
         EngineError::failed(
@@ -138,7 +134,7 @@ fn refuse_foreign(master: &mut Client, file: &str) -> Result<(), EngineError> {
 }
 
 /// Rows of each table, with their checksums.
-fn fingerprints(client: &mut Client) -> Result<Vec<Fingerprint>, EngineError> {
+fn fingerprints(client: &mut Client) -> Result<Vec<Fingerprint>> {
     let tables = client.query(TABLES).map_err(failed_at("reading the tables"))?;
     let mut all = Vec::new();
     for table in tables.iter() {

@@ -3,8 +3,8 @@
 use super::failures::failed_at;
 use crate::live::client::Client;
 use async_trait::async_trait;
-use engine::EngineError;
 use engine::dialect::padded;
+use engine::{EngineError, Result};
 use mssql_tds::connection::bulk_copy::{BulkCopy, BulkLoadRow, ColumnMapping};
 use mssql_tds::connection::tds_client::TdsClient;
 use mssql_tds::core::TdsResult;
@@ -162,7 +162,7 @@ pub fn fill(
     name: &str,
     fill: Fill,
     cancel: &Cancel,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let table: &Table = &work.tables[fill.table];
     let doing = format!("filling table {}", table.name);
     let columns: Vec<&Column> = fill.columns.iter().filter_map(|name| table.column(name)).collect();

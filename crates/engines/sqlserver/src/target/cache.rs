@@ -6,7 +6,7 @@ use crate::dialect::quote_name;
 use crate::live::client::Client;
 use crate::live::views;
 use crate::settings::CACHE;
-use engine::{CacheReport, CacheState, EngineError};
+use engine::{CacheReport, CacheState, EngineError, Result};
 
 /// Pages of the catalog that reading its own state leaves in the memory of a cold database.
 const COLD_BYTES_MAX: u64 = 4 << 20;
@@ -15,7 +15,7 @@ const COLD_BYTES_MAX: u64 = 4 << 20;
 ///
 /// # Errors
 /// When others work on the server whose pages would be dropped, or it refuses.
-pub fn settle(database: &Database, cache: CacheState) -> Result<CacheReport, EngineError> {
+pub fn settle(database: &Database, cache: CacheState) -> Result<CacheReport> {
     if cache == CacheState::Warm {
         return Ok(CacheReport { resident_bytes: None, ..CacheReport::NO_FILES });
     }
@@ -41,7 +41,7 @@ pub fn settle(database: &Database, cache: CacheState) -> Result<CacheReport, Eng
 }
 
 /// Drops the pages of all databases from memory, unless others work in theirs.
-fn drop_pages(client: &mut Client) -> Result<(), EngineError> {
+fn drop_pages(client: &mut Client) -> Result<()> {
     let doing = format!("{} = cold", CACHE.path());
     let others = client.query(views::OTHERS.sql).map_err(failed_at(&doing))?;
     if let Some(other) = others.first() {

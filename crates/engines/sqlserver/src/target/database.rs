@@ -12,7 +12,7 @@ use crate::live::Config;
 use crate::live::answer::{Answer, ask};
 use crate::live::client::{Client, Error};
 use crate::live::views::{self, View};
-use engine::{EngineError, Rows, lock};
+use engine::{EngineError, Result, Rows, lock};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -71,11 +71,7 @@ impl Database {
     /// # Errors
     /// When another run has it, when there is one that we did not make, or when we may not make one
     /// as it is wanted.
-    pub fn take(
-        config: &Config,
-        request: &Properties<'_>,
-        cancel: &Cancel,
-    ) -> Result<Arc<Self>, EngineError> {
+    pub fn take(config: &Config, request: &Properties<'_>, cancel: &Cancel) -> Result<Arc<Self>> {
         let mut master = connect(config, "master", &cancel.stop(), PREPARING)?;
         refuse_azure(&mut master)?;
         hold(&mut master)?;
@@ -108,7 +104,7 @@ impl Database {
         }
     }
 
-    fn set(&self, request: &Properties<'_>, [data, log]: &[String; 2]) -> Result<(), EngineError> {
+    fn set(&self, request: &Properties<'_>, [data, log]: &[String; 2]) -> Result<()> {
         let master = &mut *lock(&self.master);
         for option in &request.options {
             let DatabaseOption { setting, clause, column, value } = option;
@@ -134,10 +130,7 @@ impl Database {
     }
 
     /// Does some work with the connection in our database.
-    pub fn ask<T>(
-        &self,
-        work: impl FnOnce(&mut Client) -> Result<T, EngineError>,
-    ) -> Result<T, EngineError> {
+    pub fn ask<T>(&self, work: impl FnOnce(&mut Client) -> Result<T>) -> Result<T> {
         if self.cancel.is_cancelled() {
             return Err(EngineError::Cancelled);
         }
@@ -147,18 +140,18 @@ impl Database {
     }
 
     /// Runs a statement.
-    pub fn run(&self, doing: &str, sql: &str) -> Result<(), EngineError> {
+    pub fn run(&self, doing: &str, sql: &str) -> Result<()> {
         self.ask(|client| client.run(sql).map_err(failed_at(doing)))
     }
 
     /// The rows of a view, or why there are none.
-    pub fn view(&self, view: &View) -> Result<Answer, EngineError> {
+    pub fn view(&self, view: &View) -> Result<Answer> {
         self.ask(|client| ask(client, view).map_err(failed_at(view.name)))
     }
 
     /// The rows of a view for `what`; where there are none, the reason is kept for
     /// [`Self::unseen`].
-    pub fn look(&self, what: &str, view: &View) -> Result<Option<Rows>, EngineError> {
+    pub fn look(&self, what: &str, view: &View) -> Result<Option<Rows>> {
         Ok(self
             .view(view)?
             .map_err(|why| lock(&self.unseen).insert(format!("{what}: {why}.")))
@@ -171,18 +164,18 @@ impl Database {
     }
 
     /// A further session in our database.
-    pub fn connect(&self) -> Result<Client, EngineError> {
+    pub fn connect(&self) -> Result<Client> {
         connect(&self.config, DATABASE, &self.cancel.stop(), ASKING)
     }
 
     /// A further session in a database, for as long as a backup or its restore may take.
-    pub fn session(&self, database: &str) -> Result<Client, EngineError> {
+    pub fn session(&self, database: &str) -> Result<Client> {
         connect(&self.config, database, &self.cancel.stop(), PREPARING)
     }
 
     /// Puts back what was changed on the server and drops the database, also when the trial was
     /// asked to stop or a connection is of no use any more: a new one does it.
-    pub fn drop_all(&self) -> Result<(), EngineError> {
+    pub fn drop_all(&self) -> Result<()> {
         *lock(&self.inside) = None;
         let mut master = lock(&self.master);
         if !self.cancel.is_cancelled() && master.cell("SELECT 1 AS ready").is_ok() {
@@ -203,7 +196,7 @@ impl Database {
 }
 
 /// The error of a trial that could not begin, with what is left of its database.
-fn left(config: &Config, error: EngineError, dropped: Result<(), EngineError>) -> EngineError {
+fn left(config: &Config, error: EngineError, dropped: Result<()>) -> EngineError {
     match (error, dropped) {
         (error, Ok(())) => error,
         (EngineError::Cancelled, Err(why @ EngineError::Remains { .. })) => why,
@@ -221,7 +214,7 @@ fn remains(config: &Config, why: &EngineError) -> EngineError {
 }
 
 /// Makes our database under a name that marks it, marks it and gives it its own name.
-fn create(master: &mut Client, sql: &str) -> Result<(), EngineError> {
+fn create(master: &mut Client, sql: &str) -> Result<()> {
     let (unmarked, name) = (quote_name(UNMARKED), quote_name(DATABASE));
     let mark = note_in(&unmarked, MARK, "dropped with everything in it");
     let rename = format!("ALTER DATABASE {unmarked} MODIFY NAME = {name}");
@@ -229,7 +222,7 @@ fn create(master: &mut Client, sql: &str) -> Result<(), EngineError> {
 }
 
 /// Drops our database, if there is one, after restoring the settings in its record.
-fn reclaim(master: &mut Client) -> Result<(), EngineError> {
+fn reclaim(master: &mut Client) -> Result<()> {
     match is_marked(master)? {
         Some(false) => Err(EngineError::failed(creating(), IS_FOREIGN)),
         Some(true) => {
@@ -259,12 +252,7 @@ pub const IS_FOREIGN: &str = "it already exists and Steelbench did not create it
                               use another server";
 
 /// Connects for administration, to a database.
-fn connect(
-    config: &Config,
-    database: &str,
-    stop: &Stop,
-    patience: Duration,
-) -> Result<Client, EngineError> {
+fn connect(config: &Config, database: &str, stop: &Stop, patience: Duration) -> Result<Client> {
     let config = Config { database: database.into(), reads_only: false, ..config.clone() };
     let connected = Client::connect(&config, stop, Duration::ZERO);
     let mut client = connected.map_err(|error| match error {
@@ -279,7 +267,7 @@ fn connect(
 }
 
 /// Takes the lock for this session: two runs cannot measure on one server.
-fn hold(master: &mut Client) -> Result<(), EngineError> {
+fn hold(master: &mut Client) -> Result<()> {
     let doing = "locking Steelbench's database";
     let sql = format!(
         "DECLARE @got int; EXEC @got = sp_getapplock @Resource = N'{DATABASE}', @LockMode = \
@@ -291,7 +279,7 @@ fn hold(master: &mut Client) -> Result<(), EngineError> {
 }
 
 /// Returns whether a database of that name exists, and whether it bears our mark.
-pub fn is_marked(master: &mut Client) -> Result<Option<bool>, EngineError> {
+pub fn is_marked(master: &mut Client) -> Result<Option<bool>> {
     if !exists(master, DATABASE)? {
         return Ok(None);
     }
@@ -303,7 +291,7 @@ pub fn is_marked(master: &mut Client) -> Result<Option<bool>, EngineError> {
 ///
 /// # Errors
 /// When there is one that we did not make.
-pub fn mark_restored(master: &mut Client) -> Result<(), EngineError> {
+pub fn mark_restored(master: &mut Client) -> Result<()> {
     if is_restored_marked(master)? {
         return Ok(());
     }
@@ -314,26 +302,26 @@ pub fn mark_restored(master: &mut Client) -> Result<(), EngineError> {
 }
 
 /// Drops the database of a restore, if it is marked as ours and exists.
-pub fn drop_restored(master: &mut Client) -> Result<(), EngineError> {
+pub fn drop_restored(master: &mut Client) -> Result<()> {
     if is_restored_marked(master)? && exists(master, RESTORED)? {
         return drop_database(master, RESTORED);
     }
     Ok(())
 }
 
-fn is_restored_marked(master: &mut Client) -> Result<bool, EngineError> {
+fn is_restored_marked(master: &mut Client) -> Result<bool> {
     let marks = master.query(views::MARKS.sql).map_err(failed_at(LOOKING_UP))?;
     Ok(marks.iter().any(|mark| mark.get("name") == Some(RESTORES_TO)))
 }
 
 /// Returns whether a database of that name exists.
-pub fn exists(master: &mut Client, name: &str) -> Result<bool, EngineError> {
+pub fn exists(master: &mut Client, name: &str) -> Result<bool> {
     let sql = format!("SELECT CAST(DB_ID({}) AS int) AS id", quote_literal(name));
     Ok(master.cell(&sql).map_err(failed_at(LOOKING_UP))?.is_some())
 }
 
 /// The folders where the server puts data files and logs.
-fn folders(master: &mut Client) -> Result<[String; 2], EngineError> {
+fn folders(master: &mut Client) -> Result<[String; 2]> {
     let mut folder = |property: &str| {
         let sql = format!("SELECT CAST(SERVERPROPERTY(N'{property}') AS nvarchar(260)) AS folder");
         let folder =
@@ -344,7 +332,7 @@ fn folders(master: &mut Client) -> Result<[String; 2], EngineError> {
 }
 
 /// Drops a database and everything in it; sessions in it are ended.
-fn drop_database(master: &mut Client, name: &str) -> Result<(), EngineError> {
+fn drop_database(master: &mut Client, name: &str) -> Result<()> {
     let doing = format!("dropping database {name}");
     let name = quote_name(name);
     for attempt in 1..=DROPS_MAX {

@@ -14,7 +14,8 @@ use crate::live::views;
 use crate::settings::{COMPRESSION, FINAL_CHECKPOINT, RECOVERY, SEQUENTIAL_KEY, server_settings};
 use engine::{
     CacheReport, CacheState, ConnectionSet, Dialect as _, EngineError, Explained, Explainer,
-    Instance, Parts, PlanRequest, Planned, Rows, ServerProcess, Tables, WaitCollector, open_files,
+    Instance, Parts, PlanRequest, Planned, Result, Rows, ServerProcess, Tables, WaitCollector,
+    open_files,
 };
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
@@ -46,7 +47,7 @@ impl MssqlInstance {
         configuration: &Configuration,
         connections: u32,
         cancel: &Cancel,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let request = Properties {
             layout: &Layout::from_configuration(configuration),
             options: layout::options(configuration),
@@ -71,7 +72,7 @@ impl MssqlInstance {
         })
     }
 
-    fn compile(&self, operation: &Operation, work: &Work) -> Result<StatementText, EngineError> {
+    fn compile(&self, operation: &Operation, work: &Work) -> Result<StatementText> {
         let table = operation.table(work);
         let target = match (operation, table) {
             (Operation::Insert { columns, .. }, Some(table)) => columns.first().map(|key| {
@@ -85,7 +86,7 @@ impl MssqlInstance {
     }
 
     /// Reads back how the tables of a trial are stored.
-    fn verify(&self, tables: &[Table]) -> Result<(), EngineError> {
+    fn verify(&self, tables: &[Table]) -> Result<()> {
         let compression = self.dialect.compression.as_ref().map(|method| method.to_uppercase());
         let sequential_key = self.dialect.sequential_key.map(|is_on| u8::from(is_on).to_string());
         for (setting, expected, view) in [
@@ -110,7 +111,7 @@ impl MssqlInstance {
     }
 
     /// Reads back that all rows of a filled columnstore are compressed.
-    fn verify_row_groups(&self, table: &Table) -> Result<(), EngineError> {
+    fn verify_row_groups(&self, table: &Table) -> Result<()> {
         let groups = self.database.look("States of row groups", &views::OWN_ROW_GROUPS)?;
         let groups = groups.unwrap_or_default();
         let open = groups.iter().find(|row| {
@@ -127,7 +128,7 @@ impl MssqlInstance {
     }
 
     /// Has the server keep the log from now on, where the recovery model is set to one that does.
-    fn begin_log_chain(&self) -> Result<(), EngineError> {
+    fn begin_log_chain(&self) -> Result<()> {
         if !self.keeps_log {
             return Ok(());
         }
@@ -145,7 +146,7 @@ impl MssqlInstance {
     }
 
     /// Returns the space of tables and their indexes, where the server reports it.
-    fn tables(&self) -> Result<Option<Rows>, EngineError> {
+    fn tables(&self) -> Result<Option<Rows>> {
         self.database.look("Table pages", &views::OWN_TABLES)
     }
 
@@ -163,7 +164,7 @@ impl MssqlInstance {
 }
 
 impl Instance for MssqlInstance {
-    fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
+    fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>> {
         open_files::allow(self.connections, || {
             format!("opening {} connections", self.connections)
         })?;
@@ -183,7 +184,7 @@ impl Instance for MssqlInstance {
         Ok(Box::new(opened))
     }
 
-    fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
+    fn settle(&self, cache: CacheState) -> Result<CacheReport> {
         settle(&self.database, cache)
     }
 
@@ -197,7 +198,7 @@ impl Instance for MssqlInstance {
         None
     }
 
-    fn remove(mut self: Box<Self>) -> Result<(), EngineError> {
+    fn remove(mut self: Box<Self>) -> Result<()> {
         self.gone = true;
         self.database.drop_all()
     }
@@ -214,7 +215,7 @@ impl Instance for MssqlInstance {
 }
 
 impl Tables for MssqlInstance {
-    fn create(&self, mut work: Work) -> Result<(), EngineError> {
+    fn create(&self, mut work: Work) -> Result<()> {
         let fills = std::mem::take(&mut work.fills);
         for table in &work.tables {
             for statement in self.dialect.create(table)? {
@@ -244,7 +245,7 @@ impl Tables for MssqlInstance {
         Ok(())
     }
 
-    fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
+    fn stored_bytes(&self) -> Result<Option<u64>> {
         let sum = |rows: Rows| {
             rows.iter()
                 .map(|row| row.parse::<u64>("used_pages"))
@@ -256,7 +257,7 @@ impl Tables for MssqlInstance {
 }
 
 impl Explainer for MssqlInstance {
-    fn explain(&self, operation: usize, table: &Table, _: bool) -> Result<Explained, EngineError> {
+    fn explain(&self, operation: usize, table: &Table, _: bool) -> Result<Explained> {
         let pages = self.tables()?.and_then(|rows| {
             // Index 0 is the heap, 1 the clustered index.
             let main_index = rows.iter().find(|row| {
@@ -273,16 +274,13 @@ impl Explainer for MssqlInstance {
         })
     }
 
-    fn plans(
-        &self,
-        requests: &[PlanRequest],
-    ) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
+    fn plans(&self, requests: &[PlanRequest]) -> Result<Vec<Result<Planned, engine::NoPlan>>> {
         Ok(plans(self.database.connect()?, requests))
     }
 }
 
 impl ServerProcess for MssqlInstance {
-    fn server_process(&self) -> Result<Option<i32>, EngineError> {
+    fn server_process(&self) -> Result<Option<i32>> {
         Err(EngineError::Unsupported {
             engine: "SQL Server by URL",
             what: "access to its processes",

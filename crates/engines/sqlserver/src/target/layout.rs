@@ -7,7 +7,7 @@ use super::super::settings::{
     DATA_FILES, DATA_GROWTH, DATA_PATH, DATA_SIZE, DELAYED_DURABILITY, FILEGROUP, LOG_GROWTH,
     LOG_PATH, LOG_SIZE, PAGE_VERIFY, READ_COMMITTED_SNAPSHOT, RECOVERY, SNAPSHOT_ISOLATION,
 };
-use engine::{EngineError, Rows};
+use engine::{EngineError, Result, Rows};
 use experiment::{Configuration, Invalid, Setting};
 
 /// Name of our database.
@@ -193,7 +193,7 @@ impl Layout {
     ///
     /// # Errors
     /// With the setting that did not take.
-    pub fn verify(&self, files: &Rows, data: &str, log: &str) -> Result<(), EngineError> {
+    pub fn verify(&self, files: &Rows, data: &str, log: &str) -> Result<()> {
         let ignored = |setting: &str, expected: String, got: String| {
             Err(EngineError::SettingIgnored { setting: setting.into(), expected, got })
         };

@@ -7,7 +7,7 @@ use super::failures::failed_at;
 use crate::dialect::spelled;
 use crate::live::Config;
 use crate::live::client::{self, ATTENTION_S, Error, PATIENCE_MAX, runtime};
-use engine::{Answer, ConnectionSet, Done, EngineError, Results, lock};
+use engine::{Answer, ConnectionSet, Done, EngineError, Result, Results, lock};
 use mssql_tds::connection::tds_client::{
     ExecuteOptions, PreparedStatement, ResultSet as _, StatementResult, TdsClient,
 };
@@ -89,7 +89,7 @@ pub struct MssqlConnections {
     runtime: Runtime,
     /// Connections without a request.
     idle: Vec<Option<Box<Connection>>>,
-    running: JoinSet<(usize, Box<Connection>, Result<Done, EngineError>)>,
+    running: JoinSet<(usize, Box<Connection>, Result<Done>)>,
     cancel: CancelHandle,
     sessions: Arc<Sessions>,
     ours: Vec<i32>,
@@ -127,7 +127,7 @@ impl MssqlConnections {
         sessions: Arc<Sessions>,
         checkpoints: Option<Arc<Database>>,
         cancel: &Cancel,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let connecting = || failed_at("connecting");
         let mut handle = CancelHandle::new();
         handle.set_cancel_timeout_secs(ATTENTION_S);
@@ -164,7 +164,7 @@ impl MssqlConnections {
 }
 
 impl ConnectionSet for MssqlConnections {
-    fn send(&mut self, number: usize, request: &Request<'_>) -> Result<(), EngineError> {
+    fn send(&mut self, number: usize, request: &Request<'_>) -> Result<()> {
         let Some(mut connection) = self.idle.get_mut(number).and_then(Option::take) else {
             return Err(EngineError::failed("sending a request", "the connection was lost"));
         };
@@ -183,7 +183,7 @@ impl ConnectionSet for MssqlConnections {
         Ok(())
     }
 
-    fn wait(&mut self, most_ns: Option<u64>, answers: &mut Vec<Answer>) -> Result<(), EngineError> {
+    fn wait(&mut self, most_ns: Option<u64>, answers: &mut Vec<Answer>) -> Result<()> {
         let timeout =
             most_ns.map_or(WAIT_MAX, |most_ns| Duration::from_nanos(most_ns).min(WAIT_MAX));
         if self.running.is_empty() {
@@ -203,7 +203,7 @@ impl ConnectionSet for MssqlConnections {
         Ok(())
     }
 
-    fn flush(&mut self, index: u32, _: u32) -> Result<(), EngineError> {
+    fn flush(&mut self, index: u32, _: u32) -> Result<()> {
         // One checkpoint serves all connections.
         let database = self.checkpoints.as_ref().filter(|_| index == 0);
         database.map_or(Ok(()), |database| database.run("final checkpoint", "CHECKPOINT"))
@@ -282,7 +282,7 @@ impl Connection {
     }
 
     /// Refuses a transaction that is longer than a batch may be.
-    fn fits_a_batch(&self) -> Result<(), EngineError> {
+    fn fits_a_batch(&self) -> Result<()> {
         let RequestKind::Batch { number, pipelined: true } = self.request else { return Ok(()) };
         let row = self.statements[number].sql.len() + KEY_CHARACTERS;
         // A character has two bytes.

@@ -29,7 +29,7 @@ mod waits;
 pub use preflight::preflight;
 pub use server::version;
 
-use engine::{EngineError, Host, Instance};
+use engine::{Host, Instance, Result};
 use experiment::Configuration;
 use instance::MssqlInstance;
 use server::config;
@@ -44,7 +44,7 @@ impl Host for MssqlHost {
         configuration: &Configuration,
         connections: u32,
         cancel: &Cancel,
-    ) -> Result<Box<dyn Instance>, EngineError> {
+    ) -> Result<Box<dyn Instance>> {
         let config = config(configuration)?;
         Ok(Box::new(MssqlInstance::create(&config, configuration, connections, cancel)?))
     }

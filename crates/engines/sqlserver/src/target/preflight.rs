@@ -8,7 +8,7 @@ use super::server_settings::{known, refuse_pending};
 use crate::live::client::Client;
 use crate::live::views;
 use crate::settings::{CACHE, URL, server_settings};
-use engine::{CacheState, EngineError, Need, Preflight};
+use engine::{CacheState, EngineError, Need, Preflight, Result};
 use experiment::Invalid;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -47,7 +47,7 @@ fn check_layouts(master: &mut Client, needs: &[&Need<'_>], found: &mut Preflight
     }
 }
 
-fn ask(needs: &[&Need<'_>], stop: &Stop, found: &mut Preflight) -> Result<(), EngineError> {
+fn ask(needs: &[&Need<'_>], stop: &Stop, found: &mut Preflight) -> Result<()> {
     let Some(first) = needs.first() else { return Ok(()) };
     let config = config(first.configuration)?;
     let mut master =
@@ -56,7 +56,7 @@ fn ask(needs: &[&Need<'_>], stop: &Stop, found: &mut Preflight) -> Result<(), En
         found.misses(format!("{}: {error}", URL.path()));
         return Ok(());
     }
-    let mut number = |sql: &str| -> Result<Option<u32>, EngineError> {
+    let mut number = |sql: &str| -> Result<Option<u32>> {
         let cell = master.cell(sql).map_err(failed_at("querying the server"))?;
         Ok(cell.and_then(|cell| cell.parse().ok()))
     };

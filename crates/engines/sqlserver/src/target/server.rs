@@ -6,14 +6,14 @@ use crate::live::client::Client;
 use crate::live::identity::{AZURE_DATABASE, Identity, trace_flags};
 use crate::live::{Config, views};
 use crate::settings::URL;
-use engine::EngineError;
+use engine::{EngineError, Result};
 use experiment::Configuration;
 use std::error::Error;
 use std::time::Duration;
 use work::Stop;
 
 /// The server that a configuration names, or sqlcmd's variables.
-pub fn config(configuration: &Configuration) -> Result<Config, EngineError> {
+pub fn config(configuration: &Configuration) -> Result<Config> {
     let url = configuration.get(URL).unwrap_or_default();
     Config::parse(&url)
         .map_err(|error| EngineError::failed(format!("reading {}", URL.path()), error.to_string()))
@@ -21,7 +21,7 @@ pub fn config(configuration: &Configuration) -> Result<Config, EngineError> {
 
 /// Refuses Azure SQL Database, where a trial's database cannot have files of its own and sessions
 /// cannot change their database.
-pub fn refuse_azure(master: &mut Client) -> Result<(), EngineError> {
+pub fn refuse_azure(master: &mut Client) -> Result<()> {
     let edition = master.cell(views::ENGINE_EDITION.sql).map_err(failed_at("connecting"))?;
     if edition.and_then(|edition| edition.parse().ok()) == Some(AZURE_DATABASE) {
         let (engine, what) =

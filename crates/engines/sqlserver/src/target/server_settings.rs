@@ -8,7 +8,7 @@ use super::marks::note;
 use crate::dialect::quote_literal;
 use crate::live::client::Client;
 use crate::live::views;
-use engine::{EngineError, Row, Rows};
+use engine::{EngineError, Result, Row, Rows};
 use observations::order;
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ pub fn name_in_file(name: &str) -> String {
 }
 
 /// The settings that the server has: their names in files, their own names and values.
-pub fn known(master: &mut Client) -> Result<BTreeMap<String, (String, i64)>, EngineError> {
+pub fn known(master: &mut Client) -> Result<BTreeMap<String, (String, i64)>> {
     let rows =
         master.query(views::CONFIGURATIONS.sql).map_err(failed_at(views::CONFIGURATIONS.name))?;
     let settings = rows.iter().filter_map(|row| {
@@ -46,7 +46,7 @@ pub fn known(master: &mut Client) -> Result<BTreeMap<String, (String, i64)>, Eng
 ///
 /// # Errors
 /// With their names.
-pub fn refuse_pending(master: &mut Client, changed: &[(String, i64)]) -> Result<(), EngineError> {
+pub fn refuse_pending(master: &mut Client, changed: &[(String, i64)]) -> Result<()> {
     let rows =
         master.query(views::CONFIGURATIONS.sql).map_err(failed_at(views::CONFIGURATIONS.name))?;
     let pending = pending(&rows, changed);
@@ -86,7 +86,7 @@ fn pending(rows: &Rows, changed: &[(String, i64)]) -> Vec<String> {
 }
 
 /// Changes settings, each recorded before, and reads them back.
-pub fn apply(master: &mut Client, settings: &BTreeMap<String, i64>) -> Result<(), EngineError> {
+pub fn apply(master: &mut Client, settings: &BTreeMap<String, i64>) -> Result<()> {
     if settings.is_empty() {
         return Ok(());
     }
@@ -127,7 +127,7 @@ pub fn apply(master: &mut Client, settings: &BTreeMap<String, i64>) -> Result<()
 }
 
 /// Puts back what the records in our database say.
-pub fn put_back(master: &mut Client) -> Result<(), EngineError> {
+pub fn put_back(master: &mut Client) -> Result<()> {
     let doing = "restoring the server's settings";
     let marks = master.query(views::MARKS.sql).map_err(failed_at(doing))?;
     let records = marks.iter().filter_map(|row| {
@@ -142,7 +142,7 @@ pub fn put_back(master: &mut Client) -> Result<(), EngineError> {
     records.iter().try_for_each(|(name, value)| configure(master, name, *value))
 }
 
-fn configure(master: &mut Client, name: &str, value: i64) -> Result<(), EngineError> {
+fn configure(master: &mut Client, name: &str, value: i64) -> Result<()> {
     let doing = format!("setting {name} = {value} on the server");
     master.run(&configuring(name, value)).map_err(failed_at(&doing))
 }

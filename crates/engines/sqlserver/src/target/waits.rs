@@ -12,7 +12,7 @@ use crate::live::reading::without_benign;
 use crate::live::sampler::Sampler;
 use crate::live::samples::{Samples, name_pages};
 use crate::live::views::{self, View};
-use engine::{Collection, EngineError, EngineUse, PageUse, Row, Rows, WaitCollector, lock};
+use engine::{Collection, EngineError, EngineUse, PageUse, Result, Row, Rows, WaitCollector, lock};
 use observations::{Operation, TimeUse, Wait, WaitClass};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -51,7 +51,7 @@ impl MssqlCollector {
         Self { database, sessions, running: None }
     }
 
-    fn connect(&self) -> Result<Client, EngineError> {
+    fn connect(&self) -> Result<Client> {
         let mut client = self.database.connect()?;
         client.query(views::SESSION).map_err(failed_at("preparing the connection"))?;
         Ok(client)
@@ -63,7 +63,7 @@ impl MssqlCollector {
         if ids.is_empty() { "NULL".to_owned() } else { ids.join(", ") }
     }
 
-    fn read(&self, client: &mut Client) -> Result<Reading, EngineError> {
+    fn read(&self, client: &mut Client) -> Result<Reading> {
         let ids = self.ids();
         let mut read = |view: &View| ask(client, view).map_err(failed_at(DOING));
         let (started, files) = (read(&views::STARTED)?, read(&views::OWN_IO)?);
@@ -92,7 +92,7 @@ impl MssqlCollector {
 }
 
 impl WaitCollector for MssqlCollector {
-    fn start(&mut self) -> Result<(), EngineError> {
+    fn start(&mut self) -> Result<()> {
         let (mut client, sampling) = (self.connect()?, self.connect()?);
         let sampler = Sampler::start(sampling, views::requests_of(&self.ids()), HZ);
         let sampler = sampler.map_err(|error| EngineError::failed(DOING, error))?;
@@ -103,7 +103,7 @@ impl WaitCollector for MssqlCollector {
         Ok(())
     }
 
-    fn stop(&mut self) -> Result<Collection, EngineError> {
+    fn stop(&mut self) -> Result<Collection> {
         let Some((mut client, before, sampler)) = self.running.take() else {
             return Err(EngineError::failed(DOING, "the observer is not running"));
         };
