@@ -53,7 +53,7 @@ pub use preflight::{Footprint, Need, Preflight, Space};
 pub use results::Results;
 pub use rows::{Column, Row, Rows};
 pub use server::{
-    AdminOptions, AdminSession, CopySource, CopyVersion, Dumps, LiveObserver, ObserveOptions,
+    AdminOptions, AdminSession, CopySource, CopyVersion, Dump, LiveObserver, ObserveOptions,
     Server, Servers,
 };
 pub use session::{Answer, ConnectionSet, Done, Session, SetOfOne};

@@ -26,8 +26,8 @@ pub trait Servers: Sync {
     /// # Errors
     /// When the URL is wrong.
     fn by_url(&self, url: &str) -> Result<Box<dyn Server>, ServerError>;
-    /// Dumps of its databases, where they can be made from a URL.
-    fn dumps(&self) -> Option<&dyn Dumps> {
+    /// Dumps a database, where that can be made from a URL.
+    fn dump(&self) -> Option<Dump> {
         None
     }
     /// Chooses the version on which a copy of a database is measured: that of its source, if it is
@@ -63,15 +63,9 @@ pub struct CopyVersion {
     pub substitution: Option<String>,
 }
 
-/// Dumps of databases by URL.
-pub trait Dumps {
-    /// Writes the database that a URL names to a new file, and changes nothing in it.
-    ///
-    /// # Errors
-    /// When the URL is wrong, or the dump fails, makes no progress or is interrupted:
-    /// nothing is left of the file then.
-    fn dump(&self, url: &str, to: &Path, stop: &Stop) -> Result<()>;
-}
+/// Writes the database that a URL names to a new file, and changes nothing in it. When the URL is
+/// wrong, or the dump fails, makes no progress or is interrupted, nothing is left of the file.
+pub type Dump = fn(url: &str, to: &Path, stop: &Stop) -> Result<()>;
 
 /// A server by URL. It is displayed without its password.
 pub trait Server: fmt::Display {

@@ -7,10 +7,9 @@ use super::{sample, server, waits};
 use crate::client::Config;
 use engine::sample::Sample;
 use engine::{
-    AdminOptions, AdminSession, CopySource, CopyVersion, Dumps, LiveObserver, ObserveOptions,
+    AdminOptions, AdminSession, CopySource, CopyVersion, Dump, LiveObserver, ObserveOptions,
     Result, Server, ServerError, Servers,
 };
-use std::path::Path;
 use work::Stop;
 
 impl Servers for Postgres {
@@ -22,8 +21,8 @@ impl Servers for Postgres {
         Ok(Box::new(at_url(url)?))
     }
 
-    fn dumps(&self) -> Option<&dyn Dumps> {
-        Some(self)
+    fn dump(&self) -> Option<Dump> {
+        Some(server::dump)
     }
 
     fn copy_version(
@@ -33,12 +32,6 @@ impl Servers for Postgres {
         stop: &Stop,
     ) -> Result<CopyVersion> {
         server::copy_version(source, test_server, stop)
-    }
-}
-
-impl Dumps for Postgres {
-    fn dump(&self, url: &str, to: &Path, stop: &Stop) -> Result<()> {
-        server::dump(url, to, stop)
     }
 }
 

@@ -9,7 +9,7 @@ use command_line::session::{Session, exit_code};
 use command_line::{Context, ExitCode, Failure, output, servers, signals};
 use engine::server::engine_by_url;
 use engine::{
-    CopySource, CopyVersion, Dumps, Engine, EngineError, Permits, SETUP_DUMP, SETUP_SQL,
+    CopySource, CopyVersion, Dump, Engine, EngineError, Permits, SETUP_DUMP, SETUP_SQL,
     ServerError, Servers,
 };
 use experiment::common::{ENGINE, PROBE};
@@ -130,7 +130,7 @@ pub(crate) struct Try {
 struct Target<'a> {
     engine: &'a str,
     servers: Option<&'static dyn Servers>,
-    dumps: Option<&'static dyn Dumps>,
+    dump: Option<Dump>,
 }
 
 /// Where the experiment is written.
@@ -189,8 +189,8 @@ pub fn try_change(arguments: &Try, context: &Context) -> Result<ExitCode, Failur
         let script = logged_script(context, &logged)?;
         write(written.statements.as_ref(), &script)?;
     }
-    if let (Some(url), Some(dumps)) = (&arguments.source, target.dumps) {
-        dump(dumps, url, &written.dump, &stop)?;
+    if let (Some(url), Some(dump_by_url)) = (&arguments.source, target.dump) {
+        dump(dump_by_url, url, &written.dump, &stop)?;
     }
     // What is wrong is found before the file is there to be run.
     let experiment = context.build(&draft, &written.experiment.display().to_string())?;
@@ -339,11 +339,11 @@ fn target<'a>(
     let named = engines.iter().find(|known| known.name == engine);
     let servers = named.and_then(|engine| engine.servers);
     let of_url = of_url.ok().filter(|url| url.name == engine);
-    let dumps = of_url.and_then(|url| url.servers?.dumps());
-    if arguments.source.is_some() && dumps.is_none() {
+    let dump = of_url.and_then(|url| url.servers?.dump());
+    if arguments.source.is_some() && dump.is_none() {
         return Err(TryError::NoDump { engine: engine.to_owned() });
     }
-    Ok(Target { engine, servers, dumps })
+    Ok(Target { engine, servers, dump })
 }
 
 /// Writes a file that is new, or that an earlier `try` has written.
@@ -364,7 +364,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// Dumps the database of a URL once: trials may have been recorded on an existing file.
-fn dump(dumps: &dyn Dumps, url: &str, file: &str, stop: &Stop) -> Result<(), Failure> {
+fn dump(dump_by_url: Dump, url: &str, file: &str, stop: &Stop) -> Result<(), Failure> {
     if Path::new(file).exists() {
         let message = format!(
             "{file} already exists: use it with --dump {file}, remove it, or choose another --name"
@@ -372,7 +372,7 @@ fn dump(dumps: &dyn Dumps, url: &str, file: &str, stop: &Stop) -> Result<(), Fai
         return Err(Failure::usage(message));
     }
     output::complain(&format!("Dumping the database to {file}."));
-    new_file(file.as_ref(), |partial| dumps.dump(url, partial, stop).map_err(dump_failure))
+    new_file(file.as_ref(), |partial| dump_by_url(url, partial, stop).map_err(dump_failure))
 }
 
 fn dump_failure(error: EngineError) -> Failure {
