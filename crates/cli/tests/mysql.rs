@@ -287,7 +287,7 @@ fn statements_have_their_plans_and_the_index_that_is_missing_is_found() {
     for number in 1..=20 {
         let found =
             client.query(&format!("SELECT * FROM orders WHERE customer_id = {number}")).unwrap();
-        assert_eq!(found.rows.len(), 6);
+        assert_eq!(found.len(), 6);
         client
             .run(&format!(
                 "UPDATE orders SET customer_id = customer_id WHERE customer_id = {number}"

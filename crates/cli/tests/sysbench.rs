@@ -127,8 +127,8 @@ fn the_statements_of_a_transaction_and_their_values_are_those_of_sysbench() {
         for (script, transactions) in BUILTINS_OF_SYSBENCH.iter().zip([3_000, 100, 1_000, 100]) {
             sysbench(server, script, transactions, "prepare");
             let numbers = |admin: &mut Client, table: &str| -> Vec<i64> {
-                let rows = admin.query(&format!("SELECT k FROM {table}")).unwrap().rows;
-                rows.into_iter().flatten().flatten().map(|k| k.parse().unwrap()).collect()
+                let rows = admin.query(&format!("SELECT k FROM {table}")).unwrap();
+                rows.iter().map(|row| row.parse(0).unwrap()).collect()
             };
             let their_k = numbers(admin, "sbtest.sbtest1");
             let theirs = logged(admin, || sysbench(server, script, transactions, "run"));
