@@ -3,7 +3,7 @@
 
 use observations::Interval;
 use serde::Serialize;
-use statistics::{t_quantile, t_two_sided_p};
+use statistics::{mean, t_quantile, t_two_sided_p};
 
 /// The part of an interval's error on each side.
 const TAIL: f64 = 0.025;
@@ -70,7 +70,7 @@ impl Confirmation {
         if blocks < 2.0 {
             return None;
         }
-        let measured = differences.iter().sum::<f64>() / blocks;
+        let measured = mean(differences);
         let squares: f64 =
             differences.iter().map(|difference| (difference - measured).powi(2)).sum();
         let error = (squares / (blocks - 1.0) / blocks).sqrt();

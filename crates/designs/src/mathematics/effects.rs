@@ -2,7 +2,7 @@
 
 use crate::mathematics::{Chain, Lenth};
 use observations::Interval;
-use statistics::{t_quantile, t_two_sided_p};
+use statistics::{mean, t_quantile, t_two_sided_p};
 
 /// Sums of values are exact to about this share of them.
 const ROUNDING: f64 = 1e-12;
@@ -50,7 +50,7 @@ impl Stratum {
         let residuals: Vec<Vec<f64>> = by_repeat
             .iter()
             .map(|repeat| {
-                let mean = repeat[..first].iter().sum::<f64>() / first as f64;
+                let mean = mean(&repeat[..first]);
                 repeat[..first].iter().map(|value| value - mean).collect()
             })
             .collect();
@@ -60,7 +60,7 @@ impl Stratum {
         let df = nominal * evenness(chains, &residuals);
         let largest = repeats.iter().flatten().map(|value| value.abs()).fold(0.0, f64::max);
         let half = t_quantile(0.025, df) * standard_error;
-        let means = by_repeat.iter().map(|repeat| repeat.iter().sum::<f64>() / n);
+        let means = by_repeat.iter().map(mean);
         let effects = means.map(|value| Effect {
             value,
             interval: Interval::around(value, half),

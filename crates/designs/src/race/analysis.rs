@@ -8,6 +8,7 @@ use ::analysis::{Interval, Summary};
 use experiment::value_in_source;
 use observations::{Direction, number};
 use serde::Serialize;
+use statistics::mean;
 
 /// A race with its candidates.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -164,15 +165,9 @@ pub fn report(summary: &Summary) -> Option<RaceReport> {
 
 fn mean_until(summary: &Summary, departure: &Departure) -> Option<f64> {
     let outcomes = outcomes(summary, departure.candidate);
-    let known: Vec<f64> = outcomes
-        .iter()
-        .take(departure.after)
-        .filter_map(|outcome| match outcome {
-            Outcome::Value(value) | Outcome::TimedOut(Some(value)) => Some(*value),
-            Outcome::TimedOut(None) | Outcome::Failed => None,
-        })
-        .collect();
-    (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+    let known = outcomes.iter().take(departure.after).filter_map(|outcome| outcome.known());
+    let known: Vec<f64> = known.collect();
+    (!known.is_empty()).then(|| mean(&known))
 }
 
 /// The race of all configurations over the blocks recorded so far; `None` without a response.

@@ -55,7 +55,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// The value, or bound.
-    fn known(self) -> Option<f64> {
+    pub fn known(self) -> Option<f64> {
         match self {
             Self::Value(value) | Self::TimedOut(Some(value)) => Some(value),
             Self::TimedOut(None) | Self::Failed => None,
@@ -187,7 +187,7 @@ struct Differences {
 impl Differences {
     fn new(values: &[f64]) -> Option<Self> {
         let n = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / n;
+        let mean = statistics::mean(values);
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         let error = (squares / (n - 1.0) / n).sqrt();
         (values.len() >= 2).then_some(Self { mean, error, df: n - 1.0 })
@@ -231,8 +231,7 @@ impl Race<'_> {
     }
 
     fn mean(&self, candidate: usize) -> f64 {
-        let n = self.known(candidate).count() as f64;
-        self.known(candidate).sum::<f64>() / n
+        statistics::mean(self.known(candidate))
     }
 
     /// The share of the level that each test of this look has.
