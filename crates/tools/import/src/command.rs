@@ -1,5 +1,5 @@
 use crate::benchbase::{self, Conversion};
-use crate::formats::{self, Format, Options, Trial};
+use crate::formats::{self, Options, Trial};
 use crate::recording::{Run, recording};
 use clap::Parser;
 use command_line::ready::write_all;
@@ -127,7 +127,7 @@ fn read(source: &str, options: &Options<'_>) -> Result<Vec<Trial>, Failure> {
         Some((before, after)) if !Path::new(files).exists() => {
             let trial = formats::waits::read(&text(before)?, &text(after)?, options);
             let trial = trial.map_err(|error| Failure::usage(format!("{files}: {error}")))?;
-            (Format::Waits, vec![trial])
+            ("snapshots of waits", vec![trial])
         }
         _ => formats::read(&text(files)?, options)
             .map_err(|error| Failure::usage(format!("{files}: {error}")))?,
@@ -137,7 +137,7 @@ fn read(source: &str, options: &Options<'_>) -> Result<Vec<Trial>, Failure> {
     let factor = options.factors.first().map_or("configuration", String::as_str);
     for trial in &mut trials {
         trial.label(factor, label, &stem);
-        trial.origin = format!("{} in {files}", format.name());
+        trial.origin = format!("{format} in {files}");
     }
     Ok(trials)
 }

@@ -41,43 +41,6 @@ impl Trial {
     }
 }
 
-/// A format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// A table of trials.
-    Table,
-    /// pgbench's summary.
-    PgbenchOutput,
-    /// pgbench's log of transactions.
-    PgbenchLog,
-    /// sysbench's summary.
-    Sysbench,
-    /// A result of `HammerDB`.
-    HammerDb,
-    /// fio's JSON.
-    Fio,
-    /// hyperfine's JSON.
-    Hyperfine,
-    /// Two snapshots of waits.
-    Waits,
-}
-
-impl Format {
-    /// The name for people.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Table => "CSV",
-            Self::PgbenchOutput => "output of pgbench",
-            Self::PgbenchLog => "transaction log of pgbench",
-            Self::Sysbench => "output of sysbench",
-            Self::HammerDb => "result of HammerDB",
-            Self::Fio => "JSON of fio",
-            Self::Hyperfine => "JSON of hyperfine",
-            Self::Waits => "snapshots of waits",
-        }
-    }
-}
-
 /// An error of reading a file.
 #[derive(Debug, Error)]
 pub enum FormatError {
