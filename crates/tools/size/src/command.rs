@@ -1,6 +1,6 @@
 //! `steelbench size`
 
-use crate::{NoDemand, Plan, document};
+use crate::{Plan, document};
 use analysis::grid::Grid;
 use analysis::latency::response_s;
 use clap::Parser;
@@ -43,10 +43,7 @@ impl Tool for Size {
         let name = file.display().to_string();
         let source = experiment::read_text(file, experiment::SOURCE_BYTES_MAX)
             .map_err(|error| Failure::usage(format!("{name}: {error}")))?;
-        let plan = Plan::read_with(&source, &|from| {
-            recorded(context, from)
-                .map_err(|failure| NoDemand::Recording { message: failure.message().to_owned() })
-        });
+        let plan = Plan::read(&source, &|from| recorded(context, from));
         let plan = plan.map_err(|errors| Failure::usage(errors.render(&name, &source)))?;
         let sized = crate::size(&plan);
         if let Some(page) = &self.html {

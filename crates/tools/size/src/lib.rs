@@ -22,7 +22,7 @@ mod sized;
 
 pub use command::Size;
 pub use link::{LinkLoad, Rebuild, Resource, Use};
-pub use plan::{Alternative, Demand, Link, NoDemand, Part, Plan, Recorded, Targets};
+pub use plan::{Alternative, Demand, Link, Part, Plan, Recorded, Targets};
 pub use purchases::{Depreciation, Purchase, Purchases};
 pub use raid::Raid;
 pub use results::Results;

@@ -1,6 +1,7 @@
 //! A plan: what is demanded, what parts can do, and which chains of parts are compared.
 
 use crate::Raid;
+use command_line::Failure;
 use experiment::{Field, Fields, FileErrors, Form, Kind};
 use serde::Serialize;
 
@@ -190,22 +191,8 @@ const LINK: &[Field] = &[
     ("rebuild", Kind::Bandwidth),
 ];
 
-/// Why a recording does not say what a configuration needed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NoDemand {
-    /// The plan is read where there are no recordings.
-    #[error("reading a recording is not possible here")]
-    NoRecordings,
-    /// The recording cannot be read, or lacks the configuration.
-    #[error("{message}")]
-    Recording {
-        /// The command's message.
-        message: String,
-    },
-}
-
 /// Returns the demands of the recorded configuration that `demand.from` names.
-pub type Recorded<'a> = &'a dyn Fn(&str) -> Result<Vec<(&'static str, f64)>, NoDemand>;
+pub type Recorded<'a> = &'a dyn Fn(&str) -> Result<Vec<(&'static str, f64)>, Failure>;
 
 impl Demand {
     /// The demand after some years of growth.
@@ -222,20 +209,12 @@ impl Demand {
 }
 
 impl Plan {
-    /// Reads a plan.
-    ///
-    /// # Errors
-    /// Everything that is wrong in it, each with its position.
-    pub fn read(source: &str) -> Result<Self, FileErrors> {
-        Self::read_with(source, &|_| Err(NoDemand::NoRecordings))
-    }
-
     /// Reads a plan with `demand.from`: `recorded` returns a configuration's demands (keys of
     /// `[demand]` with their values), or an error. Values of the plan override recorded ones.
     ///
     /// # Errors
     /// Everything that is wrong in it, each with its position.
-    pub fn read_with(source: &str, recorded: Recorded) -> Result<Self, FileErrors> {
+    pub fn read(source: &str, recorded: Recorded) -> Result<Self, FileErrors> {
         let mut form = Form::parse(source, &["demand", "target", "parts", "alternative"])?;
         let demand = demand(&mut form, recorded);
         let target = form.section("target", TARGETS);
@@ -269,7 +248,7 @@ fn demand(form: &mut Form, recorded: Recorded) -> Demand {
     let fields = form.section("demand", DEMAND);
     let known = fields.text("from").map_or_else(|| Ok(Vec::new()), recorded);
     let known = known.unwrap_or_else(|error| {
-        form.wrong(&fields, "from", error.to_string());
+        form.wrong(&fields, "from", error.message());
         Vec::new()
     });
     let number = |key: &str| {

@@ -1,10 +1,16 @@
 //! Sizing against the worked figures of a published study (S3c) and against figures worked out by
 //! hand.
 
-use size::{EXAMPLE, NoDemand, Plan, Resource, Sizes, Sizing, size};
+use command_line::Failure;
+use size::{EXAMPLE, Plan, Resource, Sizes, Sizing, size};
+
+/// A place without recordings.
+fn nothing(_: &str) -> Result<Vec<(&'static str, f64)>, Failure> {
+    Err(Failure::usage("no recordings"))
+}
 
 fn sizing_of(source: &str) -> Sizing {
-    size(&Plan::read(source).expect("a plan"))
+    size(&Plan::read(source, &nothing).expect("a plan"))
 }
 
 fn alternative<'a>(sizing: &'a Sizing, name: &str) -> &'a Sizes {
@@ -186,7 +192,7 @@ fn what_is_wrong_is_said_with_its_place() {
             &["needs redundancy"],
         ),
     ] {
-        let errors = Plan::read(source).expect_err("wrong").to_string();
+        let errors = Plan::read(source, &nothing).expect_err("wrong").to_string();
         for part in parts {
             assert!(errors.contains(part), "{source}: {errors}");
         }
@@ -206,16 +212,14 @@ fn a_demand_from_a_recording() {
     let plan = |demand: &str| {
         let rest = "[parts.disk]\niops = 200\n[[alternative]]\nname = \"one\"\nchain = [{ part = \
                     \"disk\" }]\n";
-        Plan::read_with(&format!("[demand]\n{demand}\n{rest}"), &|from| match from {
+        Plan::read(&format!("[demand]\n{demand}\n{rest}"), &|from| match from {
             "inserts data_files=16" => Ok(vec![
                 ("transactions", 500.0),
                 ("reads_per_transaction", 2.0),
                 ("writes_per_transaction", 4.0),
                 ("cpu_per_transaction", 0.001),
             ]),
-            other => {
-                Err(NoDemand::Recording { message: format!("there is no results file {other}") })
-            }
+            other => Err(Failure::usage(format!("there is no results file {other}"))),
         })
     };
     let demand = plan("from = \"inserts data_files=16\"").expect("a plan").demand;
@@ -229,7 +233,7 @@ fn a_demand_from_a_recording() {
     close(twice.writes, 300.0);
     let error = plan("from = \"nothing\"").expect_err("wrong").to_string();
     assert!(error.contains("demand.from: there is no results file nothing"), "{error}");
-    assert!(Plan::read("[demand]\nfrom = \"a\"\n").is_err());
+    assert!(Plan::read("[demand]\nfrom = \"a\"\n", &nothing).is_err());
 }
 
 /// Disks of 100 GB at 1,000 each, for 1 TB that grows by half a year for three years; a disk is a
