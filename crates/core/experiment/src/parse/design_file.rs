@@ -43,7 +43,9 @@ impl Reader<'_> {
     ) {
         let (sections, added) = (self.catalog.analysis_sections, Vec::new());
         let mut file = DesignFile { reader: self, values, factors, hard, repeats, added };
-        sections.iter().for_each(|section| (section.check)(&mut file));
+        for section in sections {
+            (section.check)(&mut file);
+        }
     }
 
     /// Settings of other kinds of designs are errors.
