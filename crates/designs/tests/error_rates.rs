@@ -5,10 +5,12 @@
     reason = "a test that cannot continue has failed"
 )]
 
+mod adjusted;
 mod noise;
 
+use adjusted::adjusted;
 use designs::mathematics::{Chain, Contrasts, Fraction, Lenth, Stratum, detectable};
-use noise::{ALL, Noise, Random, adjusted};
+use noise::{ALL, Noise, Random};
 use statistics::t_quantile;
 
 const SETS: usize = 2_000;

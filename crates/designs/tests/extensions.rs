@@ -5,13 +5,15 @@
     reason = "a test that cannot continue has failed"
 )]
 
+mod adjusted;
 mod noise;
 
+use adjusted::adjusted;
 use designs::mathematics::{
     CentredBlocks, Chain, Confirmation, Contrasts, Curvature, Design, Fit, Fraction, Lenth,
     PredictedDifference, Stratum, Verdict, plackett_burman,
 };
-use noise::{ALL, Noise, Random, adjusted};
+use noise::{ALL, Noise, Random};
 
 const SETS: usize = 1_000;
 

@@ -1,6 +1,5 @@
 //! Noise of simulated trials.
 
-use designs::mathematics::Stratum;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -65,10 +64,4 @@ impl Random {
         }
         values
     }
-}
-
-/// The p-values of all effects as one family (Holm).
-pub fn adjusted(stratum: &Stratum) -> Vec<Option<f64>> {
-    let p_values = stratum.effects.iter().map(|effect| Some(effect.p_value));
-    statistics::adjusted(&p_values.collect::<Vec<_>>())
 }
