@@ -120,8 +120,9 @@ impl Estimate {
     /// is cut off; it costs no coverage.
     #[must_use]
     pub fn of_amount(self) -> Self {
-        let cut = |interval: Interval| Interval { low: interval.low.max(0.0), ..interval };
-        Self { interval: self.interval.map(cut), ..self }
+        let interval =
+            self.interval.map(|interval| Interval { low: interval.low.max(0.0), ..interval });
+        Self { interval, ..self }
     }
 
     /// An estimate whose interval comes from elsewhere.

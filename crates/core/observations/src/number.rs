@@ -209,8 +209,8 @@ pub fn uncertain(mean: f64, half: Option<f64>, unit: &str) -> String {
 /// A difference with the ends of its interval, all in one unit: `3.20 s [-1.00, 7.40]`, `30.9k
 /// rows/s [-5.17k, 67.0k]`.
 pub fn difference(value: f64, interval: Option<Interval>, unit: &str) -> String {
-    let farthest = |interval: Interval| interval.low.abs().max(interval.high.abs());
-    let largest = interval.map_or(0.0, farthest).max(value.abs());
+    let largest = interval.map_or(0.0, |interval| interval.low.abs().max(interval.high.abs()));
+    let largest = largest.max(value.abs());
     let (factor, prefix, unit) = unit_scale(largest, unit);
     let shown = |value: f64| match value {
         open if open != 0.0 && open.abs() < f64::MIN_POSITIVE => {

@@ -264,27 +264,26 @@ impl Axis {
 
 /// From zero to the right, to an eighth of a column; what is not nothing shows.
 fn rightward(columns: f64, room: usize) -> String {
-    let eighths = if columns > 0.0 {
-        ((columns * 8.0).round() as usize).clamp(1, 8 * room.max(1))
-    } else {
-        0
-    };
+    let eighths = parts_of_columns(columns, 8, room);
     let mut bar = "█".repeat((eighths / 8).min(room));
-    if eighths % 8 > 0 && eighths / 8 < room {
+    if !eighths.is_multiple_of(8) && eighths / 8 < room {
         bar.push(EIGHTHS[eighths % 8 - 1]);
     }
     filled(&bar, room)
 }
 
+/// The parts of columns that a bar fills, in a room of at least one column; what is not nothing
+/// fills one.
+fn parts_of_columns(columns: f64, parts: usize, room: usize) -> usize {
+    let drawn = (columns * parts as f64).round() as usize;
+    if columns > 0.0 { drawn.clamp(1, parts * room.max(1)) } else { 0 }
+}
+
 /// From zero to the left, to half a column: there are no finer blocks that begin at the right.
 fn leftward(columns: f64, room: usize) -> String {
-    let halves = if columns > 0.0 {
-        ((columns * 2.0).round() as usize).clamp(1, 2 * room.max(1))
-    } else {
-        0
-    };
+    let halves = parts_of_columns(columns, 2, room);
     let full = (halves / 2).min(room);
-    let half = if halves % 2 > 0 && full < room { "▐" } else { "" };
+    let half = if !halves.is_multiple_of(2) && full < room { "▐" } else { "" };
     let bar = format!("{half}{}", "█".repeat(full));
     format!("{}{bar}", " ".repeat(room.saturating_sub(bar.width())))
 }

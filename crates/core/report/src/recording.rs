@@ -339,7 +339,7 @@ fn series(recording: &Recording) -> Table<'_> {
     columns.named("series")
 }
 
-/// The begin of an interval of a series.
+/// The start of an interval of a series.
 fn start_s((series, interval): (&Series, usize)) -> f64 {
     series.start_s + interval as f64 * series.interval_s
 }

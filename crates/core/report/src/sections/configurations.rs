@@ -189,9 +189,7 @@ fn all(summary: &Summary) -> Option<Section> {
     let names = names(summary);
     let mut section = Section::new("Every response");
     for name in &names {
-        let rows = with_response(summary, name);
-        section.line(format!("{name}, {} is better", better(&rows)));
-        section.table(response_table(summary, name, &rows));
+        in_full(summary, name, &mut section);
     }
     section.note(SPREAD_LEGEND);
     too_few(summary, &mut section);
@@ -203,9 +201,7 @@ fn all(summary: &Summary) -> Option<Section> {
 fn brief(summary: &Summary) -> Option<Section> {
     let compared_on = summary.response.as_ref()?.name.as_str();
     let mut section = Section::new("Every response");
-    let rows = with_response(summary, compared_on);
-    section.line(format!("{compared_on}, {} is better", better(&rows)));
-    section.table(response_table(summary, compared_on, &rows));
+    in_full(summary, compared_on, &mut section);
     section.note(SPREAD_LEGEND);
     let others: Vec<&str> =
         names(summary).into_iter().filter(|name| *name != compared_on).collect();
@@ -227,6 +223,13 @@ fn brief(summary: &Summary) -> Option<Section> {
     }
     too_few(summary, &mut section);
     Some(section)
+}
+
+/// Adds a response of every configuration.
+fn in_full(summary: &Summary, name: &str, section: &mut Section) {
+    let rows = with_response(summary, name);
+    section.line(format!("{name}, {} is better", better(&rows)));
+    section.table(response_table(summary, name, &rows));
 }
 
 /// Percentiles of too few values that are explained; others are named.
