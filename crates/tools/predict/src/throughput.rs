@@ -292,7 +292,7 @@ fn scalability(levels: &[Level]) -> Option<Scalability> {
         .iter()
         .flat_map(|level| level.trials.iter().map(|trial| Point::relative(level.n, *trial)))
         .collect();
-    let fit = Fit::least_squares(&points, Law::Universal).ok()?;
+    let fit = Fit::least_squares(&points, Law::Universal)?;
     let intervals = [0, 1, 2].map(|coefficient| fit.interval(coefficient));
     let shown =
         |coefficient: usize| intervals[coefficient].is_some_and(|interval| interval.low > 0.0);

@@ -1,6 +1,6 @@
 //! Laws of scalability against published fits and scipy.
 
-use predict::models::usl::{Fit, FitError, Law, Point, Usl};
+use predict::models::usl::{Fit, Law, Point, Usl};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -110,16 +110,13 @@ fn what_the_data_do_not_show_is_not_claimed() {
 
 #[test]
 fn bad_input() {
-    let few = Fit::least_squares(&absolute(&SPECSDM91[..3]), Law::Universal).unwrap_err();
-    assert_eq!(few, FitError::TooFewLevels { levels: 3, needed: 4 });
+    let few = absolute(&SPECSDM91[..3]);
+    assert_eq!(Fit::least_squares(&few, Law::Universal), None);
     // One level measured many times is one level.
     let identical = [Point::relative(4.0, 100.0); 9];
-    assert_eq!(
-        Fit::least_squares(&identical, Law::Amdahl).unwrap_err(),
-        FitError::TooFewLevels { levels: 1, needed: 3 }
-    );
+    assert_eq!(Fit::least_squares(&identical, Law::Amdahl), None);
     let negative = absolute(&[(1.0, 1.0), (2.0, -2.0), (3.0, 2.5), (4.0, 3.0)]);
-    assert_eq!(Fit::least_squares(&negative, Law::Amdahl).unwrap_err(), FitError::NotPositive);
+    assert_eq!(Fit::least_squares(&negative, Law::Amdahl), None);
 }
 
 /// Coverage of the coefficients by 95 % intervals, in simulated experiments with six levels and

@@ -50,7 +50,7 @@ pub enum Model {
 }
 
 /// The demands of a unit of work in the queueing network.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Bottlenecks {
     /// Processors of the machine.
     pub processors: u32,
@@ -65,8 +65,7 @@ pub struct Bottlenecks {
 }
 
 /// A model fitted to some levels.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Curve {
     /// A law.
     Law(Fit),
@@ -77,7 +76,7 @@ pub enum Curve {
 }
 
 /// A model in an average.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Member {
     /// The model.
     pub model: Model,
@@ -135,7 +134,7 @@ impl Curve {
             .iter()
             .flat_map(|level| level.trials.iter().map(|trial| Point::relative(level.n, *trial)))
             .collect();
-        Fit::least_squares(&points, law).ok().map(Self::Law)
+        Fit::least_squares(&points, law).map(Self::Law)
     }
 
     /// Work a second with 1, 2, .. customers; `None` of more than are computed.

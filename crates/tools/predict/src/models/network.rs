@@ -11,7 +11,6 @@
 //! "Quantitative System Performance" (1984), chapters 6 to 8; K. M. Chandy, U. Herzog and L. Woo,
 //! IBM Journal of Research and Development 19 (1975); P. Schweitzer and Y. Bard (1979).
 
-use serde::Serialize;
 use std::f64::consts::LN_2;
 
 /// Customers for which a network is solved at most.
@@ -20,8 +19,7 @@ pub(crate) const CUSTOMERS_MAX: usize = 4096;
 const ROUNDS_MAX: usize = 10_000;
 
 /// How a station serves those who are at it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Service {
     /// All at once: think time, the network between.
     Delay,

@@ -8,7 +8,7 @@
 use super::algebra::invert;
 use observations::Interval;
 use serde::Serialize;
-use statistics::t_quantile;
+use statistics::{dot, t_quantile};
 
 /// A measurement at one level.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,8 +41,7 @@ pub struct Usl {
 }
 
 /// The set of coefficients that are fitted; the others are 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Law {
     /// In proportion: none.
     Proportional,
@@ -55,7 +54,7 @@ pub enum Law {
 }
 
 /// A law fitted to what was measured.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
     /// The law.
     pub law: Law,
@@ -70,22 +69,6 @@ pub struct Fit {
     /// Standard deviation of a weighted residual: with relative weights, a share.
     pub residual: f64,
     covariance: Vec<Vec<f64>>,
-}
-
-/// Why nothing was fitted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum FitError {
-    /// The number of levels.
-    #[error("{levels} levels measured; the law needs at least {needed}: add levels")]
-    TooFewLevels {
-        /// Different levels that there are.
-        levels: usize,
-        /// Number of levels that are needed.
-        needed: usize,
-    },
-    /// Throughput that is not above 0.
-    #[error("a throughput or a level is not above 0")]
-    NotPositive,
 }
 
 impl Usl {
@@ -146,25 +129,18 @@ const STEPS_MAX: usize = 200;
 
 impl Fit {
     /// The law by weighted least squares, with coefficients not below 0: of those that it becomes
-    /// where one is 0, the one that comes closest.
-    ///
-    /// # Errors
-    /// With fewer different levels than coefficients, and one to spare; and what is not above 0.
-    pub fn least_squares(points: &[Point], law: Law) -> Result<Self, FitError> {
-        if !points
-            .iter()
-            .all(|point| point.n > 0.0 && point.throughput > 0.0 && point.throughput.is_finite())
+    /// where one is 0, the one that comes closest. `None` unless there are more different levels
+    /// than coefficients, and of levels and throughputs that are not above 0.
+    pub fn least_squares(points: &[Point], law: Law) -> Option<Self> {
+        let is_positive = |value: f64| value > 0.0 && value.is_finite();
+        if !points.iter().all(|point| is_positive(point.n) && is_positive(point.throughput))
+            || levels(points).len() <= law.free().len()
         {
-            return Err(FitError::NotPositive);
-        }
-        let (levels, needed) = (levels(points).len(), law.free().len() + 1);
-        if levels < needed {
-            return Err(FitError::TooFewLevels { levels, needed });
+            return None;
         }
         let fits = law.within().iter().filter_map(|law| Self::unbounded(points, *law));
         let allowed = fits.filter(|fit| fit.usl.contention >= 0.0 && fit.usl.coherency >= 0.0);
-        let best = allowed.min_by(|a, b| a.squares.total_cmp(&b.squares));
-        best.ok_or(FitError::NotPositive)
+        allowed.min_by(|a, b| a.squares.total_cmp(&b.squares))
     }
 
     /// Levenberg and Marquardt's descent from the least squares of `N / X`, which is linear in the
@@ -175,20 +151,17 @@ impl Fit {
         let mut damping = 1e-3;
         for _ in 0..STEPS_MAX {
             let before = squares(points, at);
-            let (normal, slope) = normal(points, at, free);
-            let damped: Vec<Vec<f64>> = (0..free.len())
-                .map(|row| {
-                    let mut row_values = normal[row].clone();
-                    row_values[row] *= 1.0 + damping;
-                    row_values
-                })
-                .collect();
-            let Some(inverse) = invert(&damped) else { break };
-            let step: Vec<f64> = inverse
-                .iter()
-                .map(|row| row.iter().zip(&slope).map(|(a, b)| a * b).sum())
-                .collect();
-            let next = moved(at, free, &step);
+            let Normal { mut matrix, right } = Normal::at(points, at, free);
+            for (at, row) in matrix.iter_mut().enumerate() {
+                row[at] *= 1.0 + damping;
+            }
+            let Some(inverse) = invert(&matrix) else { break };
+            let [gamma, contention, coherency] = solution(&inverse, &right, free);
+            let next = Usl {
+                gamma: at.gamma + gamma,
+                contention: at.contention + contention,
+                coherency: at.coherency + coherency,
+            };
             let after = squares(points, next);
             if next.gamma > 0.0 && after.is_finite() && after <= before {
                 at = next;
@@ -208,7 +181,7 @@ impl Fit {
 
     fn at(points: &[Point], law: Law, usl: Usl) -> Self {
         let free = law.free();
-        let inverse = invert(&normal(points, usl, free).0);
+        let inverse = invert(&Normal::at(points, usl, free).matrix);
         let squares = squares(points, usl);
         let (variance, df) = variance(points, usl, free.len());
         let mut covariance = vec![vec![0.0; 3]; 3];
@@ -303,57 +276,70 @@ fn squares(points: &[Point], usl: Usl) -> f64 {
         .sum()
 }
 
-/// The normal matrix of the linearised law, and its slope.
-fn normal(points: &[Point], usl: Usl, free: &[usize]) -> (Vec<Vec<f64>>, Vec<f64>) {
-    let mut matrix = vec![vec![0.0; free.len()]; free.len()];
-    let mut slope = vec![0.0; free.len()];
-    for point in points {
-        let gradient = usl.gradient(point.n);
-        let residual = point.throughput - usl.throughput(point.n);
-        for (row, &r) in free.iter().enumerate() {
-            slope[row] += point.weight * gradient[r] * residual;
-            for (column, &c) in free.iter().enumerate() {
-                matrix[row][column] += point.weight * gradient[r] * gradient[c];
+/// A value as a sum of terms, one for each coefficient.
+struct Row {
+    terms: [f64; 3],
+    value: f64,
+    weight: f64,
+}
+
+/// The normal equations of a weighted linear fit.
+struct Normal {
+    matrix: Vec<Vec<f64>>,
+    right: Vec<f64>,
+}
+
+impl Normal {
+    /// The equations of these coefficients.
+    fn new(rows: impl Iterator<Item = Row>, free: &[usize]) -> Self {
+        let mut matrix = vec![vec![0.0; free.len()]; free.len()];
+        let mut right = vec![0.0; free.len()];
+        for Row { terms, value, weight } in rows {
+            for (row, &r) in free.iter().enumerate() {
+                right[row] += weight * terms[r] * value;
+                for (column, &c) in free.iter().enumerate() {
+                    matrix[row][column] += weight * terms[r] * terms[c];
+                }
             }
         }
+        Self { matrix, right }
     }
-    (matrix, slope)
+
+    /// Those of the linearised law.
+    fn at(points: &[Point], usl: Usl, free: &[usize]) -> Self {
+        let rows = points.iter().map(|point| {
+            let value = point.throughput - usl.throughput(point.n);
+            Row { terms: usl.gradient(point.n), value, weight: point.weight }
+        });
+        Self::new(rows, free)
+    }
+}
+
+/// The coefficients by the inverse of the matrix; 0 for those that are not fitted.
+fn solution(inverse: &[Vec<f64>], right: &[f64], free: &[usize]) -> [f64; 3] {
+    let mut all = [0.0; 3];
+    for (row, coefficient) in inverse.iter().zip(free) {
+        all[*coefficient] = dot(row, right);
+    }
+    all
 }
 
 /// Least squares of `N / X`, weighted so that errors of X are what is small.
 fn start(points: &[Point], free: &[usize]) -> Option<Usl> {
-    let mut matrix = vec![vec![0.0; free.len()]; free.len()];
-    let mut right = vec![0.0; free.len()];
-    for point in points {
+    let rows = points.iter().map(|point| {
         let terms = [1.0, point.n - 1.0, point.n * (point.n - 1.0)];
         let weight = point.weight * (point.throughput * point.throughput / point.n).powi(2);
-        for (row, &r) in free.iter().enumerate() {
-            right[row] += weight * terms[r] * point.n / point.throughput;
-            for (column, &c) in free.iter().enumerate() {
-                matrix[row][column] += weight * terms[r] * terms[c];
-            }
-        }
-    }
-    let inverse = invert(&matrix)?;
-    let found: Vec<f64> =
-        inverse.iter().map(|row| row.iter().zip(&right).map(|(a, b)| a * b).sum()).collect();
-    if found[0] <= 0.0 {
+        Row { terms, value: point.n / point.throughput, weight }
+    });
+    let Normal { matrix, right } = Normal::new(rows, free);
+    let [inverse_gamma, contention, coherency] = solution(&invert(&matrix)?, &right, free);
+    if inverse_gamma <= 0.0 {
         let most = points.iter().map(|point| point.throughput / point.n).fold(0.0, f64::max);
         return Some(Usl { gamma: most, contention: 0.0, coherency: 0.0 });
     }
-    let share = |coefficient: usize| {
-        free.iter().position(|index| *index == coefficient).map_or(0.0, |at| found[at] / found[0])
-    };
-    Some(Usl { gamma: 1.0 / found[0], contention: share(1), coherency: share(2) })
-}
-
-fn moved(from: Usl, free: &[usize], step: &[f64]) -> Usl {
-    let by = |coefficient: usize| {
-        free.iter().position(|index| *index == coefficient).map_or(0.0, |at| step[at])
-    };
-    Usl {
-        gamma: from.gamma + by(0),
-        contention: from.contention + by(1),
-        coherency: from.coherency + by(2),
-    }
+    Some(Usl {
+        gamma: 1.0 / inverse_gamma,
+        contention: contention / inverse_gamma,
+        coherency: coherency / inverse_gamma,
+    })
 }
