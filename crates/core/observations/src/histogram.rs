@@ -1,8 +1,8 @@
 mod packed;
 
-pub use packed::HistogramError;
+pub use packed::{HIGHEST_NS, HistogramError, SLOTS, slot};
 
-use packed::{DIGITS, HIGHEST_NS, Packed, Slot, equivalent};
+use packed::{Packed, Slot, Slots, equivalent};
 use serde::{Deserialize, Serialize};
 
 /// A latency distribution in nanoseconds (an `HdrHistogram`: 1 ns to 1 h, three digits).
@@ -15,8 +15,6 @@ use serde::{Deserialize, Serialize};
 #[serde(from = "Vec<(u64, u64)>", into = "Vec<(u64, u64)>")]
 pub struct Histogram(Form);
 
-type Counts = hdrhistogram::Histogram<u64>;
-
 #[derive(Debug, Clone)]
 enum Form {
     /// Laid out for recording.
@@ -27,6 +25,21 @@ enum Form {
     Figures(Figures),
 }
 
+/// A counter for each slot, and their sum.
+#[derive(Debug, Clone)]
+struct Counts {
+    by_slot: Vec<u64>,
+    len: u64,
+}
+
+impl Counts {
+    #[inline]
+    fn add(&mut self, slot: usize, count: u64) {
+        self.by_slot[slot] = self.by_slot[slot].saturating_add(count);
+        self.len = self.len.saturating_add(count);
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Figures {
     len: u64,
@@ -35,10 +48,7 @@ struct Figures {
 
 impl Default for Histogram {
     fn default() -> Self {
-        // The bounds are constants that the library accepts, which the tests of this module show.
-        #[expect(clippy::expect_used, reason = "constant bounds")]
-        let counts = Counts::new_with_bounds(1, HIGHEST_NS, DIGITS).expect("constant bounds");
-        Self(Form::Open(counts))
+        Self::from_counts(vec![0; SLOTS])
     }
 }
 
@@ -47,28 +57,34 @@ impl PartialEq for Histogram {
         match (&self.0, &other.0) {
             (Form::Packed(packed), Form::Packed(other)) if packed == other => true,
             (Form::Figures(figures), Form::Figures(other)) => figures == other,
-            _ => self.len() == other.len() && self.slots() == other.slots(),
+            _ => self.len() == other.len() && self.slots().eq(other.slots()),
         }
     }
 }
 
 impl Histogram {
+    /// A histogram of the counts of all [`SLOTS`], as a recorder keeps them.
+    pub fn from_counts(by_slot: Vec<u64>) -> Self {
+        let len = by_slot.iter().copied().fold(0, u64::saturating_add);
+        Self(Form::Open(Counts { by_slot, len }))
+    }
+
     /// Records one latency; allocates nothing.
     #[inline]
     pub fn record(&mut self, latency_ns: u64) {
-        self.open().saturating_record(latency_ns.max(1));
+        self.add(latency_ns, 1);
     }
 
     /// Records `count` values of one latency.
     #[inline]
     pub fn add(&mut self, latency_ns: u64, count: u64) {
-        self.open().saturating_record_n(latency_ns.max(1), count);
+        self.open().add(slot(latency_ns.clamp(1, HIGHEST_NS)), count);
     }
 
     /// Adds all of another histogram.
     pub fn merge(&mut self, other: &Self) {
         let counts = self.open();
-        other.each(|slot| counts.saturating_record_n(slot.ends().1.max(1), slot.count));
+        other.slots().for_each(|slot| counts.add(slot.at, slot.count));
     }
 
     /// The sum of all, packed.
@@ -77,19 +93,16 @@ impl Histogram {
         for histogram in all {
             // Both in ascending order.
             let mut before = std::mem::take(&mut sums).into_iter().peekable();
-            histogram.each(|slot| {
-                while let Some(lower) = before.next_if(|sum| sum.is_below(slot)) {
+            for slot in histogram.slots() {
+                while let Some(lower) = before.next_if(|sum| sum.at < slot.at) {
                     sums.push(lower);
                 }
-                sums.push(
-                    before
-                        .next_if(|sum| !slot.is_below(*sum))
-                        .map_or(slot, |sum| sum.and(slot.count)),
-                );
-            });
+                let same = before.next_if(|sum| sum.at == slot.at).map_or(0, |sum| sum.count);
+                sums.push(Slot { count: slot.count + same, ..slot });
+            }
             sums.extend(before);
         }
-        Self(Form::Packed(Packed::from_slots(&sums)))
+        Self(Form::Packed(Packed::from_slots(sums)))
     }
 
     /// A histogram of which only these figures are known, as [`Histogram::len`] and
@@ -103,7 +116,7 @@ impl Histogram {
     /// Number of recorded values.
     pub fn len(&self) -> u64 {
         match &self.0 {
-            Form::Open(counts) => counts.len(),
+            Form::Open(counts) => counts.len,
             Form::Packed(packed) => packed.len(),
             Form::Figures(figures) => figures.len,
         }
@@ -122,19 +135,11 @@ impl Histogram {
 
     /// Returns several percentiles, given in ascending order, in one pass.
     pub fn percentiles_ns<const N: usize>(&self, percentiles: [f64; N]) -> [u64; N] {
-        let packed = match &self.0 {
-            Form::Open(counts) => {
-                return percentiles.map(|percentile| counts.value_at_percentile(percentile));
-            }
-            Form::Packed(packed) => packed,
-            Form::Figures(_) => {
-                debug_assert!(false, "percentiles of a histogram that was not read");
-                return [0; N];
-            }
-        };
-        let (mut slots, mut below, mut last) = (packed.slots(), 0, None::<Slot>);
+        let is_read = !matches!(self.0, Form::Figures(_));
+        debug_assert!(is_read, "percentiles of a histogram that was not read");
+        let (mut slots, mut below, mut last) = (self.slots(), 0, None::<Slot>);
         percentiles.map(|percentile| {
-            let rank = ((percentile / 100.0).min(1.0) * packed.len() as f64).ceil().max(1.0) as u64;
+            let rank = ((percentile / 100.0).min(1.0) * self.len() as f64).ceil().max(1.0) as u64;
             while below < rank {
                 let Some(slot) = slots.next() else { break };
                 below += slot.count;
@@ -172,18 +177,21 @@ impl Histogram {
             return figures.min_mean_max_ns;
         }
         let (mut min, mut sum, mut max) = (None, 0.0, 0);
-        self.each(|slot| {
+        for slot in self.slots() {
             let (low, high) = slot.ends();
             min.get_or_insert(low);
             max = high;
             sum += (low + (high - low).div_ceil(2)) as f64 * slot.count as f64;
-        });
+        }
         (min.unwrap_or(0), sum / self.len().max(1) as f64, max)
     }
 
     /// The compressed standard form (V2 deflate), for the store.
     pub fn to_bytes(&self) -> Vec<u8> {
-        self.pack().to_bytes()
+        match &self.0 {
+            Form::Packed(packed) => packed.to_bytes(),
+            _ => Packed::from_slots(self.slots()).to_bytes(),
+        }
     }
 
     /// Reads the form that [`Histogram::to_bytes`] writes.
@@ -194,31 +202,15 @@ impl Histogram {
         Packed::from_bytes(bytes).map(|packed| Self(Form::Packed(packed)))
     }
 
-    /// Visits the recorded values in ascending order.
-    fn each(&self, see: impl FnMut(Slot)) {
-        match &self.0 {
-            Form::Open(counts) => {
-                counts
-                    .iter_recorded()
-                    .map(|at| Slot::for_value(at.value_iterated_to(), at.count_at_value()))
-                    .for_each(see);
-            }
-            Form::Packed(packed) => packed.slots().for_each(see),
-            Form::Figures(_) => {}
-        }
-    }
-
-    fn slots(&self) -> Vec<Slot> {
-        let mut slots = Vec::new();
-        self.each(|slot| slots.push(slot));
-        slots
-    }
-
-    fn pack(&self) -> Packed {
-        match &self.0 {
-            Form::Packed(packed) => packed.clone(),
-            _ => Packed::from_slots(&self.slots()),
-        }
+    /// The slots that are not empty, in ascending order.
+    fn slots(&self) -> impl Iterator<Item = Slot> {
+        let (counts, packed): (&[u64], Slots<'_>) = match &self.0 {
+            Form::Open(counts) => (&counts.by_slot, Slots::default()),
+            Form::Packed(packed) => (&[], packed.slots()),
+            Form::Figures(_) => (&[], Slots::default()),
+        };
+        let counted = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        counted.map(|(at, count)| Slot { at, count: *count }).chain(packed)
     }
 
     /// The counts for recording; a packed histogram stays unpacked from then on.
@@ -248,7 +240,7 @@ impl From<Vec<(u64, u64)>> for Histogram {
 
 impl From<Histogram> for Vec<(u64, u64)> {
     fn from(histogram: Histogram) -> Self {
-        histogram.slots().into_iter().map(|slot| (slot.ends().1, slot.count)).collect()
+        histogram.slots().map(|slot| (slot.ends().1, slot.count)).collect()
     }
 }
 
@@ -340,9 +332,12 @@ mod tests {
     #[test]
     fn the_stored_form_is_the_standard_one() {
         let mut ours = Histogram::default();
-        let mut theirs =
-            hdrhistogram::Histogram::<u64>::new_with_bounds(1, super::HIGHEST_NS, super::DIGITS)
-                .unwrap();
+        let mut theirs = hdrhistogram::Histogram::<u64>::new_with_bounds(
+            1,
+            super::HIGHEST_NS,
+            super::packed::DIGITS,
+        )
+        .unwrap();
         for i in 0..100_000_u64 {
             let latency = (i * i) % 7_777_777_777 + 1;
             ours.record(latency);

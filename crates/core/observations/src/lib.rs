@@ -38,7 +38,7 @@ pub use fact::{
     FactFamily, FactName, INITIAL_CONNECTION_TIME, SCRIPT_CHECKS, SCRIPT_COUNTS, SCRIPT_SHARES,
 };
 pub use health::{LoadHealth, MachineLoad, Warning, WarningKind};
-pub use histogram::{Histogram, HistogramError};
+pub use histogram::{HIGHEST_NS, Histogram, HistogramError, SLOTS, slot};
 pub use interval::Interval;
 pub use percentile::{BEYOND_MIN, Percentile};
 pub use profile::{Frame, Profile, Stack, UNKNOWN};

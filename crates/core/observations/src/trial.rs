@@ -264,28 +264,19 @@ fn beginning(mut text: String) -> String {
 }
 
 impl Response {
+    fn new(name: &str, unit: &str, direction: Direction, value: f64) -> Self {
+        let (name, unit) = (name.into(), unit.into());
+        Self { name, unit, direction, value, resolution: 0.0, percentile: None }
+    }
+
     /// A response of which less is better (time, latency, cost).
     pub fn lower(name: &str, unit: &str, value: f64) -> Self {
-        Self {
-            name: name.into(),
-            unit: unit.into(),
-            direction: Direction::LowerIsBetter,
-            value,
-            resolution: 0.0,
-            percentile: None,
-        }
+        Self::new(name, unit, Direction::LowerIsBetter, value)
     }
 
     /// A response of which more is better (throughput).
     pub fn higher(name: &str, unit: &str, value: f64) -> Self {
-        Self {
-            name: name.into(),
-            unit: unit.into(),
-            direction: Direction::HigherIsBetter,
-            value,
-            resolution: 0.0,
-            percentile: None,
-        }
+        Self::new(name, unit, Direction::HigherIsBetter, value)
     }
 
     /// Marks the value as counted or rounded in steps of this size.

@@ -15,7 +15,7 @@ const UNCOMPRESSED: u32 = 0x1c84_9313;
 /// Of the uncompressed form: what it is, its length, an offset, digits, bounds, and a ratio.
 const HEADER: usize = 40;
 /// Slots of which each holds values that differ in the lowest bits that are not kept.
-const SLOTS: usize = slot(HIGHEST_NS) + 1;
+pub const SLOTS: usize = slot(HIGHEST_NS) + 1;
 /// Values below this have a slot each, and each power of two above has half as many slots.
 const EXACT: u64 = 2048;
 /// A count takes at most this many bytes.
@@ -26,28 +26,10 @@ thread_local! {
     static INFLATE: RefCell<Decompress> = RefCell::new(Decompress::new(true));
 }
 
-/// A stored histogram could not be read.
+/// A stored histogram could not be read, for this reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum HistogramError {
-    /// The bytes end within a header.
-    #[error("not a histogram: too short")]
-    Short,
-    /// The bytes do not begin as the compressed form does, or have another length than it says.
-    #[error("not a histogram: no compressed V2 histogram")]
-    NotCompressed,
-    /// The compressed part does not inflate.
-    #[error("not a histogram: its compressed part is damaged")]
-    Damaged,
-    /// The inflated bytes are something else.
-    #[error("not a histogram: no V2 histogram")]
-    NotV2,
-    /// A histogram that another program records.
-    #[error("not a histogram: other digits or bounds than Steelbench records")]
-    Bounds,
-    /// The counts are cut off, or beyond the bounds.
-    #[error("not a histogram: its counts are damaged")]
-    Counts,
-}
+#[error("not a histogram: {0}")]
+pub struct HistogramError(&'static str);
 
 /// The counts of a distribution: numbers of variable length, one for each slot or run of empty
 /// ones.
@@ -60,30 +42,16 @@ pub struct Packed {
 /// Values recorded in one slot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Slot {
-    at: usize,
+    /// The position, in ascending order of the values.
+    pub at: usize,
     /// The number of times that one of its values was recorded.
     pub count: u64,
 }
 
 impl Slot {
-    /// The one that a value belongs to.
-    pub fn for_value(value: u64, count: u64) -> Self {
-        Self { at: slot(value), count }
-    }
-
     /// The smallest and the largest value that it stands for.
     pub fn ends(self) -> (u64, u64) {
         equivalent(lowest(self.at))
-    }
-
-    /// Returns whether its values are lower than those of another.
-    pub fn is_below(self, other: Self) -> bool {
-        self.at < other.at
-    }
-
-    /// Adds to the count.
-    pub fn and(self, count: u64) -> Self {
-        Self { count: self.count + count, ..self }
     }
 }
 
@@ -93,7 +61,9 @@ pub const fn equivalent(value: u64) -> (u64, u64) {
     (value >> bits << bits, (value >> bits << bits) + (1 << bits) - 1)
 }
 
-const fn slot(value: u64) -> usize {
+/// The slot that a value is counted in.
+#[inline]
+pub const fn slot(value: u64) -> usize {
     let bits = (u64::BITS - value.leading_zeros()).saturating_sub(EXACT.trailing_zeros());
     ((value >> bits) + bits as u64 * (EXACT / 2)) as usize
 }
@@ -105,9 +75,9 @@ const fn lowest(slot: usize) -> u64 {
 
 impl Packed {
     /// From slots in ascending order, of which none is empty.
-    pub fn from_slots(slots: &[Slot]) -> Self {
+    pub fn from_slots(slots: impl IntoIterator<Item = Slot>) -> Self {
         let (mut counts, mut next, mut len) = (Vec::new(), 0, 0);
-        for &Slot { at, count } in slots {
+        for Slot { at, count } in slots {
             if at > next {
                 write(&mut counts, -((at - next) as i64));
             }
@@ -154,25 +124,26 @@ impl Packed {
     }
 
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, HistogramError> {
-        let (head, deflated) = bytes.split_at_checked(8).ok_or(HistogramError::Short)?;
+        let (head, deflated) = bytes.split_at_checked(8).ok_or(HistogramError("too short"))?;
         if number(head, 0) != COMPRESSED || number(head, 4) as usize != deflated.len() {
-            return Err(HistogramError::NotCompressed);
+            return Err(HistogramError("no compressed V2 histogram"));
         }
-        let plain = inflate(deflated).ok_or(HistogramError::Damaged)?;
-        let (head, counts) = plain.split_at_checked(HEADER).ok_or(HistogramError::Short)?;
+        let plain = inflate(deflated).ok_or(HistogramError("its compressed part is damaged"))?;
+        let (head, counts) = plain.split_at_checked(HEADER).ok_or(HistogramError("too short"))?;
         if number(head, 0) != UNCOMPRESSED || number(head, 4) as usize != counts.len() {
-            return Err(HistogramError::NotV2);
+            return Err(HistogramError("no V2 histogram"));
         }
         let bounds = (number(head, 8), number(head, 12), number(head, 16), number(head, 20));
         if bounds != (0, u32::from(DIGITS), 0, 1) {
-            return Err(HistogramError::Bounds);
+            return Err(HistogramError("other digits or bounds than Steelbench records"));
         }
-        let len = check(counts).ok_or(HistogramError::Counts)?;
+        let len = check(counts).ok_or(HistogramError("its counts are damaged"))?;
         Ok(Self { counts: counts.into(), len })
     }
 }
 
 /// The slots of a packed histogram.
+#[derive(Default)]
 pub struct Slots<'a> {
     counts: &'a [u8],
     slot: usize,
@@ -289,6 +260,7 @@ mod tests {
             let (low, high) = (library.lowest_equivalent(value), library.highest_equivalent(value));
             assert_eq!((equivalent(value), lowest(slot(value))), ((low, high), low), "{value}");
         }
+        assert!((1..SLOTS).all(|at| slot(lowest(at)) == at && slot(lowest(at) - 1) == at - 1));
     }
 
     #[test]
@@ -307,8 +279,8 @@ mod tests {
     #[test]
     fn what_is_damaged_is_refused() {
         let good = Packed::from_slots(
-            &[(5, 3), (70_000, 2), (HIGHEST_NS, 1)]
-                .map(|(value, count)| Slot::for_value(value, count)),
+            [(5, 3), (70_000, 2), (HIGHEST_NS, 1)]
+                .map(|(value, count)| Slot { at: slot(value), count }),
         );
         let bytes = good.to_bytes();
         assert_eq!(Packed::from_bytes(&bytes).unwrap(), good);
