@@ -1,6 +1,8 @@
 //! A connection of a relay: two sockets, and the bytes on their way in both directions.
 
-use super::toxics::{Random, Toxics};
+use super::toxics::Toxics;
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::SeedableRng as _;
 use rustix::event::epoll::EventFlags;
 use socket2::Socket;
 use std::collections::VecDeque;
@@ -76,7 +78,7 @@ pub struct Link {
     reset_at: Option<Instant>,
     /// The earliest timer that is set.
     timer: Option<Instant>,
-    random: Random,
+    random: SplitMix64,
 }
 
 impl Link {
@@ -88,7 +90,7 @@ impl Link {
             ways: [Way::default(), Way::default()],
             reset_at: toxics.reset_peer.map(|after| Instant::now() + after),
             timer: None,
-            random: Random(number),
+            random: SplitMix64::seed_from_u64(number),
         }
     }
 
@@ -163,7 +165,7 @@ impl Way {
         &mut self,
         from: &mut End,
         side: Side,
-        random: &mut Random,
+        random: &mut SplitMix64,
         passing: &mut Passing<'_>,
     ) -> io::Result<bool> {
         let Passing { toxics, now, .. } = *passing;

@@ -214,10 +214,7 @@ impl RelayThread {
     /// Waits for sockets and timers; adds the numbers of connections with events.
     fn wait(&mut self, is_cut: bool, ready: &mut Vec<u64>) -> io::Result<()> {
         let mut room = [const { MaybeUninit::<epoll::Event>::uninit() }; EVENTS];
-        let timeout = self.timeout(is_cut).map(|timeout| Timespec {
-            tv_sec: timeout.as_secs() as _,
-            tv_nsec: timeout.subsec_nanos().into(),
-        });
+        let timeout = self.timeout(is_cut).and_then(|timeout| Timespec::try_from(timeout).ok());
         let events = match epoll::wait(&self.epoll, &mut room, timeout.as_ref()) {
             Ok((events, _)) => events,
             Err(Errno::INTR) => return Ok(()),

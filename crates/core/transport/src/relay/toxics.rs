@@ -1,3 +1,5 @@
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::Rng as _;
 use std::time::Duration;
 
 /// How a relay treats the bytes of each connection. The default passes them on as they come.
@@ -15,30 +17,15 @@ pub struct Toxics {
     pub slow_close: Duration,
 }
 
-/// Random numbers for jitter: `SplitMix64` (Steele, Lea, Flood 2014).
-#[derive(Debug)]
-pub(super) struct Random(pub u64);
-
-impl Random {
-    /// A number from -1 to 1.
-    pub fn signed(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^= bits >> 31;
-        // 53 bits are exact in a double.
-        (bits >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-    }
-}
-
 impl Toxics {
     /// The delay of some bytes in a direction.
-    pub(super) fn delay(&self, is_answer: bool, random: &mut Random) -> Duration {
+    pub(super) fn delay(&self, is_answer: bool, random: &mut SplitMix64) -> Duration {
         if !is_answer || (self.latency.is_zero() && self.jitter.is_zero()) {
             return Duration::ZERO;
         }
-        let jitter = self.jitter.as_secs_f64() * random.signed();
+        // From -1 to 1; 53 bits are exact in a double.
+        let signed = (random.next_u64() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0;
+        let jitter = self.jitter.as_secs_f64() * signed;
         Duration::from_secs_f64((self.latency.as_secs_f64() + jitter).max(0.0))
     }
 
@@ -56,14 +43,16 @@ impl Toxics {
 
 #[cfg(test)]
 mod tests {
-    use super::{Random, Toxics};
+    use super::Toxics;
+    use rand_xoshiro::SplitMix64;
+    use rand_xoshiro::rand_core::SeedableRng as _;
     use std::time::Duration;
 
     #[test]
     fn delays_vary_evenly_around_the_latency() {
         let ms = Duration::from_millis;
         let toxics = Toxics { latency: ms(10), jitter: ms(4), ..Toxics::default() };
-        let mut random = Random(1);
+        let mut random = SplitMix64::seed_from_u64(1);
         let delays: Vec<f64> =
             (0..10_000).map(|_| toxics.delay(true, &mut random).as_secs_f64() * 1e3).collect();
         let mean = delays.iter().sum::<f64>() / delays.len() as f64;
