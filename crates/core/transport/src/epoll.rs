@@ -64,10 +64,9 @@ impl Epoll {
     ) -> io::Result<()> {
         let rest = std::mem::take(&mut self.rest);
         let timeout = if rest.is_empty() { timeout } else { Duration::ZERO };
-        let timeout =
-            Timespec { tv_sec: timeout.as_secs() as _, tv_nsec: timeout.subsec_nanos().into() };
+        let timeout = Timespec::try_from(timeout).ok();
         let mut room = [const { MaybeUninit::<epoll::Event>::uninit() }; EVENTS];
-        let events = match epoll::wait(&self.epoll, &mut room, Some(&timeout)) {
+        let events = match epoll::wait(&self.epoll, &mut room, timeout.as_ref()) {
             Ok((events, _)) => events,
             Err(Errno::INTR) => return Ok(()),
             Err(error) => return Err(error.into()),

@@ -9,10 +9,10 @@ use crate::Stream;
 use crate::files::read_file;
 use certificate::{TrustedRoots, Verifier};
 use rustls::crypto::ring;
-use rustls::pki_types::pem;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{CertificateError, ClientConfig, ClientConnection, RootCertStore};
+use std::error::Error;
 use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
@@ -71,14 +71,6 @@ pub enum TlsError {
     /// The client's certificate and key do not fit.
     #[error("client certificate: {0}")]
     Client(#[source] rustls::Error),
-    /// A root certificate is not usable.
-    #[error("{}: {source}", path.display())]
-    Root {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: rustls::Error,
-    },
     /// The platform has no root certificates.
     #[error(
         "the system has no root certificates: {}",
@@ -88,53 +80,28 @@ pub enum TlsError {
         /// The causes, one for each place.
         errors: Vec<rustls_native_certs::Error>,
     },
-    /// A file of certificates cannot be read.
+    /// A file of certificates cannot be read, is damaged, or has none that is usable.
     #[error("{}: {source}", path.display())]
-    File {
+    Certificates {
         /// The file.
         path: PathBuf,
         /// The cause.
-        source: io::Error,
+        source: Cause,
     },
-    /// A file of certificates is damaged.
-    #[error("{}: {source}", path.display())]
-    Pem {
+    /// The private key is accessible to other users, missing, or in another format.
+    #[error("private key file {}: {source}{remedy}", path.display())]
+    Key {
         /// The file.
         path: PathBuf,
         /// The cause.
-        source: pem::Error,
-    },
-    /// A file holds no certificate.
-    #[error("{}: no certificate in PEM format", path.display())]
-    NoCertificate {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The private key is accessible to other users, or its file is missing.
-    #[error("private key file {}: {source}", path.display())]
-    KeyAccess {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
-    /// The private key cannot be read.
-    #[error("private key file {}: {source}; it must be PEM without a pass phrase", path.display())]
-    KeyFile {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
-    /// The private key has another format.
-    #[error("private key file {}: {source}; it must be PEM without a pass phrase", path.display())]
-    KeyPem {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: pem::Error,
+        source: Cause,
+        /// The form that the key must have, where that is the reason.
+        remedy: &'static str,
     },
 }
+
+/// An error of another crate.
+type Cause = Box<dyn Error + Send + Sync>;
 
 impl Tls {
     /// Reads the files of the options.
@@ -213,8 +180,7 @@ fn roots_of(path: &Path) -> Result<TrustedRoots, TlsError> {
     let certificates = certificates_of(path)?;
     let mut store = RootCertStore::empty();
     for certificate in &certificates {
-        let added = store.add(certificate.clone());
-        added.map_err(|source| TlsError::Root { path: path.into(), source })?;
+        store.add(certificate.clone()).map_err(unusable(path))?;
     }
     Ok(TrustedRoots { store, certificates })
 }
@@ -231,22 +197,22 @@ fn system_roots() -> Result<TrustedRoots, TlsError> {
 }
 
 fn certificates_of(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
-    let bytes = read_file(path).map_err(|source| TlsError::File { path: path.into(), source })?;
-    match CertificateDer::pem_slice_iter(&bytes).collect::<Result<Vec<_>, _>>() {
-        Ok(certificates) if certificates.is_empty() => {
-            Err(TlsError::NoCertificate { path: path.into() })
-        }
-        Ok(certificates) => Ok(certificates),
-        Err(source) => Err(TlsError::Pem { path: path.into(), source }),
-    }
+    let bytes = read_file(path).map_err(unusable(path))?;
+    let all = CertificateDer::pem_slice_iter(&bytes).collect::<Result<Vec<_>, _>>();
+    let all = all.map_err(unusable(path))?;
+    if all.is_empty() { Err(unusable(path)("no certificate in PEM format")) } else { Ok(all) }
+}
+
+fn unusable<E: Into<Cause>>(path: &Path) -> impl Fn(E) -> TlsError {
+    move |error| TlsError::Certificates { path: path.into(), source: error.into() }
 }
 
 fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
-    check_key_file(path).map_err(|source| TlsError::KeyAccess { path: path.into(), source })?;
-    let bytes =
-        read_file(path).map_err(|source| TlsError::KeyFile { path: path.into(), source })?;
-    PrivateKeyDer::from_pem_slice(&bytes)
-        .map_err(|source| TlsError::KeyPem { path: path.into(), source })
+    let unusable = |source, remedy| TlsError::Key { path: path.into(), source, remedy };
+    check_key_file(path).map_err(|error| unusable(error.into(), ""))?;
+    let form = "; it must be PEM without a pass phrase";
+    let bytes = read_file(path).map_err(|error| unusable(error.into(), form))?;
+    PrivateKeyDer::from_pem_slice(&bytes).map_err(|error| unusable(error.into(), form))
 }
 
 /// A key must be its owner's secret, or root's and a group's.
