@@ -102,7 +102,7 @@ pub(crate) fn insert<R: Record>(
     let mut values = Values::default();
     values.extend(keys.iter().map(|key| key.1.to_sql()).collect::<Result<Vec<_>>>()?);
     record.write(&mut values)?;
-    values.fill(count)?;
+    values.fill(count);
     let sql =
         format!("INSERT INTO {} ({columns}) VALUES ({})", R::TABLE, vec!["?"; count].join(", "));
     let mut statement = transaction.prepare_cached(&sql)?;
@@ -293,6 +293,9 @@ structs! {
     Observations { elapsed_s, connections, work, time, synthetic, timeout_s; ..Self::default() }
     Work { unit, amount, transactions, errors, retries }
     TimeUse { session_s, cpu_s, cpu_user_s, sampled_running_s }
+    AdaptiveRepeats { min, max, until }
+    Percentile { percent, values }
+    GitState { commit, changed }
 }
 
 /// A level of a factor; without a number where the factor has none.
@@ -318,53 +321,39 @@ impl Record for Environment {
     const COLUMNS: &'static [&'static str] = &["json"];
 }
 
-/// NULL in each of its columns: the number of blocks was given.
-impl Field for Option<AdaptiveRepeats> {
-    fn write<'a>(&'a self, values: &mut Values<'a>) -> Result<()> {
-        values.extend(match self {
-            Some(AdaptiveRepeats { min, max, until }) => {
-                [(*min).into(), (*max).into(), (*until).into()]
-            }
-            None => [Null.to_sql()?, Null.to_sql()?, Null.to_sql()?],
-        });
-        Ok(())
-    }
-
-    fn read(columns: &mut Columns) -> Result<Self> {
-        let (min, max, until) =
-            (Option::read(columns)?, Option::read(columns)?, Option::read(columns)?);
-        Ok((|| Some(AdaptiveRepeats { min: min?, max: max?, until: until? }))())
-    }
+/// A part of a record that may be absent: then all of its columns are NULL.
+trait Optional: Field {
+    /// The number of its columns.
+    const COLUMNS: usize;
 }
 
-/// NULL in each of its columns: not a percentile.
-impl Field for Option<Percentile> {
-    fn write<'a>(&'a self, values: &mut Values<'a>) -> Result<()> {
-        values.extend(match self {
-            Some(Percentile { percent, values }) => [(*percent).into(), count(*values)?],
-            None => [Null.to_sql()?, Null.to_sql()?],
-        });
-        Ok(())
-    }
-
-    fn read(columns: &mut Columns) -> Result<Self> {
-        let (percent, values) = (Option::read(columns)?, Option::read(columns)?);
-        Ok((|| Some(Percentile { percent: percent?, values: values? }))())
-    }
+impl Optional for AdaptiveRepeats {
+    const COLUMNS: usize = 3;
 }
 
-/// NULL in each of its columns: no repository, or not known.
-impl Field for Option<GitState> {
+impl Optional for Percentile {
+    const COLUMNS: usize = 2;
+}
+
+impl Optional for GitState {
+    const COLUMNS: usize = 2;
+}
+
+impl<T: Optional> Field for Option<T> {
     fn write<'a>(&'a self, values: &mut Values<'a>) -> Result<()> {
-        let commit = self.as_ref().map_or(Null.to_sql(), |git| git.commit.to_sql())?;
-        let changed = self.as_ref().and_then(|git| git.changed);
-        values.extend([commit, changed.map_or(Null.to_sql()?, Into::into)]);
+        match self {
+            Some(part) => part.write(values)?,
+            None => values.extend(vec![Null.into(); T::COLUMNS]),
+        }
         Ok(())
     }
 
     fn read(columns: &mut Columns) -> Result<Self> {
-        let (commit, changed) = (Option::read(columns)?, Option::read(columns)?);
-        Ok(commit.map(|commit| GitState { commit, changed }))
+        if columns.is_null()? {
+            columns.next += T::COLUMNS - 1;
+            return Ok(None);
+        }
+        T::read(columns).map(Some)
     }
 }
 
@@ -406,7 +395,7 @@ impl Field for VolumeNames {
 impl Field for TrialStatus {
     fn write<'a>(&'a self, values: &mut Values<'a>) -> Result<()> {
         values.extend(match self {
-            Self::Done => ["done".into(), Null.to_sql()?, Null.to_sql()?],
+            Self::Done => ["done".into(), Null.into(), Null.into()],
             Self::Failed { cause, kind } => {
                 let kind = match kind {
                     FailureKind::Error => "error",
@@ -443,9 +432,7 @@ impl Field for WaitSource {
             ToSqlOutput::Owned(hz.into()),
             ToSqlOutput::Owned(samples.into()),
             ToSqlOutput::Owned(self.error_s().into()),
-            counter.map_or(ToSqlOutput::Owned(rusqlite::types::Value::Null), |name| {
-                name.as_str().into()
-            }),
+            counter.map_or(Null.into(), |name| name.as_str().into()),
         ]);
         Ok(())
     }

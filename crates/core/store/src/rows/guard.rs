@@ -5,7 +5,7 @@
 use super::{Columns, unrecordable};
 use observations::{redact_json, redacted};
 use rusqlite::types::{Null, ToSqlOutput, Value, ValueRef};
-use rusqlite::{Result, Statement, ToSql, params_from_iter};
+use rusqlite::{Result, Statement, params_from_iter};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -40,9 +40,8 @@ impl<'a> Values<'a> {
     }
 
     /// Completes the row with NULL: a trial that saw nothing has nothing in its last columns.
-    pub fn fill(&mut self, columns: usize) -> Result<()> {
-        self.0.resize(columns, Null.to_sql()?);
-        Ok(())
+    pub fn fill(&mut self, columns: usize) {
+        self.0.resize(columns, Null.into());
     }
 
     /// Executes a statement with these values.
