@@ -3,9 +3,8 @@
 //! Nothing that the repository says is executed: no hooks, no file system monitor, no filters, no
 //! transport.
 
-use crate::child::{Capture, open_at_once, run};
+use crate::child::output_within;
 use observations::GitState;
-use std::fs::File;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -65,11 +64,9 @@ fn answer(folder: &Path, arguments: &[&str], until: Instant) -> Option<(bool, St
         .env("GIT_ALLOW_PROTOCOL", "none")
         .env("GIT_NO_LAZY_FETCH", "1")
         .env("GIT_TERMINAL_PROMPT", "0");
-    let null = || open_at_once(File::options().read(true).write(true), Path::new("/dev/null"));
-    let streams = [Some(null().ok()?.into()), None, Some(null().ok()?.into())];
-    let received = Capture { stdout: true, stderr: false };
-    let ended = run(&command, streams, received, &|| Instant::now() >= until).ok()?;
-    (!ended.stopped).then(|| (ended.status.success(), ended.stdout.text()))
+    let left = until.saturating_duration_since(Instant::now());
+    let output = output_within(&mut command, left, &|| false).ok()?;
+    Some((output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned()))
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 use crate::processes;
-use crate::times::{ended_children_cpu_s, process_cpu_s, usage};
+use crate::times::{ended_children_cpu_s, process_cpu_s, ticks_a_second, usage};
 use observations::MachineLoad;
 use std::time::Instant;
 
@@ -97,11 +97,6 @@ pub fn kernel_setting(name: &str) -> Option<String> {
 pub fn processors_online() -> u32 {
     // SAFETY: a constant of the system.
     unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }.max(1) as u32
-}
-
-fn ticks_a_second() -> f64 {
-    // SAFETY: a constant of the system.
-    unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1) as f64
 }
 
 impl Scope {

@@ -245,11 +245,15 @@ pub fn process_cpu_s(pid: i32) -> Option<f64> {
     cpu_s(pid, [14, 15])
 }
 
+/// Ticks of the kernel's clock in a second.
+pub(crate) fn ticks_a_second() -> f64 {
+    // SAFETY: a constant of the system.
+    unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1) as f64
+}
+
 fn cpu_s(pid: i32, fields: [usize; 2]) -> Option<f64> {
     let [user_ticks, system_ticks] = processes::stat(pid, fields)?;
-    // SAFETY: a plain question.
-    let ticks_a_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
-    Some((user_ticks + system_ticks) as f64 / ticks_a_second as f64)
+    Some((user_ticks + system_ticks) as f64 / ticks_a_second())
 }
 
 /// Bytes that were read from storage for a process, and for those of its children that have ended:
