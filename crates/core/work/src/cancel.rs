@@ -27,6 +27,11 @@ pub enum CancelReason {
     Futile = 5,
 }
 
+impl CancelReason {
+    const ALL: [Self; 5] =
+        [Self::Interrupt, Self::TrialTime, Self::RunTime, Self::DiskSpace, Self::Futile];
+}
+
 impl Cancel {
     /// A token that is not cancelled.
     pub fn new() -> Self {
@@ -63,14 +68,8 @@ impl Cancel {
 
     /// The reason, if it is cancelled.
     pub fn reason(&self) -> Option<CancelReason> {
-        match self.0.load(Ordering::Relaxed) {
-            1 => Some(CancelReason::Interrupt),
-            2 => Some(CancelReason::TrialTime),
-            3 => Some(CancelReason::RunTime),
-            4 => Some(CancelReason::DiskSpace),
-            5 => Some(CancelReason::Futile),
-            _ => None,
-        }
+        let reason = self.0.load(Ordering::Relaxed);
+        CancelReason::ALL.into_iter().find(|known| *known as u8 == reason)
     }
 }
 
