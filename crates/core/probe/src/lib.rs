@@ -5,9 +5,8 @@
 //! - `side_actions`: actions beside a load; `load_clock`: its time and transactions, as they see it
 //! - `generation`, `record`: the seam by which other processes generate a load
 //! - `load`: the client loop of probes that send requests to a database
-//! - `data`, `keys`, `scans`, `aggregates`: data sets, keys and scans as experiment files name them
+//! - `data`, `keys`, `scans`: data sets, keys and scans as experiment files name them
 
-pub mod aggregates;
 pub mod data;
 mod error;
 pub mod generation;

@@ -1,10 +1,10 @@
-//! The load of scans, which several studies drive: its settings and the transactions of a
-//! connection.
+//! The load of scans, which several studies drive: its settings, the rows that it reads and the
+//! transactions of a connection.
 
 use crate::ProbeError;
 use crate::load::{Start, Step, Workload};
 use experiment::{Kind, settings};
-use work::{Request, Statement};
+use work::{DataType, Filter, Request, Statement, Table};
 
 settings! {
     /// Number of connections; each scans the whole table. On an embedded engine each has its own
@@ -14,17 +14,49 @@ settings! {
     /// Scans in the measurement by all connections. Give this or workload.duration.
     pub SCANS: Option<u64> =
         "workload.scans", Kind::Count { min: 1, max: 1_000_000_000 } => Measurement;
-    /// Aggregates over the rows: count (COUNT(*)), and sum, min, max or avg, each of the first
-    /// workload.aggregated_columns columns or of a named column: "sum(c2)".
-    pub AGGREGATES: Vec<String> = "workload.aggregates", Kind::TextList, "count" => Operation;
-    /// Number of columns for each aggregate without a named column: numeric columns first in table
-    /// order, then keys; min and max then use the others.
-    pub AGGREGATED_COLUMNS: usize =
-        "workload.aggregated_columns", Kind::Count { min: 1, max: 18 }, "1" => Operation;
     /// Condition on rows: "c2 < 20000000", "l_shipdate < 1995-01-01".
     pub FILTER: Option<String> = "workload.filter", Kind::Text => Operation;
-    /// Column (or list of columns) to group rows by; the result has one row per group.
-    pub GROUP_BY: Vec<String> = "workload.group_by", Kind::TextList => Operation;
+}
+
+/// A selection of columns or rows that does not fit the table.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SelectionError(pub String);
+
+/// Reads a condition on rows: `c2 < 20000000`, `l_shipdate < 1995-01-01`.
+///
+/// # Errors
+/// When it is in another form, or does not fit the table.
+pub fn filter(text: &str, table: &Table) -> Result<Filter, SelectionError> {
+    let form = |bound: &str| {
+        SelectionError(format!(
+            "`{text}` is not a condition; write a column, < and {bound}: \"c2 < 20000000\", \
+             \"l_shipdate < 1995-01-01\""
+        ))
+    };
+    let either = "a whole number, or a day for a date column";
+    let (name, bound) = text.split_once('<').ok_or_else(|| form(either))?;
+    let (name, bound) = (column(name.trim(), table)?, bound.trim());
+    let bound = match table.column(name).map(|column| column.data_type) {
+        Some(DataType::Date) => work::day(bound).map(i64::from).ok_or_else(|| form("a day"))?,
+        Some(data_type) if data_type.is_number() => {
+            bound.replace('_', "").parse().map_err(|_| form("a whole number"))?
+        }
+        _ => return Err(SelectionError(format!("{name} is not a column of numbers or dates"))),
+    };
+    Ok(Filter::Below(name, bound))
+}
+
+/// The column with this name.
+///
+/// # Errors
+/// When the table lacks it.
+pub fn column(name: &str, table: &Table) -> Result<&'static str, SelectionError> {
+    table.column(name).map(|column| column.name).ok_or_else(|| {
+        let known: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
+        let what = format!("column of table {}", table.name);
+        SelectionError(experiment::unknown_name(&what, name, &known))
+    })
 }
 
 /// Scans, one after the other.

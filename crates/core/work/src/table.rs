@@ -172,6 +172,13 @@ pub enum DataType {
     },
 }
 
+impl DataType {
+    /// Returns whether its values are numbers.
+    pub fn is_number(self) -> bool {
+        matches!(self, Self::Int | Self::BigInt | Self::Decimal)
+    }
+}
+
 /// Default value of a column that an insert omits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DefaultValue {

@@ -25,20 +25,18 @@
 //! With `workload.analyze` SQLite's counters of one scan are facts too: `vm_steps`,
 //! `fullscan_steps`, `sorts`, `automatic_index_rows`.
 
+use crate::aggregates::{AGGREGATED_COLUMNS, AGGREGATES, Aggregates, GROUP_BY};
 use datasets::DataSet;
 use engine::{Ability, CacheState, EngineUse, Explained};
 use experiment::common::PROBE;
 use experiment::{Configuration, ExampleLevels, Invalid, Kind, settings};
 use observations::{FactName, Observations, Response};
-use probe::aggregates::Aggregates;
 use probe::data::{
     self, ANALYZE, COLUMNS, DATA, DATA_SEED, DEGREE, Loaded, ROWS, ROWS_PER_PAGE, SCALE,
     no_parallelism,
 };
 use probe::load::{DURATION, LoadPlan, THREADS, WARMUP, drive_counting};
-use probe::scans::{
-    AGGREGATED_COLUMNS, AGGREGATES, CONNECTIONS, FILTER, GROUP_BY, SCANS, ScanWorkload,
-};
+use probe::scans::{CONNECTIONS, FILTER, SCANS, ScanWorkload};
 use probe::{Declarations, Probe, ProbeError, Target, TrialContext};
 use work::{Operation, UserStatement};
 

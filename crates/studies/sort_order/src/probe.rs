@@ -24,10 +24,9 @@ use engine::{Ability, CacheState, EngineError, Stored};
 use experiment::common::PROBE;
 use experiment::{Configuration, Invalid};
 use observations::{Event, Observations, QueryPlan, Response};
-use probe::aggregates;
 use probe::data::{self, DEGREE, Loaded};
 use probe::load::{LoadPlan, drive_counting};
-use probe::scans::{CONNECTIONS, FILTER, SCANS, ScanWorkload};
+use probe::scans::{self, CONNECTIONS, FILTER, SCANS, ScanWorkload};
 use probe::{Declarations, Probe, ProbeError, Target, TrialContext};
 use std::sync::Arc;
 use std::time::Instant;
@@ -111,7 +110,7 @@ const SCAN: usize = 1;
 const FILTERED: usize = 2;
 
 fn filter(configuration: &Configuration, table: &Table) -> Result<Filter, Invalid> {
-    let filter = configuration.get(FILTER).map(|text| aggregates::filter(&text, table)).transpose();
+    let filter = configuration.get(FILTER).map(|text| scans::filter(&text, table)).transpose();
     filter
         .map(|filter| filter.unwrap_or(Filter::All))
         .map_err(|error| Invalid::new(FILTER.path(), error.to_string()))

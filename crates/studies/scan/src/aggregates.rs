@@ -1,9 +1,21 @@
-//! Aggregates, filter and groups as an experiment file names them.
+//! Aggregates and groups as an experiment file names them.
 
-use crate::scans::{AGGREGATED_COLUMNS, AGGREGATES, FILTER, GROUP_BY};
-use experiment::{Configuration, Invalid};
+use experiment::{Configuration, Invalid, Kind, settings};
 use observations::FactName;
+use probe::scans::{FILTER, SelectionError, column, filter};
 use work::{DataType, Filter, Output, Table};
+
+settings! {
+    /// Aggregates over the rows: count (COUNT(*)), and sum, min, max or avg, each of the first
+    /// workload.aggregated_columns columns or of a named column: "sum(c2)".
+    pub AGGREGATES: Vec<String> = "workload.aggregates", Kind::TextList, "count" => Operation;
+    /// Number of columns for each aggregate without a named column: numeric columns first in table
+    /// order, then keys; min and max then use the others.
+    pub AGGREGATED_COLUMNS: usize =
+        "workload.aggregated_columns", Kind::Count { min: 1, max: 18 }, "1" => Operation;
+    /// Column (or list of columns) to group rows by; the result has one row per group.
+    pub GROUP_BY: Vec<String> = "workload.group_by", Kind::TextList => Operation;
+}
 
 /// Names of aggregates.
 const NAMES: [&str; 5] = ["count", "sum", "min", "max", "avg"];
@@ -11,7 +23,7 @@ const NAMES: [&str; 5] = ["count", "sum", "min", "max", "avg"];
 /// Different columns that are aggregated.
 pub const AGG_COLUMNS: FactName = FactName::new("agg_columns", "");
 /// 1 with COUNT(*).
-pub(crate) const AGG_COUNT: FactName = FactName::new("agg_count", "");
+pub const AGG_COUNT: FactName = FactName::new("agg_count", "");
 /// Columns that are summed.
 pub const AGG_SUM: FactName = FactName::new("agg_sum", "");
 /// Columns with a MIN.
@@ -32,70 +44,6 @@ type OverColumn = fn(&'static str) -> Output;
 const KINDS: [(&str, OverColumn); 4] =
     [("sum", Output::Sum), ("min", Output::Min), ("max", Output::Max), ("avg", Output::Avg)];
 
-/// An aggregate, a filter or a group that does not fit the table.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SelectionError {
-    /// `sum(c2`
-    #[error("`{text}` lacks a closing bracket")]
-    Unclosed {
-        /// The aggregate as it was written.
-        text: String,
-    },
-    /// No aggregate has this name.
-    #[error("{}", experiment::unknown_name("aggregate", name, &NAMES))]
-    UnknownAggregate {
-        /// The name.
-        name: String,
-    },
-    /// The table lacks a column of this name.
-    #[error("{}", experiment::unknown_name(&format!("column of table {table}"), name, known))]
-    UnknownColumn {
-        /// The table.
-        table: &'static str,
-        /// The name.
-        name: String,
-        /// The columns that the table has.
-        known: Vec<&'static str>,
-    },
-    /// A sum or an average of texts.
-    #[error("{column} is not a numeric column and has no {aggregate}")]
-    NotNumbers {
-        /// The column.
-        column: &'static str,
-        /// The aggregate.
-        aggregate: String,
-    },
-    /// Too few columns have the aggregate.
-    #[error("table {table} has {fitting} columns with a {aggregate}, not {requested}")]
-    FewColumns {
-        /// The table.
-        table: &'static str,
-        /// Columns that have it.
-        fitting: usize,
-        /// The aggregate.
-        aggregate: String,
-        /// Columns that were to have it.
-        requested: usize,
-    },
-    /// A filter in another form.
-    #[error(
-        "`{text}` is not a condition; write a column, < and {bound}: \"c2 < 20000000\", \
-         \"l_shipdate < 1995-01-01\""
-    )]
-    NotCondition {
-        /// The filter as it was written.
-        text: String,
-        /// The bound that the column takes: `a day`.
-        bound: &'static str,
-    },
-    /// A filter on texts.
-    #[error("{column} is not a column of numbers or dates")]
-    NotOrdered {
-        /// The column.
-        column: &'static str,
-    },
-}
-
 /// Aggregates over selected rows of a table.
 pub struct Aggregates {
     /// Columns of the answer.
@@ -107,11 +55,13 @@ pub struct Aggregates {
 }
 
 impl Aggregates {
-    /// The aggregates of a configuration; an error names the setting that does not fit the table.
+    /// The aggregates of a configuration.
+    ///
+    /// # Errors
+    /// Names the setting that does not fit the table.
     pub fn from_settings(configuration: &Configuration, table: &Table) -> Result<Self, Invalid> {
-        let fault = |setting: &'static str| {
-            move |error: SelectionError| Invalid::new(setting, error.to_string())
-        };
+        let fault =
+            |setting: &'static str| move |error: SelectionError| Invalid::new(setting, error.0);
         let columns = configuration.get(AGGREGATED_COLUMNS);
         let mut outputs = Vec::new();
         for text in configuration.get(AGGREGATES) {
@@ -174,32 +124,32 @@ fn aggregate(text: &str, columns: usize, table: &Table) -> Result<Vec<Output>, S
         Some((kind, rest)) => {
             let closed = rest
                 .strip_suffix(')')
-                .ok_or_else(|| SelectionError::Unclosed { text: text.to_owned() })?;
+                .ok_or_else(|| SelectionError(format!("`{text}` lacks a closing bracket")))?;
             (kind.trim(), Some(closed.trim()))
         }
         None => (text, None),
     };
     let found = KINDS.iter().find(|(known, _)| *known == kind);
     let (_, output) =
-        found.ok_or_else(|| SelectionError::UnknownAggregate { name: kind.to_owned() })?;
+        found.ok_or_else(|| SelectionError(experiment::unknown_name("aggregate", kind, &NAMES)))?;
     let needs_numbers = matches!(kind, "sum" | "avg");
     if let Some(name) = named {
         let name = column(name, table)?;
         return match table.column(name) {
-            Some(column) if needs_numbers && !is_number(column.data_type) => {
-                Err(SelectionError::NotNumbers { column: name, aggregate: kind.to_owned() })
+            Some(column) if needs_numbers && !column.data_type.is_number() => {
+                let message = format!("{name} is not a numeric column and has no {kind}");
+                Err(SelectionError(message))
             }
             _ => Ok(vec![output(name)]),
         };
     }
     let fitting = in_order(table, needs_numbers);
     if columns > fitting.len() {
-        return Err(SelectionError::FewColumns {
-            table: table.name,
-            fitting: fitting.len(),
-            aggregate: kind.to_owned(),
-            requested: columns,
-        });
+        return Err(SelectionError(format!(
+            "table {} has {} columns with a {kind}, not {columns}",
+            table.name,
+            fitting.len()
+        )));
     }
     Ok(fitting.into_iter().take(columns).map(output).collect())
 }
@@ -210,37 +160,7 @@ fn in_order(table: &Table, only_numbers: bool) -> Vec<&'static str> {
     let mut columns: Vec<_> = table.columns.iter().collect();
     columns
         .retain(|column| !matches!(column.data_type, DataType::PageFiller { .. } | DataType::Uuid));
-    columns.retain(|column| !only_numbers || is_number(column.data_type));
-    columns.sort_by_key(|column| (!is_number(column.data_type), table.key.contains(&column.name)));
+    columns.retain(|column| !only_numbers || column.data_type.is_number());
+    columns.sort_by_key(|column| (!column.data_type.is_number(), table.key.contains(&column.name)));
     columns.into_iter().map(|column| column.name).collect()
-}
-
-fn is_number(data_type: DataType) -> bool {
-    matches!(data_type, DataType::Int | DataType::BigInt | DataType::Decimal)
-}
-
-/// `c2 < 20000000`, `l_shipdate < 1995-01-01`.
-pub fn filter(text: &str, table: &Table) -> Result<Filter, SelectionError> {
-    let form = |bound| SelectionError::NotCondition { text: text.to_owned(), bound };
-    let either = "a whole number, or a day for a date column";
-    let (name, bound) = text.split_once('<').ok_or_else(|| form(either))?;
-    let (name, bound) = (column(name.trim(), table)?, bound.trim());
-    let bound = match table.column(name).map(|column| column.data_type) {
-        Some(DataType::Date) => work::day(bound).map(i64::from).ok_or_else(|| form("a day"))?,
-        Some(data_type) if is_number(data_type) => {
-            bound.replace('_', "").parse().map_err(|_| form("a whole number"))?
-        }
-        _ => return Err(SelectionError::NotOrdered { column: name }),
-    };
-    Ok(Filter::Below(name, bound))
-}
-
-/// The column with this name.
-pub fn column(name: &str, table: &Table) -> Result<&'static str, SelectionError> {
-    let found = table.column(name).map(|column| column.name);
-    found.ok_or_else(|| SelectionError::UnknownColumn {
-        table: table.name,
-        name: name.to_owned(),
-        known: table.columns.iter().map(|column| column.name).collect(),
-    })
 }
