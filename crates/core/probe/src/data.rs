@@ -12,9 +12,8 @@ use engine::{
     Ability, Answer, Compressed, ConnectionSet, EngineError, EngineUse, Explained, Planned,
     Results, Tables,
 };
-use experiment::common::PROBE;
 use experiment::{Configuration, Invalid};
-use observations::{Event, Fact, FactFamily, FactName, Observations, QueryPlan, Response, number};
+use observations::{Event, Fact, FactFamily, FactName, Observations, QueryPlan, number};
 use observe::file_system::{is_on_btrfs, used};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -53,12 +52,6 @@ pub const COMPRESSED: FactFamily = FactFamily::new("compressed.", "B");
 /// kernel's threads.
 pub fn processor_s(observations: &Observations) -> Option<f64> {
     Some(CPU_S.read(observations)? + KERNEL_CPU_S.read(observations).unwrap_or(0.0))
-}
-
-/// Microseconds of session time for each unit of work.
-pub fn session_us(observations: &Observations) -> Option<f64> {
-    let amount = Some(observations.work.amount as f64).filter(|amount| *amount > 0.0)?;
-    Some(1e6 * observations.elapsed_s * f64::from(observations.connections) / amount)
 }
 
 /// Position of the operation that counts the rows of a data set's first table; a probe's own
@@ -176,37 +169,6 @@ impl Loaded {
 /// Returns the record of a plan.
 pub fn recorded(statement: &str, plan: Planned) -> QueryPlan {
     QueryPlan::new(statement, plan.text).estimated(plan.rows, plan.cost)
-}
-
-/// Adds the facts of a load of single rows, and behind its responses what a unit of work costs of
-/// processors.
-pub fn cpu_each(
-    observations: &mut Observations,
-    loaded: &Loaded,
-    used: EngineUse,
-    name: &str,
-    unit: &str,
-) {
-    let units = observations.work.amount as f64;
-    if units > 0.0 {
-        let facts = loaded.facts(observations.time.cpu_s, used, units);
-        observations
-            .responses
-            .extend(facts.cpu_s.map(|cpu_s| Response::lower(name, unit, cpu_s * 1e6)));
-        observations.facts.extend(facts.all);
-    }
-}
-
-/// Objections to a load that asks for single rows of a data set.
-pub fn keys_of_a_table(
-    configuration: &Configuration,
-    target: &Target,
-    objection: impl Fn(&Configuration, &DataSet) -> Option<Invalid>,
-) -> Option<Invalid> {
-    if !target.abilities.contains(&Ability::Tables) {
-        return Some(Invalid::new(PROBE.path(), "this engine has no tables"));
-    }
-    objection(configuration, &data_set(configuration))
 }
 
 /// Facts of a trial, as they are found.

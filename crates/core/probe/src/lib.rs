@@ -5,12 +5,11 @@
 //! - `side_actions`: actions beside a load; `load_clock`: its time and transactions, as they see it
 //! - `generation`, `record`: the seam by which other processes generate a load
 //! - `load`: the client loop of probes that send requests to a database
-//! - `data`, `keys`, `scans`: data sets, keys and scans as experiment files name them
+//! - `data`, `scans`: data sets and scans as experiment files name them
 
 pub mod data;
 mod error;
 pub mod generation;
-pub mod keys;
 pub mod load;
 mod load_clock;
 pub mod measure;

@@ -15,7 +15,7 @@ mod silence;
 mod table;
 
 pub use cancel::{Cancel, CancelReason, Stop};
-pub use key::{Key, Placement};
+pub use key::Key;
 pub use operation::{Filter, Operation, Output, SharedTables, SqlPart, UserStatement, Work};
 pub use request::{Parameter, Request, Statement};
 pub use rows::{Fill, Rows, Texts, Values, day};

@@ -4,5 +4,8 @@
 pub mod bulk_load;
 pub mod insert;
 mod key_order;
+mod keys;
 pub mod lookup;
+mod placement;
+mod single_rows;
 pub mod update;

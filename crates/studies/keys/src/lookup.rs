@@ -4,14 +4,13 @@
 //! The facts are those of the scan probe that begin with `table_`, `page` or `cpu_`; each of a
 //! lookup.
 
+use crate::keys::{DISTINCT_KEYS, KEYS, KeyShare, Keys, ZIPF, objection};
+use crate::single_rows::{cpu_each, keys_of_a_table, session_us};
 use analysis::{Access, CostKind, Study, TableUse, WorkCost};
 use engine::Ability;
 use experiment::{Configuration, ExampleLevels, Invalid, Kind, choice, settings};
 use observations::Observations;
-use probe::data::{
-    self, ANALYZE, COLUMNS, DATA, DATA_SEED, ROWS, ROWS_PER_PAGE, SCALE, cpu_each, keys_of_a_table,
-};
-use probe::keys::{DISTINCT_KEYS, KEYS, KeyShare, Keys, ZIPF, objection};
+use probe::data::{self, ANALYZE, COLUMNS, DATA, DATA_SEED, ROWS, ROWS_PER_PAGE, SCALE};
 use probe::load::{
     CONNECTIONS, DURATION, GENERATORS, LoadPlan, RATE, Start, Step, THREADS, WARMUP, Workload,
     drive_counting,
@@ -65,7 +64,7 @@ const COSTS: &[WorkCost] = &[
         unit: "us/lookup",
         value: |observations| Some(1e6 * probe::data::KERNEL_CPU_S.read(observations)?),
     },
-    WorkCost { kind: CostKind::Time, unit: "us/lookup", value: probe::data::session_us },
+    WorkCost { kind: CostKind::Time, unit: "us/lookup", value: session_us },
 ];
 
 impl Probe for Lookup {

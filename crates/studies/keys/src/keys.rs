@@ -2,6 +2,7 @@
 
 use datasets::DataSet;
 use experiment::{Configuration, Invalid, Kind, choice, settings};
+use probe::data;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_distr::{Distribution as _, Zipf};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -40,7 +41,7 @@ pub fn objection(configuration: &Configuration, set: &DataSet) -> Option<Invalid
     if set.keys() == 0 {
         let message =
             format!("the keys of {} are not known integers; use another data set", set.name());
-        return Some(Invalid::new(crate::data::DATA.path(), message));
+        return Some(Invalid::new(data::DATA.path(), message));
     }
     let configuration =
         configuration.get(DISTINCT_KEYS).filter(|configuration| *configuration > set.keys())?;
@@ -155,8 +156,8 @@ impl Keys {
 #[cfg(test)]
 mod tests {
     use super::{DISTINCT_KEYS, KEYS, KeyShare, Keys, ZIPF};
-    use crate::data;
     use experiment::{Configuration, Value};
+    use probe::data;
     use std::collections::HashMap;
 
     fn drawn(keys: &str, share: KeyShare, count: usize) -> HashMap<i64, usize> {
