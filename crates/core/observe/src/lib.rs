@@ -16,7 +16,7 @@ mod network;
 pub mod page_cache;
 pub mod processes;
 pub mod survey;
-mod sysfs;
+pub mod sysfs;
 mod times;
 pub mod topology;
 
@@ -30,4 +30,3 @@ pub use times::{
     CpuUse, KernelThreads, ProcessTimes, ThreadClock, ThreadTimes, ThreadUse, ended_children_cpu_s,
     process_cpu_s, process_title, storage_read_bytes, thread_id,
 };
-pub use topology::Topology;

@@ -47,7 +47,7 @@ pub(crate) fn selected(text: &str) -> Option<String> {
 
 /// The numbers in a list of the kernel: `0-3,8,10-11` (see cpuset(7), List format). `None` if it is
 /// none.
-pub(crate) fn numbers(text: &str) -> Option<Vec<u32>> {
+pub fn numbers(text: &str) -> Option<Vec<u32>> {
     let mut numbers = Vec::new();
     for part in text.trim().split(',').filter(|part| !part.is_empty()) {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -63,20 +63,23 @@ pub(crate) fn numbers(text: &str) -> Option<Vec<u32>> {
 /// A folder with the kernel's files in it, `/` or one made for a test, and what of it could not be
 /// read.
 #[derive(Debug)]
-pub(crate) struct Tree {
+pub struct Tree {
     root: PathBuf,
     unread: RefCell<Vec<Unread>>,
 }
 
 impl Tree {
+    /// The kernel's files in this folder.
     pub fn new(root: &Path) -> Self {
         Self { root: root.into(), unread: RefCell::default() }
     }
 
+    /// The files that could not be read so far.
     pub fn unread(self) -> Vec<Unread> {
         self.unread.into_inner()
     }
 
+    /// Returns whether a file or a folder exists.
     pub fn exists(&self, path: &str) -> bool {
         self.root.join(path).exists()
     }

@@ -1,11 +1,10 @@
 //! From what the threads did to the observations of the trial.
 
-use crate::primitives::{Load, Outcome, ThreadOutcome, Waiting};
+use crate::primitives::{Load, Outcome, Span, ThreadOutcome, Waiting};
 use observations::{
     Amounts, Fact, FactName, Histogram, Latency, Observations, Operation, Response, Series, Wait,
     WaitClass, Work,
 };
-use observe::topology::Span;
 use probe::measure::{Surroundings, connection_done};
 
 /// Cache lines that several threads write to.

@@ -2,13 +2,12 @@
 //! what the threads did to the observations of the trial.
 
 use crate::primitives::{Load, MEMBERS_MAX, place};
-use crate::primitives::{Padding, Pinning, Primitive};
+use crate::primitives::{Padding, Pinning, Primitive, Topology};
 use crate::{outcome, primitives};
 use engine::Ability;
 use experiment::common::{OBSERVE_INTERVAL, PROBE};
 use experiment::{Configuration, Invalid, Kind, settings};
 use observations::Observations;
-use observe::topology::Topology;
 use probe::measure::{Subject, measure};
 use probe::{Declarations, Probe, ProbeError, Target, TrialContext};
 use std::time::Duration;

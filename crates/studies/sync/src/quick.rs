@@ -1,6 +1,6 @@
 //! `steelbench sync`: a quick command is an experiment too.
 
-use crate::primitives::{Padding, Pinning, Primitive};
+use crate::primitives::{Padding, Pinning, Primitive, Topology};
 use crate::probe::{DURATION, MEMBERS, PADDING, PINNING, PRIMITIVE, READS, THREADS, WARMUP};
 use clap::Parser;
 use command_line::arguments::{Quick, setting};
@@ -92,7 +92,7 @@ impl Tool for Sync {
         ["steelbench sync", "steelbench sync --threads 1,2,4,8 --primitive atomic,mutex-array"];
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
-        let draft = draft(self, observe::Topology::of_this_machine().whole().processors);
+        let draft = draft(self, Topology::of_this_machine().whole().processors);
         let session = Session::quick(&self.quick, name(self), Permits::default());
         session.run(context, &draft, PRINTED, self.quick.print)
     }

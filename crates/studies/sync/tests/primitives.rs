@@ -4,7 +4,7 @@
 use conductor::{Director, LOOK_EVERY, LoadError, LoadProgress};
 use std::time::Duration;
 use sync::primitives::{
-    Load, Outcome, Padding, Pinning, Primitive, SyncError, Waiting, place, run,
+    Load, Outcome, Padding, Pinning, Primitive, SyncError, Topology, Waiting, place, run,
 };
 
 fn load(primitive: Primitive, threads: u32) -> Load {
@@ -139,7 +139,7 @@ fn a_processor_that_is_not_there_is_an_error_and_nothing_hangs() {
 
 #[test]
 fn threads_that_share_a_processor_still_get_on() {
-    let topology = observe::Topology::of_this_machine();
+    let topology = Topology::of_this_machine();
     for primitive in [Primitive::SpinTicket, Primitive::SpinMcs, Primitive::MutexMap] {
         let cpus = place(&topology, Pinning::SameCore, 3).unwrap();
         let outcome = done(&Load { cpus, members: 1, ..load(primitive, 3) }).unwrap();

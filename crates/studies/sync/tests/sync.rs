@@ -6,6 +6,7 @@ use null::NONE;
 use observations::{Observations, WaitClass};
 use probe::{Probe, ProbeError, Target, TrialContext};
 use sync::SyncProbe;
+use sync::primitives::Topology;
 use work::Cancel;
 
 fn configuration(engine: &str, workload: &str) -> Configuration {
@@ -123,7 +124,7 @@ fn pinned_threads_are_where_they_were_put() {
     );
     let busy = observations.time.cpu_s / observations.elapsed_s;
     assert!(busy <= 1.05, "two threads on one processor used {busy} processors");
-    let cores = observe::Topology::of_this_machine().whole().cores;
+    let cores = Topology::of_this_machine().whole().cores;
     if cores < 2 {
         println!("SKIPPED: one core only");
         return;
@@ -146,7 +147,7 @@ fn nonsense_is_refused_before_anything_runs() {
         ["workload.padding"]
     );
     assert_eq!(objections("none", "primitive = \"atomic\"\npadding = \"line\""), [] as [&str; 0]);
-    let machine = observe::Topology::of_this_machine().whole();
+    let machine = Topology::of_this_machine().whole();
     let expected: &[&str] = if machine.sockets > 1 { &[] } else { &["workload.pinning"] };
     assert_eq!(objections("none", "pinning = \"other-socket\""), expected);
 }

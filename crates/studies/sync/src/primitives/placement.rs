@@ -1,6 +1,6 @@
 //! The processor of each thread.
 
-use observe::topology::{Processor, Topology};
+use crate::primitives::topology::{Processor, Topology};
 
 experiment::choice! {
     /// The placement of threads.
@@ -89,7 +89,7 @@ fn core_of_socket(topology: &Topology, processor: &Processor) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::{Pinning, place};
-    use observe::topology::{Processor, Topology};
+    use crate::primitives::topology::{Processor, Topology};
 
     /// A machine whose CPUs are numbered as Linux does it on x86.
     fn machine(sockets: u32, cores: u32, threads: u32) -> Topology {

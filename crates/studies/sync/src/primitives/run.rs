@@ -7,12 +7,12 @@ use crate::primitives::spin::{Mcs, TestAndSet, TestAndTestAndSet, Ticket};
 use crate::primitives::tables::{
     Array, Atomic, Cas, Counter, Map, PerCore, PerThread, Racy, Spinning, Table,
 };
+use crate::primitives::topology::pin_this_thread;
 use crate::primitives::worker::{Plan, Samples, work};
 use crate::primitives::{Padding, Primitive};
 use conductor::{Director, Lanes, LoadError, LoadProgress, Stage, conduct};
 use dashmap::DashMap;
 use observe::ThreadClock;
-use observe::topology::pin_this_thread;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, RwLock};
 use std::time::Duration;
