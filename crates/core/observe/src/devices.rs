@@ -80,41 +80,13 @@ pub(crate) fn name_of(folder: &Path) -> String {
 
 /// Why no block device is known for a path, or not what is on it.
 #[derive(Debug, thiserror::Error)]
-pub enum DeviceError {
-    /// The path cannot be examined.
-    #[error("{0}")]
-    Path(#[source] io::Error),
-    /// The list of mounts cannot be read.
-    #[error("cannot read the mounts: {0}")]
-    Mounts(#[source] io::Error),
-    /// No visible mount holds the path.
-    #[error("it is not on a visible mount")]
-    NoMount,
-    /// The file system has no device: it is in memory, on a network or over several devices.
-    #[error("it is on {file_system}, which has no block device")]
-    NoDevice {
-        /// The type: `tmpfs`.
-        file_system: String,
-    },
-    /// The path names something else.
-    #[error("{} is not a block device", path.display())]
-    NotBlock {
-        /// The path.
-        path: PathBuf,
-    },
-    /// Facts of the kernel or the device that cannot be read.
-    #[error(
-        "{}: cannot {action}: {source}; the content of the device is unknown",
-        path.display()
-    )]
-    Unreadable {
-        /// The file or device.
-        path: PathBuf,
-        /// The attempt: `open it`.
-        action: &'static str,
-        /// The cause.
-        source: io::Error,
-    },
+#[error("{0}")]
+pub struct DeviceError(String);
+
+impl From<io::Error> for DeviceError {
+    fn from(error: io::Error) -> Self {
+        Self(error.to_string())
+    }
 }
 
 /// The whole devices under a file, a directory or a block device; of btrfs, which spreads a file
@@ -132,18 +104,23 @@ pub fn devices_of(path: &Path) -> Result<Vec<Device>, DeviceError> {
 
 /// Returns the devices of the file system itself, partitions included.
 pub(crate) fn members_of(path: &Path) -> Result<Vec<Device>, DeviceError> {
-    let metadata = path.metadata().map_err(DeviceError::Path)?;
+    let metadata = path.metadata()?;
     let device = Device::at(path).unwrap_or(Device::of_number(metadata.dev()));
     // File systems in memory, on a network or over several devices have numbers without one.
     if device.major != 0 {
         return Ok(vec![device]);
     }
-    let real = path.canonicalize().map_err(DeviceError::Path)?;
-    let mounts = mounts::all().map_err(DeviceError::Mounts)?;
-    let mount = mounts::holding(&mounts, &real).ok_or(DeviceError::NoMount)?;
+    let real = path.canonicalize()?;
+    let mounts =
+        mounts::all().map_err(|error| DeviceError(format!("cannot read the mounts: {error}")))?;
+    let mount = mounts::holding(&mounts, &real)
+        .ok_or_else(|| DeviceError("it is not on a visible mount".into()))?;
     let member = Device::at(Path::new(&mount.source)).filter(|_| mount.file_system == "btrfs");
     let members = member.and_then(btrfs_folder).map(|(_, members)| members);
-    members.ok_or_else(|| DeviceError::NoDevice { file_system: mount.file_system.clone() })
+    // The file system is in memory, on a network or over several devices.
+    members.ok_or_else(|| {
+        DeviceError(format!("it is on {}, which has no block device", mount.file_system))
+    })
 }
 
 /// Where the kernel describes the mounted btrfs file system that a device is one of, and its

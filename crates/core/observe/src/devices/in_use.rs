@@ -25,7 +25,8 @@ const ENDS_BYTES: u64 = 1 << 20;
 /// When the path is not a block device, or the device or what the kernel says of it cannot be read.
 pub fn in_use(path: &Path) -> Result<Option<String>, DeviceError> {
     path.metadata().map_err(unreadable(path, "inspect it"))?;
-    let device = Device::at(path).ok_or_else(|| DeviceError::NotBlock { path: path.into() })?;
+    let device = Device::at(path)
+        .ok_or_else(|| DeviceError(format!("{} is not a block device", path.display())))?;
     let partitions = partitions(device);
     for (part, subject) in parts(device, &partitions) {
         if let Some(use_of_it) = use_of(part)? {
@@ -65,8 +66,12 @@ pub fn file_in_use(path: &Path) -> Result<Option<String>, DeviceError> {
     Ok(Some(format!("it is the content of {name}{}", mounted.unwrap_or_default())))
 }
 
-fn unreadable(path: &Path, action: &'static str) -> impl Fn(io::Error) -> DeviceError {
-    move |source| DeviceError::Unreadable { path: path.into(), action, source }
+fn unreadable(path: &Path, action: &str) -> impl Fn(io::Error) -> DeviceError {
+    move |error| {
+        let path = path.display();
+        let unknown = "the content of the device is unknown";
+        DeviceError(format!("{path}: cannot {action}: {error}; {unknown}"))
+    }
 }
 
 /// Devices to check, with the start of a sentence about each.
