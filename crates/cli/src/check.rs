@@ -1,7 +1,7 @@
 //! `steelbench check`
 
 use crate::needs;
-use crate::run::refuse_knobs;
+use crate::run::refuse_search;
 use clap::{Parser, ValueEnum};
 use command_line::servers::stop_by;
 use command_line::{Context, ExitCode, Failure, Tool, output, results, signals};
@@ -52,7 +52,7 @@ impl Tool for Check {
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let experiment = context.experiment(&self.file)?;
-        refuse_knobs(&experiment, &self.file)?;
+        refuse_search(&experiment, &self.file)?;
         let plan = Plan::new(&experiment);
         let results = results::path(self.results.as_ref(), &experiment.name);
         let estimate = Estimate::for_plan(&experiment, &plan, &results);

@@ -38,7 +38,7 @@ pub fn as_json(context: &Context) -> Result<Value, Failure> {
             .iter()
             .map(|configuration| configuration.get(ENGINE))
             .collect();
-        let (trials, seconds) = match experiment.search.as_ref().map(|search| search.budget) {
+        let (trials, seconds) = match experiment.search.map(|search| search.budget) {
             Some(Budget::Trials(trials)) => (Some(trials as usize), None),
             Some(Budget::Time(seconds)) => (None, Some(seconds)),
             None => (Some(plan.len()), measured_s(&experiment, &plan)),

@@ -24,6 +24,10 @@ pub const REGISTRY: Registry = Registry {
         // A line for each.
         predict::SECTION,
     ],
+    searches: &[
+        // A line for each.
+        tune::SECTIONS,
+    ],
     adapters: &[
         Adapter { engine: "sqlite", part: &inspection::sqlite::INSPECTION },
         Adapter { engine: "postgres", part: &inspection::postgres::INSPECTION },

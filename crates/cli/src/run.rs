@@ -109,16 +109,11 @@ impl<const CONTINUE: bool> Args for GuestOptions<CONTINUE> {
     }
 }
 
-/// A file with knobs has no levels to run.
-pub fn refuse_knobs(experiment: &Experiment, file: &Path) -> Result<(), Failure> {
-    if experiment.search.is_none() {
-        return Ok(());
-    }
-    let file = file.display();
-    Err(Failure::usage(format!(
-        "{file} has knobs: `steelbench tune {file}` searches them, and `steelbench tune --check \
-         {file}` validates them"
-    )))
+/// A file with a search has no levels to run.
+pub fn refuse_search(experiment: &Experiment, file: &Path) -> Result<(), Failure> {
+    let Some(search) = experiment.search else { return Ok(()) };
+    let file = file.display().to_string();
+    Err(Failure::usage(format!("{file} {}", search.usage.replace("{file}", &file))))
 }
 
 impl Tool for Run {
@@ -129,7 +124,7 @@ impl Tool for Run {
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let experiment = context.experiment(&self.file)?;
-        refuse_knobs(&experiment, &self.file)?;
+        refuse_search(&experiment, &self.file)?;
         let results = results::path(self.results.as_ref(), &experiment.name);
         let experiment = if self.fresh {
             experiment

@@ -1,8 +1,11 @@
 //! The settings that experiment files may give: those of engines and probes by name.
 
 use crate::common::{ENGINE, PROBE};
+use crate::design::EXTENSION;
 use crate::error::Fault;
-use crate::{Declaration, DesignFile, Designs, DurabilityRule, Value};
+use crate::file::{NETWORK, OBSERVE, SECTIONS};
+use crate::sections::{AnalysisSection, CommonSection, GuestSections};
+use crate::{Declaration, Designs, DurabilityRule, Value};
 use observations::Roles;
 use std::collections::BTreeMap;
 
@@ -36,29 +39,10 @@ pub struct Catalog {
     pub sections: Vec<CommonSection>,
     /// Sections that say how results are analysed.
     pub analysis_sections: &'static [AnalysisSection],
+    /// Sections of searches, which guests read by themselves.
+    pub searches: &'static [GuestSections],
     /// Designs other than the grid.
     pub designs: Designs,
-}
-
-/// A section of the file with settings that do not depend on engine and probe. Without a default
-/// they are absent from files that do not give them.
-#[derive(Debug, Clone, Copy)]
-pub struct CommonSection {
-    /// The name; paths of its settings begin with it.
-    pub name: &'static str,
-    /// The meaning, a sentence.
-    pub doc: &'static str,
-    /// The settings.
-    pub settings: &'static [Declaration],
-}
-
-/// A section with settings that no configuration has.
-#[derive(Debug, Clone, Copy)]
-pub struct AnalysisSection {
-    /// The section.
-    pub section: CommonSection,
-    /// Adds the errors of its values to those of the file.
-    pub check: fn(&mut DesignFile<'_>),
 }
 
 /// A setting of another program.
@@ -82,10 +66,41 @@ impl OtherName {
     }
 }
 
+/// Settings by the name of their engine or probe.
+type Owners = [(&'static str, &'static [Declaration])];
+
+/// The settings of an engine or a probe; empty if it is not known.
+pub(crate) fn owned(owners: &Owners, name: &str) -> &'static [Declaration] {
+    owners.iter().find(|(owner, _)| *owner == name).map_or(&[], |(_, settings)| settings)
+}
+
 impl Catalog {
-    /// The sections of guests.
+    /// All sections with their meaning, in the order in which they are explained.
+    pub(crate) fn all_sections(&self) -> Vec<(&'static str, &'static str)> {
+        let after_design = SECTIONS.iter().position(|(name, _)| *name == EXTENSION);
+        let (first, rest) = SECTIONS.split_at(after_design.map_or(0, |at| at + 1));
+        let searches = self.searches.iter().flat_map(|search| [&search.list, &search.section]);
+        let with_doc = |section: &CommonSection| (section.name, section.doc);
+        let searches: Vec<_> = searches.map(with_doc).collect();
+        let others: Vec<_> = self.guest_sections().map(with_doc).collect();
+        [first, &searches, rest, &others].concat()
+    }
+
+    /// The sections of guests with one value a key.
     pub(crate) fn guest_sections(&self) -> impl Iterator<Item = &CommonSection> {
         self.sections.iter().chain(self.analysis_sections.iter().map(|analysis| &analysis.section))
+    }
+
+    /// Sections whose settings can be factors.
+    pub(crate) fn factor_sections(&self) -> impl Iterator<Item = &'static str> {
+        let common = self.sections.iter().map(|section| section.name);
+        ["target", "workload", "network", "observe"].into_iter().chain(common)
+    }
+
+    /// The settings that files have whatever their engines and probes.
+    pub(crate) fn shared_settings(&self) -> Vocabulary {
+        let common = self.sections.iter().flat_map(|section| section.settings);
+        Vocabulary { settings: NETWORK.iter().chain(OBSERVE).chain(common).collect() }
     }
 
     /// The error of a name of an engine or a probe that is not known.
@@ -137,14 +152,11 @@ impl Catalog {
         &self,
         configurations: impl IntoIterator<Item = &'a BTreeMap<String, Value>>,
     ) -> Roles {
-        let declared = |all: &[(&str, &'static [Declaration])], name: &str| {
-            all.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, settings)| *settings)
-        };
         configurations
             .into_iter()
             .flat_map(|settings| {
-                let engine = declared(&self.engines, &ENGINE.value_in(settings));
-                let probe = declared(&self.probes, &PROBE.value_in(settings));
+                let engine = owned(&self.engines, &ENGINE.value_in(settings));
+                let probe = owned(&self.probes, &PROBE.value_in(settings));
                 engine.iter().chain(probe)
             })
             .chain([&ENGINE.declaration])

@@ -6,8 +6,7 @@ use crate::file::{
     BLOCKS, BLOCKS_MAX, BLOCKS_MIN, BLOCKS_UNTIL, HARD_TO_CHANGE, SEED, SETTINGS, SETUPS,
 };
 use crate::{
-    Blocks, Catalog, Declaration, Experiment, Factor, FileErrors, Kind, Repeats, Volume, human,
-    parse,
+    Blocks, Catalog, Declaration, Experiment, Factor, FileErrors, Kind, Repeats, Volume, parse,
 };
 use observations::FileRecord;
 use std::collections::BTreeSet;
@@ -118,7 +117,7 @@ pub fn changes(old: &Experiment, new: &Experiment, catalog: &Catalog) -> Changes
     }
     let before_added = without_added(old, new);
     let new = before_added.as_ref().unwrap_or(new);
-    let at = SETTINGS.iter().position(|setting| setting.path.starts_with("tune."));
+    let at = SETTINGS.iter().position(|setting| setting.path.starts_with("hooks."));
     let (first, rest) = SETTINGS.split_at(at.unwrap_or_default());
     let settings = first.iter().chain(catalog.designs.settings).chain(rest);
     for setting in settings.filter(|setting| !NOT_COMPARED.contains(&setting.path)) {
@@ -209,7 +208,7 @@ fn shown(setting: &Declaration, experiment: &Experiment) -> String {
         .settings
         .get(setting.path)
         .cloned()
-        .or_else(|| human::read_default(setting.kind, setting.default?));
+        .or_else(|| setting.kind.read_text(setting.default?).ok());
     optional(value.map(|value| match setting.kind {
         Kind::Duration | Kind::PositiveDuration => format!("{value} s"),
         Kind::Size { .. } => format!("{value} B"),

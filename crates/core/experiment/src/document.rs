@@ -1,14 +1,15 @@
 //! A TOML file as a tree in which everything knows where it stands.
 
-use crate::error::Fault;
+use crate::error::{Errors, Fault, FileErrors};
 use std::ops::Range;
 use toml_edit::{Document, Item, TableLike, Value as TomlValue};
 
 /// A value of the file, with the bytes that it covers.
 #[derive(Debug, Clone)]
-pub(crate) struct Node {
+pub struct Node {
+    /// The bytes.
     pub span: Range<usize>,
-    pub content: Content,
+    pub(crate) content: Content,
 }
 
 #[derive(Debug, Clone)]
@@ -46,12 +47,14 @@ fn typographic_quote(source: &str, span: &Range<usize>) -> Option<Fault> {
 }
 
 impl Node {
-    /// Parses a file. The error is a syntax error with its position.
-    pub fn parse(source: &str) -> Result<Self, (Range<usize>, Fault)> {
+    /// Parses a file. The error is a syntax error.
+    pub(crate) fn parse(source: &str) -> Result<Self, FileErrors> {
         let document = Document::parse(source).map_err(|error| {
-            let span = error.span().unwrap_or(0..0);
+            let (span, mut errors) = (error.span().unwrap_or(0..0), Errors::default());
             let fault = typographic_quote(source, &span);
-            (span, fault.unwrap_or_else(|| error.message().trim().replace('\n', "; ").into()))
+            let message = || error.message().trim().replace('\n', "; ").into();
+            errors.add(&span, "", fault.unwrap_or_else(message));
+            errors.into_file_errors(source)
         })?;
         Ok(Self { span: 0..0, content: Content::Table(entries(document.as_table())) })
     }
@@ -62,12 +65,12 @@ impl Node {
     }
 
     /// The entries of a table; none for anything else.
-    pub fn entries(&self) -> &[Entry] {
+    pub(crate) fn entries(&self) -> &[Entry] {
         if let Content::Table(entries) = &self.content { entries } else { &[] }
     }
 
     /// The entry of a table with this key.
-    pub fn get(&self, key: &str) -> Option<&Entry> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Entry> {
         self.entries().iter().find(|entry| entry.key == key)
     }
 
@@ -81,9 +84,9 @@ impl Node {
         path.split('.').try_fold(self, |node, key| node.value(key))
     }
 
-    /// Where the value of a key stands; the beginning of the file where there is none.
-    pub fn span_at(&self, key: &str) -> Range<usize> {
-        self.value(key).map_or(0..0, |node| node.span.clone())
+    /// Where the value at a dotted path stands; the beginning of the file where there is none.
+    pub fn span_at(&self, path: &str) -> Range<usize> {
+        self.at(path).map_or(0..0, |node| node.span.clone())
     }
 
     /// Where a key stands; the beginning of the file where there is none.
@@ -146,9 +149,12 @@ impl Node {
 
 /// A value with its dotted path.
 #[derive(Debug)]
-pub(crate) struct Leaf<'a> {
+pub struct Leaf<'a> {
+    /// The path.
     pub path: String,
+    /// Where its key stands.
     pub key_span: Range<usize>,
+    /// The value.
     pub node: &'a Node,
 }
 

@@ -1,7 +1,7 @@
 use crate::error::FileErrors;
 use crate::experiment::Experiment;
 use crate::file::{BLOCKS, NAME, QUESTION, SEED};
-use crate::{Catalog, FromValue, Kind, NamedFile, Setting, Value, human, parse};
+use crate::{Catalog, FromValue, Kind, NamedFile, Setting, Value, parse};
 use std::sync::Arc;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, value};
 
@@ -32,24 +32,23 @@ impl Draft {
         draft
     }
 
-    /// An experiment with knobs as one without them, and without the values that it gives them:
-    /// linked levels give these.
-    pub fn without_knobs(experiment: &Experiment) -> Self {
+    /// An experiment with another one's file, to be changed.
+    pub fn from_experiment(experiment: &Experiment) -> Self {
         // The source was read as an experiment before.
-        let mut document: DocumentMut = experiment.source.parse().unwrap_or_default();
-        document.remove("knob");
-        document.remove("tune");
-        for knob in experiment.search.iter().flat_map(|search| &search.knobs) {
-            let mut parts: Vec<&str> = knob.setting.split('.').collect();
-            let last = parts.pop().unwrap_or_default();
-            let table = parts.into_iter().try_fold(document.as_item_mut(), |item, part| {
-                item.as_table_like_mut()?.get_mut(part)
-            });
-            if let Some(table) = table.and_then(Item::as_table_like_mut) {
-                table.remove(last);
-            }
-        }
+        let document = experiment.source.parse().unwrap_or_default();
         Self { document, ..Self::default() }
+    }
+
+    /// Removes the section or the value at a dotted path.
+    pub fn remove(&mut self, path: &str) {
+        let (tables, key) = path.rsplit_once('.').unwrap_or(("", path));
+        let mut parts = tables.split('.').filter(|part| !part.is_empty());
+        let table = parts.try_fold(self.document.as_item_mut(), |item, part| {
+            item.as_table_like_mut()?.get_mut(part)
+        });
+        if let Some(table) = table.and_then(Item::as_table_like_mut) {
+            table.remove(key);
+        }
     }
 
     /// Adds a comment at the beginning of the file.
@@ -204,7 +203,7 @@ impl LinkedSettings {
 
 /// A value as people write it. A list of one is written as its element.
 fn written(kind: Kind, value: Value) -> toml_edit::Value {
-    match human::write(kind, value) {
+    match kind.write(value) {
         Value::Bool(value) => value.into(),
         Value::Integer(value) => value.into(),
         Value::Float(value) => value.into(),
@@ -238,9 +237,7 @@ fn list(values: impl Iterator<Item = toml_edit::Value>) -> Array {
 #[cfg(test)]
 mod tests {
     use super::{Draft, LinkedSettings};
-    use crate::{
-        Catalog, Declaration, Kind, Setting, Value, common, declarations, human, settings,
-    };
+    use crate::{Catalog, Declaration, Kind, Setting, Value, common, declarations, settings};
 
     settings! {
         /// A text.
@@ -372,12 +369,12 @@ mod tests {
         fn same<T: crate::FromValue>(setting: Setting<T>, values: impl IntoIterator<Item = Value>) {
             let kind = setting.declaration.kind;
             for value in values {
-                let written = human::write(kind, value.clone());
-                assert_eq!(human::read_again(kind, &written).ok(), Some(value), "{written}");
+                let written = kind.write(value.clone());
+                assert_eq!(kind.read_again(&written).ok(), Some(value), "{written}");
             }
         }
         let sizes = [0, 512, 8000, 8192, 1536 << 10, 1000]
-            .map(|bytes: u64| human::write(SIZE.declaration.kind, bytes.into()).to_string());
+            .map(|bytes: u64| SIZE.declaration.kind.write(bytes.into()).to_string());
         assert_eq!(sizes, ["0", "512", "8 KB", "8 KiB", "1.5 MiB", "1 KB"]);
         same(SIZE, [0_u64, 1, 512, 1000, 4096, 1 << 20, (1 << 20) + 1, 1 << 62].map(Value::from));
         same(

@@ -1,8 +1,8 @@
 //! A commented experiment file, made from the same tables that parse it.
 
+use crate::catalog::owned;
 use crate::configuration::names_volume;
 use crate::file::{NETWORK, OBSERVE, SETTINGS};
-use crate::human::read_default;
 use crate::{Catalog, Declaration, Example, ExampleLevels, Kind, Value};
 use std::fmt::Write as _;
 
@@ -52,14 +52,10 @@ pub fn example(catalog: &Catalog, engine: &str, probe: &str) -> String {
     text
 }
 
-fn owned(owners: &[(&'static str, &'static [Declaration])], name: &str) -> &'static [Declaration] {
-    owners.iter().find(|(owner, _)| *owner == name).map_or(&[], |(_, settings)| settings)
-}
-
 /// A number that can be doubled twice makes a good factor.
 fn doubled(setting: &Declaration) -> Option<ExampleLevels> {
     let Kind::Count { max, .. } = setting.kind else { return None };
-    let Value::Integer(first) = read_default(setting.kind, setting.default?)? else { return None };
+    let Value::Integer(first) = setting.kind.read_text(setting.default?).ok()? else { return None };
     let levels = [first, first.checked_mul(2)?, first.checked_mul(4)?];
     (first > 0 && levels[2] <= max).then_some(ExampleLevels { path: setting.path, levels })
 }

@@ -1,6 +1,6 @@
 use crate::design_runs::{DesignRuns, Stage};
 use crate::error::{Errors, FileErrors};
-use crate::{Configuration, FromValue, Invalid, NamedFile, Search, Setting, Value};
+use crate::{Configuration, FromValue, Invalid, NamedFile, Setting, Value};
 use observations::{Throttle, UnmeasuredTable};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,8 +22,6 @@ pub struct Experiment {
     pub design: Option<DesignRuns>,
     /// The extensions of a design, which follow its own configurations and blocks.
     pub stages: Vec<Stage>,
-    /// The search over knobs, of a file that has some.
-    pub search: Option<Search>,
     /// Position of the baseline in `configurations`.
     pub baseline: Option<usize>,
     /// Levels that are not among those of the factors, because their engine is not installed.
@@ -34,6 +32,8 @@ pub struct Experiment {
     pub volumes: Vec<Volume>,
     /// The number of times that each configuration is run.
     pub repeats: Repeats,
+    /// The search by a guest, of a file that has one.
+    pub search: Option<GuestSearch>,
     /// Positions of the hard-to-change factors in `factors`, the one that changes most seldom
     /// first: manual steps that `order.hard_to_change` does not list, then that list.
     pub hard_to_change: Vec<usize>,
@@ -49,6 +49,24 @@ pub struct Experiment {
     pub(crate) settings: BTreeMap<String, Value>,
     /// Where each setting stands that the file gives or varies.
     pub(crate) spans: BTreeMap<String, Range<usize>>,
+}
+
+/// A search by a guest, which chooses the settings of its trials itself.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GuestSearch {
+    /// How much may be run.
+    pub budget: Budget,
+    /// How to run it and to validate its file, which is `{file}` here: the end of a sentence.
+    pub usage: &'static str,
+}
+
+/// How much may be run, the confirmation included.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Budget {
+    /// A number of trials.
+    Trials(u32),
+    /// Seconds.
+    Time(f64),
 }
 
 /// Anything that is varied.

@@ -17,9 +17,6 @@ const IOPS: Kind = Kind::Count { min: 1, max: 1_000_000_000 };
 /// Largest seed: what a TOML integer holds.
 const SEEDS: Kind = Kind::Count { min: 0, max: i64::MAX };
 
-/// Scales of knobs.
-const SCALES: &[&str] = &["linear", "log"];
-
 /// The sections of the file with their meaning, in the order in which they are explained.
 pub(crate) const SECTIONS: &[(&str, &str)] = &[
     ("experiment", "Title and question."),
@@ -54,8 +51,6 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
          response surface. `steelbench run --fold`, `--confirm` and `--surface` add it to the \
          recorded file.",
     ),
-    ("knob", "A setting that `steelbench tune` searches within a range."),
-    ("tune", "The search over the knobs: its budget, limits and constraints."),
     ("manual", "A manual step at each change of a factor's level."),
     ("hooks", "Shell commands that run around the trials and the run."),
     ("order", "The order of the trials."),
@@ -83,23 +78,6 @@ settings! {
         "experiment.description", Kind::Text, Shown "\"Five repeats on an idle machine.\"";
     /// The response by which configurations are compared; default: the probe's first response.
     pub RESPONSE: Option<String> = "experiment.response", Kind::Text, Shown "\"throughput\"";
-
-    /// Time or trials that the search and its confirmation may take: "3 h", "60 trials".
-    pub(crate) BUDGET: String = "tune.budget", Kind::Text, "60 trials", Shown "\"3 h\"";
-    /// Relative improvement below which a search is not worth continuing, and a setting not worth
-    /// changing.
-    pub(crate) WORTH: f64 = "tune.worth", Kind::Share, "2%";
-    /// Limits on responses that a configuration must keep: "`latency_p99` <= 20 ms".
-    pub(crate) SUBJECT_TO: Vec<String> =
-        "tune.subject_to", Kind::TextList, Shown "[\"latency_p99 <= 20 ms\"]";
-    /// Relations between knobs, numeric settings, `memory` and `cpus` of the machine that a
-    /// configuration must keep. Sizes are in bytes.
-    pub(crate) CONSTRAINTS: Vec<String> =
-        "tune.constraints", Kind::TextList,
-        Shown "[\"shared_buffers + connections * work_mem <= 0.7 * memory\"]";
-    /// Knobs that may take values with which a crash loses data.
-    pub(crate) ALLOW_DATA_LOSS: Vec<String> =
-        "tune.allow_data_loss", Kind::TextList, Shown "[\"synchronous_commit\"]";
 
     /// Shell command that runs before the first trial of a session.
     pub BEFORE_RUN: Option<String> =
@@ -215,23 +193,6 @@ settings! {
 }
 
 settings! {
-    /// Keys of one `[[knob]]`, in addition to `when`.
-    pub(crate) const KNOB = [];
-    /// Dotted path of the setting.
-    pub(crate) KNOB_SETTING: String = "knob.setting", Kind::Text;
-    /// Lower and upper bound of its numbers: [1, 100].
-    pub(crate) KNOB_RANGE: Option<Value> = "knob.range", Kind::ScalarList;
-    /// All its values, instead of a range.
-    pub(crate) KNOB_VALUES: Option<Value> = "knob.values", Kind::ScalarList;
-    /// Further values with a meaning of their own, such as -1 and 0.
-    pub(crate) KNOB_SPECIAL: Option<Value> = "knob.special", Kind::ScalarList;
-    /// Unit in which the range is written and the setting is given: MB, ms.
-    pub(crate) KNOB_UNIT: Option<String> = "knob.unit", Kind::Text;
-    /// Scale on which values of the range are drawn.
-    pub(crate) KNOB_SCALE: String = "knob.scale", Kind::Choice(SCALES), "linear";
-}
-
-settings! {
     /// Keys of one `[[predict]]`.
     pub(crate) const PREDICT = [];
     /// Name of the table.
@@ -273,8 +234,8 @@ pub(crate) const OBSERVE: &[Declaration] = declarations![
 #[cfg(test)]
 mod tests {
     use super::{
-        ENGINE, KNOB, KNOB_SETTING, LEVEL, LEVEL_FACTOR, MANUAL, MANUAL_FACTOR, MANUAL_TEXT, NAME,
-        NETWORK, OBSERVE, PREDICT, PREDICT_NAME, PROBE, SETTINGS, VOLUME, VOLUME_NAME, VOLUME_PATH,
+        ENGINE, LEVEL, LEVEL_FACTOR, MANUAL, MANUAL_FACTOR, MANUAL_TEXT, NAME, NETWORK, OBSERVE,
+        PREDICT, PREDICT_NAME, PROBE, SETTINGS, VOLUME, VOLUME_NAME, VOLUME_PATH,
     };
     use std::collections::HashSet;
 
@@ -291,12 +252,11 @@ mod tests {
             MANUAL_TEXT,
             LEVEL_FACTOR,
             PREDICT_NAME,
-            KNOB_SETTING,
         ];
         let required = required.map(crate::Setting::path);
         let mut paths = HashSet::new();
         for setting in
-            [SETTINGS, NETWORK, OBSERVE, VOLUME, MANUAL, LEVEL, PREDICT, KNOB].into_iter().flatten()
+            [SETTINGS, NETWORK, OBSERVE, VOLUME, MANUAL, LEVEL, PREDICT].into_iter().flatten()
         {
             let holds = setting.is_consistent() || required.contains(&setting.path);
             assert!(holds, "{}: {:?}", setting.path, setting.default);

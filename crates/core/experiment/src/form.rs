@@ -3,7 +3,7 @@
 
 use crate::document::Node;
 use crate::error::{Errors, Fault, FileErrors};
-use crate::{Kind, Value, human};
+use crate::{Kind, Value};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -34,14 +34,7 @@ impl<'a> Form<'a> {
     /// # Errors
     /// When the text is not TOML.
     pub fn parse(source: &'a str, sections: &[&str]) -> Result<Self, FileErrors> {
-        let mut errors = Errors::default();
-        let root = match Node::parse(source) {
-            Ok(root) => root,
-            Err((span, fault)) => {
-                errors.add(&span, "", fault);
-                return Err(errors.into_file_errors(source));
-            }
-        };
+        let (root, mut errors) = (Node::parse(source)?, Errors::default());
         for entry in root.entries().iter().filter(|entry| !sections.contains(&entry.key.as_str())) {
             errors.add(&entry.key_span, "", Fault::unknown("section", &entry.key, sections));
         }
@@ -100,7 +93,7 @@ impl<'a> Form<'a> {
                 self.errors.add(&entry.key_span, &path, Fault::unknown("key", &entry.key, &known));
                 continue;
             };
-            match human::read(*kind, &entry.node) {
+            match kind.read(&entry.node) {
                 Ok(value) => drop(read.values.insert(name, (value, entry.node.span.clone()))),
                 Err(fault) => self.errors.add(&entry.node.span, &path, fault),
             }

@@ -85,102 +85,134 @@ pub(crate) const DURATION_S_MAX: f64 = 86_400_000.0;
 pub(crate) const RATE_MIN: f64 = 1e-6;
 pub(crate) const RATE_MAX: f64 = 1e9;
 
-/// The units of a kind; empty if it is not numeric.
-pub(crate) fn units(kind: Kind) -> Units {
-    match kind {
-        Kind::Count { .. } => COUNT_UNITS,
-        Kind::Size { .. } => SIZE_UNITS,
-        Kind::Bandwidth => BANDWIDTH_UNITS,
-        Kind::Duration | Kind::PositiveDuration => TIME_UNITS,
-        Kind::Rate => RATE_UNITS,
-        Kind::Share => SHARE_UNITS,
-        Kind::Number { .. } => NUMBER_UNITS,
-        _ => &[],
-    }
-}
-
-/// Reads a value of the file as its setting wants it. The error says what is allowed.
-pub(crate) fn read(kind: Kind, node: &Node) -> Result<Value, Fault> {
-    let units = units(kind);
-    match kind {
-        Kind::Bool => match node.content {
-            Content::Bool(value) => Ok(Value::Bool(value)),
-            _ => Err(not_allowed(node, "true or false")),
-        },
-        Kind::Count { min, max } => whole(node, units, min, max, "\"320k\", \"2 million\""),
-        Kind::Size { min, max } => size(node, units, min, max),
-        Kind::Bandwidth => {
-            whole(node, units, BANDWIDTH_MIN, BANDWIDTH_MAX, "\"125 MB/s\", \"64 MiB/s\"")
+impl Kind {
+    /// The units of a kind; empty if it is not numeric.
+    pub(crate) fn units(self) -> Units {
+        match self {
+            Kind::Count { .. } => COUNT_UNITS,
+            Kind::Size { .. } => SIZE_UNITS,
+            Kind::Bandwidth => BANDWIDTH_UNITS,
+            Kind::Duration | Kind::PositiveDuration => TIME_UNITS,
+            Kind::Rate => RATE_UNITS,
+            Kind::Share => SHARE_UNITS,
+            Kind::Number { .. } => NUMBER_UNITS,
+            _ => &[],
         }
-        Kind::Duration | Kind::PositiveDuration => {
-            let zero = kind == Kind::Duration;
-            let least = if zero { "0" } else { "above 0" };
-            let allowed = format!(
-                "a time such as \"250 ms\", \"5 s\", \"2 min\", or seconds; {least}, at \
-                         most 1000 days"
-            );
-            real(node, units, &allowed, |s| {
-                (0.0..=DURATION_S_MAX).contains(&s) && (zero || s > 0.0)
+    }
+
+    /// Reads a value of a file.
+    ///
+    /// # Errors
+    /// When it is not a value of this kind; says what is allowed.
+    pub fn read(self, node: &Node) -> Result<Value, Fault> {
+        let units = self.units();
+        match self {
+            Kind::Bool => match node.content {
+                Content::Bool(value) => Ok(Value::Bool(value)),
+                _ => Err(not_allowed(node, "true or false")),
+            },
+            Kind::Count { min, max } => whole(node, units, min, max, "\"320k\", \"2 million\""),
+            Kind::Size { min, max } => size(node, units, min, max),
+            Kind::Bandwidth => {
+                whole(node, units, BANDWIDTH_MIN, BANDWIDTH_MAX, "\"125 MB/s\", \"64 MiB/s\"")
+            }
+            Kind::Duration | Kind::PositiveDuration => {
+                let zero = self == Kind::Duration;
+                let least = if zero { "0" } else { "above 0" };
+                let allowed = format!(
+                    "a time such as \"250 ms\", \"5 s\", \"2 min\", or seconds; {least}, at \
+                             most 1000 days"
+                );
+                real(node, units, &allowed, |s| {
+                    (0.0..=DURATION_S_MAX).contains(&s) && (zero || s > 0.0)
+                })
+            }
+            Kind::Rate => {
+                let allowed = "a rate such as \"5000/s\", \"5k/s\", \"30/min\", or a number; above \
+                               0, at most 1 billion per second";
+                real(node, units, allowed, |rate| (RATE_MIN..=RATE_MAX).contains(&rate))
+            }
+            Kind::Share => {
+                let allowed = "a share such as \"2%\", or a number from 0 to 1";
+                real(node, units, allowed, |share| (0.0..=1.0).contains(&share))
+            }
+            Kind::Number { min, max } => {
+                let allowed = format!("numbers from {min} to {max}");
+                real(node, units, &allowed, |number| (min..=max).contains(&number))
+            }
+            Kind::MaybeEmptyText
+                if matches!(&node.content,
+                    Content::Text(text) if text.trim().is_empty()) =>
+            {
+                Ok(Value::Text(label(node)))
+            }
+            Kind::TextList => list(node, text),
+            Kind::ScalarList => list(node, |node| match &node.content {
+                Content::Integer(_) | Content::Float(_) => Kind::Scalar.read(node),
+                _ => text(node),
+            }),
+            Kind::Text | Kind::MaybeEmptyText => text(node),
+            Kind::Choice(words) => match &node.content {
+                Content::Text(text) if words.contains(&text.as_str()) => {
+                    Ok(Value::Text(text.clone()))
+                }
+                Content::Text(text) => Err(Fault::unknown("value", text, words)),
+                _ => Err(not_allowed(node, &words.join(", "))),
+            },
+            Kind::Scalar => match &node.content {
+                Content::Bool(value) => Ok(Value::Bool(*value)),
+                Content::Integer(value) => Ok(Value::Integer(*value)),
+                Content::Float(value) if value.is_finite() => Ok(Value::Float(*value)),
+                Content::Text(value) => Ok(Value::Text(value.clone())),
+                _ => Err(not_allowed(node, "true, false, a number or text")),
+            },
+        }
+    }
+
+    /// Parses a value from text.
+    ///
+    /// # Errors
+    /// When it is not a value of this kind; says what is allowed.
+    pub fn read_text(self, text: &str) -> Result<Value, Fault> {
+        let content = match (self, text) {
+            (Kind::Bool, "true") => Content::Bool(true),
+            (Kind::Bool, "false") => Content::Bool(false),
+            _ => Content::Text(text.into()),
+        };
+        self.read(&Node { span: 0..0, content })
+    }
+
+    /// Reads a value once more, as another setting takes it.
+    pub(crate) fn read_again(self, value: &Value) -> Result<Value, Fault> {
+        self.read(&node_of(value))
+    }
+
+    /// A value as people write it, if that is read as the same value, else the value itself.
+    pub fn write(self, value: Value) -> Value {
+        let units = match self {
+            Kind::Size { .. } => &["TiB", "GiB", "MiB", "KiB", "TB", "GB", "MB", "KB"][..],
+            Kind::Duration | Kind::PositiveDuration => &["h", "min", "s", "ms", "us", "ns"],
+            Kind::Rate => &["/s"],
+            Kind::Share => &["%"],
+            _ => &[],
+        };
+        units
+            .iter()
+            .find_map(|unit| {
+                let factor =
+                    self.units().iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?.1;
+                // Six decimals: what is beyond them comes from the conversion.
+                let number = (value.as_f64()? / factor * 1e6).round() / 1e6;
+                let space = if unit.starts_with(char::is_alphabetic) { " " } else { "" };
+                let written = Value::Text(format!("{number}{space}{unit}"));
+                // 1.5 MiB, but neither 7.8125 KiB nor 0.5 s.
+                let round = (number >= 1.0 && (number * 4.0).fract() == 0.0)
+                    || (number == 0.0 && *unit == "s");
+                let simple = round || units.len() == 1;
+                (simple && self.read_again(&written).as_ref() == Ok(&value)).then_some(written)
             })
-        }
-        Kind::Rate => {
-            let allowed = "a rate such as \"5000/s\", \"5k/s\", \"30/min\", or a number; above \
-                           0, at most 1 billion per second";
-            real(node, units, allowed, |rate| (RATE_MIN..=RATE_MAX).contains(&rate))
-        }
-        Kind::Share => {
-            let allowed = "a share such as \"2%\", or a number from 0 to 1";
-            real(node, units, allowed, |share| (0.0..=1.0).contains(&share))
-        }
-        Kind::Number { min, max } => {
-            let allowed = format!("numbers from {min} to {max}");
-            real(node, units, &allowed, |number| (min..=max).contains(&number))
-        }
-        Kind::MaybeEmptyText
-            if matches!(&node.content,
-                Content::Text(text) if text.trim().is_empty()) =>
-        {
-            Ok(Value::Text(label(node)))
-        }
-        Kind::TextList => list(node, text),
-        Kind::ScalarList => list(node, |node| match &node.content {
-            Content::Integer(_) | Content::Float(_) => read(Kind::Scalar, node),
-            _ => text(node),
-        }),
-        Kind::Text | Kind::MaybeEmptyText => text(node),
-        Kind::Choice(words) => match &node.content {
-            Content::Text(text) if words.contains(&text.as_str()) => Ok(Value::Text(text.clone())),
-            Content::Text(text) => Err(Fault::unknown("value", text, words)),
-            _ => Err(not_allowed(node, &words.join(", "))),
-        },
-        Kind::Scalar => match &node.content {
-            Content::Bool(value) => Ok(Value::Bool(*value)),
-            Content::Integer(value) => Ok(Value::Integer(*value)),
-            Content::Float(value) if value.is_finite() => Ok(Value::Float(*value)),
-            Content::Text(value) => Ok(Value::Text(value.clone())),
-            _ => Err(not_allowed(node, "true, false, a number or text")),
-        },
+            .unwrap_or(value)
     }
-}
-
-/// Parses a setting's value from text.
-pub(crate) fn read_text(kind: Kind, text: &str) -> Result<Value, Fault> {
-    let content = match (kind, text) {
-        (Kind::Bool, "true") => Content::Bool(true),
-        (Kind::Bool, "false") => Content::Bool(false),
-        _ => Content::Text(text.into()),
-    };
-    read(kind, &Node { span: 0..0, content })
-}
-
-/// The default of a setting.
-pub(crate) fn read_default(kind: Kind, default: &str) -> Option<Value> {
-    read_text(kind, default).ok()
-}
-
-/// Reads a value once more, as another setting wants it.
-pub(crate) fn read_again(kind: Kind, value: &Value) -> Result<Value, Fault> {
-    read(kind, &node_of(value))
 }
 
 fn node_of(value: &Value) -> Node {
@@ -192,33 +224,6 @@ fn node_of(value: &Value) -> Node {
         Value::List(values) => Content::List(values.iter().map(node_of).collect()),
     };
     Node { span: 0..0, content }
-}
-
-/// A value as people write it, if that is read as the same value, else the value itself.
-pub(crate) fn write(kind: Kind, value: Value) -> Value {
-    let units = match kind {
-        Kind::Size { .. } => &["TiB", "GiB", "MiB", "KiB", "TB", "GB", "MB", "KB"][..],
-        Kind::Duration | Kind::PositiveDuration => &["h", "min", "s", "ms", "us", "ns"],
-        Kind::Rate => &["/s"],
-        Kind::Share => &["%"],
-        _ => &[],
-    };
-    units
-        .iter()
-        .find_map(|unit| {
-            let factor =
-                self::units(kind).iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?.1;
-            // Six decimals: what is beyond them comes from the conversion.
-            let number = (value.as_f64()? / factor * 1e6).round() / 1e6;
-            let space = if unit.starts_with(char::is_alphabetic) { " " } else { "" };
-            let written = Value::Text(format!("{number}{space}{unit}"));
-            // 1.5 MiB, but neither 7.8125 KiB nor 0.5 s.
-            let round =
-                (number >= 1.0 && (number * 4.0).fract() == 0.0) || (number == 0.0 && *unit == "s");
-            let simple = round || units.len() == 1;
-            (simple && read_again(kind, &written).as_ref() == Ok(&value)).then_some(written)
-        })
-        .unwrap_or(value)
 }
 
 /// How a level is labelled: as it is written, without quotes.
@@ -359,14 +364,14 @@ fn real(
 
 #[cfg(test)]
 mod tests {
-    use super::{Content, Node, read, write};
+    use super::{Content, Node};
     use crate::{Kind, Value};
 
     const COUNT: Kind = Kind::Count { min: 1, max: i64::MAX };
     const SIZE: Kind = Kind::Size { min: 0, max: i64::MAX };
 
     fn value(kind: Kind, content: Content) -> Result<Value, String> {
-        read(kind, &Node { span: 0..0, content }).map_err(|fault| match fault.help {
+        kind.read(&Node { span: 0..0, content }).map_err(|fault| match fault.help {
             Some(help) => format!("{}; {help}", fault.message),
             None => fault.message,
         })
@@ -421,7 +426,7 @@ mod tests {
     #[test]
     fn times_are_written_with_the_unit_that_fits() {
         for (seconds, written) in [(0.0002, "200 us"), (0.25, "250 ms"), (7e-8, "70 ns")] {
-            assert_eq!(write(Kind::Duration, Value::Float(seconds)).to_string(), written);
+            assert_eq!(Kind::Duration.write(Value::Float(seconds)).to_string(), written);
         }
     }
 

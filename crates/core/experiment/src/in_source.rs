@@ -16,9 +16,8 @@ pub fn design_kind(source: &str) -> String {
 /// The value of a setting in the text of an experiment file, or its default.
 pub fn value_in_source<T: FromValue>(source: &str, setting: Setting<T>) -> T {
     let root = Node::parse(source).ok();
-    let value = root
-        .as_ref()
-        .and_then(|root| human::read(setting.declaration.kind, root.at(setting.path())?).ok());
+    let value =
+        root.as_ref().and_then(|root| setting.declaration.kind.read(root.at(setting.path())?).ok());
     let values = value.map(|value| (setting.path().to_owned(), value));
     setting.value_in(&values.into_iter().collect())
 }
@@ -33,7 +32,7 @@ pub fn extensions_in_source(
     let values = |node: &Node| {
         let known = declared.iter().filter_map(|setting| {
             let key = setting.path.strip_prefix(EXTENSION)?.strip_prefix('.')?;
-            let value = human::read(setting.kind, node.value(key)?).ok()?;
+            let value = setting.kind.read(node.value(key)?).ok()?;
             Some((setting.path.to_owned(), value))
         });
         known.collect()

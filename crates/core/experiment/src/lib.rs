@@ -6,6 +6,7 @@
 //!
 //! - `document`, `human`: TOML with positions, values as people write them
 //! - `setting`, `kind`: how settings are declared; `catalog`: those of engines and probes
+//! - `sections`: sections of disturbances, and those that a guest reads by itself
 //! - [`file`], [`common`]: the settings that no engine or probe owns
 //! - `parse`: from the text to factors, from factors to configurations
 //! - [`durability`]: what a crash may cost, alike for every engine
@@ -15,7 +16,6 @@
 //! - `design`: what a design brings that is not a grid; `design_runs`: its runs
 //! - `in_source`: parts of a recorded file
 //! - `plan`: the order of the trials
-//! - `knobs`, `relation`: a search over ranges of settings, and relations between them
 //! - `changes`: what differs between two versions of a file
 //! - `read`: reads files that people write, up to a size
 //! - `form`: files of another form, read with the same units and errors
@@ -39,38 +39,39 @@ mod hidden;
 mod human;
 mod in_source;
 mod kind;
-mod knobs;
 mod named_file;
 mod nearest;
 mod parse;
 mod plan;
 mod read;
-mod relation;
 mod schema;
+mod sections;
 mod setting;
 
-pub use catalog::{AnalysisSection, Catalog, CommonSection, ExampleLevels, OtherName};
+pub use catalog::{Catalog, ExampleLevels, OtherName};
 pub use changes::{Changes, changes, describe};
 pub use configuration::{Configuration, Level};
 pub use design::{
     DESIGN_KIND, Design, DesignFile, DesignPlace, DesignReader, DesignSchedule, Designs, GRID,
 };
 pub use design_runs::{Added, DesignRuns, STAGE, Stage};
+pub use document::{Leaf, Node};
 pub use draft::{Draft, LinkedSettings};
 pub use durability::{Durability, DurabilityRule};
 pub use error::{Fault, FileError, FileErrors, Invalid};
 pub use example::example;
-pub use experiment::{Blocks, Experiment, Factor, FactorLevel, LeftOut, Repeats, Volume};
+pub use experiment::{
+    Blocks, Budget, Experiment, Factor, FactorLevel, GuestSearch, LeftOut, Repeats, Volume,
+};
 pub use form::{Field, Fields, Form};
 pub use in_source::{design_kind, extensions_in_source, factors_in_source, value_in_source};
 pub use kind::Kind;
-pub use knobs::{Budget, Knob, KnobValues, Search};
 pub use named_file::{NamedFile, hash_of_file};
 pub use nearest::{nearest, unknown_name};
 pub use observations::{FromValue, Role, Value};
-pub use parse::{NoFileName, file_name, parse};
+pub use parse::{NoFileName, file_name, parse, read_as, read_sections};
 pub use plan::{Plan, PlannedTrial};
 pub use read::{SOURCE_BYTES_MAX, read_bytes, read_text};
-pub use relation::{Relation, RelationError, unit_factor};
 pub use schema::schema;
+pub use sections::{AnalysisSection, CommonSection, GuestFile, GuestSections, SectionReader};
 pub use setting::{Declaration, Example, Setting};

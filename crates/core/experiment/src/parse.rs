@@ -7,16 +7,16 @@
 mod design_file;
 mod expand;
 mod factors;
-mod knobs;
 mod run;
 
-use crate::catalog::{AnalysisSection, Catalog, Vocabulary};
+use crate::catalog::{Catalog, Vocabulary};
 use crate::design_runs::{Runs, Stage};
 use crate::document::{Content, Entry, Leaf, Node};
 use crate::error::{Errors, Fault, FileErrors};
 use crate::experiment::Experiment;
-use crate::file::{EQUIVALENCE_MARGIN, NAME, NETWORK, OBSERVE, SECTIONS, SETTINGS};
-use crate::{Declaration, Value, human};
+use crate::file::{EQUIVALENCE_MARGIN, NAME, SETTINGS};
+use crate::sections::{AnalysisSection, CommonSection, GuestFile, SectionReader};
+use crate::{Declaration, DurabilityRule, Value};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -51,7 +51,7 @@ pub fn file_name(name: &str) -> Result<String, NoFileName> {
 type Values = BTreeMap<String, Value>;
 
 /// A file that is being read.
-struct Reader<'a> {
+struct FileReader<'a> {
     root: &'a Node,
     catalog: &'a Catalog,
     /// The settings that this file may use.
@@ -64,15 +64,8 @@ struct Reader<'a> {
 /// # Errors
 /// Everything that is wrong in the file, each with its position; a syntax error alone.
 pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> {
-    let mut errors = Errors::default();
-    let root = match Node::parse(source) {
-        Ok(root) => root,
-        Err((span, fault)) => {
-            errors.add(&span, "", fault);
-            return Err(errors.into_file_errors(source));
-        }
-    };
-    let mut reader = Reader { root: &root, catalog, vocabulary: Vocabulary::default(), errors };
+    let root = Node::parse(source)?;
+    let mut reader = FileReader::new(&root, catalog);
     reader.check_sections();
     reader.know_settings();
     let base = reader.base_settings();
@@ -92,7 +85,11 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
     let main_runs = configurations.len().saturating_sub(added);
     reader.check_design(design.as_ref(), configurations.len());
     let baseline = reader.baseline(&factors, &configurations[..main_runs]);
-    let search = reader.search(&core, &configurations);
+    let (first, none) = (configurations.first(), Values::new());
+    let settings = first.map_or(&none, |configuration| &configuration.settings);
+    let file = GuestFile { root: &root, settings };
+    let searches = catalog.searches.iter().filter_map(|search| (search.read)(&file, &mut reader));
+    let mut searches: Vec<_> = searches.collect();
     reader.check_number_of_trials(repeats.blocks.max(), configurations.len());
     let counts = [repeats.blocks.max(), repeats.setups];
     let stages = Stage::in_plan(extensions, main_runs, counts, !hard_to_change.is_empty());
@@ -101,12 +98,12 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
         configurations,
         design,
         stages,
-        search,
         baseline,
         left_out: Vec::new(),
         predict,
         volumes,
         repeats,
+        search: searches.pop(),
         hard_to_change,
         source: source.into(),
         recorded: None,
@@ -123,10 +120,32 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
     }
 }
 
-impl<'a> Reader<'a> {
+/// Reads the sections of a guest again, of a file without errors.
+pub fn read_sections<T>(
+    experiment: &Experiment,
+    catalog: &Catalog,
+    read: impl FnOnce(&GuestFile<'_>, &mut dyn SectionReader) -> Option<T>,
+) -> Option<T> {
+    let root = Node::parse(&experiment.source).ok()?;
+    let mut reader = FileReader::new(&root, catalog);
+    reader.know_settings();
+    let settings = &experiment.configurations.first()?.settings;
+    read(&GuestFile { root: &root, settings }, &mut reader)
+}
+
+impl<'a> FileReader<'a> {
+    fn new(root: &'a Node, catalog: &'a Catalog) -> Self {
+        Self { root, catalog, vocabulary: catalog.shared_settings(), errors: Errors::default() }
+    }
+
+    /// Adds an error where a setting stands.
+    fn error_at(&mut self, path: &str, fault: impl Into<Fault>) {
+        self.errors.add(&self.root.span_at(path), path, fault);
+    }
+
     fn check_sections(&mut self) {
-        let name = self.catalog.guest_sections().map(|section| section.name);
-        let known: Vec<&str> = SECTIONS.iter().map(|(name, _)| *name).chain(name).collect();
+        let known = self.catalog.all_sections();
+        let known: Vec<&str> = known.into_iter().map(|(name, _)| name).collect();
         for entry in self.root.entries() {
             let name = entry.key.as_str();
             if !known.contains(&name) {
@@ -135,8 +154,9 @@ impl<'a> Reader<'a> {
                 self.errors.add(&entry.key_span, "", fault);
                 continue;
             }
-            let several = ["level", "exclude", "volume", "manual", "predict", "knob", "extension"]
-                .contains(&name);
+            let several = ["level", "exclude", "volume", "manual", "predict", "extension"]
+                .contains(&name)
+                || self.catalog.searches.iter().any(|search| search.list.name == name);
             let brackets = if several { format!("[[{name}]]") } else { format!("[{name}]") };
             match (&entry.node.content, several) {
                 (Content::Table(_), false) => {}
@@ -160,9 +180,6 @@ impl<'a> Reader<'a> {
 
     /// Finds the settings that this file may use: those of its engines and probes.
     fn know_settings(&mut self) {
-        self.vocabulary.add(NETWORK);
-        self.vocabulary.add(OBSERVE);
-        self.catalog.sections.iter().for_each(|section| self.vocabulary.add(section.settings));
         let sections = [
             ("target", "engine", &self.catalog.engines),
             ("workload", "probe", &self.catalog.probes),
@@ -204,12 +221,8 @@ impl<'a> Reader<'a> {
     /// The values that `[target]`, `[workload]`, `[observe]` and sections of the catalog give.
     fn base_settings(&mut self) -> Values {
         let mut values = Values::new();
-        let name = self.catalog.sections.iter().map(|section| section.name);
-        for leaf in ["target", "workload", "network", "observe"]
-            .into_iter()
-            .chain(name)
-            .flat_map(|section| self.root.leaves_of(section, section))
-        {
+        let sections = self.catalog.factor_sections();
+        for leaf in sections.flat_map(|section| self.root.leaves_of(section, section)) {
             if leaf.node.is_table() && self.vocabulary.is_table(&leaf.path) {
                 continue;
             }
@@ -224,14 +237,12 @@ impl<'a> Reader<'a> {
 
     /// The values that all other sections with one value a key give.
     fn core_settings(&mut self) -> Values {
-        let mut values = Values::default();
-        if let Some(node) = self.root.value("design") {
-            self.read_table(node, "design", self.catalog.designs.settings, &[], &mut values);
+        let mut values = self.read_section("design", self.catalog.designs.settings);
+        for section in ["experiment", "hooks", "order", "repeats", "machines", "limits"] {
+            values.extend(self.read_section(section, SETTINGS));
         }
-        for section in ["experiment", "tune", "hooks", "order", "repeats", "machines", "limits"] {
-            if let Some(node) = self.root.value(section) {
-                self.read_table(node, section, SETTINGS, &[], &mut values);
-            }
+        for AnalysisSection { section, .. } in self.catalog.analysis_sections {
+            values.extend(self.read_section(section.name, section.settings));
         }
         for AnalysisSection { section, .. } in self.catalog.analysis_sections {
             if let Some(node) = self.root.value(section.name) {
@@ -254,8 +265,17 @@ impl<'a> Reader<'a> {
         values
     }
 
-    /// The values of one table of a `[[section]]`, of which some must be given. Keys in `besides`
-    /// are read elsewhere.
+    /// The values of a section with one value a key; none where the file does not have it.
+    fn read_section(&mut self, section: &str, settings: &[Declaration]) -> Values {
+        let mut values = Values::default();
+        if let Some(node) = self.root.value(section) {
+            self.read_table(node, section, settings, &[], &mut values);
+        }
+        values
+    }
+
+    /// The values of one table of a `[[section]]`, of which some must be given. Keys in `also` are
+    /// read elsewhere.
     fn read_item(
         &mut self,
         node: &Node,
@@ -289,7 +309,7 @@ impl<'a> Reader<'a> {
                 continue;
             }
             if let Some(setting) = settings.iter().find(|setting| setting.path == leaf.path) {
-                match human::read(setting.kind, leaf.node) {
+                match setting.kind.read(leaf.node) {
                     Ok(value) => drop(values.insert(leaf.path, value)),
                     Err(fault) => self.errors.add(&leaf.node.span, &leaf.path, fault),
                 }
@@ -316,23 +336,23 @@ impl<'a> Reader<'a> {
 
     /// The name of the experiment, which is also the name of a file.
     fn name(&mut self, core: &Values) -> String {
-        let Some(name_node) = self.root.at(NAME.path()) else {
+        if self.root.at(NAME.path()).is_none() {
             let span = self.root.key_span("experiment");
             self.errors.add(&span, NAME.path(), "missing; give the experiment a name");
             return String::new();
-        };
+        }
         let name = NAME.value_in(core);
         // That it is empty was said of its value.
         if let Err(error) = file_name(&name)
             && !name.is_empty()
         {
-            self.errors.add(&name_node.span, NAME.path(), error.to_string());
+            self.error_at(NAME.path(), error.to_string());
         }
         name
     }
 
     /// The settings that a key may mean, of different engines; if there is none, an error.
-    fn lookup(&mut self, leaf: &Leaf<'_>) -> Vec<&'a Declaration> {
+    fn lookup(&mut self, leaf: &Leaf<'_>) -> Vec<&'static Declaration> {
         let path = leaf.path.as_str();
         let found = self.vocabulary.find(path);
         if found.is_empty() {
@@ -388,6 +408,34 @@ impl<'a> Reader<'a> {
     }
 }
 
+impl SectionReader for FileReader<'_> {
+    fn add_error(&mut self, span: &Range<usize>, path: &str, fault: Fault) {
+        self.errors.add(span, path, fault);
+    }
+
+    fn read_section(&mut self, section: &CommonSection) -> Values {
+        self.read_section(section.name, section.settings)
+    }
+
+    fn read_item(
+        &mut self,
+        node: &Node,
+        section: &CommonSection,
+        needed: &[&str],
+        also: &[&str],
+    ) -> Values {
+        self.read_item(node, section.name, section.settings, needed, also)
+    }
+
+    fn lookup(&mut self, leaf: &Leaf<'_>) -> Vec<&'static Declaration> {
+        self.lookup(leaf)
+    }
+
+    fn durability_rules(&self, engine: &str) -> &'static [DurabilityRule] {
+        self.catalog.durability_rules(engine)
+    }
+}
+
 /// The values that `target.engine` or `workload.probe` takes in any configuration.
 fn owners<'a>(root: &'a Node, section: &str, path: &str) -> Vec<&'a Node> {
     let of_path = |leaves: Vec<Leaf<'a>>| {
@@ -401,17 +449,18 @@ fn owners<'a>(root: &'a Node, section: &str, path: &str) -> Vec<&'a Node> {
 /// Where each setting stands, for objections of engines and probes; of a table, where it begins.
 fn spans(root: &Node, catalog: &Catalog) -> BTreeMap<String, Range<usize>> {
     let mut spans = BTreeMap::new();
-    let name = catalog.sections.iter().map(|section| section.name);
-    for section in ["target", "workload", "network", "observe", "tune"].into_iter().chain(name) {
+    let searches = catalog.searches.iter().map(|search| search.section.name);
+    for section in catalog.factor_sections().chain(searches) {
         if let Some(entry) = root.get(section) {
             insert_spans(&mut spans, section, entry);
         }
     }
-    let knobs = root.tables("knob").iter().filter_map(|knob| {
-        let setting = knob.value("setting")?;
-        Some((setting.text()?.to_owned(), setting.span.clone()))
-    });
-    spans.extend(knobs);
+    for search in catalog.searches {
+        let settings =
+            root.tables(search.list.name).iter().filter_map(|table| table.value(search.about));
+        spans
+            .extend(settings.filter_map(|node| Some((node.text()?.to_owned(), node.span.clone()))));
+    }
     // A setting that is varied is discussed where its levels stand.
     let varied = root.leaves_of("factors", "");
     let linked = root.tables("level").iter().rev().flat_map(|level| level.leaves_of("set", ""));
@@ -430,10 +479,13 @@ fn insert_spans(spans: &mut BTreeMap<String, Range<usize>>, path: &str, entry: &
 }
 
 /// Reads a value as the first of these settings that accepts it.
-fn read_as(settings: &[&Declaration], node: &Node) -> Result<Value, Fault> {
+///
+/// # Errors
+/// When none does.
+pub fn read_as(settings: &[&Declaration], node: &Node) -> Result<Value, Fault> {
     let mut first_fault = None;
     for setting in settings {
-        match human::read(setting.kind, node) {
+        match setting.kind.read(node) {
             Ok(value) => return Ok(value),
             Err(fault) => drop(first_fault.get_or_insert(fault)),
         }

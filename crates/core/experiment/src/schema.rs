@@ -1,19 +1,19 @@
 //! A JSON Schema of the experiment file, for editors.
 
 use crate::common::{ENGINE, PROBE};
-use crate::file::{KNOB, LEVEL, MANUAL, NETWORK, OBSERVE, PREDICT, SECTIONS, SETTINGS, VOLUME};
-use crate::human::{BANDWIDTH_MAX, BANDWIDTH_MIN, DURATION_S_MAX, RATE_MAX, RATE_MIN, units};
+use crate::file::{LEVEL, MANUAL, NETWORK, OBSERVE, PREDICT, SETTINGS, VOLUME};
+use crate::human::{BANDWIDTH_MAX, BANDWIDTH_MIN, DURATION_S_MAX, RATE_MAX, RATE_MIN};
 use crate::{Catalog, Declaration, Kind};
 use serde_json::{Map, Value, json};
 
 /// The JSON Schema (draft 2020-12) of an experiment file with these engines and probes.
 pub fn schema(catalog: &Catalog) -> Value {
     let mut properties = Map::new();
-    for (section, doc) in SECTIONS {
-        let mut schema = match *section {
+    for (section, doc) in catalog.all_sections() {
+        let mut schema = match section {
             // With the setting that selects the engine or the probe.
             "target" | "workload" => {
-                let owners = if *section == "target" { &catalog.engines } else { &catalog.probes };
+                let owners = if section == "target" { &catalog.engines } else { &catalog.probes };
                 let owned = owners.iter().flat_map(|(owner, settings)| {
                     settings.iter().map(move |setting| Entry::owned(owner, setting))
                 });
@@ -30,22 +30,16 @@ pub fn schema(catalog: &Catalog) -> Value {
                 &["name", "rows", "rows_per_page"],
             )),
             "manual" => list(&required(common_table("manual", MANUAL), &["factor", "text"])),
-            "knob" => list(&knob()),
             "design" => common_table("design", catalog.designs.settings),
             "extension" => {
                 let table = common_table("extension", catalog.designs.extension);
                 list(&required(table, &["kind"]))
             }
             "report" => report(),
-            other => common_table(other, SETTINGS),
+            other => other_table(other, catalog),
         };
         schema["description"] = json!(doc);
-        properties.insert((*section).into(), schema);
-    }
-    for section in catalog.guest_sections() {
-        let mut schema = common_table(section.name, section.settings);
-        schema["description"] = json!(section.doc);
-        properties.insert(section.name.into(), schema);
+        properties.insert(section.into(), schema);
     }
     let engines: Vec<&str> = catalog.engines.iter().map(|(name, _)| *name).collect();
     let probes: Vec<&str> = catalog.probes.iter().map(|(name, _)| *name).collect();
@@ -200,8 +194,8 @@ fn value_schema(setting: &Declaration) -> Value {
         Kind::Choice(words) => json!({ "enum": words }),
         Kind::Scalar => json!({ "type": ["boolean", "number", "string"] }),
     };
-    if !units(setting.kind).is_empty() {
-        schema["pattern"] = json!(pattern(units(setting.kind)));
+    if !setting.kind.units().is_empty() {
+        schema["pattern"] = json!(pattern(setting.kind.units()));
     }
     schema["description"] = json!(setting.doc);
     if let Some(default) = setting.default {
@@ -258,18 +252,16 @@ fn level() -> Value {
     schema
 }
 
-fn knob() -> Value {
-    let mut schema = required(common_table("knob", KNOB), &["setting"]);
-    for key in ["range", "values", "special"] {
-        schema["properties"][key]["type"] = json!("array");
-        schema["properties"][key]["items"] = json!({ "type": ["boolean", "number", "string"] });
+/// A section of a guest, or one of core's.
+fn other_table(name: &str, catalog: &Catalog) -> Value {
+    if let Some(search) = catalog.searches.iter().find(|search| search.list.name == name) {
+        let mut schema = required(common_table(name, search.list.settings), &[search.about]);
+        (search.schema)(&mut schema);
+        return list(&schema);
     }
-    schema["properties"]["when"] = json!({
-        "type": "object",
-        "minProperties": 1,
-        "description": "Values of earlier knobs with which this one has an effect.",
-    });
-    schema
+    let searches = catalog.searches.iter().map(|search| &search.section);
+    let found = searches.chain(catalog.guest_sections()).find(|section| section.name == name);
+    common_table(name, found.map_or(SETTINGS, |section| section.settings))
 }
 
 fn report() -> Value {

@@ -1,6 +1,6 @@
 //! Settings, and how they are declared.
 
-use crate::{FromValue, Invalid, Kind, Value, human};
+use crate::{FromValue, Invalid, Kind, Value};
 use observations::Role;
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -43,7 +43,7 @@ impl Declaration {
     /// # Errors
     /// When the setting does not take it.
     pub fn read(&self, text: &str) -> Result<Value, Invalid> {
-        human::read_text(self.kind, text).map_err(|fault| {
+        self.kind.read_text(text).map_err(|fault| {
             let message = match fault.help {
                 Some(help) => format!("{}; {help}", fault.message),
                 None => fault.message,
@@ -55,8 +55,9 @@ impl Declaration {
     /// Returns whether the setting's type accepts its default, or its absence without one.
     pub fn is_consistent(&self) -> bool {
         match self.default {
-            Some(default) => human::read_default(self.kind, default)
-                .is_some_and(|value| (self.fits)(Some(&value))),
+            Some(default) => {
+                self.kind.read_text(default).ok().is_some_and(|value| (self.fits)(Some(&value)))
+            }
             None => (self.fits)(None),
         }
     }
@@ -130,9 +131,7 @@ impl<T: FromValue> Setting<T> {
         let Declaration { path, kind, default, .. } = self.declaration;
         let value = settings.get(path).and_then(|value| T::from_value(Some(value)));
         value
-            .or_else(|| {
-                T::from_value(default.and_then(|text| human::read_default(kind, text)).as_ref())
-            })
+            .or_else(|| T::from_value(default.and_then(|text| kind.read_text(text).ok()).as_ref()))
             .unwrap_or_default()
     }
 }

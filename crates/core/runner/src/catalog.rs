@@ -3,8 +3,8 @@ use engine::{Ability, Engine, Servers};
 use experiment::common::{ENGINE, PROBE};
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, MACHINES};
 use experiment::{
-    AnalysisSection, Catalog, Configuration, Designs, Experiment, FileErrors, Invalid, NamedFile,
-    Value,
+    AnalysisSection, Catalog, Configuration, Designs, Experiment, FileErrors, GuestSections,
+    Invalid, NamedFile, Value,
 };
 use observations::{holds_secret, names_secret};
 use probe::load::GENERATORS;
@@ -30,6 +30,8 @@ pub struct Registry {
     pub designs: Designs,
     /// Sections of experiment files that say how results are analysed.
     pub analysis_sections: &'static [AnalysisSection],
+    /// Sections of experiment files with searches, which guests read by themselves.
+    pub searches: &'static [GuestSections],
     /// The adapters of guests: of each guest at most one for an engine.
     pub adapters: &'static [Adapter],
 }
@@ -85,6 +87,7 @@ impl Registry {
             other_names: probes().flat_map(|probe| probe.other_names).copied().collect(),
             sections: self.disturbances.iter().map(|disturbance| disturbance.section()).collect(),
             analysis_sections: self.analysis_sections,
+            searches: self.searches,
             designs: self.designs,
         }
     }

@@ -29,6 +29,7 @@ const NONE: Registry = Registry {
     disturbances: &[],
     designs: Designs::GRID_ONLY,
     analysis_sections: &[],
+    searches: &[],
     adapters: &[],
 };
 

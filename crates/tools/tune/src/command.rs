@@ -4,8 +4,10 @@ use crate::ablation::{self, Ablation, Path as AblationPath};
 use crate::confirmation::{self, Confirmation, Plan, SHARE_MAX};
 use crate::document::{Page, SECTIONS};
 use crate::goal::Goal;
+use crate::knob::{Knob, Search};
 use crate::optimiser::{Draw, Optimiser, Space};
 use crate::search::{self, FIRST, History, SearchEnd, SearchRun};
+use crate::sections;
 use crate::space::Knobs;
 use crate::stage::{Contender, Purpose, Stage};
 use clap::Parser;
@@ -15,7 +17,7 @@ use command_line::{Context, ExitCode, Failure, Tool, output, results};
 use engine::{Altering, Permits, SettingsForm};
 use experiment::common::ENGINE;
 use experiment::file::RESPONSE;
-use experiment::{Budget, Configuration, Experiment, Invalid, Search};
+use experiment::{Budget, Configuration, Experiment, Invalid};
 use observations::RunEnd;
 use observations::number::{plural, rounded_time};
 use std::path::{Path, PathBuf};
@@ -70,7 +72,7 @@ impl Tool for Tune {
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let base = context.experiment(&self.file)?;
-        let Some(search) = base.search.as_ref() else {
+        let Some(search) = sections::search(&base, &context.registry.catalog()) else {
             return Err(Failure::usage(format!(
                 "{}: there is no [[knob]] to tune; docs/tune.md shows one",
                 self.file.display()
@@ -83,7 +85,7 @@ impl Tool for Tune {
             return self.restore(context, &base);
         }
         let form = self.form(context, &base)?;
-        let knobs = Knobs::new(search, present);
+        let knobs = Knobs::new(&search, present);
         let stage =
             Stage { context, file: &self.file, base: &base, knobs: &knobs, json: self.json };
         let space = Space { domains: knobs.domains(), rules: &knobs };
@@ -96,11 +98,11 @@ impl Tool for Tune {
         }
         // The present settings of a server are those that it has; its defaults are not known.
         let has_defaults = !is_live && has_defaults(&stage);
-        let plan = self.plan(&base, search, has_defaults)?;
+        let plan = self.plan(&base, &search, has_defaults)?;
         let results = results::path(self.results.as_ref(), &base.name);
         self.test_bounds(&stage, &results)?;
         if self.check {
-            return output::print_wrapped(&planned(search, &plan));
+            return output::print_wrapped(&planned(&search, &plan));
         }
         let goal = Goal { response: base.get(RESPONSE), limits: &search.subject_to };
         let searching = SearchRun {
@@ -387,6 +389,6 @@ fn planned(search: &Search, plan: &Plan) -> String {
             plural(plan.most(), "trial")
         ),
     };
-    let names: Vec<&str> = search.knobs.iter().map(experiment::Knob::name).collect();
+    let names: Vec<&str> = search.knobs.iter().map(Knob::name).collect();
     format!("Knobs:   {}\nBudget:  {budget}\n", names.join(", "))
 }

@@ -1,9 +1,10 @@
 //! The outcome of a trial: the response that is to be improved, within its limits.
 
 use crate::optimiser::{Courses, RateBound};
-use experiment::{Relation, unit_factor};
-use observations::Interval;
-use observations::{Direction, Observations, RATE_AT_MOST, Response, TrialRecord, TrialStatus};
+use crate::relation::{Relation, unit_factor};
+use observations::{
+    Direction, Interval, Observations, RATE_AT_MOST, Response, TrialRecord, TrialStatus,
+};
 
 /// A response to improve, and limits on others.
 pub struct Goal<'e> {

@@ -1,7 +1,8 @@
 //! The knobs of a file as a space of points.
 
+use crate::knob::{KnobValues, Search};
 use crate::optimiser::{Domain, Point, Rules, Scale};
-use experiment::{Configuration, KnobValues, Search, Value};
+use experiment::{Configuration, Value};
 use observations::Environment;
 
 /// The knobs, and what their constraints know.

@@ -65,7 +65,10 @@ impl Stage<'_> {
         purpose: &Purpose<'_>,
         contenders: &[Contender],
     ) -> Result<Experiment, Failure> {
-        let mut draft = Draft::without_knobs(self.base);
+        // Linked levels give the values of the knobs.
+        let mut draft = Draft::from_experiment(self.base);
+        let knobs = self.knobs.search.knobs.iter().map(|knob| knob.setting.as_str());
+        ["knob", "tune"].into_iter().chain(knobs).for_each(|path| draft.remove(path));
         draft.set(NAME, format!("{}{}", self.base.name, purpose.suffix));
         draft.set(QUESTION, purpose.question.to_owned());
         if let Some(blocks) = purpose.blocks {

@@ -1,6 +1,6 @@
 //! The part of a file that is about its design.
 
-use super::{Reader, Values, read_as};
+use super::{FileReader, Values, read_as};
 use crate::design::{DESIGN_KIND, DesignFile, DesignPlace, DesignReader, EXTENSION, GRID};
 use crate::design_runs::{Added, DesignRuns, Runs};
 use crate::document::{Content, Node};
@@ -9,7 +9,7 @@ use crate::file::{BLOCKS, LEVEL_IF_INSTALLED};
 use crate::{Declaration, Factor, FactorLevel, Repeats};
 use std::ops::Range;
 
-impl Reader<'_> {
+impl FileReader<'_> {
     /// The runs of the design that `[design]` selects, and those that extend it.
     pub fn design(
         &mut self,
@@ -98,7 +98,7 @@ pub fn kind(values: &Values) -> String {
     values.get(DESIGN_KIND).map_or_else(|| GRID.to_owned(), ToString::to_string)
 }
 
-impl DesignReader for Reader<'_> {
+impl DesignReader for FileReader<'_> {
     fn has(&self, path: &str) -> bool {
         self.root.at(path).is_some()
     }

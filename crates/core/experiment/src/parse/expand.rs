@@ -1,23 +1,22 @@
 //! From factors to configurations: the product of the levels, less what is excluded.
 
 use super::factors::Condition;
-use super::{Reader, Values, spans};
-use crate::catalog::{Catalog, Vocabulary};
+use super::{FileReader, Values, spans};
+use crate::catalog::{Catalog, Vocabulary, owned};
 use crate::common::{ENGINE, PROBE};
 use crate::design_runs::{Added, DesignRuns, Runs, STAGE};
 use crate::document::Node;
 use crate::durability::DURABILITY;
 use crate::error::Fault;
 use crate::experiment::Factor;
-use crate::file::{NETWORK, OBSERVE};
-use crate::{Configuration, Declaration, Kind, Level, Value, human};
+use crate::{Configuration, Kind, Level, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 /// More configurations than this are a mistake: at a second each, five blocks take half a day.
 const CONFIGURATIONS_MAX: u128 = 10_000;
 
-impl Reader<'_> {
+impl FileReader<'_> {
     /// All configurations of a grid or of a design that are not excluded; empty where the design
     /// has errors.
     pub fn configurations(
@@ -248,7 +247,7 @@ fn configuration(
     let mut misfits = Vec::new();
     for (path, kind) in shared {
         let Some(value) = settings.get_mut(*path) else { continue };
-        match human::read_again(*kind, value) {
+        match kind.read_again(value) {
             Ok(message) => *value = message,
             Err(fault) => misfits.push((*path, fault)),
         }
@@ -291,16 +290,10 @@ impl OwnerSettings<'_> {
             OWNERS.map(|path| settings.get(path).map(ToString::to_string).unwrap_or_default());
         let catalog = self.catalog;
         self.by_owners.entry(names).or_insert_with_key(|[engine, probe]| {
-            let mut known = Vocabulary::default();
-            known.add(NETWORK);
-            known.add(OBSERVE);
-            catalog.sections.iter().for_each(|section| known.add(section.settings));
+            let mut known = catalog.shared_settings();
             let mut shared = Vec::new();
             for (name, all) in [(engine, &catalog.engines), (probe, &catalog.probes)] {
-                let mine: &[Declaration] = all
-                    .iter()
-                    .find(|(owner, _)| owner == name)
-                    .map_or(&[], |(_, settings)| settings);
+                let mine = owned(all, name);
                 known.add(mine);
                 shared.extend(
                     mine.iter()
@@ -314,10 +307,7 @@ impl OwnerSettings<'_> {
             let defaults = known
                 .with_default()
                 .filter_map(|setting| {
-                    Some((
-                        setting.path.to_owned(),
-                        human::read_default(setting.kind, setting.default?)?,
-                    ))
+                    Some((setting.path.to_owned(), setting.kind.read_text(setting.default?).ok()?))
                 })
                 .collect();
             Owned { vocabulary: known, defaults, shared }

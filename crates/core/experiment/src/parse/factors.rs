@@ -1,6 +1,6 @@
 //! Factors and their levels, plain and linked; and what names levels: exclusions and the baseline.
 
-use super::{Reader, read_as};
+use super::{FileReader, read_as};
 use crate::configuration::names_volume;
 use crate::document::{Content, Leaf, Node};
 use crate::error::Fault;
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, HashSet};
 /// Levels by factor, both as positions; at least one level each.
 pub type Condition = BTreeMap<usize, Vec<usize>>;
 
-impl Reader<'_> {
+impl FileReader<'_> {
     /// All factors: those of `[factors]` in their order, then those made of `[[level]]`s.
     pub fn factors(&mut self) -> Vec<Factor> {
         let mut factors: Vec<Factor> = Vec::new();
@@ -276,7 +276,7 @@ impl Reader<'_> {
         let same_label = factor.levels.iter().position(|level| level.label == label);
         same_label.or_else(|| {
             let settings = self.vocabulary.find(&factor.name);
-            let value = settings.iter().find_map(|setting| human::read(setting.kind, node).ok())?;
+            let value = settings.iter().find_map(|setting| setting.kind.read(node).ok())?;
             factor
                 .levels
                 .iter()

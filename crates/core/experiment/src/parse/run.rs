@@ -1,7 +1,7 @@
 //! Surroundings of the trials: declared volumes with the settings that name them, and repeats.
 
 use super::design_file::kind;
-use super::{Reader, Values};
+use super::{FileReader, Values};
 use crate::configuration::names_volume;
 use crate::document::{Content, Node};
 use crate::error::Fault;
@@ -17,7 +17,7 @@ use observations::{Throttle, UnmeasuredTable};
 /// More trials than this are a mistake: at a second each they take eleven days.
 const TRIALS_MAX: u64 = 1_000_000;
 
-impl Reader<'_> {
+impl FileReader<'_> {
     /// The tables that are not measured.
     pub fn predictions(&mut self) -> Vec<UnmeasuredTable> {
         let tables = self.root.tables("predict").iter();
@@ -124,8 +124,7 @@ impl Reader<'_> {
             }
             Blocks::Fixed(_) => return,
         };
-        let span = self.root.at(SETUPS.path()).map_or(0..0, |node| node.span.clone());
-        self.errors.add(&span, SETUPS.path(), message);
+        self.error_at(SETUPS.path(), message);
     }
 
     /// Machines divide complete blocks, of which the file gives the number.
@@ -148,8 +147,7 @@ impl Reader<'_> {
             }
             Blocks::Fixed(_) => return,
         };
-        let span = self.root.at(MACHINES.path()).map_or(0..0, |node| node.span.clone());
-        self.errors.add(&span, MACHINES.path(), message);
+        self.error_at(MACHINES.path(), message);
     }
 
     /// `{ min, max, until }`; a part that is there and cannot be read is an error already.
@@ -185,8 +183,9 @@ impl Reader<'_> {
                 "{configurations} configurations in {blocks} blocks are {trials} trials; the \
                  maximum is {TRIALS_MAX}"
             );
-            let number = self.root.at(BLOCKS_MAX.path()).or_else(|| self.root.at(BLOCKS.path()));
-            self.errors.add(&number.map_or(0..0, |node| node.span.clone()), BLOCKS.path(), message);
+            let is_adaptive = self.root.at(BLOCKS_MAX.path()).is_some();
+            let number = if is_adaptive { BLOCKS_MAX.path() } else { BLOCKS.path() };
+            self.errors.add(&self.root.span_at(number), BLOCKS.path(), message);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Settings that a search varies within ranges, instead of levels that a grid runs.
 
-use crate::{Kind, Relation, Value, human, unit_factor};
+use crate::relation::{Relation, unit_factor};
+use experiment::{Budget, Kind, Value};
 
 /// The search that an experiment file declares.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,15 +16,6 @@ pub struct Search {
     pub budget: Budget,
     /// Share below which an improvement does not matter.
     pub worth: f64,
-}
-
-/// How much may be run, the confirmation included.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Budget {
-    /// A number of trials.
-    Trials(u32),
-    /// Seconds.
-    Time(f64),
 }
 
 /// A setting that varies.
@@ -84,7 +76,7 @@ impl Knob {
 
     /// A value as people write it: `200 us`, `128MB`; `default` where the setting is left alone.
     pub fn text(&self, number: Option<f64>) -> String {
-        let written = number.map(|number| human::write(self.kind, self.value(number)).to_string());
+        let written = number.map(|number| self.kind.write(self.value(number)).to_string());
         written.unwrap_or_else(|| "default".to_owned())
     }
 
