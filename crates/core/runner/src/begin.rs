@@ -133,7 +133,11 @@ fn resume(
             if store.recorded_trials(latest.id)?.is_empty() {
                 return Ok(false);
             }
-            return Err(RunError::Changed { changes: changes.incompatible });
+            return Err(RunError::Refused(format!(
+                "the experiment has changed since this run began:\n  {}\nundo the changes to \
+                 resume the run, or start a new one with --fresh (the old one is kept)",
+                changes.incompatible.join("\n  ")
+            )));
         }
         for change in changes.harmless {
             announce(Event::Warning { text: format!("the experiment file has changed: {change}") });
@@ -149,7 +153,10 @@ fn resume(
     let all_same = then.len() == experiment.configurations.len()
         && then.iter().zip(&experiment.configurations).all(|(was, is)| was.label == is.label());
     if (has_conditions || !experiment.left_out.is_empty()) && !all_same {
-        return Err(RunError::OtherEngines);
+        let message = "the installed engines differ from those at the start of this run, which \
+                       changes levels with if_installed; start a new run with --fresh (the old \
+                       one is kept)";
+        return Err(RunError::Refused(message.into()));
     }
     let plan = plan_record(experiment, options);
     let record = &plan.run;

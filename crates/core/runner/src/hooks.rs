@@ -91,24 +91,27 @@ impl Hook<'_> {
     ) -> Result<(), HookError> {
         let start = Instant::now();
         let (mut printed, mut exit_code) = (Vec::new(), None);
-        let result = self.spawn().map_err(HookEnd::Start).and_then(|(mut child, chunks)| {
-            let ended = self.wait(&mut child, start, interrupt, || {
-                for chunk in chunks.try_iter() {
+        let result = self
+            .spawn()
+            .map_err(|error| HookEnd::System("start a shell", error))
+            .and_then(|(mut child, chunks)| {
+                let ended = self.wait(&mut child, start, interrupt, || {
+                    for chunk in chunks.try_iter() {
+                        keep_end(&mut printed, &chunk);
+                    }
+                });
+                let drained = Instant::now() + DRAIN_TIME_MAX;
+                // A process that the command left behind can hold the pipe open and print to it,
+                // for ever.
+                while let Some(left) = drained.checked_duration_since(Instant::now())
+                    && let Ok(chunk) = chunks.recv_timeout(left)
+                {
                     keep_end(&mut printed, &chunk);
                 }
+                let status = ended?;
+                exit_code = status.code();
+                if status.success() { Ok(()) } else { Err(HookEnd::Status(status)) }
             });
-            let drained = Instant::now() + DRAIN_TIME_MAX;
-            // A process that the command left behind can hold the pipe open, and print to it, for
-            // ever.
-            while let Some(left) = drained.checked_duration_since(Instant::now())
-                && let Ok(chunk) = chunks.recv_timeout(left)
-            {
-                keep_end(&mut printed, &chunk);
-            }
-            let status = ended?;
-            exit_code = status.code();
-            if status.success() { Ok(()) } else { Err(HookEnd::Status(status)) }
-        });
         // A line of it may become an error's.
         let output = redacted_message(&String::from_utf8_lossy(&printed));
         let result = result.map_err(|cause| HookError {
@@ -164,13 +167,13 @@ impl Hook<'_> {
         loop {
             match child.try_wait() {
                 Ok(Some(status)) => return Ok(status),
-                Err(error) => return Err(HookEnd::Wait(error)),
+                Err(error) => return Err(HookEnd::System("wait for it", error)),
                 Ok(None) => {}
             }
             let cause = if interrupt.requested() {
-                HookEnd::Interrupted
+                "interrupted".to_owned()
             } else if start.elapsed() > timeout {
-                HookEnd::Timeout { timeout_s, setting }
+                format!("killed after {timeout_s} s ({setting})")
             } else {
                 while_waiting();
                 std::thread::sleep(LOOK_EVERY);
@@ -180,7 +183,7 @@ impl Hook<'_> {
             // started.
             unsafe { libc::killpg(child.id() as libc::pid_t, libc::SIGKILL) };
             let _ = child.wait();
-            return Err(cause);
+            return Err(HookEnd::Killed(cause));
         }
     }
 }

@@ -105,9 +105,9 @@ impl HostEntry {
         let mut storage = vec![("default".to_owned(), directory.clone())];
         let mut folders = vec![default];
         for volume in volumes {
-            let folder = workdir
-                .create(Path::new(&volume.path))
-                .map_err(|source| VolumeError::Folder { volume: volume.name.clone(), source })?;
+            let folder = workdir.create(Path::new(&volume.path)).map_err(|error| {
+                VolumeError::Folder { volume: volume.name.clone(), cause: error.to_string() }
+            })?;
             storage.push((volume.name.clone(), folder.path().to_path_buf()));
             folders.push(folder);
         }

@@ -71,19 +71,10 @@ pub enum ReportContent {
 
 /// Why machines cannot work.
 #[derive(Debug, thiserror::Error)]
-pub enum MachineError {
-    /// There are too few machines.
-    #[error("waiting for machines: {source}")]
-    Missing {
-        /// The cause, with what to do.
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
-    /// A machine cannot be given its part of the plan.
-    #[error("giving work to machine {machine}: {source}")]
-    Unsent {
-        /// The name.
-        machine: String,
-        /// The cause, with what to do.
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
+#[error("{attempt}: {source}")]
+pub struct MachineError {
+    /// The attempt: `waiting for machines`.
+    pub attempt: String,
+    /// The cause, with what to do.
+    pub source: Box<dyn std::error::Error + Send + Sync>,
 }

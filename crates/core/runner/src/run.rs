@@ -118,14 +118,16 @@ fn require_agents(experiment: &Experiment, options: &Options) -> Result<(), RunE
         .configurations
         .iter()
         .any(|configuration| configuration.get(GENERATORS).is_some());
-    if options.agents.generators.is_none() && is_divided {
-        return Err(RunError::NoAgents { setting: GENERATORS.path() });
-    }
     let has_machines = options.agents.machines.is_some() || options.part.is_some();
-    if !has_machines && experiment.get(MACHINES).is_some() {
-        return Err(RunError::NoAgents { setting: MACHINES.path() });
-    }
-    Ok(())
+    let setting = if options.agents.generators.is_none() && is_divided {
+        GENERATORS.path()
+    } else if !has_machines && experiment.get(MACHINES).is_some() {
+        MACHINES.path()
+    } else {
+        return Ok(());
+    };
+    let remedy = "start them with `steelbench run --agents N`";
+    Err(RunError::Refused(format!("{setting} needs agents: {remedy}")))
 }
 
 /// Removes what killed runs have left.
@@ -251,7 +253,7 @@ impl<'a> Runner<'a> {
             return Err(invalid.into());
         }
         if !found.missing.is_empty() {
-            return Err(RunError::Preflight { problems: found.missing });
+            return Err(RunError::Unready(found.missing.join("\n")));
         }
         for text in found.doubtful.into_iter().chain(found.notes) {
             announce(Event::Warning { text });

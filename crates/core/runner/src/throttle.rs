@@ -20,6 +20,11 @@ use std::time::{Duration, Instant};
 
 /// Groups with this name and a process number behind it are ours.
 const PREFIX: &str = "steelbench-";
+/// The error of a machine without control groups for I/O.
+const NO_CONTROLLER: &str = "`throttle` needs a mounted control group file system with the I/O \
+                             controller (`io` of version 2, `blkio` of version 1); mount one, for \
+                             example with `mount -t cgroup2 cgroup2 /sys/fs/cgroup`, or remove \
+                             `throttle`";
 /// A process that has just ended can be counted in its group for a moment.
 const REMOVE_TIME_MAX: Duration = Duration::from_secs(1);
 
@@ -50,7 +55,7 @@ impl ControlGroup {
 
     fn empty() -> Result<Self, ThrottleError> {
         let Hierarchy { version, mount, group } =
-            Hierarchy::find().ok_or(ThrottleError::NoController)?;
+            Hierarchy::find().ok_or_else(|| ThrottleError(NO_CONTROLLER.into()))?;
         let parent =
             if version == Version::First { group.clone() } else { parent_with_io(&mount, &group)? };
         let path = new_folder(&parent, PREFIX)
@@ -109,7 +114,10 @@ impl ControlGroup {
         if line.split(' ').skip(1).any(|part| part == value) {
             return Ok(());
         }
-        Err(ThrottleError::Ignored { path: file.into(), found: line.to_owned(), written: text })
+        Err(ThrottleError(format!(
+            "{}: the limit `{text}` was not applied: the kernel has {line}",
+            file.display()
+        )))
     }
 }
 
@@ -158,8 +166,14 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_default()
 }
 
-fn not_permitted(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> ThrottleError {
-    move |source| ThrottleError::NotPermitted { path: path.into(), action, source }
+fn not_permitted(path: &Path, action: &str) -> impl FnOnce(io::Error) -> ThrottleError {
+    move |error| {
+        ThrottleError(format!(
+            "{}: cannot {action}: {error}; `throttle` needs root and writable control groups (in \
+             a container: privileged); provide them or remove `throttle`",
+            path.display()
+        ))
+    }
 }
 
 /// Tries whether this process may limit the I/O of programs that it starts.
@@ -194,16 +208,22 @@ fn limits(volumes: &[&Volume]) -> Result<BTreeMap<Device, Throttle>, ThrottleErr
             Ok(devices) => devices,
             // A volume without limits need not have a device that can be throttled.
             Err(_) if volume.throttle.is_none() => continue,
-            Err(source) => {
-                let (volume, path) = (volume.name.clone(), volume.path.clone());
-                return Err(ThrottleError::NoDevice { volume, path, source });
+            Err(error) => {
+                return Err(ThrottleError(format!(
+                    "volume {}: {} cannot be throttled: {error}; put it on a block device or \
+                     remove `throttle`",
+                    volume.name, volume.path
+                )));
             }
         };
         for device in devices {
             let other = *users.entry(device).or_insert(volume);
             if other.throttle != volume.throttle {
-                let (name, other) = (other.name.clone(), volume.name.clone());
-                return Err(ThrottleError::Shared { volume: name, other, device });
+                return Err(ThrottleError(format!(
+                    "volumes {} and {} are both on device {device} with different `throttle` \
+                     limits; a trial that uses both needs separate devices",
+                    other.name, volume.name
+                )));
             }
         }
     }

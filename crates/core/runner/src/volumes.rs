@@ -6,7 +6,7 @@ use crate::throttle;
 use crate::trial::{FREE_BYTES_MIN, Interrupt};
 use experiment::file::{DISK_SPACE_BYTES, VOLUME_TIMEOUT_S};
 use experiment::{Configuration, Experiment, Volume};
-use observations::HookOutput;
+use observations::{HookOutput, number};
 use std::path::{Path, PathBuf};
 
 /// The volumes that are in use.
@@ -85,8 +85,8 @@ impl<'a> Volumes<'a> {
         if Path::new(&volume.path).is_dir() {
             Ok(())
         } else {
-            let (volume, path) = (volume.name.clone(), volume.path.clone());
-            Err(VolumeError::Missing { volume, path })
+            let cause = format!("{} does not exist", volume.path);
+            Err(VolumeError::Folder { volume: volume.name.clone(), cause })
         }
     }
 
@@ -132,8 +132,11 @@ pub fn check(experiment: &Experiment, default: &Path) -> Result<(), RunError> {
     for volume in experiment.volumes.iter().filter(|volume| volume.prepare.is_none()) {
         let path = PathBuf::from(&volume.path);
         if !path.is_dir() {
-            let (volume, path) = (volume.name.clone(), volume.path.clone());
-            return Err(RunError::NoVolume { volume, path });
+            return Err(RunError::Refused(format!(
+                "volume {}: {} does not exist; create it, or create it in the volume's prepare \
+                 command",
+                volume.name, volume.path
+            )));
         }
         folders.push(path);
     }
@@ -143,10 +146,27 @@ pub fn check(experiment: &Experiment, default: &Path) -> Result<(), RunError> {
     for path in folders {
         let free = observe::file_system::space(&path).map_or(u64::MAX, |(_, free)| free);
         if free < needed {
-            return Err(RunError::NoSpace { path, free, limit, reserve: FREE_BYTES_MIN });
+            return Err(RunError::Unready(format!(
+                "{}: {} free, but a run needs {}",
+                path.display(),
+                number::bytes(free),
+                space_needed(limit)
+            )));
         }
     }
     Ok(())
+}
+
+/// The space of `limits.disk_space`, which is 0 without a limit, and what stays free.
+fn space_needed(limit: u64) -> String {
+    let reserve = number::bytes(FREE_BYTES_MIN);
+    match limit {
+        0 => format!("{reserve}; free some space"),
+        limit => format!(
+            "{} (limits.disk_space) plus {reserve}; free some space or lower the limit",
+            number::bytes(limit)
+        ),
+    }
 }
 
 /// A volume's commands.

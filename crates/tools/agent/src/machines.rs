@@ -14,7 +14,7 @@ const ORDER_EVERY: Duration = Duration::from_secs(2);
 const REVIVE_EVERY: Duration = Duration::from_millis(200);
 
 fn missing(error: AgentError) -> MachineError {
-    MachineError::Missing { source: error.into() }
+    MachineError { attempt: "waiting for machines".into(), source: error.into() }
 }
 
 impl Machines for Fleet {
@@ -47,8 +47,8 @@ impl Machines for Fleet {
     }
 
     fn start(&self, machine: &str, part: &BlockPart) -> Result<(), MachineError> {
-        let unsent = |error: AgentError| MachineError::Unsent {
-            machine: machine.to_owned(),
+        let unsent = |error: AgentError| MachineError {
+            attempt: format!("giving work to machine {machine}"),
             source: error.into(),
         };
         let bundle = self.bundle().map_err(unsent)?;
