@@ -4,7 +4,7 @@ use crate::settings::{
     EXTENSION, EXTENSION_BLOCKS, EXTENSION_CENTRE, EXTENSION_EFFECTS, EXTENSION_FACTOR,
     EXTENSION_KIND, EXTENSION_RUNS,
 };
-use experiment::{Value, extensions_in_source};
+use experiment::{Node, Value};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -117,8 +117,9 @@ impl Extension {
 
     /// The extensions of a recorded file; empty where it cannot be read.
     pub fn from_source(source: &str) -> Vec<Self> {
-        let tables = extensions_in_source(source, EXTENSION);
-        tables.iter().map(Self::read).collect::<Result<_, _>>().unwrap_or_default()
+        let Ok(root) = Node::parse(source) else { return Vec::new() };
+        let tables = root.tables("extension").iter().map(values);
+        tables.map(|values| Self::read(&values)).collect::<Result<_, _>>().unwrap_or_default()
     }
 
     /// A file with this extension at its end.
@@ -144,6 +145,15 @@ impl Extension {
         }
         text
     }
+}
+
+/// The values of an `[[extension]]`, as far as they are declared.
+fn values(table: &Node) -> BTreeMap<String, Value> {
+    let known = EXTENSION.iter().filter_map(|setting| {
+        let node = table.value(setting.path.strip_prefix("extension.")?)?;
+        Some((setting.path.to_owned(), setting.kind.read(node).ok()?))
+    });
+    known.collect()
 }
 
 fn quoted(text: &str) -> String {

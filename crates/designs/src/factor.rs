@@ -3,7 +3,7 @@
 
 use crate::mathematics::{Coding, Scale};
 use crate::settings::LOG_SCALE;
-use experiment::{DesignFile, DesignPlace, Factor, Fault, factors_in_source, value_in_source};
+use experiment::{DesignFile, DesignPlace, Factor, Fault, Node, value_in_source};
 
 /// Digits of levels on a log scale that are not whole numbers.
 const DIGITS: usize = 4;
@@ -99,9 +99,11 @@ impl NumericFactor {
     /// Each plain factor of a recorded file as a numeric one, where it can be one.
     pub fn numeric_from_source(source: &str) -> Vec<(String, Result<Self, RangeError>)> {
         let logs = value_in_source(source, LOG_SCALE);
-        let factors = factors_in_source(source).into_iter().map(|(path, labels)| {
-            let factor = Self::new(&path, &labels, logs.contains(&path));
-            (path, factor)
+        let Ok(root) = Node::parse(source) else { return Vec::new() };
+        let factors = root.leaves_of("factors", "").into_iter().map(|leaf| {
+            let labels: Vec<String> = leaf.node.elements().iter().map(Node::label).collect();
+            let factor = Self::new(&leaf.path, &labels, logs.contains(&leaf.path));
+            (leaf.path, factor)
         });
         factors.collect()
     }

@@ -26,9 +26,12 @@ pub(crate) enum Content {
 
 /// A key of a table, with its position and value.
 #[derive(Debug, Clone)]
-pub(crate) struct Entry {
+pub struct Entry {
+    /// The key.
     pub key: String,
+    /// Where it stands.
     pub key_span: Range<usize>,
+    /// The value.
     pub node: Node,
 }
 
@@ -47,8 +50,11 @@ fn typographic_quote(source: &str, span: &Range<usize>) -> Option<Fault> {
 }
 
 impl Node {
-    /// Parses a file. The error is a syntax error.
-    pub(crate) fn parse(source: &str) -> Result<Self, FileErrors> {
+    /// Parses a file.
+    ///
+    /// # Errors
+    /// When it is not TOML.
+    pub fn parse(source: &str) -> Result<Self, FileErrors> {
         let document = Document::parse(source).map_err(|error| {
             let (span, mut errors) = (error.span().unwrap_or(0..0), Errors::default());
             let fault = typographic_quote(source, &span);
@@ -65,7 +71,7 @@ impl Node {
     }
 
     /// The entries of a table; none for anything else.
-    pub(crate) fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[Entry] {
         if let Content::Table(entries) = &self.content { entries } else { &[] }
     }
 
@@ -105,6 +111,18 @@ impl Node {
     /// Returns whether it is a table.
     pub fn is_table(&self) -> bool {
         matches!(self.content, Content::Table(_))
+    }
+
+    /// How a level is labelled: as it is written, without quotes.
+    pub fn label(&self) -> String {
+        match &self.content {
+            Content::Bool(value) => value.to_string(),
+            Content::Integer(value) => value.to_string(),
+            Content::Float(value) => value.to_string(),
+            Content::Text(value) | Content::Time(value) => value.clone(),
+            Content::List(nodes) => nodes.iter().map(Node::label).collect::<Vec<_>>().join("+"),
+            Content::Table(_) => "table".into(),
+        }
     }
 
     /// Returns its kind, for messages.

@@ -237,13 +237,15 @@ impl<'a> Lines<'a> {
 
 /// Collects errors while a file is read.
 #[derive(Debug, Default)]
-pub(crate) struct Errors(Vec<(Range<usize>, String, Fault)>);
+pub struct Errors(Vec<(Range<usize>, String, Fault)>);
 
 impl Errors {
+    /// Adds an error of what stands here.
     pub fn add(&mut self, span: &Range<usize>, path: &str, fault: impl Into<Fault>) {
         self.0.push((span.clone(), path.into(), fault.into()));
     }
 
+    /// Returns whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

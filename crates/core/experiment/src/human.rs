@@ -144,7 +144,7 @@ impl Kind {
                 if matches!(&node.content,
                     Content::Text(text) if text.trim().is_empty()) =>
             {
-                Ok(Value::Text(label(node)))
+                Ok(Value::Text(node.label()))
             }
             Kind::TextList => list(node, text),
             Kind::ScalarList => list(node, |node| match &node.content {
@@ -226,22 +226,10 @@ fn node_of(value: &Value) -> Node {
     Node { span: 0..0, content }
 }
 
-/// How a level is labelled: as it is written, without quotes.
-pub(crate) fn label(node: &Node) -> String {
-    match &node.content {
-        Content::Bool(value) => value.to_string(),
-        Content::Integer(value) => value.to_string(),
-        Content::Float(value) => value.to_string(),
-        Content::Text(value) | Content::Time(value) => value.clone(),
-        Content::List(nodes) => nodes.iter().map(label).collect::<Vec<_>>().join("+"),
-        Content::Table(_) => "table".into(),
-    }
-}
-
 fn not_allowed(node: &Node, allowed: &str) -> Fault {
     let kind = match &node.content {
         Content::List(_) | Content::Table(_) => node.kind().into(),
-        _ => format!("`{}`", label(node)),
+        _ => format!("`{}`", node.label()),
     };
     format!("{kind} is not allowed; expected {allowed}").into()
 }

@@ -18,7 +18,6 @@
 //! - `plan`: the order of the trials
 //! - `changes`: what differs between two versions of a file
 //! - `read`: reads files that people write, up to a size
-//! - `form`: files of another form, read with the same units and errors
 //! - `schema`, `example`: what editors and newcomers need
 
 mod catalog;
@@ -34,7 +33,6 @@ mod error;
 mod example;
 mod experiment;
 pub mod file;
-mod form;
 mod hidden;
 mod human;
 mod in_source;
@@ -55,16 +53,15 @@ pub use design::{
     DESIGN_KIND, Design, DesignFile, DesignPlace, DesignReader, DesignSchedule, Designs, GRID,
 };
 pub use design_runs::{Added, DesignRuns, STAGE, Stage};
-pub use document::{Leaf, Node};
+pub use document::{Entry, Leaf, Node};
 pub use draft::{Draft, LinkedSettings};
 pub use durability::{Durability, DurabilityRule};
-pub use error::{Fault, FileError, FileErrors, Invalid};
+pub use error::{Errors, Fault, FileError, FileErrors, Invalid};
 pub use example::example;
 pub use experiment::{
     Blocks, Budget, Experiment, Factor, FactorLevel, GuestSearch, LeftOut, Repeats, Volume,
 };
-pub use form::{Field, Fields, Form};
-pub use in_source::{design_kind, extensions_in_source, factors_in_source, value_in_source};
+pub use in_source::{design_kind, value_in_source};
 pub use kind::Kind;
 pub use named_file::{NamedFile, hash_of_file};
 pub use nearest::{nearest, unknown_name};

@@ -1,7 +1,7 @@
 //! Sizing: how many parts a demand needs, and which link of the chain from disks to processor is
 //! the narrowest; `steelbench size` and `results`.
 //!
-//! - [`Plan`]: a demand, parts and alternatives, read from a file
+//! - [`Plan`]: a demand, parts and alternatives; `sections`: the file that they are read from
 //! - [`size`]: the load of each link of each alternative
 //! - `queue`: the time of a request at a busy server
 //! - `purchases`: when to buy, and what a purchase is worth later
@@ -18,6 +18,7 @@ mod purchases;
 mod queue;
 pub mod raid;
 mod results;
+mod sections;
 mod sized;
 
 pub use command::Size;

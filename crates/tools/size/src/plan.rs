@@ -1,8 +1,9 @@
 //! A plan: what is demanded, what parts can do, and which chains of parts are compared.
 
 use crate::Raid;
+use crate::sections::{Field, Fields, Sections};
 use command_line::Failure;
-use experiment::{Field, Fields, FileErrors, Form, Kind};
+use experiment::{FileErrors, Kind};
 use serde::Serialize;
 
 /// Seconds of a year.
@@ -215,14 +216,14 @@ impl Plan {
     /// # Errors
     /// Everything that is wrong in it, each with its position.
     pub fn read(source: &str, recorded: Recorded) -> Result<Self, FileErrors> {
-        let mut form = Form::parse(source, &["demand", "target", "parts", "alternative"])?;
-        let demand = demand(&mut form, recorded);
-        let target = form.section("target", TARGETS);
-        let parts = form.named("parts", PART);
-        let parts: Vec<Part> = parts.iter().map(|fields| part(&mut form, fields)).collect();
-        let alternatives = form.list("alternative", &[("name", Kind::Text)], "chain", LINK);
+        let mut file = Sections::parse(source, &["demand", "target", "parts", "alternative"])?;
+        let demand = demand(&mut file, recorded);
+        let target = file.section("target", TARGETS);
+        let parts = file.named("parts", PART);
+        let parts: Vec<Part> = parts.iter().map(|fields| part(&mut file, fields)).collect();
+        let alternatives = file.list("alternative", &[("name", Kind::Text)], "chain", LINK);
         if alternatives.is_empty() {
-            form.wrong(
+            file.wrong(
                 &Fields::default(),
                 "",
                 "no alternative: write [[alternative]] with a name and a chain of parts",
@@ -230,9 +231,9 @@ impl Plan {
         }
         let alternatives = alternatives
             .iter()
-            .map(|(fields, links)| alternative(&mut form, fields, links, &parts))
+            .map(|(fields, links)| alternative(&mut file, fields, links, &parts))
             .collect();
-        form.end()?;
+        file.end()?;
         let targets = Targets {
             utilisation: target.number("utilisation").unwrap_or(0.7),
             space: target.number("space").unwrap_or(0.8),
@@ -244,11 +245,11 @@ impl Plan {
     }
 }
 
-fn demand(form: &mut Form, recorded: Recorded) -> Demand {
-    let fields = form.section("demand", DEMAND);
+fn demand(file: &mut Sections, recorded: Recorded) -> Demand {
+    let fields = file.section("demand", DEMAND);
     let known = fields.text("from").map_or_else(|| Ok(Vec::new()), recorded);
     let known = known.unwrap_or_else(|error| {
-        form.wrong(&fields, "from", error.message());
+        file.wrong(&fields, "from", error.message());
         Vec::new()
     });
     let number = |key: &str| {
@@ -260,14 +261,14 @@ fn demand(form: &mut Form, recorded: Recorded) -> Demand {
     let mut rate = |each: &str, of_transaction: &str| {
         match (fields.number(each), fields.number(of_transaction), transactions) {
             (Some(_), Some(_), _) => {
-                form.wrong(
+                file.wrong(
                     &fields,
                     of_transaction,
                     format!("conflicts with {each}; give one of them"),
                 );
             }
             (None, Some(_), None) => {
-                form.wrong(&fields, of_transaction, "needs the transaction rate: transactions");
+                file.wrong(&fields, of_transaction, "needs the transaction rate: transactions");
             }
             (Some(rate), None, _) => return rate,
             (None, _, transactions) => {
@@ -280,7 +281,7 @@ fn demand(form: &mut Form, recorded: Recorded) -> Demand {
     let writes = rate("writes", "writes_per_transaction");
     for key in ["cpu_per_transaction", "response_time", "serial_reads"] {
         if fields.number(key).is_some() && transactions.is_none() {
-            form.wrong(&fields, key, "needs the transaction rate: transactions");
+            file.wrong(&fields, key, "needs the transaction rate: transactions");
         }
     }
     let growth = fields.number("growth").unwrap_or(0.0);
@@ -304,7 +305,7 @@ fn demand(form: &mut Form, recorded: Recorded) -> Demand {
         serial_reads: fields.number("serial_reads").unwrap_or(0.0),
     };
     if demand.is_empty() {
-        form.wrong(
+        file.wrong(
             &fields,
             "",
             "[demand] is empty; give at least one of reads, writes, sequential_reads, size, \
@@ -324,7 +325,7 @@ impl Demand {
     }
 }
 
-fn part(form: &mut Form, fields: &Fields) -> Part {
+fn part(file: &mut Sections, fields: &Fields) -> Part {
     let number = |key| fields.number(key);
     for (both, text) in [
         ("iops", "read_iops"),
@@ -333,7 +334,7 @@ fn part(form: &mut Form, fields: &Fields) -> Part {
         ("bandwidth", "write_bandwidth"),
     ] {
         if number(both).is_some() && number(text).is_some() {
-            form.wrong(
+            file.wrong(
                 fields,
                 text,
                 format!("conflicts with {both}, which covers reads and writes"),
@@ -342,7 +343,7 @@ fn part(form: &mut Form, fields: &Fields) -> Part {
     }
     let burst = number("burst_iops").zip(number("burst_credits"));
     if number("burst_iops").is_some() != number("burst_credits").is_some() {
-        form.wrong(
+        file.wrong(
             fields,
             "",
             "burst_iops and burst_credits require each other: the burst rate, and the number of \
@@ -352,7 +353,7 @@ fn part(form: &mut Form, fields: &Fields) -> Part {
     let (read_iops, write_iops) =
         (number("read_iops").or(number("iops")), number("write_iops").or(number("iops")));
     if burst.is_some_and(|(burst, _)| read_iops.is_some_and(|base| burst <= base)) {
-        form.wrong(fields, "burst_iops", "must be above the base rate");
+        file.wrong(fields, "burst_iops", "must be above the base rate");
     }
     let usable = 1.0 - number("over_provisioning").unwrap_or(0.0);
     let part = Part {
@@ -382,18 +383,23 @@ fn part(form: &mut Form, fields: &Fields) -> Part {
         part.cores,
     ];
     if limits.iter().all(Option::is_none) && part.holds.is_none() {
-        form.wrong(fields, "", "no capability given: iops, bandwidth, capacity, cores or holds");
+        file.wrong(fields, "", "no capability given: iops, bandwidth, capacity, cores or holds");
     }
     part
 }
 
-fn alternative(form: &mut Form, fields: &Fields, links: &[Fields], parts: &[Part]) -> Alternative {
+fn alternative(
+    file: &mut Sections,
+    fields: &Fields,
+    links: &[Fields],
+    parts: &[Part],
+) -> Alternative {
     let name = fields.text("name").unwrap_or_default();
     if name.is_empty() {
-        form.wrong(fields, "name", "an alternative needs a name");
+        file.wrong(fields, "name", "an alternative needs a name");
     }
     if links.is_empty() {
-        form.wrong(
+        file.wrong(
             fields,
             "chain",
             "a chain needs links: chain = [{ part = \"disk\" }, ...], from the disks to the CPUs",
@@ -401,25 +407,25 @@ fn alternative(form: &mut Form, fields: &Fields, links: &[Fields], parts: &[Part
     }
     let mut chain: Vec<Link> = Vec::new();
     for entry in links {
-        let Some(link) = link(form, entry, parts) else { continue };
+        let Some(link) = link(file, entry, parts) else { continue };
         let needs_count =
             parts[link.part].holds.is_some() && chain.is_empty() && link.count.is_none();
         if needs_count {
-            form.wrong(entry, "count", "is the first link and has nothing to hold: give its count");
+            file.wrong(entry, "count", "is the first link and has nothing to hold: give its count");
         }
         chain.push(link);
     }
     Alternative { name: name.to_owned(), chain }
 }
 
-fn link(form: &mut Form, fields: &Fields, parts: &[Part]) -> Option<Link> {
+fn link(file: &mut Sections, fields: &Fields, parts: &[Part]) -> Option<Link> {
     let Some(name) = fields.text("part") else {
-        form.wrong(fields, "part", "a link needs a part: { part = \"NAME\" } of [parts.NAME]");
+        file.wrong(fields, "part", "a link needs a part: { part = \"NAME\" } of [parts.NAME]");
         return None;
     };
     let Some(part) = parts.iter().position(|part| part.name == name) else {
         let known: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
-        form.unknown(fields, "part", name, &known);
+        file.unknown(fields, "part", name, &known);
         return None;
     };
     let raid = fields.text("raid").and_then(Raid::parse);
@@ -428,11 +434,11 @@ fn link(form: &mut Form, fields: &Fields, parts: &[Part]) -> Option<Link> {
     let level = raid.unwrap_or(Raid::Stripes);
     let group = match group {
         Some(_) if matches!(level, Raid::Stripes | Raid::Mirrors) => {
-            form.wrong(fields, "group", "applies to RAID 5 and 6 only: RAID 10 consists of pairs");
+            file.wrong(fields, "group", "applies to RAID 5 and 6 only: RAID 10 consists of pairs");
             level.usual_group()
         }
         Some(group) if group < level.smallest_group() => {
-            form.wrong(
+            file.wrong(
                 fields,
                 "group",
                 format!("this level needs at least {} disks", level.smallest_group()),
@@ -447,11 +453,11 @@ fn link(form: &mut Form, fields: &Fields, parts: &[Part]) -> Option<Link> {
     if let Some(count) = count
         && !count.is_multiple_of(group)
     {
-        form.wrong(fields, "count", format!("must be a multiple of the {group} disks in a group"));
+        file.wrong(fields, "count", format!("must be a multiple of the {group} disks in a group"));
     }
     let rebuild = fields.number("rebuild");
     if rebuild.is_some() && raid.is_none_or(|raid| raid == Raid::Stripes) {
-        form.wrong(fields, "rebuild", "needs redundancy: raid = \"10\", \"5\" or \"6\"");
+        file.wrong(fields, "rebuild", "needs redundancy: raid = \"10\", \"5\" or \"6\"");
     }
     Some(Link { part, count, raid, group, rebuild })
 }

@@ -1,6 +1,7 @@
 //! Factors and their levels, plain and linked; and what names levels: exclusions and the baseline.
 
 use super::{FileReader, read_as};
+use crate::Value;
 use crate::configuration::names_volume;
 use crate::document::{Content, Leaf, Node};
 use crate::error::Fault;
@@ -9,7 +10,6 @@ use crate::file::{
     HARD_TO_CHANGE, LEVEL, LEVEL_FACTOR, LEVEL_IF_INSTALLED, LEVEL_NAME, MANUAL, MANUAL_FACTOR,
     MANUAL_TEXT,
 };
-use crate::{Value, human};
 use std::collections::{BTreeMap, HashSet};
 
 /// Levels by factor, both as positions; at least one level each.
@@ -52,7 +52,7 @@ impl FileReader<'_> {
         let mut factor = Factor { name: path.into(), ..Factor::default() };
         let (mut labels, mut values) = (HashSet::new(), HashSet::new());
         for node in leaf.node.elements() {
-            let label = human::label(node);
+            let label = node.label();
             let value = read_as(&settings, node);
             // `320000` and "320k" are the same level; so, to a reader, are 1 and "1".
             let new_value = value
@@ -259,11 +259,7 @@ impl FileReader<'_> {
             let position = self.position_of(node, factor);
             if position.is_none() {
                 let what = format!("level of {}", factor.name);
-                self.errors.add(
-                    &node.span,
-                    section,
-                    Fault::unknown(&what, &human::label(node), &labels),
-                );
+                self.errors.add(&node.span, section, Fault::unknown(&what, &node.label(), &labels));
             }
             levels.push(position);
         }
@@ -272,7 +268,7 @@ impl FileReader<'_> {
 
     /// The level that is written or means the same: 320000 is "320k".
     fn position_of(&self, node: &Node, factor: &Factor) -> Option<usize> {
-        let label = human::label(node);
+        let label = node.label();
         let same_label = factor.levels.iter().position(|level| level.label == label);
         same_label.or_else(|| {
             let settings = self.vocabulary.find(&factor.name);

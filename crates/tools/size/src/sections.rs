@@ -1,18 +1,15 @@
-//! Files of another form than an experiment: named sections of known keys, read with the same units
-//! and the same errors.
+//! A file of sections with known keys, read with the units and the errors of experiment files.
 
-use crate::document::Node;
-use crate::error::{Errors, Fault, FileErrors};
-use crate::{Kind, Value};
+use experiment::{Errors, Fault, FileErrors, Kind, Node, Value};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// A key of a section and what its value may be.
 pub type Field = (&'static str, Kind);
 
-/// A file that is being read. Errors are collected until [`Form::end`], which reports all of them.
+/// A file that is being read. Errors are collected until [`Sections::end`], which reports them all.
 #[derive(Debug)]
-pub struct Form<'a> {
+pub struct Sections<'a> {
     source: &'a str,
     root: Node,
     errors: Errors,
@@ -27,7 +24,7 @@ pub struct Fields {
     span: Range<usize>,
 }
 
-impl<'a> Form<'a> {
+impl<'a> Sections<'a> {
     /// Reads a file that has these sections: `demand` of one table, `parts.*` of tables with names,
     /// `alternative[]` of a list of tables.
     ///
