@@ -31,7 +31,7 @@ mod volume_facts;
 mod wait;
 pub mod wait_type;
 
-pub use device_use::{DeviceUse, Disagreement, device_agreement, write_copies};
+pub use device_use::{DeviceUse, bytes_agree, device_bytes, write_copies};
 pub use digest::{fnv1a, fnv1a_64, hexadecimal, sha256};
 pub use event::{Event, RunEnd, Tally, TrialRef};
 pub use fact::{

@@ -3,9 +3,11 @@
 //! - `settings`: what can be asked for
 //! - `paths`, `fio`: what a command line or a fio job file names instead
 //! - `streams`: from settings to streams, and from these and files to what the I/O engine runs
-//! - `outcome`: from its counts to the observations of the trial
+//! - `outcome`: from its counts to the observations of the trial; `agreement`: these counts and the
+//!   kernel's
 //! - `quick`: `steelbench disk`; `volume_document`: the page of its `--inspect`
 
+mod agreement;
 pub mod analysis;
 mod arguments;
 pub mod fio;
@@ -20,6 +22,7 @@ mod streams;
 mod volume_document;
 
 pub use crate::probe::DiskProbe;
+pub use agreement::{Disagreement, device_agreement};
 pub use fio_json::fio_json;
 pub use paths::StoragePath;
 pub use quick::COMMAND;

@@ -1,5 +1,6 @@
 //! From what the I/O engine saw to the observations of the trial.
 
+use crate::agreement::device_agreement;
 use crate::settings::{DIRECT, DURATION, ON, QUEUE_DEPTH, WARMUP};
 use crate::streams::StreamPlan;
 use disk_io::{Direction, DiskError, IoFailure, Outcome, StreamOutcome};
@@ -8,7 +9,7 @@ use experiment::Configuration;
 use experiment::common::OBSERVE_INTERVAL;
 use observations::{
     Amounts, DeviceUse, Histogram, Latency, LoadHealth, Observations, Operation, Response, Series,
-    Wait, WaitClass, Warning, WarningKind, Work, device_agreement, wait_type,
+    Wait, WaitClass, Warning, WarningKind, Work, wait_type,
 };
 use probe::ProbeError;
 use probe::load::add_intervals;

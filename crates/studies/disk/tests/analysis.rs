@@ -2,7 +2,8 @@
 
 use analysis::{FindingKind, MatchedCells, Study, compare_over, summarize_with};
 use disk::analysis::{disk, knee, little_difference};
-use observations::{DeviceUse, Latency, Recording, Value, device_agreement, write_copies};
+use disk::device_agreement;
+use observations::{DeviceUse, Latency, Recording, Value, write_copies};
 use testing::recordings::disk::{
     DISK, Device, database, disk_observed, disk_run, saturation, with_settings,
 };
