@@ -75,12 +75,7 @@ impl<'a> Volumes<'a> {
         hooks: &mut Vec<HookOutput>,
     ) -> Result<(), VolumeError> {
         if let Some(command) = &volume.prepare {
-            run_command(
-                &VolumeCommand { volume, purpose: "prepare", command, is_hidden: self.is_hidden() },
-                variables,
-                &self.interrupt,
-                hooks,
-            )?;
+            self.hook(volume, "prepare", command, variables).run(&self.interrupt, hooks)?;
         }
         if Path::new(&volume.path).is_dir() {
             Ok(())
@@ -101,9 +96,24 @@ impl<'a> Volumes<'a> {
             .collect()
     }
 
-    /// Returns whether command lines are not recorded.
-    fn is_hidden(&self) -> bool {
-        self.experiment.hides_commands()
+    /// A command of a volume.
+    fn hook<'c>(
+        &self,
+        volume: &Volume,
+        purpose: &str,
+        command: &'c str,
+        variables: &[(String, String)],
+    ) -> Hook<'c> {
+        let mut variables = variables.to_vec();
+        variables.push(("STEELBENCH_VOLUME".into(), volume.name.clone()));
+        variables.push(("STEELBENCH_VOLUME_PATH".into(), volume.path.clone()));
+        Hook {
+            name: format!("volume {}: {purpose}", volume.name),
+            command,
+            is_hidden: self.experiment.hides_commands(),
+            variables,
+            limit: HookLimit { setting: VOLUME_TIMEOUT_S.path(), timeout_s: volume.hook_timeout_s },
+        }
     }
 
     fn clean(
@@ -113,15 +123,12 @@ impl<'a> Volumes<'a> {
         hooks: &mut Vec<HookOutput>,
     ) -> Result<(), VolumeError> {
         self.prepared.retain(|prepared| prepared.name != volume.name);
-        match &volume.cleanup {
+        if let Some(command) = &volume.cleanup {
             // An interruption ends the trials, not the cleaning after them.
-            Some(command) => {
-                let is_hidden = self.is_hidden();
-                let command = VolumeCommand { volume, purpose: "cleanup", command, is_hidden };
-                run_command(&command, variables, &Interrupt::default(), hooks)
-            }
-            None => Ok(()),
+            let hook = self.hook(volume, "cleanup", command, variables);
+            hook.run(&Interrupt::default(), hooks)?;
         }
+        Ok(())
     }
 }
 
@@ -167,27 +174,4 @@ fn space_needed(limit: u64) -> String {
             number::bytes(limit)
         ),
     }
-}
-
-/// A volume's commands.
-struct VolumeCommand<'a> {
-    volume: &'a Volume,
-    purpose: &'static str,
-    command: &'a str,
-    is_hidden: bool,
-}
-
-fn run_command(
-    volume_command: &VolumeCommand<'_>,
-    variables: &[(String, String)],
-    interrupt: &Interrupt,
-    hooks: &mut Vec<HookOutput>,
-) -> Result<(), VolumeError> {
-    let VolumeCommand { volume, purpose, command, is_hidden } = *volume_command;
-    let mut variables = variables.to_vec();
-    variables.push(("STEELBENCH_VOLUME".into(), volume.name.clone()));
-    variables.push(("STEELBENCH_VOLUME_PATH".into(), volume.path.clone()));
-    let name = format!("volume {}: {purpose}", volume.name);
-    let limit = HookLimit { setting: VOLUME_TIMEOUT_S.path(), timeout_s: volume.hook_timeout_s };
-    Ok(Hook { name, command, is_hidden, variables, limit }.run(interrupt, hooks)?)
 }
