@@ -4,7 +4,7 @@ use experiment::common::{ENGINE, PROBE};
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, MACHINES};
 use experiment::{
     AnalysisSection, Catalog, Configuration, Designs, Experiment, FileErrors, GuestSections,
-    Invalid, NamedFile, Value,
+    Invalid, NamedFile, Setting, Value,
 };
 use observations::{holds_secret, names_secret};
 use probe::load::GENERATORS;
@@ -210,21 +210,28 @@ pub fn folder(experiment: &Experiment) -> String {
 /// Returns the programs that an experiment's commands name, by their paths or beside its file.
 fn programs(experiment: &Experiment) -> Vec<NamedFile> {
     let place = folder(experiment);
-    let named = |named_by: &str, command: &str| {
+    let commands = commands(experiment, &[BEFORE_RUN, AFTER_RUN, BEFORE_TRIAL, AFTER_TRIAL]);
+    let programs = commands.into_iter().flat_map(|(named_by, command)| {
         let command = command.replace(&format!("${FOLDER}"), &place);
-        NamedFile::in_command(named_by, &command)
-    };
-    let mut files = Vec::new();
-    for hook in [BEFORE_RUN, AFTER_RUN, BEFORE_TRIAL, AFTER_TRIAL] {
-        files.extend(named(hook.path(), &experiment.get(hook).unwrap_or_default()));
-    }
-    for volume in &experiment.volumes {
-        for (what, command) in [("prepare", &volume.prepare), ("cleanup", &volume.cleanup)] {
-            let named_by = format!("volume {}: {what}", volume.name);
-            files.extend(named(&named_by, command.as_deref().unwrap_or_default()));
-        }
-    }
-    files
+        NamedFile::in_command(&named_by, &command)
+    });
+    programs.collect()
+}
+
+/// The commands of these hooks and of volumes, each with what names it.
+pub fn commands(
+    experiment: &Experiment,
+    hooks: &[Setting<Option<String>>],
+) -> Vec<(String, String)> {
+    let hooks =
+        hooks.iter().filter_map(|hook| Some((hook.path().to_owned(), experiment.get(*hook)?)));
+    let volumes = experiment.volumes.iter().flat_map(|volume| {
+        let commands = [("prepare", &volume.prepare), ("cleanup", &volume.cleanup)];
+        commands.into_iter().filter_map(|(purpose, command)| {
+            Some((format!("volume {}: {purpose}", volume.name), command.clone()?))
+        })
+    });
+    hooks.chain(volumes).collect()
 }
 
 /// Returns the objections of engines and probes to an experiment, with positions in its file.

@@ -1,19 +1,22 @@
 //! Preflight problems, found without changing anything: folders, programs, targets, space.
 
 use crate::begin::folder;
-use crate::catalog::Registry;
+use crate::catalog::{Registry, commands};
 use crate::trial::FREE_BYTES_MIN;
 use crate::workdir::Places;
 use engine::{Folders, Need, Permits, Preflight};
 use experiment::common::{ENGINE, PROBE};
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL};
-use experiment::{Experiment, Invalid, Value};
+use experiment::{Experiment, Invalid, Setting, Value};
 use observations::number;
 use rustix::fs::{Access, access};
 use std::collections::HashSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use work::Stop;
+
+/// Hooks in the order in which they run.
+const HOOKS: [Setting<Option<String>>; 4] = [BEFORE_RUN, BEFORE_TRIAL, AFTER_TRIAL, AFTER_RUN];
 
 /// Findings of the preflight.
 #[derive(Debug, Default)]
@@ -57,7 +60,7 @@ pub fn preflight(
             findings.missing.extend(not_writable(&path).map(|why| format!("{whose}{why}")));
         }
     }
-    for (named_by, command) in commands(experiment) {
+    for (named_by, command) in commands(experiment, &HOOKS) {
         let program = missing_program(&command).filter(|program| !made_by_command(program));
         let missing = program.map(|program| {
             let run_in = format!("; commands run in {}", absolute(Path::new(".")).display());
@@ -145,24 +148,6 @@ fn not_writable(folder: &Path) -> Option<String> {
     let refused =
         access(folder, Access::WRITE_OK | Access::EXEC_OK).err().filter(|_| folder.exists())?;
     Some(format!("cannot write in {}: {refused}", folder.display()))
-}
-
-/// The commands of an experiment, each with what names it.
-fn commands(experiment: &Experiment) -> Vec<(String, String)> {
-    let hooks = [BEFORE_RUN, BEFORE_TRIAL, AFTER_TRIAL, AFTER_RUN];
-    let mut commands: Vec<(String, String)> = hooks
-        .iter()
-        .filter_map(|hook| Some((hook.path().to_owned(), experiment.get(*hook)?)))
-        .collect();
-    for volume in &experiment.volumes {
-        for (what, command) in [("prepare", &volume.prepare), ("cleanup", &volume.cleanup)] {
-            let named = command
-                .iter()
-                .map(|command| (format!("volume {}: {what}", volume.name), command.clone()));
-            commands.extend(named);
-        }
-    }
-    commands
 }
 
 /// Returns the missing path of the program that a shell would run first, directly or through an
