@@ -16,26 +16,26 @@ use observe::Clock;
 use std::time::{Duration, Instant};
 
 /// Units of work a second of one generator: `generator_rate.NAME`.
-pub const GENERATOR_RATE: FactFamily = FactFamily::new("generator_rate.", "1/s");
+const GENERATOR_RATE: FactFamily = FactFamily::new("generator_rate.", "1/s");
 /// 99th percentile of one generator's latencies: `generator_p99.NAME`.
-pub const GENERATOR_P99: FactFamily = FactFamily::new("generator_p99.", "ms");
+const GENERATOR_P99: FactFamily = FactFamily::new("generator_p99.", "ms");
 /// Start of one generator after the common start: `generator_start.NAME`.
-pub const GENERATOR_START: FactFamily = FactFamily::new("generator_start.", "ms");
+const GENERATOR_START: FactFamily = FactFamily::new("generator_start.", "ms");
 /// Busy share of the CPUs of one generator's machine: `generator_cpu.NAME`.
-pub const GENERATOR_CPU: FactFamily = FactFamily::new("generator_cpu.", "%");
+const GENERATOR_CPU: FactFamily = FactFamily::new("generator_cpu.", "%");
 /// Share of the time of one generator's threads in the run queue: `generator_run_queue.NAME`.
-pub const GENERATOR_RUN_QUEUE: FactFamily = FactFamily::new("generator_run_queue.", "%");
+const GENERATOR_RUN_QUEUE: FactFamily = FactFamily::new("generator_run_queue.", "%");
 /// CPU time that a hypervisor took from one generator's machine: `generator_steal.NAME`.
-pub const GENERATOR_STEAL: FactFamily = FactFamily::new("generator_steal.", "s");
+const GENERATOR_STEAL: FactFamily = FactFamily::new("generator_steal.", "s");
 /// Traffic of the busiest network interface of one generator's machine, in both directions:
 /// `generator_network.NAME`.
-pub const GENERATOR_NETWORK: FactFamily = FactFamily::new("generator_network.", "MB/s");
+const GENERATOR_NETWORK: FactFamily = FactFamily::new("generator_network.", "MB/s");
 /// Time between the first and the last start of a generator.
-pub const START_SKEW: FactName = FactName::new("generator_start_skew", "ms");
+const START_SKEW: FactName = FactName::new("generator_start_skew", "ms");
 /// Largest uncertainty of a generator's clock; starts are known up to it.
-pub const CLOCK_UNCERTAINTY: FactName = FactName::new("generator_clock_uncertainty", "ms");
+const CLOCK_UNCERTAINTY: FactName = FactName::new("generator_clock_uncertainty", "ms");
 /// Largest drift of a generator's clock during the load.
-pub const CLOCK_DRIFT: FactName = FactName::new("generator_clock_drift", "ms");
+const CLOCK_DRIFT: FactName = FactName::new("generator_clock_drift", "ms");
 
 /// Starts that are further apart than this get a warning, and clocks that drift by more.
 const SKEW_MS_MAX: f64 = 10.0;

@@ -19,10 +19,6 @@ use crate::measure::measure;
 use crate::side_actions::{Announcer, SideActions};
 use crate::{ProbeError, TrialContext};
 use engine::{Ability, EngineUse, SessionPart};
-pub use generators::{
-    CLOCK_DRIFT, CLOCK_UNCERTAINTY, GENERATOR_CPU, GENERATOR_NETWORK, GENERATOR_P99,
-    GENERATOR_RATE, GENERATOR_RUN_QUEUE, GENERATOR_START, GENERATOR_STEAL, START_SKEW,
-};
 use observations::{Observations, Response};
 use observe::Clock;
 use outcome::ClientReport;
