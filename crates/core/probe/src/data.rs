@@ -18,10 +18,10 @@ use observe::file_system::{is_on_btrfs, used};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::thread::Builder;
 use std::time::{Duration, Instant};
-use work::{Fill, Operation, Output, Request, Rows, SharedTables, Statement, Table, Work};
+use work::{
+    Fill, Operation, Output, Request, Rows, SharedTables, Statement, Table, Work, while_watched,
+};
 
 /// Rows of the table.
 pub const TABLE_ROWS: FactName = FactName::new("table_rows", "");
@@ -247,19 +247,16 @@ pub fn fill(
         counted(fill, taken.clone());
     }
     let started = Instant::now();
-    std::thread::scope(|scope| {
-        let (done, waiting) = channel::<()>();
-        let taken = &taken;
-        let teller = Builder::new().name("loading".into()).spawn_scoped(scope, move || {
-            while let Err(RecvTimeoutError::Timeout) = waiting.recv_timeout(TELL_EVERY) {
-                tell(taken.rows.load(Ordering::Relaxed));
-            }
-        });
-        teller.map_err(|error| EngineError::no_thread(&error))?;
-        let created = context.instance.create(work);
-        drop(done);
-        created
-    })?;
+    let created = while_watched(
+        "loading",
+        TELL_EVERY,
+        || {
+            tell(taken.rows.load(Ordering::Relaxed));
+            true
+        },
+        || context.instance.create(work),
+    );
+    created.map_err(|error| EngineError::no_thread(&error))??;
     Ok(FillResult {
         rows: taken.rows.load(Ordering::Relaxed),
         elapsed_s: started.elapsed().as_secs_f64(),

@@ -11,10 +11,8 @@ use observations::number::plural;
 use probe::{Probe, WrittenStatement};
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
-use work::{Cancel, CancelReason, Stop, Work};
+use work::{Cancel, CancelReason, Stop, Work, while_watched};
 
 /// The time that all of it may take.
 const TIME_MAX: Duration = Duration::from_secs(60);
@@ -56,25 +54,22 @@ pub fn rehearse(
     stop: &Stop,
 ) -> Rehearsal {
     let (cancel, started) = (Cancel::new(), Instant::now());
-    let (done, waiting) = channel::<()>();
-    let asks = cancel.clone();
-    thread::scope(|scope| {
-        let watcher = Builder::new().name("rehearsal".into()).spawn_scoped(scope, move || {
-            while let Err(RecvTimeoutError::Timeout) = waiting.recv_timeout(LOOK_EVERY) {
-                if stop.is_asked() {
-                    asks.cancel(CancelReason::Interrupt);
-                } else if started.elapsed() > TIME_MAX {
-                    asks.cancel(CancelReason::RunTime);
-                }
+    let answers = while_watched(
+        "rehearsal",
+        LOOK_EVERY,
+        || {
+            if stop.is_asked() {
+                cancel.cancel(CancelReason::Interrupt);
+            } else if started.elapsed() > TIME_MAX {
+                cancel.cancel(CancelReason::RunTime);
             }
-        });
-        if let Err(error) = watcher {
-            let failed = vec![EngineError::no_thread(&error).to_string()];
-            return Rehearsal { failed, ..Rehearsal::default() };
-        }
-        let answers = all(registry, experiment, results, &cancel);
-        drop(done);
-        answers
+            true
+        },
+        || all(registry, experiment, results, &cancel),
+    );
+    answers.unwrap_or_else(|error| {
+        let failed = vec![EngineError::no_thread(&error).to_string()];
+        Rehearsal { failed, ..Rehearsal::default() }
     })
 }
 

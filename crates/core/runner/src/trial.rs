@@ -10,11 +10,9 @@ use probe::{Disturbance, Probe, ProbeError, SetUp, Target, TrialContext};
 use std::fmt::Debug;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::Builder;
 use std::time::{Duration, Instant};
-use work::{Cancel, CancelReason};
+use work::{Cancel, CancelReason, while_watched};
 
 /// A trial and its surroundings.
 pub struct Trial<'a> {
@@ -370,32 +368,27 @@ pub fn watched<T, E: From<EngineError>>(
     mut reading: Option<Reading<'_>>,
     work: impl FnOnce() -> Result<T, E>,
 ) -> Result<T, E> {
-    let (done, waiting) = channel::<()>();
-    std::thread::scope(|scope| {
-        let watcher = Builder::new().name("limits".into()).spawn_scoped(scope, move || {
-            let mut space_checked = Instant::now();
-            while let Err(RecvTimeoutError::Timeout) = waiting.recv_timeout(LOOK_EVERY) {
-                reading.iter_mut().for_each(Reading::look);
-                let mut reason = limit.exceeded(interrupt);
-                if reason.is_none() && space_checked.elapsed() > SPACE_EVERY {
-                    space_checked = Instant::now();
-                    reason = limit.space_exceeded(instance).then_some(CancelReason::DiskSpace);
-                }
-                if let Some(reason) = reason {
-                    cancel.cancel(reason);
-                    return;
-                }
+    let mut space_checked = Instant::now();
+    let result = while_watched(
+        "limits",
+        LOOK_EVERY,
+        || {
+            reading.iter_mut().for_each(Reading::look);
+            let mut reason = limit.exceeded(interrupt);
+            if reason.is_none() && space_checked.elapsed() > SPACE_EVERY {
+                space_checked = Instant::now();
+                reason = limit.space_exceeded(instance).then_some(CancelReason::DiskSpace);
             }
-        });
-        watcher.map_err(|error| EngineError::no_thread(&error))?;
-        let result = work();
-        drop(done);
-        // Short work can be over before anybody has looked.
-        if instance.is_some_and(|instance| limit.too_large(instance)) {
-            cancel.cancel(CancelReason::DiskSpace);
-        }
-        result
-    })
+            reason.inspect(|reason| cancel.cancel(*reason)).is_none()
+        },
+        work,
+    );
+    let result = result.map_err(|error| EngineError::no_thread(&error))?;
+    // Short work can be over before anybody has looked.
+    if instance.is_some_and(|instance| limit.too_large(instance)) {
+        cancel.cancel(CancelReason::DiskSpace);
+    }
+    result
 }
 
 impl Limit {

@@ -4,7 +4,8 @@
 //! - `table`: tables and columns; `rows`: batches of rows; `key`: clustering keys
 //! - `operation`: operations on tables, and the [`Work`] that they are part of
 //! - `request`: a request to a connection
-//! - `cancel`: ending a trial early; `silence`: how long a server may be silent
+//! - `cancel`: ending a trial early; `watch`: looking after work while it is done; `silence`: how
+//!   long a server may be silent
 
 mod cancel;
 mod key;
@@ -13,6 +14,7 @@ mod request;
 mod rows;
 mod silence;
 mod table;
+mod watch;
 
 pub use cancel::{Cancel, CancelReason, Stop};
 pub use key::Key;
@@ -21,3 +23,4 @@ pub use request::{Parameter, Request, Statement};
 pub use rows::{Fill, Rows, Texts, Values, day};
 pub use silence::{SILENCE_VARIABLE, SilenceError, silence_from_environment, silence_max};
 pub use table::{Column, DataType, DefaultValue, Reference, Storage, Table, TableFormat};
+pub use watch::while_watched;
