@@ -8,6 +8,7 @@
 //! - `file_set`: files of targets, their folders and caches
 //! - [`server`]: servers by URL, observed, and asked in sessions for administration; `rows`: their
 //!   answers
+//! - [`view`]: questions with forms for older servers
 //! - [`dialect`]: tables and operations as SQL; [`planned`]: plans of the user's statements
 //! - [`nodes`]: private servers that are made to fail, and their replicas
 //! - [`setup`]: tables that a user's SQL or dump makes; [`compression`] of columns
@@ -36,6 +37,7 @@ pub mod server;
 mod session;
 pub mod setup;
 mod time_limit;
+pub mod view;
 mod wait_collector;
 mod wait_type;
 
@@ -59,6 +61,7 @@ pub use server::{
 pub use session::{Answer, ConnectionSet, Done, Session, SetOfOne};
 pub use setup::{SETUP_DUMP, SETUP_SQL};
 pub use time_limit::TimeLimit;
+pub use view::View;
 pub use wait_collector::{Collection, EngineUse, PageUse, SessionPart, WaitCollector};
 pub use wait_type::{BenignGroup, WaitType};
 

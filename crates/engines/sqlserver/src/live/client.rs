@@ -2,7 +2,8 @@
 //! each connection has a runtime of its own in the thread that uses it.
 
 use super::config::{Config, Encryption, Login, access_token};
-use engine::Rows;
+use engine::view::ViewRows;
+use engine::{Rows, View};
 use mssql_tds::connection::client_context::{ClientContext, TdsAuthenticationMethod};
 use mssql_tds::connection::tds_client::{
     ExecuteOptions, ResultSet as _, StatementResult, TdsClient,
@@ -169,6 +170,11 @@ impl Client {
     /// understood.
     pub fn query(&mut self, sql: &str) -> Result<Rows, Error> {
         self.drive(async |client, options| answer(client, sql, options).await)?
+    }
+
+    /// The rows of a view, or why there are none.
+    pub fn view(&mut self, view: &View) -> Result<ViewRows, Error> {
+        view.read("", |sql| self.query(sql))
     }
 }
 

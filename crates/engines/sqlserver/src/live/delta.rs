@@ -1,8 +1,8 @@
 //! The waits between two readings of cumulative counters.
 
-use super::answer::{Answer, NotShown};
 use crate::class;
 use engine::Rows;
+use engine::view::{NotShown, ViewRows};
 use observations::{Wait, WaitSource};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,7 +58,7 @@ const NAMES: [&str; 3] = ["count", "wait time", "signal time"];
 /// # Errors
 /// When a counter decreased, a wait type vanished, or the server was restarted: then there is no
 /// meaningful difference.
-pub fn delta(started: [&Answer; 2], waits: [&Rows; 2]) -> Result<Delta, DeltaError> {
+pub fn delta(started: [&ViewRows; 2], waits: [&Rows; 2]) -> Result<Delta, DeltaError> {
     let [before, now] = started.map(|answer| {
         answer
             .as_ref()

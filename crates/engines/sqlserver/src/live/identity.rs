@@ -1,8 +1,8 @@
 //! Which server it is: version, edition, trace flags.
 
 use super::client::{Client, Error, OURS};
-use super::views::{self, View};
-use engine::{ServerError, while_doing};
+use super::views;
+use engine::{ServerError, View, while_doing};
 
 /// `EngineEdition` of Azure SQL Database.
 pub(crate) const AZURE_DATABASE: i32 = 5;

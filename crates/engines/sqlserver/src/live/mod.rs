@@ -1,13 +1,11 @@
 //! Servers that run already: reached by Microsoft's driver, changed in nothing.
 //!
-//! - `config`: how to reach one; `client`: a connection; `answer`: a view, or why it is not shown;
-//!   `session`: sessions that only look; `identity`: which server it is
+//! - `config`: how to reach one; `client`: a connection; `session`: sessions that only look; `identity`: which server it is
 //! - [`views`]: every statement that Steelbench runs on a server
 //! - `reading`: counters and their differences, `delta` those of waits; `sampler`, `samples`: what
 //!   sessions do; `tasks`: who waits for whom
 //! - `observer`: all that together, for `steelbench waits`
 
-pub(super) mod answer;
 pub(super) mod client;
 pub(super) mod config;
 pub(super) mod delta;

@@ -1,7 +1,6 @@
 //! `steelbench waits` of a server: counters between two readings, samples in between, and who waits
 //! for whom at the end.
 
-use super::answer::{Answer, ask};
 use super::client::{Client, Error};
 use super::config::Config;
 use super::identity::Identity;
@@ -10,9 +9,10 @@ use super::sampler::Sampler;
 use super::samples::{Samples, name_pages};
 use super::session::{LAST_ANSWERS, observing};
 use super::tasks;
-use super::views::{self, View};
+use super::views;
 use crate::WAIT_TYPES;
-use engine::{LiveObserver, ObserveOptions, ServerError, while_doing};
+use engine::view::ViewRows;
+use engine::{LiveObserver, ObserveOptions, ServerError, View, while_doing};
 use observations::{CounterReadings, Sampling, ServerActivity, TimeUse, WaitingTask};
 use servers::activity::cells::meanings;
 use sql::Syntax;
@@ -56,7 +56,7 @@ impl SqlServerObserver {
         } else {
             &views::PERMISSION
         };
-        let may = ask(&mut client, permission).map_err(while_doing("reading permissions"))?;
+        let may = client.view(permission).map_err(while_doing("reading permissions"))?;
         let hidden = hidden(permission.name, &may);
         let sampler = Sampler::start(
             observing(config, stop, LAST_ANSWERS)?,
@@ -126,8 +126,8 @@ impl SqlServerObserver {
 
     /// Asks who waits for whom now.
     fn waiting(&mut self, activity: &mut ServerActivity) -> Result<(), Error> {
-        let tasks = ask(&mut self.client, &views::TASKS)?;
-        let sessions = ask(&mut self.client, &views::SESSIONS)?;
+        let tasks = self.client.view(&views::TASKS)?;
+        let sessions = self.client.view(&views::SESSIONS)?;
         let mut lost = |what: &str, why| activity.lost.push(format!("{what}: {why}."));
         let sessions =
             sessions.map_err(|why| lost("Details of waiting sessions", why)).unwrap_or_default();
@@ -168,7 +168,7 @@ impl SqlServerObserver {
 
 /// Why sessions are hidden from a login without a permission; its lack causes no error; the views
 /// show only the login's own sessions.
-fn hidden(permission: &str, may: &Answer) -> Option<String> {
+fn hidden(permission: &str, may: &ViewRows) -> Option<String> {
     let why = match may.as_ref().map(|rows| rows.first().and_then(|row| row.get("may"))) {
         Ok(Some("1")) => return None,
         Ok(Some(_)) => format!("GRANT {permission}"),

@@ -1,11 +1,11 @@
 //! A server's counters at a moment, and their differences.
 
-use super::answer::{Answer, ask};
 use super::client::{Client, Error};
 use super::delta::delta;
-use super::views::{self, COUNTERS, CounterView, View};
+use super::views::{self, COUNTERS, CounterView};
 use crate::WAIT_TYPES;
-use engine::{Row, Rows, WaitType};
+use engine::view::ViewRows;
+use engine::{Row, Rows, View, WaitType};
 use observations::{
     CounterColumn, CounterReadings, CounterRow, CounterTable, CounterUnit, Wait, WaitClass, order,
 };
@@ -18,11 +18,11 @@ pub struct Reading {
     /// The time.
     pub at: Instant,
     /// When the server started.
-    pub started: Answer,
+    pub started: ViewRows,
     /// The waits.
-    pub waits: Answer,
+    pub waits: ViewRows,
     /// The further counters, in the order of [`COUNTERS`].
-    pub counters: Vec<Answer>,
+    pub counters: Vec<ViewRows>,
 }
 
 /// Counts between two readings.
@@ -44,12 +44,12 @@ impl Reading {
     /// # Errors
     /// When the connection is lost.
     pub fn read(client: &mut Client, waits: &View) -> Result<Self, Error> {
-        let started = ask(client, &views::STARTED)?;
-        let answer = ask(client, waits)?;
+        let started = client.view(&views::STARTED)?;
+        let answer = client.view(waits)?;
         let at = Instant::now();
         let counters = COUNTERS
             .iter()
-            .map(|counters| ask(client, &counters.view))
+            .map(|counters| client.view(&counters.view))
             .collect::<Result<_, _>>()?;
         Ok(Self { at, started, waits: answer, counters })
     }
@@ -61,7 +61,7 @@ impl Reading {
             .chain(COUNTERS.iter().map(|counters| &counters.view));
         let answers = |reading: &Self| {
             let first = [&reading.started, &reading.waits].into_iter();
-            first.chain(&reading.counters).cloned().collect::<Vec<Answer>>()
+            first.chain(&reading.counters).cloned().collect::<Vec<ViewRows>>()
         };
         let pairs = answers(self).into_iter().zip(answers(after));
         views
@@ -187,15 +187,15 @@ fn unit(column: &str) -> CounterUnit {
 
 #[cfg(test)]
 mod tests {
-    use super::super::answer::tests::not_shown;
     use super::*;
+    use engine::view::NotShown;
     use observations::WaitSource;
     use testing::rows::rows;
 
     fn reading(started: &str, waits: &str) -> Reading {
         let waits = rows(&format!("wait_type | waits | wait_ms | signal_ms\n{waits}"));
         let counters =
-            COUNTERS.iter().map(|view| Err(not_shown(view.view.name, "not asked"))).collect();
+            COUNTERS.iter().map(|view| Err(NotShown::new(view.view.name, "not asked"))).collect();
         Reading {
             at: Instant::now(),
             started: Ok(rows(&format!("started\n{started}"))),

@@ -1,10 +1,10 @@
 //! Activity of sessions, sample by sample.
 
-use super::answer::ask_of;
 use super::client::Client;
 use super::views;
 use crate::{PageId, class};
 use engine::Rows;
+use engine::view::shown;
 use observations::{ActivityCell, WaitedResource, order};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -139,7 +139,7 @@ pub(crate) fn name_pages(client: &mut Client, resources: &mut [WaitedResource]) 
         resources.iter_mut().filter_map(|resource| Some((page(resource)?, &mut resource.kind)));
     for (page, kind) in hot.filter(|(page, _)| !page.kind().is_allocation).take(OWNERS_MAX) {
         let sql = views::page_owner(page.database, page.file, page.page);
-        let why = match ask_of(client, "sys.dm_db_page_info", &sql) {
+        let why = match shown("sys.dm_db_page_info", client.query(&sql)) {
             Ok(Ok(rows)) => {
                 *kind = owner(&rows).or(kind.take());
                 continue;

@@ -1,32 +1,17 @@
-//! Queries on a server. Every column is cast, so that its type is the same in all versions. A query
-//! that the server rejects because a column or table is too new has an older form, which is tried
-//! next: features are queried, never inferred from the version.
+//! Queries on a server. Every column is cast, so that its type is the same in all versions.
 
 mod trial;
 
 pub use trial::*;
 
-/// A statement, and its replacement for servers that lack some of its columns or views.
-#[derive(Debug, Clone, Copy)]
-pub struct View {
-    /// The subject, for messages about unreadable items.
-    pub name: &'static str,
-    /// The statement.
-    pub sql: &'static str,
-    /// The form for older servers, and for those without some of the views.
-    pub older: Option<&'static str>,
-}
-
-pub(super) const fn view(name: &'static str, sql: &'static str) -> View {
-    View { name, sql, older: None }
-}
+use engine::View;
 
 /// Settings of each session of Steelbench: it never waits long for a lock, and takes none to read.
 pub const SESSION: &str = "SET NOCOUNT ON; SET LOCK_TIMEOUT 1000; SET TRANSACTION ISOLATION LEVEL \
                            READ UNCOMMITTED; SELECT 1 AS ready";
 
 /// Identity of the server.
-pub const IDENTITY: View = view(
+pub const IDENTITY: View = View::new(
     "the server's properties",
     "SELECT CAST(@@VERSION AS nvarchar(300)) AS version, CAST(SERVERPROPERTY('ProductVersion') AS \
      nvarchar(128)) AS product_version, CAST(SERVERPROPERTY('Edition') AS nvarchar(128)) AS \
@@ -34,28 +19,28 @@ pub const IDENTITY: View = view(
 );
 
 /// The start of the server, which stays the same while it runs.
-pub const STARTED: View = view(
+pub const STARTED: View = View::new(
     "sys.dm_os_sys_info",
     "SELECT CONVERT(nvarchar(33), sqlserver_start_time, 126) AS started FROM sys.dm_os_sys_info",
 );
 
 /// Permission without which the views of sessions show only one's own, without an error. From SQL
 /// Server 2022 on a part of VIEW SERVER STATE suffices; older servers know no such name.
-pub const PERMISSION: View = view(
+pub const PERMISSION: View = View::new(
     "VIEW SERVER STATE",
     "SELECT CAST(COALESCE(HAS_PERMS_BY_NAME(NULL, NULL, 'VIEW SERVER PERFORMANCE STATE'), \
      HAS_PERMS_BY_NAME(NULL, NULL, 'VIEW SERVER STATE')) AS int) AS may",
 );
 
 /// That of a database in Azure SQL Database.
-pub(crate) const DATABASE_PERMISSION: View = view(
+pub(crate) const DATABASE_PERMISSION: View = View::new(
     "VIEW DATABASE STATE",
     "SELECT CAST(HAS_PERMS_BY_NAME(NULL, 'DATABASE', 'VIEW DATABASE STATE') AS int) AS may",
 );
 
 macro_rules! waits {
     ($view:literal) => {
-        view(
+        View::new(
             $view,
             concat!(
                 "SELECT CAST(wait_type AS nvarchar(60)) AS wait_type, CAST(waiting_tasks_count AS \
@@ -97,7 +82,7 @@ pub const COUNTERS: [CounterView; 4] = [LATCHES, FILES, SCHEDULERS, SPINLOCKS];
 const LATCHES: CounterView = CounterView {
     title: "Latch classes",
     rows_are: "Latch class",
-    view: view(
+    view: View::new(
         "sys.dm_os_latch_stats",
         "SELECT CAST(latch_class AS nvarchar(60)) AS name, CAST(wait_time_ms AS bigint) AS \
          wait_ms, CAST(waiting_requests_count AS bigint) AS waits FROM sys.dm_os_latch_stats \
@@ -186,7 +171,7 @@ const SCHEDULERS: CounterView = CounterView {
 const SPINLOCKS: CounterView = CounterView {
     title: "Spinlocks",
     rows_are: "Spinlock",
-    view: view(
+    view: View::new(
         "sys.dm_os_spinlock_stats",
         "SELECT CAST(name AS nvarchar(256)) AS name, CAST(spins AS bigint) AS spins, \
          CAST(collisions AS bigint) AS collisions, CAST(backoffs AS bigint) AS backoffs FROM \
@@ -197,7 +182,7 @@ const SPINLOCKS: CounterView = CounterView {
 };
 
 /// The work of users' sessions, once a sample; without ours.
-pub const REQUESTS: View = view(
+pub const REQUESTS: View = View::new(
     "sys.dm_exec_requests",
     "SELECT r.session_id AS session_id, CAST(r.status AS nvarchar(30)) AS status, \
      CAST(r.wait_type AS nvarchar(60)) AS wait_type, CAST(r.wait_resource AS nvarchar(256)) AS \
@@ -214,7 +199,7 @@ pub(crate) fn requests_of(sessions: &str) -> String {
 }
 
 /// Waiting tasks, their blockers and the statement of each.
-pub const TASKS: View = view(
+pub const TASKS: View = View::new(
     "sys.dm_os_waiting_tasks",
     "SELECT TOP (1000) t.session_id AS session_id, t.exec_context_id AS exec_context_id, \
      CAST(t.wait_duration_ms AS bigint) AS wait_ms, CAST(t.wait_type AS nvarchar(60)) AS \
@@ -262,7 +247,7 @@ pub const TEXTS: &str = "SELECT CONVERT(bigint, s.query_hash) AS query_id, \
 pub const TEXTS_END: &str = ") GROUP BY s.query_hash";
 
 /// Settings of the server.
-pub const CONFIGURATIONS: View = view(
+pub const CONFIGURATIONS: View = View::new(
     "sys.configurations",
     "SELECT CAST(name AS nvarchar(35)) AS name, CAST(CAST(value AS bigint) AS nvarchar(20)) AS \
      configured, CAST(CAST(value_in_use AS bigint) AS nvarchar(20)) AS in_use, \
@@ -301,7 +286,7 @@ pub(crate) fn session_use(sessions: &str) -> String {
 }
 
 /// Reads and writes of our database's files, by kind.
-pub(crate) const OWN_IO: View = view(
+pub(crate) const OWN_IO: View = View::new(
     "sys.dm_io_virtual_file_stats",
     "SELECT CAST(f.type_desc AS nvarchar(60)) AS kind, CAST(SUM(s.num_of_reads) AS bigint) AS \
      reads, CAST(SUM(s.num_of_bytes_read) AS bigint) AS read_bytes, CAST(SUM(s.io_stall_read_ms) \

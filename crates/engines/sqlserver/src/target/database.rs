@@ -9,10 +9,10 @@ use super::server::refuse_azure;
 use super::server_settings::{apply, put_back};
 use crate::dialect::{quote_literal, quote_name};
 use crate::live::Config;
-use crate::live::answer::{Answer, ask};
 use crate::live::client::{Client, Error};
-use crate::live::views::{self, View};
-use engine::{EngineError, Result, Rows, lock};
+use crate::live::views;
+use engine::view::ViewRows;
+use engine::{EngineError, Result, Rows, View, lock};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -145,8 +145,8 @@ impl Database {
     }
 
     /// The rows of a view, or why there are none.
-    pub fn view(&self, view: &View) -> Result<Answer> {
-        self.ask(|client| ask(client, view).map_err(failed_at(view.name)))
+    pub fn view(&self, view: &View) -> Result<ViewRows> {
+        self.ask(|client| client.view(view).map_err(failed_at(view.name)))
     }
 
     /// The rows of a view for `what`; where there are none, the reason is kept for

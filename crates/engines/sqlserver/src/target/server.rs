@@ -1,7 +1,6 @@
 //! The server of trials: how it is reached, and what of it they cannot change.
 
 use super::failures::failed_at;
-use crate::live::answer::ask;
 use crate::live::client::Client;
 use crate::live::identity::{AZURE_DATABASE, Identity, trace_flags};
 use crate::live::{Config, views};
@@ -46,7 +45,7 @@ fn read(configuration: &Configuration, stop: &Stop) -> Result<(String, String), 
 
 fn fixed(client: &mut Client) -> String {
     let mut facts = vec!["by URL".to_owned()];
-    if let Ok(Ok(rows)) = ask(client, &views::INSTANT_FILES)
+    if let Ok(Ok(rows)) = client.view(&views::INSTANT_FILES)
         && let Some(row) = rows.first()
     {
         let is_on = if row.text("instant") == "Y" { "on" } else { "off" };

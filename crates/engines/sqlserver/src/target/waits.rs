@@ -5,14 +5,16 @@ use super::database::Database;
 use super::failures::failed_at;
 use super::load::Sessions;
 use crate::BETWEEN_REQUESTS;
-use crate::live::answer::{Answer, NotShown, ask, ask_of};
 use crate::live::client::Client;
 use crate::live::delta::{Delta, DeltaError, delta};
 use crate::live::reading::without_benign;
 use crate::live::sampler::Sampler;
 use crate::live::samples::{Samples, name_pages};
-use crate::live::views::{self, View};
-use engine::{Collection, EngineError, EngineUse, PageUse, Result, Row, Rows, WaitCollector, lock};
+use crate::live::views;
+use engine::view::{NotShown, ViewRows, shown};
+use engine::{
+    Collection, EngineError, EngineUse, PageUse, Result, Row, Rows, View, WaitCollector, lock,
+};
 use observations::{Operation, TimeUse, Wait, WaitClass};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -37,12 +39,12 @@ pub struct MssqlCollector {
 struct Reading {
     at: Instant,
     in_flight_ns: u64,
-    started: Answer,
-    of_sessions: Answer,
+    started: ViewRows,
+    of_sessions: ViewRows,
     /// Read where there is nothing about the sessions.
-    of_server: Option<Answer>,
-    used: Answer,
-    files: Answer,
+    of_server: Option<ViewRows>,
+    used: ViewRows,
+    files: ViewRows,
 }
 
 impl MssqlCollector {
@@ -65,9 +67,10 @@ impl MssqlCollector {
 
     fn read(&self, client: &mut Client) -> Result<Reading> {
         let ids = self.ids();
-        let mut read = |view: &View| ask(client, view).map_err(failed_at(DOING));
+        let mut read = |view: &View| client.view(view).map_err(failed_at(DOING));
         let (started, files) = (read(&views::STARTED)?, read(&views::OWN_IO)?);
-        let mut of = |name: &str, sql: &str| ask_of(client, name, sql).map_err(failed_at(DOING));
+        let mut of =
+            |name: &str, sql: &str| shown(name, client.query(sql)).map_err(failed_at(DOING));
         let mut used = of("sys.dm_exec_sessions", &views::session_use(&ids))?;
         let mut of_sessions = of("sys.dm_exec_session_wait_stats", &views::session_waits(&ids))?;
         if let Some(hidden) = hidden(&used, lock(&self.sessions.ids).len()) {
@@ -176,8 +179,8 @@ impl Reading {
     /// The waits of the sessions; where there is nothing about these, those of the whole server
     /// without benign ones.
     fn waits(&self, after: &Self, collected: &mut Collection) {
-        let difference = |before: &Answer, now: &Answer| -> Result<Delta, DeltaError> {
-            let shown = |answer: &Answer| answer.clone().map_err(DeltaError::from);
+        let difference = |before: &ViewRows, now: &ViewRows| -> Result<Delta, DeltaError> {
+            let shown = |answer: &ViewRows| answer.clone().map_err(DeltaError::from);
             let (before, now) = (&shown(before)?, &shown(now)?);
             delta([&self.started, &after.started], [before, now])
         };
@@ -205,13 +208,13 @@ impl Reading {
 
 /// Objects to views that show fewer sessions than the load has: a login without VIEW SERVER STATE
 /// sees its own session, without an error.
-fn hidden(used: &Answer, sessions: usize) -> Option<NotShown> {
+fn hidden(used: &ViewRows, sessions: usize) -> Option<NotShown> {
     let visible = used.as_ref().ok()?.first()?.parse::<usize>("sessions")?;
-    (visible < sessions).then(|| NotShown {
-        view: "sys.dm_exec_sessions".into(),
-        message: format!(
+    (visible < sessions).then(|| {
+        let message = format!(
             "this login sees {visible} of {sessions} sessions of the load; GRANT VIEW SERVER STATE"
-        ),
+        );
+        NotShown::new("sys.dm_exec_sessions", message)
     })
 }
 
@@ -249,7 +252,6 @@ mod tests {
     #![expect(clippy::float_cmp, reason = "figures that are exact in binary")]
 
     use super::*;
-    use crate::live::answer::tests::not_shown;
     use std::time::Duration;
     use testing::rows::rows;
 
@@ -258,7 +260,7 @@ mod tests {
     /// Takes a view away.
     type Lacks = fn(&mut Reading);
 
-    fn reading(at: Instant, seconds: u64, of_sessions: Answer, cpu_ms: &str) -> Reading {
+    fn reading(at: Instant, seconds: u64, of_sessions: ViewRows, cpu_ms: &str) -> Reading {
         let files = "kind | reads | read_bytes | read_ms | writes | written_bytes | write_ms\n";
         let files = format!(
             "{files}LOG | 0 | 0 | 0 | {} | {} | {}",
@@ -316,8 +318,9 @@ mod tests {
 
     #[test]
     fn without_waits_of_sessions_those_of_the_server_are_told_as_such() {
-        let (now, missing) =
-            (Instant::now(), || Err(not_shown("sys.dm_exec_session_wait_stats", "error 208: no")));
+        let (now, missing) = (Instant::now(), || {
+            Err(NotShown::new("sys.dm_exec_session_wait_stats", "error 208: no"))
+        });
         let collected = reading(now, 0, missing(), "-").until(&reading(now, 8, missing(), "-"), 4);
         assert_eq!(
             (
@@ -340,7 +343,7 @@ mod tests {
         let why = hidden(&used("0"), 4).unwrap().to_string();
         assert!(why.contains("0 of 4 sessions") && why.contains("GRANT VIEW SERVER"), "{why}");
         assert_eq!((hidden(&used("4"), 4), hidden(&used("0"), 0)), (None, None));
-        assert_eq!(hidden(&Err(not_shown("view", "no")), 4), None, "it has its own reason");
+        assert_eq!(hidden(&Err(NotShown::new("view", "no")), 4), None, "it has its own reason");
     }
 
     #[test]
@@ -352,22 +355,22 @@ mod tests {
         };
         let views: [(Lacks, &[&str]); 4] = [
             (
-                |reading| reading.started = Err(not_shown("view", "no")),
+                |reading| reading.started = Err(NotShown::new("view", "no")),
                 &["Server restarts: view: no."],
             ),
             (
                 |reading| {
                     (reading.of_sessions, reading.of_server) =
-                        (Err(not_shown("view", "no")), Some(Err(not_shown("other", "no"))));
+                        (Err(NotShown::new("view", "no")), Some(Err(NotShown::new("other", "no"))));
                 },
                 &["Session waits: view: no.", "Server-wide waits: other: no."],
             ),
             (
-                |reading| reading.used = Err(not_shown("view", "no")),
+                |reading| reading.used = Err(NotShown::new("view", "no")),
                 &["CPU time of sessions: view: no."],
             ),
             (
-                |reading| reading.files = Err(not_shown("view", "no")),
+                |reading| reading.files = Err(NotShown::new("view", "no")),
                 &["Reads and writes of database files: view: no."],
             ),
         ];

@@ -14,14 +14,13 @@ pub mod views;
 pub use counters::{Handle, Placed, merged, statements};
 pub use indexes::tables;
 
-use super::view::View;
 use super::{ENGINE, PLANS};
 use crate::OpenedReader;
 use crate::plans::Plan;
 use crate::query_reader::{QueryLimits, QueryReader, StorageDetail, explain_each};
 use crate::statements::{Origin, Snapshot, Span, StatementPlan, TableStatistics};
 use engine::{
-    AdminOptions, AdminSession, NoPlan, Row, Rows, Server, ServerError, WaitType, while_doing,
+    AdminOptions, AdminSession, NoPlan, Row, Rows, Server, ServerError, View, WaitType, while_doing,
 };
 use observations::{Wait, WaitClass, WaitSource};
 use std::collections::{BTreeMap, HashMap};
@@ -95,7 +94,7 @@ impl Reader {
         end: &str,
         to: &mut Snapshot,
     ) -> Result<Option<Rows>, ServerError> {
-        let answer = view.read(&mut *self.session, end);
+        let answer = view.read(end, |sql| self.session.query(sql));
         let answer = answer.map_err(while_doing("reading its statistics"))?;
         Ok(answer.map_err(|why| to.note_unread(what, why)).ok())
     }
@@ -286,8 +285,8 @@ impl QueryReader for Reader {
     fn waits(&mut self) -> Result<Option<Vec<Wait>>, ServerError> {
         let is_azure = self.session.server().product == AZURE;
         let view = if is_azure { views::DATABASE_WAITS } else { views::WAITS };
-        let answer = view.read(&mut *self.session, "").map_err(while_doing("reading the waits"))?;
-        let rows = answer.map_err(ServerError::new)?;
+        let answer = view.read("", |sql| self.session.query(sql));
+        let rows = answer.map_err(while_doing("reading the waits"))?.map_err(ServerError::new)?;
         let counted: BTreeMap<String, [u64; 3]> = rows
             .iter()
             .filter_map(|row| {
@@ -302,9 +301,8 @@ impl QueryReader for Reader {
 
     fn stored_interval(&mut self, after_ms: i64) -> Result<Option<Snapshot>, ServerError> {
         let end = format!("{after_ms}{STORED_INTERVAL_END}");
-        let answer = STORED_INTERVAL
-            .read(&mut *self.session, &end)
-            .map_err(while_doing("reading the intervals of the Query Store"))?;
+        let answer = STORED_INTERVAL.read(&end, |sql| self.session.query(sql));
+        let answer = answer.map_err(while_doing("reading the intervals of the Query Store"))?;
         let rows = answer.map_err(ServerError::new)?;
         let Some(row) = rows.first() else { return Ok(None) };
         let number = row.parse("number").unwrap_or(0);

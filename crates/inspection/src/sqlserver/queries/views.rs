@@ -3,7 +3,7 @@
 //! <https://learn.microsoft.com/sql/relational-databases/system-dynamic-management-views> and
 //! <https://learn.microsoft.com/sql/relational-databases/performance/monitoring-performance-by-using-the-query-store>.
 
-use crate::sqlserver::View;
+use engine::View;
 
 /// The statement of one plan in the cache. The text of an ad hoc or prepared statement knows no
 /// database, its plan does.

@@ -3,11 +3,14 @@
 mod rules;
 pub mod views;
 
-use crate::sqlserver::view::{NO_RESULT, View};
 use crate::survey::ServerSurvey;
-use engine::{AdminOptions, AdminSession, Row, Server, ServerError, while_doing};
+use engine::view::NotShown;
+use engine::{AdminOptions, AdminSession, Row, Server, ServerError, View, while_doing};
 use observations::{Database, ServerSetting, SurveyedServer, Unread};
 use work::Stop;
+
+/// The code of the error that a statement has no result.
+const NO_RESULT: &str = "0";
 
 /// The survey of these servers.
 pub const SURVEY: ServerSurvey = ServerSurvey { read: survey, advice: rules::advice };
@@ -50,8 +53,10 @@ fn survey(server: &dyn Server, stop: &Stop) -> Result<(SurveyedServer, Vec<Unrea
     let mut session = server.session(&AdminOptions::default(), stop)?;
     let mut unread = Vec::new();
     let mut read = |what: &str, view: &View| {
-        let answer = view.read(&mut *session, "").map_err(while_doing("reading its statistics"))?;
-        let refused = |why| unread.push(Unread { what: what.into(), why });
+        let answer = view.read("", |sql| session.query(sql));
+        let answer = answer.map_err(while_doing("reading its statistics"))?;
+        let refused =
+            |why: NotShown| unread.push(Unread { what: what.into(), why: why.to_string() });
         Ok::<_, ServerError>(answer.map_err(refused).unwrap_or_default())
     };
     let configured = read("settings", &views::CONFIGURATIONS)?;

@@ -1,6 +1,6 @@
 //! Queries on a server.
 
-use crate::sqlserver::view::View;
+use engine::View;
 
 /// Settings of the server.
 pub const CONFIGURATIONS: View = View::new(
