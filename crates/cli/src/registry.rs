@@ -12,7 +12,7 @@ pub const REGISTRY: Registry = Registry {
         &duckdb::DUCKDB,
         &postgres::POSTGRES,
         &mariadb::MARIADB,
-        &sqlserver::SQL_SERVER,
+        &sqlserver::SQL_SERVER.with_plan_reader(inspection::sqlserver::read_plan),
         &files::FILES,
         &null::NONE,
         &null::NULL,

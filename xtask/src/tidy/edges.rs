@@ -4,9 +4,6 @@
 
 use super::workspace::{Crate, Tier, Workspace};
 
-/// The engine that shows a plan by the reader of inspection: its server sends XML.
-const PLAN_READER: &str = "sqlserver";
-
 /// The crates of core from the top of the data flow to its bottom. Analysis and reports never touch
 /// an engine.
 const CORE: [&str; 19] = [
@@ -64,7 +61,6 @@ fn is_allowed(user: &Crate, used: &Crate) -> bool {
         (_, Tier::Aside) => false,
         (Tier::Core, Tier::Core) => place(&user.name) < place(&used.name),
         (Tier::Engines, Tier::Engines) => used.name == SHARED,
-        (Tier::Engines, Tier::Inspection) => user.name == PLAN_READER,
         (Tier::Cli, _) | (_, Tier::Core) => user.tier != used.tier,
         _ => false,
     }

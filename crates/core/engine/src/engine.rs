@@ -1,5 +1,6 @@
 //! An engine, and its host: the source of the targets of trials.
 
+use crate::planned::PlanReader;
 use crate::{
     Altering, DatabaseFiles, Folders, Instance, Need, Preflight, Prerequisites, Recovery, Result,
     Servers, Sharing, WaitType,
@@ -42,6 +43,8 @@ pub struct Engine {
     pub database_files: Option<&'static dyn DatabaseFiles>,
     /// The recovery from runs that were killed.
     pub recovery: Option<&'static dyn Recovery>,
+    /// The reader of its plans, where it returns documents: the binary adds it.
+    pub plan_reader: Option<PlanReader>,
     /// Changes of settings that stay, of engines whose servers take them while they run.
     pub altering: Option<&'static dyn Altering>,
     /// The targets for load generators in other processes; `None`: it runs in our process.
@@ -70,9 +73,16 @@ impl Engine {
             prerequisites: None,
             database_files: None,
             recovery: None,
+            plan_reader: None,
             altering: None,
             sharing: None,
         }
+    }
+
+    /// The engine with a reader of the documents that it returns as plans.
+    #[must_use]
+    pub const fn with_plan_reader(self, reader: PlanReader) -> Self {
+        Self { plan_reader: Some(reader), ..self }
     }
 
     /// [`Prerequisites::missing`]; an engine without prerequisites lacks nothing.

@@ -40,6 +40,23 @@ pub struct Planned {
     pub cost: Option<f64>,
 }
 
+impl Planned {
+    /// Returns the plan of this answer: itself, where the engine returns no document.
+    ///
+    /// # Errors
+    /// When the document has no plan.
+    pub fn read(self, reader: Option<PlanReader>, has_constants: bool) -> Result<Self, NoPlan> {
+        match reader {
+            Some(read) => read(&self.text, has_constants),
+            None => Ok(self),
+        }
+    }
+}
+
+/// Reads the document that an engine returns as a plan; constants are hidden where they come from
+/// the load.
+pub type PlanReader = fn(document: &str, has_constants: bool) -> Result<Planned, NoPlan>;
+
 /// An engine's description of an operation before it runs; unknown parts are absent.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Explained {

@@ -125,9 +125,7 @@ impl Loaded {
         operation: usize,
         table: &Table,
     ) -> Result<Self, ProbeError> {
-        let explained =
-            context.instance.explain(operation, table, context.configuration.get(ANALYZE))?;
-        Ok(Self { explained, ..self })
+        Ok(Self { explained: context.explain(operation, table)?, ..self })
     }
 
     /// The facts that all probes on data sets have: of the table, and of each of `units` units of

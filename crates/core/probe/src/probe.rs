@@ -1,7 +1,11 @@
-use crate::data::declared_data_set;
+use crate::data::{ANALYZE, declared_data_set};
 use crate::generation::Generation;
 use crate::{LoadClock, LoadSeen, ProbeError};
-use engine::{Ability, CacheState, Engine, Footprint, Instance, NoPlan, PlanRequest};
+use engine::planned::PlanReader;
+use engine::{
+    Ability, CacheState, Engine, EngineError, Explained, Footprint, Instance, NoPlan, PlanRequest,
+    Planned,
+};
 use experiment::{CommonSection, Configuration, Declaration, ExampleLevels, Invalid, OtherName};
 use observations::{Event, Observations};
 use std::path::PathBuf;
@@ -118,13 +122,15 @@ pub struct Target {
     pub abilities: &'static [Ability],
     /// The state that caches are brought into when measuring begins.
     pub cache: CacheState,
+    /// [`Engine::plan_reader`].
+    pub plan_reader: Option<PlanReader>,
 }
 
 impl Target {
     /// Describes an engine with these settings.
     pub fn for_engine(engine: &Engine, configuration: &Configuration) -> Self {
         let cache = CacheState::from_configuration(configuration);
-        Self { abilities: engine.abilities, cache }
+        Self { abilities: engine.abilities, cache, plan_reader: engine.plan_reader }
     }
 }
 
@@ -151,6 +157,30 @@ pub struct TrialContext<'a> {
 }
 
 impl TrialContext<'_> {
+    /// How the target will run an operation on a table; nothing is run, unless `workload.analyze`
+    /// asks for it.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    pub fn explain(&self, operation: usize, table: &Table) -> Result<Explained, EngineError> {
+        let analyze = self.configuration.get(ANALYZE);
+        let explained = self.instance.explain(operation, table, analyze)?;
+        let plan = explained.plan.and_then(|plan| plan.read(self.target.plan_reader, false).ok());
+        Ok(Explained { plan, ..explained })
+    }
+
+    /// How the target would run statements of the user's now ([`engine::Explainer::plans`]).
+    ///
+    /// # Errors
+    /// When the engine cannot be asked at all.
+    pub fn plans(
+        &self,
+        requests: &[PlanRequest],
+    ) -> Result<Vec<Result<Planned, NoPlan>>, EngineError> {
+        let plans = self.instance.plans(requests)?;
+        Ok(plans.into_iter().map(|plan| plan?.read(self.target.plan_reader, true)).collect())
+    }
+
     /// Returns whether this process generates a part of a load on a target that another process has
     /// prepared.
     pub fn is_part(&self) -> bool {

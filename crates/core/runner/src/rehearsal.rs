@@ -251,7 +251,10 @@ impl EngineCheck<'_> {
         // Without an answer, it was not asked on this target.
         let mut plans = plans.into_iter();
         let answers = statements.iter().filter_map(|statement| match &statement.request {
-            Ok(_) => Some((statement, plans.next()?)),
+            Ok(_) => {
+                let plan = plans.next()?.and_then(|plan| plan.read(self.engine.plan_reader, true));
+                Some((statement, plan))
+            }
             Err(reason) => Some((statement, Err(reason.clone()))),
         });
         Ok(answers.collect())

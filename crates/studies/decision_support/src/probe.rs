@@ -12,11 +12,11 @@ use crate::settings::{
 use crate::stream::{Shared, Stream, Task, order};
 use crate::trial_queries::{TrialQuery, trial_queries};
 use datasets::{DataSet, Size};
-use engine::{Ability, Footprint};
+use engine::{Ability, Explained, Footprint};
 use experiment::common::{OBSERVE_WAITS, PROBE};
 use experiment::{Configuration, ExampleLevels, Invalid};
 use observations::{FactFamily, Observations, QueryPlan, Response, ScriptStatement};
-use probe::data::{ANALYZE, DEGREE, create, no_parallelism, recorded};
+use probe::data::{DEGREE, create, no_parallelism, recorded};
 use probe::load::{
     LoadPlan, Outcome, QUERY_LIMIT, WARMUP, drive_in_parts, no_time_limit, no_warmup_of_cold,
 };
@@ -359,9 +359,7 @@ fn plans(
 ) -> Result<Vec<QueryPlan>, ProbeError> {
     let mut plans = Vec::new();
     for (operation, query) in (first_operation..).zip(queries) {
-        let explained =
-            context.instance.explain(operation, table, context.configuration.get(ANALYZE))?;
-        let (plan, analysis) = (explained.plan, explained.analysis);
+        let Explained { plan, analysis, .. } = context.explain(operation, table)?;
         plans.extend(plan.map(|plan| recorded(&query.title(), plan).analyzed(analysis)));
     }
     Ok(plans)

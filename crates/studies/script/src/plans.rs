@@ -39,7 +39,7 @@ pub fn add(context: &TrialContext<'_>, mix: &Arc<Mix>, observations: &mut Observ
         .iter()
         .filter_map(|statement| statement.request.as_ref().ok().cloned())
         .collect();
-    let plans = match context.instance.plans(&sent) {
+    let plans = match context.plans(&sent) {
         Ok(plans) => plans,
         Err(error) => {
             let detail = format!("the plans of statements: {error}");

@@ -159,7 +159,7 @@ impl MssqlInstance {
             _ => return None,
         };
         let client = self.database.connect().ok()?;
-        ExplainSession::begin(client).ok()?.plan(&format!("{declared}{sql}"), false).ok()
+        ExplainSession::begin(client).ok()?.plan(&format!("{declared}{sql}")).ok()
     }
 }
 
