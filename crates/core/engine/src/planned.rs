@@ -178,6 +178,28 @@ pub fn each(
         .collect()
 }
 
+/// A step of a plan, as SQLite lists them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PlanStep {
+    /// The number.
+    pub id: i64,
+    /// The number of the step that it belongs to; 0: none.
+    pub parent: i64,
+    /// The action: `SEARCH orders USING INDEX i (customer_id=?)`.
+    pub detail: String,
+}
+
+/// A line for each step, indented below the one that it belongs to.
+pub fn indented(steps: &[PlanStep]) -> String {
+    let (mut lines, mut depths) = (Vec::new(), vec![(0, 0_usize)]);
+    for PlanStep { id, parent, detail } in steps {
+        let depth = depths.iter().find(|(known, _)| known == parent).map_or(0, |(_, depth)| *depth);
+        depths.push((*id, depth + 1));
+        lines.push("  ".repeat(depth) + detail);
+    }
+    lines.join("\n")
+}
+
 /// A value as every engine's SQL has it, texts in quotes.
 pub fn literal(value: &Parameter, quote: impl Fn(&str) -> String) -> String {
     match value {

@@ -1,10 +1,10 @@
 //! SQLite's description of a statement before it runs: its plan, the pages of the table, and its
 //! own counters of one run.
 
-use engine::planned::each;
+use engine::planned::{PlanStep, each, indented};
 use engine::{Explained, NoPlan, PlanRequest, Planned};
 use observations::Fact;
-use rusqlite::{Connection, StatementStatus};
+use rusqlite::{Connection, Row, StatementStatus};
 use work::Table;
 
 /// The counters of a statement's work
@@ -74,14 +74,8 @@ pub fn plans(
 /// The steps of a statement, a line for each, indented below the one that it belongs to.
 fn plan(connection: &Connection, sql: &str) -> rusqlite::Result<String> {
     let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
-    let mut rows = statement.raw_query();
-    let (mut lines, mut depths) = (Vec::new(), vec![(0_i64, 0_usize)]);
-    while let Some(row) = rows.next()? {
-        let (id, parent, detail): (i64, i64, String) = (row.get(0)?, row.get(1)?, row.get(3)?);
-        let depth =
-            depths.iter().find(|(known, _)| *known == parent).map_or(0, |(_, depth)| *depth);
-        depths.push((id, depth + 1));
-        lines.push(format!("{}{detail}", "  ".repeat(depth)));
-    }
-    Ok(lines.join("\n"))
+    let steps = statement.raw_query().mapped(|row: &Row<'_>| {
+        Ok(PlanStep { id: row.get(0)?, parent: row.get(1)?, detail: row.get(3)? })
+    });
+    Ok(indented(&steps.collect::<rusqlite::Result<Vec<_>>>()?))
 }

@@ -6,7 +6,7 @@ mod queries;
 mod statement_rules;
 
 use crate::Inspection;
-pub use plan_steps::{Step, plan_of_steps};
+pub use plan_steps::plan_of_steps;
 pub use statement_rules::RULES;
 
 /// The inspection of SQLite.

@@ -4,25 +4,18 @@
 use crate::plans::{
     Kind, MissingIndex, Object, Operator, Plan, PlanError, Predicate, Property, Role,
 };
+use engine::planned::PlanStep;
 use sql::Syntax;
-
-/// A row of EXPLAIN QUERY PLAN.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Step {
-    /// The number.
-    pub id: i64,
-    /// The number of the step that it belongs to; 0: none.
-    pub parent: i64,
-    /// The action: `SEARCH orders USING INDEX i (customer_id=?)`.
-    pub detail: String,
-}
 
 /// The plan of these steps; a step belongs to one before it. `table` is the table that a name in
 /// the statement stands for.
 ///
 /// # Errors
 /// When steps are nested too deep.
-pub fn plan_of_steps(steps: &[Step], table: impl Fn(&str) -> String) -> Result<Plan, PlanError> {
+pub fn plan_of_steps(
+    steps: &[PlanStep],
+    table: impl Fn(&str) -> String,
+) -> Result<Plan, PlanError> {
     let mut plan = Plan { degree: Some(1), ..Plan::default() };
     let mut all = below(steps, 0, 0, &table)?;
     plan.root = match all.len() {
@@ -35,7 +28,7 @@ pub fn plan_of_steps(steps: &[Step], table: impl Fn(&str) -> String) -> Result<P
 }
 
 fn below(
-    steps: &[Step],
+    steps: &[PlanStep],
     parent: i64,
     depth: usize,
     table: &impl Fn(&str) -> String,
@@ -124,12 +117,12 @@ fn automatic(operator: &Operator) -> Option<MissingIndex> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Step, plan_of_steps};
+    use super::{PlanStep, plan_of_steps};
     use crate::plans::{self, Access, Kind};
 
     #[test]
     fn steps_are_operators_and_an_automatic_index_is_a_missing_one() {
-        let step = |id, parent, detail: &str| Step { id, parent, detail: detail.into() };
+        let step = |id, parent, detail: &str| PlanStep { id, parent, detail: detail.into() };
         let steps = [
             step(4, 0, "SCAN o"),
             step(7, 0, "SEARCH c USING AUTOMATIC PARTIAL COVERING INDEX (zip=? AND city=?)"),
@@ -165,7 +158,7 @@ mod tests {
         assert_eq!(plan.missing_indexes.len(), 1);
         assert_eq!(plan.missing_indexes[0].equality, ["zip", "city"]);
         assert!(plan_of_steps(&[], full).unwrap().root.is_none());
-        let deep: Vec<Step> = (1..=300).map(|id| step(id, id - 1, "SCAN t")).collect();
+        let deep: Vec<PlanStep> = (1..=300).map(|id| step(id, id - 1, "SCAN t")).collect();
         assert!(plan_of_steps(&deep, full).is_err());
     }
 }

@@ -5,7 +5,7 @@
 //! that can change nothing (<https://www.sqlite.org/c3ref/stmt_status.html>); what writes, or has
 //! parameters, is explained only.
 
-use super::{RULES, Step, plan_of_steps};
+use super::{RULES, plan_of_steps};
 use crate::OpenedReader;
 use crate::plans::{Kind, Plan, Predicate, Role};
 use crate::query_reader::{QueryLimits, QueryReader, StorageDetail, explain_each};
@@ -13,6 +13,7 @@ use crate::statements::{
     Column, Counter, DataFile, ForeignKey, Index, Key, Origin, ScriptStatement, Snapshot, Span,
     Statement, StatementPlan, Table, TableStatistics, aliases, condition, fingerprint,
 };
+use engine::planned::{PlanStep, indented};
 use engine::{NoPlan, ServerError};
 use rusqlite::{Connection, Error, OpenFlags, Row, StatementStatus};
 use std::collections::BTreeMap;
@@ -384,25 +385,14 @@ impl QueryReader for FileReader {
 }
 
 /// The steps of a statement.
-fn steps(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<Step>> {
+fn steps(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<PlanStep>> {
     let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
     statement
         .raw_query()
         .mapped(|row: &Row<'_>| {
-            Ok(Step { id: row.get(0)?, parent: row.get(1)?, detail: row.get(3)? })
+            Ok(PlanStep { id: row.get(0)?, parent: row.get(1)?, detail: row.get(3)? })
         })
         .collect()
-}
-
-/// The plan, a line for each step, indented below the one that it belongs to.
-fn indented(steps: &[Step]) -> String {
-    let (mut lines, mut depths) = (Vec::new(), vec![(0_i64, 0_usize)]);
-    for Step { id, parent, detail } in steps {
-        let depth = depths.iter().find(|(known, _)| known == parent).map_or(0, |(_, depth)| *depth);
-        depths.push((*id, depth + 1));
-        lines.push(format!("{}{detail}", "  ".repeat(depth)));
-    }
-    lines.join("\n")
 }
 
 /// A scan does not say what rows are kept by; where the statement reads one table alone it is the

@@ -2,8 +2,9 @@
 
 use crate::optimizer::{Alternative, Explain, LIMIT_OFFSET, Optimizer, Statistics};
 use engine::Results;
+use engine::planned::PlanStep;
 use inspection::plans::{Plan, PlanError};
-use inspection::sqlite::{Step, plan_of_steps};
+use inspection::sqlite::plan_of_steps;
 
 /// The planner.
 pub const OPTIMIZER: Optimizer = Optimizer {
@@ -45,10 +46,10 @@ fn read(results: &Results) -> Result<Plan, PlanError> {
     let cell = |row: &[Option<String>], at: usize| row.get(at).cloned().flatten();
     let number = |row: &[Option<String>], at| cell(row, at).and_then(|cell| cell.parse().ok());
     let rows = results.before.iter().chain([&results.last]);
-    let steps: Vec<Step> = rows
+    let steps: Vec<PlanStep> = rows
         .filter_map(|row| {
             let (id, parent) = (number(row, 0)?, number(row, 1)?);
-            Some(Step { id, parent, detail: cell(row, 3)? })
+            Some(PlanStep { id, parent, detail: cell(row, 3)? })
         })
         .collect();
     plan_of_steps(&steps, str::to_owned)
