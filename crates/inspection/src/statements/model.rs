@@ -304,6 +304,17 @@ impl Table {
 }
 
 impl Index {
+    /// Returns true when the first keys are these columns, in any order.
+    pub fn begins_with(&self, columns: &[String]) -> bool {
+        let first = self.keys.get(..columns.len()).unwrap_or_default();
+        !first.is_empty() && first.iter().all(|key| columns.contains(&key.column))
+    }
+
+    /// Returns true when neither the server nor the data need it.
+    pub fn may_go(&self) -> bool {
+        !self.is_needed && !self.is_unique
+    }
+
     /// The columns as they stand in a statement: `a, b DESC`.
     pub fn columns(&self) -> String {
         self.keys

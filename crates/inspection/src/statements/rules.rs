@@ -114,7 +114,12 @@ impl Upkeep {
         Self { update: "update of its columns", counted: "row changes in total" };
 }
 
-impl NewIndex<'_> {
+impl<'a> NewIndex<'a> {
+    /// An index of the usual kind.
+    pub const fn new(table: &'a Table, columns: &'a [String]) -> Self {
+        Self { table, columns, method: None, included: &[] }
+    }
+
     /// The statement for an engine whose indexes need a name, with names in its quotes.
     pub fn named(&self, quote: fn(&str) -> String) -> String {
         let table = self.table;

@@ -1,6 +1,6 @@
 //! Statements, what the server counted of them, and their plans.
 
-use crate::plans::{self, Plan};
+use crate::plans::{self, Operator, Plan};
 use crate::statements::Counter;
 use serde::{Deserialize, Serialize};
 use sql::statement::{VERBS, first_word, number};
@@ -152,6 +152,22 @@ impl Statement {
     pub fn by_call(&self, counter: Counter) -> Option<f64> {
         let calls = self.get(Counter::Calls).filter(|calls| *calls > 0)?;
         Some(self.get(counter)? as f64 / calls as f64)
+    }
+
+    /// Runs; 0 also where they are not counted.
+    pub fn calls(&self) -> u64 {
+        self.get(Counter::Calls).unwrap_or(0)
+    }
+
+    /// Time of its runs, s; 0 also where it is not counted.
+    pub fn time_s(&self) -> f64 {
+        self.get(Counter::TimeNs).unwrap_or(0) as f64 / 1e9
+    }
+
+    /// The operators of all plans.
+    pub fn operators(&self) -> impl Iterator<Item = &Operator> {
+        let operators = self.plans.iter().flat_map(|plan| plan.plan.operators());
+        operators.map(|(_, operator)| operator)
     }
 
     /// Mean time of a run, ms.

@@ -1,7 +1,7 @@
 //! The statements that use each index, and the way they do.
 
 use inspection::plans::{self, Access};
-use inspection::statements::Snapshot;
+use inspection::statements::{Advice, Index, Snapshot, Table};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -18,6 +18,49 @@ pub struct IndexUse {
     pub plan: usize,
     /// The way.
     pub access: Access,
+}
+
+/// An index in its snapshot.
+#[derive(Debug, Clone, Copy)]
+pub struct IndexPlace<'a> {
+    /// Number of its table.
+    pub table_at: usize,
+    /// The table.
+    pub table: &'a Table,
+    /// The number in it.
+    pub number: usize,
+    /// The index.
+    pub index: &'a Index,
+}
+
+/// The indexes of all tables.
+pub fn all_indexes(snapshot: &Snapshot) -> impl Iterator<Item = IndexPlace<'_>> {
+    snapshot.tables.iter().enumerate().flat_map(|(table_at, table)| {
+        let indexes = table.indexes.iter().enumerate();
+        indexes.map(move |(number, index)| IndexPlace { table_at, table, number, index })
+    })
+}
+
+impl IndexPlace<'_> {
+    /// The statements of which plans use it, each once, in order.
+    pub fn statements(&self, uses: &[IndexUse]) -> Vec<usize> {
+        let is_here =
+            |index: &&IndexUse| (index.table, index.index) == (self.table_at, self.number);
+        let statements: BTreeSet<usize> =
+            uses.iter().filter(is_here).map(|index| index.statement).collect();
+        statements.into_iter().collect()
+    }
+
+    /// A finding about it.
+    pub fn advice(&self, found: Advice) -> Advice {
+        Advice {
+            database: self.table.database.clone(),
+            subject: format!("{} ({})", self.table.label(), self.index.name),
+            table: Some(self.table_at),
+            index: Some(self.number),
+            ..found
+        }
+    }
 }
 
 /// Every use of an index in the plans, each once.
@@ -45,14 +88,6 @@ pub fn index_uses(snapshot: &Snapshot) -> Vec<IndexUse> {
         }
     }
     uses.into_iter().collect()
-}
-
-/// The statements of which plans use this index of this table, each once, in order.
-pub fn statements_of(uses: &[IndexUse], table: usize, index: usize) -> Vec<usize> {
-    let of_index =
-        uses.iter().filter(|index_use| (index_use.table, index_use.index) == (table, index));
-    let statements: BTreeSet<usize> = of_index.map(|index| index.statement).collect();
-    statements.into_iter().collect()
 }
 
 /// A scan of an index for its entries alone names only the index.

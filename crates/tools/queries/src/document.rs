@@ -1,6 +1,7 @@
 //! A server's statements, plans and indexes: `steelbench queries`.
 
-use crate::{Queries, statements_of};
+use crate::Queries;
+use crate::cross::all_indexes;
 use inspection::pages::plan_tree;
 use inspection::statements::{Counter, Index, Statement, StatementPlan, Table};
 use observations::order;
@@ -108,8 +109,8 @@ fn denied(all: &Queries) -> Option<String> {
     let denied: Vec<&Statement> =
         statements.iter().filter(|statement| statement.is_denied).collect();
     let first = denied.first()?;
-    let total: f64 = statements.iter().map(time_s).sum();
-    let share = denied.iter().map(|statement| time_s(statement)).sum::<f64>()
+    let total: f64 = statements.iter().map(Statement::time_s).sum();
+    let share = denied.iter().map(|statement| statement.time_s()).sum::<f64>()
         / total.max(f64::MIN_POSITIVE);
     Some(format!(
         "This role may not explain {} ({} of the time): {}. Advice lacks their plans. Remedy: {} \
@@ -131,10 +132,6 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-fn time_s(statement: &Statement) -> f64 {
-    statement.get(Counter::TimeNs).unwrap_or(0) as f64 / 1e9
-}
-
 /// A statement's text; where we may not see it, that.
 pub(crate) fn shown_text(statement: &Statement) -> &str {
     if statement.text.is_empty() { "(text hidden from this role)" } else { &statement.text }
@@ -150,15 +147,15 @@ fn statements(all: &Queries, rows: usize) -> Option<Section> {
     let count = plain.len();
     let statements: Vec<(usize, &Statement)> = plain.into_iter().take(rows).collect();
     let mut section = Section::new("Statements by time").named("statements", STATEMENTS);
-    let total: f64 = all.snapshot.statements.iter().map(time_s).sum();
+    let total: f64 = all.snapshot.statements.iter().map(Statement::time_s).sum();
     let databases: BTreeSet<&str> =
         all.snapshot.statements.iter().map(|statement| statement.database.as_str()).collect();
     let mut columns = Columns::for_rows(statements);
     columns.right("no.", |row| Cell::count(row.0 as u64));
-    columns.right("time", |row| Cell::seconds(time_s(row.1)));
+    columns.right("time", |row| Cell::seconds(row.1.time_s()));
     columns
         .with(Column::right("share"), move |row| {
-            (total > 0.0).then(|| Cell::percent(time_s(row.1) / total, 1))
+            (total > 0.0).then(|| Cell::percent(row.1.time_s() / total, 1))
         })
         .optional = 4;
     columns.right("calls", |row| row.1.get(Counter::Calls).map(Cell::count));
@@ -210,7 +207,7 @@ fn folded(utility: &[(usize, &Statement)], total: f64) -> String {
     verbs.sort_unstable();
     verbs.dedup();
     verbs.truncate(NUMBERS);
-    let time: f64 = utility.iter().map(|(_, statement)| time_s(statement)).sum();
+    let time: f64 = utility.iter().map(|(_, statement)| statement.time_s()).sum();
     format!(
         "{} ({}): {} of the time. Statements of Steelbench are left out.",
         number::plural(utility.len(), "utility statement"),
@@ -299,14 +296,11 @@ pub struct IndexUse<'a> {
 
 /// All indexes, the largest first.
 pub fn used(all: &Queries) -> Vec<IndexUse<'_>> {
-    let mut found = Vec::new();
-    for (at, table) in all.snapshot.tables.iter().enumerate() {
-        for (number, index) in table.indexes.iter().enumerate() {
-            let statements =
-                statements_of(&all.uses, at, number).into_iter().map(|at| at + 1).collect();
-            found.push(IndexUse { table, index, statements });
-        }
-    }
+    let used = all_indexes(&all.snapshot).map(|place| {
+        let statements = place.statements(&all.uses).into_iter().map(|at| at + 1).collect();
+        IndexUse { table: place.table, index: place.index, statements }
+    });
+    let mut found: Vec<IndexUse<'_>> = used.collect();
     order::by_key(&mut found, &|entry| std::cmp::Reverse(entry.index.bytes));
     found
 }

@@ -1,5 +1,6 @@
 //! A server's statements over many intervals: whose time or plan changed, and since when.
 
+use crate::record::StatementKey;
 use analysis::change_points::change_points;
 use analysis::compare::corrected;
 use analysis::{Comparison, Scale, Verdict};
@@ -34,7 +35,7 @@ pub struct StatementHistory {
     #[serde(skip)]
     pub has_pages: bool,
     #[serde(skip)]
-    places: HashMap<(String, String, String, bool), usize>,
+    places: HashMap<StatementKey, usize>,
     #[serde(skip)]
     hashes: HashMap<String, usize>,
 }
@@ -140,31 +141,24 @@ impl StatementHistory {
         interval.statements.into_iter().for_each(|statement| self.add_statement(at, statement));
     }
 
-    fn add_statement(&mut self, interval: usize, counted_statement: CountedStatement) {
-        let (calls, time_s) = (
-            counted_statement.get("calls").unwrap_or(0),
-            counted_statement.get("time_ns").unwrap_or(0) as f64 / 1e9,
-        );
-        let pages = counted_statement
-            .get("shared_hit_blocks")
-            .zip(counted_statement.get("shared_read_blocks"));
+    fn add_statement(&mut self, interval: usize, counted: CountedStatement) {
+        let calls = counted.get("calls").unwrap_or(0);
+        let time_s = counted.get("time_ns").unwrap_or(0) as f64 / 1e9;
+        let pages = counted.get("shared_hit_blocks").zip(counted.get("shared_read_blocks"));
         self.has_pages |= pages.is_some();
-        let work = pages
-            .map(|(hit, read)| hit.saturating_add(read))
-            .or_else(|| counted_statement.get("rows_read"));
-        let waits = counted_statement
-            .samples()
-            .map(|(wait, samples)| SampledWait { wait: wait.to_owned(), samples })
-            .collect();
-        let CountedStatement { digest, database, user, is_top, text, plan_hash, plan, .. } =
-            counted_statement;
+        let pages = pages.map(|(hit, read)| hit.saturating_add(read));
+        let work = pages.or_else(|| counted.get("rows_read"));
+        let waits = counted.samples();
+        let waits = waits.map(|(wait, samples)| SampledWait { wait: wait.to_owned(), samples });
+        let waits = waits.collect();
+        let key = StatementKey::of(&counted);
+        let CountedStatement { digest, database, user, text, plan_hash, plan, .. } = counted;
         let plan = plan_hash.zip(plan).map(|(hash, text)| {
             *self.hashes.entry(hash).or_insert_with(|| {
                 self.plans.push(text);
                 self.plans.len() - 1
             })
         });
-        let key = (digest.clone(), database.clone(), user.clone(), is_top);
         let place = *self.places.entry(key).or_insert_with(|| {
             self.statements.push(StatementSeries {
                 digest,

@@ -38,7 +38,7 @@ mod watch;
 
 pub use arguments::QueriesTool;
 pub use capture::Capture;
-pub use cross::{IndexUse, index_uses, statements_of};
+pub use cross::{IndexUse, index_uses};
 pub use examine::{Queries, examine, keep};
 pub use history::{SampledWait, StatementChange, StatementHistory};
 pub use interval::between;

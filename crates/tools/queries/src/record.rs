@@ -5,6 +5,23 @@ use observations::number::seconds;
 use observations::{CountedStatement, QueryInterval};
 use std::collections::HashMap;
 
+/// How statements of intervals are told apart.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct StatementKey {
+    digest: String,
+    database: String,
+    user: String,
+    is_top: bool,
+}
+
+impl StatementKey {
+    /// The one of a statement.
+    pub fn of(CountedStatement { digest, database, user, is_top, .. }: &CountedStatement) -> Self {
+        let (digest, database, user) = (digest.clone(), database.clone(), user.clone());
+        Self { digest, database, user, is_top: *is_top }
+    }
+}
+
 /// The record of an interval: its statements, in their order, each with the first of its
 /// plans that is not of a log.
 pub fn record(snapshot: &Snapshot, steelbench: &str, address: String) -> QueryInterval {
@@ -80,30 +97,24 @@ pub fn joined(intervals: impl IntoIterator<Item = QueryInterval>) -> Option<Snap
 
 fn add(
     statements: &mut Vec<Statement>,
-    places: &mut HashMap<(String, String, String, bool), usize>,
-    counted_statement: CountedStatement,
+    places: &mut HashMap<StatementKey, usize>,
+    counted: CountedStatement,
 ) {
-    let key = (
-        counted_statement.digest.clone(),
-        counted_statement.database.clone(),
-        counted_statement.user.clone(),
-        counted_statement.is_top,
-    );
-    let place = *places.entry(key).or_insert_with(|| {
+    let place = *places.entry(StatementKey::of(&counted)).or_insert_with(|| {
         statements.push(Statement {
-            digest: counted_statement.digest,
-            database: counted_statement.database,
-            user: counted_statement.user,
-            is_top: counted_statement.is_top,
-            text: counted_statement.text,
+            digest: counted.digest,
+            database: counted.database,
+            user: counted.user,
+            is_top: counted.is_top,
+            text: counted.text,
             not_explained: Some(NO_PLAN.to_owned()),
             ..Statement::default()
         });
         statements.len() - 1
     });
     let statement = &mut statements[place];
-    statement.is_partial |= counted_statement.is_partial;
-    for (name, value) in counted_statement.counters {
+    statement.is_partial |= counted.is_partial;
+    for (name, value) in counted.counters {
         // A later version may count more than this one knows.
         let Ok(counter) = serde_json::from_value::<Counter>(name.into()) else { continue };
         let sum = statement.counters.entry(counter).or_default();

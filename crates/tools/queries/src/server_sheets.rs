@@ -75,14 +75,10 @@ fn sum(indexes: &[Index], figure: fn(&Index) -> Option<u64>) -> Option<u64> {
 /// Numbers of the statements of which plans name a table, from 1.
 fn statements_of(all: &Queries, table: usize) -> BTreeSet<usize> {
     let named = (1..).zip(&all.snapshot.statements).filter(|(_, statement)| {
-        statement.plans.iter().any(|found| {
-            found.plan.operators().iter().flat_map(|(_, operator)| &operator.objects).any(
-                |object| {
-                    !object.table.is_empty()
-                        && all.snapshot.table_at(&statement.database, &object.schema, &object.table)
-                            == Some(table)
-                },
-            )
+        let database = &statement.database;
+        statement.operators().flat_map(|operator| &operator.objects).any(|object| {
+            !object.table.is_empty()
+                && all.snapshot.table_at(database, &object.schema, &object.table) == Some(table)
         })
     });
     named.map(|(number, _)| number).collect()

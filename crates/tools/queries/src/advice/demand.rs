@@ -30,7 +30,7 @@ const IMMUTABLE: [&str; 15] = [
 ];
 
 /// A column or expression of an index.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Key {
     /// As it is written in the statement that makes the index.
     pub text: String,
@@ -197,7 +197,7 @@ impl Parts {
         let operand = &condition.operand;
         let abilities = &place.rules.abilities;
         let found = key(place, table, operand);
-        let kind = operand.columns.first().and_then(|column| place.column(table, &column.name));
+        let kind = place.column_of(table, operand);
         match &condition.comparison {
             Comparison::Contains(operator) => {
                 let kind = kind.map_or("", |column| column.kind.as_str());
@@ -214,18 +214,12 @@ impl Parts {
             Comparison::Equal | Comparison::In | Comparison::Null => {
                 self.has_lists |= condition.comparison == Comparison::In;
                 if let Some(key) = found {
-                    if !self.equal.iter().any(|known| known.base == key.base) {
-                        self.equal.push(key);
-                    }
-                    return;
+                    return add(&mut self.equal, key);
                 }
             }
             Comparison::Range => {
                 if let Some(key) = found {
-                    if !self.ranges.iter().any(|known| known.base == key.base) {
-                        self.ranges.push(key);
-                    }
-                    return;
+                    return add(&mut self.ranges, key);
                 }
             }
             Comparison::Like => {
@@ -279,6 +273,13 @@ impl Parts {
     }
 }
 
+/// Adds a key, once.
+fn add(keys: &mut Vec<Key>, key: Key) {
+    if !keys.iter().any(|known| known.base == key.base) {
+        keys.push(key);
+    }
+}
+
 /// The index key of a column, or of an expression that an index may have.
 pub fn key(place: Place<'_>, table: &Table, operand: &Operand) -> Option<Key> {
     let rows = table.rows.unwrap_or(0.0);
@@ -290,13 +291,7 @@ pub fn key(place: Place<'_>, table: &Table, operand: &Operand) -> Option<Key> {
         }
         let base = squeezed(&column.name);
         let distinct = column.distinct_values(rows);
-        return Some(Key {
-            text: column.name.clone(),
-            base,
-            distinct,
-            descending: false,
-            is_prefix: false,
-        });
+        return Some(Key { text: column.name.clone(), base, distinct, ..Key::default() });
     }
     let is_known = operand.columns.iter().all(|operand| column(&operand.name).is_some());
     if !place.rules.abilities.expressions || operand.has_parameter || !is_known {
@@ -306,9 +301,7 @@ pub fn key(place: Place<'_>, table: &Table, operand: &Operand) -> Option<Key> {
     is_immutable(text).then(|| Key {
         text: format!("({text})"),
         base: squeezed(text),
-        distinct: None,
-        descending: false,
-        is_prefix: false,
+        ..Key::default()
     })
 }
 

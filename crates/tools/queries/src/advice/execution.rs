@@ -49,7 +49,7 @@ pub(crate) fn of_statements(snapshot: &Snapshot, rules: &Rules) -> Vec<Advice> {
             database: statement.database.clone(),
             statements: vec![at],
             subject: numbers(&[at]),
-            weight: statement.get(Counter::TimeNs).unwrap_or(0) as f64,
+            weight: statement.time_s(),
             ..found
         }));
     }
@@ -79,9 +79,11 @@ fn spill(snapshot: &Snapshot, statement: &Statement, rules: &Rules) -> Option<Ad
     if counted.is_empty() {
         return None;
     }
+    // A temporary table of the statement's own is in tempdb, too.
+    let is_possible = counted.len() == usize::from(tempdb.is_some());
+    let certainty = if is_possible { Certainty::Possible } else { Certainty::Counted };
     let memory = rules.sort_memory;
-    let plans = statement.plans.iter();
-    let operators: Vec<String> = plans.flat_map(spilling).collect();
+    let operators = spilling(statement);
     let place = match operators.as_slice() {
         [] => String::new(),
         operators => format!(" In a logged plan: {}.", operators.join(", ")),
@@ -97,27 +99,17 @@ fn spill(snapshot: &Snapshot, statement: &Statement, rules: &Rules) -> Option<Ad
         ),
         price: "Each sort and hash of each session can take this much memory: the total must fit."
             .into(),
-        // A temporary table of the statement's own is in tempdb, too.
-        ..Advice::new(
-            AdviceKind::Spill,
-            if counted.len() == usize::from(tempdb.is_some()) {
-                Certainty::Possible
-            } else {
-                Certainty::Counted
-            },
-        )
+        ..Advice::new(AdviceKind::Spill, certainty)
     })
 }
 
-fn spilling(plan: &StatementPlan) -> Vec<String> {
-    let operators = plan.plan.operators();
-    let warnings = operators.iter().flat_map(|(_, operator)| {
-        operator.warnings.iter().map(|warning| (operator.name.as_str(), warning))
+/// The operators of plans that spill, with the warning of each.
+fn spilling(statement: &Statement) -> Vec<String> {
+    let warnings = statement.operators().flat_map(|operator| {
+        let spills = operator.warnings.iter().filter(|warning| warning.name == "Spill");
+        spills.map(move |warning| format!("{} ({})", operator.name, warning.detail))
     });
-    warnings
-        .filter(|(_, warning)| warning.name == "Spill")
-        .map(|(name, warning)| format!("{name} ({})", warning.detail))
-        .collect()
+    warnings.collect()
 }
 
 /// By a recorded run where there is one; else the rows that runs returned against those that the
@@ -193,13 +185,10 @@ fn correlated<'a>(snapshot: &'a Snapshot, at: usize, rules: &Rules) -> Option<Co
         && block.alternatives.is_empty()
         && block.conditions.len() > 1
         && block.conditions.iter().all(is_plain);
-    let columns: Option<Vec<String>> = block
-        .conditions
-        .iter()
-        .map(|condition| {
-            Some(place.column(table, &condition.operand.columns[0].name)?.name.clone())
-        })
-        .collect();
+    let names = block.conditions.iter().map(|condition| {
+        place.column_of(table, &condition.operand).map(|column| column.name.clone())
+    });
+    let columns: Option<Vec<String>> = names.collect();
     columns.filter(|_| is_simple).map(|columns| Correlation { table, columns })
 }
 
@@ -219,7 +208,7 @@ fn returned(statement: &Statement) -> Option<String> {
             "The planner expects {} rows for any values; its {} returned {} on average: {} times \
              {}.",
             figure(expected),
-            runs(statement.get(Counter::Calls).unwrap_or(0)),
+            runs(statement.calls()),
             figure(came),
             figure(high / low),
             if came > expected { "as many" } else { "fewer" }

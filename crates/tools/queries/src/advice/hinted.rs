@@ -12,6 +12,7 @@ use observations::number::{count, figure, percent, seconds};
 const MISSED_USES_MIN: u64 = 10;
 
 /// An index that the engine itself names: with plans of statements, or for all that ran.
+#[derive(Default)]
 struct Hint<'a> {
     table: usize,
     keys: Vec<String>,
@@ -25,21 +26,11 @@ impl<'a> Hint<'a> {
     /// The one of this table with these columns.
     fn place<'b>(all: &'b mut Vec<Self>, table: usize, hint: &'a MissingIndex) -> &'b mut Self {
         let keys: Vec<String> = hint.equality.iter().chain(&hint.inequality).cloned().collect();
-        let at = all
-            .iter()
-            .position(|hint| hint.table == table && hint.keys == keys)
-            .unwrap_or_else(|| {
-                let (included, statements) = (Vec::new(), Vec::new());
-                all.push(Self {
-                    table,
-                    keys,
-                    included,
-                    statements,
-                    impact: hint.impact,
-                    missed: None,
-                });
-                all.len() - 1
-            });
+        let known = all.iter().position(|hint| hint.table == table && hint.keys == keys);
+        let at = known.unwrap_or_else(|| {
+            all.push(Self { table, keys, impact: hint.impact, ..Self::default() });
+            all.len() - 1
+        });
         let found = &mut all[at];
         for column in &hint.included {
             if !found.included.contains(&column) {
@@ -52,9 +43,7 @@ impl<'a> Hint<'a> {
     /// Returns true for an index that does what this one would: it may have been made since the
     /// plan was compiled.
     fn is(&self, index: &Index) -> bool {
-        let first = index.keys.get(..self.keys.len()).unwrap_or_default();
-        let leads = !first.is_empty() && first.iter().all(|key| self.keys.contains(&key.column));
-        leads
+        index.begins_with(&self.keys)
             && index.is_valid
             && index.predicate.is_none()
             && self.included.iter().all(|name| {
@@ -70,36 +59,32 @@ pub(crate) fn hinted(snapshot: &Snapshot, rules: &Rules) -> Vec<Advice> {
     for (at, statement) in snapshot.statements.iter().enumerate() {
         for hint in statement.plans.iter().flat_map(|plan| &plan.plan.missing_indexes) {
             let object = &hint.object;
-            if let Some(table) =
-                snapshot.table_at(&statement.database, &object.schema, &object.table)
-            {
-                let statements = &mut Hint::place(&mut all, table, hint).statements;
-                if !statements.contains(&at) {
-                    statements.push(at);
-                }
+            let table = snapshot.table_at(&statement.database, &object.schema, &object.table);
+            let Some(table) = table else { continue };
+            let statements = &mut Hint::place(&mut all, table, hint).statements;
+            if !statements.contains(&at) {
+                statements.push(at);
             }
         }
     }
     for (at, table) in snapshot.tables.iter().enumerate() {
-        for missed in
-            table.missed.iter().filter(|missed_index| missed_index.uses >= MISSED_USES_MIN)
-        {
+        for missed in table.missed.iter().filter(|missed| missed.uses >= MISSED_USES_MIN) {
             let known = &mut Hint::place(&mut all, at, &missed.hint).missed;
             *known = known.filter(|known| known.saving() >= missed.saving()).or(Some(missed));
         }
     }
     all.iter()
         .filter(|hint| !snapshot.tables[hint.table].indexes.iter().any(|index| hint.is(index)))
-        .map(|hint| hint_said(snapshot, hint, rules))
+        .map(|hint| advise(snapshot, hint, rules))
         .collect()
 }
 
-fn hint_said(snapshot: &Snapshot, hint: &Hint<'_>, rules: &Rules) -> Advice {
+fn advise(snapshot: &Snapshot, hint: &Hint<'_>, rules: &Rules) -> Advice {
     let (table, statements) = (&snapshot.tables[hint.table], &hint.statements);
     let sum = |counter| {
         statements.iter().filter_map(|at| snapshot.statements[*at].get(counter)).sum::<u64>()
     };
-    let time_s = sum(Counter::TimeNs) as f64 / 1e9;
+    let time_s: f64 = statements.iter().map(|at| snapshot.statements[*at].time_s()).sum();
     let of_runs = format!("({}, {})", numbers(statements), runs(sum(Counter::Calls)));
     let by_plan = hint.impact.filter(|_| !statements.is_empty()).map(|impact| {
         format!(
@@ -121,6 +106,7 @@ fn hint_said(snapshot: &Snapshot, hint: &Hint<'_>, rules: &Rules) -> Advice {
         let rows = count(sum(Counter::AutomaticIndexRows));
         format!("The engine built such an index for each run, with {rows} rows in total {of_runs}.")
     });
+    let certainty = if built.is_some() { Certainty::Counted } else { Certainty::Estimated };
     let serves = if statements.is_empty() {
         "would serve them".to_owned()
     } else {
@@ -131,19 +117,12 @@ fn hint_said(snapshot: &Snapshot, hint: &Hint<'_>, rules: &Rules) -> Advice {
         table: Some(hint.table),
         statements: statements.clone(),
         subject: table.label(),
-        evidence: [&by_plan, &missed, &built]
-            .into_iter()
-            .flatten()
-            .map(String::as_str)
-            .collect::<Vec<_>>()
-            .join(" "),
+        evidence: [by_plan, missed, built].into_iter().flatten().collect::<Vec<_>>().join(" "),
         change: format!("An index on ({}) {serves}.", hint.keys.join(", ")),
         price: price(rules.upkeep, table, &hint.keys),
         ddl: Some((rules.create_index)(&NewIndex {
-            table,
-            columns: &hint.keys,
-            method: None,
             included: &hint.included,
+            ..NewIndex::new(table, &hint.keys)
         })),
         // What is of no known statement comes behind, by what it would save.
         weight: if statements.is_empty() {
@@ -151,9 +130,6 @@ fn hint_said(snapshot: &Snapshot, hint: &Hint<'_>, rules: &Rules) -> Advice {
         } else {
             time_s
         },
-        ..Advice::new(
-            AdviceKind::MissingIndex,
-            if built.is_some() { Certainty::Counted } else { Certainty::Estimated },
-        )
+        ..Advice::new(AdviceKind::MissingIndex, certainty)
     }
 }

@@ -3,8 +3,10 @@
 
 use super::words::numbers;
 use crate::IndexUse;
-use crate::cross::statements_of;
-use inspection::statements::{Advice, AdviceKind, Certainty, Index, Rules, Snapshot, Table};
+use crate::cross::{IndexPlace, all_indexes};
+use inspection::statements::{
+    Advice, AdviceKind, Certainty, Index, Rules, Snapshot, Statement, Table,
+};
 use observations::number::{bytes, count, percent, plural};
 
 /// An index that is smaller, of a table that changes less, costs nothing noticeable.
@@ -28,41 +30,30 @@ pub(crate) fn of_use(
     rules: &Rules,
     is_redundant: impl Fn(usize, usize) -> bool,
 ) -> Vec<Advice> {
-    let mut all = Vec::new();
-    for (at, table) in snapshot.tables.iter().enumerate() {
-        for (number, index) in table.indexes.iter().enumerate() {
-            let may_go =
-                !index.is_needed && !index.is_unique && index.is_valid && !is_redundant(at, number);
-            if !may_go || foreign_key(table, index).is_some() {
-                continue;
-            }
-            let used = statements_of(uses, at, number);
-            let found = match index.scans {
-                Some(scans) => unused(snapshot, table, index, scans, &used),
-                None if rules.keeps_statistics => None,
-                None => of_no_statement(snapshot, at, index, &used),
-            };
-            all.extend(found.map(|found| Advice {
-                table: Some(at),
-                index: Some(number),
-                ddl: Some((rules.drop_index)(table, index)),
-                ..found
-            }));
+    let advice = |place: IndexPlace<'_>| {
+        let IndexPlace { table_at, table, number, index } = place;
+        let may_go = index.may_go() && index.is_valid && !is_redundant(table_at, number);
+        if !may_go || foreign_key(table, index).is_some() {
+            return None;
         }
-    }
-    all
+        let used = place.statements(uses);
+        let found = match index.scans {
+            Some(scans) => unused(snapshot, table, index, scans, &used),
+            None if rules.keeps_statistics => None,
+            None => of_no_statement(snapshot, table, index, &used),
+        };
+        let ddl = Some((rules.drop_index)(table, index));
+        found.map(|found| place.advice(Advice { ddl, ..found }))
+    };
+    all_indexes(snapshot).filter_map(advice).collect()
 }
 
 /// The foreign key whose checks an index serves, if no other index does.
 pub(super) fn foreign_key<'a>(table: &'a Table, index: &Index) -> Option<&'a str> {
-    let serves = |index: &Index, columns: &[String]| {
-        index.keys.len() >= columns.len()
-            && index.keys[..columns.len()].iter().all(|key| columns.contains(&key.column))
-    };
     let key = table.foreign_keys.iter().find(|key| {
-        serves(index, &key.columns)
+        index.begins_with(&key.columns)
             && !table.indexes.iter().any(|other| {
-                other.name != index.name && other.is_valid && serves(other, &key.columns)
+                other.name != index.name && other.is_valid && other.begins_with(&key.columns)
             })
     })?;
     Some(&key.name)
@@ -92,14 +83,9 @@ fn unused(
         [] => String::new(),
         used => format!(" Plans of {} use it.", numbers(used)),
     };
-    let certainty = if kind == AdviceKind::UnusedIndex && !is_short {
-        Certainty::Counted
-    } else {
-        Certainty::Possible
-    };
+    let is_sure = kind == AdviceKind::UnusedIndex && !is_short;
+    let certainty = if is_sure { Certainty::Counted } else { Certainty::Possible };
     Some(Advice {
-        database: table.database.clone(),
-        subject: label(table, index),
         evidence: format!(
             "Read {} {since}, but maintained for {} changed rows of the table.{in_plans}",
             if scans == 0 { "0 times".into() } else { plural(scans as usize, "time") },
@@ -119,25 +105,17 @@ fn unused(
 /// its table.
 fn of_no_statement(
     snapshot: &Snapshot,
-    at: usize,
+    table: &Table,
     index: &Index,
     used: &[usize],
 ) -> Option<Advice> {
-    let table = &snapshot.tables[at];
-    let readers = snapshot
-        .statements
-        .iter()
-        .filter(|statement| {
-            let operators = statement.plans.iter().flat_map(|plan| plan.plan.operators());
-            operators
-                .flat_map(|(_, operator)| &operator.objects)
-                .any(|object| object.table == table.name)
-        })
-        .count();
+    let reads = |statement: &&Statement| {
+        let mut objects = statement.operators().flat_map(|operator| &operator.objects);
+        objects.any(|object| object.table == table.name)
+    };
+    let readers = snapshot.statements.iter().filter(reads).count();
     let size = index.bytes.filter(|size| *size >= BYTES_MIN)?;
     (used.is_empty() && readers > 0).then(|| Advice {
-        database: table.database.clone(),
-        subject: label(table, index),
         evidence: format!(
             "{} of those given read the table; no plan uses the index.",
             plural(readers, "statement")
@@ -178,31 +156,18 @@ fn since(from_ms: Option<i64>, to_ms: i64) -> String {
     }
 }
 
-/// `orders (orders_date_idx)`
-pub(super) fn label(table: &Table, index: &Index) -> String {
-    format!("{} ({})", table.label(), index.name)
-}
-
 /// Indexes that queries cannot use, and such as are mostly empty.
 pub fn of_state(snapshot: &Snapshot, rules: &Rules) -> Vec<Advice> {
-    let mut all = Vec::new();
-    for (at, table) in snapshot.tables.iter().enumerate() {
-        for (number, index) in table.indexes.iter().enumerate() {
-            let found = if index.is_valid {
-                bloated(snapshot, table, index)
-            } else {
-                Some(invalid((rules.drop_index)(table, index), index))
-            };
-            all.extend(found.map(|found| Advice {
-                database: table.database.clone(),
-                subject: label(table, index),
-                table: Some(at),
-                index: Some(number),
-                ..found
-            }));
-        }
-    }
-    all
+    let advice = |place: IndexPlace<'_>| {
+        let IndexPlace { table, index, .. } = place;
+        let found = if index.is_valid {
+            bloated(snapshot, table, index)
+        } else {
+            Some(invalid((rules.drop_index)(table, index), index))
+        };
+        found.map(|found| place.advice(found))
+    };
+    all_indexes(snapshot).filter_map(advice).collect()
 }
 
 fn invalid(drop: String, index: &Index) -> Advice {

@@ -6,19 +6,16 @@
 
 use super::demand::{Demand, Key, demands};
 use super::hinted::hinted;
-use super::place::{Place, squeezed};
+use super::place::{Place, Reader, TableRead, large_tables, squeezed};
 use super::price::price;
 use super::words::{numbers, runs};
-use crate::query::{Block, Comparison, blocks};
+use crate::query::{Block, Comparison, Condition, Other};
 use inspection::statements::{
     Advice, AdviceKind, Certainty, Counter, Index, NewIndex, Rules, Snapshot, Statement, Table,
 };
 use observations::number::{count, figure, percent, seconds};
 use observations::order;
 
-/// A table with fewer rows, or fewer bytes, is read whole in less time than is noticeable.
-const ROWS_MIN: f64 = 5_000.0;
-const BYTES_MIN: u64 = 256 << 10;
 /// The share of rows below which an index surely reads less than the whole table, where that share
 /// is an estimate: with more, rows in random order may touch every page.
 const SHARE_MAX: f64 = 0.05;
@@ -94,53 +91,30 @@ fn is_hinted(found: &Candidate, hint: &Advice) -> bool {
 /// Returns true for a statement that runs again and again, or takes a noticeable share of the time.
 /// `total_s`: the time of all statements.
 pub fn is_repeated(statement: &Statement, total_s: f64) -> bool {
-    let calls = statement.get(Counter::Calls).unwrap_or(0);
-    let time_s = statement.get(Counter::TimeNs).unwrap_or(0) as f64 / 1e9;
-    calls >= CALLS_MIN || (calls > 0 && time_s >= SHARE_MIN * total_s)
+    let calls = statement.calls();
+    calls >= CALLS_MIN || (calls > 0 && statement.time_s() >= SHARE_MIN * total_s)
 }
 
 fn of_statement(snapshot: &Snapshot, rules: &Rules, at: usize, found: &mut Vec<Candidate>) {
-    let statement = &snapshot.statements[at];
-    if !statement.can_be_explained() {
-        return;
-    }
-    let text = statement.sample.as_deref().unwrap_or(&statement.text);
-    for block in blocks(text, rules.syntax) {
-        let place = Place { snapshot, rules, at, block: &block };
-        for (source, from_source) in block.sources.iter().enumerate() {
-            let Some(number) = place.table(from_source) else { continue };
-            let table = &snapshot.tables[number];
-            if !is_large(table) {
-                continue;
-            }
-            let demands = demands(place, source, table);
-            let mut kept = demands.into_iter().filter_map(|demand| {
-                let is_served = table.indexes.iter().any(|index| demand.is_served_by(index));
-                let need = need(place, source, table, &demand).filter(|_| !is_served)?;
-                reads_too_much(place, table, need).then_some((demand, need))
-            });
-            if let Some((demand, need)) = kept.next() {
-                add(
-                    found,
-                    Candidate { table: number, demand, uses: vec![Use { statement: at, need }] },
-                );
-            }
+    large_tables(snapshot, rules, at, |TableRead { place, source, number, table }| {
+        let mut miss = |demand, need| {
+            let uses = vec![Use { statement: at, need }];
+            add(found, Candidate { table: number, demand, uses });
+        };
+        let mut kept = demands(place, source, table).into_iter().filter_map(|demand| {
+            let is_served = table.indexes.iter().any(|index| demand.is_served_by(index));
+            let need = need(place, source, table, &demand).filter(|_| !is_served)?;
+            reads_too_much(place, table, need).then_some((demand, need))
+        });
+        if let Some((demand, need)) = kept.next() {
+            miss(demand, need);
+        }
+        if let Some(need) = counted(place).filter(|need| reads_too_much(place, table, *need)) {
             for demand in either(place, table) {
-                if let Some(need) =
-                    counted(place).filter(|need| reads_too_much(place, table, *need))
-                {
-                    let uses = vec![Use { statement: at, need }];
-                    add(found, Candidate { table: number, demand, uses });
-                }
+                miss(demand, need);
             }
         }
-    }
-}
-
-/// Returns true for a table that is worth an index.
-pub fn is_large(table: &Table) -> bool {
-    table.rows.is_some_and(|rows| rows >= ROWS_MIN)
-        && table.bytes.is_none_or(|bytes| bytes >= BYTES_MIN)
+    });
 }
 
 /// The indexes that an OR of columns of one table misses: each branch needs one.
@@ -230,9 +204,9 @@ fn joined(place: Place<'_>, source: usize, table: &Table, demand: &Demand) -> Op
     }
     let others_are_few = block.sources.iter().enumerate().any(|(other, from_source)| {
         other != source && place.table(from_source).is_some() && {
-            let is_of = |condition: &crate::query::Condition| {
+            let is_of = |condition: &Condition| {
                 place.is_of(&condition.operand, other)
-                    && !matches!(condition.other, crate::query::Other::Operand(_))
+                    && !matches!(condition.other, Other::Operand(_))
                     && condition.comparison != Comparison::Other
             };
             block.conditions.iter().any(is_of)
@@ -287,7 +261,7 @@ pub(crate) fn reads_too_much(place: Place<'_>, table: &Table, kept: Need) -> boo
             && read >= ROWS_READ_MIN
             && (is_alone || read >= WHOLE_SHARE * table.rows.unwrap_or(0.0));
     }
-    !place.rules.keeps_statistics && place.readers(table).iter().any(super::place::Reader::scans)
+    !place.rules.keeps_statistics && place.readers(table).iter().any(Reader::scans)
 }
 
 fn add(found: &mut Vec<Candidate>, new: Candidate) {
@@ -348,34 +322,29 @@ fn advise(snapshot: &Snapshot, found: &Candidate, rules: &Rules) -> Advice {
     let table = &snapshot.tables[found.table];
     let columns: Vec<String> = found.demand.keys().map(|key| key.text.clone()).collect();
     let statements: Vec<usize> = found.uses.iter().map(|index_use| index_use.statement).collect();
-    let time = |at: &usize| snapshot.statements[*at].get(Counter::TimeNs).unwrap_or(0);
-    let time_s = statements.iter().map(time).sum::<u64>() as f64 / 1e9;
-    let costly = found.uses.iter().max_by_key(|index_use| time(&index_use.statement));
+    let time_s: f64 = statements.iter().map(|at| snapshot.statements[*at].time_s()).sum();
+    let time = |index_use: &&Use| {
+        snapshot.statements[index_use.statement].get(Counter::TimeNs).unwrap_or(0)
+    };
+    let costly = found.uses.iter().max_by_key(time);
     let evidence =
         costly.map(|index_use| evidence(snapshot, table, *index_use)).unwrap_or_default();
-    let others = if statements.len() > 1 {
-        format!(" It serves {}.", numbers(&statements))
-    } else {
-        String::new()
-    };
-    let replaced: Vec<&str> = table
-        .indexes
-        .iter()
-        .filter(|index| is_replaced(index, &found.demand))
-        .map(|index| index.name.as_str())
-        .collect();
+    let others = (statements.len() > 1).then(|| format!(" It serves {}.", numbers(&statements)));
+    let replaced = table.indexes.iter().filter(|index| is_replaced(index, &found.demand));
+    let replaced: Vec<&str> = replaced.map(|index| index.name.as_str()).collect();
     let replaced = if replaced.is_empty() {
         String::new()
     } else {
         format!(" With it, {} becomes redundant.", replaced.join(", "))
     };
     let is_counted = found.uses.iter().any(|index_use| index_use.need.is_counted);
+    let certainty = if is_counted { Certainty::Counted } else { Certainty::Estimated };
     Advice {
         database: table.database.clone(),
         table: Some(found.table),
         statements: statements.clone(),
         subject: table.label(),
-        evidence: format!("{evidence}{others}"),
+        evidence: evidence + &others.unwrap_or_default(),
         change: format!(
             "An index on ({}) finds these rows without reading the rest; the statements took {} \
              in total.{replaced}{}",
@@ -385,16 +354,11 @@ fn advise(snapshot: &Snapshot, found: &Candidate, rules: &Rules) -> Advice {
         ),
         price: price(rules.upkeep, table, &columns),
         ddl: Some((rules.create_index)(&NewIndex {
-            table,
-            columns: &columns,
             method: found.demand.method,
-            included: &[],
+            ..NewIndex::new(table, &columns)
         })),
         weight: time_s,
-        ..Advice::new(
-            AdviceKind::MissingIndex,
-            if is_counted { Certainty::Counted } else { Certainty::Estimated },
-        )
+        ..Advice::new(AdviceKind::MissingIndex, certainty)
     }
 }
 
@@ -418,9 +382,9 @@ fn partial(found: &Candidate, rules: &Rules) -> &'static str {
 
 /// Returns true for an index whose keys are the first ones of the new one.
 fn is_replaced(index: &Index, demand: &Demand) -> bool {
-    let plain = !index.is_needed && !index.is_unique && index.predicate.is_none();
     let keys: Vec<&Key> = demand.keys().collect();
-    plain
+    index.may_go()
+        && index.predicate.is_none()
         && demand.method.is_none()
         && index.included.is_empty()
         && index.keys.len() < keys.len()

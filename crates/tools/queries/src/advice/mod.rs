@@ -16,7 +16,7 @@ mod structure;
 mod words;
 
 use crate::IndexUse;
-use inspection::statements::{Advice, AdviceKind, Counter, Rules, Snapshot, TimeShare};
+use inspection::statements::{Advice, AdviceKind, Rules, Snapshot, Statement, TimeShare};
 use observations::order;
 
 /// All findings: those about statements by their share of the server's time, then the others by
@@ -33,7 +33,7 @@ pub fn advice(
     });
     all.extend(redundant.into_iter().map(|redundant| redundant.advice));
     all.extend(indexes::of_state(snapshot, rules));
-    let total = time_s(snapshot, 0..snapshot.statements.len());
+    let total: f64 = snapshot.statements.iter().map(Statement::time_s).sum();
     let missing = missing::missing(snapshot, rules, total);
     all.extend(structure::structure(snapshot, rules, &missing));
     all.extend(rewrite::rewrites(snapshot, rules, total));
@@ -43,7 +43,8 @@ pub fn advice(
     all.extend(execution::of_tables(snapshot));
     all.extend(health);
     for advice in &mut all {
-        let seconds = time_s(snapshot, advice.statements.iter().copied());
+        let statements = advice.statements.iter().filter_map(|at| snapshot.statements.get(*at));
+        let seconds: f64 = statements.map(Statement::time_s).sum();
         let is_about = is_about_statements(advice.kind) && total > 0.0;
         advice.time = is_about.then(|| TimeShare { seconds, share: seconds / total });
         let changes = advice.ddl.as_ref().is_some_and(|ddl| !ddl.starts_with("ANALYZE"));
@@ -78,12 +79,4 @@ fn is_about_statements(kind: AdviceKind) -> bool {
             | AdviceKind::VaryingTimes
             | AdviceKind::SeveralPlans
     )
-}
-
-/// Time of these statements in the server, s.
-fn time_s(snapshot: &Snapshot, statements: impl Iterator<Item = usize>) -> f64 {
-    let ns = |at: usize| {
-        snapshot.statements.get(at).and_then(|statement| statement.get(Counter::TimeNs))
-    };
-    statements.filter_map(ns).map(|ns| ns as f64 / 1e9).sum()
 }

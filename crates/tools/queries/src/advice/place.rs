@@ -1,8 +1,12 @@
 //! A part of a statement with the tables that it reads.
 
-use crate::query::{Block, ColumnName, Operand, Source};
+use crate::query::{Block, ColumnName, Operand, Source, blocks};
 use inspection::plans::{Access, Kind, Operator};
 use inspection::statements::{Column, Rules, Snapshot, Statement, Table};
+
+/// A table with fewer rows, or fewer bytes, is read whole in less time than is noticeable.
+const ROWS_MIN: f64 = 5_000.0;
+const BYTES_MIN: u64 = 256 << 10;
 
 /// A block of a statement in its snapshot.
 #[derive(Clone, Copy)]
@@ -57,6 +61,11 @@ impl<'a> Place<'a> {
         table.columns.iter().find(|column| is_name(self.rules, unquoted(&column.name), name))
     }
 
+    /// The first column of an operand in a table.
+    pub fn column_of<'t>(&self, table: &'t Table, operand: &Operand) -> Option<&'t Column> {
+        self.column(table, &operand.columns.first()?.name)
+    }
+
     /// Returns true when all columns of an operand are of this source.
     pub fn is_of(&self, operand: &Operand, source: usize) -> bool {
         operand.columns.iter().all(|column| self.source(column) == Some(source))
@@ -69,9 +78,8 @@ impl<'a> Place<'a> {
 
     /// The operators of the plans that read a table, each with the one that takes its rows.
     pub fn readers(&self, table: &Table) -> Vec<Reader<'a>> {
-        let statement = self.statement();
         let mut found = Vec::new();
-        for plan in &statement.plans {
+        for plan in &self.statement().plans {
             let Some(root) = &plan.plan.root else { continue };
             collect(root, None, &mut |operator, parent| {
                 let reads = operator.objects.first().is_some_and(|object| {
@@ -87,6 +95,48 @@ impl<'a> Place<'a> {
         }
         found
     }
+}
+
+/// A table that a part of a statement reads.
+#[derive(Clone, Copy)]
+pub struct TableRead<'a> {
+    /// The part.
+    pub place: Place<'a>,
+    /// Number of its source.
+    pub source: usize,
+    /// Number of the table.
+    pub number: usize,
+    /// The table.
+    pub table: &'a Table,
+}
+
+/// Visits the tables worth an index that a statement reads.
+pub fn large_tables(
+    snapshot: &Snapshot,
+    rules: &Rules,
+    at: usize,
+    mut visit: impl FnMut(TableRead<'_>),
+) {
+    let statement = &snapshot.statements[at];
+    if !statement.can_be_explained() {
+        return;
+    }
+    for block in blocks(statement.sample.as_deref().unwrap_or(&statement.text), rules.syntax) {
+        let place = Place { snapshot, rules, at, block: &block };
+        for (source, from_source) in block.sources.iter().enumerate() {
+            let Some(number) = place.table(from_source) else { continue };
+            let table = &snapshot.tables[number];
+            if is_large(table) {
+                visit(TableRead { place, source, number, table });
+            }
+        }
+    }
+}
+
+/// Returns true for a table that is worth an index.
+fn is_large(table: &Table) -> bool {
+    table.rows.is_some_and(|rows| rows >= ROWS_MIN)
+        && table.bytes.is_none_or(|bytes| bytes >= BYTES_MIN)
 }
 
 /// An operator that reads a table.

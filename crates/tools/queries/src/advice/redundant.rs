@@ -1,11 +1,12 @@
 //! Indexes that another does the work of.
 
-use super::indexes::{foreign_key, label};
+use super::indexes::foreign_key;
 use super::words::numbers;
 use crate::IndexUse;
-use crate::cross::statements_of;
+use crate::cross::IndexPlace;
 use inspection::statements::{Advice, AdviceKind, Certainty, Index, Key, Rules, Snapshot, Table};
 use observations::number::{bytes, count};
+use std::cmp::Reverse;
 
 /// How an index is covered by another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,11 +43,8 @@ pub fn redundant(snapshot: &Snapshot, uses: &[IndexUse], rules: &Rules) -> Vec<R
     for (at, table) in snapshot.tables.iter().enumerate() {
         let mut gone: Vec<usize> = Vec::new();
         for (number, index) in table.indexes.iter().enumerate() {
-            let others = table
-                .indexes
-                .iter()
-                .enumerate()
-                .filter(|(other, _)| *other != number && !gone.contains(other));
+            let others = table.indexes.iter().enumerate();
+            let others = others.filter(|(other, _)| *other != number && !gone.contains(other));
             let found = others
                 .filter_map(|(place, other)| Some((cover(index, other)?, place, other)))
                 .filter(|(how, _, other)| {
@@ -56,14 +54,11 @@ pub fn redundant(snapshot: &Snapshot, uses: &[IndexUse], rules: &Rules) -> Vec<R
                 .min_by_key(|(how, _, other)| (*how as u8, other.keys.len()));
             let Some((how, replacement, other)) = found else { continue };
             gone.push(number);
-            let used = statements_of(uses, at, number);
-            let advice = Advice {
-                table: Some(at),
-                index: Some(number),
-                statements: used.clone(),
-                ddl: Some((rules.drop_index)(table, index)),
-                ..advise(table, [index, other], how, &used)
-            };
+            let place = IndexPlace { table_at: at, table, number, index };
+            let used = place.statements(uses);
+            let found = advise(table, [index, other], how, &used);
+            let ddl = Some((rules.drop_index)(table, index));
+            let advice = place.advice(Advice { statements: used, ddl, ..found });
             all.push(Redundant { advice, replacement });
         }
     }
@@ -73,8 +68,7 @@ pub fn redundant(snapshot: &Snapshot, uses: &[IndexUse], rules: &Rules) -> Vec<R
 /// Returns true for an index that may go itself, because nothing reads it while the shorter one is
 /// read.
 fn is_idle_beside(other: &Index, index: &Index) -> bool {
-    let may_go = !other.is_needed && !other.is_unique;
-    may_go && other.scans == Some(0) && index.scans.is_some_and(|scans| scans > 0)
+    other.may_go() && other.scans == Some(0) && index.scans.is_some_and(|scans| scans > 0)
 }
 
 /// Returns true if, of two indexes that cover each other, `index` is the one to drop: not needed by
@@ -84,15 +78,9 @@ fn is_the_one_to_drop(table: &Table, index: &Index, other: &Index) -> bool {
         return true;
     }
     let worth = |index: &Index| {
-        (
-            index.is_needed,
-            index.is_unique,
-            index.included.len(),
-            index.scans.unwrap_or(0),
-            std::cmp::Reverse(
-                table.indexes.iter().position(|candidate| candidate.name == index.name),
-            ),
-        )
+        let place = table.indexes.iter().position(|candidate| candidate.name == index.name);
+        let scans = index.scans.unwrap_or(0);
+        (index.is_needed, index.is_unique, index.included.len(), scans, Reverse(place))
     };
     worth(index) < worth(other)
 }
@@ -116,11 +104,12 @@ fn cover(index: &Index, other: &Index) -> Option<Cover> {
         return None;
     }
     // Read from its end, an index has all directions turned.
-    let directions =
-        pairs.iter().all(|(a, b)| a.descending == b.descending && a.nulls_first == b.nulls_first)
-            || pairs
-                .iter()
-                .all(|(a, b)| a.descending != b.descending && a.nulls_first != b.nulls_first);
+    let is_turned = |turned: bool| {
+        pairs.iter().all(|(a, b)| {
+            (a.descending != b.descending) == turned && (a.nulls_first != b.nulls_first) == turned
+        })
+    };
+    let directions = is_turned(false) || is_turned(true);
     let is_carried = index.included.iter().all(|column| {
         other.included.contains(column) || other.keys.iter().any(|key| key.column == *column)
     });
@@ -134,7 +123,7 @@ fn cover(index: &Index, other: &Index) -> Option<Cover> {
 }
 
 fn advise(table: &Table, [index, other]: [&Index; 2], how: Cover, used: &[usize]) -> Advice {
-    let how_said = match how {
+    let covers = match how {
         Cover::Same => "has the same columns in the same order",
         Cover::Prefix => "begins with the same columns",
         Cover::Included => "has the same columns and includes others",
@@ -163,13 +152,11 @@ fn advise(table: &Table, [index, other]: [&Index; 2], how: Cover, used: &[usize]
     };
     let price = match how {
         Cover::Same => "none known".to_owned(),
-        Cover::Prefix => {
-            format!(
-                "Statements that read it read the other instead: {} in place of {}.",
-                size(other),
-                size(index)
-            )
-        }
+        Cover::Prefix => format!(
+            "Statements that read it read the other instead: {} in place of {}.",
+            size(other),
+            size(index)
+        ),
         Cover::Included => "Index-only reads of this index must fetch rows from the table until \
                             the other index includes its columns."
             .into(),
@@ -177,11 +164,10 @@ fn advise(table: &Table, [index, other]: [&Index; 2], how: Cover, used: &[usize]
     };
     let kept = foreign_key(table, index);
     let is_sure = matches!(how, Cover::Same | Cover::Prefix) && kept.is_none();
+    let certainty = if is_sure { Certainty::Counted } else { Certainty::Possible };
     Advice {
-        database: table.database.clone(),
-        subject: label(table, index),
         evidence: format!(
-            "({}): index {} on ({}) {how_said}.{scans}{in_plans}",
+            "({}): index {} on ({}) {covers}.{scans}{in_plans}",
             index.columns(),
             other.name,
             other.columns()
@@ -189,9 +175,6 @@ fn advise(table: &Table, [index, other]: [&Index; 2], how: Cover, used: &[usize]
         change,
         price,
         weight: index.bytes.unwrap_or(0) as f64,
-        ..Advice::new(
-            AdviceKind::RedundantIndex,
-            if is_sure { Certainty::Counted } else { Certainty::Possible },
-        )
+        ..Advice::new(AdviceKind::RedundantIndex, certainty)
     }
 }

@@ -17,10 +17,8 @@ const TOLERANCE: f64 = 0.02;
 pub fn repeated(snapshot: &Snapshot) -> Vec<Advice> {
     let mut all = Vec::new();
     for (at, statement) in snapshot.statements.iter().enumerate() {
-        let Some(calls) = statement.get(Counter::Calls).filter(|calls| *calls >= CALLS_MIN) else {
-            continue;
-        };
-        if !is_lookup(statement) {
+        let calls = statement.calls();
+        if calls < CALLS_MIN || !is_lookup(statement) {
             continue;
         }
         let lists = snapshot.statements.iter().enumerate().filter(|(other, list)| {
@@ -52,15 +50,13 @@ fn is_lookup(statement: &Statement) -> bool {
 fn is_list(list: &Statement) -> bool {
     list.is_top
         && list.is_query()
-        && list.get(Counter::Calls).is_some_and(|calls| calls >= LIST_CALLS_MIN)
+        && list.calls() >= LIST_CALLS_MIN
         && list.by_call(Counter::Rows).is_some_and(|rows| rows >= LIST_ROWS_MIN)
 }
 
 fn advise(at: usize, statement: &Statement, list_at: usize, list: &Statement) -> Advice {
-    let calls = statement.get(Counter::Calls).unwrap_or(0);
-    let (lists, rows) =
-        (list.get(Counter::Calls).unwrap_or(0), list.get(Counter::Rows).unwrap_or(0));
-    let time_s = statement.get(Counter::TimeNs).unwrap_or(0) as f64 / 1e9;
+    let (calls, time_s) = (statement.calls(), statement.time_s());
+    let (lists, rows) = (list.calls(), list.get(Counter::Rows).unwrap_or(0));
     Advice {
         database: statement.database.clone(),
         statements: vec![at, list_at],

@@ -1,13 +1,13 @@
 //! Statements that no index serves as they are written.
 
 use super::demand::{Demand, demands, key};
-use super::missing::{Need, is_large, is_repeated, reads_too_much};
-use super::place::{Place, squeezed};
+use super::missing::{Need, is_repeated, reads_too_much};
+use super::place::{Place, TableRead, large_tables, squeezed};
 use super::price::price;
 use super::words::{numbers, runs};
-use crate::query::{Comparison, Condition, Operand, Other, blocks};
+use crate::query::{Comparison, Condition, Operand, Other};
 use inspection::statements::{
-    Advice, AdviceKind, Certainty, Counter, NewIndex, Rules, Snapshot, Table,
+    Advice, AdviceKind, Certainty, Column, Counter, Index, NewIndex, Rules, Snapshot, Table,
 };
 use observations::number::{figure, seconds};
 
@@ -33,31 +33,22 @@ pub fn rewrites(snapshot: &Snapshot, rules: &Rules, total_s: f64) -> Vec<Advice>
     let mut all = Vec::new();
     for (at, statement) in snapshot.statements.iter().enumerate() {
         let is_repeated = !rules.keeps_statistics || is_repeated(statement, total_s);
-        let calls = statement.get(Counter::Calls).unwrap_or(0);
-        if !statement.can_be_explained() || calls == 0 || !is_repeated {
+        if statement.calls() == 0 || !is_repeated {
             continue;
         }
-        let text = statement.sample.as_deref().unwrap_or(&statement.text);
-        for block in blocks(text, rules.syntax) {
-            let place = Place { snapshot, rules, at, block: &block };
-            for (source, from_source) in block.sources.iter().enumerate() {
-                let table = place.table(from_source).map(|table| (table, &snapshot.tables[table]));
-                let Some((number, table)) = table.filter(|(_, table)| is_large(table)) else {
-                    continue;
-                };
-                let found = of_source(place, source, table)
-                    .or_else(|| offset(place, table))
-                    .or_else(|| not_in(place));
-                all.extend(found.map(|found| Advice {
-                    database: table.database.clone(),
-                    table: Some(number),
-                    statements: vec![at],
-                    subject: format!("{} ({})", table.label(), numbers(&[at])),
-                    weight: statement.get(Counter::TimeNs).unwrap_or(0) as f64 / 1e9,
-                    ..found
-                }));
-            }
-        }
+        large_tables(snapshot, rules, at, |TableRead { place, source, number, table }| {
+            let found = of_source(place, source, table)
+                .or_else(|| offset(place, table))
+                .or_else(|| not_in(place));
+            all.extend(found.map(|found| Advice {
+                database: table.database.clone(),
+                table: Some(number),
+                statements: vec![at],
+                subject: format!("{} ({})", table.label(), numbers(&[at])),
+                weight: statement.time_s(),
+                ..found
+            }));
+        });
     }
     all
 }
@@ -72,7 +63,7 @@ fn work(place: Place<'_>) -> String {
     };
     format!(
         "Its {} take {}{read} each and return {} rows each.",
-        runs(statement.get(Counter::Calls).unwrap_or(0)),
+        runs(statement.calls()),
         seconds(statement.mean_ms().unwrap_or(0.0) / 1e3),
         figure(statement.by_call(Counter::Rows).unwrap_or(0.0))
     )
@@ -124,40 +115,34 @@ fn served(
             && !squeezed_text.contains(&format!("{})::text", column.base))
     };
     let readers = place.readers(table);
-    let is_cast = readers
-        .iter()
-        .flat_map(|reader| &reader.operator.predicates)
-        .any(|predicate| casts(&predicate.text));
+    let mut predicates = readers.iter().flat_map(|reader| &reader.operator.predicates);
+    let is_cast = predicates.any(|predicate| casts(&predicate.text));
     let is_number = |condition: &&Condition| match &condition.other {
         Other::Value(Some(text)) => text.starts_with(|c: char| c.is_ascii_digit()),
         _ => false,
     };
     let of_text = |operand: &Operand| {
-        let known = operand.columns.first().and_then(|column| place.column(table, &column.name));
-        known.is_some_and(|column| column.kind.contains("char") || column.kind.contains("text"))
+        let column = place.column_of(table, operand);
+        column.is_some_and(|column| column.kind.contains("char") || column.kind.contains("text"))
     };
     let compares_number = place.rules.abilities.numbers_miss_texts
         && conditions.iter().any(|condition| is_number(condition) && of_text(&condition.operand));
     let may_compare_number = place.rules.abilities.numbers_miss_texts
         && conditions.iter().any(|condition| of_text(&condition.operand));
-    let (why, certainty) = match (is_cast, compares_number, may_compare_number) {
-        (true, ..) => (
-            "The value has another type, so the server converts the column of each row",
-            Certainty::Counted,
-        ),
-        (_, true, _) => (
-            "It compares a text with a number, so the server converts the column of each row",
-            Certainty::Counted,
-        ),
-        (.., true) => (
-            "The value may be a number or have another collation: then the server converts the \
-             column of each row",
-            Certainty::Possible,
-        ),
+    let why = match (is_cast, compares_number, may_compare_number) {
+        (true, ..) => "The value has another type, so",
+        (_, true, _) => "It compares a text with a number, so",
+        (.., true) => "The value may be a number or have another collation: then",
         _ => return None,
     };
+    let is_sure = is_cast || compares_number;
+    let certainty = if is_sure { Certainty::Counted } else { Certainty::Possible };
     Some(Advice {
-        evidence: format!("{} Index {} has the column. {why}.", work(place), index.name),
+        evidence: format!(
+            "{} Index {} has the column. {why} the server converts the column of each row.",
+            work(place),
+            index.name
+        ),
         change: format!(
             "Send the value with the type of the column ({}): a quoted text, or a cast of the \
              parameter.",
@@ -173,95 +158,79 @@ fn computed(place: Place<'_>, table: &Table, operand: &Operand) -> Option<Advice
     if operand.is_plain || key(place, table, operand).is_some() {
         return None;
     }
-    let column = place.column(table, &operand.columns.first()?.name)?;
+    let column = place.column_of(table, operand)?;
     let lower = operand.text.to_lowercase();
     let is_time = OF_TIME.iter().any(|known| lower.contains(known));
     let plain = Operand {
         columns: operand.columns[..1].to_vec(),
         text: column.name.clone(),
         is_plain: true,
-        has_parameter: false,
+        ..Operand::default()
     };
-    let base = squeezed(&column.name);
-    let has_index = table
-        .indexes
-        .iter()
-        .any(|index| index.keys.first().is_some_and(|key| squeezed(&key.column) == base));
+    let leads = |index: &Index| squeezed(&index.keys[0].column) == squeezed(&column.name);
+    let has_index = indexes_on(table, column).any(leads);
     let columns = vec![column.name.clone()];
+    let price = price(place.rules.upkeep, table, &columns);
     let is_document = column.kind.to_ascii_lowercase().starts_with("json");
     // Of another function, the plain column may be of no use.
     let helps = !is_document && (is_time || !place.rules.abilities.expressions);
-    let new = key(place, table, &plain).filter(|_| helps && !has_index).map(|_| {
-        let included = &[];
-        (place.rules.create_index)(&NewIndex { table, columns: &columns, method: None, included })
-    });
+    let new = key(place, table, &plain).filter(|_| helps && !has_index);
+    let new = new.map(|_| (place.rules.create_index)(&NewIndex::new(table, &columns)));
+    let certainty = if place.block.gathers { Certainty::Possible } else { Certainty::Counted };
+    let (name, expressions) = (&column.name, place.rules.abilities.expressions);
     let change = if is_time {
         format!(
-            "Compare {} itself with a range ({0} >= start AND {0} < end): an index on it then \
-             finds the rows.",
-            column.name
+            "Compare {name} itself with a range ({name} >= start AND {name} < end): an index on it \
+             then finds the rows."
         )
-    } else if is_document && place.rules.abilities.expressions {
-        format!(
-            "Index the expression, with the key of {} that the statement asks for.",
-            column.name
-        )
-    } else if place.rules.abilities.expressions {
-        format!(
-            "Compare {} itself and compute the value instead, or index the expression.",
-            column.name
-        )
+    } else if is_document && expressions {
+        format!("Index the expression, with the key of {name} that the statement asks for.")
     } else {
-        format!(
-            "Compare {} itself and compute the value instead, or store the result in a generated \
-             column with an index.",
-            column.name
-        )
+        let or = if expressions {
+            "index the expression"
+        } else {
+            "store the result in a generated column with an index"
+        };
+        format!("Compare {name} itself and compute the value instead, or {or}.")
     };
     Some(Advice {
         evidence: format!(
-            "{} It compares the result of an expression of {}, which no index has.",
-            work(place),
-            column.name
+            "{} It compares the result of an expression of {name}, which no index has.",
+            work(place)
         ),
         change,
         price: if new.is_some() {
-            format!(
-                "A change of the statement, and: {}",
-                price(place.rules.upkeep, table, &columns)
-            )
+            format!("A change of the statement, and: {price}")
         } else if is_document {
-            price(place.rules.upkeep, table, &columns)
+            price
         } else {
             "A change of the statement.".into()
         },
         ddl: new,
-        ..Advice::new(
-            AdviceKind::UnusableIndex,
-            if place.block.gathers { Certainty::Possible } else { Certainty::Counted },
-        )
+        ..Advice::new(AdviceKind::UnusableIndex, certainty)
     })
+}
+
+/// The indexes with a column among their keys.
+fn indexes_on<'t>(table: &'t Table, column: &Column) -> impl Iterator<Item = &'t Index> {
+    let base = squeezed(&column.name);
+    let has_key = move |index: &&Index| index.keys.iter().any(|key| squeezed(&key.column) == base);
+    table.indexes.iter().filter(has_key)
 }
 
 /// A pattern that may begin anywhere.
 fn infix(place: Place<'_>, table: &Table, condition: &Condition) -> Option<Advice> {
-    let column =
-        condition.operand.columns.first().and_then(|column| place.column(table, &column.name))?;
+    let column = place.column_of(table, &condition.operand)?;
     if !condition.operand.is_plain {
         return computed(place, table, &condition.operand);
     }
-    let base = squeezed(&column.name);
-    let has_index = table.indexes.iter().any(|index| {
-        index.method != "btree" && index.keys.iter().any(|key| squeezed(&key.column) == base)
-    });
-    if has_index {
+    if indexes_on(table, column).any(|index| index.method != "btree") {
         return None;
     }
     let (ddl, change, before) = match place.rules.abilities.infix {
         Some(index) => {
             let columns = vec![format!("{}{}", column.name, index.class)];
-            let method = Some(index.method);
-            let new = NewIndex { table, columns: &columns, method, included: &[] };
+            let new = NewIndex { method: Some(index.method), ..NewIndex::new(table, &columns) };
             let change =
                 "An index of trigrams finds texts by any part of three characters or more.";
             (Some((place.rules.create_index)(&new)), change, Some(index.needs))
@@ -291,15 +260,11 @@ fn infix(place: Place<'_>, table: &Table, condition: &Condition) -> Option<Advic
 
 /// `value = ANY (array)`, which an index of arrays does not serve.
 fn element(place: Place<'_>, table: &Table, condition: &Condition) -> Option<Advice> {
-    let column =
-        condition.operand.columns.first().and_then(|column| place.column(table, &column.name))?;
+    let column = place.column_of(table, &condition.operand)?;
     let (method, class) = (place.rules.abilities.inverted)("@>", &column.kind)?;
     let columns = vec![format!("{}{class}", column.name)];
-    let base = squeezed(&column.name);
-    let has_index = table.indexes.iter().any(|index| {
-        index.method == method && index.keys.iter().any(|key| squeezed(&key.column) == base)
-    });
-    let new = NewIndex { table, columns: &columns, method: Some(method), included: &[] };
+    let has_index = indexes_on(table, column).any(|index| index.method == method);
+    let new = NewIndex { method: Some(method), ..NewIndex::new(table, &columns) };
     Some(Advice {
         evidence: format!("{} No index serves value = ANY ({}).", work(place), column.name),
         change: format!(
@@ -341,8 +306,8 @@ fn not_in(place: Place<'_>) -> Option<Advice> {
     let has_list = block.conditions.iter().any(|condition| {
         condition.comparison == Comparison::NotIn && condition.other == Other::Query
     });
-    let operators = place.statement().plans.iter().flat_map(|plan| plan.plan.operators());
-    let is_repeated = operators.flat_map(|(_, operator)| &operator.predicates).any(|predicate| {
+    let mut predicates = place.statement().operators().flat_map(|operator| &operator.predicates);
+    let is_repeated = predicates.any(|predicate| {
         predicate.text.contains("SubPlan") && !predicate.text.contains("hashed SubPlan")
     });
     (has_list && is_repeated).then(|| Advice {

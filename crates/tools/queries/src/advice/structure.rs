@@ -34,23 +34,15 @@ pub fn structure(snapshot: &Snapshot, rules: &Rules, missing: &[Advice]) -> Vec<
                         ddl.replace(['`', '"'], "").contains(&format!("({first}"))
                     })
             });
-            if !is_advised && !is_served(table, key) {
+            let is_served = table.indexes.iter().any(|index| {
+                index.is_valid && index.predicate.is_none() && index.begins_with(&key.columns)
+            });
+            if !is_advised && !is_served {
                 all.push(of_table(foreign_key(snapshot, rules, table, key)));
             }
         }
     }
     all
-}
-
-/// Returns true when an index begins with the columns of the key.
-fn is_served(table: &Table, key: &ForeignKey) -> bool {
-    table.indexes.iter().any(|index| {
-        let first = index.keys.get(..key.columns.len()).unwrap_or_default();
-        index.is_valid
-            && !first.is_empty()
-            && index.predicate.is_none()
-            && first.iter().all(|known| key.columns.contains(&known.column))
-    })
 }
 
 fn foreign_key(snapshot: &Snapshot, rules: &Rules, table: &Table, key: &ForeignKey) -> Advice {
@@ -61,37 +53,29 @@ fn foreign_key(snapshot: &Snapshot, rules: &Rules, table: &Table, key: &ForeignK
                 || candidate.label() == key.target)
     });
     let changes = target.map_or(0, |target| target.deletes.unwrap_or(0));
-    let happened = if changes > 0 {
-        format!(
-            " {} rows of {} were deleted since the counters started.",
-            count(changes),
-            key.target
-        )
-    } else {
-        String::new()
-    };
-    let new = NewIndex { table, columns: &key.columns, method: None, included: &[] };
+    let deleted = (changes > 0).then(|| {
+        let rows = count(changes);
+        format!(" {rows} rows of {} were deleted since the counters started.", key.target)
+    });
+    let (columns, new) = (key.columns.join(", "), NewIndex::new(table, &key.columns));
+    let certainty = if changes > 0 { Certainty::Counted } else { Certainty::Possible };
     Advice {
         subject: format!("{} ({})", table.label(), key.name),
         evidence: format!(
-            "{} refers to {}, and no index begins with ({}).{happened}",
+            "{} refers to {}, and no index begins with ({columns}).{}",
             table.label(),
             key.target,
-            key.columns.join(", ")
+            deleted.unwrap_or_default()
         ),
         change: format!(
             "A delete of a row of {}, or an update of its key, reads all {} rows of this table \
-             without an index on ({}), and so do joins of the two.",
+             without an index on ({columns}), and so do joins of the two.",
             key.target,
-            count(table.rows.unwrap_or(0.0) as u64),
-            key.columns.join(", ")
+            count(table.rows.unwrap_or(0.0) as u64)
         ),
         price: price(rules.upkeep, table, &key.columns),
         ddl: Some((rules.create_index)(&new)),
-        ..Advice::new(
-            AdviceKind::ForeignKeyWithoutIndex,
-            if changes > 0 { Certainty::Counted } else { Certainty::Possible },
-        )
+        ..Advice::new(AdviceKind::ForeignKeyWithoutIndex, certainty)
     }
 }
 
