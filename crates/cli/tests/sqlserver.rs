@@ -9,6 +9,7 @@ mod queries;
 
 use crate::captures;
 use crate::common::{Lab, end, signal, wait_until};
+use engine::View;
 use inspection::sqlserver::survey::views as survey_views;
 use mssql_mock_tds::query_response::{
     ColumnDefinition, ColumnValue, QueryRegistry, QueryResponse, Row, SqlDataType, TerminalError,
@@ -71,12 +72,12 @@ impl Mock {
             Self { answers, connections, port, _runtime: background::Background(Some(runtime)) };
         mock.answers.answer(views::SESSION, "ready\n1");
         mock.answers.answer(
-            views::IDENTITY.sql,
+            &views::IDENTITY.sql(),
             "version | product_version | edition | engine_edition | session_id\nMicrosoft SQL \
              Server 2022 (RTM-CU14) - 16.0.4135.4 (X64) | 16.0.4135.4 | Developer Edition | 3 | 51",
         );
-        mock.answers.answer(views::PERMISSION.sql, "may\n1");
-        mock.answers.answer(views::STARTED.sql, "started\n2026-11-01T08:00:00.123");
+        mock.answers.answer(&views::PERMISSION.sql(), "may\n1");
+        mock.answers.answer(&views::STARTED.sql(), "started\n2026-11-01T08:00:00.123");
         mock
     }
 
@@ -104,7 +105,7 @@ impl Answers {
     /// Sets the counters to those of a server that has worked for `steps` steps.
     fn count(&self, steps: u64) {
         self.answer(
-            views::WAITS.sql,
+            &views::WAITS.sql(),
             &format!(
                 "wait_type | waits | wait_ms | signal_ms\nPAGELATCH_UP | {} | {} | {}\nWRITELOG | \
                  {} | {} | {}\nLAZYWRITER_SLEEP | {steps} | {} | 0",
@@ -118,7 +119,7 @@ impl Answers {
             ),
         );
         self.answer(
-            views::COUNTERS[0].view.sql,
+            &views::COUNTERS[0].view.sql(),
             &format!(
                 "name | wait_ms | waits\nBUFFER | {} | {}\nACCESS_METHODS_HOBT | 7 | 7",
                 3000 * steps,
@@ -126,7 +127,7 @@ impl Answers {
             ),
         );
         self.answer(
-            views::COUNTERS[2].view.older.unwrap(),
+            &views::COUNTERS[2].view.older().unwrap(),
             &format!(
                 "name | switches | yields | now_runnable | now_queued | now_io\nscheduler 0 of \
                  node 0 | {} | 1 | 2 | 0 | 0",
@@ -196,7 +197,7 @@ fn working(mock: &Mock) -> Steps {
         + "70 | suspended | PAGELATCH_SH | 5:1:900 | 42 | shop | anna | load\n71 | running | - | \
            - | 43 | shop | bert | web\n";
     mock.answers.answer(
-        views::REQUESTS.sql,
+        &views::REQUESTS.sql(),
         &format!(
             "session_id | status | wait_type | wait_resource | query_id | database_name | \
              login_name | program_name\n{requests}"
@@ -208,30 +209,30 @@ fn working(mock: &Mock) -> Steps {
         "query_id | statement\n42 | INSERT INTO MyBigTable VALUES ('S3cret', 7)\n43 | SELECT 1",
     );
     mock.answers.answer(
-        views::TASKS.sql,
+        &views::TASKS.sql(),
         "session_id | exec_context_id | wait_ms | wait_type | resource | blocking_session_id\n51 \
          | 0 | 2500 | LCK_M_X | keylock hobtid=72057594043432960 dbid=5 mode=X | 52\n53 | 0 | 12 \
          | PAGELATCH_UP | 5:1:1520544 | -",
     );
     mock.answers.answer(
-        views::SESSIONS.sql,
+        &views::SESSIONS.sql(),
         "session_id | status | login_name | program_name | database_name | open_transactions | \
          idle_s | statement_ms | transaction_s | statement\n51 | suspended | anna | shop | orders \
          | 1 | - | 2600 | 3 | UPDATE t SET a = 'S3cret' WHERE b = 42\n52 | sleeping | bert | \
          report | orders | 1 | 12 | - | 13 | UPDATE t SET a = 1",
     );
     mock.answers.refuse(
-        views::COUNTERS[2].view.sql,
+        &views::COUNTERS[2].view.sql(),
         207,
         "Invalid column name 'total_cpu_usage_ms'.",
     );
     mock.answers.refuse(
-        views::COUNTERS[1].view.sql,
+        &views::COUNTERS[1].view.sql(),
         300,
         "VIEW SERVER STATE permission was denied on object 'server', database 'master'.",
     );
     mock.answers.refuse(
-        views::COUNTERS[3].view.sql,
+        &views::COUNTERS[3].view.sql(),
         208,
         "Invalid object name 'sys.dm_os_spinlock_stats'.",
     );
@@ -433,14 +434,14 @@ fn without(statements: &[&str], command: &[&str]) -> String {
 
 fn answer_survey(mock: &Mock) {
     mock.answers.answer(
-        survey_views::CONFIGURATIONS.sql,
+        &survey_views::CONFIGURATIONS.sql(),
         "name | configured | in_use\nmax server memory (MB) | 2147483647 | 2147483647",
     );
     mock.answers.answer(
-        survey_views::MACHINE.sql,
+        &survey_views::MACHINE.sql(),
         "cpu_count | scheduler_count | physical_memory_kb | numa_node_count\n8 | 8 | 16777216 | 2",
     );
-    mock.answers.answer(survey_views::DATABASES.sql, "name | bytes\nshop | 1048576");
+    mock.answers.answer(&survey_views::DATABASES.sql(), "name | bytes\nshop | 1048576");
 }
 
 /// Each missing view is named, and the rest is shown.
@@ -449,7 +450,7 @@ fn each_view_that_a_server_lacks_is_told() {
     let [latches, files, schedulers, spinlocks] = views::COUNTERS.map(|counters| counters.view);
     let owner = views::page_owner(5, 1, 900);
     let texts = format!("{}42, 43{}", views::TEXTS, views::TEXTS_END);
-    let of = |view: views::View, title: &'static str| (view.sql, view.older, view.name, title);
+    let of = |view: View, title: &'static str| (view.sql(), view.older(), view.name, title);
     let waits = [
         of(views::STARTED, "Server restarts"),
         of(views::WAITS, "Server-wide waits"),
@@ -460,12 +461,12 @@ fn each_view_that_a_server_lacks_is_told() {
         of(views::REQUESTS, "Sampled session activity"),
         of(views::TASKS, "Blocking sessions"),
         of(views::SESSIONS, "Details of waiting sessions"),
-        (&owner, None, "sys.dm_db_page_info", "Tables of hot pages"),
-        (&texts, None, "sys.dm_exec_query_stats", "Statement texts"),
+        (owner, None, "sys.dm_db_page_info", "Tables of hot pages"),
+        (texts, None, "sys.dm_exec_query_stats", "Statement texts"),
     ];
     let error = format!("error {MISSING}: relation does not exist.");
-    let see = |(sql, older, name, title): (&str, Option<&'static str>, &str, &str)| {
-        let statements: Vec<&str> = [Some(sql), older].into_iter().flatten().collect();
+    let see = |(sql, older, name, title): (String, Option<String>, &str, &str)| {
+        let statements: Vec<&str> = [Some(&*sql), older.as_deref()].into_iter().flatten().collect();
         let shown = without(&statements, &["waits", "--full", "URL", "--seconds", "1", "--tasks"]);
         assert!(shown.contains(&format!("{title}: {name}: {error}")), "{title}: {shown}");
         assert_eq!(shown.matches(&error).count(), 1, "{title}: {shown}");
@@ -489,7 +490,8 @@ fn each_view_that_a_server_lacks_is_told() {
         (survey_views::MACHINE, "CPUs and memory"),
         (survey_views::DATABASES, "databases"),
     ] {
-        let statements: Vec<&str> = [Some(view.sql), view.older].into_iter().flatten().collect();
+        let (sql, older) = (view.sql(), view.older());
+        let statements: Vec<&str> = [Some(&*sql), older.as_deref()].into_iter().flatten().collect();
         let json = without(&statements, &["survey", "--server", "URL", "--volume", "/", "--json"]);
         let value: serde_json::Value = serde_json::from_str(&json).unwrap();
         let unread = value["unread"].as_array().unwrap().iter();
@@ -508,7 +510,7 @@ fn ctrl_c_ends_a_statement_that_the_server_works_on() {
     let lab = Lab::new();
     let mock = Mock::start(Tls::Off, &lab);
     let slow = response("name | configured | in_use").with_delay(Duration::from_secs(3600));
-    mock.answers.0.blocking_lock().register(survey_views::CONFIGURATIONS.sql, slow);
+    mock.answers.0.blocking_lock().register(&survey_views::CONFIGURATIONS.sql(), slow);
     let url = mock.url("encrypt=optional");
     let mut command = lab.command(&["survey", "--server", &url, "--volume", "/"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

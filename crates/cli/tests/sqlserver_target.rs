@@ -295,8 +295,8 @@ fn ctrl_c_cancels_what_the_server_works_on() {
         let sql = format!("SELECT CAST(HAS_PERMS_BY_NAME({class}, N'{permission}') AS int) AS may");
         answer(&sql, cell("may", 1));
     }
-    answer(views::ENGINE_EDITION.sql, cell("engine_edition", 3));
-    answer(views::MODEL_FILE.sql, cell("pages", 1024));
+    answer(&views::ENGINE_EDITION.sql(), cell("engine_edition", 3));
+    answer(&views::MODEL_FILE.sql(), cell("pages", 1024));
     for database in ["steelbench", "steelbench_not_marked_yet"] {
         let nothing = QueryResponse::new(
             vec![ColumnDefinition::new("id".to_owned(), SqlDataType::NVarCharMax)],
@@ -330,7 +330,7 @@ fn azure_sql_database_is_refused_by_name() {
     let server = runtime.block_on(MockTdsServer::new("127.0.0.1:0")).unwrap();
     let (registry, port) = (server.query_registry(), server.local_addr().port());
     let edition = cell("engine_edition", 5);
-    registry.blocking_lock().register(views::ENGINE_EDITION.sql, edition);
+    registry.blocking_lock().register(&views::ENGINE_EDITION.sql(), edition);
     runtime.spawn(server.run());
     let url = format!("mssql://sa@127.0.0.1:{port}/master?encrypt=optional");
     let on = OnServer { lab, url };

@@ -13,7 +13,7 @@ fn strict_and_mandatory_connections_are_verified() {
         let mock = Mock::start(tls, &lab);
         answer_survey(&mock);
         mock.answers.answer(
-            survey_views::CONFIGURATIONS.sql,
+            &survey_views::CONFIGURATIONS.sql(),
             "name | configured | in_use\nmax worker threads | 0 | 0",
         );
         let survey = |parameters: &str| {
@@ -69,7 +69,7 @@ fn an_access_token_logs_in_encrypted_and_is_not_shown() {
     let mock = Mock::start(Tls::On, &lab);
     answer_survey(&mock);
     mock.answers.answer(
-        survey_views::CONFIGURATIONS.sql,
+        &survey_views::CONFIGURATIONS.sql(),
         "name | configured | in_use\nmax worker threads | 0 | 0",
     );
     let file = lab.path("token");

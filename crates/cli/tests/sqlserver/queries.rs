@@ -25,7 +25,7 @@ fn show_plan(operator: &str, object: &str) -> String {
 }
 
 fn stored(first: i64, last: i64) -> String {
-    format!("{}{first} AND {last}{}", query_views::STORED.sql, query_views::STORED_END)
+    format!("{} {first} AND {last}{}", query_views::STORED.sql(), query_views::STORED_END)
 }
 
 const ORDERS: &str = "SELECT * FROM dbo.Orders WHERE CustomerId = @1 AND Note = 'S3cret'";
@@ -49,7 +49,7 @@ fn runs(of: &[(i64, u64, u64)]) -> String {
 fn answer_queries(mock: &Mock, state: i32) {
     let answer = |sql: &str, rows: &str| mock.answers.answer(sql, rows);
     answer(
-        query_views::STATEMENTS.sql,
+        &query_views::STATEMENTS.sql(),
         &format!(
             "digest | plan_handle | begins | ends | calls | elapsed_us | worker_us | min_us | \
              max_us | total_rows | logical_reads | physical_reads | spills | database_name | \
@@ -59,7 +59,7 @@ fn answer_queries(mock: &Mock, state: i32) {
         ),
     );
     answer(
-        query_views::STORE.sql,
+        &query_views::STORE.sql(),
         &format!("state | reason | newest | since\n{state} | 65536 | 42 | 2026-10-24 08:00"),
     );
     answer(&stored(0, 41), &runs(&[(7, 40, 1000), (8, 2, 90_000)]));
@@ -79,28 +79,28 @@ fn answer_queries(mock: &Mock, state: i32) {
         answer(&sql, &format!("query_plan\n{}", show_plan("Index Seek", seek)));
     }
     answer(
-        query_views::INDEXES.sql,
+        &query_views::INDEXES.sql(),
         "database_name | schema_name | table_name | index_name | object_id | index_id | type_desc \
          | is_unique | is_primary_key | is_unique_constraint | is_disabled | \
          filter_definition\nshop | dbo | Orders | IX_Note | 5 | 2 | NONCLUSTERED | 0 | 0 | 0 | 0 \
          | -",
     );
     answer(
-        query_views::COLUMNS.sql,
+        &query_views::COLUMNS.sql(),
         "object_id | index_id | column_name | is_descending_key | is_included_column\n5 | 2 | \
          Note | 0 | 0",
     );
     answer(
-        query_views::SIZES.sql,
+        &query_views::SIZES.sql(),
         "object_id | index_id | pages | row_count\n5 | 0 | 500 | 60000\n5 | 2 | 50 | 60000",
     );
-    answer(query_views::USAGE.sql, "object_id | index_id | reads | scans\n5 | 2 | 70 | 20");
+    answer(&query_views::USAGE.sql(), "object_id | index_id | reads | scans\n5 | 2 | 70 | 20");
     answer(
-        query_views::CHANGES.sql,
+        &query_views::CHANGES.sql(),
         "object_id | index_id | inserts | updates | deletes\n5 | 0 | 60000 | 5 | 1",
     );
     answer(
-        query_views::MISSED.sql,
+        &query_views::MISSED.sql(),
         "object_id | equality_columns | inequality_columns | included_columns | uses | cost | \
          impact\n5 | [CustomerId] | - | [Note] | 1200 | 12.5 | 87.5",
     );
@@ -110,25 +110,28 @@ fn answer_queries(mock: &Mock, state: i32) {
 fn answer_storage(mock: &Mock) {
     let answer = |sql: &str, rows: &str| mock.answers.answer(sql, rows);
     answer(
-        query_views::STATISTICS.sql,
+        &query_views::STATISTICS.sql(),
         "object_id | stats_id | statistics_name | row_count | rows_sampled | steps | changes | \
          gathered_s\n5 | 2 | IX_Note | 60000 | 15000 | 2 | 12 | 840000000",
     );
-    answer(query_views::STATISTICS_COLUMNS.sql, "object_id | stats_id | column_name\n5 | 2 | Note");
     answer(
-        query_views::HISTOGRAMS.sql,
+        &query_views::STATISTICS_COLUMNS.sql(),
+        "object_id | stats_id | column_name\n5 | 2 | Note",
+    );
+    answer(
+        &query_views::HISTOGRAMS.sql(),
         "object_id | stats_id | value | range_rows | equal_rows | range_values\n5 | 2 | S3cret | \
          0 | 30000 | 0\n5 | 2 | z | 29000 | 1000 | 812",
     );
     answer(
-        query_views::DATABASE_FILES.sql,
+        &query_views::DATABASE_FILES.sql(),
         "database_name | file_name | type_desc | pages | pages_max | growth | is_percent_growth | \
          reads | read_bytes | read_ms | writes | write_bytes | write_ms\nshop | /data/shop.mdf | \
          ROWS | 1024 | -1 | 8192 | 0 | 100 | 819200 | 250 | - | - | -\nshop | /data/shop.ldf | \
          LOG | 128 | 268435456 | 10 | 1 | 0 | 0 | 0 | 7 | 7168 | 21",
     );
     answer(
-        live_views::WAITS.sql,
+        &live_views::WAITS.sql(),
         "wait_type | waits | wait_ms | signal_ms\nPAGELATCH_UP | 4 | 3000 | 1000\nWRITELOG | 10 | \
          1000 | 0\nLAZYWRITER_SLEEP | 5 | 900000 | 1",
     );
@@ -226,15 +229,19 @@ fn each_view_of_the_workbook_that_is_refused_is_told() {
     let mock = Mock::start(Tls::Off, &lab);
     let url = mock.url("encrypt=optional");
     answer_survey(&mock);
-    let older = query_views::DATABASE_FILES.older.unwrap();
+    let older = query_views::DATABASE_FILES.older().unwrap();
     for (statements, what, sheet) in [
-        ([query_views::DATABASE_FILES.sql, older], "Not read: files: sys.master_files", "Files"),
         (
-            [query_views::STATISTICS.sql, ""],
+            [&*query_views::DATABASE_FILES.sql(), &older],
+            "Not read: files: sys.master_files",
+            "Files",
+        ),
+        (
+            [&*query_views::STATISTICS.sql(), ""],
             "Not read: statistics of tables: sys.dm_db_stats_properties",
             "Statistics",
         ),
-        ([live_views::WAITS.sql, ""], "not read: sys.dm_os_wait_stats", "Waits"),
+        ([&*live_views::WAITS.sql(), ""], "not read: sys.dm_os_wait_stats", "Waits"),
     ] {
         answer_queries(&mock, 0);
         answer_storage(&mock);
@@ -318,7 +325,7 @@ fn statements_are_those_of_the_query_store_where_it_counts() {
     // What is gone from the cache is in a Query Store that only keeps.
     answer_queries(&mock, 1);
     mock.answers.answer(
-        query_views::STATEMENTS.sql,
+        &query_views::STATEMENTS.sql(),
         "digest | plan_handle | database_name | statement_text",
     );
     assert_eq!(
@@ -354,8 +361,8 @@ fn intervals_of_the_query_store_are_recorded_once_and_their_history_told() {
     let at = |number: i64| 1_790_000_000_000 + number * HOUR_MS;
     let interval = |after: i64, rows: &str| {
         let sql = format!(
-            "{}{after}{}",
-            query_views::STORED_INTERVAL.sql,
+            "{} {after}{}",
+            query_views::STORED_INTERVAL.sql(),
             query_views::STORED_INTERVAL_END
         );
         mock.answers.answer(&sql, &format!("number | from_ms | to_ms\n{rows}"));
@@ -399,13 +406,13 @@ fn each_view_that_is_refused_is_told() {
     let mock = Mock::start(Tls::Off, &lab);
     let url = mock.url("encrypt=optional");
     let stored_older =
-        format!("{}0 AND 41{}", query_views::STORED.older.unwrap(), query_views::STORED_END);
+        format!("{} 0 AND 41{}", query_views::STORED.older().unwrap(), query_views::STORED_END);
     let stored = stored(0, 41);
-    let kept = query_views::STATEMENTS.older.unwrap();
+    let kept = query_views::STATEMENTS.older().unwrap();
     for (statements, view, what) in [
-        ([query_views::STATEMENTS.sql, kept], "sys.dm_exec_query_stats", "statements"),
+        ([&*query_views::STATEMENTS.sql(), &kept], "sys.dm_exec_query_stats", "statements"),
         (
-            [query_views::STORE.sql, ""],
+            [&*query_views::STORE.sql(), ""],
             "sys.database_query_store_options",
             "the state of the Query Store",
         ),
@@ -414,12 +421,16 @@ fn each_view_that_is_refused_is_told() {
             "sys.query_store_runtime_stats",
             "statements of the Query Store",
         ),
-        ([query_views::INDEXES.sql, ""], "sys.indexes", "tables and indexes"),
-        ([query_views::COLUMNS.sql, ""], "sys.index_columns", "index columns"),
-        ([query_views::SIZES.sql, ""], "sys.dm_db_partition_stats", "table and index sizes"),
-        ([query_views::USAGE.sql, ""], "sys.dm_db_index_usage_stats", "index usage"),
-        ([query_views::CHANGES.sql, ""], "sys.dm_db_index_operational_stats", "table changes"),
-        ([query_views::MISSED.sql, ""], "sys.dm_db_missing_index_group_stats", "missing indexes"),
+        ([&*query_views::INDEXES.sql(), ""], "sys.indexes", "tables and indexes"),
+        ([&*query_views::COLUMNS.sql(), ""], "sys.index_columns", "index columns"),
+        ([&*query_views::SIZES.sql(), ""], "sys.dm_db_partition_stats", "table and index sizes"),
+        ([&*query_views::USAGE.sql(), ""], "sys.dm_db_index_usage_stats", "index usage"),
+        ([&*query_views::CHANGES.sql(), ""], "sys.dm_db_index_operational_stats", "table changes"),
+        (
+            [&*query_views::MISSED.sql(), ""],
+            "sys.dm_db_missing_index_group_stats",
+            "missing indexes",
+        ),
     ] {
         answer_queries(&mock, 2);
         for sql in statements {

@@ -3,16 +3,16 @@
 //! tried next.
 
 use crate::{Fault, Rows, ServerError};
+use sql::named_statements;
 
-/// A statement, and its replacement for servers that lack some of its columns or views.
+/// A statement in a file of statements ([`named_statements`]). A part `{newer|older}` is another
+/// one for servers that lack some of its columns or views.
 #[derive(Debug, Clone, Copy)]
 pub struct View {
-    /// The subject, for messages about unreadable items.
+    /// The subject, for messages about unreadable items; the name of the statement.
     pub name: &'static str,
-    /// The statement.
-    pub sql: &'static str,
-    /// The form for older servers, and for those without some of the views.
-    pub older: Option<&'static str>,
+    /// The text of the file.
+    file: &'static str,
 }
 
 /// A view that the server does not show.
@@ -36,9 +36,39 @@ impl NotShown {
 pub type ViewRows = Result<Rows, NotShown>;
 
 impl View {
-    /// A view without an older form.
-    pub const fn new(name: &'static str, sql: &'static str) -> Self {
-        Self { name, sql, older: None }
+    /// The statement of this name in the text of a file.
+    pub const fn new(name: &'static str, file: &'static str) -> Self {
+        Self { name, file }
+    }
+
+    /// The statement.
+    ///
+    /// # Panics
+    /// When the file has no statement of this name.
+    pub fn sql(&self) -> String {
+        self.form(|newer, _| newer)
+    }
+
+    /// The form for older servers, if it is another one.
+    ///
+    /// # Panics
+    /// When the file has no statement of this name.
+    pub fn older(&self) -> Option<String> {
+        Some(self.form(|_, older| older)).filter(|older| *older != self.sql())
+    }
+
+    fn form(&self, choose: for<'a> fn(newer: &'a str, older: &'a str) -> &'a str) -> String {
+        let mut statements = named_statements(self.file);
+        let statement = statements.find(|statement| statement.name == self.name);
+        let text = statement.expect("the file has each of its views").text;
+        let (mut form, mut rest) = (String::new(), text.as_str());
+        while let Some((before, part)) = rest.split_once('{') {
+            let (part, behind) = part.split_once('}').unwrap_or((part, ""));
+            let (newer, older) = part.split_once('|').unwrap_or((part, part));
+            form.extend([before, choose(newer, older)]);
+            rest = behind;
+        }
+        (form + rest).trim().to_owned()
     }
 
     /// Reads the view with this ending, in its older form where the server does not have all of it.
@@ -50,9 +80,10 @@ impl View {
         end: &str,
         mut query: impl FnMut(&str) -> Result<Rows, E>,
     ) -> Result<ViewRows, E> {
-        let mut read = |sql| shown(self.name, query(&format!("{sql}{end}")));
-        let newest = read(self.sql)?;
-        if let (Err(_), Some(older)) = (&newest, self.older)
+        let mut read = |sql: String| shown(self.name, query(&(sql + end)));
+        let newest = read(self.sql())?;
+        if newest.is_err()
+            && let Some(older) = self.older()
             && let Ok(rows) = read(older)?
         {
             return Ok(Ok(rows));

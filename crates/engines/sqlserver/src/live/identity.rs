@@ -18,7 +18,8 @@ pub struct Identity {
 impl Identity {
     /// Asks a server for it.
     pub fn read(client: &mut Client) -> Result<Self, ServerError> {
-        let rows = client.query(views::IDENTITY.sql).map_err(while_doing("reading its version"))?;
+        let rows =
+            client.query(&views::IDENTITY.sql()).map_err(while_doing("reading its version"))?;
         let row = rows
             .first()
             .ok_or_else(|| ServerError::new("the server does not report its version"))?;

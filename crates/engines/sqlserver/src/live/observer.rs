@@ -60,7 +60,7 @@ impl SqlServerObserver {
         let hidden = hidden(permission.name, &may);
         let sampler = Sampler::start(
             observing(config, stop, LAST_ANSWERS)?,
-            views::REQUESTS.sql.to_owned(),
+            views::REQUESTS.sql(),
             options.hz,
         )?;
         let before =

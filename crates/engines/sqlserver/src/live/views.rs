@@ -6,58 +6,31 @@ pub use trial::*;
 
 use engine::View;
 
+/// The statements of views.
+const FILE: &str = include_str!("views.sql");
+
 /// Settings of each session of Steelbench: it never waits long for a lock, and takes none to read.
 pub const SESSION: &str = "SET NOCOUNT ON; SET LOCK_TIMEOUT 1000; SET TRANSACTION ISOLATION LEVEL \
                            READ UNCOMMITTED; SELECT 1 AS ready";
 
 /// Identity of the server.
-pub const IDENTITY: View = View::new(
-    "the server's properties",
-    "SELECT CAST(@@VERSION AS nvarchar(300)) AS version, CAST(SERVERPROPERTY('ProductVersion') AS \
-     nvarchar(128)) AS product_version, CAST(SERVERPROPERTY('Edition') AS nvarchar(128)) AS \
-     edition, CAST(SERVERPROPERTY('EngineEdition') AS int) AS engine_edition, @@SPID AS session_id",
-);
+pub const IDENTITY: View = View::new("the server's properties", FILE);
 
 /// The start of the server, which stays the same while it runs.
-pub const STARTED: View = View::new(
-    "sys.dm_os_sys_info",
-    "SELECT CONVERT(nvarchar(33), sqlserver_start_time, 126) AS started FROM sys.dm_os_sys_info",
-);
+pub const STARTED: View = View::new("sys.dm_os_sys_info", FILE);
 
 /// Permission without which the views of sessions show only one's own, without an error. From SQL
 /// Server 2022 on a part of VIEW SERVER STATE suffices; older servers know no such name.
-pub const PERMISSION: View = View::new(
-    "VIEW SERVER STATE",
-    "SELECT CAST(COALESCE(HAS_PERMS_BY_NAME(NULL, NULL, 'VIEW SERVER PERFORMANCE STATE'), \
-     HAS_PERMS_BY_NAME(NULL, NULL, 'VIEW SERVER STATE')) AS int) AS may",
-);
+pub const PERMISSION: View = View::new("VIEW SERVER STATE", FILE);
 
 /// That of a database in Azure SQL Database.
-pub(crate) const DATABASE_PERMISSION: View = View::new(
-    "VIEW DATABASE STATE",
-    "SELECT CAST(HAS_PERMS_BY_NAME(NULL, 'DATABASE', 'VIEW DATABASE STATE') AS int) AS may",
-);
-
-macro_rules! waits {
-    ($view:literal) => {
-        View::new(
-            $view,
-            concat!(
-                "SELECT CAST(wait_type AS nvarchar(60)) AS wait_type, CAST(waiting_tasks_count AS \
-                 bigint) AS waits, CAST(wait_time_ms AS bigint) AS wait_ms, \
-                 CAST(signal_wait_time_ms AS bigint) AS signal_ms FROM ",
-                $view,
-                " WHERE waiting_tasks_count > 0"
-            ),
-        )
-    };
-}
+pub(crate) const DATABASE_PERMISSION: View = View::new("VIEW DATABASE STATE", FILE);
 
 /// Cumulative waits of the whole server.
-pub const WAITS: View = waits!("sys.dm_os_wait_stats");
+pub const WAITS: View = View::new("sys.dm_os_wait_stats", FILE);
 
 /// Waits of a database in Azure SQL Database, where the view above is that of the machine below it.
-pub(crate) const DATABASE_WAITS: View = waits!("sys.dm_db_wait_stats");
+pub(crate) const DATABASE_WAITS: View = View::new("sys.dm_db_wait_stats", FILE);
 
 /// A table of counters, whose first column is `name`; the unit of the others is the end of their
 /// name: `_ms`, `_bytes`, none for a number. Those that begin with `now_` are no counters but the
@@ -82,12 +55,7 @@ pub const COUNTERS: [CounterView; 4] = [LATCHES, FILES, SCHEDULERS, SPINLOCKS];
 const LATCHES: CounterView = CounterView {
     title: "Latch classes",
     rows_are: "Latch class",
-    view: View::new(
-        "sys.dm_os_latch_stats",
-        "SELECT CAST(latch_class AS nvarchar(60)) AS name, CAST(wait_time_ms AS bigint) AS \
-         wait_ms, CAST(waiting_requests_count AS bigint) AS waits FROM sys.dm_os_latch_stats \
-         WHERE waiting_requests_count > 0",
-    ),
+    view: View::new("sys.dm_os_latch_stats", FILE),
     headings: &[("wait_ms", "Waited"), ("waits", "Waits")],
     quotients: &[("Each", "wait_ms", "waits")],
 };
@@ -95,27 +63,7 @@ const LATCHES: CounterView = CounterView {
 const FILES: CounterView = CounterView {
     title: "Files",
     rows_are: "File",
-    view: View {
-        name: "sys.dm_io_virtual_file_stats",
-        sql: "SELECT COALESCE(DB_NAME(s.database_id), N'database ' + CAST(s.database_id AS \
-              nvarchar(11))) + N', ' + CAST(COALESCE(f.type_desc, N'FILE') AS nvarchar(60)) + N' \
-              ' + CAST(s.file_id AS nvarchar(11)) + COALESCE(N' ' + f.physical_name, N'') AS name, \
-              CAST(s.io_stall_read_ms AS bigint) AS read_stall_ms, CAST(s.num_of_reads AS bigint) \
-              AS reads, CAST(s.num_of_bytes_read AS \
-              bigint) AS read_bytes, CAST(s.io_stall_write_ms AS bigint) AS write_stall_ms, \
-              CAST(s.num_of_writes AS bigint) AS writes, CAST(s.num_of_bytes_written AS bigint) \
-              AS written_bytes FROM sys.dm_io_virtual_file_stats(NULL, NULL) AS s LEFT JOIN \
-              sys.master_files AS f ON f.database_id = s.database_id AND f.file_id = s.file_id",
-        older: Some(
-            "SELECT COALESCE(DB_NAME(database_id), N'database ' + CAST(database_id AS \
-             nvarchar(11))) + N', FILE ' + CAST(file_id AS nvarchar(11)) AS name, \
-             CAST(io_stall_read_ms AS bigint) AS read_stall_ms, \
-             CAST(num_of_reads AS bigint) AS reads, CAST(num_of_bytes_read AS bigint) AS \
-             read_bytes, CAST(io_stall_write_ms AS bigint) AS write_stall_ms, CAST(num_of_writes \
-             AS bigint) AS writes, CAST(num_of_bytes_written AS bigint) AS written_bytes FROM \
-             sys.dm_io_virtual_file_stats(NULL, NULL)",
-        ),
-    },
+    view: View::new("sys.dm_io_virtual_file_stats", FILE),
     headings: &[
         ("read_stall_ms", "Read stall"),
         ("reads", "Reads"),
@@ -130,32 +78,10 @@ const FILES: CounterView = CounterView {
     ],
 };
 
-macro_rules! schedulers {
-    ($newer:literal) => {
-        concat!(
-            "SELECT N'scheduler ' + CAST(scheduler_id AS nvarchar(11)) + N' of node ' + \
-             CAST(parent_node_id AS nvarchar(11)) AS name, ",
-            $newer,
-            "CAST(context_switches_count AS bigint) AS switches, CAST(yield_count AS bigint) AS \
-             yields, CAST(runnable_tasks_count AS bigint) AS now_runnable, CAST(work_queue_count \
-             AS bigint) AS now_queued, CAST(pending_disk_io_count AS bigint) AS now_io FROM \
-             sys.dm_os_schedulers WHERE status = 'VISIBLE ONLINE'"
-        )
-    };
-}
-
 const SCHEDULERS: CounterView = CounterView {
     title: "Schedulers",
     rows_are: "Scheduler",
-    view: View {
-        name: "sys.dm_os_schedulers",
-        sql: schedulers!(
-            "CAST(total_cpu_usage_ms AS bigint) AS cpu_ms, CAST(total_scheduler_delay_ms AS \
-             bigint) AS delay_ms, "
-        ),
-        // Before SQL Server 2016.
-        older: Some(schedulers!("")),
-    },
+    view: View::new("sys.dm_os_schedulers", FILE),
     headings: &[
         ("cpu_ms", "CPU"),
         ("delay_ms", "Delay"),
@@ -171,70 +97,24 @@ const SCHEDULERS: CounterView = CounterView {
 const SPINLOCKS: CounterView = CounterView {
     title: "Spinlocks",
     rows_are: "Spinlock",
-    view: View::new(
-        "sys.dm_os_spinlock_stats",
-        "SELECT CAST(name AS nvarchar(256)) AS name, CAST(spins AS bigint) AS spins, \
-         CAST(collisions AS bigint) AS collisions, CAST(backoffs AS bigint) AS backoffs FROM \
-         sys.dm_os_spinlock_stats WHERE collisions > 0",
-    ),
+    view: View::new("sys.dm_os_spinlock_stats", FILE),
     headings: &[("spins", "Spins"), ("collisions", "Collisions"), ("backoffs", "Backoffs")],
     quotients: &[],
 };
 
 /// The work of users' sessions, once a sample; without ours.
-pub const REQUESTS: View = View::new(
-    "sys.dm_exec_requests",
-    "SELECT r.session_id AS session_id, CAST(r.status AS nvarchar(30)) AS status, \
-     CAST(r.wait_type AS nvarchar(60)) AS wait_type, CAST(r.wait_resource AS nvarchar(256)) AS \
-     wait_resource, CONVERT(bigint, r.query_hash) AS query_id, CAST(DB_NAME(r.database_id) AS \
-     nvarchar(128)) AS database_name, CAST(s.login_name AS nvarchar(128)) AS login_name, \
-     CAST(s.program_name AS nvarchar(128)) AS program_name FROM sys.dm_exec_requests AS r JOIN \
-     sys.dm_exec_sessions AS s ON s.session_id = r.session_id WHERE s.is_user_process = 1 AND \
-     r.session_id <> @@SPID AND COALESCE(s.program_name, N'') <> N'steelbench observer'",
-);
+pub const REQUESTS: View = View::new("sys.dm_exec_requests", FILE);
 
 /// Returns the query for these sessions only.
 pub(crate) fn requests_of(sessions: &str) -> String {
-    format!("{} AND r.session_id IN ({sessions})", REQUESTS.sql)
+    format!("{} AND r.session_id IN ({sessions})", REQUESTS.sql())
 }
 
 /// Waiting tasks, their blockers and the statement of each.
-pub const TASKS: View = View::new(
-    "sys.dm_os_waiting_tasks",
-    "SELECT TOP (1000) t.session_id AS session_id, t.exec_context_id AS exec_context_id, \
-     CAST(t.wait_duration_ms AS bigint) AS wait_ms, CAST(t.wait_type AS nvarchar(60)) AS \
-     wait_type, CAST(t.resource_description AS nvarchar(3072)) AS resource, t.blocking_session_id \
-     AS blocking_session_id FROM sys.dm_os_waiting_tasks AS t JOIN sys.dm_exec_sessions AS s ON \
-     s.session_id = t.session_id WHERE s.is_user_process = 1 AND t.session_id <> @@SPID AND \
-     COALESCE(s.program_name, N'') <> N'steelbench observer' ORDER BY t.wait_duration_ms DESC",
-);
+pub const TASKS: View = View::new("sys.dm_os_waiting_tasks", FILE);
 
 /// The sessions of users, to name those that wait and those that are in the way.
-pub const SESSIONS: View = View {
-    name: "sys.dm_exec_sessions",
-    sql: "SELECT s.session_id AS session_id, CAST(s.status AS nvarchar(30)) AS status, \
-          CAST(s.login_name AS nvarchar(128)) AS login_name, CAST(s.program_name AS \
-          nvarchar(128)) AS program_name, CAST(DB_NAME(s.database_id) AS nvarchar(128)) AS \
-          database_name, s.open_transaction_count AS open_transactions, CAST(DATEDIFF(second, \
-          s.last_request_end_time, SYSDATETIME()) AS bigint) AS idle_s, CAST(r.total_elapsed_time \
-          AS bigint) AS statement_ms, CAST(DATEDIFF(second, t.began, SYSDATETIME()) AS bigint) AS \
-          transaction_s, CAST(SUBSTRING(q.text, 1, 4000) AS nvarchar(4000)) AS statement FROM \
-          sys.dm_exec_sessions AS s LEFT JOIN sys.dm_exec_requests AS r ON r.session_id = \
-          s.session_id LEFT JOIN sys.dm_exec_connections AS c ON c.session_id = s.session_id AND \
-          c.parent_connection_id IS NULL LEFT JOIN (SELECT st.session_id AS session_id, \
-          MIN(at.transaction_begin_time) AS began FROM sys.dm_tran_session_transactions AS st \
-          JOIN sys.dm_tran_active_transactions AS at ON at.transaction_id = st.transaction_id \
-          GROUP BY st.session_id) AS t ON t.session_id = s.session_id OUTER APPLY \
-          sys.dm_exec_sql_text(COALESCE(r.sql_handle, c.most_recent_sql_handle)) AS q WHERE \
-          s.is_user_process = 1 AND s.session_id <> @@SPID",
-    // Without the columns of SQL Server 2012, and without views that others than SQL Server lack.
-    older: Some(
-        "SELECT s.session_id AS session_id, CAST(s.status AS nvarchar(30)) AS status, \
-         CAST(s.login_name AS nvarchar(128)) AS login_name, CAST(s.program_name AS nvarchar(128)) \
-         AS program_name FROM sys.dm_exec_sessions AS s WHERE s.is_user_process = 1 AND \
-         s.session_id <> @@SPID",
-    ),
-};
+pub const SESSIONS: View = View::new("sys.dm_exec_sessions", FILE);
 
 /// Texts of statements in the cache of plans, by the numbers of [`REQUESTS`]: it ends with an open
 /// parenthesis.
@@ -247,12 +127,7 @@ pub const TEXTS: &str = "SELECT CONVERT(bigint, s.query_hash) AS query_id, \
 pub const TEXTS_END: &str = ") GROUP BY s.query_hash";
 
 /// Settings of the server.
-pub const CONFIGURATIONS: View = View::new(
-    "sys.configurations",
-    "SELECT CAST(name AS nvarchar(35)) AS name, CAST(CAST(value AS bigint) AS nvarchar(20)) AS \
-     configured, CAST(CAST(value_in_use AS bigint) AS nvarchar(20)) AS in_use, \
-     CAST(is_dynamic AS int) AS is_dynamic FROM sys.configurations ORDER BY name",
-);
+pub const CONFIGURATIONS: View = View::new("sys.configurations", FILE);
 
 /// Trace flags of the whole server.
 pub(crate) const TRACE_FLAGS: &str = "DBCC TRACESTATUS(-1) WITH NO_INFOMSGS";
@@ -284,18 +159,6 @@ pub(crate) fn session_use(sessions: &str) -> String {
          sys.dm_exec_sessions WHERE session_id IN ({sessions})"
     )
 }
-
-/// Reads and writes of our database's files, by kind.
-pub(crate) const OWN_IO: View = View::new(
-    "sys.dm_io_virtual_file_stats",
-    "SELECT CAST(f.type_desc AS nvarchar(60)) AS kind, CAST(SUM(s.num_of_reads) AS bigint) AS \
-     reads, CAST(SUM(s.num_of_bytes_read) AS bigint) AS read_bytes, CAST(SUM(s.io_stall_read_ms) \
-     AS bigint) AS read_ms, CAST(SUM(s.num_of_writes) AS bigint) AS writes, \
-     CAST(SUM(s.num_of_bytes_written) AS bigint) AS written_bytes, CAST(SUM(s.io_stall_write_ms) \
-     AS bigint) AS write_ms FROM sys.dm_io_virtual_file_stats(DB_ID(N'steelbench'), NULL) AS s \
-     JOIN sys.master_files AS f ON f.database_id = s.database_id AND f.file_id = s.file_id GROUP \
-     BY f.type_desc",
-);
 
 /// The object that a page belongs to, from SQL Server 2019 on.
 pub fn page_owner(database: u16, file: u16, page: u32) -> String {
@@ -430,27 +293,37 @@ mod tests {
             OWN_BUFFERS,
             OTHERS,
         ];
-        let all = views.iter().chain(&counters).chain(&marked);
-        let all = all.map(|view| (view.name, view.sql, view.older));
-        let examined = queries.into_iter().chain(surveyed);
-        let examined = examined.map(|view| (view.name, view.sql, view.older));
-        for (name, sql, older) in all.chain(examined) {
-            let (newest, oldest) = (since(sql), since(older.unwrap_or(sql)));
-            assert!(newest <= 17, "{name}");
-            assert_eq!(oldest, 11, "{name} in SQL Server 2012");
+        let all = views.iter().chain(&counters).chain(&marked).copied();
+        for view in all.chain(queries).chain(surveyed) {
+            let newest = view.sql();
+            let oldest = since(&view.older().unwrap_or_else(|| newest.clone()));
+            assert!(since(&newest) <= 17, "{}", view.name);
+            assert_eq!(oldest, 11, "{} in SQL Server 2012", view.name);
         }
-        assert_eq!(since(COUNTERS[2].view.sql), 13, "processor time of schedulers came with 2016");
-        assert_eq!((since(&page_owner(5, 1, 900)), since(&requests_of("51, 52"))), (15, 11));
-        assert_eq!((since(STATEMENTS.sql), since(&format!("{PLAN}(0x06, 0, -1)"))), (13, 11));
-        let stored = |sql: &str| since(&format!("{sql}1 AND 9{}", queries::STORED_END));
-        assert_eq!((stored(queries::STORED.sql), stored(queries::STORED.older.unwrap())), (14, 13));
-        let interval = format!("{}5{}", queries::STORED_INTERVAL.sql, queries::STORED_INTERVAL_END);
-        let plan = format!("{}7", queries::STORED_PLAN);
-        assert_eq!((since(queries::STORE.sql), since(&interval), since(&plan)), (13, 13, 13));
-        assert_eq!((since(OWN_SEQUENTIAL_KEYS.sql), since(OWN_ROW_GROUPS.sql)), (15, 13));
-        assert_eq!(since(OWN_LOG_CHAIN.sql), 11);
         assert_eq!(
-            (since(INSTANT_FILES.sql), since(&session_waits("51, 52")), since(&session_use("51"))),
+            since(&COUNTERS[2].view.sql()),
+            13,
+            "processor time of schedulers came with 2016"
+        );
+        assert_eq!((since(&page_owner(5, 1, 900)), since(&requests_of("51, 52"))), (15, 11));
+        assert_eq!((since(&STATEMENTS.sql()), since(&format!("{PLAN}(0x06, 0, -1)"))), (13, 11));
+        let stored = |sql: &str| since(&format!("{sql} 1 AND 9{}", queries::STORED_END));
+        assert_eq!(
+            (stored(&queries::STORED.sql()), stored(&queries::STORED.older().unwrap())),
+            (14, 13)
+        );
+        let interval =
+            format!("{} 5{}", queries::STORED_INTERVAL.sql(), queries::STORED_INTERVAL_END);
+        let plan = format!("{}7", queries::STORED_PLAN);
+        assert_eq!((since(&queries::STORE.sql()), since(&interval), since(&plan)), (13, 13, 13));
+        assert_eq!((since(&OWN_SEQUENTIAL_KEYS.sql()), since(&OWN_ROW_GROUPS.sql())), (15, 13));
+        assert_eq!(since(&OWN_LOG_CHAIN.sql()), 11);
+        assert_eq!(
+            (
+                since(&INSTANT_FILES.sql()),
+                since(&session_waits("51, 52")),
+                since(&session_use("51"))
+            ),
             (13, 13, 11)
         );
         let options = [
@@ -468,7 +341,7 @@ mod tests {
 
     #[test]
     fn a_misspelt_column_is_found() {
-        let wrong = WAITS.sql.replace("waiting_tasks_count AS", "waiting_task_count AS");
+        let wrong = WAITS.sql().replace("waiting_tasks_count AS", "waiting_task_count AS");
         assert!(std::panic::catch_unwind(|| since(&wrong)).is_err());
     }
 
@@ -476,7 +349,7 @@ mod tests {
     fn headings_are_of_columns_that_are_read() {
         for counters in COUNTERS {
             for (column, _) in counters.headings {
-                assert!(counters.view.sql.contains(&format!(" AS {column}")), "{column}");
+                assert!(counters.view.sql().contains(&format!(" AS {column}")), "{column}");
             }
         }
     }

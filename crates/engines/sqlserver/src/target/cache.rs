@@ -43,7 +43,7 @@ pub fn settle(database: &Database, cache: CacheState) -> Result<CacheReport> {
 /// Drops the pages of all databases from memory, unless others work in theirs.
 fn drop_pages(client: &mut Client) -> Result<()> {
     let doing = format!("{} = cold", CACHE.path());
-    let others = client.query(views::OTHERS.sql).map_err(failed_at(&doing))?;
+    let others = client.query(&views::OTHERS.sql()).map_err(failed_at(&doing))?;
     if let Some(other) = others.first() {
         let message = format!(
             "DBCC DROPCLEANBUFFERS would clear cached pages of all databases, but session {} \

@@ -283,7 +283,7 @@ pub fn is_marked(master: &mut Client) -> Result<Option<bool>> {
     if !exists(master, DATABASE)? {
         return Ok(None);
     }
-    let marks = master.query(views::MARKS.sql).map_err(failed_at(LOOKING_UP))?;
+    let marks = master.query(&views::MARKS.sql()).map_err(failed_at(LOOKING_UP))?;
     Ok(Some(marks.iter().any(|mark| mark.get("name") == Some(MARK))))
 }
 
@@ -310,7 +310,7 @@ pub fn drop_restored(master: &mut Client) -> Result<()> {
 }
 
 fn is_restored_marked(master: &mut Client) -> Result<bool> {
-    let marks = master.query(views::MARKS.sql).map_err(failed_at(LOOKING_UP))?;
+    let marks = master.query(&views::MARKS.sql()).map_err(failed_at(LOOKING_UP))?;
     Ok(marks.iter().any(|mark| mark.get("name") == Some(RESTORES_TO)))
 }
 

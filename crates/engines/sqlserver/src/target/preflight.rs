@@ -34,7 +34,7 @@ pub fn preflight(needs: &[Need<'_>], stop: &Stop) -> Preflight {
 
 /// Compares the sizes of files with those of the server's model, and notes sizes that are rounded.
 fn check_layouts(master: &mut Client, needs: &[&Need<'_>], found: &mut Preflight) {
-    let pages = master.cell(views::MODEL_FILE.sql).ok().flatten();
+    let pages = master.cell(&views::MODEL_FILE.sql()).ok().flatten();
     let model_bytes = pages.and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0);
     for need in needs {
         let layout = Layout::from_configuration(need.configuration);

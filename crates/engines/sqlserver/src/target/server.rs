@@ -21,7 +21,7 @@ pub fn config(configuration: &Configuration) -> Result<Config> {
 /// Refuses Azure SQL Database, where a trial's database cannot have files of its own and sessions
 /// cannot change their database.
 pub fn refuse_azure(master: &mut Client) -> Result<()> {
-    let edition = master.cell(views::ENGINE_EDITION.sql).map_err(failed_at("connecting"))?;
+    let edition = master.cell(&views::ENGINE_EDITION.sql()).map_err(failed_at("connecting"))?;
     if edition.and_then(|edition| edition.parse().ok()) == Some(AZURE_DATABASE) {
         let (engine, what) =
             ("Azure SQL Database", "the databases that trials create; use a SQL Server instance");

@@ -32,8 +32,9 @@ pub fn name_in_file(name: &str) -> String {
 
 /// The settings that the server has: their names in files, their own names and values.
 pub fn known(master: &mut Client) -> Result<BTreeMap<String, (String, i64)>> {
-    let rows =
-        master.query(views::CONFIGURATIONS.sql).map_err(failed_at(views::CONFIGURATIONS.name))?;
+    let rows = master
+        .query(&views::CONFIGURATIONS.sql())
+        .map_err(failed_at(views::CONFIGURATIONS.name))?;
     let settings = rows.iter().filter_map(|row| {
         let name = row.text("name");
         Some((name_in_file(&name), (name, row.parse("in_use")?)))
@@ -47,8 +48,9 @@ pub fn known(master: &mut Client) -> Result<BTreeMap<String, (String, i64)>> {
 /// # Errors
 /// With their names.
 pub fn refuse_pending(master: &mut Client, changed: &[(String, i64)]) -> Result<()> {
-    let rows =
-        master.query(views::CONFIGURATIONS.sql).map_err(failed_at(views::CONFIGURATIONS.name))?;
+    let rows = master
+        .query(&views::CONFIGURATIONS.sql())
+        .map_err(failed_at(views::CONFIGURATIONS.name))?;
     let pending = pending(&rows, changed);
     if pending.is_empty() {
         return Ok(());
@@ -129,7 +131,7 @@ pub fn apply(master: &mut Client, settings: &BTreeMap<String, i64>) -> Result<()
 /// Puts back what the records in our database say.
 pub fn put_back(master: &mut Client) -> Result<()> {
     let doing = "restoring the server's settings";
-    let marks = master.query(views::MARKS.sql).map_err(failed_at(doing))?;
+    let marks = master.query(&views::MARKS.sql()).map_err(failed_at(doing))?;
     let records = marks.iter().filter_map(|row| {
         Some((row.get("name")?.strip_prefix(WAS)?.to_owned(), row.parse::<i64>("value")?))
     });

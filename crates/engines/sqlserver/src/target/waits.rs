@@ -79,7 +79,7 @@ impl MssqlCollector {
         }
         let mut of_server = None;
         if of_sessions.is_err() {
-            of_server = Some(of(views::WAITS.name, views::WAITS.sql)?);
+            of_server = Some(of(views::WAITS.name, &views::WAITS.sql())?);
         }
         let in_flight_ns = self.sessions.in_flight_ns.load(Ordering::Relaxed);
         Ok(Reading {

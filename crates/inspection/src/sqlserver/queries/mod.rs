@@ -110,7 +110,7 @@ impl Reader {
         last: i64,
         to: &mut Snapshot,
     ) -> Result<Option<Rows>, ServerError> {
-        let end = format!("{first} AND {last}{STORED_END}");
+        let end = format!(" {first} AND {last}{STORED_END}");
         self.read("statements of the Query Store", &STORED, &end, to)
     }
 
@@ -300,7 +300,7 @@ impl QueryReader for Reader {
     }
 
     fn stored_interval(&mut self, after_ms: i64) -> Result<Option<Snapshot>, ServerError> {
-        let end = format!("{after_ms}{STORED_INTERVAL_END}");
+        let end = format!(" {after_ms}{STORED_INTERVAL_END}");
         let answer = STORED_INTERVAL.read(&end, |sql| self.session.query(sql));
         let answer = answer.map_err(while_doing("reading the intervals of the Query Store"))?;
         let rows = answer.map_err(ServerError::new)?;
