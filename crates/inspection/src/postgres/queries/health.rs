@@ -6,8 +6,8 @@
 
 use super::reader::Reader;
 use crate::statements::{Advice, AdviceKind, Certainty, Snapshot, Table};
-use engine::Row;
 use engine::server::MARK;
+use engine::{Row, View};
 use observations::number::{bytes, count, percent, seconds};
 use std::collections::BTreeSet;
 
@@ -30,10 +30,12 @@ const LATE_S: f64 = 10.0;
 /// Log that a slot or a replica may be behind.
 const BEHIND_BYTES: f64 = 16_777_216.0;
 
+/// The queries.
+const FILE: &str = include_str!("health.sql");
+
 /// A query, and the findings that a row of its answer leads to.
 struct Check {
-    what: &'static str,
-    sql: &'static str,
+    query: View,
     find: fn(Row<'_>, &Database<'_>, &mut Vec<Advice>),
 }
 
@@ -45,19 +47,19 @@ struct Database<'a> {
 
 /// Checks of the whole server.
 const OF_SERVER: [Check; 7] = [
-    Check { what: "ages of transactions", sql: AGES, find: ages },
-    Check { what: "open transactions", sql: TRANSACTIONS, find: transactions },
-    Check { what: "prepared transactions", sql: PREPARED, find: prepared },
-    Check { what: "replication slots", sql: SLOTS, find: slots },
-    Check { what: "replicas", sql: REPLICAS, find: replicas },
-    Check { what: "replay of this replica", sql: REPLAY, find: this_replica },
-    Check { what: "settings", sql: SETTINGS, find: settings },
+    Check { query: View::new("ages of transactions", FILE), find: ages },
+    Check { query: View::new("open transactions", FILE), find: transactions },
+    Check { query: View::new("prepared transactions", FILE), find: prepared },
+    Check { query: View::new("replication slots", FILE), find: slots },
+    Check { query: View::new("replicas", FILE), find: replicas },
+    Check { query: View::new("replay of this replica", FILE), find: this_replica },
+    Check { query: View::new("settings", FILE), find: settings },
 ];
 
 /// Checks of each database.
 const OF_DATABASES: [Check; 2] = [
-    Check { what: "sequences", sql: SEQUENCES, find: sequences },
-    Check { what: "dead rows", sql: DEAD_ROWS, find: dead_rows },
+    Check { query: View::new("sequences", FILE), find: sequences },
+    Check { query: View::new("dead rows", FILE), find: dead_rows },
 ];
 
 /// Looks for what needs care in all databases that were read.
@@ -70,8 +72,8 @@ pub(super) fn health(reader: &mut Reader, snapshot: &mut Snapshot) -> Vec<Advice
         .iter()
         .flat_map(|database| OF_DATABASES.iter().map(move |check| (check, database)));
     let mut found = Vec::new();
-    for (Check { what, sql, find }, name) in of_server.chain(of_databases) {
-        let sql = sql.replacen("SELECT", &format!("SELECT /* {MARK} */"), 1);
+    for (Check { query, find }, name) in of_server.chain(of_databases) {
+        let sql = query.sql().replacen("SELECT", &format!("SELECT /* {MARK} */"), 1);
         match reader.session(name).and_then(|session| session.query(&sql)) {
             Ok(rows) => {
                 let database = Database { name, snapshot };
@@ -79,7 +81,9 @@ pub(super) fn health(reader: &mut Reader, snapshot: &mut Snapshot) -> Vec<Advice
                     find(row, &database, &mut found);
                 }
             }
-            Err(error) => snapshot.note_unread(format!("{what} of database {name}"), error.what),
+            Err(error) => {
+                snapshot.note_unread(format!("{} of database {name}", query.name), error.what);
+            }
         }
     }
     found
@@ -88,10 +92,6 @@ pub(super) fn health(reader: &mut Reader, snapshot: &mut Snapshot) -> Vec<Advice
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
-
-const AGES: &str = "SELECT d.datname, age(d.datfrozenxid), \
-                    pg_catalog.current_setting('autovacuum_freeze_max_age')::float8 FROM \
-                    pg_catalog.pg_database d WHERE d.datallowconn ORDER BY 2 DESC";
 
 fn ages(row: Row<'_>, _: &Database<'_>, found: &mut Vec<Advice>) {
     let age: f64 = row.parse(1).unwrap_or(0.0);
@@ -119,15 +119,6 @@ fn ages(row: Row<'_>, _: &Database<'_>, found: &mut Vec<Advice>) {
         ..Advice::new(AdviceKind::Exhaustion, Certainty::Counted)
     });
 }
-
-const TRANSACTIONS: &str = "SELECT pid, datname, usename, application_name, state, extract(epoch \
-                            FROM now() - xact_start), extract(epoch FROM now() - state_change), \
-                            backend_xmin IS NOT NULL OR backend_xid IS NOT NULL FROM \
-                            pg_catalog.pg_stat_activity WHERE xact_start IS NOT NULL AND \
-                            backend_type = 'client backend' AND pid <> pg_catalog.pg_backend_pid() \
-                            AND (now() - xact_start > interval '300 s' OR (state LIKE 'idle in \
-                            transaction%' AND now() - state_change > interval '10 s')) ORDER BY 6 \
-                            DESC";
 
 fn transactions(row: Row<'_>, _: &Database<'_>, found: &mut Vec<Advice>) {
     let (pid, state) = (row.text(0), row.text(4));
@@ -159,10 +150,6 @@ fn transactions(row: Row<'_>, _: &Database<'_>, found: &mut Vec<Advice>) {
     });
 }
 
-const PREPARED: &str = "SELECT gid, database, owner, extract(epoch FROM now() - prepared) FROM \
-                        pg_catalog.pg_prepared_xacts WHERE now() - prepared > interval '10 s' \
-                        ORDER BY 4 DESC";
-
 fn prepared(row: Row<'_>, _: &Database<'_>, found: &mut Vec<Advice>) {
     found.push(Advice {
         database: row.text(1),
@@ -180,13 +167,6 @@ fn prepared(row: Row<'_>, _: &Database<'_>, found: &mut Vec<Advice>) {
         ..Advice::new(AdviceKind::HeldUp, Certainty::Counted)
     });
 }
-
-const SLOTS: &str = "SELECT slot_name, coalesce(database, ''), slot_type, \
-                     pg_catalog.pg_wal_lsn_diff(CASE WHEN pg_catalog.pg_is_in_recovery() THEN \
-                     pg_catalog.pg_last_wal_receive_lsn() ELSE pg_catalog.pg_current_wal_lsn() \
-                     END, restart_lsn), wal_status FROM pg_catalog.pg_replication_slots WHERE NOT \
-                     active AND restart_lsn IS NOT NULL AND NOT temporary ORDER BY 4 DESC NULLS \
-                     LAST";
 
 fn slots(row: Row<'_>, _: &Database<'_>, found: &mut Vec<Advice>) {
     let behind: f64 = row.parse(3).unwrap_or(0.0);
@@ -212,12 +192,6 @@ fn slots(row: Row<'_>, _: &Database<'_>, found: &mut Vec<Advice>) {
     });
 }
 
-const REPLICAS: &str = "SELECT coalesce(application_name, ''), coalesce(client_addr::text, \
-                        'local'), state, \
-                        pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), replay_lsn), \
-                        extract(epoch FROM replay_lag) FROM pg_catalog.pg_stat_replication WHERE \
-                        NOT pg_catalog.pg_is_in_recovery()";
-
 fn replicas(row: Row<'_>, _: &Database<'_>, found: &mut Vec<Advice>) {
     let behind: f64 = row.parse(3).unwrap_or(0.0);
     let lag: f64 = row.parse(4).unwrap_or(0.0);
@@ -238,13 +212,6 @@ fn replicas(row: Row<'_>, _: &Database<'_>, found: &mut Vec<Advice>) {
         });
     }
 }
-
-const REPLAY: &str = "SELECT pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_last_wal_receive_lsn(), \
-                      pg_catalog.pg_last_wal_replay_lsn()), extract(epoch FROM \
-                      pg_catalog.clock_timestamp() - pg_catalog.pg_last_xact_replay_timestamp()) \
-                      WHERE pg_catalog.pg_is_in_recovery() AND \
-                      pg_catalog.pg_last_wal_receive_lsn() IS DISTINCT FROM \
-                      pg_catalog.pg_last_wal_replay_lsn()";
 
 fn this_replica(row: Row<'_>, _: &Database<'_>, found: &mut Vec<Advice>) {
     let behind = row.parse::<f64>(0).filter(|behind| *behind >= BEHIND_BYTES);
@@ -269,9 +236,6 @@ fn this_replica(row: Row<'_>, _: &Database<'_>, found: &mut Vec<Advice>) {
 }
 
 /// Settings that leave tables without care. What fits the machine, the rules of surveys tell.
-const SETTINGS: &str = "SELECT name FROM pg_catalog.pg_settings WHERE name IN ('autovacuum', \
-                        'track_counts') AND setting = 'off' ORDER BY name";
-
 fn settings(row: Row<'_>, _: &Database<'_>, found: &mut Vec<Advice>) {
     let name = row.text(0);
     found.push(Advice {
@@ -285,22 +249,6 @@ fn settings(row: Row<'_>, _: &Database<'_>, found: &mut Vec<Advice>) {
         ..Advice::new(AdviceKind::Setting, Certainty::Counted)
     });
 }
-
-const SEQUENCES: &str = "SELECT pg_catalog.quote_ident(n.nspname) || '.' || \
-                         pg_catalog.quote_ident(c.relname), s.last_value::float8, \
-                         s.max_value::float8, s.increment_by > 0 AND NOT s.cycle, (SELECT \
-                         pg_catalog.quote_ident(tn.nspname) || '.' || \
-                         pg_catalog.quote_ident(t.relname) FROM pg_catalog.pg_class t JOIN \
-                         pg_catalog.pg_namespace tn ON tn.oid = t.relnamespace WHERE t.oid = \
-                         d.refobjid), pg_catalog.quote_ident(a.attname), CASE a.atttypid WHEN 21 \
-                         THEN 32767 WHEN 23 THEN 2147483647 ELSE 9.2e18 END::float8 FROM \
-                         pg_catalog.pg_sequences s JOIN pg_catalog.pg_namespace n ON n.nspname = \
-                         s.schemaname JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND \
-                         c.relname = s.sequencename LEFT JOIN pg_catalog.pg_depend d ON d.objid = \
-                         c.oid AND d.classid = 'pg_catalog.pg_class'::regclass AND d.refobjsubid > \
-                         0 AND d.deptype IN ('a', 'i') LEFT JOIN pg_catalog.pg_attribute a ON \
-                         a.attrelid = d.refobjid AND a.attnum = d.refobjsubid WHERE s.last_value \
-                         IS NOT NULL";
 
 fn sequences(row: Row<'_>, database: &Database<'_>, found: &mut Vec<Advice>) {
     let (last, top): (f64, f64) = (row.parse(1).unwrap_or(0.0), row.parse(2).unwrap_or(0.0));
@@ -337,14 +285,6 @@ fn sequences(row: Row<'_>, database: &Database<'_>, found: &mut Vec<Advice>) {
         ..Advice::new(AdviceKind::Exhaustion, Certainty::Counted)
     });
 }
-
-const DEAD_ROWS: &str = "SELECT pg_catalog.quote_ident(n.nspname) || '.' || \
-                         pg_catalog.quote_ident(c.relname), extract(epoch FROM now() - \
-                         greatest(s.last_vacuum, s.last_autovacuum)), \
-                         pg_catalog.array_to_string(c.reloptions, ',') FROM pg_catalog.pg_class c \
-                         JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace LEFT JOIN \
-                         pg_catalog.pg_stat_all_tables s ON s.relid = c.oid WHERE c.relkind IN \
-                         ('r', 'm')";
 
 fn dead_rows(row: Row<'_>, database: &Database<'_>, found: &mut Vec<Advice>) {
     let name = row.text(0);
