@@ -15,7 +15,7 @@ pub mod survey;
 use crate::Inspection;
 pub use plan_reader::PLANS;
 use statement_log::LOGS;
-pub use statement_rules::{ENGINE, PARTITIONED, RULES};
+pub use statement_rules::{ENGINE, RULES};
 
 /// The inspection of PostgreSQL.
 pub const INSPECTION: Inspection = Inspection {

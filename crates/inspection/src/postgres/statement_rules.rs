@@ -49,7 +49,7 @@ fn concurrently(table: &Table) -> &'static str {
 }
 
 /// How partitioned tables are stored.
-pub const PARTITIONED: &str = "partitioned";
+const PARTITIONED: &str = "partitioned";
 
 /// The server chooses the name. Columns are in quotes already where they need them.
 fn create_index(index: &NewIndex<'_>) -> String {
