@@ -2,12 +2,16 @@
 
 use super::{Reader, quote_identifier};
 use crate::statements::{self, Column, ForeignKey, Index, Key, Snapshot, Table};
-use engine::ServerError;
 use engine::server::MARK;
+use engine::{ServerError, View};
 use std::collections::HashMap;
 
-/// Schemas of the server itself.
-const SYSTEM_SCHEMAS: &str = "('information_schema', 'performance_schema', 'mysql', 'sys')";
+/// The queries about tables; `:schemas` stands for a list of them.
+const FILE: &str = include_str!("tables.sql");
+
+fn sql(name: &'static str, schemas: &str) -> String {
+    View::new(name, FILE).sql().replace(":schemas", schemas)
+}
 
 /// The tables of the schemas that are read.
 pub(super) struct Tables<'a> {
@@ -26,6 +30,11 @@ impl<'a> Tables<'a> {
         Self { schemas, places, all }
     }
 
+    /// The query of this name about their schemas.
+    pub(super) fn sql(&self, name: &'static str) -> String {
+        sql(name, &self.schemas)
+    }
+
     /// The table of this name, if it is one of them.
     pub(super) fn get(&mut self, schema: String, name: String) -> Option<&mut Table> {
         self.places.get(&(schema, name)).map(|at| &mut self.all[*at])
@@ -40,10 +49,7 @@ impl Reader {
         snapshot: &mut Snapshot,
         is_counted: bool,
     ) -> Result<(), ServerError> {
-        let all = self.rows::<1>(&format!(
-            "SELECT schema_name AS {MARK} FROM information_schema.schemata WHERE schema_name NOT \
-             IN {SYSTEM_SCHEMAS} ORDER BY 1"
-        ))?;
+        let all = self.rows::<1>(&View::new("schemas", FILE).sql())?;
         let mut schemas: Vec<String> = all.into_iter().map(|[name]| name).collect();
         schemas.sort_by_cached_key(|schema| {
             let of = snapshot.statements.iter().filter(|statement| statement.database == *schema);
@@ -94,11 +100,7 @@ impl Reader {
     }
 
     fn plain_tables(&mut self, names: &str) -> Result<Vec<Table>, ServerError> {
-        let rows = self.rows::<5>(&format!(
-            "SELECT table_schema AS {MARK}, table_name, table_rows, data_length, engine FROM \
-             information_schema.tables WHERE table_type = 'BASE TABLE' AND table_schema IN \
-             {names} ORDER BY 1, 2"
-        ))?;
+        let rows = self.rows::<5>(&sql("tables", names))?;
         Ok(rows
             .into_iter()
             .map(|[database, name, rows, bytes, storage]| Table {
@@ -115,12 +117,7 @@ impl Reader {
     }
 
     fn indexes(&mut self, tables: &mut Tables<'_>) -> Result<(), ServerError> {
-        let rows = self.rows::<8>(&format!(
-            "SELECT table_schema AS {MARK}, table_name, index_name, non_unique, column_name, \
-             collation, sub_part, index_type FROM information_schema.statistics WHERE \
-             table_schema IN {} ORDER BY 1, 2, 3, seq_in_index",
-            tables.schemas
-        ))?;
+        let rows = self.rows::<8>(&tables.sql("indexes"))?;
         for [schema, table, name, non_unique, column, direction, part, method] in rows {
             let Some(table) = tables.get(schema, table) else { continue };
             table.lacks_primary_key &= name != "PRIMARY";
@@ -156,12 +153,7 @@ impl Reader {
     }
 
     fn columns(&mut self, tables: &mut Tables<'_>) -> Result<(), ServerError> {
-        let rows = self.rows::<4>(&format!(
-            "SELECT table_schema AS {MARK}, table_name, column_name, data_type FROM \
-             information_schema.columns WHERE table_schema IN {} ORDER BY 1, 2, \
-             ordinal_position",
-            tables.schemas
-        ))?;
+        let rows = self.rows::<4>(&tables.sql("columns"))?;
         for [schema, table, name, kind] in rows {
             let column = Column { name, kind, is_unanalyzed: true, ..Column::default() };
             if let Some(table) = tables.get(schema, table) {
@@ -172,13 +164,7 @@ impl Reader {
     }
 
     fn foreign_keys(&mut self, tables: &mut Tables<'_>) -> Result<(), ServerError> {
-        let rows = self.rows::<7>(&format!(
-            "SELECT table_schema AS {MARK}, table_name, constraint_name, column_name, \
-             referenced_table_schema, referenced_table_name, referenced_column_name FROM \
-             information_schema.key_column_usage WHERE referenced_table_name IS NOT NULL AND \
-             table_schema IN {} ORDER BY 1, 2, 3, ordinal_position",
-            tables.schemas
-        ))?;
+        let rows = self.rows::<7>(&tables.sql("foreign keys"))?;
         for [schema, table, name, column, target_schema, target, referenced] in rows {
             // InnoDB checks the key by an index of the table that it refers to.
             let target_table = tables.get(target_schema, target.clone()).into_iter();
@@ -197,11 +183,7 @@ impl Reader {
 
     /// By the statistics that InnoDB keeps: pages, as they were when it gathered them.
     fn sizes(&mut self, tables: &mut Tables<'_>, page: u64) -> Result<(), ServerError> {
-        let rows = self.rows::<4>(&format!(
-            "SELECT database_name AS {MARK}, table_name, index_name, stat_value FROM \
-             mysql.innodb_index_stats WHERE stat_name = 'size' AND database_name IN {}",
-            tables.schemas
-        ))?;
+        let rows = self.rows::<4>(&tables.sql("sizes of indexes"))?;
         for [schema, table, name, pages] in rows {
             let Some(table) = tables.get(schema, table) else { continue };
             if let Some(index) = table.indexes.iter_mut().find(|index| index.name == name) {
@@ -230,12 +212,7 @@ impl Reader {
             ));
         }
         // Unreadable counters are absent, not 0.
-        let rows = self.rows::<7>(&format!(
-            "SELECT object_schema AS {MARK}, object_name, index_name, count_fetch, count_insert, \
-             count_update, count_delete FROM \
-             performance_schema.table_io_waits_summary_by_index_usage WHERE object_schema IN {}",
-            tables.schemas
-        ))?;
+        let rows = self.rows::<7>(&tables.sql("use of indexes"))?;
         for table in &mut *tables.all {
             table.since_ms = started.parse::<f64>().ok().map(|ms| ms as i64);
             (table.inserts, table.updates, table.deletes) = (Some(0), Some(0), Some(0));

@@ -38,14 +38,7 @@ impl Reader {
 
     /// Statistics that InnoDB keeps: of each prefix of an index, from a sample of its pages.
     fn index_statistics(&mut self, tables: &mut Tables<'_>) -> Result<(), ServerError> {
-        let rows = self.rows::<8>(&format!(
-            "SELECT s.database_name AS {MARK}, s.table_name, s.index_name, s.stat_description, \
-             s.stat_value, s.sample_size, t.n_rows, round(unix_timestamp(s.last_update) * 1000) \
-             FROM mysql.innodb_index_stats s JOIN mysql.innodb_table_stats t ON t.database_name = \
-             s.database_name AND t.table_name = s.table_name WHERE s.stat_name LIKE \
-             'n\\_diff\\_pfx%' AND s.database_name IN {} ORDER BY 1, 2, 3, s.stat_name",
-            tables.schemas
-        ))?;
+        let rows = self.rows::<8>(&tables.sql("statistics of indexes"))?;
         for [schema, table, name, columns, distinct, pages, rows, gathered] in rows {
             let Some(table) = tables.get(schema, table) else { continue };
             table.statistics.push(TableStatistics {
