@@ -4,6 +4,7 @@ use crate::Result;
 use crate::error::{ProfileError, advice};
 use perf_event::events::Software;
 use perf_event::{Builder, Counter, SampleFlag, Sampler};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -30,7 +31,7 @@ impl Events {
     /// skipped.
     pub fn of_threads(threads: &[i32], cpus: &[usize], hz: u32) -> Result<Self> {
         let needed = threads.len() * cpus.len() + FILES_BESIDE;
-        allow_files(needed);
+        allow_files(needed as u64);
         let who: Vec<Option<i32>> = threads.iter().copied().map(Some).collect();
         Self::open(&who, cpus, hz).map_err(|error| match error.raw_os_error() {
             Some(libc::EMFILE) => ProfileError::TooManyFiles(threads.len(), cpus.len(), needed),
@@ -146,13 +147,11 @@ fn refused(error: io::Error) -> ProfileError {
 
 /// Raises the limit on open files as far as needed and allowed; what is still too many fails when
 /// it is opened.
-fn allow_files(needed: usize) {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: `limit` is a valid place for the answer.
-    unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) };
-    if limit.rlim_cur < needed as u64 {
-        limit.rlim_cur = (needed as u64).min(limit.rlim_max);
-        // SAFETY: `limit` is initialised; raising the soft limit up to the hard one is allowed.
-        unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) };
+fn allow_files(needed: u64) {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    if current.is_some_and(|current| current < needed) {
+        let current = Some(maximum.map_or(needed, |maximum| maximum.min(needed)));
+        // Raising the soft limit up to the hard one is always allowed.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current, maximum });
     }
 }

@@ -1,5 +1,6 @@
 //! Records of the kernel's ring buffer that we use.
 
+use crate::spaces::MappedFile;
 use perf_event::data::parse::{ParseResult, Parser};
 use perf_event::data::{
     Comm, Exit, Fork, Lost, LostSamples, Mmap2, RecordMetadata, Sample, Visitor,
@@ -22,7 +23,7 @@ pub(crate) enum What {
     /// A thread was found running.
     Sample { pid: i32, tid: i32, event: u64, chain: Vec<u64> },
     /// A file came to be at an address.
-    Map { pid: i32, start: u64, length: u64, offset: u64, name: Vec<u8>, inode: u64 },
+    Map { pid: i32, file: MappedFile },
     /// A process began as a copy of another one.
     Fork { pid: i32, parent: i32 },
     /// A process executes another program.
@@ -80,15 +81,14 @@ impl Visitor<'_> for Reader {
     }
 
     fn visit_mmap2(self, map: Mmap2, metadata: RecordMetadata) -> Self::Output {
-        let what = What::Map {
-            pid: map.pid as i32,
+        let file = MappedFile {
             start: map.addr,
             length: map.len,
             offset: map.pgoff,
             inode: map.ino().unwrap_or(0),
-            name: map.filename.into_owned(),
+            name: String::from_utf8_lossy(&map.filename).into_owned(),
         };
-        timed(&metadata, what)
+        timed(&metadata, What::Map { pid: map.pid as i32, file })
     }
 
     fn visit_fork(self, fork: Fork, metadata: RecordMetadata) -> Self::Output {

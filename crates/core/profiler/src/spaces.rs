@@ -25,12 +25,12 @@ struct Mapping {
 }
 
 /// A file that comes to be at an address.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct MappedFile<'a> {
+#[derive(Debug)]
+pub(crate) struct MappedFile {
     pub start: u64,
     pub length: u64,
     pub offset: u64,
-    pub name: &'a str,
+    pub name: String,
     pub inode: u64,
 }
 
@@ -80,9 +80,9 @@ impl Spaces {
     }
 
     /// A file came to be at an address, in the place of what was there.
-    pub fn map(&mut self, pid: i32, file: MappedFile<'_>, modules: &mut Modules) {
+    pub fn map(&mut self, pid: i32, file: MappedFile, modules: &mut Modules) {
         let MappedFile { start, length, offset, name, inode } = file;
-        let module = modules.id(pid, name, inode);
+        let module = modules.id(pid, &name, inode);
         let mapping = Mapping { start, end: start.saturating_add(length), offset, module };
         let space = self.of.entry(pid).or_default();
         space.retain(|other| other.start < mapping.start || other.end > mapping.end);
@@ -149,8 +149,13 @@ mod tests {
     #[test]
     fn what_came_last_is_there_and_copies_are_apart() {
         let (mut spaces, mut modules) = (Spaces::default(), Modules::default());
-        let file =
-            |start, length, offset, name, inode| MappedFile { start, length, offset, name, inode };
+        let file = |start, length, offset, name: &str, inode| MappedFile {
+            start,
+            length,
+            offset,
+            name: name.to_owned(),
+            inode,
+        };
         spaces.map(1, file(0x1000, 0x1000, 0, "a", 1), &mut modules);
         spaces.map(1, file(0x3000, 0x1000, 0x500, "b", 2), &mut modules);
         spaces.fork(2, 1);

@@ -1,7 +1,7 @@
 //! Counting stacks while samples come in.
 
 use crate::records::{Timed, What};
-use crate::spaces::{MappedFile, ModuleId, Modules, Spaces};
+use crate::spaces::{ModuleId, Modules, Spaces};
 use std::collections::{HashMap, HashSet};
 
 /// Marks in a chain, `PERF_CONTEXT_*` of `linux/perf_event.h`: above this, an entry says whose
@@ -53,11 +53,7 @@ impl Stacks {
                 let stack = places(&chain, |address| self.spaces.find(pid, address));
                 *self.counts.entry(stack.into()).or_insert(0) += 1;
             }
-            What::Map { pid, start, length, offset, name, inode } => {
-                let name = String::from_utf8_lossy(&name);
-                let file = MappedFile { start, length, offset, name: &name, inode };
-                self.spaces.map(pid, file, &mut self.modules);
-            }
+            What::Map { pid, file } => self.spaces.map(pid, file, &mut self.modules),
             What::Fork { pid, parent } => self.spaces.fork(pid, parent),
             What::Exec { pid } => self.spaces.clear(pid),
             What::Exit { tid } => {
