@@ -271,8 +271,7 @@ impl FileReader {
             })?;
             let read = counts[0].max(1.0);
             for (column, distinct) in table.columns.iter_mut().zip(&counts[1..]) {
-                let grows = *distinct >= 0.2 * read;
-                column.distinct = if grows { -distinct / read } else { *distinct };
+                column.distinct = Column::distinct_of(*distinct, read);
             }
         }
         Ok(())

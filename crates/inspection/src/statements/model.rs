@@ -258,6 +258,12 @@ impl Missed {
 }
 
 impl Column {
+    /// Estimates [`Self::distinct`] by the different values among rows that were read: where values
+    /// seldom come twice, more rows are expected to have new ones.
+    pub fn distinct_of(values: f64, rows: f64) -> f64 {
+        if values >= 0.2 * rows { -values / rows } else { values }
+    }
+
     /// Different values in a table with this number of rows, where that is known.
     pub fn distinct_values(&self, rows: f64) -> Option<f64> {
         match self.distinct {

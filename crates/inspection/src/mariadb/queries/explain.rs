@@ -182,16 +182,11 @@ impl Reader {
             let Some(read) = row.parse(0).filter(|read| *read > 0.0) else { continue };
             let cells = (1..).map(|column| row.parse(column));
             for (column, distinct) in columns.into_iter().zip(cells) {
-                column.distinct = distinct.map_or(0.0, |distinct| different(distinct, read));
+                column.distinct =
+                    distinct.map_or(0.0, |distinct| Column::distinct_of(distinct, read));
             }
         }
     }
-}
-
-/// In the form of PostgreSQL's `n_distinct`: where values seldom come twice, more rows are expected
-/// to have new ones.
-fn different(distinct: f64, read: f64) -> f64 {
-    if distinct >= 0.2 * read { -distinct / read } else { distinct }
 }
 
 #[cfg(test)]
