@@ -3,28 +3,23 @@
 mod rules;
 
 use crate::survey::ServerSurvey;
-use engine::{AdminOptions, Row, Rows, Server, ServerError, while_doing};
+use engine::{AdminOptions, Row, Rows, Server, ServerError, View, while_doing};
 use observations::{Database, Extension, ServerSetting, SurveyedServer, Unread};
 use work::Stop;
 
 /// The survey of these servers.
 pub const SURVEY: ServerSurvey = ServerSurvey { read: survey, advice: rules::advice };
 
+/// The queries.
+const FILE: &str = include_str!("survey.sql");
+
 /// Variables in this order: name, value, default (NULL: unknown), where the value is from, file,
 /// whether it is a text. <https://mariadb.com/kb/en/information-schema-system_variables-table/>
-const OF_MARIADB: &str = "SELECT lower(variable_name), global_value, if(global_value_origin IN \
-     ('COMPILE-TIME', 'AUTO'), global_value, default_value), lower(global_value_origin), \
-     substring_index(coalesce(global_value_path, ''), '/', -1), variable_type IN ('VARCHAR', \
-     'UNKNOWN') FROM information_schema.system_variables WHERE global_value IS NOT NULL ORDER BY 1";
+const OF_MARIADB: View = View::new("variables of MariaDB", FILE);
 
 /// MySQL shows no defaults. Values other than numbers and switches count as texts.
 /// <https://dev.mysql.com/doc/refman/8.0/en/performance-schema-variables-info-table.html>
-const OF_MYSQL: &str = "SELECT lower(v.variable_name), v.variable_value, if(i.variable_source = \
-                        'COMPILED', v.variable_value, NULL), lower(i.variable_source), \
-                        substring_index(coalesce(i.variable_path, ''), '/', -1), v.variable_value \
-                        NOT REGEXP '^([0-9.]+|ON|OFF|YES|NO)$' FROM \
-                        performance_schema.global_variables v JOIN \
-                        performance_schema.variables_info i USING (variable_name) ORDER BY 1";
+const OF_MYSQL: View = View::new("variables of MySQL", FILE);
 
 /// Settings that are shown of every server, whether they are changed or not: they decide its
 /// memory, how it writes, and which statistics it has.
@@ -75,8 +70,8 @@ const CACHES_IN_BYTES: [&str; 4] =
 fn survey(server: &dyn Server, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
     let mut session = server.session(&AdminOptions::default(), stop)?;
     let is_mariadb = session.server().product == "MariaDB";
-    let sql = if is_mariadb { OF_MARIADB } else { OF_MYSQL };
-    let rows = session.query(sql).map_err(while_doing("reading its settings"))?;
+    let variables = if is_mariadb { OF_MARIADB } else { OF_MYSQL };
+    let rows = session.query(&variables.sql()).map_err(while_doing("reading its settings"))?;
     let settings: Vec<ServerSetting> = rows.iter().filter_map(setting).collect();
     let mut unread = Vec::new();
     let mut ask = |what: &str, sql: &str| match session.query(sql) {
@@ -86,18 +81,8 @@ fn survey(server: &dyn Server, stop: &Stop) -> Result<(SurveyedServer, Vec<Unrea
             None
         }
     };
-    let databases = ask(
-        "databases",
-        "SELECT schema_name, sum(data_length + index_length) AS bytes FROM \
-         information_schema.schemata LEFT JOIN information_schema.tables ON table_schema = \
-         schema_name WHERE schema_name NOT IN ('information_schema', 'performance_schema', \
-         'mysql', 'sys') GROUP BY schema_name ORDER BY bytes DESC, schema_name",
-    );
-    let plugins = ask(
-        "plugins",
-        "SELECT plugin_name, plugin_version FROM information_schema.plugins WHERE plugin_status = \
-         'ACTIVE' AND plugin_library IS NOT NULL ORDER BY plugin_name",
-    );
+    let databases = ask("databases", &View::new("databases", FILE).sql());
+    let plugins = ask("plugins", &View::new("plugins", FILE).sql());
     let replication = if is_mariadb { "SHOW ALL SLAVES STATUS" } else { "SHOW REPLICA STATUS" };
     let replicas = ask("replication state", replication);
     let is_local = session.local_process().is_some();

@@ -4,7 +4,7 @@ mod rules;
 
 use crate::postgres::session::leave_no_statistics;
 use crate::survey::ServerSurvey;
-use engine::{AdminOptions, AdminSession, Row, Rows, Server, ServerError, while_doing};
+use engine::{AdminOptions, AdminSession, Row, Rows, Server, ServerError, View, while_doing};
 use observations::{Database, Extension, ServerSetting, SurveyedServer, Unread};
 use std::time::Duration;
 use work::Stop;
@@ -12,21 +12,17 @@ use work::Stop;
 /// The survey of these servers.
 pub const SURVEY: ServerSurvey = ServerSurvey { read: survey, advice: rules::advice };
 
+/// The queries.
+const FILE: &str = include_str!("survey.sql");
+
 /// Columns read for each setting, in this order. Settings that this session changed itself
 /// (`client`, `session`) tell nothing about the server.
-const SETTINGS: &str = "SELECT /* steelbench_queries */ name, setting, boot_val, unit, vartype, \
-                        source, pg_catalog.regexp_replace(sourcefile, '.*/', ''), \
-                        pending_restart, context, category FROM pg_catalog.pg_settings WHERE \
-                        source NOT IN ('client', 'session') ORDER BY name";
+const SETTINGS: View = View::new("settings", FILE);
 
 /// Databases that we may not connect to have no size for us.
-const DATABASES: &str = "SELECT datname, CASE WHEN pg_catalog.has_database_privilege(oid, \
-                         'CONNECT') OR pg_catalog.pg_has_role('pg_read_all_stats', 'MEMBER') THEN \
-                         pg_catalog.pg_database_size(oid) END AS bytes FROM \
-                         pg_catalog.pg_database WHERE NOT datistemplate ORDER BY bytes DESC NULLS \
-                         LAST, datname";
+const DATABASES: View = View::new("databases", FILE);
 
-const EXTENSIONS: &str = "SELECT extname, extversion FROM pg_catalog.pg_extension ORDER BY extname";
+const EXTENSIONS: View = View::new("extensions", FILE);
 
 /// Settings that are shown of every server, whether they are changed or not: what decides how
 /// parallel it works, what memory it takes, and how it writes.
@@ -64,7 +60,7 @@ fn survey(server: &dyn Server, stop: &Stop) -> Result<(SurveyedServer, Vec<Unrea
     let mut session = server.session(&options, stop)?;
     // Settings first: what we set for the session below would hide what the server gives to
     // sessions.
-    let rows = session.query(SETTINGS).map_err(while_doing("reading its settings"))?;
+    let rows = session.query(&SETTINGS.sql()).map_err(while_doing("reading its settings"))?;
     let settings: Vec<ServerSetting> = rows.iter().filter_map(setting).collect();
     leave_no_statistics(&mut *session);
     prepare(&mut *session).map_err(while_doing("preparing the connection"))?;
@@ -77,13 +73,9 @@ fn survey(server: &dyn Server, stop: &Stop) -> Result<(SurveyedServer, Vec<Unrea
             None
         }
     };
-    let databases = ask("databases", DATABASES);
-    let extensions = ask("extensions", EXTENSIONS);
-    let state = ask(
-        "replication state",
-        "SELECT pg_catalog.pg_is_in_recovery(), pg_catalog.pg_has_role('pg_read_all_settings', \
-         'MEMBER')",
-    );
+    let databases = ask("databases", &DATABASES.sql());
+    let extensions = ask("extensions", &EXTENSIONS.sql());
+    let state = ask("replication state", &View::new("replication state", FILE).sql());
     let state = state.as_ref().and_then(Rows::first);
     let is_true = |index: usize| state.and_then(|row| row.get(index)).map(|text| text == "t");
     let process = session.local_process();
