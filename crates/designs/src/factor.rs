@@ -1,5 +1,5 @@
-//! Factors whose levels are numbers with a unit, coded -1 at the low level of the file and +1 at the
-//! high one: those of response surfaces, and of screenings with a centre.
+//! Factors whose levels are numbers with a unit, coded -1 at the low level of the file and +1 at
+//! the high one: those of response surfaces, and of screenings with a centre.
 
 use crate::mathematics::{Coding, Scale};
 use crate::settings::LOG_SCALE;

@@ -1,11 +1,9 @@
-//! Designs beside the grid: which combinations of levels run, and what they say. Deleting one is its
-//! folder and the lines here that name it.
+//! Designs beside the grid. Deleting one is its folder and the lines here that name it.
 //!
 //! - [`screening`]: few runs that tell which of many factors matter, and their extensions
 //! - [`race`]: candidates that leave once they have lost
 //! - [`surface`]: points to which a curved surface is fitted
-//! - [`mathematics`]: designs and effects as plain numbers
-//! - [`settings`], [`extension`], [`factor`]: parts of a file that several of them read
+//! - [`mathematics`]: plain numbers; [`settings`], [`extension`], [`factor`]: parts of a file
 //!
 //! A design has the same parts: `file` reads its part of an experiment file, `plan` is for `check`,
 //! `analysis` computes the data of its section, and `section` shows it.
@@ -50,7 +48,6 @@ const KINDS: &[&str] = &[
 ];
 
 experiment::settings! {
-    /// The settings of `[design]`.
     const SETTINGS = [
         screening::settings::RESOLUTION,
         screening::settings::RUNS,

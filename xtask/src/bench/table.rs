@@ -3,7 +3,7 @@
 /// A measurement by name.
 pub struct Bench {
     pub name: &'static str,
-    /// What the experiment of its name measures; empty: there is none.
+    /// Figures of the experiment of its name; empty: there is none.
     pub figures: &'static [Figure],
     /// A further experiment.
     pub second: Option<Experiment>,

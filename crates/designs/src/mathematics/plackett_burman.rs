@@ -3,7 +3,8 @@
 
 use crate::mathematics::Design;
 
-/// The first runs of the designs in 12, 20 and 24 runs; the others follow by cyclic shifts, and one with all factors low.
+/// The first runs of the designs in 12, 20 and 24 runs; the others follow by cyclic shifts, and one
+/// with all factors low.
 const FIRST: [&str; 3] = ["++-+++---+-", "++--++++-+-+----++-", "+++++-+-++--++--+-+----"];
 
 /// The design with all its `runs - 1` columns; `None` for another number of runs.
