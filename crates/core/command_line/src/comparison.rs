@@ -1,4 +1,4 @@
-use crate::{Context, Failure};
+use crate::Failure;
 use observations::Recording;
 use report::{Document, Section};
 use serde_json::Value;
@@ -21,11 +21,8 @@ pub type CompareRuns = fn(&[Recording], &[Recording], Responses) -> Result<Docum
 pub struct HistoryPart {
     /// The name of its data.
     pub name: &'static str,
-    /// Its data on each run, for programs.
+    /// Data on each run, for programs.
     pub runs: Vec<Value>,
     /// A section on all runs; `None` where there is nothing to show.
     pub section: Option<Section>,
 }
-
-/// Computes a part of the history of these runs of an experiment.
-pub type AddHistoryPart = fn(&Context, &[Recording]) -> serde_json::Result<HistoryPart>;

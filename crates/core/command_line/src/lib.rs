@@ -27,8 +27,10 @@ pub mod session;
 pub mod signals;
 mod tool;
 
-pub use comparison::{AddHistoryPart, CompareRuns, HistoryPart, Responses};
+pub use comparison::{CompareRuns, HistoryPart, Responses};
 pub use context::run;
 pub use failure::{ExitCode, Failure};
 pub use records::{History, Place, Records, Which};
-pub use tool::{Build, Chapter, Command, Context, RunAction, RunOptions, RunPlace, Tool};
+pub use tool::{
+    AddHistoryPart, Build, Chapter, Command, Context, RunAction, RunOptions, RunPlace, Tool,
+};

@@ -1,9 +1,10 @@
 use crate::ready::Ready;
-use crate::{AddHistoryPart, CompareRuns, ExitCode, Failure, Records, output};
+use crate::{CompareRuns, ExitCode, Failure, HistoryPart, Records, output};
 use analysis::Study;
 use clap::builder::PossibleValuesParser;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use experiment::Experiment;
+use observations::Recording;
 use report::StudySections;
 use runner::{Agents, Registry};
 use std::path::Path;
@@ -121,6 +122,9 @@ pub struct RunPlace<'a> {
     /// The results file, which may not exist yet.
     pub results: &'a Path,
 }
+
+/// Computes a tool's part of the history of these runs of an experiment, oldest first.
+pub type AddHistoryPart = fn(&Context, &[Recording]) -> serde_json::Result<HistoryPart>;
 
 /// Origin of the binary.
 #[derive(Debug, Clone, Copy)]

@@ -105,8 +105,8 @@ const DEPTH_MIN: f64 = 1.5;
 /// With fewer I/Os a second than this, a comparison with a ceiling is pointless.
 const RATE_MIN: f64 = 1.0;
 
-/// For each configuration whose engine uses the storage, each of its volumes and each direction: its
-/// share of the ceiling, where one is known.
+/// For each configuration whose engine uses the storage, each of its volumes and each direction:
+/// its share of the ceiling, where one is known.
 ///
 /// A ceiling is a measurement of the same devices on the same host, with the same file system and
 /// under the same limits, past the page cache. Of these the random ones are preferred, then those

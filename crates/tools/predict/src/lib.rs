@@ -1,5 +1,5 @@
-//! Models of a run's throughput, ceilings of its storage, and `steelbench predict`: a recorded run at
-//! levels that were not measured.
+//! Models of a run's throughput, ceilings of its storage, and `steelbench predict`: a recorded run
+//! at levels that were not measured.
 //!
 //! - [`models`]: the mathematics: numbers in, data out
 //! - [`throughput`]: the models of a recording, with the demands of its transactions; `section`:

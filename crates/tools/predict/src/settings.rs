@@ -36,7 +36,7 @@ pub struct HeldOutLevels {
 }
 
 impl HeldOutLevels {
-    /// Those that the text of an experiment file names.
+    /// The rules that the text of an experiment file names.
     pub fn in_source(source: &str) -> Vec<Self> {
         let rules = value_in_source(source, HOLD_OUT);
         rules.iter().filter_map(|rule| Self::read(rule)).collect()

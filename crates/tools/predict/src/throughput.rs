@@ -110,7 +110,8 @@ pub struct ModelGroup<'a> {
 
 /// The models of a run: one for each factor of concurrency and each combination of the other
 /// factors' levels. The factor needs four or more numeric levels, measured in a closed loop. Of
-/// more than [`MODELS_MAX`] combinations, those of configurations that the verdict names come first.
+/// more than [`MODELS_MAX`] combinations, those of configurations that the verdict names come
+/// first.
 pub fn models(summary: &Summary<'_>) -> Vec<ModelSummary> {
     let mut groups = groups(summary);
     let named = summary.named_configurations();

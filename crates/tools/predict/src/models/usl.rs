@@ -305,7 +305,7 @@ impl Normal {
         Self { matrix, right }
     }
 
-    /// Those of the linearised law.
+    /// The equations of the linearised law.
     fn at(points: &[Point], usl: Usl, free: &[usize]) -> Self {
         let rows = points.iter().map(|point| {
             let value = point.throughput - usl.throughput(point.n);
