@@ -244,11 +244,6 @@ impl<'a> FileReader<'a> {
         for AnalysisSection { section, .. } in self.catalog.analysis_sections {
             values.extend(self.read_section(section.name, section.settings));
         }
-        for AnalysisSection { section, .. } in self.catalog.analysis_sections {
-            if let Some(node) = self.root.value(section.name) {
-                self.read_table(node, section.name, section.settings, &[], &mut values);
-            }
-        }
         if let Some(node) = self.root.value("report") {
             // What the baseline names are paths of factors, with dots in them.
             let others = node.entries().iter().filter(|entry| {
