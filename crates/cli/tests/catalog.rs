@@ -104,7 +104,7 @@ fn core_has_no_literal_path_probe_engine_or_fact_of_the_declarations() {
         }
     }
     assert!(names.contains("table_pages") && names.contains("workload.connections"));
-    let core = ["analysis", "report", "runner", "store", "conductor", "statistics"];
+    let core = ["analysis", "report", "runner", "store", "work", "statistics"];
     let all = core.iter().flat_map(|core| sources(&crates.join("core").join(core).join("src")));
     let found: Vec<String> = all
         .flat_map(|(path, text)| {

@@ -229,7 +229,7 @@ pub const BENCHES: &[Bench] = &[
         "recorder-snapshots",
         &[Figure::new("reading 64 threads while two record", &["read"], Alone).in_unit(1.0, " us")],
     )
-    .with_example(&["--package", "conductor", "--example", "record"]),
+    .with_example(&["--package", "work", "--example", "record"]),
     Bench::new(
         "recording",
         &[Figure::new("throughput", THROUGHPUT, RatioTo("latencies=false")).goal(AtLeast(0.995))],

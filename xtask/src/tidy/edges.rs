@@ -6,7 +6,7 @@ use super::workspace::{Crate, Tier, Workspace};
 
 /// The crates of core from the top of the data flow to its bottom. Analysis and reports never touch
 /// an engine.
-const CORE: [&str; 19] = [
+const CORE: [&str; 18] = [
     "command_line",
     "runner",
     "report",
@@ -17,7 +17,6 @@ const CORE: [&str; 19] = [
     "disk_io",
     "engine",
     "transport",
-    "conductor",
     "profiler",
     "work",
     "observe",

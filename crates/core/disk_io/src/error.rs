@@ -1,8 +1,8 @@
 //! Why a run of I/O did not begin, or did not end as it should.
 
-use conductor::LoadError;
 use std::io;
 use std::path::PathBuf;
+use work::conductor::LoadError;
 
 /// Why a run did not begin, or did not end as it should.
 #[derive(Debug, thiserror::Error)]

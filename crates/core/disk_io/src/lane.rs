@@ -6,10 +6,10 @@ use crate::offsets::{Place, below};
 use crate::queue::{Completion, Queue, Request};
 use crate::recorder::Times;
 use crate::{DiskError, Durability};
-use conductor::{LoadError, Stage};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
+use work::conductor::{LoadError, Stage};
 
 /// Longest sleep without a look at whether to stop.
 const SLEEP_MAX_NS: u64 = 50_000_000;

@@ -25,7 +25,6 @@ mod recorder;
 mod run;
 mod shared;
 
-pub use conductor::LoadError;
 pub use error::{DiskError, IoFailure, Misfit, QueueError};
 pub use load::{
     Access, Arrivals, Backend, BlockSize, Direction, Durability, Group, Load, Outcome, Region,
@@ -34,3 +33,4 @@ pub use load::{
 pub use preparation::{Preconditioning, STEADY_ROUNDS, fill, precondition, steady};
 pub use queue::rings_permitted;
 pub use run::run;
+pub use work::conductor::LoadError;

@@ -3,13 +3,13 @@
 use crate::data::{Buffers, Kind};
 use crate::shared::{direct_unit, refused};
 use crate::{Access, Arrivals, BlockSize, DiskError, Durability, Group, Load, Region, Stream, run};
-use conductor::{Director, LOOK_EVERY, LoadError, LoadProgress};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::time::Duration;
+use work::conductor::{Director, LOOK_EVERY, LoadError, LoadProgress};
 
 /// Bytes of one write.
 const FILL_BLOCK: u32 = 4 << 20;

@@ -1,7 +1,7 @@
 //! A thread's record of one stream; no other thread reads it before the thread ends.
 
 use crate::{Direction, Durability, Stream};
-use conductor::{Reader, Recorder};
+use work::conductor::{Reader, Recorder};
 
 /// A start later than this, with room in the queue, was missed by the thread.
 const MISSED_NS: u64 = 1_000_000;

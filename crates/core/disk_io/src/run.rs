@@ -9,12 +9,12 @@ use crate::queue::{Blocking, Queue, Ring, rings_permitted};
 use crate::recorder::{Intervals, Record, Recorded};
 use crate::shared::SharedStream;
 use crate::{Arrivals, Backend, DiskError, Load, Outcome, StreamOutcome, ThreadOutcome};
-use conductor::{Director, Lanes, Stage, conduct};
 use observations::add_by_interval;
 use observe::ThreadClock;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::os::fd::RawFd;
+use work::conductor::{Director, Lanes, Stage, conduct};
 
 /// Runs a load to its end.
 ///

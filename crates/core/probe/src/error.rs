@@ -1,5 +1,5 @@
-use conductor::LoadError;
 use engine::EngineError;
+use work::conductor::LoadError;
 
 /// Why a probe has nothing to report.
 #[derive(Debug, thiserror::Error)]

@@ -2,12 +2,12 @@
 
 use crate::ProbeError;
 use crate::record::LoadRecord;
-use conductor::Director;
 use engine::Shared;
 use experiment::Configuration;
 use observations::MachineLoad;
 use std::any::Any;
 use work::Cancel;
+use work::conductor::Director;
 
 /// The place where the load of a trial runs.
 #[derive(Clone, Copy, Default)]

@@ -2,7 +2,6 @@
 //! the observations of the trial.
 
 use crate::{ProbeError, Target, TrialContext};
-use conductor::{Director, LOOK_EVERY, LoadProgress};
 use engine::{
     Ability, CacheReport, CacheState, Collection, EngineError, EngineUse, ServerProcess,
     SessionPart, WaitCollector,
@@ -18,6 +17,7 @@ use observe::{KernelThreads, MachineMonitor, ThreadUse};
 use profiler::{ProfileError, Profiler, Samples};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+use work::conductor::{Director, LOOK_EVERY, LoadProgress};
 
 /// Samples for each second on a processor. Not 100: what happens 100 times a second would be found
 /// each time or never.

@@ -2,13 +2,13 @@
 
 use crate::load_clock::{Divisions, LoadClock, LoadSeen};
 use crate::{Action, ProbeError, TrialContext};
-use conductor::{Director, LoadProgress};
 use engine::EngineError;
 use observations::Observations;
 use observe::Clock;
 use std::sync::Arc;
 use std::thread::{Builder, scope};
 use std::time::Duration;
+use work::conductor::{Director, LoadProgress};
 
 /// The load's director looks at least this often while an action may want the load to be divided.
 const DIVIDE_WITHIN: Duration = Duration::from_millis(10);

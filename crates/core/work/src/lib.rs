@@ -1,13 +1,15 @@
-//! The work of a load as plain data: tables with their rows, operations on them, and the requests
-//! that connections send. It knows no engine.
+//! The work of a load as plain data, and the threads that do it: tables with their rows, operations
+//! on them, and the requests that connections send. It knows no engine.
 //!
 //! - `table`: tables and columns; `rows`: batches of rows; `key`: clustering keys
 //! - `operation`: operations on tables, and the [`Work`] that they are part of
 //! - `request`: a request to a connection
+//! - [`conductor`]: the threads of a load
 //! - `cancel`: ending a trial early; `watch`: looking after work while it is done; `silence`: how
 //!   long a server may be silent
 
 mod cancel;
+pub mod conductor;
 mod key;
 mod operation;
 mod request;

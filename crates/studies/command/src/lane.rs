@@ -2,7 +2,6 @@
 
 use crate::answer::PrintedValue;
 use crate::run::{Runner, Turn};
-use conductor::{Director, Lanes, LoadError, Recorder, Stage, conduct};
 use observations::Histogram;
 use observe::child::ProcessUse;
 use probe::ProbeError;
@@ -10,6 +9,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use work::conductor::{Director, Lanes, LoadError, Recorder, Stage, conduct};
 
 /// A run of the command.
 #[derive(Debug)]

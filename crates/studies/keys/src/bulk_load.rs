@@ -2,7 +2,7 @@
 //! is on the disk, and what it takes there.
 
 use analysis::{Access, CostKind, Study, TableUse, WorkCost};
-use conductor::{Lanes, Stage, conduct};
+use work::conductor::{Lanes, Stage, conduct};
 use engine::{Ability, EngineError};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, ExampleLevels, Invalid, declarations};

@@ -1,11 +1,11 @@
 //! Every primitive under real threads. That sums are right is checked by `run` itself: a wrong one
 //! is an error.
 
-use conductor::{Director, LOOK_EVERY, LoadError, LoadProgress};
 use std::time::Duration;
 use sync::primitives::{
     Load, Outcome, Padding, Pinning, Primitive, SyncError, Topology, Waiting, place, run,
 };
+use work::conductor::{Director, LOOK_EVERY, LoadError, LoadProgress};
 
 fn load(primitive: Primitive, threads: u32) -> Load {
     Load {

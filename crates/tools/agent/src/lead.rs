@@ -4,13 +4,13 @@ use crate::clock::{ClockOffset, ROUND_TRIPS, RoundTrip};
 use crate::error::AgentError;
 use crate::fleet::{Fleet, SILENCE, State, say};
 use crate::message::{DonePart, Order, Word};
-use conductor::{Director, LOOK_EVERY, LoadError, LoadProgress};
 use engine::EngineError;
 use observations::order;
 use probe::ProbeError;
 use probe::generation::{Generated, Generators, PartRecord, SharedLoad};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+use work::conductor::{Director, LOOK_EVERY, LoadError, LoadProgress};
 
 /// Interval at which ended agents are started again while too few are there.
 const REVIVE_EVERY: Duration = Duration::from_secs(1);

@@ -4,7 +4,6 @@ use crate::bundle::{Bundle, NO_CONFIGURATION, permit, probe};
 use crate::bus::Sender;
 use crate::error::AgentError;
 use crate::message::{BundleName, DonePart, Order, Reply, encode_reply, encode_result, to_run};
-use conductor::{Director, LOOK_EVERY, LoadProgress};
 use engine::{Instance, lock};
 use experiment::Configuration;
 use experiment::common::ENGINE;
@@ -16,6 +15,7 @@ use runner::Registry;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use work::conductor::{Director, LOOK_EVERY, LoadProgress};
 use work::{Cancel, CancelReason};
 
 /// The part of the wait for the common start that is spent on the CPU, so that the start is

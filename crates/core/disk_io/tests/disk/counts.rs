@@ -1,11 +1,11 @@
 //! Reported I/Os were really done.
 
 use crate::support::{Directions, LoopDevice, MIB, file, folder, go, load, stream, whole};
-use conductor::LoadError;
 use disk_io::{
     Access, Arrivals, Backend, BlockSize, DiskError, Group, Outcome, Stream, StreamOutcome, run,
 };
 use std::time::Duration;
+use work::conductor::LoadError;
 
 const BACKENDS: [Backend; 2] = [Backend::IoUring, Backend::Blocking];
 

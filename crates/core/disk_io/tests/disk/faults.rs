@@ -1,11 +1,11 @@
 //! Failures are reported and stay local.
 
 use crate::support::{LoopDevice, MIB, Mount, file, folder, go, go_with, load, stream, whole};
-use conductor::LoadProgress;
 use disk_io::{Backend, DiskError, Outcome};
 use std::fs::OpenOptions;
 use std::path::Path;
 use std::time::Duration;
+use work::conductor::LoadProgress;
 
 const BACKENDS: [Backend; 2] = [Backend::IoUring, Backend::Blocking];
 

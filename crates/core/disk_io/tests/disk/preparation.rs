@@ -1,9 +1,9 @@
 //! Preparation before a measurement.
 
 use crate::support::{MIB, Mount, file, folder, whole};
-use conductor::LoadError;
 use disk_io::{DiskError, Region, fill, precondition};
 use std::time::Duration;
+use work::conductor::LoadError;
 
 #[test]
 fn filling_writes_all_of_a_region_and_nothing_else() {

@@ -1,4 +1,3 @@
-use conductor::{Director, LOOK_EVERY, LoadProgress};
 use disk_io::{
     Access, Arrivals, BlockSize, DiskError, Durability, Group, Load, Outcome, Region, Stream, run,
 };
@@ -7,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 use tempfile::TempDir;
+use work::conductor::{Director, LOOK_EVERY, LoadProgress};
 
 pub const MIB: u64 = 1 << 20;
 

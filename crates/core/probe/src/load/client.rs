@@ -4,7 +4,6 @@ use super::outcome::{ClientReport, Finished};
 use super::plan::{Arrivals, LoadPart, LoadPlan, Start, Step, Workload, Workloads};
 use crate::record::ThreadMark;
 use crate::{ProbeError, TrialContext, data};
-use conductor::Stage;
 use engine::{Ability, Answer, ConnectionSet, EngineError};
 use observe::{Clock, ThreadClock, ThreadTimes, ThreadUse};
 use rand::{RngExt, SeedableRng};
@@ -13,6 +12,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
+use work::conductor::Stage;
 use work::{Request, Statement};
 
 /// Tries of a transaction that follow each other immediately.

@@ -7,13 +7,13 @@ use crate::generation::{Generators, Part, PartRecord, SharedLoad};
 use crate::measure::{measure, seconds};
 use crate::record::LoadRecord;
 use crate::{ProbeError, TrialContext};
-use conductor::{Director, LoadProgress};
 use engine::{Ability, EngineUse};
 use observations::{
     Fact, FactFamily, FactName, Observations, TimeUse, Warning, WarningKind, number,
 };
 use observe::Clock;
 use std::time::{Duration, Instant};
+use work::conductor::{Director, LoadProgress};
 
 /// Units of work a second of one generator: `generator_rate.NAME`.
 const GENERATOR_RATE: FactFamily = FactFamily::new("generator_rate.", "1/s");

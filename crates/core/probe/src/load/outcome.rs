@@ -4,13 +4,13 @@ use super::plan::{LoadPlan, Start, TRANSACTION};
 use crate::load_clock::Timed;
 use crate::measure::{Surroundings, seconds};
 use crate::record::{ClientWait, Counts, LoadRecord, StatementTimes, StudyCounts, ThreadMark};
-use conductor::{Reader, Recorder};
 use engine::ConnectionSet;
 use observations::{
     Amounts, Fact, FactName, Histogram, INITIAL_CONNECTION_TIME, Latency, LoadHealth, Observations,
     Response, ScriptStatement, Series, Wait, WaitClass, Work, add_by_interval, wait_type,
 };
 use observe::ThreadUse;
+use work::conductor::{Reader, Recorder};
 
 /// Transactions that an open loop did not begin because of the latency limit.
 pub const SKIPPED: FactName = FactName::new("skipped", "transactions");

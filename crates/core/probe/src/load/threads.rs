@@ -5,9 +5,9 @@ use super::outcome::Finished;
 use super::plan::{LoadPart, LoadPlan, Workloads};
 use crate::measure::Subject;
 use crate::{ProbeError, TrialContext};
-use conductor::{Director, Lanes, conduct};
 use observe::Clock;
 use std::time::Duration;
+use work::conductor::{Director, Lanes, conduct};
 
 /// The load as the subject of a measurement.
 pub fn subject<'a>(context: &TrialContext<'a>, plan: &LoadPlan) -> Subject<'a> {

@@ -10,12 +10,12 @@ use crate::primitives::tables::{
 use crate::primitives::topology::pin_this_thread;
 use crate::primitives::worker::{Plan, Samples, work};
 use crate::primitives::{Padding, Primitive};
-use conductor::{Director, Lanes, LoadError, LoadProgress, Stage, conduct};
 use dashmap::DashMap;
 use observe::ThreadClock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, RwLock};
 use std::time::Duration;
+use work::conductor::{Director, Lanes, LoadError, LoadProgress, Stage, conduct};
 
 /// A load of threads.
 #[derive(Debug, Clone)]

@@ -2,12 +2,12 @@
 //! of them.
 
 use crate::primitives::tables::Table;
-use conductor::Counter;
 use observations::Histogram;
 use quanta::Clock;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::hint::black_box;
+use work::conductor::Counter;
 
 /// Steps of a plan, which is gone through again and again: 8 KiB, a part of the first cache.
 const STEPS: usize = 4096;

@@ -7,7 +7,6 @@
 //! and dense as they can be
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "an example that a bench runs")]
 
-use conductor::Recorder;
 use hdrhistogram::Histogram;
 use metrics_util::registry::{AtomicStorage, Registry};
 use prometheus_client::metrics::histogram::{Histogram as Prometheus, exponential_buckets};
@@ -16,6 +15,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Barrier, Mutex};
 use std::time::Instant;
+use work::conductor::{Reader, Recorder};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -118,7 +118,7 @@ fn snapshot(threads: usize, records: usize, every: bool) -> f64 {
             });
         }
         let start = Instant::now();
-        let all = conductor::Reader::sum(&readers);
+        let all = Reader::sum(&readers);
         let taken_us = start.elapsed().as_nanos() as f64 / 1e3;
         done.store(true, Ordering::Relaxed);
         std::hint::black_box(all.len());

@@ -1,7 +1,7 @@
 //! The threads of a load from beginning to end: they get ready, warm up, go together and hand over
 //! what they saw.
 
-use crate::{Counter, Reader};
+use super::live::{Counter, Reader};
 use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
