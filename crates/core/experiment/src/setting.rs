@@ -112,17 +112,13 @@ impl<T: FromValue> Setting<T> {
         self.declaration.path
     }
 
-    /// Reads a value as people write it, for options of a command line that give this setting. `V`
-    /// is the type of the setting, or for one that may be absent what it has otherwise.
+    /// Reads a value as people write it, for options of a command line that give this setting.
     ///
     /// # Errors
     /// When the setting does not take it; says what is allowed.
-    pub fn read<V: FromValue>(self, text: &str) -> Result<V, Invalid>
-    where
-        T: From<V>,
-    {
+    pub fn read(self, text: &str) -> Result<T::Present, Invalid> {
         let value = self.declaration.read(text)?;
-        V::from_value(Some(&value))
+        T::Present::from_value(Some(&value))
             .ok_or_else(|| Invalid::new(self.path(), format!("`{text}` is not allowed")))
     }
 
@@ -247,6 +243,8 @@ macro_rules! choice {
         }
 
         impl $crate::FromValue for $type {
+            type Present = Self;
+
             fn from_value(value: Option<&$crate::Value>) -> Option<Self> {
                 match value {
                     Some($crate::Value::Text(name)) => Self::from_name(name),

@@ -95,6 +95,9 @@ into_value! {
 /// A type that settings can have. Its default stands for a setting that every file must give, where
 /// one does not.
 pub trait FromValue: Default {
+    /// The type without the possibility that the setting is absent.
+    type Present: FromValue;
+
     /// The value of a setting; `None` where it is absent though the type wants one, or is of
     /// another type.
     fn from_value(value: Option<&Value>) -> Option<Self>;
@@ -103,6 +106,8 @@ pub trait FromValue: Default {
 macro_rules! from_value {
     ($($type:ty: $pattern:pat => $value:expr;)*) => {
         $(impl FromValue for $type {
+            type Present = Self;
+
             fn from_value(value: Option<&Value>) -> Option<Self> {
                 match value {
                     Some($pattern) => $value,
@@ -126,6 +131,8 @@ from_value! {
 }
 
 impl FromValue for Vec<String> {
+    type Present = Self;
+
     fn from_value(value: Option<&Value>) -> Option<Self> {
         match value {
             None => Some(Self::new()),
@@ -137,6 +144,8 @@ impl FromValue for Vec<String> {
 }
 
 impl<T: FromValue> FromValue for Option<T> {
+    type Present = T;
+
     fn from_value(value: Option<&Value>) -> Option<Self> {
         match value {
             None => Some(None),

@@ -15,7 +15,7 @@ pub struct Time {
     /// Commands, run by the shell, interleaved in blocks in random order
     #[arg(
         value_name = "COMMAND", required = true,
-        value_parser = clap::builder::NonEmptyStringValueParser::new()
+        value_parser = clap::builder::NonEmptyStringValueParser::new(),
     )]
     pub commands: Vec<String>,
     /// Print all that was recorded: waits, devices, every response
@@ -48,32 +48,28 @@ pub struct Runs {
     /// Measured runs of each command [default: as many as fit in 3 s, at least 10]
     #[arg(
         short, long, value_name = "N", conflicts_with_all = ["min_runs", "max_runs"],
-        value_parser = clap::value_parser!(u64).range(1..=1_000_000)
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000),
     )]
     pub runs: Option<u64>,
     /// Minimum number of measured runs of each command [default: 10]
     #[arg(
-        hide_short_help = true,
-        short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000)
+        hide_short_help = true, short, long, value_name = "N",
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000),
     )]
     pub min_runs: Option<u64>,
     /// Maximum number of measured runs of each command
     #[arg(
-        hide_short_help = true,
-        short = 'M', long, value_name = "N",
-        value_parser = clap::value_parser!(u64).range(1..=1_000_000)
+        hide_short_help = true, short = 'M', long, value_name = "N",
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000),
     )]
     pub max_runs: Option<u64>,
     /// Parallel runs of a command [default: 1]
-    #[arg(
-        hide_short_help = true,
-        long, value_name = "N", value_parser = setting::<u32, _>(CONCURRENCY),
-    )]
+    #[arg(hide_short_help = true, long, value_name = "N", value_parser = setting(CONCURRENCY))]
     pub concurrency: Option<u32>,
     /// Accept exit codes other than 0: all, or a list, as in --ignore-failure=1,2
     #[arg(
         short, long, value_name = "CODES", num_args = 0..=1, default_missing_value = "true",
-        require_equals = true, value_parser = ignored
+        require_equals = true, value_parser = ignored,
     )]
     pub ignore_failure: Option<String>,
     /// Profile the CPU time by function
@@ -126,7 +122,7 @@ pub struct Parameters {
     /// Numbers from MIN to MAX
     #[arg(
         short = 'P', long, num_args = 3, value_names = ["NAME", "MIN", "MAX"],
-        allow_hyphen_values = true
+        allow_hyphen_values = true,
     )]
     pub parameter_scan: Option<Vec<String>>,
     /// Step between the numbers [default: 1]
@@ -141,7 +137,7 @@ pub struct Parameters {
     /// Values, separated by commas; repeatable: every combination is measured
     #[arg(
         short = 'L', long, num_args = 2, value_names = ["NAME", "VALUES"],
-        allow_hyphen_values = true, conflicts_with = "parameter_scan"
+        allow_hyphen_values = true, conflicts_with = "parameter_scan",
     )]
     pub parameter_list: Vec<String>,
 }

@@ -45,109 +45,69 @@ pub struct Load {
     /// Pattern of I/O: random-read, random-write, random-mixed, sequential-read, sequential-write,
     /// sequential-mixed, or fio's name of it [default: random-read]
     #[arg(
-        long,
-        visible_alias = "rw",
-        value_name = "LIST",
-        value_parser = pattern,
+        long, visible_alias = "rw", value_name = "LIST", value_parser = pattern,
         value_delimiter = ',',
     )]
     pub pattern: Vec<Pattern>,
     /// Block size, as in 8k or 64KiB (k = 1024) [default: 8 KiB]
     #[arg(
-        long,
-        visible_alias = "bs",
-        value_name = "LIST",
-        value_parser = size::<u32,
-        _>(BLOCK_SIZE),
+        long, visible_alias = "bs", value_name = "LIST", value_parser = size(BLOCK_SIZE),
         value_delimiter = ',',
     )]
     pub block: Vec<u32>,
     /// Number of threads, all on the same files [default: 1]
     #[arg(
-        long,
-        visible_alias = "numjobs",
-        value_name = "LIST",
-        value_parser = setting::<u32,
-        _>(THREADS),
+        long, visible_alias = "numjobs", value_name = "LIST", value_parser = setting(THREADS),
         value_delimiter = ',',
     )]
     pub threads: Vec<u32>,
     /// I/Os that each thread keeps in flight [default: 32]
     #[arg(
-        long,
-        visible_alias = "iodepth",
-        value_name = "LIST",
-        value_parser = setting::<u32,
-        _>(QUEUE_DEPTH),
+        long, visible_alias = "iodepth", value_name = "LIST", value_parser = setting(QUEUE_DEPTH),
         value_delimiter = ',',
     )]
     pub depth: Vec<u32>,
     /// I/Os that each thread submits and waits for together, like a program that reads ahead
     /// [default: 1]
-    #[arg(hide_short_help = true, long, value_name = "N", value_parser = setting::<u32, _>(BATCH))]
+    #[arg(hide_short_help = true, long, value_name = "N", value_parser = setting(BATCH))]
     pub batch: Option<u32>,
     /// Share of reads in the mixed patterns, as in 70%
-    #[arg(
-        hide_short_help = true,
-        long, value_name = "PERCENT", value_parser = setting::<f64, _>(READS),
-    )]
+    #[arg(hide_short_help = true, long, value_name = "PERCENT", value_parser = setting(READS))]
     pub reads: Option<f64>,
     /// Named mix of database streams: oltp, oltp-data, log, checkpoint, scan, backup
-    #[arg(
-        long,
-        value_name = "NAME",
-        value_parser = setting::<Mix,
-        _>(MIX),
-        conflicts_with = "stream",
-    )]
+    #[arg(long, value_name = "NAME", value_parser = setting(MIX), conflicts_with = "stream")]
     pub mix: Option<Mix>,
     /// A stream: "NAME key=value ..."; several run together
     #[arg(hide_short_help = true, long, value_name = "TEXT")]
     pub stream: Vec<String>,
     /// I/Os per second, started at random times regardless of completions (open loop)
-    #[arg(
-        hide_short_help = true,
-        long, value_name = "RATE", value_parser = setting::<f64, _>(RATE),
-    )]
+    #[arg(hide_short_help = true, long, value_name = "RATE", value_parser = setting(RATE))]
     pub rate: Option<f64>,
     /// Use the page cache instead of direct I/O
     #[arg(hide_short_help = true, long, conflicts_with = "direct")]
     pub buffered: bool,
     /// Like fio's: 0 is --buffered, 1 is the default
     #[arg(
-        hide_short_help = true,
-        long, value_name = "0|1", value_parser = clap::value_parser!(u8).range(0..=1),
+        hide_short_help = true, long, value_name = "0|1",
+        value_parser = clap::value_parser!(u8).range(0..=1),
     )]
     pub direct: Option<u8>,
     /// How writes are made durable: none, fdatasync, fsync, dsync
-    #[arg(
-        hide_short_help = true,
-        long, value_name = "HOW", value_parser = setting::<Durability, _>(SYNC),
-    )]
+    #[arg(hide_short_help = true, long, value_name = "HOW", value_parser = setting(SYNC))]
     pub sync: Option<Durability>,
     /// Number of writes between syncs
-    #[arg(
-        hide_short_help = true,
-        long, value_name = "N", value_parser = setting::<u32, _>(SYNC_EVERY),
-    )]
+    #[arg(hide_short_help = true, long, value_name = "N", value_parser = setting(SYNC_EVERY))]
     pub sync_every: Option<u32>,
     /// Offsets are multiples of this [default: the block size]
-    #[arg(hide_short_help = true, long, value_name = "SIZE", value_parser = size::<u64, _>(ALIGN))]
+    #[arg(hide_short_help = true, long, value_name = "SIZE", value_parser = size(ALIGN))]
     pub align: Option<u64>,
     /// Bytes used of each file
-    #[arg(
-        hide_short_help = true,
-        long, value_name = "SIZE", value_parser = size::<u64, _>(WORKING_SET),
-    )]
+    #[arg(hide_short_help = true, long, value_name = "SIZE", value_parser = size(WORKING_SET))]
     pub working_set: Option<u64>,
     /// I/O interface: auto, `io_uring`, pread
     #[arg(
-        hide_short_help = true,
-        long,
-        visible_alias = "ioengine",
-        value_name = "NAME",
-        value_parser = setting::<IoEngine,
-        _>(IO_ENGINE),
+        hide_short_help = true, long, visible_alias = "ioengine", value_name = "NAME",
+        value_parser = setting(IO_ENGINE),
     )]
     pub io_engine: Option<IoEngine>,
 }
@@ -157,13 +117,10 @@ pub struct Load {
 #[command(next_help_heading = "Files")]
 pub struct Files {
     /// Size of each file that is created [default: 1 GiB]
-    #[arg(long, value_name = "SIZE", value_parser = size::<u64, _>(FILE_SIZE))]
+    #[arg(long, value_name = "SIZE", value_parser = size(FILE_SIZE))]
     pub size: Option<u64>,
     /// Number of files to create, spread over the directories [default: one per directory]
-    #[arg(
-        hide_short_help = true,
-        long, value_name = "N", value_parser = setting::<usize, _>(DATA_FILES),
-    )]
+    #[arg(hide_short_help = true, long, value_name = "N", value_parser = setting(DATA_FILES))]
     pub files: Option<usize>,
     /// Directory, file or device of the log, for a mix or streams on=log [default: with the data]
     #[arg(hide_short_help = true, long, value_name = "PATH")]
@@ -173,15 +130,12 @@ pub struct Files {
     pub backup_on: Option<PathBuf>,
     /// Bytes to skip at the beginning of each file or device: a partition's offset
     #[arg(
-        hide_short_help = true,
-        long, value_name = "LIST", value_parser = size::<u64, _>(OFFSET), value_delimiter = ',',
+        hide_short_help = true, long, value_name = "LIST", value_parser = size(OFFSET),
+        value_delimiter = ',',
     )]
     pub offset: Vec<u64>,
     /// Share of the data that a compressing drive or file system can remove
-    #[arg(
-        hide_short_help = true,
-        long, value_name = "PERCENT", value_parser = setting::<f64, _>(COMPRESS),
-    )]
+    #[arg(hide_short_help = true, long, value_name = "PERCENT", value_parser = setting(COMPRESS))]
     pub compress: Option<f64>,
     /// Before measuring, overwrite at random until throughput is steady; takes long and wears the
     /// drive
@@ -189,8 +143,8 @@ pub struct Files {
     pub precondition: bool,
     /// Permit writing to this existing file; without a value: to all existing files among the paths
     #[arg(
-        hide_short_help = true,
-        long, value_name = "FILE", num_args = 0..=1, default_missing_value = ALL,
+        hide_short_help = true, long, value_name = "FILE", num_args = 0..=1,
+        default_missing_value = ALL,
     )]
     pub overwrite: Vec<PathBuf>,
     /// Permit writing to this block device; everything on it is lost
@@ -203,19 +157,10 @@ pub struct Files {
 #[command(next_help_heading = "Measuring")]
 pub struct Measure {
     /// Length of the measurement of each trial [default: 5 s]
-    #[arg(
-        long,
-        visible_alias = "runtime",
-        value_name = "TIME",
-        value_parser = setting::<f64,
-        _>(DURATION),
-    )]
+    #[arg(long, visible_alias = "runtime", value_name = "TIME", value_parser = setting(DURATION))]
     pub duration: Option<f64>,
     /// The load runs for this long before the measurement [default: 1 s]
-    #[arg(
-        hide_short_help = true,
-        long, value_name = "TIME", value_parser = setting::<f64, _>(WARMUP),
-    )]
+    #[arg(hide_short_help = true, long, value_name = "TIME", value_parser = setting(WARMUP))]
     pub warmup: Option<f64>,
     /// Search for the threads and queue depth that saturate the storage: a coarse run, then a fine
     /// one around the knee
@@ -247,8 +192,8 @@ pub struct Exchange {
     pub inspect: bool,
     /// Form of the results
     #[arg(
-        hide_short_help = true,
-        long, value_enum, value_name = "FORM", conflicts_with_all = ["json", "print"],
+        hide_short_help = true, long, value_enum, value_name = "FORM",
+        conflicts_with_all = ["json", "print"],
     )]
     pub output: Option<Output>,
 }
@@ -274,11 +219,9 @@ impl Files {
 
 /// Reads a size, in which k means 1024: an experiment file has no `8k`, because k means 1000 to
 /// some people.
-fn size<V, T>(setting: Setting<T>) -> impl Fn(&str) -> Result<V, ArgumentError> + Clone
-where
-    V: FromValue,
-    T: FromValue + From<V>,
-{
+fn size<T: FromValue>(
+    setting: Setting<T>,
+) -> impl Fn(&str) -> Result<T::Present, ArgumentError> + Clone {
     let read = self::setting(setting);
     move |text| {
         let number = text.trim().trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -310,10 +253,10 @@ mod tests {
             ("512", 512),
             ("1.5m", 3 << 19),
         ] {
-            assert_eq!(size(FILE_SIZE)(typed), Ok::<u64, _>(bytes));
+            assert_eq!(size(FILE_SIZE)(typed), Ok(bytes));
         }
         for wrong in ["", "k", "-8k", "8,k", "8x"] {
-            assert!(size::<u64, _>(FILE_SIZE)(wrong).is_err(), "{wrong}");
+            assert!(size(FILE_SIZE)(wrong).is_err(), "{wrong}");
         }
     }
 

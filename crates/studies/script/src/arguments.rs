@@ -63,7 +63,7 @@ pub struct Scripts {
     #[arg(short = 'D', long, value_name = "NAME=VALUE", value_parser = pair)]
     pub define: Vec<(String, String)>,
     /// Size of pgbench's tables, in 100,000 accounts
-    #[arg(short, long, value_name = "N", value_parser = setting::<u32, _>(SCALE))]
+    #[arg(short, long, value_name = "N", value_parser = setting(SCALE))]
     pub scale: Option<u32>,
     /// Create and fill pgbench's tables before each trial. This is the default for built-in
     /// scripts, and for scripts that use these tables unless a server is given
@@ -74,13 +74,13 @@ pub struct Scripts {
     #[arg(long)]
     pub existing_tables: bool,
     /// Number of sysbench's tables [default: 1]
-    #[arg(long, value_name = "N", value_parser = setting::<u64, _>(TABLES))]
+    #[arg(long, value_name = "N", value_parser = setting(TABLES))]
     pub tables: Option<u64>,
     /// Rows of each of sysbench's tables [default: 10000]
-    #[arg(long, value_name = "N", value_parser = setting::<u64, _>(TABLE_SIZE))]
+    #[arg(long, value_name = "N", value_parser = setting(TABLE_SIZE))]
     pub table_size: Option<u64>,
     /// How sysbench's scripts choose rows: special, uniform, pareto [default: special]
-    #[arg(long, value_name = "NAME", value_parser = setting::<Distribution, _>(RAND_TYPE))]
+    #[arg(long, value_name = "NAME", value_parser = setting(RAND_TYPE))]
     pub rand_type: Option<Distribution>,
     /// Accepted for compatibility with pgbench: no vacuum runs before a load
     #[arg(short, long)]
@@ -95,30 +95,26 @@ pub struct Scripts {
 #[command(next_help_heading = "Load (as in pgbench)")]
 pub(crate) struct PgLoad {
     /// Number of connections [default: 1]
-    #[arg(short, long, value_name = "N", value_parser = setting::<u32, _>(CONNECTIONS))]
+    #[arg(short, long, value_name = "N", value_parser = setting(CONNECTIONS))]
     pub client: Option<u32>,
     /// Threads that drive the connections to a server [default: 1]
-    #[arg(short, long, value_name = "N", value_parser = setting::<u32, _>(THREADS))]
+    #[arg(short, long, value_name = "N", value_parser = setting(THREADS))]
     pub jobs: Option<u32>,
     /// Transactions of each connection
     #[arg(
-        short,
-        long,
-        value_name = "N",
-        value_parser = setting::<u64,
-        _>(TRANSACTIONS),
+        short, long, value_name = "N", value_parser = setting(TRANSACTIONS),
         conflicts_with = "time",
     )]
     pub transactions: Option<u64>,
     /// Length of the measurement of each trial, in seconds [default: 10, unless --transactions is
     /// given]
-    #[arg(short = 'T', long, value_name = "SECONDS", value_parser = setting::<f64, _>(DURATION))]
+    #[arg(short = 'T', long, value_name = "SECONDS", value_parser = setting(DURATION))]
     pub time: Option<f64>,
     /// How statements are sent: simple, prepared [default: simple]
-    #[arg(short = 'M', long, value_name = "NAME", value_parser = setting::<Protocol, _>(PROTOCOL))]
+    #[arg(short = 'M', long, value_name = "NAME", value_parser = setting(PROTOCOL))]
     pub protocol: Option<Protocol>,
     /// Transactions per second of all connections (open loop)
-    #[arg(short = 'R', long, value_name = "N", value_parser = setting::<f64, _>(RATE))]
+    #[arg(short = 'R', long, value_name = "N", value_parser = setting(RATE))]
     pub rate: Option<f64>,
     /// Count transactions above this latency; with --rate, skip transactions that start later than
     /// this
@@ -126,13 +122,13 @@ pub(crate) struct PgLoad {
     pub latency_limit: Option<f64>,
     /// Maximum number of tries of a transaction after deadlocks or serialization failures [default:
     /// 1]
-    #[arg(long, value_name = "N", value_parser = setting::<u64, _>(MAX_TRIES))]
+    #[arg(long, value_name = "N", value_parser = setting(MAX_TRIES))]
     pub max_tries: Option<u64>,
     /// Length of the intervals of the series; progress is always shown
     #[arg(short = 'P', long, value_name = "SECONDS", value_parser = positive::<86_400>)]
     pub progress: Option<f64>,
     /// The load runs for this long before the measurement [default: 0]
-    #[arg(long, value_name = "TIME", value_parser = setting::<f64, _>(WARMUP))]
+    #[arg(long, value_name = "TIME", value_parser = setting(WARMUP))]
     pub warmup: Option<f64>,
 }
 

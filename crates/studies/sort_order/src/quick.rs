@@ -28,7 +28,7 @@ pub struct SortOrder {
     pub table: Option<String>,
     /// Maximum number of rows to sample: whole row groups, blocks or pages spread over the table.
     /// They are kept in memory
-    #[arg(long, value_name = "N", default_value = "1M", value_parser = setting::<u64, _>(ROWS))]
+    #[arg(long, value_name = "N", default_value = "1M", value_parser = setting(ROWS))]
     pub rows: u64,
     /// Write these rows in the current and the best orders to temporary files, and measure size and
     /// reading
@@ -36,9 +36,7 @@ pub struct SortOrder {
     pub measure: bool,
     /// Orders to show, and to measure with --measure
     #[arg(
-        long,
-        value_name = "N",
-        default_value = "5",
+        long, value_name = "N", default_value = "5",
         value_parser = clap::value_parser!(u8).range(1..=8),
     )]
     pub orders: u8,

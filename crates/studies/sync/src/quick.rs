@@ -23,65 +23,29 @@ pub struct Sync {
     /// Protection of the counters: mutex-map, rwlock-map, concurrent-map, mutex-array, spin-tas,
     /// spin-ttas, spin-ticket, spin-mcs, racy, atomic-shared, atomic, cas, per-core, per-thread
     /// [default: all]
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_parser = setting::<Primitive,
-        _>(PRIMITIVE),
-        value_delimiter = ',',
-    )]
+    #[arg(long, value_name = "LIST", value_parser = setting(PRIMITIVE), value_delimiter = ',')]
     pub primitive: Vec<Primitive>,
     /// Number of threads [default: 1, 2, 4, ... up to the number of CPUs]
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_parser = setting::<u32,
-        _>(THREADS),
-        value_delimiter = ',',
-    )]
+    #[arg(long, value_name = "LIST", value_parser = setting(THREADS), value_delimiter = ',')]
     pub threads: Vec<u32>,
     /// Number of counters [default: 8]
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_parser = setting::<u32,
-        _>(MEMBERS),
-        value_delimiter = ',',
-    )]
+    #[arg(long, value_name = "LIST", value_parser = setting(MEMBERS), value_delimiter = ',')]
     pub members: Vec<u32>,
     /// Distance between counters, for primitives that support it: none, line, two-lines [default:
     /// none]
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_parser = setting::<Padding,
-        _>(PADDING),
-        value_delimiter = ',',
-    )]
+    #[arg(long, value_name = "LIST", value_parser = setting(PADDING), value_delimiter = ',')]
     pub padding: Vec<Padding>,
     /// Placement of threads: none, same-core, smt-sibling, other-core, other-socket [default: none]
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_parser = setting::<Pinning,
-        _>(PINNING),
-        value_delimiter = ',',
-    )]
+    #[arg(long, value_name = "LIST", value_parser = setting(PINNING), value_delimiter = ',')]
     pub pinning: Vec<Pinning>,
     /// Share of operations that read, as in 90% [default: 0%]
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_parser = setting::<f64,
-        _>(READS),
-        value_delimiter = ',',
-    )]
+    #[arg(long, value_name = "LIST", value_parser = setting(READS), value_delimiter = ',')]
     pub reads: Vec<f64>,
     /// Length of the measurement of each trial [default: 1 s]
-    #[arg(long, value_name = "TIME", value_parser = setting::<f64, _>(DURATION))]
+    #[arg(long, value_name = "TIME", value_parser = setting(DURATION))]
     pub duration: Option<f64>,
     /// The load runs for this long before the measurement [default: 200 ms]
-    #[arg(long, value_name = "TIME", value_parser = setting::<f64, _>(WARMUP))]
+    #[arg(long, value_name = "TIME", value_parser = setting(WARMUP))]
     pub warmup: Option<f64>,
     #[command(flatten)]
     pub quick: Quick,
@@ -93,19 +57,15 @@ impl Tool for Sync {
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let draft = draft(self, Topology::of_this_machine().whole().processors);
-        let session = Session::quick(&self.quick, name(self), Permits::default());
+        let session = Session::quick(&self.quick, self.quick.name("sync"), Permits::default());
         session.run(context, &draft, PRINTED, self.quick.print)
     }
-}
-
-fn name(arguments: &Sync) -> &str {
-    arguments.quick.name.as_deref().unwrap_or("sync")
 }
 
 /// The experiment that a command line stands for.
 fn draft(arguments: &Sync, processors: u32) -> Draft {
     let question = "How do synchronization primitives scale with threads on this machine?";
-    let mut draft = Draft::new(name(arguments), question);
+    let mut draft = Draft::new(arguments.quick.name("sync"), question);
     draft.comment(&format!("Written by `{PRINTED}`."));
     draft.set(ENGINE, "none");
     draft.set(PROBE, "sync");

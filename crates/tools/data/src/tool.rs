@@ -26,17 +26,17 @@ pub struct Data {
     name: String,
     /// Scale factor of TPC-H (1: 6 million rows of LINEITEM), TPC-DS and pgbench (1: 100,000
     /// accounts)
-    #[arg(long, value_name = "N", default_value = "1", value_parser = setting::<f64, _>(SCALE))]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = setting(SCALE))]
     scale: f64,
     /// Rows of the data sets synthetic, mybigtable and one-row-per-page, as in 2M
-    #[arg(long, value_name = "N", default_value = "100k", value_parser = setting::<u64, _>(ROWS))]
+    #[arg(long, value_name = "N", default_value = "100k", value_parser = setting(ROWS))]
     rows: u64,
     /// Columns of the synthetic table, from 3 to 18; the last one, which only fills pages, is not
     /// written
-    #[arg(long, value_name = "N", default_value = "6", value_parser = setting::<usize, _>(COLUMNS))]
+    #[arg(long, value_name = "N", default_value = "6", value_parser = setting(COLUMNS))]
     columns: usize,
     /// Seed of the values of synthetic and mybigtable
-    #[arg(long, value_name = "N", default_value = "1", value_parser = setting::<u64, _>(DATA_SEED))]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = setting(DATA_SEED))]
     seed: u64,
     /// Format of the files
     #[arg(long, value_enum, default_value = "csv")]

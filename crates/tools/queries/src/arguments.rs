@@ -37,22 +37,14 @@ pub struct QueriesTool {
     pub(crate) seconds: Option<f64>,
     /// Record the statements of each interval of this length, such as `60s`, with the plans at its
     /// end, until Ctrl-C
-    #[arg(
-        long,
-        value_name = "TIME",
-        value_parser = setting::<f64,
-        _>(DURATION),
-        requires = "output",
-    )]
+    #[arg(long, value_name = "TIME", value_parser = setting(DURATION), requires = "output")]
     pub(crate) every: Option<f64>,
     /// For SQL Server: record the intervals in the database's Query Store that --output lacks
     #[arg(long, requires = "output")]
     pub(crate) query_store: bool,
     /// Stop after this number of intervals
     #[arg(
-        long,
-        value_name = "N",
-        value_parser = clap::value_parser!(u32).range(1..),
+        long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..),
         requires = "every",
     )]
     pub(crate) count: Option<u32>,

@@ -108,13 +108,13 @@ pub(crate) struct Try {
     #[arg(long, value_name = "URL")]
     pub(crate) test_server: Option<String>,
     /// Number of connections [default: 1]
-    #[arg(short, long, value_name = "N", value_parser = setting::<u32, _>(CONNECTIONS))]
+    #[arg(short, long, value_name = "N", value_parser = setting(CONNECTIONS))]
     pub(crate) client: Option<u32>,
     /// Length of the measurement of each trial, in seconds [default: 10]
-    #[arg(short = 'T', long, value_name = "SECONDS", value_parser = setting::<f64, _>(DURATION))]
+    #[arg(short = 'T', long, value_name = "SECONDS", value_parser = setting(DURATION))]
     pub(crate) time: Option<f64>,
     /// The load runs for this long before the measurement [default: 1 s]
-    #[arg(long, value_name = "TIME", value_parser = setting::<f64, _>(WARMUP))]
+    #[arg(long, value_name = "TIME", value_parser = setting(WARMUP))]
     pub(crate) warmup: Option<f64>,
     /// How statements are sent: simple, prepared [default: prepared]
     #[arg(short = 'M', long, value_name = "NAME")]
@@ -148,7 +148,7 @@ pub(crate) struct TryFiles {
 impl Try {
     /// Name of the experiment.
     pub fn name(&self) -> &str {
-        self.quick.name.as_deref().unwrap_or("try")
+        self.quick.name("try")
     }
 
     /// The files that it writes, in the current folder.

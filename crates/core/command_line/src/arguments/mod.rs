@@ -81,11 +81,9 @@ pub enum ServerNameError {
 }
 
 /// Reads the value of an option as that of the setting that it stands for.
-pub fn setting<V, T>(setting: Setting<T>) -> impl Fn(&str) -> Result<V, ArgumentError> + Clone
-where
-    V: FromValue,
-    T: FromValue + From<V>,
-{
+pub fn setting<T: FromValue>(
+    setting: Setting<T>,
+) -> impl Fn(&str) -> Result<T::Present, ArgumentError> + Clone {
     move |text| Ok(setting.read(text)?)
 }
 

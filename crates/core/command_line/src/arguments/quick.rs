@@ -31,3 +31,10 @@ pub struct Quick {
     #[arg(long)]
     pub full: bool,
 }
+
+impl Quick {
+    /// Name of the experiment: that of the command, unless another one is given.
+    pub fn name<'a>(&'a self, command: &'a str) -> &'a str {
+        self.name.as_deref().unwrap_or(command)
+    }
+}
