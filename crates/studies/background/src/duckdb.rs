@@ -4,13 +4,7 @@ use crate::tools::{Background, BackupTool};
 
 /// Backup tools and statements.
 pub const BACKGROUND: Background = Background {
-    tools: &[BackupTool {
-        name: "export",
-        compressions: &["gzip", "zstd"],
-        has_workers: false,
-        has_rate_limit: false,
-        is_of_server: false,
-    }],
+    tools: &[BackupTool::new("export", &["gzip", "zstd"])],
     actions: &[],
     loads_beside: false,
 };

@@ -5,50 +5,22 @@ use crate::tools::{Background, BackupTool, StatementAction};
 /// Backup tools and statements.
 pub const BACKGROUND: Background = Background {
     tools: &[
-        BackupTool {
-            name: "pg_basebackup",
-            compressions: &["gzip", "lz4", "zstd"],
-            has_workers: false,
-            has_rate_limit: true,
-            is_of_server: false,
-        },
-        BackupTool {
-            name: "pg_dump",
-            compressions: &["gzip", "lz4", "zstd"],
-            has_workers: true,
-            has_rate_limit: false,
-            is_of_server: false,
-        },
-        BackupTool {
-            name: "pgbackrest",
-            compressions: &["gzip", "lz4", "zstd"],
-            has_workers: true,
-            has_rate_limit: false,
-            is_of_server: false,
-        },
+        BackupTool::new("pg_basebackup", &["gzip", "lz4", "zstd"]).with_rate_limit(),
+        BackupTool::new("pg_dump", &["gzip", "lz4", "zstd"]).with_workers(),
+        BackupTool::new("pgbackrest", &["gzip", "lz4", "zstd"]).with_workers(),
     ],
     actions: &[
-        StatementAction {
-            name: "analyze",
-            statements: &["ANALYZE {table}"],
-            undo: &[],
-            has_workers: false,
-        },
-        StatementAction {
-            name: "vacuum",
-            statements: &["VACUUM (PARALLEL {workers}) {table}"],
-            undo: &[],
-            has_workers: true,
-        },
-        StatementAction {
-            name: "index-build",
-            statements: &[
+        StatementAction::new("analyze", &["ANALYZE {table}"]),
+        StatementAction::new("vacuum", &["VACUUM (PARALLEL {workers}) {table}"]).with_workers(),
+        StatementAction::new(
+            "index-build",
+            &[
                 "SET max_parallel_maintenance_workers = {workers}",
                 "CREATE INDEX CONCURRENTLY {name} ON {table} ({column})",
             ],
-            undo: &["DROP INDEX IF EXISTS {schema}.{name}"],
-            has_workers: true,
-        },
+        )
+        .undone_by(&["DROP INDEX IF EXISTS {schema}.{name}"])
+        .with_workers(),
     ],
     loads_beside: true,
 };

@@ -41,6 +41,46 @@ pub struct BackupTool {
     pub is_of_server: bool,
 }
 
+impl StatementAction {
+    /// An action of one worker that leaves nothing behind.
+    pub const fn new(name: &'static str, statements: &'static [&'static str]) -> Self {
+        Self { name, statements, undo: &[], has_workers: false }
+    }
+
+    /// It is undone by these statements.
+    pub const fn undone_by(self, undo: &'static [&'static str]) -> Self {
+        Self { undo, ..self }
+    }
+
+    /// It uses several workers.
+    pub const fn with_workers(self) -> Self {
+        Self { has_workers: true, ..self }
+    }
+}
+
+impl BackupTool {
+    /// A tool of one worker without a limit, which writes the files itself.
+    pub const fn new(name: &'static str, compressions: &'static [&'static str]) -> Self {
+        let (has_workers, has_rate_limit, is_of_server) = (false, false, false);
+        Self { name, compressions, has_workers, has_rate_limit, is_of_server }
+    }
+
+    /// It works with several workers.
+    pub const fn with_workers(self) -> Self {
+        Self { has_workers: true, ..self }
+    }
+
+    /// It can be limited to bytes a second.
+    pub const fn with_rate_limit(self) -> Self {
+        Self { has_rate_limit: true, ..self }
+    }
+
+    /// The server writes the files.
+    pub const fn of_server(self) -> Self {
+        Self { is_of_server: true, ..self }
+    }
+}
+
 impl Background {
     /// The tool with this name, or the default one.
     pub fn tool(&self, name: Option<&str>) -> Option<&'static BackupTool> {
