@@ -19,29 +19,21 @@ pub const OPTIMIZER: Optimizer = Optimizer {
     analyze: &[ANALYZE],
     read,
     alternatives: &[
-        Alternative {
-            name: "scan",
-            is_scan: true,
-            session: &["SET index_scan_max_count = 0", "SET index_scan_percentage = 0"],
-            operators: &[SCAN],
-            ..Alternative::NONE
-        },
-        Alternative {
-            name: "index",
-            session: &["SET index_scan_max_count = 1000000000000", "SET index_scan_percentage = 1"],
-            operators: &[INDEX],
-            ..Alternative::NONE
-        },
-        Alternative {
-            name: "no-pushdown",
-            session: &["SET disabled_optimizers = 'filter_pushdown'"],
-            ..Alternative::NONE
-        },
-        Alternative {
-            name: "written-order",
-            session: &["SET disabled_optimizers = 'join_order,build_side_probe_side'"],
-            ..Alternative::NONE
-        },
+        Alternative::by_session(
+            "scan",
+            &["SET index_scan_max_count = 0", "SET index_scan_percentage = 0"],
+        )
+        .scanning(&[SCAN]),
+        Alternative::by_session(
+            "index",
+            &["SET index_scan_max_count = 1000000000000", "SET index_scan_percentage = 1"],
+        )
+        .reading(&[INDEX]),
+        Alternative::by_session("no-pushdown", &["SET disabled_optimizers = 'filter_pushdown'"]),
+        Alternative::by_session(
+            "written-order",
+            &["SET disabled_optimizers = 'join_order,build_side_probe_side'"],
+        ),
     ],
     unforced: &[
         "DuckDB chooses between index and scan when a query starts: its plans are read from runs \

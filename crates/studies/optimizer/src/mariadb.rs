@@ -21,24 +21,12 @@ pub const OPTIMIZER: Optimizer = Optimizer {
     ],
     read,
     alternatives: &[
-        Alternative {
-            name: "scan",
-            is_scan: true,
-            hint: " USE INDEX ()",
-            operators: &["Table: ALL", "Table scan"],
-            ..Alternative::NONE
-        },
-        Alternative {
-            name: "index",
-            hint: " FORCE INDEX ({index})",
-            operators: &["Table: r", "Index"],
-            ..Alternative::NONE
-        },
-        Alternative {
-            name: "no-semijoin",
-            session: &["SET SESSION optimizer_switch = 'semijoin=off,materialization=off'"],
-            ..Alternative::NONE
-        },
+        Alternative::by_hint("scan", " USE INDEX ()").scanning(&["Table: ALL", "Table scan"]),
+        Alternative::by_hint("index", " FORCE INDEX ({index})").reading(&["Table: r", "Index"]),
+        Alternative::by_session(
+            "no-semijoin",
+            &["SET SESSION optimizer_switch = 'semijoin=off,materialization=off'"],
+        ),
     ],
     unforced: &["MariaDB and MySQL cannot be made to sort row addresses before they fetch rows \
          (multi-range read): optimizer_switch permits it, and the optimizer decides by cost."],

@@ -140,8 +140,47 @@ impl Explain {
 }
 
 impl Alternative {
-    /// An alternative that a session or a hint forces and an operator shows.
-    pub const NONE: Self = Self {
+    /// An alternative that settings of the session force.
+    pub const fn by_session(name: &'static str, session: &'static [&'static str]) -> Self {
+        Self { name, session, ..Self::NONE }
+    }
+
+    /// An alternative that words before the statement force.
+    pub const fn by_begin(name: &'static str, begin: &'static str) -> Self {
+        Self { name, begin, ..Self::NONE }
+    }
+
+    /// An alternative that a hint behind the name of the table forces.
+    pub const fn by_hint(name: &'static str, hint: &'static str) -> Self {
+        Self { name, hint, ..Self::NONE }
+    }
+
+    /// An alternative that words at the end of the statement force.
+    pub const fn by_end(name: &'static str, end: &'static str) -> Self {
+        Self { name, end, ..Self::NONE }
+    }
+
+    /// It reads all of the table, by one of these operators.
+    pub const fn scanning(self, operators: &'static [&'static str]) -> Self {
+        Self { operators, is_scan: true, ..self }
+    }
+
+    /// It reads the table by one of these operators.
+    pub const fn reading(self, operators: &'static [&'static str]) -> Self {
+        Self { operators, ..self }
+    }
+
+    /// Its plans lack these operators.
+    pub const fn avoiding(self, avoided: &'static [&'static str]) -> Self {
+        Self { avoided, ..self }
+    }
+
+    /// Its plans have one of these operators.
+    pub const fn needing(self, needed: &'static [&'static str]) -> Self {
+        Self { needed, ..self }
+    }
+
+    const NONE: Self = Self {
         name: "",
         is_scan: false,
         session: &[],

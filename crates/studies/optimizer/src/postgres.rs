@@ -15,69 +15,48 @@ pub const OPTIMIZER: Optimizer = Optimizer {
     analyze: &[Explain::words("EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ")],
     read,
     alternatives: &[
-        Alternative {
-            name: "scan",
-            is_scan: true,
-            session: &[
+        Alternative::by_session(
+            "scan",
+            &[
                 "SET enable_indexscan = off",
                 "SET enable_indexonlyscan = off",
                 "SET enable_bitmapscan = off",
             ],
-            operators: &["Seq Scan"],
-            ..Alternative::NONE
-        },
-        Alternative {
-            name: "index",
-            session: &["SET enable_seqscan = off", "SET enable_bitmapscan = off"],
-            operators: &["Index"],
-            ..Alternative::NONE
-        },
-        Alternative {
-            name: "bitmap",
-            session: &[
+        )
+        .scanning(&["Seq Scan"]),
+        Alternative::by_session(
+            "index",
+            &["SET enable_seqscan = off", "SET enable_bitmapscan = off"],
+        )
+        .reading(&["Index"]),
+        Alternative::by_session(
+            "bitmap",
+            &[
                 "SET enable_seqscan = off",
                 "SET enable_indexscan = off",
                 "SET enable_indexonlyscan = off",
             ],
-            operators: &["Bitmap Heap Scan"],
-            ..Alternative::NONE
-        },
-        Alternative {
-            name: "no-nestloop",
-            session: &["SET enable_nestloop = off"],
-            avoided: &["Nested Loop"],
-            ..Alternative::NONE
-        },
-        Alternative {
-            name: "no-hashjoin",
-            session: &["SET enable_hashjoin = off"],
-            avoided: &["Hash Join"],
-            ..Alternative::NONE
-        },
-        Alternative {
-            name: "no-mergejoin",
-            session: &["SET enable_mergejoin = off"],
-            avoided: &["Merge Join"],
-            ..Alternative::NONE
-        },
-        Alternative {
-            name: "serial",
-            session: &["SET max_parallel_workers_per_gather = 0"],
-            avoided: &["Gather"],
-            ..Alternative::NONE
-        },
+        )
+        .reading(&["Bitmap Heap Scan"]),
+        Alternative::by_session("no-nestloop", &["SET enable_nestloop = off"])
+            .avoiding(&["Nested Loop"]),
+        Alternative::by_session("no-hashjoin", &["SET enable_hashjoin = off"])
+            .avoiding(&["Hash Join"]),
+        Alternative::by_session("no-mergejoin", &["SET enable_mergejoin = off"])
+            .avoiding(&["Merge Join"]),
+        Alternative::by_session("serial", &["SET max_parallel_workers_per_gather = 0"])
+            .avoiding(&["Gather"]),
         // Parallelism for nothing: the number of workers stays that of the size of the table.
-        Alternative {
-            name: "parallel",
-            session: &[
+        Alternative::by_session(
+            "parallel",
+            &[
                 "SET parallel_setup_cost = 0",
                 "SET parallel_tuple_cost = 0",
                 "SET min_parallel_table_scan_size = 0",
                 "SET min_parallel_index_scan_size = 0",
             ],
-            needed: &["Gather"],
-            ..Alternative::NONE
-        },
+        )
+        .needing(&["Gather"]),
     ],
     unforced: &[
         "PostgreSQL's enable_* settings choose a kind of scan, for all tables of a query, not \
@@ -114,26 +93,12 @@ static HINTS: HintSet = HintSet {
                'on' AND EXISTS (SELECT FROM pg_available_extensions WHERE name = 'pg_hint_plan') \
                THEN $$LOAD 'pg_hint_plan'$$ END",
     alternatives: &[
-        Alternative {
-            name: "scan",
-            is_scan: true,
-            begin: "/*+ SeqScan({alias}) */ ",
-            operators: &["Seq Scan"],
-            ..Alternative::NONE
-        },
+        Alternative::by_begin("scan", "/*+ SeqScan({alias}) */ ").scanning(&["Seq Scan"]),
         // An index scan where no index has all columns.
-        Alternative {
-            name: "index",
-            begin: "/*+ IndexOnlyScan({alias} {index}) */ ",
-            operators: &["Index"],
-            ..Alternative::NONE
-        },
-        Alternative {
-            name: "bitmap",
-            begin: "/*+ BitmapScan({alias} {index}) */ ",
-            operators: &["Bitmap Heap Scan"],
-            ..Alternative::NONE
-        },
+        Alternative::by_begin("index", "/*+ IndexOnlyScan({alias} {index}) */ ")
+            .reading(&["Index"]),
+        Alternative::by_begin("bitmap", "/*+ BitmapScan({alias} {index}) */ ")
+            .reading(&["Bitmap Heap Scan"]),
     ],
     unforced: &["Hints of pg_hint_plan force how the table of the first varied column is read. \
                  Kinds of joins are avoided by settings of the session, for all joins."],
@@ -234,35 +199,21 @@ struct Costs {
 
 impl Costs {
     fn from_figures(figures: &[Option<String>]) -> Option<Self> {
-        let numbers: Option<Vec<f64>> =
-            figures.iter().map(|figure| figure.as_ref()?.parse::<f64>().ok()).collect();
-        let &[
-            rows,
-            pages,
-            index_pages,
-            correlation,
-            random_page,
-            seq_page,
-            tuple,
-            index_tuple,
-            operator,
-            cache_pages,
-        ] = numbers?.as_slice()
-        else {
-            return None;
-        };
+        let mut figures = figures.iter();
+        let mut next = || figures.next()?.as_ref()?.parse::<f64>().ok();
         let costs = Self {
-            rows,
-            pages,
-            index_pages,
-            correlation,
-            random_page,
-            seq_page,
-            tuple,
-            index_tuple,
-            operator,
-            cache_pages,
+            rows: next()?,
+            pages: next()?,
+            index_pages: next()?,
+            correlation: next()?,
+            random_page: next()?,
+            seq_page: next()?,
+            tuple: next()?,
+            index_tuple: next()?,
+            operator: next()?,
+            cache_pages: next()?,
         };
+        let Self { rows, pages, index_pages, .. } = costs;
         (rows >= 1.0 && pages >= 1.0 && index_pages >= 1.0).then_some(costs)
     }
 

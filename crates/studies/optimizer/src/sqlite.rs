@@ -12,19 +12,8 @@ pub const OPTIMIZER: Optimizer = Optimizer {
     analyze: &[],
     read,
     alternatives: &[
-        Alternative {
-            name: "scan",
-            is_scan: true,
-            hint: " NOT INDEXED",
-            operators: &["SCAN"],
-            ..Alternative::NONE
-        },
-        Alternative {
-            name: "index",
-            hint: " INDEXED BY {index}",
-            operators: &["SEARCH"],
-            ..Alternative::NONE
-        },
+        Alternative::by_hint("scan", " NOT INDEXED").scanning(&["SCAN"]),
+        Alternative::by_hint("index", " INDEXED BY {index}").reading(&["SEARCH"]),
     ],
     unforced: &["SQLite's plans have no estimates, so that estimated rows are unknown."],
     read_only: &["PRAGMA query_only = ON"],

@@ -25,58 +25,23 @@ pub const OPTIMIZER: Optimizer = Optimizer {
     read,
     alternatives: &[
         // Index 0 is the table itself, clustered or not.
-        Alternative {
-            name: "scan",
-            is_scan: true,
-            hint: " WITH (INDEX(0), FORCESCAN)",
-            operators: &["Clustered Index Scan", "Table Scan"],
-            ..Alternative::NONE
-        },
-        Alternative {
-            name: "index",
-            hint: " WITH (INDEX({index}), FORCESEEK)",
-            operators: &["Index Seek"],
-            ..Alternative::NONE
-        },
-        Alternative {
-            name: "index-scan",
-            hint: " WITH (INDEX({index}), FORCESCAN)",
-            operators: &["Index Scan"],
-            ..Alternative::NONE
-        },
-        Alternative {
-            name: "serial",
-            end: " OPTION (MAXDOP 1)",
-            avoided: &["Parallelism"],
-            ..Alternative::NONE
-        },
+        Alternative::by_hint("scan", " WITH (INDEX(0), FORCESCAN)")
+            .scanning(&["Clustered Index Scan", "Table Scan"]),
+        Alternative::by_hint("index", " WITH (INDEX({index}), FORCESEEK)").reading(&["Index Seek"]),
+        Alternative::by_hint("index-scan", " WITH (INDEX({index}), FORCESCAN)")
+            .reading(&["Index Scan"]),
+        Alternative::by_end("serial", " OPTION (MAXDOP 1)").avoiding(&["Parallelism"]),
         // In sys.dm_exec_valid_use_hints from 2016 SP1 CU2 on: without the cost threshold.
-        Alternative {
-            name: "parallel",
-            end: " OPTION (USE HINT('ENABLE_PARALLEL_PLAN_PREFERENCE'))",
-            needed: &["Parallelism"],
-            ..Alternative::NONE
-        },
+        Alternative::by_end("parallel", " OPTION (USE HINT('ENABLE_PARALLEL_PLAN_PREFERENCE'))")
+            .needing(&["Parallelism"]),
         // A join hint of a query holds for all of its joins.
-        Alternative {
-            name: "loop-join",
-            end: " OPTION (LOOP JOIN)",
-            avoided: &["Hash Match", "Merge Join"],
-            ..Alternative::NONE
-        },
-        Alternative {
-            name: "hash-join",
-            end: " OPTION (HASH JOIN)",
-            avoided: &["Nested Loops", "Merge Join"],
-            ..Alternative::NONE
-        },
-        Alternative {
-            name: "merge-join",
-            end: " OPTION (MERGE JOIN)",
-            avoided: &["Nested Loops", "Hash Match"],
-            ..Alternative::NONE
-        },
-        Alternative { name: "written-order", end: " OPTION (FORCE ORDER)", ..Alternative::NONE },
+        Alternative::by_end("loop-join", " OPTION (LOOP JOIN)")
+            .avoiding(&["Hash Match", "Merge Join"]),
+        Alternative::by_end("hash-join", " OPTION (HASH JOIN)")
+            .avoiding(&["Nested Loops", "Merge Join"]),
+        Alternative::by_end("merge-join", " OPTION (MERGE JOIN)")
+            .avoiding(&["Nested Loops", "Hash Match"]),
+        Alternative::by_end("written-order", " OPTION (FORCE ORDER)"),
     ],
     unforced: &["SQL Server's hint for a parallel plan is a preference: MAXDOP is an upper limit."],
     read_only: &[],
