@@ -1,7 +1,7 @@
 //! A mean with what is known about its precision.
 
 use crate::Interval;
-use observations::{Direction, order};
+use observations::{Direction, Observations, order};
 use serde::Serialize;
 pub use statistics::{mean, median};
 use statistics::{median_of_sorted, t_quantile, t_two_sided_p};
@@ -123,6 +123,17 @@ impl Estimate {
         let interval =
             self.interval.map(|interval| Interval { low: interval.low.max(0.0), ..interval });
         Self { interval, ..self }
+    }
+
+    /// The mean of an amount over the trials that have it.
+    pub fn over_trials(
+        trials: &[&Observations],
+        unit: &str,
+        direction: Direction,
+        amount: impl Fn(&Observations) -> Option<f64>,
+    ) -> Option<Self> {
+        let values: Vec<f64> = trials.iter().filter_map(|trial| amount(trial)).collect();
+        Self::from_amounts(&values, unit, direction)
     }
 
     /// An estimate whose interval comes from elsewhere.

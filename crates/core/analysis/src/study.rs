@@ -112,6 +112,17 @@ pub struct WorkCost {
     pub value: fn(&Observations) -> Option<f64>,
 }
 
+impl WorkCost {
+    /// A cost.
+    pub const fn new(
+        kind: CostKind,
+        unit: &'static str,
+        value: fn(&Observations) -> Option<f64>,
+    ) -> Self {
+        Self { kind, unit, value }
+    }
+}
+
 /// A cost per unit of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CostKind {

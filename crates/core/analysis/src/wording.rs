@@ -148,6 +148,11 @@ fn ratio_words(response: &ResponseChoice) -> [&'static str; 2] {
     }
 }
 
+/// ` (A)`: the configuration in a sentence; empty where it has no label.
+pub fn in_brackets(label: &str) -> String {
+    if label.is_empty() { String::new() } else { format!(" ({label})") }
+}
+
 /// `a`, `a and b`, `a, b and c`.
 pub fn list(items: &[String]) -> String {
     match items {

@@ -143,6 +143,13 @@ pub struct ScriptStatement {
     pub retries: u64,
 }
 
+impl ScriptStatement {
+    /// A statement of which nothing is recorded yet.
+    pub fn new(script: &str, text: &str) -> Self {
+        Self { script: script.to_owned(), text: text.to_owned(), ..Self::default() }
+    }
+}
+
 /// Use of the sessions' time that is not waiting. All figures are summed over connections.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TimeUse {

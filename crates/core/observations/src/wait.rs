@@ -113,6 +113,14 @@ impl WaitSource {
 }
 
 impl Wait {
+    /// Samples a second of each session, where these waits were sampled.
+    pub fn samples_hz(waits: &[Self]) -> Option<f64> {
+        waits.iter().find_map(|wait| match wait.source {
+            WaitSource::Sampled { hz, .. } => Some(hz).filter(|hz| *hz > 0.0),
+            _ => None,
+        })
+    }
+
     /// A counted wait; `None` where no time was spent in it.
     pub fn counted(
         name: &str,

@@ -54,6 +54,16 @@ pub fn processor_s(observations: &Observations) -> Option<f64> {
     Some(CPU_S.read(observations)? + KERNEL_CPU_S.read(observations).unwrap_or(0.0))
 }
 
+/// Processor time of a unit of work in microseconds, as [`processor_s`].
+pub fn processor_us(observations: &Observations) -> Option<f64> {
+    Some(1e6 * processor_s(observations)?)
+}
+
+/// The kernel's part of it in microseconds.
+pub fn kernel_us(observations: &Observations) -> Option<f64> {
+    Some(1e6 * KERNEL_CPU_S.read(observations)?)
+}
+
 /// Position of the operation that counts the rows of a data set's first table; a probe's own
 /// follow.
 const COUNT: usize = 0;

@@ -6,7 +6,10 @@ use engine::{
     Ability, CacheState, Engine, EngineError, Explained, Footprint, Instance, NoPlan, PlanRequest,
     Planned,
 };
-use experiment::{CommonSection, Configuration, Declaration, ExampleLevels, Invalid, OtherName};
+use experiment::common::PROBE;
+use experiment::{
+    CommonSection, Configuration, Declaration, ExampleLevels, Invalid, OtherName, Setting,
+};
 use observations::{Event, Observations};
 use std::path::PathBuf;
 use work::{Cancel, Table};
@@ -36,15 +39,29 @@ impl Declarations {
         let (other_names, commands): (&[OtherName], &[&str]) = (&[], &[]);
         Self { name, settings, other_names, example_levels: None, commands, schedule: None }
     }
+
+    /// The example file varies this setting.
+    #[must_use]
+    pub const fn with_example_levels(self, path: &'static str, levels: [i64; 3]) -> Self {
+        Self { example_levels: Some(ExampleLevels { path, levels }), ..self }
+    }
 }
+
+/// Path of the setting of a load's connections, which several studies declare.
+const CONNECTIONS: &str = "workload.connections";
 
 /// The action of a trial on its target, and its measurements.
 pub trait Probe: Send + Sync {
     /// The name and the settings.
     fn declarations(&self) -> &'static Declarations;
-    /// Connections that its load opens.
-    fn connections(&self, _configuration: &Configuration) -> u32 {
-        1
+    /// Connections that its load opens: as many as its setting says, where it declares one.
+    fn connections(&self, configuration: &Configuration) -> u32 {
+        let mut settings = self.declarations().settings.iter();
+        let declared = settings.find(|setting| setting.path == CONNECTIONS);
+        declared.map_or(1, |setting| {
+            let Declaration { path, kind, default, doc, .. } = *setting;
+            configuration.get(Setting::new(path, kind, default, doc))
+        })
     }
     /// The files that a configuration names, each with the path of the setting that does; relative
     /// ones count from the folder of the experiment. They are read before anything else is done
@@ -127,6 +144,11 @@ pub struct Target {
 }
 
 impl Target {
+    /// The objection to a target that lacks an ability of which the probe makes use.
+    pub fn without(&self, ability: Ability, message: &str) -> Option<Invalid> {
+        (!self.abilities.contains(&ability)).then(|| Invalid::new(PROBE.path(), message))
+    }
+
     /// Describes an engine with these settings.
     pub fn for_engine(engine: &Engine, configuration: &Configuration) -> Self {
         let cache = CacheState::from_configuration(configuration);

@@ -202,6 +202,11 @@ impl Section {
         Self { heading: heading.into(), ..Self::default() }
     }
 
+    /// A section of a subject, which its heading names unless it is empty.
+    pub fn about(title: &str, subject: &str) -> Self {
+        Self::new(if subject.is_empty() { title.to_owned() } else { format!("{title}: {subject}") })
+    }
+
     /// A section that only pages show.
     pub fn page(heading: impl Into<Text>) -> Self {
         Self { medium: Medium::Page, ..Self::new(heading) }

@@ -155,8 +155,7 @@ fn kind(summary: &Summary, index: usize) -> Option<ActionKind> {
 }
 
 fn of_fact(trials: &[&Observations], fact: FactName, unit: &str) -> Option<Estimate> {
-    let values: Vec<f64> = trials.iter().filter_map(|trial| fact.read(trial)).collect();
-    Estimate::from_amounts(&values, unit, Direction::LowerIsBetter)
+    Estimate::over_trials(trials, unit, Direction::LowerIsBetter, |trial| fact.read(trial))
 }
 
 fn figures(summary: &Summary, index: usize) -> Option<ActionFigures> {
@@ -189,9 +188,8 @@ fn phase(
     family: FactFamily,
 ) -> Option<PhaseFigures> {
     let of_figure = |name: &str, unit: &str, scale: f64, direction| {
-        let values: Vec<f64> =
-            trials.iter().filter_map(|trial| Some(family.read(name, trial)? * scale)).collect();
-        Estimate::from_amounts(&values, unit, direction)
+        let amount = |trial: &Observations| Some(family.read(name, trial)? * scale);
+        Estimate::over_trials(trials, unit, direction, amount)
     };
     let lower = Direction::LowerIsBetter;
     let duration = Some(of_figure("duration_s", "s", 1.0, lower)?);
@@ -218,44 +216,21 @@ fn log_ratio(above: f64, below: f64) -> Option<f64> {
 }
 
 fn work(trials: &[&Observations]) -> Option<ActionWork> {
-    let figure = |of: &dyn Fn(&Observations) -> Option<f64>, unit: &str, direction| {
-        let values: Vec<f64> = trials.iter().filter_map(|trial| of(trial)).collect();
-        Estimate::from_amounts(&values, unit, direction)
-    };
-    let higher = Direction::HigherIsBetter;
     let restarts: Vec<f64> = trials.iter().filter_map(|trial| RESTARTS.read(trial)).collect();
+    let ratio = |unit: &str, direction, parts: fn(&Observations) -> [Option<f64>; 2]| {
+        Estimate::over_trials(trials, unit, direction, |trial| {
+            let [above, below] = parts(trial);
+            Some(above? / below.filter(|below| *below > 0.0)?)
+        })
+    };
+    let (higher, lower) = (Direction::HigherIsBetter, Direction::LowerIsBetter);
     Some(ActionWork {
         time: of_fact(trials, ACTION_S, "s")?,
-        rate: figure(
-            &|observations| {
-                Some(
-                    DATA_MB.read(observations)?
-                        / ACTION_S.read(observations).filter(|action_s| *action_s > 0.0)?,
-                )
-            },
-            "MB/s",
-            higher,
-        ),
-        cpu_per_gb: figure(
-            &|observations| {
-                Some(
-                    1e3 * CPU_S.read(observations)?
-                        / DATA_MB.read(observations).filter(|fact| *fact > 0.0)?,
-                )
-            },
-            "s/GB",
-            Direction::LowerIsBetter,
-        ),
-        compression: figure(
-            &|observations| {
-                Some(
-                    DATA_MB.read(observations)?
-                        / BACKUP_MB.read(observations).filter(|backup_mb| *backup_mb > 0.0)?,
-                )
-            },
-            "",
-            higher,
-        ),
+        rate: ratio("MB/s", higher, |trial| [DATA_MB.read(trial), ACTION_S.read(trial)]),
+        cpu_per_gb: ratio("s/GB", lower, |trial| {
+            [CPU_S.read(trial).map(|seconds| 1e3 * seconds), DATA_MB.read(trial)]
+        }),
+        compression: ratio("", higher, |trial| [DATA_MB.read(trial), BACKUP_MB.read(trial)]),
         restarts: (!restarts.is_empty()).then(|| statistics::mean(&restarts)),
     })
 }

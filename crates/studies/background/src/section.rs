@@ -12,18 +12,12 @@ pub fn section(_: &Summary, all: &[BackgroundGroup]) -> Vec<Section> {
 }
 
 fn of_group(background_group: &BackgroundGroup) -> Vec<Section> {
-    let heading = |title: &str| {
-        if background_group.group.is_empty() {
-            title.to_owned()
-        } else {
-            format!("{title}: {}", background_group.group)
-        }
-    };
-    let mut phases = Section::new(heading("Load before, during and after the action"));
+    let group = background_group.group.as_str();
+    let mut phases = Section::about("Load before, during and after the action", group);
     phases_table(&mut phases, &background_group.actions);
-    let mut waits = Section::new(heading("Waits before, during and after the action"));
+    let mut waits = Section::about("Waits before, during and after the action", group);
     wait_section::table(&mut waits, &background_group.actions);
-    let mut work = Section::new(heading("Background action"));
+    let mut work = Section::about("Background action", group);
     work_table(&mut work, &background_group.actions);
     background_group.prices.iter().for_each(|price| work.line(sentence(price)));
     if !background_group.prices.is_empty() {
@@ -32,7 +26,7 @@ fn of_group(background_group: &BackgroundGroup) -> Vec<Section> {
              is for one comparison.",
         );
     }
-    let mut restores = Section::new(heading("Restore"));
+    let mut restores = Section::about("Restore", group);
     restore_table(&mut restores, &background_group.actions);
     [phases, waits, work, restores].into_iter().filter_map(Section::unless_empty).collect()
 }

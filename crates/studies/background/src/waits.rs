@@ -5,7 +5,7 @@ use crate::facts::{
     CPU, SAMPLE_S, SESSION, WAITS_AFTER, WAITS_BEFORE, WAITS_DURING, WAITS_UNDIVIDED,
 };
 use engine::SessionPart;
-use observations::{Fact, FactFamily, Observations, Wait, WaitClass, WaitSource};
+use observations::{Fact, FactFamily, Observations, Wait, WaitClass};
 
 /// The families of the phases, in their order.
 pub const PHASES: [FactFamily; 3] = [WAITS_BEFORE, WAITS_DURING, WAITS_AFTER];
@@ -35,20 +35,12 @@ pub fn facts(parts: &[SessionPart], observations: &Observations) -> Vec<Fact> {
         let rest_s = of_class(&observations.waits, class) - divided_s;
         facts.extend((rest_s > LEAST_S).then(|| WAITS_UNDIVIDED.record(class.name(), rest_s)));
     }
-    facts.extend(samples_hz(&observations.waits).map(|hz| SAMPLE_S.record(1.0 / hz)));
+    facts.extend(Wait::samples_hz(&observations.waits).map(|hz| SAMPLE_S.record(1.0 / hz)));
     facts
 }
 
 fn of_class(waits: &[Wait], class: WaitClass) -> f64 {
     waits.iter().filter(|wait| wait.class == class).map(Wait::wait_s).sum()
-}
-
-/// Samples a second of each session.
-fn samples_hz(waits: &[Wait]) -> Option<f64> {
-    waits.iter().find_map(|wait| match wait.source {
-        WaitSource::Sampled { hz, .. } => Some(hz).filter(|hz| *hz > 0.0),
-        _ => None,
-    })
 }
 
 #[cfg(test)]

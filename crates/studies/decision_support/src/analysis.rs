@@ -55,8 +55,6 @@ pub fn figures(summary: &Summary) -> Vec<DecisionSupportFigures> {
 fn configuration(summary: &Summary, position: usize) -> Option<DecisionSupportFigures> {
     summary.study(position).filter(|study| study.probe == DecisionSupport.declarations().name)?;
     let trials = summary.grid.trials(position);
-    let means: Vec<f64> =
-        trials.iter().filter_map(|trial| trial.response("geometric_mean")).collect();
     let mut cancelled = Vec::<Cancellation>::new();
     for (query, times) in trials.iter().flat_map(|trial| CANCELLED.members(trial)) {
         match cancelled.iter_mut().find(|entry| entry.query == query) {
@@ -70,7 +68,9 @@ fn configuration(summary: &Summary, position: usize) -> Option<DecisionSupportFi
         waits,
         configuration: summary.recording.configurations[position].label.clone(),
         queries: trials.iter().map(|trial| trial.work.amount).sum(),
-        geometric_mean: Estimate::from_amounts(&means, "s", Direction::LowerIsBetter),
+        geometric_mean: Estimate::over_trials(&trials, "s", Direction::LowerIsBetter, |trial| {
+            trial.response("geometric_mean")
+        }),
         cancelled,
     })
 }
@@ -93,10 +93,7 @@ fn findings(summary: &Summary) -> Vec<Finding> {
     let bounded = all.iter().filter(|figures| !figures.cancelled.is_empty());
     bounded
         .map(|figures| {
-            let with = match figures.configuration.as_str() {
-                "" => String::new(),
-                label => format!(" ({label})"),
-            };
+            let with = wording::in_brackets(&figures.configuration);
             let times: f64 = figures.cancelled.iter().map(|entry| entry.times).sum();
             let were =
                 if times > 1.0 { format!("{times} queries were") } else { "1 query was".into() };

@@ -14,7 +14,7 @@ use crate::trial_queries::{TrialQuery, trial_queries};
 use datasets::{DataSet, Size};
 use engine::{Ability, Explained, Footprint};
 use experiment::common::{OBSERVE_WAITS, PROBE};
-use experiment::{Configuration, ExampleLevels, Invalid};
+use experiment::{Configuration, Invalid};
 use observations::{FactFamily, Observations, QueryPlan, Response, ScriptStatement};
 use probe::data::{DEGREE, create, no_parallelism, recorded};
 use probe::load::{
@@ -43,9 +43,9 @@ impl Probe for DecisionSupport {
     fn declarations(&self) -> &'static Declarations {
         const {
             &Declarations {
-                example_levels: Some(ExampleLevels { path: STREAMS.path(), levels: [1, 2, 4] }),
                 other_names: OTHER_NAMES,
                 ..Declarations::new("decision-support", SETTINGS)
+                    .with_example_levels(STREAMS.path(), [1, 2, 4])
             }
         }
     }
@@ -255,11 +255,9 @@ impl<'a> Trial<'a> {
         let mut shares: Vec<u64> =
             (0..self.streams).map(|stream| self.share(&self.tasks(stream))).collect();
         shares.extend(self.is_apart().then(|| 2 * self.sets()));
-        let record =
-            |script: String, text| ScriptStatement { script, text, ..ScriptStatement::default() };
         let functions = FUNCTIONS.iter().filter(|_| self.has_refresh);
         let functions =
-            functions.map(|(name, what)| record((*name).into(), format!("{name} {what}")));
+            functions.map(|(name, what)| ScriptStatement::new(name, &format!("{name} {what}")));
         let [unit, rate_unit] = if self.has_refresh {
             ["query or refresh", "queries and refreshes/s"]
         } else {
@@ -274,7 +272,7 @@ impl<'a> Trial<'a> {
             statements: self
                 .queries
                 .iter()
-                .map(|query| record(query.label(), query.title()))
+                .map(|query| ScriptStatement::new(&query.label(), &query.title()))
                 .chain(functions)
                 .collect(),
             // Waits of streams at the same time belong to no single query.

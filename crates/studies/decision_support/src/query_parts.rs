@@ -2,7 +2,7 @@
 //! the parts of its load.
 
 use engine::SessionPart;
-use observations::{Fact, FactFamily, FactName, Observations, Wait, WaitClass, WaitSource};
+use observations::{Fact, FactFamily, FactName, Observations, Wait, WaitClass};
 use std::collections::BTreeMap;
 
 /// Seconds of the session in all runs of a query: `query_time.Q1/session`, `query_time.Q1/cpu`,
@@ -99,7 +99,7 @@ pub fn facts(parts: &[SessionPart], queries: &[&str], observations: &Observation
     }
     let mut facts: Vec<Fact> = sums.iter().flat_map(recorded).collect();
     facts.extend(undivided(parts, &observations.waits));
-    facts.extend(samples_hz(&observations.waits).map(|hz| SAMPLE_S.record(1.0 / hz)));
+    facts.extend(Wait::samples_hz(&observations.waits).map(|hz| SAMPLE_S.record(1.0 / hz)));
     facts
 }
 
@@ -129,14 +129,6 @@ fn undivided(parts: &[SessionPart], whole: &[Wait]) -> Vec<Fact> {
     }
     let rest = left.into_iter().filter(|(_, wait_s)| *wait_s > LEAST_S);
     rest.map(|(event, wait_s)| UNDIVIDED.record(event, wait_s)).collect()
-}
-
-/// Samples a second of the session.
-fn samples_hz(waits: &[Wait]) -> Option<f64> {
-    waits.iter().find_map(|wait| match wait.source {
-        WaitSource::Sampled { hz, .. } => Some(hz).filter(|hz| *hz > 0.0),
-        _ => None,
-    })
 }
 
 /// Reads the queries of a trial in the order of the recording, and the part behind them; empty

@@ -230,20 +230,21 @@ fn count(observations: &Observations, latency: &str) -> u64 {
 /// Returns the load's own figures.
 fn load_figures(trials: &[&Observations]) -> DeviceFigures {
     let rate = |latency: &str, unit: &str| {
-        let rates = trials.iter().map(|o| count(o, latency) as f64 / o.elapsed_s);
-        Estimate::from_amounts(&rates.collect::<Vec<_>>(), unit, Direction::HigherIsBetter)
+        Estimate::over_trials(trials, unit, Direction::HigherIsBetter, |trial| {
+            Some(count(trial, latency) as f64 / trial.elapsed_s)
+        })
     };
     let latency = |name: &str| {
-        let recorded =
-            trials.iter().filter_map(|o| o.latency(name)).filter(|latency| !latency.is_empty());
-        let means: Vec<f64> =
-            recorded.map(|histogram| histogram.min_mean_max_ns().1 / 1e9).collect();
-        Estimate::from_amounts(&means, "s", Direction::LowerIsBetter)
+        Estimate::over_trials(trials, "s", Direction::LowerIsBetter, |trial| {
+            let latency = trial.latency(name).filter(|latency| !latency.is_empty())?;
+            Some(latency.min_mean_max_ns().1 / 1e9)
+        })
     };
     let response = |name: &str, factor: f64, unit: &str| {
-        let choice = trials.iter().find_map(|o| ResponseChoice::named(name, o))?;
-        let values = trials.iter().filter_map(|o| choice.value(o)).map(|v| v * factor);
-        Estimate::from_amounts(&values.collect::<Vec<_>>(), unit, choice.direction)
+        let choice = trials.iter().find_map(|trial| ResponseChoice::named(name, trial))?;
+        Estimate::over_trials(trials, unit, choice.direction, |trial| {
+            Some(choice.value(trial)? * factor)
+        })
     };
     DeviceFigures {
         reads: rate("read", "reads/s"),

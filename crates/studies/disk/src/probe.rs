@@ -4,8 +4,7 @@ use crate::settings::{DURATION, ON, QUEUE_DEPTH, WARMUP};
 use crate::streams::StreamPlan;
 use crate::{outcome, settings, streams};
 use engine::{Ability, Footprint, Role};
-use experiment::common::PROBE;
-use experiment::{Configuration, ExampleLevels, Invalid};
+use experiment::{Configuration, Invalid};
 use observations::{Observations, Warning, WarningKind};
 use probe::load::no_warmup_of_cold;
 use probe::measure::{Subject, measure};
@@ -18,13 +17,8 @@ pub struct DiskProbe;
 impl Probe for DiskProbe {
     fn declarations(&self) -> &'static Declarations {
         const {
-            &Declarations {
-                example_levels: Some(ExampleLevels {
-                    path: QUEUE_DEPTH.path(),
-                    levels: [1, 8, 32],
-                }),
-                ..Declarations::new("disk", settings::SETTINGS)
-            }
+            &Declarations::new("disk", settings::SETTINGS)
+                .with_example_levels(QUEUE_DEPTH.path(), [1, 8, 32])
         }
     }
 
@@ -35,10 +29,10 @@ impl Probe for DiskProbe {
     }
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
-        if !target.abilities.contains(&Ability::Files) {
-            let message =
-                "the disk probe works on plain files and devices: set target.engine = \"files\"";
-            return vec![Invalid::new(PROBE.path(), message)];
+        let message =
+            "the disk probe works on plain files and devices: set target.engine = \"files\"";
+        if let Some(lacks_files) = target.without(Ability::Files, message) {
+            return vec![lacks_files];
         }
         let mut invalid: Vec<Invalid> =
             no_warmup_of_cold(configuration, target, WARMUP).into_iter().collect();

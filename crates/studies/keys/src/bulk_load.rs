@@ -2,10 +2,8 @@
 //! is on the disk, and what it takes there.
 
 use analysis::{Access, CostKind, Study, TableUse, WorkCost};
-use work::conductor::{Lanes, Stage, conduct};
 use engine::{Ability, EngineError};
-use experiment::common::PROBE;
-use experiment::{Configuration, Declaration, ExampleLevels, Invalid, declarations};
+use experiment::{Configuration, Declaration, Invalid, declarations};
 use observations::{Observations, Response, Wait, WaitClass};
 use observe::{ThreadClock, ThreadUse};
 use probe::data::{
@@ -17,6 +15,7 @@ use probe::{Declarations, Probe, ProbeError, Target, TrialContext};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use work::Work;
+use work::conductor::{Lanes, Stage, conduct};
 
 /// The bulk load probe.
 #[derive(Debug, Clone, Copy)]
@@ -32,41 +31,22 @@ pub const STUDY: Study = Study {
 };
 
 const COSTS: &[WorkCost] = &[
-    WorkCost {
-        kind: CostKind::Processor,
-        unit: "us/row",
-        value: |observations| Some(1e6 * probe::data::processor_s(observations)?),
-    },
-    WorkCost {
-        kind: CostKind::Kernel,
-        unit: "us/row",
-        value: |observations| Some(1e6 * probe::data::KERNEL_CPU_S.read(observations)?),
-    },
-    WorkCost {
-        kind: CostKind::Time,
-        unit: "s",
-        value: |observations| observations.response("load"),
-    },
+    WorkCost::new(CostKind::Processor, "us/row", data::processor_us),
+    WorkCost::new(CostKind::Kernel, "us/row", data::kernel_us),
+    WorkCost::new(CostKind::Time, "s", |observations| observations.response("load")),
 ];
 
 impl Probe for BulkLoad {
     fn declarations(&self) -> &'static Declarations {
         const {
-            &Declarations {
-                example_levels: Some(ExampleLevels {
-                    path: ROWS_PER_PAGE.path(),
-                    levels: [10, 20, 40],
-                }),
-                ..Declarations::new("bulk-load", SETTINGS)
-            }
+            &Declarations::new("bulk-load", SETTINGS)
+                .with_example_levels(ROWS_PER_PAGE.path(), [10, 20, 40])
         }
     }
 
     fn plan(&self, _: &Configuration, target: &Target) -> Vec<Invalid> {
-        (!target.abilities.contains(&Ability::Tables))
-            .then(|| Invalid::new(PROBE.path(), "this engine has no tables to load"))
-            .into_iter()
-            .collect()
+        let lacks_tables = target.without(Ability::Tables, "this engine has no tables to load");
+        lacks_tables.into_iter().collect()
     }
 
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {

@@ -83,10 +83,6 @@ impl Probe for Insert {
         const { &Declarations::new("insert", SETTINGS) }
     }
 
-    fn connections(&self, configuration: &Configuration) -> u32 {
-        configuration.get(CONNECTIONS)
-    }
-
     fn footprint(&self, configuration: &Configuration) -> Footprint {
         let rows = configuration.get(INITIAL_ROWS) + configuration.get(ROWS).unwrap_or(0);
         let row_bytes = work(configuration).tables.iter().map(Table::row_bytes).sum::<u64>() * rows;

@@ -8,7 +8,7 @@ use crate::keys::{DISTINCT_KEYS, KEYS, KeyShare, Keys, ZIPF, objection};
 use crate::single_rows::{cpu_each, keys_of_a_table, session_us};
 use analysis::{Access, CostKind, Study, TableUse, WorkCost};
 use engine::Ability;
-use experiment::{Configuration, ExampleLevels, Invalid, Kind, choice, settings};
+use experiment::{Configuration, Invalid, Kind, choice, settings};
 use observations::Observations;
 use probe::data::{self, ANALYZE, COLUMNS, DATA, DATA_SEED, ROWS, ROWS_PER_PAGE, SCALE};
 use probe::load::{
@@ -54,34 +54,17 @@ pub const STUDY: Study =
     Study { table: Some(TableUse { access: Access::Rows, costs: COSTS }), ..Study::new("lookup") };
 
 const COSTS: &[WorkCost] = &[
-    WorkCost {
-        kind: CostKind::Processor,
-        unit: "us/lookup",
-        value: |observations| Some(1e6 * probe::data::processor_s(observations)?),
-    },
-    WorkCost {
-        kind: CostKind::Kernel,
-        unit: "us/lookup",
-        value: |observations| Some(1e6 * probe::data::KERNEL_CPU_S.read(observations)?),
-    },
-    WorkCost { kind: CostKind::Time, unit: "us/lookup", value: session_us },
+    WorkCost::new(CostKind::Processor, "us/lookup", data::processor_us),
+    WorkCost::new(CostKind::Kernel, "us/lookup", data::kernel_us),
+    WorkCost::new(CostKind::Time, "us/lookup", session_us),
 ];
 
 impl Probe for Lookup {
     fn declarations(&self) -> &'static Declarations {
         const {
-            &Declarations {
-                example_levels: Some(ExampleLevels {
-                    path: CONNECTIONS.path(),
-                    levels: [1, 4, 16],
-                }),
-                ..Declarations::new("lookup", SETTINGS)
-            }
+            &Declarations::new("lookup", SETTINGS)
+                .with_example_levels(CONNECTIONS.path(), [1, 4, 16])
         }
-    }
-
-    fn connections(&self, configuration: &Configuration) -> u32 {
-        configuration.get(CONNECTIONS)
     }
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {

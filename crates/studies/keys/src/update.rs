@@ -13,7 +13,7 @@ use crate::keys::{DISTINCT_KEYS, KEYS, KeyShare, Keys, ZIPF, objection};
 use crate::single_rows::{cpu_each, keys_of_a_table, session_us};
 use analysis::{Access, CostKind, Study, TableUse, WorkCost};
 use datasets::DataSet;
-use experiment::{Configuration, ExampleLevels, Invalid, Kind, choice, settings};
+use experiment::{Configuration, Invalid, Kind, choice, settings};
 use observations::{Observations, Response, ScriptStatement};
 use probe::data::{self, ANALYZE, COLUMNS, DATA, DATA_SEED, ROWS, ROWS_PER_PAGE, SCALE};
 use probe::load::{
@@ -59,39 +59,18 @@ pub const STUDY: Study =
     Study { table: Some(TableUse { access: Access::Rows, costs: COSTS }), ..Study::new("update") };
 
 const COSTS: &[WorkCost] = &[
-    WorkCost {
-        kind: CostKind::Processor,
-        unit: "us/update",
-        value: |observations| Some(1e6 * probe::data::processor_s(observations)?),
-    },
-    WorkCost {
-        kind: CostKind::Kernel,
-        unit: "us/update",
-        value: |observations| Some(1e6 * probe::data::KERNEL_CPU_S.read(observations)?),
-    },
-    WorkCost { kind: CostKind::Time, unit: "us/update", value: session_us },
-    WorkCost {
-        kind: CostKind::LockHeld,
-        unit: "ms",
-        value: |observations| observations.response("lock_held"),
-    },
+    WorkCost::new(CostKind::Processor, "us/update", data::processor_us),
+    WorkCost::new(CostKind::Kernel, "us/update", data::kernel_us),
+    WorkCost::new(CostKind::Time, "us/update", session_us),
+    WorkCost::new(CostKind::LockHeld, "ms", |observations| observations.response("lock_held")),
 ];
 
 impl Probe for Update {
     fn declarations(&self) -> &'static Declarations {
         const {
-            &Declarations {
-                example_levels: Some(ExampleLevels {
-                    path: CONNECTIONS.path(),
-                    levels: [1, 4, 16],
-                }),
-                ..Declarations::new("update", SETTINGS)
-            }
+            &Declarations::new("update", SETTINGS)
+                .with_example_levels(CONNECTIONS.path(), [1, 4, 16])
         }
-    }
-
-    fn connections(&self, configuration: &Configuration) -> u32 {
-        configuration.get(CONNECTIONS)
     }
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
@@ -115,7 +94,7 @@ impl Probe for Update {
             unit: "update",
             rate_unit: "updates/s",
             tries_max: configuration.get(MAX_TRIES),
-            statements: STATEMENTS.iter().map(|text| statement(text)).collect(),
+            statements: STATEMENTS.map(|text| ScriptStatement::new("update", text)).into(),
             ..LoadPlan::from_context(context, UPDATES)
         };
         let disjoint = configuration.get(SHARING) == Sharing::Disjoint;
@@ -139,11 +118,6 @@ impl Probe for Update {
 const STATEMENTS: [&str; 3] = ["BEGIN", "UPDATE", "COMMIT"];
 /// Position of the last one.
 const COMMIT: usize = 2;
-
-/// Nothing recorded yet of a statement.
-fn statement(text: &str) -> ScriptStatement {
-    ScriptStatement { script: "update".into(), text: text.into(), ..ScriptStatement::default() }
-}
 
 /// The first column of whole numbers outside of the key.
 fn column_to_change(set: &DataSet) -> Result<&'static str, Invalid> {

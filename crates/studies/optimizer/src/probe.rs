@@ -11,7 +11,7 @@ use crate::settings::{
 };
 use engine::{EngineError, Footprint};
 use experiment::common::ENGINE;
-use experiment::{Configuration, ExampleLevels, Invalid};
+use experiment::{Configuration, Invalid};
 use observations::{Fact, Observations, Response, ScriptStatement};
 use probe::data::{self, DEGREE};
 use probe::load::{LoadPlan, QUERY_LIMIT, Start, Step, Workload, drive};
@@ -31,13 +31,8 @@ pub(crate) const VARIED: [&str; 3] =
 impl Probe for OptimizerProbe {
     fn declarations(&self) -> &'static Declarations {
         const {
-            &Declarations {
-                example_levels: Some(ExampleLevels {
-                    path: ROWS.path(),
-                    levels: [10_000, 30_000, 100_000],
-                }),
-                ..Declarations::new("optimizer", SETTINGS)
-            }
+            &Declarations::new("optimizer", SETTINGS)
+                .with_example_levels(ROWS.path(), [10_000, 30_000, 100_000])
         }
     }
 
@@ -69,11 +64,7 @@ impl Probe for OptimizerProbe {
         data::load(context, work(configuration), configuration.get(DATA).name(), about)?;
         let prepared = prepare(context, optimizer, queries)?;
         let cancelled = AtomicU64::new(0);
-        let statements = prepared.queries.iter().map(|(name, sql)| ScriptStatement {
-            script: name.clone(),
-            text: sql.clone(),
-            ..ScriptStatement::default()
-        });
+        let statements = prepared.queries.iter().map(|(name, sql)| ScriptStatement::new(name, sql));
         let names = prepared.queries.iter().map(|(name, _)| name.clone());
         let each = configuration.get(RUNS).unwrap_or(RUNS_DEFAULT);
         let runs = each * prepared.queries.len() as u64;

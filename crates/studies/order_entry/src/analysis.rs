@@ -103,12 +103,10 @@ fn configuration(summary: &Summary, position: usize) -> Option<OrderEntryFigures
     let done =
         Kind::ALL.map(|kind| sum(&|observations| DONE.read(kind.profile().name, observations)));
     let transactions: f64 = done.iter().sum();
-    let each: Vec<f64> = trials
-        .iter()
-        .filter_map(|trial| Some(trial.response("new_orders")? / WAREHOUSES_LOADED.read(trial)?))
-        .collect();
-    let new_orders_each =
-        Estimate::from_amounts(&each, "new orders/min", Direction::HigherIsBetter)?;
+    let higher = Direction::HigherIsBetter;
+    let new_orders_each = Estimate::over_trials(&trials, "new orders/min", higher, |trial| {
+        Some(trial.response("new_orders")? / WAREHOUSES_LOADED.read(trial)?)
+    })?;
     let kinds = Kind::ALL
         .iter()
         .zip(done)
@@ -143,9 +141,10 @@ fn configuration(summary: &Summary, position: usize) -> Option<OrderEntryFigures
 fn kind_figures(trials: &[&Observations], kind: Kind, done: f64, all: f64) -> KindFigures {
     let profile = kind.profile();
     let name = kind.percentile_name();
-    let values: Vec<f64> = trials.iter().filter_map(|trial| trial.response(&name)).collect();
     let is_known = TooFew::find(&name, trials).is_none();
-    let p90 = Estimate::from_amounts(&values, "ms", Direction::LowerIsBetter).filter(|_| is_known);
+    let lower = Direction::LowerIsBetter;
+    let p90 = Estimate::over_trials(trials, "ms", lower, |trial| trial.response(&name))
+        .filter(|_| is_known);
     let limit_ms = profile.limit_s * 1e3;
     let least = p90.as_ref().map(|p90| p90.interval.map_or(p90.mean, |interval| interval.low));
     KindFigures {
@@ -188,10 +187,7 @@ fn percentile_findings(summary: &Summary) -> Vec<Finding> {
     late.filter(|(_, kind)| kind.is_over)
         .filter_map(|(figures, kind)| {
             let p90 = kind.p90.as_ref()?;
-            let with = match figures.configuration.as_str() {
-                "" => String::new(),
-                label => format!(" ({label})"),
-            };
+            let with = wording::in_brackets(&figures.configuration);
             Some(Finding::new(
                 FindingKind::Responses,
                 format!(

@@ -46,8 +46,7 @@ impl Analysis {
 
     /// The empty record of its statement.
     pub fn recorded(&self) -> ScriptStatement {
-        let text = format!("{} {}", self.label, self.title);
-        ScriptStatement { script: self.label.to_owned(), text, ..ScriptStatement::default() }
+        ScriptStatement::new(self.label, &format!("{} {}", self.label, self.title))
     }
 
     /// The mean time in a trial, in seconds; `None` when it did not run.

@@ -19,7 +19,7 @@ use ::probe::load::{CONNECTIONS, DURATION, GENERATORS, LoadPlan, THREADS, WARMUP
 use ::probe::{CountedKind, Declarations, Probe, ProbeError, Target, TrialContext};
 use engine::{Ability, Footprint};
 use experiment::common::{ENGINE, PROBE};
-use experiment::{Configuration, ExampleLevels, Invalid, Kind as Values, choice, settings};
+use experiment::{Configuration, Invalid, Kind as Values, choice, settings};
 use observations::{Event, Fact, FactName, Observations, Response};
 use statistics::geometric_mean;
 use std::sync::Arc;
@@ -131,13 +131,10 @@ impl Probe for OrderEntry {
     fn declarations(&self) -> &'static Declarations {
         const {
             &Declarations {
-                example_levels: Some(ExampleLevels {
-                    path: CONNECTIONS.path(),
-                    levels: [1, 4, 16],
-                }),
                 other_names: OTHER_NAMES,
                 schedule: Some(schedule_objection),
                 ..Declarations::new("order-entry", SETTINGS)
+                    .with_example_levels(CONNECTIONS.path(), [1, 4, 16])
             }
         }
     }

@@ -30,18 +30,12 @@ const THINKING_MAX: f64 = 10.0;
 /// The statements as they are recorded: those of the transactions, then how each kind begins and
 /// ends; or the call of each kind's procedure.
 pub fn recorded(procedures: Option<Language>) -> Vec<ScriptStatement> {
-    let record = |kind: Kind, text: String| ScriptStatement {
-        script: kind.profile().name.to_owned(),
-        text,
-        ..ScriptStatement::default()
-    };
+    let record = |kind: Kind, text: &str| ScriptStatement::new(kind.profile().name, text);
     if procedures.is_some() {
-        return Kind::ALL.map(|kind| record(kind, format!("CALL {}", procedure(kind)))).into();
+        return Kind::ALL.map(|kind| record(kind, &format!("CALL {}", procedure(kind)))).into();
     }
-    let queries = QUERIES.iter().map(|query| record(query.kind, query.plain_text()));
-    let ends = Kind::ALL
-        .iter()
-        .flat_map(|kind| ENDS.iter().map(move |end| record(*kind, (*end).to_owned())));
+    let queries = QUERIES.iter().map(|query| record(query.kind, &query.plain_text()));
+    let ends = Kind::ALL.iter().flat_map(|kind| ENDS.iter().map(move |end| record(*kind, end)));
     queries.chain(ends).collect()
 }
 

@@ -86,11 +86,7 @@ fn finding(scan_demand: &ScanDemand) -> Finding {
     let storage = storage.map(|storage| format!(", {} of it from storage", figure(storage)));
     let cpu =
         scan_demand.per_cpu.as_ref().map(|rate| format!("; a busy CPU demands {}", figure(rate)));
-    let with = if scan_demand.label.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", scan_demand.label)
-    };
+    let with = wording::in_brackets(&scan_demand.label);
     Finding::new(
         FindingKind::Responses,
         format!(

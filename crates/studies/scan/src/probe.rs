@@ -28,8 +28,7 @@
 use crate::aggregates::{AGGREGATED_COLUMNS, AGGREGATES, Aggregates, GROUP_BY};
 use datasets::DataSet;
 use engine::{Ability, CacheState, EngineUse, Explained};
-use experiment::common::PROBE;
-use experiment::{Configuration, ExampleLevels, Invalid, Kind, settings};
+use experiment::{Configuration, Invalid, Kind, settings};
 use observations::{FactName, Observations, Response};
 use probe::data::{
     self, ANALYZE, COLUMNS, DATA, DATA_SEED, DEGREE, Loaded, ROWS, ROWS_PER_PAGE, SCALE,
@@ -65,23 +64,12 @@ pub(crate) const DEGREE_GIVEN: FactName = FactName::new("degree", "");
 
 impl Probe for Scan {
     fn declarations(&self) -> &'static Declarations {
-        const {
-            &Declarations {
-                example_levels: Some(ExampleLevels { path: CONNECTIONS.path(), levels: [1, 2, 4] }),
-                ..Declarations::new("scan", SETTINGS)
-            }
-        }
-    }
-
-    fn connections(&self, configuration: &Configuration) -> u32 {
-        configuration.get(CONNECTIONS)
+        const { &Declarations::new("scan", SETTINGS).with_example_levels(CONNECTIONS.path(), [1, 2, 4]) }
     }
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
         let mut invalid = LoadPlan::objections(configuration, target, SCANS);
-        if !target.abilities.contains(&Ability::Tables) {
-            invalid.push(Invalid::new(PROBE.path(), "this engine has no tables to scan"));
-        }
+        invalid.extend(target.without(Ability::Tables, "this engine has no tables to scan"));
         invalid.extend(no_parallelism(configuration, target));
         if target.cache == CacheState::Cold && configuration.get(SCANS) != Some(1) {
             let message =

@@ -20,12 +20,7 @@ pub fn sections(_: &Summary, models: &[CostModel]) -> Vec<Section> {
 fn section(model: &CostModel) -> Section {
     let parts = [Some(model.group.as_str()), model.access.as_deref()].into_iter().flatten();
     let subject = joined(parts.filter(|part| !part.is_empty()), ", ");
-    let heading = if subject.is_empty() {
-        "Cost of a scan".to_owned()
-    } else {
-        format!("Cost of a scan: {subject}")
-    };
-    let mut section = Section::new(heading);
+    let mut section = Section::about("Cost of a scan", &subject);
     let unit = number::plural(model.rows.len(), "configuration");
     section.line(format!("CPU time of a scan, by a model fitted to {unit}:"));
     let mut terms = Columns::for_rows(&model.terms);
@@ -47,7 +42,7 @@ fn section(model: &CostModel) -> Section {
     rows.right("predicted ms", |row| {
         row.predicted_ms.map(|ms| Cell::from(ms).shown(number::figure(ms)))
     });
-    rows.right("error", |row| row.error.map(signed));
+    rows.right("error", |row| row.error.map(Cell::change));
     section.table(rows);
     predictions(model, &mut section);
     section.note(
@@ -119,10 +114,6 @@ fn description(table: &UnmeasuredTable) -> String {
         aggregate => format!("{aggregate} of {}", number::plural(table.columns as usize, "column")),
     };
     if table.cold { format!("{what}, from storage") } else { what }
-}
-
-fn signed(share: f64) -> Cell {
-    Cell::percent(share, 1).shown(format!("{} %", number::signed(100.0 * share, 1)))
 }
 
 /// `The model is off by 5 % (median), 22 % at worst (rows_per_page=323).`

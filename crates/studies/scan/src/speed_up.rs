@@ -101,18 +101,14 @@ impl SpeedUps<'_> {
         let speed_up = ratio(&self.scan, lowest.configuration, configuration);
         let interval = speed_up.as_ref().and_then(|speed_up| speed_up.interval);
         let class = |speed_up| ScalingClass::classify(speed_up, times);
-        let busy: Vec<f64> = self
-            .summary
-            .grid
-            .trials(configuration)
-            .iter()
-            .filter_map(|trial| Some(1e3 * CPU_S.read(trial)? / trial.response("scan")?))
-            .collect();
+        let trials = self.summary.grid.trials(configuration);
         Some(SpeedUpRow {
             configuration,
             degree,
             scan: self.scan.estimate(configuration)?,
-            busy: Estimate::from_amounts(&busy, "", Direction::HigherIsBetter),
+            busy: Estimate::over_trials(&trials, "", Direction::HigherIsBetter, |trial| {
+                Some(1e3 * CPU_S.read(trial)? / trial.response("scan")?)
+            }),
             efficiency: speed_up.as_ref().map(|speed_up| speed_up.value / times),
             efficiency_interval: interval.map(|interval| interval.map(|speed_up| speed_up / times)),
             between: interval.map(|interval| (class(interval.low), class(interval.high))),

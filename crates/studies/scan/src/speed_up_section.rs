@@ -15,10 +15,7 @@ pub fn sections(_: &Summary, all: &[SpeedUp]) -> Vec<Section> {
 
 fn section(speed_up: &SpeedUp) -> Section {
     let first = speed_up.rows[0].degree;
-    let mut section = Section::new(match speed_up.group.as_str() {
-        "" => "Speed-up of a scan".to_owned(),
-        group => format!("Speed-up of a scan: {group}"),
-    });
+    let mut section = Section::about("Speed-up of a scan", &speed_up.group);
     let mut table = Columns::for_rows(&speed_up.rows);
     table.right("degree", |row| row.degree.to_string());
     table.left("scan ms", |row| Cell::estimate_without_unit(&row.scan));

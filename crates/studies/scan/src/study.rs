@@ -13,21 +13,13 @@ pub const STUDY: Study = Study {
 };
 
 const COSTS: &[WorkCost] = &[
-    WorkCost {
-        kind: CostKind::Processor,
-        unit: "us/row",
-        value: |observations| Some(1e6 * processor_s(observations)? / rows(observations)?),
-    },
-    WorkCost {
-        kind: CostKind::Kernel,
-        unit: "us/row",
-        value: |observations| Some(1e6 * KERNEL_CPU_S.read(observations)? / rows(observations)?),
-    },
-    WorkCost {
-        kind: CostKind::Time,
-        unit: "ms",
-        value: |observations| observations.response("scan"),
-    },
+    WorkCost::new(CostKind::Processor, "us/row", |observations| {
+        Some(1e6 * processor_s(observations)? / rows(observations)?)
+    }),
+    WorkCost::new(CostKind::Kernel, "us/row", |observations| {
+        Some(1e6 * KERNEL_CPU_S.read(observations)? / rows(observations)?)
+    }),
+    WorkCost::new(CostKind::Time, "ms", |observations| observations.response("scan")),
 ];
 
 fn rows(observations: &Observations) -> Option<f64> {

@@ -30,12 +30,7 @@ pub fn sections(summary: &Summary, configurations: &[ConfigurationScripts]) -> V
 }
 
 fn section(configuration_scripts: &ConfigurationScripts, names: PartNames) -> Section {
-    let (label, heading) = (configuration_scripts.configuration.as_str(), names.heading);
-    let mut section = Section::new(if label.is_empty() {
-        heading.to_owned()
-    } else {
-        format!("{heading}: {label}")
-    });
+    let mut section = Section::about(names.heading, &configuration_scripts.configuration);
     section.line(totals(configuration_scripts, names));
     section.table(scripts(configuration_scripts, names));
     if !configuration_scripts.counts.is_empty() {

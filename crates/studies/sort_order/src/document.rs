@@ -26,10 +26,6 @@ fn predicted(order: &AdvisedOrder) -> Cell {
     Cell::mean(order.predicted.bytes / 1e6, interval, "")
 }
 
-fn signed(share: f64) -> Cell {
-    Cell::percent(share, 1).shown(format!("{} %", number::signed(100.0 * share, 1)))
-}
-
 fn orders(advised: &Advised) -> Section {
     let mut section = Section::new("Orders");
     section.line(verdict(advised));
@@ -40,7 +36,7 @@ fn orders(advised: &Advised) -> Section {
     table.left("predicted MB", |order| predicted(order));
     table.with(Column::right("vs. current"), move |order| {
         (generated > 0.0 && !order.columns.is_empty())
-            .then(|| signed(order.predicted.bytes / generated - 1.0))
+            .then(|| Cell::change(order.predicted.bytes / generated - 1.0))
     });
     table.left("proposed by", |order| order.why);
     section.table(table);
@@ -114,7 +110,7 @@ fn measured(advised: &Advised) -> Option<Section> {
     });
     table.with(Column::right("prediction error"), move |(order, written)| {
         (written.bytes > 0)
-            .then(|| signed(order.predicted.bytes * share / written.bytes as f64 - 1.0))
+            .then(|| Cell::change(order.predicted.bytes * share / written.bytes as f64 - 1.0))
     });
     table.right("write s", |(_, written)| {
         Cell::from(written.write_s).shown(number::figure(written.write_s))

@@ -41,10 +41,6 @@ impl Probe for SortOrder {
         const { &Declarations::new("sort-order", SETTINGS) }
     }
 
-    fn connections(&self, configuration: &Configuration) -> u32 {
-        configuration.get(CONNECTIONS)
-    }
-
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
         let mut invalid = LoadPlan::objections(configuration, target, SCANS);
         let mut object = |path: &str, message: String| invalid.push(Invalid::new(path, message));

@@ -17,9 +17,7 @@ pub fn sections(_: &Summary, all: &[SortOrders]) -> Vec<Section> {
 }
 
 fn section(orders: &SortOrders) -> Section {
-    let group = &orders.group;
-    let colon = if group.is_empty() { "" } else { ": " };
-    let mut section = Section::new(format!("Sort order{colon}{group}"));
+    let mut section = Section::about("Sort order", &orders.group);
     section.line(smallest(orders));
     [advice(orders), predictions(orders)].into_iter().flatten().for_each(|line| section.line(line));
     section.table(sizes(orders));
@@ -119,7 +117,7 @@ fn sizes(orders: &SortOrders) -> Columns<'_, &SortOrderRow> {
     table.left("predicted MB", |row| {
         row.predicted_mb.map(|mb| Cell::mean(mb, row.predicted_interval, ""))
     });
-    table.right("error", |row| row.error.map(signed));
+    table.right("error", |row| row.error.map(Cell::change));
     table.left("size gain", |row| row.size_gain.as_ref().map(|gain| Cell::comparison(gain, "MB")));
     table
 }
@@ -145,10 +143,6 @@ fn costs(orders: &SortOrders) -> Columns<'_, &SortOrderRow> {
         });
     }
     table
-}
-
-fn signed(share: f64) -> Cell {
-    Cell::percent(share, 1).shown(format!("{} %", number::signed(100.0 * share, 1)))
 }
 
 /// The sources of the gain: the columns that changed most.

@@ -121,6 +121,11 @@ impl Cell {
         Self::quantity(value, "s")
     }
 
+    /// A change as a share: `+1.5 %`.
+    pub fn change(share: f64) -> Self {
+        Self::percent(share, 1).shown(format!("{} %", number::signed(100.0 * share, 1)))
+    }
+
     /// `31.0 %`.
     pub fn percent(share: f64, decimals: usize) -> Self {
         Self::from(Share(share)).shown(number::percent(share, decimals))

@@ -29,10 +29,6 @@ impl Probe for Failover {
         const { &Declarations::new("failover", SETTINGS) }
     }
 
-    fn connections(&self, configuration: &Configuration) -> u32 {
-        configuration.get(CONNECTIONS)
-    }
-
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
         let why = "the study kills its servers: it needs a private one";
         replication::objections(configuration, target, why)

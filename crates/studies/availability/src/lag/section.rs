@@ -10,10 +10,7 @@ pub(crate) fn lags(_: &Summary, all: &[Lags]) -> Vec<Section> {
 }
 
 fn section(lags: &Lags) -> Section {
-    let mut section = Section::new(match &*lags.group {
-        "" => "Replication lag".to_owned(),
-        group => format!("Replication lag: {group}"),
-    });
+    let mut section = Section::about("Replication lag", &lags.group);
     let limit = number::figure(lags.limit_ms);
     match &lags.bounded {
         Some(bounded) => {

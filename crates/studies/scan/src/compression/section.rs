@@ -14,11 +14,7 @@ pub fn sections(_: &Summary, all: &[Compression]) -> Vec<Section> {
 }
 
 fn section(compression: &Compression) -> Section {
-    let heading = match compression.group.as_str() {
-        "" => "Compression".to_owned(),
-        group => format!("Compression: {group}"),
-    };
-    let mut section = Section::new(heading);
+    let mut section = Section::about("Compression", &compression.group);
     let mut table = Columns::for_rows(&compression.rows);
     table.name("level", |row| row.level.as_str());
     table.name("work", |row| row.work.as_str());
