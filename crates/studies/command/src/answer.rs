@@ -126,12 +126,12 @@ impl Answer {
         let found = match &self.place {
             Place::Regex(regex) => last_match(regex, &stdout.text(), stop)
                 .or_else(|| last_match(regex, &stderr.text(), stop))
-                .ok_or_else(|| AnswerError::NoMatch { regex: regex.to_string() }),
+                .ok_or_else(|| AnswerError::NoMatch(regex.to_string())),
             Place::Pointer(pointer) => in_json(pointer, stdout),
         };
         let number = found.and_then(|text| {
             PrintedValue::read(text.trim())
-                .ok_or_else(|| AnswerError::NoNumber { text: beginning(&redacted_message(&text)) })
+                .ok_or_else(|| AnswerError::NoNumber(beginning(&redacted_message(&text))))
         });
         number.map_err(|cause| CommandError::NoResponse {
             name: self.name.clone(),
@@ -214,8 +214,8 @@ fn in_json(pointer: &str, stdout: &Printed) -> Result<String, AnswerError> {
     match json.pointer(pointer) {
         Some(Json::Number(number)) => Ok(number.to_string()),
         Some(Json::String(text)) => Ok(text.clone()),
-        Some(_) => Err(AnswerError::Kind { pointer: pointer.to_owned() }),
-        None => Err(AnswerError::Nothing { pointer: pointer.to_owned() }),
+        Some(_) => Err(AnswerError::Kind(pointer.to_owned())),
+        None => Err(AnswerError::Nothing(pointer.to_owned())),
     }
 }
 

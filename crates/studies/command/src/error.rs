@@ -66,10 +66,7 @@ impl From<CommandError> for ProbeError {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum CommandEnd {
     /// It took longer than a hook may.
-    Timeout {
-        /// Seconds that it may take.
-        limit_s: f64,
-    },
+    Timeout(f64),
     /// An exit code or a signal.
     Status(ExitStatus),
 }
@@ -77,7 +74,7 @@ pub enum CommandEnd {
 impl fmt::Display for CommandEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Timeout { limit_s } => {
+            Self::Timeout(limit_s) => {
                 write!(f, "was killed after {limit_s} s (workload.hook_timeout)")
             }
             Self::Status(status) => match status.code() {
@@ -92,17 +89,11 @@ impl fmt::Display for CommandEnd {
 #[derive(Debug, thiserror::Error)]
 pub enum AnswerError {
     /// The expression matches nowhere.
-    #[error("no output matches {regex}")]
-    NoMatch {
-        /// The expression.
-        regex: String,
-    },
+    #[error("no output matches {0}")]
+    NoMatch(String),
     /// The text at its place is not a number.
-    #[error("`{text}` is not a number")]
-    NoNumber {
-        /// The beginning of the text.
-        text: String,
-    },
+    #[error("`{0}` is not a number")]
+    NoNumber(String),
     /// Only a part of the output was kept.
     #[error(
         "standard output exceeds {} MiB, the limit for JSON",
@@ -113,24 +104,18 @@ pub enum AnswerError {
     #[error("standard output is not a JSON document: {0}")]
     Json(#[from] serde_json::Error),
     /// A list, an object or a truth value.
-    #[error("the value at {pointer} is neither a number nor a text")]
-    Kind {
-        /// The place.
-        pointer: String,
-    },
+    #[error("the value at {0} is neither a number nor a text")]
+    Kind(String),
     /// The document has no such place.
-    #[error("the JSON document has nothing at {pointer}")]
-    Nothing {
-        /// The place.
-        pointer: String,
-    },
+    #[error("the JSON document has nothing at {0}")]
+    Nothing(String),
 }
 
 impl AnswerError {
     /// Returns the error with the printed texts reduced by `hide`.
     pub(crate) fn hidden(self, hide: impl Fn(&str) -> String) -> Self {
         match self {
-            Self::NoNumber { text } => Self::NoNumber { text: hide(&text) },
+            Self::NoNumber(text) => Self::NoNumber(hide(&text)),
             other => other,
         }
     }

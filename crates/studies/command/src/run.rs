@@ -134,11 +134,10 @@ impl<'a> Runner<'a> {
             sum.system_s += ended.used.system_s;
         }
         let mean = |sum: f64| sum / f64::from(SHELL_STARTS);
-        let StartUp { elapsed_s, user_s, system_s } = sum;
         Ok(Some(StartUp {
-            elapsed_s: mean(elapsed_s),
-            user_s: mean(user_s),
-            system_s: mean(system_s),
+            elapsed_s: mean(sum.elapsed_s),
+            user_s: mean(sum.user_s),
+            system_s: mean(sum.system_s),
         }))
     }
 
@@ -165,7 +164,7 @@ impl<'a> Runner<'a> {
             return Err(EngineError::Cancelled.into());
         }
         if ended.stopped {
-            let end = CommandEnd::Timeout { limit_s: self.job.hook_timeout_s };
+            let end = CommandEnd::Timeout(self.job.hook_timeout_s);
             return Err(failed(what, line, end, &ended));
         }
         if ended.status.success() {

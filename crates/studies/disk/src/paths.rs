@@ -29,17 +29,11 @@ fn is_taken(name: &str) -> bool {
 #[derive(Debug, thiserror::Error)]
 pub enum PathError {
     /// Experiment files are UTF-8.
-    #[error("{}: path is not UTF-8", path.display())]
-    NotUtf8 {
-        /// The path.
-        path: PathBuf,
-    },
+    #[error("{}: path is not UTF-8", .0.display())]
+    NotUtf8(PathBuf),
     /// The name would be recorded.
-    #[error("{shown}: path looks like a URL with a password; use a link without one")]
-    Secret {
-        /// The path without the password.
-        shown: String,
-    },
+    #[error("{0}: path looks like a URL with a password; use a link without one")]
+    Secret(String),
     /// The path does not exist, or is not accessible.
     #[error("{}: {source}; name a directory, an existing file or a block device", path.display())]
     Missing {
@@ -49,11 +43,8 @@ pub enum PathError {
         source: io::Error,
     },
     /// A pipe, a socket or a terminal.
-    #[error("{}: not a directory, file or block device", path.display())]
-    Kind {
-        /// The path.
-        path: PathBuf,
-    },
+    #[error("{}: not a directory, file or block device", .0.display())]
+    Kind(PathBuf),
 }
 
 impl StoragePath {
@@ -72,9 +63,9 @@ impl StoragePath {
     /// contain a password: results and reports show it.
     pub fn named(path: &Path, name: impl Into<String>) -> Result<Self, PathError> {
         let kind = kind(path)?;
-        let text = path.to_str().ok_or_else(|| PathError::NotUtf8 { path: path.into() })?;
+        let text = path.to_str().ok_or_else(|| PathError::NotUtf8(path.into()))?;
         if holds_secret(text) {
-            return Err(PathError::Secret { shown: redacted(text) });
+            return Err(PathError::Secret(redacted(text)));
         }
         Ok(Self { path: text.into(), kind, name: name.into() })
     }
@@ -93,7 +84,7 @@ fn kind(path: &Path) -> Result<Origin, PathError> {
         kind if kind.is_dir() => Ok(Origin::Created),
         kind if kind.is_file() => Ok(Origin::Existing),
         kind if kind.is_block_device() => Ok(Origin::Device),
-        _ => Err(PathError::Kind { path: path.into() }),
+        _ => Err(PathError::Kind(path.into())),
     }
 }
 

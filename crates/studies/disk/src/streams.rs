@@ -89,20 +89,14 @@ pub fn streams(configuration: &Configuration) -> Result<Vec<StreamPlan>, Invalid
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum StreamError {
     /// A text that begins with a setting.
-    #[error("`{text}` must begin with the name of the stream")]
-    NoName {
-        /// The text.
-        text: String,
-    },
+    #[error("`{0}` must begin with the name of the stream")]
+    NoName(String),
     /// A name with other signs, or a long one.
     #[error(
-        "`{name}` cannot be a stream name; use at most {NAME_LENGTH_MAX} letters, digits, `-`, \
+        "`{0}` cannot be a stream name; use at most {NAME_LENGTH_MAX} letters, digits, `-`, \
          `_` and `/`"
     )]
-    Name {
-        /// The name.
-        name: String,
-    },
+    Name(String),
     /// A word that is not a setting.
     #[error(
         "stream {name}: `{word}` is not key=value; write values without blanks: block_size=8KiB"
@@ -127,11 +121,8 @@ pub(crate) enum StreamError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     /// A setting of all streams.
-    #[error("`{key}` applies to all streams: give it in [workload]")]
-    Common {
-        /// The key.
-        key: String,
-    },
+    #[error("`{0}` applies to all streams: give it in [workload]")]
+    Common(String),
     /// A key that is nearly one.
     #[error("unknown key `{key}`; did you mean `{near}`?")]
     Similar {
@@ -164,11 +155,11 @@ impl StreamPlan {
         let mut words = text.split_whitespace();
         let name = words.next().unwrap_or_default().trim_end_matches(':');
         if name.is_empty() || name.contains('=') {
-            return Err(StreamError::NoName { text: text.to_owned() });
+            return Err(StreamError::NoName(text.to_owned()));
         }
         let is_wrong = name.contains(|c: char| !(c.is_alphanumeric() || "-_/".contains(c)));
         if is_wrong || name.len() > NAME_LENGTH_MAX {
-            return Err(StreamError::Name { name: name.to_owned() });
+            return Err(StreamError::Name(name.to_owned()));
         }
         let mut stream =
             Self { name: name.into(), configuration: configuration.clone(), paths: Vec::new() };
@@ -189,9 +180,7 @@ impl StreamPlan {
             let key = key.to_owned();
             let known: Vec<&'static str> = of_streams().map(key_of).collect();
             return Err(match nearest(&key, &known) {
-                _ if SETTINGS.iter().any(|setting| key_of(setting) == key) => {
-                    KeyError::Common { key }
-                }
+                _ if SETTINGS.iter().any(|setting| key_of(setting) == key) => KeyError::Common(key),
                 Some(near) => KeyError::Similar { key, near: near.to_owned() },
                 None => KeyError::Unknown { key, known },
             });

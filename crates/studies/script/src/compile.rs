@@ -297,7 +297,7 @@ fn check_name(name: &str, offset: usize) -> Result<(), Problem> {
     if is_name(name) {
         Ok(())
     } else {
-        Err(Problem { offset, fault: Fault::NotAName { name: name.to_owned() } })
+        Err(Problem { offset, fault: Fault::NotAName(name.to_owned()) })
     }
 }
 

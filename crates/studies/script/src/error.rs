@@ -65,40 +65,28 @@ pub enum MixError {
         most: u32,
     },
     /// A file that is named only after the experiment was read.
-    #[error("{path}: was not read")]
-    NotRead {
-        /// The file.
-        path: String,
-    },
+    #[error("{0}: was not read")]
+    NotRead(String),
 }
 
 /// A fault of a command, without its place.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Fault {
     /// The text is not a command, a statement or an expression.
-    #[error("{message}")]
-    Syntax {
-        /// The reader's message.
-        message: String,
-    },
+    #[error("{0}")]
+    Syntax(String),
     /// A name with other signs.
     #[error(
-        "`{name}` is not a variable name: letters, digits and underscores, not starting with a \
+        "`{0}` is not a variable name: letters, digits and underscores, not starting with a \
          digit"
     )]
-    NotAName {
-        /// The name.
-        name: String,
-    },
+    NotAName(String),
     /// A variable in quotes, which a prepared statement cannot replace.
     #[error(
-        "variable `{name}` in quotes: a prepared statement cannot take a value there; write \
-         `'...' || :{name}`, or use the simple protocol"
+        "variable `{0}` in quotes: a prepared statement cannot take a value there; write \
+         `'...' || :{0}`, or use the simple protocol"
     )]
-    Quoted {
-        /// The variable.
-        name: String,
-    },
+    Quoted(String),
     /// No command of any script sets the variable.
     #[error(
         "{}; if it is not a variable, put a space after the colon",
@@ -115,11 +103,8 @@ pub enum Fault {
         known: Vec<String>,
     },
     /// The variable has no value yet.
-    #[error("variable `{name}` is not set")]
-    NotSet {
-        /// The variable.
-        name: String,
-    },
+    #[error("variable `{0}` is not set")]
+    NotSet(String),
     /// The variable has a text that expressions cannot use.
     #[error("variable `{name}` has the value `{value}`, which is not NULL, a boolean or a number")]
     NotTyped {
@@ -145,26 +130,17 @@ pub enum Fault {
         found: &'static str,
     },
     /// A double beyond the integers.
-    #[error("{number} does not fit into an integer")]
-    NoInteger {
-        /// The double.
-        number: f64,
-    },
+    #[error("{0} does not fit into an integer")]
+    NoInteger(f64),
     /// A result beyond the integers.
-    #[error("{result} is out of the range of 64 bit integers")]
-    Overflow {
-        /// The result: `the sum`.
-        result: &'static str,
-    },
+    #[error("{0} is out of the range of 64 bit integers")]
+    Overflow(&'static str),
     /// A division by 0.
     #[error("division by zero")]
     DivisionByZero,
     /// A permutation of no numbers.
-    #[error("permute: the size must be above 0, not {size}")]
-    PermuteSize {
-        /// The size.
-        size: i64,
-    },
+    #[error("permute: the size must be above 0, not {0}")]
+    PermuteSize(i64),
     /// A range whose end is before its beginning.
     #[error("{function}: the range from {least} to {most} is empty")]
     EmptyRange {
@@ -216,11 +192,8 @@ pub enum Fault {
         most: i64,
     },
     /// A `\gset` after a query without exactly one row.
-    #[error("\\gset needs exactly one row, but the query returned {rows} rows")]
-    Rows {
-        /// Rows of the query.
-        rows: u64,
-    },
+    #[error("\\gset needs exactly one row, but the query returned {0} rows")]
+    Rows(u64),
 }
 
 /// The values that the parameter of a distribution takes.
@@ -258,7 +231,7 @@ pub(super) struct Problem {
 impl Problem {
     /// A text that cannot be read.
     pub fn new(offset: usize, message: impl Into<String>) -> Self {
-        Self { offset, fault: Fault::Syntax { message: message.into() } }
+        Self { offset, fault: Fault::Syntax(message.into()) }
     }
 
     /// Returns the error with its place in a script of this name and text.

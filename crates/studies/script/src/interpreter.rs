@@ -136,7 +136,7 @@ impl Interpreter {
         let kept = if *each { results } else { last.map(std::slice::from_ref).unwrap_or_default() };
         let rows = last.map_or(0, |last| last.rows);
         if !*each && rows != 1 {
-            return Err(self.error(Fault::Rows { rows }));
+            return Err(self.error(Fault::Rows(rows)));
         }
         for result in kept.iter().filter(|result| result.rows > 0) {
             for (column, value) in result.columns.iter().zip(&result.last) {

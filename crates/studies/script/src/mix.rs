@@ -69,7 +69,7 @@ impl Mix {
         let client_id = names.assign("client_id");
         for (name, text) in &presets.variables {
             if !is_name(name) {
-                return Err(MixError::Variable(Fault::NotAName { name: name.clone() }));
+                return Err(MixError::Variable(Fault::NotAName(name.clone())));
             }
             preset.push((names.assign(name), Value::Text(text.as_str().into())));
         }

@@ -101,7 +101,7 @@ impl Names {
     }
 
     pub fn not_set(&self, slot: Slot) -> Fault {
-        Fault::NotSet { name: self.names[slot].clone() }
+        Fault::NotSet(self.names[slot].clone())
     }
 
     /// The variable that a column is stored into; `None` when no script mentions it.
@@ -119,7 +119,7 @@ impl Names {
             let set = self.assigned[place.slot] || self.has_prefix(name);
             let fault = if place.quoted && (self.assigned[place.slot] || used.contains(&place.slot))
             {
-                Fault::Quoted { name: name.clone() }
+                Fault::Quoted(name.clone())
             } else if !place.quoted && !set {
                 self.never_set(name)
             } else {

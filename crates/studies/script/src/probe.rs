@@ -6,8 +6,7 @@ use crate::{Interpreter, Mix, MixError, Presets, Protocol, Source, Sysbench, par
 use datasets::sysbench::{Distribution, TABLES_MAX};
 use datasets::{DataSet, Size};
 use engine::{Ability, Footprint};
-use experiment::common::PROBE;
-use experiment::{Configuration, ExampleLevels, Invalid, Kind, Value, choice, settings};
+use experiment::{Configuration, Invalid, Kind, Value, choice, settings};
 use observations::{Observations, Response, ScriptStatement};
 use probe::load::{CONNECTIONS, DURATION, GENERATORS, LATENCY_LIMIT, RATE, THREADS, WARMUP};
 use probe::load::{LoadPlan, drive};
@@ -85,18 +84,9 @@ choice! {
 impl Probe for ScriptProbe {
     fn declarations(&self) -> &'static Declarations {
         const {
-            &Declarations {
-                example_levels: Some(ExampleLevels {
-                    path: CONNECTIONS.path(),
-                    levels: [1, 4, 16],
-                }),
-                ..Declarations::new("script", SETTINGS)
-            }
+            &Declarations::new("script", SETTINGS)
+                .with_example_levels(CONNECTIONS.path(), [1, 4, 16])
         }
-    }
-
-    fn connections(&self, configuration: &Configuration) -> u32 {
-        configuration.get(CONNECTIONS)
     }
 
     fn files(&self, configuration: &Configuration) -> Vec<(&'static str, String)> {
@@ -129,10 +119,8 @@ impl Probe for ScriptProbe {
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
         let mut invalid = LoadPlan::objections(configuration, target, TRANSACTIONS);
-        if !target.abilities.contains(&Ability::Statements) {
-            let message = "this engine cannot run user statements; scripts need a database";
-            invalid.push(Invalid::new(PROBE.path(), message));
-        }
+        let message = "this engine cannot run user statements; scripts need a database";
+        invalid.extend(target.without(Ability::Statements, message));
         invalid.extend(mix(configuration, 0).and_then(|mix| own_checks(configuration, &mix)).err());
         if configuration.get(GENERATORS).is_some()
             && mix(configuration, 0).is_ok_and(|mix| mix.shares_state)
@@ -165,7 +153,10 @@ impl Probe for ScriptProbe {
         }
         let plan = LoadPlan {
             kinds: mix.names().map(str::to_owned).collect(),
-            statements: mix.sources().map(|(script, text)| recorded(script, text)).collect(),
+            statements: mix
+                .sources()
+                .map(|(script, text)| ScriptStatement::new(script, text))
+                .collect(),
             tries_max: configuration.get(MAX_TRIES),
             ..LoadPlan::from_context(context, TRANSACTIONS)
         };
@@ -228,15 +219,6 @@ fn sysbench_of(configuration: &Configuration) -> Sysbench {
     }
 }
 
-/// Returns the record of a script's statement.
-fn recorded(script: &str, text: &str) -> ScriptStatement {
-    ScriptStatement {
-        script: script.to_owned(),
-        text: text.to_owned(),
-        ..ScriptStatement::default()
-    }
-}
-
 /// The scripts that a configuration names; an error with the setting that it is about.
 fn mix(configuration: &Configuration, seed: u64) -> Result<Mix, Invalid> {
     let mut sources = Vec::new();
@@ -288,6 +270,6 @@ fn own_checks(configuration: &Configuration, mix: &Mix) -> Result<Vec<checks::Ch
 fn file(configuration: &Configuration, argument: &str) -> Result<Source, MixError> {
     let (path, weight) = parse_file_argument(argument)?;
     let text = configuration.file(path);
-    let text = text.ok_or_else(|| MixError::NotRead { path: path.to_owned() })?.to_owned();
+    let text = text.ok_or_else(|| MixError::NotRead(path.to_owned()))?.to_owned();
     Ok(Source { name: path.to_owned(), text, weight })
 }

@@ -141,7 +141,7 @@ impl Scope<'_> {
                 size if size > 0 => {
                     Value::Integer(random::permute(number.to_integer()?, size, seed.to_integer()?))
                 }
-                size => return Err(Fault::PermuteSize { size }),
+                size => return Err(Fault::PermuteSize(size)),
             },
             _ => Value::Double(std::f64::consts::PI),
         })

@@ -111,7 +111,7 @@ fn double_to_integer(number: f64) -> Result<i64, Fault> {
     if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&rounded) {
         Ok(rounded as i64)
     } else {
-        Err(Fault::NoInteger { number })
+        Err(Fault::NoInteger(number))
     }
 }
 
@@ -209,7 +209,7 @@ fn doubles(operator: Operator, left: f64, right: f64) -> Value {
 }
 
 fn integers(operator: Operator, left: i64, right: i64) -> Result<Value, Fault> {
-    let in_range = |number: Option<i64>, result| number.ok_or(Fault::Overflow { result });
+    let in_range = |number: Option<i64>, result| number.ok_or(Fault::Overflow(result));
     let result = match operator {
         Operator::Add => in_range(left.checked_add(right), "the sum")?,
         Operator::Subtract => in_range(left.checked_sub(right), "the difference")?,

@@ -42,11 +42,8 @@ pub enum FioError {
         bytes: u64,
     },
     /// A job of some of the files.
-    #[error("job {job} uses some of the files, but not all: give each file its own job")]
-    SomeFiles {
-        /// Name of the job.
-        job: String,
-    },
+    #[error("job {0} uses some of the files, but not all: give each file its own job")]
+    SomeFiles(String),
     /// Existing and new files together.
     #[error(
         "{} exists and {} does not: jobs that run together must use either existing files or \
@@ -61,11 +58,8 @@ pub enum FioError {
         missing: PathBuf,
     },
     /// A directory in place of a file.
-    #[error("{}: expected a file, found a directory", path.display())]
-    Directory {
-        /// The directory.
-        path: PathBuf,
-    },
+    #[error("{}: expected a file, found a directory", .0.display())]
+    Directory(PathBuf),
     /// A new file of unknown size.
     #[error("job {job}: {} does not exist: give its size", path.display())]
     NoSize {
@@ -118,23 +112,14 @@ pub enum LineError {
     #[error("control character in this line")]
     Control,
     /// A variable without its end.
-    #[error("`{text}`: missing closing bracket of a variable")]
-    OpenBracket {
-        /// The line.
-        text: String,
-    },
+    #[error("`{0}`: missing closing bracket of a variable")]
+    OpenBracket(String),
     /// A variable whose name says that it is a secret.
-    #[error("environment variable {name} not used: a secret would be recorded")]
-    Secret {
-        /// The variable.
-        name: String,
-    },
+    #[error("environment variable {0} not used: a secret would be recorded")]
+    Secret(String),
     /// A variable that the environment lacks.
-    #[error("the environment variable {name} is not set")]
-    NotSet {
-        /// The variable.
-        name: String,
-    },
+    #[error("the environment variable {0} is not set")]
+    NotSet(String),
     /// An option does not take its value.
     #[error("{key}: {source}")]
     Option {
@@ -159,69 +144,16 @@ pub enum ValueError {
     /// An option without a value.
     #[error("missing value")]
     Missing,
-    /// Not a size or a count.
-    #[error("`{text}` is not a number such as 4096, 8k or 1g")]
-    Number {
-        /// The value.
-        text: String,
-    },
-    /// Not a time.
-    #[error("`{text}` is not a time such as 30, 500ms or 5m")]
-    Time {
-        /// The value.
-        text: String,
-    },
-    /// 0, or beyond 32 bits.
-    #[error("`{text}` is out of range")]
-    Count {
-        /// The value.
-        text: String,
-    },
-    /// Not a truth value.
-    #[error("`{text}` is neither 0 nor 1")]
-    Flag {
-        /// The value.
-        text: String,
-    },
-    /// Not a share.
-    #[error("`{text}` is not a number from 0 to 100")]
-    Percent {
-        /// The value.
-        text: String,
-    },
-    /// Not a way to make writes durable.
-    #[error("`{text}` is unknown; expected none, sync or dsync")]
-    Sync {
-        /// The value.
-        text: String,
-    },
-    /// Not a range.
-    #[error("`{text}` is not a range such as 4k-64k")]
-    Range {
-        /// The value.
-        text: String,
-    },
-    /// A range with its ends exchanged.
-    #[error("`{text}` is a range with its end below its beginning")]
-    Reversed {
-        /// The value.
-        text: String,
-    },
-    /// Not a pattern.
-    #[error("`{text}` is unknown; expected read, write, rw, randread, randwrite or randrw")]
-    Pattern {
-        /// The value.
-        text: String,
-    },
-    /// An engine that we do not have.
-    #[error(
-        "`{text}` is not supported; use io_uring, libaio or posixaio (run as io_uring), sync, \
-         psync or pvsync (run as pread)"
-    )]
-    Engine {
-        /// The value.
-        text: String,
-    },
+    /// A value that the option does not take, and why.
+    #[error("`{0}` {1}")]
+    Unfit(String, &'static str),
+}
+
+impl ValueError {
+    /// A value that the option does not take.
+    pub fn unfit(text: &str, why: &'static str) -> Self {
+        Self::Unfit(text.to_owned(), why)
+    }
 }
 
 /// Options that exclude each other here.

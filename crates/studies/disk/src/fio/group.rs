@@ -156,7 +156,7 @@ impl JobStream<'_> {
         match self.files.as_slice() {
             all if all.len() == files => Ok(text.0),
             [file] => Ok(text.with(FILE, *file + 1).0),
-            _ => Err(FioError::SomeFiles { job: job.name.clone() }),
+            _ => Err(FioError::SomeFiles(job.name.clone())),
         }
     }
 }
@@ -174,7 +174,7 @@ impl Files {
             let existing = path.exists().then(|| StoragePath::named(&path, "")).transpose()?;
             bytes = match &existing {
                 Some(StoragePath { kind: Origin::Created, .. }) => {
-                    return Err(FioError::Directory { path });
+                    return Err(FioError::Directory(path));
                 }
                 Some(_) => file_size.map_or_else(|| size_of(&path), Ok)?,
                 None => file_size.ok_or_else(|| FioError::NoSize {

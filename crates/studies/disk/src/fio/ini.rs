@@ -104,12 +104,12 @@ fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Strin
     let (mut expanded, mut rest) = (String::new(), text);
     while let Some((before, after)) = rest.split_once("${") {
         let Some((name, after)) = after.split_once('}') else {
-            return Err(LineError::OpenBracket { text: text.to_owned() });
+            return Err(LineError::OpenBracket(text.to_owned()));
         };
         if observations::names_secret(name) {
-            return Err(LineError::Secret { name: name.to_owned() });
+            return Err(LineError::Secret(name.to_owned()));
         }
-        let value = variable(name).ok_or_else(|| LineError::NotSet { name: name.to_owned() })?;
+        let value = variable(name).ok_or_else(|| LineError::NotSet(name.to_owned()))?;
         expanded.push_str(before);
         expanded.push_str(&value);
         rest = after;
@@ -135,7 +135,7 @@ pub fn bytes(text: &str) -> Result<u64, ValueError> {
             _ => None,
         }
     })
-    .ok_or_else(|| ValueError::Number { text: text.to_owned() })
+    .ok_or_else(|| ValueError::unfit(text, "is not a number such as 4096, 8k or 1g"))
 }
 
 /// A time in seconds; a number alone is seconds.
@@ -149,7 +149,7 @@ pub fn seconds(text: &str) -> Result<f64, ValueError> {
         "d" => Some(86_400_000_000),
         _ => None,
     })
-    .ok_or_else(|| ValueError::Time { text: text.to_owned() })?;
+    .ok_or_else(|| ValueError::unfit(text, "is not a time such as 30, 500ms or 5m"))?;
     Ok(us as f64 / 1e6)
 }
 
@@ -159,7 +159,7 @@ pub fn count(text: &str) -> Result<u32, ValueError> {
     u32::try_from(number)
         .ok()
         .filter(|number| *number > 0)
-        .ok_or_else(|| ValueError::Count { text: text.to_owned() })
+        .ok_or_else(|| ValueError::unfit(text, "is out of range"))
 }
 
 /// `0` or `1`; the option alone means 1.
@@ -167,7 +167,7 @@ pub fn flag(value: Option<&str>) -> Result<bool, ValueError> {
     match value {
         None | Some("1") => Ok(true),
         Some("0") => Ok(false),
-        Some(text) => Err(ValueError::Flag { text: text.to_owned() }),
+        Some(text) => Err(ValueError::unfit(text, "is neither 0 nor 1")),
     }
 }
 
@@ -175,7 +175,7 @@ pub fn flag(value: Option<&str>) -> Result<bool, ValueError> {
 pub fn percent(text: &str) -> Result<u8, ValueError> {
     let number =
         text.strip_suffix('%').unwrap_or(text).parse().ok().filter(|percent| *percent <= 100);
-    number.ok_or_else(|| ValueError::Percent { text: text.to_owned() })
+    number.ok_or_else(|| ValueError::unfit(text, "is not a number from 0 to 100"))
 }
 
 fn number(text: &str, factor: impl Fn(&str) -> Option<u64>) -> Option<u64> {
@@ -237,7 +237,7 @@ mod tests {
         .unwrap_err();
         let lines: Vec<usize> = problems.iter().map(|problem| problem.line).collect();
         assert_eq!(lines, [1, 2, 3, 5, 6, 7]);
-        assert!(problems[3].cause == LineError::NotSet { name: "NO".into() });
+        assert!(problems[3].cause == LineError::NotSet("NO".into()));
         let none: Vec<Problem> = read("[global]\nbs=4k\n", &variable).unwrap_err();
         assert!(none[0].cause == LineError::NoJob);
     }
@@ -256,10 +256,7 @@ mod tests {
     fn a_secret_of_the_environment_is_not_put_into_a_job() {
         let known = |_: &str| Some("hush".to_owned());
         let problems = read("[j]\nfilename=${API_TOKEN}\n", &known).unwrap_err();
-        assert!(
-            problems[0].cause == LineError::Secret { name: "API_TOKEN".into() },
-            "{problems:?}"
-        );
+        assert!(problems[0].cause == LineError::Secret("API_TOKEN".into()), "{problems:?}");
         assert_eq!(
             read("[j]\nfilename=${DISK}\n", &known).unwrap()[0].options[0].value.as_deref(),
             Some("hush")

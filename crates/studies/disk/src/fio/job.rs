@@ -216,7 +216,9 @@ fn sync(options: &mut Options<'_>) -> (Sync, u32, Vec<String>) {
             notes.push("sync=1 (O_SYNC) runs as O_DSYNC".into());
             Ok(Some((Sync::Dsync, 1)))
         }
-        ("sync", Some(text)) => Err(ValueError::Sync { text: text.to_owned() }),
+        ("sync", Some(text)) => {
+            Err(ValueError::unfit(text, "is unknown; expected none, sync or dsync"))
+        }
         _ if bytes(required(value)?)? == 0 => Ok(None),
         _ => {
             let sync = if key == "fsync" { Sync::Fsync } else { Sync::Fdatasync };
@@ -253,10 +255,15 @@ fn for_each_direction<T: Copy>(
 }
 
 fn range(text: &str) -> Result<(u64, u64), ValueError> {
-    let (min, max) =
-        text.split_once('-').ok_or_else(|| ValueError::Range { text: text.to_owned() })?;
+    let (min, max) = text
+        .split_once('-')
+        .ok_or_else(|| ValueError::unfit(text, "is not a range such as 4k-64k"))?;
     let (min, max) = (bytes(min)?, bytes(max)?);
-    if min > max { Err(ValueError::Reversed { text: text.to_owned() }) } else { Ok((min, max)) }
+    if min > max {
+        Err(ValueError::unfit(text, "is a range with its end below its beginning"))
+    } else {
+        Ok((min, max))
+    }
 }
 
 /// The pattern that fio calls so.
@@ -273,7 +280,12 @@ pub fn pattern(name: &str) -> Option<Pattern> {
 }
 
 fn known_pattern(name: &str) -> Result<Pattern, ValueError> {
-    pattern(name).ok_or_else(|| ValueError::Pattern { text: name.to_owned() })
+    pattern(name).ok_or_else(|| {
+        ValueError::unfit(
+            name,
+            "is unknown; expected read, write, rw, randread, randwrite or randrw",
+        )
+    })
 }
 
 /// Returns whether an ioengine keeps only one I/O in flight.
@@ -281,7 +293,11 @@ fn is_synchronous(name: &str) -> Result<bool, ValueError> {
     match name {
         "sync" | "psync" | "pvsync" | "pvsync2" => Ok(true),
         "io_uring" | "libaio" | "posixaio" => Ok(false),
-        _ => Err(ValueError::Engine { text: name.to_owned() }),
+        _ => Err(ValueError::unfit(
+            name,
+            "is not supported; use io_uring, libaio or posixaio (run as io_uring), sync, \
+                 psync or pvsync (run as pread)",
+        )),
     }
 }
 
