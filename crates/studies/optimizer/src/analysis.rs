@@ -6,11 +6,11 @@ use crate::facts::{
     PLAN_CROSSOVER, SELECTED, UNFORCED,
 };
 use crate::parallel::{Parallelism, parallelism};
+use crate::probe::VARIED;
 pub use crate::times::{ByTime, Regret};
 use crate::times::{TimesRow, best, by_time, log_ratios, measured_groups, regret};
 use analysis::response::distinct;
 use analysis::{Estimate, Summary};
-use observations::Direction;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -35,7 +35,19 @@ pub struct Crossover {
     /// Where parallel plans begin and pay; `None`: parallel and serial were not measured.
     pub parallelism: Option<Parallelism>,
     /// The selectivity at which the choice costs most.
-    pub worst: Option<Regret>,
+    pub worst: Option<LevelRegret>,
+}
+
+/// The largest cost of the optimizer's choice.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LevelRegret {
+    /// Share of rows.
+    pub selectivity: f64,
+    /// The cost there.
+    #[serde(flatten)]
+    pub regret: Regret,
+    /// Selectivities among which it is the largest.
+    pub levels: usize,
 }
 
 /// The plans that the optimizer chooses.
@@ -99,7 +111,7 @@ pub struct Time {
 
 /// Crossovers of the configurations of this study, in the order of the file.
 pub fn crossovers(summary: &Summary) -> Vec<Crossover> {
-    let groups = measured_groups(summary).into_iter();
+    let groups = measured_groups(summary, &VARIED).into_iter();
     let of_one = groups.filter(|group| {
         group.all.iter().all(|point| point.second.is_none())
             && group
@@ -120,10 +132,12 @@ fn crossover(group: String, all: &[TimesRow<'_>]) -> Crossover {
     let levels = shares
         .iter()
         .map(|share| Level { selectivity: *share, times: at(*share).filter_map(time).collect() });
-    let regrets: Vec<Regret> =
-        shares.iter().filter_map(|share| regret(*share, &at(*share).collect::<Vec<_>>())).collect();
-    let count = regrets.len();
-    let worst = regrets.into_iter().max_by(|first, other| first.ratio.total_cmp(&other.ratio));
+    let regrets: Vec<(f64, Regret)> = shares
+        .iter()
+        .filter_map(|share| Some((*share, regret(&at(*share).collect::<Vec<_>>())?)))
+        .collect();
+    let levels_timed = regrets.len();
+    let worst = regrets.into_iter().max_by(|first, other| first.1.ratio.total_cmp(&other.1.ratio));
     let ratios: Vec<(f64, BTreeMap<u32, f64>)> = shares
         .iter()
         .filter_map(|share| Some((*share, ratios(&at(*share).collect::<Vec<_>>())?)))
@@ -137,7 +151,11 @@ fn crossover(group: String, all: &[TimesRow<'_>]) -> Crossover {
         levels: levels.collect(),
         by_time: by_time(&ratios).of_shares(),
         parallelism: parallelism(all, &shares),
-        worst: worst.map(|regret| Regret { levels: count, ..regret }),
+        worst: worst.map(|(selectivity, regret)| LevelRegret {
+            selectivity,
+            regret,
+            levels: levels_timed,
+        }),
     }
 }
 
@@ -166,10 +184,9 @@ fn by_plan(point: &TimesRow<'_>) -> Option<ByPlan> {
 }
 
 fn time(point: &TimesRow<'_>) -> Option<Time> {
-    let values: Vec<f64> = point.times.values().copied().collect();
     Some(Time {
         alternative: point.alternative.clone(),
-        ms: Estimate::from_amounts(&values, "ms", Direction::LowerIsBetter)?,
+        ms: point.ms()?,
         is_bound: point.trials.iter().any(|trial| CANCELLED.read(trial).unwrap_or(0.0) > 0.0),
         is_forced: point.is_forced(),
     })

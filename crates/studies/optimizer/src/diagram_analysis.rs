@@ -4,11 +4,12 @@ use crate::diagram::INCREASE_MAX;
 use crate::facts::{
     DIAGRAM_AXES, DIAGRAM_COLUMNS, DIAGRAM_PLANS, DIAGRAM_ROWS, REDUCED_ROWS, UNFORCED,
 };
-use crate::times::{TimesRow, measured_groups, regret};
-use crate::wording::is_costly;
-use analysis::{Interval, Summary};
+use crate::probe::VARIED;
+use crate::times::{Regret, TimesRow, measured_groups, regret};
+use analysis::Summary;
 use observations::{FactFamily, Observations, order};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// A plan diagram of configurations that differ in selectivities and alternative only.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -64,17 +65,14 @@ pub(crate) struct PairRegret {
     pub first: f64,
     /// Share of rows of the second one.
     pub second: f64,
-    /// The best alternative there.
-    pub best: String,
-    /// Time of the choice relative to it.
-    pub ratio: f64,
-    /// 95 % interval of the ratio, by blocks; not adjusted for naming the largest.
-    pub interval: Option<Interval>,
+    /// The cost there.
+    #[serde(flatten)]
+    pub regret: Regret,
 }
 
 /// Plan diagrams of the configurations of this study, in the order of the file.
 pub(crate) fn diagrams(summary: &Summary) -> Vec<PlanDiagram> {
-    let groups = measured_groups(summary).into_iter();
+    let groups = measured_groups(summary, &VARIED).into_iter();
     groups.filter_map(|group| diagram(group.label, &group.all)).collect()
 }
 
@@ -101,9 +99,7 @@ fn diagram(group: String, all: &[TimesRow<'_>]) -> Option<PlanDiagram> {
             Some(DiagramPlan { sign: sign.into(), plan: plan.into(), share, reduced_share })
         })
         .collect();
-    let mut kept: Vec<char> = signs.chars().collect();
-    kept.sort_unstable();
-    kept.dedup();
+    let kept: BTreeSet<char> = signs.chars().collect();
     Some(PlanDiagram {
         group,
         axes: pairs(DIAGRAM_AXES, trial).into_iter().map(|(axis, _)| axis.to_owned()).collect(),
@@ -134,28 +130,16 @@ fn regrets(all: &[TimesRow<'_>]) -> Vec<PairRegret> {
         let there = all.iter().filter(|point| {
             point.selectivity.total_cmp(&first).is_eq() && point.second == Some(second)
         });
-        let found = regret(first, &there.collect::<Vec<_>>())?;
-        Some(PairRegret {
-            first,
-            second,
-            best: found.best,
-            ratio: found.ratio,
-            interval: found.interval,
-        })
+        let regret = regret(&there.collect::<Vec<_>>())?;
+        Some(PairRegret { first, second, regret })
     });
     found.collect()
-}
-
-impl PairRegret {
-    /// Returns whether the choice took longer, beyond chance.
-    pub fn is_costly(&self) -> bool {
-        is_costly(self.ratio, self.interval)
-    }
 }
 
 impl PlanDiagram {
     /// The pair of selectivities at which the choice costs most.
     pub fn worst(&self) -> Option<&PairRegret> {
-        self.regrets.iter().max_by(|first, other| first.ratio.total_cmp(&other.ratio))
+        let ratio = |pair: &PairRegret| pair.regret.ratio;
+        self.regrets.iter().max_by(|first, other| ratio(first).total_cmp(&ratio(other)))
     }
 }

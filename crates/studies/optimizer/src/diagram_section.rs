@@ -1,8 +1,9 @@
 //! The section of a plan diagram: the diagram, its plans, and what the choices cost.
 
 use crate::diagram_analysis::{DiagramRow, PairRegret, PlanDiagram};
-use crate::section::heading;
 use crate::study::percent;
+use crate::times::Regret;
+use crate::wording;
 use analysis::Summary;
 use report::{Cell, Column, Columns, Figure, Section, Table, Tone, coordinate, number, string};
 use serde_json::{Value, json};
@@ -17,7 +18,7 @@ fn axis(diagram: &PlanDiagram, side: usize) -> &str {
 }
 
 fn diagram(plan_space: &PlanDiagram) -> Section {
-    let mut section = heading("Plan diagram", &plan_space.group);
+    let mut section = Section::about("Plan diagram", &plan_space.group);
     let points = plan_space.columns.len() * plan_space.rows.len();
     section.line(format!(
         "{} at {} points. Across: share of rows by {}, from {} to {}. Up: by {}.",
@@ -92,7 +93,7 @@ fn regrets(diagram: &PlanDiagram, section: &mut Section) {
     for first in &firsts {
         let heading = format!("{} {}", axis(diagram, 0), percent(*first));
         table.with(Column::right(heading), |second| {
-            at(diagram, *first, **second).map_or_else(Cell::default, cell)
+            at(diagram, *first, **second).map_or_else(Cell::default, |pair| cell(&pair.regret))
         });
     }
     section.table(table);
@@ -116,7 +117,7 @@ fn at(diagram: &PlanDiagram, first: f64, second: f64) -> Option<&PairRegret> {
     })
 }
 
-fn cell(regret: &PairRegret) -> Cell {
+fn cell(regret: &Regret) -> Cell {
     let ratio = format!("{}x", number::fixed(regret.ratio, 2));
     if regret.is_costly() {
         Cell::new(format!("{ratio} {}", regret.best), Tone::Warning)
@@ -158,12 +159,9 @@ fn regret_table(diagram: &PlanDiagram) -> Table<'static> {
     let mut table = Columns::for_rows(&diagram.regrets);
     table.right(axis(diagram, 0), |regret| percent(regret.first));
     table.right(axis(diagram, 1), |regret| percent(regret.second));
-    table.left("best", |regret| regret.best.clone());
-    table.left("time of the choice / best", |regret| {
-        let ends = regret.interval.map_or_else(String::new, |ends| {
-            format!(" [{}, {}]", number::fixed(ends.low, 2), number::fixed(ends.high, 2))
-        });
-        format!("{}x{ends}", number::fixed(regret.ratio, 2))
+    table.left("best", |pair| pair.regret.best.clone());
+    table.left("time of the choice / best", |pair| {
+        wording::ratio(pair.regret.ratio, pair.regret.interval)
     });
     table.into()
 }
@@ -171,10 +169,10 @@ fn regret_table(diagram: &PlanDiagram) -> Table<'static> {
 fn regret_figure(diagram: &PlanDiagram, firsts: &[f64], seconds: &[f64]) -> Figure {
     let place =
         |all: &[f64], share: f64| all.iter().position(|value| value.total_cmp(&share).is_eq());
-    let cells = diagram.regrets.iter().map(|regret| {
+    let cells = diagram.regrets.iter().map(|PairRegret { first, second, regret }| {
         let shown = format!("{}x", number::fixed(regret.ratio, 2));
         let title = format!("{shown}, best: {}", regret.best);
-        let (x, y) = (place(firsts, regret.first), place(seconds, regret.second));
+        let (x, y) = (place(firsts, *first), place(seconds, *second));
         json!([x, y, coordinate(regret.ratio), shown, string(&title)])
     });
     Figure {

@@ -153,9 +153,8 @@ fn operators(trials: &[&Observations]) -> Vec<OperatorFigures> {
     let members = trials.iter().flat_map(|trial| Q_ERRORS.members(trial));
     let members = distinct(members.map(|(member, _)| member));
     let figures = members.into_iter().filter_map(|member| {
-        let mut values: Vec<f64> =
+        let values: Vec<f64> =
             trials.iter().filter_map(|trial| Q_ERRORS.read(member, trial)).collect();
-        values.sort_by(f64::total_cmp);
         // A path may contain the sign, an operator does not.
         let (query, rest) = member.rsplit_once('|').and_then(|(rest, operator)| {
             let (rest, joins) = rest.rsplit_once('|')?;
@@ -177,27 +176,23 @@ fn by_joins(operators: &[OperatorFigures]) -> Vec<JoinErrors> {
     numbers.dedup();
     let errors = numbers.into_iter().filter_map(|joins| {
         let operators = operators.iter().filter(|operator| operator.joins == joins);
-        let mut values: Vec<f64> = operators.map(|operator| operator.q_error).collect();
-        values.sort_by(f64::total_cmp);
-        let (median, largest) = (median(&values)?, *values.last()?);
+        let values: Vec<f64> = operators.map(|operator| operator.q_error).collect();
+        let (median, largest) = (median(&values)?, values.iter().copied().reduce(f64::max)?);
         Some(JoinErrors { joins, operators: values.len(), median, largest })
     });
     errors.collect()
 }
 
 fn analyzed(trials: &[&Observations]) -> Option<AnalyzedEstimates> {
-    let values = |member: &str| -> Vec<f64> {
-        let mut values: Vec<f64> =
-            trials.iter().filter_map(|trial| ANALYZED.read(member, trial)).collect();
-        values.sort_by(f64::total_cmp);
-        values
-    };
+    let values =
+        |member: &'static str| trials.iter().filter_map(move |trial| ANALYZED.read(member, trial));
+    let median = |member: &'static str| median(&values(member).collect::<Vec<_>>());
     Some(AnalyzedEstimates {
-        least: *values("min").first()?,
-        quarter: median(&values("quarter"))?,
-        median: median(&values("median"))?,
-        three_quarters: median(&values("three_quarters"))?,
-        most: *values("max").last()?,
+        least: values("min").reduce(f64::min)?,
+        quarter: median("quarter")?,
+        median: median("median")?,
+        three_quarters: median("three_quarters")?,
+        most: values("max").reduce(f64::max)?,
         counted: trials.iter().find_map(|trial| ANALYZED.read("counted", trial)),
     })
 }
@@ -209,9 +204,8 @@ fn appended(trials: &[&Observations]) -> Vec<AppendedEstimate> {
     let members = trials.iter().flat_map(|trial| APPENDED_ESTIMATED.members(trial));
     let columns = distinct(members.map(|(column, _)| column));
     let found = columns.into_iter().filter_map(|column| {
-        let mut all: Vec<f64> =
+        let all: Vec<f64> =
             trials.iter().filter_map(|trial| APPENDED_ESTIMATED.read(column, trial)).collect();
-        all.sort_by(f64::total_cmp);
         let estimated = median(&all)?;
         let q_error = q_error(estimated, rows);
         Some(AppendedEstimate { column: column.to_owned(), rows, estimated, q_error })

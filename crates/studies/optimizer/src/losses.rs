@@ -3,14 +3,13 @@
 
 use crate::facts::{CANCELLED, Q_ERRORS, QUERY_TIMES};
 use crate::probe::{OptimizerProbe, VARIED};
-use crate::settings::{ALTERNATIVE, CHOSEN};
-use crate::times::{Regret, TimesRow, regret};
+use crate::settings::CHOSEN;
+use crate::times::{Regret, TimesRow, measured, regret};
 use ::probe::Probe as _;
 use analysis::response::distinct;
 use analysis::{Estimate, Interval, Summary, settings};
-use observations::{Direction, Observations, order};
+use observations::{Observations, order};
 use serde::Serialize;
-use std::collections::BTreeMap;
 
 /// The queries of configurations that differ in the alternative only.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -56,10 +55,9 @@ fn of_group(summary: &Summary, group: String, configurations: &[usize]) -> Losse
     let names =
         distinct(all.iter().flat_map(|query| QUERY_TIMES.members(query)).map(|member| member.0));
     let queries = names.into_iter().filter_map(|name| {
-        let measured = configurations
-            .iter()
-            .filter_map(|configuration| measured(summary, *configuration, name));
-        query(name, &measured.collect::<Vec<_>>())
+        let time = |trial: &Observations| QUERY_TIMES.read(name, trial);
+        let all = configurations.iter().filter_map(|index| measured(summary, *index, time));
+        query(name, &all.collect::<Vec<_>>())
     });
     let mut queries: Vec<QueryLoss> = queries.collect();
     let loss = |query_loss: &QueryLoss| query_loss.ratio.unwrap_or(0.0);
@@ -68,42 +66,24 @@ fn of_group(summary: &Summary, group: String, configurations: &[usize]) -> Losse
     Losses { group, queries, is_bound }
 }
 
-/// A configuration with the times of one query by block.
-fn measured<'a>(summary: &Summary<'a>, index: usize, query: &str) -> Option<TimesRow<'a>> {
-    let blocks: Vec<u32> = summary.recording.trials.iter().map(|trial| trial.block).collect();
-    let times: BTreeMap<u32, f64> = blocks
-        .into_iter()
-        .filter_map(|block| {
-            let cell = summary.grid.cell(index, block).filter(|cell| !cell.timed_out())?;
-            Some((block, QUERY_TIMES.read(query, cell)?))
-        })
-        .collect();
-    let record = &summary.recording.configurations[index];
-    let alternative = record.get(ALTERNATIVE.path()).unwrap_or_else(|| CHOSEN.to_owned());
-    let trials = summary.grid.trials(index);
-    let is_measured = !times.is_empty();
-    is_measured.then_some(TimesRow { selectivity: 1.0, second: None, alternative, trials, times })
-}
-
 fn query(name: &str, all: &[TimesRow<'_>]) -> Option<QueryLoss> {
     let chosen = all.iter().find(|measurement| measurement.alternative == CHOSEN)?;
-    let times: Vec<f64> = chosen.times.values().copied().collect();
     // Times of the same plan differ by chance only.
     let own_plan = plan(chosen, name);
     let others =
         all.iter().filter(|measurement| own_plan.is_none() || plan(measurement, name) != own_plan);
     let compared: Vec<&TimesRow<'_>> = std::iter::once(chosen).chain(others).collect();
-    let found = regret(1.0, &compared);
+    let found = regret(&compared);
     let prefix = format!("{name}|");
     let errors = chosen.trials.iter().flat_map(|trial| Q_ERRORS.members(trial));
     let error = errors.filter(|(member, _)| member.starts_with(&prefix)).map(|(_, error)| error);
     let (best, ratio, interval) = match found {
-        Some(Regret { best, ratio, interval, .. }) => (Some(best), Some(ratio), interval),
+        Some(Regret { best, ratio, interval }) => (Some(best), Some(ratio), interval),
         None => (None, None, None),
     };
     Some(QueryLoss {
         query: name.to_owned(),
-        chosen: Estimate::from_amounts(&times, "ms", Direction::LowerIsBetter)?,
+        chosen: chosen.ms()?,
         best,
         ratio,
         interval,

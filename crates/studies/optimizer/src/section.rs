@@ -4,6 +4,7 @@ use crate::analysis::{ByTime, Crossover, Level, Time};
 use crate::estimate_analysis::{AnalyzedEstimates, EstimateFigures};
 use crate::losses::Losses;
 use crate::study::{by_time, parallelism, percent};
+use crate::wording;
 use analysis::Summary;
 use report::text::label;
 use report::{Cell, Columns, Section, number};
@@ -16,10 +17,6 @@ pub fn crossovers(_: &Summary, all: &[Crossover]) -> Vec<Section> {
         .collect()
 }
 
-pub fn heading(title: &str, group: &str) -> Section {
-    Section::new(if group.is_empty() { title.to_owned() } else { format!("{title}: {group}") })
-}
-
 /// A row of the table of times.
 struct Row<'a> {
     level: &'a Level,
@@ -27,7 +24,7 @@ struct Row<'a> {
 }
 
 fn crossover(crossover: &Crossover) -> Section {
-    let mut section = heading("Crossover of plans", &crossover.group);
+    let mut section = Section::about("Crossover of plans", &crossover.group);
     if let Some(plans) = &crossover.by_plan {
         section.line(format!("Plan at the smallest selectivity: {}.", plans.first));
         if plans.changes.is_empty() {
@@ -155,17 +152,14 @@ pub(crate) fn losses(_: &Summary, all: &[Losses]) -> Vec<Section> {
 }
 
 fn loss(losses: &Losses) -> Section {
-    let mut section = heading("Choices of plans by query", &losses.group);
+    let mut section = Section::about("Choices of plans by query", &losses.group);
     let mut table = Columns::for_rows(&losses.queries);
     table.name("query", |row| row.query.clone());
     table.left("time of the choice ms", |row| Cell::estimate_without_unit(&row.chosen));
     if losses.queries.iter().any(|query| query.best.is_some()) {
         table.left("best alternative", |row| row.best.clone());
         table.left("choice / best", |row| {
-            let ends = row.interval.map_or_else(String::new, |ends| {
-                format!(" [{}, {}]", number::fixed(ends.low, 2), number::fixed(ends.high, 2))
-            });
-            row.ratio.map(|ratio| format!("{}x{ends}", number::fixed(ratio, 2)))
+            row.ratio.map(|ratio| wording::ratio(ratio, row.interval))
         });
     }
     if losses.queries.iter().any(|query| query.q_error.is_some()) {
@@ -185,7 +179,7 @@ fn loss(losses: &Losses) -> Section {
 }
 
 fn estimate(estimate_figures: &EstimateFigures) -> Section {
-    let mut section = heading("Errors of estimates", label(&estimate_figures.configuration));
+    let mut section = Section::about("Errors of estimates", label(&estimate_figures.configuration));
     if !estimate_figures.joins.is_empty() {
         let mut table = Columns::for_rows(&estimate_figures.joins);
         table.right("joins", |row| number::count(row.joins as u64));

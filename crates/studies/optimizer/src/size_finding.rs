@@ -1,7 +1,8 @@
 //! Sentences about parallel plans over the size of the table.
 
 use crate::sizes::{ParallelSizes, SizeByPlan, SizeByTime};
-use crate::wording::{cost, interval, is_costly};
+use crate::wording::interval;
+use analysis::wording::in_brackets;
 use analysis::{Finding, FindingKind};
 use observations::number;
 
@@ -39,13 +40,9 @@ fn by_time(size_by_time: &SizeByTime) -> String {
 
 /// Both sizes, in a sentence without its end.
 pub fn sentence(parallel_sizes: &ParallelSizes) -> String {
-    let with = if parallel_sizes.group.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", parallel_sizes.group)
-    };
     format!(
-        "The plan{with} is {}; by time {}",
+        "The plan{} is {}; by time {}",
+        in_brackets(&parallel_sizes.group),
         by_plan(parallel_sizes.by_plan),
         by_time(&parallel_sizes.by_time)
     )
@@ -53,11 +50,9 @@ pub fn sentence(parallel_sizes: &ParallelSizes) -> String {
 
 /// The sentence of the sizes of a group, with the cost of the choice.
 pub fn finding(parallel_sizes: &ParallelSizes) -> Finding {
-    let worst =
-        parallel_sizes.worst.as_ref().filter(|worst| is_costly(worst.ratio, worst.interval));
+    let worst = parallel_sizes.worst.as_ref().filter(|worst| worst.regret.is_costly());
     let cost = worst.map_or_else(String::new, |worst| {
-        let at = format!("{} rows", number::grouped(worst.rows));
-        cost(worst.ratio, worst.interval, &at, &worst.best)
+        worst.regret.cost_at(&format!("{} rows", number::grouped(worst.rows)))
     });
     let blocks = match &parallel_sizes.by_time {
         SizeByTime::At { blocks, .. } => format!("size by time: interval over {blocks} blocks"),

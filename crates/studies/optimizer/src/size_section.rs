@@ -1,9 +1,8 @@
 //! Sections about parallel plans over the size of the table.
 
-use crate::section::heading;
 use crate::size_finding::sentence;
 use crate::sizes::{ParallelSizes, SizeByPlan};
-use crate::wording::interval;
+use crate::wording;
 use analysis::Summary;
 use report::{Cell, Columns, Section, number};
 
@@ -13,15 +12,14 @@ pub fn sections(_: &Summary, all: &[ParallelSizes]) -> Vec<Section> {
 }
 
 fn section(parallel_sizes: &ParallelSizes) -> Section {
-    let mut section = heading("Parallel plans by size", &parallel_sizes.group);
+    let mut section = Section::about("Parallel plans by size", &parallel_sizes.group);
     section.line(format!("{}.", sentence(parallel_sizes)));
     let mut table = Columns::for_rows(&parallel_sizes.levels);
     table.right("rows", |row| number::count(row.rows as u64));
     table.left("serial ms", |row| row.serial.as_ref().map(Cell::estimate_without_unit));
     table.left("parallel ms", |row| row.parallel.as_ref().map(Cell::estimate_without_unit));
     table.left("parallel / serial", |row| {
-        let ends = interval(row.interval, |end| number::fixed(end, 2));
-        row.ratio.map(|ratio| format!("{}x{ends}", number::fixed(ratio, 2)))
+        row.ratio.map(|ratio| wording::ratio(ratio, row.interval))
     });
     if parallel_sizes.levels.iter().any(|row| row.chosen_parallel.is_some()) {
         table.left("choice", |row| {

@@ -2,13 +2,10 @@
 //! how many on one takes less time, and the cost of the choice in between.
 
 use crate::facts::{CHOSEN_PARALLEL, PARALLEL_ROWS, SERIAL_ROWS};
-use crate::probe::OptimizerProbe;
 use crate::settings::{ALTERNATIVE, CHOSEN, PARALLEL, ROWS, SCALE, SERIAL};
-use crate::times::{ByTime, TimesRow, best, by_time, log_ratios, measured, regret};
-use ::probe::Probe as _;
-use ::probe::data::TABLE_ROWS;
-use analysis::{Estimate, Interval, Ratio, Summary, settings};
-use observations::Direction;
+use crate::times::{ByTime, Regret, TimesRow, best, by_time, log_ratios, measured_groups, regret};
+use analysis::{Estimate, Interval, Ratio, Summary};
+use probe::data::TABLE_ROWS;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -97,17 +94,14 @@ pub struct SizeLevel {
     pub chosen_parallel: Option<bool>,
 }
 
-/// The cost of the optimizer's choice at a size.
+/// The largest cost of the optimizer's choice.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SizeRegret {
     /// Rows of the table.
     pub rows: f64,
-    /// The best alternative there.
-    pub best: String,
-    /// Time of the choice relative to it.
-    pub ratio: f64,
-    /// 95 % interval of the ratio, by blocks; not adjusted for naming the largest.
-    pub interval: Option<Interval>,
+    /// The cost there.
+    #[serde(flatten)]
+    pub regret: Regret,
     /// Sizes among which it is the largest.
     pub levels: usize,
 }
@@ -122,16 +116,8 @@ struct AtSize<'m, 'a> {
 /// than two sizes were measured by both alternatives.
 pub fn sizes(summary: &Summary) -> Vec<ParallelSizes> {
     let axes = [ROWS.path(), SCALE.path(), ALTERNATIVE.path()];
-    let groups = settings::groups(summary.recording, OptimizerProbe.declarations().name, |path| {
-        axes.contains(&path)
-    });
-    let found = groups.into_iter().filter_map(|group| {
-        let configurations = group.configurations.iter();
-        let all: Vec<TimesRow<'_>> =
-            configurations.filter_map(|configuration| measured(summary, *configuration)).collect();
-        of_group(group.label, &all)
-    });
-    found.collect()
+    let groups = measured_groups(summary, &axes).into_iter();
+    groups.filter_map(|group| of_group(group.label, &group.all)).collect()
 }
 
 fn of_group(group: String, all: &[TimesRow<'_>]) -> Option<ParallelSizes> {
@@ -155,15 +141,16 @@ fn of_group(group: String, all: &[TimesRow<'_>]) -> Option<ParallelSizes> {
         ByTime::Above { share: rows } => SizeByTime::Above { rows },
         ByTime::Unknown => return None,
     };
-    let regrets: Vec<SizeRegret> = sizes.iter().filter_map(AtSize::regret).collect();
+    let regrets: Vec<(f64, Regret)> =
+        sizes.iter().filter_map(|size| Some((size.rows, regret(&size.all)?))).collect();
     let levels = regrets.len();
-    let worst = regrets.into_iter().max_by(|first, other| first.ratio.total_cmp(&other.ratio));
+    let worst = regrets.into_iter().max_by(|first, other| first.1.ratio.total_cmp(&other.1.ratio));
     Some(ParallelSizes {
         group,
         by_plan: by_plan(&sizes),
         by_time,
         levels: sizes.iter().map(AtSize::level).collect(),
-        worst: worst.map(|regret| SizeRegret { levels, ..regret }),
+        worst: worst.map(|(rows, regret)| SizeRegret { rows, regret, levels }),
     })
 }
 
@@ -193,10 +180,7 @@ impl<'m, 'a> AtSize<'m, 'a> {
     }
 
     fn level(&self) -> SizeLevel {
-        let time = |name| {
-            let times: Vec<f64> = self.forced(name)?.times.values().copied().collect();
-            Estimate::from_amounts(&times, "ms", Direction::LowerIsBetter)
-        };
+        let time = |name| self.forced(name)?.ms();
         let logs: Vec<f64> = self.log_ratios().unwrap_or_default().into_values().collect();
         let ratio = Ratio::from_logs(&logs);
         SizeLevel {
@@ -207,12 +191,6 @@ impl<'m, 'a> AtSize<'m, 'a> {
             interval: ratio.and_then(|ratio| ratio.interval),
             chosen_parallel: self.is_chosen_parallel(),
         }
-    }
-
-    fn regret(&self) -> Option<SizeRegret> {
-        let regret = regret(1.0, &self.all)?;
-        let (best, ratio, interval) = (regret.best, regret.ratio, regret.interval);
-        Some(SizeRegret { rows: self.rows, best, ratio, interval, levels: 1 })
     }
 }
 

@@ -6,7 +6,8 @@ use crate::losses::{Losses, QueryLoss, losses};
 use crate::parallel::{ParallelPlans, Parallelism};
 use crate::size_finding;
 use crate::sizes::sizes;
-use crate::wording::{REGRET_MIN, cost, interval, is_costly};
+use crate::wording::{interval, is_costly, ratio};
+use analysis::wording::in_brackets;
 use analysis::{Finding, FindingKind, Study, Summary};
 use observations::number::{self, plural};
 
@@ -45,21 +46,18 @@ fn findings(summary: &Summary) -> Vec<Finding> {
 
 /// The sentence of the queries of a folder, if the optimizer loses at one.
 fn of_queries(losses: &Losses) -> Option<Finding> {
-    let is_lost = |query_loss: &&QueryLoss| {
-        query_loss.ratio.is_some_and(|ratio| ratio >= REGRET_MIN)
-            && query_loss.interval.is_some_and(|ends| ends.low > 1.0)
-    };
+    let is_lost =
+        |query: &&QueryLoss| query.ratio.is_some_and(|ratio| is_costly(ratio, query.interval));
     let worst = losses.queries.iter().find(is_lost)?;
-    let with = if losses.group.is_empty() { String::new() } else { format!(" ({})", losses.group) };
+    let with = in_brackets(&losses.group);
     let (count, all) = (losses.queries.iter().filter(is_lost).count(), losses.queries.len());
-    let ends = interval(worst.interval, |end| number::fixed(end, 2));
     Some(Finding::new(
         FindingKind::Plan,
         format!(
             "An alternative beats the chosen plan{with} in {count} of {all} queries, most in {}: \
-             the choice takes {}x{ends} as long as {}.",
+             the choice takes {} as long as {}.",
             worst.query,
-            number::fixed(worst.ratio?, 2),
+            ratio(worst.ratio?, worst.interval),
             worst.best.as_deref()?
         ),
         "intervals over blocks, not adjusted for the number of queries and alternatives".into(),
@@ -68,17 +66,15 @@ fn of_queries(losses: &Losses) -> Option<Finding> {
 
 /// The sentence of a plan diagram.
 fn of_diagram(diagram: &PlanDiagram) -> Finding {
-    let with =
-        if diagram.group.is_empty() { String::new() } else { format!(" ({})", diagram.group) };
+    let with = in_brackets(&diagram.group);
     let plans = plural(diagram.plans.len(), "plan");
     let reduced = diagram.reduced_plans.map_or_else(String::new, |count| {
         let increase = number::figure(100.0 * diagram.increase_max);
         format!("; with at most {increase} % more cost {count} suffice")
     });
-    let worst = diagram.worst().filter(|worst| worst.is_costly());
+    let worst = diagram.worst().filter(|worst| worst.regret.is_costly());
     let cost = worst.map_or_else(String::new, |worst| {
-        let at = format!("{} and {}", percent(worst.first), percent(worst.second));
-        cost(worst.ratio, worst.interval, &at, &worst.best)
+        worst.regret.cost_at(&format!("{} and {}", percent(worst.first), percent(worst.second)))
     });
     let points = number::count((diagram.columns.len() * diagram.rows.len()) as u64);
     let levels = worst.map_or_else(String::new, |_| {
@@ -123,8 +119,7 @@ pub fn parallelism(parallelism: &Parallelism) -> String {
 
 fn finding(crossover: &Crossover) -> Option<Finding> {
     let by_plan = crossover.by_plan.as_ref()?;
-    let with =
-        if crossover.group.is_empty() { String::new() } else { format!(" ({})", crossover.group) };
+    let with = in_brackets(&crossover.group);
     let plan = match (&crossover.parallelism, &crossover.by_time, by_plan.to_scan) {
         (Some(parallel), ByTime::Unknown, _) => {
             format!("The plan{with} is {}", parallelism(parallel))
@@ -141,10 +136,9 @@ fn finding(crossover: &Crossover) -> Option<Finding> {
     let known = crossover.parallelism.as_ref().map(|parallelism| &parallelism.by_time);
     let crossing =
         if crossover.by_time == ByTime::Unknown { known } else { Some(&crossover.by_time) };
-    let worst = crossover.worst.as_ref().filter(|worst| is_costly(worst.ratio, worst.interval));
-    let cost = worst.map_or_else(String::new, |worst| {
-        cost(worst.ratio, worst.interval, &percent(worst.selectivity), &worst.best)
-    });
+    let worst = crossover.worst.as_ref().filter(|worst| worst.regret.is_costly());
+    let cost =
+        worst.map_or_else(String::new, |worst| worst.regret.cost_at(&percent(worst.selectivity)));
     let blocks = match crossing {
         Some(ByTime::At { blocks, .. }) => {
             format!("crossover by time: interval over {blocks} blocks")

@@ -51,11 +51,8 @@ pub(crate) enum TemplateError {
     #[error("has no `:varies`; put it behind the column to vary: `WHERE a :varies`")]
     NoVaries,
     /// More than two predicates vary.
-    #[error("varies {count} predicates; vary one or two")]
-    TooMany {
-        /// Their number.
-        count: usize,
-    },
+    #[error("varies {0} predicates; vary one or two")]
+    TooMany(usize),
     /// `:varies` has no column before it.
     #[error("has no column before `:varies`; write `WHERE a :varies`, which becomes `a <= VALUE`")]
     NoColumn,
@@ -81,30 +78,9 @@ pub(crate) enum TemplateError {
 const BEFORE_A_TABLE: [&str; 3] = ["FROM", "JOIN", "STRAIGHT_JOIN"];
 
 /// Keywords that follow a table, so that they are not its alias.
-const BEHIND_A_TABLE: [&str; 22] = [
-    "WHERE",
-    "JOIN",
-    "STRAIGHT_JOIN",
-    "INNER",
-    "LEFT",
-    "RIGHT",
-    "FULL",
-    "CROSS",
-    "NATURAL",
-    "ON",
-    "USING",
-    "GROUP",
-    "ORDER",
-    "HAVING",
-    "LIMIT",
-    "OFFSET",
-    "FETCH",
-    "UNION",
-    "EXCEPT",
-    "INTERSECT",
-    "WINDOW",
-    "FOR",
-];
+const BEHIND_A_TABLE: &str = "WHERE JOIN STRAIGHT_JOIN INNER LEFT RIGHT FULL CROSS NATURAL ON \
+                              USING GROUP ORDER HAVING LIMIT OFFSET FETCH UNION EXCEPT \
+                              INTERSECT WINDOW FOR";
 
 /// Keywords that a predicate follows, so that they are not its column.
 const BEFORE_A_PREDICATE: [&str; 7] = ["WHERE", "AND", "OR", "NOT", "ON", "HAVING", "WHEN"];
@@ -149,7 +125,7 @@ impl Template {
         let mut found = found.into_iter();
         let (first, second) = match (found.next(), found.next()) {
             (None, _) => return Err(TemplateError::NoVaries),
-            (Some(_), Some(_)) if count > 2 => return Err(TemplateError::TooMany { count }),
+            (Some(_), Some(_)) if count > 2 => return Err(TemplateError::TooMany(count)),
             (Some(first), second) => (first, second),
         };
         order::by_key(&mut cuts, &|(at, ..)| *at);
@@ -273,7 +249,7 @@ fn source<'a>(all: &[Token<'a>], mut at: usize) -> (Source<'a>, usize) {
     let place = at + usize::from(has_as);
     let is_alias = |token: &&Token<'a>| {
         matches!(token.kind, Kind::Word | Kind::Name)
-            && !BEHIND_A_TABLE.iter().any(|word| token.is_keyword(word))
+            && !BEHIND_A_TABLE.split(' ').any(|word| token.is_keyword(word))
     };
     let alias = all.get(place).filter(is_alias);
     if let Some(alias) = alias {
@@ -342,7 +318,7 @@ mod tests {
         assert_eq!(refused("SELECT a FROM t WHERE :varies"), TemplateError::NoColumn);
         assert_eq!(
             refused("SELECT 1 FROM t WHERE a :varies AND b :varies AND c :varies"),
-            TemplateError::TooMany { count: 3 }
+            TemplateError::TooMany(3)
         );
         assert_eq!(
             refused("DELETE FROM t WHERE a :varies"),

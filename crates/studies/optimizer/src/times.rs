@@ -5,11 +5,11 @@
 //! interval is over the blocks.
 
 use crate::facts::{FORCED, SELECTED_SECOND};
-use crate::probe::{OptimizerProbe, VARIED};
+use crate::probe::OptimizerProbe;
 use crate::settings::{ALTERNATIVE, CHOSEN, SECOND_SELECTIVITY, SELECTIVITY};
 use ::probe::Probe as _;
-use analysis::{Interval, Ratio, Summary, settings};
-use observations::Observations;
+use analysis::{Estimate, Interval, Ratio, Summary, settings};
+use observations::{Direction, Observations};
 use serde::Serialize;
 use statistics::mean;
 use std::collections::BTreeMap;
@@ -29,6 +29,12 @@ impl TimesRow<'_> {
     pub fn is_forced(&self) -> bool {
         self.trials.iter().all(|trial| FORCED.read(trial).is_none_or(|flag| flag > 0.0))
     }
+
+    /// Mean time of an execution.
+    pub fn ms(&self) -> Option<Estimate> {
+        let times: Vec<f64> = self.times.values().copied().collect();
+        Estimate::from_amounts(&times, "ms", Direction::LowerIsBetter)
+    }
 }
 
 /// Configurations that differ in selectivities and alternative only.
@@ -39,17 +45,17 @@ pub(crate) struct Group<'a> {
     pub all: Vec<TimesRow<'a>>,
 }
 
-/// The measured configurations of this study, in the order of the file.
-pub(crate) fn measured_groups<'a>(summary: &Summary<'a>) -> Vec<Group<'a>> {
+/// The measured configurations of this study that differ in these settings only, in the order of
+/// the file.
+pub(crate) fn measured_groups<'a>(summary: &Summary<'a>, varied: &[&str]) -> Vec<Group<'a>> {
     let groups = settings::groups(summary.recording, OptimizerProbe.declarations().name, |path| {
-        VARIED.contains(&path)
+        varied.contains(&path)
     });
     let measured = groups.into_iter().filter_map(|group| {
-        let all: Vec<TimesRow<'_>> = group
-            .configurations
-            .iter()
-            .filter_map(|configuration| measured(summary, *configuration))
-            .collect();
+        let configurations = group.configurations.into_iter();
+        let time = |trial: &Observations| trial.response("query_time");
+        let all: Vec<TimesRow<'_>> =
+            configurations.filter_map(|index| measured(summary, index, time)).collect();
         (!all.is_empty()).then_some(Group { label: group.label, all })
     });
     measured.collect()
@@ -95,28 +101,28 @@ impl ByTime {
     }
 }
 
-/// The cost of the optimizer's choice at a selectivity.
+/// The cost of the optimizer's choice.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Regret {
-    /// Share of rows.
-    pub selectivity: f64,
     /// The best alternative there.
     pub best: String,
     /// Time of the choice relative to it.
     pub ratio: f64,
     /// 95 % interval of the ratio, by blocks; not adjusted for naming the largest.
     pub interval: Option<Interval>,
-    /// Selectivities among which it is the largest.
-    pub levels: usize,
 }
 
 /// A configuration with its times; `None`: it has none.
-pub(crate) fn measured<'a>(summary: &Summary<'a>, index: usize) -> Option<TimesRow<'a>> {
+pub(crate) fn measured<'a>(
+    summary: &Summary<'a>,
+    index: usize,
+    time: impl Fn(&Observations) -> Option<f64>,
+) -> Option<TimesRow<'a>> {
     let record = &summary.recording.configurations[index];
-    let blocks: Vec<u32> = summary.recording.trials.iter().map(|trial| trial.block).collect();
-    let times = blocks.into_iter().filter_map(|block| {
+    let blocks = summary.recording.trials.iter().map(|trial| trial.block);
+    let times = blocks.filter_map(|block| {
         let cell = summary.grid.cell(index, block).filter(|cell| !cell.timed_out())?;
-        Some((block, cell.response("query_time")?))
+        Some((block, time(cell)?))
     });
     let trials = summary.grid.trials(index);
     let selectivity = record.get(SELECTIVITY.path()).unwrap_or(SELECTIVITY_DEFAULT);
@@ -162,12 +168,12 @@ pub(crate) fn log_ratios(above: &TimesRow<'_>, below: &TimesRow<'_>) -> BTreeMap
 
 /// The choice against the best alternative. It is the best over all blocks, so that the choice of
 /// it in each block cannot make it better than it is.
-pub(crate) fn regret(selectivity: f64, all: &[&TimesRow<'_>]) -> Option<Regret> {
+pub(crate) fn regret(all: &[&TimesRow<'_>]) -> Option<Regret> {
     let chosen = all.iter().find(|measurement| measurement.alternative == CHOSEN)?;
     let best = best(all, |_| true)?;
     let logs: Vec<f64> = log_ratios(chosen, best).into_values().collect();
     let Ratio { ratio, interval, .. } = Ratio::from_logs(&logs)?;
-    Some(Regret { selectivity, best: best.alternative.clone(), ratio, interval, levels: 1 })
+    Some(Regret { best: best.alternative.clone(), ratio, interval })
 }
 
 /// The crossover of each block, and their mean. `ratios`: by rising selectivity, the logarithm of

@@ -147,7 +147,10 @@ fn the_crossover_and_the_cost_of_the_choice_come_back() {
     assert!((share / 0.04 - 1.0).abs() < 0.1 && interval.contains(*share), "{share}");
     let worst = all[0].worst.as_ref().unwrap();
     // At 1 % the choice is a scan, which takes 4x as long as the index.
-    assert!((worst.ratio / 4.0 - 1.0).abs() < 0.1 && worst.best == "index", "{worst:?}");
+    assert!(
+        (worst.regret.ratio / 4.0 - 1.0).abs() < 0.1 && worst.regret.best == "index",
+        "{worst:?}"
+    );
     let findings = summary.findings();
     let finding =
         findings.iter().find(|finding| finding.text.starts_with("The plan changes to a scan"));

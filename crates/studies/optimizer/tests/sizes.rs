@@ -190,7 +190,7 @@ fn sizes_by_plan_and_by_time_come_back() {
     assert!(interval.low < *rows && *rows < interval.high, "{interval:?}");
     // At 90,000 rows the choice takes 19 ms in place of 18; it never costs 1.1x.
     let worst = finding.worst.as_ref().unwrap();
-    assert!(worst.levels == 4 && worst.ratio < 1.1, "{worst:?}");
+    assert!(worst.levels == 4 && worst.regret.ratio < 1.1, "{worst:?}");
     let chosen: Vec<_> =
         finding.levels.iter().map(|level| level.chosen_parallel.unwrap()).collect();
     assert_eq!(chosen, [false, false, true, true]);
