@@ -4,7 +4,9 @@
 //! `stddev` is that of single runs, and the column "Relative" of Markdown has hyperfine's
 //! propagated standard deviation, not our interval.
 
-use observations::{Recording, order};
+use analysis::Estimate;
+use analysis::estimate::mean;
+use observations::{Direction, Recording, order};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -53,27 +55,17 @@ impl CommandTimes {
             });
             all.collect::<Option<Vec<_>>>().map(|all| all.concat())
         };
-        let times = runs("run:elapsed").filter(|times| !times.is_empty())?;
-        let mean_of = |values: Vec<f64>| values.iter().sum::<f64>() / values.len().max(1) as f64;
-        let mean = mean_of(times.clone());
-        let squares = times.iter().map(|time| (time - mean).powi(2)).sum::<f64>();
-        let mut sorted = times.clone();
-        sorted.sort_by(f64::total_cmp);
-        let middle = sorted.len() / 2;
-        let odd = sorted.len() % 2 == 1;
+        let times = runs("run:elapsed")?;
+        let time = Estimate::from_amounts(&times, "s", Direction::LowerIsBetter)?;
         Some(Self {
             command: command.to_owned(),
-            mean,
-            stddev: (times.len() > 1).then(|| (squares / (times.len() - 1) as f64).sqrt()),
-            median: if odd {
-                sorted[middle]
-            } else {
-                f64::midpoint(sorted[middle - 1], sorted[middle])
-            },
-            user: mean_of(runs("run:user_cpu")?),
-            system: mean_of(runs("run:system_cpu")?),
-            min: sorted[0],
-            max: sorted[sorted.len() - 1],
+            mean: time.mean,
+            stddev: time.sd,
+            median: time.median,
+            user: mean(runs("run:user_cpu")?),
+            system: mean(runs("run:system_cpu")?),
+            min: time.min,
+            max: time.max,
             times,
             memory_usage_byte: runs("run:peak_memory")
                 .map(|peaks| peaks.into_iter().map(|peak| peak as u64).collect()),

@@ -4,6 +4,7 @@ use crate::answer::PrintedValue;
 use crate::job::Job;
 use crate::lane::{LaneOutcome, Run};
 use crate::run::StartUp;
+use analysis::estimate::mean;
 use observations::{
     Fact, FactName, Histogram, Latency, Observations, Response, Series, TimeUse, Wait, WaitClass,
     Warning, WarningKind, Work, order, wait_type,
@@ -96,14 +97,9 @@ impl Figures {
     fn responses(&self, runs: &[&Run]) -> Vec<Response> {
         let step = 1.0 / runs.len() as f64;
         let counted = |name: &str, of: fn(&Run) -> u64| {
-            Response::lower(
-                name,
-                "",
-                runs.iter().map(|run| of(run) as f64).sum::<f64>() / runs.len() as f64,
-            )
-            .in_steps_of(step)
+            Response::lower(name, "", mean(runs.iter().map(|run| of(run) as f64))).in_steps_of(step)
         };
-        let mut responses = vec![Response::lower("elapsed", "s", mean_of(&self.elapsed_s))];
+        let mut responses = vec![Response::lower("elapsed", "s", mean(&self.elapsed_s))];
         if runs.len() > 1 {
             let extreme =
                 |of: fn(f64, f64) -> f64| self.elapsed_s.iter().copied().reduce(of).unwrap_or(0.0);
@@ -111,13 +107,13 @@ impl Figures {
             responses.push(Response::lower("elapsed_max", "s", extreme(f64::max)));
         }
         responses.extend([
-            Response::lower("user_cpu", "s", mean_of(&self.user_s)),
-            Response::lower("system_cpu", "s", mean_of(&self.system_s)),
+            Response::lower("user_cpu", "s", mean(&self.user_s)),
+            Response::lower("system_cpu", "s", mean(&self.system_s)),
         ]);
         if let Some(delays) =
             runs.iter().map(|run| run.used.run_delay_s).collect::<Option<Vec<_>>>()
         {
-            responses.push(Response::lower("run_queue", "s", mean_of(&delays)));
+            responses.push(Response::lower("run_queue", "s", mean(&delays)));
         }
         responses.extend([
             counted("minor_faults", |run| run.used.minor_faults),
@@ -125,23 +121,17 @@ impl Figures {
             counted("voluntary_switches", |run| run.used.voluntary_switches),
             counted("involuntary_switches", |run| run.used.involuntary_switches),
         ]);
-        let instructions: Option<Vec<f64>> = runs
-            .iter()
-            .map(|run| run.instructions.map(|instruction| instruction as f64 / 1e6))
-            .collect();
+        let millions = |amounts: &[u64]| mean(amounts.iter().map(|amount| *amount as f64 / 1e6));
+        let instructions: Option<Vec<u64>> = runs.iter().map(|run| run.instructions).collect();
         responses.extend(
-            instructions.map(|instruction| {
-                Response::lower("instructions", "million", mean_of(&instruction))
-            }),
+            instructions.map(|all| Response::lower("instructions", "million", millions(&all))),
         );
-        if runs.iter().all(|run| run.used.storage_bytes.is_some()) {
-            let bytes = |run: &Run| run.used.storage_bytes.unwrap_or_default();
-            let read =
-                mean_of(&runs.iter().map(|run| bytes(run).0 as f64 / 1e6).collect::<Vec<_>>());
-            let written =
-                mean_of(&runs.iter().map(|run| bytes(run).1 as f64 / 1e6).collect::<Vec<_>>());
-            responses.push(Response::lower("storage_read", "MB", read));
-            responses.push(Response::lower("storage_written", "MB", written));
+        let moved: Option<Vec<(u64, u64)>> =
+            runs.iter().map(|run| run.used.storage_bytes).collect();
+        if let Some(moved) = moved {
+            let (read, written): (Vec<u64>, Vec<u64>) = moved.into_iter().unzip();
+            responses.push(Response::lower("storage_read", "MB", millions(&read)));
+            responses.push(Response::lower("storage_written", "MB", millions(&written)));
         }
         responses.extend(
             peak_bytes(runs).map(|peak| Response::lower("peak_memory", "MB", peak as f64 / 1e6)),
@@ -167,10 +157,6 @@ impl Figures {
             .chain(peaks.map(|peaks| Series::of_runs("peak_memory", "B", peaks)))
             .collect()
     }
-}
-
-fn mean_of(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
 /// The largest resident set of a process in any run, where that is known.

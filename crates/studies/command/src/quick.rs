@@ -42,7 +42,7 @@ impl Tool for Time {
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let draft = draft(self)?;
-        let session = Session::quick(&self.quick, name(self), Permits::default());
+        let session = Session::quick(&self.quick, self.quick.name("time"), Permits::default());
         if self.quick.print {
             return session.run(context, &draft, PRINTED, true);
         }
@@ -63,7 +63,7 @@ impl Tool for Time {
         export(&self.exports, &times)?;
         let code = exit_code(&end, failed, None);
         match gate.filter(|_| matches!(code, ExitCode::Ok)) {
-            Some(gate) => self.gate.conclude(&gate, name(self), self.quick.json),
+            Some(gate) => self.gate.conclude(&gate, self.quick.name("time"), self.quick.json),
             None => Ok(code),
         }
     }
@@ -84,10 +84,6 @@ impl Time {
         let cells = MatchedCells { pairs, unmatched: 0 };
         gate::judge(recording, &cells, &self.gate.fail_if).map(Some).map_err(Failure::usage)
     }
-}
-
-fn name(arguments: &Time) -> &str {
-    arguments.quick.name.as_deref().unwrap_or("time")
 }
 
 /// The runs of each configuration that has any, with its position.
@@ -136,7 +132,7 @@ fn draft(arguments: &Time) -> Result<Draft, Failure> {
         [_] => "How long does this command take?".to_owned(),
         _ => "Which of these commands is faster?".to_owned(),
     };
-    let mut draft = Draft::new(name(arguments), &question);
+    let mut draft = Draft::new(arguments.quick.name("time"), &question);
     draft.comment(&format!("Written by `{PRINTED}`."));
     draft.set(ENGINE, "none");
     draft.set(PROBE, "command");
@@ -241,7 +237,7 @@ fn add_commands(
 }
 
 /// How the runs of a command are divided among blocks.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 struct Rounds {
     blocks: u32,
     /// In each trial.
@@ -272,13 +268,7 @@ impl Rounds {
                     "note: {made} runs instead of {all}: {blocks} of {runs}"
                 ));
             }
-            return Ok(Self {
-                blocks,
-                runs: Some(runs),
-                duration_s: None,
-                min_runs: None,
-                max_runs: None,
-            });
+            return Ok(Self { blocks, runs: Some(runs), ..Self::default() });
         }
         let (min, max) = (runs.min_runs, runs.max_runs);
         if min.zip(max).is_some_and(|(min, max)| min > max) {

@@ -51,13 +51,9 @@ impl Tool for Pg {
             .and_then(|url| engine::server::engine_by_url(context.registry.engines, &url).ok())
             .map(|engine| engine.name);
         let draft = draft(&catalog, self, of_url, variables).map_err(Failure::usage)?;
-        let session = Session::quick(&self.quick, name(self), Permits::default());
+        let session = Session::quick(&self.quick, self.quick.name("pg"), Permits::default());
         session.run(context, &draft, PRINTED, self.quick.print)
     }
-}
-
-fn name(arguments: &Pg) -> &str {
-    arguments.quick.name.as_deref().unwrap_or("pg")
 }
 
 /// The experiment that a command line stands for; `of_url` is the engine whose URL is given,
@@ -69,7 +65,7 @@ fn draft(
     variables: bool,
 ) -> Result<Draft, PgError> {
     let (scripts, load) = (&arguments.scripts, &arguments.load);
-    let mut draft = Draft::new(name(arguments), "How fast are these transactions?");
+    let mut draft = Draft::new(arguments.quick.name("pg"), "How fast are these transactions?");
     draft.comment(&format!("Written by `{PRINTED}`."));
     let engine = of_url.unwrap_or(&arguments.engine);
     draft.set(ENGINE, engine.to_owned());
