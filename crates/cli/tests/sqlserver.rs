@@ -510,7 +510,7 @@ fn ctrl_c_ends_a_statement_that_the_server_works_on() {
     let lab = Lab::new();
     let mock = Mock::start(Tls::Off, &lab);
     let slow = response("name | configured | in_use").with_delay(Duration::from_secs(3600));
-    mock.answers.0.blocking_lock().register(&survey_views::CONFIGURATIONS.sql(), slow);
+    mock.answers.0.blocking_lock().register(survey_views::CONFIGURATIONS.sql(), slow);
     let url = mock.url("encrypt=optional");
     let mut command = lab.command(&["survey", "--server", &url, "--volume", "/"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

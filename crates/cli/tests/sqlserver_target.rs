@@ -330,7 +330,7 @@ fn azure_sql_database_is_refused_by_name() {
     let server = runtime.block_on(MockTdsServer::new("127.0.0.1:0")).unwrap();
     let (registry, port) = (server.query_registry(), server.local_addr().port());
     let edition = cell("engine_edition", 5);
-    registry.blocking_lock().register(&views::ENGINE_EDITION.sql(), edition);
+    registry.blocking_lock().register(views::ENGINE_EDITION.sql(), edition);
     runtime.spawn(server.run());
     let url = format!("mssql://sa@127.0.0.1:{port}/master?encrypt=optional");
     let on = OnServer { lab, url };

@@ -188,7 +188,6 @@ fn other_storage_is_no_ceiling() {
 
 /// A ceiling of 52,300 writes/s, and a database with 41 % of it; 1 % of spread on both sides.
 #[test]
-#[expect(clippy::too_many_lines, reason = "one list of steps, wrapped at 100 columns")]
 fn the_share_of_the_ceiling_in_a_sentence() {
     let mut disk = recording(&[("workload.pattern", &["random-write", "sequential-write"])]);
     with_settings(&mut disk, &[&DISK[..], &[("target.volume", "\"ssd\"")]].concat());
