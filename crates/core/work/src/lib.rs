@@ -1,7 +1,8 @@
 //! The work of a load as plain data, and the threads that do it: tables with their rows, operations
 //! on them, and the requests that connections send. It knows no engine.
 //!
-//! - `table`: tables and columns; `rows`: batches of rows; `key`: clustering keys
+//! - `table`: tables and columns; `rows`: batches of rows; `key`: clustering keys, `placement`
+//!   of rows by them
 //! - `operation`: operations on tables, and the [`Work`] that they are part of
 //! - `request`: a request to a connection
 //! - [`conductor`]: the threads of a load
@@ -12,6 +13,7 @@ mod cancel;
 pub mod conductor;
 mod key;
 mod operation;
+mod placement;
 mod request;
 mod rows;
 mod silence;
@@ -21,6 +23,7 @@ mod watch;
 pub use cancel::{Cancel, CancelReason, Stop};
 pub use key::Key;
 pub use operation::{Filter, Operation, Output, SharedTables, SqlPart, UserStatement, Work};
+pub use placement::Placement;
 pub use request::{Parameter, Request, Statement};
 pub use rows::{Fill, Rows, Texts, Values, day};
 pub use silence::{SILENCE_VARIABLE, SilenceError, silence_from_environment, silence_max};

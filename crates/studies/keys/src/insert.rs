@@ -1,7 +1,6 @@
 //! The insert load of studies S1: many connections insert rows into one clustered table.
 
 use crate::key_order::{KeyOrder, Keys};
-use crate::placement::Placement;
 use engine::{Ability, EngineError, Footprint, Tables};
 use experiment::common::PROBE;
 use experiment::{Configuration, Example, Invalid, Kind, choice, settings};
@@ -11,7 +10,7 @@ use probe::load::{
     drive,
 };
 use probe::{Declarations, Probe, ProbeError, Target, TrialContext};
-use work::{Operation, Parameter, Request, Statement, Table, Work};
+use work::{Operation, Parameter, Placement, Request, Statement, Table, Work};
 
 /// The insert probe.
 #[derive(Debug, Clone, Copy)]

@@ -1,8 +1,7 @@
-use crate::placement::Placement;
 use experiment::choice;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use work::Key;
+use work::{Key, Placement};
 
 choice! {
     /// Order of the clustering keys.
@@ -90,9 +89,8 @@ impl Keys {
 #[cfg(test)]
 mod tests {
     use super::{KeyOrder, Keys};
-    use crate::placement::Placement;
     use std::collections::HashSet;
-    use work::Key;
+    use work::{Key, Placement};
 
     fn batches(order: KeyOrder, files: u32, seed: u64) -> Vec<(u32, Vec<Key>)> {
         let mut all = Vec::new();

@@ -1,7 +1,6 @@
 //! Studies S2c and S3b: the cost of reading all rows of a table; `compression`: what compression
 //! costs and saves, from runs of this and other probes.
 
-mod aggregates;
 pub mod analysis;
 pub mod compression;
 pub mod demand;

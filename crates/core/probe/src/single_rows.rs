@@ -1,12 +1,12 @@
 //! Loads that ask for single rows of a data set: objections to them, and their costs.
 
+use crate::Target;
+use crate::data::{Loaded, data_set};
 use datasets::DataSet;
 use engine::{Ability, EngineUse};
 use experiment::common::PROBE;
 use experiment::{Configuration, Invalid};
 use observations::{Observations, Response};
-use probe::Target;
-use probe::data::{Loaded, data_set};
 
 /// Microseconds of session time for each unit of work.
 pub fn session_us(observations: &Observations) -> Option<f64> {

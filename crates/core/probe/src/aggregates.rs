@@ -1,8 +1,8 @@
 //! Aggregates and groups as an experiment file names them.
 
+use crate::scans::{FILTER, SelectionError, column, filter};
 use experiment::{Configuration, Invalid, Kind, settings};
 use observations::FactName;
-use probe::scans::{FILTER, SelectionError, column, filter};
 use work::{DataType, Filter, Output, Table};
 
 settings! {
