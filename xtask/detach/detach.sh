@@ -20,8 +20,8 @@ lists="Cargo.toml crates/cli/Cargo.toml crates/cli/src/registry.rs crates/cli/sr
     crates/designs/src/lib.rs"
 tar -cf lists.tar $lists
 # Folders that others are built on are no guests.
-guests=$(ls -d crates/engines/* crates/studies/* crates/tools/* $(dirname crates/designs/src/*/file.rs) |
-    grep -v engines/servers)
+guests=$(ls -d crates/engines/* crates/studies/* crates/tools/* |
+    grep -v engines/servers; dirname crates/designs/src/*/file.rs crates/designs/*/Cargo.toml)
 for name in "$@"; do
     echo "$guests" | grep -q "/$name\$" || { echo "no guest $name among" $guests >&2 && exit 1; }
 done
@@ -33,7 +33,7 @@ for folder in $guests; do
     parts=$(ls -d "$folder" "$folder.rs" 2> /dev/null) || true
     tar -cf guest.tar $parts
     rm -r $parts
-    sed -i -E "/(^|[^a-z_:])$name::|^(package\.)?$name[ .]|\"$name[\"\/]|mod $name;/d" $lists
+    sed -i -E "/(^|[^a-z_:])$name::|^(package\.)?$name(\.| = \{ path)|\"$name[\"\/]|\/$name\"|mod $name;/d" $lists
     if cargo check --quiet --package steelbench; then
         echo "detached $folder"
     else

@@ -94,7 +94,7 @@ impl Workspace {
 fn tier(folder: &str) -> Option<Tier> {
     Some(match folder.split('/').collect::<Vec<_>>()[..] {
         ["crates", "cli"] => Tier::Cli,
-        ["crates", "designs"] => Tier::Designs,
+        ["crates", "designs"] | ["crates", "designs", _] => Tier::Designs,
         ["crates", "tools", _] => Tier::Tools,
         ["crates", "studies", _] => Tier::Studies,
         ["crates", "inspection"] => Tier::Inspection,
