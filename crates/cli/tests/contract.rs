@@ -1,7 +1,6 @@
 //! The contract of every engine with tables. A new engine joins [`targets`] and must pass.
 
-use crate::registry;
-use crate::skeleton;
+use crate::{registry, skeleton};
 use engine::{
     Ability, Answer, ConnectionSet, Engine, EngineError, Folders, Host, Instance, Permits,
     PlanRequest, Results, WaitType,
@@ -343,10 +342,9 @@ fn fills_tables_with_every_type_of_value(target: &Target) {
     drop(connections);
     // In an engine with pages of rows, each page has about `rows_per_page` rows.
     let explained = instance.explain(0, &table, true).unwrap();
-    let has_plans = target.name != STAND_IN;
     let plan = explained.plan.map(|plan| plan.read(target.engine.plan_reader, false).unwrap());
-    let is_explained = plan.is_some_and(|plan| !plan.text.is_empty());
-    assert!(!has_plans || is_explained, "{}", target.name);
+    let text = plan.map(|plan| plan.text).unwrap_or_default();
+    assert!(target.name == STAND_IN || !text.is_empty(), "{}", target.name);
     assert!(
         !has_pages(target) || explained.pages.is_none_or(|pages| (45..=55).contains(&pages)),
         "{}: {:?}",
@@ -424,10 +422,8 @@ fn tells_the_plans_of_statements(target: &Target) {
         request(&["SELECT a FROM nowhere"], Some(Vec::new())),
         request(&["CREATE TABLE made (a INTEGER)"], Some(Vec::new())),
     ];
-    let plans = instance.plans(&all).unwrap().into_iter();
-    let plans: Vec<_> = plans
-        .map(|plan| plan.and_then(|plan| plan.read(target.engine.plan_reader, true)))
-        .collect();
+    let answers = instance.plans(&all).unwrap().into_iter();
+    let plans: Vec<_> = answers.map(|plan| plan?.read(target.engine.plan_reader, true)).collect();
     let refusal = plans.first().and_then(|plan| plan.as_ref().err());
     if let Some(why) = refusal {
         // The emulator of SQL Server would run what is to be explained.

@@ -50,7 +50,8 @@ impl Chart {
         let bar = |bar: &Bar| {
             let figure = format!("{} {}", self.value(bar), self.interval(bar));
             json!({
-                "label": bar.label.as_str(), "value": bar.value, "interval": bar.interval.map(|interval| [interval.low, interval.high]),
+                "label": bar.label.as_str(), "value": bar.value,
+                "interval": bar.interval.map(|interval| [interval.low, interval.high]),
                 "figure": figure.trim_end(), "note": bar.note.as_str(),
             })
         };

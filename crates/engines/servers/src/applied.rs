@@ -14,7 +14,7 @@ use work::Cancel;
 const APPLIED: &str = ".applied";
 
 impl<E: Alter> Altering for ServerEngine<E> {
-    /// What an earlier call has recorded stays the value to restore.
+    /// A value that an earlier call has recorded stays the one to restore.
     fn apply(&self, configuration: &Configuration) -> Result<String> {
         let failed = |message: &str| EngineError::failed("applying settings", message);
         let config = by_url::<E>(configuration).ok_or_else(|| failed("there is no target.url"))?;

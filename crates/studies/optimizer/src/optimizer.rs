@@ -170,12 +170,12 @@ impl Alternative {
         Self { operators, ..self }
     }
 
-    /// Its plans lack these operators.
+    /// An alternative whose plans lack these operators.
     pub const fn avoiding(self, avoided: &'static [&'static str]) -> Self {
         Self { avoided, ..self }
     }
 
-    /// Its plans have one of these operators.
+    /// An alternative whose plans have one of these operators.
     pub const fn needing(self, needed: &'static [&'static str]) -> Self {
         Self { needed, ..self }
     }

@@ -151,7 +151,7 @@ impl StatementHistory {
         let waits = counted.samples();
         let waits = waits.map(|(wait, samples)| SampledWait { wait: wait.to_owned(), samples });
         let waits = waits.collect();
-        let key = StatementKey::of(&counted);
+        let key = StatementKey::from(&counted);
         let CountedStatement { digest, database, user, text, plan_hash, plan, .. } = counted;
         let plan = plan_hash.zip(plan).map(|(hash, text)| {
             *self.hashes.entry(hash).or_insert_with(|| {

@@ -5,7 +5,7 @@ use observations::number::seconds;
 use observations::{CountedStatement, QueryInterval};
 use std::collections::HashMap;
 
-/// How statements of intervals are told apart.
+/// The identity of a statement in several intervals.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct StatementKey {
     digest: String,
@@ -14,9 +14,8 @@ pub struct StatementKey {
     is_top: bool,
 }
 
-impl StatementKey {
-    /// The one of a statement.
-    pub fn of(CountedStatement { digest, database, user, is_top, .. }: &CountedStatement) -> Self {
+impl From<&CountedStatement> for StatementKey {
+    fn from(CountedStatement { digest, database, user, is_top, .. }: &CountedStatement) -> Self {
         let (digest, database, user) = (digest.clone(), database.clone(), user.clone());
         Self { digest, database, user, is_top: *is_top }
     }
@@ -100,7 +99,7 @@ fn add(
     places: &mut HashMap<StatementKey, usize>,
     counted: CountedStatement,
 ) {
-    let place = *places.entry(StatementKey::of(&counted)).or_insert_with(|| {
+    let place = *places.entry(StatementKey::from(&counted)).or_insert_with(|| {
         statements.push(Statement {
             digest: counted.digest,
             database: counted.database,

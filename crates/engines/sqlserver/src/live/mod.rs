@@ -1,6 +1,7 @@
 //! Servers that run already: reached by Microsoft's driver, changed in nothing.
 //!
-//! - `config`: how to reach one; `client`: a connection; `session`: sessions that only look; `identity`: which server it is
+//! - `config`: how to reach one; `client`: a connection; `session`: sessions that only look;
+//!   `identity`: which server it is
 //! - [`views`]: every statement that Steelbench runs on a server
 //! - `reading`: counters and their differences, `delta` those of waits; `sampler`, `samples`: what
 //!   sessions do; `tasks`: who waits for whom
