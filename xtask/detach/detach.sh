@@ -33,7 +33,7 @@ for folder in $guests; do
     parts=$(ls -d "$folder" "$folder.rs" 2> /dev/null) || true
     tar -cf guest.tar $parts
     rm -r $parts
-    sed -i -E "/(^|[^a-z_:])$name::|^(package\.)?$name(\.| = \{ path)|\"$name[\"\/]|\/$name\"|mod $name;/d" $lists
+    sed -i -E "/(^|[^a-z_:])$name::|^(package\.)?$name(\.| = \{ path)|engine: \"$name\"|\"$name\/|\/$name\"|mod $name;/d" $lists
     if cargo check --quiet --package steelbench; then
         echo "detached $folder"
     else
