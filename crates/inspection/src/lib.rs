@@ -3,7 +3,7 @@
 //! - [`plans`]: execution plans in one model for all engines; [`plan_files`]: plans in files;
 //!   [`pages`]: plans in documents
 //! - [`statements`]: statements, tables and indexes of a server, with their counters;
-//!   [`query_reader`]: what reads them
+//!   [`query_reader`]: what reads them; [`sql_tree`]: their texts as trees
 //! - [`survey`]: what servers are and how they are set; [`observation`]: servers over an interval;
 //!   [`volume_advice`]: problems of volumes
 //! - [`Inspection`]: what an engine brings for both; a folder for each engine, with its surveys and
@@ -19,6 +19,7 @@ pub mod plans;
 pub mod postgres;
 pub mod query_reader;
 mod server_rules;
+pub mod sql_tree;
 pub mod sqlite;
 pub mod sqlserver;
 pub mod statements;

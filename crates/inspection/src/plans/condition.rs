@@ -1,5 +1,6 @@
 //! Conditions as engines write them, and what in them makes the order of an index useless.
 
+use crate::sql_tree::{Node, name_end, nodes};
 use serde::{Deserialize, Serialize};
 use sql::{Kind, Syntax, Token, tokens};
 
@@ -28,13 +29,11 @@ const TOKENS_MAX: usize = 2_000;
 pub(crate) fn obstacles(text: &str, syntax: Syntax) -> Vec<Obstacle> {
     // MariaDB marks a value that it computes once.
     let text = if syntax == Syntax::MariaDb { text.replace("<cache>", "") } else { text.into() };
-    let all: Vec<Token> = tokens(&text, syntax)
-        .filter(|token| !matches!(token.kind, Kind::Space | Kind::Comment))
-        .take(TOKENS_MAX + 1)
-        .collect();
     let mut found = Vec::new();
-    if all.len() <= TOKENS_MAX {
-        Reader { syntax }.condition(&all, &mut found);
+    let solid =
+        tokens(&text, syntax).filter(|token| !matches!(token.kind, Kind::Space | Kind::Comment));
+    if solid.count() <= TOKENS_MAX {
+        Reader { syntax }.condition(&nodes(&text, syntax), &mut found);
     }
     found.sort_unstable();
     found.dedup();
@@ -46,7 +45,6 @@ struct Reader {
 }
 
 /// A side of a comparison.
-#[derive(Default)]
 struct Side<'a> {
     /// The table of its first column, or the column where no table is named.
     column: Option<&'a str>,
@@ -55,15 +53,12 @@ struct Side<'a> {
 
 impl Reader {
     /// Adds the obstacles of a condition.
-    fn condition(&self, all: &[Token], found: &mut Vec<Obstacle>) {
-        let all = without_parentheses(all);
-        if all.is_empty() {
-            return;
-        }
-        for word in ["OR", "AND"] {
-            let parts = split(all, |token, _| token.is_keyword(word));
+    fn condition(&self, all: &[Node<'_>], found: &mut Vec<Obstacle>) {
+        let all = bare(all);
+        for word in ["or", "and"] {
+            let parts = split(all, |node, _| node.is(word));
             if parts.len() > 1 {
-                if word == "OR" && parts.iter().filter(|part| self.links_tables(part)).count() > 1 {
+                if word == "or" && parts.iter().filter(|part| self.links_tables(part)).count() > 1 {
                     found.push(Obstacle::AlternativeKeys);
                 }
                 for part in parts {
@@ -72,206 +67,149 @@ impl Reader {
                 return;
             }
         }
-        if all[0].is_keyword("NOT") || all[0].text == "!" {
-            return self.condition(&all[1..], found);
+        if let [not, rest @ ..] = all
+            && (not.is("not") || not.is_sign("!"))
+        {
+            return self.condition(rest, found);
         }
-        let Some(comparison) = comparison(all) else { return };
-        let (left, right) = (&all[..comparison.start], &all[comparison.end..]);
-        if comparison.is_pattern && has_leading_wildcard(right) {
+        let Some(Comparison { left, right, is_pattern }) = comparison(all) else { return };
+        let literal = first_literal(right).filter(|_| is_pattern);
+        if literal.is_some_and(|text| text[1..].starts_with(['%', '_'])) {
             found.push(Obstacle::LeadingWildcard);
         }
-        let sides = [self.side(left), self.side(right)];
-        found.extend(sides.iter().filter_map(|side| side.obstacle));
+        found.extend([left, right].into_iter().filter_map(|side| self.side(side).obstacle));
     }
 
     /// Returns true for a comparison of columns of two tables, in parentheses or not, or for
     /// several of them.
-    fn links_tables(&self, part: &[Token]) -> bool {
-        let part = without_parentheses(part);
-        let both = split(part, |token, _| token.is_keyword("AND"));
+    fn links_tables(&self, part: &[Node<'_>]) -> bool {
+        let part = bare(part);
+        let both = split(part, |node, _| node.is("and"));
         if both.len() > 1 {
             return both.iter().any(|part| self.links_tables(part));
         }
-        let Some(comparison) = comparison(part) else { return false };
-        let left = self.side(&part[..comparison.start]).column;
-        let right = self.side(&part[comparison.end..]).column;
-        left.zip(right).is_some_and(|(left, right)| left != right)
+        let Some(Comparison { left, right, .. }) = comparison(part) else { return false };
+        let columns = self.side(left).column.zip(self.side(right).column);
+        columns.is_some_and(|(left, right)| left != right)
     }
 
-    fn side<'a>(&self, all: &[Token<'a>]) -> Side<'a> {
-        let mut side = Side { column: self.table(all), obstacle: None };
-        let all = without_parentheses(all);
-        if all.iter().any(|token| token.is_keyword("CASE")) {
-            side.obstacle = Some(Obstacle::Case);
-            return side;
-        }
-        if side.column.is_none() || all.iter().any(|token| token.text == "{") {
-            return side;
-        }
-        side.obstacle = self.wrapping(all);
-        side
+    fn side<'a>(&self, all: &[Node<'a>]) -> Side<'a> {
+        let column = self.table(all);
+        let has = |test: &dyn Fn(&Node<'_>) -> bool| all.iter().any(|node| node.any(test));
+        let obstacle = if has(&|node| node.is("case")) {
+            Some(Obstacle::Case)
+        } else if column.is_none() || has(&|node| node.is_sign("{")) {
+            None
+        } else {
+            self.wrapping(all)
+        };
+        Side { column, obstacle }
     }
 
     /// The operation on the column of an expression before it is compared.
-    fn wrapping(&self, all: &[Token]) -> Option<Obstacle> {
-        let all = without_parentheses(all);
+    fn wrapping(&self, all: &[Node<'_>]) -> Option<Obstacle> {
+        let all = bare(all);
         if let Some(at) = (self.syntax == Syntax::Postgres).then(|| cast(all)).flatten() {
             // Text types share one representation.
-            let is_relabelled =
-                matches!(all[at + 2].text, "text" | "bpchar" | "character" | "varchar");
+            let is_relabelled = all[at + 2].is("text bpchar character varchar");
             let inner = self.wrapping(&all[..at]);
             return inner.or((!is_relabelled).then_some(Obstacle::Conversion));
         }
-        let signs = ["+", "-", "*", "/", "%", "|", "&"];
-        if split(all, |token, at| at > 0 && token.kind == Kind::Sign && signs.contains(&token.text))
-            .len()
-            > 1
-        {
+        let signs = ['+', '-', '*', '/', '%', '|', '&'];
+        let parts =
+            split(all, |node, at| at > 0 && sign(node).is_some_and(|sign| sign.starts_with(signs)));
+        if parts.len() > 1 {
             return Some(Obstacle::Arithmetic);
         }
-        let [name, open, ..] = all else { return None };
-        let is_call = matches!(name.kind, Kind::Word | Kind::Name) && open.text == "(";
-        if !is_call || NO_FUNCTIONS.iter().any(|word| name.is_keyword(word)) {
+        let [name, Node::Group(_), ..] = all else { return None };
+        if !name.is_name() || name.is(NO_FUNCTIONS) {
             return None;
         }
-        let conversions = ["CONVERT_IMPLICIT", "CONVERT", "CAST", "TRY_CONVERT", "TRY_CAST"];
-        let is_conversion = conversions.iter().any(|word| name.is_keyword(word));
+        let is_conversion = name.is("CONVERT_IMPLICIT CONVERT CAST TRY_CONVERT TRY_CAST");
         Some(if is_conversion { Obstacle::Conversion } else { Obstacle::Function })
     }
 
     /// The table of the first column in an expression; the column itself where its table is not
     /// named.
-    fn table<'a>(&self, all: &[Token<'a>]) -> Option<&'a str> {
+    fn table<'a>(&self, all: &[Node<'a>]) -> Option<&'a str> {
         let mut at = 0;
-        while at < all.len() {
+        while let Some(node) = all.get(at) {
             let end = name_end(all, at);
-            if end == at {
-                at += 1;
-                continue;
+            let next = all.get(end);
+            let is_type = at > 1 && all[at - 1].is_sign(":");
+            let is_call = matches!(next, Some(Node::Group(_)));
+            let found = match node {
+                Node::Group(inner) => self.table(inner),
+                Node::Token(_) if end == at || is_type || is_call => None,
+                Node::Token(first) if self.is_column(first, end - at == 1, next) => {
+                    // `[db].[dbo].[t].[c] as [u].[c]` is a column of u.
+                    let alias = next.filter(|next| next.is("as")).and(all.get(end + 1));
+                    let table = if end - at > 1 { &all[end - 3] } else { node };
+                    alias.unwrap_or(table).token().map(|token| token.text)
+                }
+                Node::Token(_) => None,
+            };
+            if found.is_some() {
+                return found;
             }
-            let is_type = at > 1 && all[at - 1].text == ":";
-            let is_call = all.get(end).is_some_and(|next| next.text == "(" || next.text == "'");
-            let (first, parts) = (all[at], (end - at).div_ceil(2));
-            if !is_type && !is_call && self.is_column(first, parts, all.get(end)) {
-                // `[db].[dbo].[t].[c] as [u].[c]` is a column of u.
-                let alias = all.get(end).filter(|next| next.is_keyword("AS"));
-                return Some(alias.and(all.get(end + 1)).map_or_else(
-                    || if parts > 1 { all[end - 3].text } else { first.text },
-                    |alias| alias.text,
-                ));
-            }
-            at = end;
+            at = end.max(at + 1);
         }
         None
     }
 
-    fn is_column(&self, first: Token, parts: usize, next: Option<&Token>) -> bool {
-        let is_variable =
-            first.text.starts_with(['@', '$', ':', '?']) || first.text.starts_with("[@");
-        let is_prefix = next.is_some_and(|next| next.kind == Kind::Literal);
-        let is_keyword = first.kind == Kind::Word
-            && (NO_FUNCTIONS.iter().chain(&CONSTANTS)).any(|word| first.is_keyword(word));
+    fn is_column(&self, first: &Token<'_>, is_alone: bool, next: Option<&Node<'_>>) -> bool {
+        let is_prefix = next.and_then(Node::token).is_some_and(|next| next.kind == Kind::Literal);
+        let mut words = NO_FUNCTIONS.split(' ').chain(CONSTANTS.split(' '));
+        let is_keyword = words.any(|word| first.is_keyword(word));
         // Computed values have no table in ShowPlan.
-        let is_computed = self.syntax == Syntax::SqlServer && parts == 1;
-        !is_variable && !is_prefix && !is_keyword && !is_computed
+        let is_computed = self.syntax == Syntax::SqlServer && is_alone;
+        !first.text.starts_with("[@") && !is_prefix && !is_keyword && !is_computed
     }
 }
 
 /// Words before a parenthesis that call nothing that depends on a column.
-const NO_FUNCTIONS: [&str; 16] = [
-    "ANY", "ALL", "SOME", "IN", "ROW", "VALUES", "SUBPLAN", "HASHED", "EXISTS", "PROBE", "NOT",
-    "AND", "OR", "LIKE", "BETWEEN", "ARRAY",
-];
+const NO_FUNCTIONS: &str = "ANY ALL SOME IN ROW VALUES SUBPLAN HASHED EXISTS PROBE NOT AND OR LIKE \
+                            BETWEEN ARRAY";
 
 /// Words that are no columns.
-const CONSTANTS: [&str; 23] = [
-    "WITH",
-    "WITHOUT",
-    "ZONE",
-    "PRECISION",
-    "VARYING",
-    "NULL",
-    "TRUE",
-    "FALSE",
-    "IS",
-    "CASE",
-    "WHEN",
-    "THEN",
-    "ELSE",
-    "END",
-    "INTERVAL",
-    "DATE",
-    "TIMESTAMP",
-    "TIME",
-    "CURRENT_DATE",
-    "CURRENT_TIMESTAMP",
-    "LOCALTIMESTAMP",
-    "ESCAPE",
-    "AS",
-];
-
-/// The position behind the dotted name that begins at a position; the position where none begins.
-fn name_end(all: &[Token], at: usize) -> usize {
-    let is_name =
-        |at: usize| all.get(at).is_some_and(|token| matches!(token.kind, Kind::Word | Kind::Name));
-    if !is_name(at) {
-        return at;
-    }
-    let mut end = at + 1;
-    while all.get(end).is_some_and(|token| token.text == ".") && is_name(end + 1) {
-        end += 2;
-    }
-    end
-}
+const CONSTANTS: &str = "WITH WITHOUT ZONE PRECISION VARYING NULL TRUE FALSE IS CASE WHEN THEN \
+                         ELSE END INTERVAL DATE TIMESTAMP TIME CURRENT_DATE CURRENT_TIMESTAMP \
+                         LOCALTIMESTAMP ESCAPE AS";
 
 /// An expression without the parentheses around the whole of it.
-fn without_parentheses<'t, 'a>(mut all: &'t [Token<'a>]) -> &'t [Token<'a>] {
-    while let [open, .., close] = all
-        && open.text == "("
-        && close.text == ")"
-    {
-        let mut depth = 0_i64;
-        let end = all.iter().position(|token| {
-            depth += step(token);
-            depth == 0
-        });
-        if end != Some(all.len() - 1) {
-            break;
-        }
-        all = &all[1..all.len() - 1];
+fn bare<'n, 'a>(mut all: &'n [Node<'a>]) -> &'n [Node<'a>] {
+    while let [Node::Group(inner)] = all {
+        all = inner;
     }
     all
 }
 
-/// The change of depth by a token: parentheses, and CASE with its END.
-fn step(token: &Token) -> i64 {
-    match token.text {
-        "(" | "[" => 1,
-        ")" | "]" => -1,
-        _ if token.is_keyword("CASE") => 1,
-        _ if token.is_keyword("END") => -1,
-        _ => 0,
-    }
+fn sign<'a>(node: &Node<'a>) -> Option<&'a str> {
+    node.token().filter(|token| token.kind == Kind::Sign).map(|token| token.text)
 }
 
-/// The parts of an expression between separators outside of parentheses; the AND of a BETWEEN is
-/// none.
-fn split<'t, 'a>(
-    all: &'t [Token<'a>],
-    is_separator: impl Fn(&Token, usize) -> bool,
-) -> Vec<&'t [Token<'a>]> {
+/// The change of depth by a node: brackets, and CASE with its END.
+fn step(node: &Node<'_>) -> i64 {
+    i64::from(node.is("case") || node.is_sign("[")) - i64::from(node.is("end") || node.is_sign("]"))
+}
+
+/// The parts of an expression between separators; the AND of a BETWEEN is none.
+fn split<'n, 'a>(
+    all: &'n [Node<'a>],
+    is_separator: impl Fn(&Node<'a>, usize) -> bool,
+) -> Vec<&'n [Node<'a>]> {
     let (mut depth, mut begin, mut is_range) = (0_i64, 0, false);
     let mut parts = Vec::new();
-    for (at, token) in all.iter().enumerate() {
-        depth += step(token);
+    for (at, node) in all.iter().enumerate() {
+        depth += step(node);
         if depth != 0 {
             continue;
         }
-        if token.is_keyword("BETWEEN") {
+        if node.is("between") {
             is_range = true;
-        } else if is_range && token.is_keyword("AND") {
+        } else if is_range && node.is("and") {
             is_range = false;
-        } else if is_separator(token, at) {
+        } else if is_separator(node, at) {
             parts.push(&all[begin..at]);
             begin = at + 1;
         }
@@ -280,57 +218,44 @@ fn split<'t, 'a>(
     parts
 }
 
-/// A comparison's operator.
-struct Comparison {
-    start: usize,
-    end: usize,
+/// A comparison's sides.
+struct Comparison<'n, 'a> {
+    left: &'n [Node<'a>],
+    right: &'n [Node<'a>],
     is_pattern: bool,
 }
 
-fn comparison(all: &[Token]) -> Option<Comparison> {
+fn comparison<'n, 'a>(all: &'n [Node<'a>]) -> Option<Comparison<'n, 'a>> {
     let mut depth = 0_i64;
-    let is_sign = |at: usize| {
-        all.get(at).is_some_and(|token| {
-            token.kind == Kind::Sign && matches!(token.text, "=" | "<" | ">" | "!" | "~" | "*")
-        })
-    };
-    for (at, token) in all.iter().enumerate() {
-        depth += step(token);
-        if depth != 0 || at == 0 {
-            continue;
-        }
-        let word = ["LIKE", "ILIKE", "IN", "BETWEEN"].iter().find(|word| token.is_keyword(word));
-        if let Some(word) = word {
-            return Some(Comparison { start: at, end: at + 1, is_pattern: word.ends_with("LIKE") });
-        }
-        if is_sign(at) && token.text != "*" {
-            let end = (at..all.len()).find(|at| !is_sign(*at)).unwrap_or(all.len());
-            // LIKE of PostgreSQL.
-            let is_pattern = end - at > 1 && token.text == "~" && all[at + 1].text == "~";
-            return Some(Comparison { start: at, end, is_pattern });
+    for (at, node) in all.iter().enumerate() {
+        depth += step(node);
+        // Also LIKE of PostgreSQL.
+        let is_pattern = node.is("like ilike") || node.is_sign("~~");
+        let is_sign = sign(node).is_some_and(|sign| sign.starts_with(['=', '<', '>', '!', '~']));
+        if depth == 0 && at > 0 && (is_pattern || is_sign || node.is("in between")) {
+            return Some(Comparison { left: &all[..at], right: &all[at + 1..], is_pattern });
         }
     }
     None
 }
 
-fn has_leading_wildcard(all: &[Token]) -> bool {
-    let literal = all.iter().find(|token| token.kind == Kind::Literal);
-    literal.is_some_and(|token| token.text[1..].starts_with(['%', '_']))
+fn first_literal<'a>(all: &[Node<'a>]) -> Option<&'a str> {
+    all.iter().find_map(|node| match node {
+        Node::Token(token) => Some(token.text).filter(|_| token.kind == Kind::Literal),
+        Node::Group(inner) => first_literal(inner),
+    })
 }
 
 /// The position of the `::` behind which the rest is the name of a type.
-fn cast(all: &[Token]) -> Option<usize> {
+fn cast(all: &[Node<'_>]) -> Option<usize> {
     let mut depth = 0_i64;
     let mut found = None;
-    for (at, token) in all.iter().enumerate() {
-        depth += step(token);
-        let is_cast = depth == 0 && token.text == ":" && all.get(at + 1)?.text == ":";
-        if is_cast {
+    for (at, node) in all.iter().enumerate() {
+        depth += step(node);
+        let Some(sign) = sign(node).filter(|_| depth == 0) else { continue };
+        if sign == ":" && all.get(at + 1).is_some_and(|next| next.is_sign(":")) {
             found = Some(at);
-        } else if depth == 0
-            && token.kind == Kind::Sign
-            && !matches!(token.text, ":" | ")" | "]" | ".")
-        {
+        } else if !matches!(sign, ":" | "]" | ".") {
             // An operator behind it: the cast is of a part only.
             found = None;
         }

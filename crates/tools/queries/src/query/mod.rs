@@ -8,10 +8,11 @@ mod block;
 mod conditions;
 mod model;
 mod sources;
-mod tree;
 
-pub use model::{Block, ColumnName, Comparison, Condition, Operand, Other, Source};
+pub use inspection::sql_tree::Comparison;
+pub use model::{Block, ColumnName, Condition, Operand, Other, Source};
 
+use inspection::sql_tree::nodes;
 use sql::Syntax;
 
 /// Texts that are longer are lists of values more than statements.
@@ -22,9 +23,9 @@ pub fn blocks(text: &str, syntax: Syntax) -> Vec<Block> {
     if text.len() > TEXT_MAX {
         return Vec::new();
     }
-    let nodes = tree::nodes(text, syntax);
+    let nodes = nodes(text, syntax);
     let mut found = Vec::new();
-    block::read(&nodes, syntax, true, &mut found);
+    block::read(&nodes, syntax, true, true, &mut found);
     found
 }
 
@@ -42,7 +43,7 @@ mod tests {
             Comparison::Null => "null".into(),
             Comparison::Range => "<".into(),
             Comparison::Like | Comparison::LikeAnyCase => "like".into(),
-            Comparison::Contains(operator) => operator.clone(),
+            Comparison::Contains(operator) => (*operator).into(),
             Comparison::Element => "any".into(),
             Comparison::NotIn => "not in".into(),
             Comparison::Other => "?".into(),

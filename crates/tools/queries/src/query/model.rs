@@ -1,5 +1,7 @@
 //! The nouns of a statement: blocks, tables, conditions, orders.
 
+use inspection::sql_tree::Comparison;
+
 /// A SELECT, UPDATE or DELETE: the statement itself or a part of it.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
@@ -66,31 +68,6 @@ pub(crate) struct Sorting {
     pub descending: bool,
 }
 
-/// The comparison of two sides.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Comparison {
-    /// `=`
-    Equal,
-    /// `IN`, `= ANY`
-    In,
-    /// `IS NULL`
-    Null,
-    /// `<`, `<=`, `>`, `>=`, `BETWEEN`
-    Range,
-    /// `LIKE`
-    Like,
-    /// `ILIKE`
-    LikeAnyCase,
-    /// `@>`, `&&` and other operators of sets, ranges, documents and texts.
-    Contains(String),
-    /// `value = ANY (column)`
-    Element,
-    /// `NOT IN`
-    NotIn,
-    /// Another one, which no index serves.
-    Other,
-}
-
 /// The other side of a comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Other {
@@ -111,6 +88,14 @@ pub struct Condition {
     pub comparison: Comparison,
     /// With what.
     pub other: Other,
+}
+
+impl Block {
+    /// The condition, where it is all that there is.
+    pub(super) fn only_condition(mut self) -> Option<Condition> {
+        let is_simple = self.alternatives.is_empty() && !self.has_others;
+        self.conditions.pop().filter(|_| is_simple && self.conditions.is_empty())
+    }
 }
 
 impl Source {
