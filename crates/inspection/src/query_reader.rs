@@ -1,8 +1,10 @@
 //! A server's counters of statements and indexes, and its plans.
 
 use crate::statements::{Advice, Captured, Hypothetical, Snapshot, Statement, StatementPlan};
+use engine::server::MARK;
 use engine::{NoPlan, ServerError};
 use observations::Wait;
+use report::text::joined;
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 use work::Stop;
@@ -15,19 +17,22 @@ pub trait QueryReader {
     /// # Errors
     /// When the server is lost, or refuses so much that there is nothing to show.
     fn snapshot(&mut self) -> Result<Snapshot, ServerError>;
-    /// Reads the statements that sessions run now, for the values that they run with.
+    /// Reads the statements that sessions run now, for the values that they run with, where the
+    /// server tells them.
     ///
     /// # Errors
     /// When the server is lost.
-    fn look(&mut self) -> Result<(), ServerError>;
+    fn look(&mut self) -> Result<(), ServerError> {
+        Ok(())
+    }
     /// Takes the samples of all looks since they were taken last: what runs of statements waited
     /// for. Empty where the server does not say it.
     fn samples(&mut self) -> Vec<StatementSamples> {
         Vec::new()
     }
     /// Has the server make plans for the statements, in their order. The reason why one has
-    /// none is noted with it.
-    fn explain(&mut self, snapshot: &mut Snapshot);
+    /// none is noted with it. What was recorded has no further plans.
+    fn explain(&mut self, _snapshot: &mut Snapshot) {}
     /// Reads the server's own counters of the first interval that began then or later and has
     /// ended; `None` where there is none, or the engine keeps none.
     ///
@@ -88,17 +93,18 @@ impl SampleCounts {
     }
 }
 
+/// Replays recorded statements.
+impl QueryReader for Snapshot {
+    fn snapshot(&mut self) -> Result<Snapshot, ServerError> {
+        Ok(self.clone())
+    }
+}
+
 /// Replays a captured server: its answers then, and its plans.
 impl QueryReader for Captured {
     fn snapshot(&mut self) -> Result<Snapshot, ServerError> {
         Ok(self.last.clone())
     }
-
-    fn look(&mut self) -> Result<(), ServerError> {
-        Ok(())
-    }
-
-    fn explain(&mut self, _snapshot: &mut Snapshot) {}
 
     fn advised(&self, snapshot: &Snapshot) -> Option<Vec<Advice>> {
         Captured::advised(self, snapshot)
@@ -178,6 +184,19 @@ pub fn explain_each(
             }
         }
     }
+}
+
+/// Rows of a table among which different values are counted.
+pub const SAMPLED_ROWS: usize = 5_000;
+
+/// The query that counts the first rows of a table, and the different values of columns in them.
+pub fn distinct_query(table: &str, columns: &[String]) -> String {
+    let counts = joined(columns.iter().map(|name| format!("count(DISTINCT {name})")), ", ");
+    let columns = columns.join(", ");
+    format!(
+        "SELECT count(*) AS {MARK}, {counts} FROM (SELECT {columns} FROM {table} LIMIT \
+         {SAMPLED_ROWS}) s"
+    )
 }
 
 /// Keeps texts with values; the first of a statement stays, so that its plans differ by what the

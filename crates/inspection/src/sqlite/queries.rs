@@ -8,18 +8,19 @@
 use super::{RULES, plan_of_steps};
 use crate::OpenedReader;
 use crate::plans::{Kind, Plan, Predicate, Role};
-use crate::query_reader::{QueryLimits, QueryReader, StorageDetail, explain_each};
+use crate::query_reader::{QueryLimits, QueryReader, StorageDetail, distinct_query, explain_each};
 use crate::statements::{
     Column, Counter, DataFile, ForeignKey, Index, Key, Origin, ScriptStatement, Snapshot, Span,
     Statement, StatementPlan, Table, TableStatistics, aliases, condition, fingerprint,
 };
+use command_line::servers::now_ms;
 use engine::planned::{PlanStep, indented};
 use engine::{NoPlan, ServerError};
 use rusqlite::{Connection, Error, OpenFlags, Row, StatementStatus};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 use work::Stop;
 
 /// The counters of a statement's work
@@ -34,9 +35,8 @@ const COUNTERS: [(StatementStatus, Counter); 4] = [
 const ENGINE: &str = "sqlite";
 /// Time for a statement's run, and for the sizes of tables.
 const RUN_MAX: Duration = Duration::from_secs(10);
-/// Time for the sample of a table, and its rows.
+/// Time for the sample of a table.
 const SAMPLE_MAX: Duration = Duration::from_secs(1);
-const SAMPLED_ROWS: usize = 5_000;
 /// Time for all runs together.
 const RUNS_MAX: Duration = Duration::from_secs(60);
 /// The time that we wait for a writer.
@@ -256,16 +256,9 @@ impl FileReader {
     fn sample_columns(&self, tables: &mut [Table]) -> Result<(), Error> {
         for table in tables.iter_mut().filter(|table| !table.columns.is_empty()) {
             self.limit(SAMPLE_MAX);
-            let names: Vec<&str> =
-                table.columns.iter().map(|column| column.name.as_str()).collect();
-            let counts: Vec<String> =
-                names.iter().map(|name| format!("count(DISTINCT {name})")).collect();
-            let sql = format!(
-                "SELECT count(*), {} FROM (SELECT {} FROM {} LIMIT {SAMPLED_ROWS})",
-                counts.join(", "),
-                names.join(", "),
-                table.quoted
-            );
+            let names: Vec<String> =
+                table.columns.iter().map(|column| column.name.clone()).collect();
+            let sql = distinct_query(&table.quoted, &names);
             let counts: Vec<f64> = self.connection.query_row(&sql, [], |row| {
                 (0..=names.len()).map(|at| row.get::<_, i64>(at).map(|n| n as f64)).collect()
             })?;
@@ -332,32 +325,25 @@ impl FileReader {
 
 impl QueryReader for FileReader {
     fn snapshot(&mut self) -> Result<Snapshot, ServerError> {
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let failed = |error: Error| ServerError::new(format!("cannot read its tables: {error}"));
         self.limit(RUN_MAX);
         let page: i64 =
             self.connection.query_row("PRAGMA page_size", [], |row| row.get(0)).map_err(failed)?;
-        let span = Span { to_ms: now.as_millis() as i64, ..Span::default() };
+        let span = Span { to_ms: now_ms(), ..Span::default() };
         let server = format!("SQLite {}", rusqlite::version());
         let mut snapshot = Snapshot::new(ENGINE, server, span, page as u64);
         snapshot.tables = self.tables().map_err(failed)?;
-        if let Err(error) = self.sizes(&mut snapshot.tables) {
-            snapshot.note_unread("table sizes and row counts", error);
-        }
+        let sizes = self.sizes(&mut snapshot.tables);
+        snapshot.read("table sizes and row counts", sizes);
         // Where that fails, the number of different values stays unknown.
         let _ = self.sample_columns(&mut snapshot.tables);
         if self.limits.storage > StorageDetail::Nothing {
-            if let Err(error) = self.statistics(&mut snapshot.tables) {
-                snapshot.note_unread("statistics", error);
-            }
+            let statistics = self.statistics(&mut snapshot.tables);
+            snapshot.read("statistics", statistics);
             snapshot.files = self.files();
         }
         self.statements(&mut snapshot);
         Ok(snapshot)
-    }
-
-    fn look(&mut self) -> Result<(), ServerError> {
-        Ok(())
     }
 
     fn explain(&mut self, snapshot: &mut Snapshot) {

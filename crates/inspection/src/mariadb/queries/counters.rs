@@ -6,6 +6,7 @@ use crate::query_reader::{TEXT_MAX, remember};
 use crate::statements::{CountedRow, Counter, Overflow, Snapshot, Spread, Statement, fingerprint};
 use engine::ServerError;
 use engine::server::MARK;
+use report::text::joined;
 use std::collections::HashSet;
 
 /// Counters by what they are selected by: times are in picoseconds. Where a column is not there,
@@ -54,7 +55,6 @@ impl Reader {
             })
             .map(|(counter, _, sql)| (counter, sql))
             .collect();
-        let selected: Vec<&str> = counters.iter().map(|(_, sql)| *sql).collect();
         let sample = if there.contains(SAMPLE) {
             format!("left({SAMPLE}, {TEXT_MAX})")
         } else {
@@ -64,37 +64,35 @@ impl Reader {
             "SELECT DIGEST, SCHEMA_NAME, left(DIGEST_TEXT, {TEXT_MAX}) AS {MARK}, MIN_TIMER_WAIT, \
              MAX_TIMER_WAIT, round(unix_timestamp(FIRST_SEEN) * 1000), {sample}, {} FROM \
              performance_schema.events_statements_summary_by_digest WHERE COUNT_STAR > 0",
-            selected.join(", ")
+            joined(counters.iter().map(|(_, sql)| sql), ", ")
         );
         let mut others: Option<u64> = None;
         let rows = self.session.query(&sql)?;
         let observed_from = self.session.server().database.clone();
         for row in rows.iter() {
-            let cell = |at: usize| row.get(at).map(str::to_owned);
             // A name that is a keyword too is written as the first of its synonyms.
-            let text = cell(2).map(|text| text.replace("SQL_TSI_", ""));
-            let (Some(digest), Some(text)) = (cell(0), text) else {
-                let runs = cell(7).and_then(|calls| calls.parse().ok()).unwrap_or(0);
+            let text = row.get(2).map(|text| text.replace("SQL_TSI_", ""));
+            let (Some(digest), Some(text)) = (row.parse::<String>(0), text) else {
+                let runs = row.parse(7).unwrap_or(0);
                 others = Some(others.unwrap_or(0).saturating_add(runs));
                 continue;
             };
+            let database = row.text(1);
             let of_observers =
-                cell(1).is_some_and(|schema| schema.eq_ignore_ascii_case(&observed_from));
+                row.get(1).is_some_and(|schema| schema.eq_ignore_ascii_case(&observed_from));
             let is_ours = OURS.iter().any(|begin| text.starts_with(begin));
             if of_observers || is_ours || text.contains(MARK) {
                 continue;
             }
-            let first: Option<i64> =
-                cell(5).and_then(|ms| ms.parse::<f64>().ok()).map(|ms| ms as i64);
+            let first = row.parse::<f64>(5).map(|ms| ms as i64);
             snapshot.span.from_ms = snapshot.span.from_ms.into_iter().chain(first).min();
-            if let Some(sample) = cell(6).filter(|sample| !sample.is_empty()) {
-                remember(&mut self.sampled, std::iter::once((digest.clone(), sample)));
+            if let Some(sample) = row.get(6).filter(|sample| !sample.is_empty()) {
+                remember(&mut self.sampled, [(digest.clone(), sample.to_owned())].into_iter());
             }
-            let ms = |at: usize| cell(at).and_then(|ps| ps.parse::<f64>().ok()).map(|ps| ps / 1e9);
+            let ms = |at: usize| row.parse::<f64>(at).map(|ps| ps / 1e9);
             let counted = (7..)
                 .zip(&counters)
-                .filter_map(|(at, (counter, _))| Some((*counter, cell(at)?.parse().ok()?)));
-            let database = cell(1).unwrap_or_default();
+                .filter_map(|(at, (counter, _))| Some((*counter, row.parse(at)?)));
             snapshot.statements.push(Statement {
                 digest,
                 rows: vec![CountedRow {

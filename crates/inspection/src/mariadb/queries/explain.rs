@@ -1,13 +1,13 @@
 //! Plans that the server makes again for texts with values. No statement is run: EXPLAIN goes
 //! through PREPARE, which refuses what is more than one statement, and the session is read-only.
 
-use super::{Reader, quote_identifier};
+use super::Reader;
+use crate::mariadb::statement_rules::quoted;
 use crate::mariadb::{PLANS, RULES};
-use crate::query_reader::explain_each;
+use crate::query_reader::{SAMPLED_ROWS, distinct_query, explain_each};
 use crate::statements::{
     Column, Counter, Origin, Snapshot, StatementPlan, aliases, fingerprint, has_names,
 };
-use engine::server::MARK;
 use engine::{NoPlan, ServerError};
 use sql::{Kind, Syntax, tokens};
 
@@ -115,7 +115,7 @@ impl Reader {
             })
         };
         if !database.is_empty() {
-            self.session.run(&format!("USE {}", quote_identifier(database))).map_err(reason)?;
+            self.session.run(&format!("USE {}", quoted(database))).map_err(reason)?;
         }
         let explain = format!("EXPLAIN FORMAT=JSON {text}");
         let name = self.session.prepare(&explain).map_err(reason)?;
@@ -127,23 +127,12 @@ impl Reader {
     }
 }
 
-/// Tables whose columns are sampled, and the rows and columns that are read of each.
+/// Tables whose columns are sampled, and the columns that are read of each.
 const SAMPLED_TABLES: usize = 20;
-const SAMPLED_ROWS: usize = 5_000;
 const SAMPLED_COLUMNS: usize = 24;
 /// Types whose values are not counted.
-const LARGE: [&str; 10] = [
-    "blob",
-    "mediumblob",
-    "longblob",
-    "text",
-    "mediumtext",
-    "longtext",
-    "json",
-    "geometry",
-    "tinyblob",
-    "tinytext",
-];
+const LARGE: &str = "blob mediumblob longblob text mediumtext longtext json geometry tinyblob \
+                     tinytext";
 
 impl Reader {
     /// Counts different values among the first rows of tables that statements read whole: the
@@ -164,20 +153,15 @@ impl Reader {
             let columns: Vec<&mut Column> = table
                 .columns
                 .iter_mut()
-                .filter(|column| !LARGE.contains(&column.kind.to_ascii_lowercase().as_str()))
+                .filter(|column| {
+                    !LARGE.split(' ').any(|kind| column.kind.eq_ignore_ascii_case(kind))
+                })
                 .take(SAMPLED_COLUMNS)
                 .collect();
-            let names: Vec<String> =
-                columns.iter().map(|column| quote_identifier(&column.name)).collect();
-            let counts: Vec<String> =
-                names.iter().map(|name| format!("count(DISTINCT {name})")).collect();
-            let sql = format!(
-                "SELECT count(*) AS {MARK}, {} FROM (SELECT {} FROM {} LIMIT {SAMPLED_ROWS}) s",
-                counts.join(", "),
-                names.join(", "),
-                table.quoted
-            );
-            let Ok(found) = self.session.query(&sql) else { continue };
+            let names: Vec<String> = columns.iter().map(|column| quoted(&column.name)).collect();
+            let Ok(found) = self.session.query(&distinct_query(&table.quoted, &names)) else {
+                continue;
+            };
             let Some(row) = found.first() else { continue };
             let Some(read) = row.parse(0).filter(|read| *read > 0.0) else { continue };
             let cells = (1..).map(|column| row.parse(column));

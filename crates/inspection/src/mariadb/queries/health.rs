@@ -4,10 +4,10 @@
 //! <https://mariadb.com/kb/en/information-schema-innodb_trx-table/>,
 //! <https://mariadb.com/kb/en/show-replica-status/>
 
-use super::{Reader, is_mariadb, quote_identifier};
+use super::Reader;
+use crate::mariadb::statement_rules::quoted;
 use crate::statements::{Advice, AdviceKind, Certainty, Snapshot};
-use engine::Row;
-use engine::server::MARK;
+use engine::{Row, View};
 use observations::number::{bytes, count, percent, seconds};
 
 /// The part of the numbers of a key that is used up before it is reported.
@@ -19,33 +19,33 @@ const HISTORY_MAX: f64 = 1_000_000.0;
 /// A table that is half free is worth a rebuild, where the query finds enough that is free.
 const FREE_SHARE: f64 = 0.5;
 
+/// The queries, each with our mark where digests keep it.
+const FILE: &str = include_str!("health.sql");
+
 /// A query, and the findings that a row of its answer leads to.
 struct Check {
-    what: &'static str,
-    /// `{MARK}` stands for our mark.
-    sql: &'static str,
+    query: View,
     find: fn(Row<'_>, &Snapshot, &mut Vec<Advice>),
 }
 
+const CHECKS: [Check; 5] = [
+    Check { query: View::new("keys that count up", FILE), find: keys },
+    Check { query: View::new("open transactions", FILE), find: transactions },
+    Check { query: View::new("old versions of rows", FILE), find: history },
+    Check { query: View::new("state of replication", FILE), find: replica },
+    Check { query: View::new("free space of tables", FILE), find: free },
+];
+
 /// Looks for what needs care.
 pub(super) fn health(reader: &mut Reader, snapshot: &mut Snapshot) -> Vec<Advice> {
-    let replicas =
-        if is_mariadb(&*reader.session) { "SHOW ALL SLAVES STATUS" } else { "SHOW REPLICA STATUS" };
-    let checks = [
-        Check { what: "keys that count up", sql: KEYS, find: keys },
-        Check { what: "open transactions", sql: TRANSACTIONS, find: transactions },
-        Check { what: "old versions of rows", sql: HISTORY, find: history },
-        Check { what: "state of replication", sql: replicas, find: replica },
-        Check { what: "free space of tables", sql: FREE, find: free },
-    ];
     let mut found = Vec::new();
     // Digests of SHOW hide our mark: from there, our statements are known as ours.
     let observed_from = reader.session.server().database.clone();
     let _ = reader.session.run(&format!("USE {observed_from}"));
-    for Check { what, sql, find } in checks {
-        match reader.session.query(&sql.replace("{MARK}", MARK)) {
-            Ok(rows) => rows.iter().for_each(|row| find(row, snapshot, &mut found)),
-            Err(error) => snapshot.note_unread(what, error),
+    for Check { query, find } in &CHECKS {
+        let answer = reader.session.query(&reader.form(query));
+        if let Some(rows) = snapshot.read(query.name, answer) {
+            rows.iter().for_each(|row| find(row, snapshot, &mut found));
         }
     }
     found
@@ -64,12 +64,6 @@ fn largest(kind: &str) -> Option<f64> {
     let signed = i32::from(!kind.contains("unsigned"));
     Some(2_f64.powi(bits - signed) - 1.0)
 }
-
-const KEYS: &str = "SELECT t.table_schema AS {MARK}, t.table_name, t.auto_increment, \
-                    c.column_name, c.column_type FROM information_schema.tables t JOIN \
-                    information_schema.columns c ON c.table_schema = t.table_schema AND \
-                    c.table_name = t.table_name AND c.extra LIKE '%auto_increment%' WHERE \
-                    t.auto_increment IS NOT NULL";
 
 fn keys(row: Row<'_>, snapshot: &Snapshot, found: &mut Vec<Advice>) {
     let [database, table, _, column, kind] = row.texts();
@@ -97,9 +91,9 @@ fn keys(row: Row<'_>, snapshot: &Snapshot, found: &mut Vec<Advice>) {
             .into(),
         ddl: Some(format!(
             "ALTER TABLE {}.{} MODIFY {} {wider} NOT NULL AUTO_INCREMENT",
-            quote_identifier(&database),
-            quote_identifier(&table),
-            quote_identifier(&column)
+            quoted(&database),
+            quoted(&table),
+            quoted(&column)
         )),
         database,
         weight: used,
@@ -108,13 +102,6 @@ fn keys(row: Row<'_>, snapshot: &Snapshot, found: &mut Vec<Advice>) {
 }
 
 /// Transactions that are open for 5 minutes, or whose session sleeps.
-const TRANSACTIONS: &str = "SELECT t.trx_mysql_thread_id AS {MARK}, p.user, coalesce(p.db, ''), \
-                            p.command, p.time, timestampdiff(SECOND, t.trx_started, now()), \
-                            t.trx_rows_modified FROM information_schema.innodb_trx t JOIN \
-                            information_schema.processlist p ON p.id = t.trx_mysql_thread_id WHERE \
-                            p.id <> connection_id() AND (timestampdiff(SECOND, t.trx_started, \
-                            now()) > 300 OR (p.command = 'Sleep' AND p.time > 10)) ORDER BY 6 DESC";
-
 fn transactions(row: Row<'_>, _: &Snapshot, found: &mut Vec<Advice>) {
     let [id, user, database, command] = row.texts();
     let [idle, open, changed] = [4, 5, 6].map(|at| row.parse(at).unwrap_or(0.0));
@@ -137,8 +124,6 @@ fn transactions(row: Row<'_>, _: &Snapshot, found: &mut Vec<Advice>) {
         ..Advice::new(AdviceKind::HeldUp, Certainty::Counted)
     });
 }
-
-const HISTORY: &str = "SHOW GLOBAL STATUS /* {MARK} */ LIKE 'Innodb_history_list_length'";
 
 fn history(row: Row<'_>, _: &Snapshot, found: &mut Vec<Advice>) {
     let length: f64 = row.parse(1).unwrap_or(0.0);
@@ -183,10 +168,6 @@ fn replica(row: Row<'_>, _: &Snapshot, found: &mut Vec<Advice>) {
 }
 
 /// Tables with more than 100 MiB that are free.
-const FREE: &str = "SELECT table_schema AS {MARK}, table_name, data_free, data_length + \
-                    index_length FROM information_schema.tables WHERE engine = 'InnoDB' AND \
-                    data_free > 104857600";
-
 fn free(row: Row<'_>, snapshot: &Snapshot, found: &mut Vec<Advice>) {
     let [database, name] = row.texts();
     let [free, used] = [2, 3].map(|at| row.parse(at).unwrap_or(0.0));

@@ -1,22 +1,20 @@
 //! Tables and indexes, and what was counted of them.
 
-use super::{Reader, quote_identifier};
+use super::Reader;
+use crate::mariadb::statement_rules::quoted;
 use crate::statements::{self, Column, ForeignKey, Index, Key, Snapshot, Table};
 use engine::server::MARK;
 use engine::{ServerError, View};
+use report::text::joined;
 use std::collections::HashMap;
 
 /// The queries about tables; `:schemas` stands for a list of them.
 const FILE: &str = include_str!("tables.sql");
 
-fn sql(name: &'static str, schemas: &str) -> String {
-    View::new(name, FILE).sql().replace(":schemas", schemas)
-}
-
 /// The tables of the schemas that are read.
 pub(super) struct Tables<'a> {
     /// The schemas as a list of SQL.
-    pub schemas: String,
+    schemas: String,
     places: HashMap<(String, String), usize>,
     all: &'a mut [Table],
 }
@@ -32,7 +30,14 @@ impl<'a> Tables<'a> {
 
     /// The query of this name about their schemas.
     pub(super) fn sql(&self, name: &'static str) -> String {
-        sql(name, &self.schemas)
+        self.sql_with(name, true)
+    }
+
+    /// The same with values of users, or without.
+    pub(super) fn sql_with(&self, name: &'static str, values: bool) -> String {
+        let view = View::new(name, FILE);
+        let without = view.older().filter(|_| !values);
+        without.unwrap_or_else(|| view.sql()).replace(":schemas", &self.schemas)
     }
 
     /// The table of this name, if it is one of them.
@@ -65,9 +70,8 @@ impl Reader {
         if schemas.is_empty() {
             return Ok(());
         }
-        let names: Vec<String> =
-            schemas.iter().map(|name| format!("'{}'", name.replace('\'', "''"))).collect();
-        let names = format!("({})", names.join(", "));
+        let names = schemas.iter().map(|name| format!("'{}'", name.replace('\'', "''")));
+        let names = format!("({})", joined(names, ", "));
         let mut all = self.plain_tables(&names)?;
         let read = self.details(&mut Tables::new(names, &mut all), snapshot, is_counted);
         snapshot.tables = all;
@@ -84,27 +88,24 @@ impl Reader {
         self.indexes(tables)?;
         self.foreign_keys(tables)?;
         self.columns(tables)?;
-        if let Err(error) = self.sizes(tables, snapshot.block_bytes) {
-            let why = format!("{error} (SELECT on mysql.innodb_index_stats)");
-            snapshot.note_unread("index sizes", why);
-        }
+        let sizes = self.sizes(tables, snapshot.block_bytes);
+        let why = |error| format!("{error} (SELECT on mysql.innodb_index_stats)");
+        snapshot.read("index sizes", sizes.map_err(why));
         self.storage(tables, snapshot);
         // If the Performance Schema is off, the statements report it.
-        let counted = if is_counted { self.usage(tables) } else { Ok(None) };
-        match counted {
-            Ok(None) => {}
-            Ok(Some(why)) => snapshot.note_unread("index usage", why),
-            Err(error) => snapshot.note_unread("index usage", error),
+        if is_counted {
+            snapshot.read("index usage", self.usage(tables));
         }
         Ok(())
     }
 
     fn plain_tables(&mut self, names: &str) -> Result<Vec<Table>, ServerError> {
-        let rows = self.rows::<5>(&sql("tables", names))?;
+        let sql = View::new("tables", FILE).sql().replace(":schemas", names);
+        let rows = self.rows::<5>(&sql)?;
         Ok(rows
             .into_iter()
             .map(|[database, name, rows, bytes, storage]| Table {
-                quoted: format!("{}.{}", quote_identifier(&database), quote_identifier(&name)),
+                quoted: format!("{}.{}", quoted(&database), quoted(&name)),
                 rows: rows.parse().ok(),
                 bytes: bytes.parse().ok(),
                 database,
@@ -123,7 +124,7 @@ impl Reader {
             table.lacks_primary_key &= name != "PRIMARY";
             if table.indexes.last().is_none_or(|last| last.name != name) {
                 table.indexes.push(Index {
-                    quoted: quote_identifier(&name),
+                    quoted: quoted(&name),
                     method: method.to_ascii_lowercase(),
                     is_unique: non_unique == "0",
                     is_needed: name == "PRIMARY",
@@ -193,9 +194,8 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads and writes since the server started; untouched tables have no row. Returns the reason
-    /// where they are not counted.
-    fn usage(&mut self, tables: &mut Tables<'_>) -> Result<Option<&'static str>, ServerError> {
+    /// Reads and writes since the server started; untouched tables have no row.
+    fn usage(&mut self, tables: &mut Tables<'_>) -> Result<(), ServerError> {
         let [is_on, started] = self
             .rows::<2>(&format!(
                 "SELECT enabled AS {MARK}, (SELECT round((unix_timestamp() - variable_value) * \
@@ -206,7 +206,7 @@ impl Reader {
             .next()
             .unwrap_or_default();
         if is_on != "YES" {
-            return Ok(Some(
+            return Err(ServerError::new(
                 "the instrument wait/io/table/sql/handler is off \
                  (performance_schema.setup_instruments)",
             ));
@@ -233,6 +233,6 @@ impl Reader {
                 None => table.scanned_rows = fetched,
             }
         }
-        Ok(None)
+        Ok(())
     }
 }

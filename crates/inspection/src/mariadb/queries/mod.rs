@@ -13,7 +13,7 @@ mod storage;
 
 use crate::OpenedReader;
 use crate::query_reader::{QueryLimits, SampleCounts};
-use engine::{AdminOptions, AdminSession, Row, Server, ServerError, while_doing};
+use engine::{AdminOptions, AdminSession, Row, Server, ServerError, View, while_doing};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Duration;
@@ -67,6 +67,12 @@ impl Reader {
         })
     }
 
+    /// The form of a query for MariaDB, or that for MySQL.
+    fn form(&self, query: &View) -> String {
+        let of_mysql = query.older().filter(|_| !is_mariadb(&*self.session));
+        of_mysql.unwrap_or_else(|| query.sql())
+    }
+
     /// Rows with `N` cells, NULL as an empty text.
     fn rows<const N: usize>(&mut self, sql: &str) -> Result<Vec<[String; N]>, ServerError> {
         Ok(self.session.query(sql)?.iter().map(Row::texts).collect())
@@ -76,9 +82,4 @@ impl Reader {
 /// Returns whether the server is MariaDB, not MySQL.
 fn is_mariadb(session: &dyn AdminSession) -> bool {
     session.server().product == "MariaDB"
-}
-
-/// A name in backquotes.
-fn quote_identifier(name: &str) -> String {
-    format!("`{}`", name.replace('`', "``"))
 }

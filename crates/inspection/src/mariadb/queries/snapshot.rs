@@ -42,15 +42,10 @@ impl QueryReader for Reader {
             snapshot.note_unread("tables and indexes", error);
         }
         if is_on && self.limits.storage > StorageDetail::Nothing {
-            match self.files() {
-                Ok(files) => {
-                    if files.len() == storage::FILES_MAX {
-                        let most = format!("Files: the {} with most time.", storage::FILES_MAX);
-                        snapshot.notes.push(most);
-                    }
-                    snapshot.files = files;
-                }
-                Err(error) => snapshot.note_unread("files", error),
+            snapshot.files = snapshot.read("files", self.files()).unwrap_or_default();
+            if snapshot.files.len() == storage::FILES_MAX {
+                let most = format!("Files: the {} with most time.", storage::FILES_MAX);
+                snapshot.notes.push(most);
             }
         }
         Ok(snapshot)

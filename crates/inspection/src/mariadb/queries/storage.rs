@@ -8,17 +8,15 @@ use super::indexes::Tables;
 use super::{Reader, is_mariadb};
 use crate::query_reader::StorageDetail;
 use crate::statements::{DataFile, FileIo, HistogramStep, Snapshot, TableStatistics};
-use engine::server::MARK;
-use engine::{ServerError, WaitType};
+use engine::{ServerError, View, WaitType};
 use observations::{Wait, WaitSource};
 use serde_json::Value;
 use std::collections::HashMap;
 
 /// Picoseconds, the unit of the Performance Schema, in a nanosecond.
 const PICOSECONDS_PER_NS: u64 = 1_000;
-/// Waits of tables contain the waits for files and locks below them.
-const NOT_NESTED: &str = "count_star > 0 AND event_name NOT LIKE 'wait/io/table/%' AND event_name \
-                          NOT LIKE 'wait/lock/table/%'";
+/// The queries. Waits of tables are left out: they contain the waits for files and locks below them.
+const FILE: &str = include_str!("storage.sql");
 /// Files that are read at most: those with most time.
 pub(super) const FILES_MAX: usize = 5_000;
 
@@ -28,12 +26,8 @@ impl Reader {
         if self.limits.storage == StorageDetail::Nothing {
             return;
         }
-        if let Err(error) = self.index_statistics(tables) {
-            snapshot.note_unread("statistics of indexes", error);
-        }
-        if let Err(error) = self.column_statistics(tables) {
-            snapshot.note_unread("statistics of columns", error);
-        }
+        snapshot.read("statistics of indexes", self.index_statistics(tables));
+        snapshot.read("statistics of columns", self.column_statistics(tables));
     }
 
     /// Statistics that InnoDB keeps: of each prefix of an index, from a sample of its pages.
@@ -56,29 +50,12 @@ impl Reader {
 
     /// Statistics that ANALYZE TABLE PERSISTENT (MariaDB) or UPDATE HISTOGRAM (MySQL) gathers.
     fn column_statistics(&mut self, tables: &mut Tables<'_>) -> Result<(), ServerError> {
-        let names = &tables.schemas;
-        let with_values = self.limits.storage == StorageDetail::Values;
-        let values = |json: &'static str| if with_values { json } else { "NULL" };
-        let sql = if is_mariadb(&*self.session) {
-            format!(
-                "SELECT db_name AS {MARK}, table_name, column_name, nulls_ratio, CASE hist_type \
-                 WHEN 'JSON_HB' THEN json_length(CONVERT(histogram USING utf8mb4), \
-                 '$.histogram_hb') WHEN 'DOUBLE_PREC_HB' THEN hist_size DIV 2 ELSE hist_size \
-                 END, NULL, NULL, {} FROM mysql.column_stats WHERE db_name IN {names} ORDER BY \
-                 1, 2, 3",
-                values("IF(hist_type = 'JSON_HB', CONVERT(histogram USING utf8mb4), NULL)")
-            )
+        let name = if is_mariadb(&*self.session) {
+            "column statistics of MariaDB"
         } else {
-            format!(
-                "SELECT schema_name AS {MARK}, table_name, column_name, \
-                 histogram->>'$.\"null-values\"', json_length(histogram, '$.buckets'), \
-                 histogram->>'$.\"sampling-rate\"', \
-                 timestampdiff(MICROSECOND, '1970-01-01', histogram->>'$.\"last-updated\"') DIV \
-                 1000, {} FROM information_schema.column_statistics WHERE schema_name IN {names} \
-                 ORDER BY 1, 2, 3",
-                values("histogram")
-            )
+            "column statistics of MySQL"
         };
+        let sql = tables.sql_with(name, self.limits.storage == StorageDetail::Values);
         for [schema, table, name, nulls, steps, sampled, gathered, histogram] in
             self.rows::<8>(&sql)?
         {
@@ -99,27 +76,14 @@ impl Reader {
 
     /// Files that the Performance Schema counts, with their sizes where InnoDB knows them.
     pub(super) fn files(&mut self) -> Result<Vec<DataFile>, ServerError> {
-        let view = if is_mariadb(&*self.session) {
-            "innodb_sys_tablespaces"
-        } else {
-            "innodb_tablespaces"
-        };
-        let sizes = self
-            .rows::<2>(&format!("SELECT name AS {MARK}, file_size FROM information_schema.{view}"));
+        let sizes = self.rows::<2>(&self.form(&View::new("sizes of files", FILE)));
         // Without the PROCESS privilege sizes stay unknown.
         let sizes: HashMap<String, u64> = sizes
             .unwrap_or_default()
             .into_iter()
             .filter_map(|[name, bytes]| Some((name, bytes.parse().ok()?)))
             .collect();
-        let rows = self.rows::<8>(&format!(
-            "SELECT file_name AS {MARK}, substring_index(event_name, '/', -1), count_read, \
-             sum_number_of_bytes_read, sum_timer_read, count_write, sum_number_of_bytes_write, \
-             sum_timer_write FROM performance_schema.file_summary_by_instance WHERE event_name \
-             LIKE 'wait/io/file/innodb/%' OR event_name LIKE 'wait/io/file/sql/%log%' OR \
-             event_name LIKE 'wait/io/file/aria/%' OR event_name LIKE 'wait/io/file/myisam/%' \
-             ORDER BY sum_timer_wait DESC LIMIT {FILES_MAX}"
-        ))?;
+        let rows = self.rows::<8>(&View::new("files", FILE).sql())?;
         let files = rows.into_iter().map(|row| {
             let [name, kind, reads, read_bytes, read_ps, writes, write_bytes, write_ps] = row;
             let io = |count: String, bytes: String, ps: String| FileIo {
@@ -150,11 +114,7 @@ impl Reader {
 
     /// The waits of all clients since the server counts them. It does not tell the run queue apart.
     pub(super) fn waits_of_clients(&mut self) -> Result<Vec<Wait>, ServerError> {
-        let rows = self.rows::<3>(&format!(
-            "SELECT event_name AS {MARK}, sum(count_star), sum(sum_timer_wait) / 1e12 FROM \
-             performance_schema.events_waits_summary_by_account_by_event_name WHERE user IS NOT \
-             NULL AND event_name <> 'idle' AND {NOT_NESTED} GROUP BY event_name"
-        ))?;
+        let rows = self.rows::<3>(&View::new("waits", FILE).sql())?;
         let wait_types = self.session.server().wait_types;
         let waits = rows.into_iter().filter_map(|[name, count, seconds]| {
             Some(Wait {

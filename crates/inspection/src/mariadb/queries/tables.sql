@@ -49,3 +49,21 @@ JOIN mysql.innodb_table_stats t ON t.database_name = s.database_name
     AND t.table_name = s.table_name
 WHERE s.stat_name LIKE 'n\_diff\_pfx%' AND s.database_name IN :schemas
 ORDER BY 1, 2, 3, s.stat_name
+
+-- column statistics of MariaDB
+SELECT db_name AS steelbench_queries, table_name, column_name, nulls_ratio,
+    CASE hist_type WHEN 'JSON_HB' THEN json_length(CONVERT(histogram USING utf8mb4),
+    '$.histogram_hb') WHEN 'DOUBLE_PREC_HB' THEN hist_size DIV 2 ELSE hist_size END, NULL, NULL,
+    {IF(hist_type = 'JSON_HB', CONVERT(histogram USING utf8mb4), NULL)|NULL}
+FROM mysql.column_stats
+WHERE db_name IN :schemas
+ORDER BY 1, 2, 3
+
+-- column statistics of MySQL
+SELECT schema_name AS steelbench_queries, table_name, column_name, histogram->>'$."null-values"',
+    json_length(histogram, '$.buckets'), histogram->>'$."sampling-rate"',
+    timestampdiff(MICROSECOND, '1970-01-01', histogram->>'$."last-updated"') DIV 1000,
+    {histogram|NULL}
+FROM information_schema.column_statistics
+WHERE schema_name IN :schemas
+ORDER BY 1, 2, 3
