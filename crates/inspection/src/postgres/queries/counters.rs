@@ -5,6 +5,7 @@ use crate::query_reader::TEXT_MAX;
 use crate::statements::{CountedRow, Counter, Snapshot, Spread, Statement};
 use engine::server::MARK;
 use engine::{AdminSession, Row, ServerError};
+use report::text::joined;
 
 /// Counters by the columns that they are in, and what makes the column a whole number: times are in
 /// ms. Of several columns the sum of those that this version of the extension has.
@@ -52,8 +53,7 @@ impl Reader {
     /// When the server does not answer.
     pub(super) fn statements(&mut self, snapshot: &mut Snapshot) -> Result<(), ServerError> {
         match self.read_statements(snapshot) {
-            Ok(None) => {}
-            Ok(Some(why)) => snapshot.note_unread(WHAT, why),
+            Ok(()) => {}
             // "object not in prerequisite state"
             Err(error) if error.code.as_deref() == Some("55000") => {
                 snapshot.note_unread(WHAT, NOT_LOADED);
@@ -64,27 +64,23 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads the statements; returns the reason if there are none.
-    fn read_statements(
-        &mut self,
-        snapshot: &mut Snapshot,
-    ) -> Result<Option<&'static str>, ServerError> {
+    /// Reads the statements.
+    fn read_statements(&mut self, snapshot: &mut Snapshot) -> Result<(), ServerError> {
         if self.extension.is_none() {
             self.extension = self.find_extension()?;
         }
         let Some((database, schema)) = self.extension.clone() else {
-            return Ok(Some(NOT_INSTALLED));
+            return Err(ServerError::new(NOT_INSTALLED));
         };
         let session = self.session(&database)?;
         let there = columns(session, &schema)?;
         if !there.iter().any(|name| name == "total_exec_time") {
-            return Ok(Some(OLDER));
+            return Err(ServerError::new(OLDER));
         }
         let counters: Vec<(Counter, String)> = COLUMNS
             .into_iter()
             .filter_map(|(counter, columns, scale)| Some((counter, sum(columns, &there, scale)?)))
             .collect();
-        let selected: Vec<&str> = counters.iter().map(|(_, sql)| sql.as_str()).collect();
         let column = |name: &str, sql: &'static str, absent: &'static str| {
             if there.iter().any(|known| known == name) { sql } else { absent }
         };
@@ -98,7 +94,7 @@ impl Reader {
              s.stddev_exec_time, s.dbid, s.userid, {since}, {} FROM {schema}.pg_stat_statements s \
              LEFT JOIN pg_catalog.pg_database d ON d.oid = s.dbid LEFT JOIN pg_catalog.pg_roles r \
              ON r.oid = s.userid WHERE coalesce(s.query, '') NOT LIKE '%{MARK}%' AND s.calls > 0",
-            selected.join(", ")
+            joined(counters.iter().map(|(_, sql)| sql), ", ")
         );
         let rows = session.query(&sql)?;
         let read = rows.iter().filter(|row| row.get(0).is_some());
@@ -121,7 +117,7 @@ impl Reader {
             Err(error) if error.is_silence() => return Err(error),
             Err(_) => {}
         }
-        Ok(None)
+        Ok(())
     }
 
     /// In the database that was named, else in others that we may connect to.
@@ -169,14 +165,10 @@ fn columns(session: &mut dyn AdminSession, schema: &str) -> Result<Vec<String>, 
 
 /// Returns the select expression of a counter.
 fn sum(columns: &[&str], there: &[String], scale: u32) -> Option<String> {
-    let known: Vec<String> = columns
-        .iter()
-        .filter(|column| there.iter().any(|name| name == *column))
-        .map(|column| format!("s.{column}"))
-        .collect();
-    let sum = known.join(" + ");
+    let known = columns.iter().filter(|column| there.iter().any(|name| name == *column));
+    let sum = joined(known.map(|column| format!("s.{column}")), " + ");
     match scale {
-        _ if known.is_empty() => None,
+        _ if sum.is_empty() => None,
         // Whole numbers already: a conversion of each counter of thousands of statements costs the
         // server more than they do.
         1 => Some(sum),

@@ -6,7 +6,6 @@
 
 use super::reader::Reader;
 use crate::statements::{Advice, AdviceKind, Certainty, Snapshot, Table};
-use engine::server::MARK;
 use engine::{Row, View};
 use observations::number::{bytes, count, percent, seconds};
 use std::collections::BTreeSet;
@@ -30,7 +29,7 @@ const LATE_S: f64 = 10.0;
 /// Log that a slot or a replica may be behind.
 const BEHIND_BYTES: f64 = 16_777_216.0;
 
-/// The queries.
+/// The queries, each with our mark.
 const FILE: &str = include_str!("health.sql");
 
 /// A query, and the findings that a row of its answer leads to.
@@ -73,17 +72,11 @@ pub(super) fn health(reader: &mut Reader, snapshot: &mut Snapshot) -> Vec<Advice
         .flat_map(|database| OF_DATABASES.iter().map(move |check| (check, database)));
     let mut found = Vec::new();
     for (Check { query, find }, name) in of_server.chain(of_databases) {
-        let sql = query.sql().replacen("SELECT", &format!("SELECT /* {MARK} */"), 1);
-        match reader.session(name).and_then(|session| session.query(&sql)) {
-            Ok(rows) => {
-                let database = Database { name, snapshot };
-                for row in rows.iter() {
-                    find(row, &database, &mut found);
-                }
-            }
-            Err(error) => {
-                snapshot.note_unread(format!("{} of database {name}", query.name), error.what);
-            }
+        let answer = reader.session(name).and_then(|session| session.query(&query.sql()));
+        let answer = answer.map_err(|error| error.what);
+        if let Some(rows) = snapshot.read(&format!("{} of database {name}", query.name), answer) {
+            let database = Database { name, snapshot };
+            rows.iter().for_each(|row| find(row, &database, &mut found));
         }
     }
     found
@@ -125,11 +118,8 @@ fn transactions(row: Row<'_>, _: &Database<'_>, found: &mut Vec<Advice>) {
     let open: f64 = row.parse(5).unwrap_or(0.0);
     let idle: f64 = row.parse(6).unwrap_or(0.0);
     let is_idle = state.starts_with("idle");
-    let idle = if is_idle {
-        format!(" It has done nothing for {}.", seconds(idle))
-    } else {
-        String::new()
-    };
+    let idle = is_idle.then(|| format!(" It has done nothing for {}.", seconds(idle)));
+    let idle = idle.unwrap_or_default();
     let holds = if row.get(7) == Some("t") {
         "It keeps VACUUM from removing rows that were deleted since it began, and "
     } else {

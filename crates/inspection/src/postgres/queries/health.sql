@@ -1,12 +1,12 @@
 -- ages of transactions
-SELECT d.datname, age(d.datfrozenxid),
+SELECT /* steelbench_queries */ d.datname, age(d.datfrozenxid),
     pg_catalog.current_setting('autovacuum_freeze_max_age')::float8
 FROM pg_catalog.pg_database d
 WHERE d.datallowconn
 ORDER BY 2 DESC
 
 -- open transactions
-SELECT pid, datname, usename, application_name, state, extract(epoch FROM now() - xact_start),
+SELECT /* steelbench_queries */ pid, datname, usename, application_name, state, extract(epoch FROM now() - xact_start),
     extract(epoch FROM now() - state_change),
     backend_xmin IS NOT NULL OR backend_xid IS NOT NULL
 FROM pg_catalog.pg_stat_activity
@@ -17,13 +17,13 @@ WHERE xact_start IS NOT NULL AND backend_type = 'client backend'
 ORDER BY 6 DESC
 
 -- prepared transactions
-SELECT gid, database, owner, extract(epoch FROM now() - prepared)
+SELECT /* steelbench_queries */ gid, database, owner, extract(epoch FROM now() - prepared)
 FROM pg_catalog.pg_prepared_xacts
 WHERE now() - prepared > interval '10 s'
 ORDER BY 4 DESC
 
 -- replication slots
-SELECT slot_name, coalesce(database, ''), slot_type,
+SELECT /* steelbench_queries */ slot_name, coalesce(database, ''), slot_type,
     pg_catalog.pg_wal_lsn_diff(CASE WHEN pg_catalog.pg_is_in_recovery()
         THEN pg_catalog.pg_last_wal_receive_lsn() ELSE pg_catalog.pg_current_wal_lsn() END,
         restart_lsn),
@@ -33,27 +33,27 @@ WHERE NOT active AND restart_lsn IS NOT NULL AND NOT temporary
 ORDER BY 4 DESC NULLS LAST
 
 -- replicas
-SELECT coalesce(application_name, ''), coalesce(client_addr::text, 'local'), state,
+SELECT /* steelbench_queries */ coalesce(application_name, ''), coalesce(client_addr::text, 'local'), state,
     pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), replay_lsn),
     extract(epoch FROM replay_lag)
 FROM pg_catalog.pg_stat_replication
 WHERE NOT pg_catalog.pg_is_in_recovery()
 
 -- replay of this replica
-SELECT pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_last_wal_receive_lsn(),
+SELECT /* steelbench_queries */ pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_last_wal_receive_lsn(),
         pg_catalog.pg_last_wal_replay_lsn()),
     extract(epoch FROM pg_catalog.clock_timestamp() - pg_catalog.pg_last_xact_replay_timestamp())
 WHERE pg_catalog.pg_is_in_recovery()
     AND pg_catalog.pg_last_wal_receive_lsn() IS DISTINCT FROM pg_catalog.pg_last_wal_replay_lsn()
 
 -- settings
-SELECT name
+SELECT /* steelbench_queries */ name
 FROM pg_catalog.pg_settings
 WHERE name IN ('autovacuum', 'track_counts') AND setting = 'off'
 ORDER BY name
 
 -- sequences
-SELECT pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname),
+SELECT /* steelbench_queries */ pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname),
     s.last_value::float8, s.max_value::float8, s.increment_by > 0 AND NOT s.cycle,
     (SELECT pg_catalog.quote_ident(tn.nspname) || '.' || pg_catalog.quote_ident(t.relname)
         FROM pg_catalog.pg_class t
@@ -71,7 +71,7 @@ LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.
 WHERE s.last_value IS NOT NULL
 
 -- dead rows
-SELECT pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname),
+SELECT /* steelbench_queries */ pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname),
     extract(epoch FROM now() - greatest(s.last_vacuum, s.last_autovacuum)),
     pg_catalog.array_to_string(c.reloptions, ',')
 FROM pg_catalog.pg_class c

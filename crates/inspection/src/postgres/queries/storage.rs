@@ -88,9 +88,9 @@ pub(super) fn files(session: &mut dyn AdminSession, snapshot: &mut Snapshot) {
     let major = version(session)[0];
     for Part { query, files, .. } in PARTS.iter().filter(|part| major >= part.since) {
         let older = query.older().filter(|_| major < IO_BYTES_SINCE);
-        match session.query(&older.unwrap_or_else(|| query.sql())) {
-            Ok(rows) => snapshot.files.extend(rows.iter().flat_map(files)),
-            Err(error) => snapshot.note_unread(query.name, error),
+        let answer = session.query(&older.unwrap_or_else(|| query.sql()));
+        if let Some(rows) = snapshot.read(query.name, answer) {
+            snapshot.files.extend(rows.iter().flat_map(files));
         }
     }
 }

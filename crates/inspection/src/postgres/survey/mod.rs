@@ -24,6 +24,8 @@ const DATABASES: View = View::new("databases", FILE);
 
 const EXTENSIONS: View = View::new("extensions", FILE);
 
+const STATE: View = View::new("replication state", FILE);
+
 /// Settings that are shown of every server, whether they are changed or not: what decides how
 /// parallel it works, what memory it takes, and how it writes.
 #[rustfmt::skip]
@@ -66,17 +68,15 @@ fn survey(server: &dyn Server, stop: &Stop) -> Result<(SurveyedServer, Vec<Unrea
     prepare(&mut *session).map_err(while_doing("preparing the connection"))?;
 
     let mut unread = Vec::new();
-    let mut ask = |what: &str, sql: &str| match session.query(sql) {
-        Ok(rows) => Some(rows),
-        Err(error) => {
-            unread.push(Unread { what: what.into(), why: error.to_string() });
-            None
-        }
+    let mut ask = |view: View| {
+        session.query(&view.sql()).unwrap_or_else(|error| {
+            unread.push(Unread { what: view.name.into(), why: error.to_string() });
+            Rows::default()
+        })
     };
-    let databases = ask("databases", &DATABASES.sql());
-    let extensions = ask("extensions", &EXTENSIONS.sql());
-    let state = ask("replication state", &View::new("replication state", FILE).sql());
-    let state = state.as_ref().and_then(Rows::first);
+    let (databases, extensions) = (ask(DATABASES), ask(EXTENSIONS));
+    let state = ask(STATE);
+    let state = state.first();
     let is_true = |index: usize| state.and_then(|row| row.get(index)).map(|text| text == "t");
     let process = session.local_process();
     let identity = session.server();
@@ -88,12 +88,14 @@ fn survey(server: &dyn Server, stop: &Stop) -> Result<(SurveyedServer, Vec<Unrea
         is_replica: is_true(0),
         huge_pages_used: huge_pages_used(&settings, process),
         settings,
-        extensions: listed(extensions.as_ref(), |row| {
-            Some(Extension { name: row.parse(0)?, version: row.parse(1)? })
-        }),
-        databases: listed(databases.as_ref(), |row| {
-            Some(Database { name: row.parse(0)?, bytes: row.parse(1) })
-        }),
+        extensions: extensions
+            .iter()
+            .filter_map(|row| Some(Extension { name: row.parse(0)?, version: row.parse(1)? }))
+            .collect(),
+        databases: databases
+            .iter()
+            .filter_map(|row| Some(Database { name: row.parse(0)?, bytes: row.parse(1) }))
+            .collect(),
     };
     if is_true(1) == Some(false) {
         let why = "this role is not a member of pg_read_all_settings".to_owned();
@@ -134,11 +136,6 @@ fn setting(row: Row<'_>) -> Option<ServerSetting> {
         is_changed,
         pending_restart,
     })
-}
-
-/// Converts the readable rows.
-fn listed<T>(rows: Option<&Rows>, of: impl Fn(Row<'_>) -> Option<T>) -> Vec<T> {
-    rows.into_iter().flat_map(Rows::iter).filter_map(of).collect()
 }
 
 /// From version 17 on the server says so. Of an older one on this machine, the kernel does: a
