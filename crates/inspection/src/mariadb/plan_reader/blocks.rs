@@ -59,8 +59,9 @@ pub fn read(document: &Value) -> Result<Statement, PlanError> {
         degree: Some(1),
         ..Plan::default()
     };
-    let mut inputs = Vec::new();
-    walk(block, 0, &mut inputs, &mut plan.unknown)?;
+    let mut reader = Reader::default();
+    let mut inputs = reader.operators(block, 0)?;
+    plan.unknown = reader.unknown;
     let root = match inputs.len() {
         1 => inputs.remove(0),
         _ => step(block, "Query block", Kind::Other, inputs),
@@ -77,63 +78,60 @@ pub fn read(document: &Value) -> Result<Statement, PlanError> {
     })
 }
 
-/// The operators of an object, in its order.
-fn walk(
-    node: &Value,
-    depth: usize,
-    found: &mut Vec<Operator>,
-    unknown: &mut Vec<String>,
-) -> Result<(), PlanError> {
-    PlanError::check_depth(depth)?;
-    match node {
-        Value::Array(all) => {
-            for child in all {
-                walk(child, depth + 1, found, unknown)?;
-            }
-        }
-        Value::Object(object) => {
-            for (key, value) in object {
-                walk_member(key, value, depth, found, unknown)?;
-            }
-        }
-        _ => {}
-    }
-    Ok(())
+/// Reads operators.
+#[derive(Default)]
+struct Reader {
+    /// Names of members that are not read.
+    unknown: Vec<String>,
 }
 
-fn walk_member(
-    key: &str,
-    value: &Value,
-    depth: usize,
-    found: &mut Vec<Operator>,
-    unknown: &mut Vec<String>,
-) -> Result<(), PlanError> {
-    if key == "table" && value.is_object() {
-        let mut inputs = Vec::new();
-        for (key, inner) in
-            value.as_object().into_iter().flatten().filter(|(_, inner)| is_deep(inner))
-        {
-            walk_member(key, inner, depth + 1, &mut inputs, unknown)?;
+impl Reader {
+    /// The operators of an object, in its order.
+    fn operators(&mut self, node: &Value, depth: usize) -> Result<Vec<Operator>, PlanError> {
+        PlanError::check_depth(depth)?;
+        let mut found = Vec::new();
+        for child in node.as_array().into_iter().flatten() {
+            found.extend(self.operators(child, depth + 1)?);
         }
-        let members = value.as_object().into_iter().flat_map(|members| members.keys());
-        unknown.extend(members.filter(|key| !is_known(key)).cloned());
-        found.push(table(value, inputs));
-    } else if let Some((_, name, kind)) = STEPS.iter().find(|step| step.0 == key && is_deep(value))
-    {
-        let mut inputs = Vec::new();
-        walk(value, depth + 1, &mut inputs, unknown)?;
-        found.push(step(value, name, *kind, inputs));
-    } else if key == "nested_loop" {
-        let mut inputs = Vec::new();
-        walk(value, depth + 1, &mut inputs, unknown)?;
-        found.push(if inputs.len() == 1 { inputs.remove(0) } else { join(inputs) });
-    } else if LISTS.contains(&key) {
-        walk(value, depth + 1, found, unknown)?;
-    } else if is_deep(value) && has_table(value) {
-        unknown.push(key.to_owned());
-        walk(value, depth + 1, found, unknown)?;
+        for (key, value) in node.as_object().into_iter().flatten() {
+            found.extend(self.member(key, value, depth)?);
+        }
+        Ok(found)
     }
-    Ok(())
+
+    fn member(
+        &mut self,
+        key: &str,
+        value: &Value,
+        depth: usize,
+    ) -> Result<Vec<Operator>, PlanError> {
+        if key == "table"
+            && let Some(members) = value.as_object()
+        {
+            let mut inputs = Vec::new();
+            for (key, inner) in members {
+                if is_deep(inner) {
+                    inputs.extend(self.member(key, inner, depth + 1)?);
+                }
+                self.unknown.extend(Some(key).filter(|key| !is_known(key)).cloned());
+            }
+            return Ok(vec![table(value, inputs)]);
+        }
+        let known = STEPS.iter().find(|step| step.0 == key && is_deep(value));
+        let is_list = LISTS.contains(&key);
+        if known.is_none() && key != "nested_loop" && !is_list {
+            if !is_deep(value) || !has_table(value) {
+                return Ok(Vec::new());
+            }
+            self.unknown.push(key.to_owned());
+        }
+        let inputs = self.operators(value, depth + 1)?;
+        Ok(match known {
+            Some((_, name, kind)) => vec![step(value, name, *kind, inputs)],
+            None if key == "nested_loop" && inputs.len() != 1 => vec![join(inputs)],
+            None => inputs,
+        })
+    }
 }
 
 fn is_deep(value: &Value) -> bool {
