@@ -2,6 +2,7 @@
 //! (<https://www.postgresql.org/docs/current/runtime-config-logging.html>).
 
 use crate::statements::{LoggedRun, StatementLogs};
+use csv::{ReaderBuilder, StringRecord};
 use serde_json::Value;
 
 /// Fields of a line of CSV: user, database, message.
@@ -22,13 +23,11 @@ fn read(text: &str) -> Vec<LoggedRun> {
     if first.starts_with('{') {
         return text.lines().filter_map(of_json).collect();
     }
-    let mut records = Records { rest: text };
-    let is_csv = records.next().is_some_and(|fields| fields.len() >= FIELDS_MIN);
-    if is_csv {
-        Records { rest: text }.filter_map(|fields| of_csv(&fields)).collect()
-    } else {
-        plain(text)
-    }
+    let mut csv =
+        ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());
+    let mut records = csv.records().map_while(Result::ok).peekable();
+    let is_csv = records.peek().is_some_and(|fields| fields.len() >= FIELDS_MIN);
+    if is_csv { records.filter_map(|fields| of_csv(&fields)).collect() } else { plain(text) }
 }
 
 /// The run of a message: `duration: 1.5 ms  statement: SELECT 1`.
@@ -49,9 +48,10 @@ fn of_json(line: &str) -> Option<LoggedRun> {
     Some(LoggedRun { database, user, ..message(&text("message"))? })
 }
 
-fn of_csv(fields: &[String]) -> Option<LoggedRun> {
-    let [user, database, text] = FIELDS.map(|at| fields.get(at).cloned().unwrap_or_default());
-    Some(LoggedRun { database, user, ..message(&text)? })
+fn of_csv(fields: &StringRecord) -> Option<LoggedRun> {
+    let [user, database, text] = FIELDS.map(|at| fields.get(at).unwrap_or_default());
+    let (user, database) = (user.to_owned(), database.to_owned());
+    Some(LoggedRun { database, user, ..message(text)? })
 }
 
 /// Lines of a log of texts; those that belong to a message begin with a tab.
@@ -75,39 +75,4 @@ fn plain(text: &str) -> Vec<LoggedRun> {
         }));
     }
     found
-}
-
-/// The records of CSV, of which each may have several lines.
-struct Records<'a> {
-    rest: &'a str,
-}
-
-impl Iterator for Records<'_> {
-    type Item = Vec<String>;
-
-    fn next(&mut self) -> Option<Vec<String>> {
-        if self.rest.is_empty() {
-            return None;
-        }
-        let (mut fields, mut field, mut is_quoted) = (Vec::new(), String::new(), false);
-        let mut characters = self.rest.char_indices().peekable();
-        let mut end = self.rest.len();
-        while let Some((at, c)) = characters.next() {
-            match c {
-                '"' if is_quoted && characters.next_if(|(_, next)| *next == '"').is_some() => {
-                    field.push('"');
-                }
-                '"' => is_quoted = !is_quoted,
-                ',' if !is_quoted => fields.push(std::mem::take(&mut field)),
-                '\n' if !is_quoted => {
-                    end = at + 1;
-                    break;
-                }
-                c => field.push(c),
-            }
-        }
-        self.rest = &self.rest[end..];
-        fields.push(field);
-        Some(fields)
-    }
 }
