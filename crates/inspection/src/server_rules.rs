@@ -43,6 +43,12 @@ impl OnMachine<'_> {
         self.survey.machine.memory.total_bytes.filter(|bytes| self.server.is_local && *bytes > 0)
     }
 
+    /// The setting with its value, if that is one of these.
+    pub fn has(&self, name: &str, values: &[&str]) -> Option<String> {
+        let value = self.server.setting(name)?.value.as_deref()?;
+        values.contains(&value).then(|| format!("has {name} = {value}"))
+    }
+
     /// Returns whether the server runs on this machine and the machine has non-rotating drives.
     pub fn has_ssd(&self) -> bool {
         let mut devices = self.survey.volumes.iter().flat_map(|volume| &volume.devices);

@@ -38,14 +38,11 @@ pub fn of_server(
     (survey.ok_or_else(unknown)?.read)(server, stop)
 }
 
-/// The advice on the servers of a survey; `find` gives the survey of an engine's servers.
-pub fn advice(
-    find: impl Fn(&str) -> Option<&'static ServerSurvey>,
-    survey: &Survey,
-) -> Vec<Advice> {
-    let servers = survey.servers.iter();
-    servers
-        .filter_map(|server| Some((find(&server.engine)?.advice)(server, survey)))
-        .flatten()
-        .collect()
+/// The advice on the servers of a survey.
+pub fn advice(context: &Context, survey: &Survey) -> Vec<Advice> {
+    let servers = survey.servers.iter().filter_map(|server| {
+        let adapter = context.registry.adapter::<ServerSurvey>(&server.engine)?;
+        Some((adapter.advice)(server, survey))
+    });
+    servers.flatten().collect()
 }

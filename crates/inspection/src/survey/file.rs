@@ -24,9 +24,12 @@ pub fn survey_json(survey: &Survey, advice: &[Advice]) -> serde_json::Result<Val
     object(SURVEY, survey, json!({ "advice": advice }))
 }
 
-/// An observation of a server with its counters of statements and indexes.
+/// The survey of a server, an observation of it, and its counters of statements and indexes.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Capture {
+    /// The survey.
+    #[serde(flatten)]
+    pub survey: Survey,
     /// The waits of its sessions.
     pub observation: ActivityRecord,
     /// `None`: it could not be read, or an older version has written the file.
@@ -37,22 +40,15 @@ pub struct Capture {
     pub readings: Vec<CounterReadings>,
 }
 
-/// A server's survey, with the fields of [`Capture`].
+/// A capture, with `advice` on its server.
 ///
 /// # Errors
 /// As [`object`].
-pub fn capture_json(
-    survey: &Survey,
-    advice: &[Advice],
-    captured: &Capture,
-) -> serde_json::Result<Value> {
-    let mut value = object(CAPTURE, survey, serde_json::to_value(captured)?)?;
-    value["advice"] = json!(advice);
-    Ok(value)
+pub fn capture_json(captured: &Capture, advice: &[Advice]) -> serde_json::Result<Value> {
+    object(CAPTURE, captured, json!({ "advice": advice }))
 }
 
-/// Reads the file of a capture, but for the inventory; `None` of a file that is not called like
-/// one.
+/// Reads the file of a capture; `None` of a file that is not called like one.
 pub fn read_capture(name: &str) -> Option<Result<Capture, Failure>> {
     let path = Path::new(name);
     let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));

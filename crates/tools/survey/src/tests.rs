@@ -76,10 +76,8 @@ fn change(server: &mut SurveyedServer, name: &str, value: &str) {
 
 /// Returns the findings with the advice of the servers' engines.
 fn advice(survey: &Survey) -> Vec<Advice> {
-    crate::advice(
-        survey,
-        inspection::survey::advice(|_| Some(&inspection::postgres::survey::SURVEY), survey),
-    )
+    let of_server = |server| (inspection::postgres::survey::SURVEY.advice)(server, survey);
+    crate::advice(survey, survey.servers.iter().flat_map(of_server).collect())
 }
 
 fn rules(survey: &Survey) -> Vec<&'static str> {

@@ -133,7 +133,7 @@ fn ask(
 }
 
 fn show(survey: &Survey, arguments: &SurveyTool, context: &Context) -> Result<ExitCode, Failure> {
-    let of_servers = survey::advice(|engine| context.registry.adapter(engine), survey);
+    let of_servers = survey::advice(context, survey);
     let advice = advice::advice(survey, of_servers);
     let json = survey_json(survey, &advice).map_err(Failure::failed)?;
     if let Some(file) = &arguments.output {

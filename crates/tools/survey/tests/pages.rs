@@ -65,10 +65,8 @@ fn machine(host: &str) -> Survey {
 }
 
 fn advice(survey: &Survey) -> Vec<Advice> {
-    survey::advice(
-        survey,
-        inspection::survey::advice(|_| Some(&inspection::postgres::survey::SURVEY), survey),
-    )
+    let of_server = |server| (inspection::postgres::survey::SURVEY.advice)(server, survey);
+    survey::advice(survey, survey.servers.iter().flat_map(of_server).collect())
 }
 
 fn text(survey: &Survey) -> String {

@@ -32,13 +32,13 @@ const RULES: [Rule; 13] = [
         "set innodb_doublewrite = ON, unless the storage guarantees atomic page writes",
         "a crash of the operating system can leave torn (half-written) pages, which the redo log \
          cannot repair (innodb_doublewrite)",
-        |place| has(place, "innodb_doublewrite", &["OFF", "0"])),
+        |place| place.has("innodb_doublewrite", &["OFF", "0"])),
     (Problem, "mariadb-flush-log",
         "set innodb_flush_log_at_trx_commit = 1, unless losing the last second of transactions \
          is acceptable",
         "an operating system crash (with 0 also a server crash) can lose about a second of \
          committed transactions (innodb_flush_log_at_trx_commit)",
-        |place| has(place, "innodb_flush_log_at_trx_commit", &["0", "2"])),
+        |place| place.has("innodb_flush_log_at_trx_commit", &["0", "2"])),
     (Problem, "mariadb-sync-binlog",
         "set sync_binlog = 1 if replication or point-in-time recovery uses the binary log",
         "after an operating system crash, the binary log can lack transactions that InnoDB has \
@@ -46,7 +46,7 @@ const RULES: [Rule; 13] = [
          (sync_binlog)",
         |place| {
             let is_written = place.server.setting("log_bin")?.value.as_deref()? == "ON";
-            has(place, "sync_binlog", &["0"]).filter(|_| is_written)
+            place.has("sync_binlog", &["0"]).filter(|_| is_written)
         }),
     (Problem, "mariadb-memory",
         "lower innodb_buffer_pool_size, or move the server to a machine with more memory",
@@ -69,13 +69,13 @@ const RULES: [Rule; 13] = [
         "test innodb_flush_method = O_DIRECT",
         "without it, pages are cached twice: in the buffer pool and in the page cache \
          (innodb_flush_method; from MariaDB 11.0 on innodb_data_file_buffering)",
-        |place| has(place, "innodb_flush_method", &["fsync", "O_DSYNC", "littlesync", "nosync"])),
+        |place| place.has("innodb_flush_method", &["fsync", "O_DSYNC", "littlesync", "nosync"])),
     (Note, "mariadb-flush-neighbors",
         "set innodb_flush_neighbors = 0",
         "InnoDB also writes the dirty neighbors of a page, which saves seeks on rotating drives \
          but only adds writes on others (innodb_flush_neighbors)",
         |place| {
-            has(place, "innodb_flush_neighbors", &["1", "2"]).filter(|_| place.has_ssd())
+            place.has("innodb_flush_neighbors", &["1", "2"]).filter(|_| place.has_ssd())
         }),
     (Note, "mariadb-session-memory",
         "lower the session buffers or max_connections",
@@ -98,7 +98,7 @@ const RULES: [Rule; 13] = [
          'wait/%=ON', and measure the overhead",
         "without it, the server does not count waits; only the states in the process list can be \
          sampled (https://mariadb.com/kb/en/performance-schema-overview/)",
-        |place| has(place, "performance_schema", &["OFF", "0"])),
+        |place| place.has("performance_schema", &["OFF", "0"])),
     (Note, "mariadb-query-cache",
         "set query_cache_type = OFF and query_cache_size = 0, and measure",
         "all sessions share one lock on the query cache, which does not scale to many CPUs \
@@ -122,12 +122,6 @@ const RULES: [Rule; 13] = [
 ];
 
 /// A server, and the survey of the machine that it may run on.
-/// That a setting has one of these values.
-fn has(place: &OnMachine<'_>, name: &str, values: &[&str]) -> Option<String> {
-    let value = place.server.setting(name)?.value.as_deref()?;
-    values.contains(&value).then(|| format!("has {name} = {value}"))
-}
-
 fn redo_log(place: &OnMachine<'_>) -> Option<String> {
     let pool = place.server.bytes("innodb_buffer_pool_size")?;
     let of = |name| place.server.bytes(name);

@@ -7,6 +7,7 @@ use crate::survey::ServerSurvey;
 use engine::view::NotShown;
 use engine::{AdminOptions, AdminSession, Row, Server, ServerError, View, while_doing};
 use observations::{Database, ServerSetting, SurveyedServer, Unread};
+use report::text::joined;
 use work::Stop;
 
 /// The code of the error that a statement has no result.
@@ -97,7 +98,7 @@ fn survey(server: &dyn Server, stop: &Stop) -> Result<(SurveyedServer, Vec<Unrea
 /// The server's trace flags.
 fn trace_flags(session: &mut dyn AdminSession) -> Result<String, ServerError> {
     let flags = match session.query(views::TRACE_FLAGS) {
-        Ok(rows) => rows.iter().map(|row| row.text("TraceFlag")).collect::<Vec<_>>().join(", "),
+        Ok(rows) => joined(rows.iter().map(|row| row.text("TraceFlag")), ", "),
         Err(error) if error.code.as_deref() == Some(NO_RESULT) => String::new(),
         Err(error) => return Err(error),
     };

@@ -30,27 +30,23 @@ const RULES: [Rule; 5] = [
         "the default dates from before SQL Server 2000 and is only a starting point: short \
          statements that run in parallel use threads that others need (cost threshold for \
          parallelism)",
-        |place| has(place, "cost threshold for parallelism", 5)),
+        |place| place.has("cost threshold for parallelism", &["5"])),
     (Problem, "sqlserver-memory",
         "set a limit that leaves room for the operating system and other programs",
         "without a limit, the server uses almost all memory; Microsoft recommends 75 % of the \
          memory that other processes do not need (server memory configuration options)",
-        |place| has(place, "max server memory (MB)", i32::MAX.into())),
+        |place| place.has("max server memory (MB)", &["2147483647"])),
     (Problem, "sqlserver-fibers",
         "set it to 0, and restart the server",
         "the documentation advises against it, and a future version will remove it (lightweight \
          pooling)",
-        |place| has(place, "lightweight pooling", 1)),
+        |place| place.has("lightweight pooling", &["1"])),
     (Problem, "sqlserver-priority",
         "set it to 0, and restart the server",
         "the documentation advises against it, and a future version will remove it (priority \
          boost)",
-        |place| has(place, "priority boost", 1)),
+        |place| place.has("priority boost", &["1"])),
 ];
-
-fn has(place: &OnMachine<'_>, name: &str, value: i64) -> Option<String> {
-    (place.server.number(name)? == value).then(|| format!("has {name} = {value}"))
-}
 
 fn parallelism(place: &OnMachine<'_>) -> Option<String> {
     let degree = place.server.number("max degree of parallelism")?;
