@@ -1,7 +1,7 @@
 //! The rules by which texts of statements of MariaDB and MySQL are compared and indexes advised.
 
 use crate::plans::Terms;
-use crate::statements::{Index, IndexAbilities, NewIndex, Rules, Table, Upkeep};
+use crate::statements::{Index, IndexAbilities, NewIndex, Rules, Table, Upkeep, key_name};
 use sql::Syntax;
 
 /// The engine's name in snapshots.
@@ -34,7 +34,8 @@ fn is_online(table: &Table) -> bool {
     table.storage.is_empty() || table.storage.eq_ignore_ascii_case("innodb")
 }
 
-fn quoted(name: &str) -> String {
+/// A name in backquotes.
+pub(super) fn quoted(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
 }
 
@@ -50,8 +51,7 @@ fn drop_index(table: &Table, index: &Index) -> String {
 }
 
 fn add_key(table: &Table) -> String {
-    let is_taken = table.columns.iter().any(|column| column.name.eq_ignore_ascii_case("id"));
-    let name = if is_taken { "row_id" } else { "id" };
+    let name = key_name(table);
     let kind = "BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY FIRST";
     format!("ALTER TABLE {} ADD COLUMN {name} {kind}", table.quoted)
 }

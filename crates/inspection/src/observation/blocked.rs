@@ -38,11 +38,9 @@ impl BlockedTimes {
                 let known = self.times.entry(pair()).or_insert_with(|| BlockedTime {
                     blocker: blocker.statement.clone(),
                     blocker_state: blocker.state.clone(),
-                    blocker_client: [blocker.user.as_str(), &blocker.application]
-                        .into_iter()
-                        .filter(|part| !part.is_empty())
-                        .collect::<Vec<_>>()
-                        .join(" "),
+                    blocker_client: format!("{} {}", blocker.user, blocker.application)
+                        .trim()
+                        .to_owned(),
                     victim: task.session.statement.clone(),
                     wait_type: task.wait_type.clone(),
                     ..BlockedTime::default()

@@ -1,7 +1,9 @@
 //! The rules by which texts of PostgreSQL's statements are compared and indexes advised.
 
 use crate::plans::Terms;
-use crate::statements::{Index, IndexAbilities, InfixIndex, NewIndex, Rules, Table, Upkeep};
+use crate::statements::{
+    Index, IndexAbilities, InfixIndex, NewIndex, Rules, Table, Upkeep, key_name,
+};
 use sql::Syntax;
 
 /// The engine's name in snapshots.
@@ -48,7 +50,7 @@ fn concurrently(table: &Table) -> &'static str {
     if table.storage == PARTITIONED { "" } else { " CONCURRENTLY" }
 }
 
-/// How partitioned tables are stored.
+/// The storage of partitioned tables, as `queries/tables.sql` names it.
 const PARTITIONED: &str = "partitioned";
 
 /// The server chooses the name. Columns are in quotes already where they need them.
@@ -75,15 +77,13 @@ fn inverted(operator: &str, kind: &str) -> Option<(&'static str, &'static str)> 
 
 /// Version 14 and 15 want a name.
 fn statistics(table: &Table, columns: &[String]) -> String {
-    let words: Vec<String> = columns.iter().map(|name| name.replace('"', "")).collect();
-    let name = format!("{}_{}", table.name, words.join("_"));
+    let name = format!("{}_{}", table.name, columns.join("_").replace('"', ""));
     let name = name.replace(|c: char| !c.is_alphanumeric() && c != '_', "_").to_lowercase();
     format!("CREATE STATISTICS {name} ON {} FROM {}", columns.join(", "), table.quoted)
 }
 
 fn add_key(table: &Table) -> String {
-    let is_taken = table.columns.iter().any(|column| column.name == "id");
-    let name = if is_taken { "row_id" } else { "id" };
+    let name = key_name(table);
     let kind = "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY";
     format!("ALTER TABLE {} ADD COLUMN {name} {kind}", table.quoted)
 }

@@ -38,5 +38,10 @@ pub const RULES: Rules = Rules {
 };
 
 fn create_index(index: &NewIndex<'_>) -> String {
-    index.named(|name| format!("[{}]", name.replace(']', "]]")))
+    index.named(quoted)
+}
+
+/// A name in brackets.
+pub(super) fn quoted(name: &str) -> String {
+    format!("[{}]", name.replace(']', "]]"))
 }

@@ -1,5 +1,6 @@
 //! Advice on statements and indexes: the nouns. Advice is found by the tool `queries`.
 
+use crate::statements::Table;
 use serde::{Deserialize, Serialize};
 
 /// A finding, with what to do about it.
@@ -184,5 +185,12 @@ impl Advice {
             hypothetical: None,
             weight: 0.0,
         }
+    }
+
+    /// The advice as one about a table, by its number.
+    #[must_use]
+    pub fn about_table(self, at: usize, table: &Table) -> Self {
+        let (database, subject) = (table.database.clone(), table.label());
+        Self { database, table: Some(at), subject, ..self }
     }
 }

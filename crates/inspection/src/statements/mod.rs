@@ -25,7 +25,9 @@ pub use captured::{Captured, CapturedTexts, HypotheticalIndex};
 pub use counter::{Counter, Unit};
 pub use logs::{LoggedRun, StatementLogs};
 pub use model::{Column, ForeignKey, Index, Key, Missed, Overflow, Snapshot, Span, Table};
-pub use rules::{IndexAbilities, InfixIndex, NewIndex, Rules, Upkeep, drop_by_name, drop_of_table};
+pub use rules::{
+    IndexAbilities, InfixIndex, NewIndex, Rules, Upkeep, drop_by_name, drop_of_table, key_name,
+};
 pub use script::{ScriptStatement, script_statements};
 pub use statement::{CountedRow, Origin, Percentiles, PlanText, Spread, Statement, StatementPlan};
 pub use storage::{DataFile, FileIo, HistogramStep, TableStatistics};

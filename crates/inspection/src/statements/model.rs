@@ -3,6 +3,7 @@
 use crate::plans::{self, MissingIndex};
 use crate::statements::{DataFile, Statement, TableStatistics};
 use observations::Unread;
+use report::text::joined;
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 
@@ -230,6 +231,11 @@ impl Snapshot {
         self.unread.push(Unread { what: what.into(), why: why.to_string() });
     }
 
+    /// An answer; where there is none, notes that this part cannot be read, and why.
+    pub fn read<T>(&mut self, what: &str, answer: Result<T, impl Display>) -> Option<T> {
+        answer.map_err(|why| self.note_unread(what, why)).ok()
+    }
+
     /// The parts that are missing: those that could not be read, and runs without their statement.
     pub fn missing(&self) -> impl Iterator<Item = Unread> {
         let overflow = self.overflow.iter().filter(|overflow| overflow.runs > 0);
@@ -323,11 +329,10 @@ impl Index {
 
     /// The columns as they stand in a statement: `a, b DESC`.
     pub fn columns(&self) -> String {
-        self.keys
-            .iter()
-            .map(|key| format!("{}{}", key.column, if key.descending { " DESC" } else { "" }))
-            .collect::<Vec<_>>()
-            .join(", ")
+        let keys = self.keys.iter();
+        let keys =
+            keys.map(|key| format!("{}{}", key.column, if key.descending { " DESC" } else { "" }));
+        joined(keys, ", ")
     }
 
     /// Bytes that are estimated to be free in a B-tree: its size less what its entries need at a

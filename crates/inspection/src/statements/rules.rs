@@ -2,6 +2,7 @@
 
 use crate::plans::Terms;
 use crate::statements::{Index, Table};
+use report::text::{joined, listed};
 use sql::Syntax;
 
 /// An engine's rules.
@@ -124,29 +125,18 @@ impl<'a> NewIndex<'a> {
     pub fn named(&self, quote: fn(&str) -> String) -> String {
         let table = self.table;
         let parts: Vec<(&str, &str)> = self.columns.iter().map(|column| parts(column)).collect();
-        let words: Vec<String> = parts
-            .iter()
-            .flat_map(|(name, _)| {
-                name.split(|c: char| !c.is_alphanumeric() && c != '_' && c != ' ')
-            })
-            .filter(|word| !word.is_empty())
-            .map(str::to_owned)
-            .collect();
-        let name = format!("{}_{}", table.name, words.join("_"));
-        let columns: Vec<String> = parts
-            .into_iter()
-            .map(|(name, rest)| {
-                let name = if name.starts_with('(') { name.to_owned() } else { quote(name) };
-                format!("{name}{rest}")
-            })
-            .collect();
-        let columns = columns.join(", ");
-        let sql = format!("CREATE INDEX {} ON {} ({columns})", quote(&name), table.quoted);
-        if self.included.is_empty() {
-            return sql;
-        }
-        let included: Vec<String> = self.included.iter().map(|name| quote(name)).collect();
-        format!("{sql} INCLUDE ({})", included.join(", "))
+        let words = parts.iter().flat_map(|(name, _)| {
+            name.split(|c: char| !c.is_alphanumeric() && c != '_' && c != ' ')
+        });
+        let name = joined(words.filter(|word| !word.is_empty()), "_");
+        let columns = parts.iter().map(|(name, rest)| {
+            let name = if name.starts_with('(') { (*name).to_owned() } else { quote(name) };
+            format!("{name}{rest}")
+        });
+        let (name, columns) = (quote(&format!("{}_{name}", table.name)), joined(columns, ", "));
+        let included = listed(self.included.iter().map(|name| quote(name)));
+        let included = included.map(|names| format!(" INCLUDE ({names})")).unwrap_or_default();
+        format!("CREATE INDEX {name} ON {} ({columns}){included}", table.quoted)
     }
 }
 
@@ -155,6 +145,12 @@ fn parts(column: &str) -> (&str, &str) {
     let ends = [" DESC", " COLLATE NOCASE"];
     let rest = ends.iter().find(|end| column.ends_with(**end)).map_or(0, |end| end.len());
     column.split_at(column.len() - rest)
+}
+
+/// The name of a new key column.
+pub fn key_name(table: &Table) -> &'static str {
+    let is_taken = table.columns.iter().any(|column| column.name.eq_ignore_ascii_case("id"));
+    if is_taken { "row_id" } else { "id" }
 }
 
 /// `DROP INDEX` of an engine whose indexes have names of their own.

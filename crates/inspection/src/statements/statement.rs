@@ -2,6 +2,7 @@
 
 use crate::plans::{self, Operator, Plan};
 use crate::statements::Counter;
+use report::text::joined;
 use serde::{Deserialize, Serialize};
 use sql::statement::{VERBS, first_word, number};
 use std::collections::BTreeMap;
@@ -207,15 +208,11 @@ impl StatementPlan {
     /// The operators and what they work on, one a line, indented below the one that reads it,
     /// without figures: plans with one shape are the same plan.
     pub fn shape(&self) -> String {
-        self.plan
-            .operators()
-            .into_iter()
-            .map(|(depth, operator)| {
-                let object = operator.objects.first().map(plans::Object::label).unwrap_or_default();
-                format!("{}{} {object}", "  ".repeat(depth), operator.name).trim_end().to_owned()
-            })
-            .collect::<Vec<_>>()
-            .join("\n")
+        let lines = self.plan.operators().into_iter().map(|(depth, operator)| {
+            let object = operator.objects.first().map(plans::Object::label).unwrap_or_default();
+            format!("{}{} {object}", "  ".repeat(depth), operator.name).trim_end().to_owned()
+        });
+        joined(lines, "\n")
     }
 
     /// A short number of its shape.

@@ -100,7 +100,7 @@ fn rows_of_a_server_become_statements_indexes_and_advice() {
     );
     assert!(found[0].indexes[0].is_needed && found[0].indexes[2].keys[1].descending);
 
-    let found = queries::examine(snapshot(statements, found), &RULES);
+    let found = queries::examine(snapshot(statements, found), Vec::new(), &RULES);
     let advice: Vec<(AdviceKind, &str, Option<&str>)> = found
         .advice
         .iter()

@@ -6,6 +6,7 @@ use super::remark::{MATTERS, Measure, OFF, Remark, Rule, Share, shown};
 use super::weights::Weights;
 use crate::plans::{Memory, MissingIndex, Operator, Parameter, Plan, Statistics, Terms, Trait};
 use observations::number::{bytes, figure, plain_percent, plural};
+use report::text::joined;
 
 /// Memory below this is not worth a word, KiB.
 const MEMORY_KIB: f64 = 10_240.0;
@@ -35,12 +36,9 @@ pub fn find(plan: &Plan, nodes: &Weights<'_>, terms: &Terms) -> Vec<Remark> {
         .iter()
         .filter(|warning| !terms.judged_warnings.contains(&warning.name.as_str()))
         .map(|warning| {
-            let detail = if warning.detail.is_empty() {
-                String::new()
-            } else {
-                format!(": {}", warning.detail)
-            };
-            whole(Rule::Warning, None, format!("Engine warning {}{detail}.", warning.name))
+            let parts = [warning.name.as_str(), &warning.detail];
+            let text = joined(parts.into_iter().filter(|part| !part.is_empty()), ": ");
+            whole(Rule::Warning, None, format!("Engine warning {text}."))
         })
         .collect();
     all.extend(values(plan, nodes));
@@ -251,20 +249,17 @@ fn missing(nodes: &Weights<'_>, index: &MissingIndex) -> Option<Remark> {
     if keys > 1 {
         doubts.push("the order of its key columns is not advised".into());
     }
-    let impact = index.impact.map(plain_percent).unwrap_or_default();
-    let saved = if impact.is_empty() {
-        String::new()
-    } else {
-        format!(" It would save {impact} of the estimated cost.")
-    };
-    let doubts = match doubts.as_slice() {
-        [] => String::new(),
-        doubts => format!(" Before creating it: {}.", doubts.join("; ")),
-    };
+    let saved = index
+        .impact
+        .map(|impact| format!(" It would save {} of the estimated cost.", plain_percent(impact)));
+    let doubts =
+        (!doubts.is_empty()).then(|| format!(" Before creating it: {}.", doubts.join("; ")));
     let columns = plural(keys, "key column");
     let text = format!(
-        "The optimizer misses an index of {} with {columns}.{saved}{doubts}",
-        index.object.label()
+        "The optimizer misses an index of {} with {columns}.{}{}",
+        index.object.label(),
+        saved.unwrap_or_default(),
+        doubts.unwrap_or_default()
     );
     Some(whole(Rule::MissingIndex, share, text))
 }

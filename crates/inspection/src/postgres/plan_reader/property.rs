@@ -31,8 +31,8 @@ pub fn is_open(value: &str) -> bool {
 /// Adds a line to a node.
 pub fn add(node: &mut Map<String, Value>, key: &str, value: &str) {
     if let Some(number) = key.strip_prefix("Worker ") {
+        let mut worker = Map::from_iter([("Worker Number".to_owned(), number.into())]);
         if let Some(figures) = value.strip_prefix("actual ") {
-            let mut worker = Map::new();
             for (name, count) in counts(figures) {
                 match name {
                     "rows" => drop(worker.insert("Actual Rows".into(), count.into())),
@@ -40,16 +40,12 @@ pub fn add(node: &mut Map<String, Value>, key: &str, value: &str) {
                     _ => {}
                 }
             }
-            worker.insert("Worker Number".into(), number.into());
-            let workers = node.entry("Workers").or_insert_with(|| json!([]));
-            workers.as_array_mut().into_iter().for_each(|all| all.push(worker.clone().into()));
         } else if let Some((key, value)) = split(value) {
-            let mut worker = Map::from_iter([("Worker Number".to_owned(), number.into())]);
             add(&mut worker, key, value);
-            let workers = node.entry("Workers").or_insert_with(|| json!([]));
-            workers.as_array_mut().into_iter().for_each(|all| all.push(worker.clone().into()));
+        } else {
+            return;
         }
-        return;
+        return push(node, "Workers", worker.into());
     }
     match key {
         "Buffers" => buffers(node, value),
@@ -75,6 +71,13 @@ pub fn add(node: &mut Map<String, Value>, key: &str, value: &str) {
         _ => {
             node.insert(key.to_owned(), number(value).map_or_else(|| value.into(), Into::into));
         }
+    }
+}
+
+/// Adds an element to a list of a node.
+pub fn push(node: &mut Map<String, Value>, list: &str, element: Value) {
+    if let Some(all) = node.entry(list).or_insert_with(|| json!([])).as_array_mut() {
+        all.push(element);
     }
 }
 

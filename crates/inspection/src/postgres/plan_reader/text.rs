@@ -181,17 +181,16 @@ impl Reader {
     /// inputs begin in the same column.
     fn parent(&self, number: usize, at: usize) -> Result<usize, PlanError> {
         let mut next = self.nodes.len().checked_sub(1);
-        let (mut child, mut depth) = (None, 0);
+        let mut child = None;
         while let Some(index) = next {
             let node = &self.nodes[index];
             if node.column.is_none_or(|column| column < at) {
                 let is_aligned =
                     child.is_none_or(|child: usize| self.nodes[child].column == Some(at));
-                depth += self.depth(index);
                 if !is_aligned {
                     return Err(damaged(number, "the operator is not aligned with another"));
                 }
-                return PlanError::check_depth(depth).map(|()| index);
+                return PlanError::check_depth(self.depth(index)).map(|()| index);
             }
             child = Some(index);
             next = node.parent;
@@ -234,9 +233,8 @@ impl Reader {
         {
             let (schema, table) = heading::qualified(target);
             let node = self.nodes.last_mut().expect("not empty");
-            let targets = node.members.entry("Target Tables").or_insert_with(|| json!([]));
             let target = json!({ "Operation": verb, "Schema": schema, "Relation Name": table });
-            targets.as_array_mut().into_iter().for_each(|all| all.push(target.clone()));
+            property::push(&mut node.members, "Target Tables", target);
             return Ok(());
         }
         if self.summary.is_some() || self.is_apart || is_remark(text) {
@@ -291,11 +289,7 @@ fn assembled(mut nodes: Vec<Node>) -> Result<Value, PlanError> {
             ));
         }
         let Some(parent) = node.parent else { return Ok(node.members.into()) };
-        let inputs = nodes[parent].members.entry("Plans").or_insert_with(|| json!([]));
-        inputs
-            .as_array_mut()
-            .into_iter()
-            .for_each(|all| all.push(std::mem::take(&mut node.members).into()));
+        property::push(&mut nodes[parent].members, "Plans", node.members.into());
     }
     Err(PlanError::Unknown)
 }

@@ -2,6 +2,7 @@
 
 use super::views::PAGE;
 use crate::plans::MissingIndex;
+use crate::sqlserver::statement_rules::quoted;
 use crate::statements::{Index, Key, Missed, Table, TableStatistics};
 use engine::{Row, Rows};
 use std::collections::HashMap;
@@ -47,7 +48,7 @@ pub fn tables(
         let Some(id) = id(row) else { continue };
         let (schema, name) = (row.text("schema_name"), row.text("table_name"));
         if all.last().is_none_or(|last| (&last.schema, &last.name) != (&schema, &name)) {
-            let quoted = format!("{}.{}", quote_name(&schema), quote_name(&name));
+            let quoted = format!("{}.{}", quoted(&schema), quoted(&name));
             let missed = misses.remove(&id.0).unwrap_or_default();
             let database = row.text("database_name");
             let statistics = statistics.remove(&id.0).unwrap_or_default();
@@ -81,11 +82,6 @@ pub fn tables(
     all
 }
 
-/// A name in brackets.
-fn quote_name(name: &str) -> String {
-    format!("[{}]", name.replace(']', "]]"))
-}
-
 fn miss(row: Row<'_>) -> Missed {
     let columns = |column: &str| names(row.get(column).unwrap_or_default());
     let figure = |column: &str| row.parse::<f64>(column).unwrap_or(0.0);
@@ -114,7 +110,7 @@ fn index(row: Row<'_>, columns: &[Row<'_>]) -> Index {
         columns.iter().partition(|column| is(**column, "is_included_column"));
     let name = row.text("index_name");
     Index {
-        quoted: quote_name(&name),
+        quoted: quoted(&name),
         name,
         method: match row.text("type_desc").as_str() {
             "CLUSTERED" | "NONCLUSTERED" => "btree".into(),

@@ -19,13 +19,14 @@ use crate::OpenedReader;
 use crate::plans::Plan;
 use crate::query_reader::{QueryLimits, QueryReader, StorageDetail, explain_each};
 use crate::statements::{Origin, Snapshot, Span, StatementPlan, TableStatistics};
+use command_line::servers::now_ms;
 use engine::{
     AdminOptions, AdminSession, NoPlan, Row, Rows, Server, ServerError, View, WaitType, while_doing,
 };
 use observations::{Wait, WaitClass, WaitSource};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use views::{PAGE, STORED, STORED_END, STORED_INTERVAL, STORED_INTERVAL_END};
 use work::Stop;
 
@@ -258,8 +259,7 @@ fn note(state: i32, options: Row<'_>) -> String {
 
 impl QueryReader for Reader {
     fn snapshot(&mut self) -> Result<Snapshot, ServerError> {
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let mut snapshot = self.empty(Span { to_ms: now.as_millis() as i64, ..Span::default() });
+        let mut snapshot = self.empty(Span { to_ms: now_ms(), ..Span::default() });
         let cached = self.rows("statements", &views::STATEMENTS, &mut snapshot)?;
         snapshot.is_cut = cached.iter().count() >= views::ROWS_MAX;
         let (cached, (stored, counts)) = (statements(cached.iter()), self.store(&mut snapshot)?);
@@ -269,10 +269,6 @@ impl QueryReader for Reader {
             self.tables(&mut snapshot)?;
         }
         Ok(snapshot)
-    }
-
-    fn look(&mut self) -> Result<(), ServerError> {
-        Ok(())
     }
 
     fn explain(&mut self, snapshot: &mut Snapshot) {
