@@ -2,7 +2,6 @@
 
 use inspection::statements::{CountedRow, Counter, Overflow, Snapshot, Spread, Statement, Table};
 use observations::number::plural;
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The counters of a row.
@@ -11,12 +10,11 @@ type Counters = BTreeMap<Counter, u64>;
 /// Servers tell the start of a row in whole seconds, at worst.
 const START_MS: i64 = 2_000;
 
-/// How servers tell the rows of their statements apart.
+/// A row by the server's own numbers; of a statement without rows, by its names, which are those of
+/// the Query Store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Key<'a> {
-    /// By the server's own numbers.
     Row { digest: &'a str, is_top: bool, id: &'a str },
-    /// By names: all that files of older versions have.
     Names(Names<'a>),
 }
 
@@ -33,6 +31,7 @@ struct Names<'a> {
 /// A row of a statement.
 #[derive(Debug, Clone, Copy)]
 struct Row<'a> {
+    statement: &'a Statement,
     since_ms: Option<i64>,
     counters: &'a Counters,
 }
@@ -55,23 +54,17 @@ struct Doubts {
     reset: usize,
     aged: usize,
     unknown: usize,
-    ambiguous: usize,
     gone: usize,
 }
 
 /// Two snapshots of one server.
 struct Pair<'a> {
+    first: &'a Snapshot,
+    /// The rows of the first one, and its statements by their names.
     rows: HashMap<Key<'a>, Row<'a>>,
-    /// The statements of the first snapshot by their rows, and by their names.
-    by_row: HashMap<Key<'a>, &'a Statement>,
     by_name: HashMap<Names<'a>, &'a Statement>,
     /// The rows of the second one.
     now: HashSet<Key<'a>>,
-    /// Keys that several rows of a snapshot have.
-    ambiguous: HashSet<Key<'a>>,
-    /// Rows have no other key than names.
-    names_only: bool,
-    first: &'a Snapshot,
     /// The server dropped all counters in between.
     was_reset: bool,
 }
@@ -102,48 +95,21 @@ pub fn between(first: &Snapshot, mut last: Snapshot) -> Snapshot {
 
 impl<'a> Pair<'a> {
     fn new(first: &'a Snapshot, all: &'a [Statement], was_reset: bool) -> Self {
-        let names_only = !first
-            .statements
-            .iter()
-            .chain(all)
-            .all(|statement| statement.is_stored || !statement.rows.is_empty());
-        let mut pair = Self {
-            rows: HashMap::new(),
-            by_row: HashMap::new(),
-            by_name: HashMap::new(),
-            now: HashSet::new(),
-            ambiguous: HashSet::new(),
-            names_only,
+        let before = || first.statements.iter().filter(|_| !was_reset);
+        Self {
             first,
+            rows: before().flat_map(rows).collect(),
+            by_name: before().map(|statement| (names(statement), statement)).collect(),
+            now: all.iter().flat_map(rows).map(|(key, _)| key).collect(),
             was_reset,
-        };
-        for (key, _) in all.iter().flat_map(|statement| rows(statement, names_only)) {
-            if !pair.now.insert(key) {
-                pair.ambiguous.insert(key);
-            }
         }
-        let before = first.statements.iter().filter(|_| !was_reset);
-        for statement in before {
-            pair.by_name.insert(names(statement), statement);
-            for (key, row) in rows(statement, names_only) {
-                pair.by_row.insert(key, statement);
-                if pair.rows.insert(key, row).is_some() {
-                    pair.ambiguous.insert(key);
-                }
-            }
-        }
-        pair
     }
 
     /// The work of a statement since; `None` where it is not known.
     fn difference(&self, last: &'a Statement, doubts: &mut Doubts) -> Option<Statement> {
         let mut counters = Counters::new();
         let (mut from_start, mut is_reset, mut is_known) = (true, false, true);
-        for (key, row) in rows(last, self.names_only) {
-            if self.ambiguous.contains(&key) {
-                doubts.ambiguous += 1;
-                return None;
-            }
+        for (key, row) in rows(last) {
             let more = match self.change(&key, row) {
                 Change::Since(more) => {
                     from_start = false;
@@ -159,7 +125,10 @@ impl<'a> Pair<'a> {
                     continue;
                 }
             };
-            add(&mut counters, more);
+            for (counter, value) in more {
+                let sum = counters.entry(counter).or_default();
+                *sum = sum.saturating_add(value);
+            }
         }
         let first = self.first_of(last);
         is_reset |= first.is_some_and(|first| self.has_lost_rows(first));
@@ -210,13 +179,12 @@ impl<'a> Pair<'a> {
 
     /// The statement in the first snapshot: one with a row in common, else with the same names.
     fn first_of(&self, last: &'a Statement) -> Option<&'a Statement> {
-        let mut keys = rows(last, self.names_only).map(|(key, _)| key);
-        let by_row = keys.find_map(|key| self.by_row.get(&key));
-        by_row.or_else(|| self.by_name.get(&names(last))).copied()
+        let by_row = rows(last).find_map(|(key, _)| Some(self.rows.get(&key)?.statement));
+        by_row.or_else(|| self.by_name.get(&names(last)).copied())
     }
 
     fn has_lost_rows(&self, first: &'a Statement) -> bool {
-        rows(first, self.names_only).any(|(key, _)| !self.now.contains(&key))
+        rows(first).any(|(key, _)| !self.now.contains(&key))
     }
 
     /// The number of statements that were there at the beginning and not at the end.
@@ -225,7 +193,7 @@ impl<'a> Pair<'a> {
         let named: HashSet<Names<'_>> = all.iter().map(plain).collect();
         let before = self.first.statements.iter().filter(|_| !self.was_reset);
         let gone = before.filter(|statement| {
-            !rows(statement, self.names_only).any(|(key, _)| self.now.contains(&key))
+            !rows(statement).any(|(key, _)| self.now.contains(&key))
                 && !named.contains(&plain(statement))
         });
         gone.count()
@@ -258,11 +226,6 @@ impl Doubts {
                  the interval is unknown.",
             ),
             (
-                self.ambiguous,
-                "this capture has names only, and a dropped database or role had one of the same \
-                 names; its work in the interval is unknown.",
-            ),
-            (
                 self.gone,
                 "counted at the beginning, gone at the end; its work in the interval is unknown.",
             ),
@@ -280,25 +243,15 @@ fn names(statement: &Statement) -> Names<'_> {
 }
 
 /// The rows of a statement with their keys.
-fn rows(statement: &Statement, names_only: bool) -> impl Iterator<Item = (Key<'_>, Row<'_>)> {
-    let is_whole = names_only || statement.rows.is_empty();
-    let whole = Row { since_ms: None, counters: &statement.counters };
+fn rows(statement: &Statement) -> impl Iterator<Item = (Key<'_>, Row<'_>)> {
+    let whole = Row { statement, since_ms: None, counters: &statement.counters };
+    let is_whole = statement.rows.is_empty();
     let whole = is_whole.then_some((Key::Names(names(statement)), whole));
-    let rows = statement.rows.iter().filter(move |_| !is_whole);
-    whole.into_iter().chain(rows.map(|row: &CountedRow| {
+    whole.into_iter().chain(statement.rows.iter().map(move |row: &CountedRow| {
         let counters = if row.counters.is_empty() { &statement.counters } else { &row.counters };
         let key = Key::Row { digest: &statement.digest, is_top: statement.is_top, id: &row.id };
-        (key, Row { since_ms: row.since_ms, counters })
+        (key, Row { statement, since_ms: row.since_ms, counters })
     }))
-}
-
-fn add(sum: &mut Counters, more: Counters) {
-    for (counter, value) in more {
-        match sum.entry(counter) {
-            Entry::Occupied(mut known) => *known.get_mut() = known.get().saturating_add(value),
-            Entry::Vacant(place) => drop(place.insert(value)),
-        }
-    }
 }
 
 /// The increase of a counter of the server; `None` where it fell without a reset that is known.
