@@ -2,8 +2,14 @@
 
 use inspection::statements::PlanText;
 use observations::redacted;
+use regex_lite::{Captures, Regex};
 use sql::Syntax;
 use sql::statement::shown;
+
+/// A string of JSON, and the colon behind the name of a member.
+const JSON: &str = r#"("(?:[^"\\]|\\.)*")(\s*:)?"#;
+/// A comment of XML and the text behind it, an attribute with its value, a text between tags.
+const XML: &str = r#"<!--[\s\S]*?-->([^<]*)|([^\s<>="']+)=("[^"]*"|'[^']*')|>([^<]+)"#;
 
 /// The plan; passwords are hidden in any case, other constants unless they are wanted.
 pub fn without_secrets(plan: &PlanText, syntax: Syntax, literals: bool) -> String {
@@ -31,92 +37,61 @@ fn is_word(value: &str) -> bool {
         && value.parse::<f64>().is_err()
 }
 
-/// Each string of a document that is not the name of a member. Costs of MySQL are numbers in
-/// strings.
-fn json(text: &str, clean: &dyn Fn(&str) -> String) -> String {
-    let (mut out, mut rest, mut key) = (String::with_capacity(text.len()), text, String::new());
-    while let Some(begin) = rest.find('"') {
-        out.push_str(&rest[..begin]);
-        let string = &rest[begin..];
-        let end = end_of_string(string);
-        let (string, behind) = string.split_at(end);
-        rest = behind;
-        if behind.trim_start().starts_with(':') {
-            string.clone_into(&mut key);
-            out.push_str(string);
-            continue;
-        }
-        let Ok(value) = serde_json::from_str::<String>(string) else {
-            // A damaged document ends here: what cannot be read cannot be cleaned.
-            return out;
-        };
-        if is_word(&value) || (key.contains("cost") && value.parse::<f64>().is_ok()) {
-            out.push_str(string);
-        } else {
-            out.push_str(&serde_json::Value::from(clean(&value)).to_string());
-        }
+/// A document with its values replaced. A damaged one ends where it is: what cannot be read cannot
+/// be cleaned.
+fn replaced(
+    text: &str,
+    values: &str,
+    mut replace: impl FnMut(&Captures<'_>) -> Option<String>,
+) -> String {
+    let (mut out, mut done) = (String::with_capacity(text.len()), 0);
+    for found in Regex::new(values).expect("a pattern").captures_iter(text) {
+        let Some(whole) = found.get(0) else { continue };
+        let between = &text[done..whole.start()];
+        let value = if between.contains(['"', '\'']) { None } else { replace(&found) };
+        let Some(value) = value else { return out };
+        out.extend([between, &value]);
+        done = whole.end();
     }
-    out.push_str(rest);
+    out.push_str(text[done..].split(['"', '\'']).next().unwrap_or_default());
     out
 }
 
-/// Bytes of the string that a text begins with, with both quotes.
-fn end_of_string(text: &str) -> usize {
-    let mut is_escaped = false;
-    for (at, sign) in text.char_indices().skip(1) {
-        match sign {
-            '"' if !is_escaped => return at + 1,
-            '\\' => is_escaped = !is_escaped,
-            _ => is_escaped = false,
+/// Each string of a document that is not the name of a member. Costs of MySQL are numbers in
+/// strings.
+fn json(text: &str, clean: &dyn Fn(&str) -> String) -> String {
+    let mut key = String::new();
+    replaced(text, JSON, |found| {
+        let (whole, string) = (found[0].to_owned(), &found[1]);
+        if found.get(2).is_some() {
+            string.clone_into(&mut key);
+            return Some(whole);
         }
-    }
-    text.len()
+        let value: String = serde_json::from_str(string).ok()?;
+        let is_kept = is_word(&value) || (key.contains("cost") && value.parse::<f64>().is_ok());
+        Some(if is_kept { whole } else { serde_json::Value::from(clean(&value)).to_string() })
+    })
 }
 
 /// Each value of an attribute, and each text between tags. Figures are the optimizer's, except
 /// values of parameters and constants.
 fn xml(text: &str, clean: &dyn Fn(&str) -> String) -> String {
-    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
-    while let Some(begin) = rest.find('<') {
-        out.push_str(&between_tags(&rest[..begin], clean));
-        rest = &rest[begin..];
-        if let Some(end) = rest.strip_prefix("<!--").and_then(|comment| comment.find("-->")) {
+    replaced(text, XML, |found| {
+        let Some((name, value)) = found.get(2).zip(found.get(3)) else {
             // A comment is not the server's.
-            rest = &rest[4 + end + 3..];
-            continue;
-        }
-        let mut attribute = String::new();
-        loop {
-            let Some(next) = rest.find(['"', '\'', '>']) else {
-                // A damaged document ends here.
-                return out;
-            };
-            let (before, from) = rest.split_at(next);
-            out.push_str(before);
-            if let Some(behind) = from.strip_prefix('>') {
-                out.push('>');
-                rest = behind;
-                break;
-            }
-            if let Some(name) = before.trim_end_matches('=').split_whitespace().last() {
-                name.clone_into(&mut attribute);
-            }
-            let quote = &from[..1];
-            let Some(end) = from[1..].find(quote) else { return out };
-            let value = unescaped(&from[1..=end]);
-            let is_figure = value.parse::<f64>().is_ok() && !attribute.contains("Value");
-            out.push_str(quote);
-            if is_figure || is_word(&value) || attribute.starts_with("xmlns") {
-                out.push_str(&from[1..=end]);
-            } else {
-                out.push_str(&escaped(&clean(&value)));
-            }
-            out.push_str(quote);
-            rest = &from[end + 2..];
-        }
-    }
-    out.push_str(&between_tags(rest, clean));
-    out
+            let behind_comment = found.get(1).map(|text| between_tags(text.as_str(), clean));
+            let text = found.get(4).map(|text| between_tags(text.as_str(), clean));
+            return behind_comment.or_else(|| Some(format!(">{}", text?)));
+        };
+        let (name, quote) = (name.as_str(), &value.as_str()[..1]);
+        let value = unescaped(&value.as_str()[1..value.len() - 1]);
+        let is_figure = value.parse::<f64>().is_ok() && !name.contains("Value");
+        Some(if is_figure || is_word(&value) || name.starts_with("xmlns") {
+            found[0].to_owned()
+        } else {
+            format!("{name}={quote}{}{quote}", escaped(&clean(&value)))
+        })
+    })
 }
 
 fn between_tags(text: &str, clean: &dyn Fn(&str) -> String) -> String {
