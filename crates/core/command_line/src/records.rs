@@ -12,7 +12,9 @@ pub trait Records: Sync {
     ///
     /// # Errors
     /// When the file cannot be read.
-    fn list(&self, store: &Store) -> Result<Vec<String>, Failure>;
+    fn list(&self, _store: &Store) -> Result<Vec<String>, Failure> {
+        Ok(Vec::new())
+    }
 
     /// Names of the sections of an observation.
     fn sections(&self) -> &'static [&'static str] {
@@ -23,19 +25,25 @@ pub trait Records: Sync {
     ///
     /// # Errors
     /// When there is no such observation.
-    fn show(&self, at: Place, form: Form, extent: &Extent) -> Result<Option<ExitCode>, Failure>;
+    fn show(&self, _at: Place, _form: Form, _: &Extent) -> Result<Option<ExitCode>, Failure> {
+        Ok(None)
+    }
 
     /// All of an observation, for a page.
     ///
     /// # Errors
     /// When there is no such observation.
-    fn document(&self, at: Place) -> Result<Option<Document>, Failure>;
+    fn document(&self, _at: Place) -> Result<Option<Document>, Failure> {
+        Ok(None)
+    }
 
     /// Prints how two observations differ.
     ///
     /// # Errors
     /// When there are no two such observations.
-    fn compare(&self, from: Place, to: Place, form: Form) -> Result<Option<ExitCode>, Failure>;
+    fn compare(&self, _from: Place, _to: Place, _: Form) -> Result<Option<ExitCode>, Failure> {
+        Ok(None)
+    }
 
     /// The changes over all observations of some files, or over the last `last` of them.
     ///

@@ -3,9 +3,7 @@
 use crate::history::StatementHistory;
 use crate::{history_document, watch};
 use command_line::arguments::Between;
-use command_line::output::{Extent, Form};
-use command_line::{ExitCode, Failure, History, Place, Records};
-use report::Document;
+use command_line::{Failure, History, Records};
 use report::json::object;
 use serde_json::Value;
 use store::Store;
@@ -14,22 +12,6 @@ use store::Store;
 pub struct Intervals;
 
 impl Records for Intervals {
-    fn list(&self, _: &Store) -> Result<Vec<String>, Failure> {
-        Ok(Vec::new())
-    }
-
-    fn show(&self, _: Place, _: Form, _: &Extent) -> Result<Option<ExitCode>, Failure> {
-        Ok(None)
-    }
-
-    fn document(&self, _: Place) -> Result<Option<Document>, Failure> {
-        Ok(None)
-    }
-
-    fn compare(&self, _: Place, _: Place, _: Form) -> Result<Option<ExitCode>, Failure> {
-        Ok(None)
-    }
-
     fn history(
         &self,
         stores: &[Store],
