@@ -10,7 +10,7 @@ use command_line::{Context, ExitCode, Failure, Tool, output, servers, signals};
 use engine::{ObserveOptions, Server, ServerError};
 use inspection::observation::{observe, record};
 use inspection::query_reader::StorageDetail;
-use inspection::statements::{Captured, CapturedTexts, Snapshot};
+use inspection::statements::{Advice, Captured, CapturedTexts, Snapshot};
 use inspection::survey::{self, advice, capture_json, of_server};
 use inspection::{QueryLimits, QueryReader};
 use observations::{Survey, Unread};
@@ -70,37 +70,36 @@ impl Tool for Capture {
         let mut observer = server.observe(options, &stop).map_err(failure)?;
         let mut activity = observe(&mut *observer, self.seconds, &interrupt).map_err(failure)?;
         let readings = observer.readings();
-        let queries = counters.and_then(|(first, reader)| self.counted(context, first, reader));
+        let settings = machine::settings(context, &machine::on_this_machine(surveyed.clone()));
+        let queries =
+            counters.and_then(|(first, reader)| self.counted(context, first, reader, settings));
         if let Err(error) = &queries {
             let what = format!("statements, plans and indexes of {server}");
             output::complain(&format!("warning: the capture lacks {what}: {error}"));
             unread.push(Unread { what, why: error.to_string() });
         }
         if !self.statements {
-            let tasks = activity.tasks.iter_mut().flatten();
-            tasks.for_each(|task| {
+            for task in activity.tasks.iter_mut().flatten() {
                 let sessions = task.blocked_by.iter_mut().chain([&mut task.session]);
                 sessions.for_each(|session| session.statement.clear());
-            });
-        }
-        if !self.statements {
+            }
             for pair in &mut activity.blocked {
                 pair.blocker.clear();
                 pair.victim.clear();
             }
         }
         let ended = activity.ended.clone();
-        let observed = record(&*server, began_ms, activity);
+        let observation = record(&*server, began_ms, activity);
         let survey = Survey {
             taken_ms: began_ms,
-            steelbench: observed.steelbench.clone(),
+            steelbench: observation.steelbench.clone(),
             servers: vec![surveyed],
             unread,
             ..Survey::default()
         };
-        let advice = advice(|engine| context.registry.adapter(engine), &survey);
-        let captured = survey::Capture { observation: observed, queries: queries.ok(), readings };
-        let json = capture_json(&survey, &advice, &captured).map_err(Failure::failed)?;
+        let advice = advice(context, &survey);
+        let captured = survey::Capture { survey, observation, queries: queries.ok(), readings };
+        let json = capture_json(&captured, &advice).map_err(Failure::failed)?;
         replace_file(&self.output, Replace::Named, |writer| writeln!(writer, "{json}"))?;
         ended.map_or(Ok(ExitCode::Ok), |why| Err(failure(ServerError::new(why))))
     }
@@ -113,13 +112,13 @@ impl Capture {
         context: &Context,
         first: Snapshot,
         mut reader: Box<dyn QueryReader>,
+        settings: Option<Advice>,
     ) -> Result<Captured, ServerError> {
         let last = reader.snapshot()?;
         let rules = statement_rules(context, &last.engine)
             .map_err(|failure| ServerError::new(failure.message()))?;
         let mut found = explained(&mut *reader, last, Vec::new(), usize::MAX, rules);
-        let survey = machine::survey(context, &self.server).ok();
-        found.advice.extend(survey.and_then(|survey| machine::settings(context, &survey)));
+        found.advice.extend(settings);
         let kept = CapturedTexts { texts: self.statements, literals: self.literals };
         Ok(Captured::new(first, found.snapshot, found.advice, rules, kept))
     }

@@ -1,26 +1,22 @@
 //! `steelbench queries`: a server's statements, plans and indexes.
 
 use crate::arguments::{QueriesCommand, QueriesTool};
-use crate::examine::{explained, open, statement_rules};
+use crate::connection::{Connection, LOOKS_S};
+use crate::examine::{explained, statement_rules};
 use crate::logged::read_logs;
-use crate::looking::{LOOKS_S, looking};
-use crate::server_facts::{ServerFacts, ServerWaits, surveyed};
+use crate::server_facts::{ServerFacts, ServerWaits, Unknown, surveyed};
 use crate::statement_log::{self, is_file_name};
 use crate::try_change::try_change;
-use crate::watch::{self, Source};
-use crate::{Queries, between, document, examine, keep, machine, plan_files, server_sheets};
+use crate::{Queries, between, document, machine, plan_files, server_sheets, watch};
 use command_line::files::{Replace, replace_file, write_html};
 use command_line::{Context, ExitCode, Failure, Tool, output, results, servers, signals};
-use engine::{Engine, ObserveOptions, Server, ServerError};
-use inspection::statements::{Rules, Snapshot, script_statements};
+use engine::{ObserveOptions, ServerError};
+use inspection::statements::{Advice, Captured, Rules, Snapshot, script_statements};
 use inspection::survey::{Capture, read_capture};
 use inspection::{Inspection, OpenFile, QueryReader};
 use report::json::object;
 use serde_json::Value;
 use std::path::Path;
-use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// Scripts of statements are not longer.
@@ -38,62 +34,28 @@ impl Tool for QueriesTool {
             return try_change(attempt, context);
         }
         let logged = read_logs(context, &self.auto_explain)?;
-        let server = self.server.as_deref();
-        let is_file = self.psql.is_empty() && self.mariadb.is_empty();
-        if let Some((file, None)) = server.filter(|_| is_file).and_then(results::observation) {
-            let mut snapshot = watch::joined(context, file, &self.between)?;
-            keep(&mut snapshot, self.statements);
-            let rules = statement_rules(context, &snapshot.engine)?;
-            return write(&examine(snapshot, rules), self, &ServerFacts::not_in("results files"));
-        }
-        if let Some(read) =
-            server.filter(|_| is_file).and_then(|path| statement_log::read(context, path))
-        {
-            let mut snapshot = read?;
-            keep(&mut snapshot, self.statements);
-            let rules = statement_rules(context, &snapshot.engine)?;
-            snapshot.clean(rules, self.literals);
-            return write(&examine(snapshot, rules), self, &ServerFacts::not_in("logs"));
-        }
-        if self.between.is_given() {
-            return Err(Failure::usage(
-                "--from and --to need a results file written with --every; name one",
-            ));
-        }
-        if self.output.is_some() {
-            return ask(self, context, |server, mut reader, stop, failure| {
-                let server = Source { address: &server.to_string(), failure };
-                watch::watch(self, context, &server, &mut *reader, stop)
-            });
-        }
-        let captured = server.filter(|_| is_file).and_then(read_capture);
-        let database = server.filter(|_| is_file).and_then(|path| database(context, path));
-        let is_server = captured.is_none() && database.is_none();
-        let Read { mut reader, snapshot, mut facts } = match (captured, database) {
-            (Some(captured), _) => of_captures(captured?, self)?,
-            (None, Some(database)) => of_file(&database, self)?,
-            _ => {
-                if let Some(name) = server.filter(|name| is_file && is_file_name(name)) {
-                    let why = if Path::new(name).exists() {
-                        "not a results file, a capture, a database or a log of statements"
-                    } else {
-                        "no such file"
-                    };
-                    return Err(Failure::usage(format!("{name}: {why}")));
-                }
-                of_server(self, context)?
+        let named = self.server.as_deref();
+        let file = named.filter(|_| self.psql.is_empty() && self.mariadb.is_empty());
+        let read = match file.and_then(|name| self.of_records(context, name)) {
+            Some(read) => read?,
+            None if self.between.is_given() => {
+                return Err(Failure::usage(
+                    "--from and --to need a results file written with --every; name one",
+                ));
             }
+            None if self.output.is_some() => {
+                return watch::watch(self, context, Connection::open(self, context)?);
+            }
+            None => match file.and_then(|name| self.of_file(context, name)) {
+                Some(read) => read?,
+                None => of_server(self, context)?,
+            },
         };
+        let Read { mut reader, snapshot, facts, settings, literals } = read;
         let rules = statement_rules(context, &snapshot.engine)?;
         let mut found = explained(&mut *reader, snapshot, logged, self.statements, rules);
-        if is_server {
-            let url = self.mariadb.url(&self.psql, server).map_err(Failure::usage)?;
-            let survey = machine::survey(context, &url);
-            let advice = survey.as_ref().ok().and_then(|survey| machine::settings(context, survey));
-            found.advice.extend(advice);
-            facts.configuration = surveyed(survey);
-        }
-        found.snapshot.clean(rules, self.literals);
+        found.advice.extend(settings);
+        found.snapshot.clean(rules, literals);
         write(&found, self, &facts)
     }
 }
@@ -103,6 +65,45 @@ struct Read {
     reader: Box<dyn QueryReader>,
     snapshot: Snapshot,
     facts: ServerFacts,
+    /// Settings that do not fit the server.
+    settings: Option<Advice>,
+    /// Constants in texts are shown.
+    literals: bool,
+}
+
+impl QueriesTool {
+    /// Reads recorded statements: those of a results file or a log. `None` of another file.
+    fn of_records(&self, context: &Context, name: &str) -> Option<Result<Read, Failure>> {
+        // What was recorded has the constants that were wanted then.
+        let (snapshot, what, literals) = match results::observation(name) {
+            Some((file, None)) => {
+                (watch::joined(context, file, &self.between), "results files", true)
+            }
+            _ => (statement_log::read(context, name, self.literals)?, "logs", self.literals),
+        };
+        Some(snapshot.map(|snapshot| {
+            let facts = ServerFacts::unknown(Unknown::NotThere(what));
+            let reader = Box::new(snapshot.clone());
+            Read { reader, snapshot, facts, settings: None, literals }
+        }))
+    }
+
+    /// Reads a capture or a database; `None` of what does not name a file.
+    fn of_file(&self, context: &Context, name: &str) -> Option<Result<Read, Failure>> {
+        if let Some(captured) = read_capture(name) {
+            return Some(captured.and_then(|captured| of_captures(captured, name, self)));
+        }
+        let path = Path::new(name);
+        if let Some(reader) = file_reader(context, path) {
+            return Some(of_database(path, reader, self));
+        }
+        let why = if path.exists() {
+            "not a results file, a capture, a database or a log of statements"
+        } else {
+            "no such file"
+        };
+        is_file_name(name).then(|| Err(Failure::usage(format!("{name}: {why}"))))
+    }
 }
 
 /// Reads the counters of a server, or their differences in the seconds that are asked for.
@@ -112,76 +113,53 @@ fn of_server(arguments: &QueriesTool, context: &Context) -> Result<Read, Failure
                        server, --seconds N counts what runs";
         return Err(Failure::usage(message));
     }
-    ask(arguments, context, |server, mut reader, stop, failure| {
-        reader.look().map_err(failure)?;
-        let mut snapshot = reader.snapshot().map_err(failure)?;
-        let is_wanted = arguments.workbook.is_some();
-        let mut facts = ServerFacts::not_in("this report");
-        if let Some(seconds) = arguments.seconds {
-            let signal = servers::stop_by(stop);
-            let observer = is_wanted.then(|| server.observe(ObserveOptions::default(), &signal));
-            let end = Instant::now() + Duration::from_secs_f64(seconds);
-            looking(&mut *reader, end, LOOKS_S, stop).map_err(failure)?;
-            if let Some(observer) = observer {
-                facts.waits = ServerWaits::until_now(observer);
-            }
-            let last = reader.snapshot().map_err(failure)?;
-            snapshot = between(&snapshot, last);
-        } else if is_wanted {
-            facts.waits = ServerWaits::since_start(&mut *reader, &snapshot.engine);
+    let mut connection = Connection::open(arguments, context)?;
+    connection.look()?;
+    let mut snapshot = connection.snapshot()?;
+    let is_wanted = arguments.workbook.is_some();
+    let mut facts = ServerFacts::unknown(Unknown::NotThere("this report"));
+    if let Some(seconds) = arguments.seconds {
+        let signal = servers::stop_by(&connection.stop);
+        let options = ObserveOptions::default();
+        let observer = is_wanted.then(|| connection.server.observe(options, &signal));
+        let end = Instant::now() + Duration::from_secs_f64(seconds);
+        connection.look_until(end, LOOKS_S)?;
+        if let Some(observer) = observer {
+            facts.waits = ServerWaits::until_now(observer);
         }
-        Ok(Read { reader, snapshot, facts })
-    })
+        snapshot = between(&snapshot, connection.snapshot()?);
+    } else if is_wanted {
+        facts.waits = ServerWaits::since_start(&mut *connection.reader, &snapshot.engine);
+    }
+    let survey = machine::survey(context, &*connection.server);
+    let settings = survey.as_ref().ok().and_then(|survey| machine::settings(context, survey));
+    facts.configuration = surveyed(survey);
+    let (reader, literals) = (connection.reader, arguments.literals);
+    Ok(Read { reader, snapshot, facts, settings, literals })
 }
 
-/// Connects to the server that is meant; `work` gets it, its reader, the flag that asks to stop,
-/// and how to say an error of the server.
-fn ask<T>(
-    arguments: &QueriesTool,
-    context: &Context,
-    work: impl FnOnce(
-        &dyn Server,
-        Box<dyn QueryReader>,
-        &Arc<AtomicBool>,
-        &dyn Fn(ServerError) -> Failure,
-    ) -> Result<T, Failure>,
-) -> Result<T, Failure> {
-    let server = arguments.server.as_deref();
-    let url = arguments.mariadb.url(&arguments.psql, server).map_err(Failure::usage)?;
-    let server: Rc<dyn Server> = context.server(&url)?.into();
-    let stop = signals::stop_flag()?;
-    let signal = servers::stop_by(&stop);
-    let failure = |error: ServerError| servers::failure(&*server, &signal, &error);
-    let reader = open(context, &server, arguments.limits(), &signal).map_err(failure)?;
-    work(&*server, reader, &stop, &failure)
-}
+/// Opens the files of an engine's databases, whose statements are read by these rules.
+type FileReader = (OpenFile, &'static Rules);
 
-/// A database file, and what its engine does with such files.
-struct Database<'a> {
-    path: &'a Path,
-    open: OpenFile,
-    rules: &'static Rules,
-}
-
-/// The database in a file of one of the engines.
-fn database<'a>(context: &Context, path: &'a str) -> Option<Database<'a>> {
-    let path = Path::new(path);
-    context.registry.engines.iter().copied().find_map(|engine: &'static Engine| {
+/// The reader of a database file, by the engine that has such files.
+fn file_reader(context: &Context, path: &Path) -> Option<FileReader> {
+    context.registry.engines.iter().find_map(|engine| {
         engine.database_files.filter(|files| files.is_database(path))?;
         let inspection = context.registry.adapter::<Inspection>(engine.name)?;
-        Some(Database { path, open: inspection.file_queries?, rules: &inspection.rules })
+        Some((inspection.file_queries?, &inspection.rules))
     })
 }
 
 /// Examines the statements of scripts on a database file.
-fn of_file(database: &Database<'_>, arguments: &QueriesTool) -> Result<Read, Failure> {
-    let Database { path, open, rules } = *database;
+fn of_database(
+    path: &Path,
+    (open, rules): FileReader,
+    arguments: &QueriesTool,
+) -> Result<Read, Failure> {
     let shown = path.display();
     if arguments.sql.is_empty() {
-        let message = format!(
-            "{shown} has no statement counters; give the statements with --sql \
-                               FILE"
-        );
+        let message =
+            format!("{shown} has no statement counters; give the statements with --sql FILE");
         return Err(Failure::usage(message));
     }
     let mut targets = Vec::new();
@@ -195,48 +173,49 @@ fn of_file(database: &Database<'_>, arguments: &QueriesTool) -> Result<Read, Fai
     let text = |error: ServerError| Failure::failed(format!("{shown}: {error}"));
     let mut reader = open(path, targets, arguments.limits(), &stop).map_err(text)?;
     let snapshot = reader.snapshot().map_err(text)?;
-    let facts = ServerFacts::not_recorded_by(&snapshot.engine);
-    Ok(Read { reader, snapshot, facts })
+    let facts = ServerFacts::unknown(Unknown::NotRecorded(snapshot.engine.clone()));
+    Ok(Read { reader, snapshot, facts, settings: None, literals: arguments.literals })
 }
 
 /// Reads what a server had counted when it was captured, during the capture, or between two
 /// captures.
-fn of_captures(captured: Capture, arguments: &QueriesTool) -> Result<Read, Failure> {
+fn of_captures(first: Capture, name: &str, arguments: &QueriesTool) -> Result<Read, Failure> {
     if arguments.seconds.is_some() {
         let message =
             "--seconds needs a server; for a capture, --interval shows what ran during the capture";
         return Err(Failure::usage(message));
     }
-    let counted = |captured: Capture, name: &str| {
-        let text = "no statements in this capture: an older version wrote it, or reading them \
-                    failed";
-        captured.queries.ok_or_else(|| Failure::usage(format!("{name}: {text}")))
-    };
-    let name = arguments.server.as_deref().unwrap_or_default();
-    let address = captured.observation.address.clone();
-    let facts = ServerFacts::of_capture(Path::new(name), &captured.observation.activity);
-    let first = counted(captured, name)?;
+    let literals = arguments.literals;
     let Some(later) = &arguments.later else {
-        let snapshot = first.last.clone();
-        let snapshot = if arguments.interval { between(&first.first, snapshot) } else { snapshot };
-        return Ok(Read { reader: Box::new(first), snapshot, facts });
+        let facts = ServerFacts::of_capture(&first);
+        let captured = counted(first, name)?;
+        let mut snapshot = captured.last.clone();
+        if arguments.interval {
+            snapshot = between(&captured.first, snapshot);
+        }
+        return Ok(Read { reader: Box::new(captured), snapshot, facts, settings: None, literals });
     };
     let text = |why: &str| Failure::usage(format!("{later}: {why}"));
     let second =
         read_capture(later).unwrap_or_else(|| Err(text("a capture is a file NAME.json")))?;
-    if second.observation.address != address {
-        return Err(text(&format!(
-            "captured from {}, but {name} from {address}",
-            second.observation.address
-        )));
+    let addresses = [&first, &second].map(|capture| capture.observation.address.as_str());
+    if addresses[0] != addresses[1] {
+        let [first, second] = addresses;
+        return Err(text(&format!("captured from {second}, but {name} from {first}")));
     }
-    let facts = ServerFacts::of_capture(Path::new(later), &second.observation.activity);
-    let second = counted(second, later)?;
+    let facts = ServerFacts::of_capture(&second);
+    let (first, second) = (counted(first, name)?, counted(second, later)?);
     if second.last.span.to_ms <= first.last.span.to_ms {
         return Err(text(&format!("not captured after {name}; name the earlier capture first")));
     }
     let snapshot = between(&first.last, second.last.clone());
-    Ok(Read { reader: Box::new(second), snapshot, facts })
+    Ok(Read { reader: Box::new(second), snapshot, facts, settings: None, literals })
+}
+
+/// The statements in a capture.
+fn counted(capture: Capture, name: &str) -> Result<Captured, Failure> {
+    let text = "no statements in this capture: an older version wrote it, or reading them failed";
+    capture.queries.ok_or_else(|| Failure::usage(format!("{name}: {text}")))
 }
 
 fn write(

@@ -81,12 +81,8 @@ pub fn keep(snapshot: &mut Snapshot, statements: usize) {
     }
 }
 
-/// Finds what follows from a snapshot.
-pub fn examine(snapshot: Snapshot, rules: &'static Rules) -> Queries {
-    examine_with(snapshot, Vec::new(), rules)
-}
-
-fn examine_with(snapshot: Snapshot, health: Vec<Advice>, rules: &'static Rules) -> Queries {
+/// Finds what follows from a snapshot, with the findings about the health of its server.
+pub fn examine(snapshot: Snapshot, health: Vec<Advice>, rules: &'static Rules) -> Queries {
     let uses = index_uses(&snapshot);
     let advice = advice(&snapshot, &uses, health, rules);
     Queries { snapshot, uses, advice, rules }
@@ -110,7 +106,7 @@ pub fn explained(
         return Queries { snapshot, uses, advice, rules };
     }
     let health = reader.health(&mut snapshot);
-    let mut found = examine_with(snapshot, health, rules);
+    let mut found = examine(snapshot, health, rules);
     for advice in found.advice.iter_mut().filter(|advice| advice.kind == AdviceKind::MissingIndex) {
         advice.hypothetical = reader.hypothetical(&found.snapshot, advice);
     }

@@ -1,44 +1,43 @@
 //! Settings that do not fit the server or its machine, by the rules of surveys.
 
 use command_line::Context;
-use engine::ServerError;
+use engine::{Server, ServerError};
 use inspection::statements::{Advice, AdviceKind, Certainty};
 use inspection::survey::{advice, of_server};
-use observations::Survey;
+use observations::{Survey, SurveyedServer};
+use report::text::joined;
 use work::Stop;
 
 /// Reads what a server and its machine are.
 ///
 /// # Errors
 /// When the server cannot be reached, or is not surveyed.
-pub fn survey(context: &Context, url: &str) -> Result<Survey, ServerError> {
-    let server = engine::server::by_url(context.registry.engines, url)?;
-    let (surveyed, _) = of_server(context, &*server, &Stop::when(|| false))?;
+pub fn survey(context: &Context, server: &dyn Server) -> Result<Survey, ServerError> {
+    of_server(context, server, &Stop::when(|| false)).map(|(surveyed, _)| on_this_machine(surveyed))
+}
+
+/// A server with the facts of this machine.
+pub fn on_this_machine(server: SurveyedServer) -> Survey {
     let facts = observe::survey::machine();
-    Ok(Survey {
+    Survey {
         machine: facts.machine,
         settings: facts.settings,
-        servers: vec![surveyed],
+        servers: vec![server],
         ..Survey::default()
-    })
+    }
 }
 
 /// A finding with all facts; nothing where the survey finds nothing.
 pub fn settings(context: &Context, survey: &Survey) -> Option<Advice> {
     let address = survey.servers.first()?.address.clone();
-    let found = advice(|engine| context.registry.adapter(engine), survey);
-    if found.is_empty() {
-        return None;
-    }
-    let evidence: Vec<String> = found
-        .iter()
-        .map(|finding| format!("The server {}.", finding.fact.trim_end_matches('.')))
-        .collect();
-    let change: Vec<String> = found.iter().map(|finding| sentence(&finding.action)).collect();
-    Some(Advice {
+    let found = advice(context, survey);
+    let evidence =
+        found.iter().map(|found| format!("The server {}.", found.fact.trim_end_matches('.')));
+    let change = found.iter().map(|finding| sentence(&finding.action));
+    (!found.is_empty()).then(|| Advice {
         subject: address,
-        evidence: evidence.join(" "),
-        change: change.join(" "),
+        evidence: joined(evidence, " "),
+        change: joined(change, " "),
         price: "`steelbench survey --server` has the reason of each. Some settings need a restart."
             .into(),
         ..Advice::new(AdviceKind::Setting, Certainty::Possible)

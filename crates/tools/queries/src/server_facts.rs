@@ -2,11 +2,10 @@
 
 use engine::{LiveObserver, ServerError};
 use inspection::QueryReader;
-use inspection::survey::parse_survey;
+use inspection::survey::Capture;
 use observations::{
     ServerActivity, Survey, SurveyedServer, Wait, WaitClass, WaitSource, number, order,
 };
-use std::path::Path;
 
 /// Facts of a server that no statement has.
 pub(crate) struct ServerFacts {
@@ -43,36 +42,28 @@ pub enum Unknown {
     Unread(String),
     /// It was not asked for, or the file does not have it.
     #[error("not in {0}")]
-    NotThere(String),
+    NotThere(&'static str),
 }
 
 impl ServerFacts {
-    /// Unknown facts: the source has only statements.
-    pub fn not_in(what: &str) -> Self {
-        let unknown = Unknown::NotThere(what.to_owned());
-        Self { configuration: Err(unknown.clone()), waits: Err(unknown) }
-    }
-
-    /// Facts of an engine without a server.
-    pub fn not_recorded_by(engine: &str) -> Self {
-        let unknown = Unknown::NotRecorded(engine.to_owned());
-        Self { configuration: Err(unknown.clone()), waits: Err(unknown) }
+    /// Facts that are not known: the source has only statements, or the engine has no server.
+    pub fn unknown(why: Unknown) -> Self {
+        Self { configuration: Err(why.clone()), waits: Err(why) }
     }
 
     /// The facts in a capture.
-    pub fn of_capture(path: &Path, activity: &ServerActivity) -> Self {
-        let survey = std::fs::read_to_string(path)
-            .map_err(ServerError::new)
-            .and_then(|text| parse_survey(&text).map_err(ServerError::new));
-        Self { configuration: surveyed(survey), waits: Ok(ServerWaits::observed(activity)) }
+    pub fn of_capture(capture: &Capture) -> Self {
+        Self {
+            configuration: surveyed(Ok(capture.survey.clone())),
+            waits: Ok(ServerWaits::observed(&capture.observation.activity)),
+        }
     }
 }
 
 /// The settings of the one server of a survey.
 pub fn surveyed(survey: Result<Survey, ServerError>) -> Result<SurveyedServer, Unknown> {
     let survey = survey.map_err(|error| Unknown::Unread(error.to_string()))?;
-    let server = survey.servers.into_iter().next();
-    server.ok_or_else(|| Unknown::NotThere("the survey".to_owned()))
+    survey.servers.into_iter().next().ok_or(Unknown::NotThere("the survey"))
 }
 
 impl ServerWaits {

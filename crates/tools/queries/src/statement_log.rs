@@ -1,6 +1,6 @@
 //! Statements of a log that a server has written, with the percentiles of their times.
 
-use command_line::{Context, Failure};
+use command_line::{Context, Failure, servers};
 use inspection::Inspection;
 use inspection::plans::FILE_BYTES_MAX;
 use inspection::statements::{
@@ -9,7 +9,6 @@ use inspection::statements::{
 use observations::number::{count, plural};
 use std::collections::HashMap;
 use std::path::Path;
-use std::time::SystemTime;
 
 /// Bytes by which a log is recognised.
 const BEGINNING: usize = 1 << 20;
@@ -26,8 +25,8 @@ pub(crate) fn is_file_name(text: &str) -> bool {
     !is_address && (path.is_file() || text.contains('/') || FILES.contains(&ending))
 }
 
-/// The statements of a log; `None` of another file.
-pub fn read(context: &Context, path: &str) -> Option<Result<Snapshot, Failure>> {
+/// The statements of a log, with their constants where these are wanted; `None` of another file.
+pub fn read(context: &Context, path: &str, literals: bool) -> Option<Result<Snapshot, Failure>> {
     let file = Path::new(path);
     if !file.is_file() || path.ends_with(".steelbench") {
         return None;
@@ -43,16 +42,17 @@ pub fn read(context: &Context, path: &str) -> Option<Result<Snapshot, Failure>> 
         Some((engine, &inspection.rules, logs))
     })?;
     let runs = (logs.read)(&String::from_utf8_lossy(&bytes));
-    Some(if runs.is_empty() {
-        Err(Failure::usage(format!("{path}: a log without runs of statements and their times")))
-    } else {
-        Ok(snapshot(engine, path, runs, rules))
-    })
+    if runs.is_empty() {
+        let message = format!("{path}: a log without runs of statements and their times");
+        return Some(Err(Failure::usage(message)));
+    }
+    let mut snapshot = snapshot(engine, path, runs, rules);
+    snapshot.clean(rules, literals);
+    Some(Ok(snapshot))
 }
 
 fn snapshot(engine: &str, path: &str, runs: Vec<LoggedRun>, rules: &Rules) -> Snapshot {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let span = Span { to_ms: now.as_millis() as i64, ..Span::default() };
+    let span = Span { to_ms: servers::now_ms(), ..Span::default() };
     let mut snapshot = Snapshot { is_log: true, ..Snapshot::new(engine, path.to_owned(), span, 1) };
     let number = runs.len();
     let mut at: HashMap<(String, String, String), usize> = HashMap::new();

@@ -2,9 +2,9 @@
 //! so.
 
 use crate::arguments::QueriesTool;
+use crate::connection::{Connection, LOOKS_S};
 use crate::examine::statement_rules;
 use crate::history_document::plan_regressions;
-use crate::looking::{LOOKS_S, looking};
 use crate::plan_watch::PlanWatch;
 use crate::{between, keep};
 use command_line::arguments::Between;
@@ -18,8 +18,6 @@ use report::json::object;
 use report::utc_second;
 use serde_json::Value;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use store::Store;
 
@@ -28,19 +26,12 @@ const EVERY_S_MIN: f64 = 0.2;
 /// Looks at what sessions run, in an interval at most.
 const LOOKS: f64 = 12.0;
 
-/// The server that is watched.
-pub struct Source<'a> {
-    /// The address.
-    pub address: &'a str,
-    /// Turns its errors into failures of the command.
-    pub failure: &'a dyn Fn(ServerError) -> Failure,
-}
-
 /// Records intervals in a results file.
 struct Recorder<'a> {
     arguments: &'a QueriesTool,
     context: &'a Context,
-    address: &'a str,
+    /// The server as it was named.
+    address: String,
     store: Store,
     plans: PlanWatch,
 }
@@ -57,13 +48,13 @@ impl Recorder<'_> {
         let rules = statement_rules(self.context, &interval.engine)?;
         interval.clean(rules, self.arguments.literals);
         let mut recorded =
-            crate::record(&interval, env!("CARGO_PKG_VERSION"), self.address.to_owned());
+            crate::record(&interval, env!("CARGO_PKG_VERSION"), self.address.clone());
         for sample in reader.samples() {
-            let known = recorded
-                .statements
-                .iter_mut()
-                .filter(|statement| statement.digest == sample.digest);
-            known.for_each(|samples| samples.add_samples(&sample.wait, sample.samples));
+            for statement in &mut recorded.statements {
+                if statement.digest == sample.digest {
+                    statement.add_samples(&sample.wait, sample.samples);
+                }
+            }
         }
         recorded.id = self.store.record_queries(&recorded)?;
         show(&recorded, self.arguments.form.json)?;
@@ -83,45 +74,38 @@ impl Recorder<'_> {
 pub fn watch(
     arguments: &QueriesTool,
     context: &Context,
-    server: &Source<'_>,
-    reader: &mut dyn QueryReader,
-    stop: &Arc<AtomicBool>,
+    mut connection: Connection,
 ) -> Result<ExitCode, Failure> {
-    let Source { address, failure } = *server;
     let file =
         arguments.output.as_ref().ok_or_else(|| Failure::usage("--every needs --output FILE"))?;
     let every_s = arguments.every.unwrap_or(EVERY_S_MIN);
     if every_s < EVERY_S_MIN {
         return Err(Failure::usage("--every: at least 200 ms"));
     }
+    let address = connection.server.to_string();
+    let recorder =
+        |store| Recorder { arguments, context, address, store, plans: PlanWatch::default() };
     if arguments.query_store {
-        return record_intervals(arguments, context, server, file, reader, stop);
+        return record_stored(connection, file, recorder);
     }
     let every = Duration::from_secs_f64(every_s);
-    reader.look().map_err(failure)?;
-    let mut first = snapshot(reader).map_err(failure)?;
+    connection.look()?;
+    let mut first = snapshot(&mut connection)?;
     // Those of the look before belong to no interval.
-    drop(reader.samples());
+    drop(connection.reader.samples());
     // Not before there is something to record.
-    let mut recorder = Recorder {
-        arguments,
-        context,
-        address,
-        store: Store::create_or_open(file)?,
-        plans: PlanWatch::default(),
-    };
+    let mut recorder = recorder(Store::create_or_open(file)?);
     let mut due = Instant::now();
     for _ in 0..arguments.count.unwrap_or(u32::MAX) {
         // The edges keep their rhythm; one that is late for longer than an interval begins a new
         // one.
         due = (due + every).max(Instant::now());
-        let pause_s = (every_s / LOOKS).max(LOOKS_S);
-        looking(reader, due, pause_s, stop).map_err(failure)?;
-        let last = snapshot(reader).map_err(failure)?;
+        connection.look_until(due, (every_s / LOOKS).max(LOOKS_S))?;
+        let last = snapshot(&mut connection)?;
         let interval = between(&first, last.clone());
         first = last;
-        recorder.record(reader, interval)?;
-        if stop.load(Ordering::Relaxed) {
+        recorder.record(&mut *connection.reader, interval)?;
+        if connection.is_stopped() {
             break;
         }
     }
@@ -130,42 +114,39 @@ pub fn watch(
 
 /// Records the intervals that the server has kept since the last one of it that the file has. A
 /// file is made when there is one.
-fn record_intervals(
-    arguments: &QueriesTool,
-    context: &Context,
-    server: &Source<'_>,
+fn record_stored<'a>(
+    mut connection: Connection,
     file: &Path,
-    reader: &mut dyn QueryReader,
-    stop: &AtomicBool,
+    recorder: impl FnOnce(Store) -> Recorder<'a>,
 ) -> Result<ExitCode, Failure> {
-    let Source { address, failure } = *server;
     let store = file.exists().then(|| Store::create_or_open(file)).transpose()?;
     let mut known = store.as_ref().map(Store::query_intervals).transpose()?.unwrap_or_default();
+    let address = connection.server.to_string();
     known.retain(|interval| interval.address == address);
     let mut after_ms = known.iter().map(|interval| interval.to_ms).max().unwrap_or(0);
-    let mut next = reader.stored_interval(after_ms).map_err(failure)?;
+    let mut next = connection.stored_interval(after_ms)?;
     if next.is_none() && known.is_empty() {
         let why = "the server has no completed interval; on SQL Server, the Query Store must be \
                    on for the database";
-        return Err(failure(ServerError::new(why)));
+        return Err(connection.failure(&ServerError::new(why)));
     }
-    let store = store.map_or_else(|| Store::create_or_open(file), Ok)?;
-    let mut recorder = Recorder { arguments, context, address, store, plans: PlanWatch::default() };
-    while let Some(interval) = next.filter(|_| !stop.load(Ordering::Relaxed)) {
+    let mut recorder = recorder(store.map_or_else(|| Store::create_or_open(file), Ok)?);
+    while let Some(interval) = next.filter(|_| !connection.is_stopped()) {
         after_ms = interval.span.to_ms.max(after_ms + 1);
-        recorder.record(reader, interval)?;
-        next = reader.stored_interval(after_ms).map_err(failure)?;
+        recorder.record(&mut *connection.reader, interval)?;
+        next = connection.stored_interval(after_ms)?;
     }
     Ok(ExitCode::Ok)
 }
 
 /// Without the statements there is nothing to record, and what was counted before would count
 /// twice.
-fn snapshot(reader: &mut dyn QueryReader) -> Result<Snapshot, ServerError> {
-    let snapshot = reader.snapshot()?;
+fn snapshot(connection: &mut Connection) -> Result<Snapshot, Failure> {
+    let snapshot = connection.snapshot()?;
     match snapshot.unread.iter().find(|gap| gap.what.starts_with("statements")) {
         Some(unread) => {
-            Err(ServerError::new(format!("the statements cannot be read: {}", unread.why)))
+            let why = format!("the statements cannot be read: {}", unread.why);
+            Err(connection.failure(&ServerError::new(why)))
         }
         None => Ok(snapshot),
     }

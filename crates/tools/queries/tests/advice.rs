@@ -56,7 +56,7 @@ fn table(indexes: Vec<Index>) -> Table {
 }
 
 fn claims(table: Table) -> Vec<(AdviceKind, String, Certainty)> {
-    let all = examine(snapshot(table), &RULES).advice;
+    let all = examine(snapshot(table), Vec::new(), &RULES).advice;
     all.into_iter().map(|advice| (advice.kind, advice.subject, advice.certainty)).collect()
 }
 
@@ -188,7 +188,7 @@ fn a_statement_is_named_once_whatever_number_of_its_plans_use_an_index() {
         statements: vec![statement],
         ..snapshot(table(vec![index("a", "x"), index("ab", "x, y")]))
     };
-    let found = examine(snapshot, &RULES);
+    let found = examine(snapshot, Vec::new(), &RULES);
     assert_eq!(found.uses.len(), 2);
     let redundant = &found.advice[0];
     assert_eq!((redundant.kind, &redundant.statements), (AdviceKind::RedundantIndex, &vec![0]));
