@@ -1,9 +1,10 @@
 //! A server's statements, plans and indexes: `steelbench queries`.
 
 use crate::Queries;
-use crate::cross::all_indexes;
+use crate::cross::{IndexPlace, all_indexes};
+use crate::words::{NUMBERS, few, in_units, runs};
 use inspection::pages::plan_tree;
-use inspection::statements::{Counter, Index, Statement, StatementPlan, Table};
+use inspection::statements::{Counter, Statement, StatementPlan};
 use observations::order;
 use report::model::{Block, Cell, Column, Columns, Document, Medium, Section, Tone};
 use report::text::{joined, one_line, utc};
@@ -20,9 +21,6 @@ const ROWS: usize = 15;
 const FINDINGS: usize = 3;
 /// Statements on a screen.
 const STATEMENTS: usize = 8;
-
-/// Numbers of statements that are listed.
-const NUMBERS: usize = 12;
 
 /// The counters of a server's statements and indexes, the plans, and the findings.
 pub fn queries(all: &Queries) -> Document {
@@ -124,12 +122,10 @@ fn denied(all: &Queries) -> Option<String> {
 
 /// `20.3 days`, `3.20 hours`, `42.0 s`.
 fn duration(seconds: f64) -> String {
-    match seconds {
-        s if s >= 172_800.0 => format!("{} days", number::figure(s / 86_400.0)),
-        s if s >= 7_200.0 => format!("{} hours", number::figure(s / 3_600.0)),
-        s if s >= 120.0 => format!("{} minutes", number::figure(s / 60.0)),
-        s => number::seconds(s.max(0.0)),
-    }
+    in_units(seconds).map_or_else(
+        || number::seconds(seconds.max(0.0)),
+        |(length, unit)| format!("{} {unit}", number::figure(length)),
+    )
 }
 
 /// A statement's text; where we may not see it, that.
@@ -159,21 +155,12 @@ fn statements(all: &Queries, rows: usize) -> Option<Section> {
         })
         .optional = 4;
     columns.right("calls", |row| row.1.get(Counter::Calls).map(Cell::count));
-    columns.right("mean", |row| row.1.mean_ms().map(|ms| Cell::seconds(ms / 1e3)));
-    if statements_have_percentiles(all) {
-        let ms = |ms: f64| Cell::seconds(ms / 1e3);
-        columns.with(Column::right("median"), move |row| {
-            row.1.percentiles.map(|found| ms(found.p50_ms))
-        });
-        columns.with(Column::right("95 %"), move |row| {
-            row.1.percentiles.map(|found| ms(found.p95_ms))
-        });
-        columns.with(Column::right("99 %"), move |row| {
-            row.1.percentiles.map(|found| ms(found.p99_ms))
-        });
-        columns.with(Column::right("longest"), move |row| {
-            row.1.spread.and_then(|spread| spread.max_ms).map(ms)
-        });
+    columns.right("mean", |row| row.1.mean_ms().map(milliseconds));
+    if all.snapshot.statements.iter().any(|statement| statement.percentiles.is_some()) {
+        columns.right("median", |row| row.1.percentiles.map(|found| milliseconds(found.p50_ms)));
+        columns.right("95 %", |row| row.1.percentiles.map(|found| milliseconds(found.p95_ms)));
+        columns.right("99 %", |row| row.1.percentiles.map(|found| milliseconds(found.p99_ms)));
+        columns.right("longest", |row| row.1.spread?.max_ms.map(milliseconds));
     }
     columns.right("rows each", |row| row.1.by_call(Counter::Rows).map(figure)).optional = 3;
     columns.right("pages each", |row| row.1.blocks_by_call().map(figure)).optional = 5;
@@ -192,28 +179,22 @@ fn statements(all: &Queries, rows: usize) -> Option<Section> {
     Some(section)
 }
 
-/// Returns true where each run is known.
-fn statements_have_percentiles(all: &Queries) -> bool {
-    all.snapshot.statements.iter().any(|statement| statement.percentiles.is_some())
-}
-
 /// `12 utility statements (BEGIN, SET, VACUUM): 1.2 % of the time.`
 fn folded(utility: &[(usize, &Statement)], total: f64) -> String {
-    let mut verbs: Vec<String> = utility
-        .iter()
-        .filter_map(|(_, statement)| statement.text.split_whitespace().next())
-        .map(str::to_uppercase)
-        .collect();
-    verbs.sort_unstable();
-    verbs.dedup();
-    verbs.truncate(NUMBERS);
+    let verbs =
+        utility.iter().filter_map(|(_, statement)| statement.text.split_whitespace().next());
+    let verbs: BTreeSet<String> = verbs.map(str::to_uppercase).collect();
     let time: f64 = utility.iter().map(|(_, statement)| statement.time_s()).sum();
     format!(
         "{} ({}): {} of the time. Statements of Steelbench are left out.",
         number::plural(utility.len(), "utility statement"),
-        verbs.join(", "),
+        joined(verbs.iter().take(NUMBERS), ", "),
         number::percent(time / total.max(f64::MIN_POSITIVE), 1)
     )
+}
+
+fn milliseconds(ms: f64) -> Cell {
+    Cell::seconds(ms / 1e3)
 }
 
 fn figure(value: f64) -> Cell {
@@ -235,11 +216,9 @@ fn advice(all: &Queries, rows: usize) -> Option<Section> {
     let databases: BTreeSet<&str> = databases.filter(|name| !name.is_empty()).collect();
     let mut section = Section::new("Findings").named("findings", FINDINGS);
     for (at, advice) in (1..).zip(&all.advice).take(rows) {
-        let database = if databases.len() > 1 && !advice.database.is_empty() {
-            format!(" in database {}", advice.database)
-        } else {
-            String::new()
-        };
+        let database =
+            Some(&advice.database).filter(|name| databases.len() > 1 && !name.is_empty());
+        let database = database.map(|name| format!(" in database {name}")).unwrap_or_default();
         let kind = text::Text::from(advice.kind.label());
         let time = advice.time.map(|time| {
             let took = number::seconds(time.seconds);
@@ -283,25 +262,14 @@ fn advice(all: &Queries, rows: usize) -> Option<Section> {
     Some(section)
 }
 
-/// An index with its table and the statements whose plans use it.
-#[derive(Clone)]
-pub struct IndexUse<'a> {
-    /// The table.
-    pub table: &'a Table,
-    /// It.
-    pub index: &'a Index,
-    /// Numbers of the statements, from 1.
-    pub statements: Vec<usize>,
-}
+/// An index, and the statements whose plans use it.
+pub type UsedIndex<'a> = (IndexPlace<'a>, Vec<usize>);
 
 /// All indexes, the largest first.
-pub fn used(all: &Queries) -> Vec<IndexUse<'_>> {
-    let used = all_indexes(&all.snapshot).map(|place| {
-        let statements = place.statements(&all.uses).into_iter().map(|at| at + 1).collect();
-        IndexUse { table: place.table, index: place.index, statements }
-    });
-    let mut found: Vec<IndexUse<'_>> = used.collect();
-    order::by_key(&mut found, &|entry| std::cmp::Reverse(entry.index.bytes));
+pub fn used(all: &Queries) -> Vec<UsedIndex<'_>> {
+    let used = all_indexes(&all.snapshot).map(|place| (place, place.statements(&all.uses)));
+    let mut found: Vec<UsedIndex<'_>> = used.collect();
+    order::by_key(&mut found, &|(place, _)| std::cmp::Reverse(place.index.bytes));
     found
 }
 
@@ -313,13 +281,13 @@ fn indexes(all: &Queries, rows: usize) -> Option<Section> {
     }
     let mut section = Section::new("Indexes by size").named("indexes", 0);
     let mut columns = Columns::for_rows(found.into_iter().take(rows).collect::<Vec<_>>());
-    columns.name("index", |row| row.index.name.as_str());
-    columns.name("table", |row| row.table.label()).optional = 1;
-    columns.name("columns", |row| row.index.columns()).optional = 2;
-    columns.right("size", |row| row.index.bytes.map(Cell::bytes));
-    columns.right("reads", |row| row.index.scans.map(Cell::count));
-    columns.right("changes", |row| row.table.index_changes().map(Cell::count)).optional = 3;
-    columns.left("used by statement", |row| few(&row.statements));
+    columns.name("index", |row| row.0.index.name.as_str());
+    columns.name("table", |row| row.0.table.label()).optional = 1;
+    columns.name("columns", |row| row.0.index.columns()).optional = 2;
+    columns.right("size", |row| row.0.index.bytes.map(Cell::bytes));
+    columns.right("reads", |row| row.0.index.scans.map(Cell::count));
+    columns.right("changes", |row| row.0.table.index_changes().map(Cell::count)).optional = 3;
+    columns.left("used by statement", |row| few(&row.1));
     section.table(columns);
     left_out(&mut section, count, rows);
     section.note(
@@ -350,28 +318,15 @@ fn plans(all: &Queries) -> Section {
     section
 }
 
-/// Numbers of statements: the first of many.
-fn few(numbers: &[usize]) -> String {
-    let shown = joined(numbers.iter().take(NUMBERS), ", ");
-    match numbers.len().saturating_sub(NUMBERS) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
-    }
-}
-
 fn plan_title(at: usize, found: &StatementPlan) -> String {
-    let runs = if found.runs > 0 {
-        format!(", {}", number::plural(found.runs as usize, "run"))
-    } else {
-        String::new()
-    };
-    format!("Statement {at}: {}{runs}", found.origin.label())
+    let runs = (found.runs > 0).then(|| format!(", {}", runs(found.runs)));
+    format!("Statement {at}: {}{}", found.origin.label(), runs.unwrap_or_default())
 }
 
 /// By reason: the statements without a re-explained plan.
 fn not_explained(all: &Queries, rows: usize) -> Option<Section> {
     let mut reasons: Vec<(&str, Vec<usize>)> = Vec::new();
-    for (at, statement) in (1..).zip(&all.snapshot.statements) {
+    for (at, statement) in all.snapshot.statements.iter().enumerate() {
         let Some(why) = statement.not_explained.as_ref().filter(|_| statement.can_be_explained())
         else {
             continue;
@@ -391,16 +346,4 @@ fn not_explained(all: &Queries, rows: usize) -> Option<Section> {
     }
     left_out(&mut section, count, rows);
     Some(section)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::few;
-
-    #[test]
-    fn of_many_statements_the_first_are_listed() {
-        assert_eq!(few(&[1, 3]), "1, 3");
-        let many: Vec<usize> = (1..=5_000).collect();
-        assert_eq!(few(&many), "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and 4988 more");
-    }
 }

@@ -1,6 +1,6 @@
 //! A server's statements over many intervals: whose time or plan changed, and since when.
 
-use crate::record::StatementKey;
+use crate::record::{self, StatementKey};
 use analysis::change_points::change_points;
 use analysis::compare::corrected;
 use analysis::{Comparison, Scale, Verdict};
@@ -151,7 +151,7 @@ impl StatementHistory {
         let waits = counted.samples();
         let waits = waits.map(|(wait, samples)| SampledWait { wait: wait.to_owned(), samples });
         let waits = waits.collect();
-        let key = StatementKey::from(&counted);
+        let key = record::key(&counted);
         let CountedStatement { digest, database, user, text, plan_hash, plan, .. } = counted;
         let plan = plan_hash.zip(plan).map(|(hash, text)| {
             *self.hashes.entry(hash).or_insert_with(|| {
@@ -179,46 +179,41 @@ impl StatementHistory {
 
     /// Finds what changed, when all intervals were added.
     #[must_use]
-    pub fn with_changes(mut self) -> Self {
-        let mut changes = self.plan_changes();
-        let tests: usize = self.statements.iter().map(|series| series.points.len()).sum();
-        for (at, series) in self.statements.iter().enumerate() {
-            changes.extend(series.time_changes(at, tests));
-        }
-        self.with(changes)
+    pub fn with_changes(self) -> Self {
+        let mut history = self.with_plan_changes();
+        let tests = history.statements.iter().map(|series| series.points.len()).sum();
+        let numbered = history.statements.iter().enumerate();
+        let of_time = numbered.flat_map(|(at, series)| series.time_changes(at, tests));
+        let of_time: Vec<StatementChange> = of_time.collect();
+        history.changes.extend(of_time);
+        history.in_order()
     }
 
     /// Finds the changes of plans alone, when all intervals were added.
     #[must_use]
     pub fn with_plan_changes(mut self) -> Self {
-        let changes = self.plan_changes();
-        self.with(changes)
-    }
-
-    fn plan_changes(&mut self) -> Vec<StatementChange> {
         order::sort(&mut self.statements, &|a, b| {
             b.time_s.total_cmp(&a.time_s).then_with(|| a.digest.cmp(&b.digest))
         });
-        let mut changes = Vec::new();
-        for (at, series) in self.statements.iter().enumerate() {
-            changes.extend(series.plan_changes(at));
-        }
-        let family = corrected(changes.iter().map(|change| change.comparison.clone()).collect());
-        for (change, comparison) in changes.iter_mut().zip(family) {
+        let numbered = self.statements.iter().enumerate();
+        self.changes = numbered.flat_map(|(at, series)| series.plan_changes(at)).collect();
+        let comparisons = self.changes.iter().map(|change| change.comparison.clone()).collect();
+        for (change, comparison) in self.changes.iter_mut().zip(corrected(comparisons)) {
             change.verdict = Verdict::judge(comparison.as_ref());
             change.comparison = comparison;
         }
-        changes
+        self.in_order()
     }
 
     /// Puts the changes in their order.
-    fn with(mut self, mut changes: Vec<StatementChange>) -> Self {
-        for change in &mut changes {
+    fn in_order(mut self) -> Self {
+        for change in &mut self.changes {
             change.since_ms = self.intervals[change.interval].from_ms;
         }
+        let statements = &self.statements;
         let cost = |change: &StatementChange| {
             let (before, after) = change.mean_s;
-            (after - before) * self.statements[change.statement].calls as f64
+            (after - before) * statements[change.statement].calls as f64
         };
         let urgency = |change: &StatementChange| match change.verdict {
             Verdict::Worse => 0,
@@ -226,10 +221,9 @@ impl StatementHistory {
             Verdict::NotSeen => 2,
             _ => 3,
         };
-        order::sort(&mut changes, &|a, b| {
+        order::sort(&mut self.changes, &|a, b| {
             urgency(a).cmp(&urgency(b)).then(cost(b).total_cmp(&cost(a)))
         });
-        self.changes = changes;
         self
     }
 
@@ -289,8 +283,7 @@ impl StatementSeries {
     fn time_changes(&self, statement: usize, tests: usize) -> Vec<StatementChange> {
         let mut all = Vec::new();
         for stretch in self.stretches(&self.cuts()) {
-            let means: Vec<f64> =
-                self.points[stretch.clone()].iter().map(StatementPoint::mean_s).collect();
+            let means = means(&self.points[stretch.clone()]);
             let width = means.len().div_ceil(POINTS_MAX).max(1);
             let logarithms: Vec<f64> = means
                 .chunks(width)
@@ -300,13 +293,12 @@ impl StatementSeries {
                 continue;
             }
             let found = change_points(&logarithms);
-            let at = |change: usize| stretch.start + change * width;
-            let ends = found.iter().skip(1).map(|next| at(next.at)).chain([stretch.end]);
-            let starts =
-                [stretch.start].into_iter().chain(found.iter().map(|change| at(change.at)));
-            for ((change, start), end) in found.iter().zip(starts).zip(ends) {
-                let place = at(change.at);
-                let changed = self.change(statement, place, start..place, place..end);
+            let places = found.iter().map(|change| stretch.start + change.at * width);
+            let edges = [stretch.start].into_iter().chain(places).chain([stretch.end]);
+            let edges: Vec<usize> = edges.collect();
+            for (change, edges) in found.iter().zip(edges.windows(3)) {
+                let (before, after) = (edges[0]..edges[1], edges[1]..edges[2]);
+                let changed = self.change(statement, edges[1], before, after);
                 let Some(comparison) = &changed.comparison else { continue };
                 let p = comparison.p_value.map_or(1.0, |p| p * tests as f64);
                 let factor = comparison.value.max(1.0 / comparison.value);
@@ -335,56 +327,50 @@ impl StatementSeries {
         before: Range<usize>,
         after: Range<usize>,
     ) -> StatementChange {
-        let means = |range: &Range<usize>| {
-            self.points[range.clone()].iter().map(StatementPoint::mean_s).collect::<Vec<_>>()
-        };
+        let [before, after] = [before, after].map(|range| &self.points[range]);
         StatementChange {
             statement,
             interval: self.points[at].interval,
             since_ms: 0,
             plans: None,
-            mean_s: (self.mean(&before, time_of), self.mean(&after, time_of)),
-            work: self.points[at]
-                .work
-                .map(|_| (self.mean(&before, work_of), self.mean(&after, work_of))),
-            waits: (self.waits(&before), self.waits(&after)),
+            mean_s: (mean(before, |point| point.time_s), mean(after, |point| point.time_s)),
+            work: self.points[at].work.map(|_| {
+                let work = |point: &StatementPoint| point.work.unwrap_or(0) as f64;
+                (mean(before, work), mean(after, work))
+            }),
+            waits: (waits(before), waits(after)),
             comparison: Comparison::unpaired(
-                &means(&before),
-                &means(&after),
+                &means(before),
+                &means(after),
                 Direction::LowerIsBetter,
             ),
             p_value: None,
             verdict: Verdict::Unknown,
         }
     }
-
-    /// Sampled waits in a range of intervals, the most frequent first.
-    fn waits(&self, range: &Range<usize>) -> Vec<SampledWait> {
-        let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
-        for wait in self.points[range.clone()].iter().flat_map(|point| &point.waits) {
-            *sums.entry(&wait.wait).or_default() += wait.samples;
-        }
-        let all = sums.into_iter();
-        let mut all: Vec<SampledWait> =
-            all.map(|(wait, samples)| SampledWait { wait: wait.to_owned(), samples }).collect();
-        order::by_key(&mut all, &|wait| Reverse(wait.samples));
-        all
-    }
-
-    /// Mean of a value over the runs in a range of intervals.
-    fn mean(&self, range: &Range<usize>, value: fn(&StatementPoint) -> f64) -> f64 {
-        let points = &self.points[range.clone()];
-        let calls: f64 = points.iter().map(|point| point.calls as f64).sum();
-        points.iter().map(value).sum::<f64>() / calls
-    }
 }
 
-fn time_of(point: &StatementPoint) -> f64 {
-    point.time_s
+/// Sampled waits in intervals, the most frequent first.
+fn waits(points: &[StatementPoint]) -> Vec<SampledWait> {
+    let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
+    for wait in points.iter().flat_map(|point| &point.waits) {
+        *sums.entry(&wait.wait).or_default() += wait.samples;
+    }
+    let all = sums.into_iter();
+    let mut all: Vec<SampledWait> =
+        all.map(|(wait, samples)| SampledWait { wait: wait.to_owned(), samples }).collect();
+    order::by_key(&mut all, &|wait| Reverse(wait.samples));
+    all
 }
 
-fn work_of(point: &StatementPoint) -> f64 {
-    point.work.unwrap_or(0) as f64
+/// Mean of a value over the runs in intervals.
+fn mean(points: &[StatementPoint], value: fn(&StatementPoint) -> f64) -> f64 {
+    let calls: f64 = points.iter().map(|point| point.calls as f64).sum();
+    points.iter().map(value).sum::<f64>() / calls
+}
+
+fn means(points: &[StatementPoint]) -> Vec<f64> {
+    points.iter().map(StatementPoint::mean_s).collect()
 }
 
 impl StatementPoint {

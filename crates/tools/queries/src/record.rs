@@ -5,20 +5,13 @@ use observations::number::seconds;
 use observations::{CountedStatement, QueryInterval};
 use std::collections::HashMap;
 
-/// The identity of a statement in several intervals.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct StatementKey {
-    digest: String,
-    database: String,
-    user: String,
-    is_top: bool,
-}
+/// The identity of a statement in several intervals: digest, database, user, sent by a client.
+pub type StatementKey = (String, String, String, bool);
 
-impl From<&CountedStatement> for StatementKey {
-    fn from(CountedStatement { digest, database, user, is_top, .. }: &CountedStatement) -> Self {
-        let (digest, database, user) = (digest.clone(), database.clone(), user.clone());
-        Self { digest, database, user, is_top: *is_top }
-    }
+/// The identity of a statement.
+pub fn key(statement: &CountedStatement) -> StatementKey {
+    let CountedStatement { digest, database, user, is_top, .. } = statement;
+    (digest.clone(), database.clone(), user.clone(), *is_top)
 }
 
 /// The record of an interval: its statements, in their order, each with the first of its
@@ -99,7 +92,7 @@ fn add(
     places: &mut HashMap<StatementKey, usize>,
     counted: CountedStatement,
 ) {
-    let place = *places.entry(StatementKey::from(&counted)).or_insert_with(|| {
+    let place = *places.entry(key(&counted)).or_insert_with(|| {
         statements.push(Statement {
             digest: counted.digest,
             database: counted.database,

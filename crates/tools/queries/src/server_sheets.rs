@@ -217,12 +217,8 @@ fn files(all: &Queries) -> Table<'_> {
     columns.named("files")
 }
 
-/// A note on a sheet.
-#[derive(Clone)]
-struct Note {
-    sheet: String,
-    text: String,
-}
+/// A note, and the name of its sheet; empty where it is on all.
+type Note = (String, String);
 
 /// Notes on the figures, and the columns of each sheet that the engine does not fill.
 fn notes<'a>(sheets: &[Table<'a>], all: &'a Queries, facts: &ServerFacts) -> Table<'a> {
@@ -246,17 +242,17 @@ fn notes<'a>(sheets: &[Table<'a>], all: &'a Queries, facts: &ServerFacts) -> Tab
     ];
     let general = snapshot.notes.iter().cloned().chain(missing);
     let notes: Vec<Note> = general
-        .map(|text| Note { sheet: String::new(), text })
-        .chain(text.into_iter().map(|(sheet, text)| Note { sheet: sheet.to_owned(), text }))
+        .map(|text| (String::new(), text))
+        .chain(text.into_iter().map(|(sheet, text)| (sheet.to_owned(), text)))
         .chain(sheets.iter().filter_map(|sheet| {
             let columns = empty_columns(sheet);
             let text = format!("Not recorded by {}: {}.", snapshot.engine, columns.join(", "));
-            (!columns.is_empty()).then(|| Note { sheet: sheet.name.to_owned(), text })
+            (!columns.is_empty()).then(|| (sheet.name.to_owned(), text))
         }))
         .collect();
     let mut columns = Columns::for_rows(notes);
-    columns.add("sheet", "", |row| row.sheet.clone());
-    columns.add("note", "", |row| row.text.clone()).wrapped = true;
+    columns.add("sheet", "", |row| row.0.clone());
+    columns.add("note", "", |row| row.1.clone()).wrapped = true;
     columns.named("notes")
 }
 

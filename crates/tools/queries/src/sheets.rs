@@ -1,7 +1,7 @@
 //! Spreadsheet tables, a sheet each: every figure is a number.
 
 use crate::Queries;
-use crate::document::{IndexUse, shown_text, used};
+use crate::document::{shown_text, used};
 use crate::plan_files::PlanFileNames;
 use inspection::plans::{NetCost, Object, Operator, Parameter, remarks};
 use inspection::statements::{Advice, Counter, Statement, StatementPlan, Unit};
@@ -184,40 +184,39 @@ fn parameters(all: &Queries) -> Table<'_> {
 
 fn indexes(all: &Queries) -> Table<'_> {
     let page = all.snapshot.block_bytes;
-    let rows: Vec<IndexUse> = used(all).into_iter().collect();
-    let mut columns = Columns::for_rows(rows);
-    columns.add("database", "", |row| row.table.database.as_str());
-    columns.add("table", "", |row| row.table.label());
-    columns.add("index", "", |row| row.index.name.as_str());
-    columns.add("method", "", |row| row.index.method.as_str());
-    columns.add("columns", "", |row| row.index.columns());
-    columns.add("included", "", |row| joined(&row.index.included, ", "));
-    columns.add("where", "", |row| row.index.predicate.as_deref());
-    columns.add("unique", "", |row| row.index.is_unique);
-    columns.add("needed", "", |row| row.index.is_needed);
-    columns.add("valid", "", |row| row.index.is_valid);
-    columns.add("size", "B", |row| row.index.bytes);
+    let mut columns = Columns::for_rows(used(all));
+    columns.add("database", "", |row| row.0.table.database.as_str());
+    columns.add("table", "", |row| row.0.table.label());
+    columns.add("index", "", |row| row.0.index.name.as_str());
+    columns.add("method", "", |row| row.0.index.method.as_str());
+    columns.add("columns", "", |row| row.0.index.columns());
+    columns.add("included", "", |row| joined(&row.0.index.included, ", "));
+    columns.add("where", "", |row| row.0.index.predicate.as_deref());
+    columns.add("unique", "", |row| row.0.index.is_unique);
+    columns.add("needed", "", |row| row.0.index.is_needed);
+    columns.add("valid", "", |row| row.0.index.is_valid);
+    columns.add("size", "B", |row| row.0.index.bytes);
     columns.with(Column::raw("free (estimated)", "B"), move |row| {
-        row.index.bloat_bytes(&row.table.columns, page)
+        row.0.index.bloat_bytes(&row.0.table.columns, page)
     });
-    columns.add("entries (estimated)", "", |row| row.index.entries);
-    columns.add("reads", "", |row| row.index.scans);
-    columns.add("reads in the interval", "", |row| row.index.interval_scans);
-    columns.add("last read", "", |row| row.index.last_scan_ms.map(Time));
-    columns.add("entries read", "", |row| row.index.rows_read);
-    columns.add("rows fetched", "", |row| row.index.rows_fetched);
-    columns.add("cache hits", "pages", |row| row.index.blocks.map(|blocks| blocks.0));
-    columns.add("cache misses", "pages", |row| row.index.blocks.map(|blocks| blocks.1));
-    columns.add("table rows (estimated)", "", |row| row.table.rows);
-    columns.add("table size", "B", |row| row.table.bytes);
-    columns.add("table scans", "", |row| row.table.scans);
-    columns.add("table inserts", "", |row| row.table.inserts);
-    columns.add("table updates", "", |row| row.table.updates);
-    columns.add("table HOT updates", "", |row| row.table.hot_updates);
-    columns.add("table deletes", "", |row| row.table.deletes);
-    columns.add("counted since", "", |row| row.table.since_ms.map(Time));
-    columns.add("statements", "", |row| joined(&row.statements, ", "));
-    columns.add("definition", "", |row| row.index.definition.as_str()).wrapped = true;
+    columns.add("entries (estimated)", "", |row| row.0.index.entries);
+    columns.add("reads", "", |row| row.0.index.scans);
+    columns.add("reads in the interval", "", |row| row.0.index.interval_scans);
+    columns.add("last read", "", |row| row.0.index.last_scan_ms.map(Time));
+    columns.add("entries read", "", |row| row.0.index.rows_read);
+    columns.add("rows fetched", "", |row| row.0.index.rows_fetched);
+    columns.add("cache hits", "pages", |row| row.0.index.blocks.map(|blocks| blocks.0));
+    columns.add("cache misses", "pages", |row| row.0.index.blocks.map(|blocks| blocks.1));
+    columns.add("table rows (estimated)", "", |row| row.0.table.rows);
+    columns.add("table size", "B", |row| row.0.table.bytes);
+    columns.add("table scans", "", |row| row.0.table.scans);
+    columns.add("table inserts", "", |row| row.0.table.inserts);
+    columns.add("table updates", "", |row| row.0.table.updates);
+    columns.add("table HOT updates", "", |row| row.0.table.hot_updates);
+    columns.add("table deletes", "", |row| row.0.table.deletes);
+    columns.add("counted since", "", |row| row.0.table.since_ms.map(Time));
+    columns.add("statements", "", |row| joined(row.1.iter().map(|at| at + 1), ", "));
+    columns.add("definition", "", |row| row.0.index.definition.as_str()).wrapped = true;
     columns.named("indexes")
 }
 

@@ -31,6 +31,12 @@ const FACTOR: &str = "change";
 const LEVELS: [&str; 2] = ["without", "with"];
 const LEVELS_OF_DROP: [&str; 2] = ["with index", "without index"];
 
+/// Ends of the names of files: the SQL of the change, which the experiment names, the dump of a
+/// URL, and statements of a log.
+const CHANGE: &str = "sql";
+const DUMP: &str = "dump";
+const STATEMENTS: &str = "statements.sql";
+
 settings! {
     /// The scripts of the probe `script`, which declares and judges them.
     SCRIPT: Vec<String> = "workload.script", Kind::TextList;
@@ -133,33 +139,15 @@ struct Target<'a> {
     dump: Option<Dump>,
 }
 
-/// Where the experiment is written.
-pub(crate) struct TryFiles {
-    /// The experiment file.
-    pub(crate) experiment: PathBuf,
-    /// The SQL of the change, which the experiment names.
-    pub(crate) change: String,
-    /// The dump of a URL.
-    pub(crate) dump: String,
-    /// Statements of a log.
-    pub(crate) statements: String,
-}
-
 impl Try {
     /// Name of the experiment.
     pub fn name(&self) -> &str {
         self.quick.name("try")
     }
 
-    /// The files that it writes, in the current folder.
-    pub fn written(&self) -> TryFiles {
-        let name = self.name();
-        TryFiles {
-            experiment: format!("{name}.toml").into(),
-            change: format!("{name}.sql"),
-            dump: format!("{name}.dump"),
-            statements: format!("{name}.statements.sql"),
-        }
+    /// A file that it writes, in the current folder.
+    fn file(&self, extension: &str) -> String {
+        format!("{}.{extension}", self.name())
     }
 }
 
@@ -167,7 +155,6 @@ impl Try {
 pub fn try_change(arguments: &Try, context: &Context) -> Result<ExitCode, Failure> {
     let target = target(arguments, context.registry.engines).map_err(Failure::usage)?;
     let mut draft = draft(arguments, target.engine).map_err(Failure::usage)?;
-    let (written, sql) = (arguments.written(), change(arguments));
     if arguments.quick.print {
         return output::print_as_it_is(&report::escaped(&draft.source()));
     }
@@ -181,28 +168,28 @@ pub fn try_change(arguments: &Try, context: &Context) -> Result<ExitCode, Failur
         output::complain(text);
         draft.set_text("experiment.question", &format!("{} {text}", question(arguments)));
     }
-    if let Some(sql) = &sql {
-        write(written.change.as_ref(), &format!("-- {MADE}.\n{sql}"))?;
+    if let Some(sql) = change(arguments) {
+        write(&arguments.file(CHANGE), &format!("-- {MADE}.\n{sql}"))?;
     }
     if !arguments.auto_explain.is_empty() {
         let logged = read_logs(context, &arguments.auto_explain)?;
         let script = logged_script(context, &logged)?;
-        write(written.statements.as_ref(), &script)?;
+        write(&arguments.file(STATEMENTS), &script)?;
     }
     if let (Some(url), Some(dump_by_url)) = (&arguments.source, target.dump) {
-        dump(dump_by_url, url, &written.dump, &stop)?;
+        dump(dump_by_url, url, &arguments.file(DUMP), &stop)?;
     }
     // What is wrong is found before the file is there to be run.
-    let experiment = context.build(&draft, &written.experiment.display().to_string())?;
-    write(&written.experiment, &draft.source())?;
-    let path = written.experiment.display();
+    let path = arguments.file("toml");
+    let experiment = context.build(&draft, &path)?;
+    write(&path, &draft.source())?;
     output::complain(&format!(
         "Experiment: {path}; edit it and rerun it with `steelbench run {path}`."
     ));
     let session = Session::quick(&arguments.quick, arguments.name(), Permits::default());
     let end = session.conduct(context, &experiment)?;
     let failed = session.show(context, &session.recording(context)?)?;
-    Ok(exit_code(&end, failed, Some(&path.to_string())))
+    Ok(exit_code(&end, failed, Some(&path)))
 }
 
 /// Chooses the version on which a copy of the source is measured.
@@ -292,29 +279,26 @@ fn draft(arguments: &Try, engine: &str) -> Result<Draft, TryError> {
     if let Some(server) = server {
         draft.set_text("target.url", server);
     }
-    let written = arguments.written();
-    let dump =
-        arguments.source.as_ref().map(|_| written.dump.clone()).or_else(|| arguments.dump.clone());
-    draft.set_some(SETUP_DUMP, dump);
+    let dump = arguments.source.as_ref().map(|_| arguments.file(DUMP));
+    draft.set_some(SETUP_DUMP, dump.or_else(|| arguments.dump.clone()));
     draft.set(PROBE, "script");
-    let logged = (!arguments.auto_explain.is_empty()).then(|| written.statements.clone());
+    let logged = (!arguments.auto_explain.is_empty()).then(|| arguments.file(STATEMENTS));
     draft.set(SCRIPT, arguments.file.iter().cloned().chain(logged).collect::<Vec<_>>());
     draft.set_text("workload.protocol", arguments.protocol.as_deref().unwrap_or("prepared"));
     draft.set(CONNECTIONS, arguments.client.unwrap_or(1));
     draft.set(DURATION, arguments.time.unwrap_or(10.0));
     draft.set(WARMUP, arguments.warmup.unwrap_or(1.0));
-    let (before, mut after) = (arguments.sql.clone(), arguments.sql.clone());
-    after.extend(change(arguments).map(|_| written.change));
-    let levels = if before == after {
-        if !before.is_empty() {
-            draft.set(SETUP_SQL, before);
-        }
-        [LinkedSettings::default(), LinkedSettings::default()]
+    let (mut without, mut with) = (LinkedSettings::default(), LinkedSettings::default());
+    let before = Some(arguments.sql.clone()).filter(|files| !files.is_empty());
+    if change(arguments).is_none() {
+        draft.set_some(SETUP_SQL, before);
     } else {
-        let sql = |files: Vec<String>| LinkedSettings::default().with(SETUP_SQL, files);
-        [if before.is_empty() { LinkedSettings::default() } else { sql(before) }, sql(after)]
-    };
-    let [without, mut with] = levels;
+        let after = [arguments.sql.as_slice(), &[arguments.file(CHANGE)]].concat();
+        with = with.with(SETUP_SQL, after);
+        if let Some(files) = before {
+            without = without.with(SETUP_SQL, files);
+        }
+    }
     for (name, value) in &arguments.set {
         with = with.with_text(&format!("target.settings.{name}"), value);
     }
@@ -347,8 +331,8 @@ fn target<'a>(
 }
 
 /// Writes a file that is new, or that an earlier `try` has written.
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let shown = path.display();
+fn write(shown: &str, text: &str) -> Result<(), Failure> {
+    let path = Path::new(shown);
     match std::fs::read_to_string(path) {
         Ok(before) if before.lines().next().is_some_and(|line| line.contains(MADE)) => {}
         Err(error) if error.kind() == ErrorKind::NotFound => {}

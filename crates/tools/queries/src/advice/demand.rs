@@ -11,23 +11,8 @@ const EQUAL_MAX: usize = 3;
 const ORDER_MAX: usize = 3;
 
 /// Functions whose results never change.
-const IMMUTABLE: [&str; 15] = [
-    "lower",
-    "upper",
-    "md5",
-    "abs",
-    "left",
-    "right",
-    "length",
-    "trim",
-    "btrim",
-    "ltrim",
-    "rtrim",
-    "substr",
-    "substring",
-    "reverse",
-    "coalesce",
-];
+const IMMUTABLE: &str = "lower upper md5 abs left right length trim btrim ltrim rtrim substr \
+                         substring reverse coalesce";
 
 /// A column or expression of an index.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -80,14 +65,13 @@ impl Demand {
             .equal
             .iter()
             .all(|key| first.iter().any(|known| squeezed(&known.column) == key.base));
-        let turned = rest.iter().zip(&self.tail).map(|(a, b)| a.descending != b.descending);
-        let turned: Vec<bool> = turned.collect();
+        let mut pairs = rest.iter().zip(&self.tail);
+        // An index is read from either end.
+        let turned = pairs.clone().filter(|(a, b)| a.descending != b.descending).count();
         equal
-            && rest
-                .iter()
-                .zip(&self.tail)
+            && (turned == 0 || turned == pairs.len())
+            && pairs
                 .all(|(a, b)| squeezed(&a.column) == b.base && (a.serves_prefix || !b.is_prefix))
-            && turned.iter().all(|operand| *operand == turned[0])
     }
 
     /// The share of rows that its equalities keep, where that is known.
@@ -305,11 +289,12 @@ pub fn key(place: Place<'_>, table: &Table, operand: &Operand) -> Option<Key> {
     })
 }
 
-/// Values of these types are no keys of ordered indexes.
-fn is_large(column: &Column) -> bool {
-    let kind = column.kind.to_ascii_lowercase();
-    ["json", "longtext", "mediumtext", "longblob", "mediumblob", "blob", "xml"]
-        .contains(&kind.as_str())
+/// Types whose values are no keys of ordered indexes.
+const LARGE: &str = "json longtext mediumtext longblob mediumblob blob xml";
+
+/// Returns true for values that are no keys of ordered indexes.
+pub fn is_large(column: &Column) -> bool {
+    LARGE.split(' ').any(|kind| column.kind.eq_ignore_ascii_case(kind))
 }
 
 /// Returns true for calls of functions whose results never change, and for parts of documents.
@@ -321,7 +306,7 @@ fn is_immutable(text: &str) -> bool {
         return column.chars().all(is_word) && path.chars().all(is_word);
     }
     let Some((function, rest)) = text.split_once('(') else { return false };
-    IMMUTABLE.iter().any(|known| function.eq_ignore_ascii_case(known))
+    IMMUTABLE.split(' ').any(|known| function.eq_ignore_ascii_case(known))
         && rest.ends_with(')')
         && !rest.contains(['\'', '(', '"'])
 }

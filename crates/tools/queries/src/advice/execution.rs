@@ -2,14 +2,15 @@
 //! data.
 
 use super::place::Place;
-use super::words::{numbers, runs};
 use crate::query::{Comparison, Condition, Other, blocks};
+use crate::words::{numbers, runs};
 use inspection::plans::{self, Access, Kind, Rule, remarks};
 use inspection::statements::{
     Advice, AdviceKind, Certainty, Counter, Origin, Rules, Snapshot, Statement, StatementPlan,
     Table,
 };
-use observations::number::{bytes, count, figure, percent, plural, ratio, seconds};
+use observations::number::{bytes, count, figure, percent, ratio, seconds};
+use report::text::joined;
 
 /// Estimates that are further off choose other plans: as for single plans (`plans::remarks`).
 const OFF: f64 = 10.0;
@@ -146,7 +147,7 @@ fn estimate(snapshot: &Snapshot, at: usize, rules: &Rules) -> Option<Advice> {
     if !rules.estimates_scans {
         return None;
     }
-    let Correlation { table, columns } = correlated(snapshot, at, rules)?;
+    let (table, columns) = correlated(snapshot, at, rules)?;
     let found = advice(returned(statement)?, Certainty::Estimated);
     let ddl = rules.abilities.statistics.map(|statistics| statistics(table, &columns));
     Some(Advice {
@@ -160,15 +161,13 @@ fn estimate(snapshot: &Snapshot, at: usize, rules: &Rules) -> Option<Advice> {
     })
 }
 
-/// Columns of a table that may depend on each other.
-struct Correlation<'a> {
-    table: &'a Table,
-    columns: Vec<String>,
-}
-
 /// The columns of a statement that compares several columns of one table with values and does
 /// nothing else: elsewhere the mean of all values says little about the values that run.
-fn correlated<'a>(snapshot: &'a Snapshot, at: usize, rules: &Rules) -> Option<Correlation<'a>> {
+fn correlated<'a>(
+    snapshot: &'a Snapshot,
+    at: usize,
+    rules: &Rules,
+) -> Option<(&'a Table, Vec<String>)> {
     let statement = &snapshot.statements[at];
     statement.get(Counter::Calls).filter(|calls| *calls >= ESTIMATE_CALLS_MIN)?;
     let found = blocks(&statement.text, rules.syntax);
@@ -189,7 +188,7 @@ fn correlated<'a>(snapshot: &'a Snapshot, at: usize, rules: &Rules) -> Option<Co
         place.column_of(table, &condition.operand).map(|column| column.name.clone())
     });
     let columns: Option<Vec<String>> = names.collect();
-    columns.filter(|_| is_simple).map(|columns| Correlation { table, columns })
+    columns.filter(|_| is_simple).map(|columns| (table, columns))
 }
 
 fn returned(statement: &Statement) -> Option<String> {
@@ -259,25 +258,16 @@ fn several(statement: &Statement) -> Option<Advice> {
         .collect();
     let first = ran.first().filter(|_| ran.len() > 1)?;
     let place = if first.origin == Origin::Logged { "log" } else { "Query Store" };
+    let each = ran.iter().map(|plan| {
+        let time = |what: &str, ms: f64| format!(", {what} {}", seconds(ms / 1e3));
+        let longest = plan.plan.elapsed_ms.map(|ms| time("up to", ms));
+        let mean = plan.mean_ms.map(|ms| time("on average", ms));
+        let time = mean.or(longest).unwrap_or_default();
+        format!("{} ({}{time})", access_path(plan), runs(plan.runs))
+    });
+    let each = joined(each, "; ");
     Some(Advice {
-        evidence: format!(
-            "The {place} has {} plans for it: {}.",
-            ran.len(),
-            ran.iter()
-                .map(|plan| {
-                    let time = |what: &str, ms: f64| format!(", {what} {}", seconds(ms / 1e3));
-                    let longest = plan.plan.elapsed_ms.map(|ms| time("up to", ms));
-                    let mean = plan.mean_ms.map(|ms| time("on average", ms));
-                    format!(
-                        "{} ({}{})",
-                        access_path(plan),
-                        plural(plan.runs as usize, "run"),
-                        mean.or(longest).unwrap_or_default()
-                    )
-                })
-                .collect::<Vec<_>>()
-                .join("; ")
-        ),
+        evidence: format!("The {place} has {} plans for it: {each}.", ran.len()),
         change: "If the slower plan runs for values that the faster one could serve, better \
                  statistics or an index help."
             .into(),
@@ -290,13 +280,11 @@ fn several(statement: &Statement) -> Option<Advice> {
 fn access_path(plan: &StatementPlan) -> String {
     let operators = plan.plan.operators();
     let reads = operators.iter().filter(|(_, operator)| operator.access.is_some());
-    reads
-        .map(|(_, operator)| {
-            let object = operator.objects.first().map(plans::Object::label).unwrap_or_default();
-            format!("{} {object}", operator.name).trim().to_owned()
-        })
-        .collect::<Vec<_>>()
-        .join(", ")
+    let reads = reads.map(|(_, operator)| {
+        let object = operator.objects.first().map(plans::Object::label).unwrap_or_default();
+        format!("{} {object}", operator.name).trim().to_owned()
+    });
+    joined(reads, ", ")
 }
 
 /// Tables whose statistics are older than the data.
@@ -308,40 +296,40 @@ fn stale(at: usize, table: &Table) -> Option<Advice> {
     let (changed, rows) = (table.changed_since_analyze?, table.rows?.max(0.0));
     let is_stale =
         changed >= STALE_ROWS_MIN && changed as f64 >= STALE_SHARE * rows && table.is_in_use();
-    is_stale.then(|| Advice {
-        database: table.database.clone(),
-        table: Some(at),
-        subject: table.label(),
-        evidence: match table.analyzed_ms {
-            None => format!(
-                "{} of its rows have changed; its statistics were never gathered.",
-                count(changed)
-            ),
-            Some(_) if rows < 1.0 => {
-                format!(
-                    "{} rows have changed since its statistics were gathered on the empty \
-                     table.",
+    is_stale.then(|| {
+        Advice {
+            evidence: match table.analyzed_ms {
+                None => format!(
+                    "{} of its rows have changed; its statistics were never gathered.",
                     count(changed)
-                )
-            }
-            Some(_) => format!(
-                "{} rows have changed since its statistics were gathered: {} of its {} rows \
+                ),
+                Some(_) if rows < 1.0 => {
+                    format!(
+                        "{} rows have changed since its statistics were gathered on the empty \
+                     table.",
+                        count(changed)
+                    )
+                }
+                Some(_) => format!(
+                    "{} rows have changed since its statistics were gathered: {} of its {} rows \
                  (the server's estimate).",
-                count(changed),
-                if changed as f64 > rows {
-                    format!("{}x", ratio(changed as f64 / rows))
-                } else {
-                    percent(changed as f64 / rows, 0)
-                },
-                count(rows as u64)
-            ),
-        },
-        change: "ANALYZE updates the planner's row counts. Check whether autovacuum is off \
+                    count(changed),
+                    if changed as f64 > rows {
+                        format!("{}x", ratio(changed as f64 / rows))
+                    } else {
+                        percent(changed as f64 / rows, 0)
+                    },
+                    count(rows as u64)
+                ),
+            },
+            change: "ANALYZE updates the planner's row counts. Check whether autovacuum is off \
                  for the table or falls behind (autovacuum_analyze_scale_factor)."
-            .into(),
-        price: "ANALYZE reads a sample of the table.".into(),
-        ddl: Some(format!("ANALYZE {}", table.quoted)),
-        weight: changed as f64,
-        ..Advice::new(AdviceKind::StaleStatistics, Certainty::Counted)
+                .into(),
+            price: "ANALYZE reads a sample of the table.".into(),
+            ddl: Some(format!("ANALYZE {}", table.quoted)),
+            weight: changed as f64,
+            ..Advice::new(AdviceKind::StaleStatistics, Certainty::Counted)
+        }
+        .about_table(at, table)
     })
 }

@@ -1,7 +1,7 @@
 //! Indexes that the engine itself names, or builds for a run.
 
 use super::price::price;
-use super::words::{numbers, runs};
+use crate::words::{numbers, runs};
 use inspection::plans::MissingIndex;
 use inspection::statements::{
     Advice, AdviceKind, Certainty, Counter, Index, Missed, NewIndex, Rules, Snapshot,
@@ -113,10 +113,7 @@ fn advise(snapshot: &Snapshot, hint: &Hint<'_>, rules: &Rules) -> Advice {
         format!("serves these statements; they took {} in total", seconds(time_s))
     };
     Advice {
-        database: table.database.clone(),
-        table: Some(hint.table),
         statements: statements.clone(),
-        subject: table.label(),
         evidence: [by_plan, missed, built].into_iter().flatten().collect::<Vec<_>>().join(" "),
         change: format!("An index on ({}) {serves}.", hint.keys.join(", ")),
         price: price(rules.upkeep, table, &hint.keys),
@@ -132,4 +129,5 @@ fn advise(snapshot: &Snapshot, hint: &Hint<'_>, rules: &Rules) -> Advice {
         },
         ..Advice::new(AdviceKind::MissingIndex, certainty)
     }
+    .about_table(hint.table, table)
 }

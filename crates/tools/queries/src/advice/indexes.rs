@@ -1,9 +1,9 @@
 //! Indexes that are not used or hardly, that failed to be built, and that are larger than they need
 //! to be.
 
-use super::words::numbers;
 use crate::IndexUse;
 use crate::cross::{IndexPlace, all_indexes};
+use crate::words::{in_units, numbers};
 use inspection::statements::{
     Advice, AdviceKind, Certainty, Index, Rules, Snapshot, Statement, Table,
 };
@@ -147,13 +147,9 @@ fn careful(is_short: bool) -> String {
 /// `in 20 days`
 fn since(from_ms: Option<i64>, to_ms: i64) -> String {
     let Some(from) = from_ms else { return "since the counters started".into() };
-    let seconds = ((to_ms - from).max(0) as f64) / 1e3;
-    match seconds {
-        s if s >= 172_800.0 => format!("in {:.0} days", s / 86_400.0),
-        s if s >= 7_200.0 => format!("in {:.0} hours", s / 3_600.0),
-        s if s >= 120.0 => format!("in {:.0} minutes", s / 60.0),
-        s => format!("in {s:.0} seconds"),
-    }
+    let seconds = (to_ms - from).max(0) as f64 / 1e3;
+    let (length, unit) = in_units(seconds).unwrap_or((seconds, "seconds"));
+    format!("in {length:.0} {unit}")
 }
 
 /// Indexes that queries cannot use, and such as are mostly empty.

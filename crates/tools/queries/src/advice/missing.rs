@@ -8,13 +8,14 @@ use super::demand::{Demand, Key, demands};
 use super::hinted::hinted;
 use super::place::{Place, Reader, TableRead, large_tables, squeezed};
 use super::price::price;
-use super::words::{numbers, runs};
 use crate::query::{Block, Comparison, Condition, Other};
+use crate::words::{numbers, runs};
 use inspection::statements::{
     Advice, AdviceKind, Certainty, Counter, Index, NewIndex, Rules, Snapshot, Statement, Table,
 };
 use observations::number::{count, figure, percent, seconds};
 use observations::order;
+use report::text::{joined, listed};
 
 /// The share of rows below which an index surely reads less than the whole table, where that share
 /// is an estimate: with more, rows in random order may touch every page.
@@ -176,7 +177,7 @@ fn need(place: Place<'_>, source: usize, table: &Table, demand: &Demand) -> Opti
     let estimate = |rows: f64| Some(Need { rows, is_counted: false });
     let is_few = |kept: &f64| *kept <= SHARE_MAX * rows;
     if demand.is_join {
-        return joined(place, source, table, demand).filter(is_few).and_then(estimate);
+        return joined_rows(place, source, table, demand).filter(is_few).and_then(estimate);
     }
     if let Some(share) = demand.share().filter(|share| *share <= SHARE_MAX) {
         return estimate(share * rows);
@@ -194,7 +195,7 @@ fn need(place: Place<'_>, source: usize, table: &Table, demand: &Demand) -> Opti
 
 /// The rows of a table that belong to those of the other tables: of a run that returns what it
 /// reads, its rows; else as the planner expects of the join.
-fn joined(place: Place<'_>, source: usize, table: &Table, demand: &Demand) -> Option<f64> {
+fn joined_rows(place: Place<'_>, source: usize, table: &Table, demand: &Demand) -> Option<f64> {
     let block = place.block;
     let readers = place.readers(table);
     let scans: Vec<_> = readers.iter().filter(|reader| reader.scans()).collect();
@@ -331,25 +332,18 @@ fn advise(snapshot: &Snapshot, found: &Candidate, rules: &Rules) -> Advice {
         costly.map(|index_use| evidence(snapshot, table, *index_use)).unwrap_or_default();
     let others = (statements.len() > 1).then(|| format!(" It serves {}.", numbers(&statements)));
     let replaced = table.indexes.iter().filter(|index| is_replaced(index, &found.demand));
-    let replaced: Vec<&str> = replaced.map(|index| index.name.as_str()).collect();
-    let replaced = if replaced.is_empty() {
-        String::new()
-    } else {
-        format!(" With it, {} becomes redundant.", replaced.join(", "))
-    };
+    let replaced = listed(replaced.map(|index| &index.name));
+    let replaced = replaced.map(|names| format!(" With it, {names} becomes redundant."));
     let is_counted = found.uses.iter().any(|index_use| index_use.need.is_counted);
     let certainty = if is_counted { Certainty::Counted } else { Certainty::Estimated };
     Advice {
-        database: table.database.clone(),
-        table: Some(found.table),
-        statements: statements.clone(),
-        subject: table.label(),
         evidence: evidence + &others.unwrap_or_default(),
         change: format!(
             "An index on ({}) finds these rows without reading the rest; the statements took {} \
-             in total.{replaced}{}",
+             in total.{}{}",
             columns.join(", "),
             seconds(time_s),
+            replaced.unwrap_or_default(),
             partial(found, rules)
         ),
         price: price(rules.upkeep, table, &columns),
@@ -358,8 +352,10 @@ fn advise(snapshot: &Snapshot, found: &Candidate, rules: &Rules) -> Advice {
             ..NewIndex::new(table, &columns)
         })),
         weight: time_s,
+        statements,
         ..Advice::new(AdviceKind::MissingIndex, certainty)
     }
+    .about_table(found.table, table)
 }
 
 /// Different values of a column of which a few rows are wanted, below which an index of these rows
@@ -418,8 +414,7 @@ fn evidence(snapshot: &Snapshot, table: &Table, index_use: Use) -> String {
         statement.get(Counter::Calls).map(runs),
         statement.mean_ms().map(|ms| format!("{} each", seconds(ms / 1e3))),
     ];
-    let figures: Vec<String> = figures.into_iter().flatten().collect();
-    let counted =
-        if figures.is_empty() { String::new() } else { format!(" ({})", figures.join("; ")) };
+    let figures = joined(figures.into_iter().flatten(), "; ");
+    let counted = if figures.is_empty() { figures } else { format!(" ({figures})") };
     format!("Statement {} {read} {needs}{counted}.", index_use.statement + 1)
 }

@@ -13,7 +13,6 @@ mod redundant;
 mod repeated;
 mod rewrite;
 mod structure;
-mod words;
 
 use crate::IndexUse;
 use inspection::statements::{Advice, AdviceKind, Rules, Snapshot, Statement, TimeShare};

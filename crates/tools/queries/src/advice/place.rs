@@ -76,22 +76,28 @@ impl<'a> Place<'a> {
         operand.columns.iter().any(|column| self.source(column) == Some(source))
     }
 
-    /// The operators of the plans that read a table, each with the one that takes its rows.
+    /// The operators of the plans that read a table, each with the join above it.
     pub fn readers(&self, table: &Table) -> Vec<Reader<'a>> {
         let mut found = Vec::new();
         for plan in &self.statement().plans {
-            let Some(root) = &plan.plan.root else { continue };
-            collect(root, None, &mut |operator, parent| {
-                let reads = operator.objects.first().is_some_and(|object| {
+            let root = plan.plan.root.as_ref();
+            let mut next: Vec<(&Operator, Option<&Operator>)> =
+                root.map(|root| (root, None)).into_iter().collect();
+            while let Some((operator, join)) = next.pop() {
+                let is_of_table = operator.objects.first().is_some_and(|object| {
                     is_name(self.rules, &object.table, &table.name)
                         && (object.schema.is_empty()
                             || table.schema.is_empty()
                             || object.schema == table.schema)
                 });
-                if reads && operator.access.is_some_and(|access| access != Access::Change) {
-                    found.push(Reader { operator, join: parent, is_run: plan.runs > 0 });
+                if is_of_table && operator.access.is_some_and(|access| access != Access::Change) {
+                    found.push(Reader { operator, join, is_run: plan.runs > 0 });
                 }
-            });
+                let is_join =
+                    matches!(operator.kind, Kind::NestedLoops | Kind::HashJoin | Kind::MergeJoin);
+                let join = if is_join { Some(operator) } else { join };
+                next.extend(operator.inputs.iter().rev().map(|input| (input, join)));
+            }
         }
         found
     }
@@ -153,19 +159,6 @@ impl Reader<'_> {
     /// Returns true when it reads the whole table.
     pub fn scans(&self) -> bool {
         matches!(self.operator.kind, Kind::TableScan | Kind::IndexScan)
-    }
-}
-
-fn collect<'a>(
-    operator: &'a Operator,
-    join: Option<&'a Operator>,
-    found: &mut impl FnMut(&'a Operator, Option<&'a Operator>),
-) {
-    found(operator, join);
-    let is_join = matches!(operator.kind, Kind::NestedLoops | Kind::HashJoin | Kind::MergeJoin);
-    let join = if is_join { Some(operator) } else { join };
-    for input in &operator.inputs {
-        collect(input, join, found);
     }
 }
 

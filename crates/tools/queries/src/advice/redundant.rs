@@ -1,9 +1,9 @@
 //! Indexes that another does the work of.
 
 use super::indexes::foreign_key;
-use super::words::numbers;
 use crate::IndexUse;
 use crate::cross::IndexPlace;
+use crate::words::numbers;
 use inspection::statements::{Advice, AdviceKind, Certainty, Index, Key, Rules, Snapshot, Table};
 use observations::number::{bytes, count};
 use std::cmp::Reverse;

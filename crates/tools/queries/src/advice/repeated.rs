@@ -1,6 +1,6 @@
 //! Statements that are run for each row of another: N+1.
 
-use super::words::numbers;
+use crate::words::numbers;
 use inspection::statements::{Advice, AdviceKind, Certainty, Counter, Snapshot, Statement};
 use observations::number::{count, figure, ratio, seconds};
 

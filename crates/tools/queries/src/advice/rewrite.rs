@@ -1,31 +1,19 @@
 //! Statements that no index serves as they are written.
 
-use super::demand::{Demand, demands, key};
+use super::demand::{Demand, demands, is_large, key};
 use super::missing::{Need, is_repeated, reads_too_much};
 use super::place::{Place, TableRead, large_tables, squeezed};
 use super::price::price;
-use super::words::{numbers, runs};
 use crate::query::{Comparison, Condition, Operand, Other};
+use crate::words::{numbers, runs};
 use inspection::statements::{
     Advice, AdviceKind, Certainty, Column, Counter, Index, NewIndex, Rules, Snapshot, Table,
 };
 use observations::number::{figure, seconds};
 
 /// Functions of dates and times, whose results are ranges of the column.
-const OF_TIME: [&str; 12] = [
-    "date(",
-    "year(",
-    "month(",
-    "day(",
-    "extract(",
-    "date_trunc(",
-    "to_char(",
-    "date_format(",
-    "strftime(",
-    "date_part(",
-    "::date",
-    "as date)",
-];
+const OF_TIME: &str = "date(|year(|month(|day(|extract(|date_trunc(|to_char(|date_format(|\
+                       strftime(|date_part(|::date|as date)";
 
 /// Findings about single statements, by their texts and the work that they do. `total_s`: the time
 /// of all statements.
@@ -45,6 +33,7 @@ pub fn rewrites(snapshot: &Snapshot, rules: &Rules, total_s: f64) -> Vec<Advice>
                 table: Some(number),
                 statements: vec![at],
                 subject: format!("{} ({})", table.label(), numbers(&[at])),
+                evidence: format!("{} {}", work(place), found.evidence),
                 weight: statement.time_s(),
                 ..found
             }));
@@ -117,18 +106,17 @@ fn served(
     let readers = place.readers(table);
     let mut predicates = readers.iter().flat_map(|reader| &reader.operator.predicates);
     let is_cast = predicates.any(|predicate| casts(&predicate.text));
-    let is_number = |condition: &&Condition| match &condition.other {
-        Other::Value(Some(text)) => text.starts_with(|c: char| c.is_ascii_digit()),
-        _ => false,
-    };
-    let of_text = |operand: &Operand| {
-        let column = place.column_of(table, operand);
+    let of_texts = conditions.iter().filter(|condition| {
+        let column = place.column_of(table, &condition.operand);
         column.is_some_and(|column| column.kind.contains("char") || column.kind.contains("text"))
-    };
-    let compares_number = place.rules.abilities.numbers_miss_texts
-        && conditions.iter().any(|condition| is_number(condition) && of_text(&condition.operand));
-    let may_compare_number = place.rules.abilities.numbers_miss_texts
-        && conditions.iter().any(|condition| of_text(&condition.operand));
+    });
+    let misses = place.rules.abilities.numbers_miss_texts;
+    let may_compare_number = misses && of_texts.clone().next().is_some();
+    let compares_number = misses
+        && of_texts.clone().any(|condition| match &condition.other {
+            Other::Value(Some(text)) => text.starts_with(|c: char| c.is_ascii_digit()),
+            _ => false,
+        });
     let why = match (is_cast, compares_number, may_compare_number) {
         (true, ..) => "The value has another type, so",
         (_, true, _) => "It compares a text with a number, so",
@@ -139,8 +127,7 @@ fn served(
     let certainty = if is_sure { Certainty::Counted } else { Certainty::Possible };
     Some(Advice {
         evidence: format!(
-            "{} Index {} has the column. {why} the server converts the column of each row.",
-            work(place),
+            "Index {} has the column. {why} the server converts the column of each row.",
             index.name
         ),
         change: format!(
@@ -160,13 +147,7 @@ fn computed(place: Place<'_>, table: &Table, operand: &Operand) -> Option<Advice
     }
     let column = place.column_of(table, operand)?;
     let lower = operand.text.to_lowercase();
-    let is_time = OF_TIME.iter().any(|known| lower.contains(known));
-    let plain = Operand {
-        columns: operand.columns[..1].to_vec(),
-        text: column.name.clone(),
-        is_plain: true,
-        ..Operand::default()
-    };
+    let is_time = OF_TIME.split('|').any(|known| lower.contains(known));
     let leads = |index: &Index| squeezed(&index.keys[0].column) == squeezed(&column.name);
     let has_index = indexes_on(table, column).any(leads);
     let columns = vec![column.name.clone()];
@@ -174,8 +155,8 @@ fn computed(place: Place<'_>, table: &Table, operand: &Operand) -> Option<Advice
     let is_document = column.kind.to_ascii_lowercase().starts_with("json");
     // Of another function, the plain column may be of no use.
     let helps = !is_document && (is_time || !place.rules.abilities.expressions);
-    let new = key(place, table, &plain).filter(|_| helps && !has_index);
-    let new = new.map(|_| (place.rules.create_index)(&NewIndex::new(table, &columns)));
+    let new = (helps && !has_index && !is_large(column))
+        .then(|| (place.rules.create_index)(&NewIndex::new(table, &columns)));
     let certainty = if place.block.gathers { Certainty::Possible } else { Certainty::Counted };
     let (name, expressions) = (&column.name, place.rules.abilities.expressions);
     let change = if is_time {
@@ -194,10 +175,7 @@ fn computed(place: Place<'_>, table: &Table, operand: &Operand) -> Option<Advice
         format!("Compare {name} itself and compute the value instead, or {or}.")
     };
     Some(Advice {
-        evidence: format!(
-            "{} It compares the result of an expression of {name}, which no index has.",
-            work(place)
-        ),
+        evidence: format!("It compares the result of an expression of {name}, which no index has."),
         change,
         price: if new.is_some() {
             format!("A change of the statement, and: {price}")
@@ -244,8 +222,7 @@ fn infix(place: Place<'_>, table: &Table, condition: &Condition) -> Option<Advic
     };
     Some(Advice {
         evidence: format!(
-            "{} It looks for a pattern that may begin anywhere in {}, so each row is read.",
-            work(place),
+            "It looks for a pattern that may begin anywhere in {}, so each row is read.",
             column.name
         ),
         change: change.into(),
@@ -266,7 +243,7 @@ fn element(place: Place<'_>, table: &Table, condition: &Condition) -> Option<Adv
     let has_index = indexes_on(table, column).any(|index| index.method == method);
     let new = NewIndex { method: Some(method), ..NewIndex::new(table, &columns) };
     Some(Advice {
-        evidence: format!("{} No index serves value = ANY ({}).", work(place), column.name),
+        evidence: format!("No index serves value = ANY ({}).", column.name),
         change: format!(
             "Write {} @> ARRAY[value] instead: an index of the elements serves that.",
             column.name
@@ -289,7 +266,7 @@ fn offset(place: Place<'_>, table: &Table) -> Option<Advice> {
     let order: Vec<&str> = block.order.iter().map(|order| order.operand.text.as_str()).collect();
     let after = if order.is_empty() { "the key".to_owned() } else { order.join(", ") };
     Some(Advice {
-        evidence: format!("{} OFFSET reads the rows that it skips.", work(place)),
+        evidence: "OFFSET reads the rows that it skips.".into(),
         change: format!(
             "Begin a page behind the last row of the page before: WHERE ({after}) > (its values) \
              ORDER BY {after} LIMIT n. An index on ({after}) then reads the page alone."
@@ -311,10 +288,7 @@ fn not_in(place: Place<'_>) -> Option<Advice> {
         predicate.text.contains("SubPlan") && !predicate.text.contains("hashed SubPlan")
     });
     (has_list && is_repeated).then(|| Advice {
-        evidence: format!(
-            "{} The plan runs the subquery of NOT IN again for each row.",
-            work(place)
-        ),
+        evidence: "The plan runs the subquery of NOT IN again for each row.".into(),
         change:
             "NOT EXISTS (SELECT FROM ... WHERE ...) becomes one join. It also differs where the \
                  list has NULL: NOT IN then returns no row at all."
