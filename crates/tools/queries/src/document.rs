@@ -48,25 +48,17 @@ fn overview(all: &Queries) -> Section {
     let snapshot = &all.snapshot;
     let span = snapshot.span;
     let length = span.from_ms.map(|from| duration(span.to_ms.saturating_sub(from) as f64 / 1e3));
+    let (length, until) = (length.unwrap_or_default(), utc(span.to_ms));
     section.line(match (span.is_interval, span.from_ms) {
-        (true, _) => {
-            format!("Statements over {} up to {}.", length.unwrap_or_default(), utc(span.to_ms))
-        }
+        (true, _) => format!("Statements over {length} up to {until}."),
         _ if snapshot.is_log => "Statements of a log.".to_owned(),
         _ if !all.rules.keeps_statistics => {
-            format!("The given statements; the read-only ones ran now, {}.", utc(span.to_ms))
+            format!("The given statements; the read-only ones ran now, {until}.")
         }
         (false, Some(from)) => {
-            format!(
-                "Statements since {} ({}), up to {}.",
-                utc(from),
-                length.unwrap_or_default(),
-                utc(span.to_ms)
-            )
+            format!("Statements since {} ({length}), up to {until}.", utc(from))
         }
-        (false, None) => {
-            format!("Statements since the server's counters started, up to {}.", utc(span.to_ms))
-        }
+        (false, None) => format!("Statements since the server's counters started, up to {until}."),
     });
     let indexes: usize = snapshot.tables.iter().map(|table| table.indexes.len()).sum();
     let explained =

@@ -126,26 +126,23 @@ fn add_change(section: &mut Section, history: &StatementHistory, change: &Statem
     let figure = change.comparison.as_ref().filter(|comparison| comparison.interval.is_some());
     let figure =
         figure.map(|figure| format!(", {}", number::comparison(figure, "s"))).unwrap_or_default();
-    section.indented(
-        3,
-        format!(
-            "since {}: {} -> {} a run{figure}{word}",
-            utc_second(change.since_ms),
-            number::seconds(before),
-            number::seconds(after)
-        ),
-        Tone::Plain,
-    );
+    let mut lines = vec![format!(
+        "since {}: {} -> {} a run{figure}{word}",
+        utc_second(change.since_ms),
+        number::seconds(before),
+        number::seconds(after)
+    )];
     if let Some((before, after)) = change.work {
         let unit = if history.has_pages { "pages" } else { "rows read" };
         let (before, after) = (number::figure(before), number::figure(after));
-        section.indented(3, format!("{unit} a run: {before} -> {after}"), Tone::Plain);
+        lines.push(format!("{unit} a run: {before} -> {after}"));
     }
-    if !change.waits.0.is_empty() || !change.waits.1.is_empty() {
-        for (name, waits) in [("before", &change.waits.0), ("since", &change.waits.1)] {
-            section.indented(3, format!("sampled {name}: {}", sampled(waits)), Tone::Plain);
-        }
+    let (before, since) = &change.waits;
+    if !before.is_empty() || !since.is_empty() {
+        lines.push(format!("sampled before: {}", sampled(before)));
+        lines.push(format!("sampled since: {}", sampled(since)));
     }
+    lines.into_iter().for_each(|line| section.indented(3, line, Tone::Plain));
     if let Some((before, after)) = change.plans {
         for (name, plan) in [("before", before), ("since", after)] {
             section.indented(3, format!("plan {name}:"), Tone::Plain);

@@ -10,7 +10,7 @@ use inspection::statements::{
     Table,
 };
 use observations::number::{bytes, count, figure, percent, ratio, seconds};
-use report::text::joined;
+use report::text::{joined, listed};
 
 /// Estimates that are further off choose other plans: as for single plans (`plans::remarks`).
 const OFF: f64 = 10.0;
@@ -58,42 +58,40 @@ pub(crate) fn of_statements(snapshot: &Snapshot, rules: &Rules) -> Vec<Advice> {
 }
 
 fn spill(snapshot: &Snapshot, statement: &Statement, rules: &Rules) -> Option<Advice> {
-    let calls = statement.get(Counter::Calls).filter(|calls| *calls > 0)?;
-    let written = statement.get(Counter::TempWrittenBlocks).filter(|blocks| *blocks > 0);
-    let tables = statement.get(Counter::TempDiskTables).filter(|tables| *tables > 0);
-    let passes = statement.get(Counter::SortMergePasses).filter(|passes| *passes > 0);
-    let by_call = |value: u64| value as f64 / calls as f64;
-    let size = |blocks: u64| by_call(blocks) * snapshot.block_bytes as f64;
-    let tempdb = statement.get(Counter::TempdbBlocks).filter(|blocks| size(*blocks) >= TEMPDB_MIN);
-    let counted: Vec<String> = [
-        written
-            .map(|blocks| format!("wrote {} to temporary files each", bytes(size(blocks) as u64))),
-        tempdb.map(|blocks| format!("used {} of tempdb each", bytes(size(blocks) as u64))),
-        tables.map(|tables| {
-            format!("wrote {} temporary tables on disk each", figure(by_call(tables)))
-        }),
-        passes.map(|passes| format!("made {} merge passes of sorts each", figure(by_call(passes)))),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    if counted.is_empty() {
-        return None;
-    }
+    let each = |counter| statement.by_call(counter).filter(|each| *each > 0.0);
+    let size = |counter| Some(each(counter)? * snapshot.block_bytes as f64);
+    let written = size(Counter::TempWrittenBlocks);
+    let tempdb = size(Counter::TempdbBlocks).filter(|size| *size >= TEMPDB_MIN);
+    let tables = each(Counter::TempDiskTables).map(figure);
+    let passes = each(Counter::SortMergePasses).map(figure);
+    let counted = [
+        written.map(|size| format!("wrote {} to temporary files each", bytes(size as u64))),
+        tempdb.map(|size| format!("used {} of tempdb each", bytes(size as u64))),
+        tables.map(|tables| format!("wrote {tables} temporary tables on disk each")),
+        passes.map(|passes| format!("made {passes} merge passes of sorts each")),
+    ];
     // A temporary table of the statement's own is in tempdb, too.
-    let is_possible = counted.len() == usize::from(tempdb.is_some());
-    let certainty = if is_possible { Certainty::Possible } else { Certainty::Counted };
-    let memory = rules.sort_memory;
-    let operators = spilling(statement);
-    let place = match operators.as_slice() {
-        [] => String::new(),
-        operators => format!(" In a logged plan: {}.", operators.join(", ")),
+    let certainty = match (counted.iter().flatten().count(), tempdb) {
+        (0, _) => return None,
+        (1, Some(_)) => Certainty::Possible,
+        _ => Certainty::Counted,
     };
-    let needed = written.map(|blocks| (MEMORY_FACTOR * size(blocks)) as u64);
-    let ddl = needed.and_then(|bytes| rules.give_memory.map(|give| give(&statement.user, bytes)));
+    let (calls, memory) = (runs(statement.calls()), rules.sort_memory);
+    let spilling = statement.operators().flat_map(|operator| {
+        let spills = operator.warnings.iter().filter(|warning| warning.name == "Spill");
+        spills.map(move |warning| format!("{} ({})", operator.name, warning.detail))
+    });
+    let place = listed(spilling).map(|operators| format!(" In a logged plan: {operators}."));
     Some(Advice {
-        ddl: ddl.flatten(),
-        evidence: format!("{} {}.{place}", runs(calls), counted.join(" and ")),
+        ddl: rules
+            .give_memory
+            .zip(written)
+            .and_then(|(give, size)| give(&statement.user, (MEMORY_FACTOR * size) as u64)),
+        evidence: format!(
+            "{calls} {}.{}",
+            joined(counted.into_iter().flatten(), " and "),
+            place.unwrap_or_default()
+        ),
         change: format!(
             "More {memory} for the session or role that runs it keeps this in memory. So does an \
              index with the rows in order, or fewer rows and columns."
@@ -102,15 +100,6 @@ fn spill(snapshot: &Snapshot, statement: &Statement, rules: &Rules) -> Option<Ad
             .into(),
         ..Advice::new(AdviceKind::Spill, certainty)
     })
-}
-
-/// The operators of plans that spill, with the warning of each.
-fn spilling(statement: &Statement) -> Vec<String> {
-    let warnings = statement.operators().flat_map(|operator| {
-        let spills = operator.warnings.iter().filter(|warning| warning.name == "Spill");
-        spills.map(move |warning| format!("{} ({})", operator.name, warning.detail))
-    });
-    warnings.collect()
 }
 
 /// By a recorded run where there is one; else the rows that runs returned against those that the
