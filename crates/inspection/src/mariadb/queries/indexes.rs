@@ -33,7 +33,7 @@ impl<'a> Tables<'a> {
         self.sql_with(name, true)
     }
 
-    /// The same with values of users, or without.
+    /// That query with values of users, or without.
     pub(super) fn sql_with(&self, name: &'static str, values: bool) -> String {
         let view = View::new(name, FILE);
         let without = view.older().filter(|_| !values);

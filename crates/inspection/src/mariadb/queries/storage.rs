@@ -15,7 +15,8 @@ use std::collections::HashMap;
 
 /// Picoseconds, the unit of the Performance Schema, in a nanosecond.
 const PICOSECONDS_PER_NS: u64 = 1_000;
-/// The queries. Waits of tables are left out: they contain the waits for files and locks below them.
+/// The queries. Waits of tables are left out: they contain the waits for files and locks below
+/// them.
 const FILE: &str = include_str!("storage.sql");
 /// Files that are read at most: those with most time.
 pub(super) const FILES_MAX: usize = 5_000;
