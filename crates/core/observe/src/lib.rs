@@ -23,7 +23,7 @@ pub mod topology;
 pub use clock::Clock;
 pub use devices::DeviceMonitor;
 pub use git::git_state;
-pub use machine::{MachineMonitor, kernel_setting};
+pub use machine::{MachineMonitor, kernel_setting, processors_online};
 pub use marked::Mark;
 pub use network::NetworkCounters;
 pub use times::{

@@ -3,7 +3,6 @@
 use crate::sysfs::{self, Tree};
 use observations::{Cache, NumaNode, Processors};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 /// The folder of the processors, and that of the memory nodes.
 pub const CPUS: &str = "sys/devices/system/cpu";
@@ -14,12 +13,6 @@ pub const NODES: &str = "sys/devices/system/node";
 pub(crate) fn fields<'a>(cpuinfo: &'a str, name: &'a str) -> impl Iterator<Item = &'a str> {
     let lines = cpuinfo.lines().filter_map(|line| line.split_once(':'));
     lines.filter(move |(key, _)| key.trim() == name).map(|(_, value)| value.trim())
-}
-
-/// Numbers of the processors that are online in the whole machine; empty if the system does not
-/// report them.
-pub fn processors_online() -> Vec<u32> {
-    online(&Tree::new(Path::new("/")))
 }
 
 /// Numbers of the processors that are online, in their order

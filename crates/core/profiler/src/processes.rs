@@ -2,6 +2,7 @@
 
 use observe::processes;
 use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
 
 /// These processes and all below them that exist now.
 pub(crate) fn with_descendants(roots: &[i32]) -> Vec<i32> {
@@ -23,7 +24,7 @@ pub(crate) fn with_descendants(roots: &[i32]) -> Vec<i32> {
 
 /// Processors that are on, whether we may use them or not.
 pub(crate) fn online_cpus() -> Vec<usize> {
-    let online = observe::topology::processors_online();
+    let online = observe::topology::online(&observe::sysfs::Tree::new(Path::new("/")));
     if online.is_empty() {
         return (0..std::thread::available_parallelism().map_or(1, usize::from)).collect();
     }

@@ -1,8 +1,9 @@
 //! The processors that threads can be placed on, and which of them share a core, a socket, a memory
 //! node.
 
+use observe::processors_online;
 use observe::sysfs::{Tree, numbers};
-use observe::topology::{nodes, processors_online, siblings, socket};
+use observe::topology::{nodes, siblings, socket};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -118,7 +119,7 @@ fn allowed_processors() -> Vec<u32> {
     unsafe {
         let mut set = std::mem::zeroed::<libc::cpu_set_t>();
         if libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set) != 0 {
-            return processors_online();
+            return (0..processors_online()).collect();
         }
         (0..libc::CPU_SETSIZE as u32).filter(|cpu| libc::CPU_ISSET(*cpu as usize, &set)).collect()
     }
