@@ -3,7 +3,7 @@
 use crate::primitives::{Padding, Pinning, Primitive, Topology};
 use crate::probe::{DURATION, MEMBERS, PADDING, PINNING, PRIMITIVE, READS, THREADS, WARMUP};
 use clap::Parser;
-use command_line::arguments::{Quick, setting};
+use command_line::arguments::{Quick, doubling, setting};
 use command_line::session::Session;
 use command_line::{Chapter, Command, Context, ExitCode, Failure, Tool};
 use engine::Permits;
@@ -106,15 +106,6 @@ fn vary_with_padding(draft: &mut Draft, primitives: &[Primitive], paddings: &[Pa
             draft.level("primitive", &name, settings);
         }
     }
-}
-
-/// 1, 2, 4, ... and at last the number itself.
-fn doubling(most: u32) -> Vec<u32> {
-    let mut numbers: Vec<u32> = std::iter::successors(Some(1_u32), |n| n.checked_mul(2))
-        .take_while(|n| *n < most)
-        .collect();
-    numbers.push(most.max(1));
-    numbers
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ mod quick;
 pub use gate::GateOptions;
 pub use mariadb::MariaDb;
 pub use psql::Psql;
-pub use quick::Quick;
+pub use quick::{Quick, doubling};
 
 use clap::Args;
 use experiment::{FromValue, Invalid, Setting};

@@ -38,3 +38,9 @@ impl Quick {
         self.name.as_deref().unwrap_or(command)
     }
 }
+
+/// Returns 1, 2, 4 ... below the largest number, and that.
+pub fn doubling(most: u32) -> Vec<u32> {
+    let below = std::iter::successors(Some(1_u32), |number| number.checked_mul(2));
+    below.take_while(|number| *number < most).chain([most.max(1)]).collect()
+}

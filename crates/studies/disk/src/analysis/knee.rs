@@ -4,6 +4,7 @@ use super::{DiskRow, Little, groups, has_streams, is_paced};
 use crate::settings::{QUEUE_DEPTH, THREADS};
 use analysis::grid::Grid;
 use analysis::{Estimate, Interval};
+use command_line::arguments::doubling;
 use levels::Levels;
 use observations::{Observations, Recording, order};
 use serde::Serialize;
@@ -201,10 +202,7 @@ impl SearchLevels {
     /// 1, 2, 4, ... threads and as many as there are processors, with few and with many I/Os in
     /// flight.
     pub fn coarse(processors: u32) -> Self {
-        let doubling = std::iter::successors(Some(1_u32), |threads| threads.checked_mul(2));
-        let mut threads: Vec<u32> = doubling.take_while(|threads| *threads < processors).collect();
-        threads.push(processors);
-        Self { threads, queue_depths: COARSE_DEPTHS.to_vec() }
+        Self { threads: doubling(processors), queue_depths: COARSE_DEPTHS.to_vec() }
     }
 
     /// Returns the levels around these knees.
