@@ -185,7 +185,7 @@ fn draft(arguments: &Disk, name: &str, question: &str) -> Result<Draft, Failure>
         arguments.paths.iter().map(|path| path.display().to_string()).collect();
     let question =
         if shown.len() > 1 { question.replace("fast is", "fast are") } else { question.to_owned() };
-    let mut draft = Draft::new(name, &format!("{question} {}?", listed(&shown)));
+    let mut draft = Draft::new(name, &format!("{question} {}?", analysis::wording::list(&shown)));
     draft.comment(&format!("Written by `{PRINTED}`."));
     draft.set(ENGINE, "files");
     target(&mut draft, arguments, &paths)?;
@@ -193,14 +193,6 @@ fn draft(arguments: &Disk, name: &str, question: &str) -> Result<Draft, Failure>
     workload(&mut draft, arguments, &paths);
     draft.repeats(arguments.quick.blocks.unwrap_or(3), arguments.quick.seed.unwrap_or(1));
     Ok(draft)
-}
-
-/// `a`, `a and b`, `a, b and c`
-fn listed(names: &[String]) -> String {
-    match names {
-        [most @ .., last] if !most.is_empty() => format!("{} and {last}", most.join(", ")),
-        names => names.concat(),
-    }
 }
 
 /// Rejects contradictory options, and paths that must not be written to.

@@ -10,7 +10,7 @@ use disk_io::{Arrivals, BlockSize, Durability, Group, Load, Region, Stream};
 use engine::file_set::COMPRESS;
 use engine::{EngineError, FileSet};
 use experiment::common::OBSERVE_INTERVAL;
-use experiment::{Configuration, FromValue, Invalid, Setting, Value, nearest};
+use experiment::{Configuration, FromValue, Invalid, Setting, Value, unknown_name};
 use probe::{ProbeError, TrialContext};
 use std::time::Duration;
 
@@ -123,22 +123,9 @@ pub enum KeyError {
     /// A setting of all streams.
     #[error("`{0}` applies to all streams: give it in [workload]")]
     Common(String),
-    /// A key that is nearly one.
-    #[error("unknown key `{key}`; did you mean `{near}`?")]
-    Similar {
-        /// The key.
-        key: String,
-        /// The nearest one.
-        near: String,
-    },
-    /// Another key.
-    #[error("unknown key `{key}`; known: {}", known.join(", "))]
-    Unknown {
-        /// The key.
-        key: String,
-        /// The keys of streams.
-        known: Vec<&'static str>,
-    },
+    /// A key that is none, with what it may have been meant to be.
+    #[error("{0}")]
+    Unknown(String),
     /// A value that the setting does not take.
     #[error("{key}: {}", source.message)]
     Value {
@@ -177,13 +164,11 @@ impl StreamPlan {
 
     fn set(&mut self, key: &str, value: &str) -> Result<(), KeyError> {
         let Some(setting) = of_streams().find(|setting| key_of(setting) == key) else {
-            let key = key.to_owned();
-            let known: Vec<&'static str> = of_streams().map(key_of).collect();
-            return Err(match nearest(&key, &known) {
-                _ if SETTINGS.iter().any(|setting| key_of(setting) == key) => KeyError::Common(key),
-                Some(near) => KeyError::Similar { key, near: near.to_owned() },
-                None => KeyError::Unknown { key, known },
-            });
+            if SETTINGS.iter().any(|setting| key_of(setting) == key) {
+                return Err(KeyError::Common(key.to_owned()));
+            }
+            let known: Vec<&str> = of_streams().map(key_of).collect();
+            return Err(KeyError::Unknown(unknown_name("key", key, &known)));
         };
         let value = setting.read(value);
         let value = value.map_err(|source| KeyError::Value { key: key.to_owned(), source })?;
