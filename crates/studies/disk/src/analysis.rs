@@ -236,8 +236,7 @@ fn load_figures(trials: &[&Observations]) -> DeviceFigures {
     };
     let latency = |name: &str| {
         Estimate::over_trials(trials, "s", Direction::LowerIsBetter, |trial| {
-            let latency = trial.latency(name).filter(|latency| !latency.is_empty())?;
-            Some(latency.min_mean_max_ns().1 / 1e9)
+            trial.mean_latency_s(name)
         })
     };
     let response = |name: &str, factor: f64, unit: &str| {
