@@ -161,8 +161,8 @@ ORDER BY o_totalprice DESC, o_orderdate{first 100}
 -- discounted revenue
 SELECT sum(l_extendedprice * (1 - l_discount)) AS revenue
 FROM lineitem, part
-WHERE (p_partkey = l_partkey AND p_brand = '{0}' AND p_container IN ('SM CASE', 'SM BOX', 'SM
-    PACK', 'SM PKG') AND l_quantity >= {1} AND l_quantity <= {2} AND p_size BETWEEN 1 AND 5 AND
+WHERE (p_partkey = l_partkey AND p_brand = '{0}' AND p_container IN ('SM CASE', 'SM BOX',
+    'SM PACK', 'SM PKG') AND l_quantity >= {1} AND l_quantity <= {2} AND p_size BETWEEN 1 AND 5 AND
     l_shipmode IN ('AIR', 'AIR REG') AND l_shipinstruct = 'DELIVER IN PERSON') OR (p_partkey =
     l_partkey AND p_brand = '{3}' AND p_container IN ('MED BAG', 'MED BOX', 'MED PKG', 'MED PACK')
     AND l_quantity >= {4} AND l_quantity <= {5} AND p_size BETWEEN 1 AND 10 AND l_shipmode IN

@@ -2,6 +2,7 @@
 
 use crate::analysis::DecisionSupportFigures;
 use crate::query_times::{Event, QueryTime, TimePart, UNACCOUNTED, WaitChange, WaitChanges};
+use analysis::response::distinct;
 use analysis::{Estimate, Summary};
 use observations::order;
 use report::text::label;
@@ -66,12 +67,7 @@ pub fn times(section: &mut Section, all: &[DecisionSupportFigures]) {
 /// A row for each query: its time, and the parts of it.
 fn parts_table(section: &mut Section, rows: &[Row<'_>]) {
     let named = || rows.iter().flat_map(|row| &row.figures.parts);
-    let mut names: Vec<&'static str> = Vec::new();
-    for part in named() {
-        if part.name != UNACCOUNTED && !names.contains(&part.name) {
-            names.push(part.name);
-        }
-    }
+    let names = distinct(named().map(|part| part.name).filter(|name| *name != UNACCOUNTED));
     // Where there is no room, the classes with the least time are left out first.
     let total_s = |name: &str| -> f64 {
         let parts = named().filter(|part| part.name == name);

@@ -2,6 +2,7 @@
 //! differ between two configurations: by paired blocks, adjusted for all comparisons (Holm).
 
 use crate::query_parts::{QueryPart, REST, SAMPLE_S, UNDIVIDED, read_parts};
+use analysis::response::distinct;
 use analysis::{Estimate, Interval, Summary};
 use observations::{Direction, Observations, WaitClass, order};
 use serde::Serialize;
@@ -122,13 +123,8 @@ pub fn query_times(trials: &[&Observations]) -> Option<QueryTimes> {
             divided.iter().flatten().filter(|part| part.query == query.query).collect();
         query_time(&parts, &classes, sample_s)
     });
-    let mut names: Vec<&str> = Vec::new();
-    for (event, _) in trials.iter().flat_map(|trial| UNDIVIDED.members(trial)) {
-        if !names.contains(&event) {
-            names.push(event);
-        }
-    }
-    let undivided = names.into_iter().map(|event| {
+    let names = trials.iter().flat_map(|trial| UNDIVIDED.members(trial)).map(|(event, _)| event);
+    let undivided = distinct(names).into_iter().map(|event| {
         let all = trials.iter().filter_map(|trial| UNDIVIDED.read(event, trial));
         let mean_s = all.sum::<f64>() / divided.len() as f64;
         Undivided { event: event.to_owned(), mean_s }
@@ -246,15 +242,10 @@ fn differences(summary: &Summary, from: usize, to: usize) -> Vec<WaitChange> {
             of_both.collect::<Vec<_>>()
         })
         .collect();
-    let mut names: Vec<&str> = Vec::new();
-    for pair in &pairs {
-        if pair.from.query != REST && !names.contains(&pair.from.query.as_str()) {
-            names.push(&pair.from.query);
-        }
-    }
+    let names = pairs.iter().map(|pair| pair.from.query.as_str()).filter(|name| *name != REST);
     let label = |index: usize| summary.recording.configurations[index].label.clone();
     let mut found = Vec::new();
-    for query in names {
+    for query in distinct(names) {
         let pairs: Vec<&Pair> = pairs.iter().filter(|pair| pair.from.query == query).collect();
         let classes = WaitClass::ALL.into_iter().map(Some);
         for class in std::iter::once(None).chain(classes) {
