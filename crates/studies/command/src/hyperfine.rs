@@ -56,7 +56,7 @@ impl CommandTimes {
             all.collect::<Option<Vec<_>>>().map(|all| all.concat())
         };
         let times = runs("run:elapsed")?;
-        let time = Estimate::from_amounts(&times, "s", Direction::LowerIsBetter)?;
+        let time = Estimate::without_interval(&times, "s", Direction::LowerIsBetter)?;
         Some(Self {
             command: command.to_owned(),
             mean: time.mean,
