@@ -6,6 +6,7 @@ use command_line::{ExitCode, Failure};
 use engine::{LiveObserver, ServerError};
 use observations::{ServerActivity, WaitClass, WaitingTask, number, order};
 use report::Text;
+use report::text::one_line;
 use std::collections::VecDeque;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -302,7 +303,11 @@ fn groups<K>(
 
 fn statement(summary: &ActivitySummary, id: Option<i64>) -> String {
     let Some(id) = id else { return "(no query id)".to_owned() };
-    summary.activity.texts.get(&id).map_or_else(|| format!("query {id}"), |text| one_line(text))
+    summary
+        .activity
+        .texts
+        .get(&id)
+        .map_or_else(|| format!("query {id}"), |text| one_line(text, usize::MAX))
 }
 
 /// Root blockers, each followed by the sessions that it blocks; then waiting sessions without a
@@ -318,7 +323,7 @@ fn tasks(summary: &ActivitySummary, width: usize) -> Vec<Line> {
             safe(&task.wait_type),
             seconds(task.waited_s.or(task.session.statement_s)),
             safe(task.resource.as_deref().unwrap_or("")),
-            safe(&one_line(&task.session.statement)),
+            safe(&one_line(&task.session.statement, usize::MAX)),
         ])
     };
     let trees = summary.blocking.iter().flat_map(|root| {
@@ -328,7 +333,7 @@ fn tasks(summary: &ActivitySummary, width: usize) -> Vec<Line> {
             format!("blocks {}, {waited_s:.1} s", victims.len()),
             seconds(session.state_s.or(session.transaction_s)),
             safe(&[session.state.as_str(), session.prepared.as_deref().unwrap_or("")].join(" ")),
-            safe(&one_line(&session.statement)),
+            safe(&one_line(&session.statement, usize::MAX)),
         ];
         let head = Row { cells: cells.into(), look: Look::Bold };
         let victims = victims.iter().map(|victim| waiting(&tasks[victim.task], victim.depth));
@@ -379,10 +384,6 @@ fn table<const N: usize>(
 
 fn percent(part: f64, all: f64) -> String {
     if all > 0.0 { number::percent(part / all, 1) } else { "-".to_owned() }
-}
-
-fn one_line(statement: &str) -> String {
-    statement.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Text of a server must not command the terminal.
