@@ -3,7 +3,7 @@
 
 use crate::engines::for_engine;
 use crate::facts::{CANCELLED, QUERY_TIMES};
-use crate::made::Tables;
+use crate::made::MadeTables;
 use crate::prepare::prepare;
 use crate::settings::{
     ALTERNATIVE, DATA, FILES, ROWS, RUNS, RUNS_DEFAULT, SECOND_SELECTIVITY, SELECTIVITY, SETTINGS,
@@ -41,12 +41,13 @@ impl Probe for OptimizerProbe {
     }
 
     fn footprint(&self, configuration: &Configuration) -> Footprint {
-        let row_bytes = Tables::for_configuration(configuration).map_or(0, |set| set.row_bytes());
+        let row_bytes =
+            MadeTables::for_configuration(configuration).map_or(0, |made| made.row_bytes);
         Footprint { row_bytes, ..Footprint::default() }
     }
 
     fn tables(&self, configuration: &Configuration) -> Vec<Table> {
-        Tables::for_configuration(configuration).map(|set| set.tables()).unwrap_or_default()
+        MadeTables::for_configuration(configuration).map(|made| made.tables).unwrap_or_default()
     }
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
@@ -60,7 +61,7 @@ impl Probe for OptimizerProbe {
             what: "plans explained in a session",
         })?;
         let queries = queries(configuration)?;
-        let about = Tables::for_configuration(configuration).map_or(0, |set| set.rows());
+        let about = MadeTables::for_configuration(configuration).map_or(0, |made| made.rows);
         data::load(context, work(configuration), configuration.get(DATA).name(), about)?;
         let prepared = prepare(context, optimizer, queries)?;
         let cancelled = AtomicU64::new(0);
@@ -140,20 +141,21 @@ fn query_times(
 
 /// The tables of a trial, and how its sessions run.
 fn work(configuration: &Configuration) -> Work {
-    let set = Tables::for_configuration(configuration);
-    Work {
-        tables: set.map(|set| set.tables()).unwrap_or_default(),
-        fills: set.map(|set| set.fills()).unwrap_or_default(),
-        data: set.map(|set| SharedTables {
-            identity: set.identity(),
-            tables: set.tables().len(),
-            bytes: set.row_bytes(),
-            changed: changes(configuration),
-        }),
+    let mut work = Work {
         degree: configuration.get(DEGREE),
         statement_limit: configuration.get(QUERY_LIMIT).map(Duration::from_secs_f64),
         ..Work::default()
+    };
+    if let Some(made) = MadeTables::for_configuration(configuration) {
+        work.data = Some(SharedTables {
+            identity: made.identity,
+            tables: made.tables.len(),
+            bytes: made.row_bytes,
+            changed: changes(configuration),
+        });
+        (work.tables, work.fills) = (made.tables, made.fills);
     }
+    work
 }
 
 /// The executions of a trial: the queries one after the other, and from the first one again.
