@@ -1,34 +1,26 @@
-//! Rows that operators were counted to return, kept from trial to trial and from run to run: they
-//! follow from the data and the plan, so that no query has to run for them twice.
-//!
-//! A file for each data set has them by query and plan. Without it they are counted again.
+//! Rows that operators were counted to return, kept from trial to trial: they follow from the data
+//! and the plan, so that no query has to run for them twice in a run.
 
-use crate::made::Tables;
+use crate::made::MadeTables;
 use crate::settings::APPENDED;
-use engine::cache;
+use engine::lock;
 use engine::setup::Setup;
 use experiment::Configuration;
 use inspection::plans::{Operator, Plan};
 use observations::sha256;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt as _;
-use std::path::PathBuf;
 use std::slice::Iter;
-use std::sync::LazyLock;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::UNIX_EPOCH;
+use std::sync::Mutex;
 
 /// The counts of a data set.
 #[derive(Debug)]
 pub struct Counts {
-    /// `None`: nothing is kept, because the data is not known by a name.
-    file: Option<PathBuf>,
+    /// Identity of the data; `None`: it is not known, and nothing is kept.
+    data: Option<String>,
 }
 
 /// An operator.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct RowCount {
     /// Rows that left it; `None`: the engine did not count them.
     rows: Option<f64>,
@@ -38,84 +30,35 @@ struct RowCount {
     times: f64,
 }
 
-/// The operators of a query by the hash of its text and its plan, each outermost first.
-type Operators = BTreeMap<String, Vec<RowCount>>;
-
-/// Beginning of the names of the files.
-const PREFIX: &str = "counts-";
-
-/// Nanoseconds since 1970 when this process first asked: with its number, its name.
-static STARTED: LazyLock<u128> =
-    LazyLock::new(|| UNIX_EPOCH.elapsed().map_or(0, |since| since.as_nanos()));
-/// The number of files that this process has begun to write.
-static BEGUN: AtomicU32 = AtomicU32::new(0);
+/// Counts of the operators of a plan, by data, query and plan.
+static COUNTED: Mutex<BTreeMap<String, Vec<RowCount>>> = Mutex::new(BTreeMap::new());
 
 impl Counts {
-    /// The counts of the data of a configuration. Rows that a trial appends make it another data
-    /// set; existing tables may have changed since the last one.
+    /// Returns the counts of a configuration's data.
     pub fn for_configuration(configuration: &Configuration) -> Self {
-        let made = Tables::for_configuration(configuration);
-        let identity = match (made, Setup::from_settings(configuration)) {
-            _ if configuration.get(APPENDED) > 0.0 => None,
-            (Some(set), _) => Some(set.identity()),
-            // SQL may fill tables with random values: they are the same for this run alone.
-            (None, Some(setup)) => {
-                Some(format!("{} {} {}", std::process::id(), *STARTED, setup.identity()))
-            }
-            (None, None) => None,
-        };
-        let file = identity.and_then(|identity| {
-            let folder = cache::folder().ok()?.join("optimizer");
-            DirBuilder::new().recursive(true).mode(0o700).create(&folder).ok()?;
-            Some(folder.join(format!("{PREFIX}{}", sha256([identity]))))
-        });
-        Self { file }
+        let made = MadeTables::for_configuration(configuration).map(|made| made.identity);
+        let data = made.or_else(|| Some(Setup::from_settings(configuration)?.identity()));
+        Self { data: data.filter(|_| configuration.get(APPENDED) <= 0.0) }
     }
 
-    fn all(&self) -> Operators {
-        let text = self.file.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
-        text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+    fn key(&self, sql: &str, plan: &Plan) -> Option<String> {
+        Some(sha256([self.data.as_ref()?, "\n", sql, "\n", signature(plan).as_str()]))
     }
 
-    /// A plan with its estimates as of now, and the rows that were counted; `None`: they are not
-    /// known.
+    /// Returns an explained plan with the rows that were counted before; `None`: they were not.
     pub fn counted(&self, sql: &str, explained: &Plan) -> Option<Plan> {
-        let all = self.all();
-        let known = all.get(&key(sql, explained))?;
+        let known = lock(&COUNTED).get(&self.key(sql, explained)?)?.clone();
         let mut plan = explained.clone();
-        let mut each = known.iter();
-        put(plan.root.as_mut()?, &mut each)?;
-        self.file.iter().for_each(|file| cache::touch(file));
+        put(plan.root.as_mut()?, &mut known.iter())?;
         Some(plan)
     }
 
-    /// Keeps what the run of a query counted, if it ran by the plan that was explained.
+    /// Keeps the rows of a plan that was explained and then counted.
     pub fn keep(&self, sql: &str, explained: &Plan, analyzed: &Plan) {
-        let (Some(file), Some(counted)) = (&self.file, counted(explained, analyzed)) else {
-            return;
-        };
-        let mut all = self.all();
-        let folder = file.parent().filter(|_| all.is_empty());
-        let entries = folder.map(|folder| cache::entries(folder, PREFIX, None)).unwrap_or_default();
-        for old in cache::surplus(entries) {
-            // One that another process has removed is gone as well.
-            let _ = std::fs::remove_file(old);
-        }
-        all.insert(key(sql, explained), counted);
-        let number = BEGUN.fetch_add(1, Ordering::Relaxed);
-        let unfinished = file.with_extension(format!("new-{}-{number}", std::process::id()));
-        // Counts that cannot be written are counted again.
-        let written =
-            serde_json::to_string(&all).is_ok_and(|text| std::fs::write(&unfinished, text).is_ok());
-        if !written || std::fs::rename(&unfinished, file).is_err() {
-            let _ = std::fs::remove_file(&unfinished);
+        if let Some((key, rows)) = self.key(sql, explained).zip(counted(explained, analyzed)) {
+            lock(&COUNTED).insert(key, rows);
         }
     }
-}
-
-/// The name of a query and its plan: every operator with its tables and conditions.
-fn key(sql: &str, plan: &Plan) -> String {
-    sha256([sql, "\n", signature(plan).as_str()])
 }
 
 fn signature(plan: &Plan) -> String {
@@ -190,8 +133,7 @@ mod tests {
 
     #[test]
     fn counts_come_back_with_the_estimates_of_another_time() {
-        let folder = tempfile::tempdir().unwrap();
-        let counts = Counts { file: Some(folder.path().join("counts-1")) };
+        let counts = Counts { data: Some("some".to_owned()) };
         let explained = plan("Index Scan", [50.0, 2.0], None);
         assert_eq!(counts.counted("q", &explained), None);
         // Twelve executions: an estimate of two rows for each is one of 24.
@@ -208,7 +150,7 @@ mod tests {
         // Another query, another plan, other data: nothing is known.
         assert_eq!(counts.counted("r", &now), None);
         assert_eq!(counts.counted("q", &plan("Seq Scan", [70.0, 3.0], None)), None);
-        let other = Counts { file: Some(folder.path().join("counts-2")) };
+        let other = Counts { data: Some("other".to_owned()) };
         assert_eq!(other.counted("q", &now), None);
     }
 

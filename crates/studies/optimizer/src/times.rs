@@ -41,7 +41,7 @@ impl TimesRow<'_> {
 pub(crate) struct Group<'a> {
     /// Label of what they share.
     pub label: String,
-    /// There is one at least.
+    /// The measured ones of them, at least one.
     pub all: Vec<TimesRow<'a>>,
 }
 
