@@ -1,6 +1,6 @@
 //! A sizing plan: alternatives by price, and each chain link by link.
 
-use crate::{LinkLoad, Plan, Purchases, Resource, Sizes, Sizing, Use};
+use crate::{LinkLoad, Plan, Resource, Sizes, Sizing, Use};
 use report::model::{
     Bar, BarGroup, Cell, Chart, ChartKind, Column, Columns, Document, Section, Tone,
 };
@@ -53,12 +53,7 @@ fn overview(plan: &Plan, sizing: &Sizing) -> Section {
             .right(format!("{currency} for 1 GB/s"), |row| row.price_per_gb_s.map(money))
             .optional = 4;
         if plan.targets.depreciation.is_some() {
-            columns.right(format!("{currency} a month"), |row| {
-                row.depreciation.map(|depreciation| money(depreciation.per_month))
-            });
-            columns.right("value left", |row| {
-                row.depreciation.map(|depreciation| money(depreciation.value_left))
-            });
+            columns.right(format!("{currency} a month"), |row| row.price_per_month.map(money));
         }
     }
     section.table(columns);
@@ -79,24 +74,18 @@ fn overview(plan: &Plan, sizing: &Sizing) -> Section {
             String::new()
         },
     ));
-    if let Some(note) = depreciation(plan, sizing) {
-        section.note(note);
+    if let Some(months) = plan.targets.depreciation {
+        section.note(format!(
+            "A month costs the monthly prices and a part of the purchase, which loses its value \
+             in equal parts over {} months.",
+            number::whole(months)
+        ));
     }
     section
 }
 
 fn money(amount: f64) -> Cell {
     Cell::from(amount).shown(number::grouped(amount))
-}
-
-fn depreciation(plan: &Plan, sizing: &Sizing) -> Option<String> {
-    let depreciation =
-        sizing.alternatives.iter().find_map(|alternative| alternative.depreciation)?;
-    Some(format!(
-        "A purchase loses its value in equal parts over {} months; value left: after {} months.",
-        number::whole(plan.targets.depreciation?),
-        number::whole(depreciation.months)
-    ))
 }
 
 /// `Demand: 10,000 transactions/s, 3,000 of them in flight ...`
@@ -169,34 +158,19 @@ fn chain(plan: &Plan, sizing: &Sizes) -> Section {
         }
     }
     if let Some(purchases) = &sizing.purchases {
-        bought(&mut section, plan, sizing, purchases);
+        let share = number::short_percent(purchases.saving.abs());
+        let price = format!("{} {}", number::grouped(purchases.price), plan.currency);
+        let now = number::grouped(sizing.price);
+        section.line(if purchases.saving > 0.0 {
+            format!(
+                "Buying each year what its growth needs costs {price}: {share} less than {now} \
+                 now."
+            )
+        } else {
+            format!("Buying all now costs {now}; each year what its growth needs costs {price}.")
+        });
     }
     section
-}
-
-/// The times to buy pieces, and a comparison with buying all of them now.
-fn bought(section: &mut Section, plan: &Plan, sizing: &Sizes, purchases: &Purchases) {
-    let currency = &plan.currency;
-    let mut columns = Columns::for_rows(&purchases.purchases);
-    columns.right("after years", |row| u64::from(row.year));
-    columns.with(Column::left("buy"), move |purchase| {
-        let pieces = sizing.links.iter().zip(&purchase.pieces).filter(|(_, count)| **count > 0);
-        let pieces =
-            pieces.map(|(link, count)| format!("{} x {}", number::count(*count), part(plan, link)));
-        pieces.collect::<Vec<_>>().join(", ")
-    });
-    columns.right(currency.as_str(), |row| Cell::from(row.price).shown(number::grouped(row.price)));
-    section.table(columns);
-    let share = number::short_percent(purchases.saving.abs());
-    let price = format!("{} {currency}", number::grouped(purchases.price));
-    let now = number::grouped(sizing.price);
-    section.line(if purchases.saving > 0.0 {
-        format!(
-            "Buying each year what its growth needs costs {price}: {share} less than {now} now."
-        )
-    } else {
-        format!("Buying all now costs {now}; each year what its growth needs costs {price}.")
-    });
 }
 
 /// `15,000/s: 21 %`

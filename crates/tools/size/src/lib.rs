@@ -4,7 +4,7 @@
 //! - [`Plan`]: a demand, parts and alternatives; `sections`: the file that they are read from
 //! - [`size`]: the load of each link of each alternative
 //! - `queue`: the time of a request at a busy server
-//! - `purchases`: when to buy, and what a purchase is worth later
+//! - `purchases`: buying as the data grows, and the cost of a month
 //! - `raid`: what an array makes of the I/Os of its host, whole and with a disk failed
 //! - [`EXAMPLE`]: a file with a published example
 
@@ -16,7 +16,7 @@ pub mod published;
 mod published_document;
 mod purchases;
 mod queue;
-pub mod raid;
+mod raid;
 mod results;
 mod sections;
 mod sized;
@@ -24,7 +24,7 @@ mod sized;
 pub use command::Size;
 pub use link::{LinkLoad, Rebuild, Resource, Use};
 pub use plan::{Alternative, Demand, Link, Part, Plan, Recorded, Targets};
-pub use purchases::{Depreciation, Purchase, Purchases};
+pub use purchases::Purchases;
 pub use raid::Raid;
 pub use results::Results;
 pub use sized::{Sizes, Sizing, size};

@@ -33,6 +33,15 @@ impl Resource {
             Self::Places => "places",
         }
     }
+
+    /// The utilisation that it may reach.
+    pub(crate) fn target(self, targets: &Targets) -> f64 {
+        match self {
+            Self::Io | Self::Bandwidth | Self::Processor => targets.utilisation,
+            Self::Space => targets.space,
+            Self::Places => 1.0,
+        }
+    }
 }
 
 /// A link's use of a resource.
@@ -107,7 +116,7 @@ impl Traffic {
     /// the host.
     pub fn by(demand: &Demand, raid: Option<(Raid, u64)>) -> Self {
         let (raid, group) = raid.unwrap_or((Raid::Stripes, 1));
-        let small = raid.small();
+        let small = raid.level().small;
         Self {
             reads: demand.reads * small.reads_of_read + demand.writes * small.reads_of_write,
             writes: demand.writes * small.writes_of_write,
@@ -122,7 +131,6 @@ impl Traffic {
     /// The share of the time of one piece that small I/Os and streams take; `None` where nothing is
     /// said of either.
     fn device_time(&self, part: &Part) -> Option<f64> {
-        let share = |load: f64, capacity: Option<f64>| capacity.map(|capacity| load / capacity);
         let ios = sum(share(self.reads, part.read_iops), share(self.writes, part.write_iops))?;
         // A small I/O takes the longer of what its rate and its bytes need.
         let moved = sum(
@@ -138,11 +146,14 @@ impl Traffic {
 
     /// The share of one link's bandwidth; `None` where nothing is said of it.
     fn bandwidth(&self, part: &Part) -> Option<f64> {
-        let share = |load: f64, capacity: Option<f64>| capacity.map(|capacity| load / capacity);
         let reads = share(self.reads * self.io_bytes + self.sequential_reads, part.read_bandwidth);
         let writes =
             share(self.writes * self.io_bytes + self.sequential_writes, part.write_bandwidth);
-        if part.half_duplex { sum(reads, writes) } else { larger(reads, writes) }
+        if part.half_duplex {
+            sum(reads, writes)
+        } else {
+            reads.into_iter().chain(writes).reduce(f64::max)
+        }
     }
 
     fn moved(&self) -> f64 {
@@ -168,12 +179,12 @@ impl Traffic {
     }
 }
 
-fn sum(a: Option<f64>, b: Option<f64>) -> Option<f64> {
-    if a.is_none() && b.is_none() { None } else { Some(a.unwrap_or(0.0) + b.unwrap_or(0.0)) }
+fn share(load: f64, capacity: Option<f64>) -> Option<f64> {
+    capacity.map(|capacity| load / capacity)
 }
 
-fn larger(a: Option<f64>, b: Option<f64>) -> Option<f64> {
-    a.into_iter().chain(b).reduce(f64::max)
+fn sum(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    a.into_iter().chain(b).reduce(|a, b| a + b)
 }
 
 /// The links of a chain under a demand.
@@ -251,13 +262,8 @@ fn load(
 /// The fewest pieces with which every resource is within its target, in whole groups.
 fn needed(of_one: &[Use], targets: &Targets, group: u64) -> u64 {
     let pieces = of_one.iter().map(|used| {
-        let target = match used.resource {
-            Resource::Io | Resource::Bandwidth | Resource::Processor => targets.utilisation,
-            Resource::Space => targets.space,
-            Resource::Places => 1.0,
-        };
         // A rounding error above a whole number does not need another piece.
-        (used.utilisation / target - 1e-9).ceil().max(1.0) as u64
+        (used.utilisation / used.resource.target(targets) - 1e-9).ceil().max(1.0) as u64
     });
     pieces.max().unwrap_or(1).next_multiple_of(group)
 }

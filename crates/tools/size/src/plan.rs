@@ -431,23 +431,24 @@ fn link(file: &mut Sections, fields: &Fields, parts: &[Part]) -> Option<Link> {
     let raid = fields.text("raid").and_then(Raid::parse);
     let count = fields.number("count").map(|count| count as u64);
     let group = fields.number("group").map(|group| group as u64);
-    let level = raid.unwrap_or(Raid::Stripes);
+    let raid_level = raid.unwrap_or(Raid::Stripes);
+    let level = raid_level.level();
     let group = match group {
-        Some(_) if matches!(level, Raid::Stripes | Raid::Mirrors) => {
+        Some(_) if matches!(raid_level, Raid::Stripes | Raid::Mirrors) => {
             file.wrong(fields, "group", "applies to RAID 5 and 6 only: RAID 10 consists of pairs");
-            level.usual_group()
+            level.usual_group
         }
-        Some(group) if group < level.smallest_group() => {
+        Some(group) if group < level.smallest_group => {
             file.wrong(
                 fields,
                 "group",
-                format!("this level needs at least {} disks", level.smallest_group()),
+                format!("this level needs at least {} disks", level.smallest_group),
             );
-            level.usual_group()
+            level.usual_group
         }
         // Fewer disks than are usual in a group are one group.
         group => group.unwrap_or_else(|| {
-            level.usual_group().min(count.unwrap_or(u64::MAX)).max(level.smallest_group())
+            level.usual_group.min(count.unwrap_or(u64::MAX)).max(level.smallest_group)
         }),
     };
     if let Some(count) = count

@@ -34,6 +34,20 @@ pub struct PerHostIo {
     pub writes_of_write: f64,
 }
 
+/// The figures of a level.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Level {
+    /// Disks of a group that is protected together, where the file does not say it: 8 and 10 are
+    /// common for parity.
+    pub usual_group: u64,
+    /// Fewest disks of a group.
+    pub smallest_group: u64,
+    /// Disks' worth of a group that a host cannot use.
+    redundant: u64,
+    /// Disk I/Os of small random I/Os.
+    pub small: PerHostIo,
+}
+
 impl Raid {
     /// The names in files.
     pub const NAMES: [&str; 5] = ["0", "1", "10", "5", "6"];
@@ -49,47 +63,22 @@ impl Raid {
         })
     }
 
-    /// Disks of a group that is protected together, where the file does not say it: 8 and 10 are
-    /// common for parity.
-    pub fn usual_group(self) -> u64 {
-        match self {
-            Self::Stripes => 1,
-            Self::Mirrors => 2,
-            Self::Parity => 8,
-            Self::DoubleParity => 10,
-        }
-    }
-
-    /// Fewest disks of a group.
-    pub fn smallest_group(self) -> u64 {
-        match self {
-            Self::Stripes => 1,
-            Self::Mirrors => 2,
-            Self::Parity => 3,
-            Self::DoubleParity => 4,
-        }
+    /// The groups of a level and its write penalty, which is 1, 2, 4 and 6.
+    pub const fn level(self) -> Level {
+        let ([usual_group, smallest_group, redundant], [reads, writes]) = match self {
+            Self::Stripes => ([1, 1, 0], [0.0, 1.0]),
+            Self::Mirrors => ([2, 2, 1], [0.0, 2.0]),
+            Self::Parity => ([8, 3, 1], [2.0, 2.0]),
+            Self::DoubleParity => ([10, 4, 2], [3.0, 3.0]),
+        };
+        let small =
+            PerHostIo { reads_of_read: 1.0, reads_of_write: reads, writes_of_write: writes };
+        Level { usual_group, smallest_group, redundant, small }
     }
 
     /// The share of the space of its disks that a host can use.
     pub fn usable(self, group: u64) -> f64 {
-        let group = group as f64;
-        match self {
-            Self::Stripes => 1.0,
-            Self::Mirrors => 0.5,
-            Self::Parity => (group - 1.0) / group,
-            Self::DoubleParity => (group - 2.0) / group,
-        }
-    }
-
-    /// Small random I/Os: the write penalty is 1, 2, 4 and 6.
-    pub fn small(self) -> PerHostIo {
-        let (reads_of_write, writes_of_write) = match self {
-            Self::Stripes => (0.0, 1.0),
-            Self::Mirrors => (0.0, 2.0),
-            Self::Parity => (2.0, 2.0),
-            Self::DoubleParity => (3.0, 3.0),
-        };
-        PerHostIo { reads_of_read: 1.0, reads_of_write, writes_of_write }
+        (group - self.level().redundant) as f64 / group as f64
     }
 
     /// Bytes that disks write for a byte of a large sequential write, which covers whole stripes.

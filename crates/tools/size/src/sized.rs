@@ -3,7 +3,7 @@
 use crate::Resource;
 use crate::link::{LinkLoad, links, price_of};
 use crate::plan::{Alternative, Plan};
-use crate::purchases::{Depreciation, Purchases, depreciation, purchases, space_lasts_years};
+use crate::purchases::{Purchases, price_per_month, purchases, space_lasts_years};
 use crate::queue;
 use observations::order;
 use serde::Serialize;
@@ -46,8 +46,8 @@ pub struct Sizes {
     pub price_per_gb_s: Option<f64>,
     /// Pieces bought as the data grows; `None` where nothing is bought later.
     pub purchases: Option<Purchases>,
-    /// Cost by month and value at the end; `None` without a depreciation in the plan.
-    pub depreciation: Option<Depreciation>,
+    /// Cost of a month; `None` without a depreciation in the plan.
+    pub price_per_month: Option<f64>,
     /// Years until the space of each link reaches its target; `None` where it never does.
     pub space_lasts_years: Vec<Option<f64>>,
 }
@@ -90,14 +90,8 @@ fn sized(plan: &Plan, alternative: &Alternative) -> Sizes {
         name: alternative.name.clone(),
         narrowest: narrowest.map(|(position, _)| position),
         carries: narrowest.filter(|(_, busy)| *busy > 0.0).map(|(_, busy)| 1.0 / busy),
-        is_within_targets: uses().all(|used| {
-            let target = match used.resource {
-                Resource::Space => targets.space,
-                Resource::Places => 1.0,
-                _ => targets.utilisation,
-            };
-            used.utilisation <= target + 1e-9
-        }),
+        is_within_targets: uses()
+            .all(|used| used.utilisation <= used.resource.target(targets) + 1e-9),
         fits: uses().all(|used| used.utilisation <= 1.0),
         read_s,
         transaction_s: read_s.and_then(|read_s| transaction_s(plan, &links, read_s)),
@@ -105,7 +99,7 @@ fn sized(plan: &Plan, alternative: &Alternative) -> Sizes {
         price_per_transaction: demand.transactions.filter(|_| price > 0.0).map(|rate| price / rate),
         price_per_gb_s: gb_s.filter(|_| price > 0.0).map(|gb_s| price / gb_s),
         purchases: purchases(plan, alternative, price),
-        depreciation: depreciation(plan, &links),
+        price_per_month: price_per_month(plan, &links),
         space_lasts_years: links.iter().map(|link| space_lasts_years(plan, link)).collect(),
         links,
     }
