@@ -12,86 +12,62 @@ pub enum Kind {
     Tatp,
 }
 
-/// A transaction of BenchBase and the script that is its counterpart.
-type Pair = (&'static str, Option<&'static str>);
-
-const ORDER_ENTRY: [&str; 5] = ["NewOrder", "Payment", "OrderStatus", "Delivery", "StockLevel"];
-
-const YCSB: &[Pair] = &[
-    ("ReadRecord", Some("ycsb-read.sql")),
-    ("InsertRecord", Some("ycsb-insert.sql")),
-    ("ScanRecord", Some("ycsb-scan.sql")),
-    ("UpdateRecord", Some("ycsb-update.sql")),
-    ("DeleteRecord", None),
-    ("ReadModifyWriteRecord", Some("ycsb-read-modify-write.sql")),
+/// BenchBase's names of each workload and of its transactions.
+const KNOWN: [(Kind, &str, &str); 5] = [
+    (Kind::OrderEntry, "tpcc", "NewOrder Payment OrderStatus Delivery StockLevel"),
+    (
+        Kind::DecisionSupport,
+        "tpch",
+        "Q1 Q2 Q3 Q4 Q5 Q6 Q7 Q8 Q9 Q10 Q11 Q12 Q13 Q14 Q15 Q16 Q17 Q18 Q19 Q20 Q21 Q22",
+    ),
+    (
+        Kind::Ycsb,
+        "ycsb",
+        "ReadRecord InsertRecord ScanRecord UpdateRecord DeleteRecord ReadModifyWriteRecord",
+    ),
+    (
+        Kind::SmallBank,
+        "smallbank",
+        "Amalgamate Balance DepositChecking SendPayment TransactSavings WriteCheck",
+    ),
+    (
+        Kind::Tatp,
+        "tatp",
+        "DeleteCallForwarding GetAccessData GetNewDestination GetSubscriberData \
+         InsertCallForwarding UpdateLocation UpdateSubscriberData",
+    ),
 ];
-
-const SMALLBANK: &[Pair] = &[
-    ("Amalgamate", Some("smallbank-amalgamate.sql")),
-    ("Balance", Some("smallbank-balance.sql")),
-    ("DepositChecking", Some("smallbank-deposit-checking.sql")),
-    ("SendPayment", Some("smallbank-send-payment.sql")),
-    ("TransactSavings", Some("smallbank-transact-savings.sql")),
-    ("WriteCheck", Some("smallbank-write-check.sql")),
-];
-
-const TATP: &[Pair] = &[
-    ("DeleteCallForwarding", Some("tatp-delete-call-forwarding.sql")),
-    ("GetAccessData", Some("tatp-get-access-data.sql")),
-    ("GetNewDestination", Some("tatp-get-new-destination.sql")),
-    ("GetSubscriberData", Some("tatp-get-subscriber-data.sql")),
-    ("InsertCallForwarding", Some("tatp-insert-call-forwarding.sql")),
-    ("UpdateLocation", Some("tatp-update-location.sql")),
-    ("UpdateSubscriberData", Some("tatp-update-subscriber-data.sql")),
-];
-
-/// Returns whether a name is that of a query of decision support: `Q1` to `Q22`.
-fn is_query(name: &str) -> bool {
-    let number = name.strip_prefix('Q').and_then(|number| number.parse::<u8>().ok());
-    number.is_some_and(|number| (1..=22).contains(&number))
-}
 
 impl Kind {
     /// The workload whose transactions have these names.
     fn of_transactions(names: &[&str]) -> Option<Self> {
-        let all =
-            [Self::OrderEntry, Self::DecisionSupport, Self::Ycsb, Self::SmallBank, Self::Tatp];
-        let mut all = all.into_iter().filter(|_| !names.is_empty());
-        all.find(|kind| names.iter().all(|name| kind.has(name)))
-    }
-
-    fn has(self, name: &str) -> bool {
-        match self {
-            Self::OrderEntry => ORDER_ENTRY.contains(&name),
-            Self::DecisionSupport => is_query(name),
-            _ => self.pairs().iter().any(|(known, _)| *known == name),
-        }
+        let known = KNOWN.iter().filter(|_| !names.is_empty()).find(|(.., transactions)| {
+            names.iter().all(|name| transactions.split(' ').any(|known| known == *name))
+        });
+        known.map(|(kind, ..)| *kind)
     }
 
     /// BenchBase's name.
     pub fn theirs(self) -> &'static str {
-        match self {
-            Self::OrderEntry => "tpcc",
-            Self::DecisionSupport => "tpch",
-            Self::Ycsb => "ycsb",
-            Self::SmallBank => "smallbank",
-            Self::Tatp => "tatp",
+        KNOWN.iter().find(|(kind, ..)| *kind == self).map_or("", |(_, name, _)| name)
+    }
+
+    /// The script that is the counterpart of a transaction.
+    fn script(self, transaction: &str) -> Option<String> {
+        let mut script = self.theirs().to_owned();
+        for letter in transaction.trim_end_matches("Record").chars() {
+            if letter.is_ascii_uppercase() {
+                script.push('-');
+            }
+            script.push(letter.to_ascii_lowercase());
         }
+        (transaction != "DeleteRecord").then(|| script + ".sql")
     }
 
     /// The ready experiment with its scripts.
     pub fn scripts(self) -> Option<&'static str> {
         let has = matches!(self, Self::Ycsb | Self::SmallBank | Self::Tatp);
         has.then(|| self.theirs())
-    }
-
-    fn pairs(self) -> &'static [Pair] {
-        match self {
-            Self::Ycsb => YCSB,
-            Self::SmallBank => SMALLBANK,
-            Self::Tatp => TATP,
-            Self::OrderEntry | Self::DecisionSupport => &[],
-        }
     }
 
     /// Rows at scale factor 1.
@@ -249,11 +225,11 @@ fn parts(kind: Kind, names: &[&str], weights: &[f64], lacking: &mut Vec<String>)
             let factor =
                 if weights.iter().all(|weight| weight.fract() == 0.0) { 1.0 } else { 1000.0 };
             let scripts = used.filter_map(|(name, weight)| {
-                let pair = kind.pairs().iter().find(|(known, _)| known == name)?;
-                if pair.1.is_none() {
-                    lacking.push(format!("transaction {}", pair.0));
+                let script = kind.script(name);
+                if script.is_none() {
+                    lacking.push(format!("transaction {name}"));
                 }
-                Some(format!("{}@{}", pair.1?, (weight * factor).round()))
+                Some(format!("{}@{}", script?, (weight * factor).round()))
             });
             scripts.collect()
         }
