@@ -3,6 +3,7 @@ use observations::number::{bytes, count};
 use observe::survey::MachineFacts;
 use observe::{file_system, survey};
 use profiler::{HZ_MIN, Instructions, Profiler};
+use std::fmt::Display;
 use std::path::Path;
 
 /// Clock sources whose reading is a trip to a chip or a hypervisor: a microsecond or more instead
@@ -19,10 +20,33 @@ pub fn machine(folder: &Path) -> Vec<Check> {
     let facts = survey::machine();
     vec![
         user(),
-        rings(),
-        io_limits(),
-        profiles(),
-        instructions(),
+        permission(
+            "io_uring",
+            disk_io::rings_permitted(),
+            "permitted",
+            "Disk loads use a thread for each I/O instead. To permit it: sysctl -w \
+             kernel.io_uring_disabled=0; in a container also --security-opt seccomp=unconfined.",
+        ),
+        permission(
+            "I/O limits",
+            runner::limits_permitted(),
+            "control groups can limit devices",
+            "Without them, volumes with `throttle` do not run.",
+        ),
+        permission(
+            "CPU profiles",
+            Profiler::attach(&[std::process::id() as i32], HZ_MIN),
+            "perf events are permitted",
+            "`profile` and the profiles of trials are absent. To permit them: sysctl -w \
+             kernel.perf_event_paranoid=1.",
+        ),
+        permission(
+            "instructions",
+            Instructions::of_started().map_err(|error| format!("not counted: {error}")),
+            "the processor counts them",
+            "`time` has no instruction counts. Virtual machines need a virtual PMU (QEMU: -cpu \
+             host,pmu=on); elsewhere permit CPU profiles.",
+        ),
         clock(&facts),
         governor(&facts),
         open_files(&facts),
@@ -43,54 +67,16 @@ fn user() -> Check {
     )
 }
 
-fn rings() -> Check {
-    const NAME: &str = "io_uring";
-    match disk_io::rings_permitted() {
-        Ok(()) => Check::ready(NAME, "permitted"),
-        Err(error) => Check::missing(
-            NAME,
-            error.to_string(),
-            "Disk loads use a thread for each I/O instead. To permit it: sysctl -w \
-             kernel.io_uring_disabled=0; in a container also --security-opt seccomp=unconfined.",
-        ),
-    }
-}
-
-fn io_limits() -> Check {
-    const NAME: &str = "I/O limits";
-    match runner::limits_permitted() {
-        Ok(()) => Check::ready(NAME, "control groups can limit devices"),
-        Err(error) => Check::missing(
-            NAME,
-            error.to_string(),
-            "Without them, volumes with `throttle` do not run.",
-        ),
-    }
-}
-
-fn profiles() -> Check {
-    const NAME: &str = "CPU profiles";
-    match Profiler::attach(&[std::process::id() as i32], HZ_MIN) {
-        Ok(_) => Check::ready(NAME, "perf events are permitted"),
-        Err(error) => Check::missing(
-            NAME,
-            error.to_string(),
-            "`profile` and the profiles of trials are absent. To permit them: sysctl -w \
-             kernel.perf_event_paranoid=1.",
-        ),
-    }
-}
-
-fn instructions() -> Check {
-    const NAME: &str = "instructions";
-    match Instructions::of_started() {
-        Ok(_) => Check::ready(NAME, "the processor counts them"),
-        Err(error) => Check::missing(
-            NAME,
-            format!("not counted: {error}"),
-            "`time` has no instruction counts. Virtual machines need a virtual PMU (QEMU: -cpu \
-             host,pmu=on); elsewhere permit CPU profiles.",
-        ),
+/// Checks what the operating system permits or not; `remedy` also says what is absent without it.
+fn permission<T, E: Display>(
+    name: &str,
+    permission: Result<T, E>,
+    ready: &str,
+    remedy: &str,
+) -> Check {
+    match permission {
+        Ok(_) => Check::ready(name, ready),
+        Err(error) => Check::missing(name, error.to_string(), remedy),
     }
 }
 
