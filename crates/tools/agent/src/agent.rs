@@ -16,8 +16,8 @@ use observations::Secret;
 use runner::Registry;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -318,6 +318,7 @@ impl Session {
             allowed: self.hello.allowed.clone(),
             commands: self.commands,
             folder: self.folder.clone(),
+            number: Mutex::default(),
         };
         // Without a thread the coordinator orders it again.
         if let Ok(thread) = Builder::new().name("block".into()).spawn(move || task.work()) {

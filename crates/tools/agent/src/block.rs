@@ -103,24 +103,20 @@ pub(crate) struct BlockTask {
     pub commands: bool,
     /// Parent of the folder of the trials.
     pub folder: PathBuf,
+    /// The number of the last report.
+    pub number: Mutex<u64>,
 }
 
 impl BlockTask {
     /// Runs the part of the plan and reports on it.
     pub fn work(self) {
-        let reports = Arc::new(Reports {
-            trial: self.order.trial,
-            control: self.control.clone(),
-            voice: self.voice.clone(),
-            outbox: self.outbox.clone(),
-            number: Mutex::new(0),
-        });
+        let task = Arc::new(self);
         // It leaves this machine, and only here are its secrets known.
-        let cause = self.run(&reports).map_err(|error| redacted_message(&error.to_string())).err();
-        reports.send(&ReportContent::Ended(cause));
+        let cause = task.run().map_err(|error| redacted_message(&error.to_string())).err();
+        task.report(&ReportContent::Ended(cause));
     }
 
-    fn run(&self, reports: &Arc<Reports>) -> Result<(), AgentError> {
+    fn run(self: &Arc<Self>) -> Result<(), AgentError> {
         let bundle = Bundle::fetch(&self.voice.sender, &self.order.bundle)?;
         let folder = WorkFolder::create(&self.folder, PREFIX, OWNER);
         let path = self.folder.clone();
@@ -140,8 +136,9 @@ impl BlockTask {
         {
             return Err(AgentError::Order(NO_CONFIGURATION.into()));
         }
-        let reports = reports.clone();
-        let take = move |content: ReportContent| reports.send(&content);
+        let task = self.clone();
+        let take = move |content: ReportContent| task.report(&content);
+
         let options = Options {
             registry: self.registry,
             results: folder.path().join("results.steelbench"),
@@ -209,23 +206,12 @@ impl BlockTask {
             configuration.value("target.url").is_some() && Setup::files(configuration).is_empty();
         (!is_embedded && !is_remote).then_some("the experiment starts servers or clients")
     }
-}
 
-/// The reports of one part of the plan.
-struct Reports {
-    trial: u64,
-    control: Arc<Control>,
-    voice: Voice,
-    outbox: Arc<Outbox>,
-    number: Mutex<u64>,
-}
-
-impl Reports {
-    fn send(&self, content: &ReportContent) {
+    fn report(&self, content: &ReportContent) {
         let mut number = lock(&self.number);
         *number += 1;
         let bytes = self.packed(*number, content);
-        self.outbox.put(self.trial, *number, bytes, &self.control);
+        self.outbox.put(self.order.trial, *number, bytes, &self.control);
         self.outbox.send(&self.voice);
     }
 
@@ -256,7 +242,7 @@ impl Reports {
     }
 
     fn encoded(&self, number: u64, content: &ReportContent) -> Result<Vec<u8>, AgentError> {
-        let trial = self.trial;
+        let trial = self.order.trial;
         encode_result(content, |bytes| Reply::Report { trial, number, bytes })
     }
 }

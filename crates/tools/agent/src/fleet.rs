@@ -69,8 +69,6 @@ pub(crate) struct Fleet {
     pub(crate) origin: Instant,
     pub(crate) trials: AtomicU64,
     pub(crate) shared: Arc<Roll>,
-    /// Time for enough agents to say hello.
-    pub(crate) patience: Duration,
     machinery: Mutex<Machinery>,
     pub(crate) tasks: Mutex<Tasks>,
     bundle: Bundle,
@@ -112,11 +110,8 @@ pub struct Task {
 pub(crate) struct Roll {
     members: Mutex<Members>,
     changed: Condvar,
-    /// Agents that are wanted.
-    pub demand: usize,
-    allow_mixed: bool,
-    /// Each agent is a machine, which trials are recorded by: names have to differ.
-    by_name: bool,
+    /// The agents that are wanted.
+    pub demand: AgentDemand,
     binary: String,
 }
 
@@ -218,7 +213,8 @@ impl Roll {
         } else {
             return None;
         };
-        (!self.allow_mixed).then(|| format!("{cause}; install the same, or use --allow-mixed"))
+        (!self.demand.allow_mixed)
+            .then(|| format!("{cause}; install the same, or use --allow-mixed"))
     }
 }
 
@@ -229,7 +225,7 @@ impl Fleet {
     /// When there is no broker, it refuses the token, or a program cannot be started.
     pub fn begin(
         origin: Origin,
-        request: AgentDemand,
+        demand: AgentDemand,
         experiment: &Experiment,
     ) -> Result<Self, AgentError> {
         let run = token::random_name(8)?;
@@ -251,9 +247,7 @@ impl Fleet {
         let shared = Arc::new(Roll {
             members: Mutex::default(),
             changed: Condvar::new(),
-            demand: request.agents,
-            allow_mixed: request.allow_mixed,
-            by_name: request.by_name,
+            demand,
             binary: hash_of_program()?,
         });
         let stop = Arc::new(AtomicBool::new(false));
@@ -264,7 +258,6 @@ impl Fleet {
             origin: Instant::now(),
             trials: AtomicU64::new(0),
             shared,
-            patience: request.within,
             machinery: Mutex::new(machinery),
             tasks: Mutex::default(),
             bundle: Bundle::from_experiment(experiment),
@@ -321,7 +314,12 @@ impl Fleet {
     /// Returns the error that agents are missing, when this number is wanted.
     pub fn missing(&self, members: &Members, there: usize, expected: usize) -> AgentError {
         let refused = members.refused.values().cloned().collect();
-        AgentError::TooFew { there, needed: expected, after_s: self.patience.as_secs(), refused }
+        AgentError::TooFew {
+            there,
+            needed: expected,
+            after_s: self.shared.demand.within.as_secs(),
+            refused,
+        }
     }
 
     /// Speaks to an agent.
@@ -455,8 +453,8 @@ impl Listener {
     /// Takes in an agent that accepted a claim, or lets it go.
     fn admit(&self, members: &mut Members, id: &str, hello: Hello) {
         let is_known = members.agents.contains_key(id);
-        let is_other = !self.shared.by_name || !members.has_name(&hello.name);
-        let has_room = is_known || (is_other && members.agents.len() < self.shared.demand);
+        let is_other = !self.shared.demand.by_name || !members.has_name(&hello.name);
+        let has_room = is_known || (is_other && members.agents.len() < self.shared.demand.agents);
         if hello.id != id || !has_room || self.shared.objection(&hello).is_some() {
             return self.say(id, &Word::Dismiss);
         }
@@ -526,8 +524,8 @@ impl Listener {
         } else if let Some(cause) = self.shared.objection(hello) {
             members.refuse(hello, &cause);
             self.say(&hello.id, &Word::Refuse(cause));
-        } else if members.agents.len() < self.shared.demand {
-            if self.shared.by_name && members.has_name(&hello.name) {
+        } else if members.agents.len() < self.shared.demand.agents {
+            if self.shared.demand.by_name && members.has_name(&hello.name) {
                 let cause = format!("another agent of this run is called {}", hello.name);
                 return self.say(&hello.id, &Word::Refuse(cause));
             }

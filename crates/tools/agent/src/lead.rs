@@ -123,7 +123,7 @@ impl Fleet {
                 });
                 return Ok(hands(&free[..count]));
             }
-            if started.elapsed() > self.patience {
+            if started.elapsed() > self.shared.demand.within {
                 return Err(unreachable(&self.missing(&members, free.len(), count)));
             }
             drop(members);

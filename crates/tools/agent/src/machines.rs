@@ -40,7 +40,7 @@ impl Machines for Fleet {
             return Ok(machines);
         }
         let since = *tasks.short.get_or_insert_with(Instant::now);
-        if since.elapsed() > self.patience {
+        if since.elapsed() > self.shared.demand.within {
             return Err(missing(self.missing(&members, machines.len(), at_least)));
         }
         Ok(machines)

@@ -34,8 +34,6 @@ pub(crate) enum FromServer {
 pub(crate) struct ServerInfo {
     /// It wants TLS.
     pub tls_required: bool,
-    /// Largest payload that it takes.
-    pub max_payload: usize,
 }
 
 /// A message that was published.
@@ -198,7 +196,7 @@ mod tests {
         };
         let unheard = Delivery { subject: "a".into(), status: Some(503), payload: Vec::new() };
         let expected = [
-            FromServer::Info(ServerInfo { tls_required: true, max_payload: 1 << 20 }),
+            FromServer::Info(ServerInfo { tls_required: true }),
             FromServer::Ping,
             hello("FOO.BAR"),
             hello("FOO.BAR"),

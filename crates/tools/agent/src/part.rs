@@ -13,7 +13,7 @@ use probe::generation::{Generation, Part};
 use probe::{LoadRecord, ProbeError, Target, TrialContext};
 use runner::Registry;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use work::conductor::{Director, LOOK_EVERY, LoadProgress};
 use work::{Cancel, CancelReason};
@@ -65,42 +65,34 @@ impl Voice {
 /// A trial as the agent's main thread sees it.
 #[derive(Debug, Default)]
 pub struct Control {
-    state: Mutex<State>,
+    /// Nanoseconds of the common start on the agent's clock.
+    go_ns: Mutex<Option<u64>>,
     changed: Condvar,
     cancel: Cancel,
+    /// The coordinator has ended the trial.
     interrupt: Arc<AtomicBool>,
 }
 
-#[derive(Debug, Default)]
-struct State {
-    /// Nanoseconds of the common start on the agent's clock.
-    go_ns: Option<u64>,
-    /// The coordinator has ended the trial.
-    ended: bool,
-}
-
 impl Control {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        lock(&self.state)
-    }
-
     /// Lets the load go at this time.
     pub fn go(&self, at_ns: u64) {
-        self.lock().go_ns = Some(at_ns);
+        *lock(&self.go_ns) = Some(at_ns);
         self.changed.notify_all();
     }
 
     /// Ends the trial, whatever its state. A load that still runs stops.
     pub fn end(&self) {
-        self.lock().ended = true;
-        self.cancel.cancel(CancelReason::Interrupt);
+        // With the lock, so that no one begins to wait in between.
+        let go_ns = lock(&self.go_ns);
         self.interrupt.store(true, Ordering::Relaxed);
+        drop(go_ns);
+        self.cancel.cancel(CancelReason::Interrupt);
         self.changed.notify_all();
     }
 
     /// Returns whether the trial was ended.
     pub fn is_ended(&self) -> bool {
-        self.lock().ended
+        self.interrupt.load(Ordering::Relaxed)
     }
 
     /// Returns the flag that is set when the trial is ended.
@@ -110,16 +102,14 @@ impl Control {
 
     /// Waits for the start; `None`: the trial has ended instead.
     fn start_ns(&self) -> Option<u64> {
-        let mut state = self.lock();
-        while !state.ended && state.go_ns.is_none() {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        state.go_ns.filter(|_| !state.ended)
+        let is_waiting = |go_ns: &mut Option<u64>| go_ns.is_none() && !self.is_ended();
+        let go_ns = self.changed.wait_while(lock(&self.go_ns), is_waiting);
+        go_ns.unwrap_or_else(PoisonError::into_inner).filter(|_| !self.is_ended())
     }
 
     fn wait_for_end(&self, at_most: Duration) {
-        let state = self.lock();
-        drop(self.changed.wait_timeout_while(state, at_most, |state| !state.ended));
+        let go_ns = lock(&self.go_ns);
+        drop(self.changed.wait_timeout_while(go_ns, at_most, |_| !self.is_ended()));
     }
 }
 
