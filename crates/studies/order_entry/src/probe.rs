@@ -15,7 +15,10 @@ use crate::steady;
 use crate::tables::{LAYOUT, tables};
 use crate::terminals::{Plan, Terminals, recorded};
 use ::probe::data::{self, LOAD_S, answer, execute};
-use ::probe::load::{CONNECTIONS, DURATION, GENERATORS, LoadPlan, THREADS, WARMUP, drive_counting};
+use ::probe::load::{
+    CONNECTIONS, DURATION, GENERATORS, LoadPlan, THREADS, WARMUP, add_cpu_per_transaction,
+    drive_counting,
+};
 use ::probe::{CountedKind, Declarations, Probe, ProbeError, Target, TrialContext};
 use engine::{Ability, Footprint};
 use experiment::common::{ENGINE, PROBE};
@@ -235,7 +238,7 @@ impl Probe for OrderEntry {
             observations.facts.extend(counts.facts(procedures.is_none()));
         }
         if shares.streams == 0 && planned.pace == 0.0 {
-            add_cpu(&mut observations);
+            add_cpu_per_transaction(&mut observations);
         }
         observations.facts.extend(used.checkpoints.map(|count| CHECKPOINTS.record(count as f64)));
         observations.facts.push(LOAD_S.record(load_s));
@@ -446,20 +449,6 @@ fn add_analytics(observations: &mut Observations, counts: &Counts) {
     observations
         .facts
         .extend(counts.streams.ends_after(counts.terminals).map(|end| TAIL.record(end)));
-}
-
-/// Adds the CPU time of the engine for a transaction. Of a server by URL on another machine it is
-/// unknown.
-fn add_cpu(observations: &mut Observations) {
-    let transactions = observations.work.amount as f64;
-    if transactions > 0.0 && observations.time.cpu_s > 0.0 {
-        let each_us = observations.time.cpu_s / transactions * 1e6;
-        observations.responses.push(Response::lower(
-            "cpu_per_transaction",
-            "us/transaction",
-            each_us,
-        ));
-    }
 }
 
 fn constants_of(constants: Constants) -> Vec<Fact> {

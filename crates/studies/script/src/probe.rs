@@ -7,9 +7,9 @@ use datasets::sysbench::{Distribution, TABLES_MAX};
 use datasets::{DataSet, Size};
 use engine::{Ability, Footprint};
 use experiment::{Configuration, Invalid, Kind, Value, choice, settings};
-use observations::{Observations, Response, ScriptStatement};
+use observations::{Observations, ScriptStatement};
 use probe::load::{CONNECTIONS, DURATION, GENERATORS, LATENCY_LIMIT, RATE, THREADS, WARMUP};
-use probe::load::{LoadPlan, drive};
+use probe::load::{LoadPlan, add_cpu_per_transaction, drive};
 use probe::{Declarations, Probe, ProbeError, Target, TrialContext, WrittenStatement};
 use std::sync::Arc;
 use work::{Fill, Operation, Work};
@@ -165,12 +165,7 @@ impl Probe for ScriptProbe {
             let restarts = plan.tries_max > 1;
             Box::new(if restarts { interpreter } else { interpreter.without_restarts() })
         })?;
-        // Unknown of a server on another machine that counts none.
-        let (transactions, cpu_s) = (drive.work.amount as f64, drive.time.cpu_s);
-        if transactions > 0.0 && cpu_s > 0.0 {
-            let each_us = cpu_s / transactions * 1e6;
-            drive.responses.push(Response::lower("cpu_per_transaction", "us/transaction", each_us));
-        }
+        add_cpu_per_transaction(&mut drive);
         drive.facts.extend(mix.facts());
         checks::end(&checks, context, &mix, &mut drive)?;
         crate::plans::add(context, &mix, &mut drive);

@@ -22,7 +22,7 @@ use engine::{Ability, EngineUse, SessionPart};
 use observations::{Observations, Response};
 use observe::Clock;
 use outcome::ClientReport;
-pub use outcome::{SKIPPED, add_intervals};
+pub use outcome::{SKIPPED, add_cpu_per_transaction, add_intervals};
 use plan::LoadPart;
 pub use plan::{
     CONNECTIONS, DURATION, GENERATORS, LATENCY_LIMIT, LoadPlan, QUERY_LIMIT, RATE, Start, Step,

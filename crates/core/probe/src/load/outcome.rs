@@ -404,6 +404,17 @@ fn throughput(plan: &LoadPlan, record: &LoadRecord, elapsed_s: f64) -> Series {
     )
 }
 
+/// Adds the CPU time of the engine for a transaction; that of a server on another machine that
+/// counts none is unknown.
+pub fn add_cpu_per_transaction(observations: &mut Observations) {
+    let (transactions, cpu_s) = (observations.work.amount as f64, observations.time.cpu_s);
+    if transactions > 0.0 && cpu_s > 0.0 {
+        let each_us = cpu_s / transactions * 1e6;
+        let response = Response::lower("cpu_per_transaction", "us/transaction", each_us);
+        observations.responses.push(response);
+    }
+}
+
 /// Amounts by interval of all these together.
 pub fn add_intervals<'a>(parts: impl Iterator<Item = &'a [u64]>) -> Vec<u64> {
     parts.fold(Vec::new(), |mut sum, part| {
