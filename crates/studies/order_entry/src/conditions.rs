@@ -37,6 +37,12 @@ pub struct Violations {
     pub found: Vec<(usize, u64)>,
 }
 
+impl From<Violations> for probe::ProbeError {
+    fn from(violations: Violations) -> Self {
+        Self::study(violations)
+    }
+}
+
 impl fmt::Display for Violations {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("consistency violated: ")?;

@@ -1,7 +1,7 @@
 //! The settings of order entry, and a trial.
 
 use crate::analytics::{ANALYSES, Analysis, Places, Stream, analyses};
-use crate::conditions::{self, Scope, Violations};
+use crate::conditions::{self, Scope};
 use crate::counts::{Counts, Total};
 use crate::input::Inputs;
 use crate::kind::{Kind, NEW_ORDERS_MAX};
@@ -391,26 +391,8 @@ fn check(context: &TrialContext<'_>, size: Size) -> Result<usize, ProbeError> {
         Scope::Complete
     };
     (context.progress)(Event::Step { text: "checking consistency".into() });
-    conditions::check(size, &scope, |query| {
-        answer(context, Statement::Text(query)).map_err(Failure::Query)
-    })
-    .map_err(|failure| match failure {
-        Failure::Query(error) => error,
-        Failure::Violated(violations) => ProbeError::study(violations),
-    })?;
+    conditions::check(size, &scope, |query| answer(context, Statement::Text(query)))?;
     Ok(warehouses.len())
-}
-
-/// Why a check does not succeed.
-enum Failure {
-    Query(ProbeError),
-    Violated(Violations),
-}
-
-impl From<Violations> for Failure {
-    fn from(violations: Violations) -> Self {
-        Self::Violated(violations)
-    }
 }
 
 /// Adds new orders a minute, in front: what configurations are compared on. Then the percentile of
