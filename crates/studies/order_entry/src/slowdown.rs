@@ -202,39 +202,25 @@ fn adjust<'a>(family: impl Iterator<Item = &'a mut Side>) {
     }
 }
 
-/// The significant slowdowns.
+/// Returns the significant slowdowns of both loads.
 pub fn findings(summary: &Summary) -> Vec<Finding> {
-    let all = slowdowns(summary);
-    all.iter()
-        .flat_map(|figures| order_entry_finding(figures).into_iter().chain(query_finding(figures)))
-        .collect()
+    slowdowns(summary).iter().flat_map(slowdown_findings).collect()
 }
 
-fn order_entry_finding(slowdown: &Slowdown) -> Option<Finding> {
-    let side = slowdown.order_entry.as_ref().filter(|side| side.ratio.supported())?;
-    let kept = wording::comparison(&side.ratio, "");
-    let text =
-        format!("Order entry{} has {kept} of its throughput alone.", with_analytics(slowdown));
-    Some(Finding::new(FindingKind::Responses, text, evidence(side)))
-}
-
-fn query_finding(slowdown: &Slowdown) -> Option<Finding> {
-    let side = slowdown.analytics.as_ref().filter(|side| side.ratio.supported())?;
-    let times = wording::comparison(&side.ratio, "");
-    let text =
-        format!("Analytical queries{} take {times} their time alone.", with_orders(slowdown));
-    Some(Finding::new(FindingKind::Responses, text, evidence(side)))
-}
-
-fn with_analytics(slowdown: &Slowdown) -> String {
+fn slowdown_findings(slowdown: &Slowdown) -> Vec<Finding> {
+    let configuration = &slowdown.configuration;
     let streams = observations::number::plural(slowdown.streams as usize, "stream");
-    format!(" beside {streams} of analytics ({})", slowdown.configuration)
-}
-
-fn with_orders(slowdown: &Slowdown) -> String {
-    format!(" beside order entry ({})", slowdown.configuration)
-}
-
-fn evidence(side: &Side) -> String {
-    format!("paired by {}", wording::count(side.ratio.blocks, "block"))
+    let orders = format!("Order entry beside {streams} of analytics ({configuration}) has");
+    let queries = format!("Analytical queries beside order entry ({configuration}) take");
+    let sides = [
+        (&slowdown.order_entry, orders, "of its throughput alone"),
+        (&slowdown.analytics, queries, "their time alone"),
+    ];
+    let supported = sides.into_iter().filter_map(|(side, subject, alone)| {
+        let side = side.as_ref().filter(|side| side.ratio.supported())?;
+        let text = format!("{subject} {} {alone}.", wording::comparison(&side.ratio, ""));
+        let evidence = format!("paired by {}", wording::count(side.ratio.blocks, "block"));
+        Some(Finding::new(FindingKind::Responses, text, evidence))
+    });
+    supported.collect()
 }
