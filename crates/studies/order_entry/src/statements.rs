@@ -231,7 +231,8 @@ const STATEMENTS: [(Kind, &[(Query, &str)]); 5] = [
 pub struct QueryStatement {
     pub query: Query,
     pub kind: Kind,
-    /// `[lock]` and `{lock}` lock the rows that are read, `{first}` limits them to one.
+    /// The SQL, in which `[lock]` and `{lock}` lock the rows that are read, and `{first}` limits
+    /// them to one.
     text: String,
     /// True if it answers with rows.
     pub reads: bool,

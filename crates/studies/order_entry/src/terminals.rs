@@ -16,7 +16,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::{SystemTime, UNIX_EPOCH};
-use work::{Request, Statement, Values};
+use work::{Parameter, Request, Statement, Values};
 
 /// Statements that begin and end transactions; each kind has its own among the recorded ones.
 const ENDS: [&str; 3] = ["BEGIN", "COMMIT", "ROLLBACK"];
@@ -229,19 +229,19 @@ impl Workload for Terminals {
         };
         let kind = transaction.input.kind as usize;
         let end = |place: usize| QUERIES.len() + kind * ENDS.len() + place;
-        let (statement, place, results) = match step {
-            Move::Begin => (Statement::Begin, end(0), false),
-            Move::BeginReading => (Statement::Text(ENDS[0]), end(0), false),
-            Move::Commit => (Statement::Commit, end(1), false),
-            Move::Rollback | Move::End => (Statement::Rollback, end(2), false),
+        let none: &[Parameter] = &[];
+        let (statement, place, parameters, results) = match step {
+            Move::Begin => (Statement::Begin, end(0), none, false),
+            Move::BeginReading => (Statement::Text(ENDS[0]), end(0), none, false),
+            Move::Commit => (Statement::Commit, end(1), none, false),
+            Move::Rollback | Move::End => (Statement::Rollback, end(2), none, false),
             Move::Ask(query) => {
                 let position = query.position();
-                (Statement::Operation(position), position, QUERIES[position].reads)
+                let parameters = transaction.parameters.as_slice();
+                (Statement::Operation(position), position, parameters, QUERIES[position].reads)
             }
         };
         self.statement = place;
-        let is_asked = matches!(step, Move::Ask(_));
-        let parameters = if is_asked { transaction.parameters.as_slice() } else { &[] };
         Ok(Step::Request(Request::Execute { statement, parameters, results }))
     }
 
