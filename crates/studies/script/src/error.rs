@@ -1,7 +1,5 @@
 //! Why a script cannot be understood, or one of its commands fails.
 
-use std::fmt;
-
 /// A command of a script that cannot be understood, or that failed while it ran.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{script}:{line}:{column}: {fault}")]
@@ -141,25 +139,17 @@ pub enum Fault {
     /// A permutation of no numbers.
     #[error("permute: the size must be above 0, not {0}")]
     PermuteSize(i64),
-    /// A range whose end is before its beginning.
-    #[error("{function}: the range from {least} to {most} is empty")]
-    EmptyRange {
+    /// A range without integers, or with more than 2^63 - 1 of them.
+    #[error("{function}: the range from {least} to {most} is {size}")]
+    Range {
         /// The function that draws from it.
         function: &'static str,
         /// The beginning.
         least: i64,
         /// The end.
         most: i64,
-    },
-    /// A range of more than 2^63 - 1 integers.
-    #[error("{function}: the range from {least} to {most} is too large")]
-    LargeRange {
-        /// The function that draws from it.
-        function: &'static str,
-        /// The beginning.
-        least: i64,
-        /// The end.
-        most: i64,
+        /// `empty`, or `too large`.
+        size: &'static str,
     },
     /// A parameter with which a distribution cannot be drawn.
     #[error("{function}: the parameter has to be {bound}, not {parameter}")]
@@ -167,7 +157,7 @@ pub enum Fault {
         /// The function.
         function: &'static str,
         /// The values that it takes.
-        bound: Bound,
+        bound: String,
         /// The parameter.
         parameter: f64,
     },
@@ -194,30 +184,6 @@ pub enum Fault {
     /// A `\gset` after a query without exactly one row.
     #[error("\\gset needs exactly one row, but the query returned {0} rows")]
     Rows(u64),
-}
-
-/// The values that the parameter of a distribution takes.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Bound {
-    /// Above 0.
-    Positive,
-    /// From this value on.
-    AtLeast(f64),
-    /// Above 0 and below 1.
-    Share,
-    /// Above 0, up to this value.
-    AboveZeroTo(f64),
-}
-
-impl fmt::Display for Bound {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Positive => f.write_str("above 0"),
-            Self::AtLeast(least) => write!(f, "at least {least}"),
-            Self::Share => f.write_str("above 0 and below 1"),
-            Self::AboveZeroTo(most) => write!(f, "above 0 and at most {most}"),
-        }
-    }
 }
 
 /// A fault at a place of a script's text.

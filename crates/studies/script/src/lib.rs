@@ -37,7 +37,7 @@ mod value;
 
 pub use crate::probe::*;
 pub use ::probe::load::{CONNECTIONS, DURATION, LATENCY_LIMIT, RATE, Step, THREADS, WARMUP};
-pub use error::{Bound, Fault, MixError, ScriptError};
+pub use error::{Fault, MixError, ScriptError};
 pub use interpreter::Interpreter;
 pub use mix::{BUILTINS, Mix, Presets, Source, parse_file_argument};
 pub use quick::COMMAND;

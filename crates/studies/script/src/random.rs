@@ -1,13 +1,14 @@
 //! The random functions: pgbench's distributions, with another generator, its permutation and its
 //! hashes.
 
-use crate::error::{Bound, Fault};
+use crate::error::Fault;
 use datasets::sysbench;
 use observations::fnv1a_64;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_distr::{Distribution as _, Zipf};
 use rand_xoshiro::{Xoroshiro128StarStar, Xoshiro256PlusPlus as Random};
 use std::f64::consts::TAU;
+use std::fmt::Arguments;
 
 /// Smallest parameter of a Gaussian: Box-Muller's draws beyond it are repeated, and below this too
 /// many were.
@@ -28,21 +29,18 @@ impl Bounds {
     /// # Errors
     /// When there are none, or more than 2^63 - 1.
     pub fn new(function: &'static str, least: i64, most: i64) -> Result<Self, Fault> {
-        if least > most {
-            return Err(Fault::EmptyRange { function, least, most });
-        }
-        let count = most.checked_sub(least).and_then(|width| width.checked_add(1));
-        count.map(|_| Self { function, least, most }).ok_or(Fault::LargeRange {
-            function,
-            least,
-            most,
-        })
+        let size = if least > most { "empty" } else { "too large" };
+        let width = most.checked_sub(least).filter(|width| (0..i64::MAX).contains(width));
+        let bounds = width.map(|_| Self { function, least, most });
+        bounds.ok_or(Fault::Range { function, least, most, size })
     }
 
     /// Objects to a parameter beyond its bound.
-    fn require(self, holds: bool, bound: Bound, parameter: f64) -> Result<(), Fault> {
-        let function = self.function;
-        if holds { Ok(()) } else { Err(Fault::Parameter { function, bound, parameter }) }
+    fn require(self, holds: bool, bound: Arguments<'_>, parameter: f64) -> Result<(), Fault> {
+        if holds {
+            return Ok(());
+        }
+        Err(Fault::Parameter { function: self.function, bound: bound.to_string(), parameter })
     }
 
     fn count(self) -> i64 {
@@ -68,7 +66,7 @@ pub(super) fn exponential(
     parameter: f64,
     random: &mut Random,
 ) -> Result<i64, Fault> {
-    bounds.require(parameter > 0.0, Bound::Positive, parameter)?;
+    bounds.require(parameter > 0.0, format_args!("above 0"), parameter)?;
     let uniform: f64 = random.random();
     // The inverse of the distribution function (1 - e^-x) / (1 - e^-parameter).
     let beyond = 1.0 - (1.0 - (-parameter).exp()) * uniform;
@@ -78,7 +76,11 @@ pub(super) fn exponential(
 /// A normal distribution cut off at `parameter` standard deviations, which are mapped to the ends
 /// of the range.
 pub(super) fn gaussian(bounds: Bounds, parameter: f64, random: &mut Random) -> Result<i64, Fault> {
-    bounds.require(parameter >= GAUSSIAN_MIN, Bound::AtLeast(GAUSSIAN_MIN), parameter)?;
+    bounds.require(
+        parameter >= GAUSSIAN_MIN,
+        format_args!("at least {GAUSSIAN_MIN}"),
+        parameter,
+    )?;
     loop {
         // Box and Muller 1958; 1 - u is never 0.
         let radius = (-2.0 * (1.0 - random.random::<f64>()).ln()).sqrt();
@@ -97,7 +99,11 @@ pub(super) fn special(bounds: Bounds, random: &mut Random) -> i64 {
 /// sysbench's Pareto distribution: of the integers, a share of 1 - `parameter` is in the first
 /// `parameter` of the range.
 pub(super) fn pareto(bounds: Bounds, parameter: f64, random: &mut Random) -> Result<i64, Fault> {
-    bounds.require(parameter > 0.0 && parameter < 1.0, Bound::Share, parameter)?;
+    bounds.require(
+        parameter > 0.0 && parameter < 1.0,
+        format_args!("above 0 and below 1"),
+        parameter,
+    )?;
     Ok(sysbench::pareto(bounds.least, bounds.most, parameter, random))
 }
 
@@ -134,7 +140,7 @@ pub(super) fn digits(groups: i64, digits: i64, random: &mut Random) -> Result<St
 /// The k-th integer with a probability in proportion to k^-parameter.
 pub(super) fn zipfian(bounds: Bounds, parameter: f64, random: &mut Random) -> Result<i64, Fault> {
     let is_within = parameter > 0.0 && parameter <= ZIPFIAN_MAX;
-    bounds.require(is_within, Bound::AboveZeroTo(ZIPFIAN_MAX), parameter)?;
+    bounds.require(is_within, format_args!("above 0 and at most {ZIPFIAN_MAX}"), parameter)?;
     // The bounds are those that it needs.
     let zipf = Zipf::new(bounds.count() as f64, parameter).ok();
     let rank = zipf.map_or(1.0, |zipf| zipf.sample(random));
