@@ -3,6 +3,8 @@
 use crate::error::Problem;
 use crate::names::{Names, Slot, continues_name};
 use crate::value::{FUNCTIONS, Function, Operator, Value};
+use std::cmp::Ordering;
+use std::ops::{Add as _, Div as _, Mul as _};
 
 /// An expression of `\set`, `\if` or `\elif`.
 #[derive(Debug)]
@@ -40,25 +42,26 @@ const UNARY: u8 = 9;
 /// Binary operators with their binding strength. Two characters first: the longest operator
 /// matches.
 const OPERATORS: &[(&str, u8, Operator)] = &[
-    ("or", OR, Operator::Or),
-    ("and", AND, Operator::And),
-    ("<>", COMPARISON, Operator::NotEqual),
-    ("!=", COMPARISON, Operator::NotEqual),
-    ("<=", COMPARISON, Operator::LessOrEqual),
-    (">=", COMPARISON, Operator::GreaterOrEqual),
-    ("<<", BITWISE, Operator::ShiftLeft),
-    (">>", BITWISE, Operator::ShiftRight),
-    ("<", COMPARISON, Operator::Less),
-    (">", COMPARISON, Operator::Greater),
-    ("=", COMPARISON, Operator::Equal),
-    ("|", BITWISE, Operator::BitOr),
-    ("#", BITWISE, Operator::BitXor),
-    ("&", BITWISE, Operator::BitAnd),
-    ("+", SUM, Operator::Add),
-    ("-", SUM, Operator::Subtract),
-    ("*", PRODUCT, Operator::Multiply),
-    ("/", PRODUCT, Operator::Divide),
-    ("%", PRODUCT, Operator::Remainder),
+    ("or", OR, Operator::Logical(true)),
+    ("and", AND, Operator::Logical(false)),
+    ("<>", COMPARISON, Operator::Comparison(|order| order.is_none_or(Ordering::is_ne))),
+    ("!=", COMPARISON, Operator::Comparison(|order| order.is_none_or(Ordering::is_ne))),
+    ("<=", COMPARISON, Operator::Comparison(|order| order.is_some_and(Ordering::is_le))),
+    (">=", COMPARISON, Operator::Comparison(|order| order.is_some_and(Ordering::is_ge))),
+    // As on pgbench's processors: only the lowest six bits of the distance count.
+    ("<<", BITWISE, Operator::Integers(|left, right| Some(left.wrapping_shl(right as u32)))),
+    (">>", BITWISE, Operator::Integers(|left, right| Some(left.wrapping_shr(right as u32)))),
+    ("<", COMPARISON, Operator::Comparison(|order| order.is_some_and(Ordering::is_lt))),
+    (">", COMPARISON, Operator::Comparison(|order| order.is_some_and(Ordering::is_gt))),
+    ("=", COMPARISON, Operator::Comparison(|order| order.is_some_and(Ordering::is_eq))),
+    ("|", BITWISE, Operator::Integers(|left, right| Some(left | right))),
+    ("#", BITWISE, Operator::XOR),
+    ("&", BITWISE, Operator::Integers(|left, right| Some(left & right))),
+    ("+", SUM, Operator::Numbers(i64::checked_add, f64::add, "the sum")),
+    ("-", SUM, Operator::SUBTRACT),
+    ("*", PRODUCT, Operator::Numbers(i64::checked_mul, f64::mul, "the product")),
+    ("/", PRODUCT, Operator::Numbers(i64::checked_div, f64::div, "the quotient")),
+    ("%", PRODUCT, Operator::REMAINDER),
 ];
 
 /// The signs that are not binary operators.
@@ -236,11 +239,11 @@ impl<'a> Parser<'a, '_> {
     /// Parses the value after a sign: `-x` is `0 - x`, `~x` is `-1 # x`.
     fn signed(&mut self, sign: &str) -> Result<Expression, Problem> {
         let (operator, left, power) = match sign {
-            "~" => (Operator::BitXor, -1, BITWISE + 1),
+            "~" => (Operator::XOR, -1, BITWISE + 1),
             "-" if self.token == Token::BeyondInteger => {
                 return self.literal(Value::Integer(i64::MIN));
             }
-            "-" => (Operator::Subtract, 0, UNARY),
+            "-" => (Operator::SUBTRACT, 0, UNARY),
             _ => return self.expression(UNARY),
         };
         let right = self.expression(power)?;

@@ -5,7 +5,7 @@ use crate::expression::Expression;
 use crate::names::Names;
 use crate::random::{self, Bounds};
 use crate::shared::{DrawnNumbers, Sequence};
-use crate::value::{Call, Function, Operator, Value, apply};
+use crate::value::{Call, Function, Operator, Value};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::cmp::Ordering;
 
@@ -32,14 +32,18 @@ impl Scope<'_> {
                 Value::Null => Ok(Value::Null),
                 value => Ok(Value::Bool(!value.to_bool()?)),
             },
-            Expression::Binary(Operator::And, sides) => self.logical(sides, false),
-            Expression::Binary(Operator::Or, sides) => self.logical(sides, true),
             Expression::Is(operand, constant) => {
                 Ok(Value::Bool(self.evaluate(operand)? == *constant))
             }
             Expression::Binary(operator, sides) => {
-                let (left, right) = (self.evaluate(&sides[0])?, self.evaluate(&sides[1])?);
-                apply(*operator, &left, &right)
+                let left = self.evaluate(&sides[0])?;
+                // As in pgbench, and unlike SQL, a NULL on the left ends AND and OR.
+                if let Operator::Logical(decisive) = operator
+                    && (left == Value::Null || left.to_bool()? == *decisive)
+                {
+                    return Ok(left);
+                }
+                operator.apply(&left, &self.evaluate(&sides[1])?)
             }
             Expression::Call(function, arguments) => self.call(function, arguments),
             Expression::Case { branches, otherwise } => {
@@ -59,19 +63,6 @@ impl Scope<'_> {
             let name = self.names.name(slot);
             Fault::NotTyped { name: name.to_owned(), value: value.to_string() }
         })
-    }
-
-    /// AND (decided by FALSE) and OR (decided by TRUE). As in pgbench, and unlike SQL, a NULL on
-    /// the left is the answer.
-    fn logical(&mut self, sides: &[Expression; 2], decisive: bool) -> Result<Value, Fault> {
-        for side in sides {
-            match self.evaluate(side)? {
-                Value::Null => return Ok(Value::Null),
-                value if value.to_bool()? == decisive => return Ok(Value::Bool(decisive)),
-                _ => {}
-            }
-        }
-        Ok(Value::Bool(!decisive))
     }
 
     fn call(
@@ -101,7 +92,7 @@ impl Scope<'_> {
             Bounds::new(function.name, least.to_integer()?, most.to_integer()?)
         };
         Ok(match (function.call, &*values) {
-            (Call::Operator(operator), [left, right]) => apply(operator, left, right)?,
+            (Call::Operator(operator), [left, right]) => operator.apply(left, right)?,
             (Call::Abs, [Value::Double(number)]) => Value::Double(number.abs()),
             // pgbench lets the absolute value of the smallest integer overflow, too.
             (Call::Abs, [number]) => Value::Integer(number.to_integer()?.wrapping_abs()),

@@ -5,6 +5,7 @@ use crate::random::{self, Bounds};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::cmp::Ordering;
 use std::fmt;
+use std::ops::Sub as _;
 use std::sync::Arc;
 use work::Parameter;
 
@@ -153,93 +154,53 @@ fn without_trailing_zeros(number: &str) -> &str {
     if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number }
 }
 
-/// An operator of two values; its result is NULL if one of them is. AND and OR do not evaluate the
-/// right side when the left one decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// An operator of two values; its result is NULL if one of them is.
+#[derive(Debug, Clone, Copy)]
 pub(super) enum Operator {
-    Or,
-    And,
-    Equal,
-    NotEqual,
-    Less,
-    LessOrEqual,
-    Greater,
-    GreaterOrEqual,
-    BitOr,
-    BitXor,
-    BitAnd,
-    ShiftLeft,
-    ShiftRight,
-    Add,
-    Subtract,
-    Multiply,
-    Divide,
-    Remainder,
+    /// AND and OR with the truth value that decides: where the first value does not, the result is
+    /// the second one.
+    Logical(bool),
+    /// A comparison that holds for this order; `None` is that of not-a-number, which only differs.
+    Comparison(fn(Option<Ordering>) -> bool),
+    /// Integers only; `None`: the second one is 0.
+    Integers(fn(i64, i64) -> Option<i64>),
+    /// Integers, or doubles if one of them is; of integers that overflow, the name of the result.
+    Numbers(fn(i64, i64) -> Option<i64>, fn(f64, f64) -> f64, &'static str),
 }
 
-/// The value of a binary operator: NULL with NULL, doubles if one side is a double, integers
-/// otherwise. `%` and the operators on bits are of integers only.
-pub(super) fn apply(operator: Operator, left: &Value, right: &Value) -> Result<Value, Fault> {
-    if matches!((left, right), (Value::Null, _) | (_, Value::Null)) {
-        return Ok(Value::Null);
-    }
-    let is_double = matches!((left, right), (Value::Double(_), _) | (_, Value::Double(_)));
-    if is_double && !of_integers_only(operator) {
-        return Ok(doubles(operator, left.to_double()?, right.to_double()?));
-    }
-    integers(operator, left.to_integer()?, right.to_integer()?)
-}
+impl Operator {
+    pub const XOR: Self = Self::Integers(|left, right| Some(left ^ right));
+    pub const SUBTRACT: Self = Self::Numbers(i64::checked_sub, f64::sub, "the difference");
+    pub const REMAINDER: Self =
+        Self::Integers(|left, right| (right != 0).then(|| left.wrapping_rem(right)));
 
-fn of_integers_only(operator: Operator) -> bool {
-    use Operator as O;
-    matches!(
-        operator,
-        O::Remainder | O::BitOr | O::BitXor | O::BitAnd | O::ShiftLeft | O::ShiftRight
-    )
-}
-
-fn doubles(operator: Operator, left: f64, right: f64) -> Value {
-    match operator {
-        Operator::Add => Value::Double(left + right),
-        Operator::Subtract => Value::Double(left - right),
-        Operator::Multiply => Value::Double(left * right),
-        Operator::Divide => Value::Double(left / right),
-        comparison => Value::Bool(compares(comparison, left.partial_cmp(&right))),
-    }
-}
-
-fn integers(operator: Operator, left: i64, right: i64) -> Result<Value, Fault> {
-    let in_range = |number: Option<i64>, result| number.ok_or(Fault::Overflow(result));
-    let result = match operator {
-        Operator::Add => in_range(left.checked_add(right), "the sum")?,
-        Operator::Subtract => in_range(left.checked_sub(right), "the difference")?,
-        Operator::Multiply => in_range(left.checked_mul(right), "the product")?,
-        Operator::Divide | Operator::Remainder if right == 0 => {
-            return Err(Fault::DivisionByZero);
+    /// The value of the operator: NULL with NULL, doubles if one side is a double, integers
+    /// otherwise.
+    pub fn apply(self, left: &Value, right: &Value) -> Result<Value, Fault> {
+        if matches!((left, right), (Value::Null, _) | (_, Value::Null)) {
+            return Ok(Value::Null);
         }
-        Operator::Divide => in_range(left.checked_div(right), "the quotient")?,
-        Operator::Remainder => left.wrapping_rem(right),
-        Operator::BitOr => left | right,
-        Operator::BitXor => left ^ right,
-        Operator::BitAnd => left & right,
-        // As on pgbench's processors: only the lowest six bits of the distance count.
-        Operator::ShiftLeft => left.wrapping_shl(right as u32),
-        Operator::ShiftRight => left.wrapping_shr(right as u32),
-        comparison => return Ok(Value::Bool(compares(comparison, Some(left.cmp(&right))))),
-    };
-    Ok(Value::Integer(result))
-}
+        let is_double = matches!((left, right), (Value::Double(_), _) | (_, Value::Double(_)));
+        let (integers, result) = match self {
+            Self::Logical(_) => return right.to_bool().map(Value::Bool),
 
-/// Returns the result of a comparison for this order; `None` is that of not-a-number, which only
-/// differs.
-fn compares(operator: Operator, order: Option<Ordering>) -> bool {
-    match operator {
-        Operator::Equal => order == Some(Ordering::Equal),
-        Operator::NotEqual => order != Some(Ordering::Equal),
-        Operator::Less => order == Some(Ordering::Less),
-        Operator::LessOrEqual => order.is_some_and(Ordering::is_le),
-        Operator::Greater => order == Some(Ordering::Greater),
-        _ => order.is_some_and(Ordering::is_ge),
+            Self::Comparison(holds) if is_double => {
+                let order = left.to_double()?.partial_cmp(&right.to_double()?);
+                return Ok(Value::Bool(holds(order)));
+            }
+            Self::Comparison(holds) => {
+                let order = left.to_integer()?.cmp(&right.to_integer()?);
+                return Ok(Value::Bool(holds(Some(order))));
+            }
+            Self::Numbers(_, doubles, _) if is_double => {
+                return Ok(Value::Double(doubles(left.to_double()?, right.to_double()?)));
+            }
+            Self::Integers(integers) => (integers, ""),
+            Self::Numbers(integers, _, result) => (integers, result),
+        };
+        let (left, right) = (left.to_integer()?, right.to_integer()?);
+        let fault = if right == 0 { Fault::DivisionByZero } else { Fault::Overflow(result) };
+        integers(left, right).map(Value::Integer).ok_or(fault)
     }
 }
 
@@ -306,7 +267,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function("latest_key", 1, 1, Call::LatestKey),
     function("least", 1, usize::MAX, Call::Extreme(Ordering::Less)),
     function("ln", 1, 1, Call::Double(f64::ln)),
-    function("mod", 2, 2, Call::Operator(Operator::Remainder)),
+    function("mod", 2, 2, Call::Operator(Operator::REMAINDER)),
     function("new_key", 1, 1, Call::NewKey),
     function("permute", 2, 3, Call::Permute),
     function("pi", 0, 0, Call::Pi),
