@@ -64,13 +64,9 @@ fn route(path: &str) -> Option<Route<'_>> {
 /// A page; another thread than the answering one reads files and builds pages.
 async fn page(site: Arc<Site>, build: Build, query: String) -> Result<Answer, Refusal> {
     let shared = Arc::clone(&site);
+    let built = site.pages.result(move || shared.build(build, &query)).await;
     let Done { result, is_crowded } =
-        site.pages.result(move || shared.build(build, &query)).await.map_err(
-            |undone| match undone {
-                Undone::Dropped => busy(),
-                Undone::Panicked => failed("Building this page failed."),
-            },
-        )?;
+        built.map_err(|cause| undone(&cause, "Building this page failed."))?;
     let mut response = response(StatusCode::OK, [HTML, NO_STORE], result?);
     if is_crowded {
         // Further requests that this connection has sent already are not answered.
@@ -81,8 +77,15 @@ async fn page(site: Arc<Site>, build: Build, query: String) -> Result<Answer, Re
 
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 
-fn busy() -> Refusal {
-    Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "Too many requests are waiting; reload the page.")
+/// The refusal of a request whose job has no result.
+fn undone(cause: &Undone, panicked: &str) -> Refusal {
+    match cause {
+        Undone::Dropped => {
+            let text = "Too many requests are waiting; reload the page.";
+            Refusal::new(StatusCode::SERVICE_UNAVAILABLE, text)
+        }
+        Undone::Panicked => Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, panicked),
+    }
 }
 
 /// `/version?file=NAME`, several times or not at all for every file: `{"version": "..."}`, which is
@@ -98,10 +101,7 @@ async fn version(site: Arc<Site>, query: String) -> Result<Answer, Refusal> {
         let files = if named.is_empty() { shared.library.files() } else { named };
         Ok::<_, Refusal>(serde_json::json!({ "version": library::version(&files) }).to_string())
     });
-    let looked = looking.await.map_err(|undone| match undone {
-        Undone::Dropped => busy(),
-        Undone::Panicked => failed("Reading the files failed."),
-    })?;
+    let looked = looking.await.map_err(|cause| undone(&cause, "Reading the files failed."))?;
     Ok(response(StatusCode::OK, [JSON, NO_STORE], looked.result?))
 }
 
@@ -132,10 +132,6 @@ fn response(
 
 fn no_page() -> Refusal {
     Refusal::new(StatusCode::NOT_FOUND, "Page not found.")
-}
-
-fn failed(text: &str) -> Refusal {
-    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, text)
 }
 
 impl From<Refusal> for Answer {
