@@ -15,16 +15,13 @@ struct Row<'a> {
     ratio: String,
 }
 
-/// A row of the table of queries.
-struct QueryRow<'a> {
-    configuration: &'a str,
-    slowdown: &'a QuerySlowdown,
-}
-
 /// The section; `None` when no configuration ran both loads.
 pub fn section(_: &Summary, all: &[Slowdown]) -> Option<Section> {
     let rows: Vec<Row> = all.iter().flat_map(sides).collect();
-    let queries: Vec<QueryRow> = all.iter().flat_map(queries_of).collect();
+    let queries: Vec<(&Slowdown, &QuerySlowdown)> = all
+        .iter()
+        .flat_map(|figures| figures.queries.iter().map(move |query| (figures, query)))
+        .collect();
     if all.is_empty() {
         return None;
     }
@@ -33,7 +30,7 @@ pub fn section(_: &Summary, all: &[Slowdown]) -> Option<Section> {
         section.table(sides_table(&rows));
     }
     if !queries.is_empty() {
-        section.table(queries_table(&queries));
+        section.table(queries_table(queries));
     }
     let sessions: Vec<&Sessions> = sessions(all);
     if !sessions.is_empty() {
@@ -78,13 +75,6 @@ fn sides(slowdown: &Slowdown) -> Vec<Row<'_>> {
     orders.into_iter().chain(queries).collect()
 }
 
-fn queries_of(slowdown: &Slowdown) -> impl Iterator<Item = QueryRow<'_>> {
-    slowdown
-        .queries
-        .iter()
-        .map(|query| QueryRow { configuration: &slowdown.configuration, slowdown: query })
-}
-
 /// Each configuration once, in the order of the slowdowns.
 fn sessions(all: &[Slowdown]) -> Vec<&Sessions> {
     let mut shown = Vec::<&Sessions>::new();
@@ -109,17 +99,19 @@ fn sides_table<'a>(rows: &'a [Row<'a>]) -> Columns<'a, &'a Row<'a>> {
     table
 }
 
-fn queries_table<'a>(rows: &'a [QueryRow<'a>]) -> Columns<'a, &'a QueryRow<'a>> {
+fn queries_table<'a>(
+    rows: Vec<(&'a Slowdown, &'a QuerySlowdown)>,
+) -> Columns<'a, (&'a Slowdown, &'a QuerySlowdown)> {
     let mut table = Columns::for_rows(rows);
-    table.name("together", |row| label(row.configuration));
-    table.left("query", |row| format!("{} {}", row.slowdown.query, row.slowdown.title));
-    table.left("alone ms", |row| Cell::estimate_without_unit(&row.slowdown.times.alone));
-    table.left("together ms", |row| Cell::estimate_without_unit(&row.slowdown.times.together));
-    table.left("times as long", |row| {
-        let ratio = &row.slowdown.times.ratio;
+    table.name("together", |(figures, _)| label(&figures.configuration));
+    table.left("query", |(_, query)| format!("{} {}", query.query, query.title));
+    table.left("alone ms", |(_, query)| Cell::estimate_without_unit(&query.times.alone));
+    table.left("together ms", |(_, query)| Cell::estimate_without_unit(&query.times.together));
+    table.left("times as long", |(_, query)| {
+        let ratio = &query.times.ratio;
         Cell::from(ratio.value).within(ratio.interval).shown(wording::comparison(ratio, ""))
     });
-    table.left("at 95 %", |row| significance(&row.slowdown.times));
+    table.left("at 95 %", |(_, query)| significance(&query.times));
     table
 }
 
