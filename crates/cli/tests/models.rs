@@ -104,11 +104,7 @@ fn each_script_of_a_mix_has_its_prediction() {
     );
     lab.write("long.sql", "SELECT sum(abalance) FROM pgbench_accounts WHERE aid < 3000;\n");
     lab.run(0);
-    let predict = |sets: &[&str]| {
-        let sets = sets.iter().flat_map(|set| ["--set", set]);
-        lab.steelbench(&["predict", "t"].into_iter().chain(sets).collect::<Vec<_>>())
-    };
-    predict(&["connections=6"])
+    lab.steelbench(&["predict", "t", "--set", "connections=6"])
         .expect(0)
         .shows("short.sql")
         .shows("By script (estimates)")
@@ -122,11 +118,6 @@ fn each_script_of_a_mix_has_its_prediction() {
     // Drawn three times as often, and shorter.
     assert!((2.5..3.5).contains(&(number(0, "throughput") / number(1, "throughput"))), "{shown}");
     assert!(number(0, "latency_s") < number(1, "latency_s"), "{shown}");
-    let apart = predict(&["connections.long.sql=2", "connections.short.sql=4"]).expect(0);
-    apart.shows("connections=6").shows("connections.short.sql=4").shows("several classes");
-    predict(&["connections.none.sql=2"])
-        .expect(2)
-        .says("this script did not run; scripts of the run: short.sql, long.sql");
 }
 
 #[test]

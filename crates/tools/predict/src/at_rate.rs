@@ -3,7 +3,7 @@
 
 use crate::models::network;
 use crate::prediction::MostDone;
-use crate::throughput::{ModelLevel, ModelSummary};
+use crate::throughput::{ModelLevel, ModelSummary, total};
 use analysis::Interval;
 use observations::Observations;
 
@@ -38,12 +38,10 @@ impl AtRate {
         trials: &[&Observations],
         latency_s: Option<f64>,
     ) -> Option<Self> {
-        let sum =
-            |of: fn(&Observations) -> u64| trials.iter().map(|trial| of(trial) as f64).sum::<f64>();
-        let transactions = sum(|observations| observations.work.transactions);
+        let transactions = total(trials, &|trial| trial.work.transactions as f64);
         // The load starts transactions, or where there are none the work itself (I/Os).
         let each = if transactions > 0.0 {
-            transactions / sum(|observations| observations.work.amount)
+            transactions / total(trials, &|trial| trial.work.amount as f64)
         } else {
             1.0
         };

@@ -2,7 +2,6 @@
 
 use analysis::grid::Grid;
 use analysis::response::{self, distinct};
-use analysis::settings::concurrency_groups;
 use analysis::summary::study_of;
 use analysis::{Comparison, Estimate, Interval, ResponseChoice, StorageTest, Study, Summary, Way};
 use observations::{
@@ -68,13 +67,6 @@ pub enum LimitUnit {
     Bytes,
 }
 
-/// A configuration on the devices of some volumes.
-struct Place<'a> {
-    configuration: usize,
-    label: &'a str,
-    volumes: VolumeNames,
-}
-
 /// A measurement of what storage can do.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MeasuredCeiling {
@@ -121,89 +113,38 @@ pub fn ceilings(summary: &Summary<'_>) -> Vec<Ceiling> {
         .collect();
     let environment = summary.recording.environments.first();
     let mut ceilings = Vec::new();
-    for (configuration, record) in summary.recording.configurations.iter().enumerate() {
-        let trials = match summary.storage_use(configuration) {
-            Some(_) => Vec::new(),
-            None => summary.grid.trials(configuration),
-        };
-        for names in volumes(&trials) {
-            let storage = Storage::for_volumes(environment, &names, &trials);
+    let configurations = 0..summary.recording.configurations.len();
+    for configuration in configurations.filter(|at| summary.storage_use(*at).is_none()) {
+        for storage in Storage::under_trials(environment, &summary.grid.trials(configuration)) {
             let usable: Vec<&Candidate> =
                 measured.iter().filter(|measurement| measurement.storage.is(&storage)).collect();
-            let volumes = names.into_iter().collect();
-            let place = Place { configuration, label: &record.label, volumes };
             for way in Way::ALL {
-                ceilings.extend(ceiling(&place, way, &trials, &storage, &usable));
+                ceilings.extend(ceiling(summary, configuration, way, &storage, &usable));
             }
         }
     }
     ceilings
 }
 
-/// I/Os in flight and I/Os a second that were measured on this device, in the direction that the
-/// trials use more, and the experiment that did: configurations that differ in concurrency only,
-/// chosen as ceilings are.
-pub fn probed_depths(
-    summary: &Summary<'_>,
-    trials: &[&Observations],
-    device: &str,
-) -> Option<(Vec<(f64, f64)>, String)> {
-    let used = || {
-        trials
-            .iter()
-            .flat_map(|trial| &trial.devices)
-            .filter(|device_use| device_use.device == device)
-    };
-    let names = distinct(used().flat_map(|device_use| device_use.volume.iter()));
-    let storage = Storage::for_volumes(summary.recording.environments.first(), &names, trials);
-    let [reads, writes] = Way::ALL.map(|way| sums(used().map(|used| counts(way, used))));
-    let (way, (count, bytes)) =
-        if reads.0 > writes.0 { (Way::Read, reads) } else { (Way::Write, writes) };
-    let several = summary
-        .storage_runs
-        .iter()
-        .flat_map(|recording| {
-            let grid = Grid::new(recording);
-            let with_storage = summary.studies.iter().filter(|study| study.storage.is_some());
-            let all = with_storage.flat_map(|study| concurrency_groups(recording, study.probe));
-            let measured = all.map(|group| -> Vec<Candidate> {
-                let all = group.configurations.iter();
-                all.filter_map(|candidate| {
-                    Candidate::for_recording(recording, summary.studies, &grid, *candidate)
-                })
-                .filter(|recording| recording.way == way && recording.storage.is(&storage))
-                .collect()
-            });
-            measured.collect::<Vec<_>>()
-        })
-        .filter(|group| group.len() > 1);
-    let rank = |group: &[Candidate]| {
-        group.iter().map(|group| group.rank(bytes / count)).fold(f64::INFINITY, f64::min)
-    };
-    let best = several.min_by(|a, b| rank(a).total_cmp(&rank(b)))?;
-    let depths = best.iter().map(|depth| Some((depth.depth?, depth.ceiling.iops.mean)));
-    Some((depths.collect::<Option<_>>()?, best[0].ceiling.experiment.clone()))
-}
-
-/// Number and bytes of all.
-fn sums(counts: impl Iterator<Item = (u64, u64)>) -> (f64, f64) {
-    counts.fold((0.0, 0.0), |sum, count| (sum.0 + count.0 as f64, sum.1 + count.1 as f64))
-}
-
 /// The share of a configuration on a volume, from what the devices of each trial did.
 fn ceiling(
-    place: &Place<'_>,
+    summary: &Summary<'_>,
+    configuration: usize,
     way: Way,
-    trials: &[&Observations],
     storage: &Storage,
     measured: &[&Candidate],
 ) -> Option<Ceiling> {
-    let used: Vec<Vec<&DeviceUse>> = trials.iter().map(|trial| storage.under(trial)).collect();
+    let trials = summary.grid.trials(configuration);
+    let used: Vec<Vec<&DeviceUse>> =
+        trials.iter().map(|trial| under(trial, &storage.volumes)).collect();
     let rates: Vec<f64> = used.iter().filter_map(|devices| rate(devices, way)).collect();
     let unit = format!("{}s/s", way.name());
     let rate = Estimate::from_amounts(&rates, &unit, Direction::HigherIsBetter)
         .filter(|e| e.mean >= RATE_MIN)?;
-    let (count, bytes) = sums(used.iter().flatten().map(|device| counts(way, device)));
+    let counts = used.iter().flatten().map(|device| counts(way, device));
+    let (count, bytes) = counts.fold((0.0, 0.0), |(count, bytes), (more, more_bytes)| {
+        (count + more as f64, bytes + more_bytes as f64)
+    });
     let mean_bytes = bytes / count;
     let of_way = measured.iter().filter(|measurement| measurement.way == way);
     let best = of_way.min_by(|a, b| a.rank(mean_bytes).total_cmp(&b.rank(mean_bytes)));
@@ -215,9 +156,9 @@ fn ceiling(
         None => throttled(storage.throttle?, way, &rate, mean_bytes)?,
     };
     Some(Ceiling {
-        configuration: place.configuration,
-        label: place.label.to_owned(),
-        volume: place.volumes.clone(),
+        configuration,
+        label: summary.recording.configurations[configuration].label.clone(),
+        volume: storage.volumes.iter().map(String::as_str).collect(),
         devices: storage.devices.clone(),
         way,
         rate,
@@ -252,22 +193,6 @@ fn throttled(
     Some((limit, rate.mean * scale, rate.interval.map(|interval| interval.map(|end| end * scale))))
 }
 
-/// The volumes under which devices were counted, those that are on the same devices together.
-fn volumes<'a>(trials: &[&'a Observations]) -> Vec<Vec<&'a str>> {
-    let mut found: Vec<(Vec<String>, Vec<&str>)> = Vec::new();
-    let all = trials.iter().flat_map(|trial| &trial.devices);
-    for volume in distinct(all.flat_map(|device| device.volume.iter())) {
-        let rates = trials.iter().map(|trial| under(trial, &[volume]));
-        let devices =
-            names(&rates.into_iter().find(|devices| !devices.is_empty()).unwrap_or_default());
-        match found.iter_mut().find(|(known, _)| *known == devices) {
-            Some((_, names)) => names.push(volume),
-            None => found.push((devices, vec![volume])),
-        }
-    }
-    found.into_iter().map(|(_, names)| names).collect()
-}
-
 /// Storage as far as it is known.
 struct Storage<'a> {
     environment: Option<&'a Environment>,
@@ -279,25 +204,36 @@ struct Storage<'a> {
 }
 
 impl<'a> Storage<'a> {
-    fn for_volumes(
+    /// The storage of a trial's volumes; those that are on the same devices are one.
+    fn under_trials(
         environment: Option<&'a Environment>,
-        volumes: &[&str],
         trials: &[&'a Observations],
-    ) -> Self {
-        let used =
-            trials.iter().map(|trial| under(trial, volumes)).find(|devices| !devices.is_empty());
-        let used = used.unwrap_or_default();
-        let names_of_all = used.iter().flat_map(|device| device.volume.iter());
-        Self {
-            environment,
-            volumes: volumes.iter().map(|name| (*name).to_owned()).collect(),
-            devices: names(&used),
-            throttle: names_of_all.into_iter().find_map(|name| find(environment?, name)?.throttle),
+    ) -> Vec<Self> {
+        let mut found: Vec<Self> = Vec::new();
+        let all = trials.iter().flat_map(|trial| &trial.devices);
+        for volume in distinct(all.flat_map(|device| device.volume.iter())) {
+            let storage = Self::for_volume(environment, volume, trials);
+            match found.iter_mut().find(|known| known.devices == storage.devices) {
+                Some(known) => known.volumes.push(volume.to_owned()),
+                None => found.push(storage),
+            }
         }
+        found
     }
 
-    fn under<'t>(&self, trial: &'t Observations) -> Vec<&'t DeviceUse> {
-        under(trial, &self.volumes)
+    fn for_volume(
+        environment: Option<&'a Environment>,
+        volume: &str,
+        trials: &[&'a Observations],
+    ) -> Self {
+        let volumes = vec![volume.to_owned()];
+        let mut all = trials.iter().map(|trial| under(trial, &volumes));
+        let used = all.find(|devices| !devices.is_empty()).unwrap_or_default();
+        let mut names = used.iter().flat_map(|device| device.volume.iter());
+        let throttle = names.find_map(|name| find(environment?, name)?.throttle);
+        let mut devices: Vec<String> = used.iter().map(|device| device.device.clone()).collect();
+        devices.sort();
+        Self { environment, volumes, devices, throttle }
     }
 
     /// Returns whether both describe the same storage as far as known: host, devices, limits, file
@@ -323,11 +259,11 @@ impl<'a> Storage<'a> {
 
 /// Devices in a trial that carry any of these volumes. One that carries several has all their
 /// names.
-fn under<'a>(trial: &'a Observations, volumes: &[impl AsRef<str>]) -> Vec<&'a DeviceUse> {
+fn under<'a>(trial: &'a Observations, volumes: &[String]) -> Vec<&'a DeviceUse> {
     trial
         .devices
         .iter()
-        .filter(|device| volumes.iter().any(|volume| device.volume.contains(volume.as_ref())))
+        .filter(|device| volumes.iter().any(|volume| device.volume.contains(volume)))
         .collect()
 }
 
@@ -336,13 +272,6 @@ fn rate(devices: &[&DeviceUse], way: Way) -> Option<f64> {
     let rate: f64 =
         devices.iter().map(|device| counts(way, device).0 as f64 / device.elapsed_s).sum();
     (rate.is_finite() && rate > 0.0).then_some(rate)
-}
-
-/// Names of devices, sorted.
-fn names(devices: &[&DeviceUse]) -> Vec<String> {
-    let mut names: Vec<String> = devices.iter().map(|device| device.device.clone()).collect();
-    names.sort();
-    names
 }
 
 /// A configuration that can serve as a ceiling.
@@ -375,8 +304,7 @@ impl<'a> Candidate<'a> {
         let StorageTest { way, random, block_bytes, volume, rate: iops, depth } =
             test(&recording.roles, configuration)?;
         let trials = grid.trials(position);
-        let storage =
-            Storage::for_volumes(recording.environments.first(), &[volume.as_str()], &trials);
+        let storage = Storage::for_volume(recording.environments.first(), &volume, &trials);
         // Each of several devices counts all that reaches it, copies and parities included, so the
         // measured rate is taken from the same counters. Of one device the larger count holds: it
         // merges I/Os of the load, and serves those of other processes, as it does for the
@@ -386,7 +314,7 @@ impl<'a> Candidate<'a> {
         let rates: Vec<f64> = trials
             .iter()
             .filter_map(|trial| {
-                let of_devices = rate(&storage.under(trial), way);
+                let of_devices = rate(&under(trial, &storage.volumes), way);
                 if several {
                     return of_devices;
                 }

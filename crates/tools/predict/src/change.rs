@@ -2,49 +2,33 @@
 
 use crate::models::curve::Bottlenecks;
 use crate::models::hold_out::FAR;
-use crate::models::network::Service;
 use crate::prediction::{ChangeLaw, Missing, WhatIfError};
-use crate::throughput::ModelSummary;
+use crate::throughput::{ModelSummary, total};
 use analysis::{response, wording};
 use observations::{DeviceUse, Observations, Role, Wait, WaitClass};
 
 /// CPU time that is raised by less than this share is not worth a word.
 const RAISED_MIN: f64 = 0.01;
 
+const UNLOCKED: &str = "queueing network: this share of the serial section runs in parallel and \
+                        takes as long";
+const DEVICE_ALONE: &str = "queueing network: the device takes all time of an I/O except CPU time";
+const SHORTENED: &str = "queueing network: this much less time per unit of work; the interval \
+                         covers both serial and parallel waiting";
+
 /// A change other than a level.
 pub enum Change {
-    /// A number, or a factor.
-    Processors(Amount),
+    /// CPUs: their number, or a factor of the present one.
+    Processors {
+        /// The number, or the factor.
+        number: f64,
+        /// True of a factor.
+        is_factor: bool,
+    },
     /// A factor of the time that this device takes.
     Device(String, f64),
     /// A factor of the time in this wait.
     Wait(String, f64),
-}
-
-/// A number, or a factor.
-#[derive(Clone, Copy)]
-pub enum Amount {
-    /// A number.
-    Number(f64),
-    /// A factor.
-    Times(f64),
-}
-
-impl Amount {
-    fn read(text: &str) -> Option<Self> {
-        let times = text.strip_suffix('x');
-        let number: f64 = times.unwrap_or(text).trim().parse().ok()?;
-        let amount = if times.is_some() { Self::Times(number) } else { Self::Number(number) };
-        (number.is_finite() && number >= 0.0).then_some(amount)
-    }
-
-    /// As a factor of a time: `0.5x`, or 0.
-    fn times(self) -> Option<f64> {
-        match self {
-            Self::Times(times) => Some(times),
-            Self::Number(number) => (number == 0.0).then_some(0.0),
-        }
-    }
 }
 
 impl Change {
@@ -53,23 +37,18 @@ impl Change {
     /// # Errors
     /// When the change does not take the value.
     pub fn read(change: &str, name: &str, value: &str) -> Result<Option<Self>, WhatIfError> {
-        let amount = Amount::read(value);
         let wrong = |expected| WhatIfError::Value { change: change.into(), expected };
+        let factor = value.strip_suffix('x');
+        let number = factor.unwrap_or(value).trim().parse();
+        let number = number.ok().filter(|number: &f64| number.is_finite() && *number >= 0.0);
         if name == "cpus" {
-            let cpus = amount.ok_or_else(|| {
-                wrong(
-                    "give a number, for example 8, or a factor, for \
-                                            example 2x",
-                )
-            })?;
-            return Ok(Some(Self::Processors(cpus)));
+            let expected = "give a number, for example 8, or a factor, for example 2x";
+            let number = number.ok_or_else(|| wrong(expected))?;
+            return Ok(Some(Self::Processors { number, is_factor: factor.is_some() }));
         }
-        let times = amount.and_then(Amount::times).ok_or_else(|| {
-            wrong(
-                "give a factor, for example 0.5x, \
-                                                                or 0",
-            )
-        });
+        // 0 is a factor too.
+        let times = number.filter(|number| factor.is_some() || *number == 0.0);
+        let times = times.ok_or_else(|| wrong("give a factor, for example 0.5x, or 0"));
         if let Some(wait) = name.strip_prefix("waits.") {
             return Ok(Some(Self::Wait(wait.to_owned(), times?)));
         }
@@ -114,9 +93,9 @@ impl Question<'_> {
         applied: &mut Vec<ChangeLaw>,
     ) -> Result<Effect, WhatIfError> {
         // Sessions hold locks one at a time, however parallel the rest is.
-        let network = if changes.iter().any(|(_, change)| self.is_lock(change)) {
+        let network = if changes.iter().any(|(_, change)| self.shortens_lock(change)) {
             self.model.serial_network()
-        } else if changes.iter().any(|(_, change)| matches!(change, Change::Processors(_))) {
+        } else if changes.iter().any(|(_, change)| matches!(change, Change::Processors { .. })) {
             self.cpu_share().map_or_else(
                 || self.model.network(),
                 |share| self.model.network_with_cpu_share(self.n, share),
@@ -128,80 +107,71 @@ impl Question<'_> {
             return Ok(Effect { log: 0.0, spread: 0.0, network });
         }
         let network = network.ok_or(WhatIfError::Fit)?;
-        let mut variants = vec![network.clone()];
+        let mut variants = vec![network];
         for (text, change) in changes {
             let before = variants[0].processors;
-            let mut next = self.changed(text, change, &variants)?;
-            let now = next.variants[0].processors;
+            let mut law = self.apply(text, change, &mut variants)?;
+            let now = variants[0].processors;
             if f64::from(now.max(before) / now.min(before).max(1)) > FAR {
-                next.law = format!("{}; beyond {FAR}x of the measured range", next.law);
+                law = format!("{law}; beyond {FAR}x of the measured range");
             }
-            variants = next.variants;
-            applied.push(ChangeLaw { change: (*text).clone(), law: next.law });
+            applied.push(ChangeLaw { change: (*text).clone(), law });
         }
         let (log, spread) = ratios(&network, &variants, self.n).ok_or(WhatIfError::Fit)?;
         Ok(Effect { log, spread, network: variants.into_iter().next() })
     }
 
-    fn is_lock(&self, change: &Change) -> bool {
+    fn shortens_lock(&self, change: &Change) -> bool {
         let Change::Wait(name, _) = change else { return false };
-        self.wait(name).is_ok_and(|(class, _)| matches!(class, WaitClass::Lock | WaitClass::Latch))
+        self.wait(name).is_ok_and(|(class, _)| is_lock(class))
     }
 
-    /// The network with a change: several where the trials do not say which part of the time it is.
-    fn changed(
+    /// Applies a change to the network and returns its law. The networks are several where the
+    /// trials do not say which part of the time changes.
+    fn apply(
         &self,
         text: &str,
         change: &Change,
-        variants: &[Bottlenecks],
-    ) -> Result<Variants, WhatIfError> {
+        variants: &mut Vec<Bottlenecks>,
+    ) -> Result<String, WhatIfError> {
         let no_evidence = |missing| WhatIfError::NoEvidence { change: text.into(), missing };
-        match change {
-            Change::Processors(amount) => self.with_processors(text, *amount, variants),
+        let by_s = match change {
+            Change::Processors { number, is_factor } => {
+                return self.set_processors(text, *number, *is_factor, variants);
+            }
             Change::Wait(name, times) => {
                 let (class, each_s) = self.wait(name).map_err(no_evidence)?;
-                Ok(match class {
-                    WaitClass::Lock | WaitClass::Latch => unlocked(variants, *times),
-                    _ => shortened(variants, each_s * (1.0 - times)),
-                })
-            }
-            Change::Device(name, times)
-                if self.model.role == Some(Role::QueueDepth) && self.has_device_alone(name) =>
-            {
-                Ok(Variants::all(
-                    variants,
-                    "queueing network: the device takes all time of an I/O except CPU time",
-                    |variant| {
+                if is_lock(class) {
+                    for variant in variants {
+                        variant.delay_s += variant.serial_s * (1.0 - times.min(1.0));
                         variant.serial_s *= times;
-                        variant.delay_s *= times;
-                    },
-                ))
-            }
-            Change::Device(name, times)
-                if self.is_modelled(name)
-                    && variants
-                        .iter()
-                        .all(|variant| matches!(variant.service, Service::Rates(_))) =>
-            {
-                Ok(Variants::all(
-                    variants,
-                    "queueing network: all time at the device is scaled, at each queue depth",
-                    |variant| variant.serial_s *= times,
-                ))
+                    }
+                    return Ok(UNLOCKED.into());
+                }
+                each_s * (1.0 - times)
             }
             Change::Device(name, times) => {
-                let each_s = self.device_s(name).map_err(no_evidence)?;
-                Ok(shortened(variants, each_s * (1.0 - times)))
+                if self.model.role == Some(Role::QueueDepth) && self.has_device_alone(name) {
+                    for variant in variants {
+                        variant.serial_s *= times;
+                        variant.delay_s *= times;
+                    }
+                    return Ok(DEVICE_ALONE.into());
+                }
+                self.device_s(name).map_err(no_evidence)? * (1.0 - times)
             }
-        }
+        };
+        shorten(variants, by_s);
+        Ok(SHORTENED.into())
     }
 
-    fn with_processors(
+    fn set_processors(
         &self,
         text: &str,
-        amount: Amount,
-        variants: &[Bottlenecks],
-    ) -> Result<Variants, WhatIfError> {
+        number: f64,
+        is_factor: bool,
+        variants: &mut [Bottlenecks],
+    ) -> Result<String, WhatIfError> {
         let model = self.model;
         let now =
             model.processors.filter(|_| model.points.iter().all(|point| point.cpu_s.is_some()));
@@ -209,10 +179,7 @@ impl Question<'_> {
             change: text.into(),
             missing: Missing::ProcessorTime,
         })?;
-        let cpus = match amount {
-            Amount::Number(number) => number,
-            Amount::Times(times) => times * f64::from(now),
-        };
+        let cpus = if is_factor { number * f64::from(now) } else { number };
         if cpus < 1.0 || cpus.fract() != 0.0 || cpus > 65_536.0 {
             let expected = "expected a whole number of CPUs, at least 1";
             return Err(WhatIfError::Value { change: text.into(), expected });
@@ -228,17 +195,16 @@ impl Question<'_> {
                  because sessions spend that much time on and waiting for CPUs"
             );
         }
-        Ok(Variants::all(variants, law, |variant| variant.processors = cpus as u32))
+        variants.iter_mut().for_each(|variant| variant.processors = cpus as u32);
+        Ok(law)
     }
 
     /// Share of the sessions' time on a CPU or in its queue; `None` where it was not recorded.
     fn cpu_share(&self) -> Option<f64> {
-        let sum =
-            |of: &dyn Fn(&Observations) -> f64| self.trials.iter().map(|trial| of(trial)).sum();
-        let session_s: f64 = sum(&|observations| observations.time.session_s);
-        let cpu_s: f64 = sum(&|observations| observations.time.cpu_s);
-        let queue_s: f64 = sum(&|observations| {
-            let queues = observations.waits.iter().map(|wait| match wait.class {
+        let session_s = total(self.trials, &|trial| trial.time.session_s);
+        let cpu_s = total(self.trials, &|trial| trial.time.cpu_s);
+        let queue_s = total(self.trials, &|trial| {
+            let queues = trial.waits.iter().map(|wait| match wait.class {
                 WaitClass::CpuQueue => wait.wait_s(),
                 _ => wait.signal_s,
             });
@@ -273,12 +239,6 @@ impl Question<'_> {
         all.peek().is_some() && all.all(|device| is_named(device, name))
     }
 
-    /// Returns true when the model is fitted to the device of this name.
-    fn is_modelled(&self, name: &str) -> bool {
-        let known = self.model.device.as_ref().map(|known| known.device.as_str());
-        self.devices().any(|device| is_named(device, name) && known == Some(device.device.as_str()))
-    }
-
     /// Seconds that I/Os of a unit of work are in flight on a device, or on those of a volume, and
     /// no more than sessions waited for I/O: writes in the background delay no session.
     fn device_s(&self, name: &str) -> Result<f64, Missing> {
@@ -311,57 +271,23 @@ impl Question<'_> {
     }
 }
 
-/// Networks with a change, and its law.
-struct Variants {
-    variants: Vec<Bottlenecks>,
-    law: String,
-}
-
-impl Variants {
-    /// Applies a change in all networks.
-    fn all(
-        variants: &[Bottlenecks],
-        law: impl Into<String>,
-        change: impl Fn(&mut Bottlenecks),
-    ) -> Self {
-        let mut variants = variants.to_vec();
-        variants.iter_mut().for_each(change);
-        Self { variants, law: law.into() }
-    }
-}
-
-/// So much of the serial section becomes parallel, and takes as long.
-fn unlocked(variants: &[Bottlenecks], times: f64) -> Variants {
-    let law = "queueing network: this share of the serial section runs in parallel and takes as \
-               long";
-    Variants::all(variants, law, |variant| {
-        variant.delay_s += variant.serial_s * (1.0 - times.min(1.0));
-        variant.serial_s *= times;
-    })
-}
-
 /// Takes time of a unit of work from the part without a queue or from the serial section: no
 /// measurement says from which, so that both are computed; of several changes all from the one,
 /// and all from the other.
-fn shortened(variants: &[Bottlenecks], by_s: f64) -> Variants {
-    let (first, last) = (&variants[0], &variants[variants.len() - 1]);
-    let of_delay = by_s.min(first.delay_s);
-    let rest = (by_s - of_delay).min(first.serial_s);
-    let delay_first = Bottlenecks {
-        delay_s: first.delay_s - of_delay,
-        serial_s: first.serial_s - rest,
-        ..first.clone()
-    };
-    let of_serial = by_s.min(last.serial_s);
-    let rest = (by_s - of_serial).min(last.delay_s);
-    let serial_first = Bottlenecks {
-        serial_s: last.serial_s - of_serial,
-        delay_s: last.delay_s - rest,
-        ..last.clone()
-    };
-    let law = "queueing network: this much less time per unit of work; the interval covers both \
-               serial and parallel waiting";
-    Variants { variants: vec![delay_first, serial_first], law: law.to_owned() }
+fn shorten(variants: &mut Vec<Bottlenecks>, by_s: f64) {
+    let (mut delay_first, mut serial_first) = (variants[0], variants[variants.len() - 1]);
+    take(by_s, [&mut delay_first.delay_s, &mut delay_first.serial_s]);
+    take(by_s, [&mut serial_first.serial_s, &mut serial_first.delay_s]);
+    *variants = vec![delay_first, serial_first];
+}
+
+/// Takes seconds from the first part, and what it lacks from the other.
+fn take(mut by_s: f64, parts: [&mut f64; 2]) {
+    for part in parts {
+        let taken = by_s.min(*part);
+        *part -= taken;
+        by_s -= taken;
+    }
 }
 
 /// Logarithm of the throughput with the changes relative to that without, in the middle of the
@@ -377,6 +303,10 @@ fn ratios(network: &Bottlenecks, variants: &[Bottlenecks], n: f64) -> Option<(f6
     let low = logs.iter().copied().fold(f64::MAX, f64::min);
     let high = logs.iter().copied().fold(f64::MIN, f64::max);
     Some((f64::midpoint(low, high), (high - low) / 2.0))
+}
+
+fn is_lock(class: WaitClass) -> bool {
+    matches!(class, WaitClass::Lock | WaitClass::Latch)
 }
 
 /// Returns true when this is the device, or has the volume.

@@ -71,7 +71,7 @@ fn by_script(section: &mut Section, script: &ByScript) {
         )
     });
     section.note(format!(
-        "By script (estimates): each script's CPU time and serial section are fitted to its \
-         latencies at all levels.{error}"
+        "By script (estimates): shares of transactions as at all levels, latencies in the \
+         proportion of the nearest level.{error}"
     ));
 }

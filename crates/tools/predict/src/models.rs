@@ -2,17 +2,14 @@
 //!
 //! - [`usl`]: Amdahl's and Gunther's laws of scalability, fitted
 //! - [`network`]: queueing networks, and transactions that arrive at a rate
-//! - [`demands`]: what a transaction needs of each resource, by the operational laws
 //! - [`curve`]: throughput against connections, by either
 //! - [`average`]: several of them, by how they predict the highest levels; `bounds`: what no
 //!   throughput exceeds
 //! - [`hold_out`]: how well these predict levels that they have not seen
 
-mod algebra;
 pub mod average;
 mod bounds;
 pub mod curve;
-pub mod demands;
 pub mod hold_out;
 pub mod network;
 pub mod usl;

@@ -137,11 +137,6 @@ pub enum WhatIfError {
         /// The throughput.
         most: MostDone,
     },
-    /// Connections by script and something else.
-    #[error(
-        "connections by script are predicted alone: remove the other changes and connections=N"
-    )]
-    DedicatedConnections,
     /// No factor that a model goes along.
     #[error(
         "there is no model of this run: it needs a factor among {} with {levels_min} or more \
@@ -215,15 +210,6 @@ pub enum Missing {
     Device {
         /// Devices and volumes that were used.
         recorded: Vec<String>,
-    },
-    /// Several scripts.
-    #[error("the run did not mix several scripts")]
-    Mix,
-    /// A script that did not run.
-    #[error("this script did not run; scripts of the run: {}", .ran.join(", "))]
-    Script {
-        /// Scripts that ran.
-        ran: Vec<String>,
     },
 }
 

@@ -1,10 +1,9 @@
 //! Models of the throughput: what a law says of scalability, what the model that predicts best says
 //! of levels that it has not seen, and what a transaction needs.
 
-use crate::models::demands::Demand;
 use crate::models::hold_out::{Candidate, FACTOR_MAX, FAR, HoldOut};
 use crate::throughput::{self, LevelDemands, ModelLevel, ModelSummary, Scalability};
-use analysis::{Estimate, Interval, Summary, response};
+use analysis::{Interval, Summary, response};
 use report::text::{self, joined};
 use report::{Cell, Column, Columns, Figure, Section, Table, Tone, coordinate, number, string};
 use serde_json::{Value, json};
@@ -28,9 +27,8 @@ pub fn sections(summary: &Summary, models: &[ModelSummary]) -> Vec<Section> {
 fn section(summary: &Summary, model: &ModelSummary) -> Section {
     let row = &summary.configurations[model.configuration];
     let group = text::label_without(summary, row, &model.factor);
-    let heading = if group.is_empty() { "Model".to_owned() } else { format!("Model: {group}") };
     let name = text::factor(summary, &model.factor);
-    let mut section = Section::new(heading);
+    let mut section = Section::about("Model", &group);
     if let Some(why) = &model.refused {
         section.warn(format!("No model predicts throughput here: {why}."));
     }
@@ -46,8 +44,7 @@ fn section(summary: &Summary, model: &ModelSummary) -> Section {
 }
 
 fn predictions(section: &mut Section, name: &str, model: &ModelSummary, best: &Candidate) {
-    let covered = best.tested.iter().filter(|prediction_test| prediction_test.covered).count();
-    let all = best.tested.len();
+    let (covered, all) = best.covered();
     let law = best.model.name();
     let article = if law.contains("'s ") { "" } else { "The " };
     let line = format!(
@@ -58,24 +55,35 @@ fn predictions(section: &mut Section, name: &str, model: &ModelSummary, best: &C
         number::short_percent(best.error_median),
         number::ratio(best.factor_median),
     );
-    let useful = best.tested.iter().all(|prediction_test| prediction_test.prediction.is_useful());
+    let useful = best.tested.iter().all(|test| test.prediction.is_useful());
     let misses = covered < all || best.error_median > 0.1 || !useful;
     section.toned(line, if misses { Tone::Warning } else { Tone::Plain });
     let mut levels = Columns::for_rows(&model.levels);
     levels.name(name, |level| number::whole(level.n));
     levels.left("measured", |level| &level.measured);
-    let unit = model.unit.clone();
-    levels.with(Column::left("predicted [95 % CI]"), move |level| {
-        level.tested.as_ref().map(|test| predicted(test, &unit))
+    levels.with(Column::left("predicted [95 % CI]"), |level| {
+        level.tested.as_ref().map(|test| predicted(test, &model.unit))
     });
-    levels.right("error", |level| level.tested.as_ref().map(|test| signed(test.error)));
+    levels.right("error", |level| level.tested.as_ref().map(|test| Cell::change(test.error)));
     levels
         .left("in the interval", |level| {
             level.tested.as_ref().map(|test| if test.covered { "yes" } else { "no" })
         })
         .optional(1);
     section.table(levels);
-    let others = best_of(model);
+    let errors = model.candidates[1..].iter().map(|candidate| {
+        let error = number::short_percent(candidate.error_median);
+        format!("{} by {error}", candidate.model.name())
+    });
+    let others = match &model.candidates[1..] {
+        [] => String::new(),
+        others => format!(
+            "It weights {} by how they predict the highest of these levels from those below; \
+             errors of each on the held-out levels: {}.",
+            number::plural(others.len(), "model"),
+            joined(errors, ", ")
+        ),
+    };
     section.note(format!(
         "The model is fitted to the levels without a prediction. {others} Intervals include the \
          change of the fit when one level is left out, differences between the models, their \
@@ -83,28 +91,6 @@ fn predictions(section: &mut Section, name: &str, model: &ModelSummary, best: &C
          whose interval spans more than a factor of {FACTOR_MAX} is not predicted. `steelbench \
          predict` predicts other levels and warns beyond {FAR}x of the measured range."
     ));
-}
-
-/// Returns the errors of the models of the average by themselves.
-fn best_of(model: &ModelSummary) -> String {
-    match &model.candidates[1..] {
-        [] => String::new(),
-        others => {
-            let errors = others.iter().map(|candidate| {
-                format!(
-                    "{} by {}",
-                    candidate.model.name(),
-                    number::short_percent(candidate.error_median)
-                )
-            });
-            format!(
-                "It weights {} by how they predict the highest of these levels from those below; \
-                 errors of each on the held-out levels: {}.",
-                number::plural(others.len(), "model"),
-                joined(errors, ", ")
-            )
-        }
-    }
 }
 
 fn predicted(test: &HoldOut, unit: &str) -> Cell {
@@ -115,16 +101,13 @@ fn predicted(test: &HoldOut, unit: &str) -> Cell {
     Cell::prediction(test.prediction.predicted, test.prediction.interval, unit)
 }
 
-fn signed(share: f64) -> Cell {
-    Cell::percent(share, 1).shown(format!("{} %", number::signed(100.0 * share, 1)))
-}
-
 fn scalability(section: &mut Section, name: &str, model: &ModelSummary, law: &Scalability) {
     let figure = |value: f64, interval: Option<Interval>| {
-        let ends = interval.map(|interval| {
-            format!(" [{}, {}]", number::figure(interval.low), number::figure(interval.high))
-        });
-        format!("{}{}", number::figure(value), ends.unwrap_or_default())
+        let value = number::figure(value);
+        interval.map_or(value.clone(), |interval| {
+            let [low, high] = [interval.low, interval.high].map(number::figure);
+            format!("{value} [{low}, {high}]")
+        })
     };
     section.line(format!(
         "Universal Scalability Law, all levels: {} at {name}=1, contention {}, coherency {}, \
@@ -145,11 +128,9 @@ fn scalability(section: &mut Section, name: &str, model: &ModelSummary, law: &Sc
         (Some(peak), Some(peak_interval)) => {
             let beyond = if peak > last { ", beyond the measured range," } else { "" };
             format!(
-                "Throughput peaks at {} [{}, {}]{beyond} and then falls, because of coherency \
-                 (the cost of each pair).{limit}",
-                number::figure(peak),
-                number::figure(peak_interval.low),
-                number::figure(peak_interval.high)
+                "Throughput peaks at {}{beyond} and then falls, because of coherency (the cost of \
+                 each pair).{limit}",
+                figure(peak, Some(peak_interval))
             )
         }
         _ if law.contends => format!(
@@ -176,27 +157,18 @@ fn demands(section: &mut Section, name: &str, model: &ModelSummary) {
     let (Some(first), Some(last)) = (&low.demands, &high.demands) else { return };
     let all = first.demands.iter().chain(&last.demands);
     let names = response::distinct(all.map(|demand| demand.name.as_str()));
-    let rows: Vec<(&str, [Option<&Demand>; 2])> = names
-        .into_iter()
-        .map(|name| {
-            let demands =
-                [first, last].map(|level| level.demands.iter().find(|demand| demand.name == name));
-            (name, demands)
-        })
-        .collect();
-    let mut table = Columns::for_rows(&rows);
-    table.name(format!("of each {}", low.unit), |row| row.0);
-    for (at, level) in [low.n, high.n].into_iter().enumerate() {
-        let heading = format!("{name}={}", number::whole(level));
-        table.with(Column::right(heading), move |row| {
-            row.1[at].map(|demand| Cell::seconds(demand.demand_s))
+    let mut table = Columns::for_rows(&names);
+    table.name(format!("of each {}", low.unit), |name| **name);
+    for (n, level) in [(low.n, first), (high.n, last)] {
+        let find = |resource: &str| level.demands.iter().find(|demand| demand.name == resource);
+        table.with(Column::right(format!("{name}={}", number::whole(n))), move |name| {
+            find(name).map(|demand| Cell::seconds(demand.demand_s))
         });
-        table.with(Column::right("busy or waiting"), move |row| {
-            row.1[at].map(|demand| Cell::from(demand.busy).shown(number::figure(demand.busy)))
+        table.with(Column::right("busy or waiting"), move |name| {
+            find(name).map(|demand| figure_cell(demand.busy))
         });
-        table.with(Column::right("operations"), move |row| {
-            let count = row.1[at].and_then(|demand| demand.operations);
-            count.map(|count| Cell::from(count).shown(number::figure(count)))
+        table.with(Column::right("operations"), move |name| {
+            find(name).and_then(|demand| demand.operations).map(figure_cell)
         });
     }
     section.table(table);
@@ -206,14 +178,18 @@ fn demands(section: &mut Section, name: &str, model: &ModelSummary) {
     );
 }
 
+fn figure_cell(value: f64) -> Cell {
+    Cell::from(value).shown(number::figure(value))
+}
+
 /// Little's Law against the connections, group commit, and what is missing.
 fn checked(section: &mut Section, name: &str, level_demands: &LevelDemands) {
     let mut parts: Vec<String> = Vec::new();
-    if let Some((demands, little)) =
-        level_demands.demands.as_ref().and_then(|demands| Some((demands, demands.little?)))
-    {
-        let says =
-            if demands.agrees() == Some(true) { "agrees with" } else { "does not agree with" };
+    let little =
+        level_demands.demands.as_ref().and_then(|demands| Some((demands, demands.little?)));
+    if let Some((demands, little)) = little {
+        let agrees = demands.agrees() == Some(true);
+        let says = if agrees { "agrees with" } else { "does not agree with" };
         parts.push(format!(
             "throughput x response time is {} sessions, which {says} {} (Little's law)",
             number::figure(little),
@@ -233,65 +209,46 @@ fn checked(section: &mut Section, name: &str, level_demands: &LevelDemands) {
 
 /// Measured and predicted throughput, the law with its band and its peak.
 fn figure(name: &str, model: &ModelSummary) -> Figure {
-    let ends = |interval: Option<Interval>| {
-        interval.map_or([Value::Null, Value::Null], |interval| {
-            [coordinate(interval.low), coordinate(interval.high)]
-        })
+    let point = |n: f64, value: f64, interval: Option<Interval>| {
+        let ends = interval.map(|interval| [interval.low, interval.high].map(coordinate));
+        let [low, high] = ends.unwrap_or([Value::Null, Value::Null]);
+        vec![coordinate(n), coordinate(value), low, high]
     };
-    let measured: Vec<Value> = model
-        .levels
-        .iter()
-        .map(|level| {
-            let [low, high] = ends(level.measured.interval);
-            json!([
-                coordinate(level.n),
-                coordinate(level.measured.mean),
-                low,
-                high,
-                string(&tip(name, level))
-            ])
-        })
-        .collect();
-    let best = model.candidates.first();
-    let predicted: Vec<Value> = model
+    let measured = model.levels.iter().map(|level| {
+        let mut dot = point(level.n, level.measured.mean, level.measured.interval);
+        dot.push(string(&tip(name, level)));
+        Value::from(dot)
+    });
+    let predicted = model
         .curve
         .iter()
-        .map(|curve| {
-            let [low, high] = ends(Some(curve.interval));
-            json!([coordinate(curve.n), coordinate(curve.predicted), low, high])
-        })
-        .collect();
+        .map(|curve| Value::from(point(curve.n, curve.predicted, Some(curve.interval))));
     let law = model.scalability.as_ref();
     let peak = law.and_then(|law| law.peak_interval.and(law.peak));
-    let held: Vec<Value> = model
+    let held = model.levels.iter().filter(|level| level.tested.is_some());
+    let drawn = law.into_iter().flat_map(|law| &law.curve);
+    let described = model
         .levels
         .iter()
-        .filter(|level| level.tested.is_some())
-        .map(|level| coordinate(level.n))
-        .collect();
+        .map(|level| format!("{}: {}", number::whole(level.n), number::estimate(&level.measured)));
     Figure {
         spec: json!({
-                "kind": "model",
-                "x": string(name),
-                "y": string(&model.unit),
-                "measured": measured,
-                "model": string(best.map_or("", |best| best.model.name())),
-                "predicted": predicted,
-                "law": law.map_or_else(Vec::new, |law: &Scalability| -> Vec<Value> {
-            law.curve.iter().map(|(n, x, _)| json!([coordinate(*n), coordinate(*x)])).collect()
+            "kind": "model",
+            "x": string(name),
+            "y": string(&model.unit),
+            "measured": measured.collect::<Vec<_>>(),
+            "model": string(model.candidates.first().map_or("", |best| best.model.name())),
+            "predicted": predicted.collect::<Vec<_>>(),
+            "law": drawn.map(|(n, x, _)| json!([coordinate(*n), coordinate(*x)]))
+                .collect::<Vec<_>>(),
+            "peak": peak.map_or(Value::Null, coordinate),
+            "heldOut": held.map(|level| coordinate(level.n)).collect::<Vec<_>>(),
         }),
-                "peak": peak.map_or(Value::Null, coordinate),
-                "heldOut": held,
-            }),
         caption: "Dots: measured means with 95 % CIs; hollow: held out from the model. Line with \
                   band: the model with its 95 % intervals. Dashed: the Universal Scalability Law \
                   over all levels; a vertical line marks its peak."
             .into(),
-        alternative: format!(
-            "Throughput against {name}: {}.",
-            joined(model.levels.iter().map(|level| description(level, &level.measured)), "; ")
-        )
-        .into(),
+        alternative: format!("Throughput against {name}: {}.", joined(described, "; ")).into(),
         data: data(name, model),
         data_heading: "Predictions between the levels".into(),
         chart: None,
@@ -300,24 +257,17 @@ fn figure(name: &str, model: &ModelSummary) -> Figure {
 
 fn tip(name: &str, level: &ModelLevel) -> String {
     let predicted = level.tested.as_ref().map_or_else(String::new, |test| {
-        format!(
-            "\npredicted: {}",
-            number::quantity(test.prediction.predicted, &level.measured.unit)
-        )
+        let unit = &level.measured.unit;
+        format!("\npredicted: {}", number::quantity(test.prediction.predicted, unit))
     });
     format!("{name}={}: {}{predicted}", number::whole(level.n), number::estimate(&level.measured))
-}
-
-fn description(level: &ModelLevel, measured: &Estimate) -> String {
-    format!("{}: {}", number::whole(level.n), number::estimate(measured))
 }
 
 fn data(name: &str, model: &ModelSummary) -> Table<'static> {
     let mut table = Columns::for_rows(&model.curve);
     table.name(name, |row| number::whole(row.n));
-    let unit = model.unit.clone();
-    table.with(Column::left("predicted, 95 % interval"), move |row| {
-        Cell::prediction(row.predicted, row.interval, &unit)
+    table.with(Column::left("predicted, 95 % interval"), |row| {
+        Cell::prediction(row.predicted, row.interval, &model.unit)
     });
     table.into()
 }

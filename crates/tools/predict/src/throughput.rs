@@ -2,10 +2,9 @@
 //! predict what they have not seen.
 
 mod demands;
-mod device;
 mod law;
 
-use crate::models::curve::{Level, Machine};
+use crate::models::curve::Level;
 use crate::models::hold_out::{
     self, Candidate, FittedModel, HoldOut, Judgement, LEVELS_MIN, Prediction,
 };
@@ -15,9 +14,9 @@ use analysis::settings::CONCURRENCY;
 use analysis::{Estimate, Interval, Summary, response};
 use observations::{FactorRecord, Observations, Role, WarningKind, order};
 use serde::Serialize;
+use statistics::mean;
 
-pub use demands::LevelDemands;
-pub use device::DeviceDepths;
+pub use demands::{Demand, Demands, LevelDemands};
 
 /// Most combinations of the other factors' levels with a model: more would not be read.
 const MODELS_MAX: usize = 8;
@@ -49,8 +48,6 @@ pub struct ModelSummary {
     pub curve: Vec<Prediction>,
     /// Demands of a unit of work at the lowest and the highest level.
     pub demands: Vec<LevelDemands>,
-    /// The busiest device, where its speed at several depths of its queue is known.
-    pub device: Option<DeviceDepths>,
     /// The fit that predicts other levels, to all that were measured.
     #[serde(skip)]
     pub best: Option<FittedModel>,
@@ -119,7 +116,8 @@ pub fn models(summary: &Summary<'_>) -> Vec<ModelSummary> {
         !group.levels.iter().any(|(configuration, _)| named.contains(configuration))
     });
     groups.truncate(MODELS_MAX);
-    groups.into_iter().filter_map(|group| ModelSummary::fit(summary, group)).collect()
+    let rules = HeldOutLevels::in_source(&summary.recording.run.source);
+    groups.into_iter().filter_map(|group| ModelSummary::fit(summary, group, &rules)).collect()
 }
 
 /// Combinations of the other factors' levels that would have a model but for their number.
@@ -159,30 +157,32 @@ impl ModelGroup<'_> {
 }
 
 impl ModelSummary {
-    /// The model of a group; `None` where its trials have no throughput.
-    pub fn fit(summary: &Summary<'_>, group: ModelGroup<'_>) -> Option<Self> {
+    /// The model of a group, tested on the levels that the rules hold out; `None` where its trials
+    /// have no throughput.
+    pub fn fit(
+        summary: &Summary<'_>,
+        group: ModelGroup<'_>,
+        rules: &[HeldOutLevels],
+    ) -> Option<Self> {
         let ModelGroup { factor, levels } = group;
-        let device = DeviceDepths::busiest(summary, &levels);
-        let device_name = device.as_ref().map(|device| device.device.as_str());
-        let measured: Vec<ModelInput> = levels
+        let trials = |configuration: usize| summary.grid.trials(configuration);
+        let measured = levels
             .iter()
-            .filter_map(|(configuration, n)| {
-                let trials = summary.grid.trials(*configuration);
-                ModelInput::at_level(*configuration, *n, &trials, device_name)
-            })
-            .collect();
-        let (first, last) = (measured.first()?, measured.last()?);
-        let points: Vec<Level> =
-            measured.iter().map(|measurement| measurement.level.clone()).collect();
+            .filter_map(|(configuration, n)| measured(*configuration, *n, &trials(*configuration)));
+        let (mut levels, points): (Vec<ModelLevel>, Vec<Level>) = measured.unzip();
+        let (first, last) = (levels.first()?, levels.last()?);
+        let (configuration, unit) = (first.configuration, first.measured.unit.clone());
         let environment = summary.recording.environments.first();
         let processors = environment.map(|environment| environment.cpus).filter(|cpus| *cpus > 0);
-        let saturated = measured.iter().find_map(|measurement| measurement.saturated.clone());
-        let is_saturated = saturated.is_some();
+        let demands = [first, last]
+            .map(|level| LevelDemands::at_level(level.n, &trials(level.configuration), processors));
+        let saturated =
+            levels.iter().find_map(|level| saturated(level.n, &trials(level.configuration)));
+        let scalability = scalability(&points).filter(|_| saturated.is_none());
         let judged = saturated.map_or_else(
             || {
-                let held_out = held_out(summary, &factor.name, &points);
-                let machine = machine(processors, device.as_ref());
-                hold_out::judge(&points, &machine, &held_out).map_err(|error| error.to_string())
+                let held_out = held_out(rules, &factor.name, &points);
+                hold_out::judge(&points, processors, &held_out).map_err(|error| error.to_string())
             },
             Err,
         );
@@ -194,22 +194,22 @@ impl ModelSummary {
         let (candidates, best) = judgement
             .map(|judgement| (judgement.candidates, Some(judgement.best)))
             .unwrap_or_default();
-        let demands = [first, last].map(|level| {
-            let trials = summary.grid.trials(level.configuration);
-            LevelDemands::at_level(level.level.n, &trials, processors)
-        });
+        for level in &mut levels {
+            let mut tested = candidates.first().into_iter().flat_map(|average| &average.tested);
+            level.tested =
+                tested.find(|test| test.prediction.n.total_cmp(&level.n).is_eq()).cloned();
+        }
         Some(Self {
             factor: factor.name.clone(),
             role: summary.recording.roles.role(&factor.name),
-            configuration: first.configuration,
-            unit: first.estimate.unit.clone(),
-            scalability: scalability(&points).filter(|_| !is_saturated),
+            configuration,
+            unit,
+            scalability,
             curve: curve.unwrap_or_default(),
             refused,
             demands: demands.into(),
-            levels: measured.iter().map(|level| level.tested_by(candidates.first())).collect(),
+            levels,
             candidates,
-            device,
             best,
             processors,
             points,
@@ -219,9 +219,8 @@ impl ModelSummary {
 
 /// Returns the levels that models are tested on: those that the experiment names, else the highest
 /// third.
-fn held_out(summary: &Summary<'_>, factor: &str, levels: &[Level]) -> Vec<bool> {
-    let mut rules = HeldOutLevels::in_source(&summary.recording.run.source);
-    rules.retain(|rule| rule.factor == factor);
+fn held_out(rules: &[HeldOutLevels], factor: &str, levels: &[Level]) -> Vec<bool> {
+    let rules: Vec<&HeldOutLevels> = rules.iter().filter(|rule| rule.factor == factor).collect();
     if rules.is_empty() {
         let fitted = levels.len() - hold_out::automatic(levels.len());
         return (0..levels.len()).map(|at| at >= fitted).collect();
@@ -229,63 +228,47 @@ fn held_out(summary: &Summary<'_>, factor: &str, levels: &[Level]) -> Vec<bool> 
     levels.iter().map(|level| rules.iter().any(|rule| rule.holds(level.n))).collect()
 }
 
-/// A level as models need it.
-struct ModelInput {
-    configuration: usize,
-    level: Level,
-    estimate: Estimate,
-    /// Why it says nothing of the target.
-    saturated: Option<String>,
+/// The number of trials with such a warning.
+pub(crate) fn warned(trials: &[&Observations], kind: WarningKind) -> usize {
+    let has_kind =
+        trials.iter().filter(|trial| trial.warnings.iter().any(|warning| warning.kind == kind));
+    has_kind.count()
 }
 
-impl ModelInput {
-    fn at_level(
-        configuration: usize,
-        n: f64,
-        trials: &[&Observations],
-        device: Option<&str>,
-    ) -> Option<Self> {
-        let choice = response::find("throughput", trials)?;
-        let values: Vec<f64> = trials.iter().filter_map(|trial| choice.value(trial)).collect();
-        let estimate = Estimate::from_values(&values, &choice.unit, choice.direction)?;
-        let cpu: Vec<f64> = trials
-            .iter()
-            .filter_map(|trial| {
-                let work = choice.value(trial)? * trial.elapsed_s;
-                (work > 0.0 && trial.machine.own_s > 0.0).then(|| trial.machine.own_s / work)
-            })
-            .collect();
-        let cpu_s = (cpu.len() == trials.len()).then(|| cpu.iter().sum::<f64>() / cpu.len() as f64);
-        let limited = trials
-            .iter()
-            .filter(|trial| {
-                trial.warnings.iter().any(|warning| warning.kind == WarningKind::LoadLimited)
-            })
-            .count();
-        let saturated = (2 * limited >= trials.len()).then(|| {
-            format!(
-                "the load generator was the limit in {limited} of {} trials at {n}, so the model \
-                 would describe the load generator, not the target; run it on another machine or \
-                 with more threads",
-                trials.len()
-            )
-        });
-        let batch = demands::group_commit(trials, n);
-        let device = device.and_then(|name| device::depth(trials, name));
-        let level = Level { n, trials: values, cpu_s, batch, device };
-        Some(Self { configuration, level, estimate, saturated })
-    }
+/// The sum of a figure over trials.
+pub(crate) fn total(trials: &[&Observations], of: &dyn Fn(&Observations) -> f64) -> f64 {
+    trials.iter().map(|trial| of(trial)).sum()
+}
 
-    fn tested_by(&self, candidate: Option<&Candidate>) -> ModelLevel {
-        let mut tested = candidate.iter().flat_map(|candidate| &candidate.tested);
-        let n = self.level.n;
-        ModelLevel {
-            configuration: self.configuration,
-            n,
-            measured: self.estimate.clone(),
-            tested: tested.find(|level| level.prediction.n.total_cmp(&n).is_eq()).cloned(),
-        }
-    }
+/// A level as reports show it, and as models are fitted to it.
+fn measured(configuration: usize, n: f64, trials: &[&Observations]) -> Option<(ModelLevel, Level)> {
+    let choice = response::find("throughput", trials)?;
+    let values: Vec<f64> = trials.iter().filter_map(|trial| choice.value(trial)).collect();
+    let measured = Estimate::from_values(&values, &choice.unit, choice.direction)?;
+    let cpu = trials.iter().map(|trial| {
+        let work = choice.value(trial)? * trial.elapsed_s;
+        (work > 0.0 && trial.machine.own_s > 0.0).then(|| trial.machine.own_s / work)
+    });
+    let level = Level {
+        n,
+        trials: values,
+        cpu_s: cpu.collect::<Option<Vec<f64>>>().map(mean),
+        batch: demands::group_commit(trials, n),
+    };
+    Some((ModelLevel { configuration, n, measured, tested: None }, level))
+}
+
+/// Why the trials of a level say nothing of the target.
+fn saturated(n: f64, trials: &[&Observations]) -> Option<String> {
+    let limited = warned(trials, WarningKind::LoadLimited);
+    (2 * limited >= trials.len()).then(|| {
+        format!(
+            "the load generator was the limit in {limited} of {} trials at {n}, so the model would \
+             describe the load generator, not the target; run it on another machine or with more \
+             threads",
+            trials.len()
+        )
+    })
 }
 
 fn scalability(levels: &[Level]) -> Option<Scalability> {
@@ -321,11 +304,4 @@ fn curve(judged: &Judgement, levels: &[Level]) -> Vec<Prediction> {
     let mut numbers: Vec<f64> = steps(levels).map(f64::round).collect();
     numbers.dedup();
     numbers.into_iter().filter_map(|n| judged.tested.predict(n)).collect()
-}
-
-/// Counters of the trials are with the levels, of which some are held out; what was probed is known
-/// beforehand.
-fn machine(processors: Option<u32>, device: Option<&DeviceDepths>) -> Machine {
-    let probed = device.filter(|device| device.probed.is_some());
-    Machine { processors, probed: probed.map_or_else(Vec::new, |probe| probe.depths.clone()) }
 }

@@ -2,12 +2,12 @@
 //! without a wait.
 
 use crate::at_rate::{self, AtRate};
-use crate::by_script::{self, DedicatedConnections};
+use crate::by_script;
 use crate::change::{Change, Effect, Question};
 use crate::models::curve::Bottlenecks;
 use crate::models::hold_out::{FACTOR_MAX, FAR, LEVELS_MIN, Prediction};
-use crate::models::network::Service;
 use crate::prediction::{ChangeLaw, Missing, WhatIf, WhatIfError};
+use crate::settings::HeldOutLevels;
 use crate::throughput::{self, ModelGroup, ModelLevel, ModelSummary};
 use analysis::settings::CONCURRENCY;
 use analysis::{Interval, Summary, wording};
@@ -35,7 +35,7 @@ impl Run<'_> {
         if usable.is_empty() {
             return Err(self.none_usable());
         }
-        let (mut requested, mut rate, mut apart, mut others) = (None, None, Vec::new(), Vec::new());
+        let (mut requested, mut rate, mut others) = (None, None, Vec::new());
         for change in changes {
             let (name, value) =
                 change.split_once('=').ok_or_else(|| WhatIfError::Form(change.clone()))?;
@@ -48,8 +48,6 @@ impl Run<'_> {
                 others.push((change, other));
             } else if self.is_setting(name, &[Role::ArrivalRate]) {
                 rate = Some(number.ok_or_else(|| wrong("give transactions per second, above 0"))?);
-            } else if let Some(script) = name.strip_prefix("connections.") {
-                apart.push((script, whole?));
             } else if usable.iter().any(|candidate| is_factor(&candidate.factor.name, name)) {
                 usable.retain(|candidate| is_factor(&candidate.factor.name, name));
                 requested = Some(whole?);
@@ -57,25 +55,13 @@ impl Run<'_> {
                 self.keep_level(&mut usable, change, name, value)?;
             }
         }
-        let model =
-            ModelSummary::fit(self.0, self.chosen(usable)).ok_or_else(|| self.none_usable())?;
+        let rules = HeldOutLevels::in_source(&self.0.recording.run.source);
+        let model = ModelSummary::fit(self.0, self.chosen(usable), &rules)
+            .ok_or_else(|| self.none_usable())?;
         if let Some(why) = &model.refused {
             return Err(WhatIfError::Refused { why: why.clone() });
         }
-        if apart.is_empty() {
-            return self.predicted(
-                &model,
-                requested.unwrap_or_else(|| fastest(&model)),
-                rate,
-                &others,
-            );
-        }
-        if requested.is_some() || rate.is_some() || !others.is_empty() {
-            return Err(WhatIfError::DedicatedConnections);
-        }
-        let apart = DedicatedConnections::assign(self.0, &model, &apart)?;
-        let drawn = self.predicted(&model, apart.connections(), None, &[])?;
-        apart.predict(drawn, EFFECT_ERROR)
+        self.predicted(&model, requested.unwrap_or_else(|| fastest(&model)), rate, &others)
     }
 
     fn none_usable(&self) -> WhatIfError {
@@ -155,13 +141,8 @@ impl Run<'_> {
             return Err(unpredictable(model, &prediction, interval, others));
         }
         let measured_s = latency_s(&trials);
-        let open = match rate {
-            Some(rate) => {
-                let open = AtRate::estimate(rate, model, n, near, &trials, measured_s);
-                Some(open.ok_or(WhatIfError::Fit)?)
-            }
-            None => None,
-        };
+        let open = rate.map(|rate| AtRate::estimate(rate, model, n, near, &trials, measured_s));
+        let open = open.map(|open| open.ok_or(WhatIfError::Fit)).transpose()?;
         let latency = |x: f64| match &open {
             Some(open) => open.latency_s(x / modelled),
             None => Some(measured_s? * n / near.n * near.measured.mean / x),
@@ -197,10 +178,10 @@ impl Run<'_> {
             nearest: (near.n, near.measured.clone()),
             model: model.candidates[0].model.name(),
             error_median: model.candidates[0].error_median,
-            covered: covered(model),
+            covered: model.candidates[0].covered(),
             factor_median: model.candidates[0].factor_median,
             changes: applied,
-            limit: network.as_ref().and_then(|network| limit(network, n, work, model)),
+            limit: network.and_then(|network| limit(&network, n, work)),
             warnings,
         })
     }
@@ -209,10 +190,9 @@ impl Run<'_> {
     fn others_of(&self, model: &ModelSummary) -> String {
         let levels = self.0.recording.configurations[model.configuration].levels.iter();
         let others = levels.filter(|level| level.factor != model.factor);
-        others
-            .map(|level| format!("{}={}", wording::short_name(&level.factor), level.level))
-            .collect::<Vec<_>>()
-            .join(" ")
+        let named =
+            others.map(|level| format!("{}={}", wording::short_name(&level.factor), level.level));
+        named.collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -248,12 +228,6 @@ fn unpredictable(
     WhatIfError::Unpredictable { name, n, add, factor }
 }
 
-/// Held-out levels within their intervals, and all of them.
-fn covered(model: &ModelSummary) -> (usize, usize) {
-    let tested = &model.candidates[0].tested;
-    (tested.iter().filter(|level| level.covered).count(), tested.len())
-}
-
 fn is_factor(path: &str, name: &str) -> bool {
     path == name || wording::short_name(path) == name
 }
@@ -266,20 +240,11 @@ fn fastest(model: &ModelSummary) -> f64 {
 
 /// The busier one of the processors and the serial section. A log does not count: it gets faster
 /// with each session that waits for it.
-fn limit(
-    network: &Bottlenecks,
-    n: f64,
-    work: Option<f64>,
-    model: &ModelSummary,
-) -> Option<(String, f64)> {
+fn limit(network: &Bottlenecks, n: f64, work: Option<f64>) -> Option<(String, f64)> {
     let work = work.or_else(|| network.throughputs(n as usize)?.last().copied())?;
     let [processors, serial] = network.busy(work);
-    let name = match (&network.service, &model.device) {
-        _ if serial <= processors => "the CPUs".to_owned(),
-        (Service::Rates(_), Some(device)) => format!("device {}", device.device),
-        _ => "the serial section".to_owned(),
-    };
-    Some((name, processors.max(serial).min(1.0)))
+    let name = if serial <= processors { "the CPUs" } else { "the serial section" };
+    Some((name.to_owned(), processors.max(serial).min(1.0)))
 }
 
 fn warnings(
@@ -304,10 +269,7 @@ fn warnings(
             wording::percent(best.error_median)
         ));
     }
-    let disturbed = trials
-        .iter()
-        .filter(|trial| trial.warnings.iter().any(|warning| warning.kind == WarningKind::OtherLoad))
-        .count();
+    let disturbed = throughput::warned(trials, WarningKind::OtherLoad);
     if disturbed > 0 {
         warnings.push(format!(
             "other processes used the machine in {disturbed} of {} trials at the nearest level, \

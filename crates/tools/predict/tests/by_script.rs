@@ -3,7 +3,6 @@
 use crate::network::{network, recording, sets, truth};
 use analysis::summarize;
 use observations::{Histogram, Latency, Recording, ScriptStatement};
-use predict::models::network::{Class, Service, several_classes};
 use predict::what_if;
 use testing::recordings::Random;
 
@@ -93,37 +92,4 @@ fn what_each_script_of_a_mix_gets() {
         what_if(&summarize(&network()), &sets(&["connections=24"])).unwrap().by_script,
         None
     );
-}
-
-/// Connections that run one script only, as several classes with the true demands.
-#[test]
-fn scripts_with_connections_of_their_own() {
-    let recording = scripts();
-    let summary = summarize(&recording);
-    let found =
-        what_if(&summary, &sets(&["connections.long.sql=4", "connections.short.sql=12"])).unwrap();
-    let class =
-        |(customers, demands_s): (f64, [f64; 3])| Class { customers, demands_s: demands_s.into() };
-    let services = [Service::Servers(2), Service::Servers(1), Service::Delay];
-    let classes: Vec<Class> = [12.0, 4.0].into_iter().zip(SCRIPTS).map(class).collect();
-    let truth = several_classes(&services, &classes).unwrap();
-    for (script, truth) in found.by_script.as_ref().unwrap().scripts.iter().zip(&truth) {
-        assert!((script.throughput / truth - 1.0).abs() < 0.1, "{script:?} {truth}");
-    }
-    let all: f64 = truth.iter().sum();
-    assert!(
-        found.interval.contains(all) && found.n.to_bits() == 16.0_f64.to_bits(),
-        "{found:?} {all}"
-    );
-    let error = |changes: &[&str]| what_if(&summary, &sets(changes)).unwrap_err().to_string();
-    assert!(
-        error(&["connections.other=4"])
-            .contains("this script did not run; scripts of the run: short.sql, long.sql")
-    );
-    assert!(error(&["connections.long.sql=0.5"]).contains("a whole number above 0"));
-    assert!(error(&["connections.long.sql=4", "cpus=4"]).contains("are predicted alone"));
-    let network = network();
-    let error =
-        what_if(&summarize(&network), &sets(&["connections.long.sql=4"])).unwrap_err().to_string();
-    assert!(error.contains("the run did not mix several scripts"), "{error}");
 }

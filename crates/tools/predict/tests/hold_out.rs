@@ -1,6 +1,6 @@
 //! Predictions for held-out levels of systems with known truth.
 
-use predict::models::curve::{Curve, Level, Machine, Model};
+use predict::models::curve::{Curve, Level, Model};
 use predict::models::hold_out::{self, FittedModel, JudgeError};
 use predict::models::network::{Service, Station, throughputs};
 use predict::models::usl::Usl;
@@ -8,10 +8,6 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 const LEVELS: [f64; 7] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
-
-fn with(processors: Option<u32>) -> Machine {
-    Machine { processors, ..Machine::default() }
-}
 
 /// Trials of each level around a truth.
 fn levels(
@@ -43,8 +39,7 @@ fn target(processors: u32, cpu_s: f64, serial_s: f64, delay_s: f64) -> impl Fn(f
 fn the_network_finds_what_takes_time() {
     let truth = target(4, 0.002, 0.0008, 0.005);
     let found =
-        Curve::fit(Model::Network, &levels(&truth, Some(0.002), &mut || 0.0), &with(Some(4)))
-            .unwrap();
+        Curve::fit(Model::Network, &levels(&truth, Some(0.002), &mut || 0.0), Some(4)).unwrap();
     let Curve::Network(network) = found else { panic!("a network") };
     assert!(
         (network.serial_s / 0.0008 - 1.0).abs() < 0.02
@@ -87,7 +82,7 @@ fn intervals_of_levels_that_were_not_seen_hold_what_they_promise() {
             });
             let held_out = LEVELS.map(|n| n > 16.0);
             let processors = if at == 1 { 8 } else { 2 };
-            let judged = hold_out::judge(&levels, &with(Some(processors)), &held_out).unwrap();
+            let judged = hold_out::judge(&levels, Some(processors), &held_out).unwrap();
             for level in &judged.candidates[0].tested {
                 held += u32::from(level.covered);
                 all += 1;
@@ -108,7 +103,7 @@ fn error_grows_with_the_distance() {
     let truth = target(2, 0.002, 0.0005, 0.004);
     let levels = levels(&truth, Some(0.002), &mut || 0.0);
     for model in [Model::Amdahl, Model::Universal, Model::Network] {
-        let fitted = FittedModel::fit(model, &levels, &with(Some(2))).unwrap();
+        let fitted = FittedModel::fit(model, &levels, Some(2)).unwrap();
         let width = |n: f64| {
             let predict = fitted.predict(n).unwrap();
             (predict.distance, (predict.interval.high / predict.interval.low).ln())
@@ -127,7 +122,7 @@ fn too_little_to_tell_is_refused() {
     let truth = target(2, 0.002, 0.0005, 0.004);
     let all = levels(&truth, Some(0.002), &mut || 0.0);
     let judge = |levels: &[Level], held_out: &[bool]| {
-        hold_out::judge(levels, &with(Some(2)), held_out).unwrap_err()
+        hold_out::judge(levels, Some(2), held_out).unwrap_err()
     };
     assert_eq!(judge(&all[..3], &[false, false, true]), JudgeError::TooFewLevels { levels: 3 });
     let most = LEVELS.map(|n| n > 2.0);
@@ -139,7 +134,7 @@ fn too_little_to_tell_is_refused() {
     assert_eq!([4, 5, 6, 7, 9].map(hold_out::automatic), [1, 1, 2, 2, 3]);
     // No variation at all: every model says so, and none divides by it.
     let flat = levels(&|_| 500.0, None, &mut || 0.0);
-    let judged = hold_out::judge(&flat, &with(None), &LEVELS.map(|n| n > 16.0)).unwrap();
+    let judged = hold_out::judge(&flat, None, &LEVELS.map(|n| n > 16.0)).unwrap();
     assert!(
         judged.candidates[0].tested.iter().all(|level| level.error.abs() < 0.02 && level.covered),
         "{judged:?}"

@@ -5,33 +5,13 @@ use crate::network::{
 };
 use crate::queueing::shared_queue;
 use analysis::findings::FindingKind;
-use analysis::{DeviceFigures, StorageTest, StorageUse, Study, Way, summarize, summarize_with};
-use observations::{Environment, Observations, Operation, Recording, Value, Warning, WarningKind};
+use analysis::summarize;
+use observations::{Environment, Operation, Recording, Value, Warning, WarningKind};
 use predict::models::curve::Model;
 use predict::models::network::Service;
 use predict::throughput::{self, ModelSummary};
 use predict::{WhatIf, what_if};
-use testing::recordings::disk::{DISK, device_use, disk_observed, on_volume, with_settings};
 use testing::recordings::{done, plan};
-
-/// A study that measures storage: random reads of 8 KiB.
-const STORAGE: Study = Study {
-    storage: Some(StorageUse {
-        test: |_, configuration| {
-            Some(StorageTest {
-                way: Way::Read,
-                random: true,
-                block_bytes: 8192,
-                volume: configuration.get("target.volume")?,
-                rate: "iops",
-                depth: "depth",
-            })
-        },
-        bytes: |_, _| None,
-        figures: |_| DeviceFigures::default(),
-    }),
-    ..Study::new("disk")
-};
 
 /// A recording whose file holds out these levels.
 fn hold_out(mut recording: Recording, levels: &str) -> Recording {
@@ -324,7 +304,7 @@ fn what_the_largest_wait_costs_at_most() {
 #[test]
 fn commits_that_share_syncs() {
     let demands = [0.0005, 0.004, 0.002];
-    let mut recording = recording(|n| served(&Service::Shared, demands, n));
+    let mut recording = recording(|n| served(Service::Shared, demands, n));
     let count = |recording: &mut Recording, batch: &dyn Fn(f64) -> f64| {
         for trial in &mut recording.trials {
             let observations = trial.observations.as_mut().unwrap();
@@ -341,7 +321,7 @@ fn commits_that_share_syncs() {
     let summary = summarize(&recording);
     let models = throughput::models(&summary);
     assert_eq!(models[0].candidates[1].model, Model::SharedSyncs, "{:?}", models[0].candidates);
-    let (law, off) = law_and_error(&summary, "48", served(&Service::Shared, demands, 48.0));
+    let (law, off) = law_and_error(&summary, "48", served(Service::Shared, demands, 48.0));
     assert!(
         law.contains("one sync of the log serves all sessions waiting")
             && law.ends_with("(up to 32.0)"),
@@ -356,81 +336,4 @@ fn commits_that_share_syncs() {
     assert!(!has_shared(&recording));
     count(&mut recording, &|_| 1.0);
     assert!(!has_shared(&recording));
-}
-
-/// A disk that does 1, 1.9, 3.4, .. times as much with 1, 2, 4, .. in flight.
-const DEPTHS: [(f64, f64); 6] =
-    [(1.0, 1.0), (2.0, 1.9), (4.0, 3.4), (8.0, 5.4), (16.0, 6.6), (32.0, 7.0)];
-
-fn disk() -> Service {
-    let speed = |n: f64| {
-        let above = DEPTHS.iter().position(|depth| depth.0 >= n).unwrap();
-        let (low, high) = (DEPTHS[above.max(1) - 1], DEPTHS[above.max(1)]);
-        low.1 + (high.1 - low.1) * (n - low.0) / (high.0 - low.0)
-    };
-    Service::Rates((1..=32).map(|n| speed(f64::from(n))).collect())
-}
-
-/// Each transaction reads once from it: fewer levels show how much it does with many, but the disk
-/// probe measured that.
-#[test]
-fn a_device_whose_speed_depends_on_its_queue() {
-    let demands = [0.0002, 0.004, 0.0005];
-    let mut recording = recording(|n| served(&disk(), demands, n));
-    on_volume(&mut recording, "log", None);
-    recording.environments[0].cpus = 2;
-    for trial in &mut recording.trials {
-        let observations = trial.observations.as_mut().unwrap();
-        observations.machine.own_s = observations.work.transactions as f64 * demands[0];
-        let device = &mut observations.devices[0];
-        (device.reads, device.read_bytes, device.writes) = (device.writes, 8192 * device.writes, 0);
-        let there = f64::from(observations.connections)
-            - observations.work.transactions as f64 / 10.0 * (demands[0] + demands[2]);
-        (device.busy_s, device.queue_s) = (9.5, 10.0 * there.max(0.5));
-    }
-    let mut few = recording.clone();
-    few.trials.retain(|trial| trial.configuration < 5);
-    let by_counters = summarize(&recording);
-    let throughput_model = throughput::models(&by_counters).remove(0);
-    assert!(
-        throughput_model.candidates.iter().any(|candidate| candidate.model == Model::Device),
-        "{:?}",
-        throughput_model.candidates
-    );
-    assert_eq!(
-        throughput_model
-            .device
-            .as_ref()
-            .map(|device| (device.device.as_str(), device.probed.is_none())),
-        Some(("vdb", true))
-    );
-
-    let depths = DEPTHS.map(|(depth, _)| depth.to_string());
-    let mut probe = plan(&[("workload.queue_depth", &depths.each_ref().map(String::as_str))]);
-    with_settings(&mut probe, &[&DISK[..], &[("target.volume", "\"log\"")]].concat());
-    on_volume(&mut probe, "log", None);
-    probe.run.name = "depths".into();
-    for (position, (depth, times)) in DEPTHS.into_iter().enumerate() {
-        let iops = times / demands[1];
-        let observations = disk_observed(iops, depth, 8192.0, true);
-        let devices = vec![device_use("log", iops, 0.0, 8192.0)];
-        probe.trials.push(done(position, 1, Observations { devices, ..observations }));
-    }
-    let summary = summarize_with(&few, &[&STORAGE], vec![probe]);
-    let model = throughput::models(&summary).remove(0);
-    assert_eq!(model.candidates[1].model, Model::Device, "{:?}", model.candidates);
-    let (law, off) = law_and_error(&summary, "64", served(&disk(), demands, 64.0));
-    assert!(
-        law.contains("vdb does 250 I/Os a second with 1.00 in flight, 475 with 2.00")
-            && law.ends_with("(by the disk probe of depths)"),
-        "{law}"
-    );
-    assert!(off < 0.05, "{off}");
-    // The same disk at half the latency does twice as much at each depth.
-    let what_if = what_if(&summary, &sets(&["connections=16", "device.vdb.latency=0.5x"])).unwrap();
-    let truth = served(&disk(), [demands[0], demands[1] / 2.0, demands[2]], 16.0);
-    assert!(
-        (what_if.throughput / truth - 1.0).abs() < 0.1 && what_if.interval.contains(truth),
-        "{what_if:?} {truth}"
-    );
 }

@@ -97,8 +97,8 @@ pub fn sets(changes: &[&str]) -> Vec<String> {
 }
 
 /// The truth of a target whose part that is not done side by side is served like this.
-pub fn served(service: &Service, [cpu, other, client]: [f64; 3], n: f64) -> f64 {
-    let stations = [(cpu, Service::Servers(2)), (other, service.clone()), (client, Service::Delay)]
+pub fn served(service: Service, [cpu, other, client]: [f64; 3], n: f64) -> f64 {
+    let stations = [(cpu, Service::Servers(2)), (other, service), (client, Service::Delay)]
         .map(|(demand_s, service)| Station { demand_s, service });
     *throughputs(&stations, n as usize).unwrap().last().unwrap()
 }

@@ -1,7 +1,7 @@
 //! Coverage and width of predictions one octave beyond the levels, over laws of known truth with
 //! parameters drawn at random.
 
-use predict::models::curve::{Level, Machine, Model};
+use predict::models::curve::{Level, Model};
 use predict::models::hold_out::{FACTOR_MAX, FittedModel};
 use predict::models::network::{Service, Station, throughputs};
 use predict::models::usl::Usl;
@@ -121,7 +121,6 @@ impl Target {
             trials: (0..3).map(|_| trial()).collect(),
             cpu_s: self.cpu_s,
             batch: self.counts_syncs.then(|| (n as f64 / 2.0).max(1.0)),
-            device: None,
         }
     }
 }
@@ -167,8 +166,8 @@ fn simulate(random: &mut Random, law: Law, noise: f64, levels: u32, octaves: u32
         let target = law.draw(random);
         let recorded: Vec<Level> =
             (0..levels).map(|at| target.measure(random, 1 << at, noise)).collect();
-        let machine = Machine { processors: Some(target.processors), probed: Vec::new() };
-        let fitted = FittedModel::fit(Model::Average, &recorded, &machine).unwrap();
+        let cpus = Some(target.processors);
+        let fitted = FittedModel::fit(Model::Average, &recorded, cpus).unwrap();
         let n = 1_usize << (levels - 1 + octaves);
         let prediction = fitted.predict(n as f64).unwrap();
         // What the interval is for: the mean of as many trials as the levels have.

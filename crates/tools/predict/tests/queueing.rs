@@ -1,8 +1,8 @@
 //! Queueing networks against mean value analysis written another way, simulators and textbooks.
 
-use predict::models::curve::{Bottlenecks, Level, Machine, Model};
+use predict::models::curve::{Bottlenecks, Level, Model};
 use predict::models::hold_out::FittedModel;
-use predict::models::network::{Class, Service, Station, arriving, several_classes, throughputs};
+use predict::models::network::{Service, Station, arriving, throughputs};
 
 #[track_caller]
 fn close(ours: f64, theirs: f64, relative: f64) {
@@ -67,7 +67,6 @@ fn as_load_dependent_mean_value_analysis() {
         servers(40, 0.003),
         delay(0.02),
         Station { demand_s: 0.004, service: Service::Shared },
-        Station { demand_s: 0.003, service: Service::Rates(vec![1.0, 1.7, 2.1, 2.2]) },
     ];
     let ours = throughputs(&stations, 30).unwrap();
     assert_eq!(ours.len(), 30);
@@ -251,7 +250,6 @@ const GROUP_COMMIT: [[(f64, f64, f64); 7]; 4] = [
 #[test]
 fn group_commit_as_simpy_finds() {
     for (processors, simulated) in [2, 8, 2, 8].into_iter().zip(GROUP_COMMIT) {
-        let machine = Machine { processors: Some(processors), ..Machine::default() };
         let levels: Vec<Level> = simulated[..5]
             .iter()
             .map(|(n, throughput, batch)| Level {
@@ -259,11 +257,10 @@ fn group_commit_as_simpy_finds() {
                 trials: vec![*throughput],
                 cpu_s: Some(1.0),
                 batch: Some(*batch),
-                device: None,
             })
             .collect();
         let off = |model| {
-            let fitted = FittedModel::fit(model, &levels, &machine).unwrap();
+            let fitted = FittedModel::fit(model, &levels, Some(processors)).unwrap();
             simulated[5..]
                 .iter()
                 .map(move |(n, x, _)| (fitted.predict(*n).unwrap().predicted / x - 1.0).abs())
@@ -274,72 +271,10 @@ fn group_commit_as_simpy_finds() {
     }
 }
 
-/// Two kinds of transactions, (1, 3) and (2, 4) seconds at a processor and a disk, one of each:
-/// 3/19 and 2/19 a second exactly (Lazowska and others, chapter 7, page 142). The approximation is
-/// 3 % off, as far as the book says that it may be.
-#[test]
-fn two_classes_as_in_the_textbook() {
-    let class = |demands_s: [f64; 2]| Class { customers: 1.0, demands_s: demands_s.into() };
-    let servers = Service::Servers(1);
-    let found =
-        several_classes(&[servers.clone(), servers], &[class([1.0, 3.0]), class([2.0, 4.0])])
-            .unwrap();
-    close(found[0], 3.0 / 19.0, 0.03);
-    close(found[1], 2.0 / 19.0, 0.03);
-}
-
 /// ciw 3.2.7 (`PyPI`): two processors and a serial part, each shared by all who are there, and
-/// thinking; exponential times of (0.5, 0.1, 2) and (2, 0.5, 1) s; 4,500 s after 500 s, three
-/// seeds.
-#[test]
-fn two_classes_as_the_simulator_ciw_finds() {
-    let services = [Service::Servers(2), Service::Servers(1), Service::Delay];
-    for (customers, simulated) in [
-        ([4.0, 1.0], [1.451_85, 0.256_96]),
-        ([12.0, 4.0], [2.585_56, 0.357_93]),
-        ([6.0, 10.0], [1.129_33, 0.718_3]),
-    ] {
-        let classes = customers
-            .into_iter()
-            .zip([[0.5, 0.1, 2.0], [2.0, 0.5, 1.0]])
-            .map(|(customers, demands_s)| Class { customers, demands_s: demands_s.into() });
-        let found = several_classes(&services, &classes.collect::<Vec<_>>()).unwrap();
-        for (ours, theirs) in found.into_iter().zip(simulated) {
-            close(ours, theirs, 0.1);
-        }
-    }
-}
-
-/// A single class is the exact solution within the error of the approximation, and halves of it are
-/// each half of it.
-#[test]
-fn a_class_and_its_halves() {
-    let demands_s = vec![0.005, 0.008, 0.1];
-    let services = [Service::Servers(1), Service::Servers(1), Service::Delay];
-    let class = |customers| Class { customers, demands_s: demands_s.clone() };
-    let exact: Vec<Station> = services
-        .iter()
-        .zip(&demands_s)
-        .map(|(service, demand_s)| Station { demand_s: *demand_s, service: service.clone() })
-        .collect();
-    for customers in [1_u32, 5, 20, 60] {
-        let all = f64::from(customers);
-        let single_class = several_classes(&services, &[class(all)]).unwrap()[0];
-        close(
-            single_class,
-            throughputs(&exact, customers as usize).unwrap()[customers as usize - 1],
-            0.05,
-        );
-        let halves = several_classes(&services, &[class(all / 2.0), class(all / 2.0)]).unwrap();
-        close(halves[0], halves[1], 1e-9);
-        close(halves[0], single_class / 2.0, 0.06);
-    }
-    assert_eq!(several_classes(&services, &[Class { customers: 1.0, demands_s: vec![0.1] }]), None);
-    assert_eq!(several_classes(&services, &[class(0.0)]), None);
-}
-
-/// ciw, the same stations, with 16 customers of which each draws the one kind with 3/4 and the
-/// other with 1/4: seconds of each at the processors and at the serial part, waiting included.
+/// thinking; exponential times of (0.5, 0.1, 2) and (2, 0.5, 1) s; 16 customers of which each draws
+/// the one kind with 3/4 and the other with 1/4: seconds of each at the processors and at the
+/// serial part, waiting included.
 #[test]
 fn what_is_drawn_waits_alike() {
     let demand = |at: usize| 0.75 * [0.5, 0.1, 2.0][at] + 0.25 * [2.0, 0.5, 1.0][at];
@@ -362,15 +297,9 @@ fn what_is_drawn_waits_alike() {
 
 #[test]
 fn what_makes_no_sense_has_no_solution() {
-    let no_rate = Station { demand_s: 0.1, service: Service::Rates(vec![1.0, 0.0]) };
-    for stations in [
-        servers(1, -0.001),
-        servers(1, 0.0),
-        servers(0, 0.1),
-        servers(1, f64::NAN),
-        delay(0.0),
-        no_rate,
-    ] {
+    for stations in
+        [servers(1, -0.001), servers(1, 0.0), servers(0, 0.1), servers(1, f64::NAN), delay(0.0)]
+    {
         assert_eq!(throughputs(std::slice::from_ref(&stations), 4), None, "{stations:?}");
     }
     assert_eq!([throughputs(&[delay(0.1)], 0), throughputs(&[delay(0.1)], 5000)], [None, None]);

@@ -1,7 +1,7 @@
 //! Weights of models by how they predict the highest levels from those below, and how far the
 //! average then is off.
 
-use super::curve::{Curve, Level, Machine, Member, Model};
+use super::curve::{Curve, Level, Member, Model};
 
 /// Error of the logarithm that a model is taken to have at least: two models that are this good
 /// have the same weight.
@@ -25,10 +25,10 @@ pub struct Weights {
 
 impl Weights {
     /// Weights for these levels.
-    pub fn new(levels: &[Level], machine: &Machine) -> Self {
-        let shares = shares(levels, machine);
+    pub fn new(levels: &[Level], cpus: Option<u32>) -> Self {
+        let shares = shares(levels, cpus);
         let errors = origins(levels).filter_map(|origin| {
-            let curve = Curve::average(&shares, origin.levels, machine)?;
+            let curve = Curve::average(&shares, origin.levels, cpus)?;
             Some(origin.error_of(&curve)? / origin.octaves().max(1.0))
         });
         Self { errors: errors.collect(), shares }
@@ -38,20 +38,20 @@ impl Weights {
 impl Curve {
     /// A model fitted to these levels by its relative errors; `None` where there are too few, and
     /// without what it needs.
-    pub fn fit(model: Model, levels: &[Level], machine: &Machine) -> Option<Self> {
+    pub fn fit(model: Model, levels: &[Level], cpus: Option<u32>) -> Option<Self> {
         match model {
-            Model::Average => Self::average(&Weights::new(levels, machine).shares, levels, machine),
-            model => Self::alone(model, levels, machine),
+            Model::Average => Self::average(&Weights::new(levels, cpus).shares, levels, cpus),
+            model => Self::alone(model, levels, cpus),
         }
     }
 
     /// The geometric mean of models with these weights, fitted to these levels; of those that
     /// cannot be fitted the others take the share.
-    pub fn average(weights: &[(Model, f64)], levels: &[Level], machine: &Machine) -> Option<Self> {
+    pub fn average(weights: &[(Model, f64)], levels: &[Level], cpus: Option<u32>) -> Option<Self> {
         let mut members: Vec<Member> = weights
             .iter()
             .filter_map(|(model, weight)| {
-                let curve = Self::fit(*model, levels, machine)?;
+                let curve = Self::fit(*model, levels, cpus)?;
                 Some(Member { model: *model, weight: *weight, curve })
             })
             .collect();
@@ -65,13 +65,13 @@ impl Curve {
 
 /// By the inverse of the fourth power of a model's error: one that is off twice as far has a
 /// sixteenth.
-fn shares(levels: &[Level], machine: &Machine) -> Vec<(Model, f64)> {
+fn shares(levels: &[Level], cpus: Option<u32>) -> Vec<(Model, f64)> {
     let noise = noise(levels);
     Model::ALL
         .into_iter()
         .map(|model| {
             let errors: Vec<f64> =
-                origins(levels).filter_map(|origin| origin.error(model, machine)).collect();
+                origins(levels).filter_map(|origin| origin.error(model, cpus)).collect();
             let square = if errors.is_empty() {
                 ERROR_UNTESTED.powi(2)
             } else {
@@ -96,8 +96,8 @@ fn origins(levels: &[Level]) -> impl Iterator<Item = Origin<'_>> {
 }
 
 impl Origin<'_> {
-    fn error(&self, model: Model, machine: &Machine) -> Option<f64> {
-        self.error_of(&Curve::fit(model, self.levels, machine)?)
+    fn error(&self, model: Model, cpus: Option<u32>) -> Option<f64> {
+        self.error_of(&Curve::fit(model, self.levels, cpus)?)
     }
 
     fn error_of(&self, curve: &Curve) -> Option<f64> {

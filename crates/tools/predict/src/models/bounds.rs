@@ -1,7 +1,7 @@
 //! Limits of throughput that hold for every model.
 
 use super::average::noise;
-use super::curve::{Level, Machine};
+use super::curve::Level;
 use observations::Interval;
 
 /// Standard errors of a measured level that a bound allows for.
@@ -20,13 +20,13 @@ pub struct Bounds {
     above_proportion: f64,
     /// The distance of the levels below the inverse proportion to a lower level.
     below_inverse: f64,
-    /// The most that the CPUs or the device do.
+    /// The most that the CPUs do.
     rate_max: Option<f64>,
 }
 
 impl Bounds {
     /// Bounds from these levels.
-    pub fn new(levels: &[Level], machine: &Machine) -> Self {
+    pub fn new(levels: &[Level], cpus: Option<u32>) -> Self {
         let slack = ERRORS * (noise(levels) + ERROR_MIN.powi(2)).sqrt();
         let levels: Vec<(&Level, f64)> =
             levels.iter().map(|level| (level, level.mean().ln())).collect();
@@ -38,9 +38,8 @@ impl Bounds {
             below = below.max(low_log - high_log - octave);
         }
         let fastest = levels.iter().map(|level| level.1.exp()).fold(0.0, f64::max);
-        let rates = [cpu_rate(&levels, machine), device_rate(&levels, machine)];
-        // A resource that did more than it can was not measured right.
-        let rate_max = rates.into_iter().flatten().filter(|rate| *rate > fastest).reduce(f64::min);
+        // CPUs that did more than they can were not measured right.
+        let rate_max = cpu_rate(&levels, cpus).filter(|rate| *rate > fastest);
         Self {
             above_proportion: above + slack,
             below_inverse: below + slack,
@@ -71,17 +70,9 @@ impl Bounds {
 }
 
 /// Work a second that the CPUs do at most, by the least CPU time of a unit of work.
-fn cpu_rate(levels: &[(&Level, f64)], machine: &Machine) -> Option<f64> {
-    let processors = f64::from(machine.processors?);
+fn cpu_rate(levels: &[(&Level, f64)], cpus: Option<u32>) -> Option<f64> {
+    let cpus = f64::from(cpus?);
     let each = levels.iter().map(|(level, _)| level.cpu_s).collect::<Option<Vec<f64>>>()?;
     let least_s = each.into_iter().reduce(f64::min).filter(|least_s| *least_s > 0.0)?;
-    Some(LESS * processors / least_s)
-}
-
-/// Work a second that the probed device does at most, by the fewest I/Os of a unit of work.
-fn device_rate(levels: &[(&Level, f64)], machine: &Machine) -> Option<f64> {
-    let probed = machine.probed.iter().map(|(_, rate)| *rate).reduce(f64::max)?;
-    let each = levels.iter().map(|(level, log)| Some(level.device?.1 / log.exp()));
-    let fewest = each.collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::min)?;
-    (fewest > 0.0).then(|| LESS * probed / fewest)
+    Some(LESS * cpus / least_s)
 }

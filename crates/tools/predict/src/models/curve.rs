@@ -17,18 +17,6 @@ pub struct Level {
     pub cpu_s: Option<f64>,
     /// Transactions that a sync of the log made durable; `None`: not recorded.
     pub batch: Option<f64>,
-    /// The busiest device: I/Os in flight on average, and I/Os a second; `None`: not recorded.
-    pub device: Option<(f64, f64)>,
-}
-
-/// Facts about the machine where the levels were measured.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Machine {
-    /// Processors.
-    pub processors: Option<u32>,
-    /// I/Os in flight and I/Os a second of the busiest device, as the disk probe measured them;
-    /// empty without a measurement.
-    pub probed: Vec<(f64, f64)>,
 }
 
 /// A kind of model.
@@ -43,20 +31,18 @@ pub enum Model {
     Network,
     /// As before, with a log whose syncs are shared in place of that part.
     SharedSyncs,
-    /// As before, with a device whose speed depends on its queue in place of that part.
-    Device,
     /// All of these, by their errors at the highest levels of the fit.
     Average,
 }
 
 /// The demands of a unit of work in the queueing network.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bottlenecks {
     /// Processors of the machine.
     pub processors: u32,
     /// Processor seconds, as measured.
     pub cpu_s: f64,
-    /// Service of the serial section: one transaction at a time, or as a log or a device serves.
+    /// Service of the serial section: one transaction at a time, or as a log serves.
     pub service: Service,
     /// Seconds in the serial section without queueing, fitted.
     pub serial_s: f64,
@@ -95,8 +81,7 @@ impl Level {
 
 impl Model {
     /// Curves that are fitted by themselves.
-    pub const ALL: [Self; 5] =
-        [Self::Amdahl, Self::Universal, Self::Network, Self::SharedSyncs, Self::Device];
+    pub const ALL: [Self; 4] = [Self::Amdahl, Self::Universal, Self::Network, Self::SharedSyncs];
 
     /// As it is printed.
     pub fn name(self) -> &'static str {
@@ -105,7 +90,6 @@ impl Model {
             Self::Universal => "Universal Scalability Law",
             Self::Network => "queueing network",
             Self::SharedSyncs => "queueing network with shared syncs",
-            Self::Device => "queueing network with a device",
             Self::Average => "average of the models",
         }
     }
@@ -119,14 +103,12 @@ impl Model {
 impl Curve {
     /// A model by itself, fitted to these levels by its relative errors; `None` where there are too
     /// few, without what it needs, and of an average.
-    pub(crate) fn alone(model: Model, levels: &[Level], machine: &Machine) -> Option<Self> {
-        let network =
-            |service| Bottlenecks::fit(&service, levels, machine.processors).map(Self::Network);
+    pub(crate) fn alone(model: Model, levels: &[Level], cpus: Option<u32>) -> Option<Self> {
+        let network = |service| Bottlenecks::fit(service, levels, cpus).map(Self::Network);
         let law = match model {
             Model::Average => return None,
             Model::Network => return network(Service::Servers(1)),
             Model::SharedSyncs => return network(shared(levels)?),
-            Model::Device => return network(device(levels, &machine.probed)?),
             Model::Amdahl => Law::Amdahl,
             Model::Universal => Law::Universal,
         };
@@ -180,34 +162,6 @@ fn shared(levels: &[Level]) -> Option<Service> {
     (most >= SHARED_MIN).then_some(Service::Shared)
 }
 
-/// Depths that a device's speed is known for at most.
-const DEPTHS_MAX: f64 = 1024.0;
-
-/// The device, where its speed is known with two I/Os or more in flight: as it was probed, else by
-/// the counters of the levels. Between the depths that were measured it goes along straight lines,
-/// and beyond the last one it is as there.
-fn device(levels: &[Level], probed: &[(f64, f64)]) -> Option<Service> {
-    let mut points = if probed.is_empty() {
-        levels.iter().map(|level| level.device).collect::<Option<Vec<_>>>()?
-    } else {
-        probed.to_vec()
-    };
-    points.push((0.0, 0.0));
-    points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let deepest = points.last()?.0.min(DEPTHS_MAX);
-    let speed = |depth: f64| {
-        let above = points.iter().position(|point| point.0 >= depth)?.max(1);
-        let (low, high) = (points[above - 1], points[above]);
-        let share = if high.0 > low.0 { (depth - low.0) / (high.0 - low.0) } else { 1.0 };
-        Some(low.1 + (high.1 - low.1) * share)
-    };
-    let alone = speed(1.0).filter(|alone| *alone > 0.0)?;
-    let rates: Vec<f64> = (1..=deepest as u32)
-        .map(|depth| Some(speed(f64::from(depth))? / alone))
-        .collect::<Option<_>>()?;
-    (rates.len() > 1).then_some(Service::Rates(rates))
-}
-
 /// Golden section: each step leaves this share of an interval.
 const GOLDEN: f64 = 0.618_033_988_749_894_8;
 /// Steps of a search: they leave less than half a hundredth.
@@ -224,7 +178,7 @@ impl Bottlenecks {
         let station = |demand_s, service| Station { demand_s, service };
         [
             station(self.cpu_s, Service::Servers(self.processors)),
-            station(self.serial_s, self.service.clone()),
+            station(self.serial_s, self.service),
             station(self.delay_s, Service::Delay),
         ]
     }
@@ -232,7 +186,7 @@ impl Bottlenecks {
     /// Shares of the time that the processors and the part that is not done side by side are busy
     /// at so much work a second (Utilisation Law); of shared syncs, which have no limit, 0.
     pub fn busy(&self, throughput: f64) -> [f64; 2] {
-        let rate_max = self.service.rate_max().unwrap_or(f64::INFINITY);
+        let rate_max = self.service.most().map_or(f64::INFINITY, |most| most as f64);
         [
             throughput * self.cpu_s / f64::from(self.processors),
             throughput * self.serial_s / rate_max,
@@ -242,7 +196,7 @@ impl Bottlenecks {
     /// Returns the evenness with which `n` customers leave when there are never fewer: variance
     /// over mean of their number.
     pub fn dispersion(&self, n: usize) -> f64 {
-        let queues = Self { delay_s: 0.0, ..self.clone() };
+        let queues = Self { delay_s: 0.0, ..*self };
         // Without any queue each leaves at random.
         queues.throughputs(n).map_or(1.0, |rates| network::dispersion(&rates, self.delay_s))
     }
@@ -257,7 +211,7 @@ impl Bottlenecks {
         for (at, residence) in
             residences.iter_mut().enumerate().filter(|(at, _)| stations[*at].demand_s > 0.0)
         {
-            let mut longer = stations.clone();
+            let mut longer = stations;
             longer[at].demand_s *= 1.0 + STEP;
             let longer = network::throughputs(&longer, n)?;
             let there: f64 = base.iter().zip(longer).map(|(x, slower)| (x / slower).ln()).sum();
@@ -269,7 +223,7 @@ impl Bottlenecks {
     /// The processor time is as measured: the median of the levels. The other two are those that
     /// come closest to the throughput, by the squares of relative errors. Without a number of
     /// processors, and where their time was not recorded, it is part of what is fitted.
-    fn fit(service: &Service, levels: &[Level], processors: Option<u32>) -> Option<Self> {
+    fn fit(service: Service, levels: &[Level], processors: Option<u32>) -> Option<Self> {
         let most = levels.iter().map(|level| level.n as usize).max()?;
         if levels.len() < 3
             || most > network::CUSTOMERS_MAX
@@ -287,11 +241,11 @@ impl Bottlenecks {
         // Nothing takes longer than a unit of work with the fewest customers.
         let longest = means.iter().map(|(n, mean)| *n as f64 / mean).fold(f64::MAX, f64::min);
         let longest_serial =
-            longest.min(service.rate_max().map_or(f64::MAX, |most| most / fastest));
+            longest.min(service.most().map_or(f64::MAX, |most| most as f64 / fastest));
         let with = |serial_s: f64, delay_s: f64| Self {
             processors: known.unwrap_or(1),
             cpu_s,
-            service: service.clone(),
+            service,
             serial_s,
             delay_s,
         };

@@ -2,7 +2,7 @@
 
 use super::average::{self, Weights, noise};
 use super::bounds::Bounds;
-use super::curve::{Curve, Level, Machine, Model};
+use super::curve::{Curve, Level, Model};
 use observations::Interval;
 use serde::Serialize;
 use statistics::{median, t_quantile};
@@ -94,6 +94,13 @@ pub struct Candidate {
     pub factor_median: f64,
 }
 
+impl Candidate {
+    /// Held-out levels within their intervals, and all of them.
+    pub fn covered(&self) -> (usize, usize) {
+        (self.tested.iter().filter(|level| level.covered).count(), self.tested.len())
+    }
+}
+
 /// Result of testing the models.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judgement {
@@ -138,19 +145,19 @@ pub enum JudgeError {
 
 impl FittedModel {
     /// A model fitted to these levels; `None` where it cannot be.
-    pub fn fit(model: Model, levels: &[Level], machine: &Machine) -> Option<Self> {
-        Self::weighted(model, levels, machine, &Weights::new(levels, machine))
+    pub fn fit(model: Model, levels: &[Level], cpus: Option<u32>) -> Option<Self> {
+        Self::weighted(model, levels, cpus, &Weights::new(levels, cpus))
     }
 
     fn weighted(
         model: Model,
         levels: &[Level],
-        machine: &Machine,
+        cpus: Option<u32>,
         weights: &Weights,
     ) -> Option<Self> {
         let fit = |levels: &[Level]| match model {
-            Model::Average => Curve::average(&weights.shares, levels, machine),
-            model => Curve::fit(model, levels, machine),
+            Model::Average => Curve::average(&weights.shares, levels, cpus),
+            model => Curve::fit(model, levels, cpus),
         };
         let curve = fit(levels)?;
         let squares: f64 = levels
@@ -179,7 +186,7 @@ impl FittedModel {
             anchor: average::anchor(&curve, levels)?,
             noise: noise(levels),
             range,
-            bounds: Bounds::new(levels, machine),
+            bounds: Bounds::new(levels, cpus),
             curve,
         })
     }
@@ -252,7 +259,7 @@ pub fn automatic(levels: usize) -> usize {
 /// With too few levels to fit or to test.
 pub fn judge(
     levels: &[Level],
-    machine: &Machine,
+    cpus: Option<u32>,
     held_out: &[bool],
 ) -> Result<Judgement, JudgeError> {
     if levels.len() < LEVELS_MIN {
@@ -276,9 +283,9 @@ pub fn judge(
     if fitted.len() < 3 {
         return Err(JudgeError::TooFewLeft { left: fitted.len(), held_out: unseen.len() });
     }
-    let weights = Weights::new(&fitted, machine);
+    let weights = Weights::new(&fitted, cpus);
     let candidate = |model: Model| {
-        let fitted = FittedModel::weighted(model, &fitted, machine, &weights)?;
+        let fitted = FittedModel::weighted(model, &fitted, cpus, &weights)?;
         let tested: Vec<HoldOut> =
             unseen.iter().map(|level| fitted.test(level)).collect::<Option<_>>()?;
         let error_median =
@@ -293,6 +300,6 @@ pub fn judge(
     // Stable: of equals the simpler one.
     candidates.sort_by(|a, b| a.error_median.total_cmp(&b.error_median));
     candidates.insert(0, average);
-    let best = FittedModel::fit(Model::Average, levels, machine).ok_or(JudgeError::NotPositive)?;
+    let best = FittedModel::fit(Model::Average, levels, cpus).ok_or(JudgeError::NotPositive)?;
     Ok(Judgement { candidates, tested, best })
 }

@@ -1,7 +1,6 @@
 //! Throughput and waits of queueing networks.
 //!
 //! - [`throughputs`]: of a number of customers, exactly (one class, product form)
-//! - [`several_classes`]: of customers of several classes, approximately
 //! - [`arriving`]: of open arrivals, at a system that admits a limited number at once
 //!
 //! Transactions of several scripts, of which each connection draws the next one by their weights,
@@ -9,17 +8,15 @@
 //!
 //! Sources: J. P. Buzen, Communications of the ACM 16 (1973); E. D. Lazowska and others,
 //! "Quantitative System Performance" (1984), chapters 6 to 8; K. M. Chandy, U. Herzog and L. Woo,
-//! IBM Journal of Research and Development 19 (1975); P. Schweitzer and Y. Bard (1979).
+//! IBM Journal of Research and Development 19 (1975).
 
 use std::f64::consts::LN_2;
 
 /// Customers for which a network is solved at most.
 pub(crate) const CUSTOMERS_MAX: usize = 4096;
-/// Rounds of the approximate solution at most.
-const ROUNDS_MAX: usize = 10_000;
 
 /// How a station serves those who are at it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Service {
     /// All at once: think time, the network between.
     Delay,
@@ -29,13 +26,10 @@ pub enum Service {
     /// half are in the sync, and half came since and wait for the next: it does n / 2 of them
     /// in a sync, and one at least.
     Shared,
-    /// Speed with 1, 2, .. customers relative to one; with more of them that of the last. A device
-    /// whose speed at each queue depth is known.
-    Rates(Vec<f64>),
 }
 
 /// A place where transactions spend time.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Station {
     /// Seconds of a transaction there without queueing.
     pub demand_s: f64,
@@ -50,35 +44,15 @@ impl Service {
             Self::Delay => n,
             Self::Servers(servers) => n.min(f64::from(*servers)),
             Self::Shared => (n / 2.0).max(1.0),
-            Self::Rates(rates) => {
-                let (below, last) = (n as usize, rates.len());
-                let [low, high] = [below, below + 1].map(|depth| rates[depth.min(last) - 1]);
-                low + (high - low) * n.fract()
-            }
         }
     }
 
-    /// Number of customers from which on its speed is constant; `None` if it grows without limit.
-    fn most(&self) -> Option<usize> {
+    /// Number of customers from which on its speed is constant, and the speed then; `None` if it
+    /// grows without limit.
+    pub fn most(&self) -> Option<usize> {
         match self {
             Self::Delay | Self::Shared => None,
             Self::Servers(servers) => Some(*servers as usize),
-            Self::Rates(rates) => Some(rates.len()),
-        }
-    }
-
-    /// Returns the greatest speed-up over one that it reaches; `None` where there is no limit.
-    pub fn rate_max(&self) -> Option<f64> {
-        self.most().map(|most| self.rate(most as f64))
-    }
-
-    fn makes_sense(&self) -> bool {
-        match self {
-            Self::Delay | Self::Shared => true,
-            Self::Servers(servers) => *servers > 0,
-            Self::Rates(rates) => {
-                !rates.is_empty() && rates.iter().all(|rate| *rate > 0.0 && rate.is_finite())
-            }
         }
     }
 }
@@ -122,7 +96,9 @@ impl Station {
 /// servers, and not with the square of the customers.
 pub fn throughputs(stations: &[Station], customers: usize) -> Option<Vec<f64>> {
     let makes_sense = |station: &Station| {
-        station.demand_s >= 0.0 && station.demand_s.is_finite() && station.service.makes_sense()
+        station.demand_s >= 0.0
+            && station.demand_s.is_finite()
+            && station.service != Service::Servers(0)
     };
     let takes_time = stations.iter().any(|station| station.demand_s > 0.0);
     if !takes_time || !stations.iter().all(makes_sense) || !(1..=CUSTOMERS_MAX).contains(&customers)
@@ -152,58 +128,6 @@ fn constants(delay_s: f64, queues: &[&Station], customers: usize) -> Vec<f64> {
         .zip(delayed)
         .map(|(immediate, other)| log_add(*immediate, other) - LN_2)
         .collect()
-}
-
-/// Transactions of one kind.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Class {
-    /// Customers that have no others.
-    pub customers: f64,
-    /// Seconds of one customer at each station without queueing.
-    pub demands_s: Vec<f64>,
-}
-
-/// Throughput of each class by approximate mean value analysis (Schweitzer; Bard): who arrives sees
-/// as many there as there are on average, but for their own share of their class. `None` of demands
-/// that make no sense.
-///
-/// Within some percent of the exact solution, worst where queues are of about one.
-pub fn several_classes(services: &[Service], classes: &[Class]) -> Option<Vec<f64>> {
-    let makes_sense = |class: &Class| {
-        class.customers > 0.0
-            && class.demands_s.len() == services.len()
-            && class.demands_s.iter().all(|demand_s| *demand_s >= 0.0 && demand_s.is_finite())
-            && class.demands_s.iter().any(|demand_s| *demand_s > 0.0)
-    };
-    if !classes.iter().all(makes_sense) || !services.iter().all(Service::makes_sense) {
-        return None;
-    }
-    let stations = services.len();
-    let mut queues: Vec<Vec<f64>> =
-        classes.iter().map(|class| vec![class.customers / stations as f64; stations]).collect();
-    let mut found = vec![0.0; classes.len()];
-    for _ in 0..ROUNDS_MAX {
-        let all: Vec<f64> =
-            (0..stations).map(|at| queues.iter().map(|queue| queue[at]).sum()).collect();
-        let mut change = 0.0_f64;
-        for ((class, queue), throughput) in classes.iter().zip(&mut queues).zip(&mut found) {
-            let residences: Vec<f64> = (0..stations)
-                .map(|at| {
-                    let with_me = 1.0 + (all[at] - queue[at] / class.customers).max(0.0);
-                    class.demands_s[at] * with_me / services[at].rate(with_me)
-                })
-                .collect();
-            *throughput = class.customers / residences.iter().sum::<f64>();
-            for (queue, residence) in queue.iter_mut().zip(residences) {
-                change = change.max((*queue - *throughput * residence).abs() / class.customers);
-                *queue = *throughput * residence;
-            }
-        }
-        if change < 1e-10 {
-            return Some(found);
-        }
-    }
-    None
 }
 
 /// Logarithm of a sum of two, by their logarithms.

@@ -5,10 +5,13 @@
 //! Capacity Planning" (2007), chapters 4 to 6. Without coherency it is Amdahl's law, without both
 //! the throughput is in proportion.
 
-use super::algebra::invert;
 use observations::Interval;
 use serde::Serialize;
 use statistics::{dot, t_quantile};
+use std::array;
+
+/// A number for each pair of gamma, contention and coherency.
+type Matrix = [[f64; 3]; 3];
 
 /// A measurement at one level.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -68,7 +71,7 @@ pub struct Fit {
     pub squares: f64,
     /// Standard deviation of a weighted residual: with relative weights, a share.
     pub residual: f64,
-    covariance: Vec<Vec<f64>>,
+    covariance: Matrix,
 }
 
 impl Usl {
@@ -101,26 +104,25 @@ impl Usl {
 }
 
 impl Law {
-    /// Positions of the coefficients that it has.
-    fn free(self) -> &'static [usize] {
+    /// Returns for each coefficient whether it is fitted.
+    fn free(self) -> [bool; 3] {
         match self {
-            Self::Proportional => &[0],
-            Self::Amdahl => &[0, 1],
-            Self::Coherency => &[0, 2],
-            Self::Universal => &[0, 1, 2],
+            Self::Proportional => [true, false, false],
+            Self::Amdahl => [true, true, false],
+            Self::Coherency => [true, false, true],
+            Self::Universal => [true; 3],
         }
     }
 
-    /// The simpler models that it becomes with coefficients of 0.
-    fn within(self) -> &'static [Self] {
-        match self {
-            Self::Universal => {
-                &[Self::Universal, Self::Amdahl, Self::Coherency, Self::Proportional]
-            }
-            Self::Amdahl => &[Self::Amdahl, Self::Proportional],
-            Self::Coherency => &[Self::Coherency, Self::Proportional],
-            Self::Proportional => &[Self::Proportional],
-        }
+    fn coefficients(self) -> usize {
+        self.free().into_iter().filter(|is_free| *is_free).count()
+    }
+
+    /// This law and the simpler ones that it becomes with coefficients of 0.
+    fn within(self) -> impl Iterator<Item = Self> {
+        let all = [Self::Universal, Self::Amdahl, Self::Coherency, Self::Proportional];
+        let fits = move |law: &Self| law.free().iter().zip(self.free()).all(|(a, b)| !a || b);
+        all.into_iter().filter(fits)
     }
 }
 
@@ -134,11 +136,11 @@ impl Fit {
     pub fn least_squares(points: &[Point], law: Law) -> Option<Self> {
         let is_positive = |value: f64| value > 0.0 && value.is_finite();
         if !points.iter().all(|point| is_positive(point.n) && is_positive(point.throughput))
-            || levels(points).len() <= law.free().len()
+            || levels(points).len() <= law.coefficients()
         {
             return None;
         }
-        let fits = law.within().iter().filter_map(|law| Self::unbounded(points, *law));
+        let fits = law.within().filter_map(|law| Self::unbounded(points, law));
         let allowed = fits.filter(|fit| fit.usl.contention >= 0.0 && fit.usl.coherency >= 0.0);
         allowed.min_by(|a, b| a.squares.total_cmp(&b.squares))
     }
@@ -146,17 +148,15 @@ impl Fit {
     /// Levenberg and Marquardt's descent from the least squares of `N / X`, which is linear in the
     /// coefficients.
     fn unbounded(points: &[Point], law: Law) -> Option<Self> {
-        let free = law.free();
-        let mut at = start(points, free)?;
+        let mut at = start(points, law)?;
         let mut damping = 1e-3;
         for _ in 0..STEPS_MAX {
             let before = squares(points, at);
-            let Normal { mut matrix, right } = Normal::at(points, at, free);
-            for (at, row) in matrix.iter_mut().enumerate() {
+            let mut normal = Normal::at(points, at, law);
+            for (at, row) in normal.matrix.iter_mut().enumerate() {
                 row[at] *= 1.0 + damping;
             }
-            let Some(inverse) = invert(&matrix) else { break };
-            let [gamma, contention, coherency] = solution(&inverse, &right, free);
+            let Some([gamma, contention, coherency]) = normal.solution() else { break };
             let next = Usl {
                 gamma: at.gamma + gamma,
                 contention: at.contention + contention,
@@ -180,18 +180,16 @@ impl Fit {
     }
 
     fn at(points: &[Point], law: Law, usl: Usl) -> Self {
+        let (variance, df) = variance(points, usl, law.coefficients());
+        let inverse = invert(&Normal::at(points, usl, law).matrix).unwrap_or([[f64::NAN; 3]; 3]);
         let free = law.free();
-        let inverse = invert(&Normal::at(points, usl, free).matrix);
+        let covariance = array::from_fn(|row| {
+            array::from_fn(|column| {
+                if free[row] && free[column] { inverse[row][column] * variance } else { 0.0 }
+            })
+        });
+        let errors = array::from_fn(|at| f64::sqrt(covariance[at][at]));
         let squares = squares(points, usl);
-        let (variance, df) = variance(points, usl, free.len());
-        let mut covariance = vec![vec![0.0; 3]; 3];
-        for (row, &r) in free.iter().enumerate() {
-            for (column, &c) in free.iter().enumerate() {
-                covariance[r][c] =
-                    inverse.as_ref().map_or(f64::NAN, |matrix| matrix[row][column] * variance);
-            }
-        }
-        let errors = [0, 1, 2].map(|at: usize| covariance[at][at].sqrt());
         Self { law, usl, errors, df, squares, residual: variance.sqrt(), covariance }
     }
 
@@ -200,16 +198,12 @@ impl Fit {
     pub fn interval(&self, coefficient: usize) -> Option<Interval> {
         let value = [self.usl.gamma, self.usl.contention, self.usl.coherency][coefficient];
         let half = self.errors[coefficient] * t_quantile(0.025, self.df);
-        (half > 0.0 && half.is_finite())
-            .then(|| Interval { low: (value - half).max(0.0), high: value + half })
+        (half > 0.0 && half.is_finite()).then(|| above_zero(value, half))
     }
 
     /// 95 % interval of the throughput at N: how well the law is known there, not whether it holds.
     pub fn band(&self, n: f64) -> Option<Interval> {
-        let gradient = self.usl.gradient(n);
-        let half = self.error_of(gradient)? * t_quantile(0.025, self.df);
-        let value = self.usl.throughput(n);
-        Some(Interval { low: (value - half).max(0.0), high: value + half })
+        Some(above_zero(self.usl.throughput(n), self.half_width(self.usl.gradient(n))?))
     }
 
     /// 95 % interval of the peak, by the error of its logarithm; `None` where it never falls, and
@@ -220,21 +214,20 @@ impl Fit {
             return None;
         }
         let gradient = [0.0, -0.5 / (1.0 - self.usl.contention), -0.5 / self.usl.coherency];
-        let factor = (self.error_of(gradient)? * t_quantile(0.025, self.df)).exp();
+        let factor = self.half_width(gradient)?.exp();
         Some(Interval { low: peak / factor, high: peak * factor })
     }
 
-    fn error_of(&self, gradient: [f64; 3]) -> Option<f64> {
-        let variance: f64 = (0..3)
-            .map(|row| {
-                gradient[row]
-                    * (0..3)
-                        .map(|column| self.covariance[row][column] * gradient[column])
-                        .sum::<f64>()
-            })
-            .sum();
-        (variance >= 0.0).then(|| variance.sqrt())
+    /// Half the width of the 95 % interval of a figure with this gradient.
+    fn half_width(&self, gradient: [f64; 3]) -> Option<f64> {
+        let rows = gradient.iter().zip(&self.covariance);
+        let variance: f64 = rows.map(|(part, row)| part * dot(row, &gradient)).sum();
+        (variance >= 0.0).then(|| variance.sqrt() * t_quantile(0.025, self.df))
     }
+}
+
+fn above_zero(value: f64, half: f64) -> Interval {
+    Interval { low: (value - half).max(0.0), high: value + half }
 }
 
 /// The different levels, in order.
@@ -283,56 +276,51 @@ struct Row {
     weight: f64,
 }
 
-/// The normal equations of a weighted linear fit.
+/// The normal equations of a weighted linear fit; a coefficient that is not fitted is 0.
 struct Normal {
-    matrix: Vec<Vec<f64>>,
-    right: Vec<f64>,
+    matrix: Matrix,
+    right: [f64; 3],
 }
 
 impl Normal {
-    /// The equations of these coefficients.
-    fn new(rows: impl Iterator<Item = Row>, free: &[usize]) -> Self {
-        let mut matrix = vec![vec![0.0; free.len()]; free.len()];
-        let mut right = vec![0.0; free.len()];
+    fn new(rows: impl Iterator<Item = Row>, law: Law) -> Self {
+        let free = law.free();
+        let (mut matrix, mut right) = ([[0.0; 3]; 3], [0.0; 3]);
         for Row { terms, value, weight } in rows {
-            for (row, &r) in free.iter().enumerate() {
-                right[row] += weight * terms[r] * value;
-                for (column, &c) in free.iter().enumerate() {
-                    matrix[row][column] += weight * terms[r] * terms[c];
-                }
+            let terms: [f64; 3] = array::from_fn(|at| if free[at] { terms[at] } else { 0.0 });
+            for (at, row) in matrix.iter_mut().enumerate() {
+                right[at] += weight * terms[at] * value;
+                row.iter_mut().zip(terms).for_each(|(sum, term)| *sum += weight * terms[at] * term);
             }
+        }
+        for at in (0..3).filter(|at| !free[*at]) {
+            matrix[at][at] = 1.0;
         }
         Self { matrix, right }
     }
 
     /// The equations of the linearised law.
-    fn at(points: &[Point], usl: Usl, free: &[usize]) -> Self {
+    fn at(points: &[Point], usl: Usl, law: Law) -> Self {
         let rows = points.iter().map(|point| {
             let value = point.throughput - usl.throughput(point.n);
             Row { terms: usl.gradient(point.n), value, weight: point.weight }
         });
-        Self::new(rows, free)
+        Self::new(rows, law)
     }
-}
 
-/// The coefficients by the inverse of the matrix; 0 for those that are not fitted.
-fn solution(inverse: &[Vec<f64>], right: &[f64], free: &[usize]) -> [f64; 3] {
-    let mut all = [0.0; 3];
-    for (row, coefficient) in inverse.iter().zip(free) {
-        all[*coefficient] = dot(row, right);
+    fn solution(&self) -> Option<[f64; 3]> {
+        Some(invert(&self.matrix)?.map(|row| dot(&row, &self.right)))
     }
-    all
 }
 
 /// Least squares of `N / X`, weighted so that errors of X are what is small.
-fn start(points: &[Point], free: &[usize]) -> Option<Usl> {
+fn start(points: &[Point], law: Law) -> Option<Usl> {
     let rows = points.iter().map(|point| {
         let terms = [1.0, point.n - 1.0, point.n * (point.n - 1.0)];
         let weight = point.weight * (point.throughput * point.throughput / point.n).powi(2);
         Row { terms, value: point.n / point.throughput, weight }
     });
-    let Normal { matrix, right } = Normal::new(rows, free);
-    let [inverse_gamma, contention, coherency] = solution(&invert(&matrix)?, &right, free);
+    let [inverse_gamma, contention, coherency] = Normal::new(rows, law).solution()?;
     if inverse_gamma <= 0.0 {
         let most = points.iter().map(|point| point.throughput / point.n).fold(0.0, f64::max);
         return Some(Usl { gamma: most, contention: 0.0, coherency: 0.0 });
@@ -342,4 +330,58 @@ fn start(points: &[Point], free: &[usize]) -> Option<Usl> {
         contention: contention / inverse_gamma,
         coherency: coherency / inverse_gamma,
     })
+}
+
+/// The inverse of a symmetric matrix (Gauss and Jordan with pivots), scaled by its diagonal first:
+/// coefficients of very different size. `None` where it has none.
+fn invert(matrix: &Matrix) -> Option<Matrix> {
+    let scale: [f64; 3] = array::from_fn(|at| matrix[at][at].sqrt());
+    if scale.iter().any(|scale| !scale.is_finite() || *scale <= 0.0) {
+        return None;
+    }
+    let mut rows: [[f64; 6]; 3] = array::from_fn(|row| {
+        array::from_fn(|column| match column {
+            0..3 => matrix[row][column] / (scale[row] * scale[column]),
+            _ => f64::from(u8::from(row == column - 3)),
+        })
+    });
+    for column in 0..3 {
+        let pivot =
+            (column..3).max_by(|a, b| rows[*a][column].abs().total_cmp(&rows[*b][column].abs()))?;
+        rows.swap(column, pivot);
+        let head = rows[column][column];
+        // Of a matrix scaled to ones on its diagonal: less than this is rounding.
+        if head.abs() < 1e-13 {
+            return None;
+        }
+        let row = rows[column].map(|value| value / head);
+        rows[column] = row;
+        for (_, other) in rows.iter_mut().enumerate().filter(|(at, _)| *at != column) {
+            let factor = other[column];
+            other.iter_mut().zip(row).for_each(|(value, row)| *value -= factor * row);
+        }
+    }
+    Some(array::from_fn(|row| {
+        array::from_fn(|column| rows[row][3 + column] / (scale[row] * scale[column]))
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::invert;
+
+    #[test]
+    fn times_the_matrix_is_one() {
+        let matrix = [[4e6, 2e3, 1.0], [2e3, 3.0, 1e-3], [1.0, 1e-3, 5e-6]];
+        let inverse = invert(&matrix).unwrap();
+        for (at, row) in matrix.iter().enumerate() {
+            for column in 0..3 {
+                let product: f64 =
+                    row.iter().zip(&inverse).map(|(row, other)| row * other[column]).sum();
+                let expected = f64::from(u8::from(at == column));
+                assert!((product - expected).abs() < 1e-6, "{at} {column} {product}");
+            }
+        }
+        assert_eq!(invert(&[[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), None);
+    }
 }

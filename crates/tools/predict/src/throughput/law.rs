@@ -1,7 +1,7 @@
 //! The parts of a model, and the queueing networks for predictions of other changes than the number
 //! of connections.
 
-use super::{ModelSummary, machine};
+use super::ModelSummary;
 use crate::models::curve::{Bottlenecks, Curve, Level, Member, Model};
 use analysis::wording;
 use observations::order;
@@ -25,27 +25,21 @@ impl ModelSummary {
             .filter(|member| member.weight >= SHARE_MIN)
             .map(|member| format!("{} {}", member.model.name(), wording::percent(member.weight)))
             .collect();
-        let detail = members.first().and_then(|member| self.detail(member.model));
-        let detail = detail.map_or_else(String::new, |detail| format!("; {detail}"));
+        let heaviest = members.first().map(|member| member.model);
+        let batches = self.points.iter().filter_map(|point| point.batch);
+        let detail = if heaviest == Some(Model::SharedSyncs) {
+            let most = wording::figure(batches.fold(0.0, f64::max));
+            format!(
+                "; one sync of the log serves all sessions waiting when it begins (up to {most})"
+            )
+        } else {
+            String::new()
+        };
         format!(
             "{}, weighted by hold-out error: {}{detail}",
             Model::Average.name(),
             named.join(", ")
         )
-    }
-
-    fn detail(&self, model: Model) -> Option<String> {
-        match (model, &self.device) {
-            (Model::SharedSyncs, _) => {
-                let batch = self.points.iter().filter_map(|point| point.batch);
-                let most = wording::figure(batch.fold(0.0, f64::max));
-                Some(format!(
-                    "one sync of the log serves all sessions waiting when it begins (up to {most})"
-                ))
-            }
-            (Model::Device, Some(device)) => Some(device.law()),
-            _ => None,
-        }
     }
 
     /// The queueing network of all levels: of those that could be fitted the one that misses
@@ -98,7 +92,7 @@ impl ModelSummary {
     }
 
     fn fitted_network(&self, model: Model, levels: &[Level]) -> Option<Bottlenecks> {
-        match Curve::fit(model, levels, &machine(self.processors, self.device.as_ref()))? {
+        match Curve::fit(model, levels, self.processors)? {
             Curve::Network(network) => Some(network),
             Curve::Law(_) | Curve::Average(_) => None,
         }
