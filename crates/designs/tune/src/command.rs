@@ -81,24 +81,24 @@ impl Tool for Tune {
         let Some(present) = base.configurations.first() else {
             return Err(Failure::usage("the experiment has no configuration"));
         };
-        if self.undo {
-            return self.restore(context, &base);
-        }
-        let form = self.form(context, &base)?;
         let knobs = Knobs::new(&search, present);
         let stage =
             Stage { context, file: &self.file, base: &base, knobs: &knobs, json: self.json };
-        let space = Space { domains: knobs.domains(), rules: &knobs };
-        let is_live = self.permit_server(&base)?;
+        if self.undo {
+            return self.restore(&stage);
+        }
+        let form = self.form(&stage)?;
+        let space = Space { domains: &knobs.domains, rules: &knobs };
+        let is_live = self.permit_server(&stage)?;
         if self.apply {
-            self.altering(context, &base)?;
+            self.altering(&stage)?;
         }
         if space.random(&mut Draw::new(base.repeats.seed)).is_none() {
             return Err(self.objection(&base, "tune.constraints", CONTRADICTION));
         }
         // The present settings of a server are those that it has; its defaults are not known.
         let has_defaults = !is_live && has_defaults(&stage);
-        let plan = self.plan(&base, &search, has_defaults)?;
+        let plan = self.plan(&stage, has_defaults)?;
         let results = results::path(self.results.as_ref(), &base.name);
         self.test_bounds(&stage, &results)?;
         if self.check {
@@ -181,7 +181,7 @@ impl Tune {
     fn apply(&self, stage: &Stage<'_>, winner: &Contender) -> Result<(), Failure> {
         let alone = stage.experiment(&confirmation::PURPOSE, std::slice::from_ref(winner))?;
         if let Some(configuration) = alone.configurations.first() {
-            let engine = self.altering(stage.context, stage.base)?;
+            let engine = self.altering(stage)?;
             let done = engine.apply(configuration).map_err(Failure::failed)?;
             output::complain(&format!(
                 "{done}\nRestore the former values with `steelbench tune {} --undo`.",
@@ -192,9 +192,9 @@ impl Tune {
     }
 
     /// Restores what --apply or a killed search has changed.
-    fn restore(&self, context: &Context, base: &Experiment) -> Result<ExitCode, Failure> {
-        let engine = self.altering(context, base)?;
-        let configurations: Vec<&Configuration> = base.configurations.iter().collect();
+    fn restore(&self, stage: &Stage<'_>) -> Result<ExitCode, Failure> {
+        let engine = self.altering(stage)?;
+        let configurations: Vec<&Configuration> = stage.base.configurations.iter().collect();
         let done = engine.undo(&configurations).map_err(Failure::failed)?;
         output::print(&if done.is_empty() {
             "Nothing to undo: there is no record for this server.".to_owned()
@@ -204,94 +204,76 @@ impl Tune {
     }
 
     /// The engine of your server, where it takes settings while it runs.
-    fn altering<'c>(
-        &self,
-        context: &'c Context,
-        base: &Experiment,
-    ) -> Result<&'c dyn Altering, Failure> {
-        let present = base.configurations.first();
-        if present.and_then(|configuration| configuration.value("target.url")).is_none() {
+    fn altering<'c>(&self, stage: &Stage<'c>) -> Result<&'c dyn Altering, Failure> {
+        let present = stage.knobs.configuration;
+        if present.value("target.url").is_none() {
             let message = "--apply and --undo concern the server of target.url, which is not set; \
                            private servers keep nothing";
-            return Err(self.objection(base, "target", message));
+            return Err(self.objection(stage.base, "target", message));
         }
-        let name = present.map(|configuration| configuration.get(ENGINE)).unwrap_or_default();
-        let engine = context.registry.engine(&name).and_then(|engine| engine.altering);
+        let name = present.get(ENGINE);
+        let engine = stage.context.registry.engine(&name).and_then(|engine| engine.altering);
         engine.ok_or_else(|| {
             let message = format!("the settings of {name} cannot be changed while it runs");
-            self.objection(base, "target.engine", &message)
+            self.objection(stage.base, "target.engine", &message)
         })
     }
 
     /// Returns whether the file names a server of the user, which a flag has to permit.
-    fn permit_server(&self, base: &Experiment) -> Result<bool, Failure> {
-        let value = |path: &str| {
-            base.configurations.first().and_then(|configuration| configuration.value(path))
-        };
+    fn permit_server(&self, stage: &Stage<'_>) -> Result<bool, Failure> {
+        let value = |path: &str| stage.knobs.configuration.value(path);
+        let objection = |path, message| Err(self.objection(stage.base, path, message));
         if value("target.url").is_none() {
             return Ok(false);
         }
         if !self.on_live {
             let message = "tune would change settings of this server; give --on-live to permit \
                            it, or remove target.url to use a private server";
-            return Err(self.objection(base, "target.url", message));
+            return objection("target.url", message);
         }
         if value("target.allow_restart").is_some() {
             let message = "a search on your server changes only settings that need no restart; \
                            remove target.allow_restart";
-            return Err(self.objection(base, "target.allow_restart", message));
+            return objection("target.allow_restart", message);
         }
         Ok(true)
     }
 
-    fn plan(
-        &self,
-        base: &Experiment,
-        search: &Search,
-        has_defaults: bool,
-    ) -> Result<Plan, Failure> {
-        let blocks = base.repeats.blocks;
-        let plan = Plan { blocks, has_defaults, candidates: confirmation::CANDIDATES };
-        let single = Plan { candidates: 1, ..plan };
-        let plan = match search.budget {
-            Budget::Trials(all) if plan.most() as f64 > SHARE_MAX * f64::from(all) => single,
-            _ => plan,
-        };
-        if base.repeats.blocks.max() < 2 {
+    fn plan(&self, stage: &Stage<'_>, has_defaults: bool) -> Result<Plan, Failure> {
+        let blocks = stage.base.repeats.blocks;
+        let mut plan = Plan { blocks, has_defaults, candidates: confirmation::CANDIDATES };
+        if blocks.max() < 2 {
             let message = "a confirmation needs two blocks at least; five give much narrower \
                            intervals";
-            return Err(self.objection(base, "tune", message));
+            return Err(self.objection(stage.base, "tune", message));
         }
-        let confirmation = plan.most();
-        match search.budget {
-            Budget::Trials(all) if (all as usize) < confirmation + FIRST + 1 => {
-                let message = format!(
-                    "{all} trials are too few: the confirmation takes {confirmation} and the first \
-                     round of the search {}",
-                    FIRST + 1
-                );
-                Err(self.objection(base, "tune.budget", &message))
-            }
-            _ => Ok(plan),
+        let Budget::Trials(all) = stage.knobs.search.budget else { return Ok(plan) };
+        if plan.most() as f64 > SHARE_MAX * f64::from(all) {
+            plan.candidates = 1;
         }
+        let (confirmation, first) = (plan.most(), FIRST + 1);
+        if (all as usize) < confirmation + first {
+            let message = format!(
+                "{all} trials are too few: the confirmation takes {confirmation} and the first \
+                 round of the search {first}"
+            );
+            return Err(self.objection(stage.base, "tune.budget", &message));
+        }
+        Ok(plan)
     }
 
     /// Has the engine judge the bounds of each knob, as it judges the levels of a grid.
     fn test_bounds(&self, stage: &Stage<'_>, results: &Path) -> Result<(), Failure> {
         let present = stage.knobs.present();
-        let knobs = stage.knobs.search.knobs.iter().enumerate();
-        let bounds = knobs.flat_map(|(at, knob)| {
-            let present = &present;
-            knob.extremes().into_iter().map(move |value| {
-                let mut point = present.clone();
-                point[at] = knob.number(&value);
-                Contender::new(format!("{}={value}", knob.name()), point)
-            })
-        });
         let mut contenders: Vec<Contender> = Vec::new();
-        for candidate in bounds {
-            if !contenders.iter().any(|known| known.name == candidate.name) {
-                contenders.push(candidate);
+        for (at, knob) in stage.knobs.search.knobs.iter().enumerate() {
+            for value in knob.extremes() {
+                let name = format!("{}={value}", knob.name());
+                if contenders.iter().all(|known| known.name != name) {
+                    let mut point = present.clone();
+                    point[at] = knob.number(&value);
+                    contenders.push(Contender::new(name, point));
+                }
             }
         }
         let purpose = Purpose { suffix: "-bounds", question: "Bounds", blocks: Some(1) };
@@ -315,17 +297,9 @@ impl Tune {
     }
 
     /// The form in which settings are printed.
-    fn form(
-        &self,
-        context: &Context,
-        base: &Experiment,
-    ) -> Result<Option<&'static SettingsForm>, Failure> {
-        let name = base
-            .configurations
-            .first()
-            .map(|configuration| configuration.get(ENGINE))
-            .unwrap_or_default();
-        let forms = context.registry.engine(&name).map(|engine| engine.settings_forms);
+    fn form(&self, stage: &Stage<'_>) -> Result<Option<&'static SettingsForm>, Failure> {
+        let name = stage.knobs.configuration.get(ENGINE);
+        let forms = stage.context.registry.engine(&name).map(|engine| engine.settings_forms);
         let forms = forms.unwrap_or_default();
         let Some(named_form) = &self.form else { return Ok(forms.first()) };
         let found = forms.iter().find(|form| form.name == named_form);

@@ -3,7 +3,7 @@
 
 use crate::goal::Goal;
 use crate::optimiser::{Lead, Point};
-use crate::rating::{Coverage, Expected, Rating, Rules, Spread, confirm, winner};
+use crate::rating::{Coverage, Rating, Rules, Spread, confirm, winner};
 use crate::stage::{Contender, DEFAULTS, PRESENT, Purpose};
 use command_line::Failure;
 use experiment::Blocks;
@@ -49,9 +49,7 @@ impl Plan {
     pub fn blocks_for(self, lead: Option<Lead>) -> usize {
         let most = self.blocks.max() as usize;
         match (self.blocks, lead) {
-            (Blocks::Fixed(_), Some(Lead { cost: gain, noise })) => {
-                Expected { gain, noise }.blocks(self.candidates, most)
-            }
+            (Blocks::Fixed(_), Some(lead)) => lead.blocks(self.candidates, most),
             // Adaptive blocks end by their own rule.
             _ => most,
         }

@@ -2,7 +2,7 @@
 
 use crate::ablation::Ablation;
 use crate::confirmation::{Confirmation, RANGE_MAX};
-use crate::rating::{Rating, Spread, Verdict};
+use crate::rating::{Rating, Verdict};
 use crate::search::History;
 use crate::space::Knobs;
 use crate::stage::{Contender, FACTOR, PRESENT};
@@ -61,10 +61,9 @@ impl Page<'_> {
         let reported = contenders[1..].iter().zip(ratings).map(|(contender, rating)| {
             let level = levels.iter().find(|level| level.level == contender.name);
             let interval = level.and_then(|level| level.comparison.as_ref()?.interval);
-            let interval = interval.filter(|interval| match rating.verdict {
-                Verdict::Failed => false,
-                Verdict::Better => interval.low > 1.0,
-                Verdict::Unstable | Verdict::NotBetter => true,
+            let interval = interval.filter(|interval| {
+                rating.verdict != Verdict::Failed
+                    && (rating.verdict != Verdict::Better || interval.low > 1.0)
             });
             Rating { interval: interval.or(rating.interval), ..*rating }
         });
@@ -109,12 +108,7 @@ impl Page<'_> {
         let mut section = Section::new("Confirmation").named("confirmation", ROWS);
         // The present settings come first, and have no rating.
         let rating = |at: usize| at.checked_sub(1).map(|at| &ratings[at]);
-        let spread = |at: usize| {
-            rating(at).map_or(confirmation.present, |rating| Spread {
-                mean: rating.mean,
-                range: rating.range,
-            })
-        };
+        let spread = |at: usize| rating(at).map_or(confirmation.present, |rating| rating.spread);
         let mut table = Columns::for_rows(0..confirmation.contenders.len());
         table.with(Column::name("settings"), |at| confirmation.contenders[*at].name.clone());
         let unit = confirmation.response.unit.as_str();
@@ -212,15 +206,14 @@ impl Page<'_> {
         ));
         if !history.stopped.is_empty() {
             let saved = number::seconds(self.saved_s);
-            let saved = if history.stopped.iter().all(|trial| trial.left_s.is_some()) {
+            let is_known = history.stopped.iter().all(|trial| trial.left_s.is_some());
+            let saved = if is_known {
                 format!("This saved {saved} of measurement.")
             } else {
                 format!("By the model's estimate of their times this saved about {saved}.")
             };
-            section.line(format!(
-                "{} stopped early: worse than the leader. {saved}",
-                number::plural(history.stopped.len(), "trial"),
-            ));
+            let stopped = number::plural(history.stopped.len(), "trial");
+            section.line(format!("{stopped} stopped early: worse than the leader. {saved}"));
         }
         if history.is_exhausted {
             section.line(format!(
@@ -228,14 +221,11 @@ impl Page<'_> {
                 number::short_percent(self.knobs.search.worth)
             ));
         }
-        let first = history.present.first().zip(history.present.last());
-        if let Some((first, last)) = first
-            && history.present.len() > 1
-        {
+        if let [first, .., last] = history.present[..] {
+            let unit = &self.confirmation.response.unit;
+            let [first, last] = [first, last].map(|value| number::quantity(value, unit));
             section.line(format!(
-                "The present settings measured {} in the first round and {} in the last.",
-                number::quantity(*first, &self.confirmation.response.unit),
-                number::quantity(*last, &self.confirmation.response.unit)
+                "The present settings measured {first} in the first round and {last} in the last."
             ));
         }
         section
@@ -251,17 +241,12 @@ impl Page<'_> {
         for line in (form.write)(&winner).lines() {
             section.indented(1, line, Tone::Plain);
         }
-        let removed: Vec<&str> = present
-            .iter()
-            .map(|setting| &setting.0)
-            .filter(|confirmation| !winner.iter().any(|(kept, _)| kept == *confirmation))
-            .map(String::as_str)
-            .collect();
+        let names = present.iter().map(|(name, _)| name.as_str());
+        let removed: Vec<&str> =
+            names.filter(|name| winner.iter().all(|(kept, _)| kept != name)).collect();
         if !removed.is_empty() {
-            section.line(format!(
-                "Remove {}: the winner has the server's default.",
-                removed.join(", ")
-            ));
+            let removed = removed.join(", ");
+            section.line(format!("Remove {removed}: the winner has the server's default."));
         }
         section.unless_empty()
     }

@@ -33,11 +33,8 @@ pub(crate) enum GoalError {
 impl Goal<'_> {
     /// The response of a trial; `None` of one that failed or broke a limit.
     pub fn measure<'t>(&self, trial: &'t TrialRecord) -> Result<Option<&'t Response>, GoalError> {
-        let Some(observations) = trial
-            .observations
-            .as_ref()
-            .filter(|observation| trial.status == TrialStatus::Done && !observation.timed_out())
-        else {
+        let done = trial.observations.as_ref().filter(|_| trial.status == TrialStatus::Done);
+        let Some(observations) = done.filter(|observations| !observations.timed_out()) else {
             return Ok(None);
         };
         for limit in self.limits {
@@ -84,9 +81,7 @@ impl FixedWork {
     /// Takes note of a trial that was measured to the end.
     pub fn note(&mut self, cost: f64, trial: &TrialRecord) {
         let Some(observations) = &trial.observations else { return };
-        let fixed = cost - observations.elapsed_s.ln();
-        let known = self.offsets.unwrap_or(Interval { low: fixed, high: fixed });
-        self.offsets = Some(Interval { low: known.low.min(fixed), high: known.high.max(fixed) });
+        widen(&mut self.offsets, cost - observations.elapsed_s.ln());
     }
 
     /// The constant; `None` of other work, and before any trial.
@@ -106,6 +101,12 @@ impl FixedWork {
             trial.observations.as_ref().filter(|observation| observation.timed_out())?;
         Some(self.offset()? + observations.elapsed_s.ln())
     }
+}
+
+/// Widens an interval so that it contains a value.
+fn widen(interval: &mut Option<Interval>, value: f64) {
+    let known = interval.get_or_insert(Interval { low: value, high: value });
+    *known = Interval { low: known.low.min(value), high: known.high.max(value) };
 }
 
 /// Trials of a given time whose response is the mean of the rate that is recorded over it.
@@ -129,16 +130,12 @@ impl FixedTime {
     /// Takes note of a trial that was measured to the end.
     pub fn note(&mut self, response: &Response, trial: &TrialRecord) {
         let observations = trial.observations.as_ref();
-        let Some((observations, course)) = observations
-            .and_then(|observation| Some((observation, course(response, observation)?)))
-        else {
+        let course = observations.and_then(|observations| course(response, observations));
+        let Some((observations, course)) = observations.zip(course) else {
             self.is_other = true;
             return;
         };
-        let elapsed_s = observations.elapsed_s;
-        let known = self.seconds.unwrap_or(Interval { low: elapsed_s, high: elapsed_s });
-        self.seconds =
-            Some(Interval { low: known.low.min(elapsed_s), high: known.high.max(elapsed_s) });
+        widen(&mut self.seconds, observations.elapsed_s);
         self.unit.clone_from(&response.unit);
         self.courses.push(course);
     }
@@ -184,11 +181,11 @@ fn course(response: &Response, observations: &Observations) -> Option<Vec<f64>> 
 
 /// A response in seconds or its own unit, or a fact.
 fn quantity(observations: &Observations, name: &str) -> Option<f64> {
-    let response = observations.responses.iter().find(|response| response.name == name);
-    let response =
-        response.map(|response| response.value * unit_factor(&response.unit).unwrap_or(1.0));
-    let errors = (name == "errors").then_some(observations.work.errors as f64);
-    response.or(errors).or_else(|| observations.fact(name))
+    match observations.responses.iter().find(|response| response.name == name) {
+        Some(response) => Some(response.value * unit_factor(&response.unit).unwrap_or(1.0)),
+        None if name == "errors" => Some(observations.work.errors as f64),
+        None => observations.fact(name),
+    }
 }
 
 fn unknown(limit: &Relation, observations: &Observations) -> GoalError {

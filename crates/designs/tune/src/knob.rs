@@ -1,5 +1,6 @@
 //! Settings that a search varies within ranges, instead of levels that a grid runs.
 
+use crate::optimiser::Domain;
 use crate::relation::{Relation, unit_factor};
 use experiment::{Budget, Kind, Value};
 
@@ -23,34 +24,16 @@ pub struct Search {
 pub struct Knob {
     /// Dotted path of the setting.
     pub setting: String,
-    /// The values.
-    pub values: KnobValues,
+    /// Numbers of its range, or positions in the list.
+    pub domain: Domain,
+    /// All its values, instead of a range.
+    pub listed: Vec<Value>,
     /// Values that the setting accepts.
     pub kind: Kind,
     /// Unit that numbers of the range are written with.
     pub unit: Option<String>,
     /// Values of earlier knobs with which it has an effect: the position of a knob, and its values.
     pub when: Vec<(usize, Vec<Value>)>,
-}
-
-/// The values of a knob.
-#[derive(Debug, Clone, PartialEq)]
-pub enum KnobValues {
-    /// Numbers between two bounds.
-    Range {
-        /// Lower bound.
-        low: f64,
-        /// Upper bound.
-        high: f64,
-        /// True if values are drawn on a logarithmic scale.
-        is_log: bool,
-        /// True of whole numbers only.
-        is_whole: bool,
-        /// Further values with a meaning of their own.
-        special: Vec<f64>,
-    },
-    /// These.
-    Listed(Vec<Value>),
 }
 
 impl Knob {
@@ -61,16 +44,14 @@ impl Knob {
 
     /// The value of the setting for a number of the range, or for a position in the list.
     pub fn value(&self, number: f64) -> Value {
-        match (&self.values, &self.unit) {
-            (KnobValues::Listed(values), _) => {
-                values.get(number as usize).cloned().unwrap_or_default()
-            }
+        match (&self.domain, &self.unit) {
+            (Domain::Choice(_), _) => self.listed.get(number as usize).cloned().unwrap_or_default(),
             // A special value, such as -1, has no unit.
-            (KnobValues::Range { special, .. }, Some(unit)) if !special.contains(&number) => {
+            (Domain::Numbers { special, .. }, Some(unit)) if !special.contains(&number) => {
                 Value::Text(format!("{number}{unit}"))
             }
-            (KnobValues::Range { .. }, _) if number.fract() == 0.0 => Value::Integer(number as i64),
-            (KnobValues::Range { .. }, _) => Value::Float(number),
+            _ if number.fract() == 0.0 => Value::Integer(number as i64),
+            _ => Value::Float(number),
         }
     }
 
@@ -82,42 +63,34 @@ impl Knob {
 
     /// The number of the range, or the position in the list, of a value of the setting.
     pub fn number(&self, value: &Value) -> Option<f64> {
-        match &self.values {
-            KnobValues::Listed(values) => {
-                values.iter().position(|candidate| candidate == value).map(|at| at as f64)
-            }
-            KnobValues::Range { .. } => {
-                let number = value.as_f64().or_else(|| {
-                    let text = value.to_string();
-                    let digits = text.find(|c: char| c.is_alphabetic()).unwrap_or(text.len());
-                    let (digits, unit) = text.split_at(digits);
-                    let factor_of_unit = unit_factor(self.unit.as_deref()?)?;
-                    Some(digits.trim().parse::<f64>().ok()? * unit_factor(unit)? / factor_of_unit)
-                });
-                number.filter(|number| number.is_finite())
-            }
+        if matches!(self.domain, Domain::Choice(_)) {
+            return self.listed.iter().position(|listed| listed == value).map(|at| at as f64);
         }
+        let number = value.as_f64().or_else(|| {
+            let text = value.to_string();
+            let digits = text.find(|c: char| c.is_alphabetic()).unwrap_or(text.len());
+            let (digits, unit) = text.split_at(digits);
+            let factor_of_unit = unit_factor(self.unit.as_deref()?)?;
+            Some(digits.trim().parse::<f64>().ok()? * unit_factor(unit)? / factor_of_unit)
+        });
+        number.filter(|number| number.is_finite())
     }
 
-    /// The bytes, seconds or plain number of a number of the range.
+    /// The bytes, seconds or plain number of a number of the range, or of a position in the list.
     pub fn quantity(&self, number: f64) -> Option<f64> {
-        match &self.values {
-            KnobValues::Listed(values) => values.get(number as usize)?.as_f64(),
-            KnobValues::Range { .. } => {
-                let factor = self.unit.as_deref().and_then(unit_factor);
-                Some(number * factor.unwrap_or(1.0))
-            }
+        if matches!(self.domain, Domain::Choice(_)) {
+            return self.listed.get(number as usize)?.as_f64();
         }
+        Some(number * self.unit.as_deref().and_then(unit_factor).unwrap_or(1.0))
     }
 
     /// The values to test before anything runs: bounds, special and listed ones.
     pub fn extremes(&self) -> Vec<Value> {
-        let numbers: Vec<f64> = match &self.values {
-            KnobValues::Listed(values) => (0..values.len()).map(|at| at as f64).collect(),
-            KnobValues::Range { low, high, special, .. } => {
-                [low, high].into_iter().chain(special).copied().collect()
+        match &self.domain {
+            Domain::Choice(_) => self.listed.clone(),
+            Domain::Numbers { low, high, special, .. } => {
+                [low, high].into_iter().chain(special).map(|number| self.value(*number)).collect()
             }
-        };
-        numbers.into_iter().map(|number| self.value(number)).collect()
+        }
     }
 }

@@ -24,6 +24,4 @@ mod space;
 mod stage;
 
 pub use command::Tune;
-pub use knob::{Knob, KnobValues, Search};
-pub use relation::{Relation, RelationError};
 pub use sections::SECTIONS;

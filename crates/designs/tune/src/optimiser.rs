@@ -21,7 +21,7 @@ mod space;
 
 pub use draw::Draw;
 pub use futility::{Courses, RateBound, RateWatch};
-pub use space::{Domain, Independent, Point, Rules, Scale, Space};
+pub use space::{Domain, Point, Rules, Space};
 
 use forest::{Forest, Prediction};
 use space::squared_distance;
@@ -162,18 +162,21 @@ impl Optimiser<'_> {
     /// The lead of the best point over one that was measured repeatedly; else `None`.
     pub fn lead(&self, tried: &[Trial], over: &Point) -> Option<Lead> {
         let noise = Noise::from_repeats(tried).filter(|repeat| repeat.df >= LEAD_DF_MIN)?.sd;
-        let same = tried.iter().filter(|attempt| attempt.point == *over);
-        let costs: Vec<f64> = same.filter_map(|trial| trial.outcome.cost()).collect();
+        let same = measured(tried).filter(|(point, _)| *point == over);
+        let costs: Vec<f64> = same.map(|(_, cost)| cost).collect();
         let models = self.models(tried, &mut Draw::new(self.seed));
         (costs.len() > 1).then(|| Lead { cost: mean(&costs) - models.best, noise })
     }
 
     /// The lowest predicted cost of the points that were measured.
     fn lowest(&self, cost: &Forest, tried: &[Trial]) -> f64 {
-        let measured = tried.iter().filter(|attempt| attempt.outcome.cost().is_some());
-        let costs =
-            measured.map(|measurement| cost.predict(&self.space.features(&measurement.point)).mean);
+        let costs = measured(tried).map(|(point, _)| self.expected(cost, point));
         costs.fold(f64::INFINITY, f64::min)
+    }
+
+    /// The predicted cost of a point.
+    fn expected(&self, cost: &Forest, point: &[Option<f64>]) -> f64 {
+        cost.predict(&self.space.features(point)).mean
     }
 
     /// The points that were measured and never failed, each once, the lowest cost first: the mean
@@ -184,21 +187,15 @@ impl Optimiser<'_> {
         }
         let models = self.models(tried, &mut Draw::new(self.seed));
         let mut ranked: Vec<Candidate> = Vec::new();
-        for candidate in tried.iter().filter(|attempt| attempt.outcome.cost().is_some()) {
-            let same = || {
-                tried
-                    .iter()
-                    .filter(|trial| trial.point == candidate.point)
-                    .map(|attempt| attempt.outcome)
-            };
-            let is_complete = same().all(|outcome| outcome.cost().is_some());
-            if !is_complete || ranked.iter().any(|entry| entry.point == candidate.point) {
-                continue;
+        for (point, _) in measured(tried) {
+            let same = tried.iter().filter(|trial| trial.point == *point);
+            let costs: Option<Vec<f64>> = same.map(|trial| trial.outcome.cost()).collect();
+            let Some(costs) = costs else { continue };
+            if ranked.iter().all(|entry| entry.point != *point) {
+                let predicted = self.expected(&models.cost, point);
+                let cost = predicted + MEASURED_SHARE * (mean(&costs) - predicted);
+                ranked.push(Candidate { point: point.clone(), cost });
             }
-            let measured = mean(same().filter_map(Outcome::cost));
-            let predicted = models.cost.predict(&self.space.features(&candidate.point)).mean;
-            let cost = predicted + MEASURED_SHARE * (measured - predicted);
-            ranked.push(Candidate { point: candidate.point.clone(), cost });
         }
         ranked.sort_by(|left, right| left.cost.total_cmp(&right.cost));
         ranked
@@ -222,7 +219,7 @@ impl Optimiser<'_> {
             return vec![0.0; points.len()];
         }
         let models = self.models(tried, &mut Draw::new(self.seed));
-        points.iter().map(|point| models.cost.predict(&self.space.features(point)).mean).collect()
+        points.iter().map(|point| self.expected(&models.cost, point)).collect()
     }
 
     fn models(&self, tried: &[Trial], draw: &mut Draw) -> Models {
@@ -268,13 +265,8 @@ impl Optimiser<'_> {
         draw: &mut Draw,
     ) -> Option<(Point, Prediction)> {
         let mut pool: Vec<Point> = (0..RANDOM).filter_map(|_| self.space.random(draw)).collect();
-        let mut known: Vec<(f64, &Point)> = tried
-            .iter()
-            .filter(|attempt| attempt.outcome.cost().is_some())
-            .map(|attempt| {
-                (models.cost.predict(&self.space.features(&attempt.point)).mean, &attempt.point)
-            })
-            .collect();
+        let known = measured(tried).map(|(point, _)| (self.expected(&models.cost, point), point));
+        let mut known: Vec<(f64, &Point)> = known.collect();
         known.sort_by(|left, right| left.0.total_cmp(&right.0));
         for (_, point) in known.iter().take(BEST) {
             pool.extend((0..NEIGHBOURS).filter_map(|_| self.space.neighbour(point, draw)));
@@ -306,8 +298,13 @@ impl Models {
     }
 }
 
+/// The points that were measured, with their costs.
+fn measured(tried: &[Trial]) -> impl Iterator<Item = (&Point, f64)> {
+    tried.iter().filter_map(|trial| Some((&trial.point, trial.outcome.cost()?)))
+}
+
 fn has_cost(tried: &[Trial]) -> bool {
-    tried.iter().any(|attempt| attempt.outcome.cost().is_some())
+    measured(tried).next().is_some()
 }
 
 /// The noise of costs.
@@ -320,16 +317,17 @@ struct Noise {
 impl Noise {
     /// Pools the variances of points that were measured repeatedly; `None` without one.
     fn from_repeats(tried: &[Trial]) -> Option<Self> {
+        let known: Vec<(&Point, f64)> = measured(tried).collect();
         let (mut squares, mut df) = (0.0, 0.0);
-        for (at, trial) in tried.iter().enumerate() {
-            if tried[..at].iter().any(|earlier| earlier.point == trial.point) {
+        for (at, (point, _)) in known.iter().enumerate() {
+            if known[..at].iter().any(|(earlier, _)| earlier == point) {
                 continue;
             }
-            let same = tried[at..].iter().filter(|repeat| repeat.point == trial.point);
-            let costs: Vec<f64> = same.filter_map(|repeat| repeat.outcome.cost()).collect();
+            let same = known[at..].iter().filter(|(repeat, _)| repeat == point);
+            let costs: Vec<f64> = same.map(|(_, cost)| *cost).collect();
             let centre = mean(&costs);
             squares += costs.iter().map(|cost| (cost - centre).powi(2)).sum::<f64>();
-            df += costs.len().saturating_sub(1) as f64;
+            df += costs.len() as f64 - 1.0;
         }
         (df > 0.0).then(|| Self { sd: (squares / df).sqrt(), df })
     }

@@ -4,6 +4,7 @@
 //! The winner is chosen by the blocks that also measure its gain, which flatters it. So intervals
 //! are adjusted: for the candidate that is chosen, or for all at once where all are reported.
 
+use crate::optimiser::Lead;
 use observations::Interval;
 use statistics::{mean, t_quantile};
 
@@ -60,23 +61,14 @@ const BLOCKS_MIN: usize = 3;
 /// by its luckiest measurements, and knows the noise from few.
 const GAIN_SHARE: f64 = 0.25;
 
-/// The gain that a search expects of a confirmation.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Expected {
-    /// Logarithm of the gain.
-    pub gain: f64,
-    /// Standard deviation of the logarithm of a measurement.
-    pub noise: f64,
-}
-
-impl Expected {
+impl Lead {
     /// Returns the blocks of the confirmation of this number of candidates: as few as let its
     /// interval be expected within a quarter of the gain to each side, `most` at most.
     pub fn blocks(self, candidates: usize, most: usize) -> usize {
         let tail = Coverage::Chosen.tail(candidates);
         let proving = (BLOCKS_MIN..most).find(|blocks| {
             let n = *blocks as f64;
-            t_quantile(tail, n - 1.0) * self.noise * (2.0 / n).sqrt() <= GAIN_SHARE * self.gain
+            t_quantile(tail, n - 1.0) * self.noise * (2.0 / n).sqrt() <= GAIN_SHARE * self.cost
         });
         proving.unwrap_or(most)
     }
@@ -98,10 +90,8 @@ pub enum Verdict {
 /// A candidate after all blocks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rating {
-    /// Mean of its values.
-    pub mean: f64,
-    /// The largest less the smallest value, relative to their mean.
-    pub range: f64,
+    /// Mean and range of its values.
+    pub spread: Spread,
     /// How many times better than the baseline it is; `None` without values to compare.
     pub gain: Option<f64>,
     /// 95 % interval of the gain.
@@ -168,7 +158,6 @@ impl PairedGain {
 
 fn rate(baseline: &[f64], values: &[Option<f64>], family: usize, rules: Rules) -> Rating {
     let known: Vec<f64> = values.iter().flatten().copied().collect();
-    let Spread { mean, range } = Spread::from_values(&known);
     let has_failed = known.len() < baseline.len();
     let sign = if rules.is_lower_better { -1.0 } else { 1.0 };
     let pairs = values.iter().zip(baseline);
@@ -188,12 +177,12 @@ fn rate(baseline: &[f64], values: &[Option<f64>], family: usize, rules: Rules) -
         Verdict::NotBetter
     };
     let gain = (!logs.is_empty()).then_some(factor);
-    Rating { mean, range, gain, interval, verdict }
+    Rating { spread: Spread::from_values(&known), gain, interval, verdict }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Coverage, Expected, Rules, Verdict, confirm, winner};
+    use super::{Coverage, Lead, Rules, Verdict, confirm, winner};
     use rand_xoshiro::Xoshiro256PlusPlus;
     use rand_xoshiro::rand_core::SeedableRng;
     use statistics::normal;
@@ -249,7 +238,7 @@ mod tests {
         let verdicts = ratings.iter().map(|rating| rating.verdict).collect::<Vec<_>>();
         let not_better = Verdict::NotBetter;
         assert_eq!(verdicts, [Verdict::Better, Verdict::Unstable, not_better, not_better]);
-        assert!(ratings[0].range > 0.5, "the range that is shown is its own");
+        assert!(ratings[0].spread.range > 0.5, "the range that is shown is its own");
         // A steady machine and a candidate that was once half as fast.
         let steady = [100.0, 101.0, 99.0, 100.5, 99.5];
         assert_eq!(confirm(&steady, &candidates[..1], RULES)[0].verdict, Verdict::Unstable);
@@ -259,7 +248,7 @@ mod tests {
     /// noise and by a quarter, that is 0.7026, 0.4501 and 0.3512.
     #[test]
     fn a_large_gain_needs_fewer_blocks() {
-        let blocks = |gain: f64, most: usize| Expected { gain, noise: 0.05 }.blocks(1, most);
+        let blocks = |gain: f64, most: usize| Lead { cost: gain, noise: 0.05 }.blocks(1, most);
         let gains = [0.704, 0.700, 0.452, 0.448, 0.353, 0.349, 0.0, -1.0];
         assert_eq!(gains.map(|gain| blocks(gain, 6)), [3, 4, 4, 5, 5, 6, 6, 6]);
         assert_eq!([2, 3, 60].map(|most| blocks(5.0, most)), [2, 3, 3]);

@@ -1,6 +1,7 @@
 //! The search that `[[knob]]` and `[tune]` of a file declare.
 
-use crate::knob::{Knob, KnobValues, Search};
+use crate::knob::{Knob, Search};
+use crate::optimiser::Domain;
 use crate::relation::Relation;
 use experiment::common::ENGINE;
 use experiment::durability::DURABILITY;
@@ -198,18 +199,22 @@ impl Sections<'_> {
             }
         };
         let values = match (range, listed) {
-            (Some(range), None) => range_of(&range, &special.unwrap_or_default(), is_log),
+            (Some(range), None) => {
+                let domain = range_of(&range, &special.unwrap_or_default(), is_log);
+                domain.map(|domain| (domain, Vec::new()))
+            }
             (None, Some(_)) if special.is_some() || is_log || unit.is_some() => {
                 Err("special, scale and unit belong to a range; list all values instead".into())
             }
             (None, Some(listed)) if listed.len() < 2 => Err("list two values at least".into()),
-            (None, Some(listed)) => Ok(KnobValues::Listed(listed)),
+            (None, Some(listed)) => Ok((Domain::Choice(listed.len()), listed)),
             _ => Err("give either a range, such as [1, 100], or a list of values".into()),
         };
         let values = values.map_err(|fault: Fault| self.error(&node.span, &setting, fault));
         let when = self.when(node, &setting, earlier);
         let kind = declared[0].kind;
-        Some(Knob { setting, values: values.ok()?, kind, unit, when: when? })
+        let (domain, listed) = values.ok()?;
+        Some(Knob { setting, domain, listed, kind, unit, when: when? })
     }
 
     /// `when = { journal_mode = "wal" }`: values of earlier knobs.
@@ -234,10 +239,7 @@ impl Sections<'_> {
             let elements = leaf.node.elements().iter();
             let values: Vec<Value> =
                 elements.filter_map(|element| Kind::Scalar.read(element).ok()).collect();
-            let all_known = values.iter().all(|value| match &earlier[at].values {
-                KnobValues::Listed(listed) => listed.contains(value),
-                KnobValues::Range { .. } => earlier[at].number(value).is_some(),
-            });
+            let all_known = values.iter().all(|value| earlier[at].number(value).is_some());
             if values.is_empty() || !all_known {
                 let message = format!("not a value of {}", earlier[at].name());
                 self.error(&leaf.node.span, setting, message);
@@ -334,7 +336,7 @@ impl Sections<'_> {
 }
 
 /// A range of two numbers, with special values outside it.
-fn range_of(range: &[Value], special: &[Value], is_log: bool) -> Result<KnobValues, Fault> {
+fn range_of(range: &[Value], special: &[Value], is_log: bool) -> Result<Domain, Fault> {
     let numbers: Vec<f64> = range.iter().filter_map(Value::as_f64).collect();
     let [low, high] = numbers[..] else {
         return Err("a range has two numbers: range = [1, 100]".into());
@@ -353,8 +355,8 @@ fn range_of(range: &[Value], special: &[Value], is_log: bool) -> Result<KnobValu
     if let Some(inside) = all.iter().find(|value| (low..=high).contains(*value)) {
         return Err(format!("the special value {inside} is in the range").into());
     }
-    let is_whole = range.iter().all(|range| matches!(range, Value::Integer(_)));
-    Ok(KnobValues::Range { low, high, is_log, is_whole, special: all })
+    let whole = range.iter().all(|range| matches!(range, Value::Integer(_)));
+    Ok(Domain::Numbers { low, high, is_log, whole, special: all })
 }
 
 #[cfg(test)]

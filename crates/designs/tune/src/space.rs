@@ -1,7 +1,7 @@
 //! The knobs of a file as a space of points.
 
-use crate::knob::{KnobValues, Search};
-use crate::optimiser::{Domain, Point, Rules, Scale};
+use crate::knob::Search;
+use crate::optimiser::{Domain, Point, Rules};
 use experiment::{Configuration, Value};
 use observations::Environment;
 
@@ -10,37 +10,23 @@ pub(crate) struct Knobs<'e> {
     /// The declared search.
     pub search: &'e Search,
     /// The present settings.
-    present: &'e Configuration,
-    domains: Vec<Domain>,
+    pub configuration: &'e Configuration,
+    /// The values of each knob.
+    pub domains: Vec<Domain>,
     environment: Environment,
 }
 
 impl<'e> Knobs<'e> {
     /// The knobs of a search from these settings, on this machine.
-    pub fn new(search: &'e Search, present: &'e Configuration) -> Self {
-        let domains = search.knobs.iter().map(|knob| match &knob.values {
-            KnobValues::Listed(values) => Domain::Choice(values.len()),
-            KnobValues::Range { low, high, is_log, is_whole, special } => Domain::Numbers {
-                low: *low,
-                high: *high,
-                scale: if *is_log { Scale::Log } else { Scale::Linear },
-                whole: *is_whole,
-                special: special.clone(),
-            },
-        });
-        let environment = observe::environment::capture(&[]);
-        Self { search, present, domains: domains.collect(), environment }
-    }
-
-    /// The values of each knob.
-    pub fn domains(&self) -> &[Domain] {
-        &self.domains
+    pub fn new(search: &'e Search, configuration: &'e Configuration) -> Self {
+        let domains = search.knobs.iter().map(|knob| knob.domain.clone()).collect();
+        Self { search, configuration, domains, environment: observe::environment::capture(&[]) }
     }
 
     /// The present settings; a knob that the file does not set is left alone.
     pub fn present(&self) -> Point {
         let knobs = self.search.knobs.iter();
-        knobs.map(|knob| knob.number(self.present.value(&knob.setting)?)).collect()
+        knobs.map(|knob| knob.number(self.configuration.value(&knob.setting)?)).collect()
     }
 
     /// The point that leaves all knobs alone: the server's defaults.
@@ -62,7 +48,7 @@ impl<'e> Knobs<'e> {
         if let Some(at) = knobs.iter().position(|knob| knob.name() == name) {
             return knobs[at].quantity(point[at]?);
         }
-        let mut settings = self.present.settings.iter();
+        let mut settings = self.configuration.settings.iter();
         let setting = settings.find(|(path, value)| {
             path.rsplit('.').next() == Some(name) && value.as_f64().is_some()
         });

@@ -6,12 +6,14 @@
     reason = "a test that cannot continue has failed"
 )]
 
+mod independent;
 #[path = "../../../designs/tests/noise/mod.rs"]
 mod noise;
 mod rates;
 
+use independent::Independent;
 use noise::{ALL, Noise, Random};
-use tune::optimiser::{Domain, Independent, Optimiser, Outcome, Point, Scale, Space, Trial};
+use tune::optimiser::{Domain, Optimiser, Outcome, Point, Space, Trial};
 
 /// Proposed points of a round, beside the present settings.
 const ROUND: usize = 8;
@@ -34,13 +36,8 @@ fn present() -> Point {
 }
 
 fn domains(knobs: usize) -> Vec<Domain> {
-    let unit = Domain::Numbers {
-        low: 0.0,
-        high: 1.0,
-        scale: Scale::Linear,
-        whole: false,
-        special: Vec::new(),
-    };
+    let unit =
+        Domain::Numbers { low: 0.0, high: 1.0, is_log: false, whole: false, special: Vec::new() };
     vec![unit; knobs]
 }
 

@@ -6,14 +6,15 @@
     reason = "a test that cannot continue has failed"
 )]
 
+mod independent;
+
 use flate2::read::GzDecoder;
+use independent::Independent;
 use serde_json::Value;
 use std::fs::File;
 use std::path::Path;
-use tune::optimiser::{
-    Domain, Draw, Independent, Lead, Optimiser, Outcome, Point, Scale, Space, Trial,
-};
-use tune::rating::{Coverage, Expected, Rules, confirm, winner};
+use tune::optimiser::{Domain, Draw, Optimiser, Outcome, Point, Space, Trial};
+use tune::rating::{Coverage, Rules, confirm, winner};
 
 /// Trials of each.
 const TRIALS: usize = 50;
@@ -61,7 +62,7 @@ fn domain(knob: &Value, log: &[&str]) -> (Domain, (f64, f64)) {
     let domain = Domain::Numbers {
         low: if is_log { low.max(1.0) } else { low },
         high,
-        scale: if is_log { Scale::Log } else { Scale::Linear },
+        is_log,
         whole: true,
         special: if is_log && low <= 0.0 { vec![0.0] } else { Vec::new() },
     };
@@ -152,9 +153,9 @@ fn search(recorded: &Recorded, seed: u64, noise: &mut Draw) -> Search {
             let outcome = Outcome::Cost(recorded.cost(recorded.measured(&point, noise)));
             tried.push(Trial { point, outcome });
         }
-        if let Some(Lead { cost: gain, noise }) = optimiser.lead(&tried, &recorded.default) {
+        if let Some(lead) = optimiser.lead(&tried, &recorded.default) {
             let fitting = (TRIALS - tried.len()) / (CANDIDATES + 1);
-            blocks = Expected { gain, noise }.blocks(CANDIDATES, BLOCKS).min(fitting);
+            blocks = lead.blocks(CANDIDATES, BLOCKS).min(fitting);
         }
     }
     assert!(tried.len() + blocks * (CANDIDATES + 1) <= TRIALS);

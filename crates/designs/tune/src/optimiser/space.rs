@@ -3,15 +3,6 @@
 
 use super::draw::Draw;
 
-/// The scale on which the values of a knob are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scale {
-    /// Equal differences are as likely.
-    Linear,
-    /// Equal ratios are as likely.
-    Log,
-}
-
 /// The values of a knob.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Domain {
@@ -21,8 +12,8 @@ pub enum Domain {
         low: f64,
         /// Upper bound.
         high: f64,
-        /// Scale on which values are drawn.
-        scale: Scale,
+        /// True if values are drawn on a logarithmic scale.
+        is_log: bool,
         /// True if only whole numbers are values.
         whole: bool,
         /// Further values with a meaning of their own, such as -1 and 0.
@@ -41,20 +32,6 @@ pub trait Rules {
     fn applies(&self, knob: usize, before: &[Option<f64>]) -> bool;
     /// Returns whether a point keeps all constraints.
     fn allows(&self, point: &[Option<f64>]) -> bool;
-}
-
-/// Knobs that are independent of each other.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Independent;
-
-impl Rules for Independent {
-    fn applies(&self, _: usize, _: &[Option<f64>]) -> bool {
-        true
-    }
-
-    fn allows(&self, _: &[Option<f64>]) -> bool {
-        true
-    }
 }
 
 /// Draws of a point before its constraints count as contradictory.
@@ -79,16 +56,17 @@ impl Domain {
     fn at(&self, position: f64) -> f64 {
         match self {
             Self::Choice(number) => ((position * *number as f64) as usize).min(number - 1) as f64,
-            Self::Numbers { low, high, scale, whole, special } => {
+            Self::Numbers { low, high, is_log, whole, special } => {
                 let share = if special.is_empty() { 0.0 } else { SPECIAL_SHARE };
                 if position < share {
                     let index = (position / share * special.len() as f64) as usize;
                     return special[index.min(special.len() - 1)];
                 }
                 let inner = (position - share) / (1.0 - share);
-                let value = rounded(match scale {
-                    Scale::Linear => low + inner * (high - low),
-                    Scale::Log => low * (high / low).powf(inner),
+                let value = rounded(if *is_log {
+                    low * (high / low).powf(inner)
+                } else {
+                    low + inner * (high - low)
                 });
                 let value = if *whole { value.round() } else { value };
                 value.clamp(*low, *high)
@@ -100,10 +78,10 @@ impl Domain {
     fn scaled(&self, value: f64) -> f64 {
         match self {
             Self::Choice(number) => value / (number - 1).max(1) as f64,
-            Self::Numbers { low, high, scale, .. } => match scale {
-                Scale::Log if value / low > 0.0 => (value / low).ln() / (high / low).ln(),
-                _ => (value - low) / (high - low),
-            },
+            Self::Numbers { low, high, is_log: true, .. } if value / low > 0.0 => {
+                (value / low).ln() / (high / low).ln()
+            }
+            Self::Numbers { low, high, .. } => (value - low) / (high - low),
         }
     }
 

@@ -1,12 +1,11 @@
 //! Trials of a given time that are stopped because their rate cannot reach the leader's, with noise
 //! from trial to trial and noise within a trial.
 
+use crate::independent::Independent;
 use crate::noise::Random;
 use runner::RateWatch as _;
 use statistics::mean;
-use tune::optimiser::{
-    Courses, Independent, Optimiser, Outcome, Point, RateBound, RateWatch, Space, Trial,
-};
+use tune::optimiser::{Courses, Optimiser, Outcome, Point, RateBound, RateWatch, Space, Trial};
 
 /// Seconds of a trial, and words of it in a second.
 const WINDOW_S: f64 = 30.0;
