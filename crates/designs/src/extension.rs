@@ -2,7 +2,7 @@
 
 use crate::settings::{
     EXTENSION, EXTENSION_BLOCKS, EXTENSION_CENTRE, EXTENSION_EFFECTS, EXTENSION_FACTOR,
-    EXTENSION_KIND, EXTENSION_RUNS,
+    EXTENSION_KIND, EXTENSION_RUNS, EXTENSIONS,
 };
 use experiment::{Node, Value};
 use std::collections::BTreeMap;
@@ -84,32 +84,25 @@ impl Extension {
             (EXTENSION_EFFECTS.path(), "confirm"),
             (EXTENSION_CENTRE.path(), "surface"),
         ];
-        let name = ["fold", "confirm", "surface"].into_iter().find(|text| *text == kind);
-        let name = name.unwrap_or("fold");
+        let name = EXTENSIONS.iter().find(|name| **name == kind).copied().unwrap_or("fold");
         let misplaced =
             of_kinds.iter().find(|(path, of)| values.contains_key(*path) && *of != name);
         if let Some((key, _)) = misplaced {
             return Err(ExtensionError::Misplaced { kind: name, key });
         }
-        let missing = |setting: &'static str| ExtensionError::Missing { kind: name, key: setting };
-        let step = match name {
-            "confirm" => {
-                let runs = EXTENSION_RUNS.value_in(values);
-                if runs.is_empty() {
-                    return Err(missing(EXTENSION_RUNS.path()));
-                }
+        let missing = |key: &'static str| Err(ExtensionError::Missing { kind: name, key });
+        let (runs, effects) = (EXTENSION_RUNS.value_in(values), EXTENSION_EFFECTS.value_in(values));
+        let step = match (name, EXTENSION_CENTRE.value_in(values)) {
+            ("confirm", _) if runs.is_empty() => return missing(EXTENSION_RUNS.path()),
+            ("confirm", _) => {
                 let runs = runs.iter().map(|run| signs(run, "+-")).collect::<Result<_, _>>()?;
-                let effects = EXTENSION_EFFECTS.value_in(values);
                 if effects.is_empty() {
-                    return Err(missing(EXTENSION_EFFECTS.path()));
+                    return missing(EXTENSION_EFFECTS.path());
                 }
                 Step::Confirm { runs, effects }
             }
-            "surface" => {
-                let centre = EXTENSION_CENTRE.value_in(values);
-                let centre = centre.ok_or_else(|| missing(EXTENSION_CENTRE.path()))?;
-                Step::Surface { centre: signs(&centre, "+-0")? }
-            }
+            ("surface", None) => return missing(EXTENSION_CENTRE.path()),
+            ("surface", Some(centre)) => Step::Surface { centre: signs(&centre, "+-0")? },
             _ => Step::Fold(EXTENSION_FACTOR.value_in(values)),
         };
         Ok(Self { step, blocks: EXTENSION_BLOCKS.value_in(values) })

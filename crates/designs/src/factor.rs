@@ -1,7 +1,7 @@
 //! Factors whose levels are numbers with a unit, coded -1 at the low level of the file and +1 at
 //! the high one: those of response surfaces, and of screenings with a centre.
 
-use crate::mathematics::{Coding, Scale};
+use crate::mathematics::Coding;
 use crate::settings::LOG_SCALE;
 use experiment::{DesignFile, DesignPlace, Factor, Fault, Node, value_in_source};
 
@@ -37,7 +37,6 @@ pub struct NumericFactor {
     /// The name.
     pub name: String,
     unit: String,
-    is_whole: bool,
     coding: Coding,
 }
 
@@ -72,22 +71,18 @@ impl NumericFactor {
             Quantity::parse(label).ok_or_else(|| RangeError::Number(label.clone()))
         };
         let (low, high) = (read(low_label)?, read(high_label)?);
-        let both = || (low_label.clone(), high_label.clone());
         if low.unit != high.unit {
-            let (low, high) = both();
-            return Err(RangeError::Units(low, high));
+            return Err(RangeError::Units(low_label.clone(), high_label.clone()));
         }
         if is_log && low.number <= 0.0 {
             return Err(RangeError::Logarithm(low_label.clone()));
         }
         let is_whole = low.is_whole && high.is_whole;
-        let scale = if is_log { Scale::Log } else { Scale::Linear };
-        let coding = Coding::new(low.number, high.number, scale, is_whole.then_some(1.0));
-        let coding = coding.ok_or_else(|| {
-            let (low, high) = both();
-            RangeError::Order(low, high)
-        })?;
-        Ok(Self { name: name.to_owned(), unit: low.unit, is_whole, coding })
+        let coding = Coding { low: low.number, high: high.number, is_log, is_whole };
+        if !coding.is_sound() {
+            return Err(RangeError::Order(low_label.clone(), high_label.clone()));
+        }
+        Ok(Self { name: name.to_owned(), unit: low.unit, coding })
     }
 
     /// The factors of a recorded file; empty where it cannot be read.
@@ -142,7 +137,7 @@ impl NumericFactor {
     /// The level that can be set for a coded number, as it is written.
     pub fn label(&self, coded: f64) -> String {
         let number = self.coding.level(coded);
-        let number = if self.is_whole { number } else { self.shortened(number) };
+        let number = if self.coding.is_whole { number } else { self.shortened(number) };
         // Not -0.
         format!("{}{}", number + 0.0, self.unit)
     }
@@ -152,7 +147,8 @@ impl NumericFactor {
         let text = if self.is_log() {
             format!("{:.*e}", DIGITS - 1, number)
         } else {
-            let places = PLACES - self.coding.range().log10().floor() as i32;
+            let range = self.coding.high - self.coding.low;
+            let places = PLACES - range.log10().floor() as i32;
             format!("{:.*}", places.max(0) as usize, number)
         };
         text.parse().unwrap_or(number)
@@ -165,7 +161,7 @@ impl NumericFactor {
 
     /// True if its levels are evenly spaced on a log scale.
     pub fn is_log(&self) -> bool {
-        self.coding.scale() == Scale::Log
+        self.coding.is_log
     }
 }
 

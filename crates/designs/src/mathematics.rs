@@ -34,10 +34,10 @@ mod surface;
 mod surface_design;
 
 pub use alias::{Chain, Contrasts, Term};
-pub use coding::{Coding, Scale};
+pub use coding::Coding;
 pub use confirmation::{Confirmation, PredictedDifference, Verdict};
 pub use curvature::{CentredBlocks, Curvature};
-pub use design::{Design, WholePlots};
+pub use design::Design;
 pub use effects::{Effect, Stratum, detectable};
 pub use fit::{Fit, FitError};
 pub use fraction::{DesignError, Fraction, Generator, Resolution, fewest_runs};

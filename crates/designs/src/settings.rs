@@ -5,7 +5,7 @@ use experiment::{Kind, settings};
 /// The kind of response surfaces, as which a screening can continue.
 pub const RESPONSE_SURFACE: &str = "response-surface";
 /// Kinds of extensions.
-const EXTENSIONS: &[&str] = &["fold", "confirm", "surface"];
+pub const EXTENSIONS: &[&str] = &["fold", "confirm", "surface"];
 const COUNT: Kind = Kind::Count { min: 1, max: 1_000_000 };
 
 settings! {

@@ -166,7 +166,7 @@ fn screening_designs() {
     // in their own order.
     let hard = screening(7, Size::Runs(16), &[5, 6]).unwrap();
     let design = &hard.design;
-    assert_eq!(design.whole_plots(&[5, 6]).groups.len(), 4);
+    assert_eq!(design.whole_plots(&[5, 6]).len(), 4);
     for generator in &hard.generators {
         assert!(generator.factor < 5);
         for run in design.runs() {
@@ -231,11 +231,11 @@ fn folding_separates() {
 fn whole_plots_hold_hard_to_change_factors() {
     let design = minimum(16, 7).design();
     let plots = design.whole_plots(&[0, 2]);
-    assert_eq!(plots.groups.len(), 4);
+    assert_eq!(plots.len(), 4);
     let chains = Contrasts::new(&design).chains;
     let between: Vec<_> = chains
         .iter()
-        .filter(|chain| plots.has(&chain.coefficients))
+        .filter(|chain| chain.is_between(&plots))
         .map(|chain| chain.terms[0].factors.clone())
         .collect();
     assert_eq!(between, [vec![0], vec![2], vec![0, 2]]);

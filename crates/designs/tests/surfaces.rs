@@ -44,7 +44,7 @@ fn fits_are_those_of_numpy_and_scipy() {
         let half_widths: Vec<f64> =
             (0..fit.coefficients.len()).map(|index| fit.half_width(index).unwrap()).collect();
         all_close(&half_widths, &case["half_widths"], 1e-9);
-        let lack = surface.lack_of_fit().unwrap();
+        let lack = surface.lack_of_fit.unwrap();
         let expected = &case["lack_of_fit"];
         close(lack.f, expected["f"].as_f64().unwrap(), 1e-8);
         close(lack.p_value, expected["p_value"].as_f64().unwrap(), 1e-8);
@@ -213,7 +213,7 @@ fn simulate(random: &mut Random, blocks: usize, noise: Noise, truth: Truth, sets
         rates.region += share(surface.may_be_stationary(&Truth::AT).unwrap());
         let stationary = Stationary::find(&surface).unwrap();
         rates.misfits +=
-            share(surface.lack_of_fit().is_some_and(|lack_of_fit| lack_of_fit.p_value < 0.05));
+            share(surface.lack_of_fit.is_some_and(|lack_of_fit| lack_of_fit.p_value < 0.05));
         rates.maxima += share(stationary.kind == Kind::Maximum);
         // A ridge has no point.
         if truth.curvatures[0] == 0.0 {

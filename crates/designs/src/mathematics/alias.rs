@@ -133,6 +133,12 @@ fn product(first: &[i8], other: &[i8]) -> i32 {
 }
 
 impl Chain {
+    /// Returns whether it compares whole plots only: its coefficients are constant in each.
+    pub fn is_between(&self, plots: &[Vec<usize>]) -> bool {
+        let sign = |run: usize| self.coefficients[run];
+        plots.iter().all(|plot| plot.iter().all(|run| sign(*run) == sign(plot[0])))
+    }
+
     /// The difference between the means of the runs with both signs.
     pub fn effect(&self, values: &[f64]) -> f64 {
         let signed = self.coefficients.iter().zip(values);

@@ -1,9 +1,10 @@
 //! The test of curvature: centre points against the runs of a two-level design, whose mean they
 //! share if every factor acts along a straight line.
 
+use analysis::estimate::t_test;
 use observations::Interval;
 use serde::Serialize;
-use statistics::{mean, t_quantile, t_two_sided_p};
+use statistics::mean;
 
 /// Sums of values are exact to about this share of them.
 const ROUNDING: f64 = 1e-12;
@@ -74,10 +75,8 @@ impl Curvature {
     }
 
     fn tested(value: f64, variance: f64, df: f64) -> Self {
-        let error = variance.sqrt();
-        let half = t_quantile(0.025, df) * error;
-        let p_value = if value == 0.0 { 1.0 } else { t_two_sided_p(value / error, df) };
-        Self { value, interval: Interval::around(value, half), p_value, df }
+        let (interval, p_value) = t_test(value, variance.sqrt(), df);
+        Self { value, interval, p_value, df }
     }
 }
 

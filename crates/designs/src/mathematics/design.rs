@@ -9,13 +9,6 @@ pub struct Design {
     blocks: Vec<usize>,
 }
 
-/// Groups of runs that share the levels of the hard-to-change factors.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WholePlots {
-    /// Positions of the runs of each group.
-    pub groups: Vec<Vec<usize>>,
-}
-
 impl Design {
     /// A design in one block.
     pub fn new(runs: Vec<Vec<i8>>) -> Self {
@@ -99,27 +92,18 @@ impl Design {
 
     /// The groups of runs that share the levels of these factors within a block: the whole plots of
     /// a split plot, within which the other factors are randomised.
-    pub fn whole_plots(&self, hard_to_change: &[usize]) -> WholePlots {
+    pub fn whole_plots(&self, hard_to_change: &[usize]) -> Vec<Vec<usize>> {
         let key = |run: usize| -> (usize, Vec<i8>) {
             let levels = hard_to_change.iter().map(|factor| self.runs[run][*factor]);
             (self.blocks[run], levels.collect())
         };
-        let mut groups: Vec<Vec<usize>> = Vec::new();
+        let mut plots: Vec<Vec<usize>> = Vec::new();
         for run in 0..self.runs.len() {
-            match groups.iter_mut().find(|group| key(group[0]) == key(run)) {
-                Some(group) => group.push(run),
-                None => groups.push(vec![run]),
+            match plots.iter_mut().find(|plot| key(plot[0]) == key(run)) {
+                Some(plot) => plot.push(run),
+                None => plots.push(vec![run]),
             }
         }
-        WholePlots { groups }
-    }
-}
-
-impl WholePlots {
-    /// Returns whether a contrast compares whole plots only: its coefficients are constant in each.
-    pub fn has(&self, coefficients: &[i8]) -> bool {
-        self.groups
-            .iter()
-            .all(|group| group.iter().all(|run| coefficients[*run] == coefficients[group[0]]))
+        plots
     }
 }

@@ -97,7 +97,7 @@ impl Surface {
                 .iter()
                 .map(|other| {
                     let change: Vec<f64> =
-                        (0..self.factors).map(|index| self.second(index, *other)).collect();
+                        (0..self.factors).map(|index| 2.0 * self.half(index, *other)).collect();
                     axes.iter().map(|axis| axis.along(&change) / axis.value.sqrt()).collect()
                 })
                 .collect();
@@ -109,12 +109,6 @@ impl Surface {
             }
         }
         point
-    }
-
-    /// How much the slope along a factor rises per level of another.
-    fn second(&self, first: usize, other: usize) -> f64 {
-        let product = self.coefficient(&[first.min(other), first.max(other)]);
-        if first == other { 2.0 * product } else { product }
     }
 
     fn slopes(&self, point: &[f64]) -> Slopes {

@@ -17,7 +17,9 @@ pub struct Surface {
     pub factors: usize,
     /// Coefficients before those of the terms: mean and blocks.
     pub before: usize,
-    lack_of_fit: Option<LackOfFit>,
+    /// The test of its fit; `None` without repeats of a point in a block, or without points beyond
+    /// the number of coefficients.
+    pub lack_of_fit: Option<LackOfFit>,
 }
 
 /// The test whether the model misses more than repeats of the same point vary.
@@ -44,11 +46,7 @@ impl Surface {
         terms.extend(subsets(factors, 2));
         terms.extend((0..factors).map(|factor| vec![factor; 2]));
         let mut columns = vec![vec![1.0; values.len()]];
-        let blocks_max = blocks.iter().copied().max().unwrap_or(0);
-        columns.extend(
-            (1..=blocks_max)
-                .map(|block| indicator(blocks.iter().map(|run_block| *run_block == block))),
-        );
+        columns.extend(shifts(blocks));
         let before = columns.len();
         columns.extend(terms.iter().map(|term| {
             points.iter().map(|point| term.iter().map(|factor| point[*factor]).product()).collect()
@@ -72,12 +70,6 @@ impl Surface {
         let blocks: Vec<usize> =
             (0..points.len()).map(|run| usize::from(run >= corners.len())).collect();
         Self::is_determined(&points, &blocks)
-    }
-
-    /// The test of its fit; `None` without repeats of a point in a block, or without points beyond
-    /// the number of coefficients.
-    pub fn lack_of_fit(&self) -> Option<LackOfFit> {
-        self.lack_of_fit
     }
 
     /// Coefficient of a term, 0 of one that the model lacks.
@@ -123,11 +115,10 @@ fn lack_of_fit(
         .iter()
         .map(|point| indicator(points.iter().map(|tested| tested == point)))
         .collect();
-    let others = 1..=blocks.iter().copied().max().unwrap_or(0);
-    columns
-        .extend(others.map(|block| indicator(blocks.iter().map(|run_block| *run_block == block))));
+    columns.extend(shifts(blocks));
     // Blocks without a common point are determined together with their points.
-    let columns = independent(&columns);
+    let kept = statistics::independent_columns(&columns).into_iter();
+    let columns: Vec<Vec<f64>> = kept.map(|at| columns[at].clone()).collect();
     let repeats = Fit::new(&columns, values).ok()?;
     let (df_repeats, pure) = (repeats.df, repeats.residual_squares);
     let df_misses = fit.df.checked_sub(df_repeats)?;
@@ -139,6 +130,12 @@ fn lack_of_fit(
     let f = misses / df_misses as f64 / (pure / df_repeats as f64);
     let p_value = f_upper_p(f, df_misses as f64, df_repeats as f64);
     Some(LackOfFit { f, df_misses, df_repeats, p_value })
+}
+
+/// A column for the shift of each block but the first.
+fn shifts(blocks: &[usize]) -> impl Iterator<Item = Vec<f64>> {
+    let others = 1..=blocks.iter().copied().max().unwrap_or(0);
+    others.map(move |other| indicator(blocks.iter().map(move |block| *block == other)))
 }
 
 fn indicator(is_own: impl Iterator<Item = bool>) -> Vec<f64> {
@@ -153,10 +150,4 @@ fn distinct(points: &[Vec<f64>]) -> Vec<Vec<f64>> {
         }
     }
     distinct
-}
-
-/// The columns that are not sums of those before them.
-fn independent(columns: &[Vec<f64>]) -> Vec<Vec<f64>> {
-    let kept = statistics::independent_columns(columns);
-    kept.into_iter().map(|at| columns[at].clone()).collect()
 }

@@ -31,7 +31,7 @@ pub struct RaceReport {
 }
 
 /// A candidate of a race.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Candidate {
     /// The position among the configurations.
     pub configuration: usize,
@@ -84,18 +84,14 @@ impl RaceReport {
     pub fn sentences(&self) -> Vec<Sentence> {
         let survivors: Vec<&Candidate> = self.survivors().collect();
         let blocks = wording::count(self.blocks, "block");
-        let (claims, text) = match &survivors[..] {
-            [] => (false, "No candidate is left: each failed or timed out.".to_owned()),
-            [only] if self.blocks >= self.first => {
-                (true, format!("{} wins the race: all others left within {blocks}.", only.label))
-            }
-            _ if self.blocks < self.first => (
-                false,
-                format!(
-                    "The race is open: no candidate loses before {} are complete.",
-                    wording::count(self.first, "block")
-                ),
+        let claims = survivors.len() == 1 && self.blocks >= self.first;
+        let text = match &survivors[..] {
+            [] => "No candidate is left: each failed or timed out.".to_owned(),
+            _ if self.blocks < self.first => format!(
+                "The race is open: no candidate loses before {} are complete.",
+                wording::count(self.first, "block")
             ),
+            [only] => format!("{} wins the race: all others left within {blocks}.", only.label),
             [leader, others @ ..] => {
                 let behind = others.iter().filter_map(|candidate| candidate.behind);
                 let most = behind.map(|interval| interval.high).fold(f64::NEG_INFINITY, f64::max);
@@ -106,14 +102,12 @@ impl RaceReport {
                     }
                     (false, _) => String::new(),
                 };
-                let others: Vec<String> =
-                    others.iter().map(|candidate| candidate.label.clone()).collect();
-                let text = format!(
+                let others = others.iter().map(|candidate| candidate.label.clone());
+                format!(
                     "{} leads after {blocks}, not significantly better than {}{most}.",
                     leader.label,
-                    wording::list(&others)
-                );
-                (false, text)
+                    wording::list(&others.collect::<Vec<_>>())
+                )
             }
         };
         let evidence = format!(
@@ -145,18 +139,16 @@ pub fn report(summary: &Summary) -> Option<RaceReport> {
         mean: Some(survivor.mean).filter(|mean| mean.is_finite()),
         interval: survivor.interval,
         behind: survivor.behind,
-        departure: None,
-        why: String::new(),
+        ..Candidate::default()
     });
     let left = departures.iter().rev().map(|departure| Candidate {
         configuration: departure.candidate,
         label: label(departure.candidate),
         blocks: departure.after,
         mean: mean_until(summary, departure),
-        interval: None,
-        behind: None,
         departure: Some(*departure),
         why: sentence(departure, summary),
+        ..Candidate::default()
     });
     let candidates = inside.chain(left).collect();
     let (level, unit) = (rules.level, summary.unit().to_owned());
@@ -166,8 +158,7 @@ pub fn report(summary: &Summary) -> Option<RaceReport> {
 fn mean_until(summary: &Summary, departure: &Departure) -> Option<f64> {
     let outcomes = outcomes(summary, departure.candidate);
     let known = outcomes.iter().take(departure.after).filter_map(|outcome| outcome.known());
-    let known: Vec<f64> = known.collect();
-    (!known.is_empty()).then(|| mean(&known))
+    Some(mean(known)).filter(|mean| mean.is_finite())
 }
 
 /// The race of all configurations over the blocks recorded so far; `None` without a response.

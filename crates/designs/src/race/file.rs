@@ -27,21 +27,21 @@ impl Design for Race {
     /// Candidates leave after a block, which all of them have run by then.
     fn read(&self, file: &mut DesignFile<'_>) -> Option<DesignRuns> {
         let first = file.get(RACE_FIRST);
-        let message = match file.repeats.blocks {
-            Blocks::Adaptive { .. } => Some(
-                "a race decides by itself how often a candidate runs; give repeats.blocks as a \
-                 number, the most blocks"
-                    .to_owned(),
-            ),
-            Blocks::Fixed(blocks) if blocks < first => Some(format!(
-                "{blocks} blocks are fewer than the first {first} of the race ({}), after which \
-                 losers leave",
-                RACE_FIRST.path()
-            )),
-            Blocks::Fixed(_) => None,
-        };
-        if let Some(message) = message {
-            file.error(DesignPlace::Blocks, message);
+        match file.repeats.blocks {
+            Blocks::Adaptive { .. } => {
+                let message = "a race decides by itself how often a candidate runs; give \
+                               repeats.blocks as a number, the most blocks";
+                file.error(DesignPlace::Blocks, message);
+            }
+            Blocks::Fixed(blocks) if blocks < first => {
+                let message = format!(
+                    "{blocks} blocks are fewer than the first {first} of the race ({}), after \
+                     which losers leave",
+                    RACE_FIRST.path()
+                );
+                file.error(DesignPlace::Blocks, message);
+            }
+            Blocks::Fixed(_) => {}
         }
         if let Some(factor) = file.hard.first() {
             let message = "a race runs all candidates in each block, which changes this factor in \

@@ -25,7 +25,7 @@ const MODEL_TERMS_MAX: usize = 4;
 const MODELS_OF_SIZE: usize = 2;
 
 /// A screening design with its effects.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Screening {
     /// Configurations that effects are estimated from: those of the design and its fold-over.
     pub runs: usize,
@@ -96,7 +96,7 @@ pub struct ScreenedFactor {
 }
 
 /// A contrast of the runs.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ScreenedEffect {
     /// The alias chain by letters, such as `AB`, `CE` and `-DF`: the effect is their sum.
     /// Empty for a column without a factor.
@@ -211,13 +211,9 @@ fn screened(position: usize, factor: &FactorRecord) -> ScreenedFactor {
 /// The factor that distinguishes the runs of a fold-over from those of the design; `None`: all do.
 fn folded_factor(layout: &Layout) -> Option<usize> {
     let (corner, fold) = (layout.design.corners.first()?, layout.fold.as_ref()?.corners.first()?);
-    let levels = layout.coded[*corner].iter().zip(&layout.coded[*fold]);
-    let reversed: Vec<usize> =
-        levels.enumerate().filter(|(_, (level, fold))| level != fold).map(|(at, _)| at).collect();
-    match reversed[..] {
-        [only] => Some(only),
-        _ => None,
-    }
+    let (levels, folded) = (&layout.coded[*corner], &layout.coded[*fold]);
+    let mut reversed = (0..levels.len()).filter(|at| levels[*at] != folded[*at]);
+    reversed.next().filter(|_| reversed.next().is_none())
 }
 
 /// The values without the means of both halves of a folded design.
@@ -276,15 +272,13 @@ impl Screening {
         let hard: Vec<usize> =
             (0..recorded.len()).filter(|i| recorded[*i].hard_to_change).collect();
         let mut values = Values::complete(&layout, summary, !hard.is_empty());
-        let mut fold = layout.fold.as_ref().map(|part| FoldOver {
+        let complete = !values.repeats.is_empty();
+        let fold = layout.fold.as_ref().map(|part| FoldOver {
             factor: folded_factor(&layout),
             runs: part.corners.len(),
-            complete: true,
+            complete,
         });
-        if let Some(fold) = &mut fold
-            && values.repeats.is_empty()
-        {
-            fold.complete = false;
+        if fold.is_some() && !complete {
             layout.fold = None;
             values = Values::complete(&layout, summary, !hard.is_empty());
         }
@@ -297,18 +291,12 @@ impl Screening {
             factors: factors.map(|(position, factor)| screened(position, factor)).collect(),
             resolution,
             partial_aliases: !contrasts.partial.is_empty() && resolution == 3,
-            mean: None,
             unit: response.unit.clone(),
-            effects: Vec::new(),
-            test: None,
-            missing: Vec::new(),
-            models: Vec::new(),
             fold,
             curvature: curvature(&layout, summary),
-            confirmations: Vec::new(),
-            next: Vec::new(),
             layout,
             higher_is_better: response.direction == Direction::HigherIsBetter,
+            ..Self::default()
         };
         if values.repeats.is_empty() {
             let runs = screening.layout.design.corners.iter().enumerate();
@@ -336,19 +324,15 @@ impl Screening {
             .map(|chain| ScreenedEffect {
                 chain: chain_names(&chain.terms),
                 factor: match &chain.terms[..] {
-                    [only] if only.factors.len() == 1 && !self.partial_aliases => {
-                        only.factors.first().copied()
+                    [Term { factors, .. }] if factors.len() == 1 && !self.partial_aliases => {
+                        Some(factors[0])
                     }
                     _ => None,
                 },
-                quantile: 0.0,
                 value: chain.effect(&means),
-                interval: None,
-                adjusted_p: None,
-                between_setups: !hard.is_empty() && plots.has(&chain.coefficients),
-                significant: None,
+                between_setups: !hard.is_empty() && chain.is_between(&plots),
                 terms: chain.terms.clone(),
-                error: None,
+                ..ScreenedEffect::default()
             })
             .collect();
         if values.repeats.len() > 1 {

@@ -1,6 +1,6 @@
 //! Screenings in a file: their two-level design, and the runs that `[[extension]]` adds to it.
 
-use super::plan::ScreeningPlan;
+use super::plan::plan;
 use super::settings::{KIND, RESOLUTION, RUNS};
 use crate::extension::{Extension, Step};
 use crate::factor::{add_centre, check_log_scale};
@@ -79,37 +79,29 @@ impl Design for Screening {
         file.refuse_exclusions("a screening design");
         check_log_scale(file);
         let size = size.filter(|_| all_have_two)?;
-        match mathematics::Screening::new(file.factors.len(), size, file.hard) {
-            Ok(design) => {
-                let centre_points = read_centre(file)?;
-                let screening = ScreeningRuns { design, centre_points };
-                read_extensions(file, &screening);
-                let mut levels = positions(screening.design.design.runs());
-                levels.extend(vec![vec![position(0); file.factors.len()]; centre_points]);
-                // Only centre points run the same levels twice in a block.
-                let is_numbered = |levels: &[usize]| levels.contains(&position(0));
-                Some(DesignRuns { levels: Some(levels), is_numbered, ..DesignRuns::all(KIND) })
-            }
+        let design = mathematics::Screening::new(file.factors.len(), size, file.hard);
+        let design = match design {
+            Ok(design) => design,
             Err(error) => {
-                let path = match size {
-                    Size::Runs(_) => RUNS.path(),
-                    Size::Resolution(_) => RESOLUTION.path(),
-                };
+                let is_number = matches!(size, Size::Runs(_));
+                let path = if is_number { RUNS.path() } else { RESOLUTION.path() };
                 file.error(DesignPlace::Setting(path), error.to_string());
-                None
+                return None;
             }
-        }
+        };
+        let screening = ScreeningRuns { design, centre_points: read_centre(file)? };
+        read_extensions(file, &screening);
+        let mut levels = positions(screening.design.design.runs());
+        let centre = vec![position(0); file.factors.len()];
+        levels.extend(vec![centre; screening.centre_points]);
+        // Only centre points run the same levels twice in a block.
+        let is_numbered = |levels: &[usize]| levels.contains(&position(0));
+        Some(DesignRuns { levels: Some(levels), is_numbered, ..DesignRuns::all(KIND) })
     }
 
     fn plan(&self, experiment: &Experiment) -> (Vec<String>, Value) {
-        let Some(runs) = ScreeningRuns::for_experiment(experiment) else {
-            return (Vec::new(), Value::Null);
-        };
-        let factors = experiment.factors.iter().map(|factor| factor.name.as_str()).collect();
-        let (design, centre_points) = (&runs.design, runs.centre_points);
-        let blocks = experiment.repeats.blocks.min() as usize;
-        let plan = ScreeningPlan { design, factors, centre_points, blocks };
-        (plan.lines(), plan.json())
+        let runs = ScreeningRuns::for_experiment(experiment);
+        runs.map_or_else(Default::default, |runs| plan(&runs, experiment))
     }
 }
 

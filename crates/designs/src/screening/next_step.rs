@@ -62,54 +62,18 @@ impl NextStep {
         recorded: &Recorded<'_>,
         experiment: Experiment,
     ) -> Result<Experiment, Failure> {
-        let RunPlace { context, file, results } = *recorded.0;
-        if experiment.design.as_ref().is_none_or(|runs| runs.kind != KIND) {
-            return self.nothing_to_continue(experiment, |option| {
-                format!(
-                    "{}: {option} continues a screening, and this experiment has another design; \
-                     set design.kind = \"screening\", or run it without {option}",
-                    file.display()
-                )
-            });
-        }
-        let store = results.exists().then(|| results::open_file(context, results)).transpose()?;
-        let latest = store.as_ref().map(Store::latest_run).transpose()?.flatten();
-        let Some((store, run)) = store.zip(latest) else {
-            return self.nothing_to_continue(experiment, |option| {
-                format!(
-                    "{}: no recorded run, which {option} would continue; run `steelbench run {}` \
-                     first",
-                    results.display(),
-                    file.display()
-                )
-            });
+        let option = self.option();
+        let found = recorded.screening(&experiment, option.unwrap_or_default())?;
+        let (store, run) = match (found, option) {
+            (Ok(found), _) => found,
+            (Err(_), None) => return Ok(experiment),
+            (Err(reason), Some(_)) => return Err(Failure::usage(reason)),
         };
-        if design_kind(&run.source) != KIND {
-            return self.nothing_to_continue(experiment, |option| {
-                format!(
-                    "{}: the recorded run is not a screening, which {option} would continue; run \
-                     the screening with --fresh or -o first",
-                    results.display()
-                )
-            });
-        }
         let experiment = recorded.with_extensions(experiment, &run)?;
-        if self.option().is_none() {
+        if option.is_none() {
             return Ok(experiment);
         }
         self.extended(recorded, &store.read(run.id)?, experiment)
-    }
-
-    /// The experiment as it is, unless an option asks for a step: that is refused for a reason.
-    fn nothing_to_continue(
-        &self,
-        experiment: Experiment,
-        reason: impl FnOnce(&str) -> String,
-    ) -> Result<Experiment, Failure> {
-        match self.option() {
-            None => Ok(experiment),
-            Some(option) => Err(Failure::usage(reason(option))),
-        }
     }
 
     fn extended(
@@ -120,26 +84,22 @@ impl NextStep {
     ) -> Result<Experiment, Failure> {
         let outlook = runner::outlook(&experiment, recording, recorded.0.context.registry.designs);
         let last = experiment.stages.last();
-        if let Some(last) = last.filter(|last| self.is_begun(last, &experiment)) {
-            if !outlook.complete {
-                return Ok(experiment);
+        let begun = last.filter(|last| self.is_begun(last, &experiment));
+        let cause = match begun {
+            Some(_) if !outlook.complete => return Ok(experiment),
+            Some(last) if !self.confirm => {
+                Some(format!("the recording has this {} already", last.kind))
             }
-            if !self.confirm {
-                let kind = &last.kind;
-                return Err(
-                    recorded.refusal(self, &format!("the recording has this {kind} already"))
-                );
-            }
-        }
-        if !outlook.complete {
-            let file = recorded.0.file.display();
-            return Err(recorded.refusal(
-                self,
-                &format!(
-                    "{} of {} trials are done; complete them with `steelbench run {file}`",
-                    outlook.tally.done, outlook.tally.planned
-                ),
-            ));
+            _ if !outlook.complete => Some(format!(
+                "{} of {} trials are done; complete them with `steelbench run {}`",
+                outlook.tally.done,
+                outlook.tally.planned,
+                recorded.0.file.display()
+            )),
+            _ => None,
+        };
+        if let Some(cause) = cause {
+            return Err(recorded.refusal(self, &cause));
         }
         let summary = results::summary_alone(recorded.0.context, recording);
         let screening = screening(&summary).filter(|screening| !screening.effects.is_empty());
@@ -196,20 +156,44 @@ fn factor(experiment: &Experiment, text: &str) -> Result<Option<String>, String>
         return Ok(None);
     }
     let names: Vec<&str> = experiment.factors.iter().map(|factor| factor.name.as_str()).collect();
-    let exact = names.iter().find(|name| **name == text);
-    let exact_or_short =
-        exact.or_else(|| names.iter().find(|name| name.rsplit('.').next() == Some(text)));
-    let found = exact_or_short.or_else(|| {
-        let mut lettered = names.iter().enumerate();
-        Some(lettered.find(|(at, _)| term_name(&[*at]) == text)?.1)
-    });
-    match found {
-        Some(name) => Ok(Some((*name).to_owned())),
-        None => Err(unknown_name("factor", text, &names)),
-    }
+    let position = |is_named: &dyn Fn(usize) -> bool| (0..names.len()).find(|at| is_named(*at));
+    let found = position(&|at| names[at] == text)
+        .or_else(|| position(&|at| names[at].rsplit('.').next() == Some(text)))
+        .or_else(|| position(&|at| term_name(&[at]) == text));
+    let found = found.ok_or_else(|| unknown_name("factor", text, &names))?;
+    Ok(Some(names[found].to_owned()))
 }
 
 impl Recorded<'_> {
+    /// The recorded screening, or the reason for which an option has nothing to continue.
+    fn screening(
+        &self,
+        experiment: &Experiment,
+        option: &str,
+    ) -> Result<Result<(Store, RunRecord), String>, Failure> {
+        let RunPlace { context, file, results } = *self.0;
+        let (file, recorded) = (file.display(), results.display());
+        if experiment.design.as_ref().is_none_or(|runs| runs.kind != KIND) {
+            return Ok(Err(format!(
+                "{file}: {option} continues a screening, and this experiment has another design; \
+                 set design.kind = \"screening\", or run it without {option}"
+            )));
+        }
+        let store = results.exists().then(|| results::open_file(context, results)).transpose()?;
+        let latest = store.as_ref().map(Store::latest_run).transpose()?.flatten();
+        Ok(match store.zip(latest) {
+            None => Err(format!(
+                "{recorded}: no recorded run, which {option} would continue; run `steelbench run \
+                 {file}` first"
+            )),
+            Some((_, run)) if design_kind(&run.source) != KIND => Err(format!(
+                "{recorded}: the recorded run is not a screening, which {option} would continue; \
+                 run the screening with --fresh or -o first"
+            )),
+            Some(found) => Ok(found),
+        })
+    }
+
     /// The experiment with the extensions of the recording that its file lacks.
     fn with_extensions(
         &self,

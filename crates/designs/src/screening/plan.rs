@@ -2,7 +2,10 @@
 //! find.
 
 use super::analysis::{chain_names, term_name};
-use crate::mathematics::{Contrasts, Screening, detectable};
+use super::file::ScreeningRuns;
+use super::settings::KIND;
+use crate::mathematics::{Contrasts, Generator, detectable};
+use experiment::Experiment;
 use observations::number::plural;
 use report::number;
 use serde_json::{Value, json};
@@ -10,91 +13,68 @@ use serde_json::{Value, json};
 /// Spread of repeats for which the detectable effect is given as a share of the mean.
 const CV: f64 = 0.05;
 
-/// A screening design of named factors, each with two levels.
-pub struct ScreeningPlan<'a> {
-    /// The design.
-    pub design: &'a Screening,
-    /// Names of the factors, in the order of the file.
-    pub factors: Vec<&'a str>,
-    /// Runs of the centre in each block.
-    pub centre_points: usize,
-    /// Blocks in which each run is repeated.
-    pub blocks: usize,
+/// The lines that `check` prints of a screening, and its plan for programs.
+pub fn plan(runs: &ScreeningRuns, experiment: &Experiment) -> (Vec<String>, Value) {
+    let (design, centre_points) = (&runs.design, runs.centre_points);
+    let contrasts = design.contrasts();
+    let factors: Vec<&str> = experiment.factors.iter().map(|factor| factor.name.as_str()).collect();
+    let (effects, blocks) = (contrasts.chains.len(), experiment.repeats.blocks.min() as usize);
+    let size = detectable(design.runs(), effects, blocks);
+    let kind = match (design.is_plackett_burman, design.resolution) {
+        (true, _) => "a Plackett-Burman design".to_owned(),
+        (false, None) => "all combinations".to_owned(),
+        (false, Some(resolution)) => format!("resolution {}", roman(resolution)),
+    };
+    let grid = 2_f64.powi(factors.len() as i32);
+    let is_smaller = (design.runs() as f64) < grid;
+    let saved =
+        if is_smaller { format!(" instead of {}", number::whole(grid)) } else { String::new() };
+    let centre = match centre_points {
+        0 => String::new(),
+        number => format!(", and {} for curvature", plural(number, "centre point")),
+    };
+    let all = plural(design.runs(), "run");
+    let mut lines = vec![format!("design: screening, {all}{saved}, {kind}{centre}")];
+    let letters = factors.iter().enumerate();
+    let letters = letters.map(|(i, name)| format!("{} = {name}", term_name(&[i])));
+    lines.push(format!("  factors: {}", letters.collect::<Vec<_>>().join(", ")));
+    // `E = ABC`
+    let generators = design.generators.iter().map(|Generator { factor, product }| {
+        format!("{} = {}", term_name(&[*factor]), term_name(product))
+    });
+    let generators: Vec<String> = generators.collect();
+    if !generators.is_empty() {
+        lines.push(format!("  generators: {}", generators.join(", ")));
+    }
+    lines.extend(aliases(&contrasts));
+    lines.extend(size.map(|size| detectable_line(size, effects, blocks)));
+    let partial = contrasts.partial.iter().map(|pair| term_name(pair));
+    let json = json!({
+        "kind": KIND,
+        "runs": design.runs(),
+        "centre_points": centre_points,
+        "grid": grid,
+        "plackett_burman": design.is_plackett_burman,
+        "resolution": design.resolution,
+        "factors": factors,
+        "generators": generators,
+        "aliases": chains(&contrasts),
+        "partially_aliased": partial.collect::<Vec<_>>(),
+        "detectable_in_standard_deviations": size,
+    });
+    (lines, json)
 }
 
-impl ScreeningPlan<'_> {
-    /// The lines that `check` prints.
-    pub fn lines(&self) -> Vec<String> {
-        let (design, contrasts) = (self.design, self.design.contrasts());
-        let kind = match (design.is_plackett_burman, design.resolution) {
-            (true, _) => "a Plackett-Burman design".to_owned(),
-            (false, None) => "all combinations".to_owned(),
-            (false, Some(resolution)) => format!("resolution {}", roman(resolution)),
-        };
-        let grid = 2_f64.powi(self.factors.len() as i32);
-        let saved = if (design.runs() as f64) < grid {
-            format!(" instead of {}", number::whole(grid))
-        } else {
-            String::new()
-        };
-        let runs = plural(design.runs(), "run");
-        let centre = match self.centre_points {
-            0 => String::new(),
-            number => format!(", and {} for curvature", plural(number, "centre point")),
-        };
-        let mut lines = vec![format!("design: screening, {runs}{saved}, {kind}{centre}")];
-        let letters = self.factors.iter().enumerate();
-        let letters = letters.map(|(i, name)| format!("{} = {name}", term_name(&[i])));
-        lines.push(format!("  factors: {}", letters.collect::<Vec<_>>().join(", ")));
-        let generators = self.generators();
-        if !generators.is_empty() {
-            lines.push(format!("  generators: {}", generators.join(", ")));
-        }
-        lines.extend(aliases(&contrasts));
-        lines.extend(self.detectable_line(&contrasts));
-        lines
-    }
-
-    /// The plan for programs.
-    pub fn json(&self) -> Value {
-        let contrasts = self.design.contrasts();
-        json!({
-            "kind": "screening",
-            "runs": self.design.runs(),
-            "centre_points": self.centre_points,
-            "grid": 2_f64.powi(self.factors.len() as i32),
-            "plackett_burman": self.design.is_plackett_burman,
-            "resolution": self.design.resolution,
-            "factors": self.factors,
-            "generators": self.generators(),
-            "aliases": chains(&contrasts),
-            "partially_aliased": contrasts.partial.iter().map(|chain| term_name(chain))
-                .collect::<Vec<_>>(),
-            "detectable_in_standard_deviations":
-                detectable(self.design.runs(), contrasts.chains.len(), self.blocks),
-        })
-    }
-
-    /// `E = ABC`.
-    fn generators(&self) -> Vec<String> {
-        let all = self.design.generators.iter();
-        all.map(|alias| format!("{} = {}", term_name(&[alias.factor]), term_name(&alias.product)))
-            .collect()
-    }
-
-    fn detectable_line(&self, contrasts: &Contrasts) -> Option<String> {
-        let effects = contrasts.chains.len();
-        let size = detectable(self.design.runs(), effects, self.blocks)?;
-        Some(format!(
-            "  detectable effect: {} standard deviations of a trial (80 % power, 5 % over {}, \
-             {}); {} of the mean if trials vary by {}",
-            number::fixed(size, 1),
-            plural(effects, "effect"),
-            plural(self.blocks, "block"),
-            number::short_percent(size * CV),
-            number::short_percent(CV),
-        ))
-    }
+fn detectable_line(size: f64, effects: usize, blocks: usize) -> String {
+    format!(
+        "  detectable effect: {} standard deviations of a trial (80 % power, 5 % over {}, {}); {} \
+         of the mean if trials vary by {}",
+        number::fixed(size, 1),
+        plural(effects, "effect"),
+        plural(blocks, "block"),
+        number::short_percent(size * CV),
+        number::short_percent(CV),
+    )
 }
 
 /// `AB = CE = DF`, of each chain with several terms.
@@ -122,11 +102,5 @@ fn aliases(contrasts: &Contrasts) -> Vec<String> {
 
 /// A resolution as it is written.
 fn roman(resolution: usize) -> &'static str {
-    match resolution {
-        3 => "III",
-        4 => "IV",
-        5 => "V",
-        6 => "VI",
-        _ => "VII",
-    }
+    ["III", "IV", "V", "VI", "VII"][(resolution - 3).min(4)]
 }

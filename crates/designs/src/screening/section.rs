@@ -12,6 +12,8 @@ use report::{
 };
 use serde_json::{Value, json};
 
+const SIZES: &str = "size: mean with the second level less mean with the first; of a chain, the \
+                     sum of its members' effects.";
 /// Bars of the Pareto chart.
 const BARS_MAX: usize = 20;
 
@@ -67,9 +69,7 @@ fn confirmation_section(
     let label = |run: usize| {
         summary.configurations.get(run).map_or("", |configuration| configuration.label.as_str())
     };
-    if let Some(first) = confirmation.differences.first() {
-        section.note(format!("Predicted best: {}.", label(first.best)));
-    }
+    section.note(format!("Predicted best: {}.", label(confirmation.differences[0].best)));
     if let Some(worst) = confirmation.differences.iter().find(|difference| !difference.baseline) {
         section.note(format!("Predicted worst: {}.", label(worst.other)));
     }
@@ -174,17 +174,11 @@ fn verdict(screening: &Screening, effect: &ScreenedEffect) -> Cell {
         (None, _) if effect.between_setups => ("not tested: set up once", Tone::Muted),
         (None, _) => ("not tested", Tone::Muted),
     };
-    let text = p.map_or_else(|| text.to_owned(), |p| format!("{text}, {p}"));
-    Cell::from(text).toned(tone)
+    Cell::new(p.map_or_else(|| text.to_owned(), |p| format!("{text}, {p}")), tone)
 }
 
 fn notes(screening: &Screening) -> Vec<String> {
-    let mut notes = vec![
-        "size: mean with the second level less mean with the first; of a chain, the sum of its \
-         members' effects."
-            .to_owned(),
-    ];
-    notes.push(match (screening.partial_aliases, screening.resolution) {
+    let aliases = match (screening.partial_aliases, screening.resolution) {
         (true, _) => {
             "Main effects are partly aliased with the interactions of all other factors: a size \
              may come from interactions."
@@ -198,8 +192,8 @@ fn notes(screening: &Screening) -> Vec<String> {
              only; members of a chain of interactions cannot be distinguished."
         }
         _ => "Effects of one and two factors are not aliased with each other.",
-    }
-    .to_owned());
+    };
+    let mut notes = vec![SIZES.to_owned(), aliases.to_owned()];
     notes.extend(screening.fold.as_ref().map(|fold| fold_note(screening, fold)));
     notes.extend(screening.curvature.map(|curvature| curvature_note(screening, &curvature)));
     match screening.test {
@@ -259,9 +253,8 @@ fn pareto(screening: &Screening) -> Section {
         label: chain(effect).into(),
         value: effect.value.abs() * scale,
         note: match effect.significant {
-            Some(true) => {
-                if effect.value > 0.0 { "significant, +" } else { "significant, -" }.into()
-            }
+            Some(true) if effect.value > 0.0 => "significant, +".into(),
+            Some(true) => "significant, -".into(),
             _ => String::new().into(),
         },
         tone: if effect.significant == Some(true) { Tone::Good } else { Tone::Plain },

@@ -10,6 +10,7 @@ use crate::settings::RESPONSE_SURFACE;
 use ::analysis::Summary;
 use observations::{Direction, Interval};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// Distances of the next trials from the centre, in those of the outermost runs.
 const DISTANCES: [f64; 4] = [0.5, 1.0, 1.5, 2.0];
@@ -224,10 +225,8 @@ impl SurfaceReport {
             }));
         }
         let trials = recording.trials.iter().filter(|trial| runs.contains(&trial.configuration));
-        let mut attempted: Vec<(usize, u32)> =
+        let attempted: BTreeSet<(usize, u32)> =
             trials.map(|trial| (trial.configuration, trial.block)).collect();
-        attempted.sort_unstable();
-        attempted.dedup();
         let axes = factors.into_iter().map(|factor| SurfaceAxis {
             name: factor.name.clone(),
             low: factor.label(-1.0),
@@ -249,13 +248,9 @@ impl SurfaceReport {
     }
 
     fn fitted(&self) -> Option<FittedSurface> {
-        let mut numbers: Vec<u32> = self.points.iter().map(|point| point.block).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        let block = |surface_point: &SurfacePoint| {
-            numbers.binary_search(&surface_point.block).unwrap_or_default()
-        };
-        let blocks: Vec<usize> = self.points.iter().map(block).collect();
+        let numbers: BTreeSet<u32> = self.points.iter().map(|point| point.block).collect();
+        let blocks = self.points.iter().map(|point| numbers.range(..point.block).count());
+        let blocks: Vec<usize> = blocks.collect();
         let points: Vec<Vec<f64>> = self.points.iter().map(|point| point.coded.clone()).collect();
         let values: Vec<f64> = self.points.iter().map(|point| point.value).collect();
         let surface = Surface::fit(&points, &blocks, &values).ok()?;
@@ -272,7 +267,7 @@ impl SurfaceReport {
             blocks: numbers.len(),
             r_squared: surface.fit.r_squared(),
             df: surface.fit.df,
-            lack_of_fit: surface.lack_of_fit(),
+            lack_of_fit: surface.lack_of_fit,
             stationary,
             answer,
             next,
@@ -297,11 +292,14 @@ impl SurfaceReport {
                 reaches_down && reaches_up
             })
         });
-        let label = |at: usize, end: Option<f64>| end.map(|end| self.factors[at].factor.label(end));
-        let range = |(at, region_range): (usize, &RegionRange)| LevelRange {
-            low: label(at, region_range.low),
-            high: label(at, region_range.high),
-        };
+        let ranges = region.map(|region| {
+            let axes = self.factors.iter().zip(region);
+            let ranges = axes.map(|(axis, RegionRange { low, high })| LevelRange {
+                low: low.map(|end| axis.factor.label(end)),
+                high: high.map(|end| axis.factor.label(end)),
+            });
+            ranges.collect()
+        });
         let (value, interval) = surface.estimate(&found.point);
         Some(StationaryPoint {
             levels: self.levels(&found.point),
@@ -310,7 +308,7 @@ impl SurfaceReport {
             shape: found.kind,
             is_tested,
             may_be_tested,
-            region: region.map(|region| region.iter().enumerate().map(range).collect()),
+            region: ranges,
             coded: found.point,
             curvatures: found.curvatures,
         })
@@ -321,17 +319,15 @@ impl SurfaceReport {
         {
             return Answer::Level;
         }
-        match stationary {
-            // A plane: it rises to an edge.
-            None => Answer::Edge,
-            Some(stationary) => match (stationary.shape, self.higher_is_better) {
-                (Kind::Ridge, _) => Answer::Ridge,
-                (Kind::Maximum, true) | (Kind::Minimum, false) if stationary.is_tested => {
-                    Answer::Optimum
-                }
-                (Kind::Maximum, true) | (Kind::Minimum, false) => Answer::Outside,
-                (Kind::Maximum | Kind::Minimum | Kind::Saddle, _) => Answer::Edge,
-            },
+        // A plane rises to an edge.
+        let Some(stationary) = stationary else { return Answer::Edge };
+        match (stationary.shape, self.higher_is_better) {
+            (Kind::Ridge, _) => Answer::Ridge,
+            (Kind::Maximum, true) | (Kind::Minimum, false) if stationary.is_tested => {
+                Answer::Optimum
+            }
+            (Kind::Maximum, true) | (Kind::Minimum, false) => Answer::Outside,
+            (Kind::Maximum | Kind::Minimum | Kind::Saddle, _) => Answer::Edge,
         }
     }
 
@@ -415,11 +411,9 @@ fn coefficients(surface: &Surface) -> Vec<Coefficient> {
 /// `x1`, `x1 x2`, `x1^2`.
 fn term_name(term: &[usize]) -> String {
     match term {
+        [term] => format!("x{}", term + 1),
         [term, other] if term == other => format!("x{}^2", term + 1),
-        _ => {
-            let factors: Vec<String> = term.iter().map(|term| format!("x{}", term + 1)).collect();
-            factors.join(" ")
-        }
+        _ => term.iter().map(|term| term_name(&[*term])).collect::<Vec<_>>().join(" "),
     }
 }
 

@@ -1,9 +1,9 @@
 //! Response surfaces in a file: the levels of each factor between, and for some designs beyond, the
 //! two of the file.
 
-use super::plan::SurfacePlan;
-use super::runs::{Points, SurfaceRuns};
-use super::settings::{AXIAL_POINTS, SURFACE};
+use super::plan::plan;
+use super::runs::{SurfaceRuns, points};
+use super::settings::{AXIAL_POINTS, COMPOSITE, SURFACE};
 use crate::factor::{NumericFactor, check_log_scale, refuse_close};
 use crate::mathematics::{Surface, SurfaceDesign};
 use crate::settings::{CENTRE_POINTS, LOG_SCALE, RESPONSE_SURFACE};
@@ -39,7 +39,7 @@ impl Design for ResponseSurface {
         let ranges: Vec<Option<NumericFactor>> =
             (0..file.factors.len()).map(|factor| NumericFactor::read(file, factor)).collect();
         let ranges: Option<Vec<NumericFactor>> = ranges.into_iter().collect();
-        let design = points(file);
+        let design = design(file);
         let is_split =
             design.as_ref().is_some_and(|design| design.blocks.iter().any(|block| *block > 0));
         if is_split && matches!(file.repeats.blocks, Blocks::Adaptive { .. }) {
@@ -48,21 +48,15 @@ impl Design for ResponseSurface {
             file.error(DesignPlace::Blocks, message);
         }
         let (ranges, design) = (ranges?, design?);
-        let mut levels = vec![vec![0; ranges.len()]; design.runs.len()];
-        let mut is_sound = true;
-        for (position, range) in ranges.iter().enumerate() {
+        // All of them, for the errors of each.
+        let columns = ranges.iter().enumerate().map(|(position, range)| {
             let coded: Vec<f64> = design.runs.iter().map(|run| run[position]).collect();
-            let Some(found) = levels_of(file, position, range, &coded) else {
-                is_sound = false;
-                continue;
-            };
-            for (run_levels, level) in levels.iter_mut().zip(found) {
-                run_levels[position] = level;
-            }
-        }
-        if !is_sound {
-            return None;
-        }
+            levels_of(file, position, range, &coded)
+        });
+        let columns: Vec<Option<Vec<usize>>> = columns.collect();
+        let columns: Vec<Vec<usize>> = columns.into_iter().collect::<Option<_>>()?;
+        let runs = 0..design.runs.len();
+        let levels = runs.map(|run| columns.iter().map(|column| column[run]).collect()).collect();
         let surface = SurfaceRuns { factors: ranges, design, levels };
         // The runs have to tell all coefficients of the surface apart, also after rounding.
         if !Surface::is_determined(&surface.coded(file.factors), &surface.design.blocks) {
@@ -77,29 +71,22 @@ impl Design for ResponseSurface {
     }
 
     fn plan(&self, experiment: &Experiment) -> (Vec<String>, Value) {
-        let Some(runs) = SurfaceRuns::for_experiment(experiment) else {
-            return (Vec::new(), Value::Null);
-        };
-        let repeats = experiment.repeats.blocks.min() as usize;
-        let plan = SurfacePlan { runs: &runs, factors: &experiment.factors, repeats };
-        (plan.lines(), plan.json())
+        let runs = SurfaceRuns::for_experiment(experiment);
+        runs.map_or_else(Default::default, |runs| plan(&runs, experiment))
     }
 }
 
-fn points(file: &mut DesignFile<'_>) -> Option<SurfaceDesign> {
-    let points = Points {
-        surface: file.get(SURFACE),
-        axial: file.get(AXIAL_POINTS),
-        centre: file.get(CENTRE_POINTS) as usize,
-    };
-    if !points.is_composite() && file.has(AXIAL_POINTS.path()) {
+fn design(file: &mut DesignFile<'_>) -> Option<SurfaceDesign> {
+    let (surface, axial) = (file.get(SURFACE), file.get(AXIAL_POINTS));
+    let is_composite = surface == COMPOSITE;
+    if !is_composite && file.has(AXIAL_POINTS.path()) {
         let message = "a Box-Behnken design has no axial points; remove the setting";
         file.error(DesignPlace::Setting(AXIAL_POINTS.path()), message);
     }
     let factors = file.factors.len();
-    let design = points.design(factors);
+    let design = points(&surface, &axial, file.get(CENTRE_POINTS) as usize, factors);
     if design.is_none() {
-        let message = if points.is_composite() {
+        let message = if is_composite {
             format!("a central composite design takes 2 to 8 factors, not {factors}")
         } else {
             format!(

@@ -1,6 +1,6 @@
 //! The runs of a response surface.
 
-use super::settings::{AXIAL_POINTS, SURFACE};
+use super::settings::{AXIAL_POINTS, COMPOSITE, SURFACE};
 use crate::factor::NumericFactor;
 use crate::mathematics::{Alpha, SurfaceDesign, box_behnken, central_composite};
 use crate::settings::{CENTRE_POINTS, RESPONSE_SURFACE};
@@ -21,14 +21,11 @@ impl SurfaceRuns {
     /// The runs of an experiment with such a design; `None` of another one.
     pub fn for_experiment(experiment: &Experiment) -> Option<Self> {
         let runs = experiment.design.as_ref().filter(|runs| runs.kind == RESPONSE_SURFACE)?;
-        let points = Points {
-            surface: experiment.get(SURFACE),
-            axial: experiment.get(AXIAL_POINTS),
-            centre: experiment.get(CENTRE_POINTS) as usize,
-        };
+        let (surface, axial) = (experiment.get(SURFACE), experiment.get(AXIAL_POINTS));
+        let centre = experiment.get(CENTRE_POINTS) as usize;
         Some(Self {
             factors: NumericFactor::from_source(&experiment.source),
-            design: points.design(experiment.factors.len())?,
+            design: points(&surface, &axial, centre, experiment.factors.len())?,
             levels: runs.levels.clone()?,
         })
     }
@@ -46,36 +43,17 @@ impl SurfaceRuns {
     }
 }
 
-/// The points of a surface, as the file has them.
-pub struct Points {
-    /// Composite or Box-Behnken.
-    pub surface: String,
-    /// The place of the axial points.
-    pub axial: String,
-    /// Runs of the centre in each block.
-    pub centre: usize,
-}
-
-impl Points {
-    /// Returns whether it is a central composite design.
-    pub fn is_composite(&self) -> bool {
-        self.surface == "central-composite"
-    }
-
-    /// The design of this number of factors; `None` where there is none.
-    pub fn design(&self, factors: usize) -> Option<SurfaceDesign> {
-        let alpha = match self.axial.as_str() {
-            "rotatable" => Alpha::Rotatable,
-            "orthogonal-blocks" => Alpha::OrthogonalBlocks,
-            _ => Alpha::Faced,
-        };
-        let centre = self.centre;
-        match (self.is_composite(), alpha) {
-            (true, Alpha::OrthogonalBlocks) => central_composite(factors, alpha, centre, centre),
-            (true, _) => {
-                central_composite(factors, alpha, centre, 0).map(SurfaceDesign::in_one_block)
-            }
-            (false, _) => box_behnken(factors, centre),
+/// The points of a surface: composite or Box-Behnken, with the place of the axial points and the
+/// runs of the centre in each block. `None` of a number of factors for which there are none.
+pub fn points(surface: &str, axial: &str, centre: usize, factors: usize) -> Option<SurfaceDesign> {
+    match (surface, axial) {
+        (COMPOSITE, "orthogonal-blocks") => {
+            central_composite(factors, Alpha::OrthogonalBlocks, centre, centre)
         }
+        (COMPOSITE, _) => {
+            let alpha = if axial == "rotatable" { Alpha::Rotatable } else { Alpha::Faced };
+            central_composite(factors, alpha, centre, 0).map(SurfaceDesign::in_one_block)
+        }
+        _ => box_behnken(factors, centre),
     }
 }

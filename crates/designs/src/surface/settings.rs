@@ -2,8 +2,10 @@
 
 use experiment::{Kind, settings};
 
+/// A central composite design.
+pub const COMPOSITE: &str = "central-composite";
 /// Designs of response surfaces.
-const SURFACES: &[&str] = &["central-composite", "box-behnken"];
+const SURFACES: &[&str] = &[COMPOSITE, "box-behnken"];
 /// Places of the axial points of a central composite design.
 const AXIAL: &[&str] = &["faced", "rotatable", "orthogonal-blocks"];
 

@@ -45,43 +45,30 @@ impl Screening {
         let quantity = |value: f64| number::quantity(value, &self.unit);
         let measured = quantity(answer.measured.abs());
         let verb = if answer.measured > 0.0 { "higher" } else { "lower" };
-        let (claims, text) = match answer.verdict {
-            Verdict::Confirmed => (
-                true,
-                format!(
-                    "Confirmed: in fresh blocks {response} of the predicted best run is {measured} \
-                     {verb} than of {other}, as predicted."
-                ),
+        // A difference that is there is a claim.
+        let claims = !matches!(answer.verdict, Verdict::Undecided | Verdict::NotConfirmed);
+        let text = match answer.verdict {
+            Verdict::Confirmed => format!(
+                "Confirmed: in fresh blocks {response} of the predicted best run is {measured} \
+                 {verb} than of {other}, as predicted."
             ),
-            Verdict::OtherSize => (
-                true,
-                format!(
-                    "Confirmed in direction only: in fresh blocks {response} of the predicted \
-                     best run is {measured} {verb} than of {other}, not the predicted {}.",
-                    quantity(first.predicted.abs())
-                ),
+            Verdict::OtherSize => format!(
+                "Confirmed in direction only: in fresh blocks {response} of the predicted best \
+                 run is {measured} {verb} than of {other}, not the predicted {}.",
+                quantity(first.predicted.abs())
             ),
-            Verdict::Undecided => (
-                false,
-                format!(
-                    "Not confirmed yet: the difference between the predicted best run and {other} \
-                     agrees with the prediction and with none; too few repeats."
-                ),
+            Verdict::Undecided => format!(
+                "Not confirmed yet: the difference between the predicted best run and {other} \
+                 agrees with the prediction and with none; too few repeats."
             ),
-            Verdict::NotConfirmed => (
-                false,
-                format!(
-                    "Not confirmed: the predicted best run and {other} do not differ \
-                     significantly in fresh blocks; {} was predicted.",
-                    quantity(first.predicted.abs())
-                ),
+            Verdict::NotConfirmed => format!(
+                "Not confirmed: the predicted best run and {other} do not differ significantly in \
+                 fresh blocks; {} was predicted.",
+                quantity(first.predicted.abs())
             ),
-            Verdict::Reversed => (
-                true,
-                format!(
-                    "Not confirmed: in fresh blocks {response} of the predicted best run is \
-                     {measured} {verb} than of {other}, the opposite of the prediction."
-                ),
+            Verdict::Reversed => format!(
+                "Not confirmed: in fresh blocks {response} of the predicted best run is \
+                 {measured} {verb} than of {other}, the opposite of the prediction."
             ),
         };
         let evidence = format!(
@@ -184,26 +171,17 @@ fn evidence(screening: &Screening, effect: &ScreenedEffect) -> String {
 }
 
 fn none(screening: &Screening) -> Sentence {
-    let family = screening.effects.len();
+    let quantity = |value: f64| number::quantity(value, &screening.unit);
+    let none = format!("No effect is significant ({} were tested).", screening.effects.len());
     let (text, evidence) = match screening.test {
         None => ("The effects were not tested: too few runs or repeats.".to_owned(), String::new()),
-        Some(EffectTest::Lenth { simultaneous, .. }) => (
-            format!("No effect is significant ({family} were tested)."),
-            format!(
-                "Lenth's simultaneous margin: {}; one block",
-                number::quantity(simultaneous, &screening.unit)
-            ),
-        ),
+        Some(EffectTest::Lenth { simultaneous, .. }) => {
+            (none, format!("Lenth's simultaneous margin: {}; one block", quantity(simultaneous)))
+        }
         Some(EffectTest::Repeats { .. }) => {
             let widths = screening.effects.iter().filter_map(|effect| effect.interval);
             let half = widths.map(|width| (width.high - width.low) / 2.0).fold(0.0, f64::max);
-            (
-                format!("No effect is significant ({family} were tested)."),
-                format!(
-                    "95 % intervals of single effects: ± {}",
-                    number::quantity(half, &screening.unit)
-                ),
-            )
+            (none, format!("95 % intervals of single effects: ± {}", quantity(half)))
         }
     };
     Sentence { claims: false, text, evidence }

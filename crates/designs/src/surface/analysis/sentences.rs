@@ -39,47 +39,38 @@ impl SurfaceReport {
         let towards = last.map_or_else(String::new, |point| {
             format!("; better values lie towards {}", self.named(&point.levels))
         });
+        let claimed = |text: String| (true, text);
+        let unclaimed = |text: String| (false, text);
         match (fit.answer, &fit.stationary) {
-            (Answer::Level, _) => (
-                false,
-                format!(
-                    "No coefficient of the surface is significant ({} were tested).",
-                    fit.coefficients.len()
-                ),
-            ),
+            (Answer::Level, _) => unclaimed(format!(
+                "No coefficient of the surface is significant ({} were tested).",
+                fit.coefficients.len()
+            )),
             (Answer::Optimum, Some(stationary)) => {
-                (true, format!("{response} is {best} near {}.", self.named(&stationary.levels)))
+                let levels = self.named(&stationary.levels);
+                claimed(format!("{response} is {best} near {levels}."))
             }
-            (Answer::Outside, Some(stationary)) if stationary.may_be_tested => (
-                false,
-                format!(
-                    "The optimum lies at the edge of the tested region or outside it{towards}."
-                ),
-            ),
-            (Answer::Ridge, Some(stationary)) => (
-                false,
-                format!(
-                    "The surface is a ridge without a single optimum: {response} may be level \
-                     along {}{towards}.",
-                    self.level_directions(stationary)
-                ),
-            ),
+            (Answer::Outside, Some(stationary)) if stationary.may_be_tested => unclaimed(format!(
+                "The optimum lies at the edge of the tested region or outside it{towards}."
+            )),
+            (Answer::Ridge, Some(stationary)) => unclaimed(format!(
+                "The surface is a ridge without a single optimum: {response} may be level along \
+                 {}{towards}.",
+                self.level_directions(stationary)
+            )),
             (Answer::Edge, Some(stationary)) if stationary.is_tested => {
                 let kind = match stationary.shape {
                     super::Kind::Saddle => "a saddle".to_owned(),
                     _ => format!("where {response} is worst"),
                 };
-                (
-                    true,
-                    format!(
-                        "The stationary point near {} is {kind}, not an optimum: the best values \
-                         are at the edge of the tested region{towards}.",
-                        self.named(&stationary.levels)
-                    ),
-                )
+                claimed(format!(
+                    "The stationary point near {} is {kind}, not an optimum: the best values are \
+                     at the edge of the tested region{towards}.",
+                    self.named(&stationary.levels)
+                ))
             }
             (Answer::Outside | Answer::Edge | Answer::Optimum | Answer::Ridge, _) => {
-                (true, format!("The optimum lies outside the tested region{towards}."))
+                claimed(format!("The optimum lies outside the tested region{towards}."))
             }
         }
     }
