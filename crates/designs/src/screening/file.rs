@@ -101,7 +101,9 @@ impl Design for Screening {
 
     fn plan(&self, experiment: &Experiment) -> (Vec<String>, Value) {
         let runs = ScreeningRuns::for_experiment(experiment);
-        runs.map_or_else(Default::default, |runs| plan(&runs, experiment))
+        runs.map_or_else(Default::default, |runs| {
+            plan(&runs.design, runs.centre_points, experiment)
+        })
     }
 }
 

@@ -2,9 +2,8 @@
 //! find.
 
 use super::analysis::{chain_names, term_name};
-use super::file::ScreeningRuns;
 use super::settings::KIND;
-use crate::mathematics::{Contrasts, Generator, detectable};
+use crate::mathematics::{Contrasts, Generator, Screening, detectable};
 use experiment::Experiment;
 use observations::number::plural;
 use report::number;
@@ -13,9 +12,13 @@ use serde_json::{Value, json};
 /// Spread of repeats for which the detectable effect is given as a share of the mean.
 const CV: f64 = 0.05;
 
-/// The lines that `check` prints of a screening, and its plan for programs.
-pub fn plan(runs: &ScreeningRuns, experiment: &Experiment) -> (Vec<String>, Value) {
-    let (design, centre_points) = (&runs.design, runs.centre_points);
+/// The lines that `check` prints of a screening with this design and these runs of its centre, and
+/// its plan for programs.
+pub fn plan(
+    design: &Screening,
+    centre_points: usize,
+    experiment: &Experiment,
+) -> (Vec<String>, Value) {
     let contrasts = design.contrasts();
     let factors: Vec<&str> = experiment.factors.iter().map(|factor| factor.name.as_str()).collect();
     let (effects, blocks) = (contrasts.chains.len(), experiment.repeats.blocks.min() as usize);

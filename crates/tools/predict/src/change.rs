@@ -195,7 +195,9 @@ impl Question<'_> {
                  because sessions spend that much time on and waiting for CPUs"
             );
         }
-        variants.iter_mut().for_each(|variant| variant.processors = cpus as u32);
+        for variant in variants {
+            variant.processors = cpus as u32;
+        }
         Ok(law)
     }
 

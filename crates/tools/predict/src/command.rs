@@ -18,7 +18,8 @@ pub struct Predict {
     #[command(flatten)]
     recorded: Recorded,
     /// Changed condition: connections=64 (or threads, `queue_depth`), a measured level of another
-    /// factor, cpus=8, device.NAME.latency=0.5x, waits.NAME=0, or rate=2000 (an open loop); repeatable
+    /// factor, cpus=8, device.NAME.latency=0.5x, waits.NAME=0, or rate=2000 (an open loop);
+    /// repeatable
     #[arg(long, value_name = "NAME=VALUE", required = true)]
     set: Vec<String>,
     #[command(flatten)]

@@ -16,6 +16,7 @@ use observations::{FactorRecord, Observations, Role, WarningKind, order};
 use serde::Serialize;
 use statistics::mean;
 
+pub(crate) use demands::total;
 pub use demands::{Demand, Demands, LevelDemands};
 
 /// Most combinations of the other factors' levels with a model: more would not be read.
@@ -233,11 +234,6 @@ pub(crate) fn warned(trials: &[&Observations], kind: WarningKind) -> usize {
     let has_kind =
         trials.iter().filter(|trial| trial.warnings.iter().any(|warning| warning.kind == kind));
     has_kind.count()
-}
-
-/// The sum of a figure over trials.
-pub(crate) fn total(trials: &[&Observations], of: &dyn Fn(&Observations) -> f64) -> f64 {
-    trials.iter().map(|trial| of(trial)).sum()
 }
 
 /// A level as reports show it, and as models are fitted to it.

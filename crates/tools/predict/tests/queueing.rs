@@ -272,9 +272,9 @@ fn group_commit_as_simpy_finds() {
 }
 
 /// ciw 3.2.7 (`PyPI`): two processors and a serial part, each shared by all who are there, and
-/// thinking; exponential times of (0.5, 0.1, 2) and (2, 0.5, 1) s; 16 customers of which each draws
-/// the one kind with 3/4 and the other with 1/4: seconds of each at the processors and at the
-/// serial part, waiting included.
+/// thinking, with exponential times of (0.5, 0.1, 2) and (2, 0.5, 1) s. Of 16 customers each draws
+/// the one kind with 3/4 and the other with 1/4. Simulated are the seconds of each kind at the
+/// processors and at the serial part, waiting included.
 #[test]
 fn what_is_drawn_waits_alike() {
     let demand = |at: usize| 0.75 * [0.5, 0.1, 2.0][at] + 0.25 * [2.0, 0.5, 1.0][at];

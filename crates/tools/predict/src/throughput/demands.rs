@@ -1,7 +1,6 @@
 //! Resource demands of a transaction, from the recorded trials, by the operational laws. P. J.
 //! Denning and J. P. Buzen, ACM Computing Surveys 10 (1978).
 
-use super::total;
 use analysis::latency::response_s;
 use observations::{Observations, Wait, WaitClass, order, shown};
 use serde::Serialize;
@@ -204,6 +203,11 @@ impl LevelDemands {
             batches: batches(trials),
         }
     }
+}
+
+/// The sum of a figure over trials.
+pub(crate) fn total(trials: &[&Observations], of: &dyn Fn(&Observations) -> f64) -> f64 {
+    trials.iter().map(|trial| of(trial)).sum()
 }
 
 /// The sums over trials.
