@@ -2,9 +2,8 @@
 //! loop.
 
 use crate::models::network;
-use crate::prediction::MostDone;
 use crate::throughput::{ModelLevel, ModelSummary, total};
-use analysis::Interval;
+use analysis::{Interval, wording};
 use observations::Observations;
 
 /// The law, as predictions name it.
@@ -69,10 +68,15 @@ impl AtRate {
         self.rate / self.each
     }
 
-    /// The highest throughput at `times` the speed, with the interval of that.
-    pub fn most_done(&self, times: f64, interval: Interval) -> MostDone {
+    /// The highest throughput at `times` the speed, with the interval of that, in words.
+    pub fn most_done(&self, times: f64, interval: Interval) -> String {
         let rate = self.rates.last().copied().unwrap_or_default();
-        let interval = interval.map(|end| end * rate);
-        MostDone { in_progress: self.rates.len(), rate: times * rate, interval }
+        let [most, low, high] =
+            [times, interval.low, interval.high].map(|times| wording::figure(times * rate));
+        format!(
+            "{} connections complete at most {most} a second (estimate, {low} to {high}); with \
+             more arrivals latency grows without bound",
+            self.rates.len()
+        )
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::models::curve::Bottlenecks;
 use crate::models::hold_out::FAR;
-use crate::prediction::{ChangeLaw, Missing, WhatIfError};
+use crate::prediction::{ChangeLaw, WhatIfError};
 use crate::throughput::{ModelSummary, total};
 use analysis::{response, wording};
 use observations::{DeviceUse, Observations, Role, Wait, WaitClass};
@@ -10,6 +10,8 @@ use observations::{DeviceUse, Observations, Role, Wait, WaitClass};
 /// CPU time that is raised by less than this share is not worth a word.
 const RAISED_MIN: f64 = 0.01;
 
+const NO_COUNTERS: &str = "no device counters were recorded: the target is remote, or the kernel \
+                           keeps no counters for its storage";
 const UNLOCKED: &str = "queueing network: this share of the serial section runs in parallel and \
                         takes as long";
 const DEVICE_ALONE: &str = "queueing network: the device takes all time of an I/O except CPU time";
@@ -177,7 +179,7 @@ impl Question<'_> {
             model.processors.filter(|_| model.points.iter().all(|point| point.cpu_s.is_some()));
         let now = now.ok_or_else(|| WhatIfError::NoEvidence {
             change: text.into(),
-            missing: Missing::ProcessorTime,
+            missing: "the target's CPU time was not recorded".into(),
         })?;
         let cpus = if is_factor { number * f64::from(now) } else { number };
         if cpus < 1.0 || cpus.fract() != 0.0 || cpus > 65_536.0 {
@@ -217,16 +219,21 @@ impl Question<'_> {
     }
 
     /// Class of a wait and its seconds for a unit of work.
-    fn wait(&self, name: &str) -> Result<(WaitClass, f64), Missing> {
+    fn wait(&self, name: &str) -> Result<(WaitClass, f64), String> {
         let all = || self.trials.iter().flat_map(|trial| &trial.waits);
         let waits = || all().filter(|wait| wait.wait_type.eq_ignore_ascii_case(name));
         let Some(first) = waits().next() else {
             let recorded = response::distinct(all().map(|wait| wait.wait_type.clone()));
-            return Err(Missing::Wait { recorded });
+            return Err(format!(
+                "this wait was not recorded; recorded waits: {}",
+                recorded.join(", ")
+            ));
         };
         match first.class {
-            WaitClass::Client | WaitClass::Idle => Err(Missing::ClientTime),
-            WaitClass::CpuQueue => Err(Missing::RunQueue),
+            WaitClass::Client | WaitClass::Idle => {
+                Err("this is client time, not time of the target".into())
+            }
+            WaitClass::CpuQueue => Err("CPU queueing: add CPUs with --set cpus=N".into()),
             class => Ok((class, waits().map(Wait::wait_s).sum::<f64>() / self.work())),
         }
     }
@@ -243,7 +250,7 @@ impl Question<'_> {
 
     /// Seconds that I/Os of a unit of work are in flight on a device, or on those of a volume, and
     /// no more than sessions waited for I/O: writes in the background delay no session.
-    fn device_s(&self, name: &str) -> Result<f64, Missing> {
+    fn device_s(&self, name: &str) -> Result<f64, String> {
         let devices = || self.devices().filter(|device| is_named(device, name));
         if devices().next().is_none() {
             let mut recorded =
@@ -251,9 +258,9 @@ impl Question<'_> {
             let volumes = self.devices().flat_map(|device| device.volume.iter());
             recorded.extend(response::distinct(volumes.map(str::to_owned)));
             return Err(if recorded.is_empty() {
-                Missing::Counters
+                NO_COUNTERS.into()
             } else {
-                Missing::Device { recorded }
+                format!("unknown device or volume; recorded: {}", recorded.join(", "))
             });
         }
         let in_flight: f64 =

@@ -26,7 +26,7 @@ pub mod throughput;
 mod what_if;
 
 pub use command::Predict;
-pub use prediction::{ByScript, Missing, ScriptPrediction, WhatIf, WhatIfError};
+pub use prediction::{ByScript, ScriptPrediction, WhatIf, WhatIfError};
 pub use record::history_part;
 pub use settings::SECTION;
 pub use what_if::what_if;

@@ -2,7 +2,6 @@
 
 use analysis::{Estimate, Interval, wording};
 use serde::Serialize;
-use std::fmt;
 
 /// The prediction of a model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -127,15 +126,15 @@ pub enum WhatIfError {
         /// As it was given.
         change: String,
         /// The measurement that would be needed.
-        missing: Missing,
+        missing: String,
     },
     /// A rate above the throughput.
     #[error("{change} cannot be sustained: {most}")]
     Saturated {
         /// As it was given.
         change: String,
-        /// The throughput.
-        most: MostDone,
+        /// The throughput, in words.
+        most: String,
     },
     /// No factor that a model goes along.
     #[error(
@@ -157,82 +156,4 @@ pub enum WhatIfError {
     /// No fit at this level.
     #[error("there is no model of this run: the fit cannot be computed there")]
     Fit,
-}
-
-/// A measurement that a change needs and the run lacks.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Missing {
-    /// A setting that was not a factor.
-    #[error(
-        "{name} was not varied; varied: {}; also available: cpus, device.NAME.latency and \
-         waits.NAME", .varied.join(", ")
-    )]
-    Factor {
-        /// The setting.
-        name: String,
-        /// The factors.
-        varied: Vec<String>,
-    },
-    /// A level that was not measured.
-    #[error(
-        "this level was not measured, and no model relates throughput to {name}; measured: {}",
-        .measured.join(", ")
-    )]
-    Level {
-        /// The factor.
-        name: String,
-        /// The levels.
-        measured: Vec<String>,
-    },
-    /// The processor time of the target.
-    #[error("the target's CPU time was not recorded")]
-    ProcessorTime,
-    /// A wait type that was not seen.
-    #[error("this wait was not recorded; recorded waits: {}", .recorded.join(", "))]
-    Wait {
-        /// Wait types that were seen.
-        recorded: Vec<String>,
-    },
-    /// Time that is not the target's.
-    #[error("this is client time, not time of the target")]
-    ClientTime,
-    /// The run queue, which other changes shorten.
-    #[error("CPU queueing: add CPUs with --set cpus=N")]
-    RunQueue,
-    /// Counters of devices.
-    #[error(
-        "no device counters were recorded: the target is remote, or the kernel keeps no counters \
-         for its storage"
-    )]
-    Counters,
-    /// A device that was not used.
-    #[error("unknown device or volume; recorded: {}", .recorded.join(", "))]
-    Device {
-        /// Devices and volumes that were used.
-        recorded: Vec<String>,
-    },
-}
-
-/// The throughput of an open loop at most.
-#[derive(Debug, Clone, PartialEq)]
-pub struct MostDone {
-    /// Transactions in progress.
-    pub in_progress: usize,
-    /// Transactions a second.
-    pub rate: f64,
-    /// The 95 % interval.
-    pub interval: Interval,
-}
-
-impl fmt::Display for MostDone {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [rate, low, high] =
-            [self.rate, self.interval.low, self.interval.high].map(wording::figure);
-        let in_progress = self.in_progress;
-        write!(
-            f,
-            "{in_progress} connections complete at most {rate} a second (estimate, {low} to \
-             {high}); with more arrivals latency grows without bound"
-        )
-    }
 }

@@ -6,7 +6,7 @@ use crate::by_script;
 use crate::change::{Change, Effect, Question};
 use crate::models::curve::Bottlenecks;
 use crate::models::hold_out::{FACTOR_MAX, FAR, LEVELS_MIN, Prediction};
-use crate::prediction::{ChangeLaw, Missing, WhatIf, WhatIfError};
+use crate::prediction::{ChangeLaw, WhatIf, WhatIfError};
 use crate::settings::HeldOutLevels;
 use crate::throughput::{self, ModelGroup, ModelLevel, ModelSummary};
 use analysis::settings::CONCURRENCY;
@@ -86,11 +86,12 @@ impl Run<'_> {
         let no_evidence = |missing| WhatIfError::NoEvidence { change: change.into(), missing };
         let factors = &self.0.recording.factors;
         let Some(factor) = factors.iter().find(|factor| is_factor(&factor.name, name)) else {
-            let varied = factors.iter().map(|factor| wording::short_name(&factor.name).to_owned());
-            return Err(no_evidence(Missing::Factor {
-                name: name.into(),
-                varied: varied.collect(),
-            }));
+            let varied = factors.iter().map(|factor| wording::short_name(&factor.name));
+            return Err(no_evidence(format!(
+                "{name} was not varied; varied: {}; also available: cpus, device.NAME.latency and \
+                 waits.NAME",
+                varied.collect::<Vec<_>>().join(", ")
+            )));
         };
         let is_own = |model_group: &ModelGroup<'_>| {
             let configuration = &self.0.recording.configurations[model_group.configuration()];
@@ -100,7 +101,10 @@ impl Run<'_> {
             usable.retain(is_own);
             return Ok(());
         }
-        Err(no_evidence(Missing::Level { name: name.into(), measured: factor.levels.clone() }))
+        Err(no_evidence(format!(
+            "this level was not measured, and no model relates throughput to {name}; measured: {}",
+            factor.levels.join(", ")
+        )))
     }
 
     /// The model that the baseline belongs to, else the first.
