@@ -1,7 +1,7 @@
 //! Regular two-level fractions.
 
 use crate::mathematics::Design;
-use crate::mathematics::search::{self, Class};
+use crate::mathematics::search;
 use serde::{Deserialize, Serialize};
 
 /// Most runs of a fraction.
@@ -112,37 +112,22 @@ impl Fraction {
     pub fn minimum_aberration(runs: usize, factors: usize) -> Result<Self, DesignError> {
         let base = base(runs, factors)?;
         let first = search::classes(base, factors).into_iter().next();
-        first
-            .map(|class| Self::from_class(base, class))
-            .ok_or(DesignError::Factors { runs, factors })
-    }
-
-    fn from_class(base: u32, class: Class) -> Self {
-        let mut columns: Vec<u32> = (0..base).map(|bit| 1 << bit).collect();
-        columns.extend(class.columns.into_iter().filter(|column| !column.is_power_of_two()));
-        Self { base, columns }
-    }
-
-    /// Number of runs.
-    pub fn runs(&self) -> usize {
-        1 << self.base
-    }
-
-    /// Number of factors.
-    pub fn factors(&self) -> usize {
-        self.columns.len()
+        let class = first.ok_or(DesignError::Factors { runs, factors })?;
+        // The independent factors come first.
+        let (mut columns, others): (Vec<u32>, Vec<u32>) =
+            class.columns.into_iter().partition(|column| column.is_power_of_two());
+        columns.extend(others);
+        Ok(Self { base, columns })
     }
 
     /// The factors whose levels are products.
     pub fn generators(&self) -> Vec<Generator> {
-        let generated = self.columns.iter().enumerate().skip(self.base as usize);
-        generated
-            .map(|(factor, column)| Generator { factor, product: self.product(*column) })
-            .collect()
-    }
-
-    fn product(&self, column: u32) -> Vec<usize> {
-        (0..self.base as usize).filter(|bit| column >> bit & 1 == 1).collect()
+        let base = self.base as usize;
+        let generators = self.columns.iter().enumerate().skip(base).map(|(factor, column)| {
+            let product = (0..base).filter(|bit| column >> bit & 1 == 1).collect();
+            Generator { factor, product }
+        });
+        generators.collect()
     }
 
     /// The numbers of words of the defining relation by length, from 3 to 10; all 0 for a full

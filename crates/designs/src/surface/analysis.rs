@@ -7,7 +7,7 @@ use crate::factor::NumericFactor;
 use crate::mathematics::{AxisCurvature, RegionRange, Stationary, Surface};
 pub use crate::mathematics::{Kind, LackOfFit};
 use crate::settings::RESPONSE_SURFACE;
-use ::analysis::Summary;
+use ::analysis::{Summary, wording};
 use observations::{Direction, Interval};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -53,6 +53,13 @@ pub struct SurfaceAxis {
     /// The coding.
     #[serde(skip)]
     pub factor: NumericFactor,
+}
+
+impl SurfaceAxis {
+    /// The last part of the name.
+    pub fn short_name(&self) -> &str {
+        wording::short_name(&self.name)
+    }
 }
 
 /// A trial on the surface.

@@ -97,16 +97,14 @@ impl Scale {
 
 fn verdict(coefficient: &Coefficient) -> Cell {
     match coefficient.adjusted_p {
-        None => Cell::from("not tested").toned(Tone::Muted),
+        None => Cell::new("not tested", Tone::Muted),
         Some(p) if p < 0.05 => Cell::from(format!("significant, {}", number::p_value(p))),
-        Some(p) => {
-            Cell::from(format!("not significant, {}", number::p_value(p))).toned(Tone::Muted)
-        }
+        Some(p) => Cell::new(format!("not significant, {}", number::p_value(p)), Tone::Muted),
     }
 }
 
-fn notes(fit: &FittedSurface) -> Vec<String> {
-    let mut notes = vec![format!(
+fn notes(fit: &FittedSurface) -> [String; 2] {
+    let coefficients = format!(
         "Coefficients are per coded level: a slope is the change from the centre to +1. 95 % CI: t \
          with {} degrees of freedom, of each coefficient alone; p: Holm-adjusted for {}. The model \
          has a shift for each of {}; R2 {}.",
@@ -114,8 +112,8 @@ fn notes(fit: &FittedSurface) -> Vec<String> {
         number::plural(fit.coefficients.len(), "coefficient"),
         number::plural(fit.blocks, "block"),
         number::fixed(fit.r_squared, 3)
-    )];
-    notes.push(match fit.lack_of_fit {
+    );
+    let lack_of_fit = match fit.lack_of_fit {
         Some(lack_of_fit) => format!(
             "Lack of fit: F({}, {}) = {}, {}; {}.",
             lack_of_fit.df_misses,
@@ -129,8 +127,8 @@ fn notes(fit: &FittedSurface) -> Vec<String> {
             }
         ),
         None => "Lack of fit was not tested: no repeats with any spread.".to_owned(),
-    });
-    notes
+    };
+    [coefficients, lack_of_fit]
 }
 
 fn optimum(report: &SurfaceReport, fit: &FittedSurface) -> Section {
@@ -151,9 +149,8 @@ fn optimum(report: &SurfaceReport, fit: &FittedSurface) -> Section {
     });
     let mut table = Columns::for_rows(&fit.next);
     for (at, factor) in report.factors.iter().enumerate() {
-        let name = analysis::wording::short_name(&factor.name).to_owned();
-        table
-            .with(Column::left(name), move |next_trial: &&NextTrial| next_trial.levels[at].clone());
+        let column = Column::left(factor.short_name());
+        table.with(column, move |trial: &&NextTrial| trial.levels[at].clone());
     }
     table.with(Column::left("predicted mean"), |row| {
         number::within(row.value, row.interval, &report.unit)
@@ -205,7 +202,7 @@ fn stationary(section: &mut Section, report: &SurfaceReport, stationary_point: &
         && stationary_point.is_tested
     {
         let mut table = Columns::for_rows(report.factors.iter().zip(region));
-        table.name("factor", |(factor, _)| analysis::wording::short_name(&factor.name).to_owned());
+        table.name("factor", |(factor, _)| factor.short_name());
         table.left("95 % confidence region", |(_, range)| range.text());
         section.table(table);
         section.note(
@@ -239,7 +236,7 @@ struct Plane<'a> {
 
 impl Plane<'_> {
     fn name(&self, side: usize) -> &str {
-        analysis::wording::short_name(&self.report.factors[self.pair[side]].name)
+        self.report.factors[self.pair[side]].short_name()
     }
 
     /// The coded levels between which trials ran.
@@ -282,14 +279,11 @@ impl Plane<'_> {
         let factors = self.report.factors.iter().zip(all).enumerate();
         let named: Vec<String> = factors
             .filter(|(at, _)| !self.pair.contains(at))
-            .map(|(_, (factor, level))| {
-                format!("{} {level}", analysis::wording::short_name(&factor.name))
-            })
+            .map(|(_, (factor, level))| format!("{} {level}", factor.short_name()))
             .collect();
-        if named.is_empty() {
-            String::new()
-        } else {
-            format!(" Other factors: {}.", named.join(", "))
+        match &named[..] {
+            [] => String::new(),
+            named => format!(" Other factors: {}.", named.join(", ")),
         }
     }
 
@@ -404,11 +398,9 @@ impl Plane<'_> {
 
     /// `null` where it is not in the plot.
     fn stationary(&self) -> Value {
-        match self.fit.stationary.as_ref().filter(|stationary| stationary.is_tested) {
-            Some(stationary) => {
-                json!([self.at(&stationary.coded, 0), self.at(&stationary.coded, 1)])
-            }
-            None => Value::Null,
-        }
+        let tested = self.fit.stationary.as_ref().filter(|stationary| stationary.is_tested);
+        tested.map_or(Value::Null, |stationary| {
+            json!([self.at(&stationary.coded, 0), self.at(&stationary.coded, 1)])
+        })
     }
 }

@@ -78,8 +78,7 @@ impl SurfaceReport {
     /// `cache_size 64MB, connections 4`.
     pub fn named(&self, levels: &[String]) -> String {
         let named = self.factors.iter().zip(levels);
-        let named =
-            named.map(|(factor, level)| format!("{} {level}", wording::short_name(&factor.name)));
+        let named = named.map(|(factor, level)| format!("{} {level}", factor.short_name()));
         named.collect::<Vec<_>>().join(", ")
     }
 
@@ -92,8 +91,7 @@ impl SurfaceReport {
         let named = axes.map(|axis| {
             let parts = self.factors.iter().zip(&axis.direction);
             let parts = parts.filter(|(_, part)| part.abs() >= PART_MIN);
-            let names: Vec<&str> =
-                parts.map(|(factor, _)| wording::short_name(&factor.name)).collect();
+            let names: Vec<&str> = parts.map(|(factor, _)| factor.short_name()).collect();
             names.join(" with ")
         });
         wording::list(&named.collect::<Vec<_>>())
@@ -108,11 +106,9 @@ impl SurfaceReport {
             ));
             let ranges =
                 stationary.region.iter().flat_map(|region| self.factors.iter().zip(region));
-            let ranges: Vec<String> = ranges
-                .map(|(factor, range)| {
-                    format!("{} {}", wording::short_name(&factor.name), range.text())
-                })
-                .collect();
+            let ranges =
+                ranges.map(|(factor, range)| format!("{} {}", factor.short_name(), range.text()));
+            let ranges: Vec<String> = ranges.collect();
             if !ranges.is_empty() {
                 parts.push(format!("95 % confidence region: {}", ranges.join(", ")));
             }
