@@ -17,6 +17,7 @@ use std::path::PathBuf;
 use store::Store;
 
 /// A session of a run: what every command that runs an experiment needs to know.
+#[derive(Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub struct Session {
     /// The results file.
@@ -46,18 +47,7 @@ impl Session {
     pub fn quick(quick: &Quick, name: &str, permits: Permits) -> Self {
         let results = results::path(quick.results.as_ref(), name);
         let (label, json) = (quick.label.clone(), quick.json);
-        Self {
-            results,
-            fresh: true,
-            retry_failed: false,
-            manual_done: false,
-            label,
-            permits,
-            json,
-            full: quick.full,
-            agents: Agents::default(),
-            futile: Vec::new(),
-        }
+        Self { results, fresh: true, label, permits, json, full: quick.full, ..Self::default() }
     }
 
     /// Runs the experiment of a quick command and shows what the store holds, or only prints its

@@ -4,7 +4,6 @@ use crate::optimiser::Point;
 use crate::space::Knobs;
 use command_line::session::Session;
 use command_line::{Context, Failure, results};
-use engine::Permits;
 use experiment::file::{NAME, QUESTION};
 use experiment::{Draft, Experiment, Invalid, LinkedSettings};
 use observations::{Recording, RunEnd, redacted};
@@ -106,19 +105,9 @@ impl Stage<'_> {
 
     /// A session on a results file.
     pub fn session(&self, results: &Path, fresh: bool) -> Session {
-        Session {
-            agents: runner::Agents::default(),
-            results: results.to_path_buf(),
-            fresh,
-            retry_failed: false,
-            manual_done: false,
-            label: None,
-            permits: Permits::default(),
-            json: self.json,
-            // A page of a search does not name its files.
-            full: true,
-            futile: Vec::new(),
-        }
+        // A page of a search does not name its files.
+        let (results, json, full) = (results.to_path_buf(), self.json, true);
+        Session { results, fresh, json, full, ..Session::default() }
     }
 
     /// Reads a run of a results file, the latest one without a number.
