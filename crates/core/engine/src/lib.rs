@@ -10,8 +10,7 @@
 //!   answers
 //! - [`view`]: questions with forms for older servers
 //! - [`dialect`]: tables and operations as SQL; [`planned`]: plans of the user's statements
-//! - [`nodes`]: private servers that are made to fail, and their replicas; [`node_session`]:
-//!   sessions on one
+//! - [`nodes`]: private servers that are made to fail, and their replicas
 //! - [`setup`]: tables that a user's SQL or dump makes; [`compression`] of columns
 //! - [`backups`]: backups and their restore, statements beside a load
 //! - [`cache`]: files kept between runs; `parquet` and `sample`: Parquet files of tables
@@ -26,7 +25,6 @@ mod error;
 mod facets;
 pub mod file_set;
 mod instance;
-pub mod node_session;
 pub mod nodes;
 pub mod open_files;
 pub mod parquet;

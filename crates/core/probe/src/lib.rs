@@ -5,10 +5,8 @@
 //! - `side_actions`: actions beside a load; `load_clock`: its time and transactions, as they see it
 //! - `generation`, `record`: the seam by which other processes generate a load
 //! - `load`: the client loop of probes that send requests to a database
-//! - `data`, `scans`, `aggregates`: data sets and scans as experiment files name them
-//! - `single_rows`: loads that ask for single rows
+//! - `data`, `scans`: data sets and scans as experiment files name them
 
-pub mod aggregates;
 pub mod data;
 mod error;
 pub mod generation;
@@ -19,7 +17,6 @@ mod probe;
 mod record;
 pub mod scans;
 mod side_actions;
-pub mod single_rows;
 
 pub use error::ProbeError;
 pub use load_clock::{CountedKind, LoadClock, LoadSeen, Timed};

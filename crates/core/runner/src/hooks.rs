@@ -90,28 +90,12 @@ impl Hook<'_> {
         outputs: &mut Vec<HookOutput>,
     ) -> Result<(), HookError> {
         let start = Instant::now();
-        let (mut printed, mut exit_code) = (Vec::new(), None);
-        let result = self
-            .spawn()
-            .map_err(|error| HookEnd::System("start a shell", error))
-            .and_then(|(mut child, chunks)| {
-                let ended = self.wait(&mut child, start, interrupt, || {
-                    for chunk in chunks.try_iter() {
-                        keep_end(&mut printed, &chunk);
-                    }
-                });
-                let drained = Instant::now() + DRAIN_TIME_MAX;
-                // A process that the command left behind can hold the pipe open and print to it,
-                // for ever.
-                while let Some(left) = drained.checked_duration_since(Instant::now())
-                    && let Ok(chunk) = chunks.recv_timeout(left)
-                {
-                    keep_end(&mut printed, &chunk);
-                }
-                let status = ended?;
-                exit_code = status.code();
-                if status.success() { Ok(()) } else { Err(HookEnd::Status(status)) }
-            });
+        let mut printed = Vec::new();
+        let ended = self.run_and_read(start, interrupt, &mut printed);
+        let exit_code = ended.as_ref().ok().and_then(ExitStatus::code);
+        let result = ended.and_then(|status| {
+            if status.success() { Ok(()) } else { Err(HookEnd::Status(status)) }
+        });
         // A line of it may become an error's.
         let output = redacted_message(&String::from_utf8_lossy(&printed));
         let result = result.map_err(|cause| HookError {
@@ -130,6 +114,28 @@ impl Hook<'_> {
             output,
         });
         result
+    }
+
+    /// Runs the command to its end, and reads what it prints.
+    fn run_and_read(
+        &self,
+        start: Instant,
+        interrupt: &Interrupt,
+        printed: &mut Vec<u8>,
+    ) -> Result<ExitStatus, HookEnd> {
+        let spawned = self.spawn().map_err(|error| HookEnd::System("start a shell", error));
+        let (mut child, chunks) = spawned?;
+        let ended = self.wait(&mut child, start, interrupt, || {
+            chunks.try_iter().for_each(|chunk| keep_end(printed, &chunk));
+        });
+        let drained = Instant::now() + DRAIN_TIME_MAX;
+        // A process that the command left behind can hold the pipe open and print to it, for ever.
+        while let Some(left) = drained.checked_duration_since(Instant::now())
+            && let Ok(chunk) = chunks.recv_timeout(left)
+        {
+            keep_end(printed, &chunk);
+        }
+        ended
     }
 
     /// Starts the command in a process group of its own. Both its streams are one pipe, so that

@@ -1,8 +1,7 @@
 //! The work of a load as plain data, and the threads that do it: tables with their rows, operations
 //! on them, and the requests that connections send. It knows no engine.
 //!
-//! - `table`: tables and columns; `rows`: batches of rows; `key`: clustering keys, `placement`
-//!   of rows by them
+//! - `table`: tables and columns; `rows`: batches of rows; `key`: clustering keys
 //! - `operation`: operations on tables, and the [`Work`] that they are part of
 //! - `request`: a request to a connection
 //! - [`conductor`]: the threads of a load
@@ -13,7 +12,6 @@ mod cancel;
 pub mod conductor;
 mod key;
 mod operation;
-mod placement;
 mod request;
 mod rows;
 mod silence;
@@ -23,7 +21,6 @@ mod watch;
 pub use cancel::{Cancel, CancelReason, Stop};
 pub use key::Key;
 pub use operation::{Filter, Operation, Output, SharedTables, SqlPart, UserStatement, Work};
-pub use placement::Placement;
 pub use request::{Parameter, Request, Statement};
 pub use rows::{Fill, Rows, Texts, Values, day};
 pub use silence::{SILENCE_VARIABLE, SilenceError, silence_from_environment, silence_max};

@@ -4,11 +4,13 @@
 //! - `restart`: how long a server recovers from a crash, by the log since its last checkpoint
 //! - `lag`: how far a replica is behind its primary
 //! - `replication`: the engines that they support, each with the queries for its `log`
+//! - `node_session`: sessions on a server that may fail
 
 pub mod failover;
 pub mod lag;
 pub mod log;
 mod mariadb;
+pub mod node_session;
 mod postgres;
 pub mod replication;
 pub mod restart;

@@ -1,7 +1,7 @@
 //! The log of a server and of its replica: how an engine's positions are read.
 
+use crate::node_session::NodeSession;
 use engine::EngineError;
-use engine::node_session::NodeSession;
 use std::time::Duration;
 
 /// A query for a position in a log.

@@ -2,9 +2,9 @@
 //! times its start until it answers a query.
 
 use crate::log::Replication;
+use crate::node_session::NodeSession;
 use crate::replication;
 use ::probe::{Declarations, Probe, ProbeError, Target, TrialContext};
-use engine::node_session::NodeSession;
 use engine::{Ability, Disturbance, EngineError, Node, Nodes};
 use experiment::common::{ENGINE, PROBE};
 use experiment::{Configuration, Invalid, Kind, settings};

@@ -1,8 +1,8 @@
 //! The insert load of studies S1: many connections insert rows into one clustered table.
 
 use crate::key_order::{KeyOrder, Keys};
+use crate::placement::Placement;
 use engine::{Ability, EngineError, Footprint, Tables};
-use experiment::common::PROBE;
 use experiment::{Configuration, Example, Invalid, Kind, choice, settings};
 use observations::Observations;
 use probe::load::{
@@ -10,7 +10,7 @@ use probe::load::{
     drive,
 };
 use probe::{Declarations, Probe, ProbeError, Target, TrialContext};
-use work::{Operation, Parameter, Placement, Request, Statement, Table, Work};
+use work::{Operation, Parameter, Request, Statement, Table, Work};
 
 /// The insert probe.
 #[derive(Debug, Clone, Copy)]
@@ -94,10 +94,8 @@ impl Probe for Insert {
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
         let mut invalid = LoadPlan::objections(configuration, target, ROWS);
+        invalid.extend(target.without(Ability::Tables, "this engine has no tables to insert into"));
         let mut object = |path: &str, message: String| invalid.push(Invalid::new(path, message));
-        if !target.abilities.contains(&Ability::Tables) {
-            object(PROBE.path(), "this engine has no tables to insert into".into());
-        }
         let needed = match configuration.get(METHOD) {
             InsertMethod::Copy => Some((Ability::BulkLoad, "bulk load")),
             InsertMethod::Procedure => Some((Ability::Procedures, "stored procedures")),

@@ -1,7 +1,8 @@
+use crate::placement::Placement;
 use experiment::choice;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use work::{Key, Placement};
+use work::Key;
 
 choice! {
     /// Order of the clustering keys.
@@ -89,8 +90,9 @@ impl Keys {
 #[cfg(test)]
 mod tests {
     use super::{KeyOrder, Keys};
+    use crate::placement::Placement;
     use std::collections::HashSet;
-    use work::{Key, Placement};
+    use work::Key;
 
     fn batches(order: KeyOrder, files: u32, seed: u64) -> Vec<(u32, Vec<Key>)> {
         let mut all = Vec::new();

@@ -6,4 +6,6 @@ pub mod insert;
 mod key_order;
 mod keys;
 pub mod lookup;
+mod placement;
+mod single_rows;
 pub mod update;

@@ -5,6 +5,7 @@
 //! lookup.
 
 use crate::keys::{DISTINCT_KEYS, KEYS, KeyShare, Keys, ZIPF, objection};
+use crate::single_rows::{cpu_each, keys_of_a_table, session_us};
 use analysis::{Access, CostKind, Study, TableUse, WorkCost};
 use engine::Ability;
 use experiment::{Configuration, Invalid, Kind, choice, settings};
@@ -14,7 +15,6 @@ use probe::load::{
     CONNECTIONS, DURATION, GENERATORS, LoadPlan, RATE, Start, Step, THREADS, WARMUP, Workload,
     drive_counting,
 };
-use probe::single_rows::{cpu_each, keys_of_a_table, session_us};
 use probe::{Declarations, Probe, ProbeError, Target, TrialContext};
 use work::{Operation, Output, Request, Statement, Work};
 

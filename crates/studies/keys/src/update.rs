@@ -10,6 +10,7 @@
 //! `cpu_`; each of an update.
 
 use crate::keys::{DISTINCT_KEYS, KEYS, KeyShare, Keys, ZIPF, objection};
+use crate::single_rows::{cpu_each, keys_of_a_table, session_us};
 use analysis::{Access, CostKind, Study, TableUse, WorkCost};
 use datasets::DataSet;
 use experiment::{Configuration, Invalid, Kind, choice, settings};
@@ -19,7 +20,6 @@ use probe::load::{
     CONNECTIONS, DURATION, GENERATORS, LoadPlan, RATE, Start, Step, THREADS, WARMUP, Workload,
     drive_counting,
 };
-use probe::single_rows::{cpu_each, keys_of_a_table, session_us};
 use probe::{Declarations, Probe, ProbeError, Target, TrialContext};
 use work::{DataType, Filter, Operation, Request, SharedTables, Statement};
 

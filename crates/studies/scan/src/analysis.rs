@@ -5,6 +5,7 @@
 mod access;
 mod fit;
 
+use crate::aggregates::{AGG_AVG, AGG_COLUMNS, AGG_MAX, AGG_MIN, AGG_SUM, FILTERS, GROUP_COLUMNS};
 use crate::probe::Scan;
 use analysis::grid::Grid;
 use analysis::response::distinct;
@@ -13,7 +14,6 @@ use analysis::{ConfigurationGroup, Estimate, Interval, Summary, estimate};
 use fit::{Fit, Trial, identifiable};
 use observations::{Direction, FactName, Observations, Role, UnmeasuredTable};
 use probe::Probe;
-use probe::aggregates::{AGG_AVG, AGG_COLUMNS, AGG_MAX, AGG_MIN, AGG_SUM, FILTERS, GROUP_COLUMNS};
 use probe::data::{CPU_S, PAGE_BYTES, PAGES_DISK, PAGES_READ, TABLE_PAGES, TABLE_ROWS};
 use serde::Serialize;
 

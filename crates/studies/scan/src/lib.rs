@@ -1,6 +1,7 @@
 //! Studies S2c and S3b: the cost of reading all rows of a table; `compression`: what compression
 //! costs and saves, from runs of this and other probes.
 
+mod aggregates;
 pub mod analysis;
 pub mod compression;
 pub mod demand;

@@ -25,11 +25,11 @@
 //! With `workload.analyze` SQLite's counters of one scan are facts too: `vm_steps`,
 //! `fullscan_steps`, `sorts`, `automatic_index_rows`.
 
+use crate::aggregates::{AGGREGATED_COLUMNS, AGGREGATES, Aggregates, GROUP_BY};
 use datasets::DataSet;
 use engine::{Ability, CacheState, EngineUse, Explained};
 use experiment::{Configuration, Invalid, Kind, settings};
 use observations::{FactName, Observations, Response};
-use probe::aggregates::{AGGREGATED_COLUMNS, AGGREGATES, Aggregates, GROUP_BY};
 use probe::data::{
     self, ANALYZE, COLUMNS, DATA, DATA_SEED, DEGREE, Loaded, ROWS, ROWS_PER_PAGE, SCALE,
     no_parallelism,
@@ -62,12 +62,9 @@ pub(crate) const SCANS_DONE: FactName = FactName::new("scans", "");
 /// Processors that one statement may use, where [`DEGREE`] is given.
 pub(crate) const DEGREE_GIVEN: FactName = FactName::new("degree", "");
 
-const DECLARATIONS: Declarations =
-    Declarations::new("scan", SETTINGS).with_example_levels(CONNECTIONS.path(), [1, 2, 4]);
-
 impl Probe for Scan {
     fn declarations(&self) -> &'static Declarations {
-        &DECLARATIONS
+        const { &Declarations::new("scan", SETTINGS).with_example_levels(CONNECTIONS.path(), [1, 2, 4]) }
     }
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {

@@ -21,7 +21,6 @@ use crate::InMemory;
 use crate::order::{RowNumbers, RowOrder};
 use crate::settings::{FORMAT, ORDER, SETTINGS};
 use engine::{Ability, CacheState, EngineError, Stored};
-use experiment::common::PROBE;
 use experiment::{Configuration, Invalid};
 use observations::{Event, Observations, QueryPlan, Response};
 use probe::data::{self, DEGREE, Loaded};
@@ -43,10 +42,9 @@ impl Probe for SortOrder {
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
         let mut invalid = LoadPlan::objections(configuration, target, SCANS);
+        let message = "this engine does not store tables by column; use duckdb";
+        invalid.extend(target.without(Ability::Columns, message));
         let mut object = |path: &str, message: String| invalid.push(Invalid::new(path, message));
-        if !target.abilities.contains(&Ability::Columns) {
-            object(PROBE.path(), "this engine does not store tables by column; use duckdb".into());
-        }
         if target.cache == CacheState::Cold {
             let message = "each trial scans the table several times, and only the first scan \
                            finds cold caches";

@@ -2,7 +2,7 @@
 //! connection is lost.
 
 use super::journal::Journal;
-use engine::node_session::NodeSession;
+use crate::node_session::NodeSession;
 use engine::{EngineError, Node, Nodes};
 use observations::redacted_message;
 use std::collections::BTreeMap;

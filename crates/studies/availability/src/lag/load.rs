@@ -2,7 +2,7 @@
 
 use super::heartbeat::Look;
 use crate::log::Replication;
-use engine::node_session::NodeSession;
+use crate::node_session::NodeSession;
 use engine::{EngineError, Node, Nodes};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};

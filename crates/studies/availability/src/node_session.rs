@@ -1,6 +1,6 @@
 //! Sessions on a server that may fail.
 
-use crate::{Answer, ConnectionSet, EngineError, Result};
+use engine::{Answer, ConnectionSet, EngineError, Result};
 use std::time::{Duration, Instant};
 use work::{Request, Statement};
 

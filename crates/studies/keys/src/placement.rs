@@ -1,4 +1,4 @@
-use crate::Key;
+use work::Key;
 
 /// The data file that a row goes to. A row's file follows from its key alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Placement {
 #[cfg(test)]
 mod tests {
     use super::Placement;
-    use crate::Key;
+    use work::Key;
 
     #[test]
     fn a_tail_drawn_for_a_file_belongs_to_that_file() {

@@ -1,8 +1,8 @@
 //! Aggregates and groups as an experiment file names them.
 
-use crate::scans::{FILTER, SelectionError, column, filter};
 use experiment::{Configuration, Invalid, Kind, settings};
 use observations::FactName;
+use probe::scans::{FILTER, SelectionError, column, filter};
 use work::{DataType, Filter, Output, Table};
 
 settings! {
@@ -23,7 +23,7 @@ const NAMES: [&str; 5] = ["count", "sum", "min", "max", "avg"];
 /// Different columns that are aggregated.
 pub const AGG_COLUMNS: FactName = FactName::new("agg_columns", "");
 /// 1 with COUNT(*).
-pub const AGG_COUNT: FactName = FactName::new("agg_count", "");
+pub(crate) const AGG_COUNT: FactName = FactName::new("agg_count", "");
 /// Columns that are summed.
 pub const AGG_SUM: FactName = FactName::new("agg_sum", "");
 /// Columns with a MIN.

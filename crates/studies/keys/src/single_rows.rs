@@ -1,12 +1,11 @@
 //! Loads that ask for single rows of a data set: objections to them, and their costs.
 
-use crate::Target;
-use crate::data::{Loaded, data_set};
 use datasets::DataSet;
 use engine::{Ability, EngineUse};
-use experiment::common::PROBE;
 use experiment::{Configuration, Invalid};
 use observations::{Observations, Response};
+use probe::Target;
+use probe::data::{Loaded, data_set};
 
 /// Microseconds of session time for each unit of work.
 pub fn session_us(observations: &Observations) -> Option<f64> {
@@ -39,8 +38,6 @@ pub fn keys_of_a_table(
     target: &Target,
     objection: impl Fn(&Configuration, &DataSet) -> Option<Invalid>,
 ) -> Option<Invalid> {
-    if !target.abilities.contains(&Ability::Tables) {
-        return Some(Invalid::new(PROBE.path(), "this engine has no tables"));
-    }
-    objection(configuration, &data_set(configuration))
+    let lacks_tables = target.without(Ability::Tables, "this engine has no tables");
+    lacks_tables.or_else(|| objection(configuration, &data_set(configuration)))
 }
