@@ -1,6 +1,8 @@
 //! Optional facets of engines: each is a trait with an accessor that returns it if present.
 
-use crate::{Folders, Instance, Need, NoPlan, PlanRequest, Planned, Preflight, Result};
+use crate::{
+    Folders, Instance, Need, NoPlan, PlanRequest, Planned, Preflight, Program, ProgramNames, Result,
+};
 use experiment::Configuration;
 use std::path::{Path, PathBuf};
 use work::{Cancel, Stop};
@@ -10,8 +12,9 @@ pub trait Prerequisites: Sync {
     /// Names what a configuration needs and this machine lacks, as a
     /// clause: `duckdb is not installed: ...`, `this server was built without ...`.
     fn missing(&self, configuration: &Configuration) -> Option<String>;
-    /// Names what a backup tool needs and this machine lacks, with the package that brings it.
-    fn missing_tool(&self, _configuration: &Configuration, _tool: &str) -> Option<String> {
+    /// Finds a client program for the private server of a configuration; `None`: there is no such
+    /// server.
+    fn program(&self, _configuration: &Configuration, _: ProgramNames) -> Option<Result<Program>> {
         None
     }
     /// Problems of trials, found before the first of them: whether servers admit us, the rights of

@@ -3,7 +3,7 @@
 
 use crate::{
     BackgroundWork, CacheReport, CacheState, ColumnStore, ConnectionSet, EngineError, Explained,
-    FileSet, NoPlan, Nodes, PlanRequest, Planned, Result, Role, WaitCollector,
+    FileSet, NoPlan, Nodes, PlanRequest, Planned, PrivateServer, Result, Role, WaitCollector,
 };
 use work::{Table, Work};
 
@@ -55,12 +55,14 @@ pub struct Parts<'a> {
     pub column_store: Option<&'a dyn ColumnStore>,
     /// The files, with [`crate::Ability::Files`].
     pub file_target: Option<&'a dyn FileTarget>,
-    /// The work of its engine beside a load.
+    /// The work of its engine beside a load, where the engine does it without client programs.
     pub background_work: Option<&'a dyn BackgroundWork>,
     /// The seam for load generators in other processes.
     pub shared: Option<&'a dyn Shared>,
     /// The server.
     pub server: Option<&'a dyn ServerProcess>,
+    /// The private server, for its client programs and for copies of it.
+    pub private_server: Option<&'a dyn PrivateServer>,
     /// The private server to disturb and to replicate.
     pub nodes: Option<&'a dyn Nodes>,
 }

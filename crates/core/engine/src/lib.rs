@@ -11,8 +11,10 @@
 //! - [`view`]: questions with forms for older servers
 //! - [`dialect`]: tables and operations as SQL; [`planned`]: plans of the user's statements
 //! - [`nodes`]: private servers that are made to fail, and their replicas
+//! - `private_server`: a private server's login, programs and copies; [`programs`]: where client
+//!   programs are
 //! - [`setup`]: tables that a user's SQL or dump makes; [`compression`] of columns
-//! - [`backups`]: backups and their restore, statements beside a load
+//! - [`backups`]: backups and their restore, as engines make them; statements beside a load
 //! - [`cache`]: files kept between runs; `parquet` and `sample`: Parquet files of tables
 
 pub mod backups;
@@ -30,6 +32,8 @@ pub mod open_files;
 pub mod parquet;
 pub mod planned;
 mod preflight;
+mod private_server;
+pub mod programs;
 mod results;
 mod rows;
 pub mod sample;
@@ -52,6 +56,8 @@ pub use instance::{Explainer, FileTarget, Instance, Parts, ServerProcess, Shared
 pub use nodes::{Disturbance, Node, Nodes};
 pub use planned::{Explained, NoPlan, PlanRequest, Planned};
 pub use preflight::{Footprint, Need, Preflight, Space};
+pub use private_server::{PrivateFacts, PrivateServer};
+pub use programs::{Program, ProgramNames};
 pub use results::Results;
 pub use rows::{Column, Row, Rows};
 pub use server::{

@@ -220,6 +220,10 @@ pub trait Disturbance: Send + Sync {
     }
     /// Objections to a configuration, found before anything runs.
     fn plan(&self, configuration: &Configuration, owners: Disturbed) -> Vec<Invalid>;
+    /// Returns a difference between what a configuration asks for and what this machine has.
+    fn note(&self, _: &Configuration, _: &'static Engine) -> Option<String> {
+        None
+    }
     /// Makes the action of a trial ready, once its target has its tables; `None` where the
     /// configuration does not ask for it.
     ///

@@ -93,9 +93,12 @@ impl Hook<'_> {
         let mut printed = Vec::new();
         let ended = self.run_and_read(start, interrupt, &mut printed);
         let exit_code = ended.as_ref().ok().and_then(ExitStatus::code);
-        let result = ended.and_then(|status| {
-            if status.success() { Ok(()) } else { Err(HookEnd::Status(status)) }
-        });
+        let result =
+            ended.and_then(
+                |status| {
+                    if status.success() { Ok(()) } else { Err(HookEnd::Status(status)) }
+                },
+            );
         // A line of it may become an error's.
         let output = redacted_message(&String::from_utf8_lossy(&printed));
         let result = result.map_err(|cause| HookError {

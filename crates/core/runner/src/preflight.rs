@@ -4,7 +4,7 @@ use crate::begin::folder;
 use crate::catalog::{Registry, commands};
 use crate::trial::FREE_BYTES_MIN;
 use crate::workdir::Places;
-use engine::{Folders, Need, Permits, Preflight};
+use engine::{Engine, Folders, Need, Permits, Preflight};
 use experiment::common::{ENGINE, PROBE};
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL};
 use experiment::{Experiment, Invalid, Setting, Value};
@@ -31,6 +31,19 @@ pub struct Findings {
     pub notes: Vec<String>,
     /// The space that a trial needs, in a sentence for each file system.
     pub space: Vec<String>,
+}
+
+impl Findings {
+    /// Adds the notes of disturbances on an engine's targets, each once.
+    fn add_notes(&mut self, registry: Registry, experiment: &Experiment, engine: &'static Engine) {
+        let all = experiment.configurations.iter();
+        for configuration in all.filter(|configuration| configuration.get(ENGINE) == engine.name) {
+            for disturbance in registry.disturbances {
+                let note = disturbance.note(configuration, engine);
+                self.notes.extend(note.filter(|note| !self.notes.contains(note)));
+            }
+        }
+    }
 }
 
 /// Looks at what an experiment needs whose results go to this file.
@@ -86,6 +99,7 @@ pub fn preflight(
         let Preflight { invalid, missing, notes, space } = engine.preflight(&needs, &folders, stop);
         findings.invalid.extend(invalid);
         findings.notes.extend(notes);
+        findings.add_notes(registry, experiment, engine);
         let mut others = missing;
         for space in space {
             let Some(existing) = space.folder.ancestors().find(|folder| folder.is_dir()) else {

@@ -103,7 +103,7 @@ impl MariaSchema {
     }
 
     /// The files of the trial's tables on a private server.
-    pub(super) fn table_files(&self, server: &PrivateServer) -> Result<Vec<PathBuf>> {
+    fn table_files(&self, server: &PrivateServer) -> Result<Vec<PathBuf>> {
         let mut files = Vec::new();
         walk(&server.data_directory().join(DATABASE), &mut files)?;
         self.common.folders.iter().try_for_each(|folder| walk(folder, &mut files))?;

@@ -8,7 +8,7 @@
 //!   own
 //! - `altered`: settings of servers by URL that are changed and put back
 //! - `admin`: the connection that holds it, marked as ours
-//! - `compression`: how InnoDB compresses its tables; `backups`: their backups
+//! - `compression`: how InnoDB compresses its tables
 //! - `dialect`: how its tables and operations are written
 //! - `errors`: of the server and of connections
 //! - `fill`: the bulk load of its tables; `explain`: plans and sizes
@@ -18,8 +18,6 @@
 
 mod admin;
 mod altered;
-mod backup_tools;
-mod backups;
 mod by_url;
 pub mod client;
 mod compression;

@@ -6,10 +6,11 @@ use super::mariadb::MariaDb;
 use super::observing::at_url;
 use super::server::variables::{self, Variable};
 use super::settings::{self, URL, VOLUME};
-use super::{Compression, backup_tools, explain};
+use super::{Compression, explain};
 use crate::client::{Client, Error};
 use engine::{
-    EngineError, Folders, Need, NoPlan, PlanRequest, Planned, Preflight, Prerequisites, Result,
+    EngineError, Folders, Need, NoPlan, PlanRequest, Planned, Preflight, Prerequisites, Program,
+    ProgramNames, Result,
 };
 use experiment::{Configuration, Invalid};
 use observe::child::answer;
@@ -48,8 +49,14 @@ impl Prerequisites for MariaDb {
         )
     }
 
-    fn missing_tool(&self, configuration: &Configuration, tool: &str) -> Option<String> {
-        backup_tools::missing(configuration, tool)
+    fn program(
+        &self,
+        configuration: &Configuration,
+        program: ProgramNames,
+    ) -> Option<Result<Program>> {
+        let private = configuration.get(settings::URL).is_none();
+        let installation = private.then(|| settings::installation(configuration).ok()).flatten()?;
+        Some(installation.client_program(program))
     }
 
     fn preflight(&self, needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
@@ -78,7 +85,6 @@ fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
         .of_private(needs, folders, URL, VOLUME, |configuration| private(configuration, folders));
     for need in needs.iter().filter(|need| need.configuration.get(URL).is_none()) {
         found.note(settings::substitution(need.configuration));
-        found.note(backup_tools::substitution(need.configuration));
     }
     for (url, needs) in by_url {
         let connections = needs.iter().map(|need| need.connections).max().unwrap_or(0);

@@ -9,8 +9,11 @@ use crate::admin::DATABASE;
 use crate::client::{Client, Config, quote_literal};
 use crate::errors::failed_at;
 use crate::load::LoadConfig;
-use crate::server::{MariaProduct, PrivateServer, SOCKET, ServerOptions};
-use engine::{ConnectionSet, EngineError, Result, Results, Rows};
+use crate::server::{MariaProduct, PrivateServer, SOCKET, SUPERUSER, ServerOptions};
+use crate::session::Session;
+use engine::{
+    AdminSession, ConnectionSet, EngineError, Program, ProgramNames, Result, Results, Rows,
+};
 use servers::files::clone_folder;
 use servers::load::{Ending, LoadConnections, Sessions};
 use servers::pair::Replicating;
@@ -35,6 +38,26 @@ const RANDOM: &str = "/dev/urandom";
 
 impl Replicating for MariaProduct {
     const SOCKET: &'static str = SOCKET;
+    const SUPERUSER: &'static str = SUPERUSER;
+    const DATABASE: &'static str = DATABASE;
+
+    fn in_database(config: Config, database: &str) -> Config {
+        config.with_database(database)
+    }
+
+    fn admin_session(config: Config, cancel: &Cancel) -> Result<Box<dyn AdminSession>> {
+        let connected = Client::connect_until(&config, &cancel.stop());
+        let client = connected.map_err(failed_at("connecting"))?;
+        Ok(Box::new(Session::of_client(client, config)))
+    }
+
+    fn environment(config: &Config) -> Vec<(String, Option<String>)> {
+        config.client_environment()
+    }
+
+    fn client_program(&self, program: ProgramNames) -> Result<Program> {
+        self.installation.client_program(program)
+    }
 
     fn replicate(
         primary: &mut PrivateServer,

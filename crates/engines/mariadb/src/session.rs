@@ -28,12 +28,19 @@ impl Session {
     ) -> Result<Self, ServerError> {
         let mut client = connect_to_observe(config, stop)?;
         client.set_grace(options.grace);
+        let config = config.clone().with_database(OBSERVED_FROM);
+        Ok(Self::of_client(client, config))
+    }
+
+    /// A session on an open connection.
+    pub fn of_client(client: Client, config: Config) -> Self {
         let product = product(&client);
         let version = format!("{product} {}", client.version());
-        let (address, database) = (config.place(), OBSERVED_FROM.to_owned());
+        let database = config.database.clone().unwrap_or_default();
+        let address = config.place();
         let identity =
             ServerIdentity { address, database, product, version, wait_types: WAIT_TYPES };
-        Ok(Self { client, config: config.clone(), identity })
+        Self { client, config, identity }
     }
 }
 

@@ -19,7 +19,6 @@
 
 mod admin;
 mod altered;
-mod backups;
 mod by_url;
 pub mod client;
 mod compression;

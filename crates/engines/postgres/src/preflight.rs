@@ -1,7 +1,6 @@
 //! Preflight: checks servers by URL, and private servers before one is started.
 
 use super::admin::MARK;
-use super::backups::tools;
 use super::connecting::{CONNECTING, SILENCE, at_url, parsed, stoppable, what_to_do};
 use super::errors::failed_at;
 use super::instance::escaped;
@@ -11,7 +10,10 @@ use super::settings::{self, FINAL_CHECKPOINT, URL, VOLUME};
 use super::{compression, explain};
 use crate::client::{Client, Config, Error};
 use engine::setup::Setup;
-use engine::{Folders, Need, NoPlan, PlanRequest, Planned, Preflight, Prerequisites, Result, Row};
+use engine::{
+    Folders, Need, NoPlan, PlanRequest, Planned, Preflight, Prerequisites, Program, ProgramNames,
+    Result, Row,
+};
 use experiment::{Configuration, Invalid};
 use servers::administration::SCHEMA;
 use servers::altered::{ALLOW_RESTART, NEEDS_RESTART, is_permitted};
@@ -38,8 +40,14 @@ impl Prerequisites for Postgres {
         missing.or_else(|| servers::network::missing(configuration))
     }
 
-    fn missing_tool(&self, configuration: &Configuration, tool: &str) -> Option<String> {
-        tools::missing(configuration, tool)
+    fn program(
+        &self,
+        configuration: &Configuration,
+        program: ProgramNames,
+    ) -> Option<Result<Program>> {
+        let private = configuration.get(settings::URL).is_none();
+        let installation = private.then(|| settings::installation(configuration).ok()).flatten()?;
+        Some(Ok(installation.client_program(program)))
     }
 
     fn preflight(&self, needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {

@@ -7,8 +7,9 @@ use crate::connecting::{CONNECTING, stoppable};
 use crate::errors::failed_at;
 use crate::load::PostgresLoad;
 use crate::server::settings::{load_time, reload};
-use crate::server::{PORT, PostgresProduct, PrivateServer, ServerOptions};
-use engine::{ConnectionSet, EngineError, Result, Results};
+use crate::server::{PORT, PostgresProduct, PrivateServer, SUPERUSER, ServerOptions};
+use crate::session::Session;
+use engine::{AdminSession, ConnectionSet, EngineError, Program, ProgramNames, Result, Results};
 use rustix::process::Signal;
 use servers::account::command;
 use servers::administration::SCHEMA;
@@ -34,6 +35,25 @@ const LOOK_EVERY: Duration = Duration::from_millis(2);
 
 impl Replicating for PostgresProduct {
     const SOCKET: &'static str = ".s.PGSQL.5432";
+    const SUPERUSER: &'static str = SUPERUSER;
+    const DATABASE: &'static str = SUPERUSER;
+
+    fn in_database(config: Config, database: &str) -> Config {
+        config.with_database(database)
+    }
+
+    fn admin_session(config: Config, cancel: &Cancel) -> Result<Box<dyn AdminSession>> {
+        let client = stoppable(&config, &cancel.stop()).map_err(failed_at("connecting"))?;
+        Ok(Box::new(Session::of_client(client, config)))
+    }
+
+    fn environment(config: &Config) -> Vec<(String, Option<String>)> {
+        config.client_environment()
+    }
+
+    fn client_program(&self, program: ProgramNames) -> Result<Program> {
+        Ok(self.installation.client_program(program))
+    }
 
     fn replicate(
         primary: &mut PrivateServer,
@@ -105,7 +125,7 @@ fn in_schema(config: &Config, name: &str) -> Config {
 }
 
 /// How a replica connects to its primary.
-pub fn conninfo(sockets: &Path) -> String {
+fn conninfo(sockets: &Path) -> String {
     let host = sockets.to_string_lossy().replace('\\', "\\\\").replace('\'', "\\'");
     format!("host='{host}' port={PORT} user=postgres application_name={REPLICA}")
 }

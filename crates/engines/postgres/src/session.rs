@@ -32,6 +32,11 @@ impl Session {
         let mut client = stoppable(&config, stop).map_err(while_doing("connecting"))?;
         client.set_stop(stop.clone(), options.grace);
         client.set_answer_timeout(Some(work::silence_max()));
+        Ok(Self::of_client(client, config))
+    }
+
+    /// A session on an open connection.
+    pub fn of_client(client: Client, config: Config) -> Self {
         let version = client.parameter("server_version").unwrap_or("of unknown version");
         let identity = ServerIdentity {
             address: address(&config),
@@ -40,7 +45,7 @@ impl Session {
             version: format!("PostgreSQL {version}"),
             wait_types: WAIT_TYPES,
         };
-        Ok(Self { client, user: config.user, identity })
+        Self { client, user: config.user, identity }
     }
 }
 

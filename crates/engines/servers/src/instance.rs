@@ -8,8 +8,8 @@ use crate::load::{Checkpoint, Ending, Load, LoadConnections, Sessions};
 use crate::pair::{Pair, Replicating};
 use crate::private::{Reached, Server, Stop};
 use engine::{
-    BackgroundWork, CacheReport, CacheState, ConnectionSet, EngineError, Explainer, Instance,
-    Nodes, Parts, Result, ServerProcess, Shared, Tables, WaitCollector, lock, open_files,
+    CacheReport, CacheState, ConnectionSet, EngineError, Explainer, Instance, Nodes, Parts,
+    PrivateServer, Result, ServerProcess, Shared, Tables, WaitCollector, lock, open_files,
 };
 use experiment::common::OBSERVE_WAITS;
 use std::path::PathBuf;
@@ -17,9 +17,7 @@ use std::sync::{Arc, OnceLock};
 use work::{Cancel, Work};
 
 /// A trial's schema: the parts that are an engine's own.
-pub trait Schema:
-    Tables + Explainer + ServerProcess + BackgroundWork + Send + Sync + Sized + 'static
-{
+pub trait Schema: Tables + Explainer + ServerProcess + Send + Sync + Sized + 'static {
     /// The product of its servers.
     type Product: Replicating;
     /// The connection of administration.
@@ -239,13 +237,13 @@ impl<S: Schema> Instance for ServerInstance<S> {
     }
 
     fn parts(&self) -> Parts<'_> {
-        let Common { target, pair, .. } = self.schema.common();
+        let pair = self.schema.common().pair.as_ref();
         Parts {
             tables: Some(&self.schema),
             explainer: Some(&self.schema),
-            background_work: target.private.as_ref().map(|_| &self.schema as &dyn BackgroundWork),
+            private_server: pair.map(|pair| pair as &dyn PrivateServer),
             server: Some(&self.schema),
-            nodes: pair.as_ref().map(|pair| pair as &dyn Nodes),
+            nodes: pair.map(|pair| pair as &dyn Nodes),
             shared: Some(self),
             ..Parts::default()
         }

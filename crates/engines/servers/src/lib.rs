@@ -6,7 +6,8 @@
 //! - [`instance`]: the schema of a trial on it; [`administration`]: the connection that holds it;
 //!   [`load`]: the connections of its load
 //! - [`attached`]: a target that another process has prepared
-//! - [`pair`]: a server that a study disturbs, and its replica
+//! - [`pair`]: a server that a study disturbs, and its replica; `clients`: such a server for its
+//!   client programs, and copies of it
 //! - [`programs`]: psql, `pg_dump`, the `mariadb` client and others, for which our client logs in
 //! - [`network`]: the relay between a load and its server; `link`: one with a bandwidth of its own
 //! - `account`: the user that a private server runs as, never root; `process`: starting, finding
@@ -18,7 +19,6 @@
 //! - [`settings`]: the server's settings of a configuration
 //! - [`altered`]: settings of servers by URL that a run changes and puts back; [`applied`]: those
 //!   that stay until they are undone
-//! - [`tool`]: backup programs beside a load
 //! - [`activity`]: sampling the sessions of a server
 
 pub mod account;
@@ -27,6 +27,7 @@ pub mod administration;
 pub mod altered;
 pub mod applied;
 pub mod attached;
+mod clients;
 pub mod command;
 pub mod data_sets;
 pub mod files;
@@ -43,7 +44,6 @@ pub mod programs;
 mod progress;
 pub mod settings;
 pub mod template;
-pub mod tool;
 mod version;
 
 use engine::{EngineError, Result};

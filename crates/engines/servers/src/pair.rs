@@ -5,7 +5,10 @@
 use crate::files::Layout;
 use crate::private::{Options, Product, Server, Stop};
 use engine::nodes::Route;
-use engine::{ConnectionSet, Disturbance, EngineError, Node, Nodes, Result, Results, lock};
+use engine::{
+    AdminSession, ConnectionSet, Disturbance, EngineError, Node, Nodes, Program, ProgramNames,
+    Result, Results, lock,
+};
 use std::fs::DirBuilder;
 use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt;
@@ -22,10 +25,23 @@ const RELAY: &str = "r";
 /// Names of sockets there: both ends of the way beside the server's.
 const SOCKETS: [&str; 2] = ["c", "s"];
 
-/// A product that replicates.
+/// A product with client programs, which replicates.
 pub trait Replicating: Product {
     /// Name of the socket in its folder.
     const SOCKET: &'static str;
+    /// The superuser of its private servers.
+    const SUPERUSER: &'static str;
+    /// The database in which trials work.
+    const DATABASE: &'static str;
+
+    /// Returns how to connect in a database.
+    fn in_database(config: Self::Config, database: &str) -> Self::Config;
+    /// Opens a session for administration, whose answers may take as long as they do.
+    fn admin_session(config: Self::Config, cancel: &Cancel) -> Result<Box<dyn AdminSession>>;
+    /// Returns the variables by which client programs find it.
+    fn environment(config: &Self::Config) -> Vec<(String, Option<String>)>;
+    /// Finds a client program of the server's version.
+    fn client_program(&self, program: ProgramNames) -> Result<Program>;
 
     /// Makes a replica of a running server, starts it, and waits until it follows.
     fn replicate(
@@ -56,17 +72,17 @@ pub trait Replicating: Product {
 }
 
 /// A server, and the folder of its sockets: connecting does not wait for its lock.
-struct Member<P: Product> {
-    server: Arc<Mutex<Server<P>>>,
-    sockets: PathBuf,
+pub(crate) struct Member<P: Product> {
+    pub(crate) server: Arc<Mutex<Server<P>>>,
+    pub(crate) sockets: PathBuf,
 }
 
 /// A private server and its replica.
 pub struct Pair<P: Product> {
-    primary: Member<P>,
+    pub(crate) primary: Member<P>,
     replica: OnceLock<Member<P>>,
     route: OnceLock<Route>,
-    cancel: Cancel,
+    pub(crate) cancel: Cancel,
 }
 
 impl<P: Product> Pair<P> {
@@ -120,7 +136,7 @@ impl<P: Product> Pair<P> {
 }
 
 /// Removes the folder of a replica, which is empty then.
-fn remove_folder(layout: &Layout) -> Result<()> {
+pub(crate) fn remove_folder(layout: &Layout) -> Result<()> {
     let folder = &layout.directory;
     crate::process::removed(folder, std::fs::remove_dir(folder))
 }

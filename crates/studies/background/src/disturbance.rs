@@ -6,12 +6,13 @@ use crate::facts::{
 };
 use crate::outcome::Outcome;
 use crate::phases::{Phase, Windows, phase, rate_per_minute};
+use crate::server::ServerWork;
 use crate::settings::{ActionKind, COMMAND, Job, SECTION};
-use crate::tools::Background;
+use crate::tools::{Background, ToolUse};
 use crate::verdict::Verdict;
 use crate::{adapters, bulk_load, command, copy, waits};
 use engine::backups::{BackgroundWork, BackupRequest};
-use engine::{EngineError, Instance, Nodes};
+use engine::{Engine, EngineError, Instance, Nodes};
 use experiment::common::ENGINE;
 use experiment::{CommonSection, Configuration, Invalid};
 use observations::{FactFamily, Observations, Response, Warning, WarningKind};
@@ -51,6 +52,17 @@ impl Disturbance for BackgroundDisturbance {
         }
     }
 
+    fn note(&self, configuration: &Configuration, engine: &'static Engine) -> Option<String> {
+        let job = Job::from_configuration(configuration)?;
+        if job.action != ActionKind::Backup {
+            return None;
+        }
+        let background = adapters::for_engine(engine.name)?;
+        let tool = background.tool(job.tool.as_deref())?.name;
+        let compression = job.compression.name();
+        (background.server?.note)(&ToolUse { tool, compression, configuration, engine })
+    }
+
     fn prepare<'a>(
         &self,
         context: &'a TrialContext<'_>,
@@ -60,8 +72,10 @@ impl Disturbance for BackgroundDisturbance {
         if job.action == ActionKind::Copy {
             copy::make_source(&folder.path, job.bytes, context.cancel)?;
         }
+        let background = adapters::for_engine(&context.configuration.get(ENGINE));
         let background_action = BackgroundAction {
-            background: adapters::for_engine(&context.configuration.get(ENGINE)),
+            background,
+            server: background.and_then(|background| server_work(background, context)),
             instance: context.instance,
             context,
             job,
@@ -109,9 +123,20 @@ impl Drop for Folder {
     }
 }
 
+/// The work on the private server of a trial, where client programs do it.
+fn server_work<'a>(
+    background: &'static Background,
+    context: &'a TrialContext<'_>,
+) -> Option<ServerWork<'a>> {
+    let (product, server) = (background.server?, context.instance.parts().private_server?);
+    Some(ServerWork { server, product, cancel: context.cancel })
+}
+
 /// The action of one trial.
 struct BackgroundAction<'a> {
     background: Option<&'static Background>,
+    /// The work on a private server, if client programs do it.
+    server: Option<ServerWork<'a>>,
     instance: &'a dyn Instance,
     context: &'a TrialContext<'a>,
     job: Job,
@@ -124,7 +149,9 @@ struct BackgroundAction<'a> {
 
 impl BackgroundAction<'_> {
     fn work(&self) -> Result<&dyn BackgroundWork, EngineError> {
-        self.instance.parts().background_work.ok_or(EngineError::Unsupported {
+        let by_programs = self.server.as_ref().map(|server| server as &dyn BackgroundWork);
+        let work = by_programs.or(self.instance.parts().background_work);
+        work.ok_or(EngineError::Unsupported {
             engine: "this target",
             what: "background actions of its engine",
         })

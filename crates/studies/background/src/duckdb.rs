@@ -7,4 +7,5 @@ pub const BACKGROUND: Background = Background {
     tools: &[BackupTool::new("export", &["gzip", "zstd"])],
     actions: &[],
     loads_beside: false,
+    server: None,
 };

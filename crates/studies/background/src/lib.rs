@@ -4,6 +4,7 @@
 //!
 //! - `settings`: `[background]`, and objections to it
 //! - `tools`: backup tools and statements as data; `adapters`: those of each engine
+//! - `server`: the work on private servers by client programs, the `programs`
 //! - `disturbance`: the action of a trial; `copy`, `bulk_load`, `command`: three of them;
 //!   `outcome`: their report
 //! - `verdict`: a backup's restore and its comparison with the target
@@ -24,7 +25,9 @@ mod mariadb;
 mod outcome;
 pub mod phases;
 mod postgres;
+mod programs;
 mod section;
+mod server;
 pub mod settings;
 mod sqlite;
 mod sqlserver;

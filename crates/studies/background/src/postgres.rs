@@ -1,13 +1,16 @@
 //! Actions of PostgreSQL beside a load.
 
+mod backups;
+mod pgbackrest;
+
 use crate::tools::{Background, BackupTool, StatementAction};
 
 /// Backup tools and statements.
 pub const BACKGROUND: Background = Background {
     tools: &[
-        BackupTool::new("pg_basebackup", &["gzip", "lz4", "zstd"]).with_rate_limit(),
-        BackupTool::new("pg_dump", &["gzip", "lz4", "zstd"]).with_workers(),
-        BackupTool::new("pgbackrest", &["gzip", "lz4", "zstd"]).with_workers(),
+        BackupTool::new(backups::BASEBACKUP, &["gzip", "lz4", "zstd"]).with_rate_limit(),
+        BackupTool::new(backups::DUMP, &["gzip", "lz4", "zstd"]).with_workers(),
+        BackupTool::new(pgbackrest::PGBACKREST, &["gzip", "lz4", "zstd"]).with_workers(),
     ],
     actions: &[
         StatementAction::new("analyze", &["ANALYZE {table}"]),
@@ -23,4 +26,5 @@ pub const BACKGROUND: Background = Background {
         .with_workers(),
     ],
     loads_beside: true,
+    server: Some(&backups::PRODUCT),
 };

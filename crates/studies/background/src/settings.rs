@@ -1,7 +1,7 @@
 //! Settings of `[background]`, and objections to them.
 
 use crate::adapters;
-use crate::tools::{Background, BackupTool};
+use crate::tools::{Background, BackupTool, ToolUse};
 use engine::backups::OnServer;
 use engine::{Ability, Engine};
 use experiment::common::{NETWORK_BANDWIDTH, PROBE};
@@ -226,7 +226,7 @@ impl Job {
 
     fn backup_objection(
         &self,
-        engine: &Engine,
+        engine: &'static Engine,
         background: Option<&'static Background>,
         configuration: &Configuration,
     ) -> Option<Invalid> {
@@ -245,8 +245,10 @@ impl Job {
             return Some(Invalid::new(TOOL.path(), message));
         };
         self.tool_objection(tool, tools).or_else(|| {
-            let missing = engine.prerequisites?.missing_tool(configuration, tool.name);
-            missing.map(|message| Invalid::new(TOOL.path(), message))
+            let product = background?.server?;
+            let compression = self.compression.name();
+            let used = ToolUse { tool: tool.name, compression, configuration, engine };
+            (product.missing)(&used).map(|message| Invalid::new(TOOL.path(), message))
         })
     }
 

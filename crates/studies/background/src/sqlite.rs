@@ -17,4 +17,5 @@ pub const BACKGROUND: Background = Background {
         .undone_by(&["DROP INDEX IF EXISTS steelbench_background_{table}"]),
     ],
     loads_beside: false,
+    server: None,
 };

@@ -10,4 +10,5 @@ pub const BACKGROUND: Background = Background {
     ],
     actions: &[],
     loads_beside: false,
+    server: None,
 };

@@ -15,8 +15,8 @@ mod setup;
 pub mod variables;
 
 pub use installation::Installation;
-pub(super) use product::SOCKET;
 pub use product::{MariaProduct, PrivateServer, ServerOptions};
-pub use programs::{CLIENT, ClientProgram, Names};
+pub(super) use product::{SOCKET, SUPERUSER};
+pub use programs::{CLIENT, ClientProgram};
 pub use server_version::ServerVersion;
 pub(super) use setup::{dumped_version, fill_by_url, validate as validate_setup};

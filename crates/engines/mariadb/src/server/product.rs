@@ -41,7 +41,7 @@ pub type ServerOptions = Options<MariaProduct>;
 /// Name of the socket in its folder.
 pub(crate) const SOCKET: &str = "server.sock";
 /// The superuser of private servers.
-const SUPERUSER: &str = "root";
+pub(crate) const SUPERUSER: &str = "root";
 /// Name of the file with all settings of the server, in the data directory.
 const SETTINGS_FILE: &str = "steelbench.cnf";
 /// The time that a login may take on a slow disk.

@@ -3,22 +3,15 @@
 
 use super::installation::{FOLDERS, Installation, PLACES_VARIABLE, usual_places};
 use super::server_version::{SERIES, ServerVersion};
-use engine::Result;
+use engine::programs::missing;
+use engine::{Program, ProgramNames, Result};
 use servers::printed_version;
-use servers::programs::{find_version, missing};
+use servers::programs::find_version;
 use std::path::{Path, PathBuf};
 
-/// Programs by their names of today and before, and the package with them.
-#[derive(Debug, Clone, Copy)]
-pub struct Names {
-    /// The names.
-    pub names: &'static [&'static str],
-    /// The package that holds the programs in Debian.
-    pub package: &'static str,
-}
-
 /// The client.
-pub const CLIENT: Names = Names { names: &["mariadb", "mysql"], package: "mariadb-client" };
+pub const CLIENT: ProgramNames =
+    ProgramNames { names: &["mariadb", "mysql"], package: "mariadb-client" };
 
 /// A client program.
 #[derive(Debug)]
@@ -36,7 +29,7 @@ impl ClientProgram {
     /// # Errors
     /// When there is none, with how to install it.
     pub fn find(
-        Names { names, package }: Names,
+        ProgramNames { names, package }: ProgramNames,
         server: Option<&Path>,
         requested: &ServerVersion,
     ) -> Result<Self> {
@@ -61,13 +54,23 @@ impl ClientProgram {
         });
         found.ok_or_else(|| missing(names, folder, package))
     }
+}
 
-    /// Finds the program for an installed server.
+impl Installation {
+    /// Finds the client program that suits this server best.
     ///
     /// # Errors
-    /// As of [`Self::find`].
-    pub fn of_installation(names: Names, server: &Installation) -> Result<Self> {
-        Self::find(names, Some(&server.server), &server.server_version())
+    /// As of [`ClientProgram::find`].
+    pub fn client_program(&self, program: ProgramNames) -> Result<Program> {
+        let server = self.server_version();
+        let ClientProgram { path, version } =
+            ClientProgram::find(program, Some(&self.server), &server)?;
+        Ok(Program {
+            path,
+            major: server.numbers.first().copied().unwrap_or_default(),
+            other_series: (!version.is_same_series(&server)).then(|| version.to_string()),
+            server: self.to_string(),
+        })
     }
 }
 

@@ -61,7 +61,7 @@ pub(crate) fn validate(setup: &Setup) -> Result<(), (&'static str, String)> {
 
 /// Finds any client, as a set-up is checked before its server is known.
 fn client() -> Result<PathBuf> {
-    servers::programs::find(CLIENT.names, None, CLIENT.package)
+    engine::programs::find(CLIENT.names, None, CLIENT.package)
 }
 
 /// Reads the version of the server that a dump was made of.
@@ -102,7 +102,7 @@ pub(crate) fn fill(
     setup: &Setup,
     cancel: &Cancel,
 ) -> Result<()> {
-    let path = ClientProgram::of_installation(CLIENT, installation)?.path;
+    let path = installation.client_program(CLIENT)?.path;
     let version = installation.server_version();
     fill_by(&Program { path, version, config, relay: None, cancel }, setup)
 }

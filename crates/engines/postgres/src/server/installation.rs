@@ -1,7 +1,9 @@
 //! The PostgreSQL servers that are installed.
 
-use engine::{EngineError, Result};
-use servers::{choose, printed_version, programs};
+use engine::programs::{find, missing};
+use engine::{EngineError, Program, ProgramNames, Result};
+use servers::programs::find_version;
+use servers::{choose, printed_version};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -131,6 +133,16 @@ impl Installation {
         substitution(self.version, source, &reason)
     }
 
+    /// The client program of its version: in its folder.
+    pub fn client_program(&self, program: ProgramNames) -> Program {
+        Program {
+            path: self.program(program.names[0]),
+            server: format!("PostgreSQL {}", self.version),
+            major: self.version.major,
+            other_series: None,
+        }
+    }
+
     /// The path of one of its programs.
     pub fn program(&self, name: &str) -> PathBuf {
         self.bindir.join(name)
@@ -164,12 +176,12 @@ impl ClientProgram {
         let requested_numbers = requested.map(Version::numbers);
         let numbers = |text: &str| Version::parse(text).map(|version| version.numbers().to_vec());
         let requested_slice = requested_numbers.as_ref().map(<[u32; 2]>::as_slice);
-        let found = programs::find_version(&[name], &places, numbers, requested_slice, SERIES);
+        let found = find_version(&[name], &places, numbers, requested_slice, SERIES);
         match found.as_ref().map(|(path, numbers)| (path, numbers.as_slice())) {
             Some((path, &[major, minor])) => {
                 Ok(Self { path: path.clone(), version: Version { major, minor } })
             }
-            _ => Err(programs::missing(&[name], bindir, CLIENTS_PACKAGE)),
+            _ => Err(missing(&[name], bindir, CLIENTS_PACKAGE)),
         }
     }
 }
@@ -178,7 +190,7 @@ impl ClientProgram {
 /// folder also where servers are looked for.
 pub fn psql(bindir: Option<&Path>) -> Result<PathBuf> {
     match bindir {
-        Some(_) => programs::find(&["psql"], bindir, CLIENTS_PACKAGE),
+        Some(_) => find(&["psql"], bindir, CLIENTS_PACKAGE),
         None => ClientProgram::find("psql", None, None).map(|program| program.path),
     }
 }

@@ -18,7 +18,7 @@ pub type PrivateServer = Server<PostgresProduct>;
 pub type ServerOptions = Options<PostgresProduct>;
 
 /// The superuser of private servers.
-pub(super) const SUPERUSER: &str = "postgres";
+pub(crate) const SUPERUSER: &str = "postgres";
 
 /// Options fixed by initdb. The encoding is UTF-8 and strings sort by bytes (`--locale=C`): the
 /// same on every machine and version.

@@ -253,16 +253,19 @@ impl<P: Product> Server<P> {
     /// Connects for work between trials: no answer may take longer than a clean shutdown; a stop
     /// ends the wait.
     pub fn connect_until(&self, cancel: &Cancel) -> Result<P::Client> {
-        P::connect(&self.config(), STOP_CLEAN, cancel).map_err(|error| {
-            match (error, self.process.as_ref().and_then(Process::ended)) {
-                (EngineError::Engine { doing, message }, Some(status)) => {
-                    let log = self.log_tail(LOG_LINES);
-                    let ended = format!("the server has ended with {status}; its log:\n{log}");
-                    EngineError::failed(doing, format!("{message}; {ended}"))
-                }
-                (error, _) => error,
+        P::connect(&self.config(), STOP_CLEAN, cancel).map_err(|error| self.with_log(error))
+    }
+
+    /// Adds the end of the log to an error of connecting, when the server has ended.
+    pub(crate) fn with_log(&self, error: EngineError) -> EngineError {
+        match (error, self.process.as_ref().and_then(Process::ended)) {
+            (EngineError::Engine { doing, message }, Some(status)) => {
+                let log = self.log_tail(LOG_LINES);
+                let ended = format!("the server has ended with {status}; its log:\n{log}");
+                EngineError::failed(doing, format!("{message}; {ended}"))
             }
-        })
+            (error, _) => error,
+        }
     }
 
     /// Starts the server, with the settings that were in force, and waits until it accepts

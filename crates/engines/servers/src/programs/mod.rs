@@ -1,5 +1,5 @@
-//! Helper programs (psql, `pg_restore`, `pg_dump`, the `mariadb` client): finding them, preparing
-//! their start, and logging in for them on a server by URL.
+//! Helper programs (psql, `pg_restore`, `pg_dump`, the `mariadb` client): finding one of a version,
+//! preparing its start, and logging in for them on a server by URL.
 //!
 //! A helper program connects to a private socket and needs no password there. Steelbench's own
 //! client logs in on the server, by its rules: no password in cleartext, no file of this machine.
@@ -19,37 +19,10 @@ mod relay;
 use crate::account;
 use crate::process::end_with_us;
 use crate::version::{choose, printed_version};
-use engine::{EngineError, Result};
 pub use relay::{Handshake, Relay};
 use rustix::process::Signal;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-/// Finds the first of these programs in this folder or on the `PATH`, where another package may
-/// have put it; `package`: what Debian calls it.
-///
-/// # Errors
-/// When there is none, with how to install it.
-pub fn find(names: &[&str], bindir: Option<&Path>, package: &str) -> Result<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let places: Vec<PathBuf> =
-        bindir.map(Path::to_path_buf).into_iter().chain(std::env::split_paths(&path)).collect();
-    let mut programs =
-        names.iter().flat_map(|name| places.iter().map(move |place| place.join(name)));
-    let found = programs.find(|program| program.is_file());
-    found.ok_or_else(|| missing(names, bindir, package))
-}
-
-/// Returns the error of a program that is not found.
-pub fn missing(names: &[&str], bindir: Option<&Path>, package: &str) -> EngineError {
-    let folder =
-        bindir.map_or_else(String::new, |bindir| format!("neither in {} nor ", bindir.display()));
-    let not = if bindir.is_some() { "" } else { "not " };
-    let message =
-        format!("it is {not}{folder}on the PATH; install the client programs (Debian: {package})");
-    let name = names.first().copied().unwrap_or_default();
-    EngineError::failed(format!("looking for {name}"), message)
-}
 
 /// Finds the program of the version that suits a wanted one best ([`choose`]) under the first of
 /// these names in each of these folders. `numbers` reads what a program prints as its version;
