@@ -129,7 +129,9 @@ impl Hook<'_> {
         let spawned = self.spawn().map_err(|error| HookEnd::System("start a shell", error));
         let (mut child, chunks) = spawned?;
         let ended = self.wait(&mut child, start, interrupt, || {
-            chunks.try_iter().for_each(|chunk| keep_end(printed, &chunk));
+            for chunk in chunks.try_iter() {
+                keep_end(printed, &chunk);
+            }
         });
         let drained = Instant::now() + DRAIN_TIME_MAX;
         // A process that the command left behind can hold the pipe open and print to it, for ever.

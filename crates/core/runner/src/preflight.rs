@@ -34,8 +34,15 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Adds the notes of disturbances on an engine's targets, each once.
-    fn add_notes(&mut self, registry: Registry, experiment: &Experiment, engine: &'static Engine) {
+    /// Adds the notes of an engine, and those of disturbances on its targets, each once.
+    fn add_notes(
+        &mut self,
+        notes: Vec<String>,
+        registry: Registry,
+        experiment: &Experiment,
+        engine: &'static Engine,
+    ) {
+        self.notes.extend(notes);
         let all = experiment.configurations.iter();
         for configuration in all.filter(|configuration| configuration.get(ENGINE) == engine.name) {
             for disturbance in registry.disturbances {
@@ -98,8 +105,7 @@ pub fn preflight(
         };
         let Preflight { invalid, missing, notes, space } = engine.preflight(&needs, &folders, stop);
         findings.invalid.extend(invalid);
-        findings.notes.extend(notes);
-        findings.add_notes(registry, experiment, engine);
+        findings.add_notes(notes, registry, experiment, engine);
         let mut others = missing;
         for space in space {
             let Some(existing) = space.folder.ancestors().find(|folder| folder.is_dir()) else {
