@@ -6,7 +6,7 @@ use work::Cancel;
 
 /// A private server, or a copy of one. Dropping a copy removes it.
 pub trait PrivateServer: Send + Sync {
-    /// Its superuser, and its places.
+    /// The superuser, and the places.
     fn facts(&self) -> PrivateFacts;
     /// Opens a session as superuser in this database; `None`: the one in which trials work.
     ///

@@ -6,9 +6,9 @@ use crate::facts::{
 };
 use crate::outcome::Outcome;
 use crate::phases::{Phase, Windows, phase, rate_per_minute};
-use crate::server::ServerWork;
+use crate::server::{ServerWork, ToolUse};
 use crate::settings::{ActionKind, COMMAND, Job, SECTION};
-use crate::tools::{Background, ToolUse};
+use crate::tools::Background;
 use crate::verdict::Verdict;
 use crate::{adapters, bulk_load, command, copy, waits};
 use engine::backups::{BackgroundWork, BackupRequest};

@@ -1,9 +1,12 @@
 //! Backups of private servers by client programs, and statements on their tables: the frame of
 //! products that differ in programs and SQL.
 
-use crate::tools::ToolUse;
 use engine::backups::{BackgroundWork, Backup, BackupRequest, Fingerprint, Restore};
-use engine::{AdminSession, EngineError, PrivateServer, ProgramNames, Result, Rows, ServerError};
+use engine::{
+    AdminSession, Engine, EngineError, PrivateServer, Program, ProgramNames, Result, Rows,
+    ServerError,
+};
+use experiment::Configuration;
 use observe::CpuUse;
 use sql::statement::filled;
 use std::path::Path;
@@ -14,14 +17,14 @@ use work::Cancel;
 /// The database into which a dump is restored.
 pub const RESTORED: &str = "steelbench_restored";
 
-/// What the backups of a product's servers differ in.
+/// Programs and SQL in which the backups of a product's servers differ from those of others.
 pub struct Product {
     /// Creates [`RESTORED`].
     pub create_restored: &'static str,
     /// Drops it, if it exists.
     pub drop_restored: &'static str,
-    /// Lists the tables, in a row for each: `label`, and texts for the other statements by the names
-    /// in their braces.
+    /// Lists the tables, in a row for each: `label`, and texts for the other statements by the
+    /// names in their braces.
     pub tables: &'static str,
     /// Lists the columns of a table: `column`, quoted, and `value`, as its fingerprint wants it.
     pub columns: &'static str,
@@ -51,11 +54,33 @@ pub struct Complaints {
     pub read: fn(&Rows) -> Vec<String>,
 }
 
+/// The refusal of servers by URL.
+pub const PRIVATE_ONLY: &str = "backups are measured on private servers; remove target.url";
+
+/// The use of a backup tool by a configuration.
+pub struct ToolUse<'a> {
+    /// Name of the tool.
+    pub tool: &'static str,
+    /// Name of the compression; `none`: none.
+    pub compression: &'static str,
+    /// The settings of the trial.
+    pub configuration: &'a Configuration,
+    /// The engine.
+    pub engine: &'static Engine,
+}
+
+impl ToolUse<'_> {
+    /// Finds a client program for the private server; `None`: there is no such server.
+    pub fn program(&self, program: ProgramNames) -> Option<Result<Program>> {
+        self.engine.prerequisites?.program(self.configuration, program)
+    }
+}
+
 /// A private server as the target of background work.
 pub struct ServerWork<'a> {
     /// The server.
     pub server: &'a dyn PrivateServer,
-    /// Its product.
+    /// The product.
     pub product: &'static Product,
     /// The stop request of the trial.
     pub cancel: &'a Cancel,

@@ -1,7 +1,8 @@
 //! Settings of `[background]`, and objections to them.
 
 use crate::adapters;
-use crate::tools::{Background, BackupTool, ToolUse};
+use crate::server::ToolUse;
+use crate::tools::{Background, BackupTool};
 use engine::backups::OnServer;
 use engine::{Ability, Engine};
 use experiment::common::{NETWORK_BANDWIDTH, PROBE};

@@ -1,8 +1,6 @@
 //! Actions beside a load, as settings are checked against them: plain data.
 
 use crate::server::Product;
-use engine::{Engine, Program, ProgramNames, Result};
-use experiment::Configuration;
 
 /// The background actions of an engine: plain data that settings are checked against.
 #[derive(Clone, Copy)]
@@ -15,28 +13,6 @@ pub struct Background {
     pub loads_beside: bool,
     /// The work on a private server by client programs; `None`: the engine does it.
     pub server: Option<&'static Product>,
-}
-
-/// The refusal of servers by URL.
-pub const PRIVATE_ONLY: &str = "backups are measured on private servers; remove target.url";
-
-/// The use of a backup tool by a configuration.
-pub struct ToolUse<'a> {
-    /// Name of the tool.
-    pub tool: &'static str,
-    /// Name of the compression; `none`: none.
-    pub compression: &'static str,
-    /// The settings of the trial.
-    pub configuration: &'a Configuration,
-    /// The engine.
-    pub engine: &'static Engine,
-}
-
-impl ToolUse<'_> {
-    /// Finds a client program for the private server; `None`: there is no such server.
-    pub fn program(&self, program: ProgramNames) -> Option<Result<Program>> {
-        self.engine.prerequisites?.program(self.configuration, program)
-    }
 }
 
 /// An action that consists of statements.

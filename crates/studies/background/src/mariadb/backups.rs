@@ -1,10 +1,9 @@
-//! Backups: `mariadb-dump` in one transaction, restored into a database of the server, and copies of
-//! the data directory by `mariadb-backup` (<https://mariadb.com/kb/en/mariadb-backup-overview/>),
+//! Backups: `mariadb-dump` in one transaction, restored into a database of the server, and copies
+//! of the data directory by `mariadb-backup` (<https://mariadb.com/kb/en/mariadb-backup-overview/>),
 //! restored as a server beside it.
 
 use crate::programs::{self, Pipes};
-use crate::server::{Complaints, Product, RESTORED, Task, Variables};
-use crate::tools::{PRIVATE_ONLY, ToolUse};
+use crate::server::{Complaints, PRIVATE_ONLY, Product, RESTORED, Task, ToolUse, Variables};
 use engine::backups::{BackupRequest, Restore};
 use engine::programs::find;
 use engine::{EngineError, Program, ProgramNames, Result, Rows};

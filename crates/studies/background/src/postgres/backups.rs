@@ -1,10 +1,9 @@
-//! Backups: `pg_basebackup`, whose restore is a standby that catches up with the server, pgBackRest,
-//! which is restored likewise, and `pg_dump`, which is restored into a database.
+//! Backups: `pg_basebackup`, whose restore is a standby that catches up with the server,
+//! pgBackRest, which is restored likewise, and `pg_dump`, which is restored into a database.
 
-use super::pgbackrest::{self, PGBACKREST};
+use super::pgbackrest::{self, PGBACKREST, SLOT};
 use crate::programs::{self, Pipes};
-use crate::server::{Product, RESTORED, Session, Task};
-use crate::tools::{PRIVATE_ONLY, ToolUse};
+use crate::server::{PRIVATE_ONLY, Product, RESTORED, Session, Task, ToolUse};
 use engine::backups::Restore;
 use engine::programs::find;
 use engine::{EngineError, PrivateServer, ProgramNames, Result};
@@ -17,8 +16,6 @@ use work::Cancel;
 pub const BASEBACKUP: &str = "pg_basebackup";
 /// Logical backups.
 pub const DUMP: &str = "pg_dump";
-/// The slot that keeps the log which a base backup needs to catch up.
-pub const SLOT: &str = "steelbench_backup";
 /// The first version with other compressions than gzip, of each tool.
 const METHODS_SINCE: [(&str, u32); 2] = [(BASEBACKUP, 15), (DUMP, 16)];
 /// The time that catching up may take.

@@ -5,7 +5,6 @@
 //! beginning of the backup on, and the restored server takes it from there, as one from
 //! `pg_basebackup` does.
 
-use super::backups::SLOT;
 use crate::programs::{self, Pipes};
 use crate::server::{Session, Task};
 use engine::{EngineError, Result};
@@ -16,6 +15,8 @@ use work::Cancel;
 
 /// Physical backups with a repository.
 pub const PGBACKREST: &str = "pgbackrest";
+/// The slot that keeps the log which a base backup needs to catch up.
+pub const SLOT: &str = "steelbench_backup";
 /// The stanza: its name for a server.
 const STANZA: &str = "steelbench";
 const CONFIGURATION: &str = "pgbackrest.conf";
