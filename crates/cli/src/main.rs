@@ -18,7 +18,7 @@ mod show;
 use command_line::{Build, Context};
 use commands::COMMANDS;
 use registry::{
-    COMPARE_RUNS, DESIGNS, HISTORY_PARTS, RECORDS, REGISTRY, SECTIONS, STUDIES, STUDY_COMMANDS,
+    COMPARISONS, DESIGNS, HISTORY_PARTS, RECORDS, REGISTRY, SECTIONS, STUDIES, STUDY_COMMANDS,
 };
 
 fn main() -> std::process::ExitCode {
@@ -40,7 +40,7 @@ pub const CONTEXT: Context = Context {
         target: env!("STEELBENCH_TARGET"),
     },
     records: RECORDS,
-    compare_runs: COMPARE_RUNS,
+    comparisons: COMPARISONS,
     history_parts: HISTORY_PARTS,
     ready: ready::READY,
 };

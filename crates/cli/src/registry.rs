@@ -1,7 +1,7 @@
 //! The engines, designs, studies and tools of this binary. Deleting one is its folder, the lines
 //! here that name it, and those of the manifests: `cargo xtask detach NAME` tries it.
 
-use command_line::{AddHistoryPart, Command, CompareRuns, Records, RunOptions};
+use command_line::{AddHistoryPart, Command, Comparisons, Records, RunDocument, RunOptions};
 use report::StudySections;
 use runner::{Adapter, Registry};
 
@@ -67,6 +67,10 @@ macro_rules! studies {
 studies! {
     { sections: designs::SECTIONS, }
     { sections: predict::SECTIONS, }
+    { sections: compare::SECTIONS, }
+    { sections: agent::SECTIONS, }
+    { sections: profile::SECTIONS, }
+    { analysis: plan::STUDY, sections: plan::SECTIONS, }
     { probe: keys::insert::Insert, }
     { probe: script::ScriptProbe, sections: script::SECTIONS, command: script::COMMAND, }
     {
@@ -119,10 +123,16 @@ pub const RECORDS: &[&dyn Records] = &[
     &queries::Intervals,
 ];
 
-/// The comparison of runs for other tools, where a tool has it.
-pub const COMPARE_RUNS: &[CompareRuns] = &[
+/// Comparisons for other tools, where a tool has them.
+pub const COMPARISONS: &[Comparisons] = &[
     // A line for it.
-    compare::compare_runs,
+    compare::COMPARISONS,
+];
+
+/// The stability of a run for `show --stability`, where a tool has it.
+pub const STABILITY: &[RunDocument] = &[
+    // A line for it.
+    compare::STABILITY,
 ];
 
 /// Parts that tools add to the history of an experiment.

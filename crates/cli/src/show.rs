@@ -1,6 +1,6 @@
 //! `steelbench show`
 
-use crate::registry::RECORDS;
+use crate::registry::{RECORDS, STABILITY};
 use analysis::Summary;
 use clap::Parser;
 use command_line::arguments::Recorded;
@@ -79,10 +79,13 @@ impl Tool for Show {
         keep_only(&mut recording, &self.only)?;
         let summary = results::summary(context, &recording, store.path());
         if self.stability {
+            let Some(stability) = STABILITY.first() else {
+                return Err(Failure::usage("this binary does not estimate the stability of runs"));
+            };
             return output::show(
                 self.form,
-                || report::json::stability(&summary),
-                || report::stability(&summary),
+                || (stability.json)(&summary),
+                || (stability.document)(&summary),
             );
         }
         output::show(

@@ -11,7 +11,7 @@ mod judge;
 mod part;
 mod shape;
 
-pub use code::CodeChange;
+pub use code::{CodeChange, short_module};
 pub use part::{Part, PartKind};
 pub use shape::WaitShape;
 

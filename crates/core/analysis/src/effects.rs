@@ -262,6 +262,15 @@ impl FactorEffect {
         })
     }
 
+    /// The levels between which a supported difference is explained: from the reference to the
+    /// level that beats it, or, when none does, to the one that is worst against it.
+    pub fn span(&self) -> Option<(usize, usize)> {
+        let differing = self.levels.iter().enumerate();
+        let differing = differing.filter_map(|(i, level)| Some((i, -level.supported()?.value)));
+        let worst = || differing.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i);
+        Some((self.reference, self.winner().or_else(worst)?))
+    }
+
     /// Gives the comparisons with the reference the intervals of a family of this many tests.
     fn adjust_intervals(&mut self, family: usize) {
         let all: Vec<_> = self.levels.iter().map(|level| level.comparison.clone()).collect();

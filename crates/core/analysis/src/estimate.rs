@@ -182,7 +182,7 @@ impl Estimate {
             timeouts: self.timeouts,
             bound: self.bound,
             mean: self.mean * unit_s,
-            interval: self.interval.map(|interval| interval.map(|end| end * unit_s)),
+            interval: self.interval.map(|interval| interval.times(unit_s)),
             sd: self.sd.map(|sd| sd * unit_s),
             median: self.median * unit_s,
             min: self.min * unit_s,

@@ -7,12 +7,11 @@ mod explanation;
 mod factors;
 mod finding;
 mod hot;
-mod plans;
 mod responses;
-pub(crate) mod verdict;
-pub(crate) mod why;
+mod verdict;
+mod why;
 
-use crate::Summary;
+use crate::{Study, Summary};
 pub use brief::Brief;
 use claims::Claim;
 pub use explanation::Explanation;
@@ -41,9 +40,12 @@ impl Summary<'_> {
         let of_factor = |(_, finding): (usize, Finding)| finding;
         let (cause, best) = explanations.split_at(explanations.len().min(1));
         let mut findings: Vec<Finding> = verdict::single(self).into_iter().collect();
-        let of_studies = self.studies.iter().filter_map(|study| study.findings);
-        let (aside, answers): (Vec<Finding>, Vec<Finding>) = of_studies
-            .flat_map(|find| find(self))
+        let (of_probes, of_runs): (Vec<&Study>, Vec<&Study>) =
+            self.studies.iter().copied().partition(|study| study.probe.is_some());
+        let find = |study: &Study| study.findings.map(|find| find(self)).unwrap_or_default();
+        let (aside, answers): (Vec<Finding>, Vec<Finding>) = of_probes
+            .into_iter()
+            .flat_map(find)
             .partition(|finding| finding.kind == FindingKind::Responses);
         findings.extend(answers);
         findings.extend(verdict::of_design(self));
@@ -51,15 +53,15 @@ impl Summary<'_> {
         for (position, claim) in claims.iter().enumerate() {
             findings.extend(factors::find(self, claim));
             if position == 0 {
-                findings.extend(cause.iter().flat_map(why::find));
+                findings.extend(cause.iter().flat_map(Explanation::findings));
                 // The limit is that of the best configuration.
                 findings.extend(cause.iter().filter(|_| best.is_empty()).find_map(why::gain));
             }
         }
         findings.extend(hot::find(self));
-        findings.extend(plans::find(self, claims));
+        findings.extend(of_runs.into_iter().flat_map(find));
         findings.extend(verdict::best_configuration(self).filter(|_| !claims.is_empty()));
-        findings.extend(best.iter().flat_map(why::find));
+        findings.extend(best.iter().flat_map(Explanation::findings));
         findings.extend(best.iter().find_map(why::gain));
         findings.extend(about_others.into_iter().map(of_factor));
         findings.extend(caveats::find(self, claims.first()));

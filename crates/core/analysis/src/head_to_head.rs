@@ -5,7 +5,7 @@ use crate::estimate::Repeats;
 use crate::grid::Grid;
 use crate::{
     Comparison, Decomposition, Estimate, Explanation, Finding, Interval, ResponseChoice, Scale,
-    TooFew, WarningsCompared, findings, response,
+    TooFew, WarningsCompared, response,
 };
 use observations::{Direction, Observations, Recording};
 use serde::Serialize;
@@ -180,7 +180,7 @@ fn of_sides(sides: &Sides, unmatched: usize, response: ResponseChoice) -> HeadTo
         too_few: TooFew::all(&trials.concat()),
         warnings: WarningsCompared::compare(&trials[0], &trials[1]),
         comparison,
-        why: explanation.as_ref().map(findings::why::find).unwrap_or_default(),
+        why: explanation.as_ref().map(Explanation::findings).unwrap_or_default(),
         decomposition,
         response,
     }

@@ -1,13 +1,14 @@
 //! The entry point: a recording laid out and compared once, from which each section of a report is
 //! computed.
 
+use crate::effects::corrected;
 use crate::grid::{FactorLayout, Figures, Grid};
 use crate::response_names::distinct;
 use crate::settings::probe;
 use crate::wording::Sentence;
 use crate::{
-    ConfigurationRow, Detectable, DurabilityRules, Factors, Finding, PartNames, ResponseChoice,
-    StorageUse, TableUse, TooFew, configurations,
+    ConfigurationRow, Detectable, DurabilityRules, FactorEffect, Factors, Finding, Interaction,
+    PartNames, ResponseChoice, StorageUse, TableUse, TooFew, configurations,
 };
 use experiment::{GRID, design_kind};
 use observations::{
@@ -86,9 +87,10 @@ pub struct Continued {
 /// none.
 #[derive(Clone, Copy)]
 pub struct Study {
-    /// Name of its probe in recordings.
-    pub probe: &'static str,
-    /// Findings of its own. Those on other responses come last, the rest precede those on factors.
+    /// Name of its probe in recordings; `None` of a tool, which looks at the runs of every probe.
+    pub probe: Option<&'static str>,
+    /// Findings of its own. Those on other responses come last, the rest precede those on factors;
+    /// those of a tool follow them.
     pub findings: Option<fn(&Summary) -> Vec<Finding>>,
     /// How its trials use storage, where they do so themselves and no engine does.
     pub storage: Option<StorageUse>,
@@ -105,8 +107,13 @@ pub struct Study {
 impl Study {
     /// A study whose runs have what every run has.
     pub const fn new(probe: &'static str) -> Self {
+        Self { probe: Some(probe), ..Self::of_every_probe() }
+    }
+
+    /// The part of a tool.
+    pub const fn of_every_probe() -> Self {
         Self {
-            probe,
+            probe: None,
             findings: None,
             storage: None,
             table: None,
@@ -282,6 +289,20 @@ impl Summary<'_> {
         explained.map(|change| change.factor)
     }
 
+    /// Returns the tests of one factor, alone and with each other one, as a family of their own.
+    pub fn tests_of_factor(&self, factor: usize) -> Factors {
+        let mut factors = self.factors.clone().without_claims();
+        let Some(figures) = &self.figures else { return factors };
+        let layout = &self.layouts[factor];
+        let record = &self.recording.factors[factor];
+        factors.effects[factor] = FactorEffect::estimate(record, layout, &self.grid, figures);
+        let others = self.layouts.iter().filter(|other| other.factor != factor);
+        factors.interactions =
+            others.filter_map(|other| Interaction::estimate(other, layout, figures)).collect();
+        factors.family = corrected(&mut factors.effects, &mut factors.interactions);
+        factors
+    }
+
     /// Returns the smallest difference between two configurations that could have been detected,
     /// from the spread of all against the one with the most trials; `None` without a spread.
     pub fn detectable(&self) -> Option<Detectable> {
@@ -338,5 +359,5 @@ pub fn study_of(
     configuration: &ConfigurationRecord,
 ) -> Option<&'static Study> {
     let name = probe(configuration)?;
-    studies.iter().copied().find(|study| study.probe == name)
+    studies.iter().copied().find(|study| study.probe == Some(name))
 }

@@ -198,15 +198,10 @@ fn the_verdict_names_the_code() {
             .starts_with("3006 and 1806 samples, 95 % t intervals, 3 blocks; false discovery rate"),
         "{found:?}"
     );
-    assert_eq!(
-        summary.profiles().iter().map(|profile| profile.profile.all.samples).collect::<Vec<_>>(),
-        [3_006, 1_806]
-    );
 
-    // A trial without a profile: no sides to compare, but what the others spent is known.
+    // A trial without a profile: no sides to compare.
     let mut run = profiled(3);
     run.trials[0].observations.as_mut().unwrap().profile = None;
     let summary = summarize(&run);
     assert!(summary.findings().iter().all(|found| found.kind != FindingKind::Code));
-    assert_eq!(summary.profiles()[0].profile.all.samples, 1_002 + 1_003);
 }

@@ -1,4 +1,5 @@
 use crate::Failure;
+use analysis::{MatchedCells, Summary};
 use observations::Recording;
 use report::{Document, Section};
 use serde_json::Value;
@@ -14,8 +15,27 @@ pub enum Responses<'a> {
     All,
 }
 
-/// Compares runs, the first side with the second, for a page: one tool has it, and others show it.
+/// Compares runs, the first side with the second.
 pub type CompareRuns = fn(&[Recording], &[Recording], Responses) -> Result<Document, Failure>;
+
+/// Comparisons for pages: one tool has them, and others show them.
+#[derive(Clone, Copy)]
+pub struct Comparisons {
+    /// Of runs.
+    pub runs: CompareRuns,
+    /// Of two configurations of a run, or two levels, with their labels; `None` without a completed
+    /// trial.
+    pub configurations: fn(&Recording, &MatchedCells, [&str; 2]) -> Option<Document>,
+}
+
+/// A document on a run that a tool has, and a command prints.
+#[derive(Clone, Copy)]
+pub struct RunDocument {
+    /// For people.
+    pub document: fn(&Summary) -> Document,
+    /// For programs.
+    pub json: fn(&Summary) -> serde_json::Result<Value>,
+}
 
 /// A tool's part of the history of an experiment.
 pub struct HistoryPart {

@@ -27,7 +27,7 @@ pub mod session;
 pub mod signals;
 mod tool;
 
-pub use comparison::{CompareRuns, HistoryPart, Responses};
+pub use comparison::{CompareRuns, Comparisons, HistoryPart, Responses, RunDocument};
 pub use context::run;
 pub use failure::{ExitCode, Failure};
 pub use records::{History, Place, Records, Which};

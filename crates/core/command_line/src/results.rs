@@ -132,7 +132,7 @@ pub fn summary_alone<'r>(context: &Context, recording: &'r Recording) -> Summary
 /// The runs beside a run of a database that measured storage.
 fn storage_runs(context: &Context, recording: &Recording, results: &Path) -> Vec<Recording> {
     let measures = context.studies.iter().filter(|study| study.storage.is_some());
-    let probes: Vec<&str> = measures.map(|study| study.probe).collect();
+    let probes: Vec<&str> = measures.filter_map(|study| study.probe).collect();
     if recording.configurations.iter().any(|configuration| {
         configuration
             .get::<String>(PROBE.path())

@@ -1,5 +1,5 @@
 use crate::ready::Ready;
-use crate::{CompareRuns, ExitCode, Failure, HistoryPart, Records, output};
+use crate::{Comparisons, ExitCode, Failure, HistoryPart, Records, output};
 use analysis::Study;
 use clap::builder::PossibleValuesParser;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
@@ -158,8 +158,8 @@ pub struct Context {
     pub build: Build,
     /// Observations in results files, beside runs.
     pub records: &'static [&'static dyn Records],
-    /// The comparison of runs, where a tool has it.
-    pub compare_runs: &'static [CompareRuns],
+    /// Comparisons for pages, where a tool has them.
+    pub comparisons: &'static [Comparisons],
     /// Parts that tools add to histories.
     pub history_parts: &'static [AddHistoryPart],
     /// Ready experiments that the binary contains.

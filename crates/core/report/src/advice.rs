@@ -1,4 +1,4 @@
-//! Advice on volumes and servers.
+//! Sections of several tools: advice on volumes and servers, limits of observations.
 
 use crate::model::{Section, Tone};
 use observations::{Advice, Weight};
@@ -24,4 +24,13 @@ pub fn advised(advice: &[Advice], nothing: &str) -> Section {
         section.indented(2, format!("Do: {}.", advice.action), Tone::Plain);
     }
     section
+}
+
+/// A section of what was not seen.
+pub fn missing(sentences: &[String]) -> Option<Section> {
+    let mut section = Section::new("Not visible");
+    for sentence in sentences {
+        section.warn(sentence);
+    }
+    section.unless_empty()
 }

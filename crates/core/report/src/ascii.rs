@@ -33,7 +33,7 @@ fn block(block: &mut Block) {
         }
         Block::Chart(figure) => chart(figure),
         Block::Figure(figure) => figure.chart.iter_mut().for_each(chart),
-        Block::Flame(_) | Block::Listing(_) | Block::Fold(..) => {}
+        Block::Picture(..) | Block::Listing(_) | Block::Fold(..) => {}
     }
 }
 

@@ -7,8 +7,7 @@
 //! has them: the types of the analysis cause none.
 
 use crate::{StudySections, escaped};
-use analysis::gate::Gate;
-use analysis::{HeadToHead, Summary};
+use analysis::Summary;
 use observations::{Recording, redact_json};
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
@@ -20,7 +19,7 @@ pub const SCHEMA: &str = "steelbench/1";
 /// Version of a run's object as it was analysed.
 const SUMMARY_SCHEMA: &str = "steelbench/3";
 /// Version of a run's object as it was recorded, and of two configurations.
-const RUN_SCHEMA: &str = "steelbench/2";
+pub const RUN_SCHEMA: &str = "steelbench/2";
 
 /// An object for programs: its schema and kind, the fields of some content, and others, without
 /// secrets: this is the guard of documents for programs.
@@ -45,13 +44,6 @@ pub fn summary(summary: &Summary, studies: StudySections<'_>) -> Result<Value> {
         &crate::sections::data(summary, studies)?,
         json!({ "schema": SUMMARY_SCHEMA }),
     )
-}
-
-/// The stability of a run; `null` where no configuration has five repeats.
-pub fn stability(summary: &Summary) -> Result<Value> {
-    let run = &summary.recording.run;
-    let content = json!({ "run": run.id, "name": run.name, "stability": summary.stability() });
-    object("stability", &content, Value::Null)
 }
 
 /// All that a run recorded, as one object: its schema, then the fields of [`Recording`]. Histograms
@@ -89,18 +81,4 @@ impl Formatter for Printable {
             writer.write_all(escaped(text).as_bytes())
         }
     }
-}
-
-/// Two configurations, with their labels, and `gate`, which is `null` where no limit was given.
-pub fn head_to_head(
-    compared: &HeadToHead,
-    from: &str,
-    to: &str,
-    gate: Option<&Gate>,
-) -> Result<Value> {
-    object(
-        "comparison",
-        compared,
-        json!({ "schema": RUN_SCHEMA, "from_label": from, "to_label": to, "gate": gate }),
-    )
 }

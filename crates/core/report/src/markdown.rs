@@ -26,7 +26,7 @@ pub fn markdown(document: &Document) -> String {
                 Block::Figure(figure) => {
                     figure.chart.iter().for_each(|figure| chart(&mut out, figure));
                 }
-                Block::Flame(_) | Block::Listing(_) | Block::Fold(..) => {}
+                Block::Picture(..) | Block::Listing(_) | Block::Fold(..) => {}
             }
         }
     }

@@ -4,8 +4,8 @@ pub use crate::table::Columns;
 pub(crate) use crate::table::NOTHING;
 pub use crate::table::{Align, Cell, Column, Table, Tone};
 
-use crate::Text;
-use analysis::{Estimate, FlameNode, Interval};
+use crate::{Text, number};
+use analysis::{Estimate, Interval};
 use serde_json::Value;
 
 /// A report.
@@ -88,8 +88,9 @@ pub enum Block {
     Chart(Chart),
     /// A figure for pages; texts have its chart instead, if it has one.
     Figure(Box<Figure>),
-    /// A flame graph, on pages only.
-    Flame(Box<FlameNode>),
+    /// A picture as SVG without scripts, with its caption, on pages only. Its texts are escaped:
+    /// [`crate::web::text`].
+    Picture(String, Text),
     /// Lines of a file or of a program's output as they are, on pages only.
     Listing(Vec<Text>),
     /// Content that a page shows when its heading is opened.
@@ -188,7 +189,7 @@ impl Document {
         self.sections.iter().filter(move |section| {
             let has_content = section.blocks.iter().any(|block| match block {
                 Block::Figure(figure) => medium == Medium::Page || figure.chart.is_some(),
-                Block::Flame(_) | Block::Listing(_) | Block::Fold(..) => medium == Medium::Page,
+                Block::Picture(..) | Block::Listing(_) | Block::Fold(..) => medium == Medium::Page,
                 Block::Line(_) | Block::Table(_) | Block::Chart(_) => true,
             });
             has_content && (section.medium == Medium::Any || section.medium == medium)
@@ -247,6 +248,13 @@ impl Section {
     /// Adds a note that explains how to read the lines above.
     pub fn note(&mut self, text: impl Into<Text>) {
         self.toned(text, Tone::Muted);
+    }
+
+    /// Notes the number of rows that are not shown, if there are any.
+    pub fn note_more(&mut self, rows: usize) {
+        if rows > 0 {
+            self.note(format!("{} more are not shown.", number::count(rows as u64)));
+        }
     }
 
     /// Adds a warning.

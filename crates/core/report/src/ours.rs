@@ -6,7 +6,7 @@ use std::io::{Read, Result, Seek};
 /// <https://html.spec.whatwg.org/multipage/semantics.html#meta-generator>.
 pub(crate) const GENERATOR: &str = "<meta name=\"generator\" content=\"Steelbench\">";
 /// In the first element of every flame graph.
-pub(crate) const SVG_GENERATOR: &str = "data-generator=\"Steelbench\"";
+pub const SVG_GENERATOR: &str = "data-generator=\"Steelbench\"";
 /// The bytes of a page that its head reaches at least.
 const HEAD_BYTES: usize = 1024;
 /// The author of every workbook.

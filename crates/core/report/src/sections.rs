@@ -2,7 +2,8 @@
 //!
 //! A section of every run: a method of [`Summary`] in a file of `analysis` computes its data, a
 //! file here turns that into headings, lines, tables and figures, and a line below names both. A
-//! study has both files in its own crate, and the same line in its own list.
+//! guest (a study, tool or design) has both files in its own crate, and the same line in its own
+//! list.
 
 mod configurations;
 mod devices;
@@ -10,26 +11,21 @@ mod explanations;
 mod factors;
 mod findings;
 mod latencies;
-mod machines;
 mod open_loop;
 mod overview;
-mod plans;
-mod profiles;
 mod record;
 mod response;
 mod session_time;
-mod stability;
 mod timelines;
 mod waits;
 
 pub use configurations::level_columns;
 pub use devices::baseline_and_best;
-pub(crate) use explanations::{legend, sentences, waterfall};
+pub use explanations::{code_changes, sentences, waterfall, waterfall_legend};
+pub use factors::{effect_section, interaction_section};
 pub use overview::better;
-pub(crate) use profiles::changes;
 pub(crate) use session_time::{RUN_QUEUE, part, parts};
 pub use session_time::{accounting, check};
-pub use stability::stability;
 pub use waits::{hot_resources, left_out as waits_left_out, table as wait_table};
 
 use crate::model::{Document, Medium, Section};
@@ -47,8 +43,12 @@ pub enum Chapter {
     Headline,
     /// The response, why it differs, and how it went over time.
     Response,
-    /// Configurations and factors.
+    /// Configurations.
     Configurations,
+    /// The steadiness of repeats.
+    Repeats,
+    /// Factors.
+    Factors,
     /// Statements that scripts ran.
     Statements,
     /// Plans of statements.
@@ -63,8 +63,12 @@ pub enum Chapter {
     Models,
     /// The use of resources relative to their limits.
     Limits,
-    /// The use of time: waits, code, devices.
-    Resources,
+    /// The use of time: waits.
+    Waits,
+    /// The code that CPU time went to.
+    Code,
+    /// Devices, and every response.
+    Devices,
     /// Failures, warnings, the environment, all that was recorded.
     Record,
 }
@@ -115,25 +119,25 @@ impl SectionEntry {
     pub fn topic(&self) -> &'static str {
         match (self.name, self.chapter) {
             ("explanations", _) | (_, Chapter::Overview) => "why",
-            ("stability", _) => "stability",
             ("machines", _) => "machines",
-            ("devices", _) => "devices",
-            ("profiles", _) => "profile",
             ("estimates", _) => "responses",
             ("environment", _) => "environment",
-            ("response", _) | (_, Chapter::Configurations) => "configurations",
+            ("response", _) | (_, Chapter::Configurations | Chapter::Factors) => "configurations",
             (_, Chapter::Headline | Chapter::Storage | Chapter::Cost | Chapter::Scaling) => "study",
             (_, Chapter::Response) => "latency",
+            (_, Chapter::Repeats) => "stability",
             (_, Chapter::Statements) => "statements",
             (_, Chapter::Plans) => "plans",
             (_, Chapter::Models) => "models",
-            (_, Chapter::Limits | Chapter::Resources) => "waits",
+            (_, Chapter::Limits | Chapter::Waits) => "waits",
+            (_, Chapter::Code) => "profile",
+            (_, Chapter::Devices) => "devices",
             (_, Chapter::Record) => "warnings",
         }
     }
 }
 
-/// The sections of studies: a list of each, in the order of the studies.
+/// The sections of guests: a list of each, in the order of the registry of the binary.
 pub type StudySections<'a> = &'a [&'static [SectionEntry]];
 
 /// Lists sections: `Chapter name: data => function that shows it`. Leave out the data of a section
@@ -190,15 +194,11 @@ crate::sections! {
         Configurations detectable: summary.detectable().as_ref() => configurations::power;
         Configurations outliers: &summary.outliers() => configurations::outliers;
         Configurations drift: summary.drift();
-        Configurations stability: summary.stability().as_ref() => stability::section;
-        Configurations factors: &summary.factors => factors::sections;
-        Configurations machines: summary.machines().as_ref() => machines::sections;
-        Plans plans: &summary.plans() => plans::section;
-        Resources waits: &summary.waits() => waits::sections;
-        Resources profiles: &summary.profiles() => profiles::sections;
-        Resources devices: &summary.devices() => devices::section;
-        Resources estimates => configurations::responses;
-        Resources too_few: &summary.too_few();
+        Factors factors: &summary.factors => factors::sections;
+        Waits waits: &summary.waits() => waits::sections;
+        Devices devices: &summary.devices() => devices::section;
+        Devices estimates => configurations::responses;
+        Devices too_few: &summary.too_few();
         Record failures: &summary.failures() => overview::failures;
         Record warnings: &summary.warnings() => overview::warnings;
         Record environment: summary.environment().as_ref() => overview::environment;
@@ -207,7 +207,7 @@ crate::sections! {
 }
 
 /// All sections in the order of their chapters; in a chapter those of every run precede those of
-/// studies.
+/// guests.
 pub(crate) fn all(studies: StudySections<'_>) -> Vec<&'static SectionEntry> {
     let mut all: Vec<&SectionEntry> =
         SECTIONS.iter().chain(studies.iter().copied().flatten()).collect();

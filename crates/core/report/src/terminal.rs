@@ -42,7 +42,7 @@ pub fn terminal(document: &Document, width: usize, style: Style) -> String {
                 Block::Table(table) => out.table(table),
                 Block::Chart(chart) => out.chart(chart),
                 Block::Figure(figure) => figure.chart.iter().for_each(|chart| out.chart(chart)),
-                Block::Flame(_) | Block::Listing(_) | Block::Fold(..) => {}
+                Block::Picture(..) | Block::Listing(_) | Block::Fold(..) => {}
             }
         }
     }

@@ -5,7 +5,6 @@
 //! has its data as a table. Scripts are allowed by their hashes only, images only as `data:`, which
 //! a figure passes through on its way to a clipboard.
 
-pub mod flame;
 pub(crate) mod markup;
 mod page;
 

@@ -33,13 +33,16 @@ pub(crate) fn tone(part: &Part) -> Tone {
 }
 
 /// For how many units of work seconds are shown: as in findings.
-pub(crate) struct WorkScale {
-    pub(crate) units: f64,
-    pub(crate) name: String,
+pub struct WorkScale {
+    /// Units of work.
+    pub units: f64,
+    /// Their name: `1,000 rows`.
+    pub name: String,
 }
 
 impl WorkScale {
-    pub(crate) fn for_decomposition(decomposition: &Decomposition) -> Self {
+    /// The scale for the work of a decomposition.
+    pub fn for_decomposition(decomposition: &Decomposition) -> Self {
         let (units, name) = wording::work_scale(decomposition.work, &decomposition.unit);
         Self { units, name }
     }
@@ -61,7 +64,7 @@ impl WorkScale {
     }
 
     /// Parts with both sides as they are printed.
-    pub(crate) fn changes(
+    pub fn changes(
         &self,
         first: &str,
         [from, to]: [&str; 2],

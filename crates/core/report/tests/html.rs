@@ -45,7 +45,7 @@ fn says_all_that_the_terminal_says() {
                     }
                     Block::Chart(_)
                     | Block::Figure(_)
-                    | Block::Flame(_)
+                    | Block::Picture(..)
                     | Block::Listing(_)
                     | Block::Fold(..) => {}
                 }

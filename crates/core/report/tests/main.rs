@@ -2,7 +2,6 @@
 #![allow(clippy::float_cmp, clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod charts;
-mod compare;
 mod exports;
 mod factors;
 mod formats;

@@ -1,6 +1,6 @@
 //! The seam by which the blocks of a plan are handed to other machines.
 
-use observations::{Environment, TrialRecord};
+use observations::{Environment, Event, Recording, TrialRecord};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -22,6 +22,8 @@ pub trait Machines: Send + Sync {
     fn next(&self, at_most: Duration) -> Option<Report>;
     /// Confirms that a report is recorded.
     fn accept(&self, report: &Report);
+    /// Tells how the machines differ, by the check between them in this recording.
+    fn judge_check(&self, recorded: &Recording) -> Vec<Event>;
     /// Ends the work of all machines.
     fn stop(&self);
 }

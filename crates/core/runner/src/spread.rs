@@ -10,7 +10,6 @@ use crate::machines::{BlockPart, Machine, MachineError, Machines, Report, Report
 use crate::schedule::Schedule;
 use crate::settled::{Announce, finished, give_up, run_time_limit};
 use crate::trial::Interrupt;
-use analysis::machines::Verdict;
 use experiment::Experiment;
 use experiment::file::{MACHINES, MACHINES_CHECK};
 use observations::{Environment, Event, Recording, RunEnd, TrialRecord, TrialRef, TrialStatus};
@@ -128,9 +127,8 @@ impl<'r, 'a> Spread<'r, 'a> {
             && !working.any(|assignment| matches!(assignment.work, Work::Check))
         {
             self.is_checked = true;
-            let recorded = &self.session.recorded;
-            for Verdict { differs, text } in analysis::machines::verdict(recorded) {
-                announce(if differs { Event::Warning { text } } else { Event::Step { text } });
+            for event in self.machines.judge_check(&self.session.recorded) {
+                announce(event);
             }
         }
         let free = present.iter().filter(|machine| machine.is_free);

@@ -44,6 +44,6 @@ use self::covariates::covariates;
 report::sections! {
     /// The sections of reports.
     pub const SECTIONS = |summary| {
-        Configurations covariates: &covariates(summary) => section::section;
+        Factors covariates: &covariates(summary) => section::section;
     }
 }

@@ -53,7 +53,9 @@ pub fn figures(summary: &Summary) -> Vec<DecisionSupportFigures> {
 }
 
 fn configuration(summary: &Summary, position: usize) -> Option<DecisionSupportFigures> {
-    summary.study(position).filter(|study| study.probe == DecisionSupport.declarations().name)?;
+    summary
+        .study(position)
+        .filter(|study| study.probe == Some(DecisionSupport.declarations().name))?;
     let trials = summary.grid.trials(position);
     let mut cancelled = Vec::<Cancellation>::new();
     for (query, times) in trials.iter().flat_map(|trial| CANCELLED.members(trial)) {

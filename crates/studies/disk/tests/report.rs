@@ -1,8 +1,8 @@
 //! The report of a run of the disk probe.
 
-use analysis::{MatchedCells, Study, compare_over, summarize_with};
+use analysis::{Study, summarize_with};
 use observations::{Observations, Recording, Response};
-use report::{Block, Chart, ChartKind, Document, Medium, Section, Style, terminal};
+use report::{Block, Chart, Document, Medium, Section, Style, terminal};
 use testing::reports::disk::{DISK, Device, device_use, disk_observed, saturation, with_settings};
 use testing::reports::{done, plan};
 
@@ -204,48 +204,15 @@ fn raids() -> Recording {
 }
 
 #[test]
-fn the_head_to_head_chart_of_the_study() {
-    let recording = raids();
-    let compared = compare_over(&recording, &MatchedCells::pair(0, 1)).unwrap();
-    let document = report::head_to_head(&compared, "RAID 10", "RAID 5");
-    // Geometric means of the factors: 1.1248 and 0.3744; latency is their inverse, 1 - 1 / 0.3744 =
-    // -167 %.
-    // Of three blocks a significant difference has an open end.
-    let expected = [
-        ("  iops ", " 0 [0, 0]"),
-        ("data", ""),
-        ("  iops ", " +12.5 [>0, +27.8]"),
-        ("  bandwidth ", " +12.5 [>0, +27.8]"),
-        ("  latency_mean ", " +11.1 [>0, +21.7]"),
-        ("log", ""),
-        ("  iops ", " -62.6 [-74.5, <0]"),
-        ("  bandwidth ", " -62.6 [-74.5, <0]"),
-        ("  latency_mean ", " -167 [-292, <0]"),
-    ];
-    let text = text(&document, "B against A", 80);
-    let (_, bars) = text.split_once("Difference from A (positive is better) (%)\n").unwrap();
-    assert_eq!(bars.lines().count(), expected.len(), "{text}");
-    for (line, (start, end)) in bars.lines().zip(expected) {
-        assert!(line.starts_with(start) && line.ends_with(end), "{line:?} {start:?} {end:?}");
-    }
-    let chart = charts(&document).next().unwrap();
-    assert_eq!(chart.kind, ChartKind::Diverging);
-    let log: Vec<f64> = chart.groups[2].bars.iter().map(|bar| bar.value).collect();
-    assert!((-65.0..-60.0).contains(&log[0]) && (log[2] + 167.1).abs() < 0.1, "{log:?}");
-    let streams = self::text(&self::document(&recording), "Disk: streams", 80);
+fn streams_have_a_table() {
+    let streams = text(&document(&raids()), "Disk: streams", 80);
     assert!(streams.contains("\nvolume=raid5   log     3  750 ± 124"), "{streams}");
 }
 
 #[test]
 fn charts_fit_every_width_and_keep_their_columns_in_colour() {
     let recording = raids();
-    let compared = report::head_to_head(
-        &compare_over(&recording, &MatchedCells::pair(0, 1)).unwrap(),
-        "a",
-        "b",
-    );
-    for document in
-        [document(&saturation(DEVICE, &["1", "2"], &["1", "4"])), document(&recording), compared]
+    for document in [document(&saturation(DEVICE, &["1", "2"], &["1", "4"])), document(&recording)]
     {
         let sections = document.sections.into_iter().map(|section| Section {
             blocks: section
@@ -296,19 +263,13 @@ fn names_in_charts_command_no_terminal() {
             recording.trials.push(done(configuration, block, observations));
         }
     }
-    let compared = report::head_to_head(
-        &compare_over(&recording, &MatchedCells::pair(0, 1)).unwrap(),
-        evil,
-        evil,
-    );
-    for document in [document(&recording), compared] {
-        assert!(charts(&document).count() > 0);
-        for text in [terminal(&document, 100, Style::Plain), report::markdown(&document)] {
-            assert!(
-                !text.contains(|c: char| c != '\n' && (c.is_control() || c == '\u{202e}')),
-                "{text:?}"
-            );
-        }
+    let document = document(&recording);
+    assert!(charts(&document).count() > 0);
+    for text in [terminal(&document, 100, Style::Plain), report::markdown(&document)] {
+        assert!(
+            !text.contains(|c: char| c != '\n' && (c.is_control() || c == '\u{202e}')),
+            "{text:?}"
+        );
     }
 }
 

@@ -119,7 +119,7 @@ pub fn figures(summary: &Summary) -> Vec<EstimateFigures> {
 }
 
 fn configuration(summary: &Summary, index: usize) -> Option<EstimateFigures> {
-    summary.study(index).filter(|study| study.probe == OptimizerProbe.declarations().name)?;
+    summary.study(index).filter(|study| study.probe == Some(OptimizerProbe.declarations().name))?;
     let trials = summary.grid.trials(index);
     let mut operators = operators(&trials);
     let joins = by_joins(&operators);

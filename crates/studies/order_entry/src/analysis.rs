@@ -95,7 +95,7 @@ pub fn figures(summary: &Summary) -> Vec<OrderEntryFigures> {
 }
 
 fn configuration(summary: &Summary, position: usize) -> Option<OrderEntryFigures> {
-    summary.study(position).filter(|study| study.probe == OrderEntry.declarations().name)?;
+    summary.study(position).filter(|study| study.probe == Some(OrderEntry.declarations().name))?;
     let trials = summary.grid.trials(position);
     let sum = |read: &dyn Fn(&Observations) -> Option<f64>| {
         trials.iter().filter_map(|trial| read(trial)).sum::<f64>()

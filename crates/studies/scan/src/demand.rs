@@ -32,7 +32,7 @@ pub fn demands(summary: &Summary) -> Vec<ScanDemand> {
 }
 
 fn demand(summary: &Summary, configuration: usize) -> Option<ScanDemand> {
-    summary.study(configuration).filter(|study| study.probe == Scan.declarations().name)?;
+    summary.study(configuration).filter(|study| study.probe == Some(Scan.declarations().name))?;
     let trials = summary.grid.trials(configuration);
     let estimate = |unit: &str, figure: fn(&Observations) -> Option<f64>| {
         let values: Vec<f64> = trials.iter().filter_map(|trial| figure(trial)).collect();

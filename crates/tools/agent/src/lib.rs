@@ -10,6 +10,7 @@
 //!   blocks of a plan
 //! - `fleet`: the coordinator's view of all agents; `lead`: a trial's load on them; `machines`: the
 //!   blocks of a plan on them
+//! - `machine_effects`: how machines that share a plan differ; `machine_section`: its section
 //! - `arguments`: options of `run`; `token`: the secret that admits to the broker
 
 mod agent;
@@ -23,6 +24,8 @@ mod error;
 mod fleet;
 mod launch;
 mod lead;
+pub mod machine_effects;
+mod machine_section;
 mod machines;
 mod message;
 mod nats;
@@ -32,3 +35,11 @@ mod token;
 
 pub use agent::Agent;
 pub use arguments::RUN_OPTIONS;
+
+report::sections! {
+    /// The sections of runs whose plan several machines share.
+    pub const SECTIONS = |summary| {
+        Factors machines: machine_effects::machine_effects(summary.recording).as_ref()
+            => machine_section::sections;
+    }
+}

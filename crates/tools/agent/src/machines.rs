@@ -2,8 +2,10 @@
 
 use crate::error::AgentError;
 use crate::fleet::{Fleet, Task};
+use crate::machine_effects::verdict;
 use crate::message::{BlockOrder, Word};
 use engine::lock;
+use observations::{Event, Recording};
 use runner::{BlockPart, Machine, MachineError, MachineReport, Machines, ReportContent};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -100,6 +102,10 @@ impl Machines for Fleet {
         if matches!(report.content, ReportContent::Ended(_)) {
             tasks.working.remove(&report.machine);
         }
+    }
+
+    fn judge_check(&self, recorded: &Recording) -> Vec<Event> {
+        verdict(recorded).into_iter().map(Event::from).collect()
     }
 
     fn stop(&self) {

@@ -1,8 +1,8 @@
 //! `steelbench compare`: two configurations of a run, or two runs: how they differ, and whether
 //! that is within limits.
 
-use crate::document;
 use crate::runs::{compare_sides, judge_sides};
+use crate::{document, head_to_head};
 use clap::Parser;
 use command_line::arguments::GateOptions;
 use command_line::output::{self, Form};
@@ -165,10 +165,10 @@ fn configurations(
         .map_err(Failure::usage)?;
     let code = output::show(
         arguments.form,
-        || report::json::head_to_head(&compared, &from, &to, gate.as_ref()),
+        || head_to_head::json(&compared, &from, &to, gate.as_ref()),
         || {
             let all = arguments.full || arguments.form.md;
-            let document = if all { report::head_to_head } else { report::head_to_head_screen };
+            let document = if all { head_to_head::document } else { head_to_head::screen };
             let mut document = document(&compared, &from, &to);
             document.sections.splice(..0, gate.as_ref().map(report::gate_section));
             document

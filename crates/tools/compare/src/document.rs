@@ -1,5 +1,6 @@
 //! Two runs against each other.
 
+use crate::head_to_head::{against_first, compared_warnings};
 use crate::runs::{
     Change, ConfigurationCompared, FactorChange, MatchedBy, ResponseCompared, RunName, RunsCompared,
 };
@@ -7,10 +8,7 @@ use analysis::gate::Gate;
 use analysis::{Comparison, Estimate, Verdict};
 use report::table::{NOTHING, Share};
 use report::text::{joined, label, listed};
-use report::{
-    Cell, Column, Columns, Document, Section, Tone, against_first, better, compared_warnings,
-    gate_tone, number, text,
-};
+use report::{Cell, Column, Columns, Document, Section, Tone, better, gate_tone, number, text};
 
 /// Two runs: how each configuration changed, and what else did.
 pub fn runs(compared: &RunsCompared, gate: Option<&Gate>) -> Document {

@@ -80,11 +80,7 @@ pub struct HistoryChange {
 ///
 /// # Errors
 /// When no run has a trial done, or none has such a response.
-pub fn history(
-    runs: &[Recording],
-    which: Responses,
-    parts: &[HistoryPart],
-) -> Result<History, RunsError> {
+pub fn history(runs: &[Recording], which: Responses) -> Result<History, RunsError> {
     let latest = runs.iter().rfind(|run| run.done().next().is_some());
     let Some(latest) = latest else {
         return Err(RunsError::no_trials(
@@ -111,7 +107,7 @@ pub fn history(
     });
     Ok(History {
         configurations: series.collect(),
-        runs: (0..runs.len()).map(|at| HistoryRun::summarize(runs, at, parts)).collect(),
+        runs: (0..runs.len()).map(|at| HistoryRun::summarize(runs, at)).collect(),
         gone: distinct(gone),
         too_few: TooFew::find(
             &response.name,
@@ -142,9 +138,20 @@ fn choose(
         })
 }
 
+impl History {
+    /// Adds the data of other tools.
+    pub fn add(&mut self, parts: &[HistoryPart]) {
+        for part in parts {
+            for (run, data) in self.runs.iter_mut().zip(&part.runs) {
+                run.parts.insert(part.name, data.clone());
+            }
+        }
+    }
+}
+
 impl HistoryRun {
     /// Against the run before; the first one against itself.
-    fn summarize(runs: &[Recording], at: usize, parts: &[HistoryPart]) -> Self {
+    fn summarize(runs: &[Recording], at: usize) -> Self {
         let (before, latest) = (&runs[at.saturating_sub(1)], &runs[at]);
         Self {
             run: RunName::for_recording(latest),
@@ -153,7 +160,7 @@ impl HistoryRun {
                 latest.environments.first(),
             ),
             settings: changes::settings(before, latest, &matching(before, latest)),
-            parts: parts.iter().map(|part| (part.name, part.runs[at].clone())).collect(),
+            parts: BTreeMap::new(),
         }
     }
 }

@@ -54,9 +54,10 @@ impl Tool for History {
         }
         let runs = runs_of(self, &stores)?;
         let which = self.response.as_deref().map_or(Responses::Primary, Responses::Named);
+        let mut history = history(&runs, which).map_err(Failure::usage)?;
         let parts = context.history_parts.iter().map(|add| add(context, &runs));
         let parts = parts.collect::<Result<Vec<_>, _>>().map_err(Failure::failed)?;
-        let history = history(&runs, which, &parts).map_err(Failure::usage)?;
+        history.add(&parts);
         let document = history_document::history(&history, parts);
         show(self, || object("history", &history, Value::Null), &document)
     }

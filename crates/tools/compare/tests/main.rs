@@ -5,5 +5,7 @@
     reason = "a test that cannot continue has failed"
 )]
 
+mod head_to_head;
 mod runs;
 mod simulated;
+mod stability;

@@ -330,7 +330,7 @@ fn a_history_has_its_changes_where_they_are() {
     for run in &mut runs[15..] {
         run.environments[0].kernel = Some("Linux 6.12".into());
     }
-    let history = ::compare::history(&runs, Responses::Primary, &[]).unwrap();
+    let history = ::compare::history(&runs, Responses::Primary).unwrap();
     assert_eq!(history.configurations[0].changes.len(), 0);
     let [change] = &history.configurations[1].changes[..] else { panic!("{history:?}") };
     assert_eq!((change.run, change.verdict), (14, Verdict::Worse));
@@ -341,7 +341,7 @@ fn a_history_has_its_changes_where_they_are() {
     assert_eq!(marked, [14]);
     // Positions are those of the runs, also where a run has not measured the configuration.
     runs[3].trials.clear();
-    let gap = ::compare::history(&runs, Responses::Primary, &[]).unwrap();
+    let gap = ::compare::history(&runs, Responses::Primary).unwrap();
     assert_eq!(gap.configurations[1].points[3], None);
     assert_eq!(gap.configurations[1].changes[0].run, 14);
     assert_eq!(gap.configurations[1].points.iter().flatten().count(), 23);

@@ -1,8 +1,9 @@
 //! Two profiles, and which of their differences the samples can tell.
 
+use crate::summary::{ProfileSummary, SampleShare, profile};
+use analysis::Interval;
+use analysis::decompose::short_module;
 use analysis::estimate::Z;
-use analysis::profile::{SampleShare, short_module};
-use analysis::{Interval, ProfileSummary, profile};
 use observations::{Profile, order};
 use serde::Serialize;
 use statistics::adjusted;

@@ -1,12 +1,12 @@
 //! The use of the processor time: `steelbench profile`.
 
 use crate::compare::{Change, Difference, ProfileComparison};
-use analysis::ProfileSummary;
+use crate::summary::ProfileSummary;
+use crate::tables::{functions, own_columns, used};
 use observations::Profile;
 use report::model::{Cell, Columns, Document, Section, Tone};
-use report::profile::{functions, own_columns, used};
 use report::text::joined;
-use report::{Text, missing, more, number};
+use report::{Text, missing, number};
 use std::fmt::Write;
 
 /// Rows of a table.
@@ -57,7 +57,7 @@ fn by_module(summary: &ProfileSummary) -> Section {
     table.left("Mode", |module| mode(module.kernel));
     table.name("Module", |module| &module.module);
     section.table(table);
-    more(&mut section, summary.modules.len().saturating_sub(ROWS_MAX));
+    section.note_more(summary.modules.len().saturating_sub(ROWS_MAX));
     section
 }
 
@@ -167,7 +167,7 @@ fn changes(heading: &str, changes: &[Change], compared: &ProfileComparison) -> S
         table.name("Module", |change| &change.module);
     }
     section.table(table);
-    more(&mut section, changes.len().saturating_sub(ROWS_MAX));
+    section.note_more(changes.len().saturating_sub(ROWS_MAX));
     let total = compared.b.all.seconds - compared.a.all.seconds;
     section.note(format!("Total: {} s.", number::signed(total, 2)));
     section

@@ -2,6 +2,8 @@
 
 use crate::compare::compare_profiles;
 use crate::document::{folded, profile_comparison, profile_document};
+use crate::flame::{flame, svg};
+use crate::summary;
 use clap::{Parser, Subcommand};
 use command_line::arguments::positive;
 use command_line::files::{Replace, check_replaceable, replace_file};
@@ -112,7 +114,7 @@ impl Tool for ProfileTool {
         if let Some(path) = &self.output {
             write(&profile, path)?;
         }
-        let summary = analysis::profile(&profile);
+        let summary = summary::profile(&profile);
         output::show(
             self.form,
             || object("profile", &summary, Value::Null),
@@ -190,7 +192,7 @@ fn failure(error: ProfileError) -> Failure {
 fn write(profile: &Profile, path: &Path) -> Result<(), Failure> {
     let text = match path.extension().and_then(|ending| ending.to_str()) {
         Some("folded") => folded(profile),
-        Some("svg") => report::flame::svg(&analysis::flame(profile)),
+        Some("svg") => svg(&flame(profile)),
         _ => format!("{}\n", object(SAMPLES, profile, Value::Null).map_err(Failure::failed)?),
     };
     replace_file(path, Replace::Named, |writer| writer.write_all(text.as_bytes()))

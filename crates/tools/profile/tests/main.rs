@@ -3,3 +3,4 @@
 
 mod compared;
 mod pages;
+mod summary;

@@ -6,7 +6,7 @@ use super::page::{Page, Query, Refusal, RunName, address, run_address, without_f
 use super::run_list::{Key, listed};
 use super::site::Site;
 use command_line::select::{cells, is_level, keep_only};
-use command_line::{Responses, results};
+use command_line::{Comparisons, Responses, results};
 use observations::{Recording, order};
 use report::web::{self, text};
 use report::{Medium, Text};
@@ -89,7 +89,8 @@ pub fn configurations(site: &Site, query: &Query) -> Result<Page, Refusal> {
         library::read(&site.context, &file, query.run()?, Store::read_figures)?;
     let (cells, [a, b]) =
         cells(&recording, configuration(&recording, a), configuration(&recording, b))?;
-    let compared = analysis::compare_over(&recording, &cells).ok_or_else(|| {
+    let compared = (comparisons(site)?.configurations)(&recording, &cells, [&a, &b]);
+    let compared = compared.ok_or_else(|| {
         Refusal::wrong("Neither configuration has a completed trial; try again later.")
     })?;
     let run = recording.run.id;
@@ -100,12 +101,7 @@ pub fn configurations(site: &Site, query: &Query) -> Result<Page, Refusal> {
     ]);
     let tools =
         format!("{links}<div class=\"picks\">{}</div>\n", compare_form(&file, &recording, &a, &b));
-    Ok(Page {
-        body: web::document(&report::head_to_head(&compared, &a, &b)),
-        tools,
-        progress: text,
-        live: Some(live),
-    })
+    Ok(Page { body: web::document(&compared), tools, progress: text, live: Some(live) })
 }
 
 /// `/runs?from=NAME@1&to=NAME@2`, `from` and `to` repeatable, with `all=1` every response, with
@@ -141,14 +137,18 @@ pub fn runs(site: &Site, query: &Query) -> Result<Page, Refusal> {
         None if query.get("all").is_some() => Responses::All,
         None => Responses::Primary,
     };
-    let compare = site.context.compare_runs.first();
-    let compare = compare.ok_or_else(|| Refusal::wrong("This build does not compare runs."))?;
+    let compare = comparisons(site)?.runs;
     let compared = compare(&side(&from)?, &side(&to)?, which).map_err(|failure| {
         Refusal::wrong(format!("These runs cannot be compared: {}.", failure.message()))
     })?;
     let body = web::document(&compared);
     let tools = links_html(&run_links(&from, &to, which == Responses::All));
     Ok(Page { body, tools, progress: String::new(), live: Some(live) })
+}
+
+fn comparisons(site: &Site) -> Result<&Comparisons, Refusal> {
+    let comparisons = site.context.comparisons.first();
+    comparisons.ok_or_else(|| Refusal::wrong("This build does not compare runs."))
 }
 
 /// Links from the page that compares runs.

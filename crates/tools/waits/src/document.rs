@@ -14,8 +14,7 @@ use observations::{ActivityRecord, Interval, Operation, Sampling};
 use report::model::{Cell, Column, Columns, Document, Section};
 use report::text::listed;
 use report::{
-    accounting, accounting_check, hot_resources, missing, more, number, text, wait_table,
-    waits_left_out,
+    accounting, accounting_check, hot_resources, missing, number, text, wait_table, waits_left_out,
 };
 
 /// Names of the sections, in their order.
@@ -240,7 +239,7 @@ fn statement_waits(summary: &ActivitySummary, view: ActivityView) -> Section {
     table.left("Query id", |row| row.query_id.map(|id| id.to_string())).optional(1);
     table.with(Column::statement("Statement"), |row| statement(summary, row.query_id, view));
     section.table(table);
-    more(&mut section, summary.statement_waits.len().saturating_sub(view.rows()));
+    section.note_more(summary.statement_waits.len().saturating_sub(view.rows()));
     section.note("Shares of the samples of busy sessions, with their standard error.");
     section
 }
@@ -274,7 +273,7 @@ fn group_columns<K>(
 fn group_section<T>(heading: &str, table: Columns<T>, all: usize, view: ActivityView) -> Section {
     let mut section = Section::new(heading);
     section.table(table);
-    more(&mut section, all.saturating_sub(view.rows()));
+    section.note_more(all.saturating_sub(view.rows()));
     section
 }
 

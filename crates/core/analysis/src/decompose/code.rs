@@ -4,7 +4,6 @@ use super::judge::{Seconds, judged};
 use super::{Part, PartKind};
 use crate::estimate::mean;
 use crate::grid::Matched;
-use crate::profile;
 use observations::{Observations, Profile};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
@@ -98,11 +97,13 @@ fn self_samples(profile: &Profile) -> impl Iterator<Item = (Key, u64)> {
         .zip(profile.self_and_total())
         .filter(|(_, (self_count, _))| *self_count > 0);
     found.map(|(frame, (self_count, _))| {
-        (
-            (frame.function.clone(), profile::short_module(profile.module_of(frame)).to_owned()),
-            self_count,
-        )
+        ((frame.function.clone(), short_module(profile.module_of(frame)).to_owned()), self_count)
     })
+}
+
+/// The last part of a module's path: versions of a program may lie in different folders.
+pub fn short_module(module: &str) -> &str {
+    module.rsplit('/').next().unwrap_or_default()
 }
 
 fn samples(side: &[Vec<&Observations>]) -> u64 {

@@ -36,7 +36,7 @@ impl Summary<'_> {
             |kind: FindingKind| findings.iter().filter(move |finding| finding.kind == kind);
         let best = verdict::best_configuration(self).filter(|_| !claims.is_empty());
         let explanation = if best.is_some() { explanations.last() } else { explanations.first() };
-        let of_time = explanation.and_then(|explanation| why::find(explanation).into_iter().next());
+        let of_time = explanation.and_then(|explanation| explanation.findings().into_iter().next());
         let answer = best.or_else(|| headline(&findings).or(findings.first()).cloned());
         let durability =
             self.factors.effects.iter().map(|effect| self.durability_of_levels(effect));

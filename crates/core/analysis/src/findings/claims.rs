@@ -1,6 +1,5 @@
 //! Claims about factors, the largest effect first, and the configurations between which they hold.
 
-use super::verdict;
 use crate::grid::Matched;
 use crate::interaction::largest_supported;
 use crate::{
@@ -36,7 +35,7 @@ impl<'s> Claim<'s> {
     /// about the factor that the experiment asks about, then the largest.
     pub fn all(summary: &'s Summary) -> Vec<Self> {
         let factors = summary.factors.effects.iter().enumerate().filter_map(|(factor, effect)| {
-            let (from, to) = verdict::span(effect)?;
+            let (from, to) = effect.span()?;
             Some(Self::Factor { factor, effect, from, to })
         });
         let together = largest_supported(&summary.factors.interactions).map(Self::Interaction);

@@ -2,15 +2,12 @@ use super::claims::Claim;
 use super::{Finding, FindingKind};
 use crate::compare::corrected;
 use crate::response_names::distinct;
-use crate::wording::{self, SUPPORTED};
+use crate::wording::{self, SUPPORTED, SUPPORTED_ALONE};
 use crate::{Comparison, FactorEffect, ResponseChoice, Scale, Summary, response};
 use observations::order;
 
 /// Responses that are named for one factor.
 const NAMED_MAX: usize = 3;
-/// The clearness that another response has to have when the one that was asked for shows no effect
-/// at all: together they stay near the 5 % of false findings of one family.
-pub(super) const SUPPORTED_ALONE: f64 = 0.01;
 
 /// Another response at a level of a factor, against the reference level.
 struct Change {

@@ -6,19 +6,6 @@ use crate::{
 };
 use observations::{Role, number};
 
-/// The levels between which a supported difference is explained: from the reference to the level
-/// that beats it, or, when none does, to the one that is worst against it.
-pub fn span(effect: &FactorEffect) -> Option<(usize, usize)> {
-    Some((effect.reference, effect.winner().or_else(|| worst(effect))?))
-}
-
-/// The worst of the levels that differ from the reference.
-fn worst(effect: &FactorEffect) -> Option<usize> {
-    let values = effect.levels.iter().enumerate();
-    let values = values.filter_map(|(i, level)| Some((i, -level.supported()?.value)));
-    values.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i)
-}
-
 /// The difference for which blocks are counted where the experiment states no margin.
 const DIFFERENCE_WANTED: f64 = 0.05;
 /// The limit of what is found within one set-up.
@@ -106,7 +93,7 @@ pub(crate) fn of_design(summary: &Summary) -> Vec<Finding> {
 pub(crate) fn no_difference(summary: &Summary) -> Vec<(usize, Finding)> {
     let effects = summary.factors.effects.iter().enumerate();
     let is_asked = summary.done() > 0 && summary.is_grid();
-    let without = effects.filter(|(_, effect)| is_asked && span(effect).is_none());
+    let without = effects.filter(|(_, effect)| is_asked && effect.span().is_none());
     without.map(|(factor, effect)| (factor, nothing(summary, factor, effect))).collect()
 }
 

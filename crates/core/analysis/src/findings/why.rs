@@ -17,11 +17,13 @@ const GONE: f64 = 0.01;
 /// supported.
 const AS_MANY: f64 = 0.05;
 
-/// Explains the difference: its parts, the code behind it, and waits with opposite changes in count
-/// and length.
-pub fn find(explanation: &Explanation) -> Vec<Finding> {
-    let waits = parts(explanation).into_iter().chain(shapes(&explanation.decomposition));
-    waits.chain(code(explanation)).collect()
+impl Explanation {
+    /// Explains the difference in words: its parts, the code behind it, and waits with opposite
+    /// changes in count and length.
+    pub fn findings(&self) -> Vec<Finding> {
+        let waits = parts(self).into_iter().chain(shapes(&self.decomposition));
+        waits.chain(code(self)).collect()
+    }
 }
 
 /// A wait below this share of the session time is not worth the sentence.

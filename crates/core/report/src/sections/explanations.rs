@@ -26,14 +26,14 @@ pub(crate) fn sections(_: &Summary, explanations: &[Explanation]) -> Vec<Section
             let mut section =
                 if position == last { Section::new(heading) } else { Section::page(heading) };
             section.chart(waterfall(decomposition, from, to));
-            section.note(legend(decomposition));
+            section.note(waterfall_legend(decomposition));
             section
         })
         .collect()
 }
 
 /// How to read a waterfall.
-pub(crate) fn legend(decomposition: &Decomposition) -> String {
+pub fn waterfall_legend(decomposition: &Decomposition) -> String {
     let blocks = number::plural(decomposition.blocks, "block");
     let [from, to] = decomposition.sessions.map(number::whole);
     let sessions =
@@ -47,7 +47,7 @@ pub(crate) fn legend(decomposition: &Decomposition) -> String {
 }
 
 /// The explanation in words; `None` if nothing is significant.
-pub(crate) fn sentences(findings: &[Finding]) -> Option<Section> {
+pub fn sentences(findings: &[Finding]) -> Option<Section> {
     let mut section = Section::new("Why");
     for finding in findings {
         section.line(finding.text.as_str());
@@ -58,7 +58,7 @@ pub(crate) fn sentences(findings: &[Finding]) -> Option<Section> {
 
 /// Session time of some work on both sides, and between them the changes by wait type, the largest
 /// first.
-pub(crate) fn waterfall(decomposition: &Decomposition, from: &str, to: &str) -> Chart {
+pub fn waterfall(decomposition: &Decomposition, from: &str, to: &str) -> Chart {
     let scale = WorkScale::for_decomposition(decomposition);
     let total = &decomposition.total;
     let largest = total.from_s.max(total.to_s);
@@ -132,13 +132,43 @@ pub(crate) fn sides(explanation: &Explanation) -> Figure {
             "sides": [side(from, total.from_s, |part| part.from_s),
                 side(to, total.to_s, |part| part.to_s)],
         }),
-        caption: legend(decomposition).into(),
+        caption: waterfall_legend(decomposition).into(),
         alternative: format!("Stacked bars of {label}, {from} and {to}. {}.", changes.join("; "))
             .into(),
         data: scale.table("part", [from, to], parts.iter().copied(), largest_s),
         data_heading: "Seconds of each part".into(),
         chart: None,
     }
+}
+
+/// Functions that are listed of a change.
+const FUNCTIONS: usize = 10;
+
+/// Processor time for the same work by function; `None` where trials were not profiled.
+pub fn code_changes(
+    decomposition: &Decomposition,
+    between: &str,
+    sides: [&str; 2],
+) -> Option<Section> {
+    let code = decomposition.code.as_ref()?;
+    let scale = WorkScale::for_decomposition(decomposition);
+    let mut section = Section::new(format!(
+        "Code with the largest change, {between}: CPU seconds per {}",
+        scale.name
+    ));
+    let largest = code.total.from_s.max(code.total.to_s);
+    let (functions, rest) = code.parts.split_at(code.parts.len().saturating_sub(1));
+    let shown = functions.iter().take(FUNCTIONS).chain(rest).chain([&code.total]);
+    section.table(scale.table("function", sides, shown, largest));
+    let [from, to] = code.samples;
+    section.note(format!(
+        "{} and {} samples of CPU time (user and kernel) of the load's processes and of a server \
+         on this machine. Other code: functions below 1 % on both sides.",
+        number::count(from),
+        number::count(to)
+    ));
+    section.note_more(functions.len().saturating_sub(FUNCTIONS));
+    Some(section)
 }
 
 fn is_visible(part: &Part, total: &Part) -> bool {

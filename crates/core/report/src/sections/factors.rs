@@ -26,7 +26,8 @@ fn level(factor: &FactorEffect, position: usize) -> &str {
     factor.levels.get(position).map_or(NOTHING, |level| level.level.as_str())
 }
 
-pub(super) fn effect_section(summary: &Summary, factor: &FactorEffect) -> Section {
+/// The levels of a factor against each other.
+pub fn effect_section(summary: &Summary, factor: &FactorEffect) -> Section {
     let name = name(summary, factor);
     let mut section = Section::new(format!("Factor {name}: means over the other factors"));
     let mut table = Columns::for_rows(factor.levels.iter().enumerate());
@@ -131,7 +132,7 @@ fn average(gain: &Estimate) -> Cell {
 }
 
 /// The gains that depend on another factor; `None` where nothing can be tested.
-pub(super) fn interaction_section(summary: &Summary) -> Option<Section> {
+pub fn interaction_section(summary: &Summary) -> Option<Section> {
     let mut section = Section::new(
         "Interactions: does the gain of a factor depend on another \
                                     factor?",

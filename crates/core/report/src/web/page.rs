@@ -1,6 +1,5 @@
 //! The body of the page while it is put together, and the figures in it.
 
-use super::flame;
 use super::markup::{self, escape, id};
 use crate::Text;
 use crate::model::{Align, Block, Column, Document, Figure, Medium, Place, Section, Table, Tone};
@@ -151,7 +150,13 @@ impl Page {
                     self.draw(&chart.figure(), brief);
                 }
                 Block::Figure(figure) => self.draw(figure, brief),
-                Block::Flame(root) => self.body.push_str(&flame::section(root)),
+                Block::Picture(svg, caption) => {
+                    let caption = escape(caption);
+                    let _ = writeln!(
+                        self.body,
+                        "<figure>\n{svg}<figcaption>{caption}</figcaption>\n</figure>"
+                    );
+                }
                 Block::Listing(lines) => {
                     let lines: Vec<String> = lines.iter().map(|line| escape(line)).collect();
                     let _ = writeln!(self.body, "<pre tabindex=\"0\">{}</pre>", lines.join("\n"));

@@ -333,7 +333,7 @@ pub fn report(book: &mut Workbook, document: &Document) -> Result<(), XlsxError>
                     let below = text(sheet, next, &figure.data_heading, false)?;
                     part(sheet, below, &figure.data)?
                 }
-                Block::Flame(_) | Block::Listing(_) | Block::Fold(..) => next,
+                Block::Picture(..) | Block::Listing(_) | Block::Fold(..) => next,
             };
         }
     }
@@ -345,7 +345,7 @@ fn is_written(block: &Block) -> bool {
     match block {
         Block::Line(_) | Block::Chart(_) | Block::Figure(_) => true,
         Block::Table(table) => table.name.is_empty(),
-        Block::Flame(_) | Block::Listing(_) | Block::Fold(..) => false,
+        Block::Picture(..) | Block::Listing(_) | Block::Fold(..) => false,
     }
 }
 

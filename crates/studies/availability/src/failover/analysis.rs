@@ -58,7 +58,7 @@ pub(crate) fn failovers(summary: &Summary) -> Vec<Writes> {
 }
 
 fn configuration(summary: &Summary, index: usize) -> Option<Writes> {
-    summary.study(index).filter(|study| study.probe == Failover.declarations().name)?;
+    summary.study(index).filter(|study| study.probe == Some(Failover.declarations().name))?;
     let trials = summary.grid.trials(index);
     if trials.is_empty() {
         return None;

@@ -94,7 +94,7 @@ fn operations(compared: &ActivityComparison) -> Option<Section> {
     table.right("Before", |row| Cell::from(row.from_per_s).shown(number::figure(row.from_per_s)));
     table.right("After", |row| Cell::from(row.to_per_s).shown(number::figure(row.to_per_s)));
     section.table(table);
-    report::more(&mut section, compared.operations.len().saturating_sub(OPERATIONS));
+    section.note_more(compared.operations.len().saturating_sub(OPERATIONS));
     section.note("The server's work: with less work sessions also wait less.");
     Some(section)
 }

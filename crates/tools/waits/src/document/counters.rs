@@ -4,7 +4,6 @@ use super::view::ActivityView;
 use crate::summary::ActivitySummary;
 use observations::{CounterRow, CounterTable, CounterUnit};
 use report::model::{Cell, Column, Columns, Section};
-use report::more;
 
 /// A section for each table.
 pub(super) fn sections(summary: &ActivitySummary, view: ActivityView) -> Vec<Section> {
@@ -32,7 +31,7 @@ fn section(counters: &CounterTable, view: ActivityView) -> Section {
         });
     }
     section.table(table);
-    more(&mut section, counters.rows.len().saturating_sub(view.rows()));
+    section.note_more(counters.rows.len().saturating_sub(view.rows()));
     section.note(format!("From {}.", counters.source));
     section
 }

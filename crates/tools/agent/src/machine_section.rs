@@ -1,15 +1,13 @@
 //! Machines that share a plan: the check between them, their effect, and its interactions.
 
-use super::factors;
-use crate::model::{Section, Tone};
-use crate::number;
-use analysis::machines::{MachineReport, by_machine, checked, verdict};
+use crate::machine_effects::{MachineEffects, by_machine, checked, verdict};
 use analysis::{Factors, Summary};
 use observations::Recording;
+use report::{Section, Tone, effect_section, interaction_section, number};
 
 /// The check, the effect of the machine, and the interactions with it.
-pub(crate) fn sections(summary: &Summary, machines: Option<&MachineReport>) -> Vec<Section> {
-    let Some(MachineReport { machines, check, plan }) = machines else { return Vec::new() };
+pub fn sections(summary: &Summary, machines: Option<&MachineEffects>) -> Vec<Section> {
+    let Some(MachineEffects { machines, check, plan }) = machines else { return Vec::new() };
     let recording = summary.recording;
     let mut sections = Vec::new();
     if let (Some(recording), Some(factors)) = (checked(recording), check) {
@@ -38,8 +36,8 @@ fn shown(recording: &Recording, factors: &Factors, heading: &str) -> Vec<Section
     let mut summary = analysis::summarize(recording);
     summary.factors = factors.clone();
     let Some(machine) = summary.factors.effects.last() else { return Vec::new() };
-    let mut effect = factors::effect_section(&summary, machine);
+    let mut effect = effect_section(&summary, machine);
     effect.heading = heading.into();
-    let interactions = factors::interaction_section(&summary);
+    let interactions = interaction_section(&summary);
     [effect].into_iter().chain(interactions).collect()
 }

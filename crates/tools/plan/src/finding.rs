@@ -2,13 +2,12 @@
 //! level. The difference in plans is observed; that it causes the difference in figures is not
 //! claimed.
 
-use super::claims::Claim;
-use super::responses::SUPPORTED_ALONE;
-use super::{Finding, FindingKind};
-use crate::plans::change;
-use crate::settings::engine;
-use crate::statement_gains::StatementGain;
-use crate::{Comparison, FactorEffect, StatementPlans, Summary, wording};
+use crate::operators::change;
+use crate::recorded::{PlanRow, StatementPlans, plans};
+use analysis::settings::engine;
+use analysis::statement_gains::StatementGain;
+use analysis::wording::{self, SUPPORTED_ALONE};
+use analysis::{Comparison, FactorEffect, Finding, FindingKind, Summary};
 use observations::order;
 
 /// Statements that are named.
@@ -20,20 +19,15 @@ const TEXT_MAX: usize = 80;
 /// reference level. The level is the one that a claim names. Without a claim (gains of some
 /// statements may cancel losses of the rest) only statements that changed significantly themselves
 /// are listed.
-pub fn find(summary: &Summary, claims: &[Claim]) -> Vec<Finding> {
-    let plans = summary.plans();
+pub fn find(summary: &Summary) -> Vec<Finding> {
+    let plans = plans(summary);
     if !plans.iter().any(StatementPlans::differ) {
         return Vec::new();
     }
     let gains = summary.statement_gains();
     let mut findings = Vec::new();
     for (factor, effect) in summary.factors.effects.iter().enumerate() {
-        let claimed = claims.iter().find_map(|claim| match *claim {
-            Claim::Factor { factor: claimed, from, to, .. } if claimed == factor => {
-                Some((from, to))
-            }
-            _ => None,
-        });
+        let claimed = effect.span();
         let levels = match claimed {
             Some(levels) => vec![levels],
             None => summary.layouts[factor].others().map(|to| (effect.reference, to)).collect(),
@@ -145,7 +139,7 @@ impl<'s> Sides<'s> {
             wording::one_line(&statement_plans.statement, TEXT_MAX),
             self.effect_on(summary, gain)
         );
-        let trials = |plans: &[&crate::PlanRow]| {
+        let trials = |plans: &[&PlanRow]| {
             let trials: usize = plans.iter().map(|plan| plan.trials).sum();
             format!(
                 "{} with {}",

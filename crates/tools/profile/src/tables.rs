@@ -1,10 +1,9 @@
-//! CPU profiles in reports: the functions in which most time went.
+//! Parts of the pages on CPU profiles: the functions in which most time went.
 
-use crate::model::{Cell, Column, Columns, Section};
-use crate::number;
-use analysis::profile::{FunctionUse, ModuleUse, SampleShare, short_module};
-use analysis::{Interval, ProfileSummary};
+use crate::summary::{FunctionUse, ModuleUse, ProfileSummary, SampleShare};
+use analysis::decompose::short_module;
 use observations::order;
+use report::{Cell, Column, Columns, Section, number};
 
 /// `12.3 s on processors in 10.0 s: 1,218 samples of 4 threads, 31.0 % of them in the kernel.`
 pub fn used(summary: &ProfileSummary) -> String {
@@ -32,35 +31,20 @@ pub fn functions(section: &mut Section, summary: &ProfileSummary, rows_max: usiz
     table.name("Function", |(_, function)| &function.function);
     table.name("Module", |(module, _)| short_module(&module.module));
     section.table(table);
-    more(section, all.len().saturating_sub(rows_max));
+    section.note_more(all.len().saturating_sub(rows_max));
 }
 
 /// Share, its interval, samples, time.
 pub fn own_columns<'a, T>(table: &mut Columns<'a, &'a T>, sampled: fn(&'a T) -> &'a SampleShare) {
-    let interval = |SampleShare { interval: Interval { low, high }, .. }: &SampleShare| {
-        let shown = format!("{} to {}", number::fixed(100.0 * low, 1), number::percent(*high, 1));
-        Cell::ends(Interval { low: *low, high: *high }, shown)
+    let ends = |sampled: &SampleShare| {
+        let low = number::fixed(100.0 * sampled.interval.low, 1);
+        let high = number::percent(sampled.interval.high, 1);
+        Cell::ends(sampled.interval, format!("{low} to {high}"))
     };
     table.with(Column::right("Share"), move |item| Cell::percent(sampled(item).share, 1));
-    table.with(Column::left("95 % interval"), move |item| interval(sampled(item))).optional(2);
+    table.with(Column::left("95 % interval"), move |item| ends(sampled(item))).optional(2);
     table
         .with(Column::right("Samples"), move |item| Cell::count(sampled(item).samples))
         .optional(3);
     table.with(Column::right("Time"), move |item| Cell::seconds(sampled(item).seconds));
-}
-
-/// A section of what was not seen.
-pub fn missing(sentences: &[String]) -> Option<Section> {
-    let mut section = Section::new("Not visible");
-    for sentence in sentences {
-        section.warn(sentence);
-    }
-    section.unless_empty()
-}
-
-/// A note on rows that are not shown.
-pub fn more(section: &mut Section, rows: usize) {
-    if rows > 0 {
-        section.note(format!("{} more are not shown.", number::count(rows as u64)));
-    }
 }

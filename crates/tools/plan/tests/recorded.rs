@@ -1,6 +1,6 @@
 //! Plans of statements and what became of their latencies, by hand.
 
-use analysis::{FindingKind, summarize};
+use analysis::{Finding, FindingKind, summarize, summarize_with};
 use observations::{Observations, QueryPlan, Recording, ScriptStatement};
 use testing::recordings::{data_files, observed};
 
@@ -50,6 +50,12 @@ fn run(last: &str) -> Recording {
     run
 }
 
+/// Findings on plans.
+fn found(run: &Recording) -> Vec<Finding> {
+    let findings = summarize_with(run, &[&plan::STUDY], Vec::new()).findings();
+    findings.into_iter().filter(|finding| finding.kind == FindingKind::Plan).collect()
+}
+
 #[test]
 fn statements_are_compared_by_paired_blocks() {
     let run = run(INDEX);
@@ -83,19 +89,14 @@ fn statements_are_compared_by_paired_blocks() {
 #[test]
 fn a_plan_that_changed_is_told_with_what_became_of_the_statement() {
     let run = run(INDEX);
-    let summary = summarize(&run);
-    let plans = summary.plans();
+    let plans = plan::recorded::plans(&summarize(&run));
     assert_eq!(plans.iter().map(|plan| plan.plans.len()).collect::<Vec<_>>(), [2, 1, 1]);
     let variants = &plans[0].plans;
     assert_eq!((variants[0].configurations.as_slice(), variants[0].trials), (&[0][..], 4));
     assert_eq!(variants[0].estimated_cost, Some((100.0, 103.0)));
     assert_eq!(variants[1].operators, ["Aggregate", "Index Only Scan using t_a on t"]);
     assert_eq!(plans[2].plans[0].reason.as_deref(), Some("VACUUM has no plan"));
-    let found: Vec<_> = summary
-        .findings()
-        .into_iter()
-        .filter(|finding| finding.kind == FindingKind::Plan)
-        .collect();
+    let found = found(&run);
     let [finding] = &found[..] else { panic!("{found:?}") };
     let begin = "The plan of `SELECT count(*) FROM t WHERE a = :a` changes from data_files=1 to \
                  4: Seq Scan on t -> Index Only Scan using t_a on t; the statement is 3.9";
@@ -113,11 +114,9 @@ fn a_plan_that_changed_is_told_with_what_became_of_the_statement() {
 
 #[test]
 fn nothing_is_told_where_a_plan_is_on_both_sides_or_nothing_is_faster() {
-    let found = |run: &Recording| {
-        summarize(run).findings().iter().any(|finding| finding.kind == FindingKind::Plan)
-    };
-    assert!(found(&run(INDEX)));
-    assert!(!found(&run(SCAN)), "one of the trials with the index had the plan without it");
+    let is_found = |run: &Recording| !found(run).is_empty();
+    assert!(is_found(&run(INDEX)));
+    assert!(!is_found(&run(SCAN)), "one of the trials with the index had the plan without it");
     // A statement that gains is reported also where losses of other statements cancel the gain.
     let mut balanced = run(INDEX);
     for record in &mut balanced.trials {
@@ -125,10 +124,10 @@ fn nothing_is_told_where_a_plan_is_on_both_sides_or_nothing_is_faster() {
         observations.elapsed_s = 2.0 + f64::from(record.block) / 100.0;
         observations.responses = observed(observations.elapsed_s).responses;
     }
-    assert!(found(&balanced));
+    assert!(is_found(&balanced));
     for record in &mut balanced.trials {
         record.observations.as_mut().unwrap().statements[0].wall_s =
             4.0 + f64::from(record.block) / 10.0;
     }
-    assert!(!found(&balanced), "no statement is faster");
+    assert!(!is_found(&balanced), "no statement is faster");
 }

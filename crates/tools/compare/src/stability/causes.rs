@@ -1,10 +1,10 @@
 //! Session time, and counters of devices, machine and study, that separate the blocks of two
 //! regimes.
 
-use crate::compare::welch_error;
-use crate::estimate::{Moments, t_test};
-use crate::grid::{Grid, Matched, Unit};
-use crate::{Decomposition, Estimate, Explanation, Summary};
+use analysis::compare::welch_error;
+use analysis::estimate::{Moments, t_test};
+use analysis::grid::{Grid, Matched, Unit};
+use analysis::{Decomposition, Estimate, Explanation, Summary};
 use observations::{Direction, Observations, order};
 use serde::Serialize;
 use statistics::discoveries;
@@ -33,54 +33,51 @@ pub struct Separator {
 /// Name and unit of a counter.
 type Counter = (String, String);
 
-impl Summary<'_> {
-    /// The session time of these blocks of a configuration, part by part.
-    pub(super) fn explanation_of_blocks(
-        &self,
-        configuration: usize,
-        better: &[u32],
-        worse: &[u32],
-    ) -> Option<Explanation> {
-        let usable = self.grid.filter(Decomposition::usable);
-        let side = |blocks: &[u32]| {
-            let cells = usable.cells[configuration].iter().copied();
-            let cells = cells.filter(|(block, _)| blocks.contains(block));
-            usable.repeated(cells, Unit::Block)
-        };
-        let decomposition =
-            Decomposition::from_trials(&Matched::unpaired(side(better), side(worse)))?;
-        // Work without sessions has no time to explain.
-        (decomposition.total.from_s > 0.0).then(|| Explanation {
-            from: "the better side".to_owned(),
-            to: "the worse side".to_owned(),
-            both: String::new(),
-            is_claimed: false,
-            decomposition,
-        })
-    }
+/// The session time of these blocks of a configuration, part by part.
+pub fn explanation_of_blocks(
+    summary: &Summary,
+    configuration: usize,
+    better: &[u32],
+    worse: &[u32],
+) -> Option<Explanation> {
+    let usable = summary.grid.filter(Decomposition::usable);
+    let side = |blocks: &[u32]| {
+        let cells = usable.cells[configuration].iter().copied();
+        let cells = cells.filter(|(block, _)| blocks.contains(block));
+        usable.repeated(cells, Unit::Block)
+    };
+    let decomposition = Decomposition::from_trials(&Matched::unpaired(side(better), side(worse)))?;
+    // Work without sessions has no time to explain.
+    (decomposition.total.from_s > 0.0).then(|| Explanation {
+        from: "the better side".to_owned(),
+        to: "the worse side".to_owned(),
+        both: String::new(),
+        is_claimed: false,
+        decomposition,
+    })
+}
 
-    /// The counters that differ between these blocks of a configuration.
-    pub(super) fn separators(
-        &self,
-        configuration: usize,
-        better: &[u32],
-        worse: &[u32],
-    ) -> Vec<Separator> {
-        let compared_on = self.response.as_ref().map_or("", |response| response.name.as_str());
-        let sides = [better, worse].map(|side| counters(&self.grid, configuration, side));
-        let [better, worse] = &sides;
-        let named = better.iter().filter(|((name, _), _)| name != compared_on);
-        let compared = named.filter_map(|(values_before, values)| {
-            compare(values_before, values, worse.get(values_before)?)
-        });
-        let mut found: Vec<Separator> = compared.collect();
-        let p_values: Vec<f64> = found.iter().map(|cause| cause.p_value).collect();
-        let adjusted = discoveries(&p_values, &vec![1.0; p_values.len()]);
-        found.iter_mut().zip(adjusted).for_each(|(cause, p)| cause.p_value = p);
-        found.retain(|cause| cause.p_value < FALSE_SHARE);
-        order::smallest_first(&mut found, &|row| row.p_value);
-        found
-    }
+/// The counters that differ between these blocks of a configuration.
+pub fn separators(
+    summary: &Summary,
+    configuration: usize,
+    better: &[u32],
+    worse: &[u32],
+) -> Vec<Separator> {
+    let compared_on = summary.response.as_ref().map_or("", |response| response.name.as_str());
+    let sides = [better, worse].map(|side| counters(&summary.grid, configuration, side));
+    let [better, worse] = &sides;
+    let named = better.iter().filter(|((name, _), _)| name != compared_on);
+    let compared = named.filter_map(|(values_before, values)| {
+        compare(values_before, values, worse.get(values_before)?)
+    });
+    let mut found: Vec<Separator> = compared.collect();
+    let p_values: Vec<f64> = found.iter().map(|cause| cause.p_value).collect();
+    let adjusted = discoveries(&p_values, &vec![1.0; p_values.len()]);
+    found.iter_mut().zip(adjusted).for_each(|(cause, p)| cause.p_value = p);
+    found.retain(|cause| cause.p_value < FALSE_SHARE);
+    order::smallest_first(&mut found, &|row| row.p_value);
+    found
 }
 
 /// The values of each counter in these blocks; those that a trial lacks are left out.

@@ -1,10 +1,68 @@
-//! A flame graph as SVG that needs no script: the root on top, what it called below.
+//! A flame graph: its tree, and that as SVG which needs no script, the root on top, what it called
+//! below.
 
-use super::markup::text;
-use crate::number;
-use crate::ours::SVG_GENERATOR;
-use analysis::FlameNode;
+use observations::{Frame, Profile, order};
+use report::web::text;
+use report::{SVG_GENERATOR, number};
 use std::fmt::Write;
+
+/// A function in the place where it was called, with everything below it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct FlameNode {
+    /// Name of the function; of the root `all`.
+    pub function: String,
+    /// The module; empty of the root.
+    pub module: String,
+    /// True if it runs in the kernel.
+    pub kernel: bool,
+    /// Samples here or below.
+    pub samples: u64,
+    /// Samples here.
+    pub hits: u64,
+    /// The callees, by name; the order has no meaning in time.
+    pub children: Vec<FlameNode>,
+}
+
+/// The tree of all stacks.
+pub fn flame(profile: &Profile) -> FlameNode {
+    let mut root = node("all", "", false);
+    for stack in &profile.stacks {
+        root.samples += stack.samples;
+        let mut node = &mut root;
+        for frame in profile.frames_of(stack) {
+            node = child(node, frame, profile.module_of(frame));
+            node.samples += stack.samples;
+        }
+        node.hits += stack.samples;
+    }
+    sort(&mut root);
+    root
+}
+
+fn node(function: &str, module: &str, kernel: bool) -> FlameNode {
+    let (function, module) = (function.to_owned(), module.to_owned());
+    FlameNode { function, module, kernel, ..FlameNode::default() }
+}
+
+fn child<'n>(parent: &'n mut FlameNode, frame: &Frame, module: &str) -> &'n mut FlameNode {
+    let children = &mut parent.children;
+    let known = children.iter().position(|child| {
+        (&child.function, child.module.as_str(), child.kernel)
+            == (&frame.function, module, frame.kernel)
+    });
+    let at = known.unwrap_or_else(|| {
+        children.push(node(&frame.function, module, frame.kernel));
+        children.len() - 1
+    });
+    &mut children[at]
+}
+
+fn sort(node: &mut FlameNode) {
+    order::sort(&mut node.children, &|a, b| {
+        (&a.function, &a.module).cmp(&(&b.function, &b.module))
+    });
+    node.children.iter_mut().for_each(sort);
+}
 
 /// Units of the picture, which is scaled to the page.
 const WIDTH: f64 = 1200.0;
@@ -13,19 +71,6 @@ const ROW: f64 = 18.0;
 const LETTER: f64 = 6.6;
 /// Anything narrower is not drawn: 0.1 % of all.
 const NARROWEST: f64 = WIDTH / 1000.0;
-
-/// A flame graph for a page: the picture and its caption.
-pub fn section(root: &FlameNode) -> String {
-    if root.samples == 0 {
-        return "<p class=\"muted\">No samples.</p>\n".to_owned();
-    }
-    format!(
-        "<figure>\n{}<figcaption>Width: CPU time of a function and its callees, neighbours \
-         sorted by name. Orange: user mode; blue: kernel. Boxes below 0.1 % are left out. Point \
-         at a box for its figures.</figcaption>\n</figure>\n",
-        svg(root)
-    )
-}
 
 /// The picture alone, also as a file of its own.
 pub fn svg(root: &FlameNode) -> String {

@@ -1,9 +1,9 @@
 //! How the engine ran the statements, where configurations differ in that.
 
-use crate::model::{Block, Line, Section, Tone};
-use crate::number;
-use crate::text::{joined, shortened};
-use analysis::{PlanRow, StatementPlans, Summary};
+use crate::recorded::{PlanRow, StatementPlans};
+use analysis::Summary;
+use report::text::{joined, shortened};
+use report::{Block, Line, Section, Tone, number};
 
 /// Statements that are shown one by one; pages have the others, and JSON has all.
 const STATEMENTS_MAX: usize = 12;
@@ -15,7 +15,7 @@ const NAMED_MAX: usize = 4;
 const OPERATORS_MAX: usize = 8;
 
 /// The statements of which configurations have different plans, each plan in a line.
-pub(crate) fn section(summary: &Summary, all: &[StatementPlans]) -> Option<Section> {
+pub fn section(summary: &Summary, all: &[StatementPlans]) -> Option<Section> {
     let mut section = Section::new("Plans");
     // A single configuration shows all plans: there is nothing to compare.
     let alone = summary.configurations.len() == 1;

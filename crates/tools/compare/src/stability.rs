@@ -2,20 +2,22 @@
 //! regimes, such as a fast and a slow one; and what separates the regimes.
 
 mod causes;
+pub(crate) mod document;
 
 pub use causes::Separator;
 pub use statistics::REGIMES_VALUES_MIN as BLOCKS_MIN;
 
-use crate::estimate::mean;
-use crate::response_names::distinct;
-use crate::{Drift, Estimate, Explanation, Finding, Summary, findings};
+use analysis::estimate::mean;
+use analysis::response::{distinct, resolution};
+use analysis::{Drift, Estimate, Explanation, Finding, Summary, change_points};
+use causes::{explanation_of_blocks, separators};
 use observations::Direction;
 use serde::Serialize;
-use statistics::{Regimes, change_points, discoveries, regimes};
+use statistics::{Regimes, discoveries, regimes};
 
 /// Expected share of configurations without regimes, at most, among those called so; without any
 /// regimes, the probability that a report claims some.
-pub(crate) const ERROR_RATE: f64 = 0.05;
+const ERROR_RATE: f64 = 0.05;
 /// Regimes are this many steps of rounding apart at least: coarse values gather on their steps.
 const STEPS_MIN: f64 = 3.0;
 
@@ -106,41 +108,41 @@ struct Test {
     resolution: f64,
 }
 
-impl Summary<'_> {
-    /// The stability of configurations with five repeats or more; `None` where no configuration has
-    /// that many.
-    pub fn stability(&self) -> Option<Stability> {
-        let figures = self.figures.as_ref()?;
-        let tested = (0..figures.grid.cells.len()).filter_map(|index| self.tested(index));
-        let mut tested: Vec<Test> = tested.collect();
-        let blocks = tested.iter().map(|row| row.values.len()).max()?;
-        adjust(&mut tested);
-        let drift = self.drift();
-        let changes = changes(drift.as_ref(), &tested);
-        let configurations = tested.into_iter().map(|row| self.divided(row)).collect();
-        Some(Stability {
-            response: figures.response.name.clone(),
-            unit: figures.response.unit.clone(),
-            blocks,
-            drift,
-            changes,
-            error_rate: ERROR_RATE,
-            configurations,
-        })
-    }
+/// The stability of configurations with five repeats or more; `None` where no configuration has
+/// that many.
+pub fn stability(summary: &Summary) -> Option<Stability> {
+    let figures = summary.figures.as_ref()?;
+    let tested = (0..figures.grid.cells.len()).filter_map(|index| Test::run(summary, index));
+    let mut tested: Vec<Test> = tested.collect();
+    let blocks = tested.iter().map(|row| row.values.len()).max()?;
+    adjust(&mut tested);
+    let drift = summary.drift();
+    let changes = changes(drift.as_ref(), &tested);
+    let configurations = tested.into_iter().map(|row| row.divided(summary)).collect();
+    Some(Stability {
+        response: figures.response.name.clone(),
+        unit: figures.response.unit.clone(),
+        blocks,
+        drift,
+        changes,
+        error_rate: ERROR_RATE,
+        configurations,
+    })
+}
 
-    fn tested(&self, configuration: usize) -> Option<Test> {
-        let figures = self.figures.as_ref()?;
+impl Test {
+    fn run(summary: &Summary, configuration: usize) -> Option<Self> {
+        let figures = summary.figures.as_ref()?;
         let values: Vec<(u32, f64)> = figures.values(configuration).collect();
         let plain: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
         let response = &figures.response;
         let estimate = Estimate::from_values(&plain, &response.unit, response.direction)?;
         let cv = estimate.cv().filter(|_| values.len() >= BLOCKS_MIN)?;
         let cells = figures.grid.cells[configuration].iter();
-        let resolution = crate::response::resolution(cells.map(|(_, cell)| cell));
+        let resolution = resolution(cells.map(|(_, cell)| cell));
         let row = ConfigurationStability {
             configuration,
-            label: self.recording.configurations[configuration].label.clone(),
+            label: summary.recording.configurations[configuration].label.clone(),
             cv,
             range: (estimate.max - estimate.min) / estimate.mean.abs(),
             estimate,
@@ -151,12 +153,12 @@ impl Summary<'_> {
             why: Vec::new(),
             separators: Vec::new(),
         };
-        Some(Test { row, found: regimes(&plain), values, resolution })
+        Some(Self { row, found: regimes(&plain), values, resolution })
     }
 
-    /// Adds the regimes where they are significant.
-    fn divided(&self, tested: Test) -> ConfigurationStability {
-        let Test { mut row, values, found, resolution } = tested;
+    /// Adds the regimes where they are significant, and what separates them.
+    fn divided(self, summary: &Summary) -> ConfigurationStability {
+        let Self { mut row, values, found, resolution } = self;
         let significant = row.p_value.is_some_and(|p| p < ERROR_RATE);
         let Some(found) = found.filter(|_| significant) else { return row };
         let regimes = (0..=found.cuts.len()).map(|group| {
@@ -187,15 +189,10 @@ impl Summary<'_> {
         }
         row.regimes = regimes;
         let [worse, better]: [Vec<u32>; 2] = sides;
-        self.explain(&mut row, &better, &worse);
+        row.explanation = explanation_of_blocks(summary, row.configuration, &better, &worse);
+        row.why = row.explanation.as_ref().map(Explanation::findings).unwrap_or_default();
+        row.separators = separators(summary, row.configuration, &better, &worse);
         row
-    }
-
-    /// Adds what separates the blocks of two sides.
-    fn explain(&self, row: &mut ConfigurationStability, better: &[u32], worse: &[u32]) {
-        row.explanation = self.explanation_of_blocks(row.configuration, better, worse);
-        row.why = row.explanation.as_ref().map(findings::why::find).unwrap_or_default();
-        row.separators = self.separators(row.configuration, better, worse);
     }
 }
 

@@ -1,25 +1,28 @@
 //! The code that trials spent their processor time in, where they were profiled.
 
-use crate::model::{Block, Section};
-use crate::number;
-use crate::profile::{functions, more, used};
-use crate::text::label;
-use crate::work_scale::WorkScale;
-use analysis::profile::ConfigurationProfile;
-use analysis::{Decomposition, Standing, Summary};
+use crate::flame::{flame, svg};
+use crate::summary::{ConfigurationProfile, of_configuration};
+use crate::tables::{functions, used};
+use analysis::{Standing, Summary};
+use report::text::label;
+use report::{Block, Section, code_changes, number};
 
-/// Functions that are listed of a configuration, and of a change.
+/// Functions that are listed of a configuration.
 const FUNCTIONS: usize = 10;
+/// How to read a flame graph.
+const CAPTION: &str = "Width: CPU time of a function and its callees, neighbours sorted by name. \
+                       Orange: user mode; blue: kernel. Boxes below 0.1 % are left out. Point at \
+                       a box for its figures.";
 /// With more configurations than this only the baseline and the best are shown.
 const ALL_SHOWN: usize = 3;
 
 /// For each of the configurations that are shown where its processor time went; between the two
 /// that are explained, what changed.
-pub(crate) fn sections(summary: &Summary, profiles: &[ConfigurationProfile]) -> Vec<Section> {
+pub fn sections(summary: &Summary, profiles: &[ConfigurationProfile]) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
     if let Some(explanation) = summary.explanations().last() {
         let between = format!("from {}", explanation.sides());
-        sections.extend(changes(&explanation.decomposition, &between, ["from", "to"]));
+        sections.extend(code_changes(&explanation.decomposition, &between, ["from", "to"]));
     }
     let shown = shown(summary, profiles);
     let left_out = profiles.len() - shown.len();
@@ -30,7 +33,7 @@ pub(crate) fn sections(summary: &Summary, profiles: &[ConfigurationProfile]) -> 
         let others = number::plural(left_out, "other configuration");
         last.note(format!("{others} also have profiles: see `compare` and `export`."));
     }
-    sections.extend(shown.into_iter().filter_map(|profile| flame(summary, profile)));
+    sections.extend(shown.into_iter().filter_map(|profile| flame_graph(summary, profile)));
     sections
 }
 
@@ -52,10 +55,15 @@ fn shown<'p>(
     if shown.is_empty() { profiles.iter().take(ALL_SHOWN).collect() } else { shown }
 }
 
-fn flame(summary: &Summary, shown: &ConfigurationProfile) -> Option<Section> {
-    let profile = summary.profile(shown.index)?;
+fn flame_graph(summary: &Summary, shown: &ConfigurationProfile) -> Option<Section> {
+    let profile = of_configuration(summary, shown.index)?;
     let mut section = Section::page(format!("Flame graph: {}", label(&shown.label)));
-    section.blocks.push(Block::Flame(Box::new(analysis::flame(&profile))));
+    let root = flame(&profile);
+    if root.samples == 0 {
+        section.note("No samples.");
+    } else {
+        section.blocks.push(Block::Picture(svg(&root), CAPTION.into()));
+    }
     Some(section)
 }
 
@@ -72,31 +80,4 @@ fn section(configuration: &ConfigurationProfile) -> Section {
         section.warn(missing);
     }
     section
-}
-
-/// Processor time for the same work by function; `None` where trials were not profiled.
-pub(crate) fn changes(
-    decomposition: &Decomposition,
-    between: &str,
-    sides: [&str; 2],
-) -> Option<Section> {
-    let code = decomposition.code.as_ref()?;
-    let scale = WorkScale::for_decomposition(decomposition);
-    let mut section = Section::new(format!(
-        "Code with the largest change, {between}: CPU seconds per {}",
-        scale.name
-    ));
-    let largest = code.total.from_s.max(code.total.to_s);
-    let (functions, rest) = code.parts.split_at(code.parts.len().saturating_sub(1));
-    let shown = functions.iter().take(FUNCTIONS).chain(rest).chain([&code.total]);
-    section.table(scale.table("function", sides, shown, largest));
-    let [from, to] = code.samples;
-    section.note(format!(
-        "{} and {} samples of CPU time (user and kernel) of the load's processes and of a server \
-         on this machine. Other code: functions below 1 % on both sides.",
-        number::count(from),
-        number::count(to)
-    ));
-    more(&mut section, functions.len().saturating_sub(FUNCTIONS));
-    Some(section)
 }

@@ -1,9 +1,11 @@
 //! Two configurations head to head.
 
+use ::compare::head_to_head;
 use analysis::{HeadToHead, MatchedCells, compare_over};
-use observations::Recording;
-use report::{Block, Cell, Document, Style, Table, terminal};
-use testing::reports::{data_files, done, observed};
+use observations::{Recording, Response};
+use report::{Block, Cell, ChartKind, Document, Style, Table, terminal};
+use testing::reports::disk::{DISK, disk_observed, with_settings};
+use testing::reports::{data_files, done, observed, plan};
 
 fn table<'d>(document: &'d Document, heading: &str) -> &'d Table<'static> {
     let section =
@@ -36,7 +38,7 @@ fn adds_up(table: &Table) {
 
 fn compared(recording: &Recording) -> (HeadToHead, Document) {
     let compared = compare_over(recording, &MatchedCells::pair(0, 1)).unwrap();
-    let document = report::head_to_head(&compared, "data_files=1", "data_files=16");
+    let document = head_to_head::document(&compared, "data_files=1", "data_files=16");
     (compared, document)
 }
 
@@ -133,10 +135,97 @@ fn says_when_nothing_can_be_told() {
 fn json_names_both_sides() {
     let recording = data_files(&["1", "16"], &[&[1750.0, 1755.0], &[904.0, 909.0]]);
     let (compared, _) = compared(&recording);
-    let value = report::json::head_to_head(&compared, "one", "other", None).unwrap();
+    let value = head_to_head::json(&compared, "one", "other", None).unwrap();
     assert_eq!((&value["schema"], &value["kind"]), (&"steelbench/2".into(), &"comparison".into()));
     assert_eq!((&value["from_label"], &value["to_label"]), (&"one".into(), &"other".into()));
     let factor = value["comparison"]["value"].as_f64().unwrap();
     assert_eq!(factor.to_bits(), compared.comparison.unwrap().value.to_bits());
     assert_eq!(value["decomposition"]["unit"], "row");
+}
+
+/// Two sides with streams `data` and `log`: RAID 5 against RAID 10 as published, reads +10 to +15
+/// %, writes -60 to -65 %, at the same number under way.
+fn raids() -> Recording {
+    let mut recording = plan(&[("target.volume", &["raid10", "raid5"])]);
+    with_settings(
+        &mut recording,
+        &[&DISK[..], &[("workload.streams", "[\"data\",\"log\"]")]].concat(),
+    );
+    for (block, reads, writes) in [(1, 1.10, 0.35), (2, 1.125, 0.375), (3, 1.15, 0.40)] {
+        for (configuration, reads, writes) in [(0, 1.0, 1.0), (1, reads, writes)] {
+            let streams = [("data", 3000.0 * reads, true), ("log", 2000.0 * writes, false)];
+            let mut measured = disk_observed(4000.0, 16.0, 8192.0, true);
+            measured.responses.truncate(1);
+            for (stream, iops, read) in streams {
+                let of_volume = disk_observed(iops, 8.0, 8192.0, read);
+                measured.responses.extend(of_volume.responses.into_iter().take(3).map(
+                    |response| Response { name: format!("{stream}.{}", response.name), ..response },
+                ));
+            }
+            recording.trials.push(done(configuration, block, measured));
+        }
+    }
+    recording
+}
+
+/// A document with one of the sections.
+fn only(document: &Document, heading: &str) -> Document {
+    let sections = document.sections.iter().filter(|section| section.heading.as_str() == heading);
+    Document { sections: sections.cloned().collect(), ..Document::default() }
+}
+
+#[test]
+fn the_head_to_head_chart_of_the_study() {
+    let recording = raids();
+    let compared = compare_over(&recording, &MatchedCells::pair(0, 1)).unwrap();
+    let document = head_to_head::document(&compared, "RAID 10", "RAID 5");
+    // Geometric means of the factors: 1.1248 and 0.3744; latency is their inverse, 1 - 1 / 0.3744 =
+    // -167 %.
+    // Of three blocks a significant difference has an open end.
+    let expected = [
+        ("  iops ", " 0 [0, 0]"),
+        ("data", ""),
+        ("  iops ", " +12.5 [>0, +27.8]"),
+        ("  bandwidth ", " +12.5 [>0, +27.8]"),
+        ("  latency_mean ", " +11.1 [>0, +21.7]"),
+        ("log", ""),
+        ("  iops ", " -62.6 [-74.5, <0]"),
+        ("  bandwidth ", " -62.6 [-74.5, <0]"),
+        ("  latency_mean ", " -167 [-292, <0]"),
+    ];
+    let text = terminal(&only(&document, "B against A"), 80, Style::Plain);
+    let (_, bars) = text.split_once("Difference from A (positive is better) (%)\n").unwrap();
+    assert_eq!(bars.lines().count(), expected.len(), "{text}");
+    for (line, (start, end)) in bars.lines().zip(expected) {
+        assert!(line.starts_with(start) && line.ends_with(end), "{line:?} {start:?} {end:?}");
+    }
+    let blocks = document.sections.iter().flat_map(|section| &section.blocks);
+    let mut charts =
+        blocks.filter_map(|block| if let Block::Chart(chart) = block { Some(chart) } else { None });
+    let chart = charts.next().unwrap();
+    assert_eq!(chart.kind, ChartKind::Diverging);
+    let log: Vec<f64> = chart.groups[2].bars.iter().map(|bar| bar.value).collect();
+    assert!((-65.0..-60.0).contains(&log[0]) && (log[2] + 167.1).abs() < 0.1, "{log:?}");
+}
+
+#[test]
+fn control_characters_never_reach_the_terminal() {
+    let evil = "x\u{1b}]0;title\u{7}\r\n\u{202e}";
+    let mut recording = plan(&[(evil, &[evil, "b"])]);
+    for configuration in 0..2 {
+        for block in 1..4 {
+            let mut trial = observed(f64::from(block) + 3.0 * configuration as f64);
+            trial.work.unit = evil.into();
+            trial.responses.push(Response::higher(&format!("{evil}.iops"), evil, 5.0));
+            recording.trials.push(done(configuration, block, trial));
+        }
+    }
+    let compared = compare_over(&recording, &MatchedCells::pair(0, 1)).unwrap();
+    let document = head_to_head::document(&compared, evil, evil);
+    for width in [0, 20, 45, 60, 80, 200] {
+        for text in [terminal(&document, width, Style::Plain), report::markdown(&document)] {
+            let bad = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}');
+            assert!(!text.contains(bad), "{text:?}");
+        }
+    }
 }

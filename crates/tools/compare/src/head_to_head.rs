@@ -1,22 +1,26 @@
 //! Two configurations against each other, and what their difference is made of.
 
-use crate::model::{Bar, BarGroup, Chart, ChartKind, Column, Columns, Document, Section, Tone};
-use crate::work_scale::WorkScale;
-use crate::{Text, number};
+use analysis::gate::Gate;
 use analysis::{
     Comparison, HeadToHead, Part, ResponseChange, ResponseChoice, WarningsCompared, wording,
 };
+use report::json::{RUN_SCHEMA, object};
+use report::{
+    Bar, BarGroup, Chart, ChartKind, Column, Columns, Document, Section, Text, Tone, WorkScale,
+    code_changes, number, sentences, waterfall, waterfall_legend,
+};
+use serde_json::{Value, json};
 
 /// Two configurations head to head: how much they differ, and why.
-pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> Document {
+pub fn document(compared: &HeadToHead, from: &str, to: &str) -> Document {
     let mut sections = vec![verdict(compared, from, to)];
     sections.extend(compared_warnings(&compared.warnings));
     sections.extend(percentages(compared, usize::MAX));
-    sections.extend(crate::sections::sentences(&compared.why));
+    sections.extend(sentences(&compared.why));
     if let Some(decomposition) = &compared.decomposition {
         let mut drawn = Section::new("From A to B");
-        drawn.chart(crate::sections::waterfall(decomposition, "A", "B"));
-        drawn.note(crate::sections::legend(decomposition));
+        drawn.chart(waterfall(decomposition, "A", "B"));
+        drawn.note(waterfall_legend(decomposition));
         sections.push(drawn);
         let scale = WorkScale::for_decomposition(decomposition);
         for (by, of) in
@@ -25,16 +29,31 @@ pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> Document {
             let heading = format!("Session seconds per {} by {by}", scale.name);
             sections.push(parts(&heading, of, &decomposition.total, &scale));
         }
-        sections.extend(crate::sections::changes(decomposition, "from A to B", ["A", "B"]));
+        sections.extend(code_changes(decomposition, "from A to B", ["A", "B"]));
     }
     Document { title: format!("A: {from}; B: {to}").into(), sections }
+}
+
+/// Two configurations for programs, with their labels, and `gate`, which is `null` where no limit
+/// was given.
+pub fn json(
+    compared: &HeadToHead,
+    from: &str,
+    to: &str,
+    gate: Option<&Gate>,
+) -> serde_json::Result<Value> {
+    object(
+        "comparison",
+        compared,
+        json!({ "schema": RUN_SCHEMA, "from_label": from, "to_label": to, "gate": gate }),
+    )
 }
 
 /// Responses that a screen has room for.
 const RESPONSES: usize = 12;
 
 /// Two configurations on one screen: the verdict, why, and the first responses.
-pub fn head_to_head_screen(compared: &HeadToHead, from: &str, to: &str) -> Document {
+pub fn screen(compared: &HeadToHead, from: &str, to: &str) -> Document {
     let mut sections = vec![verdict(compared, from, to)];
     if let Some(why) = compared.why.first() {
         sections[0].labelled("Why", why.brief(), Tone::Plain);

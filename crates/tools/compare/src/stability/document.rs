@@ -1,12 +1,12 @@
 //! The steadiness of repeats: one line in every report, and a document of its own.
 
-use crate::model::{Cell, Column, Columns, Document, Section};
-use crate::sections::{legend, waterfall};
-use crate::text::{label, listed};
-use crate::{Text, number};
+use super::{BLOCKS_MIN, ConfigurationStability, Separator, Stability, stability};
 use analysis::Summary;
-use analysis::stability::{BLOCKS_MIN, ConfigurationStability, Separator, Stability};
-use observations::number::{p_value, plain_percent, quantity, ratio};
+use report::json::object;
+use report::number::{p_value, plain_percent, quantity, ratio};
+use report::text::{label, listed};
+use report::{Cell, Column, Columns, Document, Section, Text, number, waterfall, waterfall_legend};
+use serde_json::{Value, json};
 
 /// How the line and the document come to what they say.
 const LEGEND: &str = "CV: standard deviation relative to the mean; range: largest less smallest \
@@ -20,7 +20,7 @@ const NAMED_MAX: usize = 3;
 const COUNTERS: usize = 3;
 
 /// The line, and what separates regimes.
-pub(crate) fn section(_: &Summary, stability: Option<&Stability>) -> Option<Section> {
+pub fn section(_: &Summary, stability: Option<&Stability>) -> Option<Section> {
     let stability = stability?;
     let mut section = Section::default();
     let with_regimes: Vec<&ConfigurationStability> = stability.with_regimes().collect();
@@ -100,10 +100,17 @@ fn causes(configuration_stability: &ConfigurationStability) -> String {
     causes
 }
 
+/// All of it for programs; `stability` is `null` where no configuration has five repeats.
+pub fn json(summary: &Summary) -> serde_json::Result<Value> {
+    let run = &summary.recording.run;
+    let content = json!({ "run": run.id, "name": run.name, "stability": stability(summary) });
+    object("stability", &content, Value::Null)
+}
+
 /// All of it, for `show --stability`.
-pub fn stability(summary: &Summary) -> Document {
+pub fn document(summary: &Summary) -> Document {
     let title = Text::from(summary.recording.run.name.as_str());
-    let Some(stability) = summary.stability() else {
+    let Some(stability) = stability(summary) else {
         let mut section = Section::default();
         section.line(format!(
             "No configuration has {BLOCKS_MIN} repeats with a value: stability is not estimated. \
@@ -145,7 +152,7 @@ fn details(configuration_stability: &ConfigurationStability, unit: &str) -> Vec<
     if let Some(explanation) = &configuration_stability.explanation {
         let (from, to) = (&explanation.from, &explanation.to);
         section.chart(waterfall(&explanation.decomposition, from, to));
-        section.note(legend(&explanation.decomposition));
+        section.note(waterfall_legend(&explanation.decomposition));
     }
     if configuration_stability.separators.is_empty() {
         section.note("No counter of device, machine or study differs between the regimes.");

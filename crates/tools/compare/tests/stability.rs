@@ -1,7 +1,7 @@
 //! The stability of whole reports: how often one of steady runs claims regimes, and what is said to
 //! separate real ones.
 
-use analysis::stability::Stability;
+use ::compare::stability::Stability;
 use analysis::summarize;
 use observations::{MachineLoad, Recording};
 use testing::recordings::{Random, data_files, wait};
@@ -45,7 +45,7 @@ fn recording(of: &[Noise], blocks: usize, random: &mut Random) -> Recording {
 }
 
 fn stability(recording: &Recording) -> Stability {
-    summarize(recording).stability().unwrap()
+    ::compare::stability::stability(&summarize(recording)).unwrap()
 }
 
 /// Twice the standard error of 5 % in 200 reports is 3.1 %.
@@ -142,5 +142,5 @@ fn coarse_values_do_not_gather_on_their_steps() {
 #[test]
 fn four_blocks_have_no_stability() {
     let recording = data_files(&["1"], &[&[1.0, 1.1, 1.0, 1.1]]);
-    assert!(summarize(&recording).stability().is_none());
+    assert!(::compare::stability::stability(&summarize(&recording)).is_none());
 }

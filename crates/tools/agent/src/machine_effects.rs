@@ -5,10 +5,9 @@
 //! machine is block n there: machines work in parallel, so that these blocks ran at about the same
 //! time. What is known of factors, intervals and interactions then holds for machines too.
 
-use crate::effects::{FactorEffect, corrected};
-use crate::{Factors, Interaction, Summary, summarize, wording};
+use analysis::{Factors, Summary, summarize, wording};
 use observations::{
-    ConfigurationRecord, FactorRecord, LevelRecord, Recording, TrialRecord, TrialStatus,
+    ConfigurationRecord, Event, FactorRecord, LevelRecord, Recording, TrialRecord, TrialStatus,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +17,7 @@ const MACHINE: &str = "machine";
 
 /// The machines of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct MachineReport {
+pub struct MachineEffects {
     /// Their names, in order.
     pub machines: Vec<String>,
     /// The check between them: one configuration on all of them. The machine is the only factor.
@@ -37,40 +36,32 @@ pub struct Verdict {
     pub text: String,
 }
 
-impl Summary<'_> {
-    /// The machines of the run; `None` where fewer than two shared it.
-    pub fn machines(&self) -> Option<MachineReport> {
-        let (check, plan) = (checked(self.recording), by_machine(self.recording));
-        let machines = &check.as_ref().or(plan.as_ref())?.factors.last()?.levels;
-        Some(MachineReport {
-            machines: machines.clone(),
-            check: check.as_ref().map(|check| factors(&summarize(check))),
-            plan: plan.as_ref().map(|plan| factors(&summarize(plan))),
-        })
+impl From<Verdict> for Event {
+    fn from(Verdict { differs, text }: Verdict) -> Self {
+        if differs { Self::Warning { text } } else { Self::Step { text } }
     }
 }
 
-/// Returns the tests of the last factor, alone and with each other one, as a family of their own.
-pub fn factors(summary: &Summary<'_>) -> Factors {
-    let mut factors = summary.factors.clone().without_claims();
-    let (Some(figures), Some(machine)) = (&summary.figures, summary.layouts.last()) else {
-        return factors;
-    };
-    let record = &summary.recording.factors[machine.factor];
-    factors.effects[machine.factor] =
-        FactorEffect::estimate(record, machine, &summary.grid, figures);
-    let others = summary.layouts.iter().filter(|other| other.factor != machine.factor);
-    factors.interactions =
-        others.filter_map(|other| Interaction::estimate(other, machine, figures)).collect();
-    factors.family = corrected(&mut factors.effects, &mut factors.interactions);
-    factors
+/// The machines of a run; `None` where fewer than two shared it.
+pub fn machine_effects(recording: &Recording) -> Option<MachineEffects> {
+    let (check, plan) = (checked(recording), by_machine(recording));
+    let machines = &check.as_ref().or(plan.as_ref())?.factors.last()?.levels;
+    Some(MachineEffects {
+        machines: machines.clone(),
+        check: check.as_ref().map(|check| tests_of_machine(&summarize(check))),
+        plan: plan.as_ref().map(|plan| tests_of_machine(&summarize(plan))),
+    })
+}
+
+fn tests_of_machine(summary: &Summary<'_>) -> Factors {
+    summary.tests_of_factor(summary.layouts.len() - 1)
 }
 
 /// Returns a sentence for each machine but the first one, by the check between machines.
 pub fn verdict(recording: &Recording) -> Vec<Verdict> {
     let Some(check) = checked(recording) else { return Vec::new() };
     let summary = summarize(&check);
-    let factors = factors(&summary);
+    let factors = tests_of_machine(&summary);
     let Some(effect) = factors.effects.last() else { return Vec::new() };
     let reference = &effect.levels[effect.reference].level;
     let response = summary.response.as_ref();
@@ -101,7 +92,7 @@ pub fn verdict(recording: &Recording) -> Vec<Verdict> {
 pub fn checked(recording: &Recording) -> Option<Recording> {
     let done = recording.checks.iter().filter(|trial| trial.status == TrialStatus::Done);
     let done: Vec<&TrialRecord> = done.collect();
-    let machines = machines(done.iter().copied())?;
+    let machines = machine_names(done.iter().copied())?;
     let checked = recording.configurations.get(done.first()?.configuration)?;
     let plain = ConfigurationRecord { levels: Vec::new(), label: String::new(), ..checked.clone() };
     let trials = done.iter().filter_map(|trial| {
@@ -127,7 +118,7 @@ pub fn checked(recording: &Recording) -> Option<Recording> {
 /// Returns a recording with the machine as its last factor; `None` where fewer than two machines
 /// ran it.
 pub fn by_machine(recording: &Recording) -> Option<Recording> {
-    let machines = machines(recording.valid())?;
+    let machines = machine_names(recording.valid())?;
     let mut ordinals: BTreeMap<u32, u32> = BTreeMap::new();
     let mut blocks: BTreeMap<&String, BTreeSet<u32>> = BTreeMap::new();
     for trial in recording.valid() {
@@ -166,7 +157,7 @@ pub fn by_machine(recording: &Recording) -> Option<Recording> {
 }
 
 /// The names of the machines of these trials, in order; `None` of fewer than two.
-fn machines<'t>(trials: impl Iterator<Item = &'t TrialRecord>) -> Option<Vec<String>> {
+fn machine_names<'t>(trials: impl Iterator<Item = &'t TrialRecord>) -> Option<Vec<String>> {
     let names: BTreeSet<&String> = trials.filter_map(|trial| trial.machine.as_ref()).collect();
     (names.len() > 1).then(|| names.into_iter().cloned().collect())
 }

@@ -1,6 +1,6 @@
 //! Machines that share a plan: planted differences are found, and without any few are claimed.
 
-use analysis::machines::verdict;
+use agent::machine_effects::{machine_effects, verdict};
 use analysis::summarize;
 use observations::Recording;
 use testing::recordings::{Random, done, observed, recording};
@@ -41,7 +41,7 @@ fn a_slower_machine_is_found_by_the_check_and_by_the_plan() {
     assert!(text.ends_with("] slower than on a"), "{text}");
 
     let summary = summarize(&run);
-    let report = summary.machines().unwrap();
+    let report = machine_effects(&run).unwrap();
     assert_eq!(report.machines, MACHINES);
     let plan = report.plan.unwrap();
     let effect = plan.effects.last().unwrap();
@@ -60,7 +60,7 @@ fn a_slower_machine_is_found_by_the_check_and_by_the_plan() {
 #[test]
 fn a_gain_that_depends_on_the_machine_is_an_interaction() {
     let run = shared(&mut Random::new(2), [1.0, 1.5]);
-    let plan = summarize(&run).machines().unwrap().plan.unwrap();
+    let plan = machine_effects(&run).unwrap().plan.unwrap();
     let interaction = &plan.interactions[0];
     assert!(interaction.supported(), "{interaction:?}");
     assert_eq!((plan.effects[interaction.factor].factor.as_str(), interaction.by), ("files", 1));
@@ -77,7 +77,7 @@ fn equal_machines_are_seldom_called_different() {
     for _ in 0..400 {
         let run = shared(&mut random, [1.0, 1.0]);
         claimed[0] += usize::from(verdict(&run)[0].differs);
-        let plan = summarize(&run).machines().unwrap().plan.unwrap();
+        let plan = machine_effects(&run).unwrap().plan.unwrap();
         let effect = plan.effects[1].levels[1].comparison.as_ref().unwrap();
         claimed[1] += usize::from(effect.supported() || plan.interactions[0].supported());
     }
@@ -95,7 +95,7 @@ fn a_block_that_another_machine_repeats_counts_once() {
     run.trials.insert(0, lost);
     assert_eq!(run.done().count(), before);
     assert!(run.done().all(|(_, observations)| observations.elapsed_s < 99.0));
-    assert!(summarize(&run).machines().is_some());
+    assert!(machine_effects(&run).is_some());
 }
 
 #[test]
@@ -103,6 +103,6 @@ fn a_run_on_one_machine_has_no_such_section() {
     let mut run = shared(&mut Random::new(5), [1.0, 1.0]);
     run.checks.clear();
     run.trials.iter_mut().for_each(|trial| trial.machine = None);
-    assert_eq!(summarize(&run).machines(), None);
+    assert_eq!(machine_effects(&run), None);
     assert_eq!(verdict(&run), []);
 }

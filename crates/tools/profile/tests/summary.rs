@@ -1,8 +1,11 @@
 //! Profiles summed up and merged, against counts by hand.
 
-use analysis::{flame, merged, profile};
-use observations::Profile;
+use ::profile::{FlameNode, flame, merged, profile, profiles};
+use analysis::summarize;
+use observations::{Observations, Profile, Recording};
+use report::Medium;
 use testing::profiles::with_stacks;
+use testing::recordings::{done, observed, recording};
 
 #[test]
 fn a_summary_counts_what_is_in_the_stacks() {
@@ -26,10 +29,14 @@ fn a_summary_counts_what_is_in_the_stacks() {
     assert!((of_modules - 1.0).abs() < 1e-12);
 }
 
+fn depth(node: &FlameNode) -> usize {
+    1 + node.children.iter().map(depth).max().unwrap_or(0)
+}
+
 #[test]
 fn a_flame_graph_keeps_every_sample_in_its_place() {
     let root = flame(&with_stacks(&[(&[0, 1, 1, 2], 60), (&[0, 1], 30), (&[0, 3], 10)]));
-    assert_eq!((root.samples, root.hits, root.depth()), (100, 0, 5));
+    assert_eq!((root.samples, root.hits, depth(&root)), (100, 0, 5));
     let main = &root.children[0];
     let below: Vec<_> = main
         .children
@@ -60,4 +67,35 @@ fn merged_profiles_are_the_sum_whatever_their_numbering() {
     assert_eq!(merged([]), None);
     let other_rate = Profile { hz: 99.0, ..b };
     assert_eq!(merged([&a, &other_rate]), None);
+}
+
+fn samples(run: &Recording) -> Vec<u64> {
+    let found = profiles(&summarize(run));
+    found.iter().map(|found| found.profile.all.samples).collect()
+}
+
+fn page(run: &Recording) -> String {
+    report::web::page(&report::run(&summarize(run), &[::profile::SECTIONS], Medium::Page))
+}
+
+/// The code of trials that were profiled is known without the others.
+#[test]
+fn the_profiled_trials_of_a_configuration_are_summed_up() {
+    let mut run = recording(&[("files", &["1", "4"])]);
+    for block in 1..=3 {
+        for (configuration, samples) in [(0, 10 * u64::from(block)), (1, 7)] {
+            let profile = Some(with_stacks(&[(&[0, 1], samples)]));
+            let trial = Observations { profile, ..observed(2.0) };
+            run.trials.push(done(configuration, block, trial));
+        }
+    }
+    assert_eq!(samples(&run), [60, 21]);
+    let html = page(&run);
+    assert!(html.contains("Width: CPU time of a function") && html.contains("<svg xmlns"));
+    run.trials[0].observations.as_mut().unwrap().profile = None;
+    assert_eq!(samples(&run), [50, 21]);
+    for trial in &mut run.trials {
+        trial.observations.as_mut().unwrap().profile = Some(with_stacks(&[]));
+    }
+    assert!(page(&run).contains("<p class=\"muted\">No samples.</p>"));
 }

@@ -1,8 +1,7 @@
 //! The use of the processor time: by module, by function, by stack.
 
-use crate::Interval;
-use crate::Summary;
-use crate::estimate::wilson;
+use analysis::estimate::wilson;
+use analysis::{Interval, Summary};
 use observations::{Frame, Profile, Stack, order};
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -157,11 +156,6 @@ fn modules(profile: &Profile, sampled: impl Fn(u64) -> SampleShare) -> Vec<Modul
     modules
 }
 
-/// The last part of a module's path: versions of a program may lie in different folders.
-pub fn short_module(module: &str) -> &str {
-    module.rsplit('/').next().unwrap_or_default()
-}
-
 /// The profile of a configuration's trials.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ConfigurationProfile {
@@ -173,25 +167,20 @@ pub struct ConfigurationProfile {
     pub profile: ProfileSummary,
 }
 
-impl Summary<'_> {
-    /// The code that each configuration's processor time went to, where trials were profiled.
-    pub fn profiles(&self) -> Vec<ConfigurationProfile> {
-        self.configurations
-            .iter()
-            .filter_map(|row| {
-                let profile = profile(&self.profile(row.index)?);
-                Some(ConfigurationProfile { index: row.index, label: row.label.clone(), profile })
-            })
-            .collect()
-    }
+/// The code that each configuration's processor time went to, where trials were profiled.
+pub fn profiles(summary: &Summary) -> Vec<ConfigurationProfile> {
+    let rows = summary.configurations.iter();
+    let profiles = rows.filter_map(|row| {
+        let profile = profile(&of_configuration(summary, row.index)?);
+        Some(ConfigurationProfile { index: row.index, label: row.label.clone(), profile })
+    });
+    profiles.collect()
+}
 
-    /// All trials of a configuration that were profiled to their end, as one. `None` where none
-    /// was.
-    pub fn profile(&self, configuration: usize) -> Option<Profile> {
-        merged(
-            self.grid.trials(configuration).into_iter().filter_map(|trial| trial.profile.as_ref()),
-        )
-    }
+/// All trials of a configuration that were profiled to their end, as one. `None` where none was.
+pub fn of_configuration(summary: &Summary, configuration: usize) -> Option<Profile> {
+    let trials = summary.grid.trials(configuration).into_iter();
+    merged(trials.filter_map(|trial| trial.profile.as_ref()))
 }
 
 /// The profiles of several trials as one: times, samples and what was lost are added. `None`
@@ -245,73 +234,4 @@ pub fn merged<'a>(profiles: impl IntoIterator<Item = &'a Profile>) -> Option<Pro
         b.samples.cmp(&a.samples).then_with(|| a.frames.cmp(&b.frames))
     });
     Some(merged)
-}
-
-/// A function in the place where it was called, with everything below it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct FlameNode {
-    /// Name of the function; of the root `all`.
-    pub function: String,
-    /// The module; empty of the root.
-    pub module: String,
-    /// True if it runs in the kernel.
-    pub kernel: bool,
-    /// Samples here or below.
-    pub samples: u64,
-    /// Samples here.
-    #[serde(rename = "own")]
-    pub hits: u64,
-    /// The callees, by name; the order has no meaning in time.
-    pub children: Vec<FlameNode>,
-}
-
-impl FlameNode {
-    /// Levels from here to the deepest one, this one included.
-    pub fn depth(&self) -> usize {
-        1 + self.children.iter().map(Self::depth).max().unwrap_or(0)
-    }
-
-    fn new(function: &str, module: &str, kernel: bool) -> Self {
-        let (function, module, children) = (function.to_owned(), module.to_owned(), Vec::new());
-        Self { function, module, kernel, samples: 0, hits: 0, children }
-    }
-
-    fn child(&mut self, frame: &Frame, module: &str) -> &mut Self {
-        let at = self
-            .children
-            .iter()
-            .position(|child| {
-                child.function == frame.function
-                    && child.module == module
-                    && child.kernel == frame.kernel
-            })
-            .unwrap_or_else(|| {
-                self.children.push(Self::new(&frame.function, module, frame.kernel));
-                self.children.len() - 1
-            });
-        &mut self.children[at]
-    }
-
-    fn sort(&mut self) {
-        order::sort(&mut self.children, &|a, b| {
-            (&a.function, &a.module).cmp(&(&b.function, &b.module))
-        });
-        self.children.iter_mut().for_each(Self::sort);
-    }
-}
-
-/// The tree of all stacks.
-pub fn flame(profile: &Profile) -> FlameNode {
-    let mut root = FlameNode::new("all", "", false);
-    for stack in &profile.stacks {
-        root.samples += stack.samples;
-        let mut node = &mut root;
-        for frame in profile.frames_of(stack) {
-            node = node.child(frame, profile.module_of(frame));
-            node.samples += stack.samples;
-        }
-        node.hits += stack.samples;
-    }
-    root.sort();
-    root
 }

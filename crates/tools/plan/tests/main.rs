@@ -1,0 +1,4 @@
+//! The tests of this crate, in one executable.
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
+
+mod recorded;
