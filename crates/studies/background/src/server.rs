@@ -17,7 +17,7 @@ use work::Cancel;
 /// The database into which a dump is restored.
 pub const RESTORED: &str = "steelbench_restored";
 
-/// Programs and SQL in which the backups of a product's servers differ from those of others.
+/// Programs and SQL of the backups of a product's servers.
 pub struct Product {
     /// Creates [`RESTORED`].
     pub create_restored: &'static str,

@@ -1,6 +1,6 @@
 //! Backups: `mariadb-dump` in one transaction, restored into a database of the server, and copies
-//! of the data directory by `mariadb-backup` (<https://mariadb.com/kb/en/mariadb-backup-overview/>),
-//! restored as a server beside it.
+//! of the data directory by `mariadb-backup`
+//! (<https://mariadb.com/kb/en/mariadb-backup-overview/>), restored as a server beside it.
 
 use crate::programs::{self, Pipes};
 use crate::server::{Complaints, PRIVATE_ONLY, Product, RESTORED, Task, ToolUse, Variables};
