@@ -10,8 +10,8 @@ type Counters = BTreeMap<Counter, u64>;
 /// Servers tell the start of a row in whole seconds, at worst.
 const START_MS: i64 = 2_000;
 
-/// A row by the server's own numbers; of a statement without rows, by its names, which are those of
-/// the Query Store.
+/// A row by the server's own numbers; of a statement without rows, by its names: those of the Query
+/// Store, and all in files of older versions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Key<'a> {
     Row { digest: &'a str, is_top: bool, id: &'a str },
@@ -54,6 +54,7 @@ struct Doubts {
     reset: usize,
     aged: usize,
     unknown: usize,
+    ambiguous: usize,
     gone: usize,
 }
 
@@ -65,6 +66,10 @@ struct Pair<'a> {
     by_name: HashMap<Names<'a>, &'a Statement>,
     /// The rows of the second one.
     now: HashSet<Key<'a>>,
+    /// Keys that several rows of a snapshot have.
+    ambiguous: HashSet<Key<'a>>,
+    /// Rows have no other key than names.
+    names_only: bool,
     /// The server dropped all counters in between.
     was_reset: bool,
 }
@@ -95,12 +100,18 @@ pub fn between(first: &Snapshot, mut last: Snapshot) -> Snapshot {
 
 impl<'a> Pair<'a> {
     fn new(first: &'a Snapshot, all: &'a [Statement], was_reset: bool) -> Self {
+        let mut both = first.statements.iter().chain(all);
+        let names_only = both.any(|statement| !statement.is_stored && statement.rows.is_empty());
         let before = || first.statements.iter().filter(|_| !was_reset);
+        let then: Vec<_> = before().flat_map(|statement| rows(statement, names_only)).collect();
+        let now: Vec<_> = all.iter().flat_map(|statement| rows(statement, names_only)).collect();
         Self {
             first,
-            rows: before().flat_map(rows).collect(),
             by_name: before().map(|statement| (names(statement), statement)).collect(),
-            now: all.iter().flat_map(rows).map(|(key, _)| key).collect(),
+            ambiguous: repeated(&then).chain(repeated(&now)).collect(),
+            rows: then.into_iter().collect(),
+            now: now.into_iter().map(|(key, _)| key).collect(),
+            names_only,
             was_reset,
         }
     }
@@ -109,7 +120,11 @@ impl<'a> Pair<'a> {
     fn difference(&self, last: &'a Statement, doubts: &mut Doubts) -> Option<Statement> {
         let mut counters = Counters::new();
         let (mut from_start, mut is_reset, mut is_known) = (true, false, true);
-        for (key, row) in rows(last) {
+        for (key, row) in rows(last, self.names_only) {
+            if self.ambiguous.contains(&key) {
+                doubts.ambiguous += 1;
+                return None;
+            }
             let more = match self.change(&key, row) {
                 Change::Since(more) => {
                     from_start = false;
@@ -179,12 +194,13 @@ impl<'a> Pair<'a> {
 
     /// The statement in the first snapshot: one with a row in common, else with the same names.
     fn first_of(&self, last: &'a Statement) -> Option<&'a Statement> {
-        let by_row = rows(last).find_map(|(key, _)| Some(self.rows.get(&key)?.statement));
+        let mut keys = rows(last, self.names_only).map(|(key, _)| key);
+        let by_row = keys.find_map(|key| Some(self.rows.get(&key)?.statement));
         by_row.or_else(|| self.by_name.get(&names(last)).copied())
     }
 
     fn has_lost_rows(&self, first: &'a Statement) -> bool {
-        rows(first).any(|(key, _)| !self.now.contains(&key))
+        rows(first, self.names_only).any(|(key, _)| !self.now.contains(&key))
     }
 
     /// The number of statements that were there at the beginning and not at the end.
@@ -193,7 +209,7 @@ impl<'a> Pair<'a> {
         let named: HashSet<Names<'_>> = all.iter().map(plain).collect();
         let before = self.first.statements.iter().filter(|_| !self.was_reset);
         let gone = before.filter(|statement| {
-            !rows(statement).any(|(key, _)| self.now.contains(&key))
+            !rows(statement, self.names_only).any(|(key, _)| self.now.contains(&key))
                 && !named.contains(&plain(statement))
         });
         gone.count()
@@ -226,6 +242,11 @@ impl Doubts {
                  the interval is unknown.",
             ),
             (
+                self.ambiguous,
+                "this capture has names only, and a dropped database or role had one of the same \
+                 names; its work in the interval is unknown.",
+            ),
+            (
                 self.gone,
                 "counted at the beginning, gone at the end; its work in the interval is unknown.",
             ),
@@ -242,12 +263,19 @@ fn names(statement: &Statement) -> Names<'_> {
     Names { digest, is_top: *is_top, is_stored: *is_stored, database, user }
 }
 
+/// The keys that several rows have.
+fn repeated<'a>(rows: &[(Key<'a>, Row<'a>)]) -> impl Iterator<Item = Key<'a>> {
+    let mut known = HashSet::new();
+    rows.iter().map(|(key, _)| *key).filter(move |key| !known.insert(*key))
+}
+
 /// The rows of a statement with their keys.
-fn rows(statement: &Statement) -> impl Iterator<Item = (Key<'_>, Row<'_>)> {
+fn rows(statement: &Statement, names_only: bool) -> impl Iterator<Item = (Key<'_>, Row<'_>)> {
+    let is_whole = names_only || statement.rows.is_empty();
     let whole = Row { statement, since_ms: None, counters: &statement.counters };
-    let is_whole = statement.rows.is_empty();
     let whole = is_whole.then_some((Key::Names(names(statement)), whole));
-    whole.into_iter().chain(statement.rows.iter().map(move |row: &CountedRow| {
+    let rows = statement.rows.iter().filter(move |_| !is_whole);
+    whole.into_iter().chain(rows.map(move |row: &CountedRow| {
         let counters = if row.counters.is_empty() { &statement.counters } else { &row.counters };
         let key = Key::Row { digest: &statement.digest, is_top: statement.is_top, id: &row.id };
         (key, Row { statement, since_ms: row.since_ms, counters })

@@ -187,6 +187,28 @@ fn dropped_databases_keep_their_statements_apart() {
     assert_eq!(calls(&between(&named, at(3_000, [6, 16]))), calls(&more));
 }
 
+/// A file of an older version has names alone.
+#[test]
+fn captures_without_row_numbers_claim_nothing_of_what_names_do_not_tell_apart() {
+    let old = |calls: [u64; 3]| {
+        let [a, same, b] = calls.map(|calls| statement("a", calls, calls as f64));
+        let b = Statement { digest: "b".into(), ..b };
+        snapshot(0, 1_000, vec![a, same, b])
+    };
+    let found = between(&old([5, 14, 3]), old([6, 14, 7]));
+    assert_eq!(calls(&found), [("b", 4, false)]);
+    assert_eq!(found.notes.len(), 1, "{:?}", found.notes);
+    assert!(
+        found.notes[0].starts_with("2 statements: this capture has names only"),
+        "{:?}",
+        found.notes
+    );
+    // A new file after an old one is compared by names, too.
+    let new = snapshot(0, 3_000, vec![counted("b", vec![row("1/10", None, 9)])]);
+    let found = between(&old([5, 14, 3]), new);
+    assert_eq!(calls(&found), [("b", 6, false)]);
+}
+
 #[test]
 fn a_row_that_began_again_is_a_reset_though_no_counter_fell() {
     let at = |to_ms, since_ms, calls| {
