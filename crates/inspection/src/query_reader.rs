@@ -1,8 +1,10 @@
 //! A server's counters of statements and indexes, and its plans.
 
-use crate::statements::{Advice, Captured, Hypothetical, Snapshot, Statement, StatementPlan};
+use crate::statements::{
+    Advice, Captured, Column, Hypothetical, Snapshot, Statement, StatementPlan,
+};
 use engine::server::MARK;
-use engine::{NoPlan, ServerError};
+use engine::{NoPlan, Rows, ServerError};
 use observations::Wait;
 use report::text::joined;
 use std::collections::{BTreeMap, HashMap};
@@ -197,6 +199,16 @@ pub fn distinct_query(table: &str, columns: &[String]) -> String {
         "SELECT count(*) AS {MARK}, {counts} FROM (SELECT {columns} FROM {table} LIMIT \
          {SAMPLED_ROWS}) s"
     )
+}
+
+/// Adds the different values of columns, by the answer to [`distinct_query`].
+pub fn counted_distinct(columns: &mut [&mut Column], answer: &Rows) {
+    let Some(row) = answer.first() else { return };
+    let Some(read) = row.parse(0).filter(|read| *read > 0.0) else { return };
+    for (at, column) in (1..).zip(columns) {
+        let distinct = row.parse(at);
+        column.distinct = distinct.map_or(0.0, |distinct| Column::distinct_of(distinct, read));
+    }
 }
 
 /// Keeps texts with values; the first of a statement stays, so that its plans differ by what the

@@ -8,15 +8,18 @@
 use super::{RULES, plan_of_steps};
 use crate::OpenedReader;
 use crate::plans::{Kind, Plan, Predicate, Role};
-use crate::query_reader::{QueryLimits, QueryReader, StorageDetail, distinct_query, explain_each};
+use crate::query_reader::{
+    QueryLimits, QueryReader, StorageDetail, counted_distinct, distinct_query, explain_each,
+};
 use crate::statements::{
     Column, Counter, DataFile, ForeignKey, Index, Key, Origin, ScriptStatement, Snapshot, Span,
     Statement, StatementPlan, Table, TableStatistics, aliases, condition, fingerprint,
 };
 use command_line::servers::now_ms;
 use engine::planned::{PlanStep, indented};
-use engine::{NoPlan, ServerError};
-use rusqlite::{Connection, Error, OpenFlags, Row, StatementStatus};
+use engine::{NoPlan, Row, Rows, ServerError};
+use rusqlite::types::Value;
+use rusqlite::{Connection, Error, OpenFlags, StatementStatus, params_from_iter};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -148,81 +151,71 @@ impl FileReader {
     fn tables(&self) -> Result<Vec<Table>, Error> {
         let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE \
                    'sqlite\\_%' ESCAPE '\\' AND rootpage > 0 ORDER BY name";
-        let names: Vec<String> = self.rows(sql, [], |row| row.get(0))?;
-        names.into_iter().map(|name| self.table(name)).collect()
+        self.rows(sql, &[])?.iter().map(|row| self.table(row.text(0))).collect()
     }
 
     fn table(&self, name: String) -> Result<Table, Error> {
+        let mut table = Table { quoted: quoted(&name), name, ..Table::default() };
         let sql =
             "SELECT id, \"from\", \"table\" FROM pragma_foreign_key_list(?1) ORDER BY id, seq";
-        let columns: Vec<(i64, String, String)> =
-            self.rows(sql, [&name], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-        let mut foreign_keys: BTreeMap<i64, ForeignKey> = BTreeMap::new();
-        for (id, column, target) in columns {
-            let key = foreign_keys.entry(id).or_insert_with(|| ForeignKey {
-                name: format!("foreign key {id}"),
-                columns: Vec::new(),
-                target,
-            });
-            key.columns.push(quoted_where_needed(&column));
+        for row in self.rows(sql, &[&table.name])?.iter() {
+            let (name, column) =
+                (format!("foreign key {}", row.text(0)), quoted_where_needed(row.text(1)));
+            match table.foreign_keys.last_mut().filter(|last| last.name == name) {
+                Some(key) => key.columns.push(column),
+                None => {
+                    let (columns, target) = (vec![column], row.text(2));
+                    table.foreign_keys.push(ForeignKey { name, columns, target });
+                }
+            }
         }
         let sql = "SELECT l.name, l.\"unique\", l.origin <> 'c', s.sql FROM pragma_index_list(?1) \
                    l LEFT JOIN sqlite_schema s ON s.type = 'index' AND s.name = l.name ORDER BY \
                    l.name";
-        let listed = self.rows(sql, [&name], |row| {
-            Ok(Index {
-                name: row.get(0)?,
-                is_unique: row.get(1)?,
-                is_needed: row.get(2)?,
-                definition: row.get::<_, Option<String>>(3)?.unwrap_or_default(),
-                is_valid: true,
-                method: "btree".into(),
-                ..Index::default()
-            })
-        })?;
-        let indexes =
-            listed.into_iter().map(|index| self.index(index)).collect::<Result<_, _>>()?;
-        let foreign_keys = foreign_keys.into_values().collect();
+        let indexes = self.rows(sql, &[&table.name])?;
+        table.indexes = indexes.iter().map(|row| self.index(row)).collect::<Result<_, _>>()?;
         let sql = "SELECT name, type FROM pragma_table_info(?1) ORDER BY cid";
-        let columns = self.rows(sql, [&name], |row| {
-            let name: String = row.get(0)?;
-            Ok(Column {
-                name: quoted_where_needed(&name),
-                kind: row.get::<_, String>(1)?.to_lowercase(),
-                is_unanalyzed: true,
-                ..Column::default()
-            })
-        })?;
-        let quoted = quoted(&name);
-        Ok(Table { name, quoted, columns, foreign_keys, indexes, ..Table::default() })
+        let columns = self.rows(sql, &[&table.name])?;
+        let columns = columns.iter().map(|row| Column {
+            name: quoted_where_needed(row.text(0)),
+            kind: row.text(1).to_lowercase(),
+            is_unanalyzed: true,
+            ..Column::default()
+        });
+        table.columns = columns.collect();
+        Ok(table)
     }
 
-    /// Adds the columns that an index is ordered by. SQLite names no text of an expression, which
-    /// therefore equals no other.
-    fn index(&self, index: Index) -> Result<Index, Error> {
+    /// An index with the columns that it is ordered by. SQLite names no text of an expression,
+    /// which therefore equals no other.
+    fn index(&self, row: Row<'_>) -> Result<Index, Error> {
+        let [name, is_unique, is_needed, definition] = row.texts();
         let sql =
             "SELECT name, \"desc\", coll FROM pragma_index_xinfo(?1) WHERE key ORDER BY seqno";
-        let keys = self.rows(sql, [&index.name], |row| {
-            let name: Option<String> = row.get(0)?;
-            let rules: String = row.get(2)?;
-            Ok(match name {
-                Some(name) => Key {
-                    column: quoted_where_needed(&name),
-                    serves_prefix: rules.eq_ignore_ascii_case("nocase"),
-                    rules,
-                    descending: row.get(1)?,
-                    ..Key::default()
-                },
-                None => Key {
-                    column: "(expression)".into(),
-                    rules: index.name.clone(),
-                    ..Key::default()
-                },
-            })
-        })?;
-        let condition = index.definition.to_ascii_uppercase().find(" WHERE ");
-        let predicate = condition.map(|at| index.definition[at + 7..].to_owned());
-        Ok(Index { quoted: quoted(&index.name), keys, predicate, ..index })
+        let keys = self.rows(sql, &[&name])?;
+        let keys = keys.iter().map(|row| match row.parse(0) {
+            Some(column) => Key {
+                column: quoted_where_needed(column),
+                serves_prefix: row.text(2).eq_ignore_ascii_case("nocase"),
+                rules: row.text(2),
+                descending: row.get(1) == Some("1"),
+                ..Key::default()
+            },
+            None => Key { column: "(expression)".into(), rules: name.clone(), ..Key::default() },
+        });
+        let condition = definition.to_ascii_uppercase().find(" WHERE ");
+        Ok(Index {
+            quoted: quoted(&name),
+            method: "btree".into(),
+            keys: keys.collect(),
+            predicate: condition.map(|at| definition[at + 7..].to_owned()),
+            is_unique: is_unique == "1",
+            is_needed: is_needed == "1",
+            is_valid: true,
+            name,
+            definition,
+            ..Index::default()
+        })
     }
 
     /// Bytes and entries of all tables and indexes, which reads the whole file.
@@ -230,22 +223,15 @@ impl FileReader {
         self.limit(RUN_MAX);
         let sql = "SELECT name, sum(pgsize), sum(ncell), sum(CASE pagetype WHEN 'leaf' THEN ncell \
                    END) FROM dbstat GROUP BY name";
-        let rows: Vec<(String, u64, f64, f64)> = self.rows(sql, [], |row| {
-            Ok((
-                row.get(0)?,
-                row.get::<_, i64>(1)? as u64,
-                row.get(2)?,
-                row.get::<_, Option<f64>>(3)?.unwrap_or(0.0),
-            ))
-        })?;
-        for (name, bytes, entries, leaves) in rows {
+        for row in self.rows(sql, &[])?.iter() {
+            let name = row.text(0);
             for table in tables.iter_mut() {
                 if table.name == name {
                     // Rows are in the leaves of a table, and in all pages of an index.
-                    (table.bytes, table.rows) = (Some(bytes), Some(leaves));
+                    (table.bytes, table.rows) = (row.parse(1), row.parse(3).or(Some(0.0)));
                 }
                 for index in table.indexes.iter_mut().filter(|index| index.name == name) {
-                    (index.bytes, index.entries) = (Some(bytes), Some(entries));
+                    (index.bytes, index.entries) = (row.parse(1), row.parse(2));
                 }
             }
         }
@@ -256,16 +242,10 @@ impl FileReader {
     fn sample_columns(&self, tables: &mut [Table]) -> Result<(), Error> {
         for table in tables.iter_mut().filter(|table| !table.columns.is_empty()) {
             self.limit(SAMPLE_MAX);
-            let names: Vec<String> =
-                table.columns.iter().map(|column| column.name.clone()).collect();
-            let sql = distinct_query(&table.quoted, &names);
-            let counts: Vec<f64> = self.connection.query_row(&sql, [], |row| {
-                (0..=names.len()).map(|at| row.get::<_, i64>(at).map(|n| n as f64)).collect()
-            })?;
-            let read = counts[0].max(1.0);
-            for (column, distinct) in table.columns.iter_mut().zip(&counts[1..]) {
-                column.distinct = Column::distinct_of(*distinct, read);
-            }
+            let mut columns: Vec<&mut Column> = table.columns.iter_mut().collect();
+            let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
+            let counts = self.rows(&distinct_query(&table.quoted, &names), &[])?;
+            counted_distinct(&mut columns, &counts);
         }
         Ok(())
     }
@@ -273,19 +253,17 @@ impl FileReader {
     /// Adds what ANALYZE has counted, where it ran: the rows of an index, and how many have the
     /// same value in its columns.
     fn statistics(&self, tables: &mut [Table]) -> Result<(), Error> {
-        let exists = "SELECT count(*) FROM sqlite_schema WHERE name = 'sqlite_stat1'";
-        if self.connection.query_row(exists, [], |row| row.get::<_, i64>(0))? == 0 {
+        let exists = "SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_stat1'";
+        if self.rows(exists, &[])?.is_empty() {
             return Ok(());
         }
         let sql = "SELECT tbl, idx, stat FROM sqlite_stat1 ORDER BY tbl, idx";
-        let rows: Vec<(String, Option<String>, Option<String>)> =
-            self.rows(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-        for (name, index, figures) in rows {
+        for row in self.rows(sql, &[])?.iter() {
+            let (name, index) = (row.text(0), row.parse::<String>(1));
             let Some(table) = tables.iter_mut().find(|table| table.name == name) else { continue };
-            let figures: Vec<f64> = figures
-                .iter()
-                .flat_map(|text| text.split_whitespace().map_while(|word| word.parse().ok()))
-                .collect();
+            let figures = row.text(2);
+            let figures: Vec<f64> =
+                figures.split_whitespace().map_while(|word| word.parse().ok()).collect();
             let known = table.indexes.iter().find(|entry| Some(&entry.name) == index.as_ref());
             let rows = figures.first().copied();
             let each = figures.get(1..).and_then(<[f64]>::last).filter(|each| **each > 0.0);
@@ -313,13 +291,22 @@ impl FileReader {
         files.collect()
     }
 
-    fn rows<T, P: rusqlite::Params>(
-        &self,
-        sql: &str,
-        parameters: P,
-        read: impl FnMut(&rusqlite::Row<'_>) -> Result<T, Error>,
-    ) -> Result<Vec<T>, Error> {
-        self.connection.prepare(sql)?.query_map(parameters, read)?.collect()
+    /// The rows of a query, as texts.
+    fn rows(&self, sql: &str, parameters: &[&str]) -> Result<Rows, Error> {
+        let mut statement = self.connection.prepare(sql)?;
+        let columns = statement.column_names().into_iter().map(str::to_owned).collect();
+        let (count, mut all) = (statement.column_count(), Rows::with_columns(columns));
+        let mut rows = statement.query(params_from_iter(parameters))?;
+        while let Some(row) = rows.next()? {
+            let cells = (0..count).map(|at| match row.get(at)? {
+                Value::Null | Value::Blob(_) => Ok(None),
+                Value::Integer(value) => Ok(Some(value.to_string())),
+                Value::Real(value) => Ok(Some(value.to_string())),
+                Value::Text(text) => Ok(Some(text)),
+            });
+            all.push(cells.collect::<Result<Vec<_>, Error>>()?);
+        }
+        Ok(all)
     }
 }
 
@@ -374,9 +361,7 @@ fn steps(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<PlanStep>> 
     let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
     statement
         .raw_query()
-        .mapped(|row: &Row<'_>| {
-            Ok(PlanStep { id: row.get(0)?, parent: row.get(1)?, detail: row.get(3)? })
-        })
+        .mapped(|row| Ok(PlanStep { id: row.get(0)?, parent: row.get(1)?, detail: row.get(3)? }))
         .collect()
 }
 
@@ -433,8 +418,8 @@ fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-fn quoted_where_needed(name: &str) -> String {
+fn quoted_where_needed(name: String) -> String {
     let is_plain = name.chars().all(|c| c.is_alphanumeric() || c == '_')
         && name.starts_with(|c: char| c.is_alphabetic() || c == '_');
-    if is_plain { name.to_owned() } else { quoted(name) }
+    if is_plain { name } else { quoted(&name) }
 }

@@ -4,7 +4,7 @@
 use super::Reader;
 use crate::mariadb::statement_rules::quoted;
 use crate::mariadb::{PLANS, RULES};
-use crate::query_reader::{SAMPLED_ROWS, distinct_query, explain_each};
+use crate::query_reader::{SAMPLED_ROWS, counted_distinct, distinct_query, explain_each};
 use crate::statements::{
     Column, Counter, Origin, Snapshot, StatementPlan, aliases, fingerprint, has_names,
 };
@@ -150,7 +150,7 @@ impl Reader {
                 continue;
             }
             left -= 1;
-            let columns: Vec<&mut Column> = table
+            let mut columns: Vec<&mut Column> = table
                 .columns
                 .iter_mut()
                 .filter(|column| {
@@ -162,13 +162,7 @@ impl Reader {
             let Ok(found) = self.session.query(&distinct_query(&table.quoted, &names)) else {
                 continue;
             };
-            let Some(row) = found.first() else { continue };
-            let Some(read) = row.parse(0).filter(|read| *read > 0.0) else { continue };
-            let cells = (1..).map(|column| row.parse(column));
-            for (column, distinct) in columns.into_iter().zip(cells) {
-                column.distinct =
-                    distinct.map_or(0.0, |distinct| Column::distinct_of(distinct, read));
-            }
+            counted_distinct(&mut columns, &found);
         }
     }
 }
