@@ -1,11 +1,11 @@
 //! Statements by digest, and texts with values of those that are seen.
 
-use super::Reader;
+use super::{FILE, Reader};
 use crate::mariadb::RULES;
 use crate::query_reader::{TEXT_MAX, remember};
 use crate::statements::{CountedRow, Counter, Overflow, Snapshot, Spread, Statement, fingerprint};
-use engine::ServerError;
 use engine::server::MARK;
+use engine::{ServerError, View};
 use report::text::joined;
 use std::collections::HashSet;
 
@@ -33,33 +33,21 @@ const OURS: [&str; 3] = ["USE ", "SET @? = CONVERT (", "EXPLAIN FORMAT"];
 const SAMPLE: &str = "QUERY_SAMPLE_TEXT";
 
 impl Reader {
-    #[expect(clippy::too_many_lines, reason = "one list of steps, wrapped at 100 columns")]
     pub(super) fn statements(&mut self, snapshot: &mut Snapshot) -> Result<(), ServerError> {
-        let there = self.rows::<1>(&format!(
-            "SELECT column_name AS {MARK} FROM information_schema.columns WHERE table_schema = \
-             'performance_schema' AND table_name = 'events_statements_summary_by_digest'"
-        ))?;
+        let there = self.rows::<1>(&View::new("columns of digests", FILE).sql())?;
         let there: HashSet<String> =
             there.into_iter().map(|[name]| name.to_ascii_uppercase()).collect();
         // MySQL has the column, but leaves it at 0 unless configured to count. A user who may not
         // read the configuration gets no CPU time.
-        let counts_cpu = self.rows::<1>(&format!(
-            "SELECT name AS {MARK} FROM performance_schema.setup_consumers WHERE name = \
-             'events_statements_cpu' AND enabled = 'YES'"
-        ));
+        let counts_cpu = self.rows::<1>(&View::new("consumer of CPU times", FILE).sql());
         let counts_cpu = counts_cpu.is_ok_and(|rows| !rows.is_empty());
-        let counters: Vec<(Counter, &str)> = COLUMNS
-            .into_iter()
-            .filter(|(counter, column, _)| {
-                there.contains(*column) && ((*counter) != Counter::CpuNs || counts_cpu)
-            })
-            .map(|(counter, _, sql)| (counter, sql))
-            .collect();
-        let sample = if there.contains(SAMPLE) {
-            format!("left({SAMPLE}, {TEXT_MAX})")
-        } else {
-            "''".into()
-        };
+        let counters = COLUMNS.into_iter().filter(|(counter, column, _)| {
+            there.contains(*column) && (*counter != Counter::CpuNs || counts_cpu)
+        });
+        let counters: Vec<(Counter, &str)> =
+            counters.map(|(counter, _, sql)| (counter, sql)).collect();
+        let sample = there.contains(SAMPLE).then(|| format!("left({SAMPLE}, {TEXT_MAX})"));
+        let sample = sample.unwrap_or_else(|| "''".to_owned());
         let sql = format!(
             "SELECT DIGEST, SCHEMA_NAME, left(DIGEST_TEXT, {TEXT_MAX}) AS {MARK}, MIN_TIMER_WAIT, \
              MAX_TIMER_WAIT, round(unix_timestamp(FIRST_SEEN) * 1000), {sample}, {} FROM \
@@ -110,10 +98,7 @@ impl Reader {
         }
         let why = "the digest table is full (performance_schema_digests_size)";
         snapshot.overflow = others.map(|runs| Overflow { runs, why: why.to_owned() });
-        let lost = self.rows::<2>(&format!(
-            "SELECT variable_value AS {MARK}, '' FROM performance_schema.global_status WHERE \
-             variable_name = 'Performance_schema_digest_lost'"
-        ));
+        let lost = self.rows::<1>(&View::new("lost digests", FILE).sql());
         snapshot.evictions = lost.ok().and_then(|rows| rows.first()?[0].parse().ok());
         Ok(())
     }

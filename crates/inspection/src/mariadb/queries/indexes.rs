@@ -3,7 +3,6 @@
 use super::Reader;
 use crate::mariadb::statement_rules::quoted;
 use crate::statements::{self, Column, ForeignKey, Index, Key, Snapshot, Table};
-use engine::server::MARK;
 use engine::{ServerError, View};
 use report::text::joined;
 use std::collections::HashMap;
@@ -89,8 +88,8 @@ impl Reader {
         self.foreign_keys(tables)?;
         self.columns(tables)?;
         let sizes = self.sizes(tables, snapshot.block_bytes);
-        let why = |error| format!("{error} (SELECT on mysql.innodb_index_stats)");
-        snapshot.read("index sizes", sizes.map_err(why));
+        let sizes = sizes.map_err(|error| format!("{error} (SELECT on mysql.innodb_index_stats)"));
+        snapshot.read("index sizes", sizes);
         self.storage(tables, snapshot);
         // If the Performance Schema is off, the statements report it.
         if is_counted {
@@ -196,15 +195,8 @@ impl Reader {
 
     /// Reads and writes since the server started; untouched tables have no row.
     fn usage(&mut self, tables: &mut Tables<'_>) -> Result<(), ServerError> {
-        let [is_on, started] = self
-            .rows::<2>(&format!(
-                "SELECT enabled AS {MARK}, (SELECT round((unix_timestamp() - variable_value) * \
-                 1000) FROM performance_schema.global_status WHERE variable_name = 'Uptime') FROM \
-                 performance_schema.setup_instruments WHERE name = 'wait/io/table/sql/handler'"
-            ))?
-            .into_iter()
-            .next()
-            .unwrap_or_default();
+        let started = self.rows::<2>(&View::new("use of tables", super::FILE).sql())?;
+        let [is_on, started] = started.into_iter().next().unwrap_or_default();
         if is_on != "YES" {
             return Err(ServerError::new(
                 "the instrument wait/io/table/sql/handler is off \

@@ -19,6 +19,9 @@ use std::rc::Rc;
 use std::time::Duration;
 use work::Stop;
 
+/// The queries about statements.
+const FILE: &str = include_str!("statements.sql");
+
 /// Connects to a server.
 pub(super) fn open(server: &Rc<dyn Server>, limits: QueryLimits, stop: &Stop) -> OpenedReader {
     Ok(Box::new(Reader::start(server, limits, stop)?))

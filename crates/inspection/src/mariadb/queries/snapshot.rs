@@ -1,11 +1,10 @@
 //! Snapshots of a server, and what goes with them: waits, samples, plans and findings.
 
-use super::{Reader, explain, health, storage};
+use super::{FILE, Reader, explain, health, storage};
 use crate::mariadb::{ENGINE, RULES};
 use crate::query_reader::{QueryReader, StatementSamples, StorageDetail};
 use crate::statements::{Advice, Snapshot, Span, fingerprint};
-use engine::server::MARK;
-use engine::{ServerError, while_doing};
+use engine::{ServerError, View, while_doing};
 use observations::Wait;
 
 /// Facts hidden by `performance_schema = OFF`, and the remedy.
@@ -14,10 +13,7 @@ const OFF: &str =
 
 impl QueryReader for Reader {
     fn snapshot(&mut self) -> Result<Snapshot, ServerError> {
-        let sql = format!(
-            "SELECT round(unix_timestamp(now(3)) * 1000), @@innodb_page_size, \
-             @@performance_schema AS {MARK}"
-        );
+        let sql = View::new("time", FILE).sql();
         let rows = self.rows(&sql).map_err(while_doing("reading the server's time"))?;
         let [now, page, instruments] = rows.into_iter().next().unwrap_or_default();
         let server = self.session.server().version.clone();

@@ -3,7 +3,7 @@
 mod rules;
 
 use crate::survey::ServerSurvey;
-use engine::{AdminOptions, Row, Rows, Server, ServerError, View, while_doing};
+use engine::{AdminOptions, Row, Server, ServerError, View, while_doing};
 use observations::{Database, Extension, ServerSetting, SurveyedServer, Unread};
 use work::Stop;
 
@@ -74,15 +74,14 @@ fn survey(server: &dyn Server, stop: &Stop) -> Result<(SurveyedServer, Vec<Unrea
     let rows = session.query(&variables.sql()).map_err(while_doing("reading its settings"))?;
     let settings: Vec<ServerSetting> = rows.iter().filter_map(setting).collect();
     let mut unread = Vec::new();
-    let mut ask = |what: &str, sql: &str| match session.query(sql) {
-        Ok(rows) => Some(rows),
-        Err(error) => {
-            unread.push(Unread { what: what.into(), why: error.to_string() });
-            None
-        }
+    let mut ask = |what: &str, sql: &str| {
+        session
+            .query(sql)
+            .map_err(|error| unread.push(Unread { what: what.into(), why: error.to_string() }))
+            .ok()
     };
-    let databases = ask("databases", &View::new("databases", FILE).sql());
-    let plugins = ask("plugins", &View::new("plugins", FILE).sql());
+    let databases = ask("databases", &View::new("databases", FILE).sql()).unwrap_or_default();
+    let plugins = ask("plugins", &View::new("plugins", FILE).sql()).unwrap_or_default();
     let replication = if is_mariadb { "SHOW ALL SLAVES STATUS" } else { "SHOW REPLICA STATUS" };
     let replicas = ask("replication state", replication);
     let is_local = session.local_process().is_some();
@@ -97,12 +96,10 @@ fn survey(server: &dyn Server, stop: &Stop) -> Result<(SurveyedServer, Vec<Unrea
         settings,
         extensions: plugins
             .iter()
-            .flat_map(Rows::iter)
             .map(|row| Extension { name: row.text(0), version: row.text(1) })
             .collect(),
         databases: databases
             .iter()
-            .flat_map(Rows::iter)
             .map(|row| Database { name: row.text(0), bytes: row.parse(1) })
             .collect(),
     };

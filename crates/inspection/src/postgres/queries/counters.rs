@@ -1,10 +1,11 @@
 //! Statements by `pg_stat_statements`.
 
+use super::FILE;
 use super::reader::{Reader, dropped};
 use crate::query_reader::TEXT_MAX;
 use crate::statements::{CountedRow, Counter, Snapshot, Spread, Statement};
 use engine::server::MARK;
-use engine::{AdminSession, Row, ServerError};
+use engine::{AdminSession, Row, ServerError, View};
 use report::text::joined;
 
 /// Counters by the columns that they are in, and what makes the column a whole number: times are in
@@ -123,12 +124,7 @@ impl Reader {
     /// In the database that was named, else in others that we may connect to.
     fn find_extension(&mut self) -> Result<Option<(String, String)>, ServerError> {
         let home = self.home.clone();
-        let others = format!(
-            "SELECT /* {MARK} */ datname FROM pg_catalog.pg_database WHERE datallowconn AND NOT \
-             datistemplate AND pg_catalog.has_database_privilege(oid, 'CONNECT') AND datname <> \
-             pg_catalog.current_database() ORDER BY datname"
-        );
-        let rows = self.session(&home)?.query(&others)?;
+        let rows = self.session(&home)?.query(&View::new("other databases", FILE).sql())?;
         let others: Vec<String> = rows.iter().map(|row| row.text(0)).collect();
         let limit = self.limits.databases.max(1);
         for database in std::iter::once(home.clone()).chain(others).take(limit) {

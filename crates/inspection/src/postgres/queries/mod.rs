@@ -15,11 +15,13 @@ use crate::OpenedReader;
 use crate::postgres::ENGINE;
 use crate::query_reader::{QueryLimits, QueryReader, StatementSamples, StorageDetail, remember};
 use crate::statements::{Advice, Hypothetical, Snapshot, Span};
-use engine::server::MARK;
-use engine::{Server, ServerError, while_doing};
+use engine::{Server, ServerError, View, while_doing};
 use reader::{Reader, version};
 use std::rc::Rc;
 use work::Stop;
+
+/// The queries about statements.
+const FILE: &str = include_str!("statements.sql");
 
 /// Connects to the database that the URL names.
 pub(super) fn open(server: &Rc<dyn Server>, limits: QueryLimits, stop: &Stop) -> OpenedReader {
@@ -30,10 +32,7 @@ impl QueryReader for Reader {
     fn snapshot(&mut self) -> Result<Snapshot, ServerError> {
         let session = self.home().map_err(while_doing("connecting"))?;
         let [major, minor] = version(session);
-        let now = format!(
-            "SELECT /* {MARK} */ (extract(epoch FROM pg_catalog.clock_timestamp()) * 1000)::int8, \
-             pg_catalog.current_setting('block_size')"
-        );
+        let now = View::new("time", FILE).sql();
         let rows = session.query(&now).map_err(while_doing("reading the server's time"))?;
         let server = format!("PostgreSQL {major}.{minor}");
         let now_ms = rows.first().and_then(|row| row.parse(0)).unwrap_or(0);
@@ -89,12 +88,7 @@ impl QueryReader for Reader {
     }
 
     fn look(&mut self) -> Result<(), ServerError> {
-        let sql = format!(
-            "SELECT /* {MARK} */ query_id, query, CASE state WHEN 'active' THEN \
-             coalesce(wait_event_type || ':' || wait_event, 'CPU') END FROM \
-             pg_catalog.pg_stat_activity WHERE query_id IS NOT NULL AND backend_type = 'client \
-             backend' AND pid <> pg_catalog.pg_backend_pid() AND query NOT LIKE '%{MARK}%'"
-        );
+        let sql = View::new("running statements", FILE).sql();
         let rows = self
             .home()
             .and_then(|session| session.query(&sql))
