@@ -4,6 +4,7 @@ use crate::try_change::Try;
 use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand};
 use command_line::arguments::{Between, MariaDb, Psql, positive, setting};
 use command_line::output::{Extent, Form};
+use inspection::QueryLimits;
 use inspection::query_reader::StorageDetail;
 use probe::load::DURATION;
 use std::path::PathBuf;
@@ -103,21 +104,20 @@ pub struct Limits {
 impl QueriesTool {
     /// Returns the amount of work that a server is asked for: its files and statistics for a
     /// workbook only.
-    pub(crate) fn limits(&self) -> inspection::QueryLimits {
+    pub(crate) fn limits(&self) -> QueryLimits {
         let storage = match (&self.workbook, self.literals) {
             (None, _) => StorageDetail::Nothing,
             (Some(_), false) => StorageDetail::Figures,
             (Some(_), true) => StorageDetail::Values,
         };
-        let tables = self.output.is_none();
-        inspection::QueryLimits { storage, tables, ..(&self.limits).into() }
+        QueryLimits { tables: self.output.is_none(), ..self.limits.with(storage) }
     }
 }
 
-impl From<&Limits> for inspection::QueryLimits {
-    fn from(limits: &Limits) -> Self {
-        let storage = StorageDetail::Nothing;
-        Self { plans: limits.plans, databases: limits.databases, tables: true, storage }
+impl Limits {
+    /// The limits of all that is read, with storage to this extent.
+    pub(crate) fn with(&self, storage: StorageDetail) -> QueryLimits {
+        QueryLimits { plans: self.plans, databases: self.databases, tables: true, storage }
     }
 }
 

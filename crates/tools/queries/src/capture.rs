@@ -8,11 +8,11 @@ use command_line::arguments::positive;
 use command_line::files::{Replace, replace_file};
 use command_line::{Context, ExitCode, Failure, Tool, output, servers, signals};
 use engine::{ObserveOptions, Server, ServerError};
+use inspection::QueryReader;
 use inspection::observation::{observe, record};
 use inspection::query_reader::StorageDetail;
 use inspection::statements::{Advice, Captured, CapturedTexts, Snapshot};
 use inspection::survey::{self, advice, capture_json, of_server};
-use inspection::{QueryLimits, QueryReader};
 use observations::{Survey, Unread};
 use std::io::Write;
 use std::path::PathBuf;
@@ -62,7 +62,7 @@ impl Tool for Capture {
         let began_ms = servers::now_ms();
         // Servers first: who may not be asked what it is needs no watching.
         let (surveyed, mut unread) = of_server(context, &*server, &stop).map_err(failure)?;
-        let limits = QueryLimits { storage: StorageDetail::Figures, ..(&self.limits).into() };
+        let limits = self.limits.with(StorageDetail::Figures);
         let counters = open(context, &server, limits, &stop).and_then(|mut reader| {
             reader.look()?;
             Ok((reader.snapshot()?, reader))
