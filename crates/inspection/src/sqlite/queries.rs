@@ -159,15 +159,12 @@ impl FileReader {
         let sql =
             "SELECT id, \"from\", \"table\" FROM pragma_foreign_key_list(?1) ORDER BY id, seq";
         for row in self.rows(sql, &[&table.name])?.iter() {
-            let (name, column) =
-                (format!("foreign key {}", row.text(0)), quoted_where_needed(row.text(1)));
-            match table.foreign_keys.last_mut().filter(|last| last.name == name) {
-                Some(key) => key.columns.push(column),
-                None => {
-                    let (columns, target) = (vec![column], row.text(2));
-                    table.foreign_keys.push(ForeignKey { name, columns, target });
-                }
+            let (name, target) = (format!("foreign key {}", row.text(0)), row.text(2));
+            if table.foreign_keys.last().is_none_or(|last| last.name != name) {
+                table.foreign_keys.push(ForeignKey { name, columns: Vec::new(), target });
             }
+            let Some(key) = table.foreign_keys.last_mut() else { continue };
+            key.columns.push(quoted_where_needed(row.text(1)));
         }
         let sql = "SELECT l.name, l.\"unique\", l.origin <> 'c', s.sql FROM pragma_index_list(?1) \
                    l LEFT JOIN sqlite_schema s ON s.type = 'index' AND s.name = l.name ORDER BY \
@@ -294,7 +291,7 @@ impl FileReader {
     /// The rows of a query, as texts.
     fn rows(&self, sql: &str, parameters: &[&str]) -> Result<Rows, Error> {
         let mut statement = self.connection.prepare(sql)?;
-        let columns = statement.column_names().into_iter().map(str::to_owned).collect();
+        let columns = statement.column_names().map(str::to_owned).collect();
         let (count, mut all) = (statement.column_count(), Rows::with_columns(columns));
         let mut rows = statement.query(params_from_iter(parameters))?;
         while let Some(row) = rows.next()? {

@@ -142,7 +142,9 @@ fn add_change(section: &mut Section, history: &StatementHistory, change: &Statem
         lines.push(format!("sampled before: {}", sampled(before)));
         lines.push(format!("sampled since: {}", sampled(since)));
     }
-    lines.into_iter().for_each(|line| section.indented(3, line, Tone::Plain));
+    for line in lines {
+        section.indented(3, line, Tone::Plain);
+    }
     if let Some((before, after)) = change.plans {
         for (name, plan) in [("before", before), ("since", after)] {
             section.indented(3, format!("plan {name}:"), Tone::Plain);
