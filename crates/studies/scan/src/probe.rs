@@ -64,7 +64,9 @@ pub(crate) const DEGREE_GIVEN: FactName = FactName::new("degree", "");
 
 impl Probe for Scan {
     fn declarations(&self) -> &'static Declarations {
-        const { &Declarations::new("scan", SETTINGS).with_example_levels(CONNECTIONS.path(), [1, 2, 4]) }
+        const DECLARATIONS: Declarations =
+            Declarations::new("scan", SETTINGS).with_example_levels(CONNECTIONS.path(), [1, 2, 4]);
+        &DECLARATIONS
     }
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
