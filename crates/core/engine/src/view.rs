@@ -46,7 +46,16 @@ impl View {
     /// # Panics
     /// When the file has no statement of this name.
     pub fn sql(&self) -> String {
-        self.form(|newer, _| newer)
+        self.form(true)
+    }
+
+    /// The form for a server that has all columns and views of the statement, or the older one.
+    ///
+    /// # Panics
+    /// When the file has no statement of this name.
+    pub fn form(&self, has_all: bool) -> String {
+        let [newer, older] = self.forms();
+        if has_all { newer } else { older }
     }
 
     /// The form for older servers, if it is another one.
@@ -54,21 +63,21 @@ impl View {
     /// # Panics
     /// When the file has no statement of this name.
     pub fn older(&self) -> Option<String> {
-        Some(self.form(|_, older| older)).filter(|older| *older != self.sql())
+        let [newer, older] = self.forms();
+        (older != newer).then_some(older)
     }
 
-    fn form(&self, choose: for<'a> fn(newer: &'a str, older: &'a str) -> &'a str) -> String {
+    fn forms(&self) -> [String; 2] {
         let mut statements = named_statements(self.file);
         let statement = statements.find(|statement| statement.name == self.name);
-        let text = statement.expect("the file has each of its views").text;
-        let (mut form, mut rest) = (String::new(), text.as_str());
-        while let Some((before, part)) = rest.split_once('{') {
-            let (part, behind) = part.split_once('}').unwrap_or((part, ""));
-            let (newer, older) = part.split_once('|').unwrap_or((part, part));
-            form.extend([before, choose(newer, older)]);
-            rest = behind;
-        }
-        (form + rest).trim().to_owned()
+        let statement = statement.expect("the file has each of its views");
+        [true, false].map(|is_newer| {
+            let form = statement.filled(|part| {
+                let (newer, older) = part.split_once('|').unwrap_or((part, part));
+                (if is_newer { newer } else { older }).to_owned()
+            });
+            form.trim().to_owned()
+        })
     }
 
     /// Reads the view with this ending, in its older form where the server does not have all of it.

@@ -9,6 +9,17 @@ pub struct NamedStatement {
     pub text: String,
 }
 
+impl NamedStatement {
+    /// Returns the text with another one in the place of each part in braces.
+    pub fn filled(&self, fill: impl Fn(&str) -> String) -> String {
+        let pieces = self.text.split(['{', '}']).enumerate();
+        // Pieces in braces have odd places.
+        pieces
+            .map(|(place, piece)| if place % 2 == 0 { piece.into() } else { fill(piece) })
+            .collect()
+    }
+}
+
 /// Reads a file of statements, which a blank line separates.
 pub fn named_statements(file: &'static str) -> impl Iterator<Item = NamedStatement> {
     file.split("\n\n").map(|paragraph| {

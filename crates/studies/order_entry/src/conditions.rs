@@ -87,12 +87,8 @@ pub fn check<E: From<Violations>>(
 /// The query that counts the violations of a condition. Amounts are equal when they differ by less
 /// than half a hundredth: an engine may store them as floating point numbers.
 pub fn query(condition: usize, size: Size, scope: &Scope) -> String {
-    let pieces = QUERIES[condition - 1].text.split(['{', '}']).enumerate();
-    let filled = pieces.map(|(place, piece)| match piece {
-        // Pieces in braces have odd places.
-        _ if place % 2 == 0 => piece.to_owned(),
+    QUERIES[condition - 1].filled(|part| match part {
         "delivered" => size.delivered().to_string(),
         column => scope.holds(column),
-    });
-    filled.collect()
+    })
 }

@@ -8,11 +8,13 @@ use std::collections::HashMap;
 
 /// The queries about tables of users, and of extensions; temporary ones are their sessions' own.
 const FILE: &str = include_str!("tables.sql");
-/// The indexes, from 16 on with the time of the last scan.
+/// The indexes, with the time of the last scan where the server has it.
 ///
 /// Keys have what decides whether two are the same: operator class and collation by number, and the
 /// two bits of `pg_index.indoption` (`INDOPTION_DESC`, `INDOPTION_NULLS_FIRST`).
 const INDEXES: View = View::new("indexes", FILE);
+/// The first major version that notes the last scan.
+const LAST_SCAN_SINCE: u32 = 16;
 
 /// The tables of the database that a connection is to.
 pub(super) fn tables(
@@ -27,8 +29,8 @@ pub(super) fn tables(
     let mut tables: Vec<Table> = rows.iter().map(|row| table(&row, database, since)).collect();
     let at: HashMap<String, usize> =
         rows.iter().enumerate().map(|(at, row)| (row.text(0), at)).collect();
-    let older = INDEXES.older().filter(|_| version(session)[0] < 16);
-    for row in session.query(&older.unwrap_or_else(|| INDEXES.sql()))?.iter() {
+    let indexes = INDEXES.form(version(session)[0] >= LAST_SCAN_SINCE);
+    for row in session.query(&indexes)?.iter() {
         if let Some(at) = row.get(0).and_then(|oid| at.get(oid)) {
             tables[*at].indexes.push(index(&row));
         }

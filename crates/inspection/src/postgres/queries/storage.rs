@@ -23,9 +23,7 @@ pub(super) fn statistics(
     if detail == StorageDetail::Nothing {
         return Ok(());
     }
-    let query = View::new("statistics", FILE);
-    let without_values = query.older().filter(|_| detail != StorageDetail::Values);
-    let sql = without_values.unwrap_or_else(|| query.sql());
+    let sql = View::new("statistics", FILE).form(detail == StorageDetail::Values);
     let at = positions(tables);
     for row in session.query(&sql)?.iter() {
         let Some(table) = at.get(&(row.text(0), row.text(1))).map(|at| &mut tables[*at]) else {
@@ -87,8 +85,7 @@ const IO_BYTES_SINCE: u32 = 18;
 pub(super) fn files(session: &mut dyn AdminSession, snapshot: &mut Snapshot) {
     let major = version(session)[0];
     for Part { query, files, .. } in PARTS.iter().filter(|part| major >= part.since) {
-        let older = query.older().filter(|_| major < IO_BYTES_SINCE);
-        let answer = session.query(&older.unwrap_or_else(|| query.sql()));
+        let answer = session.query(&query.form(major >= IO_BYTES_SINCE));
         if let Some(rows) = snapshot.read(query.name, answer) {
             snapshot.files.extend(rows.iter().flat_map(files));
         }
