@@ -36,6 +36,7 @@ FROM sys.dm_os_latch_stats
 WHERE waiting_requests_count > 0
 
 -- sys.dm_io_virtual_file_stats
+-- The other form: servers without sys.master_files, as Azure SQL Database.
 {SELECT COALESCE(DB_NAME(s.database_id), N'database ' + CAST(s.database_id AS nvarchar(11))) +
     N', ' + CAST(COALESCE(f.type_desc, N'FILE') AS nvarchar(60)) + N' ' + CAST(s.file_id AS
     nvarchar(11)) + COALESCE(N' ' + f.physical_name, N'') AS name,
@@ -56,6 +57,7 @@ LEFT JOIN sys.master_files AS f ON f.database_id = s.database_id AND f.file_id =
 FROM sys.dm_io_virtual_file_stats(NULL, NULL)}
 
 -- sys.dm_os_schedulers
+-- The other form: before SQL Server 2016.
 SELECT N'scheduler ' + CAST(scheduler_id AS nvarchar(11)) + N' of node ' + CAST(parent_node_id
     AS nvarchar(11)) AS name, {CAST(total_cpu_usage_ms AS bigint) AS cpu_ms,
     CAST(total_scheduler_delay_ms AS bigint) AS delay_ms,
@@ -98,6 +100,7 @@ WHERE s.is_user_process = 1 AND t.session_id <> @@SPID
 ORDER BY t.wait_duration_ms DESC
 
 -- sys.dm_exec_sessions
+-- The other form: before SQL Server 2012, and others than SQL Server that lack these views.
 {SELECT s.session_id AS session_id, CAST(s.status AS nvarchar(30)) AS status,
     CAST(s.login_name AS nvarchar(128)) AS login_name,
     CAST(s.program_name AS nvarchar(128)) AS program_name,
