@@ -2,6 +2,7 @@
 
 use crate::client::error::ConfigError;
 use observations::Secret;
+use servers::url::{self, EscapeError};
 
 /// Parameters of a URL after `?`.
 static PARAMETERS: [&str; 10] = [
@@ -89,16 +90,8 @@ fn unknown(name: &str) -> ConfigError {
 
 /// A text with its `%20`s as what they stand for.
 fn decoded(text: &str) -> Result<String, ConfigError> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let mut digit = || rest.next().and_then(|digit| (digit as char).to_digit(16));
-        let value = digit().zip(digit()).map(|(high, low)| (high * 16 + low) as u8);
-        bytes.push(value.ok_or(ConfigError::Escape)?);
-    }
-    String::from_utf8(bytes).map_err(|_| ConfigError::NotUtf8)
+    url::decoded(text).map_err(|error| match error {
+        EscapeError::Code => ConfigError::Escape,
+        EscapeError::NotUtf8 => ConfigError::NotUtf8,
+    })
 }

@@ -3,6 +3,7 @@
 //! (<https://learn.microsoft.com/sql/tools/sqlcmd/sqlcmd-use-scripting-variables>).
 
 use observations::Secret;
+use servers::url::EscapeError;
 use std::fmt;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -270,27 +271,12 @@ fn url(scheme: &str, rest: &str) -> Result<Keywords, ConfigError> {
 
 /// Percent-encoding undone.
 fn decoded(text: &str) -> Result<String, ConfigError> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        rest = after;
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let code = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        match code.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(code) => bytes.push(code),
-            None => {
-                return wrong(
-                    "`%` in the URL must be followed by two hexadecimal digits; write a literal \
-                     `%` as %25",
-                );
-            }
-        }
-        rest = &after[2..];
-    }
-    String::from_utf8(bytes).or_else(|_| wrong("the URL is not valid UTF-8 after percent-decoding"))
+    servers::url::decoded(text).or_else(|error| match error {
+        EscapeError::Code => wrong(
+            "`%` in the URL must be followed by two hexadecimal digits; write a literal `%` as %25",
+        ),
+        EscapeError::NotUtf8 => wrong("the URL is not valid UTF-8 after percent-decoding"),
+    })
 }
 
 /// `name=value;name=value`, values in quotes or braces where they hold semicolons.

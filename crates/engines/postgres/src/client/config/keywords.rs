@@ -5,6 +5,7 @@
 use super::environment::{Environment, Pairs};
 use crate::client::ConfigError;
 use experiment::nearest;
+use servers::url::{self, EscapeError};
 use std::collections::BTreeMap;
 use std::iter::Peekable;
 use std::str::Chars;
@@ -360,22 +361,13 @@ fn push_parameter(pairs: &mut Pairs, parameter: &str) -> Result<(), ConfigError>
 
 /// The text itself may be a password: errors do not repeat it.
 fn decoded(text: &str) -> Result<String, ConfigError> {
-    let syntax = |reason: &str| ConfigError::Syntax(reason.to_owned());
-    let mut parts = text.split('%');
-    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
-    for part in parts {
-        let digits =
-            part.get(..2).filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
-        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            None => {
-                return Err(syntax(
-                    "`%` must be followed by two hexadecimal digits; write a literal `%` as %25",
-                ));
-            }
-            Some(0) => return Err(syntax("%00 is not allowed")),
-            Some(byte) => bytes.push(byte),
+    let why = match url::decoded(text) {
+        Ok(text) if text.contains('\0') => "%00 is not allowed",
+        Ok(text) => return Ok(text),
+        Err(EscapeError::Code) => {
+            "`%` must be followed by two hexadecimal digits; write a literal `%` as %25"
         }
-        bytes.extend_from_slice(&part.as_bytes()[2..]);
-    }
-    String::from_utf8(bytes).map_err(|_| syntax("percent-encoded text is not valid UTF-8"))
+        Err(EscapeError::NotUtf8) => "percent-encoded text is not valid UTF-8",
+    };
+    Err(ConfigError::Syntax(why.to_owned()))
 }
