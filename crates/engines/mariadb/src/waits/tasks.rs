@@ -5,7 +5,7 @@ use super::types::{self, ROW_LOCK};
 use crate::client::Client;
 use engine::{Row, Rows, ServerError, while_doing};
 use observations::{TaskSession, WaitingTask, order};
-use servers::activity::CONNECTION;
+use servers::activity::{CONNECTION, conflict};
 use sql::Syntax;
 use sql::statement::{self, TEXT_MAX};
 use std::cmp::Ordering::Equal;
@@ -273,7 +273,7 @@ fn wanted_metadata(lock: &MetadataLock, locks: &[MetadataLock]) -> LockWait {
             other.object == lock.object
                 && other.session != lock.session
                 && other.is_granted == is_granted
-                && conflict(&lock.mode, &other.mode)
+                && conflict(&CONFLICTS, &lock.mode, &other.mode)
         });
         others.map(|other| other.session).collect::<BTreeSet<i32>>().into_iter().collect()
     };
@@ -307,18 +307,13 @@ const CONFLICTS: [(&str, u16); 9] = [
     ("EXCLUSIVE", 0b1_1111_1111),
 ];
 
-/// Returns whether two modes conflict; modes outside the matrix, such as those of a backup, count
-/// as conflicting.
-fn conflict(text: &str, held: &str) -> bool {
-    let held = CONFLICTS.iter().position(|(mode, _)| *mode == held);
-    let conflicts =
-        CONFLICTS.iter().find(|(mode, _)| *mode == text).map(|(_, conflicts)| *conflicts);
-    held.zip(conflicts).is_none_or(|(held, conflicts)| conflicts & (1 << held) != 0)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{CONFLICTS, MetadataLock, conflict, resource, wanted_metadata};
+    use super::{CONFLICTS, MetadataLock, resource, wanted_metadata};
+
+    fn conflict(mode: &str, held: &str) -> bool {
+        super::conflict(&CONFLICTS, mode, held)
+    }
 
     #[test]
     fn metadata_locks_conflict_both_ways_and_as_documented() {

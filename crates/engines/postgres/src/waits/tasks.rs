@@ -2,6 +2,7 @@ use crate::client::Client;
 use crate::connecting::OBSERVER;
 use engine::{Row, ServerError, while_doing};
 use observations::{TaskSession, WaitingTask};
+use servers::activity::conflict;
 use sql::Syntax;
 use sql::statement::{self, TEXT_MAX};
 use std::collections::HashMap;
@@ -129,7 +130,7 @@ const PREPARED: &str = "prepared transaction";
 
 /// Lock modes from the weakest to the strongest, each with a bit for every mode that it conflicts
 /// with (table 13.2 of PostgreSQL's documentation).
-const CONFLICTS: [(&str, u8); 8] = [
+const CONFLICTS: [(&str, u16); 8] = [
     ("AccessShareLock", 0b1000_0000),
     ("RowShareLock", 0b1100_0000),
     ("RowExclusiveLock", 0b1111_0000),
@@ -139,13 +140,6 @@ const CONFLICTS: [(&str, u8); 8] = [
     ("ExclusiveLock", 0b1111_1110),
     ("AccessExclusiveLock", 0b1111_1111),
 ];
-
-fn conflict(text: &str, held: &str) -> bool {
-    let held = CONFLICTS.iter().position(|(mode, _)| *mode == held);
-    let conflicts =
-        CONFLICTS.iter().find(|(mode, _)| *mode == text).map(|(_, conflicts)| *conflicts);
-    held.zip(conflicts).is_none_or(|(held, conflicts)| conflicts & (1 << held) != 0)
-}
 
 fn task(
     row: &Row<'_>,
@@ -165,9 +159,9 @@ fn task(
         }
         // The server reports 0 for a prepared transaction.
         if blocker == 0 && blocked_by.iter().all(|known| known.pid != 0) {
-            let of_waiter = prepared
-                .iter()
-                .filter(|lock| lock.waiter == pid && conflict(&lock.requested, &lock.held));
+            let of_waiter = prepared.iter().filter(|lock| {
+                lock.waiter == pid && conflict(&CONFLICTS, &lock.requested, &lock.held)
+            });
             let holders: Vec<TaskSession> = of_waiter.map(|lock| lock.holder.clone()).collect();
             let unnamed = TaskSession { state: PREPARED.to_owned(), ..TaskSession::default() };
             blocked_by.extend(if holders.is_empty() { vec![unnamed] } else { holders });
@@ -203,7 +197,11 @@ fn resource(kind: &str, [relation, page, tuple, other]: [Option<&str>; 4]) -> St
 
 #[cfg(test)]
 mod tests {
-    use super::{CONFLICTS, conflict, resource};
+    use super::{CONFLICTS, resource};
+
+    fn conflict(mode: &str, held: &str) -> bool {
+        super::conflict(&CONFLICTS, mode, held)
+    }
 
     #[test]
     fn lock_modes_conflict_as_documented() {

@@ -71,6 +71,13 @@ pub struct Roster {
     text_bytes: usize,
 }
 
+/// Returns whether lock modes conflict, by the bits of `matrix`: of each mode for those that it
+/// conflicts with, in their order. Modes outside the matrix count as conflicting.
+pub fn conflict(matrix: &[(&str, u16)], mode: &str, held: &str) -> bool {
+    let at = |mode: &str| matrix.iter().position(|(known, _)| *known == mode);
+    at(mode).zip(at(held)).is_none_or(|(mode, held)| matrix[mode].1 & (1 << held) != 0)
+}
+
 /// Most bytes of statements' texts that are kept; the others have only their number.
 const TEXT_BYTES_MAX: usize = 16 << 20;
 
