@@ -127,10 +127,6 @@ fn prepared_statements_run_again_and_again() {
         let mut client = server.connect();
         let add = client.prepare("SELECT $1::int + $2::bigint AS sum, $3::text").unwrap();
         let other = client.prepare("CREATE TEMP TABLE t (id int)").unwrap();
-        assert_eq!(
-            (&add.parameter_types[..], &other.parameter_types[..]),
-            (&[23, 20, 25][..], &[][..])
-        );
         assert_eq!(add.columns, ["sum", "text"]);
         for n in 0..100 {
             let n = n.to_string();

@@ -8,7 +8,6 @@ use crate::client::messages::Messages;
 use crate::client::rows::{self, Statement};
 use bytes::BytesMut;
 use engine::Rows;
-use fallible_iterator::FallibleIterator;
 use postgres_protocol::IsNull;
 use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
@@ -106,15 +105,8 @@ impl Client {
         })?;
         let mut statement = Statement { name, ..Statement::default() };
         self.answer(|_, message| {
-            match message {
-                Message::ParameterDescription(body) => {
-                    statement.parameter_types =
-                        body.parameters().collect().map_err(Error::malformed)?;
-                }
-                Message::RowDescription(body) => {
-                    statement.columns = rows::columns(&body).map_err(Error::malformed)?;
-                }
-                _ => {}
+            if let Message::RowDescription(body) = message {
+                statement.columns = rows::columns(&body).map_err(Error::malformed)?;
             }
             Ok(())
         })?;

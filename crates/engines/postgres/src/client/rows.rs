@@ -30,8 +30,6 @@ pub(crate) fn columns(description: &RowDescriptionBody) -> io::Result<Vec<String
 pub struct Statement {
     /// The name in the server.
     pub name: String,
-    /// The types of its parameters: OIDs of `pg_type`.
-    pub parameter_types: Vec<u32>,
     /// The names of the columns that it returns.
     pub columns: Vec<String>,
 }
