@@ -7,7 +7,6 @@ use engine::{EngineError, Result, cache};
 use observe::child::output_within;
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::Signal;
-use std::fmt::Display;
 use std::fs::{DirBuilder, File, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -37,11 +36,11 @@ pub struct Recipe<'a> {
     /// The account that owns it.
     pub account: &'a Account,
     /// The beginning of its name.
-    pub kind: &'a str,
+    pub kind: String,
     /// The version of the server.
-    pub version: &'a dyn Display,
+    pub version: String,
     /// The identity; a change recreates the template.
-    pub identity: &'a str,
+    pub identity: String,
     /// True if it holds user data, which takes time to load; only some of these are kept.
     pub is_filled: bool,
     /// Stops servers that were left in a folder.
@@ -99,14 +98,14 @@ impl Template {
         cancel: &Cancel,
         make: impl FnOnce(&Unfinished<'_>) -> Result<()>,
     ) -> Result<Self> {
-        let hash = observations::sha256([recipe.identity]);
+        let hash = observations::sha256([&recipe.identity]);
         let name = format!("{}{}-{hash}", recipe.kind, recipe.version);
         let at_most = if recipe.is_filled { Duration::MAX } else { INITIALISATION };
         let folder = recipe.cache.join(&name);
         // Released when dropped, or when we are killed.
         let lock = lock(&recipe.cache.join(format!("{name}.lock")), at_most, cancel)?;
         let is_new =
-            std::fs::read_to_string(folder.join(MARKER)).ok().as_deref() != Some(recipe.identity);
+            std::fs::read_to_string(folder.join(MARKER)).ok().as_ref() != Some(&recipe.identity);
         if is_new {
             if recipe.is_filled {
                 recipe.remove_surplus();
@@ -123,9 +122,9 @@ impl Recipe<'_> {
     /// Removes templates of the kind that were not used for long, and what was left unfinished.
     fn remove_surplus(&self) {
         let unfinished =
-            cache::entries(self.cache, self.kind, None).into_iter().map(|(_, path)| path);
+            cache::entries(self.cache, &self.kind, None).into_iter().map(|(_, path)| path);
         let unfinished = unfinished.filter(|path| path.extension().is_some_and(|end| end == "new"));
-        let surplus = cache::surplus(cache::entries(self.cache, self.kind, Some(MARKER)));
+        let surplus = cache::surplus(cache::entries(self.cache, &self.kind, Some(MARKER)));
         for folder in unfinished.chain(surplus) {
             let held = format!("{}.lock", folder.display().to_string().trim_end_matches(".new"));
             // One that is being made or copied stays, as does one that cannot be removed.
@@ -156,7 +155,7 @@ impl Recipe<'_> {
             let _ = std::fs::remove_dir_all(&unfinished);
             return made;
         }
-        self.account.write(&unfinished.join(MARKER), self.identity)?;
+        self.account.write(&unfinished.join(MARKER), &self.identity)?;
         std::fs::rename(&unfinished, folder).map_err(EngineError::at(folder))
     }
 }
@@ -247,9 +246,9 @@ mod tests {
         let recipe = Recipe {
             cache: &cache,
             account: &account,
-            kind: "t-",
-            version: &1,
-            identity: "one",
+            kind: "t-".into(),
+            version: "1".into(),
+            identity: "one".into(),
             is_filled: false,
             reclaim: |_| Ok(()),
         };

@@ -2,15 +2,20 @@
 //! options, and so are the user's tables and the rows of a data set.
 
 use super::server::{Options, Product, Server, Settings, Stop};
-use super::setup::{ServerSetup, shaped_by};
+use super::setup::shaped_by;
 use crate::account::Account;
 use crate::files::write_back;
 use crate::process::removed;
-use crate::template::{self, Recipe, Template, Unfinished};
+use crate::template::{self, Recipe, Template};
 use engine::{EngineError, Result};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use work::Cancel;
+
+/// Kinds of templates: empty data directories, those with tables of the user, and with a data set.
+const PLAIN: &str = "";
+const SETUP: &str = "setup-";
+const DATA_SET: &str = "data-";
 
 /// A data set for a template.
 pub struct Content<'a> {
@@ -52,14 +57,17 @@ pub fn find_or_make<P: Product>(
     options: &Options<P>,
     cancel: &Cancel,
 ) -> Result<Template> {
-    let plain = TemplateJob { cache, options, kind: P::CONSTANTS.templates.plain, content: "" };
-    let Some(ServerSetup { setup, settings }) = &options.setup else {
-        let Options { product, account, .. } = options;
-        return plain.make(cancel, |unfinished| product.initialise(account, unfinished));
+    let Options { product, account, setup, .. } = options;
+    let Some(tables) = setup else {
+        let recipe = recipe(cache, options, PLAIN, "")?;
+        return Template::find_or_make(&recipe, cancel, |unfinished| {
+            product.initialise(account, unfinished)
+        });
     };
-    let content = &options.setup.as_ref().map_or_else(String::new, ServerSetup::identity);
-    let filled = TemplateJob { kind: P::CONSTANTS.templates.setup, content, ..plain };
-    filled.fill(settings.clone(), cancel, |server| P::fill(server, setup, cancel))
+    let recipe = recipe(cache, options, SETUP, &tables.identity())?;
+    filled(&recipe, options, tables.settings.clone(), cancel, |server| {
+        P::fill(server, &tables.setup, cancel)
+    })
 }
 
 /// Returns the template with a data set that `fill` loads into a running server with its settings,
@@ -74,92 +82,76 @@ pub(super) fn with_data_set<P: Product>(
     fill: impl FnOnce(&Server<P>) -> Result<()>,
 ) -> Result<Template> {
     let mut settings = shaped_by(data_set.settings.clone(), P::CONSTANTS.shaping);
-    let content = &format!("{settings:?}\n{}", data_set.identity);
+    let content = format!("{settings:?}\n{}", data_set.identity);
     settings.extend(owned(P::CONSTANTS.bulk_settings));
-    let (cache, kind) = (&cache_folder::<P>(&options.account)?, P::CONSTANTS.templates.data_set);
-    TemplateJob { cache, options, kind, content }.fill(settings, cancel, fill)
+    let cache = cache_folder::<P>(&options.account)?;
+    let recipe = recipe(&cache, options, DATA_SET, &content)?;
+    filled(&recipe, options, settings, cancel, fill)
 }
 
-/// A template to be made unless it is in the cache.
-struct TemplateJob<'a, P> {
+/// Returns the recipe of a template of this kind; `content`: its identity in addition to the
+/// server's options.
+fn recipe<'a, P: Product>(
     cache: &'a Path,
     options: &'a Options<P>,
-    /// The beginning of its name.
-    kind: &'a str,
-    /// The identity in addition to the server's options.
-    content: &'a str,
+    kind: &str,
+    content: &str,
+) -> Result<Recipe<'a>> {
+    let Options { product, account, .. } = options;
+    let program = product.program();
+    let file = program.metadata().map_err(EngineError::at(&program))?;
+    let (path, bytes) = (program.display(), file.len());
+    let (changed_s, changed_ns) = (file.mtime(), file.mtime_nsec());
+    let (version, name, uid) = (product.version(), &account.name, account.uid());
+    let identity = format!(
+        "{version}\n{path} of {bytes} bytes, changed {changed_s}.{changed_ns}\nuser {name} \
+         ({uid})\n{}\n{content}",
+        product.identity()
+    );
+    Ok(Recipe {
+        cache,
+        account,
+        kind: format!("{}{kind}", P::CONSTANTS.templates),
+        version,
+        identity,
+        is_filled: kind != PLAIN,
+        reclaim: super::server::reclaim::<P>,
+    })
 }
 
-impl<P: Product> TemplateJob<'_, P> {
-    fn make(
-        &self,
-        cancel: &Cancel,
-        make: impl FnOnce(&Unfinished<'_>) -> Result<()>,
-    ) -> Result<Template> {
-        let recipe = Recipe {
-            cache: self.cache,
-            account: &self.options.account,
-            kind: self.kind,
-            version: &self.options.product.version(),
-            identity: &self.identity()?,
-            is_filled: self.kind != P::CONSTANTS.templates.plain,
-            reclaim: super::server::reclaim::<P>,
-        };
-        Template::find_or_make(&recipe, cancel, make)
-    }
-
-    /// Returns its identity: a change recreates it.
-    fn identity(&self) -> Result<String> {
-        let Options { product, account, .. } = self.options;
-        let program = product.program();
-        let file = program.metadata().map_err(EngineError::at(&program))?;
-        let (path, bytes) = (program.display(), file.len());
-        let (changed_s, changed_ns) = (file.mtime(), file.mtime_nsec());
-        let (version, name, uid) = (product.version(), &account.name, account.uid());
-        let (product, content) = (product.identity(), self.content);
-        Ok(format!(
-            "{version}\n{path} of {bytes} bytes, changed {changed_s}.{changed_ns}\nuser {name} \
-             ({uid})\n{product}\n{content}"
-        ))
-    }
-
-    /// Makes it of a server with these settings that is filled and stopped.
-    fn fill(
-        &self,
-        mut settings: Settings,
-        cancel: &Cancel,
-        fill: impl FnOnce(&Server<P>) -> Result<()>,
-    ) -> Result<Template> {
-        // After a crash the template is made again; at the end everything is written.
-        settings.extend(owned(P::CONSTANTS.unsafe_settings));
-        self.make(cancel, |unfinished| {
-            let folder = unfinished.folder;
-            let mut server = Server::create(self.bare(folder), cancel)?;
-            server.apply(&settings, cancel)?;
-            fill(&server)?;
-            server.stop(Stop::Clean, cancel)?;
-            let (data, kept) = (server.data_directory().to_owned(), folder.join("kept"));
-            let settings = data.join(P::CONSTANTS.settings_file);
-            removed(&settings, std::fs::remove_file(&settings))?;
-            // Out of the way of what removes a server, and back.
-            std::fs::rename(&data, &kept).map_err(EngineError::at(&data))?;
-            server.remove()?;
-            std::fs::rename(&kept, &data).map_err(EngineError::at(&kept))?;
-            write_back(&data)
-        })
-    }
-
-    /// The options of a server in this folder that is to be filled.
-    fn bare(&self, folder: &Path) -> Options<P> {
-        Options {
-            product: self.options.product.for_template(),
+/// Returns the template of a server with these settings that is filled and stopped.
+fn filled<P: Product>(
+    recipe: &Recipe<'_>,
+    options: &Options<P>,
+    mut settings: Settings,
+    cancel: &Cancel,
+    fill: impl FnOnce(&Server<P>) -> Result<()>,
+) -> Result<Template> {
+    // After a crash the template is made again; at the end everything is written.
+    settings.extend(owned(P::CONSTANTS.unsafe_settings));
+    Template::find_or_make(recipe, cancel, |unfinished| {
+        let folder = unfinished.folder;
+        let bare = Options {
+            product: options.product.for_template(),
             directory: folder.to_path_buf(),
             log_directory: None,
             setup: None,
             cgroups: Vec::new(),
-            ..self.options.clone()
-        }
-    }
+            ..options.clone()
+        };
+        let mut server = Server::create(bare, cancel)?;
+        server.apply(&settings, cancel)?;
+        fill(&server)?;
+        server.stop(Stop::Clean, cancel)?;
+        let (data, kept) = (server.data_directory().to_owned(), folder.join("kept"));
+        let settings = data.join(P::CONSTANTS.settings_file);
+        removed(&settings, std::fs::remove_file(&settings))?;
+        // Out of the way of what removes a server, and back.
+        std::fs::rename(&data, &kept).map_err(EngineError::at(&data))?;
+        server.remove()?;
+        std::fs::rename(&kept, &data).map_err(EngineError::at(&kept))?;
+        write_back(&data)
+    })
 }
 
 fn owned(settings: &[(&str, &str)]) -> impl Iterator<Item = (String, String)> {
