@@ -33,48 +33,43 @@ impl Buffer {
         &self.bytes[self.from..self.to]
     }
 
-    /// Reads where all is written. Returns how far that came.
-    fn fill(&mut self, read: impl FnOnce(&mut [u8]) -> io::Result<usize>) -> io::Result<Progress> {
+    /// Reads where all is written. Returns how many bytes came, 0 at the end; `None`: it would have
+    /// to wait.
+    fn fill(
+        &mut self,
+        read: impl FnOnce(&mut [u8]) -> io::Result<usize>,
+    ) -> io::Result<Option<usize>> {
         if !self.is_empty() {
-            return Ok(Progress::None);
+            return Ok(None);
         }
-        let progress = progress(read(&mut self.bytes))?;
-        if let Progress::Bytes(count) = progress {
+        let count = without_waiting(read(&mut self.bytes))?;
+        if let Some(count) = count {
             (self.from, self.to) = (0, count);
         }
-        Ok(progress)
+        Ok(count)
     }
 
-    /// Writes some of what waits. Returns how far that came.
-    fn drain(&mut self, write: impl FnOnce(&[u8]) -> io::Result<usize>) -> io::Result<Progress> {
+    /// Writes some of what waits. Returns how many bytes went; `None`: it would have to wait.
+    fn drain(
+        &mut self,
+        write: impl FnOnce(&[u8]) -> io::Result<usize>,
+    ) -> io::Result<Option<usize>> {
         if self.is_empty() {
-            return Ok(Progress::None);
+            return Ok(None);
         }
-        let progress = progress(write(self.rest()))?;
-        if let Progress::Bytes(count) = progress {
-            self.from += count;
-        }
-        Ok(progress)
+        let count = without_waiting(write(self.rest()))?;
+        self.from += count.unwrap_or(0);
+        Ok(count)
     }
 }
 
-/// The progress of a call that does not wait.
-#[derive(Clone, Copy, PartialEq)]
-enum Progress {
-    /// It would have to wait.
-    None,
-    Bytes(usize),
-    End,
-}
-
-fn progress(result: io::Result<usize>) -> io::Result<Progress> {
+/// The result of a call that does not wait; `None`: it would have to.
+fn without_waiting(result: io::Result<usize>) -> io::Result<Option<usize>> {
     match result {
-        Ok(0) => Ok(Progress::End),
-        Ok(count) => Ok(Progress::Bytes(count)),
         Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
-            Ok(Progress::None)
+            Ok(None)
         }
-        Err(error) => Err(error),
+        result => result.map(Some),
     }
 }
 
@@ -87,22 +82,19 @@ pub fn pump(mut program: &UnixStream, server: &mut Stream, is_over: &AtomicBool)
     let (mut to_server, mut to_program) = (Buffer::new(), Buffer::new());
     while !is_over.load(Ordering::Relaxed) {
         let from_program = to_server.fill(|bytes| program.read(bytes))?;
-        if from_program == Progress::End {
+        if from_program == Some(0) {
             return Ok(());
         }
         let sent = to_server.drain(|bytes| server.write(bytes))?;
         let from_server = to_program.fill(|bytes| server.read(bytes))?;
-        if from_server == Progress::End {
+        if from_server == Some(0) {
             // The server's last words are with the program already: none wait here.
             return Ok(());
         }
         let written = to_program.drain(|bytes| program.write(bytes))?;
-        if [from_program, sent, from_server, written]
-            .iter()
-            .all(|program| *program == Progress::None)
-        {
+        if [from_program, sent, from_server, written].iter().all(Option::is_none) {
             wait(program, server, &to_server, &to_program)?;
-            progress(server.flush().map(|()| 1))?;
+            without_waiting(server.flush().map(|()| 1))?;
         }
     }
     Ok(())

@@ -61,9 +61,9 @@ impl Relay {
     ///
     /// # Errors
     /// When the folder, the socket or the thread cannot be made.
-    pub fn start(protocol: impl Handshake) -> Result<Self> {
+    pub fn start<H: Handshake>(protocol: H) -> Result<Self> {
         let folder = make_folder()?;
-        let socket = folder.join(name_of(&protocol));
+        let socket = folder.join(H::SOCKET);
         let sessions = Arc::new(Sessions::default());
         let mut relay = Self { folder, socket, sessions, accepting: None };
         let listener = UnixListener::bind(&relay.socket).map_err(EngineError::at(&relay.socket))?;
@@ -84,10 +84,6 @@ impl Relay {
     pub fn socket(&self) -> &Path {
         &self.socket
     }
-}
-
-fn name_of<D: Handshake>(_: &D) -> &'static str {
-    D::SOCKET
 }
 
 impl Drop for Relay {
