@@ -7,8 +7,6 @@ use engine::{EngineError, Result, lock};
 use servers::administration::{Administration, KEEPING, SCHEMA};
 use servers::wait_for;
 use std::sync::Mutex;
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::thread::Builder;
 use std::time::{Duration, Instant};
 use work::Cancel;
 
@@ -27,13 +25,10 @@ pub const LOAD: &str = "steelbench load";
 /// The time that a session of a load may hold a table that is to be put back.
 const LOCK_MAX: &str = "10s";
 
-/// Between two looks whether the trial is to stop.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
-
-/// The time that a server may take to stop a statement after a request to cancel it.
+/// The time that a server may take for each step of cleaning up, once the trial was asked to stop.
 const STOPPING: Duration = Duration::from_secs(10);
 
-/// The time that it may take for each step of cleaning up, unless it is asked to stop.
+/// The time that it may take for such a step else.
 const CLEANING: Duration = Duration::from_secs(300);
 
 /// The time that a server may take to recover from a crash before we give up what is on it.
@@ -51,13 +46,18 @@ const ENDED_MAX: Duration = Duration::from_secs(10);
 const CANNOT_CONNECT_NOW: &str = "57P03";
 
 /// Connects, also to a server that is starting or, for at most `recovery`, recovering from a crash.
+/// A request to stop ends each wait for the server.
 fn connect(config: &Config, recovery: Duration, cancel: &Cancel) -> Result<Client> {
     let config = config.clone().with_stop(cancel.stop());
     let connected = wait_for(recovery, cancel, || match Client::connect(&config) {
         Err(error) if (error.code() == Some(CANNOT_CONNECT_NOW)) => Ok(None),
         connected => connected.map(Some).map_err(failed_at("connecting")),
     })?;
-    connected.map_or_else(|| Client::connect(&config).map_err(failed_at("connecting")), Ok)
+    let connected =
+        connected.map_or_else(|| Client::connect(&config).map_err(failed_at("connecting")), Ok);
+    let mut client = connected?;
+    client.set_stop(cancel.stop(), Duration::ZERO);
+    Ok(client)
 }
 
 /// A connection whose requests end when the trial is asked to stop, also when the server does not
@@ -110,100 +110,59 @@ impl Administration for Admin {
 impl Admin {
     /// Connects again, to a server that may have a new place and may be recovering, and takes our
     /// schema as it is.
-    pub fn reconnect(&self, config: Option<Config>) -> Result<()> {
-        let mut config = config.unwrap_or_else(|| self.config.clone()).with_application_name(ADMIN);
-        let (mut cancel, mut recovery, mut held) = (self.cancel.clone(), RECOVERY, HELD_MAX);
-        // Also after the trial was asked to stop: that is when we clean up.
-        if cancel.is_cancelled() {
-            (cancel, recovery, held) = (Cancel::new(), STOPPING, STOPPING);
-            config = config.with_connect_timeout(Some(STOPPING));
-        }
-        let mut client = connect(&config, recovery, &cancel)?;
-        client.set_answer_timeout(Some(held));
-        take_again(&mut client, held, &cancel)?;
+    pub fn reconnect(&self, config: Config) -> Result<()> {
+        let config = config.with_application_name(ADMIN);
+        let mut client = connect(&config, RECOVERY, &self.cancel)?;
+        client.set_answer_timeout(Some(HELD_MAX));
+        take_again(&mut client, HELD_MAX, &self.cancel)?;
         client.set_answer_timeout(None);
         *lock(&self.client) = client;
         Ok(())
     }
 
-    /// Does some work with the connection. When the trial is asked to stop, the server is, too;
-    /// when it does not, the connection is cut.
+    /// Does some work with the connection.
     pub fn ask<T>(&self, work: impl FnOnce(&mut Client) -> Result<T>) -> Result<T> {
         if self.cancel.is_cancelled() {
             return Err(EngineError::Cancelled);
         }
-        let mut client = lock(&self.client);
-        let canceller = client.canceller();
-        let disconnector = client.disconnector().map_err(failed_at("connecting"))?;
-        let result = until_cancelled(
-            &self.cancel,
-            move |goes_on_for: &dyn Fn(Duration) -> bool| {
-                // A server that cannot be asked does not answer the work either.
-                let _ = canceller.cancel();
-                if goes_on_for(STOPPING) {
-                    disconnector.disconnect();
-                }
-            },
-            || work(&mut client),
-        );
-        result.map_err(
-            |error| if self.cancel.is_cancelled() { EngineError::Cancelled } else { error },
-        )
+        work(&mut lock(&self.client))
     }
 
-    /// Drops the schema and these tablespaces, also when the trial was asked to stop: then a server
-    /// that is silent for long has little time.
+    /// Drops the schema and these tablespaces.
     pub fn drop_all(&self, tablespaces: impl Iterator<Item = String>) -> Result<()> {
         let mut client = lock(&self.client);
         client.set_answer_timeout(Some(CLEANING));
-        let canceller = client.canceller();
-        let disconnector = client.disconnector().map_err(failed_at("cleaning up"))?;
-        until_cancelled(
-            &self.cancel,
-            move |goes_on_for: &dyn Fn(Duration) -> bool| {
-                if goes_on_for(STOPPING) {
-                    // Objects that are still there are left to the next run.
-                    let _ = canceller.cancel();
-                    disconnector.disconnect();
-                }
-            },
-            || {
-                drop_schema(&mut client)?;
-                for name in tablespaces {
-                    let sql = format!("DROP TABLESPACE {}", quote_identifier(&name));
-                    client.batch(&sql).map_err(failed_at(&sql))?;
-                }
-                Ok(())
-            },
-        )
+        drop_schema(&mut client)?;
+        tablespaces.into_iter().try_for_each(|name| {
+            let sql = format!("DROP TABLESPACE {}", quote_identifier(&name));
+            client.batch(&sql).map_err(failed_at(&sql))
+        })
     }
-}
 
-/// Does some work. If the trial is asked to stop before it ends, `stop` is called in another
-/// thread, with a function that waits for the end of the work: true if the work takes longer.
-fn until_cancelled<T>(
-    cancel: &Cancel,
-    stop: impl FnOnce(&dyn Fn(Duration) -> bool) + Send,
-    work: impl FnOnce() -> Result<T>,
-) -> Result<T> {
-    std::thread::scope(|scope| {
-        let (working, done) = channel::<()>();
-        let watcher = Builder::new().name("cancel".into()).spawn_scoped(scope, move || {
-            // Nothing is ever sent: at its end the work hangs up.
-            let goes_on_for =
-                |time| matches!(done.recv_timeout(time), Err(RecvTimeoutError::Timeout));
-            while goes_on_for(LOOK_EVERY) {
-                if cancel.is_cancelled() {
-                    stop(&goes_on_for);
-                    return;
-                }
-            }
-        });
-        watcher.map_err(|error| EngineError::no_thread(&error))?;
-        let result = work();
-        drop(working);
-        result
-    })
+    /// Drops the schema on your server, also when the trial was asked to stop or the connection is
+    /// of no use any more: a new one does it, which first ends what was left at work. Then a server
+    /// that is silent has little time.
+    pub fn drop_by_url(&self) -> Result<()> {
+        if !self.cancel.is_cancelled() && self.drop_all(std::iter::empty()).is_ok() {
+            return Ok(());
+        }
+        let mut client = lock(&self.client);
+        let is_stopped = self.cancel.is_cancelled();
+        let (connecting, step) =
+            if is_stopped { (STOPPING, STOPPING) } else { (RECOVERY, CLEANING) };
+        let config = self.config.clone().with_connect_timeout(Some(connecting));
+        let left = client.backend_pid();
+        *client = connect(&config, connecting, &Cancel::new())?;
+        client.set_answer_timeout(Some(step));
+        let end = format!(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = {left} AND pid <> \
+             pg_backend_pid() AND application_name = {}",
+            quote_literal(ADMIN)
+        );
+        client.cell(&end).map_err(failed_at("terminating the session of administration"))?;
+        take_again(&mut client, connecting, &Cancel::new())?;
+        drop_schema(&mut client)
+    }
 }
 
 /// Takes the schema for this session and empties it. The session that did so keeps it until it
