@@ -48,8 +48,10 @@ impl Alter for MariaDb {
     type Notes = Notes;
     const RECORDS: &'static str = "mariadb-settings-";
 
-    fn place(config: &Config) -> Option<PathBuf> {
-        Client::connect(config).ok().and_then(|mut client| place(&mut client).ok())
+    fn identity(client: &mut Client) -> Result<String> {
+        let sql = "SELECT concat(@@hostname, ' ', @@port, ' ', @@datadir)";
+        let server = client.cell(sql).map_err(failed_at("identifying the server"))?;
+        Ok(fnv1a(&server.unwrap_or_default()))
     }
 
     fn alter(config: &Config, change: &Change<'_>) -> Result<Settings> {
@@ -61,7 +63,7 @@ impl Alter for MariaDb {
                 let everyone = change.scope == Scope::Everyone;
                 known.get(name).is_some_and(|variable| everyone || variable.is_global())
             });
-        let place = place(&mut client)?;
+        let place = altered::place::<Self>(&mut client)?;
         let mut record = Record::open(&place, config, change.run)?;
         if of_server.is_empty() && record.before.is_empty() {
             return Ok(of_sessions);
@@ -111,13 +113,6 @@ struct Altered {
     restart: Option<String>,
     option_file: Option<PathBuf>,
     cancel: Cancel,
-}
-
-/// The path of a server's record, the same for every user and host name.
-fn place(client: &mut Client) -> Result<PathBuf> {
-    let sql = "SELECT concat(@@hostname, ' ', @@port, ' ', @@datadir)";
-    let server = client.cell(sql).map_err(failed_at("identifying the server"))?.unwrap_or_default();
-    altered::place::<MariaDb>(&fnv1a(&server))
 }
 
 /// When the server was started: both times are of one statement, so that it is always the same

@@ -1,7 +1,6 @@
 //! Servers that run already: observed and asked.
 
 use super::mariadb::{MARIADB, MariaDb};
-use super::observing::at_url;
 use super::server::{Installation, dumped_version};
 use super::session::Session;
 use super::waits;
@@ -10,6 +9,7 @@ use engine::{
     AdminOptions, AdminSession, CopySource, CopyVersion, LiveObserver, ObserveOptions, Result,
     Server, ServerError, Servers,
 };
+use servers::hosted::Hosted as _;
 use work::Stop;
 
 impl Servers for MariaDb {
@@ -18,7 +18,7 @@ impl Servers for MariaDb {
     }
 
     fn by_url(&self, url: &str) -> Result<Box<dyn Server>, ServerError> {
-        Ok(Box::new(at_url(url)?))
+        Ok(Box::new(Self::at_url(url)?))
     }
 
     fn copy_version(

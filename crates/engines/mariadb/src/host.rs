@@ -3,12 +3,12 @@
 use super::instance::MariaSchema;
 use super::load::LoadConfig;
 use super::mariadb::MariaDb;
-use super::observing::at_url;
+use super::observing::CONNECTING;
 use super::server::{MariaProduct, PrivateServer, variables};
 use super::settings::{self, VOLUME};
 use crate::client::Config;
 use engine::setup::Setup;
-use engine::{EngineError, Instance, Result};
+use engine::{Instance, Result, ServerError};
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
 use servers::files::absolute;
@@ -54,8 +54,9 @@ impl Hosted for MariaDb {
         Ok(())
     }
 
-    fn config(url: &str) -> Result<Config> {
-        at_url(url).map_err(|error| EngineError::failed("reading target.url", error))
+    fn at_url(url: &str) -> Result<Config, ServerError> {
+        let config = Config::parse(url).map_err(ServerError::new)?;
+        Ok(config.with_default_timeout(CONNECTING))
     }
 
     fn instance(target: Target<MariaProduct>, trial: &Trial<'_>) -> Result<Box<dyn Instance>> {

@@ -7,7 +7,7 @@ use super::errors::failed_at;
 use super::explain;
 use super::load::{LoadConfig, statement_limit};
 use super::server::variables::{self, Variable};
-use super::server::{MariaProduct, PrivateServer, SOCKET, fill_by_url};
+use super::server::{MariaProduct, PrivateServer, fill_by_url};
 use super::settings::{HOST, STATEMENT_TIMEOUT, VOLUME};
 use super::waits::MariaCollector;
 use super::wire::StatementText;
@@ -17,12 +17,11 @@ use engine::{
     CacheReport, CacheState, Dialect as _, EngineError, Explained, Explainer, PlanRequest, Planned,
     Result, ServerProcess, Tables, WaitCollector, lock,
 };
-use experiment::Configuration;
 use servers::administration::{Administration as _, BulkLoad as _};
 use servers::files::{allocated_bytes, evict, walk};
 use servers::hosted::{Target, Trial};
 use servers::instance::{Common, Schema, ServerInstance};
-use servers::network::{self, Relays};
+use servers::network::{Relays, relayed};
 use servers::private::Settings;
 use servers::settings::path;
 use std::fs::File;
@@ -69,7 +68,7 @@ impl MariaSchema {
             session.push(admin.ask(|client| Ok(statement_limit(client, seconds)))?);
         }
         let common = Common::new(target, trial, &HOST);
-        let (config, relay) = relayed(config, &common, configuration)?;
+        let (config, relay) = relayed(config, common.pair.as_ref(), configuration)?;
         let mut instance = ServerInstance::new(Self {
             common,
             admin: Arc::new(admin),
@@ -128,26 +127,6 @@ impl MariaSchema {
             client.cell(&reads).map_err(failed_at(&reads))
         })
     }
-}
-
-/// How the load connects over the relay that a configuration asks for, and the relay.
-fn relayed(
-    config: Config,
-    common: &Common<MariaSchema>,
-    configuration: &Configuration,
-) -> Result<(Config, Option<Relays>)> {
-    let Some(toxics) = network::toxics(configuration) else { return Ok((config, None)) };
-    if let Some(pair) = &common.pair {
-        let (relay, folder) = network::to_private(pair, toxics, configuration)?;
-        return Ok((config.with_socket(&folder.join(SOCKET)), Some(relay)));
-    }
-    let Some(server) = config.address() else {
-        let message = "target.url names a unix socket or an unknown host; name a host and a port, \
-                       so that a relay can be between the load and the server";
-        return Err(EngineError::failed("starting the relay of [network]", message));
-    };
-    let (relay, port) = network::to_address(server, toxics, configuration)?;
-    Ok((config.relayed_by(port), Some(relay)))
 }
 
 /// The connection that holds the database, with the tables that the user brings.

@@ -1,6 +1,5 @@
 //! The engine: MariaDB, and MySQL with it.
 
-use super::observing::at_url;
 use super::{settings, waits};
 use crate::client::Client;
 use engine::{Ability, Engine};
@@ -34,7 +33,7 @@ pub const MARIADB: Engine = Engine {
     validate: |configuration, _, _| settings::validate(configuration),
     wait_types: waits::WAIT_TYPES,
     servers: Some(&MariaDb),
-    prerequisites: Some(&MariaDb),
+    prerequisites: Some(ServerEngine::<MariaDb>::PARTS),
     recovery: Some(ServerEngine::<MariaDb>::PARTS),
     altering: Some(ServerEngine::<MariaDb>::PARTS),
     sharing: Some(ServerEngine::<MariaDb>::PARTS),
@@ -42,11 +41,8 @@ pub const MARIADB: Engine = Engine {
 };
 
 fn version(configurations: &[&Configuration], stop: &Stop) -> EngineVersion {
-    let by_url = |url: &str| {
-        let client = Client::connect(&at_url(url)?.with_stop(stop.clone()))?;
-        Ok(with_product(client.version(), !client.is_mariadb()))
-    };
-    servers::versions_of::<MariaDb>(configurations, by_url, |configuration| {
+    let by_url = |client: &Client| with_product(client.version(), !client.is_mariadb());
+    servers::versions_of::<MariaDb>(configurations, stop, by_url, |configuration| {
         let found = settings::installation(configuration)?;
         let version = with_product(&found.version, found.is_mysql());
         Ok((version, found.server.display().to_string()))

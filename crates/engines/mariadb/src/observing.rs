@@ -1,4 +1,4 @@
-//! Connections that observe a server, and change nothing.
+//! Servers by URL, and the connections that observe one and change nothing.
 
 use super::errors::what_to_do;
 use crate::client::{Client, Config, Error};
@@ -11,17 +11,11 @@ pub const CONNECTING: Duration = Duration::from_secs(10);
 
 /// The default database of sessions that observe. The server counts statements by it: those with
 /// this one are ours.
-pub(crate) const OBSERVED_FROM: &str = "information_schema";
-
-/// Reads the URL of a server that is only looked at.
-pub fn at_url(url: &str) -> Result<Config, ServerError> {
-    let config = Config::parse(url).map_err(ServerError::new)?;
-    Ok(config.with_default_timeout(CONNECTING))
-}
+pub const OBSERVED_FROM: &str = "information_schema";
 
 /// Opens a connection that changes nothing. The settings of a server may be made for other work
 /// than ours.
-pub(crate) fn connect_to_observe(config: &Config, stop: &Stop) -> Result<Client, ServerError> {
+pub fn connect_to_observe(config: &Config, stop: &Stop) -> Result<Client, ServerError> {
     let mut client = Client::connect_until(config, stop).map_err(while_doing("connecting"))?;
     client.set_answer_timeout(Some(work::silence_max()));
     client

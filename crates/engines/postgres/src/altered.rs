@@ -56,13 +56,16 @@ impl Alter for Postgres {
     type Notes = Notes;
     const RECORDS: &'static str = "server-settings-";
 
-    fn place(config: &Config) -> Option<PathBuf> {
-        Client::connect(config).ok().and_then(|mut client| place(&mut client).ok())
+    /// The number of its cluster, which copies on other ports have too, and the port.
+    fn identity(client: &mut Client) -> Result<String> {
+        let sql = "SELECT system_identifier || '-' || current_setting('port') FROM \
+                   pg_control_system()";
+        Ok(client.cell(sql).map_err(failed_at("identifying the server"))?.unwrap_or_default())
     }
 
     fn alter(config: &Config, change: &Change<'_>) -> Result<Settings> {
         let mut client = connect(config, change.cancel)?;
-        let path = place(&mut client)?;
+        let path = altered::place::<Self>(&mut client)?;
         let record = Record::open(&path, config, change.run)?;
         let mut altered = Altered::new(config, change.configuration, record, change.cancel);
         let known = SettingRow::read(&mut client, AUTO_CONF)?;
@@ -105,14 +108,6 @@ struct Altered {
     restart: Option<String>,
     record: Record,
     cancel: Cancel,
-}
-
-/// The path of a server's record, the same for every user and host name: its cluster has a number
-/// of its own, which copies on other ports have too.
-fn place(client: &mut Client) -> Result<PathBuf> {
-    let sql = "SELECT system_identifier || '-' || current_setting('port') FROM pg_control_system()";
-    let server = client.cell(sql).map_err(failed_at("identifying the server"))?.unwrap_or_default();
-    altered::place::<Postgres>(&server)
 }
 
 /// Connects, and locks the database against other runs while connected.

@@ -1,6 +1,5 @@
 //! Servers that run already: observed, asked, and dumped.
 
-use super::connecting::at_url;
 use super::postgres::{POSTGRES, Postgres};
 use super::session::Session;
 use super::{sample, server, waits};
@@ -10,6 +9,7 @@ use engine::{
     AdminOptions, AdminSession, CopySource, CopyVersion, Dump, LiveObserver, ObserveOptions,
     Result, Server, ServerError, Servers,
 };
+use servers::hosted::Hosted as _;
 use work::Stop;
 
 impl Servers for Postgres {
@@ -18,7 +18,7 @@ impl Servers for Postgres {
     }
 
     fn by_url(&self, url: &str) -> Result<Box<dyn Server>, ServerError> {
-        Ok(Box::new(at_url(url)?))
+        Ok(Box::new(Self::at_url(url)?))
     }
 
     fn dump(&self) -> Option<Dump> {

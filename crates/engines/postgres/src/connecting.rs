@@ -10,19 +10,19 @@ use work::Stop;
 /// The time that a server may take to accept a connection, where its URL does not say.
 pub const CONNECTING: Duration = Duration::from_secs(10);
 /// The time that a connection may be silent before it is checked.
-pub const SILENCE: Duration = Duration::from_secs(30);
+const SILENCE: Duration = Duration::from_secs(30);
 /// The time that a server may take to accept a connection for a trial.
 const CONNECTING_FOR_TRIAL: Duration = Duration::from_secs(15);
 
 /// Application name of observing connections, which are left out of their reports.
-pub(crate) const OBSERVER: &str = "steelbench observer";
+pub const OBSERVER: &str = "steelbench observer";
 
 /// The time that the server may take to say whether a session works.
 const ANSWER: Duration = Duration::from_secs(10);
 
 /// Limits how long Steelbench and your server wait for each other after one disappears silently;
 /// the systems' defaults are hours. Settings of the URL and the variables take precedence.
-pub(crate) fn patient(config: Config) -> Config {
+pub fn patient(config: Config) -> Config {
     let seconds = SILENCE.as_secs();
     let (idle, interval) = (seconds / 2, seconds / 6);
     config.with_default_patience(CONNECTING_FOR_TRIAL, SILENCE).with_options(&format!(
@@ -31,19 +31,19 @@ pub(crate) fn patient(config: Config) -> Config {
     ))
 }
 
-/// Reads the URL of a server that is only looked at.
+/// Reads the URL of a server, with limits of patience where it sets none.
 pub fn at_url(url: &str) -> Result<Config, ServerError> {
     let config = Config::parse(url).map_err(ServerError::new)?;
     Ok(config.with_default_patience(CONNECTING, SILENCE))
 }
 
-/// Reads the URL of a target.
+/// Reads the URL of a target, as it is.
 pub fn parsed(url: &str) -> Result<Config> {
     Config::parse(url).map_err(|error| EngineError::failed("reading target.url", error.to_string()))
 }
 
 /// Opens a session in which a request to stop ends each wait for the server.
-pub(crate) fn stoppable(config: &Config, stop: &Stop) -> Result<Client, Error> {
+pub fn stoppable(config: &Config, stop: &Stop) -> Result<Client, Error> {
     let mut client = Client::connect(&config.clone().with_stop(stop.clone()))?;
     client.set_stop(stop.clone(), Duration::ZERO);
     Ok(client)
@@ -126,7 +126,7 @@ impl From<Error> for ServerError {
 }
 
 /// Advice on a server that does not let us connect.
-pub fn what_to_do(error: &Error) -> Option<&'static str> {
+fn what_to_do(error: &Error) -> Option<&'static str> {
     if let Some(code) = error.code() {
         // Appendix A of PostgreSQL's documentation: error codes.
         return match code {

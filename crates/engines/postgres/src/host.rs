@@ -1,6 +1,6 @@
 //! The parts of a host that are PostgreSQL's own ([`servers::host`]).
 
-use super::connecting::{parsed, patient};
+use super::connecting::{at_url, parsed, patient};
 use super::instance::PostgresSchema;
 use super::load::PostgresLoad;
 use super::own_database;
@@ -9,7 +9,7 @@ use super::server::{DataOptions, PostgresProduct, PrivateServer, checkpoint, dro
 use super::settings::{self, DATA_CHECKSUMS, WAL_SEGMENT_SIZE};
 use crate::client::Config;
 use engine::setup::Setup;
-use engine::{Instance, Result};
+use engine::{Instance, Result, ServerError};
 use experiment::Configuration;
 use servers::hosted::{HostSettings, Hosted, Target, Trial};
 use servers::private::{Settings, Stop};
@@ -50,6 +50,10 @@ impl Hosted for Postgres {
             drop_os_cache(server, cancel)?;
         }
         server.start(cancel)
+    }
+
+    fn at_url(url: &str) -> Result<Config, ServerError> {
+        at_url(url)
     }
 
     fn config(url: &str) -> Result<Config> {

@@ -21,7 +21,7 @@ use observe::processes::parent;
 use servers::administration::{Administration as _, BulkLoad as _, SCHEMA};
 use servers::hosted::{Target, Trial};
 use servers::instance::{Common, Schema, ServerInstance};
-use servers::network::{self, Relays};
+use servers::network::{Relays, relayed};
 use servers::private::Settings;
 use servers::settings::path;
 use std::fmt::Write as _;
@@ -58,7 +58,7 @@ impl PostgresSchema {
         verify_session_settings(&load, &target.session_settings, cancel)?;
         let admin = Arc::new(Admin::take(&target.config, cancel)?);
         let common = Common::new(target, trial, &HOST);
-        let (load, relay) = relayed(load, &common, configuration)?;
+        let (load, relay) = relayed(load, common.pair.as_ref(), configuration)?;
         let mut instance = ServerInstance::new(Self {
             admin,
             common,
@@ -142,27 +142,6 @@ impl PostgresSchema {
     }
 }
 
-/// How the load connects over the relay that a configuration asks for, and the relay.
-fn relayed(
-    load: Config,
-    common: &Common<PostgresSchema>,
-    configuration: &Configuration,
-) -> Result<(Config, Option<Relays>)> {
-    let Some(toxics) = network::toxics(configuration) else { return Ok((load, None)) };
-    if let Some(pair) = &common.pair {
-        let (relay, folder) = network::to_private(pair, toxics, configuration)?;
-        return Ok((load.with_socket_folder(&folder), Some(relay)));
-    }
-    let server = load.first_address().map_err(failed_at("looking up the host of target.url"))?;
-    let Some(server) = server else {
-        let message = "target.url names a unix socket; name the host, so that a relay can be \
-                       between the load and the server";
-        return Err(EngineError::failed("starting the relay of [network]", message));
-    };
-    let (relay, port) = network::to_address(server, toxics, configuration)?;
-    Ok((load.relayed_by(port), Some(relay)))
-}
-
 /// Options of the load's sessions: our schema, and the settings that are left to sessions.
 fn load_options(target: &Target<PostgresProduct>, configuration: &Configuration) -> String {
     // Then what the role would see: scripts of the user may work on tables of the user.
@@ -231,7 +210,7 @@ impl Schema for PostgresSchema {
     fn settle(&self, server: &mut PrivateServer, cache: CacheState) -> Result<CacheReport> {
         if cache == CacheState::Cold {
             server.restart(true, &self.common.cancel)?;
-            self.admin.reconnect(Some(server.config()))?;
+            self.admin.reconnect(server.config())?;
         }
         CacheReport::of_files(
             self.table_files(server)?.into_iter().map(|path| {
@@ -256,10 +235,7 @@ impl Schema for PostgresSchema {
     }
 
     fn drop_by_url(&self) -> Result<()> {
-        self.drop_all().or_else(|_| {
-            self.admin.reconnect(None)?;
-            self.drop_all()
-        })
+        self.admin.drop_by_url()
     }
 }
 

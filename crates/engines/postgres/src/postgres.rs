@@ -1,6 +1,5 @@
 //! PostgreSQL as an engine: its abilities, and where they are.
 
-use super::connecting::at_url;
 use super::{compression, settings, waits};
 use crate::client::Client;
 use engine::{Ability, Engine};
@@ -35,7 +34,7 @@ pub const POSTGRES: Engine = Engine {
     validate,
     wait_types: waits::WAIT_TYPES,
     servers: Some(&Postgres),
-    prerequisites: Some(&Postgres),
+    prerequisites: Some(ServerEngine::<Postgres>::PARTS),
     recovery: Some(ServerEngine::<Postgres>::PARTS),
     altering: Some(ServerEngine::<Postgres>::PARTS),
     sharing: Some(ServerEngine::<Postgres>::PARTS),
@@ -43,11 +42,9 @@ pub const POSTGRES: Engine = Engine {
 };
 
 fn version(configurations: &[&Configuration], stop: &Stop) -> EngineVersion {
-    let by_url = |url: &str| {
-        let client = Client::connect(&at_url(url)?.with_stop(stop.clone()))?;
-        Ok(client.parameter("server_version").unwrap_or("unknown").to_owned())
-    };
-    servers::versions_of::<Postgres>(configurations, by_url, |configuration| {
+    let by_url =
+        |client: &Client| client.parameter("server_version").unwrap_or("unknown").to_owned();
+    servers::versions_of::<Postgres>(configurations, stop, by_url, |configuration| {
         let found = settings::installation(configuration)?;
         Ok((found.version.to_string(), found.bindir.display().to_string()))
     })

@@ -1,101 +1,115 @@
 //! Preflight: checks servers by URL, and private servers before one is started.
 
 use super::admin::MARK;
-use super::connecting::{CONNECTING, SILENCE, at_url, parsed, stoppable, what_to_do};
-use super::errors::failed_at;
 use super::instance::escaped;
 use super::postgres::Postgres;
 use super::server::{is_of_module, tried_settings};
-use super::settings::{self, FINAL_CHECKPOINT, URL, VOLUME};
+use super::settings::{self, FINAL_CHECKPOINT, URL};
 use super::{compression, explain};
 use crate::client::{Client, Config, Error};
 use engine::setup::Setup;
 use engine::{
-    Folders, Need, NoPlan, PlanRequest, Planned, Preflight, Prerequisites, Program, ProgramNames,
-    Result, Row,
+    Folders, Need, NoPlan, PlanRequest, Planned, Preflight, Program, ProgramNames, Result, Row,
+    ServerError,
 };
 use experiment::{Configuration, Invalid};
 use servers::administration::SCHEMA;
-use servers::altered::{ALLOW_RESTART, NEEDS_RESTART, is_permitted};
-use servers::host::{other_place, verify_account};
+use servers::altered::NEEDS_RESTART;
+use servers::host::verify_account;
 use servers::hosted::Hosted as _;
+use servers::preflight::{self, Checked, NeededSetting, OWN_CONNECTIONS, server_wide};
 use servers::settings::path;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-use work::Stop;
 
-/// The time that a server may take for each answer.
-const ANSWER: Duration = Duration::from_secs(10);
+impl Checked for Postgres {
+    const NAME: &'static str = "postgres";
 
-/// Connections of a trial in addition to those of the load: of administration, and of the observer
-/// of waits.
-const OWN_CONNECTIONS: i64 = 2;
-
-impl Prerequisites for Postgres {
-    fn missing(&self, configuration: &Configuration) -> Option<String> {
-        let private = configuration.get(settings::URL).is_none();
-        let missing = private.then(|| settings::installation(configuration).err()).flatten();
-        let missing = missing.map(|error| format!("postgres is not installed: {error}"));
-        missing.or_else(|| servers::network::missing(configuration))
+    fn lacking(configuration: &Configuration) -> Result<Option<String>> {
+        settings::installation(configuration).map(|_| None)
     }
 
-    fn program(
-        &self,
-        configuration: &Configuration,
-        program: ProgramNames,
-    ) -> Option<Result<Program>> {
-        let private = configuration.get(settings::URL).is_none();
-        let installation = private.then(|| settings::installation(configuration).ok()).flatten()?;
+    fn program(configuration: &Configuration, program: ProgramNames) -> Option<Result<Program>> {
+        let installation = settings::installation(configuration).ok()?;
         Some(Ok(installation.client_program(program)))
     }
 
-    fn preflight(&self, needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
-        preflight(needs, folders, stop)
+    fn difference(configuration: &Configuration) -> Option<String> {
+        settings::substitution(configuration)
     }
 
-    fn other_place(&self, configurations: &[&Configuration], folder: &Path) -> Option<PathBuf> {
-        other_place::<Self>(configurations, folder)
-    }
-
-    fn plan_by_url(
-        &self,
-        configuration: &Configuration,
-        plan_requests: &[PlanRequest],
-        stop: &Stop,
-    ) -> Option<Result<Vec<Result<Planned, NoPlan>>>> {
-        let url = configuration.get(settings::URL)?;
-        Some(connect(&url, stop).and_then(|mut client| explain::plans(&mut client, plan_requests)))
-    }
-}
-
-/// Returns the preflight problems of these needs.
-fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
-    let mut found = Preflight::default();
-    let by_url = found
-        .of_private(needs, folders, URL, VOLUME, |configuration| private(configuration, folders));
-    for need in needs.iter().filter(|need| need.configuration.get(URL).is_none()) {
-        found.note(settings::substitution(need.configuration));
-    }
-    for (url, needs) in by_url {
-        // One that cannot be parsed is an objection of validation.
-        let Ok(config) = at_url(&url) else { continue };
-        let config = config.with_stop(stop.clone());
-        if let Err(error) = ask(&config, &needs, stop, &mut found) {
-            let advice =
-                what_to_do(&error).map_or_else(String::new, |advice| format!(". {advice}"));
-            found.misses(format!("{}: {error}{advice}", URL.path()));
+    fn private(configuration: &Configuration, folders: &Folders) -> Result<Vec<Invalid>> {
+        let installation = settings::installation(configuration)?;
+        verify_account::<Postgres>(configuration, folders, &installation.program("postgres"))?;
+        let mut invalid =
+            tried_settings::objections(&installation, &Postgres::server_settings(configuration));
+        for (path, method) in compression::methods(configuration) {
+            let as_default = BTreeMap::from([(compression::DEFAULT.to_owned(), method.to_owned())]);
+            if !tried_settings::objections(&installation, &as_default).is_empty() {
+                let server = format!(
+                    "PostgreSQL {} in {}",
+                    installation.version,
+                    installation.bindir.display()
+                );
+                invalid.push(compression::lacking(path, method, &server));
+            }
         }
+        Ok(invalid)
     }
-    found
-}
 
-/// Connects to a server by URL to ask it about statements.
-fn connect(url: &str, stop: &Stop) -> Result<Client> {
-    let config = parsed(url)?.with_default_patience(CONNECTING, SILENCE);
-    let mut client = stoppable(&config, stop).map_err(failed_at("connecting"))?;
-    client.set_answer_timeout(Some(ANSWER));
-    Ok(client)
+    fn ask(
+        client: &mut Client,
+        config: &Config,
+        needs: &[&Need<'_>],
+        found: &mut Preflight,
+    ) -> Result<(), ServerError> {
+        let rows = client.query(RIGHTS, &[Some(MARK), Some(SCHEMA)])?;
+        if let Some(row) = rows.first() {
+            rights(&row, needs, found);
+        }
+        let rows = client.query("SELECT lower(name), context FROM pg_settings", &[])?;
+        let contexts: BTreeMap<String, String> =
+            rows.iter().map(|row| (row.text(0), row.text(1))).collect();
+        let methods: BTreeSet<_> =
+            needs.iter().flat_map(|need| compression::methods(need.configuration)).collect();
+        for (path, method) in methods {
+            if refused(client, compression::DEFAULT, method)?.is_some() {
+                found.invalid.push(compression::lacking(path, method, "this server"));
+            }
+        }
+        for setting in preflight::settings::<Postgres>(needs) {
+            let NeededSetting { name, value, is_permitted, may_restart } = setting;
+            let context = contexts.get(&name.to_lowercase()).map(String::as_str);
+            let objection = match context {
+                None if !is_of_module(&name) => {
+                    let known: Vec<&str> = contexts.keys().map(String::as_str).collect();
+                    Some(experiment::unknown_name("setting of this server", &name, &known))
+                }
+                Some("user" | "superuser") | None => refused(client, &name, &value)?,
+                Some("backend" | "superuser-backend") => {
+                    let with_it =
+                        config.clone().with_options(&format!("-c {name}={}", escaped(&value)));
+                    Client::connect(&with_it).err().map(|error| error.to_string())
+                }
+                Some("internal") => Some(
+                    "is fixed when PostgreSQL is built or its data directory is initialised".into(),
+                ),
+                Some("sighup") if is_permitted => None,
+                Some("postmaster") if is_permitted && may_restart => None,
+                Some("postmaster") if is_permitted => Some(NEEDS_RESTART.into()),
+                Some(context) => Some(of_the_whole_server(context)),
+            };
+            let objection = objection.map(|why| Invalid::new(path(&name), why));
+            found.invalid.extend(objection);
+        }
+        Ok(())
+    }
+
+    fn plans(
+        client: &mut Client,
+        plan_requests: &[PlanRequest],
+    ) -> Result<Vec<Result<Planned, NoPlan>>> {
+        explain::plans(client, plan_requests)
+    }
 }
 
 /// Rights of a connection's role in its database.
@@ -109,63 +123,6 @@ const RIGHTS: &str = "SELECT current_user, current_database(), pg_is_in_recovery
      'reserved_connections')), nullif(rolconnlimit, -1), nullif(datconnlimit, -1)) END::text, \
      rolsuper OR rolcreatedb FROM pg_roles, pg_database WHERE rolname = current_user AND datname \
      = current_database()";
-
-/// Asks a server by URL, once for all configurations that it serves.
-fn ask(
-    config: &Config,
-    needs: &[&Need<'_>],
-    stop: &Stop,
-    found: &mut Preflight,
-) -> Result<(), Error> {
-    let mut client = stoppable(config, stop)?;
-    client.set_answer_timeout(Some(ANSWER));
-    let rows = client.query(RIGHTS, &[Some(MARK), Some(SCHEMA)])?;
-    if let Some(row) = rows.first() {
-        rights(&row, needs, found);
-    }
-    let rows = client.query("SELECT lower(name), context FROM pg_settings", &[])?;
-    let contexts: BTreeMap<String, String> =
-        rows.iter().map(|row| (row.text(0), row.text(1))).collect();
-    let methods: BTreeSet<_> =
-        needs.iter().flat_map(|need| compression::methods(need.configuration)).collect();
-    for (path, method) in methods {
-        if refused(&mut client, compression::DEFAULT, method)?.is_some() {
-            found.invalid.push(compression::lacking(path, method, "this server"));
-        }
-    }
-    let mut programs = BTreeSet::new();
-    for configuration in needs.iter().map(|need| need.configuration) {
-        let server = is_permitted(configuration);
-        let restart = configuration.get(ALLOW_RESTART).is_some();
-        let settings = Postgres::server_settings(configuration).into_iter();
-        programs.extend(settings.map(|(name, value)| (name, value, server, restart)));
-    }
-    for (name, value, server, restart) in programs {
-        let context = contexts.get(&name.to_lowercase()).map(String::as_str);
-        let objection = match context {
-            None if !is_of_module(&name) => {
-                let known: Vec<&str> = contexts.keys().map(String::as_str).collect();
-                Some(experiment::unknown_name("setting of this server", &name, &known))
-            }
-            Some("user" | "superuser") | None => refused(&mut client, &name, &value)?,
-            Some("backend" | "superuser-backend") => {
-                let with_it =
-                    config.clone().with_options(&format!("-c {name}={}", escaped(&value)));
-                Client::connect(&with_it).err().map(|error| error.to_string())
-            }
-            Some("internal") => Some(
-                "is fixed when PostgreSQL is built or its data directory is initialised".into(),
-            ),
-            Some("sighup") if server => None,
-            Some("postmaster") if server && restart => None,
-            Some("postmaster") if server => Some(NEEDS_RESTART.into()),
-            Some(context) => Some(of_the_whole_server(context)),
-        };
-        let objection = objection.map(|why| Invalid::new(path(&name), why));
-        found.invalid.extend(objection);
-    }
-    Ok(())
-}
 
 fn rights(row: &Row<'_>, needs: &[&Need<'_>], found: &mut Preflight) {
     let is = |column: usize| row.get(column) == Some("t");
@@ -210,7 +167,8 @@ fn rights(row: &Row<'_>, needs: &[&Need<'_>], found: &mut Preflight) {
         ));
     }
     let most = needs.iter().map(|need| i64::from(need.connections)).max().unwrap_or(0);
-    if let Some(free) = row.parse::<i64>(6).filter(|free| *free < most + OWN_CONNECTIONS) {
+    if let Some(free) = row.parse::<i64>(6).filter(|free| *free < most + i64::from(OWN_CONNECTIONS))
+    {
         found.misses(format!(
             "{url}: role {role} is limited to {free} connections (max_connections minus reserved \
              ones; limits of the role and the database); the load needs {most} and Steelbench \
@@ -230,26 +188,5 @@ fn refused(client: &mut Client, name: &str, value: &str) -> Result<Option<String
 
 fn of_the_whole_server(context: &str) -> String {
     let how = if context == "postmaster" { "needs a server restart" } else { "is server-wide" };
-    format!(
-        "{how} (pg_settings.context = {context}). On a server by URL, Steelbench changes session \
-         settings only. Set target.allow_server_settings = true, set it on the server yourself, \
-         or remove target.url to use a private server"
-    )
-}
-
-/// A private server: its programs, its user and its settings.
-fn private(configuration: &Configuration, folders: &Folders) -> Result<Vec<Invalid>> {
-    let installation = settings::installation(configuration)?;
-    verify_account::<Postgres>(configuration, folders, &installation.program("postgres"))?;
-    let mut invalid =
-        tried_settings::objections(&installation, &Postgres::server_settings(configuration));
-    for (path, method) in compression::methods(configuration) {
-        let as_default = BTreeMap::from([(compression::DEFAULT.to_owned(), method.to_owned())]);
-        if !tried_settings::objections(&installation, &as_default).is_empty() {
-            let server =
-                format!("PostgreSQL {} in {}", installation.version, installation.bindir.display());
-            invalid.push(compression::lacking(path, method, &server));
-        }
-    }
-    Ok(invalid)
+    server_wide(&format!("{how} (pg_settings.context = {context})"), "settings")
 }

@@ -2,9 +2,10 @@
 
 use engine::EngineError;
 use postgres::server::{
-    Account, DataOptions, Installation, PostgresProduct, PrivateServer, ServerOptions, Stop,
-    checkpoint, drop_os_cache,
+    DataOptions, Installation, PostgresProduct, PrivateServer, ServerOptions, Stop, checkpoint,
+    drop_os_cache,
 };
+use servers::account::Account;
 use servers::files::clone_folder;
 use servers::private::find_or_make;
 use std::fs::Permissions;

@@ -1,6 +1,7 @@
 //! Servers that are killed, and servers whose owner is: whether they end, and what they leave.
 
-use postgres::server::{Account, Installation, PostgresProduct, Stop};
+use postgres::server::{Installation, PostgresProduct, Stop};
+use servers::account::Account;
 use servers::private::reclaim;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::MetadataExt;

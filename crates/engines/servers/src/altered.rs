@@ -5,7 +5,7 @@
 //! server, for any experiment and results file. How a server is changed is its engine's.
 
 use crate::command;
-use crate::hosted::{Config, Hosted, ServerEngine};
+use crate::hosted::{Client, Config, Hosted, ServerEngine};
 use crate::private::{Settings, reclaim};
 use crate::wait_for;
 use engine::{EngineError, Recovery, Result, cache};
@@ -125,9 +125,8 @@ pub trait Alter: Hosted {
     /// The prefix of the names of records.
     const RECORDS: &'static str;
 
-    /// Where the record of a server is, by whatever name it was reached; `None`: it does not
-    /// answer.
-    fn place(config: &Config<Self>) -> Option<PathBuf>;
+    /// Identifies a server, by whatever name it was reached.
+    fn identity(client: &mut Client<Self>) -> Result<String>;
     /// Brings a server by URL to the settings of a change, and all others that we have changed to
     /// what they were; records first what was there before. Returns the settings that are left to
     /// sessions.
@@ -287,7 +286,7 @@ pub(crate) fn naming<'c, E: Alter>(
         let config = by_url::<E>(configuration)?;
         let is_it = *known.entry(config.to_string()).or_insert_with_key(|server| {
             // One that does not answer is known by its words alone.
-            *server == record.server || E::place(&config).is_some_and(|place| place == path)
+            *server == record.server || place_of::<E>(&config).is_some_and(|place| place == path)
         });
         is_it.then_some((*configuration, config))
     });
@@ -299,11 +298,18 @@ pub(crate) fn by_url<E: Hosted>(configuration: &Configuration) -> Option<Config<
     E::config(&configuration.get(E::SETTINGS.url)?).ok()
 }
 
-/// The path of the record of a server with this number, in a private folder.
+/// The path of the record of a server; `None`: it does not answer.
+pub(crate) fn place_of<E: Alter>(config: &Config<E>) -> Option<PathBuf> {
+    let mut client = E::connect(config, &Cancel::new().stop()).ok()?;
+    place::<E>(&mut client).ok()
+}
+
+/// The path of the record of a server, in a private folder.
 ///
 /// # Errors
-/// When there can be no such folder.
-pub fn place<E: Alter>(server: &str) -> Result<PathBuf> {
+/// When it cannot be identified, or there can be no such folder.
+pub fn place<E: Alter>(client: &mut Client<E>) -> Result<PathBuf> {
+    let server = E::identity(client)?;
     let folder = servers();
     DirBuilder::new()
         .recursive(true)
@@ -353,7 +359,7 @@ pub fn restart(
     let doing = format!("restarting the server: {text}");
     let mut shell = Command::new("sh");
     shell.arg("-c").arg(text);
-    command::run(shell, &doing, RESTART, &Cancel::new())?;
+    command::run(shell, &doing, RESTART)?;
     let mut refused = String::new();
     let now = wait_for(RESTART, &Cancel::new(), || match started() {
         Ok(now) => Ok(Some(now)),
@@ -370,8 +376,8 @@ pub fn restart(
         }
         Some(now) if before == Some(now.as_str()) => {
             let message = format!(
-                "the command succeeded but did not restart the server, which \
-                                   has been running since {now}"
+                "the command succeeded but did not restart the server, which has been running \
+                 since {now}"
             );
             Err(EngineError::failed(doing, message))
         }

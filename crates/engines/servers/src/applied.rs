@@ -3,7 +3,9 @@
 //! The record of the former values is first that of a run: after a kill in the middle the next run
 //! restores it. Once the change is complete it has another name, which runs leave alone.
 
-use crate::altered::{Alter, Change, RECORD, Record, Scope, by_url, naming, put_back, records};
+use crate::altered::{
+    Alter, Change, RECORD, Record, Scope, by_url, naming, place_of, put_back, records,
+};
 use crate::hosted::ServerEngine;
 use engine::{Altering, EngineError, Result};
 use experiment::Configuration;
@@ -21,7 +23,7 @@ impl<E: Alter> Altering for ServerEngine<E> {
         if !crate::altered::is_permitted(configuration) {
             return Err(failed("needs target.allow_server_settings = true"));
         }
-        let place = E::place(&config).ok_or_else(|| failed("the server does not answer"))?;
+        let place = place_of::<E>(&config).ok_or_else(|| failed("the server does not answer"))?;
         put_back::<E>(Path::new(""), &[configuration])?;
         let applied = renamed(&place, APPLIED);
         if applied.exists() {

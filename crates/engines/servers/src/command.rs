@@ -8,7 +8,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
-use work::{Cancel, Stop};
+use work::Stop;
 
 /// Between two looks whether it has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -47,15 +47,13 @@ struct Silence<'a> {
 /// The progress of a group of processes.
 type Progress = BTreeMap<i32, GroupMember>;
 
-/// Runs a program to its end. When the trial is asked to stop, or after this time, it is killed
-/// with all that it has started.
+/// Runs a program to its end. After this time it is killed with all that it has started.
 ///
 /// # Errors
 /// When it cannot be started, does not end in time, or fails: with its exit status and its output
 /// from the first error on.
-pub fn run(command: Command, doing: &str, at_most: Duration, cancel: &Cancel) -> Result<()> {
-    let stop = cancel.stop();
-    let limits = Limits { at_most, silence: None, stop: &stop };
+pub fn run(command: Command, doing: &str, at_most: Duration) -> Result<()> {
+    let limits = Limits { at_most, silence: None, stop: &Stop::when(|| false) };
     run_within(command, Stdio::null(), doing, limits)
 }
 

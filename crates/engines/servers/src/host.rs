@@ -81,9 +81,7 @@ pub fn other_place<E: Hosted>(configurations: &[&Configuration], folder: &Path) 
     if configurations.iter().any(|configuration| configuration.get(E::SETTINGS.url).is_some()) {
         return None;
     }
-    let user = configurations.first()?.get(E::SETTINGS.user);
-    let account = Account::for_server(user.as_deref(), E::Product::CONSTANTS.account).ok()?;
-    account.place_instead_of(folder)
+    account::<E>(configurations.first()?).ok()?.place_instead_of(folder)
 }
 
 /// Verifies that the user of a private server can run this program, and enter the folders of its
@@ -96,12 +94,17 @@ pub fn verify_account<E: Hosted>(
     folders: &Folders,
     program: &Path,
 ) -> Result<()> {
-    let HostSettings { user, volumes, log_volume, .. } = E::SETTINGS;
-    let user = configuration.get(user);
-    let account = Account::for_server(user.as_deref(), E::Product::CONSTANTS.account)?;
+    let HostSettings { volumes, log_volume, .. } = E::SETTINGS;
+    let account = account::<E>(configuration)?;
     account.can_run(program)?;
     let log_volume = configuration.get(log_volume);
     account.can_enter_all(folders, configuration.get(volumes).into_iter().chain(log_volume))
+}
+
+/// Returns the user of the private servers of a configuration.
+fn account<E: Hosted>(configuration: &Configuration) -> Result<Account> {
+    let user = configuration.get(E::SETTINGS.user);
+    Account::for_server(user.as_deref(), E::Product::CONSTANTS.account)
 }
 
 /// Returns the options of a trial's private server.
@@ -117,12 +120,11 @@ fn options<E: Hosted>(trial: &Trial<'_>) -> Result<Options<E::Product>> {
         None => &folders.directory,
     };
     let log_volume = configuration.get(E::SETTINGS.log_volume);
-    let user = configuration.get(E::SETTINGS.user);
     Ok(Options {
         product: E::product(trial)?,
         directory: directory.clone(),
         log_directory: log_volume.map(|name| folders.volume(&name).cloned()).transpose()?,
-        account: Account::for_server(user.as_deref(), constants.account)?,
+        account: account::<E>(configuration)?,
         setup,
         connections: trial.connections.next_power_of_two().max(CONNECTIONS_MIN),
         cgroups: folders.cgroup_joins.clone(),

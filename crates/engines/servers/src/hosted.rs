@@ -4,19 +4,22 @@ use crate::files::last_lines;
 use crate::load::Load;
 use crate::private::{Product, Reached, Server, Settings};
 use crate::wait_for;
-use engine::{CacheState, Folders, Instance, Result, lock};
+use engine::{CacheState, EngineError, Folders, Instance, Result, ServerError, lock};
 use experiment::{Configuration, Invalid, Setting, Value};
 use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use work::Cancel;
+use work::{Cancel, Stop};
 
 /// Lines of the server's log that explain a failure.
 const LOG_LINES: usize = 15;
 
 /// The time that after a failure the server may take to write of it.
 const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// The time that your server may take for each answer.
+const ANSWER: Duration = Duration::from_secs(10);
 
 /// The parts of an engine that all products of servers have alike.
 pub struct ServerEngine<E>(PhantomData<fn() -> E>);
@@ -43,8 +46,16 @@ pub trait Hosted: Send + Sized + 'static {
     fn server_settings(configuration: &Configuration) -> Settings;
     /// Brings a private server that has served a trial into the state that these resets ask for.
     fn reset(server: &mut Server<Self::Product>, resets: &[String], cancel: &Cancel) -> Result<()>;
-    /// Reads a URL.
-    fn config(url: &str) -> Result<Config<Self>>;
+    /// Reads the URL of your server, to ask it.
+    fn at_url(url: &str) -> Result<Config<Self>, ServerError>;
+    /// Reads the URL of your server, to work on it.
+    fn config(url: &str) -> Result<Config<Self>> {
+        Self::at_url(url).map_err(|error| EngineError::failed("reading target.url", error))
+    }
+    /// Connects to your server to ask it.
+    fn connect(config: &Config<Self>, stop: &Stop) -> Result<Client<Self>, ServerError> {
+        Self::Product::connect(config, ANSWER, stop)
+    }
     /// Returns how to reach the database of your server that a trial works in: one made for it
     /// where the trial brings tables, else the one that the URL names.
     fn database(config: Config<Self>, _trial: &Trial<'_>, _run: &Path) -> Result<Config<Self>> {
@@ -56,6 +67,9 @@ pub trait Hosted: Send + Sized + 'static {
 
 /// The address and the login of an engine's server.
 pub type Config<E> = <<E as Hosted>::Product as Reached>::Config;
+
+/// A connection to an engine's server.
+pub type Client<E> = <<E as Hosted>::Product as Reached>::Client;
 
 /// The settings in `[target]` that hosts read.
 pub struct HostSettings {

@@ -5,6 +5,7 @@
 //!   of them; [`host`]: the server of consecutive trials, a private one or yours
 //! - [`instance`]: the schema of a trial on it; [`administration`]: the connection that holds it;
 //!   [`load`]: the connections of its load
+//! - [`preflight`]: the check of trials before the first of them
 //! - [`attached`]: a target that another process has prepared
 //! - [`pair`]: a server that a study disturbs, and its replica; `clients`: such a server for its
 //!   client programs, and copies of it
@@ -19,6 +20,7 @@
 //! - [`settings`]: the server's settings of a configuration
 //! - [`altered`]: settings of servers by URL that a run changes and puts back; [`applied`]: those
 //!   that stay until they are undone
+//! - [`url`]: percent-encoding
 //! - [`activity`]: sampling the sessions of a server
 
 pub mod account;
@@ -38,12 +40,14 @@ mod link;
 pub mod load;
 pub mod network;
 pub mod pair;
+pub mod preflight;
 pub mod private;
 pub mod process;
 pub mod programs;
 mod progress;
 pub mod settings;
 pub mod template;
+pub mod url;
 mod version;
 
 use engine::{EngineError, Result};

@@ -8,8 +8,10 @@ use experiment::common::{
     NETWORK_RESET_PEER, NETWORK_SLOW_CLOSE,
 };
 use experiment::{Configuration, Setting};
+use std::fmt::Display;
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use transport::relay::{Relay, Toxics};
 
@@ -18,13 +20,55 @@ pub struct Relays {
     _all: Vec<Relay>,
 }
 
+/// How a load connects, as far as a relay changes it.
+pub trait Relayed: Sized {
+    /// Returns the first address of the server; `None`: it is at a unix socket.
+    ///
+    /// # Errors
+    /// When its host is unknown.
+    fn address(&self) -> io::Result<Option<SocketAddr>>;
+    /// Connects to the socket of the same name in another folder.
+    #[must_use]
+    fn at_socket_in(self, folder: &Path) -> Self;
+    /// Connects over a relay at this port of 127.0.0.1.
+    #[must_use]
+    fn relayed_by(self, port: u16) -> Self;
+}
+
+/// Returns how a load connects over the relay that a configuration asks for, and the relay. `pair`:
+/// a private server.
+///
+/// # Errors
+/// When the relay cannot be started, or the server cannot have one.
+pub fn relayed<C: Relayed, P: Replicating>(
+    config: C,
+    pair: Option<&Pair<P>>,
+    configuration: &Configuration,
+) -> Result<(C, Option<Relays>)> {
+    let Some(toxics) = toxics(configuration) else { return Ok((config, None)) };
+    if let Some(pair) = pair {
+        let (relays, folder) = to_private(pair, toxics, configuration)?;
+        return Ok((config.at_socket_in(&folder), Some(relays)));
+    }
+    let looked_up = config.address();
+    let looked_up =
+        looked_up.map_err(|error| EngineError::failed("looking up the host of target.url", error));
+    let Some(server) = looked_up? else {
+        let message = "target.url names a unix socket; name a host and a port, so that a relay \
+                       can be between the load and the server";
+        return Err(failed(message));
+    };
+    let (relays, port) = to_address(server, toxics, configuration)?;
+    Ok((config.relayed_by(port), Some(relays)))
+}
+
 /// Names what a configuration needs for its link and this machine lacks.
 pub fn missing(configuration: &Configuration) -> Option<String> {
     configuration.get(NETWORK_BANDWIDTH).and_then(|_| link::missing())
 }
 
 /// Returns how a configuration has the link treated; `None`: the load connects directly.
-pub fn toxics(configuration: &Configuration) -> Option<Toxics> {
+fn toxics(configuration: &Configuration) -> Option<Toxics> {
     let seconds =
         |setting: Setting<Option<f64>>| configuration.get(setting).map(Duration::from_secs_f64);
     let toxics = Toxics {
@@ -41,10 +85,7 @@ pub fn toxics(configuration: &Configuration) -> Option<Toxics> {
 
 /// Starts a relay to a private server, over sockets that only we can enter, and over a link with a
 /// bandwidth of its own where the configuration has one. Returns it with the folder of its socket.
-///
-/// # Errors
-/// When its socket or the link cannot be made.
-pub fn to_private<P: Replicating>(
+fn to_private<P: Replicating>(
     pair: &Pair<P>,
     toxics: Toxics,
     configuration: &Configuration,
@@ -64,10 +105,7 @@ pub fn to_private<P: Replicating>(
 
 /// Starts a relay to a server by TCP. The server's own login protects it. Returns it with its
 /// port on 127.0.0.1.
-///
-/// # Errors
-/// When no port is free, or the configuration has a link with a bandwidth of its own.
-pub fn to_address(
+fn to_address(
     server: SocketAddr,
     toxics: Toxics,
     configuration: &Configuration,
@@ -75,7 +113,7 @@ pub fn to_address(
     if configuration.get(NETWORK_BANDWIDTH).is_some() {
         let message = "network.bandwidth needs a private server: remove target.url, or limit each \
                        connection by network.rate";
-        return Err(EngineError::failed("starting the relay of [network]", message));
+        return Err(failed(message));
     }
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let relay = Relay::start(&listen.into(), server.into(), toxics).map_err(failed)?;
@@ -83,6 +121,6 @@ pub fn to_address(
     Ok((Relays { _all: vec![relay] }, port))
 }
 
-fn failed(error: std::io::Error) -> EngineError {
+fn failed(error: impl Display) -> EngineError {
     EngineError::failed("starting the relay of [network]", error)
 }

@@ -119,12 +119,8 @@ fn keep(mut command: Command, ended: Arc<Mutex<Option<ExitStatus>>>) -> io::Resu
             }
         }
     })?;
-    receiver.recv().unwrap_or_else(|_| {
-        Err(io::Error::other(
-            "the thread that starts the server has \
-                                                         ended",
-        ))
-    })
+    let ended = || io::Error::other("the thread that starts the server has ended");
+    receiver.recv().unwrap_or_else(|_| Err(ended()))
 }
 
 fn open_cgroup(file: &Path) -> io::Result<File> {

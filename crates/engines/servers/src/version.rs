@@ -1,8 +1,8 @@
 //! Versions of programs of servers, and the choice among those that are installed. A program is
 //! asked once: starting it takes tens of milliseconds, and each trial looks for its server.
 
-use crate::hosted::Hosted;
-use engine::{Result, ServerError, lock};
+use crate::hosted::{Client, Hosted};
+use engine::{Result, lock};
 use experiment::Configuration;
 use observations::EngineVersion;
 use observe::child::answer;
@@ -13,6 +13,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{LazyLock, Mutex};
+use work::Stop;
 
 /// A program's file; another one after an upgrade, which may happen during a run of days.
 #[derive(PartialEq, Eq, Hash)]
@@ -66,16 +67,18 @@ pub fn versions<K: PartialEq>(
     EngineVersion { version: versions.join(", "), options }
 }
 
-/// The versions of the servers of an experiment, private ones and those by URL. `by_url` reads the
+/// The versions of the servers of an experiment, private ones and those by URL. `by_url` is the
 /// version of a server, `installed` that of the programs for a private one, with their place.
 pub fn versions_of<E: Hosted>(
     configurations: &[&Configuration],
-    by_url: impl Fn(&str) -> Result<String, ServerError>,
+    stop: &Stop,
+    by_url: impl Fn(&Client<E>) -> String,
     installed: impl Fn(&Configuration) -> Result<(String, String)>,
 ) -> EngineVersion {
     let version_of = |configuration: &Configuration| match configuration.get(E::SETTINGS.url) {
         Some(url) => {
-            let version = by_url(&url);
+            let client = E::at_url(&url).and_then(|config| E::connect(&config, stop));
+            let version = client.map(|client| by_url(&client));
             (version.unwrap_or_else(|error| format!("unknown ({error})")), "by URL".into())
         }
         None => installed(configuration).unwrap_or_else(|error| ("none".into(), error.to_string())),

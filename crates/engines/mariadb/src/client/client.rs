@@ -15,8 +15,9 @@ use std::time::Duration;
 use transport::{Patience, Stream};
 use work::Stop;
 
-/// Memory of a cell of a row, in addition to its bytes.
-const CELL_COST: usize = size_of::<Option<String>>();
+/// Bytes that a cell counts in addition to its own: several times what [`Rows`] take, so that an
+/// answer of many short cells is limited too.
+const CELL_COST: usize = 24;
 
 /// A connection to a server. After [`Error::Server`] it can be used on, after another error it
 /// cannot.

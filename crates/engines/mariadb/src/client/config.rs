@@ -8,8 +8,10 @@ use crate::client::server_key::ServerKey;
 use crate::client::tls::TlsSettings;
 use crate::client::url::Url;
 use observations::Secret;
+use servers::network::Relayed;
 use servers::programs::mysql::Login;
 use std::fmt;
+use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -32,6 +34,12 @@ pub(crate) enum Place {
     Tcp { host: String, port: u16 },
 }
 
+impl Default for Place {
+    fn default() -> Self {
+        Self::Unix(PathBuf::new())
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -43,7 +51,7 @@ impl fmt::Display for Place {
 
 /// The parameters of a connection. It is displayed, and printed for developers, without its
 /// password.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Config {
     pub(crate) place: Place,
     pub(crate) user: String,
@@ -145,46 +153,14 @@ impl Config {
             tls,
             server_key,
             connect_timeout,
-            stop: None,
-            program: None,
             warnings,
+            ..Self::default()
         })
     }
 
     /// To a server's unix socket, with nothing from the environment.
     pub fn unix(socket: &Path, user: &str) -> Self {
-        Self {
-            place: Place::Unix(socket.into()),
-            user: user.into(),
-            password: None,
-            database: None,
-            tls: TlsSettings::default(),
-            server_key: ServerKey::default(),
-            connect_timeout: None,
-            stop: None,
-            program: None,
-            warnings: Vec::new(),
-        }
-    }
-
-    /// To a server at another socket.
-    #[must_use]
-    pub fn with_socket(self, socket: &Path) -> Self {
-        Self { place: Place::Unix(socket.into()), ..self }
-    }
-
-    /// The first address of the server; `None`: it is at a unix socket, or its host is unknown.
-    pub fn address(&self) -> Option<SocketAddr> {
-        match &self.place {
-            Place::Unix(_) => None,
-            Place::Tcp { host, port } => (host.as_str(), *port).to_socket_addrs().ok()?.next(),
-        }
-    }
-
-    /// Over a relay at this port of 127.0.0.1, which is then the name that a certificate needs.
-    #[must_use]
-    pub fn relayed_by(self, port: u16) -> Self {
-        Self { place: Place::Tcp { host: "127.0.0.1".into(), port }, ..self }
+        Self { place: Place::Unix(socket.into()), user: user.into(), ..Self::default() }
     }
 
     /// With this database.
@@ -253,6 +229,27 @@ impl Config {
             ("MYSQL_PWD", self.password.as_ref().map(|password| password.reveal().to_owned())),
         ];
         variables.map(|(name, value)| (name.to_owned(), value)).into()
+    }
+}
+
+impl Relayed for Config {
+    fn address(&self) -> io::Result<Option<SocketAddr>> {
+        match &self.place {
+            Place::Unix(_) => Ok(None),
+            Place::Tcp { host, port } => Ok((host.as_str(), *port).to_socket_addrs()?.next()),
+        }
+    }
+
+    fn at_socket_in(mut self, folder: &Path) -> Self {
+        if let Place::Unix(path) = &mut self.place {
+            *path = folder.join(path.file_name().unwrap_or_default());
+        }
+        self
+    }
+
+    /// Certificates need the name 127.0.0.1 then.
+    fn relayed_by(self, port: u16) -> Self {
+        Self { place: Place::Tcp { host: "127.0.0.1".into(), port }, ..self }
     }
 }
 

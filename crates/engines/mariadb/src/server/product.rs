@@ -6,19 +6,17 @@ use super::variables::{self, Variable};
 use crate::admin::Admin;
 use crate::client::{Client, Config};
 use crate::errors::failed_at;
-use engine::Result;
 use engine::setup::Setup;
+use engine::{Result, ServerError};
 use rustix::process::Signal;
 use servers::account::command;
 use servers::administration::Administration as _;
-use servers::private::{
-    Constants, Options, Product, Reached, Server, Settings, Stop, TemplateNames,
-};
+use servers::private::{Constants, Options, Product, Reached, Server, Settings, Stop};
 use servers::settings::path;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
-use work::Cancel;
+use work::{Cancel, Stop as WorkStop};
 
 /// Programs of MariaDB or MySQL, and what only their servers have.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,9 +60,8 @@ impl Reached for MariaProduct {
         Config::unix(&socket(sockets), SUPERUSER).with_default_timeout(CONNECTING)
     }
 
-    fn connect(config: &Config, answer: Duration, cancel: &Cancel) -> Result<Client> {
-        let connected = Client::connect_until(config, &cancel.stop());
-        let mut client = connected.map_err(failed_at("connecting to the server"))?;
+    fn connect(config: &Config, answer: Duration, stop: &WorkStop) -> Result<Client, ServerError> {
+        let mut client = Client::connect_until(config, stop)?;
         client.set_answer_timeout(Some(answer));
         Ok(client)
     }
@@ -73,11 +70,7 @@ impl Reached for MariaProduct {
 impl Product for MariaProduct {
     const CONSTANTS: Constants = Constants {
         cache: "mariadb",
-        templates: TemplateNames {
-            plain: "mariadb-",
-            setup: "mariadb-setup-",
-            data_set: "mariadb-data-",
-        },
+        templates: "mariadb-",
         account: "mysql",
         programs: &PROGRAMS,
         log_folder: "log",

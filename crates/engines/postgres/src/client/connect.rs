@@ -41,18 +41,6 @@ impl Client {
     }
 }
 
-impl Config {
-    /// The first address of the first host; `None`: it is a unix socket.
-    pub fn first_address(&self) -> Result<Option<SocketAddr>, Error> {
-        let Some(host) = self.hosts.first() else { return Ok(None) };
-        let found = addresses(host)?.into_iter().find_map(|address| match address {
-            Address::Tcp { address, .. } => Some(address),
-            Address::Unix(_) => None,
-        });
-        Ok(found)
-    }
-}
-
 /// Combines several errors, without repetitions.
 fn all(mut errors: Vec<Error>) -> Error {
     errors.dedup_by_key(|error| error.to_string());

@@ -137,12 +137,6 @@ impl Error {
         }
     }
 
-    /// Returns true when no answer came in time, or the connection is gone: then further questions
-    /// are useless.
-    pub fn is_silence(&self) -> bool {
-        matches!(self, Self::Timeout(_) | Self::Stopped(_) | Self::Lost(_))
-    }
-
     /// Of a failed read or write.
     pub(crate) fn of_socket(error: io::Error) -> Self {
         match error.kind() {

@@ -25,7 +25,6 @@ pub(super) use private::PORT;
 pub use private::{checkpoint, drop_os_cache};
 pub(super) use product::SUPERUSER;
 pub use product::{DataOptions, PostgresProduct, PrivateServer, ServerOptions};
-pub use servers::account::Account;
 pub use servers::private::Stop;
 pub(super) use settings::is_of_module;
 pub use setup::{copy_version, dump, dumped_version};

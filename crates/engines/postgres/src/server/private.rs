@@ -7,15 +7,15 @@ use super::{settings, setup};
 use crate::client::{Client, Config};
 use crate::connecting::stoppable;
 use crate::errors::failed_at;
-use engine::Result;
 use engine::setup::Setup;
+use engine::{Result, ServerError};
 use rustix::process::Signal;
 use servers::account::command;
-use servers::private::{Constants, Product, Reached, Settings, TemplateNames};
+use servers::private::{Constants, Product, Reached, Settings};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
-use work::Cancel;
+use work::{Cancel, Stop};
 
 /// It only names the socket, which is in a folder of its own.
 pub(crate) const PORT: u16 = 5432;
@@ -36,9 +36,8 @@ impl Reached for PostgresProduct {
         Config::unix(sockets, PORT, SUPERUSER, SUPERUSER).with_connect_timeout(Some(CONNECTING))
     }
 
-    fn connect(config: &Config, answer: Duration, cancel: &Cancel) -> Result<Client> {
-        let connected = stoppable(config, &cancel.stop());
-        let mut client = connected.map_err(failed_at("connecting to the server"))?;
+    fn connect(config: &Config, answer: Duration, stop: &Stop) -> Result<Client, ServerError> {
+        let mut client = stoppable(config, stop)?;
         client.set_answer_timeout(Some(answer));
         Ok(client)
     }
@@ -47,7 +46,7 @@ impl Reached for PostgresProduct {
 impl Product for PostgresProduct {
     const CONSTANTS: Constants = Constants {
         cache: "postgres",
-        templates: TemplateNames { plain: "", setup: "setup-", data_set: "data-" },
+        templates: "",
         account: "postgres",
         programs: &[PROGRAM],
         log_folder: "pg_wal",

@@ -25,29 +25,23 @@ pub fn objections(
     let mut postgres = command(&installation.program("postgres"));
     postgres.args(["-C", "shared_buffers", "-D"]).arg(folder.path());
     let Ok(output) = answer(&mut postgres) else { return Vec::new() };
-    let log = String::from_utf8_lossy(&output.stderr);
-    let wrong = settings.keys().filter_map(|name| Some((name, objection(&log, name)?)));
-    let known = || names(installation);
     if output.status.success() {
-        Vec::new()
-    } else {
-        wrong
-            .map(|(name, text)| {
-                let unknown_name = if text.starts_with("unrecognized configuration parameter") {
-                    let known = known();
-                    let known: Vec<&str> = known.iter().map(String::as_str).collect();
-                    experiment::unknown_name(
-                        &format!("setting of PostgreSQL {}", installation.version.major),
-                        name,
-                        &known,
-                    )
-                } else {
-                    text.split(" in file \"").next().unwrap_or_default().to_owned()
-                };
-                Invalid::new(path(name), unknown_name)
-            })
-            .collect()
+        return Vec::new();
     }
+    let log = String::from_utf8_lossy(&output.stderr);
+    let wrong = settings.keys().filter_map(|name| {
+        let text = objection(&log, name)?;
+        let message = if text.starts_with("unrecognized configuration parameter") {
+            let known = names(installation);
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            let what = format!("setting of PostgreSQL {}", installation.version.major);
+            experiment::unknown_name(&what, name, &known)
+        } else {
+            text.split(" in file \"").next().unwrap_or_default().to_owned()
+        };
+        Some(Invalid::new(path(name), message))
+    });
+    wrong.collect()
 }
 
 /// Names of settings that files usually have.

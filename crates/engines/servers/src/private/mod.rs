@@ -13,8 +13,7 @@ mod setup;
 mod templates;
 
 pub use server::{
-    Constants, DataDirectory, Options, Product, Reached, Server, Settings, Stop, TemplateNames,
-    reclaim,
+    Constants, DataDirectory, Options, Product, Reached, Server, Settings, Stop, reclaim,
 };
 pub use setup::ServerSetup;
 pub use templates::{Content, cache_folder, find_or_make};

@@ -11,7 +11,7 @@ use crate::process::{Process, data_directories, kill_all, processes_of, remove_f
 use crate::template::{Template, Unfinished};
 use crate::wait_for;
 use engine::setup::Setup;
-use engine::{EngineError, Result};
+use engine::{EngineError, Result, ServerError};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Display};
@@ -19,7 +19,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
-use work::Cancel;
+use work::{Cancel, Stop as WorkStop};
 
 /// Settings of a server by their names.
 pub type Settings = BTreeMap<String, String>;
@@ -33,8 +33,12 @@ pub trait Reached: Debug + Clone + PartialEq + Send + Sized + 'static {
 
     /// Returns how to connect as superuser, over a socket in this folder.
     fn config(sockets: &Path) -> Self::Config;
-    /// Connects. No answer may take longer than `answer`, or than until a stop.
-    fn connect(config: &Self::Config, answer: Duration, cancel: &Cancel) -> Result<Self::Client>;
+    /// Connects. No answer may take longer than `answer`, or than until a request to stop.
+    fn connect(
+        config: &Self::Config,
+        answer: Duration,
+        stop: &WorkStop,
+    ) -> Result<Self::Client, ServerError>;
 }
 
 /// How the data directories of a product are made and known.
@@ -93,8 +97,8 @@ pub trait Product: DataDirectory {
 pub struct Constants {
     /// The folder of its templates in the cache.
     pub cache: &'static str,
-    /// The prefixes of the names of its templates.
-    pub templates: TemplateNames,
+    /// The prefix of the names of its templates.
+    pub templates: &'static str,
     /// The user of the system that its packages make for servers.
     pub account: &'static str,
     /// The server's programs, as its processes are called.
@@ -115,16 +119,6 @@ pub struct Constants {
     pub crash: &'static [Signal],
     /// The signal that a server is sent when Steelbench dies.
     pub orphaned: Signal,
-}
-
-/// The prefixes of the names of templates.
-pub struct TemplateNames {
-    /// Empty data directories.
-    pub plain: &'static str,
-    /// Templates with tables of the user.
-    pub setup: &'static str,
-    /// Templates with a data set.
-    pub data_set: &'static str,
 }
 
 /// Options of a new server.
@@ -253,7 +247,12 @@ impl<P: Product> Server<P> {
     /// Connects for work between trials: no answer may take longer than a clean shutdown; a stop
     /// ends the wait.
     pub fn connect_until(&self, cancel: &Cancel) -> Result<P::Client> {
-        P::connect(&self.config(), STOP_CLEAN, cancel).map_err(|error| self.with_log(error))
+        P::connect(&self.config(), STOP_CLEAN, &cancel.stop()).map_err(|error| {
+            if cancel.is_cancelled() {
+                return EngineError::Cancelled;
+            }
+            self.with_log(EngineError::failed("connecting to the server", error))
+        })
     }
 
     /// Adds the end of the log to an error of connecting, when the server has ended.
@@ -354,15 +353,10 @@ impl<P: Product> Server<P> {
             P::CONSTANTS.crash.iter().for_each(|signal| process.signal(*signal));
             process.wait(STOP_CRASH, &Cancel::new());
         }
-        let data = &self.layout.data;
         // After a proper end there is no process; after a kill its children may continue.
-        let gone = kill_programs::<P>(data, self.pid());
+        let killed = kill_programs::<P>(&self.layout.data, self.pid());
         self.process = None;
-        if gone {
-            Ok(())
-        } else {
-            Err(EngineError::failed(data.display().to_string(), "cannot kill the server"))
-        }
+        killed
     }
 
     /// Kills all its processes, also of a server that was frozen.
@@ -370,17 +364,12 @@ impl<P: Product> Server<P> {
     /// # Errors
     /// When it continues to run.
     pub fn kill(&mut self) -> Result<()> {
-        let data = &self.layout.data;
-        let gone = kill_programs::<P>(data, self.pid());
+        let killed = kill_programs::<P>(&self.layout.data, self.pid());
         // Its end is noted by another thread.
         if let Some(process) = self.process.take() {
             process.wait(STOP_CRASH, &Cancel::new());
         }
-        if gone {
-            Ok(())
-        } else {
-            Err(EngineError::failed(data.display().to_string(), "cannot kill the server"))
-        }
+        killed
     }
 
     /// Stops all its processes (SIGSTOP).
@@ -486,8 +475,10 @@ impl<P: Product> Drop for Server<P> {
     }
 }
 
-fn kill_programs<P: Product>(data: &Path, first: Option<i32>) -> bool {
-    P::CONSTANTS.programs.iter().all(|program| kill_all(program, data, first))
+fn kill_programs<P: Product>(data: &Path, first: Option<i32>) -> Result<()> {
+    let gone = P::CONSTANTS.programs.iter().all(|program| kill_all(program, data, first));
+    let failed = || EngineError::failed(data.display().to_string(), "cannot kill the server");
+    gone.then_some(()).ok_or_else(failed)
 }
 
 /// Stops servers whose data directories are inside a directory that the caller knows as ours, and
@@ -498,11 +489,7 @@ fn kill_programs<P: Product>(data: &Path, first: Option<i32>) -> bool {
 /// When one continues to run.
 pub fn reclaim<P: Product>(directory: &Path) -> Result<()> {
     for data in &data_directories(directory, P::is_data_directory) {
-        let first = P::ask_to_end(data);
-        if !kill_programs::<P>(data, first) {
-            let message = "cannot kill a server left by an earlier run";
-            return Err(EngineError::failed(data.display().to_string(), message));
-        }
+        kill_programs::<P>(data, P::ask_to_end(data))?;
         P::free(data);
         if let Some(parent) = data.parent() {
             remove_socket_folder(&Layout::in_directory(parent))?;

@@ -17,8 +17,10 @@ pub use tls::{Roots, TlsMode, TlsSettings};
 
 use environment::Passfile;
 use observations::Secret;
+use servers::network::Relayed;
 use std::fmt;
-use std::net::Ipv4Addr;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::path::Path;
 use std::time::Duration;
 use work::Stop;
@@ -159,31 +161,6 @@ impl Config {
         self
     }
 
-    /// To a server whose socket of the same name is in another folder.
-    #[must_use]
-    pub fn with_socket_folder(mut self, folder: &Path) -> Self {
-        for host in &mut self.hosts {
-            host.place = Place::Unix(folder.to_owned());
-        }
-        self
-    }
-
-    /// Over a relay at this port of 127.0.0.1 to the first host: its name still decides about
-    /// certificates and passwords.
-    #[must_use]
-    pub fn relayed_by(mut self, port: u16) -> Self {
-        self.hosts.truncate(1);
-        // A password file knows the port of the server.
-        let password = self.hosts.first().and_then(|host| self.password_for(host)).cloned();
-        self.password = password;
-        for host in &mut self.hosts {
-            host.place =
-                Place::Tcp { name: host.name(), address: Some(Ipv4Addr::LOCALHOST.into()) };
-            host.port = port;
-        }
-        self
-    }
-
     /// With this patience for each address, login included; `None` waits for ever.
     #[must_use]
     pub fn with_connect_timeout(mut self, timeout: Option<Duration>) -> Self {
@@ -257,6 +234,41 @@ impl Config {
         parameters.extend(self.options.as_deref().map(|options| ("options", options)));
         parameters.extend(self.session.iter().map(|(name, value)| (*name, value.as_str())));
         parameters
+    }
+}
+
+impl Relayed for Config {
+    fn address(&self) -> io::Result<Option<SocketAddr>> {
+        match self.hosts.first() {
+            Some(Host { place: Place::Tcp { address: Some(address), .. }, port }) => {
+                Ok(Some((*address, *port).into()))
+            }
+            Some(Host { place: Place::Tcp { name, .. }, port }) => {
+                Ok((name.as_str(), *port).to_socket_addrs()?.next())
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn at_socket_in(mut self, folder: &Path) -> Self {
+        for host in &mut self.hosts {
+            host.place = Place::Unix(folder.to_owned());
+        }
+        self
+    }
+
+    /// To the first host, whose name still decides about certificates and passwords.
+    fn relayed_by(mut self, port: u16) -> Self {
+        self.hosts.truncate(1);
+        // A password file knows the port of the server.
+        let password = self.hosts.first().and_then(|host| self.password_for(host)).cloned();
+        self.password = password;
+        for host in &mut self.hosts {
+            host.place =
+                Place::Tcp { name: host.name(), address: Some(Ipv4Addr::LOCALHOST.into()) };
+            host.port = port;
+        }
+        self
     }
 }
 
