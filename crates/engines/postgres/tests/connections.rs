@@ -10,7 +10,11 @@ use std::io;
 use std::thread;
 use std::time::Instant;
 use testing::installed::{LONG, folder, installations, private, until};
-use work::{Cancel, Column, DataType, Key, Operation, Request, Statement, Storage, Table, Work};
+use testing::postgres_client::{Server, bindirs};
+use work::{
+    Cancel, CancelReason, Column, DataType, Key, Operation, Request, Statement, Storage, Table,
+    Work,
+};
 
 /// How a thread's connections have to do its work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -235,5 +239,42 @@ fn connection_sets_serve_their_connections_with_io_uring_and_where_that_is_forbi
             drop(admin);
             instance.remove().unwrap();
         }
+    }
+}
+
+/// Administration waits for another session when the trial is asked to stop: the schema is dropped
+/// over a new connection, once the old one has ended.
+#[test]
+fn a_stopped_trial_leaves_nothing_on_a_server_by_url() {
+    for bin in bindirs() {
+        let server = Server::start(&bin, "", &[]);
+        let mut owner = server.connect();
+        let url = ("target.url".to_owned(), Value::Text(server.conninfo()));
+        let settings = Configuration { settings: [url].into(), ..Configuration::default() };
+        let folder = folder();
+        let place = Folders {
+            directory: folder.path().join("host"),
+            volumes: Vec::new(),
+            permits: engine::Permits::default(),
+            cgroup_joins: Vec::new(),
+        };
+        let (cancel, mut host) = (Cancel::new(), (POSTGRES.host)(place));
+        let instance = host.prepare(&settings, 2, &cancel).unwrap();
+        // The name of the table is taken until this transaction ends.
+        owner.batch("BEGIN; CREATE TABLE steelbench.mybigtable (c1 int)").unwrap();
+        let stopped = thread::scope(|scope| {
+            let created = scope.spawn(|| instance.create(work()));
+            let waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted";
+            let mut other = server.connect();
+            assert!(until(|| other.cell(waiting).unwrap().as_deref() == Some("1")));
+            cancel.cancel(CancelReason::Interrupt);
+            created.join().unwrap()
+        });
+        assert!(matches!(stopped, Err(EngineError::Cancelled)), "{stopped:?}");
+        owner.batch("ROLLBACK").unwrap();
+        instance.remove().unwrap();
+        let left = "SELECT (SELECT count(*) FROM pg_namespace WHERE nspname = 'steelbench') + \
+                    (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory')";
+        assert!(until(|| owner.cell(left).unwrap().as_deref() == Some("0")));
     }
 }
