@@ -8,8 +8,8 @@ use super::settings::{self, URL};
 use super::{Compression, explain};
 use crate::client::{Client, Config, Error};
 use engine::{
-    EngineError, Folders, Need, NoPlan, PlanRequest, Planned, Preflight, Program, ProgramNames, Result, ServerError,
-    while_doing,
+    EngineError, Folders, Need, NoPlan, PlanRequest, Planned, Preflight, Program, ProgramNames,
+    Result, ServerError, while_doing,
 };
 use experiment::{Configuration, Invalid};
 use observe::child::answer;

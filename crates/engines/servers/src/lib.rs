@@ -17,10 +17,9 @@
 //!   [`choose`] takes one
 //! - `files`: its directory, and the folder of its sockets; `template`: the copy that it is cloned
 //!   from; `data_sets`: data sets that it keeps between trials
-//! - [`settings`]: the server's settings of a configuration
+//! - [`settings`]: the server's settings of a configuration; `url`: percent-encoding
 //! - [`altered`]: settings of servers by URL that a run changes and puts back; [`applied`]: those
 //!   that stay until they are undone
-//! - [`url`]: percent-encoding
 //! - [`activity`]: sampling the sessions of a server
 
 pub mod account;
