@@ -13,7 +13,7 @@ pub const REGISTRY: Registry = Registry {
         &postgres::POSTGRES,
         &mariadb::MARIADB,
         &sqlserver::SQL_SERVER.with_plan_reader(inspection::sqlserver::read_plan),
-        &files::FILES,
+        &disk::FILES,
         &null::NONE,
         &null::NULL,
     ],

@@ -147,7 +147,7 @@ pub enum StorageDetail {
 const SEEN_MAX: usize = 10_000;
 
 /// Characters that are read of a statement's text.
-pub const TEXT_MAX: usize = sql::statement::TEXT_MAX;
+pub const TEXT_MAX: usize = work::sql::statement::TEXT_MAX;
 
 /// Time for all plans together. The planner needs milliseconds for one; joins of many tables take
 /// seconds.

@@ -1,7 +1,7 @@
 //! SQL as a tree: tokens with what is in parentheses as one node, and the signs and words that
 //! compare.
 
-use sql::{Kind, Syntax, Token, tokens};
+use work::sql::{Kind, Syntax, Token, tokens};
 
 /// A token, or a pair of parentheses with its content.
 #[derive(Debug, Clone, PartialEq)]

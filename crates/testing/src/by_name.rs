@@ -17,7 +17,7 @@ pub const ENGINES: &[&Engine] = &[
     &postgres::POSTGRES,
     &mariadb::MARIADB,
     &sqlserver::SQL_SERVER,
-    &files::FILES,
+    &disk::FILES,
     &null::NONE,
     &null::NULL,
 ];

@@ -6,7 +6,7 @@ use super::workspace::{Crate, Tier, Workspace};
 
 /// The crates of core from the top of the data flow to its bottom. Analysis and reports never touch
 /// an engine.
-const CORE: [&str; 18] = [
+const CORE: [&str; 15] = [
     "command_line",
     "runner",
     "report",
@@ -14,15 +14,12 @@ const CORE: [&str; 18] = [
     "store",
     "probe",
     "datasets",
-    "disk_io",
     "engine",
     "transport",
-    "profiler",
     "work",
     "observe",
     "experiment",
     "statistics",
-    "sql",
     "observations",
     "parquet_files",
 ];

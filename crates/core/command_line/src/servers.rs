@@ -2,9 +2,9 @@
 
 use crate::{Context, Failure, output};
 use engine::{Server, ServerError};
+pub use observe::now_ms;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::SystemTime;
 use work::Stop;
 
 impl Context {
@@ -34,9 +34,4 @@ pub fn failure(server: &dyn Server, stop: &Stop, error: &ServerError) -> Failure
     }
     let advice = error.advice.map(|advice| format!("\n{advice}")).unwrap_or_default();
     Failure::failed(format!("{server}: {error}{advice}"))
-}
-
-/// Milliseconds since 1970.
-pub fn now_ms() -> i64 {
-    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis() as i64
 }

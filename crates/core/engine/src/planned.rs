@@ -1,9 +1,9 @@
 //! The plans of a load's statements, which an engine explains after the measurement.
 
 use observations::Fact;
-use sql::statement::{VERBS, first_word};
 use std::fmt::Display;
 use std::time::{Duration, Instant};
+use work::sql::statement::{VERBS, first_word};
 use work::{Parameter, UserStatement};
 
 /// Time for all statements of a trial together: what is not explained until then has no plan.

@@ -3,11 +3,11 @@
 
 use crate::{EngineError, Result};
 use experiment::{Configuration, Invalid, Kind, NamedFile, Value, settings};
-use sql::{Kind as Part, Syntax, Token, tokens};
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
+use work::sql::{Kind as Part, Syntax, Token, tokens};
 
 settings! {
     /// SQL file (or list of files, run in this order) that creates your own tables. It runs once;

@@ -3,7 +3,7 @@
 //! tried next.
 
 use crate::{Fault, Rows, ServerError};
-use sql::named_statements;
+use work::sql::named_statements;
 
 /// A statement in a file of statements ([`named_statements`]). A part `{newer|older}` is another
 /// one for servers that lack some of its columns or views.

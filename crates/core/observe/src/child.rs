@@ -8,10 +8,12 @@ pub use start::Streams;
 
 use crate::processes;
 use crate::times::usage;
+use rustix::fs::{OFlags, fcntl_setfl};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use start::Start;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, PipeReader, Read};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -189,7 +191,8 @@ impl Ready {
     fn run_leader(&mut self, stop: &dyn Fn() -> bool) -> io::Result<(Exit, Leader)> {
         let start = Instant::now();
         let mut leader = Leader { pid: self.start.go()?, status: None };
-        let ended = pidfd(leader.pid)?;
+        let pid = Pid::from_raw(leader.pid).ok_or(ErrorKind::NotFound)?;
+        let ended = pidfd_open(pid, PidfdFlags::empty())?;
         let mut stopped = false;
         while !wait(&ended, &mut self.pipes)? {
             if !stopped && stop() {
@@ -316,10 +319,7 @@ impl Pipe {
             return Ok(Self::default());
         }
         let (reader, writer) = io::pipe()?;
-        // SAFETY: a system call on an open file.
-        if unsafe { libc::fcntl(reader.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } < 0 {
-            return Err(io::Error::last_os_error());
-        }
+        fcntl_setfl(&reader, OFlags::NONBLOCK)?;
         *stream = Some(writer.into());
         Ok(Self { stream: Some(reader), printed: Printed::default() })
     }
@@ -373,17 +373,6 @@ fn wait(ended: &OwnedFd, pipes: &mut [Pipe; 2]) -> io::Result<bool> {
     Ok(false)
 }
 
-/// A file that is ready when the process has ended (see `pidfd_open(2)`, since Linux 5.3).
-fn pidfd(pid: libc::pid_t) -> io::Result<OwnedFd> {
-    // SAFETY: a system call without pointers.
-    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: it was opened just now, for us alone.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd as libc::c_int) })
-}
-
 /// Seconds in which the first thread of a process that has ended was ready and waited for a
 /// processor: the second number of `schedstat`, see proc(5).
 fn run_delay_s(pid: libc::pid_t) -> Option<f64> {
@@ -407,11 +396,8 @@ fn counts_storage() -> bool {
 /// When it cannot be opened; for a pipe to write to, also when no process has it open for reading.
 pub fn open_at_once(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let file = options.custom_flags(libc::O_NONBLOCK).open(path)?;
-    // SAFETY: a system call on an open file.
-    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, 0) } {
-        0 => Ok(file),
-        _ => Err(io::Error::last_os_error()),
-    }
+    fcntl_setfl(&file, OFlags::empty())?;
+    Ok(file)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Reading what the operating system knows: thread CPU and run-queue time, what a command used,
-//! machine load, network interfaces, the environment of a run, mounts, block devices, the page
-//! cache.
+//! machine load, the environment of a run, mounts, block devices, the page
+//! cache, and call stacks ([`profiler`]).
 
 pub mod child;
 mod clock;
@@ -12,20 +12,21 @@ pub mod inspect;
 mod machine;
 mod marked;
 pub mod mounts;
-mod network;
 pub mod page_cache;
 pub mod processes;
+pub mod profiler;
+mod rings;
 pub mod survey;
 pub mod sysfs;
 mod times;
 pub mod topology;
 
-pub use clock::Clock;
+pub use clock::{Clock, now_ms};
 pub use devices::DeviceMonitor;
 pub use git::git_state;
 pub use machine::{MachineMonitor, kernel_setting, processors_online};
 pub use marked::Mark;
-pub use network::NetworkCounters;
+pub use rings::{RingError, rings_permitted};
 pub use times::{
     CpuUse, KernelThreads, ProcessTimes, ThreadClock, ThreadTimes, ThreadUse, ended_children_cpu_s,
     process_cpu_s, process_title, storage_read_bytes, thread_id,

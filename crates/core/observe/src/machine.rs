@@ -115,16 +115,9 @@ impl Scope {
 /// Processor seconds of the processes that this one has started, that they have started and so on,
 /// and of those among them that have ended.
 fn running_descendants_cpu_s() -> f64 {
-    let parents: Vec<(i32, i32)> =
-        processes::all().filter_map(|pid| Some((pid, processes::parent(pid)?))).collect();
-    let mut family = vec![std::process::id() as i32];
-    let mut next = 0;
-    while let Some(parent) = family.get(next).copied() {
-        family.extend(parents.iter().filter(|process| process.1 == parent).map(|parent| parent.0));
-        next += 1;
-    }
-    let times =
-        family[1..].iter().flat_map(|pid| [process_cpu_s(*pid), ended_children_cpu_s(*pid)]);
+    let us = std::process::id() as i32;
+    let below = processes::with_descendants(&[us]).into_iter().filter(|pid| *pid != us);
+    let times = below.flat_map(|pid| [process_cpu_s(pid), ended_children_cpu_s(pid)]);
     times.flatten().sum()
 }
 

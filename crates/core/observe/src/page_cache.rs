@@ -4,6 +4,7 @@
 //! file, even locks taken through another descriptor (fcntl(2)). So code with a live SQLite
 //! database keeps a handle of its own for this.
 
+use rustix::fs::{Advice, fadvise};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -19,9 +20,7 @@ use std::ptr;
 pub fn evict(file: &File) -> io::Result<()> {
     // Dirty pages cannot be dropped.
     file.sync_all()?;
-    // SAFETY: the descriptor is open; length 0 means "to the end".
-    let rc = unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
-    if rc == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(rc)) }
+    Ok(fadvise(file, 0, None, Advice::DontNeed)?)
 }
 
 /// Reads a whole file, so that it is in the page cache.

@@ -1,5 +1,6 @@
 //! Processes and their threads, from `/proc` (see proc(5)).
 
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::string::FromUtf8Error;
 
@@ -34,6 +35,24 @@ pub fn name(pid: i32) -> Option<String> {
 /// The process that started this one.
 pub fn parent(pid: i32) -> Option<i32> {
     stat(pid, [4]).map(|[parent]| parent as i32)
+}
+
+/// These processes and all below them that exist now.
+pub(crate) fn with_descendants(roots: &[i32]) -> Vec<i32> {
+    let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
+    for pid in all() {
+        if let Some(parent) = parent(pid) {
+            children.entry(parent).or_default().push(pid);
+        }
+    }
+    let mut found = BTreeSet::new();
+    let mut left = roots.to_vec();
+    while let Some(pid) = left.pop() {
+        if found.insert(pid) {
+            left.extend(children.get(&pid).into_iter().flatten());
+        }
+    }
+    found.into_iter().collect()
 }
 
 /// Returns whether a process exists and is not a zombie.
@@ -94,7 +113,7 @@ fn numbers(folder: &Path) -> impl Iterator<Item = i32> + use<> {
 
 #[cfg(test)]
 mod tests {
-    use super::is_alive;
+    use super::{is_alive, threads, with_descendants};
     use std::path::Path;
     use std::process::Command;
     use std::time::Duration;
@@ -111,5 +130,18 @@ mod tests {
         assert!(Path::new(&format!("/proc/{pid}")).exists());
         child.wait().unwrap();
         assert!(!is_alive(pid));
+    }
+    #[test]
+    fn a_process_below_another_one_is_found_and_a_dead_one_is_not_alive() {
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let (id, pid) = (std::process::id() as i32, child.id() as i32);
+        assert!(with_descendants(&[id]).contains(&pid));
+        assert!(!with_descendants(&[pid]).contains(&id));
+        assert!(is_alive(pid));
+        assert_eq!(threads(pid).collect::<Vec<_>>(), [pid]);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!is_alive(pid));
+        assert_eq!(threads(pid).count(), 0);
     }
 }

@@ -3,6 +3,7 @@
 use crate::sysfs::{self, Tree};
 use observations::{Cache, NumaNode, Processors};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// The folder of the processors, and that of the memory nodes.
 pub const CPUS: &str = "sys/devices/system/cpu";
@@ -13,6 +14,14 @@ pub const NODES: &str = "sys/devices/system/node";
 pub(crate) fn fields<'a>(cpuinfo: &'a str, name: &'a str) -> impl Iterator<Item = &'a str> {
     let lines = cpuinfo.lines().filter_map(|line| line.split_once(':'));
     lines.filter(move |(key, _)| key.trim() == name).map(|(_, value)| value.trim())
+}
+
+/// Numbers of the processors that are online in the whole machine, whether this process may use
+/// them or not.
+pub(crate) fn all_online() -> Vec<u32> {
+    let online = online(&Tree::new(Path::new("/")));
+    // Where the system does not report them.
+    if online.is_empty() { (0..crate::machine::processors_online()).collect() } else { online }
 }
 
 /// Numbers of the processors that are online, in their order

@@ -13,8 +13,8 @@ use observations::{
 };
 use observe::devices::DeviceMonitor;
 use observe::file_system::is_on_btrfs;
+use observe::profiler::{ProfileError, Profiler, Samples};
 use observe::{KernelThreads, MachineMonitor, ThreadUse};
-use profiler::{ProfileError, Profiler, Samples};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use work::conductor::{Director, LOOK_EVERY, LoadProgress};

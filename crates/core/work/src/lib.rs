@@ -7,6 +7,7 @@
 //! - [`conductor`]: the threads of a load
 //! - `cancel`: ending a trial early; `watch`: looking after work while it is done; `silence`: how
 //!   long a server may be silent
+//! - [`sql`]: the statements that users write, split and recognized
 
 mod cancel;
 pub mod conductor;
@@ -15,6 +16,7 @@ mod operation;
 mod request;
 mod rows;
 mod silence;
+pub mod sql;
 mod table;
 mod watch;
 

@@ -5,11 +5,11 @@ use super::target::Target;
 use engine::setup::{Setup, Unset, first_bytes, substituted};
 use engine::{EngineError, Result, cache};
 use experiment::NamedFile;
-use sql::{Kind, Syntax, tokens};
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use work::sql::{Kind, Syntax, tokens};
 
 /// The offset of the sign in the first bytes of a database file.
 ///

@@ -7,8 +7,8 @@ use crate::client::{Client, quote_identifier, quote_literal};
 use engine::planned::{STATEMENT_MS_MAX, each, literal};
 use engine::{Explained, NoPlan, PlanRequest, Planned, Result};
 use serde_json::Value;
-use sql::Syntax;
-use sql::statement::shown;
+use work::sql::Syntax;
+use work::sql::statement::shown;
 use work::{Parameter, Table};
 
 /// Returns the server's description of a statement before it runs, and with `analyze` of one run

@@ -6,9 +6,9 @@ use crate::client::{Client, quote_identifier, quote_literal};
 use engine::planned::{STATEMENT_MS_MAX, each, literal};
 use engine::{EngineError, Explained, NoPlan, PlanRequest, Planned, Result};
 use observations::Fact;
-use sql::Syntax;
-use sql::statement::shown;
 use std::fmt::Write as _;
+use work::sql::Syntax;
+use work::sql::statement::shown;
 use work::{Operation, Parameter, Table, Work};
 
 /// Settings of the load's sessions that its work asks for. The leader of a parallel query is one of

@@ -16,10 +16,10 @@ use observe::CpuUse;
 use rusqlite::backup::{Backup as Steps, StepResult};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
-use sql::statement::filled;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use work::Cancel;
+use work::sql::statement::filled;
 
 /// The tool of the backup interface; the other one is `VACUUM INTO`.
 const BACKUP_API: &str = "backup-api";

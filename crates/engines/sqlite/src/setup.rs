@@ -7,11 +7,11 @@ use engine::{EngineError, Result, cache};
 use experiment::NamedFile;
 use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::{Batch, Connection};
-use sql::Syntax;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use work::Cancel;
+use work::sql::Syntax;
 
 /// The first bytes of a database file (<https://www.sqlite.org/fileformat2.html>, 1.3).
 pub const MAGIC: &[u8] = b"SQLite format 3\0";

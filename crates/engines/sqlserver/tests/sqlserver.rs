@@ -250,7 +250,7 @@ fn hints_are_documented_ones_and_select_the_same_rows() {
     ask(set.as_mut(), 0, &text(insert)).unwrap();
     let rules = optimizer::for_engine("sqlserver").unwrap();
     for alternative in rules.alternatives {
-        let hint = sql::statement::filled(alternative.hint, &[("index", "[pk_orders]")]);
+        let hint = work::sql::statement::filled(alternative.hint, &[("index", "[pk_orders]")]);
         let sql = format!(
             "SELECT sum(d.amount) AS n FROM orders AS d{hint} WHERE d.id <= 2{}",
             alternative.end

@@ -3,8 +3,8 @@
 
 use crate::plans::{Kind, Object, Operator, Plan, PlanError, Predicate, Role, Rows};
 use serde_json::Value;
-use sql::Syntax;
 use std::slice::from_ref;
+use work::sql::Syntax;
 
 /// Name of a scan of a whole table.
 pub const SCAN: &str = "Sequential Scan";

@@ -2,7 +2,7 @@
 
 use crate::sql_tree::{Node, name_end, nodes};
 use serde::{Deserialize, Serialize};
-use sql::{Kind, Syntax, Token, tokens};
+use work::sql::{Kind, Syntax, Token, tokens};
 
 /// A part of a condition for which the order of an index is of no use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -269,7 +269,7 @@ mod tests {
         AlternativeKeys, Arithmetic, Case, Conversion, Function, LeadingWildcard,
     };
     use super::{Obstacle, obstacles};
-    use sql::Syntax::{self, MariaDb, Postgres, SqlServer};
+    use work::sql::Syntax::{self, MariaDb, Postgres, SqlServer};
 
     #[test]
     fn what_is_done_to_a_column_is_found_in_the_syntax_of_each_engine() {

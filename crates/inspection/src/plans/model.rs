@@ -4,7 +4,7 @@ use crate::plans::condition::{Obstacle, obstacles};
 use crate::plans::property::{Property, Trait};
 use crate::plans::{Access, CostPart, Kind, Terms};
 use serde::{Deserialize, Serialize};
-use sql::Syntax;
+use work::sql::Syntax;
 
 /// A statement and its plan.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use crate::plans::Terms;
 use crate::statements::{
     Index, IndexAbilities, InfixIndex, NewIndex, Rules, Table, Upkeep, key_name,
 };
-use sql::Syntax;
+use work::sql::Syntax;
 
 /// The engine's name in snapshots.
 pub const ENGINE: &str = "postgres";

@@ -5,7 +5,7 @@ use crate::plans::{
     Kind, MissingIndex, Object, Operator, Plan, PlanError, Predicate, Property, Role,
 };
 use engine::planned::PlanStep;
-use sql::Syntax;
+use work::sql::Syntax;
 
 /// The plan of these steps; a step belongs to one before it. `table` is the table that a name in
 /// the statement stands for.

@@ -2,7 +2,7 @@
 
 use crate::plans::Terms;
 use crate::statements::{IndexAbilities, NewIndex, Rules, Upkeep, drop_by_name};
-use sql::Syntax;
+use work::sql::Syntax;
 
 /// SQLite's rules.
 pub const RULES: Rules = Rules {

@@ -3,8 +3,8 @@
 use super::PLANS;
 use crate::plans::{Plan, Role};
 use engine::{NoPlan, Planned};
-use sql::Syntax;
-use sql::statement::shown;
+use work::sql::Syntax;
+use work::sql::statement::shown;
 
 /// Reads the plan of the first statement of a batch that has one; constants are hidden where they
 /// come from the load.

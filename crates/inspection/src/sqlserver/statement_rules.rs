@@ -2,7 +2,7 @@
 
 use crate::plans::Terms;
 use crate::statements::{IndexAbilities, NewIndex, Rules, Upkeep, drop_of_table};
-use sql::Syntax;
+use work::sql::Syntax;
 
 /// The engine's name in snapshots.
 pub const ENGINE: &str = "sqlserver";

@@ -3,7 +3,7 @@
 use crate::statements::{Advice, Hypothetical, Rules, Snapshot, skeleton};
 use observations::redacted;
 use serde::{Deserialize, Serialize};
-use sql::statement::shown;
+use work::sql::statement::shown;
 
 /// Operators in operators that are kept: more than that, and the readers of JSON refuse the file.
 const DEPTH_MAX: usize = 40;

@@ -3,7 +3,7 @@
 use crate::plans::Terms;
 use crate::statements::{Index, Table};
 use report::text::{joined, listed};
-use sql::Syntax;
+use work::sql::Syntax;
 
 /// An engine's rules.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,7 @@
 //! Statements of a user's script.
 
-use sql::statement::behind_comments;
-use sql::{Syntax, tokens};
+use work::sql::statement::behind_comments;
+use work::sql::{Syntax, tokens};
 
 /// A statement of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +40,7 @@ fn end(script: &str, syntax: Syntax) -> usize {
 #[cfg(test)]
 mod tests {
     use super::script_statements;
-    use sql::Syntax;
+    use work::sql::Syntax;
 
     #[test]
     fn a_script_is_its_statements_with_their_lines() {

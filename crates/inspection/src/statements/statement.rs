@@ -4,8 +4,8 @@ use crate::plans::{self, Operator, Plan};
 use crate::statements::Counter;
 use report::text::joined;
 use serde::{Deserialize, Serialize};
-use sql::statement::{VERBS, first_word, number};
 use std::collections::BTreeMap;
+use work::sql::statement::{VERBS, first_word, number};
 
 /// A statement without its constants, as the server tells statements apart.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -1,9 +1,9 @@
 //! Texts of statements that are the same but for constants and spaces.
 
 use crate::statements::Rules;
-use sql::statement::shown;
-use sql::{Kind, Syntax, Token, tokens};
 use std::collections::{HashMap, HashSet};
+use work::sql::statement::shown;
+use work::sql::{Kind, Syntax, Token, tokens};
 
 /// Words of SQL that tell what kind of statement it is; all others may be names.
 const WORDS: [&str; 42] = [
@@ -167,7 +167,7 @@ mod tests {
     use super::{aliases, condition, fingerprint, has_names, skeleton};
     use crate::plans::Terms;
     use crate::statements::{IndexAbilities, Rules, Upkeep, drop_by_name};
-    use sql::Syntax;
+    use work::sql::Syntax;
 
     const RULES: Rules = Rules {
         syntax: Syntax::Postgres,

@@ -8,7 +8,7 @@ use engine::{
 };
 use experiment::Configuration;
 use observe::CpuUse;
-use sql::statement::filled;
+use work::sql::statement::filled;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;

@@ -2,9 +2,9 @@
 //! Dates are texts that stand where an engine expects a date; Q15 has its view as a common table
 //! expression, which the specification permits (appendix A of its approved variants).
 
-use sql::{NamedStatement, named_statements};
 use std::sync::LazyLock;
 use work::SqlPart;
+use work::sql::{NamedStatement, named_statements};
 
 /// A query.
 #[derive(Debug, Clone, PartialEq, Eq)]

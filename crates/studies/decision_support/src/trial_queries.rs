@@ -86,7 +86,7 @@ pub(crate) fn trial_queries(configuration: &Configuration) -> Result<Vec<TrialQu
 }
 
 fn from_file(file: &NamedFile) -> Result<TrialQuery, Invalid> {
-    let text = sql::query(&file.content)
+    let text = work::sql::query(&file.content)
         .map_err(|error| Invalid::new(FILES.path(), format!("{} {error}", file.path)))?;
     let name = Path::new(&file.path).file_stem().unwrap_or_default().to_string_lossy();
     Ok(TrialQuery::File { name: name.into_owned(), text: text.to_owned() })

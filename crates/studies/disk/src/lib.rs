@@ -2,6 +2,7 @@
 //!
 //! - `settings`: what can be asked for
 //! - `paths`, `fio`: what a command line or a fio job file names instead
+//! - [`io`]: the I/O engine; `files`: the engine of plain files and devices that it runs on
 //! - `streams`: from settings to streams, and from these and files to what the I/O engine runs
 //! - `outcome`: from its counts to the observations of the trial; `agreement`: these counts and the
 //!   kernel's
@@ -10,8 +11,10 @@
 mod agreement;
 pub mod analysis;
 mod arguments;
+mod files;
 pub mod fio;
 mod fio_json;
+pub mod io;
 mod outcome;
 mod paths;
 mod probe;
@@ -23,6 +26,7 @@ mod volume_document;
 
 pub use crate::probe::DiskProbe;
 pub use agreement::{Disagreement, device_agreement};
+pub use files::FILES;
 pub use fio_json::fio_json;
 pub use paths::StoragePath;
 pub use quick::COMMAND;

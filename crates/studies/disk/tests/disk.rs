@@ -1,9 +1,9 @@
 //! The disk probe on files of the engine for plain files.
 
 use disk::DiskProbe;
+use disk::FILES;
 use engine::{Folders, Permits};
 use experiment::{Catalog, Configuration, Experiment, parse};
-use files::FILES;
 use observations::{Observations, WaitClass, WarningKind};
 use probe::{Probe, Target, TrialContext};
 use std::path::{Path, PathBuf};

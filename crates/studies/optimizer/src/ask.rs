@@ -5,9 +5,9 @@ use crate::template::{Template, VariedColumn, literal};
 use engine::{ConnectionSet, EngineError, Results};
 use inspection::plans::{Access, Kind, Operator, Plan, PlanError};
 use probe::{ProbeError, TrialContext, data};
-use sql::statement::filled;
 use std::collections::BTreeMap;
 use work::Statement;
+use work::sql::statement::filled;
 
 /// A session that asks.
 pub(crate) struct Asker<'a> {

@@ -5,7 +5,7 @@ use engine::Results;
 use inspection::plans::{Plan, PlanError};
 
 /// An engine's query optimizer. In texts, `{table}`, `{column}`, `{index}`, `{sample}` and
-/// `{skipped}` stand for the names and figures that [`sql::statement::filled`] puts there.
+/// `{skipped}` stand for the names and figures that [`work::sql::statement::filled`] puts there.
 pub struct Optimizer {
     /// The way to explain a statement with estimates.
     pub explain: Explain,

@@ -23,9 +23,9 @@ use crate::{appended, by_plan, diagram, settings};
 use observations::{Fact, QueryPlan, Response, Warning, WarningKind};
 use probe::data::TABLE_ROWS;
 use probe::{ProbeError, TrialContext};
-use sql::statement::filled;
 use statistics::mean;
 use std::time::Instant;
+use work::sql::statement::filled;
 
 /// The result of the preparation.
 #[derive(Debug, Default)]

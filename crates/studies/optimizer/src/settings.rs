@@ -177,7 +177,7 @@ pub fn queries(configuration: &Configuration) -> Result<Queries, Invalid> {
             .map_err(|error| Invalid::new(QUERY.path(), error.to_string()));
     }
     let whole = configuration.files_of(FILES.path()).map(|file| {
-        let text = sql::query(&file.content)
+        let text = work::sql::query(&file.content)
             .map_err(|error| Invalid::new(FILES.path(), format!("{} {error}", file.path)))?;
         Ok((file.path.clone(), text.to_owned()))
     });

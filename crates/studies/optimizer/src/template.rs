@@ -3,7 +3,7 @@
 //! 2010). What could write is refused by its text.
 
 use observations::order;
-use sql::{Kind, QueryError, Token, query, significant};
+use work::sql::{Kind, QueryError, Token, query, significant};
 
 /// A template with one varied column, or two.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -269,7 +269,7 @@ pub fn literal(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Template, TemplateError};
-    use sql::{QueryError, query};
+    use work::sql::{QueryError, query};
 
     #[test]
     fn a_varied_column_becomes_a_comparison_and_its_table_has_the_hint() {

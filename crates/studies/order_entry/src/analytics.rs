@@ -7,8 +7,8 @@ use observations::{Observations, ScriptStatement};
 use probe::ProbeError;
 use probe::load::{Start, Step, Workload};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use sql::{NamedStatement, named_statements};
 use std::sync::LazyLock;
+use work::sql::{NamedStatement, named_statements};
 use work::{Operation, Request, SqlPart, Statement};
 
 /// The purpose of the first stream's generator; those of connections with terminals are below.

@@ -1,9 +1,9 @@
 //! The consistency conditions (clause 3.3.2), each as a query that counts violations.
 
 use crate::size::Size;
-use sql::{NamedStatement, named_statements};
 use std::fmt;
 use std::sync::LazyLock;
+use work::sql::{NamedStatement, named_statements};
 
 /// Number of the last condition; the first is 1.
 pub const CONDITIONS: usize = 12;

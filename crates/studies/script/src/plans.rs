@@ -9,9 +9,9 @@ use observations::{Observations, QueryPlan, Warning, WarningKind, redacted};
 use probe::data::recorded;
 use probe::load::{Step, Workload as _};
 use probe::{TrialContext, WrittenStatement};
-use sql::statement::{VERBS, first_word};
 use std::collections::HashMap;
 use std::sync::Arc;
+use work::sql::statement::{VERBS, first_word};
 use work::{Parameter, Request, Statement, UserStatement};
 
 /// Statements of a configuration that are explained, from the first on.

@@ -3,9 +3,9 @@
 use crate::error::Problem;
 use crate::names::{Names, Slot, continues_name, is_name};
 use experiment::choice;
-use sql::{Kind, Syntax, tokens};
 use std::ops::Range;
 use work::UserStatement;
+use work::sql::{Kind, Syntax, tokens};
 
 choice! {
     /// How statements are sent.

@@ -11,6 +11,7 @@
 //! - `fleet`: the coordinator's view of all agents; `lead`: a trial's load on them; `machines`: the
 //!   blocks of a plan on them
 //! - `machine_effects`: how machines that share a plan differ; `machine_section`: its section
+//! - `network`: traffic of the machine's interfaces
 //! - `arguments`: options of `run`; `token`: the secret that admits to the broker
 
 mod agent;
@@ -29,6 +30,7 @@ mod machine_section;
 mod machines;
 mod message;
 mod nats;
+mod network;
 mod offenders;
 mod part;
 mod token;

@@ -8,9 +8,9 @@ use inspection::pages;
 use inspection::plans::{self, FILE_BYTES_MAX};
 use report::json::object;
 use serde_json::{Value, json};
-use sql::statement::shown;
 use std::io::Read;
 use std::path::PathBuf;
+use work::sql::statement::shown;
 
 /// Plans on a page: with more, a browser takes long to show it.
 const PAGE_MAX: usize = 200;

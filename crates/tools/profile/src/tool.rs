@@ -10,7 +10,7 @@ use command_line::files::{Replace, check_replaceable, replace_file};
 use command_line::output::{self, Form};
 use command_line::{Context, ExitCode, Failure, Tool, signals};
 use observations::Profile;
-use profiler::{ProfileError, Profiler};
+use observe::profiler::{self, ProfileError, Profiler};
 use report::json::object;
 use serde_json::Value;
 use std::io::Write;

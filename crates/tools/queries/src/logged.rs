@@ -5,10 +5,10 @@ use inspection::plan_files;
 use inspection::plans::{self, FILE_BYTES_MAX};
 use inspection::statements::{Origin, Rules, Snapshot, StatementPlan, fingerprint};
 use observations::number::plural;
-use sql::{Syntax, tokens};
 use std::collections::HashMap;
 use std::fmt::Display;
 use std::path::PathBuf;
+use work::sql::{Syntax, tokens};
 
 /// Plans of one statement that are kept: those that took longest.
 const PLANS_MAX: usize = 5;

@@ -10,12 +10,12 @@ use inspection::statements::Snapshot;
 use report::json::object;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sql::Syntax;
-use sql::statement::number;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use work::sql::Syntax;
+use work::sql::statement::number;
 
 /// Name of the list.
 const LIST: &str = "steelbench-plans.json";

@@ -3,8 +3,8 @@
 use inspection::statements::PlanText;
 use observations::redacted;
 use regex_lite::{Captures, Regex};
-use sql::Syntax;
-use sql::statement::shown;
+use work::sql::Syntax;
+use work::sql::statement::shown;
 
 /// A string of JSON, and the colon behind the name of a member.
 const JSON: &str = r#"("(?:[^"\\]|\\.)*")(\s*:)?"#;

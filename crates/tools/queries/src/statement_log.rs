@@ -61,7 +61,7 @@ fn snapshot(engine: &str, path: &str, runs: Vec<LoggedRun>, rules: &Rules) -> Sn
         let key = (fingerprint(&run.text, rules), run.database.clone(), run.user.clone());
         let place = *at.entry(key).or_insert_with_key(|(text, ..)| {
             snapshot.statements.push(Statement {
-                digest: format!("{:016x}", sql::statement::number(text)),
+                digest: format!("{:016x}", work::sql::statement::number(text)),
                 database: run.database.clone(),
                 user: run.user.clone(),
                 is_top: true,

@@ -17,11 +17,11 @@ use experiment::{Draft, Kind, LinkedSettings, settings};
 use inspection::plans;
 use inspection::statements::fingerprint;
 use probe::load::{CONNECTIONS, DURATION, WARMUP};
-use sql::statement::{VERBS, first_word};
 use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use work::Stop;
+use work::sql::statement::{VERBS, first_word};
 
 /// The first line of what is written here, by which it may be written again.
 const MADE: &str = "Written by `steelbench queries try`";

@@ -1,8 +1,8 @@
 //! Programs that are asked something, and have a time for their answer.
 
+use rustix::fs::{MemfdFlags, memfd_create};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek};
-use std::os::fd::FromRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -58,13 +58,7 @@ pub fn output_within(
 }
 
 fn memory() -> io::Result<File> {
-    // SAFETY: a system call with a text that ends in zero.
-    let fd = unsafe { libc::memfd_create(c"output".as_ptr(), libc::MFD_CLOEXEC) };
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: it was opened just now, for us alone.
-    Ok(unsafe { File::from_raw_fd(fd) })
+    Ok(memfd_create("output", MemfdFlags::CLOEXEC)?.into())
 }
 
 fn content(file: &mut File) -> io::Result<Vec<u8>> {

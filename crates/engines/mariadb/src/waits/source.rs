@@ -6,10 +6,10 @@ use crate::client::{Client, Config};
 use engine::{ObserveOptions, Row, Rows, ServerError, while_doing};
 use observe::ProcessTimes;
 use servers::activity::{CONNECTION, Idle, Process, Roster, Sample, Source};
-use sql::Syntax;
-use sql::statement::{self, TEXT_MAX};
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
+use work::sql::Syntax;
+use work::sql::statement::{self, TEXT_MAX};
 
 /// The time that the server caches its answer about transactions
 /// (`storage/innobase/trx/trx0i_s.cc`).

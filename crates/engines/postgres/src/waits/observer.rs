@@ -9,11 +9,11 @@ use crate::connecting::observer;
 use engine::{LiveObserver, ObserveOptions, ServerError, while_doing};
 use observations::{ActivityCell, CounterReadings, ServerActivity, TimeUse, Wait, WaitingTask};
 use servers::activity::{Process, ROSTER_PERIOD, Window, cells};
-use sql::Syntax;
-use sql::statement::{self, TEXT_MAX};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 use work::Stop;
+use work::sql::Syntax;
+use work::sql::statement::{self, TEXT_MAX};
 
 /// Timeout for reading the last window after the user asked to stop.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);

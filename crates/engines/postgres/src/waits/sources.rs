@@ -6,9 +6,9 @@ use crate::connecting::{OBSERVER, is_local, observer};
 use engine::{ObserveOptions, ServerError, while_doing};
 use observe::ProcessTimes;
 use servers::activity::{Idle, Process, Roster, Sample, Sampler, Source};
-use sql::statement::TEXT_MAX;
 use std::collections::HashMap;
 use std::time::Duration;
+use work::sql::statement::TEXT_MAX;
 
 /// Samples come from polls of this view, or from the profile that this extension keeps in the
 /// server.

@@ -15,11 +15,11 @@ use engine::view::ViewRows;
 use engine::{LiveObserver, ObserveOptions, ServerError, View, while_doing};
 use observations::{CounterReadings, Sampling, ServerActivity, TimeUse, WaitingTask};
 use servers::activity::cells::meanings;
-use sql::Syntax;
-use sql::statement;
 use std::collections::BTreeSet;
 use std::time::Instant;
 use work::Stop;
+use work::sql::Syntax;
+use work::sql::statement;
 
 /// Statements whose text is read.
 const TEXTS_MAX: usize = 100;

@@ -3,9 +3,9 @@
 use crate::PageId;
 use engine::{Row, Rows};
 use observations::{TaskSession, WaitingTask, order};
-use sql::Syntax;
-use sql::statement;
 use std::collections::BTreeMap;
+use work::sql::Syntax;
+use work::sql::statement;
 
 /// Characters of a resource's description that are kept.
 const RESOURCE_MAX: usize = 300;

@@ -60,8 +60,8 @@ mod tests {
     use crate::limits::exceeded;
     use engine::Dialect as _;
     use experiment::{Configuration, Value};
-    use sql::statement::filled;
     use testing::t_sql::parse_errors;
+    use work::sql::statement::filled;
     use work::{Column, DataType, Operation, Storage, Table, Work};
 
     const TYPES: [DataType; 8] = [

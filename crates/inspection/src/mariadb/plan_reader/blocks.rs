@@ -8,7 +8,7 @@ use crate::plans::{
     Warning, number,
 };
 use serde_json::Value;
-use sql::Syntax;
+use work::sql::Syntax;
 
 /// Objects that hold operators, the name that is shown for them, and what they do.
 const STEPS: [(&str, &str, Kind); 22] = [

@@ -6,7 +6,7 @@ use crate::plans::{
     Access, Kind, Object, Operator, Plan, PlanError, Predicate, Role, Rows, Statement, number,
 };
 use serde_json::Value;
-use sql::Syntax;
+use work::sql::Syntax;
 
 /// A statement of `{"query_plan": ...}`. Statements for which the server had no plan, such as a
 /// change of one table, have none.

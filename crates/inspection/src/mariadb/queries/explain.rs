@@ -9,7 +9,7 @@ use crate::statements::{
     Column, Counter, Origin, Snapshot, StatementPlan, aliases, fingerprint, has_names,
 };
 use engine::{NoPlan, ServerError};
-use sql::{Kind, Syntax, tokens};
+use work::sql::{Kind, Syntax, tokens};
 
 const NO_SAMPLE: &str = "no statement text with values is available, which the server needs to \
                          make a plan. Enable the consumers events_statements_history and \

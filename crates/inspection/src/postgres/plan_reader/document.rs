@@ -11,7 +11,7 @@ use crate::plans::{
     number,
 };
 use serde_json::Value;
-use sql::Syntax;
+use work::sql::Syntax;
 
 /// A statement of `[{"Plan": ...}]`, with `Query Text` from `auto_explain`; `None` of another
 /// document.

@@ -1,8 +1,8 @@
 //! The statement before a plan.
 
 use serde_json::{Map, Value};
-use sql::statement::VERBS;
-use sql::{Kind, Syntax, tokens};
+use work::sql::statement::VERBS;
+use work::sql::{Kind, Syntax, tokens};
 
 /// The members of a document that tell the statement: from `Query Text:` of `auto_explain`, or the
 /// EXPLAIN of a session. Any other text is not one.

@@ -9,7 +9,7 @@ use super::node::inputs_of;
 use super::property;
 use crate::plans::PlanError;
 use serde_json::{Map, Value, json};
-use sql::statement::VERBS;
+use work::sql::statement::VERBS;
 
 const FORMAT: &str = "text of EXPLAIN";
 

@@ -12,7 +12,7 @@ use crate::query_reader::explain_each;
 use crate::statements::{Advice, Hypothetical, Origin, Snapshot, StatementPlan};
 use engine::server::MARK;
 use engine::{AdminSession, NoPlan, ServerError};
-use sql::{Kind, Syntax, Token, tokens};
+use work::sql::{Kind, Syntax, Token, tokens};
 
 /// Makes a plan for each statement that can have one, in their order.
 pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {

@@ -12,7 +12,7 @@ use crate::plans::{
     Predicate, Role, Rows, RunCost, Statement, Wait, Warning,
 };
 use roxmltree::{Document, Node};
-use sql::Syntax;
+use work::sql::Syntax;
 use xml::{child, children, flag, is, number, object, parts, unquoted};
 
 /// SQL Server's format.

@@ -3,7 +3,7 @@
 use super::xml::{child, children, is, number, object, parts, unquoted};
 use crate::plans::{Operator, Parameter, Statistics, Trait};
 use roxmltree::Node;
-use sql::{Kind, Syntax, Token, tokens};
+use work::sql::{Kind, Syntax, Token, tokens};
 
 /// The traits of a statement, by its text and its plan.
 pub fn of_statement(

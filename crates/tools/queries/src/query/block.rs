@@ -2,7 +2,7 @@
 
 use super::model::{Block, Sorting};
 use inspection::sql_tree::{Node, name_end, plain};
-use sql::Syntax;
+use work::sql::Syntax;
 
 /// Words that begin a clause, at the top of a block.
 const CLAUSES: &str =

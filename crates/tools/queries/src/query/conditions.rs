@@ -3,7 +3,7 @@
 use super::block::Reader;
 use super::model::{Block, ColumnName, Condition, Operand, Other};
 use inspection::sql_tree::{Comparison, Node, is_parameter, operators};
-use sql::{Kind, Syntax, Token};
+use work::sql::{Kind, Syntax, Token};
 
 /// Words in expressions that are not columns. Types follow `::` or AS.
 const NOT_COLUMNS: &str = "null true false and or not any all some array row case when then else \

@@ -13,7 +13,7 @@ pub use inspection::sql_tree::Comparison;
 pub use model::{Block, ColumnName, Condition, Operand, Other, Source};
 
 use inspection::sql_tree::nodes;
-use sql::Syntax;
+use work::sql::Syntax;
 
 /// Texts that are longer are lists of values more than statements.
 const TEXT_MAX: usize = 20_000;
@@ -32,7 +32,7 @@ pub fn blocks(text: &str, syntax: Syntax) -> Vec<Block> {
 #[cfg(test)]
 mod tests {
     use super::{Comparison, Other, blocks};
-    use sql::Syntax;
+    use work::sql::Syntax;
 
     /// `column comparison` of each condition of the statement itself.
     fn conditions(text: &str, syntax: Syntax) -> Vec<String> {

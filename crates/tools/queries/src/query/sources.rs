@@ -3,7 +3,7 @@
 use super::block::Reader;
 use super::model::{ColumnName, Condition, Operand, Other, Source};
 use inspection::sql_tree::{Comparison, Node, plain};
-use sql::{Kind, Token};
+use work::sql::{Kind, Token};
 
 /// Words between two tables.
 const JOINS: &str = "join inner left right full outer cross natural straight_join asof lateral";

@@ -1,8 +1,8 @@
 use super::check::Check;
 use observations::number::{bytes, count};
+use observe::profiler::{HZ_MIN, Instructions, Profiler};
 use observe::survey::MachineFacts;
 use observe::{file_system, survey};
-use profiler::{HZ_MIN, Instructions, Profiler};
 use std::fmt::Display;
 use std::path::Path;
 
@@ -22,7 +22,7 @@ pub fn machine(folder: &Path) -> Vec<Check> {
         user(),
         permission(
             "io_uring",
-            disk_io::rings_permitted(),
+            observe::rings_permitted(),
             "permitted",
             "Disk loads use a thread for each I/O instead. To permit it: sysctl -w \
              kernel.io_uring_disabled=0; in a container also --security-opt seccomp=unconfined.",
