@@ -1,10 +1,11 @@
 //! The settings that experiment files may give: those of engines and probes by name.
 
 use crate::common::{ENGINE, PROBE};
-use crate::design::EXTENSION;
+use crate::design_file::EXTENSION;
 use crate::error::Fault;
 use crate::file::{NETWORK, OBSERVE, SECTIONS};
 use crate::sections::{AnalysisSection, CommonSection, GuestSections};
+use crate::vocabulary::Vocabulary;
 use crate::{Declaration, Designs, DurabilityRule, Value};
 use observations::Roles;
 use std::collections::BTreeMap;
@@ -66,12 +67,9 @@ impl OtherName {
     }
 }
 
-/// Settings by the name of their engine or probe.
-type Owners = [(&'static str, &'static [Declaration])];
-
-/// The settings of an engine or a probe; empty if it is not known.
-pub(crate) fn owned(owners: &Owners, name: &str) -> &'static [Declaration] {
-    owners.iter().find(|(owner, _)| *owner == name).map_or(&[], |(_, settings)| settings)
+/// The part of a list that is of an engine or a probe; empty if it is not known.
+pub(crate) fn owned<T>(owners: &[(&'static str, &'static [T])], name: &str) -> &'static [T] {
+    owners.iter().find(|(owner, _)| *owner == name).map_or(&[], |(_, part)| part)
 }
 
 impl Catalog {
@@ -136,8 +134,7 @@ impl Catalog {
 
     /// The settings of an engine by which commits may be lost after a crash.
     pub fn durability_rules(&self, engine: &str) -> &'static [DurabilityRule] {
-        let durability = self.durability.iter().find(|(known, _)| *known == engine);
-        durability.map_or(&[], |(_, rules)| rules)
+        owned(&self.durability, engine)
     }
 
     /// Roles of all settings.
@@ -163,73 +160,4 @@ impl Catalog {
             .filter_map(|setting| Some((setting.path, setting.role?)))
             .collect()
     }
-}
-
-/// The settings that a file, or one configuration of it, may use.
-#[derive(Debug, Default)]
-pub(crate) struct Vocabulary {
-    settings: Vec<&'static Declaration>,
-}
-
-impl Vocabulary {
-    /// Adds settings; of two with the same path the first one is explained to people.
-    pub fn add(&mut self, settings: &'static [Declaration]) {
-        self.settings.extend(settings);
-    }
-
-    /// The settings of this path, of different engines; exact ones go before those with `*`.
-    pub fn find(&self, path: &str) -> Vec<&'static Declaration> {
-        let exact: Vec<_> =
-            self.settings.iter().copied().filter(|setting| setting.path == path).collect();
-        if !exact.is_empty() {
-            return exact;
-        }
-        self.settings.iter().copied().filter(|setting| covers(setting, path)).collect()
-    }
-
-    /// Returns whether a setting has this path.
-    pub fn has(&self, path: &str) -> bool {
-        self.settings.iter().any(|setting| setting.path == path || covers(setting, path))
-    }
-
-    /// Returns whether settings lie below this path.
-    pub fn is_table(&self, path: &str) -> bool {
-        self.settings.iter().any(|setting| {
-            let known = setting.path;
-            let mut known = known.split('.');
-            path.split('.')
-                .all(|part| known.next().is_some_and(|pattern| pattern == part || pattern == "*"))
-                && known.next().is_some()
-        })
-    }
-
-    /// The paths to suggest for a mistyped one: those of its section, and all if there is no such
-    /// section.
-    pub fn paths(&self, mistyped: &str) -> Vec<&'static str> {
-        let section = |path: &str| path.split_once('.').map(|(section, _)| section.to_owned());
-        let mut paths: Vec<&str> = Vec::new();
-        for setting in &self.settings {
-            if !paths.contains(&setting.path) {
-                paths.push(setting.path);
-            }
-        }
-        let same: Vec<&str> =
-            paths.iter().copied().filter(|path| section(path) == section(mistyped)).collect();
-        // A setting of another section may have been meant all the same.
-        let found_elsewhere =
-            crate::nearest(mistyped, &same).is_none() && crate::nearest(mistyped, &paths).is_some();
-        if same.is_empty() || found_elsewhere { paths } else { same }
-    }
-
-    /// The settings that have a default.
-    pub fn with_default(&self) -> impl Iterator<Item = &'static Declaration> {
-        self.settings.iter().copied().filter(|setting| setting.default.is_some())
-    }
-}
-
-/// Returns whether a setting with `*` covers this path. A last `*` may cover a name with dots.
-fn covers(setting: &Declaration, path: &str) -> bool {
-    let Some((before, after)) = setting.path.split_once('*') else { return false };
-    let name = path.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
-    name.is_some_and(|name| !name.is_empty() && (after.is_empty() || !name.contains('.')))
 }

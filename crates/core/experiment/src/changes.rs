@@ -119,7 +119,8 @@ pub fn changes(old: &Experiment, new: &Experiment, catalog: &Catalog) -> Changes
     let new = before_added.as_ref().unwrap_or(new);
     let at = SETTINGS.iter().position(|setting| setting.path.starts_with("hooks."));
     let (first, rest) = SETTINGS.split_at(at.unwrap_or_default());
-    let settings = first.iter().chain(catalog.designs.settings).chain(rest);
+    let analyses = catalog.analysis_sections.iter().flat_map(|analysis| analysis.section.settings);
+    let settings = first.iter().chain(catalog.designs.settings).chain(rest).chain(analyses);
     for setting in settings.filter(|setting| !NOT_COMPARED.contains(&setting.path)) {
         let surrounds_trials =
             ["hooks.", "design."].iter().any(|section| setting.path.starts_with(section))

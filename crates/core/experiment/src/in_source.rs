@@ -1,6 +1,6 @@
 //! Parts of a recorded experiment file, as far as they can be read.
 
-use crate::design::{DESIGN_KIND, GRID};
+use crate::design_file::{DESIGN_KIND, GRID};
 use crate::document::Node;
 use crate::{FromValue, Setting};
 

@@ -4,18 +4,19 @@
 //! position and name, so that what refers to it is judged as if it were right, and all errors come
 //! at once.
 
-mod design_file;
+mod design;
 mod expand;
 mod factors;
 mod run;
 
-use crate::catalog::{Catalog, Vocabulary};
+use crate::catalog::Catalog;
 use crate::design_runs::{Runs, Stage};
 use crate::document::{Content, Entry, Leaf, Node};
 use crate::error::{Errors, Fault, FileErrors};
 use crate::experiment::Experiment;
 use crate::file::{EQUIVALENCE_MARGIN, NAME, SETTINGS};
 use crate::sections::{AnalysisSection, CommonSection, GuestFile, SectionReader};
+use crate::vocabulary::{Values, Vocabulary, read_as, read_item, read_table};
 use crate::{Declaration, DurabilityRule, Value};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -47,9 +48,6 @@ pub fn file_name(name: &str) -> Result<String, NoFileName> {
     if is_fit { Ok(name.to_owned()) } else { Err(NoFileName(name.to_owned())) }
 }
 
-/// Values by path.
-type Values = BTreeMap<String, Value>;
-
 /// A file that is being read.
 struct FileReader<'a> {
     root: &'a Node,
@@ -75,7 +73,6 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
     let hard_to_change = reader.hard_to_change(&mut factors, &volumes);
     let repeats = reader.repeats(&core);
     let predict = reader.predictions();
-    reader.check_analyses(&core, &mut factors, &hard_to_change, &repeats);
     reader.check_setups(&repeats, &hard_to_change);
     reader.check_machines(&core, &repeats, &factors);
     let (runs, extensions) = reader.design(&core, &mut factors, &hard_to_change, &repeats);
@@ -255,7 +252,7 @@ impl<'a> FileReader<'a> {
                 self.errors.add(&entry.key_span, "report", fault);
             }
             let also: Vec<&str> = others.map(|entry| entry.key.as_str()).collect();
-            self.read_table(node, "report", SETTINGS, &also, &mut values);
+            read_table(&mut self.errors, node, "report", SETTINGS, &also, &mut values);
         }
         values
     }
@@ -264,69 +261,9 @@ impl<'a> FileReader<'a> {
     fn read_section(&mut self, section: &str, settings: &[Declaration]) -> Values {
         let mut values = Values::default();
         if let Some(node) = self.root.value(section) {
-            self.read_table(node, section, settings, &[], &mut values);
+            read_table(&mut self.errors, node, section, settings, &[], &mut values);
         }
         values
-    }
-
-    /// The values of one table of a `[[section]]`, of which some must be given. Keys in `also` are
-    /// read elsewhere.
-    fn read_item(
-        &mut self,
-        node: &Node,
-        section: &str,
-        settings: &[Declaration],
-        needed: &[&str],
-        also: &[&str],
-    ) -> Values {
-        let mut values = Values::default();
-        if node.is_table() {
-            self.read_table(node, section, settings, also, &mut values);
-            for key in needed.iter().filter(|key| node.get(key).is_none()) {
-                self.errors.add(&node.span, section, format!("{key} is missing"));
-            }
-        }
-        values
-    }
-
-    fn read_table(
-        &mut self,
-        node: &Node,
-        section: &str,
-        settings: &[Declaration],
-        also: &[&str],
-        values: &mut Values,
-    ) {
-        let prefix = format!("{section}.");
-        for leaf in node.leaves(section) {
-            let key = leaf.path.strip_prefix(&prefix).unwrap_or(&leaf.path);
-            if also.contains(&key.split('.').next().unwrap_or(key)) {
-                continue;
-            }
-            if let Some(setting) = settings.iter().find(|setting| setting.path == leaf.path) {
-                match setting.kind.read(leaf.node) {
-                    Ok(value) => drop(values.insert(leaf.path, value)),
-                    Err(fault) => self.errors.add(&leaf.node.span, &leaf.path, fault),
-                }
-                continue;
-            }
-            let known = settings.iter().filter_map(|setting| setting.path.strip_prefix(&prefix));
-            let known: Vec<&str> = known.chain(also.iter().copied()).collect();
-            let below = format!("{key}.");
-            let parts: Vec<&str> =
-                known.iter().filter_map(|known| known.strip_prefix(&below)).collect();
-            if parts.is_empty() {
-                self.errors.add(&leaf.key_span, section, Fault::unknown("setting", key, &known));
-            } else {
-                let message =
-                    format!("this is a table: write {{ {} = ... }}", parts.join(" = ..., "));
-                self.errors.add(
-                    &leaf.node.span,
-                    &leaf.path,
-                    Fault::with_help(message, "at least one of them"),
-                );
-            }
-        }
     }
 
     /// The name of the experiment, which is also the name of a file.
@@ -344,26 +281,6 @@ impl<'a> FileReader<'a> {
             self.error_at(NAME.path(), error.to_string());
         }
         name
-    }
-
-    /// The settings that a key may mean, of different engines; if there is none, an error.
-    fn lookup(&mut self, leaf: &Leaf<'_>) -> Vec<&'static Declaration> {
-        let path = leaf.path.as_str();
-        let found = self.vocabulary.find(path);
-        if found.is_empty() {
-            if self.vocabulary.is_table(path) {
-                self.errors.add(&leaf.node.span, path, "this is a table: write { name = value }");
-            } else {
-                let fault = self
-                    .of_other_program("setting", path)
-                    .or_else(|| self.of_another(path))
-                    .unwrap_or_else(|| {
-                        Fault::unknown("setting", path, &self.vocabulary.paths(path))
-                    });
-                self.errors.add(&leaf.key_span, path, fault);
-            }
-        }
-        found
     }
 
     /// The error of a setting of another program.
@@ -419,11 +336,26 @@ impl SectionReader for FileReader<'_> {
         needed: &[&str],
         also: &[&str],
     ) -> Values {
-        self.read_item(node, section.name, section.settings, needed, also)
+        read_item(&mut self.errors, node, section.name, section.settings, needed, also)
     }
 
     fn lookup(&mut self, leaf: &Leaf<'_>) -> Vec<&'static Declaration> {
-        self.lookup(leaf)
+        let path = leaf.path.as_str();
+        let found = self.vocabulary.find(path);
+        if found.is_empty() {
+            if self.vocabulary.is_table(path) {
+                self.errors.add(&leaf.node.span, path, "this is a table: write { name = value }");
+            } else {
+                let fault = self
+                    .of_other_program("setting", path)
+                    .or_else(|| self.of_another(path))
+                    .unwrap_or_else(|| {
+                        Fault::unknown("setting", path, &self.vocabulary.paths(path))
+                    });
+                self.errors.add(&leaf.key_span, path, fault);
+            }
+        }
+        found
     }
 
     fn durability_rules(&self, engine: &str) -> &'static [DurabilityRule] {
@@ -471,20 +403,4 @@ fn insert_spans(spans: &mut BTreeMap<String, Range<usize>>, path: &str, entry: &
     for entry in entry.node.entries() {
         insert_spans(spans, &format!("{path}.{}", entry.key), entry);
     }
-}
-
-/// Reads a value as the first of these settings that accepts it.
-///
-/// # Errors
-/// When none does.
-pub fn read_as(settings: &[&Declaration], node: &Node) -> Result<Value, Fault> {
-    let mut first_fault = None;
-    for setting in settings {
-        match setting.kind.read(node) {
-            Ok(value) => return Ok(value),
-            Err(fault) => drop(first_fault.get_or_insert(fault)),
-        }
-    }
-    // Without settings there has been an error already, at the key.
-    first_fault.map_or(Ok(Value::Bool(false)), Err)
 }

@@ -1,14 +1,15 @@
 //! From factors to configurations: the product of the levels, less what is excluded.
 
 use super::factors::Condition;
-use super::{FileReader, Values, spans};
-use crate::catalog::{Catalog, Vocabulary, owned};
+use super::{FileReader, spans};
+use crate::catalog::{Catalog, owned};
 use crate::common::{ENGINE, PROBE};
 use crate::design_runs::{Added, DesignRuns, Runs, STAGE};
 use crate::document::Node;
 use crate::durability::DURABILITY;
 use crate::error::Fault;
 use crate::experiment::Factor;
+use crate::vocabulary::{Values, Vocabulary};
 use crate::{Configuration, Kind, Level, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;

@@ -1,6 +1,6 @@
 //! Factors and their levels, plain and linked; and what names levels: exclusions and the baseline.
 
-use super::{FileReader, read_as};
+use super::FileReader;
 use crate::Value;
 use crate::configuration::names_volume;
 use crate::document::{Content, Leaf, Node};
@@ -10,6 +10,8 @@ use crate::file::{
     HARD_TO_CHANGE, LEVEL, LEVEL_FACTOR, LEVEL_IF_INSTALLED, LEVEL_NAME, MANUAL, MANUAL_FACTOR,
     MANUAL_TEXT,
 };
+use crate::sections::SectionReader;
+use crate::vocabulary::{read_as, read_item};
 use std::collections::{BTreeMap, HashSet};
 
 /// Levels by factor, both as positions; at least one level each.
@@ -79,7 +81,8 @@ impl FileReader<'_> {
         factors: &mut Vec<Factor>,
         varied: &mut BTreeMap<String, String>,
     ) {
-        let values = self.read_item(node, "level", LEVEL, &["factor", "name"], &["set"]);
+        let values =
+            read_item(&mut self.errors, node, "level", LEVEL, &["factor", "name"], &["set"]);
         let (name, Some(label)) = (LEVEL_FACTOR.value_in(&values), LEVEL_NAME.value_in(&values))
         else {
             return;
@@ -170,7 +173,8 @@ impl FileReader<'_> {
         }
         let mut hard = Vec::new();
         for node in self.root.tables("manual") {
-            let values = self.read_item(node, "manual", MANUAL, &["factor", "text"], &[]);
+            let values =
+                read_item(&mut self.errors, node, "manual", MANUAL, &["factor", "text"], &[]);
             let name = MANUAL_FACTOR.value_in(&values);
             let fault = match position(&name) {
                 _ if name.is_empty() => continue,

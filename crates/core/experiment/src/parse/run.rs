@@ -1,7 +1,7 @@
 //! Surroundings of the trials: declared volumes with the settings that name them, and repeats.
 
-use super::design_file::kind;
-use super::{FileReader, Values};
+use super::FileReader;
+use super::design::kind;
 use crate::configuration::names_volume;
 use crate::document::{Content, Node};
 use crate::error::Fault;
@@ -12,6 +12,7 @@ use crate::file::{
     READ_BANDWIDTH, READ_IOPS, RETRIES, SEED, SETUPS, VOLUME, VOLUME_CLEANUP, VOLUME_NAME,
     VOLUME_PATH, VOLUME_PREPARE, VOLUME_TIMEOUT_S, WRITE_BANDWIDTH, WRITE_IOPS,
 };
+use crate::vocabulary::{Values, read_item};
 use observations::{Throttle, UnmeasuredTable};
 
 /// More trials than this are a mistake: at a second each they take eleven days.
@@ -23,7 +24,8 @@ impl FileReader<'_> {
         let tables = self.root.tables("predict").iter();
         tables
             .map(|node| {
-                let values = self.read_item(
+                let values = read_item(
+                    &mut self.errors,
                     node,
                     "predict",
                     PREDICT,
@@ -45,7 +47,8 @@ impl FileReader<'_> {
     pub fn volumes(&mut self) -> Vec<Volume> {
         let mut volumes: Vec<Volume> = Vec::new();
         for node in self.root.tables("volume") {
-            let values = self.read_item(node, "volume", VOLUME, &["name", "path"], &[]);
+            let values =
+                read_item(&mut self.errors, node, "volume", VOLUME, &["name", "path"], &[]);
             let name = VOLUME_NAME.value_in(&values);
             if name.is_empty() {
                 continue;
