@@ -4,12 +4,10 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool")]
 
 mod bench;
-mod compare;
-mod detach;
-mod dist;
 mod docs;
 mod markdown;
 mod process;
+mod script;
 mod test;
 mod tidy;
 mod tools;
@@ -54,9 +52,9 @@ fn main() -> ExitCode {
             "test" => test::run(rest),
             "test-live" => test::live(rest),
             "bench" => bench::run(rest),
-            "compare" => compare::run(rest),
-            "detach" => detach::run(rest),
-            "dist" => dist::run(rest),
+            "compare" => script::compare(rest),
+            "detach" => script::detach(rest),
+            "dist" => script::dist(rest),
             "docs" => docs::run(rest),
             "tidy" => tidy::run(rest),
             _ => Err(HELP.into()),

@@ -65,7 +65,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     }
     if is_whole && lane.is_all {
         pack()?;
-        crate::detach::run(&[])?;
+        crate::script::detach(&[])?;
     }
     crate::tidy::run(&[])
 }
@@ -73,7 +73,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
 /// Packs the program of the tests, and checks the packages.
 fn pack() -> Result<(), String> {
     let program = target().join("debug/steelbench").display().to_string();
-    crate::dist::run(&["--check".to_owned(), "--binary".to_owned(), program])
+    crate::script::dist(&["--check".to_owned(), "--binary".to_owned(), program])
 }
 
 /// Bytes of the file system of tests, of which only what they use takes space.
