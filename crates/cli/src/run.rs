@@ -6,7 +6,7 @@ use command_line::session::{Session, exit_code};
 use command_line::{Context, ExitCode, Failure, RunAction, RunOptions, RunPlace, Tool, results};
 use engine::Permits;
 use experiment::Experiment;
-use runner::Agents;
+use runner::{Agents, RunChoices};
 use std::path::{Path, PathBuf};
 
 /// Run or resume an experiment, then show the results
@@ -132,18 +132,17 @@ impl Tool for Run {
             let place = RunPlace { context, file: &self.file, results: &results };
             self.steps.continued(&place, experiment)?
         };
-        let session = Session {
-            results: results.clone(),
+        let choices = RunChoices {
+            agents: self.others.agents(&experiment, &results)?,
+            results,
             fresh: self.fresh,
             retry_failed: self.retry_failed,
             manual_done: self.manual_done,
             label: self.label.clone(),
             permits: Permits { overwrite: self.overwrite.clone(), destroy: self.destroy.clone() },
-            json: self.json,
-            full: self.full,
-            agents: self.others.agents(&experiment, &results)?,
             futile: Vec::new(),
         };
+        let session = Session { choices, json: self.json, full: self.full };
         let end = session.conduct(context, &experiment)?;
         let recording = session.recording(context)?;
         let failed = session.show(context, &recording)?;

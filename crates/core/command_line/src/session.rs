@@ -10,44 +10,32 @@ use engine::Permits;
 use experiment::{Draft, Experiment};
 use observations::{Event, Recording, RunEnd, Tally, redacted};
 use report::{Document, Screen};
-use runner::{Agents, Futile, Manual, Options};
+use runner::{Manual, Options, RunChoices};
 use serde_json::json;
 use std::io::IsTerminal;
-use std::path::PathBuf;
 use store::Store;
 
 /// A session of a run: what every command that runs an experiment needs to know.
-#[derive(Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub struct Session {
-    /// The results file.
-    pub results: PathBuf,
-    /// Begin a new run even if there is one to go on with.
-    pub fresh: bool,
-    /// Run trials again that have failed as often as they may.
-    pub retry_failed: bool,
-    /// The manual step at which the run stopped has been done.
-    pub manual_done: bool,
-    /// The user's label of the run.
-    pub label: Option<String>,
-    /// Existing files that may be written to.
-    pub permits: Permits,
+    /// The user's choices.
+    pub choices: RunChoices,
     /// Print events and the summary as JSON.
     pub json: bool,
     /// Print every section at the end.
     pub full: bool,
-    /// Other processes that take part.
-    pub agents: Agents,
-    /// By configuration, the bound at which a trial of a search is stopped.
-    pub futile: Vec<Option<Futile>>,
 }
 
 impl Session {
     /// A quick command's: each use of it is a run of its own in the results file.
     pub fn quick(quick: &Quick, name: &str, permits: Permits) -> Self {
-        let results = results::path(quick.results.as_ref(), name);
-        let (label, json) = (quick.label.clone(), quick.json);
-        Self { results, fresh: true, label, permits, json, full: quick.full, ..Self::default() }
+        let choices = RunChoices {
+            results: results::path(quick.results.as_ref(), name),
+            fresh: true,
+            label: quick.label.clone(),
+            permits,
+            ..RunChoices::default()
+        };
+        Self { choices, json: quick.json, full: quick.full }
     }
 
     /// Runs the experiment of a quick command and shows what the store holds, or only prints its
@@ -72,18 +60,10 @@ impl Session {
     pub fn conduct(&self, context: &Context, experiment: &Experiment) -> Result<RunEnd, Failure> {
         let options = Options {
             registry: context.registry,
-            results: self.results.clone(),
-            fresh: self.fresh,
-            retry_failed: self.retry_failed,
-            manual_done: self.manual_done,
-            label: self.label.clone(),
-            overwrite: self.permits.overwrite.clone(),
-            destroy: self.permits.destroy.clone(),
+            choices: self.choices.clone(),
             interrupt: signals::stop_flag_of_run()?.into(),
             manual: manual(self.json),
-            agents: self.agents.clone(),
             part: None,
-            futile: self.futile.clone(),
         };
         let mut progress = Progress::new(self.json);
         let end = runner::run(experiment, options, &mut |event: Event| progress.hear(&event));
@@ -95,7 +75,7 @@ impl Session {
 
     /// Returns the stored recording of the run.
     pub fn recording(&self, context: &Context) -> Result<Recording, Failure> {
-        results::read_run(&results::open_file(context, &self.results)?, None, Store::read)
+        results::read_run(&results::open_file(context, &self.choices.results)?, None, Store::read)
     }
 
     /// Shows what the store holds of the run on one screen. Whether a configuration has lost a
@@ -118,8 +98,8 @@ impl Session {
         gate: Option<&Gate>,
         document: &dyn Fn(&Summary, &Screen) -> Result<Document, Failure>,
     ) -> Result<bool, Failure> {
-        let summary = results::summary(context, recording, &self.results);
-        let page = self.results.with_extension("html");
+        let summary = results::summary(context, recording, &self.choices.results);
+        let page = self.choices.results.with_extension("html");
         if summary.done() + summary.failed() > 0 {
             // The figures are in the results file: a report can be written again.
             if let Err(failure) = results::write_report(context, &summary, &page, Replace::Ours) {
@@ -136,7 +116,7 @@ impl Session {
             output::print_json(&event)?;
         } else if summary.done() + summary.failed() > 0 {
             let screen = Screen {
-                name: &results::name(&self.results),
+                name: &results::name(&self.choices.results),
                 page: Some(page.display().to_string()),
                 width: output::width(),
             };
@@ -144,7 +124,7 @@ impl Session {
             if self.full {
                 output::print(&format!(
                     "\nResults: {}\nReport:  {}\n",
-                    self.results.display(),
+                    self.choices.results.display(),
                     page.display()
                 ))?;
             }

@@ -10,9 +10,9 @@ use observations::{
     AdaptiveRepeats, ConfigurationRecord, EngineVersion, Environment, Event, FactorRecord,
     FileRecord, GitState, LevelRecord, Recording, RunRecord, number, redacted,
 };
+use observe::now_ms;
 use std::path::{Path, PathBuf};
 use std::thread::Builder;
-use std::time::{SystemTime, UNIX_EPOCH};
 use store::{RunLock, Store};
 use work::Stop;
 
@@ -32,7 +32,7 @@ pub fn begin(
     options: &Options,
     announce: &mut dyn FnMut(Event),
 ) -> Result<Session, RunError> {
-    let folder = folder(&options.results);
+    let folder = folder(&options.choices.results);
     std::fs::create_dir_all(&folder).map_err(folder_error(&folder, "create it"))?;
     volumes::check(experiment, &folder)?;
     // Git is asked while the file is opened and the machine looked at.
@@ -48,7 +48,7 @@ pub fn begin(
     for left in &experiment.left_out {
         announce(Event::Warning { text: left.to_string() });
     }
-    let latest = if options.fresh { None } else { store.latest_run()? };
+    let latest = if options.choices.fresh { None } else { store.latest_run()? };
     let is_resumed = match &latest {
         Some(latest) => {
             let (environment, git) = (&environment, git.as_ref());
@@ -87,7 +87,7 @@ fn open(
     experiment: &Experiment,
     options: &Options,
 ) -> Result<(Store, RunLock, Environment), RunError> {
-    let store = Store::create_or_open(&options.results)?;
+    let store = Store::create_or_open(&options.choices.results)?;
     let lock = store.lock_for_run()?;
     Ok((store, lock, environment(experiment, options)))
 }
@@ -218,7 +218,7 @@ pub(crate) fn environment_differences(old: &Environment, new: &Environment) -> V
 }
 
 fn environment(experiment: &Experiment, options: &Options) -> Environment {
-    let mut volumes = vec![("default".to_owned(), folder(&options.results))];
+    let mut volumes = vec![("default".to_owned(), folder(&options.choices.results))];
     volumes.extend(
         experiment.volumes.iter().map(|volume| (volume.name.clone(), volume.path.clone().into())),
     );
@@ -253,11 +253,6 @@ fn environment(experiment: &Experiment, options: &Options) -> Environment {
 /// The version of an engine of which all levels were left out.
 const NOT_INSTALLED: &str = "not installed";
 
-/// Milliseconds since 1970 UTC.
-pub fn now_ms() -> i64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as i64)
-}
-
 /// Returns the state of the repository that holds the experiment file.
 fn git_state(experiment: &Experiment) -> Option<GitState> {
     let folder = &experiment.folder;
@@ -280,7 +275,7 @@ fn run_record(experiment: &Experiment, options: &Options) -> RunRecord {
         },
         started_ms: now_ms(),
         steelbench: env!("CARGO_PKG_VERSION").into(),
-        label: options.label.clone(),
+        label: options.choices.label.clone(),
         git: None,
     }
 }

@@ -41,7 +41,7 @@ pub use error::{FolderError, HookEnd, HookError, RunError, ThrottleError};
 pub use machines::{
     BlockPart, Machine, MachineError, Machines, Report as MachineReport, ReportContent,
 };
-pub use options::{Agents, Manual, Options, PlanPart};
+pub use options::{Agents, Manual, Options, PlanPart, RunChoices};
 pub use preflight::{Findings, preflight};
 pub use rehearsal::{RefusedStatement, Rehearsal, rehearse};
 pub use run::run;

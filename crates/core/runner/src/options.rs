@@ -3,14 +3,14 @@
 use crate::catalog::Registry;
 use crate::machines::{BlockPart, Machines, ReportContent};
 use crate::trial::{Futile, Interrupt};
+use engine::Permits;
 use probe::generation::{Generation, Generators};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// How a run continues.
-pub struct Options {
-    /// The engines and probes that experiments can name.
-    pub registry: Registry,
+/// The user's choices for a run.
+#[derive(Clone, Default)]
+pub struct RunChoices {
     /// The results file.
     pub results: PathBuf,
     /// Begin a new run even if there is one to resume.
@@ -21,21 +21,27 @@ pub struct Options {
     pub manual_done: bool,
     /// The user's label of the run.
     pub label: Option<String>,
-    /// Files that were there before us and may be overwritten.
-    pub overwrite: Vec<PathBuf>,
-    /// Block devices whose contents may be destroyed.
-    pub destroy: Vec<PathBuf>,
+    /// Files and devices that were there before us and may be written to.
+    pub permits: Permits,
+    /// Other processes that take part.
+    pub agents: Agents,
+    /// By configuration, the bound at which a trial is stopped, as it cannot be better than the
+    /// best one of a search. Empty: none is.
+    pub futile: Vec<Option<Futile>>,
+}
+
+/// How a run continues.
+pub struct Options {
+    /// The engines and probes that experiments can name.
+    pub registry: Registry,
+    /// The user's choices.
+    pub choices: RunChoices,
     /// Asks the run to stop.
     pub interrupt: Interrupt,
     /// Handling of manual steps.
     pub manual: Manual,
-    /// Other processes that take part.
-    pub agents: Agents,
     /// The part of the plan that is run for another process; `None`: all of it, for ourselves.
     pub part: Option<PlanPart>,
-    /// By configuration, the bound at which a trial is stopped, as it cannot be better than the
-    /// best one of a search. Empty: none is.
-    pub futile: Vec<Option<Futile>>,
 }
 
 /// Processes that take part in a run.
@@ -58,7 +64,7 @@ pub struct PlanPart {
 impl Options {
     /// Returns where the loads of trials are generated.
     pub fn generation(&self) -> Generation<'_> {
-        self.agents.generators.as_deref().map_or(Generation::Here, Generation::Elsewhere)
+        self.choices.agents.generators.as_deref().map_or(Generation::Here, Generation::Elsewhere)
     }
 }
 

@@ -1,7 +1,7 @@
 //! A session of a run: from opening the results file until everything is done or something stops
 //! it.
 
-use crate::begin::{Session, begin, now_ms};
+use crate::begin::{Session, begin};
 use crate::catalog::{Registry, validate};
 use crate::error::{HookError, RunError, VolumeError};
 use crate::hooks::{Hook, HookLimit, variables_of_run, variables_of_trial};
@@ -16,7 +16,6 @@ use crate::throttle;
 use crate::trial::{Failed, Interrupt, Limit, Outcome, Trial};
 use crate::volumes::Volumes;
 use crate::workdir::Workdir;
-use engine::Permits;
 use experiment::common::{ENGINE, PROBE};
 use experiment::file::{
     AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, DISK_SPACE_BYTES, HOOKS_TIMEOUT_S, MACHINES,
@@ -26,6 +25,7 @@ use experiment::{Configuration, Experiment, NamedFile, Plan, PlannedTrial, Setti
 use observations::{
     Event, HookOutput, RunEnd, TrialRecord, TrialRef, TrialStatus, redacted_message,
 };
+use observe::now_ms;
 use probe::load::GENERATORS;
 use probe::{SetUp, Target};
 use std::path::{Path, PathBuf};
@@ -49,14 +49,15 @@ pub fn run(
     require_agents(experiment, &options)?;
     let session = begin(experiment, &options, announce)?;
     let runs = session.store.runs()?;
-    let workdir = Workdir::for_results(options.registry, experiment, &options.results, &runs)?;
+    let workdir =
+        Workdir::for_results(options.registry, experiment, &options.choices.results, &runs)?;
     let volumes = Volumes::new(experiment, options.interrupt.clone());
     remove_orphans(experiment, &workdir, announce);
     for text in put_back(options.registry, &workdir.default, experiment)? {
         announce(Event::Warning { text: format!("an earlier run did not end properly: {text}") });
     }
     let plan = Plan::new(experiment);
-    let (designs, retry) = (options.registry.designs, options.retry_failed);
+    let (designs, retry) = (options.registry.designs, options.choices.retry_failed);
     let mut schedule = Schedule::new(experiment, &plan, &session.recorded, designs, retry);
     if let Some(part) = &mut options.part {
         schedule.restrict(&part.part);
@@ -69,8 +70,7 @@ pub fn run(
         trials: schedule.planned(),
         done: schedule.settled(),
     });
-    let (overwrite, destroy) = (options.overwrite.clone(), options.destroy.clone());
-    let permits = Permits { overwrite, destroy }.resolved();
+    let permits = options.choices.permits.clone().resolved();
     let previous = session.recorded.trials.last().map(|trial| (trial.configuration, trial.setup));
     let run_deadline =
         experiment.get(RUN_TIME_S).map(|s| Instant::now() + Duration::from_secs_f64(s));
@@ -87,7 +87,7 @@ pub fn run(
         previous,
         options: &mut options,
     };
-    let result = match runner.options.agents.machines.clone() {
+    let result = match runner.options.choices.agents.machines.clone() {
         Some(machines) => runner.spread(machines).run(announce),
         None => runner.run_all(announce),
     };
@@ -118,8 +118,8 @@ fn require_agents(experiment: &Experiment, options: &Options) -> Result<(), RunE
         .configurations
         .iter()
         .any(|configuration| configuration.get(GENERATORS).is_some());
-    let has_machines = options.agents.machines.is_some() || options.part.is_some();
-    let setting = if options.agents.generators.is_none() && is_divided {
+    let has_machines = options.choices.agents.machines.is_some() || options.part.is_some();
+    let setting = if options.choices.agents.generators.is_none() && is_divided {
         GENERATORS.path()
     } else if !has_machines && experiment.get(MACHINES).is_some() {
         MACHINES.path()
@@ -238,7 +238,7 @@ impl<'a> Runner<'a> {
         let found = preflight(
             self.options.registry,
             self.experiment,
-            &self.options.results,
+            &self.options.choices.results,
             self.hosts.permits(),
             &stop,
         );
@@ -311,7 +311,7 @@ impl<'a> Runner<'a> {
             return Some(RunEnd::Limit { text });
         }
         // It was the step at which the run stopped that was done, no later one.
-        let done_before = std::mem::take(&mut self.options.manual_done);
+        let done_before = std::mem::take(&mut self.options.choices.manual_done);
         // Several steps that are due together are one stop: resuming confirms all of them.
         let steps = self.manual_steps(next.planned);
         if steps.is_empty() {
@@ -415,7 +415,7 @@ impl<'a> Runner<'a> {
             // An Instant cannot be arbitrarily late: cap the limit at a century.
             trial_deadline: Instant::now() + Duration::from_secs_f64(trial_time_s.min(4e9)),
             run_deadline: self.run_deadline,
-            futile: self.options.futile.get(configuration).cloned().flatten(),
+            futile: self.options.choices.futile.get(configuration).cloned().flatten(),
             disk_space_bytes: self.experiment.get(DISK_SPACE_BYTES),
             folders,
         }

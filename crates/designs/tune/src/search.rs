@@ -290,8 +290,8 @@ impl SearchRun<'_> {
         futile: Option<Futile>,
     ) -> Result<RunEnd, Failure> {
         let mut session = self.stage.session(self.results, fresh);
-        session.futile = vec![futile; experiment.configurations.len()];
-        if let Some(present) = session.futile.first_mut() {
+        session.choices.futile = vec![futile; experiment.configurations.len()];
+        if let Some(present) = session.choices.futile.first_mut() {
             *present = None;
         }
         self.stage.conduct(experiment, &session)

@@ -7,6 +7,7 @@ use command_line::{Context, Failure, results};
 use experiment::file::{NAME, QUESTION};
 use experiment::{Draft, Experiment, Invalid, LinkedSettings};
 use observations::{Recording, RunEnd, redacted};
+use runner::RunChoices;
 use std::path::{Path, PathBuf};
 use store::Store;
 
@@ -93,8 +94,8 @@ impl Stage<'_> {
 
     /// Runs or resumes an experiment, unless all of it is recorded.
     pub fn conduct(&self, experiment: &Experiment, session: &Session) -> Result<RunEnd, Failure> {
-        if !session.fresh && self.runs(&session.results)?.last().is_some() {
-            let recording = self.recording(&session.results, None)?;
+        if !session.choices.fresh && self.runs(&session.choices.results)?.last().is_some() {
+            let recording = self.recording(&session.choices.results, None)?;
             let outlook = runner::outlook(experiment, &recording, self.context.registry.designs);
             if outlook.complete && recording.run.source == redacted(&experiment.source) {
                 return Ok(RunEnd::Completed(outlook.tally));
@@ -105,9 +106,9 @@ impl Stage<'_> {
 
     /// A session on a results file.
     pub fn session(&self, results: &Path, fresh: bool) -> Session {
+        let choices = RunChoices { results: results.to_path_buf(), fresh, ..RunChoices::default() };
         // A page of a search does not name its files.
-        let (results, json, full) = (results.to_path_buf(), self.json, true);
-        Session { results, fresh, json, full, ..Session::default() }
+        Session { choices, json: self.json, full: true }
     }
 
     /// Reads a run of a results file, the latest one without a number.

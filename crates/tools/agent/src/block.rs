@@ -11,7 +11,8 @@ use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL};
 use experiment::{Configuration, Experiment};
 use observations::{FailureKind, RunEnd, TrialRecord, TrialStatus, redacted_message};
 use runner::{
-    Agents, BlockPart, Interrupt, Manual, Options, PlanPart, Registry, ReportContent, WorkFolder,
+    BlockPart, Interrupt, Manual, Options, PlanPart, Registry, ReportContent, RunChoices,
+    WorkFolder,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -141,21 +142,16 @@ impl BlockTask {
 
         let options = Options {
             registry: self.registry,
-            results: folder.path().join("results.steelbench"),
-            fresh: false,
-            retry_failed: false,
-            manual_done: false,
-            label: None,
-            overwrite: Vec::new(),
-            destroy: Vec::new(),
+            choices: RunChoices {
+                results: folder.path().join("results.steelbench"),
+                ..RunChoices::default()
+            },
             interrupt: Interrupt::from(self.control.interrupt()),
             manual: Manual::Stop,
-            agents: Agents::default(),
             part: Some(PlanPart {
                 part: BlockPart { blocks, configurations },
                 take: Box::new(take),
             }),
-            futile: Vec::new(),
         };
         let end = runner::run(&experiment, options, &mut |_| {});
         match end.map_err(|error| AgentError::Order(error.to_string()))? {
