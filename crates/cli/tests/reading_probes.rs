@@ -194,7 +194,7 @@ fn lineitem_has_the_sums_of_another_implementation_in_each_engine() {
 #[test]
 fn q1_and_q6_have_the_answers_of_another_implementation_in_each_engine() {
     let query = |name: &str| {
-        let sql = datasets::named_query(name).unwrap();
+        let sql = scan::named_query(name).unwrap();
         let all = if name == "tpch-q1" {
             format!("SELECT * FROM ({sql}) AS q WHERE l_returnflag = 'A'")
         } else {

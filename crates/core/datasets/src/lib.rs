@@ -32,7 +32,6 @@ pub use ahead::Ahead;
 pub use data_set::{DataSet, NAMES};
 pub use size::Size;
 pub use studies::{my_big_table, one_row_per_page};
-pub use tpch::{NAMED_QUERIES, named_query};
 pub use write::csv;
 
 use work::Rows;

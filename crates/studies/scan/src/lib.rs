@@ -6,12 +6,14 @@ pub mod analysis;
 pub mod compression;
 pub mod demand;
 mod demand_section;
+mod named_queries;
 mod probe;
 mod section;
 pub mod speed_up;
 mod speed_up_section;
 mod study;
 
+pub use named_queries::named_query;
 pub use probe::*;
 pub use study::STUDY;
 

@@ -26,6 +26,7 @@
 //! `fullscan_steps`, `sorts`, `automatic_index_rows`.
 
 use crate::aggregates::{AGGREGATED_COLUMNS, AGGREGATES, Aggregates, GROUP_BY};
+use crate::named_queries::named_query;
 use datasets::DataSet;
 use engine::{Ability, CacheState, EngineUse, Explained};
 use experiment::{Configuration, Invalid, Kind, settings};
@@ -43,7 +44,7 @@ use work::{Operation, UserStatement};
 #[derive(Debug, Clone, Copy)]
 pub struct Scan;
 
-/// Values of [`QUERY`]: aggregates of the other settings, or [`datasets::NAMED_QUERIES`].
+/// Values of [`QUERY`]: aggregates of the other settings, or those of [`named_query`].
 const QUERIES: &[&str] = &["aggregates", "tpch-q1", "tpch-q6"];
 
 settings! {
@@ -118,7 +119,7 @@ enum Question {
 
 impl Question {
     fn from_settings(configuration: &Configuration, set: &DataSet) -> Result<Self, Invalid> {
-        let Some(sql) = datasets::named_query(&configuration.get(QUERY)) else {
+        let Some(sql) = named_query(&configuration.get(QUERY)) else {
             return Aggregates::from_settings(configuration, &set.tables()[0])
                 .map(Self::Aggregates);
         };
