@@ -7,7 +7,6 @@ pub use settings::{data_set, declared_data_set};
 
 use crate::{ProbeError, Target, TrialContext};
 use datasets::DataSet;
-use engine::file_set::VOLUME;
 use engine::{
     Ability, Answer, Compressed, ConnectionSet, EngineError, EngineUse, Explained, Planned,
     Results, Tables,
@@ -314,7 +313,7 @@ impl SpaceBefore {
 
 /// Bytes that are taken of the volumes of the data, if all of them are btrfs.
 fn used_bytes(context: &TrialContext<'_>) -> Option<u64> {
-    let volumes = context.configuration.value(VOLUME.path())?.elements();
+    let volumes = context.configuration.value("target.volume")?.elements();
     let names: Vec<String> = volumes.iter().map(ToString::to_string).collect();
     let folders = context.storage.iter().filter(|(name, _)| names.contains(name));
     let taken = folders.map(|(_, folder)| is_on_btrfs(folder).then(|| used(folder)).flatten());

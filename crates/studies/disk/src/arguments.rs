@@ -1,5 +1,6 @@
 //! The arguments of `steelbench disk`.
 
+use crate::files::{COMPRESS, DATA_FILES, FILE_SIZE, OFFSET};
 use crate::fio;
 use crate::settings::{
     ALIGN, BATCH, BLOCK_SIZE, DURATION, IO_ENGINE, IoEngine, MIX, Mix, PATTERN, Pattern,
@@ -8,7 +9,6 @@ use crate::settings::{
 use clap::{Args, Parser, ValueEnum};
 use command_line::arguments::{ArgumentError, Quick, setting};
 use engine::Permits;
-use engine::file_set::{COMPRESS, DATA_FILES, FILE_SIZE, OFFSET};
 use experiment::{FromValue, Setting};
 use std::path::{Path, PathBuf};
 
@@ -240,7 +240,7 @@ fn pattern(text: &str) -> Result<Pattern, ArgumentError> {
 #[cfg(test)]
 mod tests {
     use super::{Pattern, pattern, size};
-    use engine::file_set::FILE_SIZE;
+    use crate::files::FILE_SIZE;
 
     #[test]
     fn k_is_1024_and_other_units_are_as_in_files() {

@@ -1,8 +1,9 @@
 //! Paths of existing files and devices to put load on.
 
+use crate::files::not_permitted;
 use crate::settings::{Mix, pattern_settings};
 use engine::Permits;
-use engine::file_set::{Origin, not_permitted};
+use engine::file_set::Origin;
 use observations::{holds_secret, redacted};
 use std::io;
 use std::os::unix::fs::FileTypeExt;

@@ -2,6 +2,10 @@
 
 use crate::analysis::{SearchLevels, knee};
 use crate::arguments::{Disk, Files, Load, Output};
+use crate::files::{
+    BACKUP_PATH, BACKUP_VOLUME, COMPRESS, DATA_FILES, FILE_SIZE, LOG_PATH, LOG_VOLUME, OFFSET,
+    PATHS, PRECONDITION, Precondition, VOLUME,
+};
 use crate::fio;
 use crate::fio_json::fio_json;
 use crate::paths::StoragePath;
@@ -15,10 +19,7 @@ use command_line::output::{self, Form};
 use command_line::session::{Session, exit_code};
 use command_line::{Chapter, Command, Context, ExitCode, Failure, Tool};
 use engine::Permits;
-use engine::file_set::{
-    BACKUP_PATH, BACKUP_VOLUME, COMPRESS, DATA_FILES, FILE_SIZE, LOG_PATH, LOG_VOLUME, OFFSET,
-    Origin, PATHS, PRECONDITION, Precondition, VOLUME,
-};
+use engine::file_set::Origin;
 use experiment::common::{ENGINE, PROBE};
 use experiment::{Draft, NamedFile};
 use inspection::volume_advice;

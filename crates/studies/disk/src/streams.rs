@@ -1,13 +1,13 @@
 //! From the settings of a trial to its streams, and from these and the target's files to what the
 //! I/O engine runs.
 
+use crate::files::COMPRESS;
 use crate::io::{Arrivals, BlockSize, Durability, Group, Load, Region, Stream};
 use crate::settings::{
     ALIGN, BATCH, BLOCK_SIZE, BLOCK_SIZE_MAX, BURST, BURST_EVERY, BYTES, DIRECT, DURATION, FILE,
     IO_ENGINE, MIX, ON, PATTERN, QUEUE_DEPTH, RATE, READS, SETTINGS, SHARE, STREAMS, SYNC,
     SYNC_EVERY, Sync, THREADS, WARMUP, WORKING_SET, key_of, of_streams, pattern_settings,
 };
-use engine::file_set::COMPRESS;
 use engine::{EngineError, FileSet};
 use experiment::common::OBSERVE_INTERVAL;
 use experiment::{Configuration, FromValue, Invalid, Setting, Value, unknown_name};

@@ -2,10 +2,8 @@
 
 use super::file_plan::FilePlan;
 use super::host::{self, FilesHost};
-use engine::Prerequisites;
-use engine::file_set::{FILE_SIZE, OFFSET, PATHS, Role, SETTINGS};
-use engine::{Ability, Engine, Folders};
-use engine::{Need, Preflight, Space};
+use super::settings::{FILE_SIZE, OFFSET, PATHS, SETTINGS};
+use engine::{Ability, Engine, Folders, Need, Preflight, Prerequisites, Role, Space};
 use experiment::{Configuration, Invalid};
 use observations::EngineVersion;
 use work::{Stop, Table};

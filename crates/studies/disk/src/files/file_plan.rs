@@ -1,10 +1,10 @@
 //! The files that settings ask for.
 
-use engine::file_set::{
+use super::settings::{
     BACKUP_PATH, BACKUP_VOLUME, COMPRESS, DATA_FILES, FILE_SIZE, LOG_PATH, LOG_SIZE, LOG_VOLUME,
-    PATHS, PRECONDITION, PRECONDITION_TIME, Precondition, Role, VOLUME,
+    PATHS, PRECONDITION, PRECONDITION_TIME, Precondition, VOLUME,
 };
-use engine::{Folders, Result};
+use engine::{Folders, Result, Role};
 use experiment::Configuration;
 use std::path::PathBuf;
 

@@ -1,13 +1,13 @@
 //! Makes files, fills them, and keeps them while trials want the same ones.
 
 use super::file_plan::FilePlan;
+use super::permission::forbidden;
+use super::settings::OFFSET;
 use crate::io::{self, DiskError, LoadError, Region};
-use engine::FileTarget;
-use engine::file_set::OFFSET;
-use engine::file_set::{FileSet, Origin, Role, TargetFile, forbidden};
+use engine::file_set::{FileSet, Origin, Role, TargetFile};
 use engine::{
-    CacheReport, CacheState, ConnectionSet, EngineError, Folders, Host, Instance, Parts, Permits,
-    Result,
+    CacheReport, CacheState, ConnectionSet, EngineError, FileTarget, Folders, Host, Instance,
+    Parts, Permits, Result,
 };
 use experiment::Configuration;
 use std::fs::{File, OpenOptions};

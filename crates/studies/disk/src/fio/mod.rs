@@ -10,8 +10,9 @@ mod ini;
 mod job;
 
 use crate::StoragePath;
+use crate::files::{COMPRESS, DATA_FILES, FILE_SIZE, OFFSET, PATHS, VOLUME};
 use crate::settings::{DURATION, IO_ENGINE, IoEngine, STREAMS, WARMUP};
-use engine::file_set::{CACHE, COMPRESS, DATA_FILES, FILE_SIZE, OFFSET, PATHS, VOLUME};
+use engine::file_set::CACHE;
 use engine::{CacheState, Permits};
 pub use error::FioError;
 use error::limited;
