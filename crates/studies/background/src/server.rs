@@ -8,11 +8,11 @@ use engine::{
 };
 use experiment::Configuration;
 use observe::CpuUse;
-use work::sql::statement::filled;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 use work::Cancel;
+use work::sql::statement::filled;
 
 /// The database into which a dump is restored.
 pub const RESTORED: &str = "steelbench_restored";
