@@ -6,11 +6,11 @@ use crate::client::Client;
 use engine::{Row, Rows, ServerError, while_doing};
 use observations::{TaskSession, WaitingTask, order};
 use servers::activity::{CONNECTION, conflict};
-use work::sql::Syntax;
-use work::sql::statement::{self, TEXT_MAX};
 use std::cmp::Ordering::Equal;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use work::sql::Syntax;
+use work::sql::statement::{self, TEXT_MAX};
 
 const DOING: &str = "reading blocking sessions";
 

@@ -3,9 +3,9 @@ use crate::connecting::OBSERVER;
 use engine::{Row, ServerError, while_doing};
 use observations::{TaskSession, WaitingTask};
 use servers::activity::conflict;
+use std::collections::HashMap;
 use work::sql::Syntax;
 use work::sql::statement::{self, TEXT_MAX};
-use std::collections::HashMap;
 
 const DOING: &str = "reading blocking sessions";
 
