@@ -3,7 +3,7 @@
 
 use crate::{
     BackgroundWork, CacheReport, CacheState, ColumnStore, ConnectionSet, EngineError, Explained,
-    FileSet, NoPlan, Nodes, PlanRequest, Planned, PrivateServer, Result, Role, WaitCollector,
+    FileSet, NoPlan, PlanRequest, Planned, PrivateServer, Result, Role, WaitCollector,
 };
 use work::{Table, Work};
 
@@ -61,10 +61,8 @@ pub struct Parts<'a> {
     pub shared: Option<&'a dyn Shared>,
     /// The server.
     pub server: Option<&'a dyn ServerProcess>,
-    /// The private server, for its client programs and for copies of it.
+    /// The private server: its client programs, copies of it, and its failures.
     pub private_server: Option<&'a dyn PrivateServer>,
-    /// The private server to disturb and to replicate.
-    pub nodes: Option<&'a dyn Nodes>,
 }
 
 /// Tables of a target.

@@ -10,9 +10,8 @@
 //!   answers
 //! - [`view`]: questions with forms for older servers
 //! - [`dialect`]: tables and operations as SQL; [`planned`]: plans of the user's statements
-//! - [`nodes`]: private servers that are made to fail, and their replicas
-//! - `private_server`: a private server's login, programs and copies; [`programs`]: where client
-//!   programs are
+//! - `private_server`: a private server's login, programs, copies and failures; [`programs`]: where
+//!   client programs are
 //! - [`setup`]: tables that a user's SQL or dump makes; [`compression`] of columns
 //! - [`backups`]: backups and their restore, as engines make them; statements beside a load
 //! - [`cache`]: files kept between runs; `parquet` and `sample`: Parquet files of tables
@@ -27,7 +26,6 @@ mod error;
 mod facets;
 pub mod file_set;
 mod instance;
-pub mod nodes;
 pub mod open_files;
 pub mod parquet;
 pub mod planned;
@@ -53,10 +51,9 @@ pub use error::{EngineError, Fault, Result, RetryCause, ServerError, while_doing
 pub use facets::{Altering, DatabaseFiles, Prerequisites, Recovery, Sharing};
 pub use file_set::{CacheReport, CacheState, FileSet, Folders, Permits, Role};
 pub use instance::{Explainer, FileTarget, Instance, Parts, ServerProcess, Shared, Tables};
-pub use nodes::{Disturbance, Node, Nodes};
 pub use planned::{Explained, NoPlan, PlanRequest, Planned};
 pub use preflight::{Footprint, Need, Preflight, Space};
-pub use private_server::{PrivateFacts, PrivateServer};
+pub use private_server::{Disturbance, Node, PrivateFacts, PrivateServer, Route};
 pub use programs::{Program, ProgramNames};
 pub use results::Results;
 pub use rows::{Column, Row, Rows};

@@ -1,14 +1,16 @@
-//! A private server as studies use it: its login, its programs, and copies of it.
+//! A private server as studies use it: its login, its programs and copies of it, and how it fails.
 
-use crate::{AdminSession, Program, ProgramNames, Result};
+use crate::{AdminSession, ConnectionSet, Program, ProgramNames, Result};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use work::Cancel;
 
 /// A private server, or a copy of one. Dropping a copy removes it.
-pub trait PrivateServer: Send + Sync {
+pub trait PrivateServer: Node {
     /// The superuser, and the places.
     fn facts(&self) -> PrivateFacts;
-    /// Opens a session as superuser in this database; `None`: the one in which trials work.
+    /// Opens a session as superuser in this database; `None`: in the schema in which trials work.
+    /// Its answers may take as long as they do.
     ///
     /// # Errors
     /// When the server refuses, or the trial is asked to stop.
@@ -31,8 +33,8 @@ pub trait PrivateServer: Send + Sync {
         from: Option<&Path>,
         finish: &dyn Fn(&Path) -> Result<()>,
     ) -> Result<Box<dyn PrivateServer>>;
-    /// Starts a copy with the settings of its original and with these, and waits until it accepts
-    /// connections.
+    /// Starts one that has ended, with the settings that were in force and with these, and waits
+    /// until it has recovered and accepts connections. A copy has those of its original.
     ///
     /// # Errors
     /// When it does not start, with the end of its log.
@@ -53,6 +55,57 @@ pub struct PrivateFacts {
     pub user: &'static str,
     /// The database in which trials work.
     pub database: &'static str,
-    /// The data directory.
+    /// The folder of its files, which is marked as ours.
+    pub folder: PathBuf,
+    /// The data directory in it.
     pub data_directory: PathBuf,
+    /// The folder of its log on a volume of its own.
+    pub log_directory: Option<PathBuf>,
+}
+
+/// A private server as one that fails, and as the load reaches it.
+pub trait Node: Send + Sync {
+    /// Disturbs it, and returns once that is done. It serves no other trial.
+    ///
+    /// # Errors
+    /// When it does not end.
+    fn disturb(&self, by: Disturbance) -> Result<()>;
+    /// Keeps it from serving another trial, as what was changed of it stays.
+    fn spend(&self);
+    /// Opens a connection as those of the load for the calling thread, in the schema of the trial.
+    /// The server may take `patience` for the login. `is_relayed`: over the relay of
+    /// [`Node::route`].
+    ///
+    /// # Errors
+    /// When the server refuses, or does not answer in time.
+    fn connect(&self, is_relayed: bool, patience: Duration) -> Result<Box<dyn ConnectionSet>>;
+    /// Returns the sockets between which a relay to it works.
+    ///
+    /// # Errors
+    /// When the folder of the relay's socket cannot be made.
+    fn route(&self) -> Result<Route>;
+    /// Returns the sockets of a second way over the link of `network.bandwidth`: bytes from `relay`
+    /// reach the listener at `server`, and share the bandwidth with the load; `None`: there is no
+    /// such link.
+    fn route_beside(&self) -> Option<Route>;
+}
+
+/// A disturbance of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Disturbance {
+    /// All its processes are killed (SIGKILL).
+    Kill,
+    /// All its processes are stopped (SIGSTOP), and never continue.
+    Freeze,
+    /// It is shut down, so that nothing is left to recover.
+    ShutDown,
+}
+
+/// The sockets of a relay.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Route {
+    /// Where the relay listens: only we can enter this folder.
+    pub relay: PathBuf,
+    /// The socket of the server.
+    pub server: PathBuf,
 }

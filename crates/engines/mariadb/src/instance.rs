@@ -68,7 +68,7 @@ impl MariaSchema {
             session.push(admin.ask(|client| Ok(statement_limit(client, seconds)))?);
         }
         let common = Common::new(target, trial, &HOST);
-        let (config, relay) = relayed(config, common.pair.as_ref(), configuration)?;
+        let (config, relay) = relayed(config, common.node.as_ref(), configuration)?;
         let mut instance = ServerInstance::new(Self {
             common,
             admin: Arc::new(admin),

@@ -12,7 +12,8 @@
 //! - `dialect`: how its tables and operations are written
 //! - `errors`: of the server and of connections
 //! - `fill`: the bulk load of its tables; `explain`: plans and sizes
-//! - `load`: connections of a load; `wire`: what they send and hear; `replication`: replicas
+//! - `load`: connections of a load; `wire`: what they send and hear; `clients`: sessions and
+//!   programs for studies
 //! - `waits`: what sessions wait for; `by_url`: servers that run already, `observing` over which
 //!   connections, `session` for administration
 
@@ -20,6 +21,7 @@ mod admin;
 mod altered;
 mod by_url;
 pub mod client;
+mod clients;
 mod compression;
 mod dialect;
 mod errors;
@@ -31,7 +33,6 @@ mod load;
 mod mariadb;
 mod observing;
 mod preflight;
-mod replication;
 pub mod server;
 mod session;
 mod settings;

@@ -10,4 +10,3 @@
 mod client_hostile;
 mod client_login;
 mod mariadb;
-mod replication;

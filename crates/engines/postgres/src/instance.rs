@@ -58,7 +58,7 @@ impl PostgresSchema {
         verify_session_settings(&load, &target.session_settings, cancel)?;
         let admin = Arc::new(Admin::take(&target.config, cancel)?);
         let common = Common::new(target, trial, &HOST);
-        let (load, relay) = relayed(load, common.pair.as_ref(), configuration)?;
+        let (load, relay) = relayed(load, common.node.as_ref(), configuration)?;
         let mut instance = ServerInstance::new(Self {
             admin,
             common,

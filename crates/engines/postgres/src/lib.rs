@@ -13,7 +13,8 @@
 //! - `dialect`: how its tables and operations are written; `compression`: which method compresses
 //!   which column
 //! - `fill`: the bulk load of its tables; `explain`: plans and sizes
-//! - `load`: connections of a load; `wire`: what they send and hear; `replication`: replicas
+//! - `load`: connections of a load; `wire`: what they send and hear; `clients`: sessions and
+//!   programs for studies
 //! - `waits`: what sessions wait for
 //! - `session`: sessions for administration
 
@@ -21,6 +22,7 @@ mod admin;
 mod altered;
 mod by_url;
 pub mod client;
+mod clients;
 mod compression;
 mod connecting;
 mod dialect;
@@ -33,7 +35,6 @@ mod load;
 mod own_database;
 mod postgres;
 mod preflight;
-mod replication;
 mod sample;
 pub mod server;
 mod session;

@@ -5,11 +5,12 @@ use crate::attached::attachment;
 use crate::data_sets::KeptTables;
 use crate::hosted::{HostSettings, Target, Trial};
 use crate::load::{Checkpoint, Ending, Load, LoadConnections, Sessions};
-use crate::pair::{Pair, Replicating};
+use crate::node::{Clients, ServerNode};
 use crate::private::{Reached, Server, Stop};
 use engine::{
-    CacheReport, CacheState, ConnectionSet, EngineError, Explainer, Instance, Nodes, Parts,
-    PrivateServer, Result, ServerProcess, Shared, Tables, WaitCollector, lock, open_files,
+    CacheReport, CacheState, ConnectionSet, Disturbance, EngineError, Explainer, Instance,
+    Node as _, Parts, PrivateServer, Result, ServerProcess, Shared, Tables, WaitCollector, lock,
+    open_files,
 };
 use experiment::common::OBSERVE_WAITS;
 use std::path::PathBuf;
@@ -19,7 +20,7 @@ use work::{Cancel, Work};
 /// A trial's schema: the parts that are an engine's own.
 pub trait Schema: Tables + Explainer + ServerProcess + Send + Sync + Sized + 'static {
     /// The product of its servers.
-    type Product: Replicating;
+    type Product: Clients;
     /// The connection of administration.
     type Admin: BulkLoad<Config = <Self::Product as Reached>::Config> + Send + Sync + 'static;
     /// How its load connects.
@@ -70,8 +71,8 @@ pub struct Common<S: Schema> {
     pub sessions: Sessions<<S::Load as Load>::Session>,
     /// The data set that the server holds on when the trial has ended.
     data_set: OnceLock<KeptTables>,
-    /// A private server as a study may disturb it.
-    pub pair: Option<Pair<S::Product>>,
+    /// A private server as studies use it.
+    pub node: Option<ServerNode<S::Product>>,
 }
 
 impl<S: Schema> Common<S> {
@@ -79,10 +80,10 @@ impl<S: Schema> Common<S> {
     pub fn new(target: Target<S::Product>, trial: &Trial<'_>, settings: &HostSettings) -> Self {
         let configuration = trial.configuration;
         let observes = configuration.get(OBSERVE_WAITS);
-        let pair = target.private.as_ref().map(|server| Pair::new(server, trial.cancel));
+        let node = target.private.as_ref().map(|server| ServerNode::new(server, trial.cancel));
         Self {
             target,
-            pair,
+            node,
             folders: Vec::new(),
             data_files: configuration.get(settings.data_files),
             cancel: trial.cancel.clone(),
@@ -205,17 +206,17 @@ impl<S: Schema> Instance for ServerInstance<S> {
 
     fn space_bytes(&self) -> Option<u64> {
         let server = self.schema.common().target.private.as_ref()?;
-        let replica = self.schema.common().pair.as_ref().map_or(0, Pair::replica_bytes);
-        Some(lock(server).space_bytes() + self.schema.bytes_elsewhere()? + replica)
+        let copies = self.schema.common().node.as_ref().map_or(0, ServerNode::bytes_of_copies);
+        Some(lock(server).space_bytes() + self.schema.bytes_elsewhere()? + copies)
     }
 
     fn remove(mut self: Box<Self>) -> Result<()> {
         self.gone = true;
-        let Common { target, folders, cancel, data_set: kept, pair, .. } = self.schema.common();
+        let Common { target, folders, cancel, data_set: kept, node, .. } = self.schema.common();
         let Some(server) = &target.private else { return self.schema.drop_by_url() };
         let is_spent = lock(server).is_spent;
         if is_spent {
-            pair.as_ref().map_or(Ok(()), Pair::end)?;
+            node.as_ref().map_or(Ok(()), |node| node.disturb(Disturbance::Kill))?;
         }
         if let Some(kept) = kept.get()
             && (is_spent
@@ -237,13 +238,12 @@ impl<S: Schema> Instance for ServerInstance<S> {
     }
 
     fn parts(&self) -> Parts<'_> {
-        let pair = self.schema.common().pair.as_ref();
+        let node = self.schema.common().node.as_ref();
         Parts {
             tables: Some(&self.schema),
             explainer: Some(&self.schema),
-            private_server: pair.map(|pair| pair as &dyn PrivateServer),
+            private_server: node.map(|node| node as &dyn PrivateServer),
             server: Some(&self.schema),
-            nodes: pair.map(|pair| pair as &dyn Nodes),
             shared: Some(self),
             ..Parts::default()
         }

@@ -7,8 +7,7 @@
 //!   [`load`]: the connections of its load
 //! - [`preflight`]: the check of trials before the first of them
 //! - [`attached`]: a target that another process has prepared
-//! - [`pair`]: a server that a study disturbs, and its replica; `clients`: such a server for its
-//!   client programs, and copies of it
+//! - [`node`]: a private server as studies use it: its programs, its copies and its failures
 //! - [`programs`]: psql, `pg_dump`, the `mariadb` client and others, for which our client logs in
 //! - [`network`]: the relay between a load and its server; `link`: one with a bandwidth of its own
 //! - `account`: the user that a private server runs as, never root; `process`: starting, finding
@@ -28,7 +27,6 @@ pub mod administration;
 pub mod altered;
 pub mod applied;
 pub mod attached;
-mod clients;
 pub mod command;
 pub mod data_sets;
 pub mod files;
@@ -38,7 +36,7 @@ pub mod instance;
 mod link;
 pub mod load;
 pub mod network;
-pub mod pair;
+pub mod node;
 pub mod preflight;
 pub mod private;
 pub mod process;

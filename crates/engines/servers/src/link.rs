@@ -5,8 +5,7 @@
 //! removes them and the devices, also when we are killed. Other processes cannot reach the link.
 
 use crate::account::command;
-use engine::nodes::Route;
-use engine::{EngineError, Result};
+use engine::{EngineError, Result, Route};
 use observe::child::answer;
 use observe::thread_id;
 use socket2::SockAddr;

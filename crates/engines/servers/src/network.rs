@@ -1,8 +1,8 @@
 //! The relay between a load and its server: `[network]`.
 
 use crate::link::{self, Way};
-use crate::pair::{Pair, Replicating};
-use engine::{EngineError, Node, Nodes, Result};
+use crate::node::{Clients, ServerNode};
+use engine::{EngineError, Node as _, Result};
 use experiment::common::{
     NETWORK_BANDWIDTH, NETWORK_JITTER, NETWORK_LATENCY, NETWORK_RATE, NETWORK_RELAY,
     NETWORK_RESET_PEER, NETWORK_SLOW_CLOSE,
@@ -35,19 +35,19 @@ pub trait Relayed: Sized {
     fn relayed_by(self, port: u16) -> Self;
 }
 
-/// Returns how a load connects over the relay that a configuration asks for, and the relay. `pair`:
+/// Returns how a load connects over the relay that a configuration asks for, and the relay. `node`:
 /// a private server.
 ///
 /// # Errors
 /// When the relay cannot be started, or the server cannot have one.
-pub fn relayed<C: Relayed, P: Replicating>(
+pub fn relayed<C: Relayed, P: Clients>(
     config: C,
-    pair: Option<&Pair<P>>,
+    node: Option<&ServerNode<P>>,
     configuration: &Configuration,
 ) -> Result<(C, Option<Relays>)> {
     let Some(toxics) = toxics(configuration) else { return Ok((config, None)) };
-    if let Some(pair) = pair {
-        let (relays, folder) = to_private(pair, toxics, configuration)?;
+    if let Some(node) = node {
+        let (relays, folder) = to_private(node, toxics, configuration)?;
         return Ok((config.at_socket_in(&folder), Some(relays)));
     }
     let looked_up = config.address();
@@ -85,16 +85,16 @@ fn toxics(configuration: &Configuration) -> Option<Toxics> {
 
 /// Starts a relay to a private server, over sockets that only we can enter, and over a link with a
 /// bandwidth of its own where the configuration has one. Returns it with the folder of its socket.
-fn to_private<P: Replicating>(
-    pair: &Pair<P>,
+fn to_private<P: Clients>(
+    node: &ServerNode<P>,
     toxics: Toxics,
     configuration: &Configuration,
 ) -> Result<(Relays, PathBuf)> {
-    let route = pair.route(Node::Primary)?;
+    let route = node.route()?;
     let folder = route.relay.parent().map(PathBuf::from).unwrap_or_default();
     let all = match configuration.get(NETWORK_BANDWIDTH) {
         Some(bytes_per_s) => {
-            let second = pair.add_route_beside(&folder)?;
+            let second = node.add_route_beside(&folder)?;
             let ways = [Way { route, toxics }, Way { route: second, toxics: Toxics::default() }];
             link::start(bytes_per_s, &ways)?
         }

@@ -1,8 +1,11 @@
-//! The log of a server and of its replica: how an engine's positions are read.
+//! The log of a server and of its replica: how an engine's positions are read, and how it
+//! replicates.
 
 use crate::node_session::NodeSession;
-use engine::EngineError;
+use engine::{EngineError, PrivateServer, Result};
+use std::path::Path;
 use std::time::Duration;
+use work::Cancel;
 
 /// A query for a position in a log.
 #[derive(Debug, Clone, Copy)]
@@ -24,8 +27,10 @@ pub struct LogPosition {
     pub file: Option<String>,
 }
 
-/// Queries by which the log of an engine and its replication are read.
-#[derive(Debug, Clone, Copy)]
+/// Makes a replica of a server in a folder.
+pub type Replicate = fn(&dyn PrivateServer, &Path, &Cancel) -> Result<Box<dyn PrivateServer>>;
+
+/// How the log of an engine is read, and how it replicates.
 pub struct Replication {
     /// End of the log that the primary has written.
     pub written: Position,
@@ -33,8 +38,16 @@ pub struct Replication {
     pub applied: Position,
     /// Bytes of log since the last checkpoint, from which a recovery begins: one value.
     pub since_checkpoint: &'static str,
-    /// Settings that [`engine::Nodes::attach_replica`] decides.
+    /// Settings that the study decides when it attaches a replica.
     pub own_settings: &'static [&'static str],
+    /// Makes a replica of a running server in a folder, starts it, and waits until it follows.
+    pub replicate: Replicate,
+    /// Lets commits on a server wait for its replica.
+    pub confirm: fn(&dyn PrivateServer, &dyn PrivateServer, &Cancel) -> Result<()>,
+    /// Shuts a server down once its replica has received all of its log.
+    pub hand_over: fn(&dyn PrivateServer, &dyn PrivateServer, &Cancel) -> Result<()>,
+    /// Makes a replica a primary that accepts writes.
+    pub promote: fn(&dyn PrivateServer, &Cancel) -> Result<()>,
 }
 
 impl Position {
@@ -42,11 +55,7 @@ impl Position {
     ///
     /// # Errors
     /// As [`NodeSession::number`].
-    pub fn read(
-        &self,
-        session: &mut NodeSession,
-        limit: Duration,
-    ) -> Result<LogPosition, EngineError> {
+    pub fn read(&self, session: &mut NodeSession, limit: Duration) -> Result<LogPosition> {
         let row = session.run(self.sql, limit)?;
         let row = row.ok_or_else(|| EngineError::failed(self.sql, "no answer"))?;
         let cell = |column: usize| row.get(column)?.clone();

@@ -1,8 +1,9 @@
 //! The engines whose private servers can be disturbed and replicated.
 
 use crate::log::Replication;
+use crate::pair::Pair;
 use crate::{mariadb, postgres};
-use engine::{Ability, EngineError, Nodes};
+use engine::{Ability, EngineError};
 use experiment::common::{ENGINE, PROBE};
 use experiment::{Configuration, Invalid};
 use probe::{Target, TrialContext};
@@ -46,14 +47,17 @@ pub(crate) fn objections(
     by_url.into_iter().chain(objection).collect()
 }
 
-/// The private server of a trial and how its log is read.
+/// The private server of a trial, which has no replica yet.
 ///
 /// # Errors
 /// When the target has no such server, for `what`.
-pub(crate) fn nodes<'a>(
+pub(crate) fn pair<'a>(
     context: &'a TrialContext<'_>,
     what: &'static str,
-) -> Result<(&'a dyn Nodes, &'static Replication), EngineError> {
-    let nodes = context.instance.parts().nodes.zip(for_engine(&context.configuration.get(ENGINE)));
-    nodes.ok_or(EngineError::Unsupported { engine: "this target", what })
+) -> Result<Pair<'a>, EngineError> {
+    let server = context.instance.parts().private_server;
+    let found = server.zip(for_engine(&context.configuration.get(ENGINE)));
+    let unsupported = EngineError::Unsupported { engine: "this target", what };
+    let (server, replication) = found.ok_or(unsupported)?;
+    Ok(Pair::new(server, replication, context.cancel))
 }

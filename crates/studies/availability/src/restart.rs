@@ -1,11 +1,11 @@
 //! The probe: a trial writes until the last checkpoint is far enough back, kills the server, and
 //! times its start until it answers a query.
 
-use crate::log::Replication;
 use crate::node_session::NodeSession;
+use crate::pair::{Node, Pair};
 use crate::replication;
 use ::probe::{Declarations, Probe, ProbeError, Target, TrialContext};
-use engine::{Ability, Disturbance, EngineError, Node, Nodes};
+use engine::{Ability, Disturbance, EngineError};
 use experiment::common::{ENGINE, PROBE};
 use experiment::{Configuration, Invalid, Kind, settings};
 use observations::{FactName, Observations, Response, Work};
@@ -61,21 +61,21 @@ impl Probe for Restart {
     }
 
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
-        let (nodes, log) = replication::nodes(context, "kills: it has no private server")?;
-        nodes.ask(Node::Primary, CREATE)?;
+        let pair = replication::pair(context, "kills: it has no private server")?;
+        pair.ask(Node::Primary, CREATE)?;
         // A clean shutdown ends with a checkpoint.
-        nodes.disturb(Node::Primary, Disturbance::ShutDown)?;
-        nodes.start(Node::Primary)?;
+        pair.disturb(Disturbance::ShutDown)?;
+        pair.start()?;
         let begun = Instant::now();
         let machine = MachineMonitor::start_with_servers();
-        let filled = fill(context, nodes, log)?;
-        nodes.disturb(Node::Primary, Disturbance::Kill)?;
+        let filled = fill(context, &pair)?;
+        pair.disturb(Disturbance::Kill)?;
         let killed = Instant::now();
-        nodes.start(Node::Primary)?;
-        let first = nodes.ask(Node::Primary, COUNT)?;
+        pair.start()?;
+        let count = pair.ask(Node::Primary, COUNT)?;
         let recovery_s = killed.elapsed().as_secs_f64();
         let machine = machine.stop();
-        let present = first.last.first().and_then(|cell| cell.as_ref()?.parse::<f64>().ok());
+        let present = count.cell().and_then(|cell| cell.parse::<f64>().ok());
         let elapsed_s = begun.elapsed().as_secs_f64();
         let lost = present.map(|present| (filled.rows as f64 - present).max(0.0));
         let mut facts =
@@ -111,15 +111,11 @@ struct FillCount {
 }
 
 /// Writes before the kill until the log since the last checkpoint is long enough.
-fn fill(
-    context: &TrialContext<'_>,
-    nodes: &dyn Nodes,
-    log: &Replication,
-) -> Result<FillCount, EngineError> {
+fn fill(context: &TrialContext<'_>, pair: &Pair<'_>) -> Result<FillCount, EngineError> {
     let configuration = context.configuration;
     let distance = configuration.get(DISTANCE);
     let each = u64::from(configuration.get(ROWS));
-    let mut session = NodeSession::new(nodes.session(Node::Primary, false, ANSWER)?);
+    let mut session = NodeSession::new(pair.connect(Node::Primary, false, ANSWER)?);
     let mut filled = FillCount { rows: 0, distance: 0.0 };
     let mut since_look = u64::MAX;
     loop {
@@ -127,7 +123,7 @@ fn fill(
             return Err(EngineError::Cancelled);
         }
         if since_look >= LOOK_EVERY.min(distance / 8) {
-            filled.distance = session.number(log.since_checkpoint, ANSWER)?;
+            filled.distance = session.number(pair.replication.since_checkpoint, ANSWER)?;
             if filled.distance >= distance as f64 {
                 return Ok(filled);
             }

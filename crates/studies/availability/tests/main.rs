@@ -6,3 +6,4 @@ mod crashes;
 mod faults;
 mod link;
 mod replicas;
+mod tcp;

@@ -1,8 +1,7 @@
 //! Copying a file beside a load.
 
 use crate::outcome::Outcome;
-use engine::EngineError;
-use engine::nodes::Route;
+use engine::{EngineError, Route};
 use observe::CpuUse;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -12,7 +12,7 @@ use crate::tools::Background;
 use crate::verdict::Verdict;
 use crate::{adapters, bulk_load, command, copy, waits};
 use engine::backups::{BackgroundWork, BackupRequest};
-use engine::{Engine, EngineError, Instance, Nodes};
+use engine::{Engine, EngineError, Instance};
 use experiment::common::ENGINE;
 use experiment::{CommonSection, Configuration, Invalid};
 use observations::{FactFamily, Observations, Response, Warning, WarningKind};
@@ -182,7 +182,8 @@ impl BackgroundAction<'_> {
                 Outcome { cpu_s: backup.cpu_s, backup: Some(backup), bytes: None }
             }
             ActionKind::Copy if job.over_link => {
-                let route = self.instance.parts().nodes.and_then(Nodes::route_beside);
+                let server = self.instance.parts().private_server;
+                let route = server.and_then(engine::Node::route_beside);
                 let route = route.ok_or(EngineError::Unsupported {
                     engine: "this target",
                     what: "copies over its link",

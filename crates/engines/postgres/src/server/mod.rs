@@ -21,7 +21,6 @@ mod setup;
 pub mod tried_settings;
 
 pub use installation::{Installation, Version};
-pub(super) use private::PORT;
 pub use private::{checkpoint, drop_os_cache};
 pub(super) use product::SUPERUSER;
 pub use product::{DataOptions, PostgresProduct, PrivateServer, ServerOptions};

@@ -18,7 +18,7 @@ use std::time::Duration;
 use work::{Cancel, Stop};
 
 /// It only names the socket, which is in a folder of its own.
-pub(crate) const PORT: u16 = 5432;
+const PORT: u16 = 5432;
 /// The time that a login may take on a slow disk; a server that is stopped would take for ever.
 const CONNECTING: Duration = Duration::from_secs(60);
 /// The time that one attempt to connect may take while it starts.

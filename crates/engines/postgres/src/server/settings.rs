@@ -86,7 +86,7 @@ fn load(
 }
 
 /// Has the server load its files, which it last did at `before`; returns a connection that knows.
-pub(crate) fn reload(server: &PrivateServer, before: &str, cancel: &Cancel) -> Result<Client> {
+fn reload(server: &PrivateServer, before: &str, cancel: &Cancel) -> Result<Client> {
     let log_before = server.log_bytes();
     server.signal(RELOADS);
     // A connection made after the first process has loaded the files has what it has.

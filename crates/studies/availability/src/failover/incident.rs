@@ -2,7 +2,7 @@
 
 use super::settings::{AFTER, BEFORE, CUT, DETECTION, FAULT, Fault, RECOVERY_LIMIT};
 use super::writer::Stage;
-use engine::{Disturbance, EngineError, Node};
+use engine::{Disturbance, EngineError};
 use experiment::Configuration;
 use observations::Event;
 use probe::TrialContext;
@@ -55,14 +55,14 @@ impl Director<'_> {
     fn happen(&self) -> Result<Incident, EngineError> {
         let configuration: &Configuration = self.context.configuration;
         let seconds = |setting| Duration::from_secs_f64(configuration.get(setting));
-        let (stage, nodes) = (self.stage, self.stage.nodes);
+        let (stage, pair) = (self.stage, self.stage.pair);
         self.await_writes(stage.now_ns(), seconds(RECOVERY_LIMIT))?;
         self.pause(seconds(BEFORE))?;
         let mut incident = Incident { begun_ns: stage.now_ns(), ..Incident::default() };
         match configuration.get(FAULT) {
-            Fault::Kill => nodes.disturb(Node::Primary, Disturbance::Kill)?,
-            Fault::Stop => nodes.disturb(Node::Primary, Disturbance::Freeze)?,
-            Fault::Switchover => nodes.disturb(Node::Primary, Disturbance::ShutDown)?,
+            Fault::Kill => pair.disturb(Disturbance::Kill)?,
+            Fault::Stop => pair.disturb(Disturbance::Freeze)?,
+            Fault::Switchover => pair.disturb(Disturbance::ShutDown)?,
             Fault::Cut => self.relay.into_iter().for_each(Relay::cut),
         }
         incident.complete_ns = stage.now_ns();
@@ -76,7 +76,7 @@ impl Director<'_> {
                     self.pause(seconds(DETECTION))?;
                 }
                 let started = Instant::now();
-                nodes.promote()?;
+                pair.promote()?;
                 incident.promotion_s = Some(started.elapsed().as_secs_f64());
                 stage.is_taken_over.store(true, Ordering::SeqCst);
             }

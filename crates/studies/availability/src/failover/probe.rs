@@ -8,8 +8,9 @@ use super::incident::{Director, Incident};
 use super::journal::{Gap, Verdict};
 use super::settings::{CLIENT_TIMEOUT, CONNECTIONS, FAULT, Fault, RATE, SETTINGS, SYNCHRONOUS};
 use super::writer::{CREATE, Stage, WriteLog, write};
+use crate::pair::{Node, Pair};
 use crate::replication;
-use engine::{EngineError, Node, Nodes, Results};
+use engine::{EngineError, Rows};
 use experiment::{Configuration, Invalid};
 use observations::{Fact, Observations, Response, Warning, WarningKind, Work};
 use observe::MachineMonitor;
@@ -36,13 +37,13 @@ impl Probe for Failover {
 
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
         let configuration = context.configuration;
-        let (nodes, _) = replication::nodes(context, "faults: it has no private server")?;
-        nodes.ask(Node::Primary, CREATE)?;
-        nodes.attach_replica(configuration.get(SYNCHRONOUS))?;
-        let relay = (configuration.get(FAULT) == Fault::Cut).then(|| relay(nodes)).transpose()?;
+        let pair = replication::pair(context, "faults: it has no private server")?;
+        pair.ask(Node::Primary, CREATE)?;
+        pair.attach_replica(configuration.get(SYNCHRONOUS))?;
+        let relay = (configuration.get(FAULT) == Fault::Cut).then(|| relay(&pair)).transpose()?;
         let clients = configuration.get(CONNECTIONS) as usize;
         let stage = Stage {
-            nodes,
+            pair: &pair,
             begun: Instant::now(),
             is_taken_over: AtomicBool::new(false),
             is_relayed: relay.is_some(),
@@ -57,7 +58,8 @@ impl Probe for Failover {
         let machine = machine.stop();
         let survivor =
             if configuration.get(FAULT) == Fault::Cut { Node::Primary } else { Node::Replica };
-        let rows = rows(&nodes.ask(survivor, COUNTS)?);
+        let rows = rows(&pair.ask(survivor, COUNTS)?);
+        pair.end()?;
         let end = Outcome { incident, written, rows };
         Ok(Observations { machine, ..end.observations() })
     }
@@ -66,8 +68,8 @@ impl Probe for Failover {
 /// The rows that a server has, by client and number.
 const COUNTS: &str = "SELECT writer, number, count(*) FROM failover GROUP BY writer, number";
 
-fn relay(nodes: &dyn Nodes) -> Result<Relay, EngineError> {
-    let route = nodes.route(Node::Primary)?;
+fn relay(pair: &Pair<'_>) -> Result<Relay, EngineError> {
+    let route = pair.route()?;
     Relay::between(&route.relay, &route.server, Toxics::default())
         .map_err(|error| EngineError::failed("starting the relay", error))
 }
@@ -104,12 +106,12 @@ fn load(
 }
 
 /// Rows by client, then by number.
-fn rows(results: &Results) -> BTreeMap<u64, BTreeMap<u64, u64>> {
+fn rows(counts: &Rows) -> BTreeMap<u64, BTreeMap<u64, u64>> {
     let mut rows = BTreeMap::<u64, BTreeMap<u64, u64>>::new();
-    let all = results.before.iter().chain((results.rows > 0).then_some(&results.last));
-    for row in all {
-        let number = |column: usize| row.get(column)?.as_ref()?.parse::<u64>().ok();
-        if let (Some(writer), Some(number), Some(count)) = (number(0), number(1), number(2)) {
+    for row in counts.iter() {
+        if let (Some(writer), Some(number), Some(count)) =
+            (row.parse(0), row.parse(1), row.parse(2))
+        {
             rows.entry(writer).or_default().insert(number, count);
         }
     }
@@ -209,16 +211,16 @@ impl Outcome {
 #[cfg(test)]
 mod tests {
     use super::rows;
-    use engine::Results;
+    use engine::Rows;
 
     #[test]
     fn rows_are_counted_by_client_and_number() {
-        let row = |cells: [&str; 3]| cells.map(|cell| Some(cell.to_owned())).to_vec();
-        let mut results = Results::default();
+        let names = ["writer", "number", "count"].map(str::to_owned).to_vec();
+        let mut counts = Rows::with_columns(names);
         for cells in [["0", "0", "1"], ["1", "7", "2"], ["0", "5", "1"]] {
-            results.add(row(cells), true);
+            counts.push(cells.map(Some));
         }
-        let rows = rows(&results);
+        let rows = rows(&counts);
         assert_eq!((rows[&0].len(), rows[&0][&5], rows[&1][&7]), (2, 1, 2));
     }
 }

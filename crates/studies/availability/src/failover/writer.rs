@@ -3,7 +3,8 @@
 
 use super::journal::Journal;
 use crate::node_session::NodeSession;
-use engine::{EngineError, Node, Nodes};
+use crate::pair::{Node, Pair};
+use engine::EngineError;
 use observations::redacted_message;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -21,7 +22,7 @@ pub const CREATE: &str = "CREATE TABLE failover (writer int NOT NULL, number big
 /// The parts that all clients share.
 pub struct Stage<'a> {
     /// The servers.
-    pub nodes: &'a dyn Nodes,
+    pub pair: &'a Pair<'a>,
     /// The beginning of the trial's time.
     pub begun: Instant,
     /// True once the replica is the server to write to.
@@ -53,9 +54,9 @@ impl Stage<'_> {
 
     fn connect(&self) -> Result<NodeSession, EngineError> {
         let session = if self.is_taken_over.load(Ordering::SeqCst) {
-            self.nodes.session(Node::Replica, false, self.timeout)
+            self.pair.connect(Node::Replica, false, self.timeout)
         } else {
-            self.nodes.session(Node::Primary, self.is_relayed, self.timeout)
+            self.pair.connect(Node::Primary, self.is_relayed, self.timeout)
         };
         session.map(NodeSession::new)
     }

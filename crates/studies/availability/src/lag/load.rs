@@ -1,9 +1,9 @@
 //! The threads of a trial: writers, the heartbeat, and the looks at the replica.
 
 use super::heartbeat::Look;
-use crate::log::Replication;
 use crate::node_session::NodeSession;
-use engine::{EngineError, Node, Nodes};
+use crate::pair::{Node, Pair};
+use engine::EngineError;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use work::Cancel;
@@ -26,9 +26,7 @@ const LAST_BEAT: &str = "SELECT number FROM lag_beat";
 /// The parts that all threads share.
 pub struct Stage<'a> {
     /// The servers.
-    pub nodes: &'a dyn Nodes,
-    /// How positions are read.
-    pub log: &'static Replication,
+    pub pair: &'a Pair<'a>,
     /// The beginning of the trial's time.
     pub begun: Instant,
     /// The load is over.
@@ -54,7 +52,7 @@ impl Stage<'_> {
     }
 
     fn session(&self, node: Node) -> Result<NodeSession, EngineError> {
-        Ok(NodeSession::new(self.nodes.session(node, false, ANSWER)?))
+        Ok(NodeSession::new(self.pair.connect(node, false, ANSWER)?))
     }
 
     /// Does something again and again, at this interval, until the load is over. One that takes
@@ -130,9 +128,9 @@ pub fn compare(stage: &Stage<'_>) -> Result<Vec<(u64, f64)>, EngineError> {
     let mut behind = Vec::new();
     stage.every(COMPARE_EVERY, || {
         let at = stage.now_ns();
-        let written = stage.log.written.read(&mut primary, ANSWER)?;
+        let written = stage.pair.replication.written.read(&mut primary, ANSWER)?;
         // Read later: what is applied in between makes the difference smaller, never larger.
-        let applied = stage.log.applied.read(&mut replica, ANSWER)?;
+        let applied = stage.pair.replication.applied.read(&mut replica, ANSWER)?;
         if written.file == applied.file {
             behind.push((at, (written.bytes - applied.bytes).max(0.0)));
         }

@@ -3,9 +3,10 @@
 
 use super::heartbeat::{Look, lag_ns, percentile};
 use super::load::{CREATE, Pace, Stage, beat, compare, look, write};
+use crate::pair::Node;
 use crate::replication;
 use ::probe::{Declarations, Probe, ProbeError, Target, TrialContext};
-use engine::{EngineError, Node};
+use engine::EngineError;
 use experiment::{Configuration, Invalid, Kind, settings};
 use observations::{Event, FactName, MachineLoad, Observations, Response, Work};
 use observe::MachineMonitor;
@@ -63,19 +64,19 @@ impl Probe for Lag {
     }
 
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
-        let (nodes, log) = replication::nodes(context, "replicas: it has no private server")?;
+        let pair = replication::pair(context, "replicas: it has no private server")?;
         for statement in CREATE {
-            nodes.ask(Node::Primary, statement)?;
+            pair.ask(Node::Primary, statement)?;
         }
-        nodes.attach_replica(context.configuration.get(SYNCHRONOUS))?;
+        pair.attach_replica(context.configuration.get(SYNCHRONOUS))?;
         let stage = Stage {
-            nodes,
-            log,
+            pair: &pair,
             begun: Instant::now(),
             is_over: AtomicBool::new(false),
             cancel: context.cancel,
         };
         let (machine, readings) = Records::collect(context, &stage)?;
+        pair.end()?;
         Ok(Observations { machine, ..readings.observations(context.configuration) })
     }
 }
