@@ -3,7 +3,6 @@
 use crate::published;
 use crate::published_document::{self as document, Digits};
 use clap::Parser;
-use command_line::arguments::pair;
 use command_line::output::{self, Form};
 use command_line::{Context, ExitCode, Failure, Tool};
 use report::json::object;
@@ -22,7 +21,7 @@ pub struct Results {
     /// Column name in the files: score=tpmC. Known columns: benchmark, system, score, unit, better
     /// (higher or lower), power, throughput, cores, `memory_gb`, disks, price, `price_NAME` for its
     /// parts, and q1, q2, .. for query times in seconds
-    #[arg(long, value_name = "OURS=THEIRS", value_delimiter = ',', value_parser = pair)]
+    #[arg(long, value_name = "OURS=THEIRS", value_delimiter = ',', value_parser = column)]
     columns: Vec<(String, String)>,
     /// Show computed figures with all digits
     #[arg(long)]
@@ -63,4 +62,15 @@ impl Tool for Results {
             },
         )
     }
+}
+
+/// A column without its name in the file.
+#[derive(Debug, thiserror::Error)]
+#[error("expected COLUMN=NAME, as in score=tpmC")]
+struct ColumnError;
+
+/// Reads a column by our name and theirs.
+fn column(text: &str) -> Result<(String, String), ColumnError> {
+    let (ours, theirs) = text.split_once('=').ok_or(ColumnError)?;
+    Ok((ours.trim().to_owned(), theirs.trim().to_owned()))
 }
