@@ -225,16 +225,16 @@ mod tests {
     #[test]
     fn an_executable_is_known_from_the_message_of_cargo() {
         let message = |kind: &str, name: &str, is_test: bool| {
-            json!({"reason": "compiler-artifact", "manifest_path": "/w/crates/disk_io/Cargo.toml",
-                "package_id": "path+file:///w/crates/disk_io#0.1.0",
+            json!({"reason": "compiler-artifact", "manifest_path": "/w/crates/disk/Cargo.toml",
+                "package_id": "path+file:///w/crates/disk#0.1.0",
                 "target": {"kind": [kind], "name": name}, "profile": {"test": is_test},
                 "executable": "/w/target/x"})
             .to_string()
         };
         let name = |line: &str| Executable::from_message(line).map(|executable| executable.name);
-        assert_eq!(name(&message("test", "disk", true)).as_deref(), Some("-p disk_io --test disk"));
-        assert_eq!(name(&message("lib", "disk_io", true)).as_deref(), Some("-p disk_io --lib"));
-        assert_eq!(name(&message("bin", "disk_io", false)), None, "built for the tests, but none");
+        assert_eq!(name(&message("test", "disk", true)).as_deref(), Some("-p disk --test disk"));
+        assert_eq!(name(&message("lib", "disk", true)).as_deref(), Some("-p disk --lib"));
+        assert_eq!(name(&message("bin", "disk", false)), None, "built for the tests, but none");
         assert_eq!(name("{\"reason\":\"build-finished\",\"success\":true}"), None);
         assert_eq!(name("not JSON"), None);
     }
