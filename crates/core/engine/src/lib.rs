@@ -1,7 +1,7 @@
 //! The seam between studies and engines: the traits that an engine implements, and what several
 //! engines share. It names no engine.
 //!
-//! - `engine`: [`Engine`], [`Host`]; `facets`: parts that only some engines have
+//! - `engine`: [`Engine`], [`Host`]; `facets`: parts that only some engines have; `polling`
 //! - `instance`: [`Instance`] and its parts; `wait_collector`: [`WaitCollector`]
 //! - `session`: [`ConnectionSet`], engines that work in the calling thread; `time_limit` of their
 //!   statements
@@ -29,6 +29,7 @@ mod instance;
 pub mod open_files;
 pub mod parquet;
 pub mod planned;
+mod polling;
 mod preflight;
 mod private_server;
 pub mod programs;
@@ -52,6 +53,7 @@ pub use facets::{Altering, DatabaseFiles, Prerequisites, Recovery, Sharing};
 pub use file_set::{CacheReport, CacheState, FileSet, Folders, Permits, Role};
 pub use instance::{Explainer, FileTarget, Instance, Parts, ServerProcess, Shared, Tables};
 pub use planned::{Explained, NoPlan, PlanRequest, Planned};
+pub use polling::wait_for;
 pub use preflight::{Footprint, Need, Preflight, Space};
 pub use private_server::{Disturbance, Node, PrivateFacts, PrivateServer, Route};
 pub use programs::{Program, ProgramNames};

@@ -3,9 +3,8 @@
 
 use super::errors::failed_at;
 use crate::client::{Client, Config, quote_identifier};
-use engine::{EngineError, Result, Row, lock};
+use engine::{EngineError, Result, Row, lock, wait_for};
 use servers::administration::{Administration, KEEPING, SCHEMA};
-use servers::wait_for;
 use std::sync::Mutex;
 use std::time::Duration;
 use work::Cancel;

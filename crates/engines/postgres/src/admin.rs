@@ -3,9 +3,8 @@
 
 use super::errors::failed_at;
 use crate::client::{Client, Config, quote_identifier, quote_literal};
-use engine::{EngineError, Result, lock};
+use engine::{EngineError, Result, lock, wait_for};
 use servers::administration::{Administration, KEEPING, SCHEMA};
-use servers::wait_for;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use work::Cancel;

@@ -7,8 +7,7 @@
 use crate::command;
 use crate::hosted::{Client, Config, Hosted, ServerEngine};
 use crate::private::{Settings, reclaim};
-use crate::wait_for;
-use engine::{EngineError, Recovery, Result, cache};
+use engine::{EngineError, Recovery, Result, cache, wait_for};
 use experiment::{Configuration, Invalid, Kind, settings};
 use observe::{ProcessTimes, processes};
 use serde::de::DeserializeOwned;

@@ -3,8 +3,7 @@
 use crate::files::last_lines;
 use crate::load::Load;
 use crate::private::{Product, Reached, Server, Settings};
-use crate::wait_for;
-use engine::{CacheState, EngineError, Folders, Instance, Result, ServerError, lock};
+use engine::{CacheState, EngineError, Folders, Instance, Result, ServerError, lock, wait_for};
 use experiment::{Configuration, Invalid, Setting, Value};
 use std::marker::PhantomData;
 use std::path::Path;

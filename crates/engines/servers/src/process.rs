@@ -2,8 +2,7 @@
 
 use super::account::Account;
 use super::files::{Layout, remove_socket_folder};
-use super::wait_for;
-use engine::{EngineError, Result, lock};
+use engine::{EngineError, Result, lock, wait_for};
 use observe::processes;
 use rustix::io::Errno;
 use rustix::process::{

@@ -2,8 +2,7 @@
 
 use super::account::{Account, unfinished};
 use super::process::{end_with_us, removed};
-use super::wait_for;
-use engine::{EngineError, Result, cache};
+use engine::{EngineError, Result, cache, wait_for};
 use observe::child::output_within;
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::Signal;

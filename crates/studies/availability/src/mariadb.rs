@@ -6,13 +6,12 @@
 //! one account: that of the replica, with a random password.
 
 use crate::log::{Position, Replication};
-use crate::pair::{FOLLOWS, failed, holds_in_time};
-use engine::{AdminSession, Disturbance, EngineError, PrivateServer, Result, Rows};
+use crate::pair::{FOLLOWS, failed};
+use engine::{AdminSession, Disturbance, EngineError, PrivateServer, Result, Rows, wait_for};
 use std::fs::File;
 use std::io::Read as _;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
-use std::time::Duration;
 use work::Cancel;
 
 /// How its log is read, and how it replicates.
@@ -40,8 +39,6 @@ const PASSWORD_BYTES: usize = 24;
 const RANDOM: &str = "/dev/urandom";
 /// The redo log in its folder (<https://mariadb.com/kb/en/innodb-redo-log/>).
 const REDO_LOG: &str = "ib_logfile0";
-/// The time between two looks at the state of a replica.
-const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 fn replicate(
     primary: &dyn PrivateServer,
@@ -91,11 +88,11 @@ fn confirm(
     start_following(&mut *other, cancel)?;
     let sql = "SELECT variable_value FROM information_schema.global_status WHERE variable_name = \
                'RPL_SEMI_SYNC_MASTER_CLIENTS'";
-    let confirms = holds_in_time(LOOK_EVERY, cancel, || {
+    let found = wait_for(FOLLOWS, cancel, || {
         let clients = session.cell(sql).map_err(failed(doing))?;
-        Ok(clients.as_deref() == Some("1"))
+        Ok((clients.as_deref() == Some("1")).then_some(()))
     })?;
-    if confirms { Ok(()) } else { Err(late(doing, "the replica does not confirm", &mut *other)) }
+    found.ok_or_else(|| late(doing, "the replica does not confirm", &mut *other))
 }
 
 /// Shuts the primary down once its replica has received all of its log.
@@ -110,14 +107,11 @@ fn hand_over(
     primary.disturb(Disturbance::ShutDown)?;
     // Until then bytes may be on their way.
     let mut session = replica.session(None, cancel)?;
-    let is_lost = holds_in_time(LOOK_EVERY, cancel, || {
-        Ok(value(&status(&mut *session)?, "Slave_IO_Running") != Some("Yes"))
+    let lost = wait_for(FOLLOWS, cancel, || {
+        let status = status(&mut *session)?;
+        Ok((value(&status, "Slave_IO_Running") != Some("Yes")).then_some(()))
     })?;
-    if is_lost {
-        Ok(())
-    } else {
-        Err(late(doing, "the replica still reads from it", &mut *session))
-    }
+    lost.ok_or_else(|| late(doing, "the replica still reads from it", &mut *session))
 }
 
 fn promote(replica: &dyn PrivateServer, cancel: &Cancel) -> Result<()> {
@@ -194,15 +188,15 @@ fn free_port() -> Result<u16> {
 fn start_following(session: &mut dyn AdminSession, cancel: &Cancel) -> Result<()> {
     let doing = "attaching the replica";
     session.run("START SLAVE").map_err(failed(doing))?;
-    let follows = holds_in_time(LOOK_EVERY, cancel, || {
+    let found = wait_for(FOLLOWS, cancel, || {
         let status = status(session)?;
         let mut threads = ["Slave_IO_Running", "Slave_SQL_Running"].into_iter();
         match refusal(&status) {
             Some(why) => Err(EngineError::failed(doing, why)),
-            None => Ok(threads.all(|name| value(&status, name) == Some("Yes"))),
+            None => Ok(threads.all(|name| value(&status, name) == Some("Yes")).then_some(())),
         }
     })?;
-    if follows { Ok(()) } else { Err(late(doing, "it did not follow", session)) }
+    found.ok_or_else(|| late(doing, "it did not follow", session))
 }
 
 /// The state of a replica, a column for each of the server's names.

@@ -6,7 +6,7 @@ use engine::{
     ConnectionSet, Disturbance, EngineError, PrivateServer, Result, Route, Rows, ServerError,
 };
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use work::Cancel;
 
 /// The folder of a replica, in the marked directory of its primary.
@@ -150,28 +150,6 @@ impl Drop for Pair<'_> {
             let _ = replica.disturb(Disturbance::Kill);
         }
     }
-}
-
-/// Polls a condition until it holds; false: not within [`FOLLOWS`].
-///
-/// # Errors
-/// When the condition cannot be read, or the trial is asked to stop.
-pub fn holds_in_time(
-    every: Duration,
-    cancel: &Cancel,
-    mut condition: impl FnMut() -> Result<bool>,
-) -> Result<bool> {
-    let started = Instant::now();
-    while !condition()? {
-        if cancel.is_cancelled() {
-            return Err(EngineError::Cancelled);
-        }
-        if started.elapsed() > FOLLOWS {
-            return Ok(false);
-        }
-        std::thread::sleep(every);
-    }
-    Ok(true)
 }
 
 /// Says what was being done when the server or the connection failed.

@@ -2,12 +2,12 @@
 //! (<https://www.postgresql.org/docs/current/warm-standby.html>).
 
 use crate::log::{Position, Replication};
-use crate::pair::{FOLLOWS, failed, holds_in_time};
-use engine::{Disturbance, EngineError, PrivateServer, ProgramNames, Result};
+use crate::pair::{FOLLOWS, failed};
+use engine::{Disturbance, EngineError, PrivateServer, ProgramNames, Result, wait_for};
 use observe::child::{self, Capture};
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use work::Cancel;
 
 /// How its log is read, and how it replicates.
@@ -28,9 +28,8 @@ const BASEBACKUP: ProgramNames =
     ProgramNames { names: &["pg_basebackup"], package: "postgresql-client" };
 /// Name of the replica in the primary's list.
 const REPLICA: &str = "steelbench_replica";
-/// The time between two looks at the state of a replica, and at a promotion.
-const LOOK_EVERY: Duration = Duration::from_millis(5);
-const LOOK_AT_PROMOTION_EVERY: Duration = Duration::from_millis(2);
+/// The time between two looks at a promotion.
+const LOOK_EVERY: Duration = Duration::from_millis(2);
 /// Lines of the log in errors.
 const LOG_LINES: usize = 10;
 
@@ -66,11 +65,18 @@ fn promote(replica: &dyn PrivateServer, cancel: &Cancel) -> Result<()> {
     let mut session = replica.session(None, cancel)?;
     // The function's own wait looks ten times a second only.
     session.run("SELECT pg_promote(false)").map_err(failed(doing))?;
-    let is_promoted = holds_in_time(LOOK_AT_PROMOTION_EVERY, cancel, || {
+    let started = Instant::now();
+    while started.elapsed() < FOLLOWS {
         let recovers = session.cell("SELECT pg_is_in_recovery()").map_err(failed(doing))?;
-        Ok(recovers.as_deref() == Some("f"))
-    })?;
-    if is_promoted { Ok(()) } else { Err(late(doing, "it did not accept writes", replica)) }
+        if recovers.as_deref() == Some("f") {
+            return Ok(());
+        }
+        if cancel.is_cancelled() {
+            return Err(EngineError::Cancelled);
+        }
+        std::thread::sleep(LOOK_EVERY);
+    }
+    Err(late(doing, "it did not accept writes", replica))
 }
 
 /// How a replica connects to its primary.
@@ -130,11 +136,11 @@ fn await_state(primary: &dyn PrivateServer, state: &str, cancel: &Cancel) -> Res
         "SELECT count(*) FROM pg_stat_replication WHERE application_name = '{REPLICA}' AND {state}"
     );
     let mut session = primary.session(None, cancel)?;
-    let follows = holds_in_time(LOOK_EVERY, cancel, || {
+    let found = wait_for(FOLLOWS, cancel, || {
         let count = session.cell(&sql).map_err(failed("looking for the replica"))?;
-        Ok(count.as_deref() == Some("1"))
+        Ok((count.as_deref() == Some("1")).then_some(()))
     })?;
-    if follows { Ok(()) } else { Err(late("attaching the replica", "it did not follow", primary)) }
+    found.ok_or_else(|| late("attaching the replica", "it did not follow", primary))
 }
 
 fn late(doing: &str, what: &str, server: &dyn PrivateServer) -> EngineError {

@@ -2,11 +2,10 @@
 
 use crate::client::{Client, quote_literal};
 use crate::errors::failed_at;
-use engine::{EngineError, Result, Row};
+use engine::{EngineError, Result, Row, wait_for};
 use experiment::Configuration;
 use servers::private::Settings;
 use servers::settings::{self, path};
-use servers::wait_for;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;

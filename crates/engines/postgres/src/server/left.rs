@@ -3,9 +3,9 @@
 //! is removed never does.
 
 use super::files::Postmaster;
+use engine::wait_for;
 use rustix::process::{Pid, Signal, kill_process};
 use servers::process::processes_of;
-use servers::wait_for;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use work::Cancel;

@@ -9,9 +9,8 @@ use crate::files::{
 };
 use crate::process::{Process, data_directories, kill_all, processes_of, remove_files};
 use crate::template::{Template, Unfinished};
-use crate::wait_for;
 use engine::setup::Setup;
-use engine::{EngineError, Result, ServerError};
+use engine::{EngineError, Result, ServerError, wait_for};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Display};

@@ -6,7 +6,7 @@ use crate::programs::{self, Pipes};
 use crate::server::{PRIVATE_ONLY, Product, RESTORED, Session, Task, ToolUse};
 use engine::backups::Restore;
 use engine::programs::find;
-use engine::{EngineError, PrivateServer, ProgramNames, Result};
+use engine::{EngineError, PrivateServer, ProgramNames, Result, wait_for};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -20,8 +20,6 @@ pub const DUMP: &str = "pg_dump";
 const METHODS_SINCE: [(&str, u32); 2] = [(BASEBACKUP, 15), (DUMP, 16)];
 /// The time that catching up may take.
 const PATIENCE: Duration = Duration::from_secs(600);
-/// The time between two looks at a standby that catches up.
-const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// Lines of the standby's log in errors.
 const LOG_LINES: usize = 20;
 /// The largest rate of `pg_basebackup`, in kB of 1,024 bytes a second; the smallest one.
@@ -234,19 +232,12 @@ fn catch_up(
 ) -> Result<()> {
     let doing = "catching up with the server";
     let sql = format!("SELECT pg_last_wal_replay_lsn() >= '{position}'::pg_lsn");
-    let start = Instant::now();
-    while session.cell(&sql, doing)? != "t" {
-        if cancel.is_cancelled() {
-            return Err(EngineError::Cancelled);
-        }
-        if start.elapsed() > PATIENCE {
-            let (seconds, log) = (PATIENCE.as_secs(), standby.log_tail(LOG_LINES));
-            let message = format!("not within {seconds} s; the log ends with:\n{log}");
-            return Err(EngineError::failed(doing, message));
-        }
-        std::thread::sleep(LOOK_EVERY);
-    }
-    Ok(())
+    let done =
+        wait_for(PATIENCE, cancel, || Ok((session.cell(&sql, doing)? == "t").then_some(())))?;
+    done.ok_or_else(|| {
+        let (seconds, log) = (PATIENCE.as_secs(), standby.log_tail(LOG_LINES));
+        EngineError::failed(doing, format!("not within {seconds} s; the log ends with:\n{log}"))
+    })
 }
 
 /// Unpacks the archives of a base backup.
