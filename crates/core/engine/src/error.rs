@@ -156,8 +156,10 @@ pub enum Fault {
     /// The server or its client objects.
     #[default]
     Refusal,
-    /// No answer came in time, or before the user asked to stop.
+    /// No answer came in time.
     Silence,
+    /// The user asked to stop before an answer came.
+    Stopped,
     /// The connection is gone.
     Loss,
 }
@@ -180,8 +182,29 @@ pub fn while_doing<E: Into<ServerError>>(doing: &str) -> impl FnOnce(E) -> Serve
     move |error| ServerError { doing: doing.into(), ..error.into() }
 }
 
+/// Says what was being done when the server or the connection failed, or the user asked to stop.
+pub fn failed_at(doing: &str) -> impl FnOnce(ServerError) -> EngineError + '_ {
+    move |error| match error.fault {
+        Fault::Stopped => EngineError::Cancelled,
+        _ => EngineError::failed(doing, error),
+    }
+}
+
 impl From<ServerError> for EngineError {
     fn from(error: ServerError) -> Self {
-        Self::failed("observing the server's waits", error)
+        failed_at("observing the server's waits")(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EngineError, Fault, ServerError, failed_at};
+
+    #[test]
+    fn a_stop_is_not_a_failure_of_the_server() {
+        let stopped = ServerError { fault: Fault::Stopped, ..ServerError::new("stopped") };
+        assert!(stopped.is_silence());
+        assert!(matches!(failed_at("asking")(stopped), EngineError::Cancelled));
+        assert_eq!(failed_at("asking")(ServerError::new("no")).to_string(), "asking: no");
     }
 }

@@ -48,7 +48,7 @@ pub use backups::BackgroundWork;
 pub use column_store::{ColumnStore, Compressed, Stored};
 pub use dialect::Dialect;
 pub use engine::{Ability, Engine, Host, SettingsForm};
-pub use error::{EngineError, Fault, Result, RetryCause, ServerError, while_doing};
+pub use error::{EngineError, Fault, Result, RetryCause, ServerError, failed_at, while_doing};
 pub use facets::{Altering, DatabaseFiles, Prerequisites, Recovery, Sharing};
 pub use file_set::{CacheReport, CacheState, FileSet, Folders, Permits, Role};
 pub use instance::{Explainer, FileTarget, Instance, Parts, ServerProcess, Shared, Tables};

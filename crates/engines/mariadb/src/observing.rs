@@ -39,7 +39,8 @@ impl From<Error> for ServerError {
             advice: what_to_do(&error),
             code: error.code().map(|code| code.to_string()),
             fault: match error {
-                Error::Timeout(_) | Error::Stopped(_) => Fault::Silence,
+                _ if error.is_stopped() => Fault::Stopped,
+                Error::Timeout(_) => Fault::Silence,
                 Error::Lost(_) => Fault::Loss,
                 _ => Fault::Refusal,
             },

@@ -5,8 +5,8 @@ use crate::host::other_place;
 use crate::hosted::{Client, Config, HostSettings, Hosted, ServerEngine};
 use crate::network;
 use engine::{
-    EngineError, Folders, Need, NoPlan, PlanRequest, Planned, Preflight, Prerequisites, Program,
-    ProgramNames, Result, Server, ServerError,
+    Folders, Need, NoPlan, PlanRequest, Planned, Preflight, Prerequisites, Program, ProgramNames,
+    Result, Server, ServerError, failed_at,
 };
 use experiment::{Configuration, Invalid};
 use std::collections::BTreeSet;
@@ -137,7 +137,7 @@ where
     ) -> Option<Result<Vec<Result<Planned, NoPlan>>>> {
         let url = configuration.get(E::SETTINGS.url)?;
         let connected = E::at_url(&url).and_then(|config| E::connect(&config, stop));
-        let client = connected.map_err(|error| EngineError::failed("connecting", error));
+        let client = connected.map_err(failed_at("connecting"));
         Some(client.and_then(|mut client| E::plans(&mut client, plan_requests)))
     }
 }

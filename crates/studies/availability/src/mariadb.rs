@@ -6,8 +6,10 @@
 //! one account: that of the replica, with a random password.
 
 use crate::log::{Position, Replication};
-use crate::pair::{FOLLOWS, failed};
-use engine::{AdminSession, Disturbance, EngineError, PrivateServer, Result, Rows, wait_for};
+use crate::pair::FOLLOWS;
+use engine::{
+    AdminSession, Disturbance, EngineError, PrivateServer, Result, Rows, failed_at, wait_for,
+};
 use std::fs::File;
 use std::io::Read as _;
 use std::net::{Ipv4Addr, TcpListener};
@@ -69,7 +71,7 @@ fn replicate(
          MASTER_CONNECT_RETRY = 1"
     );
     let mut session = replica.session(None, cancel)?;
-    session.run(&follow).map_err(failed("naming the primary of a replica"))?;
+    session.run(&follow).map_err(failed_at("naming the primary of a replica"))?;
     start_following(&mut *session, cancel)?;
     Ok(replica)
 }
@@ -81,15 +83,15 @@ fn confirm(
 ) -> Result<()> {
     let doing = "turning semi-synchronous replication on";
     let (mut session, mut other) = (primary.session(None, cancel)?, replica.session(None, cancel)?);
-    session.run("SET GLOBAL rpl_semi_sync_master_enabled = ON").map_err(failed(doing))?;
+    session.run("SET GLOBAL rpl_semi_sync_master_enabled = ON").map_err(failed_at(doing))?;
     // A replica asks for it when it connects.
     let again = "SET GLOBAL rpl_semi_sync_slave_enabled = ON; STOP SLAVE";
-    other.run(again).map_err(failed(doing))?;
+    other.run(again).map_err(failed_at(doing))?;
     start_following(&mut *other, cancel)?;
     let sql = "SELECT variable_value FROM information_schema.global_status WHERE variable_name = \
                'RPL_SEMI_SYNC_MASTER_CLIENTS'";
     let found = wait_for(FOLLOWS, cancel, || {
-        let clients = session.cell(sql).map_err(failed(doing))?;
+        let clients = session.cell(sql).map_err(failed_at(doing))?;
         Ok((clients.as_deref() == Some("1")).then_some(()))
     })?;
     found.ok_or_else(|| late(doing, "the replica does not confirm", &mut *other))
@@ -103,7 +105,7 @@ fn hand_over(
 ) -> Result<()> {
     let doing = "shutting the primary down";
     let sql = "SHUTDOWN WAIT FOR ALL SLAVES";
-    primary.session(None, cancel)?.run(sql).map_err(failed(doing))?;
+    primary.session(None, cancel)?.run(sql).map_err(failed_at(doing))?;
     primary.disturb(Disturbance::ShutDown)?;
     // Until then bytes may be on their way.
     let mut session = replica.session(None, cancel)?;
@@ -119,16 +121,16 @@ fn promote(replica: &dyn PrivateServer, cancel: &Cancel) -> Result<()> {
     let mut session = replica.session(None, cancel)?;
     // A semi-synchronous one would ask the primary, which may not answer, to end its session.
     let stop = "SET GLOBAL rpl_semi_sync_slave_enabled = OFF; STOP SLAVE IO_THREAD";
-    session.run(stop).map_err(failed(doing))?;
+    session.run(stop).map_err(failed_at(doing))?;
     // It has applied what it received.
     let status = status(&mut *session)?;
     let received = value(&status, "Gtid_IO_Pos").unwrap_or_default();
     let wait = format!("SELECT MASTER_GTID_WAIT('{received}', {})", FOLLOWS.as_secs());
-    if session.cell(&wait).map_err(failed(doing))?.as_deref() != Some("0") {
+    if session.cell(&wait).map_err(failed_at(doing))?.as_deref() != Some("0") {
         return Err(late(doing, "it did not apply all that it received", &mut *session));
     }
     let free = "STOP SLAVE; RESET SLAVE ALL; SET GLOBAL read_only = OFF";
-    session.run(free).map(drop).map_err(failed(doing))
+    session.run(free).map(drop).map_err(failed_at(doing))
 }
 
 /// Settings of the primary, which listens for its replica.
@@ -155,15 +157,15 @@ fn admit_replica(session: &mut dyn AdminSession, password: &str) -> Result<()> {
     let doing = "making the account of the replica";
     let others = "SELECT CONCAT(QUOTE(user), '@', QUOTE(host)) FROM mysql.global_priv WHERE host \
                   <> 'localhost'";
-    for row in session.query(others).map_err(failed(doing))?.iter() {
-        session.run(&format!("DROP USER {}", row.text(0))).map_err(failed(doing))?;
+    for row in session.query(others).map_err(failed_at(doing))?.iter() {
+        session.run(&format!("DROP USER {}", row.text(0))).map_err(failed_at(doing))?;
     }
     let account = format!("{ACCOUNT}@'{}'", Ipv4Addr::LOCALHOST);
     let sql = format!(
         "CREATE USER {account} IDENTIFIED BY '{password}'; GRANT REPLICATION SLAVE ON *.* TO \
          {account}"
     );
-    session.run(&sql).map(drop).map_err(failed(doing))
+    session.run(&sql).map(drop).map_err(failed_at(doing))
 }
 
 /// A password that no other user can guess, of hexadecimal digits.
@@ -187,7 +189,7 @@ fn free_port() -> Result<u16> {
 /// Starts the threads of a replica, and waits until both run.
 fn start_following(session: &mut dyn AdminSession, cancel: &Cancel) -> Result<()> {
     let doing = "attaching the replica";
-    session.run("START SLAVE").map_err(failed(doing))?;
+    session.run("START SLAVE").map_err(failed_at(doing))?;
     let found = wait_for(FOLLOWS, cancel, || {
         let status = status(session)?;
         let mut threads = ["Slave_IO_Running", "Slave_SQL_Running"].into_iter();
@@ -202,7 +204,7 @@ fn start_following(session: &mut dyn AdminSession, cancel: &Cancel) -> Result<()
 /// The state of a replica, a column for each of the server's names.
 fn status(session: &mut dyn AdminSession) -> Result<Rows> {
     let sql = "SHOW SLAVE STATUS";
-    session.query(sql).map_err(failed(sql))
+    session.query(sql).map_err(failed_at(sql))
 }
 
 fn value<'s>(status: &'s Rows, name: &str) -> Option<&'s str> {

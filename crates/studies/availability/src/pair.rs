@@ -3,7 +3,7 @@
 
 use crate::log::Replication;
 use engine::{
-    ConnectionSet, Disturbance, EngineError, PrivateServer, Result, Route, Rows, ServerError,
+    ConnectionSet, Disturbance, EngineError, PrivateServer, Result, Route, Rows, failed_at,
 };
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -121,7 +121,7 @@ impl<'a> Pair<'a> {
     /// When the server refuses, or does not answer.
     pub fn ask(&self, node: Node, sql: &str) -> Result<Rows> {
         let mut session = self.server(node)?.session(None, self.cancel)?;
-        session.query(sql).map_err(failed("asking the server"))
+        session.query(sql).map_err(failed_at("asking the server"))
     }
 
     /// Returns the sockets between which a relay to the primary works.
@@ -150,9 +150,4 @@ impl Drop for Pair<'_> {
             let _ = replica.disturb(Disturbance::Kill);
         }
     }
-}
-
-/// Says what was being done when the server or the connection failed.
-pub fn failed(doing: &str) -> impl FnOnce(ServerError) -> EngineError + '_ {
-    move |error| EngineError::failed(doing, error)
 }

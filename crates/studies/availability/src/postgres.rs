@@ -2,8 +2,8 @@
 //! (<https://www.postgresql.org/docs/current/warm-standby.html>).
 
 use crate::log::{Position, Replication};
-use crate::pair::{FOLLOWS, failed};
-use engine::{Disturbance, EngineError, PrivateServer, ProgramNames, Result, wait_for};
+use crate::pair::FOLLOWS;
+use engine::{Disturbance, EngineError, PrivateServer, ProgramNames, Result, failed_at, wait_for};
 use observe::child::{self, Capture};
 use std::path::Path;
 use std::process::Command;
@@ -55,8 +55,8 @@ fn confirm(primary: &dyn PrivateServer, _: &dyn PrivateServer, cancel: &Cancel) 
     let doing = "setting synchronous_standby_names";
     let mut session = primary.session(None, cancel)?;
     let sql = format!("ALTER SYSTEM SET synchronous_standby_names = '{REPLICA}'");
-    session.run(&sql).map_err(failed(doing))?;
-    session.run("SELECT pg_reload_conf()").map_err(failed(doing))?;
+    session.run(&sql).map_err(failed_at(doing))?;
+    session.run("SELECT pg_reload_conf()").map_err(failed_at(doing))?;
     await_state(primary, "sync_state = 'sync'", cancel)
 }
 
@@ -64,10 +64,10 @@ fn promote(replica: &dyn PrivateServer, cancel: &Cancel) -> Result<()> {
     let doing = "promoting the replica";
     let mut session = replica.session(None, cancel)?;
     // The function's own wait looks ten times a second only.
-    session.run("SELECT pg_promote(false)").map_err(failed(doing))?;
+    session.run("SELECT pg_promote(false)").map_err(failed_at(doing))?;
     let started = Instant::now();
     while started.elapsed() < FOLLOWS {
-        let recovers = session.cell("SELECT pg_is_in_recovery()").map_err(failed(doing))?;
+        let recovers = session.cell("SELECT pg_is_in_recovery()").map_err(failed_at(doing))?;
         if recovers.as_deref() == Some("f") {
             return Ok(());
         }
@@ -137,7 +137,7 @@ fn await_state(primary: &dyn PrivateServer, state: &str, cancel: &Cancel) -> Res
     );
     let mut session = primary.session(None, cancel)?;
     let found = wait_for(FOLLOWS, cancel, || {
-        let count = session.cell(&sql).map_err(failed("looking for the replica"))?;
+        let count = session.cell(&sql).map_err(failed_at("looking for the replica"))?;
         Ok((count.as_deref() == Some("1")).then_some(()))
     })?;
     found.ok_or_else(|| late("attaching the replica", "it did not follow", primary))

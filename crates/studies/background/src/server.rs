@@ -4,7 +4,7 @@
 use engine::backups::{BackgroundWork, Backup, BackupRequest, Fingerprint, Restore};
 use engine::{
     AdminSession, Engine, EngineError, PrivateServer, Program, ProgramNames, Result, Rows,
-    ServerError,
+    ServerError, failed_at,
 };
 use experiment::Configuration;
 use observe::CpuUse;
@@ -145,7 +145,7 @@ pub type Variables = Vec<(String, Option<String>)>;
 
 impl Task<'_> {
     /// Opens a session in the database in which trials work.
-    pub fn session(&self) -> Result<Session<'_>> {
+    pub fn session(&self) -> Result<Session> {
         Session::open(self.server, self.product, None, self.cancel)
     }
 
@@ -180,7 +180,7 @@ impl Task<'_> {
         start: Instant,
         copy: Box<dyn PrivateServer>,
         more: &[(&str, String)],
-        catch_up: impl FnOnce(&dyn PrivateServer, &mut Session<'_>) -> Result<bool>,
+        catch_up: impl FnOnce(&dyn PrivateServer, &mut Session) -> Result<bool>,
     ) -> Result<Restore> {
         let placed_s = start.elapsed().as_secs_f64();
         copy.start(more, self.cancel)?;
@@ -210,36 +210,33 @@ impl ServerTable {
 }
 
 /// A session as superuser of a private server.
-pub struct Session<'a> {
+pub struct Session {
     inner: Box<dyn AdminSession>,
     product: &'static Product,
-    cancel: &'a Cancel,
 }
 
-impl<'a> Session<'a> {
+impl Session {
     fn open(
         server: &dyn PrivateServer,
         product: &'static Product,
         database: Option<&str>,
-        cancel: &'a Cancel,
+        cancel: &Cancel,
     ) -> Result<Self> {
-        Ok(Self { inner: server.session(database, cancel)?, product, cancel })
+        Ok(Self { inner: server.session(database, cancel)?, product })
     }
 
-    fn failed(&self, doing: &str, error: &ServerError) -> EngineError {
-        let is_full = |code: &String| self.product.disk_full.contains(&code.as_str());
+    fn failed(&self, doing: &str, error: ServerError) -> EngineError {
         match &error.code {
-            _ if self.cancel.is_cancelled() => EngineError::Cancelled,
-            Some(code) if is_full(code) => {
+            Some(code) if self.product.disk_full.contains(&code.as_str()) => {
                 EngineError::DiskFull { doing: format!("{doing}: {error}") }
             }
-            _ => EngineError::failed(doing, error),
+            _ => failed_at(doing)(error),
         }
     }
 
     /// Runs a query.
     pub fn query(&mut self, sql: &str, doing: &str) -> Result<Rows> {
-        self.inner.query(sql).map_err(|error| self.failed(doing, &error))
+        self.inner.query(sql).map_err(|error| self.failed(doing, error))
     }
 
     /// The first value of a query's first row; empty for NULL, and where there is no row.
@@ -249,7 +246,7 @@ impl<'a> Session<'a> {
 
     /// Runs a statement that returns nothing.
     pub fn run(&mut self, sql: &str, doing: &str) -> Result<()> {
-        self.inner.run(sql).map(drop).map_err(|error| self.failed(doing, &error))
+        self.inner.run(sql).map(drop).map_err(|error| self.failed(doing, error))
     }
 
     /// The tables of the database.

@@ -10,7 +10,7 @@ use crate::files::{
 use crate::process::{Process, data_directories, kill_all, processes_of, remove_files};
 use crate::template::{Template, Unfinished};
 use engine::setup::Setup;
-use engine::{EngineError, Result, ServerError, wait_for};
+use engine::{EngineError, Result, ServerError, failed_at, wait_for};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Display};
@@ -246,12 +246,8 @@ impl<P: Product> Server<P> {
     /// Connects for work between trials: no answer may take longer than a clean shutdown; a stop
     /// ends the wait.
     pub fn connect_until(&self, cancel: &Cancel) -> Result<P::Client> {
-        P::connect(&self.config(), STOP_CLEAN, &cancel.stop()).map_err(|error| {
-            if cancel.is_cancelled() {
-                return EngineError::Cancelled;
-            }
-            self.with_log(EngineError::failed("connecting to the server", error))
-        })
+        P::connect(&self.config(), STOP_CLEAN, &cancel.stop())
+            .map_err(|error| self.with_log(failed_at("connecting to the server")(error)))
     }
 
     /// Adds the end of the log to an error of connecting, when the server has ended.

@@ -74,7 +74,8 @@ impl From<Error> for ServerError {
     fn from(error: Error) -> Self {
         let (code, fault) = match &error {
             Error::Server { number, .. } => (Some(number.to_string()), Fault::Refusal),
-            Error::NoAnswer(_) | Error::Stopped => (None, Fault::Silence),
+            Error::NoAnswer(_) => (None, Fault::Silence),
+            Error::Stopped => (None, Fault::Stopped),
             Error::Connection(_) | Error::Driver(_) => (None, Fault::Loss),
         };
         Self { what: error.to_string(), advice: error.advice(), code, fault, ..Self::default() }

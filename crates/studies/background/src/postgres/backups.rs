@@ -135,7 +135,7 @@ fn program(task: &Task<'_>, name: &'static [&'static str]) -> Result<Command> {
 }
 
 /// Drops the slot of an earlier trial.
-fn drop_slot(session: &mut Session<'_>) -> Result<()> {
+fn drop_slot(session: &mut Session) -> Result<()> {
     let sql = format!(
         "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = \
          '{SLOT}'"
@@ -226,7 +226,7 @@ fn conninfo(server: &dyn PrivateServer) -> String {
 /// Waits until a standby has replayed the log up to here.
 fn catch_up(
     standby: &dyn PrivateServer,
-    session: &mut Session<'_>,
+    session: &mut Session,
     position: &str,
     cancel: &Cancel,
 ) -> Result<()> {

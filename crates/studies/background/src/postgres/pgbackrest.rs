@@ -23,7 +23,7 @@ const CONFIGURATION: &str = "pgbackrest.conf";
 
 /// Makes a repository in this new folder and a full backup of the server in it. Returns the CPU
 /// seconds of the program.
-pub fn take(task: &Task<'_>, session: &mut Session<'_>, path: &Path) -> Result<f64> {
+pub fn take(task: &Task<'_>, session: &mut Session, path: &Path) -> Result<f64> {
     write_configuration(task, path)?;
     // From here on the server keeps its log.
     let slot = format!("SELECT pg_create_physical_replication_slot('{SLOT}', true)");
