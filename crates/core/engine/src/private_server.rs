@@ -10,11 +10,16 @@ pub trait PrivateServer: Node {
     /// The superuser, and the places.
     fn facts(&self) -> PrivateFacts;
     /// Opens a session as superuser in this database; `None`: in the schema in which trials work.
-    /// Its answers may take as long as they do.
+    /// `answer`: the longest time of an answer; `None`: as long as it takes.
     ///
     /// # Errors
     /// When the server refuses, or the trial is asked to stop.
-    fn session(&self, database: Option<&str>, cancel: &Cancel) -> Result<Box<dyn AdminSession>>;
+    fn session(
+        &self,
+        database: Option<&str>,
+        answer: Option<Duration>,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn AdminSession>>;
     /// Variables by which client programs find such a database. `None`: one that must not be there.
     fn environment(&self, database: Option<&str>) -> Vec<(String, Option<String>)>;
     /// Finds a client program of its version.

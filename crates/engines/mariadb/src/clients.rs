@@ -21,9 +21,14 @@ impl Clients for MariaProduct {
         config.with_database(database)
     }
 
-    fn admin_session(config: Config, cancel: &Cancel) -> Result<Box<dyn AdminSession>> {
+    fn admin_session(
+        config: Config,
+        answer: Option<Duration>,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn AdminSession>> {
         let connected = Client::connect_until(&config, &cancel.stop());
-        let client = connected.map_err(failed_at("connecting"))?;
+        let mut client = connected.map_err(failed_at("connecting"))?;
+        client.set_answer_timeout(answer);
         Ok(Box::new(Session::of_client(client, config)))
     }
 

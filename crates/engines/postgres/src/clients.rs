@@ -23,9 +23,14 @@ impl Clients for PostgresProduct {
         config.with_database(database)
     }
 
-    fn admin_session(config: Config, cancel: &Cancel) -> Result<Box<dyn AdminSession>> {
+    fn admin_session(
+        config: Config,
+        answer: Option<Duration>,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn AdminSession>> {
         let config = in_schema(&config, ADMIN);
-        let client = stoppable(&config, &cancel.stop()).map_err(failed_at("connecting"))?;
+        let mut client = stoppable(&config, &cancel.stop()).map_err(failed_at("connecting"))?;
+        client.set_answer_timeout(answer);
         Ok(Box::new(Session::of_client(client, config)))
     }
 

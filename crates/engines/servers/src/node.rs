@@ -33,9 +33,12 @@ pub trait Clients: Product {
 
     /// Returns how to connect in a database.
     fn in_database(config: Self::Config, database: &str) -> Self::Config;
-    /// Opens a session for administration in the schema of trials, whose answers may take as long
-    /// as they do.
-    fn admin_session(config: Self::Config, cancel: &Cancel) -> Result<Box<dyn AdminSession>>;
+    /// Opens a session for administration in the schema of trials; an answer may take this long.
+    fn admin_session(
+        config: Self::Config,
+        answer: Option<Duration>,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn AdminSession>>;
     /// Opens a connection as those of loads; the login may take this long.
     fn load_session(
         config: &Self::Config,
@@ -145,9 +148,14 @@ impl<P: Clients> PrivateServer for ServerNode<P> {
         }
     }
 
-    fn session(&self, database: Option<&str>, cancel: &Cancel) -> Result<Box<dyn AdminSession>> {
+    fn session(
+        &self,
+        database: Option<&str>,
+        answer: Option<Duration>,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn AdminSession>> {
         let config = P::in_database(P::config(&self.sockets), database.unwrap_or(P::DATABASE));
-        let session = P::admin_session(config, cancel);
+        let session = P::admin_session(config, answer, cancel);
         session.map_err(|error| lock(&self.server).with_log(error))
     }
 

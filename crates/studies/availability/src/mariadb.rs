@@ -6,7 +6,7 @@
 //! one account: that of the replica, with a random password.
 
 use crate::log::{Position, Replication};
-use crate::pair::FOLLOWS;
+use crate::pair::{FOLLOWS, open_session};
 use engine::{
     AdminSession, Disturbance, EngineError, PrivateServer, Result, Rows, failed_at, wait_for,
 };
@@ -47,7 +47,7 @@ fn replicate(
     folder: &Path,
     cancel: &Cancel,
 ) -> Result<Box<dyn PrivateServer>> {
-    let mut session = primary.session(None, cancel)?;
+    let mut session = open_session(primary, cancel)?;
     if session.server().product != "MariaDB" {
         return Err(EngineError::Unsupported { engine: "mysql", what: "replicas" });
     }
@@ -70,7 +70,7 @@ fn replicate(
          '{ACCOUNT}', MASTER_PASSWORD = '{password}', MASTER_USE_GTID = slave_pos, \
          MASTER_CONNECT_RETRY = 1"
     );
-    let mut session = replica.session(None, cancel)?;
+    let mut session = open_session(&*replica, cancel)?;
     session.run(&follow).map_err(failed_at("naming the primary of a replica"))?;
     start_following(&mut *session, cancel)?;
     Ok(replica)
@@ -82,7 +82,7 @@ fn confirm(
     cancel: &Cancel,
 ) -> Result<()> {
     let doing = "turning semi-synchronous replication on";
-    let (mut session, mut other) = (primary.session(None, cancel)?, replica.session(None, cancel)?);
+    let (mut session, mut other) = (open_session(primary, cancel)?, open_session(replica, cancel)?);
     session.run("SET GLOBAL rpl_semi_sync_master_enabled = ON").map_err(failed_at(doing))?;
     // A replica asks for it when it connects.
     let again = "SET GLOBAL rpl_semi_sync_slave_enabled = ON; STOP SLAVE";
@@ -105,10 +105,10 @@ fn hand_over(
 ) -> Result<()> {
     let doing = "shutting the primary down";
     let sql = "SHUTDOWN WAIT FOR ALL SLAVES";
-    primary.session(None, cancel)?.run(sql).map_err(failed_at(doing))?;
+    open_session(primary, cancel)?.run(sql).map_err(failed_at(doing))?;
     primary.disturb(Disturbance::ShutDown)?;
     // Until then bytes may be on their way.
-    let mut session = replica.session(None, cancel)?;
+    let mut session = open_session(replica, cancel)?;
     let lost = wait_for(FOLLOWS, cancel, || {
         let status = status(&mut *session)?;
         Ok((value(&status, "Slave_IO_Running") != Some("Yes")).then_some(()))
@@ -118,7 +118,7 @@ fn hand_over(
 
 fn promote(replica: &dyn PrivateServer, cancel: &Cancel) -> Result<()> {
     let doing = "promoting the replica";
-    let mut session = replica.session(None, cancel)?;
+    let mut session = open_session(replica, cancel)?;
     // A semi-synchronous one would ask the primary, which may not answer, to end its session.
     let stop = "SET GLOBAL rpl_semi_sync_slave_enabled = OFF; STOP SLAVE IO_THREAD";
     session.run(stop).map_err(failed_at(doing))?;

@@ -3,7 +3,8 @@
 
 use crate::log::Replication;
 use engine::{
-    ConnectionSet, Disturbance, EngineError, PrivateServer, Result, Route, Rows, failed_at,
+    AdminSession, ConnectionSet, Disturbance, EngineError, PrivateServer, Result, Route, Rows,
+    failed_at,
 };
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -13,6 +14,9 @@ use work::Cancel;
 const REPLICA: &str = "replica";
 /// The time in which a replica follows, or has applied what it received.
 pub const FOLLOWS: Duration = Duration::from_secs(60);
+/// The time that an answer may take, and that each step of replication may take.
+const ANSWER: Duration = Duration::from_secs(60);
+const STEP: Duration = Duration::from_secs(300);
 
 /// A server of a trial, or its replica.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,7 +124,7 @@ impl<'a> Pair<'a> {
     /// # Errors
     /// When the server refuses, or does not answer.
     pub fn ask(&self, node: Node, sql: &str) -> Result<Rows> {
-        let mut session = self.server(node)?.session(None, self.cancel)?;
+        let mut session = self.server(node)?.session(None, Some(ANSWER), self.cancel)?;
         session.query(sql).map_err(failed_at("asking the server"))
     }
 
@@ -150,4 +154,12 @@ impl Drop for Pair<'_> {
             let _ = replica.disturb(Disturbance::Kill);
         }
     }
+}
+
+/// Opens a session for steps of replication.
+///
+/// # Errors
+/// As [`PrivateServer::session`].
+pub fn open_session(server: &dyn PrivateServer, cancel: &Cancel) -> Result<Box<dyn AdminSession>> {
+    server.session(None, Some(STEP), cancel)
 }

@@ -2,7 +2,7 @@
 //! (<https://www.postgresql.org/docs/current/warm-standby.html>).
 
 use crate::log::{Position, Replication};
-use crate::pair::FOLLOWS;
+use crate::pair::{FOLLOWS, open_session};
 use engine::{Disturbance, EngineError, PrivateServer, ProgramNames, Result, failed_at, wait_for};
 use observe::child::{self, Capture};
 use std::path::Path;
@@ -53,7 +53,7 @@ fn replicate(
 
 fn confirm(primary: &dyn PrivateServer, _: &dyn PrivateServer, cancel: &Cancel) -> Result<()> {
     let doing = "setting synchronous_standby_names";
-    let mut session = primary.session(None, cancel)?;
+    let mut session = open_session(primary, cancel)?;
     let sql = format!("ALTER SYSTEM SET synchronous_standby_names = '{REPLICA}'");
     session.run(&sql).map_err(failed_at(doing))?;
     session.run("SELECT pg_reload_conf()").map_err(failed_at(doing))?;
@@ -62,7 +62,7 @@ fn confirm(primary: &dyn PrivateServer, _: &dyn PrivateServer, cancel: &Cancel) 
 
 fn promote(replica: &dyn PrivateServer, cancel: &Cancel) -> Result<()> {
     let doing = "promoting the replica";
-    let mut session = replica.session(None, cancel)?;
+    let mut session = open_session(replica, cancel)?;
     // The function's own wait looks ten times a second only.
     session.run("SELECT pg_promote(false)").map_err(failed_at(doing))?;
     let started = Instant::now();
@@ -135,7 +135,7 @@ fn await_state(primary: &dyn PrivateServer, state: &str, cancel: &Cancel) -> Res
     let sql = format!(
         "SELECT count(*) FROM pg_stat_replication WHERE application_name = '{REPLICA}' AND {state}"
     );
-    let mut session = primary.session(None, cancel)?;
+    let mut session = open_session(primary, cancel)?;
     let found = wait_for(FOLLOWS, cancel, || {
         let count = session.cell(&sql).map_err(failed_at("looking for the replica"))?;
         Ok((count.as_deref() == Some("1")).then_some(()))

@@ -222,7 +222,7 @@ impl Session {
         database: Option<&str>,
         cancel: &Cancel,
     ) -> Result<Self> {
-        Ok(Self { inner: server.session(database, cancel)?, product })
+        Ok(Self { inner: server.session(database, None, cancel)?, product })
     }
 
     fn failed(&self, doing: &str, error: ServerError) -> EngineError {
