@@ -133,7 +133,8 @@ impl BackgroundWork for ServerWork<'_> {
 pub struct Task<'a> {
     /// The server.
     pub server: &'a dyn PrivateServer,
-    product: &'static Product,
+    /// The product.
+    pub product: &'static Product,
     /// The settings of the backup.
     pub request: &'a BackupRequest,
     /// The stop request.

@@ -122,7 +122,9 @@ fn restore(task: &Task<'_>, backup: &Path, folder: &Path) -> Result<Restore> {
         return restore_dump(task, backup);
     }
     let restored = restore_base(task, backup, &folder.join("restored"));
-    let dropped = task.session().and_then(|mut session| drop_slot(&mut session));
+    // Also after a stop: the slot keeps the server's log.
+    let cleaning = Task { cancel: &Cancel::new(), ..*task };
+    let dropped = cleaning.session().and_then(|mut session| drop_slot(&mut session));
     let restored = restored?;
     dropped.map(|()| restored)
 }
