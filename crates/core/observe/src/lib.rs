@@ -25,7 +25,7 @@ pub use clock::{Clock, now_ms};
 pub use devices::DeviceMonitor;
 pub use git::git_state;
 pub use machine::{MachineMonitor, kernel_setting, processors_online};
-pub use marked::Mark;
+pub use marked::{Mark, run_marked};
 pub use rings::{RingError, rings_permitted};
 pub use times::{
     CpuUse, KernelThreads, ProcessTimes, ThreadClock, ThreadTimes, ThreadUse, ended_children_cpu_s,

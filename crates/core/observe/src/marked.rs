@@ -1,6 +1,7 @@
 //! Processes that are identified by a variable in their environment, even if they have changed
 //! their group or session.
 
+use crate::child::{Capture, Exit, Streams, run};
 use crate::processes;
 use std::collections::HashSet;
 use std::io;
@@ -106,6 +107,23 @@ impl Default for Mark {
     }
 }
 
+/// Runs a command as [`run`] does, then kills all that it has started and left behind. If we are
+/// killed, it is too.
+///
+/// # Errors
+/// When it cannot be started or waited for.
+pub fn run_marked(
+    command: &mut Command,
+    streams: Streams,
+    received: Capture,
+    stop: &dyn Fn() -> bool,
+) -> io::Result<Exit> {
+    let mark = Mark::new();
+    let ended = run(command.env(Mark::VARIABLE, mark.value()), streams, received, stop);
+    mark.kill();
+    ended
+}
+
 /// A process that outlives us if we are killed.
 ///
 /// `PR_SET_PDEATHSIG` would end the command itself, but nothing that it has started, and it has to
@@ -143,8 +161,7 @@ impl Drop for Guard {
 
 #[cfg(test)]
 mod tests {
-    use super::Mark;
-    use crate::child::{Capture, run};
+    use super::{Capture, Mark, run};
     use std::process::Command;
 
     #[test]

@@ -4,7 +4,9 @@
 use crate::log::{Position, Replication};
 use crate::pair::{FOLLOWS, open_session};
 use engine::{Disturbance, EngineError, PrivateServer, ProgramNames, Result, failed_at, wait_for};
+use observations::redacted_message;
 use observe::child::{self, Capture};
+use observe::run_marked;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -112,14 +114,14 @@ fn copy_data(
     command.arg("--dbname").arg(conninfo).arg("--pgdata").arg(data);
     command.args(["--checkpoint=fast", "--wal-method=stream", "--no-sync", "--no-password"]);
     let received = Capture { stdout: true, stderr: true };
-    let ended = child::run(&command, [None, None, None], received, &|| cancel.is_cancelled());
+    let ended = run_marked(&mut command, [None, None, None], received, &|| cancel.is_cancelled());
     let ended = ended.map_err(|error| EngineError::failed(doing, error))?;
     if ended.stopped {
         return Err(EngineError::Cancelled);
     }
     if !ended.status.success() {
-        let text = ended.stderr.text();
-        let message = format!("pg_basebackup ended with {}: {}", ended.status, text.trim());
+        let text = redacted_message(ended.stderr.text().trim());
+        let message = format!("pg_basebackup ended with {}: {text}", ended.status);
         return Err(EngineError::failed(doing, message));
     }
     // The primary's own file would let the replica wait for itself.

@@ -4,8 +4,8 @@ use crate::outcome::Outcome;
 use engine::EngineError;
 use experiment::common::OBSERVE_COMMANDS;
 use observations::redacted_message;
-use observe::Mark;
 use observe::child::{self, Capture};
+use observe::run_marked;
 use probe::{ProbeError, TrialContext};
 use std::path::Path;
 use std::process::Command;
@@ -24,15 +24,13 @@ enum CommandError {
 
 /// Runs a command to its end.
 pub fn run(line: &str, folder: &Path, context: &TrialContext<'_>) -> Result<Outcome, ProbeError> {
-    let mark = Mark::new();
     let mut command = Command::new("/bin/sh");
-    command.args(["-c", line]).env(Mark::VARIABLE, mark.value()).env("FOLDER", folder);
+    command.args(["-c", line]).env("FOLDER", folder);
     let variables = context.instance.client_environment();
     child::set_variables(&mut command, &variables);
     let received = Capture { stdout: true, stderr: true };
     let ended =
-        child::run(&command, [None, None, None], received, &|| context.cancel.is_cancelled());
-    mark.kill();
+        run_marked(&mut command, [None, None, None], received, &|| context.cancel.is_cancelled());
     let ended = ended.map_err(|error| ProbeError::study(CommandError::Start(error)))?;
     if ended.stopped {
         return Err(EngineError::Cancelled.into());

@@ -2,8 +2,8 @@
 
 use engine::{EngineError, Result};
 use observations::redacted_message;
-use observe::Mark;
 use observe::child::{self, Capture, Streams};
+use observe::run_marked;
 use std::fs::{DirBuilder, File, Permissions};
 use std::io::{ErrorKind, PipeReader, PipeWriter, Read as _, Write as _};
 use std::os::fd::OwnedFd;
@@ -43,8 +43,7 @@ pub fn run(
     pipes: Pipes,
     cancel: &Cancel,
 ) -> Result<f64> {
-    let mark = Mark::new();
-    command.env(Mark::VARIABLE, mark.value()).env("LC_ALL", "C");
+    command.env("LC_ALL", "C");
     child::set_variables(&mut command, environment);
     let name = Path::new(command.get_program()).file_name().unwrap_or_default();
     let name = name.to_string_lossy().into_owned();
@@ -54,8 +53,7 @@ pub fn run(
         None => File::open(NOTHING).map_err(EngineError::at(Path::new(NOTHING)))?.into(),
     };
     let streams: Streams = [Some(input), pipes.output, None];
-    let ended = child::run(&command, streams, received, &|| cancel.is_cancelled());
-    mark.kill();
+    let ended = run_marked(&mut command, streams, received, &|| cancel.is_cancelled());
     let ended = ended.map_err(|error| EngineError::failed(format!("starting {name}"), error))?;
     if ended.stopped {
         return Err(EngineError::Cancelled);
