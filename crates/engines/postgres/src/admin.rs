@@ -139,19 +139,22 @@ impl Admin {
     }
 
     /// Drops the schema on your server, also when the trial was asked to stop or the connection is
-    /// of no use any more: a new one does it, which first ends what was left at work. Then a server
-    /// that is silent has little time.
+    /// of no use any more: a new one does it, which first ends what was left at work. After a
+    /// request to stop, a server that is silent has little time.
     pub fn drop_by_url(&self) -> Result<()> {
         if !self.cancel.is_cancelled() && self.drop_all(std::iter::empty()).is_ok() {
             return Ok(());
         }
         let mut client = lock(&self.client);
-        let is_stopped = self.cancel.is_cancelled();
-        let (connecting, step) =
-            if is_stopped { (STOPPING, STOPPING) } else { (RECOVERY, CLEANING) };
+        let (cancel, connecting, step) = if self.cancel.is_cancelled() {
+            (Cancel::new(), STOPPING, STOPPING)
+        } else {
+            (self.cancel.clone(), RECOVERY, CLEANING)
+        };
         let config = self.config.clone().with_connect_timeout(Some(connecting));
         let left = client.backend_pid();
-        *client = connect(&config, connecting, &Cancel::new())?;
+        *client = connect(&config, connecting, &cancel)?;
+        client.set_stop(cancel.stop(), STOPPING);
         client.set_answer_timeout(Some(step));
         let end = format!(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = {left} AND pid <> \

@@ -275,7 +275,10 @@ impl<S: Schema> Drop for ServerInstance<S> {
     fn drop(&mut self) {
         if !self.gone {
             // Best effort after a panic; `remove` is the way that reports errors.
-            let _ = self.schema.drop_all();
+            let _ = match &self.schema.common().target.private {
+                Some(_) => self.schema.drop_all(),
+                None => self.schema.drop_by_url(),
+            };
         }
     }
 }
