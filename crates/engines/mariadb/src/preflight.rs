@@ -19,6 +19,7 @@ use servers::host::verify_account;
 use servers::preflight::{self, Checked, NeededSetting, OWN_CONNECTIONS, server_wide};
 use servers::settings::path;
 use std::collections::BTreeMap;
+use work::Stop;
 
 /// `ER_UNKNOWN_SYSTEM_VARIABLE`.
 const UNKNOWN_VARIABLE: u16 = 1193;
@@ -65,6 +66,7 @@ impl Checked for MariaDb {
         client: &mut Client,
         _: &Config,
         needs: &[&Need<'_>],
+        _: &Stop,
         found: &mut Preflight,
     ) -> Result<(), ServerError> {
         let connections = needs.iter().map(|need| need.connections).max().unwrap_or(0);

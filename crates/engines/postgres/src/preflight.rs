@@ -20,6 +20,7 @@ use servers::hosted::Hosted as _;
 use servers::preflight::{self, Checked, NeededSetting, OWN_CONNECTIONS, server_wide};
 use servers::settings::path;
 use std::collections::{BTreeMap, BTreeSet};
+use work::Stop;
 
 impl Checked for Postgres {
     const NAME: &'static str = "postgres";
@@ -60,6 +61,7 @@ impl Checked for Postgres {
         client: &mut Client,
         config: &Config,
         needs: &[&Need<'_>],
+        stop: &Stop,
         found: &mut Preflight,
     ) -> Result<(), ServerError> {
         let rows = client.query(RIGHTS, &[Some(MARK), Some(SCHEMA)])?;
@@ -86,8 +88,8 @@ impl Checked for Postgres {
                 }
                 Some("user" | "superuser") | None => refused(client, &name, &value)?,
                 Some("backend" | "superuser-backend") => {
-                    let with_it =
-                        config.clone().with_options(&format!("-c {name}={}", escaped(&value)));
+                    let config = config.clone().with_stop(stop.clone());
+                    let with_it = config.with_options(&format!("-c {name}={}", escaped(&value)));
                     Client::connect(&with_it).err().map(|error| error.to_string())
                 }
                 Some("internal") => Some(

@@ -38,6 +38,7 @@ pub trait Checked: Hosted {
         client: &mut Client<Self>,
         config: &Config<Self>,
         needs: &[&Need<'_>],
+        stop: &Stop,
         found: &mut Preflight,
     ) -> Result<(), ServerError>;
     /// Plans statements.
@@ -114,7 +115,7 @@ where
             // One that cannot be parsed is an objection of validation.
             let Ok(config) = E::at_url(&text) else { continue };
             let checked = E::connect(&config, stop)
-                .and_then(|mut client| E::ask(&mut client, &config, &needs, &mut found));
+                .and_then(|mut client| E::ask(&mut client, &config, &needs, stop, &mut found));
             if let Err(error) = checked {
                 let warnings = config.warnings().iter().map(String::as_str);
                 let advice = error.advice.into_iter().chain(warnings);

@@ -148,6 +148,8 @@ const STOP_CLEAN: Duration = Duration::from_secs(300);
 const STOP_CRASH: Duration = Duration::from_secs(15);
 /// Lines of the log in errors.
 const LOG_LINES: usize = 20;
+/// The failure to end a server.
+const CANNOT_KILL: &str = "cannot kill the server";
 
 /// How a server is stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -349,7 +351,7 @@ impl<P: Product> Server<P> {
             process.wait(STOP_CRASH, &Cancel::new());
         }
         // After a proper end there is no process; after a kill its children may continue.
-        let killed = kill_programs::<P>(&self.layout.data, self.pid());
+        let killed = kill_programs::<P>(&self.layout.data, self.pid(), CANNOT_KILL);
         self.process = None;
         killed
     }
@@ -359,7 +361,7 @@ impl<P: Product> Server<P> {
     /// # Errors
     /// When it continues to run.
     pub fn kill(&mut self) -> Result<()> {
-        let killed = kill_programs::<P>(&self.layout.data, self.pid());
+        let killed = kill_programs::<P>(&self.layout.data, self.pid(), CANNOT_KILL);
         // Its end is noted by another thread.
         if let Some(process) = self.process.take() {
             process.wait(STOP_CRASH, &Cancel::new());
@@ -470,10 +472,9 @@ impl<P: Product> Drop for Server<P> {
     }
 }
 
-fn kill_programs<P: Product>(data: &Path, first: Option<i32>) -> Result<()> {
+fn kill_programs<P: Product>(data: &Path, first: Option<i32>, failure: &str) -> Result<()> {
     let gone = P::CONSTANTS.programs.iter().all(|program| kill_all(program, data, first));
-    let failed = || EngineError::failed(data.display().to_string(), "cannot kill the server");
-    gone.then_some(()).ok_or_else(failed)
+    gone.then_some(()).ok_or_else(|| EngineError::failed(data.display().to_string(), failure))
 }
 
 /// Stops servers whose data directories are inside a directory that the caller knows as ours, and
@@ -484,7 +485,8 @@ fn kill_programs<P: Product>(data: &Path, first: Option<i32>) -> Result<()> {
 /// When one continues to run.
 pub fn reclaim<P: Product>(directory: &Path) -> Result<()> {
     for data in &data_directories(directory, P::is_data_directory) {
-        kill_programs::<P>(data, P::ask_to_end(data))?;
+        let failure = "cannot kill a server left by an earlier run";
+        kill_programs::<P>(data, P::ask_to_end(data), failure)?;
         P::free(data);
         if let Some(parent) = data.parent() {
             remove_socket_folder(&Layout::in_directory(parent))?;
