@@ -69,36 +69,11 @@ impl Checked for MariaDb {
         _: &Stop,
         found: &mut Preflight,
     ) -> Result<(), ServerError> {
-        let connections = needs.iter().map(|need| need.connections).max().unwrap_or(0);
-        let url = URL.path();
-        let mut number = |sql: &str| -> Result<u32, ServerError> {
-            let cell = client.cell(sql).map_err(while_doing("querying the server"))?;
-            Ok(cell.and_then(|cell| cell.parse().ok()).unwrap_or(0))
-        };
-        if number("SELECT @@GLOBAL.read_only")? == 1 {
-            found.misses(format!("{url}: the server is read-only (read_only = ON)"));
-        }
-        let most = number("SELECT @@GLOBAL.max_connections")?;
-        if most < connections + OWN_CONNECTIONS {
-            found.misses(format!(
-                "{url}: the server allows {most} connections (max_connections); the load needs \
-                 {connections} and Steelbench {OWN_CONNECTIONS} more"
-            ));
-        }
-        if number("SELECT @@GLOBAL.local_infile")? == 0 {
-            found.misses(format!(
-                "{url}: the server rejects LOAD DATA LOCAL, which fills the tables; run SET GLOBAL \
-                 local_infile = ON"
-            ));
-        }
-        match is_marked(client).map_err(ServerError::new)? {
-            Some(false) => found.misses(format!("{url}: database {DATABASE} {IS_FOREIGN}")),
-            Some(true) => found.reclaims(url, &format!("database {DATABASE}")),
-            None => {}
-        }
+        let checked = rights(client, needs, found);
+        // Where the one cannot be read, the other may be.
         let invalid = settings_of_another(client, needs).map_err(ServerError::new)?;
         found.invalid.extend(invalid);
-        Ok(())
+        checked
     }
 
     fn plans(
@@ -107,6 +82,42 @@ impl Checked for MariaDb {
     ) -> Result<Vec<Result<Planned, NoPlan>>> {
         Ok(explain::plans(client, plan_requests))
     }
+}
+
+/// Finds missing rights and settings of your server, and what a run has left there.
+fn rights(
+    client: &mut Client,
+    needs: &[&Need<'_>],
+    found: &mut Preflight,
+) -> Result<(), ServerError> {
+    let connections = needs.iter().map(|need| need.connections).max().unwrap_or(0);
+    let url = URL.path();
+    let mut number = |sql: &str| -> Result<u32, ServerError> {
+        let cell = client.cell(sql).map_err(while_doing("querying the server"))?;
+        Ok(cell.and_then(|cell| cell.parse().ok()).unwrap_or(0))
+    };
+    if number("SELECT @@GLOBAL.read_only")? == 1 {
+        found.misses(format!("{url}: the server is read-only (read_only = ON)"));
+    }
+    let most = number("SELECT @@GLOBAL.max_connections")?;
+    if most < connections + OWN_CONNECTIONS {
+        found.misses(format!(
+            "{url}: the server allows {most} connections (max_connections); the load needs \
+             {connections} and Steelbench {OWN_CONNECTIONS} more"
+        ));
+    }
+    if number("SELECT @@GLOBAL.local_infile")? == 0 {
+        found.misses(format!(
+            "{url}: the server rejects LOAD DATA LOCAL, which fills the tables; run SET GLOBAL \
+             local_infile = ON"
+        ));
+    }
+    match is_marked(client).map_err(ServerError::new)? {
+        Some(false) => found.misses(format!("{url}: database {DATABASE} {IS_FOREIGN}")),
+        Some(true) => found.reclaims(url, &format!("database {DATABASE}")),
+        None => {}
+    }
+    Ok(())
 }
 
 /// Returns the objections of a server by URL to the settings; changes nothing.
