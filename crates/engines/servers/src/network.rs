@@ -2,14 +2,13 @@
 
 use crate::link::{self, Way};
 use crate::node::{Clients, ServerNode};
-use engine::{EngineError, Node as _, Result};
+use engine::{EngineError, Node as _, Result, ServerError, failed_at};
 use experiment::common::{
     NETWORK_BANDWIDTH, NETWORK_JITTER, NETWORK_LATENCY, NETWORK_RATE, NETWORK_RELAY,
     NETWORK_RESET_PEER, NETWORK_SLOW_CLOSE,
 };
 use experiment::{Configuration, Setting};
 use std::fmt::Display;
-use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -26,7 +25,7 @@ pub trait Relayed: Sized {
     ///
     /// # Errors
     /// When its host is unknown.
-    fn address(&self) -> io::Result<Option<SocketAddr>>;
+    fn address(&self) -> Result<Option<SocketAddr>, ServerError>;
     /// Connects to the socket of the same name in another folder.
     #[must_use]
     fn at_socket_in(self, folder: &Path) -> Self;
@@ -50,10 +49,8 @@ pub fn relayed<C: Relayed, P: Clients>(
         let (relays, folder) = to_private(node, toxics, configuration)?;
         return Ok((config.at_socket_in(&folder), Some(relays)));
     }
-    let looked_up = config.address();
-    let looked_up =
-        looked_up.map_err(|error| EngineError::failed("looking up the host of target.url", error));
-    let Some(server) = looked_up? else {
+    let found = config.address().map_err(failed_at("looking up the host of target.url"))?;
+    let Some(server) = found else {
         let message = "target.url names a unix socket; name a host and a port, so that a relay \
                        can be between the load and the server";
         return Err(failed(message));

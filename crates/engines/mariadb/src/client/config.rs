@@ -7,11 +7,11 @@ use crate::client::option_file::option_file;
 use crate::client::server_key::ServerKey;
 use crate::client::tls::TlsSettings;
 use crate::client::url::Url;
+use engine::ServerError;
 use observations::Secret;
 use servers::network::Relayed;
 use servers::programs::mysql::Login;
 use std::fmt;
-use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -233,11 +233,11 @@ impl Config {
 }
 
 impl Relayed for Config {
-    fn address(&self) -> io::Result<Option<SocketAddr>> {
-        match &self.place {
-            Place::Unix(_) => Ok(None),
-            Place::Tcp { host, port } => Ok((host.as_str(), *port).to_socket_addrs()?.next()),
-        }
+    fn address(&self) -> Result<Option<SocketAddr>, ServerError> {
+        let Place::Tcp { host, port } = &self.place else { return Ok(None) };
+        let found = (host.as_str(), *port).to_socket_addrs();
+        let mut found = found.map_err(|error| ServerError::new(format!("{host}: {error}")))?;
+        Ok(found.next())
     }
 
     fn at_socket_in(mut self, folder: &Path) -> Self {

@@ -7,9 +7,12 @@ use crate::client::encryption::Encryption;
 use crate::client::error::{EncryptionError, Error, LoginError};
 use crate::client::login::Exchange;
 use crate::client::messages::Messages;
+use engine::ServerError;
+use servers::network::Relayed;
 use socket2::{Domain, SockRef, TcpKeepalive};
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
+use std::path::Path;
 use transport::{Patience, Stream};
 
 /// A server that is starting up or shutting down: another host may be ready.
@@ -38,6 +41,38 @@ impl Client {
             }
         }
         Err(all(errors))
+    }
+}
+
+impl Relayed for Config {
+    fn address(&self) -> Result<Option<SocketAddr>, ServerError> {
+        let Some(host) = self.hosts.first() else { return Ok(None) };
+        let mut found = addresses(host)?.into_iter();
+        Ok(found.find_map(|address| match address {
+            Address::Tcp { address, .. } => Some(address),
+            Address::Unix(_) => None,
+        }))
+    }
+
+    fn at_socket_in(mut self, folder: &Path) -> Self {
+        for host in &mut self.hosts {
+            host.place = Place::Unix(folder.to_owned());
+        }
+        self
+    }
+
+    /// To the first host, whose name still decides about certificates and passwords.
+    fn relayed_by(mut self, port: u16) -> Self {
+        self.hosts.truncate(1);
+        // A password file knows the port of the server.
+        let password = self.hosts.first().and_then(|host| self.password_for(host)).cloned();
+        self.password = password;
+        for host in &mut self.hosts {
+            host.place =
+                Place::Tcp { name: host.name(), address: Some(Ipv4Addr::LOCALHOST.into()) };
+            host.port = port;
+        }
+        self
     }
 }
 

@@ -17,10 +17,7 @@ pub use tls::{Roots, TlsMode, TlsSettings};
 
 use environment::Passfile;
 use observations::Secret;
-use servers::network::Relayed;
 use std::fmt;
-use std::io;
-use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::path::Path;
 use std::time::Duration;
 use work::Stop;
@@ -34,7 +31,7 @@ pub struct Config {
     pub user: String,
     /// The database to log in to.
     pub database: String,
-    password: Option<Secret>,
+    pub(super) password: Option<Secret>,
     passfile: Passfile,
     application_name: Option<String>,
     options: Option<String>,
@@ -234,41 +231,6 @@ impl Config {
         parameters.extend(self.options.as_deref().map(|options| ("options", options)));
         parameters.extend(self.session.iter().map(|(name, value)| (*name, value.as_str())));
         parameters
-    }
-}
-
-impl Relayed for Config {
-    fn address(&self) -> io::Result<Option<SocketAddr>> {
-        match self.hosts.first() {
-            Some(Host { place: Place::Tcp { address: Some(address), .. }, port }) => {
-                Ok(Some((*address, *port).into()))
-            }
-            Some(Host { place: Place::Tcp { name, .. }, port }) => {
-                Ok((name.as_str(), *port).to_socket_addrs()?.next())
-            }
-            _ => Ok(None),
-        }
-    }
-
-    fn at_socket_in(mut self, folder: &Path) -> Self {
-        for host in &mut self.hosts {
-            host.place = Place::Unix(folder.to_owned());
-        }
-        self
-    }
-
-    /// To the first host, whose name still decides about certificates and passwords.
-    fn relayed_by(mut self, port: u16) -> Self {
-        self.hosts.truncate(1);
-        // A password file knows the port of the server.
-        let password = self.hosts.first().and_then(|host| self.password_for(host)).cloned();
-        self.password = password;
-        for host in &mut self.hosts {
-            host.place =
-                Place::Tcp { name: host.name(), address: Some(Ipv4Addr::LOCALHOST.into()) };
-            host.port = port;
-        }
-        self
     }
 }
 
