@@ -24,7 +24,7 @@ pub mod topology;
 pub use clock::{Clock, now_ms};
 pub use devices::DeviceMonitor;
 pub use git::git_state;
-pub use machine::{MachineMonitor, kernel_setting, processors_online};
+pub use machine::{MachineMonitor, kernel_setting};
 pub use marked::{Mark, run_marked};
 pub use rings::{RingError, rings_permitted};
 pub use times::{

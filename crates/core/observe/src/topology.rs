@@ -18,7 +18,7 @@ pub(crate) fn fields<'a>(cpuinfo: &'a str, name: &'a str) -> impl Iterator<Item 
 
 /// Numbers of the processors that are online in the whole machine, whether this process may use
 /// them or not.
-pub(crate) fn all_online() -> Vec<u32> {
+pub fn all_online() -> Vec<u32> {
     let online = online(&Tree::new(Path::new("/")));
     // Where the system does not report them.
     if online.is_empty() { (0..crate::machine::processors_online()).collect() } else { online }
@@ -140,4 +140,15 @@ pub(crate) fn node_numbers(tree: &Tree) -> Vec<u32> {
 fn node_memory(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.split_once(" MemTotal:"))?.1;
     line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::all_online;
+
+    #[test]
+    fn every_processor_that_is_on_is_known() {
+        let cpus = std::thread::available_parallelism().unwrap().get();
+        assert!(all_online().len() >= cpus, "{:?}", all_online());
+    }
 }

@@ -1,9 +1,8 @@
 //! The processors that threads can be placed on, and which of them share a core, a socket, a memory
 //! node.
 
-use observe::processors_online;
 use observe::sysfs::{Tree, numbers};
-use observe::topology::{nodes, siblings, socket};
+use observe::topology::{all_online, nodes, siblings, socket};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -119,7 +118,7 @@ fn allowed_processors() -> Vec<u32> {
     unsafe {
         let mut set = std::mem::zeroed::<libc::cpu_set_t>();
         if libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set) != 0 {
-            return (0..processors_online()).collect();
+            return all_online();
         }
         (0..libc::CPU_SETSIZE as u32).filter(|cpu| libc::CPU_ISSET(*cpu as usize, &set)).collect()
     }
