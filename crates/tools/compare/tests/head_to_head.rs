@@ -3,7 +3,7 @@
 use ::compare::head_to_head;
 use analysis::{HeadToHead, MatchedCells, compare_over};
 use observations::{Recording, Response};
-use report::{Block, Cell, ChartKind, Document, Style, Table, terminal};
+use report::{Block, Cell, Chart, ChartKind, Document, Section, Style, Table, terminal};
 use testing::reports::disk::{DISK, disk_observed, with_settings};
 use testing::reports::{data_files, done, observed, plan};
 
@@ -15,6 +15,11 @@ fn table<'d>(document: &'d Document, heading: &str) -> &'d Table<'static> {
         _ => None,
     });
     tables.next().unwrap()
+}
+
+fn charts(document: &Document) -> impl Iterator<Item = &Chart> {
+    let blocks = document.sections.iter().flat_map(|section| &section.blocks);
+    blocks.filter_map(|block| if let Block::Chart(chart) = block { Some(chart) } else { None })
 }
 
 fn number(rows: &[Vec<Cell>], row: usize, column: usize) -> f64 {
@@ -199,13 +204,35 @@ fn the_head_to_head_chart_of_the_study() {
     for (line, (start, end)) in bars.lines().zip(expected) {
         assert!(line.starts_with(start) && line.ends_with(end), "{line:?} {start:?} {end:?}");
     }
-    let blocks = document.sections.iter().flat_map(|section| &section.blocks);
-    let mut charts =
-        blocks.filter_map(|block| if let Block::Chart(chart) = block { Some(chart) } else { None });
-    let chart = charts.next().unwrap();
+    let chart = charts(&document).next().unwrap();
     assert_eq!(chart.kind, ChartKind::Diverging);
     let log: Vec<f64> = chart.groups[2].bars.iter().map(|bar| bar.value).collect();
     assert!((-65.0..-60.0).contains(&log[0]) && (log[2] + 167.1).abs() < 0.1, "{log:?}");
+}
+
+#[test]
+fn charts_fit_every_width_and_keep_their_columns_in_colour() {
+    let recording = raids();
+    let compared = compare_over(&recording, &MatchedCells::pair(0, 1)).unwrap();
+    let document = head_to_head::document(&compared, "a", "b");
+    let is_chart = |block: &Block| matches!(block, Block::Chart(_));
+    let sections = document.sections.into_iter().map(|section| Section {
+        blocks: section.blocks.into_iter().filter(is_chart).collect(),
+        ..section
+    });
+    let document = Document { sections: sections.collect(), ..document };
+    assert!(charts(&document).count() > 0);
+    for width in [0, 1, 20, 45, 60, 80, 200] {
+        let text = terminal(&document, width, Style::Plain);
+        let coloured = terminal(&document, width, Style::Colour);
+        let mut plain = String::new();
+        for (i, part) in coloured.split('\u{1b}').enumerate() {
+            plain.push_str(if i == 0 { part } else { part.split_once('m').unwrap().1 });
+        }
+        assert_eq!(plain, text);
+        let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(width < 60 || longest <= width, "{width}: {text}");
+    }
 }
 
 #[test]
@@ -222,10 +249,12 @@ fn control_characters_never_reach_the_terminal() {
     }
     let compared = compare_over(&recording, &MatchedCells::pair(0, 1)).unwrap();
     let document = head_to_head::document(&compared, evil, evil);
-    for width in [0, 20, 45, 60, 80, 200] {
+    assert!(charts(&document).count() > 0);
+    for width in [0, 20, 45, 60, 80, 100, 200] {
         for text in [terminal(&document, width, Style::Plain), report::markdown(&document)] {
             let bad = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}');
             assert!(!text.contains(bad), "{text:?}");
+            assert!(width < 100 || text.contains("u{1b}"), "spelled out instead");
         }
     }
 }
