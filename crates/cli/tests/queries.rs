@@ -7,8 +7,10 @@ use testing::faults;
 use testing::installed as servers;
 
 use crate::common::{Exit, Lab, on_screen};
+use observations::{CountedStatement, QueryInterval};
 use postgres::server::PrivateServer;
 use serde_json::Value;
+use store::Store;
 
 const COUNTED: [(&str, &str); 2] =
     [("shared_preload_libraries", "pg_stat_statements"), ("autovacuum", "off")];
@@ -449,6 +451,38 @@ fn plans_of_the_log_tell_what_ran() {
         assert_eq!(certainty, "counted");
         assert!(evidence("spill").0.contains("Sort ("), "{}", evidence("spill").0);
     });
+}
+
+/// A recording has the constants that were wanted when it was made; a log has all.
+#[test]
+fn a_recording_beside_the_log() {
+    let lab = Lab::new();
+    let statement = CountedStatement {
+        text: "SELECT id FROM customers WHERE city = 7 AND zip = $1".into(),
+        ..CountedStatement::default()
+    };
+    let interval = QueryInterval {
+        engine: "postgres".into(),
+        to_ms: 1_000,
+        statements: vec![statement],
+        ..QueryInterval::default()
+    };
+    let mut store = Store::create_or_open(lab.path("watched.steelbench")).unwrap();
+    store.record_queries(&interval).unwrap();
+    lab.write(
+        "server.log",
+        "x LOG:  duration: 1.5 ms  plan:\n\tQuery Text: SELECT id FROM customers WHERE city = 7 \
+         AND zip = 707\n\tSeq Scan on customers  (cost=0.00..1.00 rows=1 width=4)\n\t  Filter: \
+         ((city = 7) AND (zip = 707))\n",
+    );
+    let shown = |more: &[&str]| {
+        let line = [&["queries", "watched.steelbench", "--json"], more].concat();
+        lab.steelbench(&line).expect(0).stdout
+    };
+    let with_log = shown(&["--auto-explain", "server.log"]);
+    assert!(with_log.contains("\"logged\"") && !with_log.contains("707"), "{with_log}");
+    assert!(shown(&["--auto-explain", "server.log", "--literals"]).contains("zip = 707"));
+    assert!(shown(&[]).contains("city = 7"));
 }
 
 #[test]

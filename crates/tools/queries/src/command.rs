@@ -74,10 +74,11 @@ struct Read {
 impl QueriesTool {
     /// Reads recorded statements: those of a results file or a log. `None` of another file.
     fn of_records(&self, context: &Context, name: &str) -> Option<Result<Read, Failure>> {
-        // What was recorded has the constants that were wanted then.
+        // What was recorded has the constants that were wanted then; a log beside it has all.
+        let of_recording = self.literals || self.auto_explain.is_empty();
         let (snapshot, what, literals) = match results::observation(name) {
             Some((file, None)) => {
-                (watch::joined(context, file, &self.between), "results files", true)
+                (watch::joined(context, file, &self.between), "results files", of_recording)
             }
             _ => (statement_log::read(context, name, self.literals)?, "logs", self.literals),
         };
