@@ -15,6 +15,9 @@ pub enum Node<'a> {
 /// Parentheses in parentheses that are followed.
 const DEPTH_MAX: usize = 100;
 
+/// Signs of an operator: PostgreSQL's names are not longer.
+const SIGNS_MAX: usize = 63;
+
 impl<'a> Node<'a> {
     /// The token, unless it is a group.
     pub fn token(&self) -> Option<&Token<'a>> {
@@ -112,6 +115,7 @@ fn operator<'a>(text: &'a str, token: Token<'a>, syntax: Syntax) -> Token<'a> {
     let rest = &text[token.at..];
     let alone = if syntax == Syntax::Postgres { ".,:;()[]{}" } else { ".,:;()[]{}?" };
     let signs = tokens(rest, syntax)
+        .take(SIGNS_MAX)
         .take_while(|next| next.kind == Kind::Sign && !alone.contains(next.text));
     let run = &rest[..signs.last().map_or(token.text.len(), |last| last.end())];
     let known = operators(syntax).find(|(operator, _)| run.starts_with(operator));
@@ -174,8 +178,13 @@ pub enum Comparison {
 }
 
 /// Signs, the longest first, and words that compare.
-const COMPARISONS: [(&str, Comparison); 24] = [
+const COMPARISONS: [(&str, Comparison); 29] = [
+    ("!~~*", Comparison::Other),
+    ("!~~", Comparison::Other),
+    ("!~*", Comparison::Other),
+    ("~~*", Comparison::LikeAnyCase),
     ("<=>", Comparison::Equal),
+    ("~*", Comparison::Other),
     ("==", Comparison::Equal),
     ("<>", Comparison::Other),
     ("!=", Comparison::Other),
@@ -208,4 +217,29 @@ const CONTAINS: [&str; 7] = ["@>", "@@", "&&", "?|", "?&", "@?", "?"];
 pub fn operators(syntax: Syntax) -> impl Iterator<Item = (&'static str, Comparison)> {
     let contains = CONTAINS.into_iter().filter(move |_| syntax == Syntax::Postgres);
     contains.map(|sign| (sign, Comparison::Contains(sign))).chain(COMPARISONS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Node, nodes};
+    use work::sql::Syntax::{self, MariaDb, Postgres, SqlServer};
+
+    #[test]
+    fn the_signs_of_an_operator_are_one() {
+        let cases: [(Syntax, &str, &[&str]); 7] = [
+            (Postgres, "a!~~'x'", &["a", "!~~", "'x'"]),
+            (Postgres, "a !~~* b", &["a", "!~~*", "b"]),
+            (Postgres, "a~~*b ~*c", &["a", "~~*", "b", "~*", "c"]),
+            (Postgres, "a@>b->>'c'", &["a", "@>", "b", "->>", "'c'"]),
+            (Postgres, "a::int[]=-1", &["a", ":", ":", "int", "[", "]", "=", "-", "1"]),
+            (MariaDb, "a<=>?", &["a", "<=>", "?"]),
+            (SqlServer, "[a]>=-1", &["[a]", ">=", "-", "1"]),
+        ];
+        for (syntax, text, expected) in cases {
+            let found = nodes(text, syntax);
+            let found: Vec<&str> =
+                found.iter().filter_map(Node::token).map(|token| token.text).collect();
+            assert_eq!(found, expected, "{text}");
+        }
+    }
 }

@@ -230,7 +230,7 @@ fn comparison<'n, 'a>(all: &'n [Node<'a>]) -> Option<Comparison<'n, 'a>> {
     for (at, node) in all.iter().enumerate() {
         depth += step(node);
         // Also LIKE of PostgreSQL.
-        let is_pattern = node.is("like ilike") || node.is_sign("~~");
+        let is_pattern = node.is("like ilike") || node.is_sign("~~") || node.is_sign("~~*");
         let is_sign = sign(node).is_some_and(|sign| sign.starts_with(['=', '<', '>', '!', '~']));
         if depth == 0 && at > 0 && (is_pattern || is_sign || node.is("in between")) {
             return Some(Comparison { left: &all[..at], right: &all[at + 1..], is_pattern });
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn what_is_done_to_a_column_is_found_in_the_syntax_of_each_engine() {
-        let cases: [(Syntax, &str, &[Obstacle]); 27] = [
+        let cases: [(Syntax, &str, &[Obstacle]); 29] = [
             (SqlServer, "datepart(year,[d].[dbo].[Posts].[Created])=(2013)", &[Function]),
             (SqlServer, "[d].[dbo].[Posts].[Created]>=dateadd(day,(-1),getdate())", &[]),
             (
@@ -319,6 +319,8 @@ mod tests {
             (Postgres, "((a.x = b.y) OR (a.x = b.z))", &[AlternativeKeys]),
             (Postgres, "(EXTRACT(year FROM created) = '2013'::numeric)", &[Function]),
             (Postgres, "(CASE WHEN (a > 1) THEN b ELSE c END = 4)", &[Case]),
+            (Postgres, "('x'::text !~~ lower(name))", &[Function]),
+            (Postgres, "(name ~~* '%x'::text)", &[LeadingWildcard]),
             (MariaDb, "year(t.created) = 2013 and t.b > 5", &[Function]),
             (MariaDb, "t.`name` like '%x' or t.a between 3 and 4", &[LeadingWildcard]),
             (MariaDb, "o.a = l.b or o.a = l.c", &[AlternativeKeys]),
