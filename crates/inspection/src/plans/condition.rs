@@ -30,9 +30,9 @@ pub(crate) fn obstacles(text: &str, syntax: Syntax) -> Vec<Obstacle> {
     // MariaDB marks a value that it computes once.
     let text = if syntax == Syntax::MariaDb { text.replace("<cache>", "") } else { text.into() };
     let mut found = Vec::new();
-    let solid =
+    let mut solid =
         tokens(&text, syntax).filter(|token| !matches!(token.kind, Kind::Space | Kind::Comment));
-    if solid.count() <= TOKENS_MAX {
+    if solid.nth(TOKENS_MAX).is_none() {
         Reader { syntax }.condition(&nodes(&text, syntax), &mut found);
     }
     found.sort_unstable();
@@ -231,7 +231,8 @@ fn comparison<'n, 'a>(all: &'n [Node<'a>]) -> Option<Comparison<'n, 'a>> {
         depth += step(node);
         // Also LIKE of PostgreSQL.
         let is_pattern = node.is("like ilike") || node.is_sign("~~") || node.is_sign("~~*");
-        let is_sign = sign(node).is_some_and(|sign| sign.starts_with(['=', '<', '>', '!', '~']));
+        let is_sign = sign(node)
+            .is_some_and(|sign| sign.starts_with(['=', '<', '>', '!', '~']) || sign == "@>");
         if depth == 0 && at > 0 && (is_pattern || is_sign || node.is("in between")) {
             return Some(Comparison { left: &all[..at], right: &all[at + 1..], is_pattern });
         }
@@ -268,12 +269,12 @@ mod tests {
     use super::Obstacle::{
         AlternativeKeys, Arithmetic, Case, Conversion, Function, LeadingWildcard,
     };
-    use super::{Obstacle, obstacles};
+    use super::{Obstacle, TOKENS_MAX, obstacles};
     use work::sql::Syntax::{self, MariaDb, Postgres, SqlServer};
 
     #[test]
     fn what_is_done_to_a_column_is_found_in_the_syntax_of_each_engine() {
-        let cases: [(Syntax, &str, &[Obstacle]); 29] = [
+        let cases: [(Syntax, &str, &[Obstacle]); 30] = [
             (SqlServer, "datepart(year,[d].[dbo].[Posts].[Created])=(2013)", &[Function]),
             (SqlServer, "[d].[dbo].[Posts].[Created]>=dateadd(day,(-1),getdate())", &[]),
             (
@@ -319,6 +320,7 @@ mod tests {
             (Postgres, "((a.x = b.y) OR (a.x = b.z))", &[AlternativeKeys]),
             (Postgres, "(EXTRACT(year FROM created) = '2013'::numeric)", &[Function]),
             (Postgres, "(CASE WHEN (a > 1) THEN b ELSE c END = 4)", &[Case]),
+            (Postgres, "(lower(tags) @> '{x}'::text[])", &[Function]),
             (Postgres, "('x'::text !~~ lower(name))", &[Function]),
             (Postgres, "(name ~~* '%x'::text)", &[LeadingWildcard]),
             (MariaDb, "year(t.created) = 2013 and t.b > 5", &[Function]),
@@ -328,6 +330,14 @@ mod tests {
         for (syntax, text, expected) in cases {
             assert_eq!(obstacles(text, syntax), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn conditions_of_too_many_tokens_are_not_judged() {
+        let longest = "(f(a)=1)".to_owned() + &" AND b=1".repeat((TOKENS_MAX - 8) / 4);
+        assert_eq!(obstacles(&longest, Postgres), [Function]);
+        assert_eq!(obstacles(&format!("{longest} -- b"), Postgres), [Function]);
+        assert_eq!(obstacles(&format!("{longest};"), Postgres), []);
     }
 
     #[test]
