@@ -8,8 +8,9 @@ use work::sql::statement::shown;
 
 /// A string of JSON, and the colon behind the name of a member.
 const JSON: &str = r#"("(?:[^"\\]|\\.)*")(\s*:)?"#;
-/// A comment of XML and the text behind it, an attribute with its value, a text between tags.
-const XML: &str = r#"<!--[\s\S]*?-->([^<]*)|([^\s<>="']+)=("[^"]*"|'[^']*')|>([^<]+)"#;
+/// A comment of XML and the text behind it, where it ends, an attribute with its value, a text
+/// between tags.
+const XML: &str = r#"<!--[\s\S]*?(?:-->([^<]*)|$)|([^\s<>="']+)=("[^"]*"|'[^']*')|>([^<]+)"#;
 
 /// The plan; passwords are hidden in any case, other constants unless they are wanted.
 pub fn without_secrets(plan: &PlanText, syntax: Syntax, literals: bool) -> String {
@@ -81,7 +82,7 @@ fn xml(text: &str, clean: &dyn Fn(&str) -> String) -> String {
             // A comment is not the server's.
             let behind_comment = found.get(1).map(|text| between_tags(text.as_str(), clean));
             let text = found.get(4).map(|text| between_tags(text.as_str(), clean));
-            return behind_comment.or_else(|| Some(format!(">{}", text?)));
+            return text.map(|text| format!(">{text}")).or(behind_comment).or(Some(String::new()));
         };
         let (name, quote) = (name.as_str(), &value.as_str()[..1]);
         let value = unescaped(&value.as_str()[1..value.len() - 1]);
@@ -154,6 +155,7 @@ mod tests {
             ("SCAN t\n  SEARCH u (a=5)\n", "SCAN t\n  SEARCH u (a=?)\n"),
             ("{\"a\": \"x 1", "{\"a\": "),
             ("<a b=\"x 1", "<a b="),
+            ("<a/><!-- S3c -- 42", "<a/>"),
         ] {
             assert_eq!(cleaned("", text, false), expected);
         }
