@@ -1,12 +1,12 @@
 //! Trials of other tools as a run.
 
 use crate::formats::Trial;
+use command_line::servers::now_ms;
 use observations::{
     ConfigurationRecord, FactorRecord, LevelRecord, Recording, RunRecord, TrialRecord, TrialStatus,
     Value, Warning, WarningKind,
 };
 use std::collections::BTreeMap;
-use std::time::{SystemTime, UNIX_EPOCH};
 use thiserror::Error;
 
 /// The run that trials become.
@@ -49,8 +49,7 @@ pub fn recording(run: Run<'_>, trials: Vec<Trial>) -> Result<Recording, NoRun> {
         return Err(NoRun::Factors(names(first), names(other)));
     }
     check_response(run.response, &trials)?;
-    let started_ms =
-        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as i64);
+    let started_ms = now_ms();
     let factors = factors(&trials);
     let mut configurations: Vec<ConfigurationRecord> = Vec::new();
     let mut blocks: BTreeMap<usize, u32> = BTreeMap::new();
