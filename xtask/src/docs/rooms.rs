@@ -3,7 +3,7 @@
 use super::reference::wrapped;
 use crate::markdown::Page;
 use crate::process::{read, root};
-use crate::tidy::workspace::{Tier, Workspace, tracked};
+use crate::tidy::workspace::{Crate, Tier, Workspace, tracked};
 use std::fmt::Write as _;
 
 const BEGIN: &str = "```text\n";
@@ -31,15 +31,17 @@ pub fn page() -> Result<Page, String> {
     Ok(Page { name, text: format!("{before}{BEGIN}{picture}{END}{after}") })
 }
 
-/// A line for each room and layer: a crate uses those of lines below its own.
+/// A line for each room and layer: a crate uses those of lines below its own. The crate in a guest's
+/// folder follows the guest in brackets.
 fn picture(workspace: &Workspace) -> String {
     let mut text = String::new();
     for (mut room, tier) in ROOMS {
         let crates = || workspace.crates.iter().filter(|package| package.tier == tier);
         let highest = crates().map(|package| workspace.height(package)).max().unwrap_or(0);
         for height in (0..=highest).rev() {
-            let layer = crates().filter(|package| workspace.height(package) == height);
-            let names: Vec<&str> = layer.map(|package| package.name.as_str()).collect();
+            let layer = crates()
+                .filter(|package| package.guest().is_none() && workspace.height(package) == height);
+            let names: Vec<String> = layer.map(|package| with_parts(workspace, package)).collect();
             // Blanks would not survive the wrapping.
             let line = wrapped(&" ".repeat(11), &format!("{room:~<10} {}", names.join(" ")));
             let _ = writeln!(text, "{}", line.replace('~', " "));
@@ -47,4 +49,14 @@ fn picture(workspace: &Workspace) -> String {
         }
     }
     text
+}
+
+/// The name of a crate, with the crates in its folder.
+fn with_parts(workspace: &Workspace, package: &Crate) -> String {
+    let parts = workspace.crates.iter().filter(|part| part.guest() == Some(&package.folder));
+    let parts: Vec<&str> = parts.map(|part| part.name.as_str()).collect();
+    if parts.is_empty() {
+        return package.name.clone();
+    }
+    format!("{} ({})", package.name, parts.join(" "))
 }

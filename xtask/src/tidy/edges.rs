@@ -1,6 +1,6 @@
 //! Arrows between crates: cli -> tools, studies, designs -> inspection -> core and engines -> core,
 //! never back, and never sideways between two tools, two studies or two engines; in core only
-//! downwards.
+//! downwards. A guest's folder may hold a crate of its data plane, which only the guest uses.
 
 use super::workspace::{Crate, Tier, Workspace};
 
@@ -35,8 +35,8 @@ pub fn check(workspace: &Workspace) -> Vec<String> {
             wrong
                 .push(format!("{}: not in the order of core (xtask/src/tidy/edges.rs)", user.name));
         }
-        if user.tier != Tier::Cli && user.folder.rsplit('/').next() != Some(&*user.name) {
-            wrong.push(format!("{}: the crate and its folder have two names", user.folder));
+        if user.tier != Tier::Cli && user.name != name(user) {
+            wrong.push(format!("{}: expected a crate named {}", user.folder, name(user)));
         }
         let used = user.uses.iter().filter_map(|name| workspace.named(name));
         let forbidden = used.filter(|used| !is_allowed(user, used));
@@ -47,6 +47,14 @@ pub fn check(workspace: &Workspace) -> Vec<String> {
     wrong
 }
 
+/// The name of a crate: that of its folder, in a guest's folder after the guest's.
+fn name(member: &Crate) -> String {
+    let parts = if member.guest().is_some() { 2 } else { 1 };
+    let mut folders: Vec<&str> = member.folder.rsplit('/').take(parts).collect();
+    folders.reverse();
+    folders.join("_")
+}
+
 fn place(name: &str) -> Option<usize> {
     CORE.iter().position(|core| *core == name)
 }
@@ -54,6 +62,7 @@ fn place(name: &str) -> Option<usize> {
 fn is_allowed(user: &Crate, used: &Crate) -> bool {
     match (user.tier, used.tier) {
         (Tier::Aside, _) | (Tier::Tools | Tier::Studies, Tier::Inspection) => true,
+        _ if used.guest().is_some() => used.guest() == Some(&user.folder),
         (_, Tier::Aside) => false,
         (Tier::Core, Tier::Core) => place(&user.name) < place(&used.name),
         (Tier::Engines, Tier::Engines) => used.name == SHARED,
@@ -64,7 +73,7 @@ fn is_allowed(user: &Crate, used: &Crate) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Crate, Tier, is_allowed};
+    use super::{Crate, Tier, is_allowed, name};
 
     #[test]
     fn arrows_point_from_the_binary_to_the_core() {
@@ -81,6 +90,11 @@ mod tests {
         let inspection = member("inspection", Tier::Inspection);
         let [runner, store] = ["runner", "store"].map(|name| member(name, Tier::Core));
         let testing = member("testing", Tier::Aside);
+        let [disk, disk_io] = [("disk", "disk"), ("disk_io", "disk/io")].map(|(name, folder)| {
+            let folder = format!("crates/studies/{folder}");
+            Crate { folder, ..member(name, Tier::Studies) }
+        });
+        assert_eq!([name(&disk), name(&disk_io)], ["disk", "disk_io"]);
         for (user, used) in [
             (&cli, &tool),
             (&cli, &study),
@@ -91,6 +105,9 @@ mod tests {
             (&engine, &servers),
             (&runner, &store),
             (&testing, &engine),
+            (&disk, &disk_io),
+            (&disk_io, &store),
+            (&testing, &disk_io),
         ] {
             assert!(is_allowed(user, used), "{} {}", user.name, used.name);
         }
@@ -105,6 +122,10 @@ mod tests {
             (&study, &tool),
             (&study, &engine),
             (&cli, &testing),
+            (&study, &disk_io),
+            (&cli, &disk_io),
+            (&disk_io, &disk),
+            (&disk_io, &engine),
         ] {
             assert!(!is_allowed(user, used), "{} {}", user.name, used.name);
         }

@@ -52,6 +52,14 @@ pub fn tracked() -> Result<Vec<String>, String> {
     Ok(files.lines().filter(|file| root().join(file).exists()).map(str::to_owned).collect())
 }
 
+impl Crate {
+    /// The folder of the guest that this is a part of: the crate of its data plane.
+    pub fn guest(&self) -> Option<&str> {
+        let (folder, _) = self.folder.rsplit_once('/')?;
+        (self.folder.split('/').count() == 4).then_some(folder)
+    }
+}
+
 impl Workspace {
     /// Reads the crates among these files of the tree.
     pub fn read(files: &[&str]) -> Result<Self, String> {
@@ -82,23 +90,25 @@ impl Workspace {
         self.crates.iter().find(|package| package.name == name)
     }
 
-    /// The length of the longest chain of dependencies of a crate within its room.
+    /// The length of the longest chain of dependencies of a crate within its room, without crates
+    /// of guests.
     pub fn height(&self, package: &Crate) -> usize {
         let used = package.uses.iter().filter_map(|name| self.named(name));
-        let used = used.filter(|used| used.tier == package.tier);
+        let used = used.filter(|used| used.tier == package.tier && used.guest().is_none());
         used.map(|used| 1 + self.height(used)).max().unwrap_or(0)
     }
 }
 
-/// The room of a crate's folder; `None` of a package outside of the workspace.
+/// The room of a crate's folder, also of one in a guest's folder; `None` of a package outside of the
+/// workspace.
 fn tier(folder: &str) -> Option<Tier> {
     Some(match folder.split('/').collect::<Vec<_>>()[..] {
         ["crates", "cli"] => Tier::Cli,
         ["crates", "designs"] | ["crates", "designs", _] => Tier::Designs,
-        ["crates", "tools", _] => Tier::Tools,
-        ["crates", "studies", _] => Tier::Studies,
+        ["crates", "tools", _] | ["crates", "tools", _, _] => Tier::Tools,
+        ["crates", "studies", _] | ["crates", "studies", _, _] => Tier::Studies,
         ["crates", "inspection"] => Tier::Inspection,
-        ["crates", "engines", _] => Tier::Engines,
+        ["crates", "engines", _] | ["crates", "engines", _, _] => Tier::Engines,
         ["crates", "core", _] => Tier::Core,
         ["crates", _] | ["xtask"] => Tier::Aside,
         _ => return None,
