@@ -2,7 +2,7 @@
 //!
 //! - `settings`: what can be asked for
 //! - `paths`, `fio`: what a command line or a fio job file names instead
-//! - [`io`]: the I/O engine; `files`: the engine of plain files and devices that it runs on
+//! - [`disk_io`]: the I/O engine; `files`: the engine of plain files and devices that it runs on
 //! - `streams`: from settings to streams, and from these and files to what the I/O engine runs
 //! - `outcome`: from its counts to the observations of the trial; `agreement`: these counts and the
 //!   kernel's
@@ -14,7 +14,6 @@ mod arguments;
 mod files;
 pub mod fio;
 mod fio_json;
-pub mod io;
 mod outcome;
 mod paths;
 mod probe;

@@ -1,9 +1,9 @@
 //! From what the I/O engine saw to the observations of the trial.
 
 use crate::agreement::device_agreement;
-use crate::io::{self, Direction, DiskError, IoFailure, Outcome, StreamOutcome};
 use crate::settings::{DIRECT, DURATION, ON, QUEUE_DEPTH, WARMUP};
 use crate::streams::StreamPlan;
+use disk_io::{Direction, DiskError, IoFailure, Outcome, StreamOutcome};
 use engine::Role;
 use experiment::Configuration;
 use experiment::common::OBSERVE_INTERVAL;
@@ -354,8 +354,8 @@ fn not_steady(iops: &Series, elapsed_s: f64) -> Option<Warning> {
     let warmup = (-iops.start_s / iops.interval_s).round() as usize;
     let whole = (elapsed_s / iops.interval_s) as usize;
     let measured: Vec<f64> = iops.values.iter().copied().skip(warmup).take(whole).collect();
-    (io::steady(&measured) == Some(false)).then(|| {
-        let window = &measured[measured.len().saturating_sub(io::STEADY_ROUNDS)..];
+    (disk_io::steady(&measured) == Some(false)).then(|| {
+        let window = &measured[measured.len().saturating_sub(disk_io::STEADY_ROUNDS)..];
         let window: Vec<String> = window.iter().map(|iops| format!("{iops:.0}")).collect();
         let detail =
             format!("IOPS in the last intervals of {} s: {}", iops.interval_s, window.join(", "));

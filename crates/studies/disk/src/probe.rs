@@ -2,7 +2,7 @@
 
 use crate::settings::{DURATION, ON, QUEUE_DEPTH, WARMUP};
 use crate::streams::StreamPlan;
-use crate::{io, outcome, settings, streams};
+use crate::{outcome, settings, streams};
 use engine::{Ability, Footprint, Role};
 use experiment::{Configuration, Invalid};
 use observations::{Observations, Warning, WarningKind};
@@ -62,7 +62,7 @@ impl Probe for DiskProbe {
             rate_scale: 1.0,
         };
         let (outcome, surroundings) = measure(context, subject, |director| {
-            io::run(&load, director).map_err(ProbeError::study)
+            disk_io::run(&load, director).map_err(ProbeError::study)
         })?;
         let disk_trial = outcome::DiskTrial {
             configuration: context.configuration,

@@ -1,6 +1,6 @@
 //! The settings of the disk probe, the named patterns and the mixes of them.
 
-use crate::io::{Access, Backend};
+use disk_io::{Access, Backend};
 use engine::Role;
 use experiment::{Declaration, Kind, choice, settings};
 

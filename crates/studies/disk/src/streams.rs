@@ -2,12 +2,12 @@
 //! I/O engine runs.
 
 use crate::files::COMPRESS;
-use crate::io::{Arrivals, BlockSize, Durability, Group, Load, Region, Stream};
 use crate::settings::{
     ALIGN, BATCH, BLOCK_SIZE, BLOCK_SIZE_MAX, BURST, BURST_EVERY, BYTES, DIRECT, DURATION, FILE,
     IO_ENGINE, MIX, ON, PATTERN, QUEUE_DEPTH, RATE, READS, SETTINGS, SHARE, STREAMS, SYNC,
     SYNC_EVERY, Sync, THREADS, WARMUP, WORKING_SET, key_of, of_streams, pattern_settings,
 };
+use disk_io::{Arrivals, BlockSize, Durability, Group, Load, Region, Stream};
 use engine::{EngineError, FileSet};
 use experiment::common::OBSERVE_INTERVAL;
 use experiment::{Configuration, FromValue, Invalid, Setting, Value, unknown_name};

@@ -7,6 +7,5 @@
 
 mod analysis;
 mod disk;
-mod io;
 mod report;
 mod simulated_knee;

@@ -3,7 +3,7 @@
 use super::file_plan::FilePlan;
 use super::permission::forbidden;
 use super::settings::OFFSET;
-use crate::io::{self, DiskError, LoadError, Region};
+use disk_io::{DiskError, Region};
 use engine::file_set::{FileSet, Origin, Role, TargetFile};
 use engine::{
     CacheReport, CacheState, ConnectionSet, EngineError, FileTarget, Folders, Host, Instance,
@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use work::Cancel;
+use work::conductor::LoadError;
 
 /// Length of a round of pre-conditioning: the throughput of one is one figure of the steady state.
 const ROUND_S: f64 = 10.0;
@@ -172,7 +173,7 @@ impl CreatedFiles {
             .collect();
         let round_s = ROUND_S.min(most_s);
         let rounds_max = (most_s / round_s).ceil() as u32;
-        let done = io::precondition(
+        let done = disk_io::precondition(
             &regions,
             Duration::from_secs_f64(round_s),
             rounds_max,
@@ -218,7 +219,7 @@ fn create(path: &Path, size: u64) -> Result<Origin> {
 /// Writes a file in full, so that a read finds data and a write overwrites.
 fn fill(path: &Path, size: u64, compress_percent: u8, cancel: &Cancel) -> Result<()> {
     let region = Region { path: path.into(), start: 0, length: size };
-    io::fill(&region, false, compress_percent, &|| cancel.is_cancelled())
+    disk_io::fill(&region, false, compress_percent, &|| cancel.is_cancelled())
         .map_err(|error| failed("filling a file", error))?;
     // Its pages would otherwise stay in memory, where measured reads may find them.
     File::open(path)

@@ -1,7 +1,7 @@
 //! The engine by itself, for comparisons: `random_read PATH BLOCK DEPTH direct|buffered SECONDS`.
 #![allow(clippy::print_stdout, reason = "an example")]
 
-use disk::io::{Access, Arrivals, BlockSize, Durability, Group, Load, Region, Stream, run};
+use disk_io::{Access, Arrivals, BlockSize, Durability, Group, Load, Region, Stream, run};
 use std::error::Error;
 use std::time::Duration;
 

@@ -2,16 +2,14 @@
 //!
 //! *Decision*: it knows nothing of experiments, and runs by itself (`examples/random_read.rs`).
 //!
-//! - `load`: what is to run: kinds of I/O on files, together on threads with a queue each; what
-//!   comes of it
-//! - `run`: files are opened (`shared`); threads warm up, go together and report; what they saw is
-//!   added up
-//! - `lane`: the submit loop of a thread; `feed` a stream as it serves it, `offsets` and `data`
-//!   where and what
-//! - `queue`: what it asks the system with: one of one I/O (`pread`), or a ring (`io_uring`)
-//! - `recorder`: what a thread sees
+//! - `load`: a load (kinds of I/O on files, together on threads with a queue each) and its outcome
+//! - `run`: opens the files (`shared`), starts the threads and adds up their reports
+//! - `lane`: the submit loop of a thread; `feed`: a stream as a thread serves it; `offsets`, `data`:
+//!   the places and the buffers of its I/Os
+//! - `queue`: interfaces to the kernel: one I/O at a time (`pread`), or a ring (`io_uring`)
+//! - `recorder`: a thread's counts and latencies
 //! - `error`: why a run did not begin, or did not end as it should
-//! - `preparation`: what comes before measuring a solid state drive
+//! - `preparation`: preparation of a solid state drive before a measurement
 
 mod data;
 mod error;
@@ -32,4 +30,3 @@ pub use load::{
 };
 pub use preparation::{Preconditioning, STEADY_ROUNDS, fill, precondition, steady};
 pub use run::run;
-pub use work::conductor::LoadError;

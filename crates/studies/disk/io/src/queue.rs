@@ -1,8 +1,8 @@
 //! Asking the system for I/Os: a queue of many is a ring (`io_uring(7)`) with files and buffers
 //! registered, the queue of one calls `pread` and `pwrite`.
 
-use super::data::Buffers;
-use super::error::QueueError;
+use crate::data::Buffers;
+use crate::error::QueueError;
 use io_uring::types::{Fixed, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
 use std::io;

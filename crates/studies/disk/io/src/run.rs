@@ -1,14 +1,14 @@
 //! A run from its beginning to its end: files are opened; threads warm up, go together and report;
 //! what they saw is added up.
 
-use super::data::{Buffers, Kind};
-use super::error::QueueError;
-use super::feed::{BufferKinds, Feed, Schedule, Share};
-use super::lane::{Lane, LaneQueue};
-use super::queue::{Blocking, Queue, Ring};
-use super::recorder::{Intervals, Record, Recorded};
-use super::shared::SharedStream;
-use super::{Arrivals, Backend, DiskError, Load, Outcome, StreamOutcome, ThreadOutcome};
+use crate::data::{Buffers, Kind};
+use crate::error::QueueError;
+use crate::feed::{BufferKinds, Feed, Schedule, Share};
+use crate::lane::{Lane, LaneQueue};
+use crate::queue::{Blocking, Queue, Ring};
+use crate::recorder::{Intervals, Record, Recorded};
+use crate::shared::SharedStream;
+use crate::{Arrivals, Backend, DiskError, Load, Outcome, StreamOutcome, ThreadOutcome};
 use observations::add_by_interval;
 use observe::{ThreadClock, rings_permitted};
 use rand::SeedableRng;

@@ -1,8 +1,8 @@
 //! Preconditioning of a solid-state drive: filling it, then overwriting it until it is steady.
 
-use super::data::{Buffers, Kind};
-use super::shared::{direct_unit, refused};
-use super::{Access, Arrivals, BlockSize, DiskError, Durability, Group, Load, Region, Stream, run};
+use crate::data::{Buffers, Kind};
+use crate::shared::{direct_unit, refused};
+use crate::{Access, Arrivals, BlockSize, DiskError, Durability, Group, Load, Region, Stream, run};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::fs::{File, OpenOptions};

@@ -1,7 +1,7 @@
 //! A load, its rejection and its outcome.
 
-use super::error::{DiskError, IoFailure};
-use super::queue::DEPTH_MAX;
+use crate::error::{DiskError, IoFailure};
+use crate::queue::DEPTH_MAX;
 use observations::Histogram;
 use observe::ThreadUse;
 use std::path::PathBuf;

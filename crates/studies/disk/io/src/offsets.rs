@@ -1,6 +1,6 @@
 //! The place and the size of the next I/O.
 
-use super::{Access, BlockSize};
+use crate::{Access, BlockSize};
 use rand::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -174,7 +174,7 @@ fn cumulated(lengths: impl Iterator<Item = u64>) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::{Extent, Place, Space};
-    use crate::io::{Access, BlockSize};
+    use crate::{Access, BlockSize};
     use rand::SeedableRng;
     use rand_xoshiro::Xoshiro256PlusPlus;
     use std::collections::HashMap;

@@ -1,7 +1,9 @@
 //! Failures are reported and stay local.
 
-use super::support::{LoopDevice, MIB, Mount, file, folder, go, go_with, load, stream, whole};
-use disk::io::{Backend, DiskError, Outcome};
+use super::support::{
+    LoopDevice, MIB, Mount, command, file, folder, go, go_with, load, stream, whole,
+};
+use disk_io::{Backend, DiskError, Outcome};
 use std::fs::OpenOptions;
 use std::path::Path;
 use std::time::Duration;
@@ -88,7 +90,7 @@ fn a_full_file_system_fails_writes() {
 }
 
 /// Refused before anything runs, with these words.
-fn refused(load: &disk::io::Load, words: &[&str]) {
+fn refused(load: &disk_io::Load, words: &[&str]) {
     let error = go(load).unwrap_err().to_string();
     assert!(words.iter().all(|word| error.contains(word)), "{error}");
 }
@@ -143,10 +145,7 @@ fn sectors_of_the_device_are_respected() {
     let folder = folder();
     let image = file(&folder, "image", MIB);
     let Some(device) = LoopDevice::on(&image) else { return };
-    if !crate::io::support::command(&format!(
-        "losetup --sector-size 4096 {}",
-        device.path.display()
-    )) {
+    if !command(&format!("losetup --sector-size 4096 {}", device.path.display())) {
         println!("SKIPPED: losetup cannot set the sector size");
         return;
     }

@@ -1,7 +1,7 @@
 //! Preparation before a measurement.
 
 use super::support::{MIB, Mount, file, folder, whole};
-use disk::io::{DiskError, Region, fill, precondition};
+use disk_io::{DiskError, Region, fill, precondition};
 use std::time::Duration;
 use work::conductor::LoadError;
 
@@ -55,7 +55,7 @@ fn preconditioning_goes_on_until_steady_or_the_last_round() {
     let few = precondition(&[whole(&path, 8 * MIB)], round, 3, 0, &|| false).unwrap();
     assert_eq!((few.iops.len(), few.steady), (3, false));
     let many = precondition(&[whole(&path, 8 * MIB)], round, 40, 0, &|| false).unwrap();
-    assert_eq!(disk::io::steady(&many.iops), Some(many.steady));
+    assert_eq!(disk_io::steady(&many.iops), Some(many.steady));
     assert!(many.iops.len() == 40 || many.steady);
     // All of the file was hit: 1,024 blocks, each missed with a chance of exp(-writes / 1024).
     let writes: f64 = few.iops.iter().chain(&many.iops).map(|iops| iops * 0.05).sum();

@@ -1,10 +1,10 @@
 //! A stream as one thread serves it: when its I/Os are meant to begin, and what they are.
 
-use super::error::IoFailure;
-use super::offsets::{Place, Space, below};
-use super::recorder::{Intervals, Record};
-use super::shared::SharedStream;
-use super::{Arrivals, Durability, Stream};
+use crate::error::IoFailure;
+use crate::offsets::{Place, Space, below};
+use crate::recorder::{Intervals, Record};
+use crate::shared::SharedStream;
+use crate::{Arrivals, Durability, Stream};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -256,7 +256,7 @@ impl<'a> Feed<'a> {
 #[cfg(test)]
 mod tests {
     use super::{Schedule, Share};
-    use crate::io::Arrivals;
+    use crate::Arrivals;
     use std::time::Duration;
 
     #[test]

@@ -1,4 +1,4 @@
-use disk::io::{
+use disk_io::{
     Access, Arrivals, BlockSize, DiskError, Durability, Group, Load, Outcome, Region, Stream, run,
 };
 use std::fs::File;

@@ -1,11 +1,11 @@
 //! The submit loop: one thread, its queue, and the streams that it serves.
 
-use super::data::Buffers;
-use super::feed::{Arrival, Feed, Next, Schedule};
-use super::offsets::{Place, below};
-use super::queue::{Completion, Queue, Request};
-use super::recorder::Times;
-use super::{DiskError, Durability};
+use crate::data::Buffers;
+use crate::feed::{Arrival, Feed, Next, Schedule};
+use crate::offsets::{Place, below};
+use crate::queue::{Completion, Queue, Request};
+use crate::recorder::Times;
+use crate::{DiskError, Durability};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::os::fd::AsRawFd;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Syncs are made when they should be, and reach the device.
 
 use super::support::{LoopDevice, MIB, file, folder, go, load, stream, whole};
-use disk::io::{Access, Arrivals, Backend, BlockSize, Durability, Stream};
+use disk_io::{Access, Arrivals, Backend, BlockSize, Durability, Stream};
 use std::path::Path;
 use std::time::Duration;
 

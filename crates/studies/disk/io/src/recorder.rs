@@ -1,6 +1,6 @@
 //! A thread's record of one stream; no other thread reads it before the thread ends.
 
-use super::{Direction, Durability, Stream};
+use crate::{Direction, Durability, Stream};
 use work::conductor::{Reader, Recorder};
 
 /// A start later than this, with room in the queue, was missed by the thread.
@@ -89,7 +89,7 @@ pub struct Record {
 impl Record {
     /// With all the room that it will need.
     pub fn new(stream: &Stream, intervals: Intervals) -> Self {
-        let open_loop = matches!(stream.arrivals, super::Arrivals::Rate(_));
+        let open_loop = matches!(stream.arrivals, crate::Arrivals::Rate(_));
         let direction = |service: bool| Recorded {
             service: service.then(Recorder::default),
             ..Recorded::default()

@@ -1,7 +1,7 @@
 //! Reported I/Os were really done.
 
 use super::support::{Directions, LoopDevice, MIB, file, folder, go, load, stream, whole};
-use disk::io::{
+use disk_io::{
     Access, Arrivals, Backend, BlockSize, DiskError, Group, Outcome, Stream, StreamOutcome, run,
 };
 use std::time::Duration;
@@ -118,7 +118,7 @@ fn a_sequential_stream_writes_every_byte_once() {
 fn nothing_outside_of_the_region_is_written() {
     let folder = folder();
     let path = file(&folder, "data", 4 * MIB);
-    let mut writes = stream(vec![disk::io::Region { path: path.clone(), start: MIB, length: MIB }]);
+    let mut writes = stream(vec![disk_io::Region { path: path.clone(), start: MIB, length: MIB }]);
     (writes.read_percent, writes.block.max) = (0, 64 << 10);
     (writes.align, writes.compress_percent) = (Some(32 << 10), 50);
     let outcome = go(&load(1, 8, vec![writes])).unwrap();
@@ -215,7 +215,7 @@ fn streams_of_one_group_share_its_queue_by_weight() {
     let folder = folder();
     let path = file(&folder, "data", 8 * MIB);
     let reads = stream(vec![whole(&path, 4 * MIB)]);
-    let mut writes = stream(vec![disk::io::Region { path, start: 4 * MIB, length: 4 * MIB }]);
+    let mut writes = stream(vec![disk_io::Region { path, start: 4 * MIB, length: 4 * MIB }]);
     (writes.read_percent, writes.access, writes.name) = (0, Access::Sequential, "log".into());
     let mut load = load(1, 8, vec![reads.clone()]);
     load.groups = vec![Group {
@@ -300,7 +300,7 @@ fn a_batch_is_waited_for_together() {
     let path = file(&folder, "data", 8 * MIB);
     let mut load = load(1, 8, vec![stream(vec![whole(&path, 8 * MIB)])]);
     load.groups[0].batch = 4;
-    load.backend = Some(disk::io::Backend::IoUring);
+    load.backend = Some(disk_io::Backend::IoUring);
     let outcome = go(&load).unwrap();
     is_consistent(&outcome);
     let waits = outcome.threads[0].io_waits;

@@ -1,8 +1,8 @@
 //! State of a stream shared by the threads of a run: open files and rarely written flags.
 
-use super::error::{IoFailure, Misfit};
-use super::offsets::{Extent, Space};
-use super::{Access, DiskError, Region, Stream};
+use crate::error::{IoFailure, Misfit};
+use crate::offsets::{Extent, Space};
+use crate::{Access, DiskError, Region, Stream};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek as _, SeekFrom};
 use std::os::fd::{AsRawFd, RawFd};
