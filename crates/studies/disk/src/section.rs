@@ -256,7 +256,6 @@ fn thinned<T>(items: Vec<T>, most: usize) -> Vec<T> {
 fn knees(knees: &[Knee]) -> Option<Section> {
     let mut section = Section::new("Knee");
     for knee in knees {
-        let group = if knee.group.is_empty() { String::new() } else { format!("{}: ", knee.group) };
         let (text, tone) = match knee.between {
             Some(KneeInterval { from, to: Some(to), gain_max }) => {
                 (saturates(knee, &knee.points[from], &knee.points[to], gain_max), Tone::Plain)
@@ -266,7 +265,7 @@ fn knees(knees: &[Knee]) -> Option<Section> {
             }
             None => (described(knee), Tone::Warning),
         };
-        section.toned(format!("{group}{text}"), tone);
+        section.toned(knee.prefix() + &text, tone);
         section.detail(knee_detail(knee));
     }
     section.unless_empty()
@@ -274,13 +273,9 @@ fn knees(knees: &[Knee]) -> Option<Section> {
 
 /// The interval of the knee, and what more I/Os in flight than its upper end bring and cost.
 fn saturates(knee: &Knee, from: &KneePoint, to: &KneePoint, gain_max: Option<f64>) -> String {
-    let place = if from.outstanding == to.outstanding {
-        format!("at {}", outstanding(to))
-    } else {
-        format!("between {} and {}", from.outstanding, outstanding(to))
-    };
     let beyond = beyond(to, knee.points.last().unwrap_or(to), gain_max);
-    format!("saturates {place}: {} IOPS{beyond}.", with_n(&to.iops))
+    let (range, threads) = (from.range(to), threads(to));
+    format!("saturates {range} outstanding ({threads}): {} IOPS{beyond}.", with_n(&to.iops))
 }
 
 /// A knee without an upper end.
@@ -378,8 +373,12 @@ fn knee_detail(knee: &Knee) -> String {
 
 /// `32 outstanding (2 threads x 16)`
 fn outstanding(point: &KneePoint) -> String {
-    let threads = number::plural(point.threads as usize, "thread");
-    format!("{} outstanding ({threads} x {})", point.outstanding, point.queue_depth)
+    format!("{} outstanding ({})", point.outstanding, threads(point))
+}
+
+/// `2 threads x 16`
+fn threads(point: &KneePoint) -> String {
+    format!("{} x {}", number::plural(point.threads as usize, "thread"), point.queue_depth)
 }
 
 /// `61,200 ± 1.2 % (n = 3)`

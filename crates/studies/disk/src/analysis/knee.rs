@@ -181,6 +181,15 @@ impl KneePoint {
             little: row.little,
         })
     }
+
+    /// `at 8` or `between 4 and 8`: the I/Os in flight from this point to another.
+    pub(crate) fn range(&self, to: &Self) -> String {
+        if self.outstanding == to.outstanding {
+            format!("at {}", to.outstanding)
+        } else {
+            format!("between {} and {}", self.outstanding, to.outstanding)
+        }
+    }
 }
 
 /// Queue depths of the coarse run.
@@ -222,17 +231,18 @@ impl Knee {
     pub fn best(&self) -> &KneePoint {
         &self.points[self.knee.unwrap_or(self.maximum)]
     }
+
+    /// `pattern=random-read: `, before a sentence; empty without other factors.
+    pub(crate) fn prefix(&self) -> String {
+        if self.group.is_empty() { String::new() } else { format!("{}: ", self.group) }
+    }
 }
 
 impl fmt::Display for Knee {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (point, colon) = (self.best(), if self.group.is_empty() { "" } else { ": " });
+        let (prefix, KneePoint { threads, queue_depth, .. }) = (self.prefix(), self.best());
         let most = if self.knee.is_some() { "" } else { ", the largest tried" };
-        write!(
-            f,
-            "{}{colon}knee near {} threads x {}{most}",
-            self.group, point.threads, point.queue_depth
-        )
+        write!(f, "{prefix}knee near {threads} threads x {queue_depth}{most}")
     }
 }
 

@@ -15,14 +15,10 @@ pub fn find(summary: &Summary) -> Vec<Finding> {
 fn finding(knee: &Knee) -> Option<Finding> {
     let KneeInterval { from, to, .. } = knee.between?;
     let (from, to) = (&knee.points[from], &knee.points[to?]);
-    let group = if knee.group.is_empty() { String::new() } else { format!("{}: ", knee.group) };
-    let place = if from.outstanding == to.outstanding {
-        format!("at {}", to.outstanding)
-    } else {
-        format!("between {} and {}", from.outstanding, to.outstanding)
-    };
     let text = format!(
-        "{group}IOPS saturate {place} I/Os in flight: {} at {} ({} x {}).",
+        "{}IOPS saturate {} I/Os in flight: {} at {} ({} x {}).",
+        knee.prefix(),
+        from.range(to),
         number::quantity(to.iops.mean, "I/Os/s"),
         to.outstanding,
         wording::count(to.threads as usize, "thread"),
