@@ -45,12 +45,7 @@ impl Probe for DiskProbe {
 
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
         let streams = streams::streams(context.configuration)?;
-        let mut roles: Vec<Role> = Vec::new();
-        for stream in &streams {
-            if !roles.contains(&stream.get(ON)) {
-                roles.push(stream.get(ON));
-            }
-        }
+        let roles: Vec<Role> = streams.iter().map(|stream| stream.get(ON)).collect();
         let set = context.instance.create_files(&roles)?;
         let load = streams::load(context, &streams, set)?;
         let storage = watched(context, set);

@@ -8,6 +8,7 @@ use crate::settings::{
     SYNC_EVERY, Sync, THREADS, WARMUP, WORKING_SET, key_of, of_streams, pattern_settings,
 };
 use disk_io::{Arrivals, BlockSize, Durability, Group, Load, Region, Stream};
+use engine::file_set::TargetFile;
 use engine::{EngineError, FileSet};
 use experiment::common::OBSERVE_INTERVAL;
 use experiment::{Configuration, FromValue, Invalid, Setting, Value, unknown_name};
@@ -97,29 +98,22 @@ pub(crate) enum StreamError {
          `_` and `/`"
     )]
     Name(String),
-    /// A word that is not a setting.
-    #[error(
-        "stream {name}: `{word}` is not key=value; write values without blanks: block_size=8KiB"
-    )]
-    Form {
-        /// The stream.
-        name: String,
-        /// The word.
-        word: String,
-    },
-    /// A setting that the stream does not take.
+    /// A word that is not a setting of the stream.
     #[error("stream {name}: {source}")]
-    Setting {
+    Word {
         /// The stream.
         name: String,
         /// The cause.
-        source: KeyError,
+        source: WordError,
     },
 }
 
-/// A setting that a stream does not take.
+/// A word that is not a setting of a stream.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum KeyError {
+pub enum WordError {
+    /// A word without a key.
+    #[error("`{0}` is not key=value; write values without blanks: block_size=8KiB")]
+    Form(String),
     /// A setting of all streams.
     #[error("`{0}` applies to all streams: give it in [workload]")]
     Common(String),
@@ -152,26 +146,26 @@ impl StreamPlan {
             Self { name: name.into(), configuration: configuration.clone(), paths: Vec::new() };
         let words: Vec<&str> =
             pattern_settings(name).unwrap_or_default().split_whitespace().chain(words).collect();
+        let wrong = |source| StreamError::Word { name: name.into(), source };
         if let Some(word) = words.iter().find(|word| !word.contains('=')) {
-            return Err(StreamError::Form { name: name.into(), word: (*word).to_owned() });
+            return Err(wrong(WordError::Form((*word).to_owned())));
         }
         for (key, value) in words.iter().filter_map(|word| word.split_once('=')) {
-            let set = stream.set(key, value);
-            set.map_err(|source| StreamError::Setting { name: name.into(), source })?;
+            stream.set(key, value).map_err(wrong)?;
         }
         Ok(stream)
     }
 
-    fn set(&mut self, key: &str, value: &str) -> Result<(), KeyError> {
+    fn set(&mut self, key: &str, value: &str) -> Result<(), WordError> {
         let Some(setting) = of_streams().find(|setting| key_of(setting) == key) else {
             if SETTINGS.iter().any(|setting| key_of(setting) == key) {
-                return Err(KeyError::Common(key.to_owned()));
+                return Err(WordError::Common(key.to_owned()));
             }
             let known: Vec<&str> = of_streams().map(key_of).collect();
-            return Err(KeyError::Unknown(unknown_name("key", key, &known)));
+            return Err(WordError::Unknown(unknown_name("key", key, &known)));
         };
         let value = setting.read(value);
-        let value = value.map_err(|source| KeyError::Value { key: key.to_owned(), source })?;
+        let value = value.map_err(|source| WordError::Value { key: key.to_owned(), source })?;
         self.configuration.settings.insert(setting.path.into(), value);
         if !self.paths.contains(&setting.path) {
             self.paths.push(setting.path);
@@ -253,39 +247,33 @@ impl StreamPlan {
 
     /// Returns its stream for the I/O engine on these files.
     fn stream(&self, set: &FileSet, compress_percent: u8) -> Result<Stream, ProbeError> {
-        let unfit = |message: String| EngineError::Engine {
-            doing: format!("stream {}", self.name),
-            message,
+        let unfit = |message: String| {
+            ProbeError::from(EngineError::failed(format!("stream {}", self.name), message))
         };
-        let (role, only) = (self.get(ON), self.get(FILE));
-        let mut regions = Vec::new();
-        for (_, file) in (1..)
-            .zip(set.with_role(role))
-            .filter(|(number, _)| only.is_none_or(|only| only == *number))
-        {
-            if let Some(reason) = file.forbidden.as_ref()
-                && self.writes()
-            {
-                return Err(unfit(reason.clone()).into());
+        let role = self.get(ON);
+        let files: Vec<&TargetFile> = set.with_role(role).collect();
+        let chosen = match self.get(FILE) {
+            None => &files[..],
+            Some(number) => files.get(number - 1..number).ok_or_else(|| {
+                let (role, all) = (role.name(), files.len());
+                unfit(format!("`file` exceeds the number of {role} files, {all}"))
+            })?,
+        };
+        let region = |file: &&TargetFile| match &file.forbidden {
+            Some(reason) if self.writes() => Err(unfit(reason.clone())),
+            _ if file.size <= set.offset => Err(unfit(format!(
+                "{} has {} bytes: no space after target.offset = {}",
+                file.path.display(),
+                file.size,
+                set.offset
+            ))),
+            _ => {
+                let length = file.size - set.offset;
+                let length = self.get(WORKING_SET).map_or(length, |most| length.min(most));
+                Ok(Region { path: file.path.clone(), start: set.offset, length })
             }
-            let length =
-                file.size.checked_sub(set.offset).filter(|length| *length > 0).ok_or_else(
-                    || {
-                        let path = file.path.display();
-                        unfit(format!(
-                            "{path} has {} bytes: no space after target.offset = {}",
-                            file.size, set.offset
-                        ))
-                    },
-                )?;
-            let length = self.get(WORKING_SET).map_or(length, |most| length.min(most));
-            regions.push(Region { path: file.path.clone(), start: set.offset, length });
-        }
-        if regions.is_empty() {
-            let (of_role, role) = (set.with_role(role).count(), role.name());
-            let message = format!("`file` exceeds the number of {role} files, {of_role}");
-            return Err(unfit(message).into());
-        }
+        };
+        let regions = chosen.iter().map(region).collect::<Result<_, _>>()?;
         Ok(Stream {
             name: self.name.clone(),
             weight: self.share().unwrap_or(1),
