@@ -116,11 +116,8 @@ fn names(paths: &[PathBuf]) -> Vec<String> {
 
 /// A text as the name of a stream: without blanks and signs that mean something.
 pub(super) fn stream_name(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_') { c } else { '-' })
-        .collect::<String>()
-        .trim_matches('-')
-        .to_owned()
+    let is_fit = |c: char| c.is_alphanumeric() || "-_".contains(c);
+    text.replace(|c| !is_fit(c), "-").trim_matches('-').to_owned()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use crate::analysis::{SearchLevels, knee};
 use crate::arguments::{Disk, Files, Load, Output};
 use crate::files::{
     BACKUP_PATH, BACKUP_VOLUME, COMPRESS, DATA_FILES, FILE_SIZE, LOG_PATH, LOG_VOLUME, OFFSET,
-    PATHS, PRECONDITION, Precondition, VOLUME,
+    PATHS, PRECONDITION, Precondition, VOLUME, is_same,
 };
 use crate::fio;
 use crate::fio_json::fio_json;
@@ -142,30 +142,25 @@ fn inspect(paths: &[PathBuf], json: bool) -> Result<ExitCode, Failure> {
     Ok(ExitCode::Ok)
 }
 
+/// The paths under load.
+fn all_paths(arguments: &Disk) -> impl Iterator<Item = &Path> {
+    let Files { log_on, backup_on, .. } = &arguments.files;
+    arguments.paths.iter().chain(log_on).chain(backup_on).map(AsRef::as_ref)
+}
+
 fn permits(arguments: &Disk) -> Permits {
-    let files = &arguments.files;
-    let paths = arguments.paths.iter().chain(&files.log_on).chain(&files.backup_on);
-    files.permits(paths.map(AsRef::as_ref))
+    arguments.files.permits(all_paths(arguments))
 }
 
 /// Name of the experiment.
 fn name(arguments: &Disk) -> String {
-    let name = arguments.quick.name.clone().or_else(|| {
-        arguments.exchange.fio.as_ref().map(|file| {
-            let stem = file.file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
-            stem.chars()
-                .map(|c| {
-                    if c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c) {
-                        c
-                    } else {
-                        '-'
-                    }
-                })
-                .collect::<String>()
-                .trim_start_matches(['.', '-'])
-                .to_owned()
-        })
-    });
+    let of_file = |file: &PathBuf| {
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
+        let is_fit = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c);
+        stem.replace(|c| !is_fit(c), "-").trim_start_matches(['.', '-']).to_owned()
+    };
+    let name = arguments.quick.name.clone();
+    let name = name.or_else(|| arguments.exchange.fio.as_ref().map(of_file));
     name.filter(|name| !name.is_empty()).unwrap_or_else(|| "disk".into())
 }
 
@@ -217,22 +212,14 @@ fn check(arguments: &Disk, paths: &[StoragePath]) -> Result<(), Failure> {
         ));
     }
     for (number, path) in arguments.paths.iter().enumerate() {
-        if arguments.paths[..number].iter().any(|before| same(before, path)) {
+        if arguments.paths[..number].iter().any(|before| is_same(before, path)) {
             return refuse(format!("{} is given twice", path.display()));
         }
     }
     for device in &files.destroy {
-        if !arguments
-            .paths
-            .iter()
-            .chain(&files.log_on)
-            .chain(&files.backup_on)
-            .any(|path| same(path, device))
-        {
-            return refuse(format!(
-                "--destroy {}: not one of the paths under load",
-                device.display()
-            ));
+        if !all_paths(arguments).any(|path| is_same(path, device)) {
+            let device = device.display();
+            return refuse(format!("--destroy {device}: not one of the paths under load"));
         }
     }
     // Which streams write is known when a trial begins.
@@ -243,15 +230,6 @@ fn check(arguments: &Disk, paths: &[StoragePath]) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-/// Returns whether two paths are the same file.
-fn same(path: &Path, other: &Path) -> bool {
-    path == other
-        || path
-            .canonicalize()
-            .ok()
-            .is_some_and(|real| other.canonicalize().is_ok_and(|real_path| real_path == real))
 }
 
 fn target(draft: &mut Draft, arguments: &Disk, paths: &[StoragePath]) -> Result<(), Failure> {

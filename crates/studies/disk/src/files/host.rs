@@ -237,8 +237,12 @@ fn existing(path: &Path) -> Result<(PathBuf, Origin, u64)> {
         return Err(EngineError::failed(path.display().to_string(), message));
     }
     let origin = if kind.is_file() { Origin::Existing } else { Origin::Device };
-    let size = File::open(path).and_then(|mut file| file.seek(SeekFrom::End(0)));
-    Ok((path.clone(), origin, size.map_err(EngineError::at(path))?))
+    Ok((path.clone(), origin, size(path).map_err(EngineError::at(path))?))
+}
+
+/// Bytes of a file or device.
+pub fn size(path: &Path) -> std::io::Result<u64> {
+    File::open(path)?.seek(SeekFrom::End(0))
 }
 
 /// Why a file or device that is there cannot be worked on; `None`: it can.

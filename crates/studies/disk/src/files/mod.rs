@@ -13,7 +13,8 @@ mod permission;
 mod settings;
 
 pub use self::engine::FILES;
-pub(crate) use permission::not_permitted;
+pub(crate) use host::size;
+pub(crate) use permission::{is_same, not_permitted};
 pub(crate) use settings::{
     BACKUP_PATH, BACKUP_VOLUME, COMPRESS, DATA_FILES, FILE_SIZE, LOG_PATH, LOG_VOLUME, OFFSET,
     PATHS, PRECONDITION, Precondition, VOLUME,

@@ -22,10 +22,13 @@ pub fn forbidden(path: &Path, real: &Path, origin: Origin, permits: &Permits) ->
 /// Why the user has to permit that something is written to a file or device; `None`: that is
 /// permitted.
 pub fn not_permitted(path: &Path, origin: Origin, permits: &Permits) -> Option<String> {
+    refusal(path, origin, permits, |named| is_same(named, path))
+}
+
+/// Returns whether two paths lead to the same file.
+pub fn is_same(path: &Path, other: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().ok();
-    refusal(path, origin, permits, |named: &Path| {
-        named == path || (real(named).is_some() && real(named) == real(path))
-    })
+    path == other || (real(path).is_some() && real(path) == real(other))
 }
 
 fn refusal(

@@ -2,6 +2,7 @@
 
 use super::error::FioError;
 use super::job::Job;
+use crate::files::size;
 use crate::paths::stream_name;
 use crate::settings::{
     ALIGN, BLOCK_SIZE, BLOCK_SIZE_MAX, BYTES, DIRECT, FILE, ON, PATTERN, QUEUE_DEPTH, RATE, READS,
@@ -12,7 +13,6 @@ use engine::Role;
 use engine::file_set::Origin;
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
-use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// Seconds that jobs run which end by themselves: longer than anybody waits.
@@ -176,7 +176,9 @@ impl Files {
                 Some(StoragePath { kind: Origin::Created, .. }) => {
                     return Err(FioError::Directory(path));
                 }
-                Some(_) => file_size.map_or_else(|| size_of(&path), Ok)?,
+                Some(_) => file_size
+                    .map_or_else(|| size(&path), Ok)
+                    .map_err(|source| FioError::File { path: path.clone(), source })?,
                 None => file_size.ok_or_else(|| FioError::NoSize {
                     job: job.name.clone(),
                     path: path.clone(),
@@ -218,12 +220,6 @@ impl JobFile {
     pub fn directory(&self) -> &Path {
         self.path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
     }
-}
-
-/// Bytes of a file or device.
-fn size_of(path: &Path) -> Result<u64, FioError> {
-    let size = std::fs::File::open(path).and_then(|mut file| file.seek(SeekFrom::End(0)));
-    size.map_err(|source| FioError::File { path: path.to_owned(), source })
 }
 
 /// Returns the common value of jobs that run together; it must be equal.
