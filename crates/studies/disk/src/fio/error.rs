@@ -128,14 +128,15 @@ pub enum LineError {
         /// The cause.
         source: ValueError,
     },
-    /// Options that exclude each other here.
-    #[error("job {job}: {source}")]
-    Job {
-        /// Name of the job.
-        job: String,
-        /// The cause.
-        source: JobConflict,
-    },
+    /// A mixed pattern with two sizes.
+    #[error("job {0}: reads and writes have different sizes: split the job in two")]
+    MixedSizes(String),
+    /// A mixed pattern with rates.
+    #[error("job {0}: rate_iops limits reads and writes separately: split the job in two")]
+    MixedRates(String),
+    /// A job without an end.
+    #[error("job {0}: time_based needs a runtime")]
+    NoRuntime(String),
 }
 
 /// A value that an option does not take.
@@ -154,20 +155,6 @@ impl ValueError {
     pub fn unfit(text: &str, why: &'static str) -> Self {
         Self::Unfit(text.to_owned(), why)
     }
-}
-
-/// Options that exclude each other here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum JobConflict {
-    /// A mixed pattern with two sizes.
-    #[error("reads and writes have different sizes: split the job in two")]
-    MixedSizes,
-    /// A mixed pattern with rates.
-    #[error("rate_iops limits reads and writes separately: split the job in two")]
-    MixedRates,
-    /// A job without an end.
-    #[error("time_based needs a runtime")]
-    NoRuntime,
 }
 
 /// Problems that are listed.

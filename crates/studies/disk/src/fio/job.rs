@@ -1,6 +1,6 @@
 //! From the options of a job to what we make of them.
 
-use super::error::{JobConflict, LineError, Problem, ValueError};
+use super::error::{LineError, Problem, ValueError};
 use super::ini::{JobOption, Section, bytes, count, flag, percent, seconds};
 use crate::{Pattern, Sync};
 use std::path::PathBuf;
@@ -103,9 +103,8 @@ impl Job {
         let mut job = Self::with(&mut options, &section.name);
         let Options { mut left, mut problems } = options;
         left.retain(|option| !is_of_no_effect(&option.key, option.value.as_deref()));
-        if let Err(source) = job.check() {
+        if let Err(cause) = job.check() {
             let line = section.options.last().map_or(1, |option| option.line);
-            let cause = LineError::Job { job: job.name.clone(), source };
             problems.push(Problem { line, cause });
         }
         (job, left, problems)
@@ -175,16 +174,17 @@ impl Job {
     }
 
     /// Rejects combinations of options that are not supported.
-    fn check(&mut self) -> Result<(), JobConflict> {
+    fn check(&mut self) -> Result<(), LineError> {
+        let name = || self.name.clone();
         let mixed = matches!(self.pattern, Pattern::RandomMixed | Pattern::SequentialMixed);
         if mixed && self.blocks.0 != self.blocks.1 {
-            return Err(JobConflict::MixedSizes);
+            return Err(LineError::MixedSizes(name()));
         }
         if mixed && self.rates.is_some() {
-            return Err(JobConflict::MixedRates);
+            return Err(LineError::MixedRates(name()));
         }
         if self.time_based && self.runtime_s.is_none() {
-            return Err(JobConflict::NoRuntime);
+            return Err(LineError::NoRuntime(name()));
         }
         if self.synchronous && self.depth > 1 {
             self.notes
