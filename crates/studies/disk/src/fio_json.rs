@@ -7,7 +7,10 @@
 //! `clat_ns` more often, so that both have it.
 
 use crate::STREAMS;
-use observations::{ConfigurationRecord, Histogram, Observations, Recording, TrialRecord, order};
+use disk_io::Direction;
+use observations::{
+    ConfigurationRecord, DeviceUse, Histogram, Observations, Recording, TrialRecord, order,
+};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -77,8 +80,7 @@ struct Job<'a> {
 impl Job<'_> {
     /// `with_levels`: whether its name alone is not enough.
     fn json(&self, with_levels: bool) -> Value {
-        let Figures { failed, elapsed_s, read_bytes, write_bytes, reads, writes, syncs } =
-            &self.figures;
+        let Figures { failed, elapsed_s, reads, writes, syncs } = &self.figures;
         let name = if with_levels {
             format!("{} {}", self.name, self.of.label)
         } else {
@@ -91,10 +93,10 @@ impl Job<'_> {
             "eta": 0,
             "elapsed": elapsed_s.ceil() as u64,
             "job options": self.options,
-            "read": direction(reads, *read_bytes, *elapsed_s),
-            "write": direction(writes, *write_bytes, *elapsed_s),
-            "trim": direction(&Histogram::default(), 0, *elapsed_s),
-            "sync": { "total_ios": syncs.len(), "lat_ns": latency(syncs) },
+            "read": direction(reads, *elapsed_s),
+            "write": direction(writes, *elapsed_s),
+            "trim": direction(&Direction::default(), *elapsed_s),
+            "sync": { "total_ios": syncs.len(), "lat_ns": distribution(syncs) },
             "job_runtime": (elapsed_s * 1e3).round() as u64,
         })
     }
@@ -163,13 +165,16 @@ impl Stream {
             // A stream of which a file failed has no figures.
             found.filter(|_| !failed).map(|latency| latency.histogram.clone()).unwrap_or_default()
         };
-        let (reads, writes, syncs) = (histogram("read"), histogram("write"), histogram("sync"));
+        let (reads, writes) = (histogram("read"), histogram("write"));
         let bytes = (bandwidth.unwrap_or(0.0) * 1e6 * elapsed_s).round();
         // Reads and writes of a stream have the same sizes, or sizes drawn from the same range.
         let ios = (reads.len() + writes.len()).max(1) as f64;
-        let share = |part: &Histogram| (bytes * part.len() as f64 / ios).round() as u64;
-        let (read_bytes, write_bytes) = (share(&reads), share(&writes));
-        Figures { failed, elapsed_s, read_bytes, write_bytes, reads, writes, syncs }
+        let direction = |latency: Histogram| {
+            let bytes = (bytes * latency.len() as f64 / ios).round() as u64;
+            Direction { bytes, latency, service: None }
+        };
+        let (reads, writes) = (direction(reads), direction(writes));
+        Figures { failed, elapsed_s, reads, writes, syncs: histogram("sync") }
     }
 
     /// Returns the name of the figure among those of the trial.
@@ -189,10 +194,8 @@ impl Stream {
 struct Figures {
     failed: bool,
     elapsed_s: f64,
-    read_bytes: u64,
-    write_bytes: u64,
-    reads: Histogram,
-    writes: Histogram,
+    reads: Direction,
+    writes: Direction,
     syncs: Histogram,
 }
 
@@ -201,10 +204,8 @@ impl Figures {
     fn add(&mut self, other: &Self) {
         self.failed |= other.failed;
         self.elapsed_s = self.elapsed_s.max(other.elapsed_s);
-        self.read_bytes += other.read_bytes;
-        self.write_bytes += other.write_bytes;
-        self.reads.merge(&other.reads);
-        self.writes.merge(&other.writes);
+        self.reads.add(&other.reads);
+        self.writes.add(&other.writes);
         self.syncs.merge(&other.syncs);
     }
 }
@@ -233,11 +234,11 @@ fn options<'a>(settings: impl Iterator<Item = (&'a str, &'a str)>) -> Map<String
 }
 
 /// The section of reads, writes or trims.
-fn direction(histogram: &Histogram, bytes: u64, elapsed_s: f64) -> Value {
-    let (ios, used) = (histogram.len(), !histogram.is_empty() && elapsed_s > 0.0);
+fn direction(Direction { bytes, latency, .. }: &Direction, elapsed_s: f64) -> Value {
+    let (ios, used) = (latency.len(), !latency.is_empty() && elapsed_s > 0.0);
     let rate = |amount: f64| if used { amount / elapsed_s } else { 0.0 };
     let runtime_ms = if used { (elapsed_s * 1e3).round() as u64 } else { 0 };
-    let with_percentiles = latency(histogram);
+    let with_percentiles = distribution(latency);
     // fio gives percentiles of one of the two.
     let mut without = with_percentiles.clone();
     if let Some(fields) = without.as_object_mut() {
@@ -246,8 +247,8 @@ fn direction(histogram: &Histogram, bytes: u64, elapsed_s: f64) -> Value {
     json!({
         "io_bytes": bytes,
         "io_kbytes": bytes / 1024,
-        "bw_bytes": rate(bytes as f64) as u64,
-        "bw": (rate(bytes as f64) / 1024.0) as u64,
+        "bw_bytes": rate(*bytes as f64) as u64,
+        "bw": (rate(*bytes as f64) / 1024.0) as u64,
         "iops": rate(ios as f64),
         "runtime": runtime_ms,
         "total_ios": ios,
@@ -257,7 +258,7 @@ fn direction(histogram: &Histogram, bytes: u64, elapsed_s: f64) -> Value {
 }
 
 /// A distribution in nanoseconds; without percentiles when it is empty, as fio has it.
-fn latency(histogram: &Histogram) -> Value {
+fn distribution(histogram: &Histogram) -> Value {
     let count = histogram.len();
     if count == 0 {
         return json!({ "min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0 });
@@ -287,38 +288,27 @@ fn stddev(histogram: &Histogram, mean: f64) -> f64 {
     if count > 1 { (squares / (count - 1) as f64).sqrt() } else { 0.0 }
 }
 
-/// Use of the devices, summed over all trials.
+/// Use of each device, summed over all trials.
 fn disk_util<'a>(trials: impl Iterator<Item = &'a Observations>) -> Vec<Value> {
-    let mut devices: Vec<observations::DeviceUse> = Vec::new();
+    let mut devices: BTreeMap<&str, Vec<&DeviceUse>> = BTreeMap::new();
     for device in trials.flat_map(|observations| &observations.devices) {
-        match devices.iter_mut().find(|known| known.device == device.device) {
-            Some(sum) => {
-                sum.reads += device.reads;
-                sum.writes += device.writes;
-                sum.read_s += device.read_s;
-                sum.write_s += device.write_s;
-                sum.busy_s += device.busy_s;
-                sum.queue_s += device.queue_s;
-                sum.elapsed_s += device.elapsed_s;
-            }
-            None => devices.push(device.clone()),
-        }
+        devices.entry(&device.device).or_default().push(device);
     }
-    let ms = |s: f64| (s * 1e3).round() as u64;
-    devices
-        .iter()
-        .map(|device| {
-            let util =
-                if device.elapsed_s > 0.0 { device.busy_s / device.elapsed_s * 100.0 } else { 0.0 };
-            json!({
-                "name": device.device,
-                "read_ios": device.reads,
-                "write_ios": device.writes,
-                "read_ticks": ms(device.read_s),
-                "write_ticks": ms(device.write_s),
-                "in_queue": ms(device.queue_s),
-                "util": util.min(100.0),
-            })
+    let devices = devices.into_iter().map(|(name, uses)| {
+        let count = |of: fn(&DeviceUse) -> u64| uses.iter().map(|device| of(device)).sum::<u64>();
+        let seconds = |of: fn(&DeviceUse) -> f64| uses.iter().map(|device| of(device)).sum::<f64>();
+        let ms = |of: fn(&DeviceUse) -> f64| (seconds(of) * 1e3).round() as u64;
+        let elapsed_s = seconds(|device| device.elapsed_s);
+        let busy = if elapsed_s > 0.0 { seconds(|device| device.busy_s) / elapsed_s } else { 0.0 };
+        json!({
+            "name": name,
+            "read_ios": count(|device| device.reads),
+            "write_ios": count(|device| device.writes),
+            "read_ticks": ms(|device| device.read_s),
+            "write_ticks": ms(|device| device.write_s),
+            "in_queue": ms(|device| device.queue_s),
+            "util": (busy * 100.0).min(100.0),
         })
-        .collect()
+    });
+    devices.collect()
 }
