@@ -13,20 +13,23 @@ pub fn sections(summary: &Summary, disk: Option<&DiskSummary>) -> Vec<Section> {
     let Some(disk) = disk else { return Vec::new() };
     let mut section = Section::new("Disk");
     section.note(legend(disk));
-    let mut tables = Vec::new();
+    let streams = disk.rows.iter().flat_map(Row::streams);
+    let all = |stream| disk.rows.iter().map(move |of| Row { of, stream, figures: &of.all });
+    let mut tables = [None, None];
     if let [only] = &disk.rows[..] {
         // Bars of an only configuration compare nothing.
-        section.table(table(of_one(only)));
+        let name = if only.streams.is_empty() { "" } else { "all" };
+        section.table(table(streams.chain(all(name)).collect(), false));
     } else {
         charts(&mut section, summary, disk);
-        tables.push(figures(disk));
-        tables.extend(streams(disk));
+        tables = [
+            figures("Disk: figures", all("").collect()),
+            figures("Disk: streams", streams.collect()),
+        ];
     }
     little(&mut section, &disk.rows);
-    let mut sections = vec![section];
-    sections.extend(tables);
-    sections.extend(knees(&disk.knees));
-    sections
+    let tables = tables.into_iter().flatten();
+    [section].into_iter().chain(tables).chain(knees(&disk.knees)).collect()
 }
 
 fn legend(disk: &DiskSummary) -> String {
@@ -82,58 +85,52 @@ const FIGURES: [(&str, Figure, u8); 6] = [
     ("sync", |figures| figures.sync_latency_mean.as_ref(), 2),
 ];
 
-/// A line of a table of figures: whose they are, of which stream, over how many trials.
-type Row<'a> = (&'a str, &'a str, usize, &'a DiskFigures);
-
-fn figures(disk: &DiskSummary) -> Section {
-    let mut section = Section::new("Disk: figures");
-    let rows = disk.rows.iter().map(|row| (label(&row.label), "", row.trials, &row.all));
-    section.table(table(rows.collect()));
-    section
+/// A line of a table of figures.
+#[derive(Clone, Copy)]
+struct Row<'a> {
+    of: &'a DiskRow,
+    stream: &'a str,
+    figures: &'a DiskFigures,
 }
 
-/// The streams of an only configuration, and all of them together.
-fn of_one(row: &DiskRow) -> Vec<Row<'_>> {
-    let streams = row.streams.iter();
-    let streams = streams.map(|stream| ("", stream.name.as_str(), row.trials, &stream.figures));
-    let all = if row.streams.is_empty() { "" } else { "all" };
-    streams.chain([("", all, row.trials, &row.all)]).collect()
+impl<'a> Row<'a> {
+    /// A line for each of several streams.
+    fn streams(of: &'a DiskRow) -> impl Iterator<Item = Self> {
+        of.streams.iter().map(move |stream| Self {
+            of,
+            stream: &stream.name,
+            figures: &stream.figures,
+        })
+    }
 }
 
-/// Each of several streams; `None` where there is only one.
-fn streams(disk: &DiskSummary) -> Option<Section> {
-    let rows = disk.rows.iter().flat_map(|row| {
-        row.streams
-            .iter()
-            .map(|stream| (label(&row.label), stream.name.as_str(), row.trials, &stream.figures))
-    });
-    let rows: Vec<Row> = rows.collect();
-    let mut section = Section::new("Disk: streams");
+/// A section with the figures of several configurations; `None` without any.
+fn figures(heading: &str, rows: Vec<Row<'_>>) -> Option<Section> {
+    let mut section = Section::new(heading);
     if !rows.is_empty() {
-        section.table(table(rows));
+        section.table(table(rows, true));
     }
     section.unless_empty()
 }
 
 /// The figures that any line has. Times carry their unit, which depends on how long they are; the
 /// rest is named by the heading.
-fn table(rows: Vec<Row<'_>>) -> Columns<'_, Row<'_>> {
-    let has_configurations = rows.iter().any(|row| !row.0.is_empty());
-    let has_streams = rows.iter().any(|row| !row.1.is_empty());
-    let shown = FIGURES.map(|(_, figure, _)| rows.iter().any(|row| figure(row.3).is_some()));
+fn table(rows: Vec<Row<'_>>, has_configurations: bool) -> Columns<'_, Row<'_>> {
+    let has_streams = rows.iter().any(|row| !row.stream.is_empty());
+    let shown = FIGURES.map(|(_, figure, _)| rows.iter().any(|row| figure(row.figures).is_some()));
     let mut table = Columns::for_rows(rows);
     if has_configurations {
-        table.name("configuration", |row| row.0);
+        table.name("configuration", |row| label(&row.of.label));
     }
     if has_streams {
-        table.name("stream", |row| row.1);
+        table.name("stream", |row| row.stream);
     }
-    table.right("n", |row| row.2);
+    table.right("n", |row| row.of.trials);
     for ((heading, figure, order), _) in FIGURES.into_iter().zip(shown).filter(|(_, shown)| *shown)
     {
         table
             .with(Column::left(heading), move |row: &Row| {
-                let estimate = figure(row.3)?;
+                let estimate = figure(row.figures)?;
                 Some(match estimate.in_seconds() {
                     Some(seconds) => Cell::from(&seconds),
                     None => Cell::estimate_without_unit(estimate),
