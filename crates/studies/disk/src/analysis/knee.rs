@@ -131,16 +131,10 @@ impl Knee {
             let to =
                 (0..points.len()).find(|index| saturates(*index, levels.others_at_most(*index)));
             let from = (0..points.len())
-                .find(|index| {
-                    let more = levels.others_at_least(*index);
-                    more.is_nan() || more <= 1.0 / GOOD_SHARE - 1.0
-                })
+                .find(|index| levels.others_at_least(*index) <= 1.0 / GOOD_SHARE - 1.0)
                 .unwrap_or(maximum);
-            KneeInterval {
-                from,
-                to,
-                gain_max: to.map(|level| levels.others_at_most(level).max(0.0)),
-            }
+            let gain_max = to.map(|level| levels.others_at_most(level).max(0.0));
+            KneeInterval { from, to, gain_max }
         });
         Some(Self {
             maximum_interval: iops.as_ref().map(Levels::highest),

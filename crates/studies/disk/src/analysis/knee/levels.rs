@@ -118,22 +118,18 @@ impl Levels {
 
     /// No level is larger than this one by more than this share.
     pub fn others_at_most(&self, level: usize) -> f64 {
-        self.others(level)
-            .map(|(log, half)| (log + half).exp_m1())
-            .fold(f64::NEG_INFINITY, f64::max)
+        largest(self.others(level).map(|(log, half)| log + half)).exp_m1()
     }
 
     /// Some level is larger than this one by at least this share.
     pub fn others_at_least(&self, level: usize) -> f64 {
-        self.others(level)
-            .map(|(log, half)| (log - half).exp_m1())
-            .fold(f64::NEG_INFINITY, f64::max)
+        largest(self.others(level).map(|(log, half)| log - half)).exp_m1()
     }
 
     /// The value at the highest level: the choice of the level makes the estimate too high by its
     /// error.
     pub fn highest(&self) -> Interval {
-        let highest = self.means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let highest = largest(self.means.iter().copied());
         let half = t_quantile(ONE_SIDED, self.spread_df) * (self.spread / self.blocks()).sqrt();
         Interval { low: highest - half - self.choice(), high: highest + half }.map(f64::exp)
     }
@@ -163,4 +159,8 @@ impl Levels {
                 .map(|log| value * log.exp()),
         )
     }
+}
+
+fn largest(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(f64::NEG_INFINITY, f64::max)
 }
