@@ -3,7 +3,7 @@
 use crate::agreement::device_agreement;
 use crate::settings::{DIRECT, DURATION, ON, QUEUE_DEPTH, WARMUP};
 use crate::streams::StreamPlan;
-use disk_io::{Direction, DiskError, IoFailure, Outcome, StreamOutcome};
+use disk_io::{Direction, DiskError, IoFailure, Outcome, Sends, StreamOutcome};
 use engine::Role;
 use experiment::Configuration;
 use experiment::common::OBSERVE_INTERVAL;
@@ -59,23 +59,20 @@ impl DiskTrial<'_> {
             warnings.extend(self.device_warning(&all, &around.devices));
         }
         // All of a load thread's CPU is for its I/O: there is no share of the client's own.
-        let delays_ns = outcome.streams.iter().map(|stream| stream.send_delay_ns_max);
-        let open = || outcome.streams.iter().filter(|stream| stream.schedule_s > 0.0);
+        let sends: Vec<Sends> = outcome.streams.iter().filter_map(|stream| stream.sends).collect();
+        let figures = |of: fn(&Sends) -> u64| sends.iter().map(of);
         // With streams without a schedule, the share of a schedule that was done is unknown.
-        let all_open = open().count() == outcome.streams.len();
+        let all_open = sends.len() == outcome.streams.len();
         let load = LoadHealth {
-            sends_intended: outcome.streams.iter().map(|stream| stream.sends_intended).sum(),
-            sends_missed: outcome.streams.iter().map(|stream| stream.sends_missed).sum(),
-            send_delay_us_max: delays_ns.max().unwrap_or(0) / 1000,
-            sends_late: all_open.then(|| open().map(|stream| stream.sends_late).sum()),
-            schedule_s: open()
-                .map(|stream| stream.schedule_s)
-                .max_by(f64::total_cmp)
-                .filter(|_| all_open),
-            free_until_s: open()
-                .map(|stream| stream.free_until_s)
-                .min_by(f64::total_cmp)
-                .filter(|_| all_open),
+            sends_intended: figures(|sends| sends.intended).sum(),
+            sends_missed: figures(|sends| sends.missed).sum(),
+            send_delay_us_max: figures(|sends| sends.delay_ns_max).max().unwrap_or(0) / 1000,
+            sends_late: all_open.then(|| figures(|sends| sends.late).sum()),
+            schedule_s: figures(|sends| sends.schedule_ns).max().filter(|_| all_open).map(seconds),
+            free_until_s: figures(|sends| sends.free_until_ns)
+                .min()
+                .filter(|_| all_open)
+                .map(seconds),
             ..around.load
         };
         Ok(Observations {
@@ -129,10 +126,8 @@ impl DiskTrial<'_> {
     /// several.
     fn latencies(&self, all: &StreamOutcome) -> Vec<Latency> {
         let parts = [&all.reads.service, &all.writes.service];
-        let service = parts.into_iter().flatten().cloned().reduce(|mut sum, part| {
-            sum.merge(&part);
-            sum
-        });
+        let parts: Vec<&Histogram> = parts.into_iter().flatten().collect();
+        let service = (!parts.is_empty()).then(|| Histogram::sum(&parts));
         let of = |prefix: String, stream: &StreamOutcome| -> Vec<Latency> {
             let directions =
                 directions(stream).into_iter().filter(|(_, part)| !part.latency.is_empty());
@@ -276,9 +271,7 @@ fn ios(stream: &StreamOutcome) -> u64 {
 
 /// Latency of reads and writes.
 fn latency(stream: &StreamOutcome) -> Histogram {
-    let mut all = stream.reads.latency.clone();
-    all.merge(&stream.writes.latency);
-    all
+    Histogram::sum(&[&stream.reads.latency, &stream.writes.latency])
 }
 
 /// The responses of a stream, their names behind this prefix.

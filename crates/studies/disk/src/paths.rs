@@ -95,21 +95,18 @@ fn names(paths: &[PathBuf]) -> Vec<String> {
         // `.` and `..` say nothing, and what looks like a password is not said.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let path = PathBuf::from(redacted(&path.to_string_lossy()).replace('*', ""));
-        let all: Vec<String> =
-            path.iter().map(|part| stream_name(&part.to_string_lossy())).collect();
-        let all: Vec<&str> =
-            all.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+        let all = path.iter().map(|part| stream_name(&part.to_string_lossy()));
+        let all: Vec<String> = all.filter(|part| !part.is_empty()).collect();
         all[all.len().saturating_sub(parts)..].join("-")
     };
     let mut names: Vec<String> = Vec::new();
     for path in paths {
-        let free = |name: &String| !name.is_empty() && !is_taken(name) && !names.contains(name);
-        let found = (1..=path.iter().count() + 1).map(|parts| name(path, parts)).find(free);
-        names.extend(
-            found.or_else(|| {
-                (1..=names.len() + 1).map(|number| format!("path-{number}")).find(free)
-            }),
-        );
+        let named = (1..=path.iter().count() + 1).map(|parts| name(path, parts));
+        let numbered = (1..=names.len() + 1).map(|number| format!("path-{number}"));
+        let found = named
+            .chain(numbered)
+            .find(|name| !name.is_empty() && !is_taken(name) && !names.contains(name));
+        names.extend(found);
     }
     names
 }

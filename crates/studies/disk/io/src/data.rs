@@ -85,6 +85,11 @@ impl Buffers {
             .collect()
     }
 
+    /// Number of buffers of each kind.
+    pub fn depth(&self) -> u32 {
+        self.depth as u32
+    }
+
     /// Size of all of them.
     pub fn bytes(&self) -> usize {
         self.bytes

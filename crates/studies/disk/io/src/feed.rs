@@ -167,9 +167,8 @@ impl<'a> Feed<'a> {
         self.shared.stream
     }
 
-    /// Makes ready for a part of the run, and hands over what was seen of the one before.
-    pub fn begin(&mut self, schedule: Schedule, intervals: Intervals, measured: bool) -> Record {
-        self.schedule = schedule;
+    /// Makes ready for a part of the run; returns the record of the one before.
+    pub fn prepare(&mut self, intervals: Intervals, measured: bool) -> Record {
         self.measured = measured;
         self.ended = false;
         self.unsynced = 0;

@@ -62,25 +62,18 @@ pub struct Lane<'a, Q> {
     pub io_waits: u64,
 }
 
-/// The queue of a thread.
-pub(crate) struct LaneQueue<Q> {
-    pub queue: Q,
-    pub buffers: Buffers,
-    /// I/Os that the thread keeps in flight.
-    pub depth: u32,
-    /// I/Os that it begins together.
-    pub batch: u32,
-}
-
 impl<'a, Q: Queue> Lane<'a, Q> {
-    /// A thread with its queue.
+    /// A thread that keeps as many I/Os in flight as there are buffers of a kind, and begins
+    /// `batch` of them together.
     pub fn new(
-        lane_queue: LaneQueue<Q>,
+        queue: Q,
+        buffers: Buffers,
+        batch: u32,
         feeds: Vec<Feed<'a>>,
         random: Xoshiro256PlusPlus,
         stage: &'a Stage<'a>,
     ) -> Self {
-        let LaneQueue { queue, buffers, depth, batch } = lane_queue;
+        let depth = buffers.depth();
         let direct = feeds.iter().any(|feed| feed.stream().direct);
         let batch = batch.clamp(1, depth) as usize;
         let place = Place { file: 0, offset: 0, length: 0 };

@@ -26,7 +26,7 @@ mod shared;
 pub use error::{DiskError, IoFailure, Misfit, QueueError};
 pub use load::{
     Access, Arrivals, Backend, BlockSize, Direction, Durability, Group, Load, Outcome, Region,
-    Stream, StreamOutcome, ThreadOutcome,
+    Sends, Stream, StreamOutcome, ThreadOutcome,
 };
 pub use preparation::{Preconditioning, STEADY_ROUNDS, fill, precondition, steady};
 pub use run::run;

@@ -243,23 +243,43 @@ pub struct StreamOutcome {
     pub warmup_ios_by_interval: Vec<u64>,
     /// Bytes per interval of the warm-up.
     pub warmup_bytes_by_interval: Vec<u64>,
-    /// Open loop ([`Arrivals::Rate`]): I/Os intended until the end of the measurement, whether or
-    /// not the queue ever had room for them.
-    pub sends_intended: u64,
-    /// I/Os begun more than 1 ms late although the queue had room.
-    pub sends_missed: u64,
-    /// The worst delay although the queue had room, in nanoseconds.
-    pub send_delay_ns_max: u64,
-    /// I/Os that the queue had no room for until more than 1 ms after the intended start, those
-    /// that were never begun among them.
-    pub sends_late: u64,
-    /// Seconds from "go" to the last intended start; 0 of a closed loop.
-    pub schedule_s: f64,
-    /// The last intended start, in seconds after "go", for which the queue had room: those after
-    /// it all had to wait.
-    pub free_until_s: f64,
+    /// The schedule of an open loop ([`Arrivals::Rate`]).
+    pub sends: Option<Sends>,
     /// Failures, the first of each file.
     pub failures: Vec<IoFailure>,
+}
+
+/// The intended starts of an open loop, and how they were kept. Times are nanoseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Sends {
+    /// I/Os intended until the end of the measurement, whether or not the queue ever had room for
+    /// them.
+    pub intended: u64,
+    /// I/Os begun more than 1 ms late although the queue had room.
+    pub missed: u64,
+    /// The worst delay although the queue had room.
+    pub delay_ns_max: u64,
+    /// I/Os that the queue had no room for until more than 1 ms after the intended start, those
+    /// that were never begun among them.
+    pub late: u64,
+    /// From "go" to the last intended start.
+    pub schedule_ns: u64,
+    /// From "go" to the last intended start for which the queue had room: those after it all had
+    /// to wait.
+    pub free_until_ns: u64,
+}
+
+impl Sends {
+    /// Adds the schedule of other threads, or of other I/Os.
+    #[inline]
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.intended += other.intended;
+        self.missed += other.missed;
+        self.delay_ns_max = self.delay_ns_max.max(other.delay_ns_max);
+        self.late += other.late;
+        self.schedule_ns = self.schedule_ns.max(other.schedule_ns);
+        self.free_until_ns = self.free_until_ns.max(other.free_until_ns);
+    }
 }
 
 /// I/Os of one direction.

@@ -1,6 +1,6 @@
 //! A thread's record of one stream; no other thread reads it before the thread ends.
 
-use crate::{Direction, Durability, Stream};
+use crate::{Arrivals, Direction, Durability, Sends, Stream};
 use work::conductor::{Reader, Recorder};
 
 /// A start later than this, with room in the queue, was missed by the thread.
@@ -45,9 +45,10 @@ pub struct Intervals {
 
 impl Intervals {
     /// Has room for a part of this length, so that measuring allocates nothing.
-    pub fn new(from_ns: u64, length_ns: u64, part_ns: Option<u64>) -> Self {
+    pub fn new(length_ns: u64, part_ns: Option<u64>) -> Self {
         let room = part_ns.map_or(INTERVALS, |part_ns| (part_ns / length_ns) as usize + 64);
-        Self { from_ns, length_ns, ios: Vec::with_capacity(room), bytes: Vec::with_capacity(room) }
+        let with_room = || Vec::with_capacity(room);
+        Self { from_ns: 0, length_ns, ios: with_room(), bytes: with_room() }
     }
 
     #[inline]
@@ -70,13 +71,7 @@ pub struct Record {
     pub syncs: Option<Recorded>,
     pub intervals: Intervals,
     pub ios: u64,
-    pub sends_intended: u64,
-    pub sends_missed: u64,
-    pub send_delay_ns_max: u64,
-    pub sends_late: u64,
-    /// The last intended start, and the last one for which the queue had room.
-    pub intended_ns_max: u64,
-    pub free_until_ns: u64,
+    pub sends: Option<Sends>,
     /// I/Os in flight, since when, and their number summed over the time before.
     in_flight: u64,
     since_ns: u64,
@@ -89,7 +84,7 @@ pub struct Record {
 impl Record {
     /// With all the room that it will need.
     pub fn new(stream: &Stream, intervals: Intervals) -> Self {
-        let open_loop = matches!(stream.arrivals, crate::Arrivals::Rate(_));
+        let open_loop = matches!(stream.arrivals, Arrivals::Rate(_));
         let direction = |service: bool| Recorded {
             service: service.then(Recorder::default),
             ..Recorded::default()
@@ -98,7 +93,7 @@ impl Record {
             reads: (stream.read_percent > 0).then(|| direction(open_loop)),
             writes: (stream.read_percent < 100).then(|| direction(open_loop)),
             syncs: matches!(stream.durability, Durability::Sync { .. }).then(|| direction(false)),
-            since_ns: intervals.from_ns,
+            sends: open_loop.then(Sends::default),
             intervals,
             ..Self::default()
         }
@@ -158,14 +153,17 @@ impl Record {
     /// An I/O of an open loop begins; the queue has had room since `room_since_ns`.
     pub fn sent(&mut self, intended_ns: u64, room_since_ns: u64, now_ns: u64) {
         let delay_ns = now_ns.saturating_sub(intended_ns.max(room_since_ns));
-        self.sends_intended += 1;
-        self.sends_late += u64::from(room_since_ns.saturating_sub(intended_ns) > MISSED_NS);
-        self.intended_ns_max = self.intended_ns_max.max(intended_ns);
-        if room_since_ns <= intended_ns {
-            self.free_until_ns = self.free_until_ns.max(intended_ns);
+        let schedule_ns = intended_ns.saturating_sub(self.from_ns);
+        if let Some(sends) = &mut self.sends {
+            sends.add(&Sends {
+                intended: 1,
+                missed: u64::from(delay_ns > MISSED_NS),
+                delay_ns_max: delay_ns,
+                late: u64::from(room_since_ns.saturating_sub(intended_ns) > MISSED_NS),
+                schedule_ns,
+                free_until_ns: if room_since_ns <= intended_ns { schedule_ns } else { 0 },
+            });
         }
-        self.sends_missed += u64::from(delay_ns > MISSED_NS);
-        self.send_delay_ns_max = self.send_delay_ns_max.max(delay_ns);
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::data::{Buffers, Kind};
 use crate::error::QueueError;
 use crate::feed::{BufferKinds, Feed, Schedule, Share};
-use crate::lane::{Lane, LaneQueue};
+use crate::lane::Lane;
 use crate::queue::{Blocking, Queue, Ring};
 use crate::recorder::{Intervals, Record, Recorded};
 use crate::shared::SharedStream;
@@ -87,15 +87,6 @@ struct Thread<'a> {
     depth: u32,
 }
 
-/// A part of a run: the warm-up or the measurement.
-#[derive(Debug, Clone, Copy)]
-struct Part {
-    from_ns: u64,
-    /// `None`: the streams' ends end it.
-    length_ns: Option<u64>,
-    is_measured: bool,
-}
-
 /// A thread's report.
 #[derive(Debug)]
 struct Report {
@@ -115,29 +106,22 @@ impl<'a> Thread<'a> {
         if self.streams.iter().any(|stream| stream.stream.arrivals != Arrivals::Closed) {
             wake_in_time();
         }
-        let warm_ns = stage.together()?;
         let warmup_ns = load.warmup.as_nanos() as u64;
-        self.begin(
-            &mut lane,
-            Part { from_ns: warm_ns, length_ns: Some(warmup_ns), is_measured: false },
-        );
+        self.prepare(&mut lane, Some(warmup_ns), false);
+        let warm_ns = stage.together()?;
+        self.begin(&mut lane, warm_ns);
         if warmup_ns > 0 {
             lane.run(warm_ns, Some(warm_ns + warmup_ns), warm_ns + warmup_ns)?;
         }
-        // Histograms and the like are made now, the schedules once the beginning is known.
         let duration_ns = load.duration.map(|duration| duration.as_nanos() as u64);
-        let warm =
-            self.begin(&mut lane, Part { from_ns: 0, length_ns: duration_ns, is_measured: true });
+        let warm = self.prepare(&mut lane, duration_ns, true);
         stage
             .live()
             .latencies
             .get_or_init(|| lane.feeds.iter().flat_map(|feed| feed.record.readers()).collect());
         let clock = ThreadClock::of_this_thread();
         let go_ns = stage.together()?;
-        for (number, feed) in lane.feeds.iter_mut().enumerate() {
-            feed.schedule = self.schedule(feed, number, go_ns);
-            feed.record.begin_at(go_ns);
-        }
+        self.begin(&mut lane, go_ns);
         let before = clock.usage();
         let until_ns = duration_ns.map(|duration_ns| go_ns + duration_ns);
         lane.run(go_ns, until_ns, go_ns)?;
@@ -182,34 +166,32 @@ impl<'a> Thread<'a> {
             })
             .collect();
         let batch = self.load.groups[self.group].batch;
-        Ok((
-            Lane::new(LaneQueue { queue, buffers, depth: self.depth, batch }, feeds, random, stage),
-            note,
-        ))
+        Ok((Lane::new(queue, buffers, batch, feeds, random, stage), note))
     }
 
-    /// Makes all feeds ready for a part of the run; hands over what they saw in the one before.
-    fn begin<Q: Queue>(self, lane: &mut Lane<'_, Q>, part: Part) -> Vec<Record> {
+    /// Makes the histograms and the like of a part of the run, of a known length unless the streams'
+    /// ends end it. Returns the records of the part before.
+    fn prepare<Q: Queue>(
+        self,
+        lane: &mut Lane<'_, Q>,
+        length_ns: Option<u64>,
+        is_measured: bool,
+    ) -> Vec<Record> {
         let interval_ns = self.load.interval.as_nanos() as u64;
-        lane.feeds
-            .iter_mut()
-            .enumerate()
-            .map(|(number, feed)| {
-                let schedule = self.schedule(feed, number, part.from_ns);
-                let intervals = Intervals::new(part.from_ns, interval_ns, part.length_ns);
-                feed.begin(schedule, intervals, part.is_measured)
-            })
+        let feeds = lane.feeds.iter_mut();
+        feeds
+            .map(|feed| feed.prepare(Intervals::new(interval_ns, length_ns), is_measured))
             .collect()
     }
 
-    fn schedule(self, feed: &Feed<'_>, number: usize, from_ns: u64) -> Schedule {
-        let seed = self.seed(number as u64 + 1);
-        Schedule::new(
-            feed.stream().arrivals,
-            Share { index: self.index, threads: self.of },
-            seed,
-            from_ns,
-        )
+    /// Begins a part of the run that was prepared.
+    fn begin<Q: Queue>(self, lane: &mut Lane<'_, Q>, from_ns: u64) {
+        let share = Share { index: self.index, threads: self.of };
+        for (feed, purpose) in lane.feeds.iter_mut().zip(1..) {
+            let arrivals = feed.stream().arrivals;
+            feed.schedule = Schedule::new(arrivals, share, self.seed(purpose), from_ns);
+            feed.record.begin_at(from_ns);
+        }
     }
 
     /// A seed of its own for each thread and purpose.
@@ -227,11 +209,11 @@ fn finish<Q: Queue>(lane: &mut Lane<'_, Q>, until_ns: Option<u64>) -> u64 {
     let Some(until_ns) = until_ns else { return lane.last_end_ns };
     for feed in lane.feeds.iter_mut().filter(|feed| !feed.ended) {
         feed.record.last_ns = feed.record.last_ns.max(until_ns);
-        if matches!(feed.schedule, Schedule::Poisson { .. }) {
+        if let Some(sends) = &mut feed.record.sends {
             let never_begun = feed.schedule.intended_before(until_ns);
-            feed.record.sends_intended += never_begun;
-            feed.record.sends_late += never_begun;
-            feed.record.intended_ns_max = until_ns;
+            sends.intended += never_begun;
+            sends.late += never_begun;
+            sends.schedule_ns = until_ns - feed.record.from_ns;
         }
     }
     let over_before = lane.feeds.iter().all(|feed| feed.ended);
@@ -310,11 +292,7 @@ fn add(outcome: &mut StreamOutcome, record: Record, warmup: &Intervals, elapsed_
     add_by_interval(&mut outcome.bytes_by_interval, &record.intervals.bytes);
     add_by_interval(&mut outcome.warmup_ios_by_interval, &warmup.ios);
     add_by_interval(&mut outcome.warmup_bytes_by_interval, &warmup.bytes);
-    outcome.sends_intended += record.sends_intended;
-    outcome.sends_missed += record.sends_missed;
-    outcome.send_delay_ns_max = outcome.send_delay_ns_max.max(record.send_delay_ns_max);
-    outcome.sends_late += record.sends_late;
-    let since_go_s = |at_ns: u64| at_ns.saturating_sub(record.from_ns) as f64 / 1e9;
-    outcome.schedule_s = outcome.schedule_s.max(since_go_s(record.intended_ns_max));
-    outcome.free_until_s = outcome.free_until_s.max(since_go_s(record.free_until_ns));
+    if let Some(sends) = record.sends {
+        outcome.sends.get_or_insert_default().add(&sends);
+    }
 }
