@@ -14,18 +14,16 @@ pub fn sections(summary: &Summary, disk: Option<&DiskSummary>) -> Vec<Section> {
     let mut section = Section::new("Disk");
     section.note(legend(disk));
     let streams = disk.rows.iter().flat_map(Row::streams);
-    let all = |stream| disk.rows.iter().map(move |of| Row { of, stream, figures: &of.all });
     let mut tables = [None, None];
     if let [only] = &disk.rows[..] {
         // Bars of an only configuration compare nothing.
         let name = if only.streams.is_empty() { "" } else { "all" };
-        section.table(table(streams.chain(all(name)).collect(), false));
+        section.table(table(streams.chain([Row::all(only, name)]).collect(), false));
     } else {
         charts(&mut section, summary, disk);
-        tables = [
-            figures("Disk: figures", all("").collect()),
-            figures("Disk: streams", streams.collect()),
-        ];
+        let all = disk.rows.iter().map(|row| Row::all(row, ""));
+        tables =
+            [figures("Disk: figures", all.collect()), figures("Disk: streams", streams.collect())];
     }
     little(&mut section, &disk.rows);
     let tables = tables.into_iter().flatten();
@@ -88,16 +86,21 @@ const FIGURES: [(&str, Figure, u8); 6] = [
 /// A line of a table of figures.
 #[derive(Clone, Copy)]
 struct Row<'a> {
-    of: &'a DiskRow,
+    configuration: &'a DiskRow,
     stream: &'a str,
     figures: &'a DiskFigures,
 }
 
 impl<'a> Row<'a> {
+    /// A line for all streams of a configuration together, under this name.
+    fn all(configuration: &'a DiskRow, stream: &'a str) -> Self {
+        Self { configuration, stream, figures: &configuration.all }
+    }
+
     /// A line for each of several streams.
-    fn streams(of: &'a DiskRow) -> impl Iterator<Item = Self> {
-        of.streams.iter().map(move |stream| Self {
-            of,
+    fn streams(configuration: &'a DiskRow) -> impl Iterator<Item = Self> {
+        configuration.streams.iter().map(move |stream| Self {
+            configuration,
             stream: &stream.name,
             figures: &stream.figures,
         })
@@ -120,12 +123,12 @@ fn table(rows: Vec<Row<'_>>, has_configurations: bool) -> Columns<'_, Row<'_>> {
     let shown = FIGURES.map(|(_, figure, _)| rows.iter().any(|row| figure(row.figures).is_some()));
     let mut table = Columns::for_rows(rows);
     if has_configurations {
-        table.name("configuration", |row| label(&row.of.label));
+        table.name("configuration", |row| label(&row.configuration.label));
     }
     if has_streams {
         table.name("stream", |row| row.stream);
     }
-    table.right("n", |row| row.of.trials);
+    table.right("n", |row| row.configuration.trials);
     for ((heading, figure, order), _) in FIGURES.into_iter().zip(shown).filter(|(_, shown)| *shown)
     {
         table
