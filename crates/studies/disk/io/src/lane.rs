@@ -20,7 +20,7 @@ const SLEEP_MAX_NS: u64 = 50_000_000;
 const PORTION: usize = 4;
 
 /// An I/O in flight.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Slot {
     feed: usize,
     place: Place,
@@ -76,14 +76,12 @@ impl<'a, Q: Queue> Lane<'a, Q> {
         let depth = buffers.depth();
         let direct = feeds.iter().any(|feed| feed.stream().direct);
         let batch = batch.clamp(1, depth) as usize;
-        let place = Place { file: 0, offset: 0, length: 0 };
-        let slot = Slot { feed: 0, place, write: false, intended_ns: None, start_ns: 0 };
         Self {
             queue,
             buffers,
             closed: Vec::new(),
             timed: Vec::new(),
-            slots: vec![slot; depth as usize],
+            slots: vec![Slot::default(); depth as usize],
             free: (0..depth).rev().collect(),
             fresh: Vec::with_capacity(depth as usize),
             // From the page cache, an I/O ends as it begins.

@@ -14,7 +14,7 @@ pub struct Extent {
 }
 
 /// The place of one I/O.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Place {
     pub file: usize,
     pub offset: u64,

@@ -134,14 +134,10 @@ pub fn precondition(
 
 /// The smallest block that all regions can do.
 fn block(regions: &[Region]) -> Result<u32, DiskError> {
-    regions
-        .iter()
-        .map(|region| -> Result<u32, DiskError> {
-            let file = File::open(&region.path);
-            let file = file.map_err(|error| refused(&region.path, false, false, error))?;
-            Ok(direct_unit(&region.path, &file) as u32)
-        })
-        .try_fold(OVERWRITE_BLOCK, |block, unit| Ok(block.max(unit?)))
+    regions.iter().try_fold(OVERWRITE_BLOCK, |block, Region { path, .. }| {
+        let file = File::open(path).map_err(|error| refused(path, false, false, error))?;
+        Ok(block.max(direct_unit(path, &file) as u32))
+    })
 }
 
 fn overwrite(
