@@ -31,8 +31,8 @@ pub fn page() -> Result<Page, String> {
     Ok(Page { name, text: format!("{before}{BEGIN}{picture}{END}{after}") })
 }
 
-/// A line for each room and layer: a crate uses those of lines below its own. The crate in a guest's
-/// folder follows the guest in brackets.
+/// A line for each room and layer: a crate uses those of lines below its own. The crate in the
+/// folder of a guest follows the guest in brackets.
 fn picture(workspace: &Workspace) -> String {
     let mut text = String::new();
     for (mut room, tier) in ROOMS {

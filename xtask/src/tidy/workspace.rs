@@ -99,8 +99,8 @@ impl Workspace {
     }
 }
 
-/// The room of a crate's folder, also of one in a guest's folder; `None` of a package outside of the
-/// workspace.
+/// The room of a crate's folder, also of one in a guest's folder; `None` of a package outside of
+/// the workspace.
 fn tier(folder: &str) -> Option<Tier> {
     Some(match folder.split('/').collect::<Vec<_>>()[..] {
         ["crates", "cli"] => Tier::Cli,

@@ -4,8 +4,8 @@
 //!
 //! - `load`: a load (kinds of I/O on files, together on threads with a queue each) and its outcome
 //! - `run`: opens the files (`shared`), starts the threads and adds up their reports
-//! - `lane`: the submit loop of a thread; `feed`: a stream as a thread serves it; `offsets`, `data`:
-//!   the places and the buffers of its I/Os
+//! - `lane`: the submit loop of a thread; `feed`: a stream as a thread serves it; `offsets` and
+//!   `data`: the places and the buffers of its I/Os
 //! - `queue`: interfaces to the kernel: one I/O at a time (`pread`), or a ring (`io_uring`)
 //! - `recorder`: a thread's counts and latencies
 //! - `error`: why a run did not begin, or did not end as it should

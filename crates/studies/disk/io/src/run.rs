@@ -169,8 +169,8 @@ impl<'a> Thread<'a> {
         Ok((Lane::new(queue, buffers, batch, feeds, random, stage), note))
     }
 
-    /// Makes the histograms and the like of a part of the run, of a known length unless the streams'
-    /// ends end it. Returns the records of the part before.
+    /// Makes the histograms and the like of a part of the run; its length is unknown if it ends
+    /// with its streams. Returns the records of the part before.
     fn prepare<Q: Queue>(
         self,
         lane: &mut Lane<'_, Q>,
