@@ -6,4 +6,5 @@ mod crashes;
 mod faults;
 mod link;
 mod replicas;
+mod stops;
 mod tcp;
