@@ -3,14 +3,13 @@
 //! what renders errors, send texts through here.
 
 mod commands;
-mod folded;
 mod names;
 mod urls;
 
 pub use names::names_secret;
 
+use crate::folded::{Folded, escape};
 use crate::secret::{Secret, without_known};
-use folded::Folded;
 use serde_json::Value;
 
 /// The text with a star for each character of what is, or may be, a secret in it:
@@ -48,7 +47,7 @@ fn without_forms(text: &str) -> String {
     if !text.contains(is_sign) && !names::has_token(text) {
         return text.to_owned();
     }
-    let folded = Folded::new(text);
+    let folded = Folded::new(text, escape);
     let (mut ranges, all) = (urls::secrets(&folded.text), 0..folded.text.len());
     ranges.extend(names::secrets(&folded.text));
     commands::secrets(&folded.text, all, 0, &mut ranges);

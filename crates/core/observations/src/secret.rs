@@ -1,10 +1,12 @@
 //! Passwords and tokens, and the values of all that this process was given.
 
-use crate::order;
+use crate::folded::{Folded, character};
+use crate::hexadecimal;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD_NO_PAD;
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 use std::sync::{PoisonError, RwLock};
 use zeroize::Zeroizing;
 
@@ -47,7 +49,9 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Characters of a secret that is looked for: shorter ones are parts of any text.
+/// Characters of a secret that is looked for. Shorter ones are parts of any text: stars in their
+/// places would spoil it, and tell by their number what they are. Those are hidden where a name or
+/// a form announces them ([`crate::redacted`]).
 const CHARS_MIN: usize = 4;
 /// Characters from which on it is nothing else, if it is not of small letters or digits alone.
 const DISTINCT_CHARS_MIN: usize = 8;
@@ -59,14 +63,16 @@ const WORDS: [&str; 14] = [
     "postgresql", "root", "secret", "steelbench", "test", "user",
 ];
 
-/// A way in which the value of a secret can be written.
+/// A way in which the value of a secret can be written, apart from escapes.
 struct Form {
     text: Zeroizing<String>,
     /// Set unless it may be a word, a name or a number by accident.
     is_distinct: bool,
+    /// Set for Base64, whose signs around it are of the same text: `user:password`.
+    is_packed: bool,
 }
 
-/// The secrets of this process, longest forms first.
+/// The secrets of this process.
 static KNOWN: RwLock<Vec<Form>> = RwLock::new(Vec::new());
 
 fn remember(value: &str) {
@@ -76,58 +82,72 @@ fn remember(value: &str) {
     }
     let is_one_kind = value.chars().all(char::is_alphabetic) || value.chars().all(char::is_numeric);
     let is_distinct = length >= DISTINCT_CHARS_MIN && !is_one_kind;
+    let hex = hexadecimal(value.as_bytes());
+    let plain = [value.to_owned(), hex.to_uppercase(), hex].map(|text| (text, false));
+    let packed = (0..BASE64_BYTES).flat_map(|before| packed(value, before));
     let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
-    for text in spellings(value).map(Zeroizing::new) {
+    for (text, is_packed) in plain.into_iter().chain(packed.map(|text| (text, true))) {
+        let is_code = text != value && text.contains(char::is_alphabetic);
+        let is_distinct = is_distinct || is_code && text.len() >= DISTINCT_CHARS_MIN;
+        let text = Zeroizing::new(text);
         if !known.iter().any(|form| form.text == text) {
-            known.push(Form { text, is_distinct });
+            known.push(Form { text, is_distinct, is_packed });
         }
     }
-    order::by_key(&mut known, &|form| std::cmp::Reverse(form.text.len()));
 }
 
-/// A value as it is, percent-encoded, in the quotes of JSON, of SQL and of shells, and in Base64.
-fn spellings(value: &str) -> [String; 8] {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    let encoded = |code: fn(u8) -> String| -> String {
-        let plain = |byte: u8| is_plain(byte).then(|| char::from(byte).to_string());
-        value.bytes().map(|byte| plain(byte).unwrap_or_else(|| code(byte))).collect()
-    };
-    [
-        value.to_owned(),
-        encoded(|byte| format!("%{byte:02X}")),
-        encoded(|byte| format!("%{byte:02x}")),
-        value.replace('\\', "\\\\").replace('"', "\\\""),
-        value.replace('\'', "''"),
-        value.replace('\'', "\\'"),
-        value.replace('\'', r"'\''"),
-        BASE64_STANDARD_NO_PAD.encode(value),
-    ]
+/// Bytes that Base64 writes together.
+const BASE64_BYTES: usize = 3;
+
+/// The signs of a value in Base64 that do not depend on what is around it, behind so many bytes
+/// beyond a multiple of three; with the other two signs of URLs too.
+fn packed(value: &str, before: usize) -> [String; 2] {
+    let bytes = [&b"\0\0"[..before], value.as_bytes()].concat();
+    let text = BASE64_STANDARD_NO_PAD.encode(&bytes);
+    let text = &text[(before * 8).div_ceil(6)..bytes.len() * 8 / 6];
+    [text.to_owned(), text.replace('+', "-").replace('/', "_")]
 }
 
-/// A text with a star for each character of a known secret; of one that is also a word only if
-/// `is_message`, and only where it is a word.
+/// A text with a star for each character of a known secret, also of an escaped one; of one that is
+/// also a word only if `is_message`, and only where it is a word.
 pub fn without_known(text: &str, is_message: bool) -> Cow<'_, str> {
     let forms = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
-    let forms = forms.iter().filter(|form| form.is_distinct || is_message);
-    forms.fold(Cow::Borrowed(text), |shown, form| {
-        if shown.contains(form.text.as_str()) { hidden(&shown, form).into() } else { shown }
-    })
+    let places = |text: &str| {
+        let forms = forms.iter().filter(|form| form.is_distinct || is_message);
+        forms.flat_map(|form| form.places(text)).collect::<Vec<_>>()
+    };
+    let mut shown = Cow::Borrowed(text);
+    let plain = places(text);
+    if !plain.is_empty() {
+        shown = Folded::new(text, |_| None).hide(text, plain).into();
+    }
+    if !forms.is_empty() && shown.contains(['%', '\\', '\'', '&']) {
+        let folded = Folded::new(&shown, character);
+        let escaped = places(&folded.text);
+        if !escaped.is_empty() {
+            shown = folded.hide(&shown, escaped).into();
+        }
+    }
+    shown
 }
 
-fn hidden(text: &str, form: &Form) -> String {
-    let (mut shown, mut end) = (String::with_capacity(text.len()), 0);
-    for (at, found) in text.match_indices(form.text.as_str()) {
-        let (before, after) = (&text[..at], &text[at + found.len()..]);
+impl Form {
+    fn places(&self, text: &str) -> Vec<Range<usize>> {
+        let is_sign = |c: char| c.is_ascii_alphanumeric() || "+/-_=".contains(c);
         let is_joined = |left: &str, right: &str| {
             left.ends_with(char::is_alphanumeric) && right.starts_with(char::is_alphanumeric)
         };
-        if form.is_distinct || !is_joined(before, found) && !is_joined(found, after) {
-            shown += &text[end..at];
-            shown.extend(found.chars().map(|_| '*'));
-            end = at + found.len();
-        }
+        let place = |(at, found): (usize, &str)| {
+            let (before, after) = (&text[..at], &text[at + found.len()..]);
+            if self.is_distinct && self.is_packed {
+                let rest = after.trim_start_matches(is_sign);
+                return Some(before.trim_end_matches(is_sign).len()..text.len() - rest.len());
+            }
+            let is_whole = !is_joined(before, found) && !is_joined(found, after);
+            (self.is_distinct || is_whole).then_some(at..at + found.len())
+        };
+        text.match_indices(self.text.as_str()).filter_map(place).collect()
     }
-    shown + &text[end..]
 }
 
 #[cfg(test)]
@@ -146,20 +166,33 @@ mod tests {
 
     #[test]
     fn the_values_of_secrets_are_found_wherever_they_stand() {
-        let _secrets = ["zebra/x9'\"%", "quagga", "gnu"].map(Secret::from);
+        let _secrets = ["zebra/x9'\"%", "quagga", "gnu", "tapir7ü&<é"].map(Secret::from);
         for (text, elsewhere, message) in [
             ("x=zebra/x9'\"%.", "x=***********.", "x=***********."),
             ("at zebra%2Fx9%27%22%25", "at *******************", "at *******************"),
             ("at zebra%2fx9%27%22%25", "at *******************", "at *******************"),
+            // Encoders leave various signs.
+            ("at zebra/x9'%22%25", "at ***************", "at ***************"),
             ("\"zebra/x9'\\\"%\"", "\"************\"", "\"************\""),
+            (r#""zebra\/x9\u0027\"%""#, r#""******************""#, r#""******************""#),
             ("'zebra/x9''\"%'", "'************'", "'************'"),
+            (r"'zebra/x9'\''&quot;%'", "'*******************'", "'*******************'"),
+            ("tapir7%C3%BC%26%3C%c3%a9", "************************", "************************"),
             (
                 "role \"quagga\" of quaggas",
                 "role \"quagga\" of quaggas",
                 "role \"******\" of quaggas",
             ),
             ("a gnu", "a gnu", "a gnu"),
-            ("emVicmEveDknIiU=", "***************=", "***************="),
+            // In Base64 alone, behind `u:`, behind `us:`, and with the signs of URLs.
+            ("emVicmEveDknIiU=", "****************", "****************"),
+            (
+                "Basic dTp6ZWJyYS94OSciJQ==",
+                "Basic ********************",
+                "Basic ********************",
+            ),
+            ("dXM6emVicmEveDknIiU, x", "*******************, x", "*******************, x"),
+            ("7a656272612f7839272225", "**********************", "**********************"),
         ] {
             assert_eq!(without_known(text, false), elsewhere);
             assert_eq!(without_known(text, true), message);

@@ -1,7 +1,7 @@
 //! Secrets in the words of command lines that no name announces: `-u name:secret` of any program,
 //! and what a few programs are given by short options and by position.
 
-use super::folded::{is_elsewhere, is_quote, quoted};
+use crate::folded::{is_elsewhere, is_quote, quoted};
 use super::names::SECRETS;
 use regex_lite::Regex;
 use std::collections::HashMap;

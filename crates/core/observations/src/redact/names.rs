@@ -1,7 +1,7 @@
 //! Secrets by the words before them: names of variables, settings and options, statements of SQL,
 //! headers of HTTP, and tokens that say what they are.
 
-use super::folded::{is_elsewhere, is_quote, pattern, quoted};
+use crate::folded::{is_elsewhere, is_quote, pattern, quoted};
 use regex_lite::Regex;
 use std::collections::HashMap;
 use std::ops::Range;

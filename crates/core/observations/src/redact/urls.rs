@@ -1,6 +1,6 @@
 //! Logins in URLs and in texts that resemble URLs, and in files of passwords.
 
-use super::folded::{is_quote, pattern, quoted};
+use crate::folded::{is_quote, pattern, quoted};
 use regex_lite::Regex;
 use std::ops::Range;
 use std::sync::LazyLock;

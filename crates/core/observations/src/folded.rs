@@ -8,6 +8,18 @@ const BETWEEN: char = '\u{f0000}';
 /// Backslashes before a quote that are counted.
 const DEPTH_MAX: usize = 64;
 
+/// Signs that SQL doubles, shells leave their quotes for, and HTML names.
+const SIGNS: [(&str, char); 8] = [
+    (r"'\''", '\''),
+    ("''", '\''),
+    ("&amp;", '&'),
+    ("&lt;", '<'),
+    ("&gt;", '>'),
+    ("&quot;", '"'),
+    ("&#39;", '\''),
+    ("&#x27;", '\''),
+];
+
 /// A text in which an escape is the sign that it stands for, if that matters here. A quote with the
 /// backslashes before it is one sign, which only the same sign closes.
 pub struct Folded {
@@ -17,10 +29,11 @@ pub struct Folded {
 }
 
 impl Folded {
-    pub fn new(source: &str) -> Self {
+    /// Folds a text by what reads an escape at the beginning of a text: its length and its sign.
+    pub fn new(source: &str, escape: impl Fn(&str) -> Option<(usize, char)>) -> Self {
         let (mut text, mut ends, mut at) = (String::new(), Vec::new(), 0);
         while let Some(c) = source[at..].chars().next() {
-            let escape = if "'\\%".contains(c) { escape(&source[at..]) } else { None };
+            let escape = if "'\\%&".contains(c) { escape(&source[at..]) } else { None };
             let (length, sign) = escape.unwrap_or((c.len_utf8(), c));
             at += length;
             text.push(sign);
@@ -49,8 +62,8 @@ impl Folded {
     }
 }
 
-/// The length of an escape at the beginning of a text, and its sign.
-fn escape(text: &str) -> Option<(usize, char)> {
+/// Reads an escape of a sign that rules know.
+pub fn escape(text: &str) -> Option<(usize, char)> {
     if let Some(between) = [r"'\''", r#"'"'"'"#].iter().find(|signs| text.starts_with(**signs)) {
         return Some((between.len(), BETWEEN));
     }
@@ -62,12 +75,36 @@ fn escape(text: &str) -> Option<(usize, char)> {
     if text.starts_with(r"\/") {
         return Some((2, '/'));
     }
+    let (length, sign) = coded(text)?;
+    (sign.is_ascii_alphanumeric() || ":/@=_.-?&".contains(sign)).then_some((length, sign))
+}
+
+/// Reads an escape of any character: of URLs, JSON, SQL, shells and HTML.
+pub fn character(text: &str) -> Option<(usize, char)> {
+    let sign = SIGNS.iter().find(|(escape, _)| text.starts_with(escape));
+    if let Some((escape, sign)) = sign {
+        return Some((escape.len(), *sign));
+    }
+    // The bytes of one character in UTF-8.
+    let code = |digits: &str| u8::from_str_radix(digits.get(..2)?, 16).ok();
+    let bytes: Vec<u8> =
+        (0..4).map_while(|nth| code(text.get(3 * nth..)?.strip_prefix('%')?)).collect();
+    let whole = (1..=bytes.len()).find_map(|count| {
+        let c = str::from_utf8(&bytes[..count]).ok()?.chars().next()?;
+        Some((3 * count, c))
+    });
+    let escaped = text.strip_prefix('\\').and_then(|rest| rest.chars().next());
+    let escaped = escaped.filter(|c| !c.is_alphanumeric()).map(|c| (1 + c.len_utf8(), c));
+    whole.or_else(|| coded(text)).or(escaped)
+}
+
+/// Reads a character by its number in hexadecimal.
+fn coded(text: &str) -> Option<(usize, char)> {
     let forms = [("%", 2), (r"\u", 4), (r"\U", 8), (r"\x", 2)];
-    let (length, sign) = forms.iter().find_map(|(prefix, digits)| {
+    forms.iter().find_map(|(prefix, digits)| {
         let code = text.strip_prefix(prefix)?.get(..*digits)?;
         Some((prefix.len() + digits, char::from_u32(u32::from_str_radix(code, 16).ok()?)?))
-    })?;
-    (sign.is_ascii_alphanumeric() || ":/@=_.-?&".contains(sign)).then_some((length, sign))
+    })
 }
 
 pub fn is_quote(c: char) -> bool {
