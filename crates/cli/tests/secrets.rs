@@ -79,6 +79,12 @@ pub const CONNECTION_STRINGS: &[&str] = &[
     "postgres://h/d?sslkey=/x&sslpassword=PW",
     "mysql:host=h;password=PW",
     "duckdb:u:PW@h",
+    "https://PW@h/d",
+    "redis://PW@h:1/0",
+    "nats://PW@127.0.0.1:1",
+    "mqtt://PW@h",
+    "127.0.0.1:1:d:u:PW",
+    "[::1]:1:d:u:PW",
 ];
 
 fn connection_strings() -> Vec<String> {

@@ -52,6 +52,9 @@ const JSON: &str = " \t\r\n&,}]";
 const BARE: &str = " \t\r\n;";
 const LINE: &str = "\n\\";
 
+/// Characters of a random value that has small and capital letters and digits, and of another one.
+const RANDOM_CHARS_MIN: [usize; 2] = [8, 20];
+
 /// The end of the text before the name of an option.
 const OPTION: &str = r"(?:^|[^\w.-])-[\w.-]*$";
 /// Places of secrets, in the patterns of [`pattern`]. First the word that announces the secret:
@@ -205,6 +208,19 @@ fn announced(text: &str, word: &str, start: usize) -> Vec<Range<usize>> {
         is_hidden.then_some(range)
     });
     values.collect()
+}
+
+/// Returns whether a value is not a word, a number, a path or a login: keys that machines make.
+pub fn is_random(value: &str) -> bool {
+    let kinds = [char::is_ascii_lowercase, char::is_ascii_uppercase, |c: &char| c.is_ascii_digit()];
+    let count = kinds.iter().filter(|is_kind| value.chars().any(|c| is_kind(&c))).count();
+    let [mixed, long] = RANDOM_CHARS_MIN;
+    let is_long = value.len() >= if count == kinds.len() { mixed } else { long };
+    is_long
+        && value.contains(|c: char| c.is_ascii_digit())
+        && count > 1
+        && !value.contains(['.', ':'])
+        && !value.starts_with(['/', '~', '$', '{', '-'])
 }
 
 /// The text behind a place that patterns see.

@@ -1,12 +1,18 @@
 //! Logins in URLs and in texts that resemble URLs, and in files of passwords.
 
+use super::names::is_random;
 use crate::folded::{is_quote, pattern, quoted};
 use regex_lite::Regex;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// Schemes whose login without a password is a token.
-const TOKEN_SCHEMES: [&str; 6] = ["http", "https", "nats", "tls", "ws", "wss"];
+/// Endings of schemes whose login without a password is the name of a user, a bucket or a
+/// container; that of any other scheme is a token.
+#[rustfmt::skip]
+const NAME_SCHEMES: [&str; 21] = [
+    "sql", "sqls", "postgres", "pg", "db", "srv", "oracle", "server", "clickhouse", "trino", "ssh",
+    "git", "ftp", "ftps", "rsync", "scp", "svn", "smb", "s3", "fs", "fss",
+];
 /// Colons in a line of a file of passwords of libpq.
 const FIELDS: usize = 4;
 /// `name:secret@host` without a scheme, where the punctuation of a sentence can follow; it has to
@@ -18,7 +24,9 @@ static LOGIN: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// `host:5432:database:user:secret`; an address in IPv6 has colons, too.
 static PASSWORD_FILE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^[\w*.$-]*[g-z_*.$-][\w*.$-]*:(?:\*|\d+):[\w*.$-]+:[\w*.$-]+:(.+)$")
+    let (host, name) =
+        (r"(?:[\w*.$-]*[g-z_*.$-][\w*.$-]*|\[[\da-f:.]+\])", r"\d*[a-z_*.$-][\w*.$-]*");
+    pattern(&format!(r"^\(?{host}:(?:\*|\d+):{name}:{name}:(.+)$"))
 });
 
 fn is_end(c: char) -> bool {
@@ -51,21 +59,23 @@ fn url(text: &str, word: Range<usize>, scheme: usize) -> Option<Range<usize>> {
     };
     let last_at = |from: usize, end: usize| text[from..end].rfind('@').map(|at| from + at);
     let host_end = find(login, &|c| "/?#".contains(c)).min(word.end);
-    let is_token = |at: &usize| {
-        let name = text[word.start..scheme].rsplit(|c: char| !c.is_ascii_alphanumeric()).next();
-        !text[login..*at].contains(':')
-            && TOKEN_SCHEMES.contains(&&*name.unwrap_or_default().to_ascii_lowercase())
-    };
+    let name = text[word.start..scheme].rsplit(|c: char| !c.is_ascii_alphanumeric()).next();
+    let name = name.unwrap_or_default().to_ascii_lowercase();
+    let has_name = NAME_SCHEMES.iter().any(|known| name.ends_with(known));
+    let is_token = |at: &usize| !has_name && !text[login..*at].contains(':');
     if let Some(at) = last_at(login, host_end).filter(is_token) {
         return Some(login..at);
     }
-    let start = login + text[login..word.end].find(':')? + 1;
+    let colon = login + text[login..word.end].find(':')?;
+    let start = colon + 1;
     // In quotes it is all of what they hold, in this line.
     let before = text[..word.start].char_indices().next_back();
     let inside = before.and_then(|(at, _)| quoted(text, at)).map_or(word.end, |inside| inside.end);
     let end = find(word.end, &|c| c == '\n').min(inside).max(word.end);
     if let Some(at) = last_at(start, end) {
-        return Some(start..at);
+        // https://TOKEN:x-oauth-basic@github.com
+        let is_token = !has_name && is_random(&text[login..colon]);
+        return Some(if is_token { login } else { start }..at);
     }
     // A login without a host reads as a host and a port, but the port is not a number. Or the
     // password has a blank or a quote, and the host is in a later word, before the next URL.

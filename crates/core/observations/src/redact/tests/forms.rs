@@ -289,6 +289,15 @@ pub const COMMANDS: &[&str] = &[
     "SELECT * FROM mysql('h:1', 'd', 't', 'u', '§')",
     "SELECT * FROM remote('h', d, t, 'u', '§')",
     "SELECT * FROM s3('http://h/x', 'k', '§', 'CSV')",
+    // Tokens of URLs without a password, and of those with a word in its place
+    "redis://§@h:6379/0",
+    "mqtt://§@h:1883",
+    "broker = \"tcp://§@h:9000\"",
+    "grpc://§@h:1",
+    "SENTRY_DSN=https://§@o1.ingest.example/2",
+    "pip install -i https://§@h/simple x",
+    "waits [::1]:5432:d:u:§",
+    "db.example.org:5432:shop:app:§",
 ];
 
 /// Command lines without a secret.
@@ -381,4 +390,7 @@ pub const INNOCENT: &[&str] = &[
     "curl -b jar -c jar http://h/x",
     "smbclient -L h; ssh-keygen -t ed25519",
     "it's mine, isn't it: don't use -p 'a b'",
+    "postgresql://app@h/d, mssql://sa@h/d, mongodb://u@h/d, s3://bucket@h",
+    "http://Server01:8080/x, nats://NodeAbc1:4222",
+    "relation:16384:2:17:5, x.rs:12:34:warning:unused",
 ];
