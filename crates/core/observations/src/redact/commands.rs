@@ -1,8 +1,8 @@
 //! Secrets in the words of command lines that no name announces: `-u name:secret` of any program,
 //! and what a few programs are given by short options and by position.
 
-use crate::folded::{is_elsewhere, is_quote, quoted};
 use super::names::SECRETS;
+use crate::folded::{is_elsewhere, is_quote, quoted};
 use regex_lite::Regex;
 use std::collections::HashMap;
 use std::iter::repeat_n;
@@ -14,8 +14,9 @@ use std::sync::LazyLock;
 /// word that is not an option, ! the ending of a name of a secret, ; a login. The first two rules
 /// are for any program.
 #[rustfmt::skip]
-const RULES: [(&str, &str); 41] = [
-    ("", "(?:~[uU]| --(?:(?:proxy-)?user|(?:basic-)?auth|creds)| --?http-auth)[ =]?;"),
+const RULES: [(&str, &str); 40] = [
+    ("",
+        "(?:~[uU][ =]?| --?(?:[^ =]*[-_.])?(?:auth|user|username|login|creds)(?:[-_]basic)?[ =]);"),
     ("", " -pass[a-z]* pass:([^ ]+)"),
     ("mysql* mariadb* mariabackup xtrabackup 7z 7za 7zz 7zr rar unrar", "~p=?([^ ]+)"),
     ("mydumper myloader mycli mongo* cqlsh beeline rabbitmqadmin twine cypher-shell cbq", "~p&"),
@@ -44,15 +45,14 @@ const RULES: [(&str, &str); 41] = [
     ("sqlcmd osql dtexec sqlpackage xfreerdp wfreerdp schtasks",
         "(?i) /(?:p[ :=]?|(?:[rst]p|de)[ :=])([^ ]+)"),
     ("kubectl oc", " --from-literal[ =][^ =]*=([^ ]+)"),
-    ("az aws memtier_benchmark",
-        " --(?:key|value|sse-c-(?:copy-source-)?key|authenticate)[ =]([^ ]+)"),
+    ("az memtier_benchmark", " --(?:value|authenticate)[ =]([^ ]+)"),
     // By position, by the word before, and as the last word.
-    ("isql iusql", "^ # # (#)"),
+    ("isql iusql", "^(?: -[^ ]*)* # # (#)"),
     ("net", "^ use # (#)"),
     ("wpa_passphrase smbclient", "^ # (#)"),
     ("convertto-securestring", "^ (#)|(?i: -string)[ =]([^ ]+)"),
-    ("mysqladmin mariadb-admin redis-cli valkey-cli keydb-cli", "(?i) [^ ]*(?:!)(?: -[^ ]*)* (#)"),
-    ("setx nmcli pdftk diset neo4j-admin", "(?i) [^ ]*(?:!)(?: -[^ ]*)* (#)"),
+    ("mysqladmin mariadb-admin redis-cli valkey-cli keydb-cli setx nmcli pdftk diset neo4j-admin",
+        "(?i) [^ ]*(?:!)(?: -[^ ]*)* (#)"),
     ("aws", "(?i) set(?: .*)? [^ ]*(?:!)(?: -[^ ]*)* (#)"),
     ("redis-cli valkey-cli keydb-cli", " (?:auth|AUTH)(?: .*)? (#)$| >([^ ]+)"),
     ("openssl cargo vault bao", " (?:passwd|login|unseal)(?: .*)? (#)$"),

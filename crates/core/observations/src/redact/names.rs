@@ -9,18 +9,20 @@ use std::sync::LazyLock;
 
 /// Endings of names of secrets, which a number may follow.
 #[rustfmt::skip]
-pub const SECRETS: [&str; 36] = [
+pub const SECRETS: [&str; 37] = [
     "password", "passwd", "passphrase", "passcode", "pwd", "_pw", "_pass", "dbpass", "keypass",
     "storepass", "userpass", "requirepass", "sshpass", "pgpass", "masterauth", "rediscli_auth",
     "secret", "secret_key_base", "token", "credential", "credentials", "creds", "api_key", "apikey",
     "access_key", "accesskey", "account_key", "accountkey", "storage_key", "secret_key",
-    "secretkey", "private_key", "encryption_key", "auth_key", "subscription_key",
+    "secretkey", "private_key", "secret_id", "encryption_key", "auth_key", "subscription_key",
     "x_amz_signature",
 ];
 /// Names of secrets that other names may end with.
 const WHOLE: [&str; 3] = ["pass", "pw", "_auth"];
 /// Endings of names of variables, behind that of a secret: `DB_PASSWORD_PROD`.
 const STAGES: [&str; 7] = ["_prod", "_production", "_staging", "_dev", "_test", "_old", "_new"];
+/// Last words of names of options and variables that mark a value only if it looks random.
+const KEYS: [&str; 6] = ["key", "auth", "jwt", "session", "cookie", "cookies"];
 /// Names of secrets as options, and as parameters in the query of a URL.
 const OPTIONS: [&str; 4] = ["cookie", "oauth2_bearer", "ldap_password_cmd", "hmac"];
 const QUERY: [&str; 4] = ["sig", "signature", "key", "auth"];
@@ -51,7 +53,8 @@ const WORDS: &str = " \t\n\r&";
 const JSON: &str = " \t\r\n&,}]";
 const BARE: &str = " \t\r\n;";
 const LINE: &str = "\n\\";
-
+/// No signs: the value is a group of the pattern, and has to look random.
+const RANDOM: &str = " ";
 /// Characters of a random value that has small and capital letters and digits, and of another one.
 const RANDOM_CHARS_MIN: [usize; 2] = [8, 20];
 
@@ -62,13 +65,15 @@ const OPTION: &str = r"(?:^|[^\w.-])-[\w.-]*$";
 /// that word, and the text from the word to the secret, or with the secret as a group. Last, how a
 /// secret without quotes ends.
 #[rustfmt::skip]
-const RULES: [(&str, &str, &str, &str); 37] = [
+const RULES: [(&str, &str, &str, &str); 38] = [
     // password=..., "password": "...", PASSWORD '...', --password ..., "--password", "..."
     ("", "", "^[Q]?B=[:=>]*B", WORDS),
     ("", "", "^[Q]B:[:=>]*B", JSON),
     ("", "", r"^[Q]?(?:B:[:=>]*|B\(|[ \t])B", QUOTED),
     ("", OPTION, r"^(?:[Q]B,|[Q]?[ \t])B((?:\\[\s\S]|[^\\\sQ`&-])C*)", WORD),
     ("", OPTION, "^[Q]B,B", QUOTED),
+    // PGPASSWORD ..., without a sign between them
+    ("", "", r"^[ \t]+([^\sQ`&;]+)", RANDOM),
     // password: ..., {password: ...}
     ("", r"(?:(?:^|\n)B(?:-[ \t]+)?|[Q]B)[\w.-]*$",
         r"^:[ \t]+([^\sQ`&$,}\]][^\sQ`&,}\]]*)B(?:[\r\n#Q]|$)", QUOTED),
@@ -186,15 +191,24 @@ fn announced(text: &str, word: &str, start: usize) -> Vec<Range<usize>> {
     let (name, end) = (word.to_ascii_lowercase().replace('-', "_"), start + word.len());
     let from = (start.saturating_sub(BEFORE_MAX)..=start).find(|at| text.is_char_boundary(*at));
     let (before, after) = (&text[from.unwrap_or(start)..start], behind(text, end));
-    let is_secret = is_secret(&name) || QUERY.contains(&&*name) && before.ends_with(['?', '&']);
-    let is_option = (is_secret || OPTIONS.contains(&&*name)) && IS_OPTION.is_match(before);
+    let is_secret = is_secret(&name)
+        || QUERY.contains(&&*name) && before.ends_with(['?', '&'])
+        || name == "key" && before.ends_with("secret.");
+    let has_option = OPTIONS.contains(&&*name);
+    let is_key = !is_secret
+        && !has_option
+        && name.rsplit('_').next().is_some_and(|last| KEYS.contains(&last));
+    let is_option = (is_secret || is_key || has_option) && IS_OPTION.is_match(before);
+    let is_variable = is_key && after.starts_with('=') && !word.contains(char::is_lowercase);
     // "To pass 'x'" is a sentence, and the value of `-pass` is the place of the secret.
     let is_other = word == "pass"
         && (after.starts_with(" '") || before.ends_with(" -") && after.starts_with(' '));
-    let is_named = (is_secret || is_option) && !is_other;
+    let is_named = (is_secret || is_option || is_variable) && !is_other;
     let keys = [(true, &*name), (is_named, ""), (is_named && word.contains('-'), "-")];
-    let keys = keys.into_iter().filter(|(is_key, _)| *is_key);
-    let values = keys.filter_map(|(_, key)| KNOWN.get(key)).flatten().filter_map(|rule| {
+    let keys = keys.into_iter().filter_map(|(is_known, key)| is_known.then_some(key));
+    let rules =
+        keys.flat_map(|key| KNOWN.get(key).into_iter().flatten().map(move |rule| (key, rule)));
+    let values = rules.filter_map(|(key, rule)| {
         let captures = rule.after.captures(after).filter(|_| rule.before.is_match(before))?;
         let is_pair = !is_option && !before.ends_with(',') && !word.contains(char::is_uppercase);
         let range = match captures.iter().flatten().nth(1) {
@@ -205,7 +219,8 @@ fn announced(text: &str, word: &str, start: usize) -> Vec<Range<usize>> {
         let value = &text[range.clone()];
         let is_parameter = rule.ends == LINE && value.starts_with('{');
         let is_hidden = !is_elsewhere(value) && !is_parameter && !STREAM_PARTS.contains(&value);
-        is_hidden.then_some(range)
+        let is_any = rule.ends != RANDOM && (key == name || !is_key);
+        (is_hidden && (is_any || is_random(value))).then_some(range)
     });
     values.collect()
 }
