@@ -87,7 +87,7 @@ impl Tool for Check {
         if self.json {
             let mut check = as_json(&experiment, &plan, &estimate, &findings);
             check["design"] = json!(design);
-            output::print_json_redacted(check)
+            output::print_json(check)
         } else {
             let lines = lines.unwrap_or_default();
             let text = as_text(&experiment, &plan, &estimate, &findings, self.order, lines);

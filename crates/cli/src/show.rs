@@ -120,7 +120,7 @@ impl Show {
 fn source(recording: &Recording, json: bool) -> Result<ExitCode, Failure> {
     let (source, files) = (&recording.run.source, &recording.files);
     if json {
-        return output::print_json(&serde_json::json!({
+        return output::print_json(serde_json::json!({
             "schema": report::json::SCHEMA, "kind": "source", "source": source, "files": files
         }));
     }
@@ -143,7 +143,7 @@ fn runs(context: &Context, store: &Store, json: bool) -> Result<ExitCode, Failur
     if json {
         let runs =
             serde_json::json!({ "schema": report::json::SCHEMA, "kind": "runs", "runs": runs });
-        return output::print_json(&runs);
+        return output::print_json(runs);
     }
     for records in context.records {
         for line in records.list(store)? {

@@ -84,7 +84,7 @@ impl Context {
     }
 
     fn print_build(&self) -> Result<ExitCode, Failure> {
-        output::print_json(&json!({
+        output::print_json(json!({
             "name": self.name,
             "version": env!("CARGO_PKG_VERSION"),
             "commit": self.build.commit,

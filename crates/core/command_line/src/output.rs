@@ -126,15 +126,15 @@ pub fn width() -> usize {
     columns().unwrap_or(WIDTH)
 }
 
-/// Prints a JSON value in one line.
-pub fn print_json(value: &Value) -> Result<ExitCode, Failure> {
+/// Prints a JSON value in one line, without passwords.
+pub fn print_json(mut value: Value) -> Result<ExitCode, Failure> {
+    redact_json(&mut value);
     print_as_it_is(&format!("{}\n", report::escaped(&value.to_string())))
 }
 
-/// Prints JSON that quotes an experiment file, without its passwords.
-pub fn print_json_redacted(mut value: Value) -> Result<ExitCode, Failure> {
-    redact_json(&mut value);
-    print_json(&value)
+/// Prints an experiment file, without passwords.
+pub fn print_source(source: &str) -> Result<ExitCode, Failure> {
+    print_as_it_is(&report::escaped(&redacted(source)))
 }
 
 /// Prints what a command found in the form that the user asks for.
@@ -144,7 +144,7 @@ pub fn show(
     document: impl FnOnce() -> Document,
 ) -> Result<ExitCode, Failure> {
     match form {
-        Form { json: true, .. } => print_json(&json().map_err(Failure::failed)?),
+        Form { json: true, .. } => print_json(json().map_err(Failure::failed)?),
         Form { md: true, .. } => print_as_it_is(&report::markdown(&document())),
         Form { .. } => print_document(&document()),
     }

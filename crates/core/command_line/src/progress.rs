@@ -61,7 +61,7 @@ impl Progress {
         match self {
             // A reader that has gone does not stop the run.
             Self::Json => {
-                drop(serde_json::to_value(event).map(output::print_json_redacted));
+                drop(serde_json::to_value(event).map(output::print_json));
             }
             Self::People(display) => display.hear(event),
         }

@@ -8,7 +8,7 @@ use analysis::Summary;
 use analysis::gate::Gate;
 use engine::Permits;
 use experiment::{Draft, Experiment};
-use observations::{Event, Recording, RunEnd, Tally, redacted};
+use observations::{Event, Recording, RunEnd, Tally};
 use report::{Document, Screen};
 use runner::{Manual, Options, RunChoices};
 use serde_json::json;
@@ -50,7 +50,7 @@ impl Session {
         let experiment = context.build(draft, name)?;
         if only_print {
             // Of an experiment that records its commands nothing is hidden: it was refused.
-            return output::print_as_it_is(&report::escaped(&redacted(&draft.source())));
+            return output::print_source(&draft.source());
         }
         let end = self.conduct(context, &experiment)?;
         Ok(exit_code(&end, self.show(context, &self.recording(context)?)?, None))
@@ -113,7 +113,7 @@ impl Session {
             if let Some(gate) = gate {
                 event["gate"] = json!(gate);
             }
-            output::print_json(&event)?;
+            output::print_json(event)?;
         } else if summary.done() + summary.failed() > 0 {
             let screen = Screen {
                 name: &results::name(&self.choices.results),

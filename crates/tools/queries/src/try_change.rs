@@ -156,7 +156,7 @@ pub fn try_change(arguments: &Try, context: &Context) -> Result<ExitCode, Failur
     let target = target(arguments, context.registry.engines).map_err(Failure::usage)?;
     let mut draft = draft(arguments, target.engine).map_err(Failure::usage)?;
     if arguments.quick.print {
-        return output::print_as_it_is(&report::escaped(&draft.source()));
+        return output::print_source(&draft.source());
     }
     // One flag: a signal between the two steps stops the second.
     let stop = servers::stop_by(&signals::stop_flag()?);

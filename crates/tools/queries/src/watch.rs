@@ -155,7 +155,7 @@ fn snapshot(connection: &mut Connection) -> Result<Snapshot, Failure> {
 fn show(interval: &QueryInterval, json: bool) -> Result<ExitCode, Failure> {
     if json {
         return output::print_json(
-            &object("query_interval", interval, Value::Null).map_err(Failure::failed)?,
+            object("query_interval", interval, Value::Null).map_err(Failure::failed)?,
         );
     }
     let sum = |counter: &str| {

@@ -140,7 +140,7 @@ fn show(survey: &Survey, arguments: &SurveyTool, context: &Context) -> Result<Ex
         replace_file(file, Replace::Named, |writer| writeln!(writer, "{json}"))?;
     }
     match (arguments.json, &arguments.output) {
-        (true, None) => output::print_json(&json),
+        (true, None) => output::print_json(json),
         (true, Some(_)) => Ok(ExitCode::Ok),
         (false, _) => {
             output::print_document(&arguments.extent.part_of(document::page(survey, &advice))?)
