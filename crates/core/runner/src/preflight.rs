@@ -8,7 +8,7 @@ use engine::{Engine, Folders, Need, Permits, Preflight};
 use experiment::common::{ENGINE, PROBE};
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL};
 use experiment::{Experiment, Invalid, Setting, Value};
-use observations::number;
+use observations::{number, redacted_message};
 use rustix::fs::{Access, access};
 use std::collections::HashSet;
 use std::os::unix::fs::MetadataExt;
@@ -106,7 +106,7 @@ pub fn preflight(
         let Preflight { invalid, missing, notes, space } = engine.preflight(&needs, &folders, stop);
         findings.invalid.extend(invalid);
         findings.add_notes(notes, registry, experiment, engine);
-        let mut others = missing;
+        let mut others: Vec<String> = missing.iter().map(|text| redacted_message(text)).collect();
         for space in space {
             let Some(existing) = space.folder.ancestors().find(|folder| folder.is_dir()) else {
                 continue;

@@ -8,6 +8,7 @@ use engine::{Ability, Engine, EngineError, Folders, Host, NoPlan, Permits, PlanR
 use experiment::common::{ENGINE, PROBE};
 use experiment::{Configuration, Experiment, Value};
 use observations::number::plural;
+use observations::redacted_message;
 use probe::{Probe, WrittenStatement};
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
@@ -99,23 +100,23 @@ fn all(registry: Registry, experiment: &Experiment, results: &Path, cancel: &Can
                             refused.insert(refusal(statement, &message));
                         }
                         Err(NoPlan::Refused { message }) => {
-                            note(&mut answers.notes, uncertain(&refusal(statement, &message)));
+                            note(&mut answers.notes, &uncertain(&refusal(statement, &message)));
                         }
                         // Engines prepare no such statement.
                         Err(NoPlan::Verb { .. } | NoPlan::Command) => {}
-                        Err(reason) => note(&mut answers.notes, unprepared(statement, &reason)),
+                        Err(reason) => note(&mut answers.notes, &unprepared(statement, &reason)),
                     }
                 }
             }
             Err(NotAsked::Unprepared(why)) if !statements.is_empty() => {
-                note(&mut answers.notes, format!("statements were not prepared: {why}"));
+                note(&mut answers.notes, &format!("statements were not prepared: {why}"));
             }
             Err(NotAsked::Unprepared(_)) => {}
             Err(NotAsked::Failed(error)) => {
                 let label = configuration.label();
                 let whose = if label.is_empty() { String::new() } else { format!("{label}: ") };
                 let why = essence(&error.to_string());
-                note(&mut answers.failed, format!("{whose}{why}"));
+                note(&mut answers.failed, &format!("{whose}{why}"));
             }
         }
     }
@@ -172,7 +173,8 @@ fn essence(error: &str) -> String {
     [&[first], &shown[..]].concat().join(" ")
 }
 
-fn note(notes: &mut Vec<String>, text: String) {
+fn note(notes: &mut Vec<String>, text: &str) {
+    let text = redacted_message(text);
     if !notes.contains(&text) {
         notes.push(text);
     }
