@@ -5,6 +5,7 @@ use crate::common;
 use crate::common::{Exit, Lab, end, scripted, wait_until};
 use crate::planted::{SECRET, check_hidden};
 use crate::servers;
+use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
@@ -152,6 +153,65 @@ fn what_a_command_prints_of_the_password_of_its_server_is_not_recorded() {
         let ended = Exit::from(run.env("HOME", lab.path("")).output().unwrap());
         check_hidden(&lab, &ended, "run");
         assert!(ended.expect(1).stdout.contains("seen ***"), "it is there, with stars");
+    }
+}
+
+/// A password, and how a server's error quotes it: as it is, in Base64 behind `u:`, in hexadecimal,
+/// percent-encoded in part, and in quotes of SQL. The other one could be a word.
+const QUOTED: [(&str, [&str; 5]); 2] = [
+    (
+        "Zq7v!SECRET'/x9",
+        [
+            "Zq7v!SECRET'/x9",
+            "dTpacTd2IVNFQ1JFVCcveDk",
+            "5a71377621534543524554272f7839",
+            "Zq7v!SECRET%27/x9",
+            "Zq7v!SECRET''/x9",
+        ],
+    ),
+    (
+        "zqvSECRETxq",
+        [
+            "zqvSECRETxq",
+            "dTp6cXZTRUNSRVR4cQ",
+            "enF2U0VDUkVUeHE",
+            "7a71765345435245547871",
+            "'zqvSECRETxq'",
+        ],
+    ),
+];
+
+#[test]
+fn an_error_of_a_server_that_quotes_the_password_does_not_show_it() {
+    for (password, quoted) in QUOTED {
+        let (port, _logins) = servers::silent(move |socket| {
+            let _ = socket.read(&mut [0; 10_000])?;
+            let fields = format!("SFATAL\0C28P01\0MNO ENTRY for {}\0\0", quoted.join(" or "));
+            let length = u32::try_from(fields.len() + 4).unwrap().to_be_bytes();
+            socket.write_all(&[b"E", &length[..], fields.as_bytes()].concat())
+        });
+        let url = format!("host=127.0.0.1 port={port} user=u dbname=d sslmode=disable");
+        let lab = Lab::with(
+            &scripted(1, "", "")
+                .replace("engine = \"null\"", &format!("engine = \"postgres\"\nurl = \"{url}\"")),
+        );
+        for arguments in [
+            &["waits", &url, "--seconds", "0.1"][..],
+            &["waits", &url, "--seconds", "0.1", "--json"],
+            &["queries", &url],
+            &["survey", "--server", &url],
+            &["survey", "--server", &url, "--json"],
+            &["capture", &url, "--seconds", "0.1", "--output", "c.json"],
+            &["check", "e.toml"],
+            &["run", "e.toml", "--json"],
+        ] {
+            let mut command = lab.command(arguments);
+            let ended = Exit::from(command.env("PGPASSWORD", password).output().unwrap());
+            let printed = format!("{}{}", ended.stdout, ended.stderr);
+            assert!(printed.contains("NO ENTRY"), "{arguments:?}: {ended:?}");
+            let leak = quoted.iter().find(|form| printed.contains(**form));
+            assert_eq!(leak, None, "{arguments:?}: {printed}");
+        }
     }
 }
 

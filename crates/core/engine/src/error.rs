@@ -1,5 +1,6 @@
 //! Failures in an engine.
 
+use observations::redacted_message;
 use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -136,7 +137,7 @@ impl EngineError {
 
 /// Why a server cannot be named, observed or examined.
 #[derive(Debug, Clone, Default, PartialEq, Eq, thiserror::Error)]
-#[error("{doing}{}{what}", if .doing.is_empty() { "" } else { ": " })]
+#[error("{doing}{}{}", if .doing.is_empty() { "" } else { ": " }, self.words())]
 pub struct ServerError {
     /// The operation, where it is known.
     pub doing: String,
@@ -168,6 +169,12 @@ impl ServerError {
     /// Without advice.
     pub fn new(what: impl fmt::Display) -> Self {
         Self { what: what.to_string(), ..Self::default() }
+    }
+
+    /// The error in the words of the engine, which may quote a password: with stars in its place.
+    /// Where they are recorded, messages are not distinguished from names.
+    pub fn words(&self) -> String {
+        redacted_message(&self.what)
     }
 
     /// Returns true when no answer came, or the connection is gone: then further questions are

@@ -2,7 +2,7 @@
 //! a query that a server rejects because a column or a table is too new has an older form, which is
 //! tried next.
 
-use crate::{Fault, Rows, ServerError};
+use crate::{Rows, ServerError};
 use work::sql::named_statements;
 
 /// A statement in a file of statements ([`named_statements`]). A part `{newer|older}` is another
@@ -113,12 +113,12 @@ pub fn shown<E: Clone + Into<ServerError>>(
         Ok(rows) => return Ok(Ok(rows)),
         Err(error) => error,
     };
-    let ServerError { what, advice, fault, .. } = error.clone().into();
-    if fault != Fault::Refusal {
+    let refusal: ServerError = error.clone().into();
+    if refusal.is_silence() {
         return Err(error);
     }
     // Messages of servers are sentences.
     let sentence = |text: &str| text.trim_end_matches('.').to_owned();
-    let advice = advice.map(|advice| format!(". {}", sentence(advice))).unwrap_or_default();
-    Ok(Err(NotShown::new(view, sentence(&what) + &advice)))
+    let advice = refusal.advice.map(|advice| format!(". {}", sentence(advice))).unwrap_or_default();
+    Ok(Err(NotShown::new(view, sentence(&refusal.words()) + &advice)))
 }

@@ -26,7 +26,7 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
         }
         statement.sample = logged.clone().or_else(|| running.clone());
         let session =
-            reader.session(&statement.database).map_err(|error| NoPlan::refused(error.what))?;
+            reader.session(&statement.database).map_err(|error| NoPlan::refused(error.words()))?;
         let generic = generic_plan(session, &statement.text);
         let text = logged.or_else(|| running.filter(|_| generic.is_err()));
         let sample = text.and_then(|text| plan(session, &text, Origin::Sample).ok());

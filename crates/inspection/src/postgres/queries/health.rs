@@ -73,7 +73,7 @@ pub(super) fn health(reader: &mut Reader, snapshot: &mut Snapshot) -> Vec<Advice
     let mut found = Vec::new();
     for (Check { query, find }, name) in of_server.chain(of_databases) {
         let answer = reader.session(name).and_then(|session| session.query(&query.sql()));
-        let answer = answer.map_err(|error| error.what);
+        let answer = answer.map_err(|error| error.words());
         if let Some(rows) = snapshot.read(&format!("{} of database {name}", query.name), answer) {
             let database = Database { name, snapshot };
             rows.iter().for_each(|row| find(row, &database, &mut found));
