@@ -105,6 +105,8 @@ fn what_a_command_prints_of_our_environment_is_not_recorded() {
         "command = \"echo $PGPASSWORD; echo said $OTHER_TOKEN >&2; exit 3\"",
         "command = \"echo $PGPASSWORD; exit 3\"",
         "command = \"true\"\nprepare = \"env; exit 1\"",
+        // A program quotes the password of a URL alone.
+        "command = \"env | grep ^DATABASE_URL | cut -d: -f3 | cut -d@ -f1 >&2; exit 3\"",
         "command = \"env\"\n[workload.responses.n]\nregex = \"no such line ([0-9]+)\"\ndirection \
          = \"lower\"",
         "command = \"env\"\n[workload.responses.n]\nregex = \"OTHER_TOKE[N]=(.*)\"\ndirection = \
@@ -119,6 +121,7 @@ fn what_a_command_prints_of_our_environment_is_not_recorded() {
         for arguments in [&["run", "e.toml"][..], &["show", "t", "--json"], &["report", "t"]] {
             let mut command = lab.command(arguments);
             command.env("PGPASSWORD", SECRET).env("OTHER_TOKEN", SECRET);
+            command.env("DATABASE_URL", "postgres://u:Yk3wSECRETz5@h/d");
             let ended = Exit::from(command.output().unwrap());
             check_hidden(&lab, &ended, &format!("{arguments:?} {workload}"));
         }

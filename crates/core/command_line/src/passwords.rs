@@ -23,6 +23,8 @@ pub fn remember_secrets() {
             let is_file = Path::new(&value).is_absolute() && Path::new(&value).exists();
             let _ = (!is_file).then(|| Secret::from(&*value.to_string_lossy()));
         }
+        // DATABASE_URL
+        drop(password(&value.to_string_lossy()));
     }
     for argument in std::env::args_os() {
         let argument = argument.to_string_lossy();
