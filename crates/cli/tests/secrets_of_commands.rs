@@ -7,7 +7,7 @@ use crate::planted::{SECRET, check_hidden};
 use crate::servers;
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 /// A setting named like a password is treated as one.
 #[test]
@@ -216,6 +216,27 @@ fn an_error_of_a_server_that_quotes_the_password_does_not_show_it() {
             assert_eq!(leak, None, "{arguments:?}: {printed}");
         }
     }
+}
+
+/// Other programs are shown by their names: `ps` has their words, which are theirs.
+#[test]
+fn the_command_lines_of_other_programs_are_not_shown() {
+    let mut other = Command::new("sh");
+    let mut other = other.args(["-c", "while :; do :; done", "sh", SECRET]).spawn().unwrap();
+    let pid = other.id().to_string();
+    let lab = Lab::with(&scripted(1, "", ""));
+    for arguments in [
+        &["doctor"][..],
+        &["survey", "--full"],
+        &["profile", "-p", &pid, "--seconds", "0.2"],
+        &["run", "e.toml", "--full"],
+        &["show", "t", "--json"],
+    ] {
+        let ended = lab.steelbench(arguments);
+        check_hidden(&lab, &ended, &format!("{arguments:?}"));
+    }
+    other.kill().unwrap();
+    other.wait().unwrap();
 }
 
 /// A server lists the statements and program names of all sessions; these may hold passwords.
