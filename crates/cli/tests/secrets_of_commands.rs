@@ -214,6 +214,7 @@ fn an_error_of_a_server_that_quotes_the_password_does_not_show_it() {
             assert!(printed.contains("NO ENTRY"), "{arguments:?}: {ended:?}");
             let leak = quoted.iter().find(|form| printed.contains(**form));
             assert_eq!(leak, None, "{arguments:?}: {printed}");
+            check_hidden(&lab, &ended, &format!("{arguments:?}"));
         }
     }
 }

@@ -8,7 +8,7 @@ use experiment::file::{EQUIVALENCE_MARGIN, QUESTION, RESPONSE};
 use experiment::{Blocks, Changes, Configuration, Experiment, Factor, changes, parse};
 use observations::{
     AdaptiveRepeats, ConfigurationRecord, EngineVersion, Environment, Event, FactorRecord,
-    FileRecord, GitState, LevelRecord, Recording, RunRecord, number, redacted,
+    FileRecord, GitState, LevelRecord, Recording, RunRecord, number, redacted, redacted_message,
 };
 use observe::now_ms;
 use std::path::{Path, PathBuf};
@@ -237,9 +237,10 @@ fn environment(experiment: &Experiment, options: &Options) -> Environment {
             .filter(|configuration| configuration.get(ENGINE) == engine.name)
             .collect();
         if !configurations.is_empty() {
-            environment
-                .engines
-                .insert(engine.name.to_owned(), (engine.version)(&configurations, &stop));
+            let mut version = (engine.version)(&configurations, &stop);
+            // In place of a version it may be a message of a server.
+            version.version = redacted_message(&version.version);
+            environment.engines.insert(engine.name.to_owned(), version);
         }
     }
     for left in &experiment.left_out {
