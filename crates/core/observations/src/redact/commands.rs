@@ -45,7 +45,8 @@ const RULES: [(&str, &str); 40] = [
     ("sqlcmd osql dtexec sqlpackage xfreerdp wfreerdp schtasks",
         "(?i) /(?:p[ :=]?|(?:[rst]p|de)[ :=])([^ ]+)"),
     ("kubectl oc", " --from-literal[ =][^ =]*=([^ ]+)"),
-    ("az memtier_benchmark", " --(?:value|authenticate)[ =]([^ ]+)"),
+    ("az aws memtier_benchmark",
+        " --(?:key|value|sse-c-(?:copy-source-)?key|authenticate)[ =]([^ ]+)"),
     // By position, by the word before, and as the last word.
     ("isql iusql", "^(?: -[^ ]*)* # # (#)"),
     ("net", "^ use # (#)"),

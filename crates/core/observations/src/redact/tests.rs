@@ -10,6 +10,7 @@ fn no_part_of_a_password_stays_and_all_else_does() {
         ("postgres://u:S3c@h/d", "postgres://u:***@h/d"),
         ("see POSTGRES://u:S3c@h:5/d?a=b, please", "see POSTGRES://u:***@h:5/d?a=b, please"),
         ("mysql://u:S3c@", "mysql://u:***@"),
+        ("az storage blob list --key S3c -o tsv", "az storage blob list --key *** -o tsv"),
         ("https://S3cS3cS3c:x-oauth-basic@h/x", "https://***********************@h/x"),
         ("u:S3c@h", "u:***@h"),
         ("postgres://u:S3c", "postgres://u:***"),
