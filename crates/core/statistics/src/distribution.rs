@@ -1,7 +1,7 @@
 //! Student's t and F as exact as scipy's, and Holm's correction.
 
 use statrs::distribution::{Continuous, ContinuousCDF, Normal, StudentsT};
-use statrs::function::beta::beta_reg;
+use statrs::function::beta::checked_beta_reg;
 use statrs::function::erf::erfc;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -15,9 +15,16 @@ thread_local! {
 /// Welch's degrees of freedom are hardly ever the same twice.
 const QUANTILES_MAX: usize = 1024;
 
+/// The regularised incomplete beta function; not a number where it is not defined.
+fn beta(a: f64, b: f64, x: f64) -> f64 {
+    let is_defined = [a, b, x].iter().all(|value| value.is_finite());
+    let value = is_defined.then(|| checked_beta_reg(a, b, x).ok());
+    value.flatten().unwrap_or(f64::NAN)
+}
+
 /// Probability that |t| with `df` degrees of freedom is at least this large.
 pub fn t_two_sided_p(t: f64, df: f64) -> f64 {
-    if t.is_infinite() { 0.0 } else { beta_reg(df / 2.0, 0.5, df / (df + t * t)) }
+    if t.is_infinite() { 0.0 } else { beta(df / 2.0, 0.5, df / (df + t * t)) }
 }
 
 /// Probability that a standard normal value is above `z`.
@@ -66,7 +73,7 @@ pub fn f_upper_p(f: f64, df_between: f64, df_within: f64) -> f64 {
     match f {
         f if f <= 0.0 => 1.0,
         f if f.is_infinite() => 0.0,
-        _ => beta_reg(df_within / 2.0, df_between / 2.0, df_within / (df_within + df_between * f)),
+        _ => beta(df_within / 2.0, df_between / 2.0, df_within / (df_within + df_between * f)),
     }
 }
 
@@ -163,6 +170,14 @@ mod tests {
             // The error function of statrs is good to a few 1e-11; ranks among a few thousand
             // resamples, the only use, need 1e-5.
             assert!((Normal::standard().cdf(z) - p).abs() < 1e-10, "normal probability of {z}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_number_has_no_probability() {
+        for value in [f64::NAN, f64::INFINITY * 0.0] {
+            assert!(t_two_sided_p(value, 3.0).is_nan() && t_two_sided_p(1.0, value).is_nan());
+            assert!(f_upper_p(value, 2.0, 3.0).is_nan() && t_quantile(0.025, value).is_nan());
         }
     }
 
