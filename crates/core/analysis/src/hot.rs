@@ -2,7 +2,7 @@
 
 use crate::Interval;
 use crate::estimate::{sums, wilson};
-use observations::{WaitClass, WaitedResource, number, order};
+use observations::{WaitClass, WaitedResource, number, order, range};
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -80,7 +80,8 @@ pub fn resources<'a>(
 ) -> Vec<HotResources> {
     let (mut kinds, mut classes) = (BTreeMap::new(), BTreeMap::new());
     for resource in waited_resources {
-        *classes.entry(resource.class).or_insert(0) += resource.samples;
+        let all = classes.entry(resource.class).or_insert(0_u64);
+        *all = all.saturating_add(resource.samples);
         if let Some(kind) = &resource.kind {
             kinds
                 .entry((&resource.wait_type, kind, resource.class))
@@ -92,7 +93,7 @@ pub fn resources<'a>(
         .into_iter()
         .filter_map(|((wait_type, kind, class), members)| {
             let (of, samples) =
-                (classes[&class], members.iter().map(|member| member.samples).sum::<u64>());
+                (classes[&class], range::total(members.iter().map(|member| member.samples)));
             let is_hot = samples >= SAMPLES_MIN && samples as f64 >= SHARE_MIN * of as f64;
             is_hot.then(|| HotResources {
                 wait_type: wait_type.clone(),

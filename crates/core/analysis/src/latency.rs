@@ -2,7 +2,7 @@
 
 use crate::response_names::distinct;
 use crate::{ConfigurationRow, Estimate, Summary};
-use observations::{Direction, Histogram, Observations, Percentile};
+use observations::{Direction, Histogram, Observations, Percentile, range};
 use serde::Serialize;
 
 /// Percentiles that are estimated.
@@ -110,7 +110,7 @@ impl ConfigurationLatency {
             configuration: row.index,
             label: row.label.clone(),
             trials: trials.len(),
-            recorded: trials.iter().map(|trial| trial.len()).sum(),
+            recorded: range::total(trials.iter().map(|trial| trial.len())),
             percentiles,
             largest_s: largest_ns as f64 / 1e9,
         })

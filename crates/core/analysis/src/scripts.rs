@@ -7,7 +7,7 @@ use crate::response_names::distinct;
 use crate::{ConfigurationRow, Estimate, Summary, health};
 use observations::{
     Direction, INITIAL_CONNECTION_TIME, Latency, Observations, SCRIPT_CHECKS, SCRIPT_COUNTS,
-    SCRIPT_SHARES, ScriptStatement,
+    SCRIPT_SHARES, ScriptStatement, range,
 };
 use serde::Serialize;
 
@@ -106,7 +106,8 @@ impl ConfigurationScripts {
         let statements = StatementFigures::from_trials(&first.statements, &trials, &repeats);
         let names = distinct(first.statements.iter().map(|statement| statement.script.as_str()));
         let committed = |script: Option<&str>| -> u64 {
-            trials.iter().map(|trial| transactions(trial, script.filter(|_| names.len() > 1))).sum()
+            let script = script.filter(|_| names.len() > 1);
+            range::total(trials.iter().map(|trial| transactions(trial, script)))
         };
         let scripts = names.iter().map(|name| {
             let of_script = || statements.iter().filter(|statement| statement.script == **name);
@@ -127,12 +128,8 @@ impl ConfigurationScripts {
                 latency: estimate(&repeats, "ms", Direction::LowerIsBetter, |repeat| {
                     latency_ms(repeat, alone)
                 }),
-                failures: of_script()
-                    .map(|statement| statement.failures)
-                    .fold(0, u64::saturating_add),
-                retries: of_script()
-                    .map(|statement| statement.retries)
-                    .fold(0, u64::saturating_add),
+                failures: range::total(of_script().map(|statement| statement.failures)),
+                retries: range::total(of_script().map(|statement| statement.retries)),
             }
         });
         Some(Self {
@@ -176,8 +173,7 @@ impl StatementFigures {
         let figures = statements.iter().enumerate().map(|(at, statement)| {
             let counts = || trials.iter().filter_map(move |trial| trial.statements.get(at));
             // A crafted file may hold any counts.
-            let sum =
-                |part: fn(&ScriptStatement) -> u64| counts().map(part).fold(0, u64::saturating_add);
+            let sum = |part: fn(&ScriptStatement) -> u64| range::total(counts().map(part));
             let wall_s: f64 = counts().map(|count| count.wall_s).sum();
             Self {
                 script: statement.script.clone(),
@@ -219,12 +215,8 @@ fn transactions(observations: &Observations, script: Option<&str>) -> u64 {
     if script.is_none() {
         return observations.work.transactions;
     }
-    observations
-        .latencies
-        .iter()
-        .filter(|latency| is_of(latency, script))
-        .map(|latency| latency.histogram.len())
-        .sum()
+    let latencies = observations.latencies.iter().filter(|latency| is_of(latency, script));
+    range::total(latencies.map(|latency| latency.histogram.len()))
 }
 
 /// The mean latency of a trial's transactions; one in which an open loop was overloaded only
@@ -234,12 +226,12 @@ fn latency_ms(observations: &Observations, script: Option<&str>) -> Option<f64> 
         .latencies
         .iter()
         .filter(|latency| is_of(latency, script) && !latency.histogram.is_empty());
-    let (mut sum_ns, mut count) = (0.0, 0);
+    let (mut sum_ns, mut count) = (0.0, 0.0);
     for latency in recorded.filter(|_| !health::is_overloaded(observations)) {
         sum_ns += latency.histogram.min_mean_max_ns().1 * latency.histogram.len() as f64;
-        count += latency.histogram.len();
+        count += latency.histogram.len() as f64;
     }
-    (count > 0).then(|| sum_ns / count as f64 / 1e6)
+    (count > 0.0).then(|| sum_ns / count / 1e6)
 }
 
 /// The mean of a figure that is not below zero; its interval is over what repeats it.

@@ -3,7 +3,7 @@
 
 use crate::compare::{Values, corrected};
 use crate::{Comparison, ConfigurationScripts, Estimate, StatementFigures, Summary};
-use observations::{Direction, Observations};
+use observations::{Direction, Observations, range};
 use serde::Serialize;
 
 /// A statement in a configuration, against the same in the baseline.
@@ -110,7 +110,7 @@ fn mean_ms(observations: &Observations, of: &StatementFigures) -> Option<f64> {
             .iter()
             .filter(|statement| statement.script == of.script && statement.text == of.text)
     };
-    let count: u64 = runs().map(|run| run.count).fold(0, u64::saturating_add);
+    let count: u64 = range::total(runs().map(|run| run.count));
     let wall_s: f64 = runs().map(|run| run.wall_s).sum();
     (count > 0 && wall_s > 0.0).then(|| wall_s * 1e3 / count as f64)
 }

@@ -98,7 +98,7 @@ impl Histogram {
                     sums.push(lower);
                 }
                 let same = before.next_if(|sum| sum.at == slot.at).map_or(0, |sum| sum.count);
-                sums.push(Slot { count: slot.count + same, ..slot });
+                sums.push(Slot { count: slot.count.saturating_add(same), ..slot });
             }
             sums.extend(before);
         }
@@ -142,7 +142,7 @@ impl Histogram {
             let rank = ((percentile / 100.0).min(1.0) * self.len() as f64).ceil().max(1.0) as u64;
             while below < rank {
                 let Some(slot) = slots.next() else { break };
-                below += slot.count;
+                below = below.saturating_add(slot.count);
                 last = Some(slot);
             }
             let ends = last.map_or((0, 0), Slot::ends);

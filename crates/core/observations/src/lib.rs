@@ -18,6 +18,7 @@ pub mod order;
 mod percentile;
 mod profile;
 mod query_record;
+pub mod range;
 mod record;
 mod redact;
 mod role;

@@ -59,7 +59,7 @@ pub struct Stack {
 impl Profile {
     /// Number of samples.
     pub fn samples(&self) -> u64 {
-        self.stacks.iter().map(|stack| stack.samples).sum()
+        self.stacks.iter().map(|stack| stack.samples).fold(0, u64::saturating_add)
     }
 
     /// Seconds on a processor that these samples represent.
@@ -80,16 +80,16 @@ impl Profile {
     /// Samples of each frame, by its index: those in it, and those in it or in what it called. A
     /// function that calls itself counts once for each sample.
     pub fn self_and_total(&self) -> Vec<(u64, u64)> {
-        let mut counts = vec![(0, 0); self.frames.len()];
+        let mut counts = vec![(0_u64, 0_u64); self.frames.len()];
         for stack in &self.stacks {
             let distinct: HashSet<usize> = stack.frames.iter().copied().collect();
             for frame in distinct {
                 if let Some((_, total)) = counts.get_mut(frame) {
-                    *total += stack.samples;
+                    *total = total.saturating_add(stack.samples);
                 }
             }
             if let Some((count, _)) = stack.frames.last().and_then(|leaf| counts.get_mut(*leaf)) {
-                *count += stack.samples;
+                *count = count.saturating_add(stack.samples);
             }
         }
         counts

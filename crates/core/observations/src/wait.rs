@@ -146,8 +146,12 @@ impl Wait {
             (a, b) if a.error_s().is_none() && b.error_s().is_none() => None,
             (a, b) => Some(a.error_s().unwrap_or(0.0).hypot(b.error_s().unwrap_or(0.0))),
         };
-        let samples =
-            self.source.samples().into_iter().chain(other.source.samples()).reduce(|a, b| a + b);
+        let samples = self
+            .source
+            .samples()
+            .into_iter()
+            .chain(other.source.samples())
+            .reduce(u64::saturating_add);
         if self.source.exactness() > other.source.exactness() {
             self.source = other.source.clone();
         }

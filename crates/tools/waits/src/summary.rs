@@ -12,7 +12,9 @@ pub use compare::{
 use analysis::estimate::{sums, wilson};
 use analysis::hot::{HotResources, resources};
 use analysis::{Accounting, Interval, WaitOptions, WaitTable};
-use observations::{ActivityCell, Observations, ProcessUse, ServerActivity, WaitClass, order};
+use observations::{
+    ActivityCell, Observations, ProcessUse, ServerActivity, WaitClass, order, range,
+};
 use parts::Parts;
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -163,13 +165,13 @@ fn classes(
 }
 
 fn shares(table: &WaitTable, busy: &[&ActivityCell]) -> Vec<SampledShare> {
-    let all: u64 = busy.iter().map(|cell| cell.samples).sum();
+    let all = range::total(busy.iter().map(|cell| cell.samples));
     table
         .top()
         .iter()
         .filter_map(|row| {
             let busy = busy.iter().filter(|cell| cell.wait_type.as_deref() == Some(&row.wait_type));
-            let samples = busy.map(|cell| cell.samples).sum();
+            let samples = range::total(busy.map(|cell| cell.samples));
             (samples > 0).then(|| SampledShare {
                 wait_type: row.wait_type.clone(),
                 class: row.class,
@@ -184,9 +186,10 @@ fn shares(table: &WaitTable, busy: &[&ActivityCell]) -> Vec<SampledShare> {
 fn statement_waits(busy: &[&ActivityCell], parts: &Parts) -> Vec<StatementWait> {
     let mut sums: BTreeMap<(Option<i64>, Option<&str>), u64> = BTreeMap::new();
     for cell in busy {
-        *sums.entry((cell.query_id, cell.wait_type.as_deref())).or_insert(0) += cell.samples;
+        let sum = sums.entry((cell.query_id, cell.wait_type.as_deref())).or_insert(0);
+        *sum = sum.saturating_add(cell.samples);
     }
-    let all: u64 = busy.iter().map(|cell| cell.samples).sum();
+    let all = range::total(busy.iter().map(|cell| cell.samples));
     let errors = parts.errors_of_shares();
     let mut waits: Vec<StatementWait> = sums
         .into_iter()

@@ -4,7 +4,7 @@ use super::judge::{Seconds, judged};
 use super::{Part, PartKind};
 use crate::estimate::mean;
 use crate::grid::Matched;
-use observations::{Observations, Profile};
+use observations::{Observations, Profile, range};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 
@@ -108,5 +108,5 @@ pub fn short_module(module: &str) -> &str {
 
 fn samples(side: &[Vec<&Observations>]) -> u64 {
     let profiles = side.iter().flatten().filter_map(|observations| observations.profile.as_ref());
-    profiles.map(Profile::samples).sum()
+    range::total(profiles.map(Profile::samples))
 }

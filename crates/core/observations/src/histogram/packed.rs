@@ -84,7 +84,7 @@ impl Packed {
             // More than fit in a signed number cannot be recorded one by one.
             write(&mut counts, i64::try_from(count).unwrap_or(i64::MAX));
             next = at + 1;
-            len += count;
+            len = u64::saturating_add(len, count);
         }
         Self { counts: counts.into(), len }
     }

@@ -2,7 +2,7 @@
 //! Denning and J. P. Buzen, ACM Computing Surveys 10 (1978).
 
 use analysis::latency::response_s;
-use observations::{Observations, Wait, WaitClass, order, shown};
+use observations::{Observations, Wait, WaitClass, order, range, shown};
 use serde::Serialize;
 
 /// Waits and processors below this share of the sessions' time are left out.
@@ -313,14 +313,14 @@ fn joined(parts: impl Iterator<Item = ResourceUse>) -> Vec<ResourceUse> {
 
 /// Transactions for each sync of the log.
 fn batches(trials: &[&Observations]) -> Vec<(String, f64)> {
-    let transactions: u64 = trials.iter().map(|trial| trial.work.transactions).sum();
+    let transactions = range::total(trials.iter().map(|trial| trial.work.transactions));
     let mut syncs: Vec<(String, u64)> = Vec::new();
     for operation in trials.iter().flat_map(|trial| &trial.operations).filter(|operation| {
         let name = operation.name.to_uppercase();
         name.contains("SYNC") && (name.contains("WAL") || name.contains("LOG"))
     }) {
         match syncs.iter_mut().find(|(name, _)| *name == operation.name) {
-            Some((_, count)) => *count += operation.count,
+            Some((_, count)) => *count = count.saturating_add(operation.count),
             None => syncs.push((operation.name.clone(), operation.count)),
         }
     }
