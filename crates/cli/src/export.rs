@@ -8,6 +8,7 @@ use observations::Recording;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use store::Store;
 
 /// Export a run's records as CSV, JSON, Parquet or XLSX
 #[derive(Debug, Parser)]
@@ -45,7 +46,12 @@ impl Tool for Export {
     ];
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
-        let (results, recording) = results::read(context, &self.recorded)?;
+        // A workbook has the report too, which computes with figures.
+        let is_computed = self.format == Format::Xlsx;
+        let read = if is_computed { Store::read } else { Store::read_exact };
+        let store = results::open(context, self.recorded.name.as_deref())?;
+        let recording = results::read_run(&store, self.recorded.run, read)?;
+        let results = store.path();
         let output = self.output.clone();
         let may = if output.is_some() { Replace::Named } else { Replace::Ours };
         // The default name comes from that of the results file, never from its content.
@@ -67,7 +73,7 @@ impl Tool for Export {
                 vec![workbook(
                     context,
                     &recording,
-                    &results,
+                    results,
                     path.unwrap_or_else(|| usual(".xlsx")),
                     may,
                 )?]

@@ -78,7 +78,8 @@ pub fn read(context: &Context, recorded: &Recorded) -> Result<(PathBuf, Recordin
     Ok((store.path().to_path_buf(), read_run(&store, recorded.run, Store::read)?))
 }
 
-/// [`Store::read`] for pages and programs, [`Store::read_figures`] for texts.
+/// [`Store::read`] for pages and programs, [`Store::read_figures`] for texts,
+/// [`Store::read_exact`] for exports.
 pub type Read = fn(&Store, i64) -> store::Result<Recording>;
 
 /// Reads a run, the latest one without a number.

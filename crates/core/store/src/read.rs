@@ -4,6 +4,7 @@ use crate::rows::{Columns, HISTOGRAM, Level, Record, RoleOfSetting, Setting, sel
 use crate::{Fault, Result, Store};
 use observations::{
     ConfigurationRecord, FactorRecord, Observations, Recording, Roles, RunRecord, TrialRecord,
+    range,
 };
 use rusqlite::Connection;
 
@@ -25,6 +26,7 @@ impl Store {
                 Ok(RunRecord {
                     id: row.get(0)?,
                     seed: seed.map_err(|error: std::num::ParseIntError| unreadable(1, error))?,
+                    equivalence_margin: range::figure(run.equivalence_margin).max(0.0),
                     ..run
                 })
             })
@@ -64,15 +66,21 @@ impl Store {
     }
 
     /// A run with everything that it recorded, as of one moment: a run that is being written to
-    /// can be read. Fails with `NoRun`, `Damaged`, `Busy`.
+    /// can be read. Figures that nothing can have measured are unknown. Fails with `NoRun`,
+    /// `Damaged`, `Busy`.
     pub fn read(&self, run: i64) -> Result<Recording> {
+        self.read_exact(run).map(Recording::in_range)
+    }
+
+    /// Reads a run with every bit of its figures, which may not be computed with. Fails likewise.
+    pub fn read_exact(&self, run: i64) -> Result<Recording> {
         self.read_with(run, true)
     }
 
     /// Reads a run without the histograms of latencies: only their count, minimum, mean and
     /// maximum, as texts need. Fails likewise.
     pub fn read_figures(&self, run: i64) -> Result<Recording> {
-        self.read_with(run, false)
+        self.read_with(run, false).map(Recording::in_range)
     }
 
     fn read_with(&self, run: i64, histograms: bool) -> Result<Recording> {
@@ -108,6 +116,7 @@ fn factors(connection: &Connection, run: i64) -> rusqlite::Result<Vec<FactorReco
             factor.levels.push(level.label);
             factor.numeric.iter_mut().for_each(|numbers| numbers.push(level.number));
         }
+        factor.numeric.take_if(|numbers| numbers.iter().any(|number| !range::has(*number)));
         Ok(factor)
     })
 }

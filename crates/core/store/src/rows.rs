@@ -12,7 +12,7 @@ use observations::{
     Latency, LevelRecord, LoadHealth, MachineLoad, Observations, Operation, Percentile,
     QueryInterval, QueryPlan, Response, Role, RunRecord, ScriptStatement, Series, ServerActivity,
     TimeUse, TrialRecord, TrialStatus, Value, VolumeNames, Wait, WaitClass, WaitSource,
-    WaitedResource, Warning, WarningKind, Work,
+    WaitedResource, Warning, WarningKind, Work, range,
 };
 use rusqlite::types::{Null, ToSqlOutput, Type, ValueRef};
 use rusqlite::{Connection, Params, Result, Row, ToSql, Transaction};
@@ -184,7 +184,7 @@ fields! {
     plain: bool i64 u32 u64
         Option<bool> Option<i32> Option<u32> Option<u64> Option<usize> Option<f64>;
     words: Direction Role WaitClass WarningKind;
-    json: Environment ServerActivity Vec<String> BTreeMap<String, u64>
+    json: Environment Vec<String> BTreeMap<String, u64>
 }
 
 /// Records, or parts of them, as their fields in the order of the columns; after `;` what other
@@ -493,6 +493,18 @@ impl Field for Histogram {
 
 /// The column of a latency that takes time to read. The figures follow it.
 pub(crate) const HISTOGRAM: &str = "histogram";
+
+impl Field for ServerActivity {
+    fn write<'a>(&'a self, values: &mut Values<'a>) -> Result<()> {
+        values.json(self)
+    }
+
+    fn read(columns: &mut Columns) -> Result<Self> {
+        let mut json = columns.json()?;
+        range::limit_json(&mut json);
+        serde_json::from_value(json).map_err(|error| columns.unreadable(error))
+    }
+}
 
 /// A count as SQLite keeps it; one above 2^63 is refused.
 fn count(count: u64) -> Result<ToSqlOutput<'static>> {

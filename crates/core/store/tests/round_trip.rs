@@ -152,7 +152,7 @@ fn figures_keep_their_bits() {
         .for_each(|(response, figure)| response.value = figure);
     store.record_trial(run, &trial).unwrap();
 
-    let back = store.read(run).unwrap().trials.remove(0).observations.unwrap();
+    let back = store.read_exact(run).unwrap().trials.remove(0).observations.unwrap();
     for (response, figure) in back.responses.iter().zip(figures) {
         assert!(
             response.value.to_bits() == figure.to_bits()
