@@ -170,7 +170,8 @@ fn series_rows(chart: &Chart, width: usize) -> Vec<ChartRow> {
             .groups
             .iter()
             .map(|group| {
-                let [mean, lowest] = series_figures(group).map(number::grouped);
+                let Some(figures) = series_figures(group) else { return "no figure".to_owned() };
+                let [mean, lowest] = figures.map(number::grouped);
                 if has_lowest {
                     format!("mean {mean}, lowest {lowest}")
                 } else {
@@ -206,12 +207,12 @@ fn series_rows(chart: &Chart, width: usize) -> Vec<ChartRow> {
         .collect()
 }
 
-/// Mean and lowest value of the measurement.
-fn series_figures(group: &BarGroup) -> [f64; 2] {
+/// Mean and lowest value of the measurement, if it has any.
+fn series_figures(group: &BarGroup) -> Option<[f64; 2]> {
     let measured = group.bars.iter().filter(|bar| bar.tone != Tone::Muted).map(|bar| bar.value);
-    let measured: Vec<f64> = measured.collect();
-    let lowest = measured.iter().copied().fold(f64::INFINITY, f64::min);
-    [mean(&measured), lowest]
+    let measured: Vec<f64> = measured.filter(|value| value.is_finite()).collect();
+    let lowest = measured.iter().copied().reduce(f64::min)?;
+    Some([mean(&measured), lowest])
 }
 
 /// The position of zero, and the value of a column.
@@ -294,7 +295,9 @@ pub fn table(chart: &Chart) -> Table<'static> {
         let mut table = Columns::for_rows(&chart.groups);
         table.name("", |group| group.label.clone());
         for (at, heading) in ["mean", "lowest"].into_iter().enumerate() {
-            table.with(Column::right(heading), move |group| Cell::from(series_figures(group)[at]));
+            table.with(Column::right(heading), move |group| {
+                Cell::from(series_figures(group).map(|figures| figures[at]))
+            });
         }
         return table.into();
     }

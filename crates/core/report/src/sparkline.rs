@@ -38,7 +38,9 @@ pub fn sparkline(points: &[Option<f64>]) -> String {
     means
         .iter()
         .map(|mean| {
-            mean.map_or(MISSING, |mean| LEVELS[(7.0 * (mean - low) / range).round() as usize])
+            let level =
+                |mean: f64| LEVELS[(7.0 * ((mean - low) / range)).round().min(7.0) as usize];
+            mean.map_or(MISSING, level)
         })
         .collect()
 }

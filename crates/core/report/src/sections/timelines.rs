@@ -243,11 +243,11 @@ fn trial_of(shown: &Excerpt, points: usize) -> Value {
         "mean": means.collect::<Vec<Value>>(),
     });
     if bucket > 1 {
-        let extreme = |pick: fn(f64, f64) -> f64, start: f64| -> Value {
-            chunks().map(|chunk| coordinate(chunk.iter().copied().fold(start, pick))).collect()
+        let extreme = |pick: fn(f64, f64) -> f64| -> Value {
+            chunks().map(|chunk| chunk.iter().copied().reduce(pick).map(coordinate)).collect()
         };
-        object["low"] = extreme(f64::min, f64::MAX);
-        object["high"] = extreme(f64::max, f64::MIN);
+        object["low"] = extreme(f64::min);
+        object["high"] = extreme(f64::max);
     }
     object
 }
@@ -265,8 +265,9 @@ fn data(rows: &[Row]) -> Table<'static> {
     });
     for (heading, figure) in FIGURES {
         table.with(Column::right(heading), move |(_, shown)| {
-            let measured = Some(shown.measured()).filter(|measured| !measured.is_empty())?;
-            Some(Cell::quantity(figure(measured), &shown.series.unit))
+            let measured = shown.measured().iter().copied().filter(|value| value.is_finite());
+            let measured: Vec<f64> = measured.collect();
+            (!measured.is_empty()).then(|| Cell::quantity(figure(&measured), &shown.series.unit))
         });
     }
     table.into()
