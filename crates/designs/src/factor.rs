@@ -148,7 +148,7 @@ impl NumericFactor {
             format!("{:.*e}", DIGITS - 1, number)
         } else {
             let range = self.coding.high - self.coding.low;
-            let places = PLACES - range.log10().floor() as i32;
+            let places = PLACES.saturating_sub(range.log10().floor() as i32);
             format!("{:.*}", places.max(0) as usize, number)
         };
         text.parse().unwrap_or(number)

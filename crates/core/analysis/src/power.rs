@@ -131,7 +131,8 @@ pub(crate) fn noncentrality(df: f64, comparisons: usize) -> f64 {
     let mut noncentrality = critical + t_quantile(1.0 - POWER, df);
     for _ in 0..30 {
         let (power, slope) = power(noncentrality, critical, df);
-        let step = ((POWER - power) / slope).clamp(-0.3 * noncentrality, 0.3 * noncentrality);
+        let most = 0.3 * noncentrality;
+        let step = ((POWER - power) / slope).max(-most).min(most);
         noncentrality += step;
         if step.abs() < 1e-4 * noncentrality {
             break;

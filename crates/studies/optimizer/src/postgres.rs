@@ -176,6 +176,9 @@ impl CostFormulas for Formulas {
         }
         while high - low > 1.0 {
             let middle = f64::midpoint(low, high).floor();
+            if middle <= low || middle >= high {
+                break;
+            }
             if is_scanned(middle) { high = middle } else { low = middle }
         }
         Some(high)
