@@ -3,7 +3,7 @@
 use crate::rows::{
     Field, Level, Owner, RoleOfSetting, Setting, Values, insert, insert_all, unrecordable,
 };
-use crate::{Fault, Result, Store};
+use crate::{Result, Store};
 use observations::{Environment, FactorRecord, Recording, Roles, TrialRecord};
 use rusqlite::{OptionalExtension, Row, Transaction, params};
 use std::slice::from_ref;
@@ -17,18 +17,18 @@ impl Store {
     /// refer to the plan's configurations by position. Fails with `Unrecordable` when the
     /// baseline is not a configuration; with `Full`, `ReadOnly`, `Busy`.
     pub fn begin_run(&mut self, plan: &Recording) -> Result<i64> {
-        if plan.run.baseline.is_some_and(|baseline| baseline >= plan.configurations.len()) {
-            return Err(self.fault(Fault::Unrecordable(
-                "its baseline is not one of its configurations".into(),
-            )));
-        }
-        self.write(|transaction| {
-            let run = insert(transaction, &[("seed", &plan.run.seed.to_string())], &plan.run)?;
-            insert_all(transaction, Owner { column: "run", id: run }, &plan.environments)?;
-            insert_factors(transaction, run, plan)?;
-            insert_configurations(transaction, run, plan)?;
-            insert_roles(transaction, run, &plan.roles)?;
-            insert_all(transaction, Owner { column: "run", id: run }, &plan.files)?;
+        self.write(|transaction| insert_run(transaction, plan))
+    }
+
+    /// Records a run that is over, of which the id is ignored, in one transaction, and returns its
+    /// number: when this fails, nothing of it is recorded. Fails as [`Store::begin_run`] and
+    /// [`Store::record_trial`] do.
+    pub fn record_run(&mut self, recording: &Recording) -> Result<i64> {
+        self.write_with("EXTRA", |transaction| {
+            let run = insert_run(transaction, recording)?;
+            for trial in &recording.trials {
+                insert_trial(transaction, run, trial)?;
+            }
             Ok(run)
         })
     }
@@ -82,39 +82,51 @@ impl Store {
     /// `Busy`.
     pub fn record_trial(&mut self, run: i64, trial: &TrialRecord) -> Result<()> {
         self.require_run(run)?;
-        let configuration: Option<i64> = self.sql(|connection| {
-            let sql = "SELECT id FROM configurations WHERE run = ?1 AND position = ?2";
-            connection
-                .query_row(sql, params![run, trial.configuration], |row| row.get(0))
-                .optional()
-        })?;
-        let configuration = configuration.ok_or_else(|| {
-            let detail = format!("run {run} has no configuration {}", trial.configuration);
-            self.fault(Fault::Unrecordable(detail))
-        })?;
         let synchronous = if trial.wall_s < LOST_S_MAX { "NORMAL" } else { "EXTRA" };
-        self.write_with(synchronous, |transaction| {
-            let id =
-                insert(transaction, &[("run", &run), ("configuration", &configuration)], trial)?;
-            let of_trial = Owner { column: "trial", id };
-            insert_all(transaction, of_trial, &trial.hooks)?;
-            let Some(observations) = &trial.observations else { return Ok(()) };
-            insert_all(transaction, of_trial, &observations.responses)?;
-            insert_all(transaction, of_trial, &observations.facts)?;
-            insert_all(transaction, of_trial, &observations.plans)?;
-            insert_all(transaction, of_trial, &observations.waits)?;
-            insert_all(transaction, of_trial, &observations.resources)?;
-            insert_all(transaction, of_trial, &observations.latencies)?;
-            insert_all(transaction, of_trial, &observations.statements)?;
-            insert_all(transaction, of_trial, &observations.operations)?;
-            insert_all(transaction, of_trial, &observations.series)?;
-            insert_all(transaction, of_trial, from_ref(&observations.load))?;
-            insert_all(transaction, of_trial, from_ref(&observations.machine))?;
-            insert_all(transaction, of_trial, &observations.devices)?;
-            insert_all(transaction, of_trial, observations.profile.as_slice())?;
-            insert_all(transaction, of_trial, &observations.warnings)
-        })
+        self.write_with(synchronous, |transaction| insert_trial(transaction, run, trial))
     }
+}
+
+fn insert_run(transaction: &Transaction, plan: &Recording) -> rusqlite::Result<i64> {
+    if plan.run.baseline.is_some_and(|baseline| baseline >= plan.configurations.len()) {
+        return Err(unrecordable("its baseline is not one of its configurations"));
+    }
+    let run = insert(transaction, &[("seed", &plan.run.seed.to_string())], &plan.run)?;
+    insert_all(transaction, Owner { column: "run", id: run }, &plan.environments)?;
+    insert_factors(transaction, run, plan)?;
+    insert_configurations(transaction, run, plan)?;
+    insert_roles(transaction, run, &plan.roles)?;
+    insert_all(transaction, Owner { column: "run", id: run }, &plan.files)?;
+    Ok(run)
+}
+
+fn insert_trial(transaction: &Transaction, run: i64, trial: &TrialRecord) -> rusqlite::Result<()> {
+    let sql = "SELECT id FROM configurations WHERE run = ?1 AND position = ?2";
+    let configuration: Option<i64> = transaction
+        .prepare_cached(sql)?
+        .query_row(params![run, trial.configuration], |row| row.get(0))
+        .optional()?;
+    let configuration = configuration.ok_or_else(|| {
+        unrecordable(format!("run {run} has no configuration {}", trial.configuration))
+    })?;
+    let id = insert(transaction, &[("run", &run), ("configuration", &configuration)], trial)?;
+    let of_trial = Owner { column: "trial", id };
+    insert_all(transaction, of_trial, &trial.hooks)?;
+    let Some(observations) = &trial.observations else { return Ok(()) };
+    insert_all(transaction, of_trial, &observations.responses)?;
+    insert_all(transaction, of_trial, &observations.facts)?;
+    insert_all(transaction, of_trial, &observations.plans)?;
+    insert_all(transaction, of_trial, &observations.waits)?;
+    insert_all(transaction, of_trial, &observations.resources)?;
+    insert_all(transaction, of_trial, &observations.latencies)?;
+    insert_all(transaction, of_trial, &observations.statements)?;
+    insert_all(transaction, of_trial, &observations.operations)?;
+    insert_all(transaction, of_trial, &observations.series)?;
+    insert_all(transaction, of_trial, from_ref(&observations.load))?;
+    insert_all(transaction, of_trial, from_ref(&observations.machine))?;
+    insert_all(transaction, of_trial, &observations.devices)?;
+    insert_all(transaction, of_trial, observations.profile.as_slice())?;
+    insert_all(transaction, of_trial, &observations.warnings)
 }
 
 fn insert_factors(transaction: &Transaction, run: i64, plan: &Recording) -> rusqlite::Result<()> {
