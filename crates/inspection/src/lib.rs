@@ -6,6 +6,7 @@
 //!   [`query_reader`]: what reads them; [`sql_tree`]: their texts as trees
 //! - [`survey`]: what servers are and how they are set; [`observation`]: servers over an interval;
 //!   [`volume_advice`]: problems of volumes
+//! - [`xml`]: documents from outside, within limits
 //! - [`Inspection`]: what an engine brings for both; a folder for each engine, with its surveys and
 //!   their rules (`server_rules`)
 
@@ -25,6 +26,7 @@ pub mod sqlserver;
 pub mod statements;
 pub mod survey;
 mod volume_advice;
+pub mod xml;
 
 pub use adapter::{Inspection, OpenFile, OpenServer, OpenedReader, UnknownEngine, rules};
 pub use query_reader::{QueryLimits, QueryReader};

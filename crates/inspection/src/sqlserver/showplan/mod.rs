@@ -11,7 +11,7 @@ use crate::plans::{
     Access, Kind, Memory, MissingIndex, Operator, Parameter, Plan, PlanError, PlanFormats,
     Predicate, Role, Rows, RunCost, Statement, Wait, Warning,
 };
-use roxmltree::{Document, Node};
+use roxmltree::Node;
 use work::sql::Syntax;
 use xml::{child, children, flag, is, number, object, parts, unquoted};
 
@@ -29,7 +29,7 @@ fn recognise(text: &str) -> bool {
 /// The statements of a batch, those in branches and cursors included.
 fn read(text: &str) -> Result<Vec<Statement>, PlanError> {
     let damaged = |cause: String| PlanError::Damaged { format: "ShowPlan XML", cause };
-    let document = Document::parse(text).map_err(|error| damaged(error.to_string()))?;
+    let document = crate::xml::parse(text).map_err(|error| damaged(error.to_string()))?;
     let mut statements = Vec::new();
     for list in document.root_element().descendants().filter(|node| is(*node, "Statements")) {
         for node in list.children().filter(Node::is_element) {
