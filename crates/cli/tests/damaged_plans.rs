@@ -57,6 +57,38 @@ fn plans_without_an_end_are_refused() {
     }
 }
 
+/// If the time to read grew with the square of their length, these would take hours.
+#[test]
+fn long_files_are_read_in_linear_time() {
+    let document = "[{\"Plan\": {\"Node Type\": \"Result\", \"Total Cost\": 0.01}}]\n";
+    assert_eq!(read(document.repeat(50_000).as_bytes()).unwrap().len(), 50_000);
+    let line = "and more text of a constant that does not end\n";
+    let open = format!(
+        "Seq Scan on t  (cost=0.00..1.00 rows=1 width=4)\n  Filter: (a = '{}')\n",
+        line.repeat(200_000)
+    );
+    assert_eq!(read(open.as_bytes()).unwrap().len(), 1);
+    let parts = (0..20_000).map(|part| {
+        format!(
+            "  InitPlan {part}\n    ->  Seq Scan on t  (cost=0.00..1.00 rows=1 width=4) (actual \
+             time=0.1..0.1 rows=1 loops=1)\n"
+        )
+    });
+    let parts = parts.collect::<Vec<_>>().concat();
+    let parts = format!(
+        "Seq Scan on t  (cost=0.00..1.00 rows=1 width=4) (actual time=0.1..0.2 rows=1 \
+         loops=1)\n{parts}"
+    );
+    let error = read(parts.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("more than 500 subqueries"), "{error}");
+    let attributes = (0..200_000).map(|at| format!(" a{at}=\"\"")).collect::<Vec<_>>().concat();
+    let namespaces = (0..60_000).map(|at| format!("<a xmlns:n{at}='n'>")).collect::<Vec<_>>();
+    for content in [format!("<a{attributes}/>"), namespaces.concat()] {
+        let error = read(format!("<ShowPlanXML>{content}").as_bytes()).unwrap_err().to_string();
+        assert!(error.contains("line 1: more than 1000"), "{error}");
+    }
+}
+
 #[test]
 fn entities_and_schemas_of_others_are_not_followed() {
     let bomb = "<?xml version=\"1.0\"?><!DOCTYPE ShowPlanXML [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY \

@@ -27,6 +27,9 @@ pub enum PlanError {
     /// Operators are nested too deep.
     #[error("the plan has operators nested deeper than {0} levels")]
     TooDeep(usize),
+    /// Each part that runs once is charged to one of all operators.
+    #[error("the plan has more than {0} subqueries and expressions that run once")]
+    TooManyParts(usize),
 }
 
 /// Nested objects that `serde_json` accepts. An operator of a plan takes two: itself and its list.

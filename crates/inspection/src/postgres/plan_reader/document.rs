@@ -26,7 +26,7 @@ fn statement(document: &Value, plan: &Value) -> Result<Statement, PlanError> {
     nodes.read(plan, None, Processes::SINGLE, 0)?;
     nodes.unknown.sort();
     nodes.unknown.dedup();
-    charge(&mut nodes.entries);
+    charge(&mut nodes.entries)?;
     let root = tree(nodes.entries);
     let jit = number(&document["JIT"]["Timing"], "Total")
         .or_else(|| number(&document["JIT"]["Timing"]["Total"], "Time"));

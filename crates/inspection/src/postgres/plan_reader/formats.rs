@@ -69,26 +69,35 @@ fn first_document(rows: &[Row]) -> Result<Option<usize>, PlanError> {
 /// The documents in rows, with the statements before them.
 fn documents(rows: &[Row]) -> Result<Vec<Value>, PlanError> {
     let mut all: Vec<Value> = Vec::new();
-    let mut rest = rows;
+    let text = rows.iter().map(Row::text).collect::<Vec<_>>().join("\n");
+    let (mut rest, mut text) = (rows, text.as_str());
     while let Some(at) = first_document(rest)? {
         let (before, current) = rest.split_at(at);
+        text = behind(text, before);
         let before: Vec<&str> = before.iter().map(Row::text).collect();
-        let (mut found, length) = json(current)?;
+        let (mut found, length) = json(current, text)?;
         if let Some(Value::Object(first)) = found.first_mut()
             && !first.contains_key("Query Text")
         {
             first.extend(statement::before(&before.join("\n")));
         }
         all.extend(found);
-        rest = &current[length..];
+        let (current, following) = current.split_at(length);
+        (rest, text) = (following, behind(text, current));
     }
     Ok(all)
 }
 
-/// The documents of a JSON text that the rows begin with, and in how many of them it is.
-fn json(rows: &[Row]) -> Result<(Vec<Value>, usize), PlanError> {
-    let text = rows.iter().map(Row::text).collect::<Vec<_>>().join("\n");
-    let mut stream = Deserializer::from_str(&text).into_iter::<Value>();
+/// The part of a text behind these rows of it.
+fn behind<'a>(text: &'a str, rows: &[Row]) -> &'a str {
+    let length: usize = rows.iter().map(|row| row.text().len() + 1).sum();
+    text.get(length..).unwrap_or_default()
+}
+
+/// The documents of a JSON text that the rows and their text begin with, and in how many of them it
+/// is.
+fn json(rows: &[Row], text: &str) -> Result<(Vec<Value>, usize), PlanError> {
+    let mut stream = Deserializer::from_str(text).into_iter::<Value>();
     let document = match stream.next() {
         Some(Ok(document)) => document,
         Some(Err(error)) => return Err(error_of(rows, &error)),

@@ -4,8 +4,11 @@
 //! EXPLAIN shows them below the node of their query level, with their cost in its cost. Their time
 //! is in that of the node that first needed them, which may be another one.
 
-use crate::plans::{self, Operator};
+use crate::plans::{self, Operator, PlanError};
 use serde_json::Value;
+
+/// Parts of a plan at most.
+const PARTS_MAX: usize = 500;
 
 /// A node while the plan is read.
 pub struct Entry {
@@ -89,7 +92,10 @@ fn part(name: &str) -> Part {
 
 /// Finds for each part the nodes that waited for it, and moves its time from their inputs to what
 /// they started.
-pub(crate) fn charge(all: &mut [Entry]) {
+pub(crate) fn charge(all: &mut [Entry]) -> Result<(), PlanError> {
+    if all.iter().filter(|entry| entry.part.is_some()).count() > PARTS_MAX {
+        return Err(PlanError::TooManyParts(PARTS_MAX));
+    }
     for at in 0..all.len() {
         if let (Some(parent), None) = (all[at].parent, &all[at].part) {
             all[parent].inputs_ms += all[at].operator.elapsed_ms.unwrap_or(0.0);
@@ -138,6 +144,7 @@ pub(crate) fn charge(all: &mut [Entry]) {
             all[index].operator.started_ms += ms;
         }
     }
+    Ok(())
 }
 
 /// The position behind all nodes below one.

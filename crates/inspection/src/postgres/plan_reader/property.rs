@@ -12,20 +12,27 @@ pub fn split(line: &str) -> Option<(&str, &str)> {
     (is_key && (value.is_empty() || value.starts_with(' '))).then(|| (key, value.trim()))
 }
 
-/// Returns true when a value has a bracket or a quote that is not closed: it continues in the next
-/// line.
-pub fn is_open(value: &str) -> bool {
-    let (mut depth, mut quote) = (0_i64, None);
-    for c in value.chars() {
-        match (quote, c) {
-            (None, '\'' | '"') => quote = Some(c),
-            (Some(open), c) if open == c => quote = None,
-            (None, '(') => depth += 1,
-            (None, ')') => depth -= 1,
-            _ => {}
+/// Brackets and the quote that are open behind a value, or behind its lines so far.
+#[derive(Default)]
+pub struct Nesting {
+    depth: i64,
+    quote: Option<char>,
+}
+
+impl Nesting {
+    /// Reads a value, or one more line of it. Returns true when it continues in the next line.
+    pub fn continues(&mut self, line: &str) -> bool {
+        for c in line.chars() {
+            match (self.quote, c) {
+                (None, '\'' | '"') => self.quote = Some(c),
+                (Some(open), c) if open == c => self.quote = None,
+                (None, '(') => self.depth += 1,
+                (None, ')') => self.depth -= 1,
+                _ => {}
+            }
         }
+        self.quote.is_some() || self.depth > 0
     }
-    quote.is_some() || depth > 0
 }
 
 /// Adds a line to a node.
@@ -145,7 +152,7 @@ fn number(text: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{add, is_open, split};
+    use super::{Nesting, add, split};
     use serde_json::{Map, Value};
 
     #[test]
@@ -185,6 +192,12 @@ mod tests {
         for line in ["width=4) (actual time=0.1..0.2 rows=1 loops=1)", "and so on", "a::text)"] {
             assert_eq!(split(line), None, "{line}");
         }
-        assert!(is_open("(a = 'two") && is_open("((a)") && !is_open("(a = ')')"));
+        let continues = |lines: [&str; 2]| {
+            let mut nesting = Nesting::default();
+            lines.map(|line| nesting.continues(line))
+        };
+        assert_eq!(continues(["(a = 'two", "lines')"]), [true, false]);
+        assert_eq!(continues(["((a)", "(b"]), [true, true]);
+        assert_eq!(continues(["(a = ')')", "and"]), [false, false]);
     }
 }

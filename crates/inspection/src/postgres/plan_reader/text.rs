@@ -6,7 +6,7 @@
 use super::frame::{Content, Row, column};
 use super::heading::{self, Figures, has_figures, is_node};
 use super::node::inputs_of;
-use super::property;
+use super::property::{self, Nesting};
 use crate::plans::PlanError;
 use serde_json::{Map, Value, json};
 use work::sql::statement::VERBS;
@@ -43,7 +43,7 @@ struct Reader {
     figures: Option<Figures>,
     part: Option<Part>,
     /// Key of the value that continues in the next line.
-    open: Option<String>,
+    open: Option<(String, Nesting)>,
     /// Behind the nodes: times, and details below their headings.
     summary: Option<Map<String, Value>>,
     group: String,
@@ -141,12 +141,12 @@ impl Reader {
 
     /// Adds a line to the value that it continues.
     fn is_value(&mut self, line: &str) -> bool {
-        let Some(key) = &self.open else { return false };
-        let node = self.nodes.last_mut().and_then(|node| node.members.get_mut(key));
+        let Some((key, nesting)) = &mut self.open else { return false };
+        let node = self.nodes.last_mut().and_then(|node| node.members.get_mut(key.as_str()));
         let Some(Value::String(value)) = node else { return false };
         value.push('\n');
         value.push_str(line);
-        if !property::is_open(value) {
+        if !nesting.continues(line) {
             self.open = None;
         }
         true
@@ -225,7 +225,8 @@ impl Reader {
             }
             let node = self.nodes.last_mut().expect("not empty");
             property::add(&mut node.members, key, value);
-            self.open = property::is_open(value).then(|| key.to_owned());
+            let mut nesting = Nesting::default();
+            self.open = nesting.continues(value).then(|| (key.to_owned(), nesting));
             return Ok(());
         }
         if let Some((verb, target)) = target(text)
