@@ -191,6 +191,65 @@ fn damaged_files_are_refused_with_their_line() {
     }
 }
 
+/// hyperfine's JSON with a number of runs.
+fn runs(count: usize) -> String {
+    let times = vec!["0.1"; count].join(",");
+    format!("{{\"results\": [{{\"command\": \"a\", \"times\": [{times}]}}]}}")
+}
+
+#[test]
+fn many_runs_are_imported_up_to_a_limit() {
+    let lab = Lab::new();
+    lab.write("runs.json", &runs(20_000));
+    lab.steelbench(&["import", "runs.json"]).expect(0).shows("20000 trials of 1 configurations");
+    let table = |rows: usize| {
+        let rows = (0..rows).map(|row| format!("c{row},1\n")).collect::<Vec<_>>().concat();
+        format!("configuration,elapsed (s)\n{rows}")
+    };
+    lab.write("levels.csv", &table(20_000));
+    lab.steelbench(&["import", "levels.csv"])
+        .expect(0)
+        .shows("20000 trials of 20000 configurations");
+    lab.write("more.json", &runs(100_001));
+    lab.write("more.csv", &table(100_001));
+    lab.write("long.json", &format!("{{\"fio version\": \"{}\"}}", "3".repeat(33 << 20)));
+    for (files, says) in [
+        (&["more.json"][..], "more.json: more than 100000 trials"),
+        (&["more.csv"], "more.csv: more than 100000 trials"),
+        (&["runs.json"; 6], "runs.json: more than 100000 trials"),
+        (&["long.json"], "larger than 32 MiB"),
+    ] {
+        lab.steelbench(&[&["import"], files].concat()).expect(2).says(says);
+    }
+}
+
+#[test]
+fn a_refused_import_leaves_nothing() {
+    let lab = Lab::new();
+    let sysbench = |events: &str| {
+        format!(
+            "SQL statistics:\n    transactions: 100 (10.0 per sec.)\nGeneral statistics:\n    \
+             total time: 10s\n    total number of events: {events}\n"
+        )
+    };
+    let huge = "9".repeat(320);
+    let attributes = (0..200_000).map(|at| format!(" a{at}=''")).collect::<Vec<_>>().concat();
+    for (name, text, says) in [
+        ("s.txt", sysbench(&"9".repeat(30)), "transactions: 1000000000000000000000000000000 is"),
+        ("t.txt", sysbench("1").replace("10.0", &huge), "throughput: inf is out of range"),
+        ("p.txt", format!("tps = {huge}\n"), "throughput: inf is out of range"),
+        ("p.log", "0 1 2000 0 1700000000 2000\n".repeat(3) + "x\n", "line 4"),
+        ("c.csv", "configuration,elapsed (s)\na,1\na,1e308\n".to_owned(), "line 3"),
+        ("c.xml", format!("<parameters><a{attributes}/></parameters>"), "line 1: more than 1000"),
+    ] {
+        lab.write(name, &text);
+        let files = || std::fs::read_dir(lab.path("")).unwrap().count();
+        let before = files();
+        lab.steelbench(&["import", name]).expect(2).says(says);
+        assert_eq!(files(), before, "{name}");
+    }
+}
+
 /// A configuration of BenchBase.
 fn benchbase(database: [&str; 2], scale: &str, weights: &str, names: &[&str]) -> String {
     let types = names

@@ -1,6 +1,6 @@
 use crate::{FromValue, Observations, Response, Role, Roles, Throttle, Value};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// A run of an experiment as the store holds it: all that analysis and reports may use.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -161,7 +161,7 @@ pub struct FileRecord {
 }
 
 /// A factor's level in a configuration.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LevelRecord {
     /// Factor name.
     pub factor: String,
@@ -280,17 +280,11 @@ impl Recording {
     /// Every response that any trial has, one of each name and unit, in the order of first
     /// appearance.
     pub fn responses(&self) -> Vec<&Response> {
-        let mut distinct: Vec<&Response> = Vec::new();
+        let mut known = HashSet::new();
         let all = self.trials.iter().filter_map(|trial| trial.observations.as_ref());
-        for response in all.flat_map(|observations| &observations.responses) {
-            if !distinct
-                .iter()
-                .any(|known| known.name == response.name && known.unit == response.unit)
-            {
-                distinct.push(response);
-            }
-        }
-        distinct
+        all.flat_map(|observations| &observations.responses)
+            .filter(|response| known.insert((&response.name, &response.unit)))
+            .collect()
     }
 
     /// Trials that count: of a block that another machine repeated, those of the last one.

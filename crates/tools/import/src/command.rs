@@ -4,6 +4,7 @@ use crate::recording::{Run, recording};
 use clap::Parser;
 use command_line::ready::write_all;
 use command_line::{Context, ExitCode, Failure, Tool, output, results};
+use observations::Recording;
 use std::path::{Path, PathBuf};
 use store::Store;
 
@@ -70,21 +71,14 @@ impl Tool for Import {
         let mut trials = Vec::new();
         for source in &self.sources {
             trials.extend(read(source, &options)?);
+            formats::check_rows(trials.len(), "trials")
+                .map_err(|error| Failure::usage(format!("{source}: {error}")))?;
         }
         let run =
             Run { name: &self.name, response: self.response.as_deref(), files: &self.sources };
         let recording = recording(run, trials).map_err(Failure::usage)?;
         let path = results::path(self.results.as_ref(), &self.name);
-        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder)
-                .map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))?;
-        }
-        let mut store = Store::create_or_open(&path)?;
-        let _lock = store.lock_for_run()?;
-        let id = store.begin_run(&recording)?;
-        for trial in &recording.trials {
-            store.record_trial(id, trial)?;
-        }
+        let id = record(&path, &recording)?;
         output::print(&format!(
             "{}: run {id} with {} trials of {} configurations, measured elsewhere\n",
             path.display(),
@@ -92,6 +86,23 @@ impl Tool for Import {
             recording.configurations.len()
         ))
     }
+}
+
+/// Records a run in a results file; of a new file nothing stays if that fails.
+fn record(path: &Path, recording: &Recording) -> Result<i64, Failure> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder)
+            .map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))?;
+    }
+    let is_new = !path.exists();
+    let mut store = Store::create_or_open(path)?;
+    let lock = store.lock_for_run()?;
+    let recorded = store.record_run(recording);
+    if recorded.is_err() && is_new {
+        drop((store, lock));
+        let _ = std::fs::remove_file(path);
+    }
+    Ok(recorded?)
 }
 
 /// Writes the experiment file of a configuration and its scripts into the current folder.

@@ -4,9 +4,9 @@ use crate::formats::Trial;
 use command_line::servers::now_ms;
 use observations::{
     ConfigurationRecord, FactorRecord, LevelRecord, Recording, RunRecord, TrialRecord, TrialStatus,
-    Value, Warning, WarningKind,
+    Value, Warning, WarningKind, range,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use thiserror::Error;
 
 /// The run that trials become.
@@ -52,13 +52,12 @@ pub fn recording(run: Run<'_>, trials: Vec<Trial>) -> Result<Recording, NoRun> {
     let started_ms = now_ms();
     let factors = factors(&trials);
     let mut configurations: Vec<ConfigurationRecord> = Vec::new();
+    let mut positions: HashMap<Vec<LevelRecord>, usize> = HashMap::new();
     let mut blocks: BTreeMap<usize, u32> = BTreeMap::new();
     let mut records = Vec::new();
     for (sequence, mut trial) in (1..).zip(trials) {
-        let known =
-            configurations.iter().position(|configuration| configuration.levels == trial.levels);
-        let configuration = known.unwrap_or_else(|| {
-            configurations.push(configuration(&trial.levels));
+        let configuration = *positions.entry(trial.levels).or_insert_with_key(|levels| {
+            configurations.push(configuration(levels));
             configurations.len() - 1
         });
         let last = blocks.entry(configuration).or_default();
@@ -116,30 +115,25 @@ fn check_response(text: Option<&str>, trials: &[Trial]) -> Result<(), NoRun> {
     }
 }
 
-/// The factors with the levels that occur, in their order.
+/// The factors with the levels that occur, in their order. All trials have the same factors.
 fn factors(trials: &[Trial]) -> Vec<FactorRecord> {
-    let mut all: Vec<FactorRecord> = Vec::new();
-    for level in trials.iter().flat_map(|trial| &trial.levels) {
-        let at = all.iter().position(|factor| factor.name == level.factor).unwrap_or_else(|| {
-            all.push(FactorRecord {
-                name: level.factor.clone(),
-                levels: Vec::new(),
-                numeric: None,
-                hard_to_change: false,
-            });
-            all.len() - 1
-        });
-        if !all[at].levels.contains(&level.level) {
-            all[at].levels.push(level.level.clone());
+    let names = trials.first().into_iter().flat_map(|trial| &trial.levels);
+    let factor = |(at, LevelRecord { factor, .. }): (usize, &LevelRecord)| {
+        let mut known = HashSet::new();
+        let levels = trials.iter().map(|trial| &trial.levels[at].level);
+        let levels: Vec<String> = levels.filter(|level| known.insert(*level)).cloned().collect();
+        let numbers = levels.iter().map(|level| level.parse::<f64>().ok());
+        FactorRecord {
+            name: factor.clone(),
+            numeric: numbers
+                .collect::<Option<Vec<_>>>()
+                .filter(|all| all.iter().all(|value| range::has(*value))),
+            levels,
+            hard_to_change: false,
         }
-    }
-    for factor in &mut all {
-        let numbers = factor.levels.iter().map(|level| level.parse::<f64>().ok());
-        factor.numeric = numbers
-            .collect::<Option<Vec<_>>>()
-            .filter(|all| all.iter().all(|value| value.is_finite()));
-    }
-    all
+    };
+    let mut known = HashSet::new();
+    names.enumerate().filter(|(_, level)| known.insert(&level.factor)).map(factor).collect()
 }
 
 fn configuration(levels: &[LevelRecord]) -> ConfigurationRecord {

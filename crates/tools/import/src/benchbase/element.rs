@@ -1,5 +1,6 @@
 //! Elements of a configuration, and why it cannot be converted.
 
+use inspection::xml::XmlError;
 use roxmltree::Node;
 
 /// Why a configuration cannot be converted. The text of the file is not repeated.
@@ -13,6 +14,9 @@ pub(crate) enum BenchBaseError {
         /// Column, from 1.
         column: u32,
     },
+    /// Larger than any configuration.
+    #[error(transparent)]
+    Large(XmlError),
     /// Another kind of file.
     #[error("no configuration of BenchBase: the outermost element is not <parameters>")]
     OtherFile,

@@ -6,7 +6,7 @@ mod target;
 mod workload;
 
 use element::{BenchBaseError, others};
-use roxmltree::Document;
+use inspection::xml::{self, XmlError};
 use std::fmt::Write as _;
 use target::Target;
 use workload::Workload;
@@ -53,10 +53,14 @@ const ELEMENTS: &[&str] = &[
 /// # Errors
 /// When it is not one, or has no counterpart.
 pub fn convert(text: &str) -> Result<Conversion, BenchBaseError> {
-    let document = Document::parse(text.trim_start_matches('\u{feff}')).map_err(|error| {
-        let place = error.pos();
-        BenchBaseError::Xml { line: place.row, column: place.col }
-    })?;
+    let document =
+        xml::parse(text.trim_start_matches('\u{feff}')).map_err(|error| match error {
+            XmlError::Damaged(error) => {
+                let place = error.pos();
+                BenchBaseError::Xml { line: place.row, column: place.col }
+            }
+            error => BenchBaseError::Large(error),
+        })?;
     let root = document.root_element();
     if !root.has_tag_name("parameters") {
         return Err(BenchBaseError::OtherFile);

@@ -1,41 +1,49 @@
 //! hyperfine's JSON (`--export-json`): a time for each run of each command
 //! (<https://github.com/sharkdp/hyperfine>).
 
-use super::trial::{FormatError, Trial, observed};
+use super::trial::{FormatError, Trial, check_rows, observed};
 use observations::{LevelRecord, Response};
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Map, Value};
 
-/// A trial for each run; `None` of another document.
-pub fn read(document: &Value) -> Option<Result<Vec<Trial>, FormatError>> {
-    let results = document["results"].as_array()?;
-    results.first()?.get("times")?;
+/// The runs of a command.
+#[derive(Deserialize)]
+pub struct Command {
+    #[serde(default)]
+    command: Value,
+    #[serde(default)]
+    parameters: Map<String, Value>,
+    times: Vec<f64>,
+}
+
+/// A trial for each run.
+pub fn read(commands: &[Command]) -> Result<Vec<Trial>, FormatError> {
+    check_rows(commands.iter().map(|command| command.times.len()).sum(), "trials")?;
     let mut all = Vec::new();
-    for result in results {
-        let levels = levels(result);
-        let times: Option<Vec<f64>> =
-            result["times"].as_array()?.iter().map(Value::as_f64).collect();
-        let Some(times) = times else {
-            return Some(Err(FormatError::Damaged("a time is not a number".into())));
-        };
-        all.extend((1..).zip(times).map(|(block, seconds)| Trial {
-            levels: levels.clone(),
-            block: Some(block),
-            observations: observed(seconds, 1, vec![Response::lower("elapsed", "s", seconds)]),
-            ..Trial::default()
-        }));
+    for command in commands {
+        let levels = levels(command);
+        for (block, seconds) in (1..).zip(&command.times) {
+            let elapsed = Response::lower("elapsed", "s", *seconds);
+            all.push(Trial {
+                levels: levels.clone(),
+                block: Some(block),
+                observations: observed(*seconds, 1.0, vec![elapsed])?,
+                ..Trial::default()
+            });
+        }
     }
-    Some(Ok(all))
+    Ok(all)
 }
 
 /// The parameters of a scan, else the command.
-fn levels(result: &Value) -> Vec<LevelRecord> {
+fn levels(command: &Command) -> Vec<LevelRecord> {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let parameters = result["parameters"].as_object().into_iter().flatten();
+    let parameters = command.parameters.iter();
     let levels: Vec<LevelRecord> = parameters
         .map(|(name, value)| LevelRecord { factor: name.clone(), level: text(value) })
         .collect();
     if !levels.is_empty() {
         return levels;
     }
-    vec![LevelRecord { factor: "command".into(), level: text(&result["command"]) }]
+    vec![LevelRecord { factor: "command".into(), level: text(&command.command) }]
 }

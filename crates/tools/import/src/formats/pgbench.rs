@@ -2,7 +2,7 @@
 //! (<https://www.postgresql.org/docs/current/pgbench.html>).
 
 use super::text::{after, number_in};
-use super::trial::{FormatError, observed};
+use super::trial::{FormatError, count, observed};
 use observations::{Histogram, Latency, Observations, Response, Work};
 
 /// The figures of the summary.
@@ -22,12 +22,13 @@ pub fn output(text: &str) -> Result<Observations, FormatError> {
         responses.extend(after(text, label).map(|ms| Response::lower(name, "ms", ms)));
     }
     let failed = after(text, "number of failed transactions:").unwrap_or(0.0);
-    let mut observations = observed(elapsed, clients as u32, responses);
+    let mut observations = observed(elapsed, clients, responses)?;
+    let amount = count("transactions", processed)?;
     observations.work = Work {
         unit: "transaction".into(),
-        amount: processed as u64,
-        transactions: processed as u64,
-        errors: failed as u64,
+        amount,
+        transactions: amount,
+        errors: count("failed transactions", failed)?,
         retries: 0,
     };
     Ok(observations)
@@ -92,7 +93,7 @@ pub fn log(text: &str) -> Result<Observations, FormatError> {
     for (name, percent) in [("latency_p50", 50.0), ("latency_p95", 95.0), ("latency_p99", 99.0)] {
         responses.push(Response::percentile(name, "ms", 1e6, &histogram, percent));
     }
-    let mut observations = observed(elapsed_s, 0, responses);
+    let mut observations = observed(elapsed_s, 0.0, responses)?;
     observations.work =
         Work { unit: "transaction".into(), amount: count, transactions: count, errors, retries: 0 };
     observations.latencies.push(Latency { name: "transaction".into(), histogram });

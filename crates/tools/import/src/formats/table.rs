@@ -1,7 +1,7 @@
 //! A table of trials: factors, the block, and a column for each response, `throughput (tx/s)`.
 
-use super::trial::{FormatError, Options, Trial, observed};
-use observations::{LevelRecord, Response};
+use super::trial::{FormatError, Options, Trial, check_rows, observed};
+use observations::{LevelRecord, Response, range};
 
 /// Names and units of which more is better.
 const RATES: [&str; 6] = ["throughput", "rate", "tps", "iops", "bandwidth", "per_second"];
@@ -20,13 +20,15 @@ pub fn read(text: &str, options: &Options<'_>) -> Result<Vec<Trial>, FormatError
             })
             .collect::<Result<_, _>>()?,
     };
+    check_rows(header.len(), "columns")?;
     let block = column("block");
     let mut trials = Vec::new();
     for record in reader.records() {
         let record = record?;
+        check_rows(trials.len() + 1, "trials")?;
         let line = record.position().map_or(0, csv::Position::line);
         let number = |at: usize| {
-            record[at].parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(|| {
+            record[at].parse::<f64>().ok().filter(|value| range::has(*value)).ok_or_else(|| {
                 FormatError::Damaged(format!(
                     "line {line}: expected a number for {}, found \"{}\"",
                     header[at], &record[at]
@@ -51,8 +53,8 @@ pub fn read(text: &str, options: &Options<'_>) -> Result<Vec<Trial>, FormatError
                 .iter()
                 .map(|at| LevelRecord { factor: header[*at].clone(), level: record[*at].into() })
                 .collect(),
-            block: block.map(number).transpose()?.map(|block| block as u32),
-            observations: observed(elapsed_s, 0, responses),
+            block: block.map(number).transpose()?.map(|block| (block as u32).max(1)),
+            observations: observed(elapsed_s, 0.0, responses)?,
             ..Trial::default()
         });
     }

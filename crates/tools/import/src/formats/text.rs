@@ -1,6 +1,6 @@
 //! Summaries in words: sysbench and `HammerDB`.
 
-use super::trial::{FormatError, observed};
+use super::trial::{FormatError, count, observed};
 use observations::{Observations, Response, Work};
 
 /// The first number in a text.
@@ -40,13 +40,14 @@ pub fn sysbench(text: &str) -> Result<Observations, FormatError> {
     for (label, name) in [("avg:", "latency_mean"), ("95th percentile:", "latency_p95")] {
         responses.extend(after(text, label).map(|ms| Response::lower(name, "ms", ms)));
     }
-    let mut observations = observed(elapsed, counted("Number of threads:") as u32, responses);
-    let amount = counted("total number of events:").max(counted("transactions:")) as u64;
+    let mut observations = observed(elapsed, counted("Number of threads:"), responses)?;
+    let events = counted("total number of events:").max(counted("transactions:"));
+    let amount = count("transactions", events)?;
     observations.work = Work {
         unit: "transaction".into(),
         amount,
         transactions: amount,
-        errors: counted("ignored errors:") as u64,
+        errors: count("ignored errors", counted("ignored errors:"))?,
         retries: 0,
     };
     Ok(observations)
@@ -66,5 +67,5 @@ pub fn hammerdb(text: &str) -> Result<Observations, FormatError> {
         let (count, _) = line.split_once("Active Virtual Users")?;
         number_in(count)
     });
-    Ok(observed(0.0, users.unwrap_or(0.0) as u32, responses))
+    observed(0.0, users.unwrap_or(0.0), responses)
 }

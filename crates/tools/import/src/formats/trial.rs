@@ -1,7 +1,7 @@
 //! A trial of another tool, and the formats that it may have.
 
 use engine::Engine;
-use observations::{LevelRecord, Observations, Response};
+use observations::{LevelRecord, Observations, Response, range};
 use thiserror::Error;
 
 /// The options that reading depends on.
@@ -53,6 +53,12 @@ pub enum FormatError {
     /// It has a known format and lacks a figure.
     #[error("{0}")]
     Damaged(String),
+    /// A figure that nothing can have measured.
+    #[error("{0}: {1} is out of range; check the file")]
+    Figure(String, f64),
+    /// It has more rows of this name than are imported.
+    #[error("more than {ROWS_MAX} {0}: import a part of the file")]
+    TooMany(&'static str),
     /// CSV that cannot be read.
     #[error(transparent)]
     Csv(#[from] csv::Error),
@@ -61,7 +67,38 @@ pub enum FormatError {
     Json(#[from] serde_json::Error),
 }
 
-/// Observations with these responses.
-pub fn observed(elapsed_s: f64, connections: u32, responses: Vec<Response>) -> Observations {
-    Observations { elapsed_s, connections, responses, ..Observations::default() }
+/// Rows of an import: a trial takes a kilobyte or more.
+pub const ROWS_MAX: usize = 100_000;
+
+/// Refuses more rows of this name than [`ROWS_MAX`].
+pub fn check_rows(count: usize, name: &'static str) -> Result<(), FormatError> {
+    if count > ROWS_MAX { Err(FormatError::TooMany(name)) } else { Ok(()) }
+}
+
+/// Whole numbers that a figure of this size is exact for.
+const COUNT_MAX: f64 = (1_u64 << 53) as f64;
+
+/// A count that was read as a number.
+pub fn count(name: &'static str, value: f64) -> Result<u64, FormatError> {
+    if (0.0..=COUNT_MAX).contains(&value) {
+        Ok(value as u64)
+    } else {
+        Err(FormatError::Figure(name.to_owned(), value))
+    }
+}
+
+/// Observations with these responses, whose figures are in range.
+pub fn observed(
+    elapsed_s: f64,
+    connections: f64,
+    responses: Vec<Response>,
+) -> Result<Observations, FormatError> {
+    let figures = responses.iter().map(|response| (response.name.as_str(), response.value));
+    let odd = figures.chain([("elapsed", elapsed_s)]).find(|(_, value)| !range::has(*value));
+    if let Some((name, value)) = odd {
+        return Err(FormatError::Figure(name.to_owned(), value));
+    }
+    let connections = count("connections", connections)?;
+    let connections = u32::try_from(connections).unwrap_or(u32::MAX);
+    Ok(Observations { elapsed_s, connections, responses, ..Observations::default() })
 }

@@ -1,9 +1,9 @@
 //! Two snapshots of a server's waits as CSV: `sys.dm_os_wait_stats` of SQL Server, or
 //! `pg_wait_sampling_profile` of PostgreSQL.
 
-use super::trial::{FormatError, Options, Trial, observed};
+use super::trial::{self, FormatError, Options, Trial, check_rows, observed};
 use engine::{Engine, WaitType};
-use observations::{Response, Wait, WaitSource};
+use observations::{Response, Wait, WaitSource, range};
 use std::collections::BTreeMap;
 
 /// Seconds between two samples of `pg_wait_sampling` by default
@@ -47,7 +47,7 @@ pub fn read(before: &str, after: &str, options: &Options<'_>) -> Result<Trial, F
         total += seconds;
         waits.push(Wait {
             class: WaitType::class_of(table, &name),
-            count: (!is_sampled).then_some(count as u64),
+            count: (!is_sampled).then(|| trial::count("waits", count)).transpose()?,
             resource_s: (seconds - signal_s).max(0.0),
             signal_s,
             source: source.clone(),
@@ -58,7 +58,7 @@ pub fn read(before: &str, after: &str, options: &Options<'_>) -> Result<Trial, F
     responses.extend(
         options.seconds.map(|seconds| Response::lower("waiting_sessions", "", total / seconds)),
     );
-    let mut observations = observed(options.seconds.unwrap_or(0.0), 0, responses);
+    let mut observations = observed(options.seconds.unwrap_or(0.0), 0.0, responses)?;
     observations.waits = waits;
     Ok(Trial { observations, ..Trial::default() })
 }
@@ -85,7 +85,10 @@ fn snapshot(text: &str) -> Result<(bool, BTreeMap<String, Counters>), FormatErro
     let mut all: BTreeMap<String, Counters> = BTreeMap::new();
     for record in reader.records() {
         let record = record?;
-        let number = |at: Option<usize>| at.and_then(|at| record[at].parse::<f64>().ok());
+        check_rows(all.len(), "wait types")?;
+        let number = |at: Option<usize>| {
+            at.and_then(|at| record[at].parse().ok()).filter(|value| range::has(*value))
+        };
         let need = |at: Option<usize>| {
             number(at).ok_or_else(|| {
                 let line = record.position().map_or(0, csv::Position::line);
