@@ -11,6 +11,7 @@ pub use names::names_secret;
 use crate::folded::{Folded, escape};
 use crate::secret::{Secret, without_known};
 use serde_json::Value;
+use std::cell::RefCell;
 
 /// The text with a star for each character of what is, or may be, a secret in it:
 ///
@@ -47,11 +48,24 @@ fn without_forms(text: &str) -> String {
     if !text.contains(is_sign) && !names::has_token(text) {
         return text.to_owned();
     }
+    // Records repeat a text in each trial of a run.
+    if HARMLESS.with_borrow(|harmless| harmless == text) {
+        return text.to_owned();
+    }
     let folded = Folded::new(text, escape);
     let (mut ranges, all) = (urls::secrets(&folded.text), 0..folded.text.len());
     ranges.extend(names::secrets(&folded.text));
     commands::secrets(&folded.text, all, 0, &mut ranges);
-    folded.hide(text, ranges)
+    let shown = folded.hide(text, ranges);
+    if shown == text {
+        HARMLESS.with_borrow_mut(|harmless| text.clone_into(harmless));
+    }
+    shown
+}
+
+thread_local! {
+    /// The last text without a secret that was searched.
+    static HARMLESS: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
 /// Hides what is, or may be, a password in the texts of a JSON document, and the texts of names
