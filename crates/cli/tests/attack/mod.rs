@@ -11,6 +11,7 @@ mod arena;
 mod clock_jumps;
 mod damaged_duckdb;
 mod dropped_databases;
+mod figures;
 mod files;
 mod helper_programs;
 mod hostile_servers;
