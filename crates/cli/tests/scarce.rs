@@ -9,7 +9,11 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 /// Limits a resource of the command.
-fn limit(command: &mut Command, resource: libc::__rlimit_resource_t, most: u64) -> &mut Command {
+pub fn limit(
+    command: &mut Command,
+    resource: libc::__rlimit_resource_t,
+    most: u64,
+) -> &mut Command {
     let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
     // SAFETY: between fork and exec a system call alone is made.
     unsafe {

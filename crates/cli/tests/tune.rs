@@ -1,6 +1,7 @@
 //! `tune`: from the declaration to the confirmed settings.
 
-use crate::common::{Lab, on_screen};
+use crate::common::{Exit, Lab, on_screen};
+use crate::scarce::limit;
 use serde_json::Value;
 
 /// Elapsed time is the delay times the number of transactions; nothing else has an effect.
@@ -375,4 +376,33 @@ fn a_gain_has_one_interval_and_its_risk_is_named() {
     let [low, high] = ["low", "high"].map(|end| interval[end].as_f64().unwrap());
     let low = if low <= 1.0_f64.next_up() { ">1".to_owned() } else { format!("{low:.3}") };
     assert!(page.contains(&format!("x [{low}, {high:.3}]")), "{interval} {page}");
+}
+
+#[test]
+fn trials_that_failed_for_lack_of_open_files_run_again() {
+    let lab = Lab::with(PAGES);
+    let mut command = lab.command(&["tune", "e.toml"]);
+    let limited = limit(&mut command, libc::RLIMIT_NOFILE, 16).output().unwrap();
+    let failed = Exit::from(limited).expect(1);
+    assert!(failed.stderr.contains("the present settings fail"), "{failed:#?}");
+    assert!(failed.stderr.contains("`steelbench tune e.toml` runs the failed"), "{failed:#?}");
+    let kinds = "SELECT DISTINCT failure FROM trials";
+    assert_eq!(lab.rows("pages-search", kinds), ["machine"]);
+    lab.steelbench(&["tune", "e.toml"]).expect(0);
+}
+
+/// The present settings fail until a file is there.
+#[test]
+fn failed_trials_run_again_on_request() {
+    let lab = Lab::new();
+    let hook = format!("[hooks]\nbefore_trial = \"test -e {}\"\n", lab.path("ready").display());
+    lab.write("e.toml", &format!("{SCRIPTED}{hook}"));
+    let advice = "`steelbench tune e.toml --retry-failed` runs the failed";
+    lab.steelbench(&["tune", "e.toml"]).expect(1).says(advice);
+    lab.write("ready", "");
+    lab.steelbench(&["tune", "e.toml"]).expect(1).says("the present settings fail").says(advice);
+    lab.steelbench(&["tune", "e.toml", "--retry-failed"]).expect(0);
+    // All succeeded: nothing runs again.
+    let again = lab.steelbench(&["tune", "e.toml", "--retry-failed"]).expect(0);
+    assert!(!again.stderr.contains("block 1"), "no trial is repeated: {}", again.stderr);
 }

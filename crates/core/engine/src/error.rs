@@ -1,6 +1,7 @@
 //! Failures in an engine.
 
 use observations::redacted_message;
+use rustix::io::Errno;
 use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -82,6 +83,14 @@ pub enum EngineError {
         /// The cause.
         source: std::io::Error,
     },
+    /// The machine lacks open files, threads or memory.
+    #[error("{doing}: {message}")]
+    Scarce {
+        /// The operation.
+        doing: String,
+        /// The cause and the remedy.
+        message: String,
+    },
     /// A disk is full.
     #[error("{doing}: the disk is full")]
     DiskFull {
@@ -121,7 +130,19 @@ impl EngineError {
     /// An error for a thread that could not be started.
     pub fn no_thread(error: &std::io::Error) -> Self {
         let message = format!("{error}; free memory, or raise the process limit (ulimit -u)");
-        Self::failed("starting a thread", message)
+        Self::Scarce { doing: "starting a thread".into(), message }
+    }
+
+    /// Returns whether the machine lacks something that it may have later.
+    pub fn is_of_machine(&self) -> bool {
+        match self {
+            Self::Scarce { .. } | Self::DiskFull { .. } => true,
+            Self::File { source, .. } => matches!(
+                Errno::from_io_error(source),
+                Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::AGAIN)
+            ),
+            _ => false,
+        }
     }
 
     /// The error of an operation on a file.

@@ -26,5 +26,5 @@ pub fn allow(files: u64, doing: impl FnOnce() -> String) -> Result<()> {
         "needs {needed} open files, but the limit is {limit}; raise it (ulimit -n), or use fewer \
          files or connections"
     );
-    Err(EngineError::failed(doing(), message))
+    Err(EngineError::Scarce { doing: doing(), message })
 }

@@ -211,6 +211,11 @@ impl TrialRecord {
         matches!(self.status, TrialStatus::Failed { kind: FailureKind::Futile, .. })
     }
 
+    /// Returns whether it failed for lack of something that the machine may have later.
+    pub fn failed_by_machine(&self) -> bool {
+        matches!(self.status, TrialStatus::Failed { kind: FailureKind::Machine, .. })
+    }
+
     /// Returns it without what takes memory and decides no comparison of responses: series, plans,
     /// profile, statements and the output of hooks.
     #[must_use]
@@ -259,6 +264,8 @@ pub enum FailureKind {
     Error,
     /// A search ended the trial early: it could not beat the leader.
     Futile,
+    /// The machine lacked something: open files, threads, memory, space on a disk.
+    Machine,
 }
 
 /// Output of a hook command.

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use work::conductor::LoadError;
 use work::{Cancel, CancelReason, while_watched};
 
 /// A trial and its surroundings.
@@ -52,8 +53,11 @@ pub struct Failed {
 impl Outcome {
     /// Returns the end by an error, without observations.
     pub fn failed(cause: impl Into<String>) -> Self {
-        let (cause, kind) = (cause.into(), FailureKind::Error);
-        Self::Failed(Failed { cause, kind, observations: None })
+        Self::failed_as(FailureKind::Error, cause)
+    }
+
+    fn failed_as(kind: FailureKind, cause: impl Into<String>) -> Self {
+        Self::Failed(Failed { cause: cause.into(), kind, observations: None })
     }
 }
 
@@ -209,6 +213,9 @@ impl Trial<'_> {
     ) -> Outcome {
         match error {
             ProbeError::Engine(error) => self.failed(&error, cancel, log, received),
+            ProbeError::Load(error @ LoadError::Start { .. }) => {
+                Outcome::failed_as(FailureKind::Machine, error.to_string())
+            }
             error => Outcome::failed(error.to_string()),
         }
     }
@@ -265,7 +272,9 @@ impl Trial<'_> {
                     Some(log) => format!("{error}\nend of the server's log:\n{log}"),
                     None => error.to_string(),
                 };
-                Outcome::failed(cause)
+                let is_of_machine = error.is_of_machine();
+                let kind = if is_of_machine { FailureKind::Machine } else { FailureKind::Error };
+                Outcome::failed_as(kind, cause)
             }
         }
     }

@@ -400,6 +400,7 @@ impl Field for TrialStatus {
                 let kind = match kind {
                     FailureKind::Error => "error",
                     FailureKind::Futile => "futile",
+                    FailureKind::Machine => "machine",
                 };
                 ["failed".into(), cause.to_sql()?, kind.into()]
             }
@@ -413,8 +414,11 @@ impl Field for TrialStatus {
         if status == "done" {
             return Ok(Self::Done);
         }
-        let is_futile = failure.is_some_and(|kind| kind == "futile");
-        let kind = if is_futile { FailureKind::Futile } else { FailureKind::Error };
+        let kind = match failure.as_deref() {
+            Some("futile") => FailureKind::Futile,
+            Some("machine") => FailureKind::Machine,
+            _ => FailureKind::Error,
+        };
         Ok(Self::Failed { cause: cause.unwrap_or_default(), kind })
     }
 }

@@ -43,6 +43,9 @@ pub struct Tune {
     /// After the confirmation, measure which of the winner's settings its gain needs
     #[arg(long)]
     explain: bool,
+    /// Rerun failed trials of the last round, or of the confirmation
+    #[arg(long)]
+    retry_failed: bool,
     /// Permit a server that `target.url` names: only settings that need no restart change, and they
     /// are restored at the end
     #[arg(long)]
@@ -53,7 +56,10 @@ pub struct Tune {
     apply: bool,
     /// Restore the settings that the server of `target.url` had before --apply or before a search
     /// that was killed; run nothing else
-    #[arg(long, conflicts_with_all = ["check", "explain", "on_live", "form", "json"])]
+    #[arg(
+        long,
+        conflicts_with_all = ["check", "explain", "retry_failed", "on_live", "form", "json"],
+    )]
     undo: bool,
     /// Form in which the winner's settings are printed; an unknown one lists those of the engine
     #[arg(long, value_name = "FORM")]
@@ -82,8 +88,14 @@ impl Tool for Tune {
             return Err(Failure::usage("the experiment has no configuration"));
         };
         let knobs = Knobs::new(&search, present);
-        let stage =
-            Stage { context, file: &self.file, base: &base, knobs: &knobs, json: self.json };
+        let stage = Stage {
+            context,
+            file: &self.file,
+            base: &base,
+            knobs: &knobs,
+            json: self.json,
+            retry_failed: self.retry_failed,
+        };
         if self.undo {
             return self.restore(&stage);
         }
@@ -111,6 +123,7 @@ impl Tool for Tune {
             goal: &goal,
             results: &Stage::results_file(&results, search::SUFFIX),
             plan: &plan,
+            is_confirmed: !stage.runs(&results)?.is_empty(),
         };
         let history = match searching.run()? {
             SearchEnd::Done(history) => history,
@@ -343,7 +356,7 @@ fn conduct(
     results: &Path,
 ) -> Result<Option<RunEnd>, Failure> {
     let experiment = stage.experiment(purpose, contenders)?;
-    let end = stage.conduct(&experiment, &stage.session(results, false))?;
+    let end = stage.conduct(&experiment, stage.session(results, false), true)?;
     Ok((!matches!(end, RunEnd::Completed(_))).then_some(end))
 }
 

@@ -9,7 +9,7 @@ use crate::stage::{Contender, PRESENT, Purpose, Stage};
 use command_line::{Failure, output};
 use experiment::{Budget, Experiment};
 use observations::number::{plural, rounded_time};
-use observations::{RunEnd, TrialRecord, order, redacted};
+use observations::{RunEnd, TrialRecord, TrialStatus, order, redacted};
 use runner::Futile;
 use std::path::Path;
 
@@ -119,6 +119,8 @@ pub(crate) struct SearchRun<'s> {
     pub results: &'s Path,
     /// The confirmation, for which trials are reserved.
     pub plan: &'s Plan,
+    /// The confirmation has begun: what it compares follows from the recorded trials.
+    pub is_confirmed: bool,
 }
 
 impl SearchRun<'_> {
@@ -258,7 +260,7 @@ impl SearchRun<'_> {
             let Some(trial) = last(position) else { continue };
             let measured = self.goal.measure(trial).map_err(Failure::failed)?;
             if position == 0 {
-                let Some(response) = measured else { return Err(present_failed(trial)) };
+                let Some(response) = measured else { return Err(self.present_failed(trial)) };
                 history.present.push(response.value);
             }
             history.seconds += trial.wall_s;
@@ -294,7 +296,25 @@ impl SearchRun<'_> {
         if let Some(present) = session.choices.futile.first_mut() {
             *present = None;
         }
-        self.stage.conduct(experiment, &session)
+        self.stage.conduct(experiment, session, !self.is_confirmed)
+    }
+
+    /// Says why there is no search: the present settings have to succeed.
+    fn present_failed(&self, trial: &TrialRecord) -> Failure {
+        let file = self.stage.file.display();
+        Failure::failed(match &trial.status {
+            TrialStatus::Failed { cause, .. } if trial.failed_by_machine() => format!(
+                "the present settings fail: {cause}\nThe machine lacks something: after fixing \
+                 that, `steelbench tune {file}` runs the failed trials again."
+            ),
+            TrialStatus::Failed { cause, .. } => format!(
+                "the present settings fail: {cause}\nAfter fixing the cause, `steelbench tune \
+                 {file} --retry-failed` runs the failed trials again."
+            ),
+            TrialStatus::Done => "the present settings break a limit of tune.subject_to; a search \
+                                  needs a baseline that keeps all of them"
+                .to_owned(),
+        })
     }
 
     /// The best points for a confirmation, other than the present settings.
@@ -304,18 +324,4 @@ impl SearchRun<'_> {
         let others = ranked.map(|Candidate { point, .. }| point).filter(|point| *point != present);
         others.take(number).collect()
     }
-}
-
-/// The present settings have to succeed.
-fn present_failed(trial: &TrialRecord) -> Failure {
-    Failure::failed(match &trial.status {
-        observations::TrialStatus::Failed { cause, .. } => {
-            format!("the present settings fail: {cause}")
-        }
-        observations::TrialStatus::Done => {
-            "the present settings break a limit of tune.subject_to; a search needs a baseline that \
-             keeps all of them"
-                .to_owned()
-        }
-    })
 }

@@ -6,7 +6,7 @@ use command_line::session::Session;
 use command_line::{Context, Failure, results};
 use experiment::file::{NAME, QUESTION};
 use experiment::{Draft, Experiment, Invalid, LinkedSettings};
-use observations::{Recording, RunEnd, redacted};
+use observations::{Recording, RunEnd, TrialRecord, redacted};
 use runner::RunChoices;
 use std::path::{Path, PathBuf};
 use store::Store;
@@ -46,6 +46,8 @@ pub struct Stage<'e> {
     pub knobs: &'e Knobs<'e>,
     /// Print events as JSON.
     pub json: bool,
+    /// Run failed trials again.
+    pub retry_failed: bool,
 }
 
 /// The purpose of an experiment of a search.
@@ -92,13 +94,27 @@ impl Stage<'_> {
         })
     }
 
-    /// Runs or resumes an experiment, unless all of it is recorded.
-    pub fn conduct(&self, experiment: &Experiment, session: &Session) -> Result<RunEnd, Failure> {
+    /// Runs or resumes an experiment, unless all of it is recorded. Failed trials run again where
+    /// the user wants that, or the machine was their cause; not if later trials follow from them.
+    pub fn conduct(
+        &self,
+        experiment: &Experiment,
+        mut session: Session,
+        is_last: bool,
+    ) -> Result<RunEnd, Failure> {
         if !session.choices.fresh && self.runs(&session.choices.results)?.last().is_some() {
             let recording = self.recording(&session.choices.results, None)?;
             let outlook = runner::outlook(experiment, &recording, self.context.registry.designs);
-            if outlook.complete && recording.run.source == redacted(&experiment.source) {
-                return Ok(RunEnd::Completed(outlook.tally));
+            let tally = outlook.tally;
+            let failed_by_machine = recording.trials.iter().any(TrialRecord::failed_by_machine);
+            session.choices.retry_failed = is_last
+                && tally.failed > tally.timeouts + tally.futile
+                && (self.retry_failed || failed_by_machine);
+            if outlook.complete
+                && !session.choices.retry_failed
+                && recording.run.source == redacted(&experiment.source)
+            {
+                return Ok(RunEnd::Completed(tally));
             }
         }
         session.conduct(self.context, experiment)
