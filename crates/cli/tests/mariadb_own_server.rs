@@ -385,5 +385,6 @@ fn tuned_variables_stay_until_they_are_undone() {
     end(child);
     let undone = lab.steelbench(&["tune", "e.toml", "--undo"]).expect(0).stdout;
     assert_eq!(undone.matches("restored the settings of").count(), 2, "{undone}");
+    assert!(undone.contains("dropped the tables of a killed run"), "{undone}");
     assert_eq!((fixture.all(), fixture.shown("sort_buffer_size")), (before, sort));
 }

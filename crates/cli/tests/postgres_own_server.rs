@@ -310,7 +310,7 @@ fn tuned_settings_stay_until_they_are_undone() {
         lab.write("r.sql", SLEEP);
         lab.steelbench(&["tune", "e.toml", "--apply"]).expect(2).says("--on-live");
         let undo = || lab.steelbench(&["tune", "e.toml", "--undo"]).expect(0).stdout;
-        assert!(undo().contains("Nothing to undo"));
+        assert!(undo().ends_with("Nothing to undo: there is no record for this server.\n"));
 
         let apply =
             || lab.steelbench(&["tune", "e.toml", "--on-live", "--apply", "--full"]).expect(0);
@@ -338,8 +338,18 @@ fn tuned_settings_stay_until_they_are_undone() {
         refused.says("another run has changed them and is still running");
         signal(&child, libc::SIGKILL);
         end(child);
-        let undone = undo();
+        // A damaged record keeps no other one from being restored.
+        let damaged = lab.path("state/steelbench/servers/server-settings-0.json");
+        std::fs::write(&damaged, "{").unwrap();
+        let part = lab.steelbench(&["tune", "e.toml", "--undo"]).expect(1);
+        assert!(part.stderr.contains("server-settings-0.json"), "{part:?}");
+        std::fs::remove_file(damaged).unwrap();
+        let undone = part.stdout;
         assert_eq!(undone.matches("restored the settings of").count(), 2, "{undone}");
+        assert!(undone.contains("dropped the tables of a killed run"), "{undone}");
+        assert!(undone.ends_with('\n'), "{undone}");
+        let schemas = "SELECT count(*) FROM pg_namespace WHERE nspname = 'steelbench'";
+        assert_eq!(fixture.client().cell(schemas).unwrap().as_deref(), Some("0"));
         assert_eq!(fixture.file(), before);
         assert_eq!(fixture.shown("checkpoint_timeout"), "5min");
         assert!(undo().contains("Nothing to undo"));

@@ -3,6 +3,7 @@
 use crate::common::{Exit, Lab, on_screen};
 use crate::scarce::limit;
 use serde_json::Value;
+use std::process::Command;
 
 /// Elapsed time is the delay times the number of transactions; nothing else has an effect.
 const SCRIPTED: &str = r#"
@@ -376,6 +377,54 @@ fn a_gain_has_one_interval_and_its_risk_is_named() {
     let [low, high] = ["low", "high"].map(|end| interval[end].as_f64().unwrap());
     let low = if low <= 1.0_f64.next_up() { ">1".to_owned() } else { format!("{low:.3}") };
     assert!(page.contains(&format!("x [{low}, {high:.3}]")), "{interval} {page}");
+}
+
+/// A server that does not run, with permission to change its settings.
+const SERVER: &str = r#"
+[experiment]
+name = "live"
+[target]
+engine = "postgres"
+url = "postgres://127.0.0.1:1/none"
+allow_server_settings = true
+[workload]
+probe = "insert"
+rows = 100
+[[knob]]
+setting = "target.settings.work_mem"
+values = ["4MB", "8MB"]
+"#;
+
+#[test]
+fn settings_that_cannot_be_recorded_are_not_searched_for() {
+    let lab = Lab::with(SERVER);
+    let apply = || lab.steelbench(&["tune", "e.toml", "--on-live", "--apply"]).expect(1);
+    lab.write("state", "a file in the place of a folder");
+    apply().says("state/steelbench/servers").says("Not a directory");
+    std::fs::remove_file(lab.path("state")).unwrap();
+    std::fs::create_dir_all(lab.path("state/steelbench/servers")).unwrap();
+    lab.write("state/steelbench/servers/server-settings-1.applied", "{");
+    apply().says("server-settings-1.applied").says("restore this file from a backup");
+    let forbidden = SERVER.replace("allow_server_settings = true\n", "");
+    lab.write("e.toml", &forbidden);
+    apply().says("needs target.allow_server_settings = true");
+}
+
+#[test]
+fn records_that_cannot_be_read_are_named() {
+    let lab = Lab::with(SERVER);
+    let folder = lab.path("state/steelbench/servers");
+    std::fs::create_dir_all(&folder).unwrap();
+    let pipe = folder.join("server-settings-1.json");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    std::fs::write(folder.join("server-settings-2.json"), [b'{', 0xff]).unwrap();
+    std::fs::write(folder.join("server-settings-3.applied"), "{}").unwrap();
+    let undone = lab.steelbench(&["tune", "e.toml", "--undo"]).expect(1);
+    undone
+        .says("server-settings-1.json: it is not a regular file")
+        .says("server-settings-2.json: ")
+        .says("server-settings-3.applied: ");
+    assert!(pipe.exists());
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Optional facets of engines: each is a trait with an accessor that returns it if present.
 
 use crate::{
-    Folders, Instance, Need, NoPlan, PlanRequest, Planned, Preflight, Program, ProgramNames, Result,
+    EngineError, Folders, Instance, Need, NoPlan, PlanRequest, Planned, Preflight, Program,
+    ProgramNames, Result,
 };
 use experiment::Configuration;
 use std::path::{Path, PathBuf};
@@ -76,13 +77,49 @@ pub trait Altering: Sync {
     /// When the configuration does not permit it, or the server refuses: then its former values are
     /// restored.
     fn apply(&self, configuration: &Configuration) -> Result<String>;
-    /// Restores the former values on your servers that these configurations name: those that
-    /// [`Altering::apply`] and runs that were killed have recorded. Returns a sentence for each
-    /// record.
+    /// Checks the permission, and that records can be kept and read: before a search whose result
+    /// [`Altering::apply`] is to use.
     ///
     /// # Errors
-    /// When a server is not as it was: with what to do. The record stays.
-    fn undo(&self, configurations: &[&Configuration]) -> Result<Vec<String>>;
+    /// When one of these is missing.
+    fn verify(&self, configuration: &Configuration) -> Result<()>;
+    /// Restores the former values on your servers that these configurations name: those that
+    /// [`Altering::apply`] and runs that were killed have recorded. Drops the tables that a killed
+    /// run has left there.
+    fn undo(&self, configurations: &[&Configuration]) -> Restored;
+}
+
+/// The result of restoring your servers.
+#[derive(Debug, Default)]
+pub struct Restored {
+    /// A sentence for each change.
+    pub changes: Vec<String>,
+    /// Servers that could not be restored, each with the remedy; their records stay.
+    pub problems: Vec<EngineError>,
+}
+
+impl Restored {
+    /// Adds one more result.
+    pub fn add(&mut self, other: Self) {
+        self.changes.extend(other.changes);
+        self.problems.extend(other.problems);
+    }
+
+    /// Notes the change or the problem, if there is any.
+    pub fn note(&mut self, result: Result<Option<String>>) {
+        match result {
+            Ok(change) => self.changes.extend(change),
+            Err(problem) => self.problems.push(problem),
+        }
+    }
+
+    /// The changes.
+    ///
+    /// # Errors
+    /// The first problem.
+    pub fn into_result(self) -> Result<Vec<String>> {
+        self.problems.into_iter().next().map_or(Ok(self.changes), Err)
+    }
 }
 
 /// Targets that load generators in other processes work on.

@@ -49,7 +49,7 @@ pub use column_store::{ColumnStore, Compressed, Stored};
 pub use dialect::Dialect;
 pub use engine::{Ability, Engine, Host, SettingsForm};
 pub use error::{EngineError, Fault, Result, RetryCause, ServerError, failed_at, while_doing};
-pub use facets::{Altering, DatabaseFiles, Prerequisites, Recovery, Sharing};
+pub use facets::{Altering, DatabaseFiles, Prerequisites, Recovery, Restored, Sharing};
 pub use file_set::{CacheReport, CacheState, FileSet, Folders, Permits, Role};
 pub use instance::{Explainer, FileTarget, Instance, Parts, ServerProcess, Shared, Tables};
 pub use planned::{Explained, NoPlan, PlanRequest, Planned};

@@ -14,7 +14,7 @@ use clap::Parser;
 use command_line::output::Extent;
 use command_line::session::exit_code;
 use command_line::{Context, ExitCode, Failure, Tool, output, results};
-use engine::{Altering, Permits, SettingsForm};
+use engine::{Altering, Permits, Restored, SettingsForm};
 use experiment::common::ENGINE;
 use experiment::file::RESPONSE;
 use experiment::{Budget, Configuration, Experiment, Invalid};
@@ -103,7 +103,11 @@ impl Tool for Tune {
         let space = Space { domains: &knobs.domains, rules: &knobs };
         let is_live = self.permit_server(&stage)?;
         if self.apply {
-            self.altering(&stage)?;
+            let engine = self.altering(&stage)?;
+            // Found out here, not at the end of the search.
+            if !self.check {
+                engine.verify(present).map_err(Failure::failed)?;
+            }
         }
         if space.random(&mut Draw::new(base.repeats.seed)).is_none() {
             return Err(self.objection(&base, "tune.constraints", CONTRADICTION));
@@ -208,12 +212,16 @@ impl Tune {
     fn restore(&self, stage: &Stage<'_>) -> Result<ExitCode, Failure> {
         let engine = self.altering(stage)?;
         let configurations: Vec<&Configuration> = stage.base.configurations.iter().collect();
-        let done = engine.undo(&configurations).map_err(Failure::failed)?;
-        output::print(&if done.is_empty() {
-            "Nothing to undo: there is no record for this server.".to_owned()
-        } else {
-            done.join("\n")
-        })
+        let Restored { mut changes, problems } = engine.undo(&configurations);
+        if changes.is_empty() && problems.is_empty() {
+            changes.push("Nothing to undo: there is no record for this server.".to_owned());
+        }
+        changes.iter().try_for_each(|change| output::print(&format!("{change}\n")).map(drop))?;
+        if problems.is_empty() {
+            return Ok(ExitCode::Ok);
+        }
+        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        Err(Failure::failed(problems.join("\n")))
     }
 
     /// The engine of your server, where it takes settings while it runs.

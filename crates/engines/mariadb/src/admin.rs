@@ -34,7 +34,10 @@ const LOCK_MAX_S: u32 = 10;
 
 /// The time that the database may be held by a session that is over but that the server still
 /// believes in.
-const HELD_MAX: Duration = Duration::from_secs(20);
+pub(crate) const HELD_MAX: Duration = Duration::from_secs(20);
+
+/// The time that the session of a killed run may take to end.
+const LEFT_MAX: Duration = Duration::from_secs(3);
 
 /// The time that the server may take for each step of cleaning up, and when the trial was asked to
 /// stop.
@@ -104,7 +107,7 @@ impl Administration for Admin {
 impl Admin {
     fn hold_server(config: &Config, cancel: &Cancel) -> Result<Self> {
         let mut client = connect(config, cancel)?;
-        hold(&mut client, cancel)?;
+        hold(&mut client, HELD_MAX, cancel)?;
         Ok(Self { config: config.clone(), client: Mutex::new(client), cancel: cancel.clone() })
     }
 
@@ -188,15 +191,27 @@ fn connect(config: &Config, cancel: &Cancel) -> Result<Client> {
 }
 
 /// Takes the lock for this session: two runs cannot measure on one server.
-pub fn hold(client: &mut Client, cancel: &Cancel) -> Result<()> {
+pub fn hold(client: &mut Client, held: Duration, cancel: &Cancel) -> Result<()> {
     let doing = "locking Steelbench's database";
-    let taken = wait_for(HELD_MAX, cancel, || {
+    let taken = wait_for(held, cancel, || {
         let taken =
             client.cell(&format!("SELECT get_lock('{LOCK}', 0)")).map_err(failed_at(doing))?;
         Ok(taken.filter(|taken| taken == "1"))
     })?;
     let held = "another run is using this server; wait for it to end, or use another server";
     taken.map(drop).ok_or_else(|| EngineError::failed(doing, held))
+}
+
+/// Drops the database that a killed run has left on a server. Returns whether there was any.
+pub(crate) fn drop_left(config: &Config) -> Result<bool> {
+    let cancel = Cancel::new();
+    let mut client = connect(config, &cancel)?;
+    client.set_answer_timeout(Some(CLEANING));
+    if is_marked(&mut client)? != Some(true) {
+        return Ok(false);
+    }
+    hold(&mut client, LEFT_MAX, &cancel)?;
+    drop_database(&mut client).map(|()| true)
 }
 
 /// Returns whether a database of that name exists, and whether it bears our mark: the table, or,

@@ -3,7 +3,7 @@
 //! command for a restart. What the variables and the file held is recorded before anything is
 //! changed, and put back ([`servers::altered`]).
 
-use super::admin::hold;
+use super::admin::{HELD_MAX, drop_left, hold};
 use super::errors::failed_at;
 use super::mariadb::MariaDb;
 use super::server::variables::{self, Variable, is_in_force, option_line, read_back};
@@ -105,6 +105,10 @@ impl Alter for MariaDb {
     fn put_back(config: &Config, configuration: &Configuration, record: &Record) -> Result<()> {
         Altered::new(config, configuration, &Cancel::new()).put_back(record)
     }
+
+    fn drop_schema(config: &Config) -> Result<bool> {
+        drop_left(config)
+    }
 }
 
 /// A server whose settings may be changed.
@@ -173,7 +177,7 @@ impl Altered {
     fn connect(&self) -> Result<Client> {
         let connected = Client::connect_until(&self.config, &self.cancel.stop());
         let mut client = connected.map_err(failed_at("connecting"))?;
-        hold(&mut client, &self.cancel)?;
+        hold(&mut client, HELD_MAX, &self.cancel)?;
         Ok(client)
     }
 

@@ -37,6 +37,9 @@ const RECOVERY: Duration = Duration::from_secs(30);
 /// believes in, until it asks: see `patient` in `host`.
 const HELD_MAX: Duration = Duration::from_secs(20);
 
+/// The time that the session of a killed run may take to end.
+const LEFT_MAX: Duration = Duration::from_secs(3);
+
 /// The time that sessions of a load may take to end by themselves, and when they are ended.
 const ENDING: Duration = Duration::from_millis(250);
 const ENDED_MAX: Duration = Duration::from_secs(10);
@@ -172,12 +175,8 @@ impl Admin {
 /// schema of that name that we did not make, or when the role may not make one.
 fn take(client: &mut Client, cancel: &Cancel) -> Result<()> {
     take_again(client, HELD_MAX, cancel)?;
-    let sql = "SELECT coalesce(obj_description(oid, 'pg_namespace'), '') FROM pg_namespace WHERE \
-               nspname = $1";
-    let found =
-        client.query(sql, &[Some(SCHEMA)]).map_err(failed_at("looking up Steelbench's schema"))?;
     let doing = format!("creating schema {SCHEMA}");
-    match found.first().map(|row| row.get(0) == Some(MARK)) {
+    match is_marked(client)? {
         Some(false) => {
             let message = "it already exists and Steelbench did not create it; rename it, or use \
                            another database";
@@ -190,6 +189,27 @@ fn take(client: &mut Client, cancel: &Cancel) -> Result<()> {
     let name = quote_identifier(SCHEMA);
     let sql = format!("CREATE SCHEMA {name}; COMMENT ON SCHEMA {name} IS {}", quote_literal(MARK));
     client.batch(&sql).map_err(failed_at(&doing))
+}
+
+/// Returns whether there is a schema of our name, and whether it bears our mark.
+fn is_marked(client: &mut Client) -> Result<Option<bool>> {
+    let sql = "SELECT coalesce(obj_description(oid, 'pg_namespace'), '') FROM pg_namespace WHERE \
+               nspname = $1";
+    let found =
+        client.query(sql, &[Some(SCHEMA)]).map_err(failed_at("looking up Steelbench's schema"))?;
+    Ok(found.first().map(|row| row.get(0) == Some(MARK)))
+}
+
+/// Drops the schema that a killed run has left in a database. Returns whether there was any.
+pub(crate) fn drop_left(config: &Config) -> Result<bool> {
+    let (config, cancel) = (config.clone().with_application_name(ADMIN), Cancel::new());
+    let mut client = connect(&config, RECOVERY, &cancel)?;
+    client.set_answer_timeout(Some(CLEANING));
+    if is_marked(&mut client)? != Some(true) {
+        return Ok(false);
+    }
+    take_again(&mut client, LEFT_MAX, &cancel)?;
+    drop_schema(&mut client).map(|()| true)
 }
 
 /// Takes the schema, as it is, for this session. Fails when another session holds it for `held`.

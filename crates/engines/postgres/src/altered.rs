@@ -2,7 +2,7 @@
 //! a reload or the user's own command for a restart. What `postgresql.auto.conf` held is recorded
 //! before anything is changed, and put back ([`servers::altered`]).
 
-use super::admin::take_again;
+use super::admin::{drop_left, take_again};
 use super::connecting::{is_local, stoppable};
 use super::errors::failed_at;
 use super::own_database;
@@ -98,6 +98,10 @@ impl Alter for Postgres {
 
     fn drop_databases(run: &Path, configurations: &[&Configuration]) -> Result<Vec<String>> {
         own_database::drop_all(run, configurations)
+    }
+
+    fn drop_schema(config: &Config) -> Result<bool> {
+        drop_left(config)
     }
 }
 

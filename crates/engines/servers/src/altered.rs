@@ -7,9 +7,10 @@
 use crate::command;
 use crate::hosted::{Client, Config, Hosted, ServerEngine};
 use crate::private::{Settings, reclaim};
-use engine::{EngineError, Recovery, Result, cache, wait_for};
+use engine::{EngineError, Recovery, Restored, Result, cache, wait_for};
 use experiment::{Configuration, Invalid, Kind, settings};
 use observe::{ProcessTimes, processes};
+use rustix::fs::{Access, access};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -150,12 +151,19 @@ pub trait Alter: Hosted {
     fn drop_databases(_run: &Path, _configurations: &[&Configuration]) -> Result<Vec<String>> {
         Ok(Vec::new())
     }
+    /// Drops the schema of trials that a killed run has left on a server. Returns whether there
+    /// was any.
+    ///
+    /// # Errors
+    /// When the server does not answer or refuses, or another run holds the schema.
+    fn drop_schema(config: &Config<Self>) -> Result<bool>;
 }
 
 impl<E: Alter> Recovery for ServerEngine<E> {
     fn put_back(&self, folder: &Path, configurations: &[&Configuration]) -> Result<Vec<String>> {
         let dropped = E::drop_databases(folder, configurations)?;
-        Ok([dropped, put_back::<E>(folder, configurations)?].concat())
+        let restored = put_back::<E>(folder, configurations, records(E::RECORDS, RECORD));
+        Ok([dropped, restored.into_result()?].concat())
     }
 
     fn reclaim(&self, directory: &Path) -> Result<()> {
@@ -181,13 +189,17 @@ impl<T: Serialize + DeserializeOwned + Default> Record<T> {
     }
 
     pub(crate) fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(EngineError::at(path))?;
-        serde_json::from_str(&text).map_err(|error| {
-            EngineError::failed(
-                format!("reading the saved server settings in {}", path.display()),
-                error.to_string(),
-            )
-        })
+        let damaged = |cause: &dyn Display| {
+            let message = format!("{cause}; restore this file from a backup, or delete it");
+            let doing = format!("reading the saved server settings in {}", path.display());
+            EngineError::failed(doing, message)
+        };
+        // Opening a pipe waits for its writer.
+        if !path.symlink_metadata().map_err(EngineError::at(path))?.is_file() {
+            return Err(damaged(&"it is not a regular file"));
+        }
+        let bytes = std::fs::read(path).map_err(EngineError::at(path))?;
+        serde_json::from_slice(&bytes).map_err(|error| damaged(&error))
     }
 
     /// Writes it beside its place, to the disk, and renames: what is there is complete, also after
@@ -230,47 +242,53 @@ impl Process {
     }
 }
 
-/// Puts back what the records say of the servers that these configurations name and may change.
-/// Returns a sentence for each server. `run`: the folder of the run.
-///
-/// # Errors
-/// When a server is not as it was, with what to do and where the record is.
+/// Restores from these records the servers that these configurations name and may change. `run`:
+/// the folder of the run, whose servers they have to name. A server that cannot be restored keeps
+/// its record, and the others are restored.
 pub(crate) fn put_back<E: Alter>(
     run: &Path,
     configurations: &[&Configuration],
-) -> Result<Vec<String>> {
-    let mut done = Vec::new();
-    for path in records(E::RECORDS, RECORD) {
-        let record = Record::<E::Notes>::read(&path)?;
-        let failed = |error: &dyn Display| {
-            let message = format!(
-                "{error}\nThe original values are saved in {}. Run any experiment with \
-                 target.allow_server_settings = true on this server to restore them. To restore \
-                 them manually, run the following, restart the server and delete that file:\n{}",
-                path.display(),
-                E::by_hand(&record)
-            );
-            EngineError::failed(format!("restoring the settings of {}", record.server), message)
-        };
-        let naming = naming::<E>(&record, &path, configurations);
-        if naming.is_empty() && record.run != run {
-            continue;
-        }
-        record.verify_unused()?;
-        let Some((configuration, config)) =
-            naming.into_iter().find(|(naming, _)| is_permitted(naming))
-        else {
-            return Err(failed(
-                &"no configuration names this server with \
-                                target.allow_server_settings = true",
-            ));
-        };
-        E::put_back(&config, configuration, &record).map_err(|error| failed(&error))?;
-        std::fs::remove_file(&path).map_err(EngineError::at(&path))?;
-        let names: Vec<&str> = record.before.keys().map(String::as_str).collect();
-        done.push(format!("restored the settings of {}: {}", record.server, names.join(", ")));
+    records: Vec<PathBuf>,
+) -> Restored {
+    let mut restored = Restored::default();
+    for path in records {
+        restored.note(put_back_record::<E>(run, configurations, &path));
     }
-    Ok(done)
+    restored
+}
+
+/// Restores a server from its record. Returns a sentence; `None` where no configuration names it.
+fn put_back_record<E: Alter>(
+    run: &Path,
+    configurations: &[&Configuration],
+    path: &Path,
+) -> Result<Option<String>> {
+    let record = Record::<E::Notes>::read(path)?;
+    let failed = |error: &dyn Display| {
+        let message = format!(
+            "{error}\nThe original values are saved in {}. Run any experiment with \
+             target.allow_server_settings = true on this server to restore them. To restore \
+             them manually, run the following, restart the server and delete that file:\n{}",
+            path.display(),
+            E::by_hand(&record)
+        );
+        EngineError::failed(format!("restoring the settings of {}", record.server), message)
+    };
+    let naming = naming::<E>(&record, path, configurations);
+    if naming.is_empty() && record.run != run {
+        return Ok(None);
+    }
+    record.verify_unused()?;
+    let Some((configuration, config)) = naming.into_iter().find(|(naming, _)| is_permitted(naming))
+    else {
+        return Err(failed(
+            &"no configuration names this server with target.allow_server_settings = true",
+        ));
+    };
+    E::put_back(&config, configuration, &record).map_err(|error| failed(&error))?;
+    std::fs::remove_file(path).map_err(EngineError::at(path))?;
+    let names: Vec<&str> = record.before.keys().map(String::as_str).collect();
+    Ok(Some(format!("restored the settings of {}: {}", record.server, names.join(", "))))
 }
 
 /// The configurations that name the server of a record, with how to reach it: by the same words, or
@@ -309,13 +327,28 @@ pub(crate) fn place_of<E: Alter>(config: &Config<E>) -> Option<PathBuf> {
 /// When it cannot be identified, or there can be no such folder.
 pub fn place<E: Alter>(client: &mut Client<E>) -> Result<PathBuf> {
     let server = E::identity(client)?;
+    Ok(make_folder()?.join(format!("{}{server}{RECORD}", E::RECORDS)))
+}
+
+/// Makes the folder of records, if need be.
+fn make_folder() -> Result<PathBuf> {
     let folder = servers();
     DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(&folder)
         .map_err(EngineError::at(&folder))?;
-    Ok(folder.join(format!("{}{server}{RECORD}", E::RECORDS)))
+    Ok(folder)
+}
+
+/// Checks that records can be kept in their folder.
+///
+/// # Errors
+/// When the folder cannot be made or written to.
+pub(crate) fn verify_folder() -> Result<()> {
+    let folder = make_folder()?;
+    access(&folder, Access::WRITE_OK | Access::EXEC_OK)
+        .map_err(|error| EngineError::at(&folder)(error.into()))
 }
 
 fn servers() -> PathBuf {

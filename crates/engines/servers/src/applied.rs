@@ -4,11 +4,13 @@
 //! restores it. Once the change is complete it has another name, which runs leave alone.
 
 use crate::altered::{
-    Alter, Change, RECORD, Record, Scope, by_url, naming, place_of, put_back, records,
+    Alter, Change, RECORD, Record, Scope, by_url, is_permitted, naming, place_of, put_back,
+    records, verify_folder,
 };
-use crate::hosted::ServerEngine;
-use engine::{Altering, EngineError, Result};
+use crate::hosted::{Config, ServerEngine};
+use engine::{Altering, EngineError, Restored, Result};
 use experiment::Configuration;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use work::Cancel;
 
@@ -18,13 +20,13 @@ const APPLIED: &str = ".applied";
 impl<E: Alter> Altering for ServerEngine<E> {
     /// A value that an earlier call has recorded stays the one to restore.
     fn apply(&self, configuration: &Configuration) -> Result<String> {
-        let failed = |message: &str| EngineError::failed("applying settings", message);
-        let config = by_url::<E>(configuration).ok_or_else(|| failed("there is no target.url"))?;
-        if !crate::altered::is_permitted(configuration) {
-            return Err(failed("needs target.allow_server_settings = true"));
-        }
+        let config = permitted::<E>(configuration)?;
         let place = place_of::<E>(&config).ok_or_else(|| failed("the server does not answer"))?;
-        put_back::<E>(Path::new(""), &[configuration])?;
+        let restore = || {
+            let records = records(E::RECORDS, RECORD);
+            put_back::<E>(Path::new(""), &[configuration], records).into_result()
+        };
+        restore()?;
         let applied = renamed(&place, APPLIED);
         if applied.exists() {
             rename(&applied, &place)?;
@@ -33,7 +35,7 @@ impl<E: Alter> Altering for ServerEngine<E> {
         let (scope, run) = (Scope::Everyone, applied.as_path());
         let change = Change { configuration, settings, scope, run, cancel };
         if let Err(error) = E::alter(&config, &change) {
-            put_back::<E>(Path::new(""), &[configuration])?;
+            restore()?;
             return Err(error);
         }
         if !place.exists() {
@@ -45,18 +47,56 @@ impl<E: Alter> Altering for ServerEngine<E> {
         Ok(format!("applied to {}: {}", record.server, names.join(", ")))
     }
 
-    fn undo(&self, configurations: &[&Configuration]) -> Result<Vec<String>> {
+    fn verify(&self, configuration: &Configuration) -> Result<()> {
+        permitted::<E>(configuration)?;
+        verify_folder()?;
+        let all = [RECORD, APPLIED].map(|extension| records(E::RECORDS, extension));
+        all.concat().iter().try_for_each(|path| Record::<E::Notes>::read(path).map(drop))
+    }
+
+    fn undo(&self, configurations: &[&Configuration]) -> Restored {
         // A killed run may have changed what was applied before it.
-        let mut done = put_back::<E>(Path::new(""), configurations)?;
+        let restore = |records| put_back::<E>(Path::new(""), configurations, records);
+        let mut restored = restore(records(E::RECORDS, RECORD));
+        let mut moved = Vec::new();
         for applied in records(E::RECORDS, APPLIED) {
             let place = renamed(&applied, RECORD);
-            let record = Record::<E::Notes>::read(&applied)?;
-            if !naming::<E>(&record, &place, configurations).is_empty() {
-                rename(&applied, &place)?;
+            match Record::<E::Notes>::read(&applied) {
+                Err(problem) => restored.problems.push(problem),
+                // That of a killed run could not be used: a problem of its own.
+                Ok(_) if place.symlink_metadata().is_ok() => {}
+                Ok(record) if naming::<E>(&record, &place, configurations).is_empty() => {}
+                Ok(_) => match rename(&applied, &place) {
+                    Ok(()) => moved.push(place),
+                    Err(problem) => restored.problems.push(problem),
+                },
             }
         }
-        done.extend(put_back::<E>(Path::new(""), configurations)?);
-        Ok(done)
+        restored.add(restore(moved));
+        let servers = configurations.iter().filter_map(|configuration| by_url::<E>(configuration));
+        let servers: BTreeMap<String, _> =
+            servers.map(|config| (config.to_string(), config)).collect();
+        for (server, config) in servers {
+            let dropped = E::drop_schema(&config);
+            restored.note(dropped.map(|was_there| {
+                was_there.then(|| format!("dropped the tables of a killed run on {server}"))
+            }));
+        }
+        restored
+    }
+}
+
+fn failed(message: &str) -> EngineError {
+    EngineError::failed("applying settings", message)
+}
+
+/// The server of a configuration that permits changes to its settings.
+fn permitted<E: Alter>(configuration: &Configuration) -> Result<Config<E>> {
+    let config = by_url::<E>(configuration).ok_or_else(|| failed("there is no target.url"))?;
+    if is_permitted(configuration) {
+        Ok(config)
+    } else {
+        Err(failed("needs target.allow_server_settings = true"))
     }
 }
 
