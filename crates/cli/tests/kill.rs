@@ -1,6 +1,8 @@
 //! kill -9 at any instant loses at most the trial in flight.
 
-use crate::common::{Lab, end, scripted, signal};
+use crate::common::{Exit, Lab, end, scripted, signal};
+use crate::servers::{lab, managed, newest, versions};
+use std::process::Command;
 use std::time::Duration;
 
 /// Instants that look random and are the same each time.
@@ -89,6 +91,28 @@ fn kills_of_the_real_engine_leave_no_files() {
         "rows = 2000\nrows_per_transaction = 200\n",
     );
     kill_and_resume(&file, 8, 100, Duration::from_millis(400));
+}
+
+/// In the folder for temporary files, where a path in the server's folder is too long for a socket.
+#[test]
+fn a_server_that_starts_removes_the_sockets_of_killed_ones() {
+    let Some(versions) = versions() else { return };
+    let workload = "probe = \"insert\"\nconnections = 1\nrows = 10\nrows_per_transaction = 1";
+    let lab = lab(&managed(1, &newest(&versions), ["", workload, ""]));
+    let mut child = Command::new("true").spawn().unwrap();
+    child.wait().unwrap();
+    let left = lab.path(&format!("temporary/steelbench-{}-0", child.id()));
+    std::fs::create_dir_all(&left).unwrap();
+    std::fs::write(left.join(".s.PGSQL.5432"), "").unwrap();
+    let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap();
+    let maker = format!(
+        "{{\"owner\":{{\"pid\":{},\"started_ticks\":1}},\"namespace\":{namespace:?}}}",
+        child.id()
+    );
+    std::fs::write(left.join(".steelbench-socket"), format!("/srv/run\0{maker}")).unwrap();
+    let mut command = lab.command(&["run", "e.toml"]);
+    Exit::from(command.env("TMPDIR", lab.path("temporary")).output().unwrap()).expect(0);
+    assert!(!left.exists());
 }
 
 /// A study with a preparation before each measurement, on cold and on warm caches.

@@ -6,10 +6,10 @@
 
 use crate::command;
 use crate::hosted::{Client, Config, Hosted, ServerEngine};
+use crate::owner::Owner;
 use crate::private::{Settings, reclaim};
 use engine::{EngineError, Recovery, Restored, Result, cache, wait_for};
 use experiment::{Configuration, Invalid, Kind, settings};
-use observe::{ProcessTimes, processes};
 use rustix::fs::{Access, access};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -79,20 +79,13 @@ pub struct Record<T> {
     pub server: String,
     /// That run's folder for trials, and its process.
     run: PathBuf,
-    owner: Process,
+    owner: Owner,
     /// Further notes of the engine.
     #[serde(flatten)]
     pub notes: T,
     /// The values before; none where the server did not have the setting in the place that we
     /// change.
     pub before: BTreeMap<String, Option<String>>,
-}
-
-/// A process and when it began, in clock ticks after boot: another one may have its number later.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-struct Process {
-    pid: i32,
-    started_ticks: u64,
 }
 
 /// The settings that a change gives to a server.
@@ -182,7 +175,7 @@ impl<T: Serialize + DeserializeOwned + Default> Record<T> {
             Self::read(path)?
         } else {
             let (server, run, notes) = (server.to_string(), run.to_owned(), T::default());
-            Self { server, run, owner: Process::ours(), notes, before: BTreeMap::new() }
+            Self { server, run, owner: Owner::ours(), notes, before: BTreeMap::new() }
         };
         record.verify_unused()?;
         Ok(record)
@@ -218,7 +211,7 @@ impl<T: Serialize + DeserializeOwned + Default> Record<T> {
 
     /// Makes sure that no other run works with the settings that it has changed.
     fn verify_unused(&self) -> Result<()> {
-        if self.owner == Process::ours() || !self.owner.is_alive() {
+        if self.owner == Owner::ours() || !self.owner.is_alive() {
             return Ok(());
         }
         let (pid, run) = (self.owner.pid, self.run.display());
@@ -227,18 +220,6 @@ impl<T: Serialize + DeserializeOwned + Default> Record<T> {
                      wait for it to end"
         );
         Err(EngineError::failed(format!("changing the settings of {}", self.server), message))
-    }
-}
-
-impl Process {
-    fn ours() -> Self {
-        let pid = std::process::id() as i32;
-        Self { pid, started_ticks: ProcessTimes::read(pid).map_or(0, |times| times.started_ticks) }
-    }
-
-    fn is_alive(self) -> bool {
-        let times = ProcessTimes::read(self.pid).filter(|_| processes::is_alive(self.pid));
-        times.is_some_and(|times| times.started_ticks == self.started_ticks)
     }
 }
 

@@ -1,13 +1,11 @@
-//! The files of private servers: what one has in its directory, the folder of its sockets, copies
-//! that share their blocks where the file system can, their space and their place in the page
-//! cache.
+//! The files of private servers: what one has in its directory, copies that share their blocks
+//! where the file system can, their space and their place in the page cache.
 
 use super::account::Account;
 use engine::{EngineError, Result};
-use std::fs::{DirBuilder, File, Permissions};
+use std::fs::{File, Permissions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// Names in the directory of a private server.
@@ -29,76 +27,6 @@ impl Layout {
         let [data, log, socket] = ["data", "server.log", "socket"].map(|name| directory.join(name));
         Self { directory: directory.into(), data, log, socket }
     }
-}
-
-/// Bytes in the path of a socket on Linux: `sun_path` has 108, the last is zero (unix(7)).
-const PATH_BYTES_MAX: usize = 107;
-
-/// The longest name of a socket and its lock file (PostgreSQL's), with the slash before it.
-const NAME: &str = "/.s.PGSQL.65535.lock";
-
-/// The file that marks a short folder as ours; it holds the directory of the server.
-const MARKER: &str = ".steelbench-socket";
-
-/// Makes the folder for the sockets of a server: in its directory where the path is short
-/// enough, else below the folder for temporary files, with a link to it in the directory.
-pub(crate) fn make_socket_folder(layout: &Layout, account: &Account) -> Result<PathBuf> {
-    let preferred = layout.socket.clone();
-    if fits(&preferred) {
-        account.make_folder(&preferred)?;
-        return Ok(preferred);
-    }
-    let short = short_folder()?;
-    // Before anything else, so that it is found again.
-    symlink(&short, &preferred).map_err(EngineError::at(&preferred))?;
-    let marker = short.join(MARKER);
-    std::fs::write(&marker, layout.directory.as_os_str().as_bytes())
-        .map_err(EngineError::at(&marker))?;
-    account.chown(&short)?;
-    account.can_enter(&short)?;
-    Ok(short)
-}
-
-/// Removes the folder, also where it is elsewhere, if it is marked as this server's.
-pub(crate) fn remove_socket_folder(layout: &Layout) -> Result<()> {
-    let path = &layout.socket;
-    let removed = match std::fs::read_link(path) {
-        Ok(short) => {
-            let owner = std::fs::read(short.join(MARKER)).unwrap_or_default();
-            let is_ours = !owner.is_empty() && owner == layout.directory.as_os_str().as_bytes();
-            let removed = if is_ours { std::fs::remove_dir_all(&short) } else { Ok(()) };
-            removed.and_then(|()| std::fs::remove_file(path))
-        }
-        Err(_) if path.is_dir() => std::fs::remove_dir_all(path),
-        Err(_) => Ok(()),
-    };
-    removed.map_err(EngineError::at(path))
-}
-
-fn fits(folder: &Path) -> bool {
-    folder.as_os_str().len() + NAME.len() <= PATH_BYTES_MAX
-}
-
-fn short_folder() -> Result<PathBuf> {
-    let below = [std::env::temp_dir(), "/tmp".into()];
-    let candidates = below.iter().flat_map(|parent| {
-        let pid = std::process::id();
-        (0..1000).map(move |number| parent.join(format!("steelbench-{pid}-{number}")))
-    });
-    for path in candidates.filter(|path| fits(path)) {
-        match DirBuilder::new().mode(0o700).create(&path) {
-            Ok(()) => return Ok(path),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(source) => return Err(EngineError::at(&path)(source)),
-        }
-    }
-    Err(EngineError::failed(
-        "creating a folder for the server's socket",
-        format!(
-            "every path below {} is too long for a socket; set TMPDIR to a shorter folder",
-            below[0].display()
-        ),
-    ))
 }
 
 /// Files come and go while a server runs: what is gone is left out.

@@ -14,8 +14,8 @@
 //!   and ending it
 //! - [`command`]: programs that prepare it; [`printed_version`]: their versions, among which
 //!   [`choose`] takes one
-//! - `files`: its directory, and the folder of its sockets; `template`: the copy that it is cloned
-//!   from; `data_sets`: data sets that it keeps between trials
+//! - `files`: its directory; `sockets`: theirs, and their `owner`; `template`: the copy
+//!   that it is cloned from; `data_sets`: data sets that it keeps between trials
 //! - [`settings`]: the server's settings of a configuration; `url`: percent-encoding
 //! - [`altered`]: settings of servers by URL that a run changes and puts back; [`applied`]: those
 //!   that stay until they are undone
@@ -37,12 +37,14 @@ mod link;
 pub mod load;
 pub mod network;
 pub mod node;
+mod owner;
 pub mod preflight;
 pub mod private;
 pub mod process;
 pub mod programs;
 mod progress;
 pub mod settings;
+mod sockets;
 pub mod template;
 pub mod url;
 mod version;

@@ -1,7 +1,8 @@
 //! Processes of a private server: starting it so that it ends when we do, finding and ending them.
 
 use super::account::Account;
-use super::files::{Layout, remove_socket_folder};
+use super::files::Layout;
+use super::sockets::remove_socket_folder;
 use engine::{EngineError, Result, lock, wait_for};
 use observe::processes;
 use rustix::io::Errno;

@@ -5,9 +5,10 @@ use crate::account::Account;
 use crate::data_sets::{DataSets, remove_unused};
 use crate::files::{
     Layout, absolute, allocated_bytes, clone_folder, evict, is_vacant, last_lines, log_since,
-    make_socket_folder, open_for, remove_socket_folder, walk, write_back,
+    open_for, walk, write_back,
 };
 use crate::process::{Process, data_directories, kill_all, processes_of, remove_files};
+use crate::sockets::{make_socket_folder, remove_socket_folder};
 use crate::template::{Template, Unfinished};
 use engine::setup::Setup;
 use engine::{EngineError, Result, ServerError, failed_at, wait_for};
