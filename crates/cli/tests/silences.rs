@@ -44,6 +44,10 @@ enum Falls {
     AtCount,
     AfterFirstRow,
     WithinRow,
+    /// At what takes long, where it claims to be at work.
+    AtWork,
+    /// After its settings.
+    AtDatabases,
 }
 
 const FALLS: [Falls; 5] =
@@ -66,7 +70,8 @@ fn answer(socket: &mut TcpStream, falls: Falls) -> std::io::Result<()> {
         let rows = if text.contains("attname") {
             row(&["a", "integer"])
         } else if text.contains("count(*)") {
-            row(&[if text.contains("pg_stat_activity") { "0" } else { "3" }])
+            let is_at_work = if falls == Falls::AtWork { "1" } else { "0" };
+            row(&[if text.contains("pg_stat_activity") { is_at_work } else { "3" }])
         } else if text.contains("FROM \"t\"") {
             row(&["1"])
         } else {
@@ -76,6 +81,9 @@ fn answer(socket: &mut TcpStream, falls: Falls) -> std::io::Result<()> {
         let sent = match falls {
             Falls::AtColumns if text.contains("attname") => 0,
             Falls::AtCount if text.contains("count(*)") => 0,
+            Falls::AtDatabases if text.contains("pg_database") => 0,
+            // The first request of pg_dump.
+            Falls::AtWork if is_row || text.contains("pg_catalog.set_config") => 0,
             Falls::AfterFirstRow if is_row => rows.len(),
             Falls::WithinRow if is_row => rows.len() - 1,
             _ => {
@@ -132,6 +140,28 @@ fn sort_order_ends_wherever_the_server_falls_silent() {
         let ended = run(&Lab::new(), &["sort-order", &url, "t"]).expect(1);
         assert!(ended.stderr.contains("no answer within 0.5 s"), "{falls:?}: {ended:#?}");
     }
+}
+
+/// The server claims that the session is active whenever it is asked.
+#[test]
+fn a_server_that_claims_to_work_is_given_up_at_the_deadline() {
+    let (url, _told) = silent(Falls::AtWork);
+    let ended = run(&Lab::new(), &["sort-order", &url, "t", "--time-limit", "2"]).expect(1);
+    ended.says("takes at most 2 s (--time-limit)").says("gave up after 2 s (--time-limit)");
+    let Some(lab) = lab_with_statement() else { return };
+    let arguments = [&["queries", "try", &url, "--time-limit", "3"][..], &TRY].concat();
+    let ended = run(&lab, &arguments).expect(1);
+    ended.says("takes at most 3 s (--time-limit)").says("gave up after 3 s (--time-limit)");
+    assert_eq!(files(&lab), Vec::<String>::new());
+}
+
+#[test]
+fn a_capture_asks_a_server_that_fell_silent_no_more() {
+    let (url, receiver) = silent(Falls::AtDatabases);
+    let arguments = ["capture", &url, "-o", "c.json", "--seconds", "0.1"];
+    let ended = run(&Lab::new(), &arguments).expect(1);
+    ended.says("takes at most").says("no answer within 0.5 s");
+    assert_eq!(receiver.try_iter().count(), 1);
 }
 
 /// A lab with the statement of a `queries try`; `None`, with a word about it, without `pg_dump`.

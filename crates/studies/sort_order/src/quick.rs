@@ -5,11 +5,12 @@ use crate::file::{Advised, FileError, ParquetFile};
 use clap::Parser;
 use command_line::arguments::setting;
 use command_line::output::{self, Form};
+use command_line::servers::Deadline;
 use command_line::{Chapter, Command, Context, ExitCode, Failure, Tool};
 use engine::{EngineError, server};
 use probe::data::ROWS;
 use std::path::{Path, PathBuf};
-use work::Stop;
+use std::sync::Arc;
 
 /// The command of this study.
 pub const COMMAND: Command = Command::new::<SortOrder>(Chapter::QuickTests);
@@ -44,6 +45,12 @@ pub struct SortOrder {
     /// repeatable
     #[arg(long, value_name = "COLUMNS", value_parser = columns)]
     pub order: Vec<Columns>,
+    /// Give up reading a server after this time, in seconds
+    #[arg(
+        long, value_name = "N", default_value = "14400",
+        value_parser = clap::value_parser!(u32).range(1..=604_800),
+    )]
+    pub time_limit: u32,
     #[command(flatten)]
     pub form: Form,
 }
@@ -71,8 +78,7 @@ impl Tool for SortOrder {
         let (name, file, rows_all) = if let Some(table) = &self.table {
             let folder = tempfile::tempdir().map_err(Failure::failed)?;
             let exported = folder.path().join("rows.parquet");
-            let source =
-                export(context, path, table, self.rows, &exported).map_err(Failure::failed)?;
+            let source = self.export(context, table, &exported)?;
             let file = ParquetFile::read(&exported, rows_max).map_err(failure)?;
             (format!("{table} of {}", source.name), file, source.rows_all)
         } else {
@@ -100,28 +106,41 @@ struct Source {
     rows_all: u64,
 }
 
-/// Writes rows of a table to a new Parquet file: of a server by URL, an SQLite file or a DuckDB
-/// database, which are only read.
-fn export(
-    context: &Context,
-    place: &Path,
-    table: &str,
-    rows_max: u64,
-    to: &Path,
-) -> Result<Source, EngineError> {
-    if let Some(url) = place.to_str().filter(|place| place.contains("://")) {
-        let server = server::by_url(context.registry.engines, url)
-            .map_err(|error| EngineError::failed("reading the URL", error))?;
-        let sampled = server.sample(table, rows_max, &Stop::when(|| false)).map_err(|error| {
-            EngineError::failed(format!("reading table {table} of {server}"), error)
-        })?;
-        return Ok(Source { name: server.to_string(), rows_all: sampled.export(table, to)? });
+impl SortOrder {
+    /// Writes rows of a table to a new Parquet file: of a server by URL, an SQLite file or a DuckDB
+    /// database, which are only read.
+    fn export(&self, context: &Context, table: &str, to: &Path) -> Result<Source, Failure> {
+        let (place, rows_max) = (&self.file, self.rows);
+        if let Some(url) = place.to_str().filter(|place| place.contains("://")) {
+            return self.export_from_server(context, url, table, to);
+        }
+        let mut files = context.registry.engines.iter().filter_map(|engine| engine.database_files);
+        let (engine, what) = ("this binary", "database files");
+        let unsupported = || Failure::failed(EngineError::Unsupported { engine, what });
+        let files = files.find(|files| files.is_database(place)).ok_or_else(unsupported)?;
+        let rows_all = files.export(place, table, rows_max, to).map_err(Failure::failed)?;
+        Ok(Source { name: place.display().to_string(), rows_all })
     }
-    let mut files = context.registry.engines.iter().filter_map(|engine| engine.database_files);
-    let unsupported = EngineError::Unsupported { engine: "this binary", what: "database files" };
-    let files = files.find(|files| files.is_database(place)).ok_or(unsupported)?;
-    let rows_all = files.export(place, table, rows_max, to)?;
-    Ok(Source { name: place.display().to_string(), rows_all })
+
+    fn export_from_server(
+        &self,
+        context: &Context,
+        url: &str,
+        table: &str,
+        to: &Path,
+    ) -> Result<Source, Failure> {
+        let server = server::by_url(context.registry.engines, url)
+            .map_err(|error| Failure::failed(EngineError::failed("reading the URL", error)))?;
+        // A signal ends the command.
+        let deadline = Deadline::begin(self.time_limit, 0.0, &server, &Arc::default());
+        let sampled = server.sample(table, self.rows, &deadline.stop()).map_err(|error| {
+            let doing = format!("reading table {table} of {server}");
+            let error = EngineError::failed(doing, error);
+            deadline.reached(&error).unwrap_or_else(|| Failure::failed(error))
+        })?;
+        let rows_all = sampled.export(table, to).map_err(Failure::failed)?;
+        Ok(Source { name: server.to_string(), rows_all })
+    }
 }
 
 fn failure(error: FileError) -> Failure {

@@ -6,7 +6,8 @@ use crate::machine;
 use clap::Parser;
 use command_line::arguments::positive;
 use command_line::files::{Replace, replace_file};
-use command_line::{Context, ExitCode, Failure, Tool, output, servers, signals};
+use command_line::servers::{self, Deadline};
+use command_line::{Context, ExitCode, Failure, Tool, output, signals};
 use engine::{ObserveOptions, Server, ServerError};
 use inspection::QueryReader;
 use inspection::observation::{observe, record};
@@ -41,6 +42,12 @@ pub struct Capture {
     literals: bool,
     #[command(flatten)]
     limits: Limits,
+    /// Give up reading the server after this time in addition to `--seconds`, in seconds
+    #[arg(
+        long, value_name = "N", default_value_t = 600,
+        value_parser = clap::value_parser!(u32).range(1..=604_800),
+    )]
+    time_limit: u32,
 }
 
 impl Tool for Capture {
@@ -52,8 +59,9 @@ impl Tool for Capture {
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let server: Rc<dyn Server> = context.server(&self.server)?.into();
         let interrupt = signals::stop_flag()?;
-        let stop = servers::stop_by(&interrupt);
-        let failure = |error: ServerError| servers::failure(&*server, &stop, &error);
+        let deadline = Deadline::begin(self.time_limit, self.seconds, &server, &interrupt);
+        let stop = deadline.stop();
+        let failure = |error: ServerError| deadline.failure(&*server, &error);
         let options = ObserveOptions {
             statements: self.statements,
             literals: self.literals,
@@ -67,6 +75,7 @@ impl Tool for Capture {
             reader.look()?;
             Ok((reader.snapshot()?, reader))
         });
+        let counters = answered(counters).map_err(failure)?;
         let mut observer = server.observe(options, &stop).map_err(failure)?;
         let mut activity = observe(&mut *observer, self.seconds, &interrupt).map_err(failure)?;
         let readings = observer.readings();
@@ -102,6 +111,14 @@ impl Tool for Capture {
         let json = capture_json(&captured, &advice).map_err(Failure::failed)?;
         replace_file(&self.output, Replace::Named, |writer| writeln!(writer, "{json}"))?;
         ended.map_or(Ok(ExitCode::Ok), |why| Err(failure(ServerError::new(why))))
+    }
+}
+
+/// The result of a server that answers, if with a refusal: a silent one is not asked again.
+fn answered<T>(result: Result<T, ServerError>) -> Result<Result<T, ServerError>, ServerError> {
+    match result {
+        Err(error) if error.is_silence() => Err(error),
+        result => Ok(result),
     }
 }
 

@@ -5,8 +5,9 @@ use crate::logged::{read_logs, with_values};
 use clap::{ArgAction, ArgGroup, Args};
 use command_line::arguments::{Quick, pair, setting};
 use command_line::files::new_file;
+use command_line::servers::{self, Deadline};
 use command_line::session::{Session, exit_code};
-use command_line::{Context, ExitCode, Failure, output, servers, signals};
+use command_line::{Context, ExitCode, Failure, output, signals};
 use engine::server::engine_by_url;
 use engine::{
     CopySource, CopyVersion, Dump, Engine, EngineError, Permits, SETUP_DUMP, SETUP_SQL,
@@ -125,6 +126,12 @@ pub(crate) struct Try {
     /// How statements are sent: simple, prepared [default: prepared]
     #[arg(short = 'M', long, value_name = "NAME")]
     pub(crate) protocol: Option<String>,
+    /// Give up reading the database of the URL after this time, in seconds
+    #[arg(
+        long, value_name = "N", default_value_t = 86_400,
+        value_parser = clap::value_parser!(u32).range(1..=604_800),
+    )]
+    pub(crate) time_limit: u32,
     #[command(flatten)]
     pub(crate) quick: Quick,
     /// Print this help
@@ -159,8 +166,14 @@ pub fn try_change(arguments: &Try, context: &Context) -> Result<ExitCode, Failur
         return output::print_source(&draft.source());
     }
     // One flag: a signal between the two steps stops the second.
-    let stop = servers::stop_by(&signals::stop_flag()?);
-    let copy = copy_version(arguments, &target, &stop)?;
+    let interrupt = signals::stop_flag()?;
+    let deadline = arguments
+        .source
+        .as_ref()
+        .map(|_| Deadline::begin(arguments.time_limit, 0.0, &"the database", &interrupt));
+    let stop = deadline.as_ref().map_or_else(|| servers::stop_by(&interrupt), Deadline::stop);
+    let failure = |error| dump_failure(deadline.as_ref(), error);
+    let copy = copy_version(arguments, &target, &stop).map_err(failure)?;
     if let Some(version) = &copy.setting {
         draft.set_text("target.version", version);
     }
@@ -177,7 +190,10 @@ pub fn try_change(arguments: &Try, context: &Context) -> Result<ExitCode, Failur
         write(&arguments.file(STATEMENTS), &script)?;
     }
     if let (Some(url), Some(dump_by_url)) = (&arguments.source, target.dump) {
-        dump(dump_by_url, url, &arguments.file(DUMP), &stop)?;
+        let file = arguments.file(DUMP);
+        verify_new(&file)?;
+        output::complain(&format!("Dumping the database to {file}."));
+        new_file(file.as_ref(), |partial| dump_by_url(url, partial, &stop).map_err(failure))?;
     }
     // What is wrong is found before the file is there to be run.
     let path = arguments.file("toml");
@@ -193,14 +209,18 @@ pub fn try_change(arguments: &Try, context: &Context) -> Result<ExitCode, Failur
 }
 
 /// Chooses the version on which a copy of the source is measured.
-fn copy_version(arguments: &Try, target: &Target<'_>, stop: &Stop) -> Result<CopyVersion, Failure> {
+fn copy_version(
+    arguments: &Try,
+    target: &Target<'_>,
+    stop: &Stop,
+) -> Result<CopyVersion, EngineError> {
     let source = match (&arguments.source, &arguments.dump) {
         (Some(url), _) => CopySource::Url(url),
         (None, Some(file)) => CopySource::Dump(file.as_ref()),
         (None, None) => return Ok(CopyVersion::default()),
     };
     let Some(servers) = target.servers else { return Ok(CopyVersion::default()) };
-    servers.copy_version(&source, arguments.test_server.as_deref(), stop).map_err(dump_failure)
+    servers.copy_version(&source, arguments.test_server.as_deref(), stop)
 }
 
 /// The statements of logs, each once with the values of its first run.
@@ -347,23 +367,26 @@ fn write(shown: &str, text: &str) -> Result<(), Failure> {
         .map_err(|error| Failure::failed(format!("cannot write {shown}: {error}")))
 }
 
-/// Dumps the database of a URL once: trials may have been recorded on an existing file.
-fn dump(dump_by_url: Dump, url: &str, file: &str, stop: &Stop) -> Result<(), Failure> {
+/// Refuses an existing dump: trials may have been recorded on it.
+fn verify_new(file: &str) -> Result<(), Failure> {
     if Path::new(file).exists() {
         let message = format!(
             "{file} already exists: use it with --dump {file}, remove it, or choose another --name"
         );
         return Err(Failure::usage(message));
     }
-    output::complain(&format!("Dumping the database to {file}."));
-    new_file(file.as_ref(), |partial| dump_by_url(url, partial, stop).map_err(dump_failure))
+    Ok(())
 }
 
-fn dump_failure(error: EngineError) -> Failure {
-    match error {
-        EngineError::Cancelled => Failure::interrupted("interrupted; nothing is left of the dump"),
-        error => Failure::failed(error),
-    }
+fn dump_failure(deadline: Option<&Deadline>, error: EngineError) -> Failure {
+    let (text, failure) = match error {
+        EngineError::Cancelled => {
+            let text = "stopped; nothing is left of the dump";
+            (text.to_owned(), Failure::interrupted(text))
+        }
+        error => (error.to_string(), Failure::failed(error)),
+    };
+    deadline.and_then(|deadline| deadline.reached(&text)).unwrap_or(failure)
 }
 
 #[cfg(test)]

@@ -68,14 +68,16 @@ fn survey(server: &dyn Server, stop: &Stop) -> Result<(SurveyedServer, Vec<Unrea
     prepare(&mut *session).map_err(while_doing("preparing the connection"))?;
 
     let mut unread = Vec::new();
-    let mut ask = |view: View| {
-        session.query(&view.sql()).unwrap_or_else(|error| {
+    let mut ask = |view: View| match session.query(&view.sql()) {
+        // A server that is silent is not asked again.
+        Err(error) if !error.is_silence() => {
             unread.push(Unread { what: view.name.into(), why: error.to_string() });
-            Rows::default()
-        })
+            Ok(Rows::default())
+        }
+        answer => answer.map_err(while_doing("reading its state")),
     };
-    let (databases, extensions) = (ask(DATABASES), ask(EXTENSIONS));
-    let state = ask(STATE);
+    let (databases, extensions) = (ask(DATABASES)?, ask(EXTENSIONS)?);
+    let state = ask(STATE)?;
     let state = state.first();
     let is_true = |index: usize| state.and_then(|row| row.get(index)).map(|text| text == "t");
     let process = session.local_process();
