@@ -59,7 +59,7 @@ pub fn convert(text: &str) -> Result<Conversion, BenchBaseError> {
                 let place = error.pos();
                 BenchBaseError::Xml { line: place.row, column: place.col }
             }
-            error => BenchBaseError::Large(error),
+            error @ XmlError::TooMany { .. } => BenchBaseError::Large(error),
         })?;
     let root = document.root_element();
     if !root.has_tag_name("parameters") {
