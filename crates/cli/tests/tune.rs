@@ -91,6 +91,24 @@ fn a_search_reports_its_confirmation_and_resumes() {
     assert!(other.contains("recorded with other knobs or settings"), "{other}");
 }
 
+/// Killed while it creates a results file, a search leaves an empty one.
+#[test]
+fn a_search_continues_with_results_files_that_a_kill_left_empty() {
+    let lab = Lab::with(SCRIPTED);
+    std::fs::create_dir(lab.path("results")).unwrap();
+    for name in ["tuned-search", "tuned", "tuned-ablation"] {
+        lab.write(&format!("results/{name}.steelbench"), "");
+    }
+    lab.steelbench(&["tune", "e.toml", "--explain"]).expect(0);
+    let runs = "SELECT count(*) FROM runs";
+    assert_eq!(lab.rows("tuned", runs), ["1"]);
+    // And a search whose confirmation was killed so.
+    lab.write("results/tuned.steelbench", "");
+    let again = lab.steelbench(&["tune", "e.toml"]).expect(0);
+    assert!(!again.stderr.contains("Round 1,"), "{}", again.stderr);
+    assert_eq!(lab.rows("tuned", runs), ["1"]);
+}
+
 /// The present settings are some times slower and vary little, so three blocks prove it: the search
 /// gets the trials of the other two.
 #[test]

@@ -9,7 +9,7 @@ use experiment::{Draft, Experiment, Invalid, LinkedSettings};
 use observations::{Recording, RunEnd, TrialRecord, redacted};
 use runner::RunChoices;
 use std::path::{Path, PathBuf};
-use store::Store;
+use store::{Fault, Store, StoreError};
 
 /// The factor whose levels are points.
 pub const FACTOR: &str = "candidate";
@@ -132,12 +132,13 @@ impl Stage<'_> {
         results::read_run(&results::open_file(self.context, path)?, run, Store::read_figures)
     }
 
-    /// The numbers of the runs in a results file, in order; none where there is no such file.
+    /// The numbers of the runs in a results file, in order; none where it is missing or empty.
     pub fn runs(&self, path: &Path) -> Result<Vec<i64>, Failure> {
-        if !path.exists() {
-            return Ok(Vec::new());
-        }
-        let store = results::open_file(self.context, path)?;
+        let store = match results::open_file(self.context, path) {
+            // A run that was killed before it had begun leaves an empty file, which `run` fills.
+            Err(StoreError { fault: Fault::Missing | Fault::Empty, .. }) => return Ok(Vec::new()),
+            store => store?,
+        };
         let mut runs: Vec<i64> = store.runs()?.iter().map(|run| run.id).collect();
         runs.sort_unstable();
         Ok(runs)
