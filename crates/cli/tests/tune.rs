@@ -3,6 +3,8 @@
 use crate::common::{Exit, Lab, on_screen};
 use crate::scarce::limit;
 use serde_json::Value;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 /// Elapsed time is the delay times the number of transactions; nothing else has an effect.
@@ -472,4 +474,31 @@ fn failed_trials_run_again_on_request() {
     // All succeeded: nothing runs again.
     let again = lab.steelbench(&["tune", "e.toml", "--retry-failed"]).expect(0);
     assert!(!again.stderr.contains("block 1"), "no trial is repeated: {}", again.stderr);
+}
+
+/// Whose values `--undo` gives to a server are never those of another user.
+#[test]
+fn records_of_former_settings_are_read_only_where_no_other_user_can_write() {
+    let lab = Lab::with(
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nurl = \
+         \"postgres://127.0.0.1:1/db\"\nallow_server_settings = true\n[workload]\nprobe = \
+         \"insert\"\nrows = 100\n[[knob]]\nsetting = \"target.settings.work_mem\"\nrange = [64, \
+         128]\n",
+    );
+    let undo = ["tune", "e.toml", "--undo"];
+    let mut homeless = lab.command(&undo);
+    homeless.env_remove("HOME").env_remove("XDG_STATE_HOME");
+    Exit::from(homeless.output().unwrap())
+        .expect(1)
+        .says("set XDG_STATE_HOME to a folder of your own");
+    let folder = lab.path("state/steelbench/servers");
+    std::fs::create_dir_all(&folder).unwrap();
+    let record = folder.join("server-settings-1.json");
+    let text = "{\"server\": \"\", \"run\": \"\", \"owner\": {\"pid\": 1, \"started_ticks\": 0}, \
+                \"before\": {}}";
+    std::fs::write(&record, text).unwrap();
+    std::fs::set_permissions(&record, Permissions::from_mode(0o666)).unwrap();
+    lab.steelbench(&undo)
+        .expect(1)
+        .says("server-settings-1.json belongs to another user or is writable");
 }

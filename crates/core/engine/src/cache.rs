@@ -3,6 +3,7 @@
 use crate::{EngineError, Result, lock};
 use observations::number;
 use observe::processes;
+use rustix::process::{getegid, geteuid};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::DirBuilder;
@@ -11,6 +12,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
+
+/// The name of our folders.
+const FOLDER: &str = "steelbench";
+/// Names the folder for what is kept from one start to the next.
+pub const STATE_VARIABLE: &str = "XDG_STATE_HOME";
 
 /// So many data sets of users are kept at most,
 const KEPT_MAX: usize = 16;
@@ -75,25 +81,61 @@ fn allocated_bytes(folder: &Path) -> u64 {
 /// Our folder among the caches of this user, made if need be: in `XDG_CACHE_HOME`, or `~/.cache`.
 ///
 /// # Errors
-/// When it cannot be made.
+/// When it cannot be made, or another user could have written there.
 pub fn folder() -> Result<PathBuf> {
-    let folder = ours("XDG_CACHE_HOME", ".cache");
+    let without_home = || std::env::temp_dir().join(format!("{FOLDER}-{}", geteuid().as_raw()));
+    let base = base("XDG_CACHE_HOME", ".cache").unwrap_or_else(without_home);
+    let folder = base.join(FOLDER);
     std::fs::create_dir_all(&folder).map_err(EngineError::at(&folder))?;
-    Ok(folder)
+    verify(&folder).map(|()| folder)
 }
 
 /// Our folder for what is kept from one start to the next, which may not be there: in
-/// `XDG_STATE_HOME`, or `~/.local/state` (XDG Base Directory Specification).
-pub fn state() -> PathBuf {
-    ours("XDG_STATE_HOME", ".local/state")
+/// `XDG_STATE_HOME`, or `~/.local/state` (XDG Base Directory Specification); `None`: neither that
+/// variable nor HOME is set.
+pub fn state() -> Option<PathBuf> {
+    base(STATE_VARIABLE, ".local/state").map(|base| base.join(FOLDER))
 }
 
-fn ours(variable: &str, below_home: &str) -> PathBuf {
-    let named = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
-    named
-        .or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(below_home)))
-        .unwrap_or_else(std::env::temp_dir)
-        .join("steelbench")
+fn base(variable: &str, below_home: &str) -> Option<PathBuf> {
+    let absolute = |variable: &str| {
+        std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
+    };
+    absolute(variable).or_else(|| Some(absolute("HOME")?.join(below_home)))
+}
+
+/// Makes sure that no other user can have written this file or folder in [`folder`] or [`state`]:
+/// it and all up to our folder belong to us, and others cannot write there. The folder around ours
+/// may also belong to root, and have the sticky bit if all may write there.
+///
+/// # Errors
+/// When another user could have written it, or it is not there.
+pub fn verify(path: &Path) -> Result<()> {
+    let (us, group) = (geteuid().as_raw(), getegid().as_raw());
+    let mut is_base = false;
+    for place in path.ancestors() {
+        let link = place.symlink_metadata().map_err(EngineError::at(place))?;
+        let found = place.metadata().map_err(EngineError::at(place))?;
+        let is_ours =
+            [link.uid(), found.uid()].iter().all(|uid| *uid == us || is_base && *uid == 0);
+        let is_sticky = is_base && found.mode() & 0o1000 != 0;
+        // Where each user has a group alone, it may write.
+        let others = if found.gid() == group { 0o002 } else { 0o022 };
+        if !is_ours || found.mode() & others != 0 && !is_sticky {
+            let message = format!(
+                "{} belongs to another user or is writable by others; change its owner or mode \
+                 (chown, chmod go-w), or set {STATE_VARIABLE} and XDG_CACHE_HOME to folders of \
+                 your own",
+                place.display()
+            );
+            return Err(EngineError::failed(format!("using {}", path.display()), message));
+        }
+        if is_base {
+            break;
+        }
+        is_base = place.file_name() == Some(OsStr::new(FOLDER));
+    }
+    Ok(())
 }
 
 /// Returns whether these bytes may be kept next to a folder: at most a quarter of its free space.
@@ -123,6 +165,7 @@ pub fn file(
         .map_err(EngineError::at(&folder))?;
     let kept = folder.join(name);
     if kept.is_file() {
+        verify(&kept)?;
         touch(&kept);
         return Ok(kept);
     }
@@ -196,9 +239,50 @@ pub fn entries(folder: &Path, prefix: &str, file: Option<&str>) -> Vec<(SystemTi
 
 #[cfg(test)]
 mod tests {
-    use super::surplus;
-    use std::path::PathBuf;
+    use super::{surplus, verify};
+    use std::fs::Permissions;
+    use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
+    use std::path::{Path, PathBuf};
     use std::time::{Duration, SystemTime};
+
+    #[test]
+    fn only_files_that_no_other_user_can_have_written_are_used() {
+        let base = tempfile::tempdir().unwrap();
+        let folder = base.path().join("steelbench/servers");
+        let file = folder.join("record");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(&file, "").unwrap();
+        let with_mode = |path: &Path, mode: u32| {
+            let before = path.metadata().unwrap().permissions();
+            std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+            let verified = verify(&file).map_err(|error| error.to_string());
+            std::fs::set_permissions(path, before).unwrap();
+            verified
+        };
+        verify(&file).unwrap();
+        with_mode(base.path(), 0o1777).unwrap();
+        for (path, mode) in
+            [(&file, 0o646), (&folder, 0o777), (&folder, 0o1777), (&base.path().into(), 0o777)]
+        {
+            let error = with_mode(path, mode).unwrap_err();
+            assert!(error.contains("is writable by others"), "{mode:o}: {error}");
+        }
+        if !super::geteuid().is_root() {
+            return;
+        }
+        // Another user's file and folders, and a link that another user has made.
+        let nobody = |path: &Path| std::os::unix::fs::lchown(path, Some(65_534), None).unwrap();
+        for path in [&file, &folder, &base.path().join("steelbench"), &base.path().into()] {
+            nobody(path);
+            assert!(verify(&file).is_err(), "{}", path.display());
+            chown(path, Some(0), None).unwrap();
+        }
+        let link = folder.join("link");
+        symlink(&file, &link).unwrap();
+        verify(&link).unwrap();
+        nobody(&link);
+        assert!(verify(&link).is_err());
+    }
 
     #[test]
     fn what_was_used_longest_ago_goes_and_what_nobody_used_for_a_week() {

@@ -191,6 +191,7 @@ impl<T: Serialize + DeserializeOwned + Default> Record<T> {
         if !path.symlink_metadata().map_err(EngineError::at(path))?.is_file() {
             return Err(damaged(&"it is not a regular file"));
         }
+        cache::verify(path)?;
         let bytes = std::fs::read(path).map_err(EngineError::at(path))?;
         serde_json::from_slice(&bytes).map_err(|error| damaged(&error))
     }
@@ -313,12 +314,13 @@ pub fn place<E: Alter>(client: &mut Client<E>) -> Result<PathBuf> {
 
 /// Makes the folder of records, if need be.
 fn make_folder() -> Result<PathBuf> {
-    let folder = servers();
+    let folder = servers()?;
     DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(&folder)
         .map_err(EngineError::at(&folder))?;
+    cache::verify(&folder)?;
     Ok(folder)
 }
 
@@ -332,14 +334,26 @@ pub(crate) fn verify_folder() -> Result<()> {
         .map_err(|error| EngineError::at(&folder)(error.into()))
 }
 
-fn servers() -> PathBuf {
-    cache::state().join("servers")
+/// The folder of records.
+///
+/// # Errors
+/// When no variable says where it is.
+pub(crate) fn servers() -> Result<PathBuf> {
+    let state = cache::state().ok_or_else(|| {
+        let message = format!(
+            "HOME is not set; set {} to a folder of your own, in which records of former settings \
+             are kept",
+            cache::STATE_VARIABLE
+        );
+        EngineError::failed("finding the records of changed settings", message)
+    })?;
+    Ok(state.join("servers"))
 }
 
-/// The records of an engine with this extension.
+/// The records of an engine with this extension; none where there is no place for them.
 pub(crate) fn records(prefix: &str, extension: &str) -> Vec<PathBuf> {
-    let entries =
-        std::fs::read_dir(servers()).into_iter().flatten().flatten().map(|entry| entry.path());
+    let entries = servers().ok().and_then(|folder| std::fs::read_dir(folder).ok());
+    let entries = entries.into_iter().flatten().flatten().map(|entry| entry.path());
     let mut records: Vec<PathBuf> = entries
         .filter(|path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -5,7 +5,7 @@
 
 use crate::altered::{
     Alter, Change, RECORD, Record, Scope, by_url, is_permitted, naming, place_of, put_back,
-    records, verify_folder,
+    records, servers, verify_folder,
 };
 use crate::hosted::{Config, ServerEngine};
 use engine::{Altering, EngineError, Restored, Result};
@@ -55,6 +55,9 @@ impl<E: Alter> Altering for ServerEngine<E> {
     }
 
     fn undo(&self, configurations: &[&Configuration]) -> Restored {
+        if let Err(problem) = servers() {
+            return Restored { problems: vec![problem], ..Restored::default() };
+        }
         // A killed run may have changed what was applied before it.
         let restore = |records| put_back::<E>(Path::new(""), configurations, records);
         let mut restored = restore(records(E::RECORDS, RECORD));
