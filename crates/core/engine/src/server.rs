@@ -4,7 +4,7 @@ mod admin;
 mod by_url;
 
 pub use admin::{AdminOptions, AdminSession, MARK, ServerIdentity};
-pub use by_url::{by_url, engine_by_url};
+pub use by_url::{by_url, engine_by_url, names_only_server};
 
 use crate::{Result, ServerError};
 use observations::{CounterReadings, ServerActivity, WaitingTask};

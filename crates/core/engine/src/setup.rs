@@ -12,13 +12,16 @@ use work::sql::{Kind as Part, Syntax, Token, tokens};
 settings! {
     /// SQL file (or list of files, run in this order) that creates your own tables. It runs once;
     /// every trial starts with a copy of the result. Paths are relative to the experiment file.
-    pub SETUP_SQL: Vec<String> = "target.setup.sql", Kind::TextList, Shown "[\"schema.sql\"]";
+    pub SETUP_SQL: Vec<String> =
+        "target.setup.sql", Kind::TextList => @Files, Shown "[\"schema.sql\"]";
     /// Dump to restore before target.setup.sql runs: PostgreSQL: pg_dump output (custom, directory,
     /// tar or plain); MariaDB: mariadb-dump output; SQLite, DuckDB: a database file or SQL.
-    pub SETUP_DUMP: Option<String> = "target.setup.dump", Kind::Text, Shown "\"prod.dump\"";
+    pub SETUP_DUMP: Option<String> =
+        "target.setup.dump", Kind::Text => @Files, Shown "\"prod.dump\"";
     /// Variables for the files of target.setup.sql, with psql's syntax: :name, :'name', :"name";
     /// for MariaDB user variables: @name.
-    pub SETUP_VARIABLES: Option<Value> = "target.setup.variables.*", Kind::Scalar, Shown "10";
+    pub SETUP_VARIABLES: Option<Value> =
+        "target.setup.variables.*", Kind::Scalar => @Trial, Shown "10";
 }
 
 const VARIABLES: &str = "target.setup.variables";

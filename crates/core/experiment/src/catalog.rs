@@ -3,10 +3,10 @@
 use crate::common::{ENGINE, PROBE};
 use crate::design_file::EXTENSION;
 use crate::error::Fault;
-use crate::file::{NETWORK, OBSERVE, SECTIONS};
+use crate::file::{NETWORK, OBSERVE, SECTIONS, SETTINGS, VOLUME};
 use crate::sections::{AnalysisSection, CommonSection, GuestSections};
 use crate::vocabulary::Vocabulary;
-use crate::{Declaration, Designs, DurabilityRule, Value};
+use crate::{Configuration, Declaration, Designs, DurabilityRule, Reach, Value};
 use observations::Roles;
 use std::collections::BTreeMap;
 
@@ -135,6 +135,37 @@ impl Catalog {
     /// The settings of an engine by which commits may be lost after a crash.
     pub fn durability_rules(&self, engine: &str) -> &'static [DurabilityRule] {
         owned(&self.durability, engine)
+    }
+
+    /// The settings of a configuration by path, with the part of a machine that each can reach.
+    /// What no declaration covers can reach anything.
+    pub fn reaches<'a>(
+        &self,
+        configuration: &'a Configuration,
+    ) -> impl Iterator<Item = (&'a str, Reach, &'a Value)> {
+        let mut known = self.shared_settings();
+        known.add(SETTINGS);
+        known.add(owned(&self.engines, &configuration.get(ENGINE)));
+        known.add(owned(&self.probes, &configuration.get(PROBE)));
+        configuration.settings.iter().map(move |(path, value)| {
+            let declared = known.find(path).into_iter().map(|setting| setting.reach).max();
+            let reach = match declared.unwrap_or(Reach::Machine) {
+                Reach::TrialIf(names) => {
+                    let name = path.rsplit('.').next().unwrap_or_default();
+                    if names.contains(&name) { Reach::Trial } else { Reach::Machine }
+                }
+                reach => reach,
+            };
+            (path.as_str(), reach, value)
+        })
+    }
+
+    /// Paths of all settings that hold command lines.
+    pub(crate) fn commands(&self) -> Vec<&'static str> {
+        let owned = self.engines.iter().chain(&self.probes).flat_map(|(_, settings)| *settings);
+        let common = self.sections.iter().flat_map(|section| section.settings);
+        let all = owned.chain(common).chain(SETTINGS).chain(VOLUME);
+        all.filter(|setting| setting.reach == Reach::Command).map(|setting| setting.path).collect()
     }
 
     /// Roles of all settings.

@@ -4,9 +4,9 @@ use crate::{Kind, settings};
 
 settings! {
     /// The engine under test.
-    pub ENGINE: String = "target.engine", Kind::Text => Engine;
+    pub ENGINE: String = "target.engine", Kind::Text => Engine @Trial;
     /// The workload of a trial.
-    pub PROBE: String = "workload.probe", Kind::Text;
+    pub PROBE: String = "workload.probe", Kind::Text => @Trial;
     /// Instrument waits; false shows the cost of instrumentation.
     pub OBSERVE_WAITS: bool = "observe.waits", Kind::Bool, "true";
     /// Length of an interval of the time series.

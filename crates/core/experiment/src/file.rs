@@ -81,14 +81,15 @@ settings! {
 
     /// Shell command that runs before the first trial of a session.
     pub BEFORE_RUN: Option<String> =
-        "hooks.before_run", Kind::Text,
+        "hooks.before_run", Kind::Text => @Command,
         Shown "\"sudo cpupower frequency-set --governor performance\"";
     /// Shell command that runs after the last trial of a session.
-    pub AFTER_RUN: Option<String> = "hooks.after_run", Kind::Text, Shown "\"date\"";
+    pub AFTER_RUN: Option<String> = "hooks.after_run", Kind::Text => @Command, Shown "\"date\"";
     /// Shell command that runs before each trial.
-    pub BEFORE_TRIAL: Option<String> = "hooks.before_trial", Kind::Text, Shown "\"sync\"";
+    pub BEFORE_TRIAL: Option<String> =
+        "hooks.before_trial", Kind::Text => @Command, Shown "\"sync\"";
     /// Shell command that runs after each trial.
-    pub AFTER_TRIAL: Option<String> = "hooks.after_trial", Kind::Text, Shown "\"date\"";
+    pub AFTER_TRIAL: Option<String> = "hooks.after_trial", Kind::Text => @Command, Shown "\"date\"";
     /// A hook that takes longer is killed and counts as failed.
     pub HOOKS_TIMEOUT_S: f64 = "hooks.timeout", Kind::PositiveDuration, "10 min";
 
@@ -152,9 +153,9 @@ settings! {
     pub(crate) VOLUME_PATH: String = "volume.path", Kind::Text;
     /// Shell command that runs before the first trial of a group that uses the volume, to format
     /// and mount it.
-    pub(crate) VOLUME_PREPARE: Option<String> = "volume.prepare", Kind::Text;
+    pub(crate) VOLUME_PREPARE: Option<String> = "volume.prepare", Kind::Text => @Command;
     /// Shell command that runs after the last one.
-    pub(crate) VOLUME_CLEANUP: Option<String> = "volume.cleanup", Kind::Text;
+    pub(crate) VOLUME_CLEANUP: Option<String> = "volume.cleanup", Kind::Text => @Command;
     /// A prepare or cleanup command that takes longer is killed and counts as failed.
     pub VOLUME_TIMEOUT_S: f64 = "volume.hook_timeout", Kind::PositiveDuration, "10 min";
     /// Maximum reads per second of the volume's device.

@@ -2,21 +2,11 @@
 
 use crate::common::OBSERVE_COMMANDS;
 use crate::document::{Content, Node};
-use crate::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL};
 use crate::{Catalog, Configuration, Experiment, FileErrors, parse};
 use observations::order;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Settings with commands that no probe owns.
-const COMMANDS: [&str; 6] = [
-    BEFORE_RUN.path(),
-    AFTER_RUN.path(),
-    BEFORE_TRIAL.path(),
-    AFTER_TRIAL.path(),
-    "volume.prepare",
-    "volume.cleanup",
-];
 /// Sections in which the value of a setting is a list of its levels.
 const OF_LEVELS: [&str; 2] = ["factors.", "exclude."];
 
@@ -40,18 +30,17 @@ impl Experiment {
         index.and_then(|index| self.recorded().configurations.get(index)).unwrap_or(configuration)
     }
 
-    /// Has the experiment recorded with a number for each command line: those of hooks, volumes and
-    /// these settings. `prepare` completes the experiment that is read from the reduced file.
+    /// Has the experiment recorded with a number for each command line. `prepare` completes the
+    /// experiment that is read from the reduced file.
     ///
     /// # Errors
     /// When the file without its command lines cannot be read.
     pub fn hide_commands(
         &mut self,
-        commands: &[&str],
         catalog: &Catalog,
         prepare: impl FnOnce(&mut Self),
     ) -> Result<(), FileErrors> {
-        let mut recorded = parse(&without_commands(&self.source, commands), catalog)?;
+        let mut recorded = parse(&without_commands(&self.source, &catalog.commands()), catalog)?;
         prepare(&mut recorded);
         recorded.baseline = self.baseline;
         for (configuration, recorded) in
@@ -120,8 +109,7 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn read(&mut self, source: &'a str, node: &Node, path: &str) {
-        let all = COMMANDS.iter().chain(self.commands);
-        let command = all.copied().find(|command| {
+        let command = self.commands.iter().copied().find(|command| {
             path.strip_suffix(command).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
         });
         match (&node.content, command) {
@@ -194,7 +182,8 @@ prepare = "command 1"
 name = "x"
 set = { "workload.command" = "command 3" }
 "##;
-        let reduced = without_commands(source, &["workload.command", "workload.setup"]);
+        let commands = ["workload.command", "workload.setup", "hooks.before_run", "volume.prepare"];
+        let reduced = without_commands(source, &commands);
         assert_eq!(reduced, expected);
     }
 }

@@ -74,5 +74,5 @@ pub use plan::{Plan, PlannedTrial};
 pub use read::{SOURCE_BYTES_MAX, read_bytes, read_text};
 pub use schema::schema;
 pub use sections::{AnalysisSection, CommonSection, GuestFile, GuestSections, SectionReader};
-pub use setting::{Declaration, Example, Setting};
+pub use setting::{Declaration, Example, Reach, Setting};
 pub use vocabulary::read_as;

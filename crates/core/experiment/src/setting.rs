@@ -16,6 +16,48 @@ pub enum Example {
     Value(&'static str),
 }
 
+/// The part of a machine that a value of a setting can reach, from the least to the most: it
+/// decides which values of an untrusted file are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reach {
+    /// The trial and its target: a number, a choice, a name in the file, a statement.
+    Trial,
+    /// As [`Self::Trial`] under these names in the place of `*`, else as [`Self::Machine`].
+    TrialIf(&'static [&'static str]),
+    /// Files of the experiment, which the trial reads.
+    Files,
+    /// A server by URL.
+    Url,
+    /// A command line.
+    Command,
+    /// Anything of the machine, as a text that is not declared otherwise: a path, a program, a
+    /// library.
+    Machine,
+}
+
+impl Reach {
+    /// The reach of values of a kind whose setting declares none.
+    const fn of_kind(kind: Kind) -> Self {
+        match kind {
+            Kind::Bool
+            | Kind::Count { .. }
+            | Kind::Size { .. }
+            | Kind::Bandwidth
+            | Kind::Duration
+            | Kind::PositiveDuration
+            | Kind::Rate
+            | Kind::Share
+            | Kind::Number { .. }
+            | Kind::Choice(_) => Self::Trial,
+            Kind::Text
+            | Kind::MaybeEmptyText
+            | Kind::TextList
+            | Kind::ScalarList
+            | Kind::Scalar => Self::Machine,
+        }
+    }
+}
+
 /// A setting that an experiment file may give or vary, as parsing, schema, example file and errors
 /// need it.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +71,8 @@ pub struct Declaration {
     pub default: Option<&'static str>,
     /// The part that it plays, where analysis asks for it.
     pub role: Option<Role>,
+    /// The part of a machine that its values can reach.
+    pub reach: Reach,
     /// The value in the example file.
     pub example: Example,
     /// A description of one or two sentences: the schema, the example file and errors show it.
@@ -88,8 +132,9 @@ impl<T: FromValue> Setting<T> {
         default: Option<&'static str>,
         doc: &'static str,
     ) -> Self {
-        let (role, example) = (None, Example::OfKind);
-        let declaration = Declaration { path, kind, default, role, example, doc, fits: fits::<T> };
+        let (role, reach, example) = (None, Reach::of_kind(kind), Example::OfKind);
+        let declaration =
+            Declaration { path, kind, default, role, reach, example, doc, fits: fits::<T> };
         Self { declaration, values: PhantomData }
     }
 
@@ -104,6 +149,13 @@ impl<T: FromValue> Setting<T> {
     #[must_use]
     pub const fn with_role(self, role: Role) -> Self {
         let declaration = Declaration { role: Some(role), ..self.declaration };
+        Self { declaration, values: PhantomData }
+    }
+
+    /// The setting with another reach.
+    #[must_use]
+    pub const fn with_reach(self, reach: Reach) -> Self {
+        let declaration = Declaration { reach, ..self.declaration };
         Self { declaration, values: PhantomData }
     }
 
@@ -138,7 +190,8 @@ fn fits<T: FromValue>(value: Option<&Value>) -> bool {
 
 /// Declares settings, each a constant of its type; the comment is the help that people read. `const
 /// NAME = [..];` before them declares a table of them all, with some that are declared elsewhere.
-/// A setting that analysis asks for states its [`Role`] after `=>`. `Given` and `Shown` with a TOML
+/// A setting that analysis asks for states its [`Role`] after `=>`; a text that reaches less than
+/// the machine states its [`Reach`] after `=>` and `@`. `Given` and `Shown` with a TOML
 /// value follow at last: its [`Example`].
 ///
 /// ```
@@ -151,15 +204,17 @@ fn fits<T: FromValue>(value: Option<&Value>) -> bool {
 ///         "workload.connections", Kind::Count { min: 1, max: 4096 }, "16" => Concurrency;
 ///     /// Transactions a second.
 ///     pub RATE: Option<f64> = "workload.rate", Kind::Rate => ArrivalRate;
+///     /// The order of the rows.
+///     pub ORDER: String = "workload.order", Kind::Text, "none" => @Trial;
 /// }
 /// assert_eq!(CONNECTIONS.value_in(&Default::default()), 16);
-/// assert_eq!(SETTINGS.len(), 2);
+/// assert_eq!(SETTINGS.len(), 3);
 /// ```
 #[macro_export]
 macro_rules! settings {
     ($(#[$all_meta:meta])* $all_visibility:vis const $all:ident = [$($other:expr),* $(,)?];
      $($(#[doc = $doc:literal])+ $visibility:vis $name:ident: $type:ty = $path:literal,
-         $kind:expr $(, $default:literal)? $(=> $role:ident)?
+         $kind:expr $(, $default:literal)? $(=> $($role:ident)? $(@ $reach:ident)?)?
          $(, $example:ident $value:literal)?;)*) => {
         $(#[$all_meta])*
         $all_visibility const $all: &[$crate::Declaration] =
@@ -167,17 +222,17 @@ macro_rules! settings {
         $crate::settings! {
             $($(#[doc = $doc])+
             $visibility $name: $type =
-                $path, $kind $(, $default)? $(=> $role)? $(, $example $value)?;)*
+                $path, $kind $(, $default)? $(=> $($role)? $(@ $reach)?)? $(, $example $value)?;)*
         }
     };
     ($($(#[doc = $doc:literal])+ $visibility:vis $name:ident: $type:ty = $path:literal,
-        $kind:expr $(, $default:literal)? $(=> $role:ident)?
+        $kind:expr $(, $default:literal)? $(=> $($role:ident)? $(@ $reach:ident)?)?
         $(, $example:ident $value:literal)?;)*) => {
         $($(#[doc = $doc])+
         $visibility const $name: $crate::Setting<$type> =
             $crate::Setting::new($path, $kind, $crate::settings!(@default $($default)?),
                 concat!($($doc),+).trim_ascii())
-            $(.with_role($crate::Role::$role))?
+            $($(.with_role($crate::Role::$role))? $(.with_reach($crate::Reach::$reach))?)?
             $(.with_example($crate::Example::$example($value)))?;)*
     };
     (@default) => { None };

@@ -26,8 +26,6 @@ pub struct Declarations {
     /// Levels that the commented example file varies; `None`: those of the first setting that can
     /// be doubled twice.
     pub example_levels: Option<ExampleLevels>,
-    /// Paths of its settings that hold command lines.
-    pub commands: &'static [&'static str],
     /// Objects to a load whose transactions have no intended start: a disturbance is measured by
     /// them. `None`: they have one if the setting of an arrival rate has a value.
     pub schedule: Option<fn(&Configuration) -> Option<Invalid>>,
@@ -36,8 +34,7 @@ pub struct Declarations {
 impl Declarations {
     /// A probe with these settings and nothing else.
     pub const fn new(name: &'static str, settings: &'static [Declaration]) -> Self {
-        let (other_names, commands): (&[OtherName], &[&str]) = (&[], &[]);
-        Self { name, settings, other_names, example_levels: None, commands, schedule: None }
+        Self { name, settings, other_names: &[], example_levels: None, schedule: None }
     }
 
     /// The example file varies this setting.
@@ -214,10 +211,6 @@ impl TrialContext<'_> {
 pub trait Disturbance: Send + Sync {
     /// The section, whose settings have no defaults.
     fn section(&self) -> CommonSection;
-    /// Paths of its settings that hold command lines.
-    fn commands(&self) -> &'static [&'static str] {
-        &[]
-    }
     /// Objections to a configuration, found before anything runs.
     fn plan(&self, configuration: &Configuration, owners: Disturbed) -> Vec<Invalid>;
     /// Returns a difference between what a configuration asks for and what this machine has.

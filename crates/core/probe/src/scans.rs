@@ -15,7 +15,7 @@ settings! {
     pub SCANS: Option<u64> =
         "workload.scans", Kind::Count { min: 1, max: 1_000_000_000 } => Measurement;
     /// Condition on rows: "c2 < 20000000", "l_shipdate < 1995-01-01".
-    pub FILTER: Option<String> = "workload.filter", Kind::Text => Operation;
+    pub FILTER: Option<String> = "workload.filter", Kind::Text => Operation @Trial;
 }
 
 /// A selection of columns or rows that does not fit the table.

@@ -139,23 +139,14 @@ pub fn load(registry: Registry, mut experiment: Experiment) -> Result<Experiment
         return Err(experiment.objections(&unreadable));
     }
     if experiment.hides_commands() {
-        hide_commands(registry, &mut experiment)?;
+        experiment.hide_commands(&registry.catalog(), |recorded| {
+            leave_out_missing(registry, recorded);
+        })?;
     } else {
         let programs = programs(&experiment);
         experiment.files.extend(programs.into_iter().map(Arc::new));
     }
     validate(registry, &experiment).map(|()| experiment)
-}
-
-/// Has an experiment recorded without the command lines of its probes, hooks and volumes.
-fn hide_commands(registry: Registry, experiment: &mut Experiment) -> Result<(), FileErrors> {
-    let commands = registry.probes.iter().flat_map(|probe| probe.declarations().commands).copied();
-    let disturbing =
-        registry.disturbances.iter().flat_map(|disturbance| disturbance.commands()).copied();
-    let commands: Vec<&str> = commands.chain(disturbing).collect();
-    experiment.hide_commands(&commands, &registry.catalog(), |recorded| {
-        leave_out_missing(registry, recorded);
-    })
 }
 
 /// Leaves out the levels that are only for where their engine is installed.

@@ -1,6 +1,7 @@
 //! The one orchestrator: from a plan to recorded trials.
 //!
 //! - `catalog`: what engines and probes there are, and what they object to
+//! - `untrusted`: the limits of untrusted experiments
 //! - `begin`: a new run, or the resumption of a stopped one
 //! - `schedule`: which trial is next, and how far a recorded run has come
 //! - `preflight`: problems that would prevent the first trial; `rehearsal`: those that only an
@@ -33,6 +34,7 @@ mod settled;
 mod spread;
 mod throttle;
 mod trial;
+mod untrusted;
 mod volumes;
 mod workdir;
 
@@ -48,4 +50,5 @@ pub use run::run;
 pub use schedule::{Outlook, outlook};
 pub use throttle::limits_permitted;
 pub use trial::{FREE_BYTES_MIN, Futile, Interrupt, RateWatch};
+pub use untrusted::{reach_beyond, reach_of_trials};
 pub use workdir::WorkFolder;

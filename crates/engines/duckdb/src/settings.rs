@@ -2,7 +2,7 @@
 
 use engine::CacheState;
 use engine::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES};
-use experiment::{Kind, Value, settings};
+use experiment::{Kind, Reach, Setting, Value, settings};
 
 /// Values of `target.compression`; the library reports which of them it has.
 pub const METHODS: &[&str] = &[
@@ -27,8 +27,34 @@ pub const OF_COLUMNS: &[&str] = match METHODS.split_first() {
     None => METHODS,
 };
 
+/// DuckDB settings that reach no file, program or network.
+const HARMLESS: &[&str] = &[
+    "checkpoint_threshold",
+    "default_null_order",
+    "default_order",
+    "disabled_compression_methods",
+    "force_compression",
+    "max_memory",
+    "max_temp_directory_size",
+    "memory_limit",
+    "preserve_insertion_order",
+    "threads",
+    "wal_autocheckpoint",
+    "worker_threads",
+];
+
+/// Settings of DuckDB itself.
+pub const DUCKDB_SETTINGS: Setting<Option<Value>> = Setting::new(
+    "target.settings.*",
+    Kind::Scalar,
+    None,
+    "Any DuckDB setting: threads, memory_limit, checkpoint_threshold, force_compression, \
+     preserve_insertion_order, ...; Steelbench reads each one back.",
+)
+.with_reach(Reach::TrialIf(HARMLESS));
+
 settings! {
-    pub const SETTINGS = [SETUP_SQL, SETUP_DUMP, SETUP_VARIABLES];
+    pub const SETTINGS = [SETUP_SQL, SETUP_DUMP, SETUP_VARIABLES, DUCKDB_SETTINGS];
     /// The library libduckdb: a path, or a name for the dynamic loader. Default:
     /// STEELBENCH_DUCKDB_LIB, else libduckdb.so on the loader's path. To compare versions, give
     /// several paths as levels.
@@ -37,10 +63,7 @@ settings! {
     pub DATA_FILES: u32 = "target.data_files", Kind::Count { min: 1, max: 1024 }, "1" => Layout;
     /// Volume for the database file, its log and temporary files; default: the results directory's
     /// file system.
-    pub VOLUME: Vec<String> = "target.volume", Kind::TextList => DataPlace;
-    /// Any DuckDB setting: threads, memory_limit, checkpoint_threshold, force_compression,
-    /// preserve_insertion_order, ...; Steelbench reads each one back.
-    pub DUCKDB_SETTINGS: Option<Value> = "target.settings.*", Kind::Scalar;
+    pub VOLUME: Vec<String> = "target.volume", Kind::TextList => DataPlace @Trial;
     /// Compression of columns: none, auto (DuckDB chooses; its default), or a method. The method
     /// applies to columns whose type it supports; DuckDB chooses for others. Read back from the
     /// loaded table.

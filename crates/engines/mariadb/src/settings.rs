@@ -35,7 +35,7 @@ settings! {
     /// URL of an existing server: mariadb://user@host/ or mysql://...; localhost means its unix
     /// socket. The password comes from ~/.my.cnf or MYSQL_PWD, never from this file. Default: a
     /// private server, started for the run and deleted afterwards.
-    pub URL: Option<String> = "target.url", Kind::Text;
+    pub URL: Option<String> = "target.url", Kind::Text => @Url;
     /// Version of the private server: 10.11, "10.11.6", or 9.7 for MySQL. Default: the version of
     /// the server in target.setup.dump, else the newest installed MariaDB, else the newest MySQL.
     pub VERSION: Option<Value> = "target.version", Kind::Scalar => Engine;
@@ -50,14 +50,14 @@ settings! {
     pub DATA_FILES: u32 = "target.data_files", Kind::Count { min: 1, max: 1024 }, "1" => Layout;
     /// Volume (or list of volumes, round robin) for the data files of a private server (DATA
     /// DIRECTORY).
-    pub VOLUME: Vec<String> = "target.volume", Kind::TextList => DataPlace;
+    pub VOLUME: Vec<String> = "target.volume", Kind::TextList => DataPlace @Trial;
     /// Volume for the redo log and the binary log of a private server.
-    pub LOG_VOLUME: Option<String> = "target.log_volume", Kind::Text => LogPlace;
+    pub LOG_VOLUME: Option<String> = "target.log_volume", Kind::Text => LogPlace @Trial;
     /// Any server variable: innodb_buffer_pool_size, sync_binlog, ...; Steelbench applies it with
     /// SET GLOBAL, or with a restart if the server does not accept that, and reads it back. On a
     /// server by URL: session variables; others need target.allow_server_settings and, for a
     /// restart, target.allow_restart.
-    pub SERVER_SETTINGS: Option<Value> = "target.settings.*", Kind::Scalar;
+    pub SERVER_SETTINGS: Option<Value> = "target.settings.*", Kind::Scalar => @Trial;
     /// Option file on this machine that the server by URL reads at startup and that Steelbench may
     /// change: "/etc/mysql/mariadb.conf.d/99-steelbench.cnf". Steelbench restores its contents at
     /// the end of the run.
@@ -73,7 +73,7 @@ settings! {
     /// Actions between trials, in addition to dropping the tables; not measured: restart (writes
     /// all dirty pages and starts with an empty buffer pool), os-cache (evict files from the page
     /// cache), server (recreate it).
-    pub RESET: Vec<String> = "target.reset", Kind::TextList, "restart";
+    pub RESET: Vec<String> = "target.reset", Kind::TextList, "restart" => @Trial;
     /// Longest time of a statement; a longer one fails its trial (max_statement_time; MySQL:
     /// max_execution_time, SELECT only).
     pub STATEMENT_TIMEOUT: Option<f64> = "target.statement_timeout", Kind::PositiveDuration;

@@ -26,13 +26,13 @@ settings! {
     pub DATA_FILES: u32 =
         "target.data_files", Kind::Count { min: 1, max: 1_000_000 }, "1" => Layout;
     /// Has no effect; a volume for tests of hooks.
-    pub VOLUME: Vec<String> = "target.volume", Kind::TextList => DataPlace;
+    pub VOLUME: Vec<String> = "target.volume", Kind::TextList => DataPlace @Trial;
     /// Virtual duration of a transaction.
     pub DELAY: f64 = "target.delay", Kind::Duration, "1 ms";
     /// Share by which the delay varies up and down, depending on the transaction's first key.
     pub SPREAD: f64 = "target.spread", Kind::Share, "0";
     /// Waits within the delay, each as "NAME class resource-share signal-share"; the rest is CPU.
-    pub WAITS: Vec<String> = "target.waits", Kind::TextList;
+    pub WAITS: Vec<String> = "target.waits", Kind::TextList => @Trial;
     /// Additional real duration of a transaction, to test limits and interruption.
     pub REAL_DELAY: f64 = "target.real_delay", Kind::Duration, "0";
     /// Transactions fail while this file exists.

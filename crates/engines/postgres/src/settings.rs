@@ -22,7 +22,7 @@ settings! {
     /// URL of an existing server: postgres://user@host/database, or libpq keywords; "" uses the PG*
     /// variables. The password comes from PGPASSWORD or ~/.pgpass, never from this file. Default: a
     /// private server, started for the run and deleted afterwards.
-    pub URL: Option<String> = "target.url", Kind::MaybeEmptyText;
+    pub URL: Option<String> = "target.url", Kind::MaybeEmptyText => @Url;
     /// Version of the private server: 15, "15.4"; default: the version of the server in
     /// target.setup.dump, else the newest installed version.
     pub VERSION: Option<Value> = "target.version", Kind::Scalar => Engine;
@@ -36,9 +36,9 @@ settings! {
     /// given, its own tablespace.
     pub DATA_FILES: u32 = "target.data_files", Kind::Count { min: 1, max: 1024 }, "1" => Layout;
     /// Volume (or list of volumes, round robin) for the data files of a private server.
-    pub VOLUME: Vec<String> = "target.volume", Kind::TextList => DataPlace;
+    pub VOLUME: Vec<String> = "target.volume", Kind::TextList => DataPlace @Trial;
     /// Volume for the write-ahead log of a private server.
-    pub LOG_VOLUME: Option<String> = "target.log_volume", Kind::Text => LogPlace;
+    pub LOG_VOLUME: Option<String> = "target.log_volume", Kind::Text => LogPlace @Trial;
     /// Compression of texts in rows longer than 2 kB (TOAST): none, pglz, or lz4 if the server has
     /// it. Default: the server's default_toast_compression.
     pub COMPRESSION: Option<String> = "target.compression", Kind::Choice(COMPRESSIONS);
@@ -48,7 +48,7 @@ settings! {
     /// Any server setting: shared_buffers, synchronous_commit, ...; Steelbench applies it, restarts
     /// the server only if necessary, and reads it back. On a server by URL: session settings;
     /// others need target.allow_server_settings and, for a restart, target.allow_restart.
-    pub SERVER_SETTINGS: Option<Value> = "target.settings.*", Kind::Scalar;
+    pub SERVER_SETTINGS: Option<Value> = "target.settings.*", Kind::Scalar => @Trial;
     /// Page checksums of a private server; default: the default of its version.
     pub DATA_CHECKSUMS: Option<bool> = "target.data_checksums", Kind::Bool;
     /// WAL segment size of a private server: a power of two.
@@ -60,7 +60,7 @@ settings! {
     pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm" => Cache;
     /// Actions between trials, in addition to dropping the tables; not measured: checkpoint,
     /// os-cache (evict files from the page cache), restart, cluster (recreate it).
-    pub RESET: Vec<String> = "target.reset", Kind::TextList, "checkpoint";
+    pub RESET: Vec<String> = "target.reset", Kind::TextList, "checkpoint" => @Trial;
     /// Longest time of a statement; a longer one fails its trial.
     pub STATEMENT_TIMEOUT: Option<f64> = "target.statement_timeout", Kind::PositiveDuration;
     /// End the measurement with a checkpoint, so that no configuration defers its writes.

@@ -26,7 +26,7 @@ settings! {
         "target.data_files", Kind::Count { min: 1, max: ATTACHED_MAX + 1 }, "1" => Layout;
     /// Volume (or list of volumes, round robin) for the data files; default: the results
     /// directory's file system.
-    pub VOLUME: Vec<String> = "target.volume", Kind::TextList => DataPlace;
+    pub VOLUME: Vec<String> = "target.volume", Kind::TextList => DataPlace @Trial;
     /// SQLite does not compress: none. The file system can compress its files.
     pub COMPRESSION: Option<String> = "target.compression", Kind::Choice(&["none"]);
     /// How a session opens its data files: one connection per file, or all files attached to one
@@ -34,7 +34,7 @@ settings! {
     pub OPEN: Open = "target.open", Open::KIND, "separate";
     /// SQLite PRAGMAs: journal_mode, synchronous, page_size, cache_size, mmap_size,
     /// wal_autocheckpoint, locking_mode, temp_store and others. Steelbench reads each one back.
-    pub PRAGMAS: Option<Value> = "target.settings.*", Kind::Scalar;
+    pub PRAGMAS: Option<Value> = "target.settings.*", Kind::Scalar => @Trial;
     /// The time that a session waits for a lock before its transaction fails.
     pub BUSY_TIMEOUT: f64 = "target.busy_timeout", Kind::Duration, "60 s";
     /// Allocation unit of data files; Steelbench allocates the first unit before the measurement.

@@ -17,13 +17,13 @@ settings! {
     /// URL of an existing server: mssql://user@host:port/, or an ADO.NET, ODBC or JDBC connection
     /// string; default: SQLCMDSERVER. The password comes from SQLCMDPASSWORD or a separate file
     /// (PasswordFile=), never from this file.
-    pub URL: Option<String> = "target.url", Kind::Text;
+    pub URL: Option<String> = "target.url", Kind::Text => @Url;
     /// Number of data files of the database, all of one size. SQL Server fills them in proportion
     /// to their free space.
     pub DATA_FILES: u32 = "target.data_files", Kind::Count { min: 1, max: 1024 }, "1" => Layout;
     /// Folder (or list of folders, round robin) on the server for data files; default: the server's
     /// default folder.
-    pub DATA_PATH: Vec<String> = "target.data_path", Kind::TextList => DataPlace;
+    pub DATA_PATH: Vec<String> = "target.data_path", Kind::TextList => DataPlace @Trial;
     /// Initial total size of the data files, in equal parts; default: that of the server's model
     /// database, and 1 GiB where target.data_files is given.
     pub DATA_SIZE: Option<u64> =
@@ -33,7 +33,7 @@ settings! {
     /// Filegroup of the data files: with the catalog (primary), or separate from it (own).
     pub FILEGROUP: Option<String> = "target.filegroup", Kind::Choice(&["primary", "own"]) => Layout;
     /// Folder on the server for the log file; default: the server's default folder.
-    pub LOG_PATH: Option<String> = "target.log_path", Kind::Text => LogPlace;
+    pub LOG_PATH: Option<String> = "target.log_path", Kind::Text => LogPlace @Trial;
     /// Initial size of the log file.
     pub LOG_SIZE: Option<u64> =
         "target.log_size", Kind::Size { min: FILE_BYTES_MIN, max: LOG_BYTES_MAX };

@@ -7,7 +7,7 @@ use crate::facts::{
 use crate::outcome::Outcome;
 use crate::phases::{Phase, Windows, phase, rate_per_minute};
 use crate::server::{ServerWork, ToolUse};
-use crate::settings::{ActionKind, COMMAND, Job, SECTION};
+use crate::settings::{ActionKind, Job, SECTION};
 use crate::tools::Background;
 use crate::verdict::Verdict;
 use crate::{adapters, bulk_load, command, copy, waits};
@@ -23,9 +23,6 @@ use std::ops::Range;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-/// Settings that hold command lines.
-const COMMANDS: &[&str] = &[COMMAND.path()];
-
 /// `[background]`.
 #[derive(Debug, Clone, Copy)]
 pub struct BackgroundDisturbance;
@@ -33,10 +30,6 @@ pub struct BackgroundDisturbance;
 impl Disturbance for BackgroundDisturbance {
     fn section(&self) -> CommonSection {
         SECTION
-    }
-
-    fn commands(&self) -> &'static [&'static str] {
-        COMMANDS
     }
 
     fn plan(&self, configuration: &Configuration, owners: Disturbed) -> Vec<Invalid> {

@@ -58,7 +58,7 @@ settings! {
     /// The backup tool: backup-api or vacuum-into (SQLite); pg_basebackup, pg_dump or pgbackrest
     /// (PostgreSQL); mariadb-dump or mariadb-backup (MariaDB); export (DuckDB); backup-database
     /// (SQL Server). Default: the first of the engine.
-    pub TOOL: Option<String> = "background.tool", Kind::Text;
+    pub TOOL: Option<String> = "background.tool", Kind::Text => @Trial;
     /// The action begins this long after the measurement begins. Default: 5 s.
     pub START: Option<f64> = "background.start", Kind::PositiveDuration;
     /// Compression of the backup by its tool: none (default), gzip, lz4, zstd, or native (the
@@ -71,7 +71,7 @@ settings! {
     pub RATE_LIMIT: Option<f64> = "background.rate_limit", Kind::Bandwidth;
     /// Folder of the server in which SQL Server writes its backups; default: the server's folder
     /// for backups. The files stay there, and the next backup replaces them.
-    pub SERVER_FOLDER: Option<String> = "background.server_folder", Kind::Text;
+    pub SERVER_FOLDER: Option<String> = "background.server_folder", Kind::Text => @Trial;
     /// Bytes of one transfer of SQL Server's backups (MAXTRANSFERSIZE): a multiple of 64 KiB up to
     /// 4 MiB. Default: the server decides.
     pub TRANSFER_SIZE: Option<u64> =
@@ -79,7 +79,7 @@ settings! {
     /// Buffers of SQL Server's backups (BUFFERCOUNT). Default: the server decides.
     pub BUFFERS: Option<u32> = "background.buffers", Kind::Count { min: 1, max: 65_536 };
     /// Volume for the backup or copy; default: the folder of the results.
-    pub VOLUME: Option<String> = "background.volume", Kind::Text;
+    pub VOLUME: Option<String> = "background.volume", Kind::Text => @Trial;
     /// Bytes of the file that action copy copies, or of the rows of a bulk load. Default: 256 MiB.
     pub BYTES: Option<u64> = "background.bytes", Kind::Size { min: 1 << 20, max: 1 << 44 };
     /// Send the file that action copy copies over the link of network.bandwidth, to a receiver that
@@ -87,7 +87,7 @@ settings! {
     pub OVER_LINK: Option<bool> = "background.over_link", Kind::Bool;
     /// Shell command of action command. In its environment are the variables by which clients find
     /// the server, and FOLDER: a folder for its files, which is removed after the trial.
-    pub COMMAND: Option<String> = "background.command", Kind::Text;
+    pub COMMAND: Option<String> = "background.command", Kind::Text => @Command;
     /// Latency limit: the report counts the seconds in which more than 1 % of the transactions took
     /// longer. No transaction is skipped for it. Default: 50 ms.
     pub LIMIT: Option<f64> = "background.latency_limit", Kind::PositiveDuration;

@@ -26,7 +26,8 @@ settings! {
     const SETTINGS = [];
     /// The command: a text for the shell, or a list of a program and its arguments, which needs no
     /// shell. `{NAME}` stands for the parameter NAME; `{{NAME}}` for `{NAME}` itself.
-    pub COMMAND: Option<Value> = "workload.command", Kind::TextList, Value "\"sleep 0.1\"";
+    pub COMMAND: Option<Value> =
+        "workload.command", Kind::TextList => @Command, Value "\"sleep 0.1\"";
     /// Shell that runs texts: its name or path, with options; it gets -c and the text. `none`: the
     /// text is split into words and executed.
     pub SHELL: String = "workload.shell", Kind::Text, "sh";
@@ -59,13 +60,13 @@ settings! {
     /// Command that runs before the first trial, and again before a trial whose setup or cleanup
     /// command differs from the previous trial's. On a database, which is recreated for each trial:
     /// before each trial.
-    pub SETUP: Option<String> = "workload.setup", Kind::Text;
+    pub SETUP: Option<String> = "workload.setup", Kind::Text => @Command;
     /// Command that runs before each run, warm-ups included.
-    pub PREPARE: Option<String> = "workload.prepare", Kind::Text;
+    pub PREPARE: Option<String> = "workload.prepare", Kind::Text => @Command;
     /// Command that runs after each run, warm-ups included.
-    pub CONCLUDE: Option<String> = "workload.conclude", Kind::Text;
+    pub CONCLUDE: Option<String> = "workload.conclude", Kind::Text => @Command;
     /// Command that undoes workload.setup: after the last trial that uses it, also after a failure.
-    pub CLEANUP: Option<String> = "workload.cleanup", Kind::Text;
+    pub CLEANUP: Option<String> = "workload.cleanup", Kind::Text => @Command;
     /// A setup, prepare, conclude or cleanup command that takes longer is killed and counts as
     /// failed.
     pub HOOK_TIMEOUT: f64 = "workload.hook_timeout", Kind::PositiveDuration, "10 min";
@@ -95,18 +96,7 @@ settings! {
 
 impl Probe for CommandProbe {
     fn declarations(&self) -> &'static Declarations {
-        const {
-            &Declarations {
-                commands: &[
-                    COMMAND.path(),
-                    SETUP.path(),
-                    PREPARE.path(),
-                    CONCLUDE.path(),
-                    CLEANUP.path(),
-                ],
-                ..Declarations::new("command", SETTINGS)
-            }
-        }
+        const { &Declarations::new("command", SETTINGS) }
     }
 
     fn connections(&self, configuration: &Configuration) -> u32 {

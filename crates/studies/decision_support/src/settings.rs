@@ -40,13 +40,13 @@ settings! {
     pub DATA: Data = "workload.data", Data::KIND, "tpch" => DataIdentity;
     /// Files with your own queries, one SELECT each, or folders of such files (*.sql), in place of
     /// the 22. Relative paths start at the folder of the experiment file.
-    pub FILES: Vec<String> = "workload.files", Kind::TextList => Operation;
+    pub FILES: Vec<String> = "workload.files", Kind::TextList => Operation @Files;
     /// Scale factor of the tables: 1 is 6 million rows of LINEITEM, or 2.9 million sales in shops;
     /// 0.01 is a hundredth of them.
     pub SCALE: f64 =
         "workload.scale", Kind::Number { min: 0.001, max: 100_000.0 }, "0.01" => DataIdentity;
     /// Queries to run (or one): "Q1" to "Q22". Default: all 22.
-    pub NUMBERS: Vec<String> = "workload.queries", Kind::TextList => Operation;
+    pub NUMBERS: Vec<String> = "workload.queries", Kind::TextList => Operation @Trial;
     /// Parameters of the queries: those of the specification's validation, or drawn for each stream
     /// (drawn). The seed of the block determines them: its configurations have the same ones.
     pub PARAMETERS: Parameters = "workload.parameters", Parameters::KIND, "validation" => Operation;

@@ -133,7 +133,7 @@ settings! {
     /// Streams that run together, each as `NAME key=value ...`. NAME may be a named pattern
     /// (oltp-data, log, checkpoint, scan, backup-read, backup-write); the keys are the settings of
     /// [workload] that apply to a stream. Default: one stream with the settings of [workload].
-    pub STREAMS: Vec<String> = "workload.streams", Kind::TextList;
+    pub STREAMS: Vec<String> = "workload.streams", Kind::TextList => @Trial;
     /// Direction and order of the I/Os.
     pub PATTERN: Pattern = "workload.pattern", Pattern::KIND, "random-read";
     /// Share of reads in a mixed pattern.

@@ -55,10 +55,10 @@ settings! {
     /// Query template: `COLUMN :varies` becomes `COLUMN <= VALUE`, whose value selects
     /// workload.selectivity of the rows. With a second one, trials make a plan diagram.
     pub QUERY: String = "workload.query", Kind::Text,
-        "SELECT count(*), max(c) FROM dials WHERE a :varies";
+        "SELECT count(*), max(c) FROM dials WHERE a :varies" => @Trial;
     /// Files of SQL with one query each, or folders of them (*.sql): their estimates are compared
     /// with the rows counted. Gives no crossover; conflicts with workload.query.
-    pub FILES: Vec<String> = "workload.files", Kind::TextList;
+    pub FILES: Vec<String> = "workload.files", Kind::TextList => @Files;
     /// Share of the table's rows that the varied predicate selects.
     pub SELECTIVITY: f64 = "workload.selectivity", Kind::Share, "1%";
     /// Share of its table's rows that the second varied predicate selects. Default: the share of
@@ -68,7 +68,7 @@ settings! {
     pub GRID: u64 = "workload.grid", Kind::Count { min: 2, max: 100 }, "12";
     /// The plan: chosen (by the optimizer), or an alternative that the engine can be made to use:
     /// scan, index, and others of the engine, such as bitmap and no-hashjoin on PostgreSQL.
-    pub ALTERNATIVE: String = "workload.alternative", Kind::Text, "chosen";
+    pub ALTERNATIVE: String = "workload.alternative", Kind::Text, "chosen" => @Trial;
     /// How PostgreSQL is made to use an alternative: automatic (hints of pg_hint_plan where the
     /// server has it, otherwise settings), hints, or settings (enable_*).
     pub FORCING: Forcing = "workload.forcing", Forcing::KIND, "automatic";
@@ -93,7 +93,7 @@ settings! {
     pub SAMPLING: Sampling = "workload.sampling", Sampling::KIND, "default";
     /// Columns of the table for which statistics of several columns are declared, where the engine
     /// has them. Statistics are gathered again.
-    pub EXTENDED: Vec<String> = "workload.extended_statistics", Kind::TextList;
+    pub EXTENDED: Vec<String> = "workload.extended_statistics", Kind::TextList => @Trial;
     /// Share of the rows of the table dials that is appended after statistics were gathered, with
     /// new, rising values of a and c: what the optimizer expects of them.
     pub APPENDED: f64 = "workload.appended", Kind::Share, "0%";

@@ -8,13 +8,14 @@ use work::{DataType, Filter, Output, Table};
 settings! {
     /// Aggregates over the rows: count (COUNT(*)), and sum, min, max or avg, each of the first
     /// workload.aggregated_columns columns or of a named column: "sum(c2)".
-    pub AGGREGATES: Vec<String> = "workload.aggregates", Kind::TextList, "count" => Operation;
+    pub AGGREGATES: Vec<String> =
+        "workload.aggregates", Kind::TextList, "count" => Operation @Trial;
     /// Number of columns for each aggregate without a named column: numeric columns first in table
     /// order, then keys; min and max then use the others.
     pub AGGREGATED_COLUMNS: usize =
         "workload.aggregated_columns", Kind::Count { min: 1, max: 18 }, "1" => Operation;
     /// Column (or list of columns) to group rows by; the result has one row per group.
-    pub GROUP_BY: Vec<String> = "workload.group_by", Kind::TextList => Operation;
+    pub GROUP_BY: Vec<String> = "workload.group_by", Kind::TextList => Operation @Trial;
 }
 
 /// Names of aggregates.

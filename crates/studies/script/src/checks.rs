@@ -15,11 +15,11 @@ use work::Statement;
 
 settings! {
     /// Query of a check, which answers with one number. It runs before the load and after it.
-    pub SQL: Option<String> = "workload.checks.*.sql", Kind::Text;
+    pub SQL: Option<String> = "workload.checks.*.sql", Kind::Text => @Trial;
     /// The number that the query must answer with after the load (default: `:before`): an
     /// expression with the variables of the scripts, their counters including the warm-up, and
     /// `:before`, the answer before the load. Another answer fails the trial.
-    pub EQUALS: Option<String> = "workload.checks.*.equals", Kind::Text;
+    pub EQUALS: Option<String> = "workload.checks.*.equals", Kind::Text => @Trial;
 }
 
 const SECTION: &str = "workload.checks.";

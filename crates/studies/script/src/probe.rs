@@ -24,11 +24,11 @@ settings! {
     ];
     /// Script (or list of scripts) in pgbench's language; a weight can follow: "mine.sql@3".
     /// Relative paths start at the folder of the experiment file.
-    pub SCRIPT: Vec<String> = "workload.script", Kind::TextList;
+    pub SCRIPT: Vec<String> = "workload.script", Kind::TextList => @Files;
     /// Built-in script (or list of them): pgbench's tpcb-like, simple-update, select-only; or
     /// sysbench's oltp_point_select, oltp_read_only, oltp_write_only, oltp_read_write; a weight can
     /// follow.
-    pub BUILTIN: Vec<String> = "workload.builtin", Kind::TextList, Value "\"tpcb-like\"";
+    pub BUILTIN: Vec<String> = "workload.builtin", Kind::TextList => @Trial, Value "\"tpcb-like\"";
     /// Size of pgbench's tables, in 100,000 accounts; `:scale` in scripts.
     pub SCALE: u32 = "workload.scale", Kind::Count { min: 1, max: 100_000 }, "1" => DataIdentity;
     /// Number of sysbench's tables sbtest1, sbtest2, ... (default 1), like its --tables.
@@ -56,7 +56,7 @@ settings! {
     /// How statements are sent: prepared once with variables as parameters, or as text each time.
     pub PROTOCOL: Protocol = "workload.protocol", Protocol::KIND, "prepared";
     /// Variables for scripts, like pgbench's --define.
-    pub VARIABLES: Option<Value> = "workload.variables.*", Kind::Scalar;
+    pub VARIABLES: Option<Value> = "workload.variables.*", Kind::Scalar => @Trial;
     /// Transactions in the measurement by all connections. Give this or workload.duration.
     pub TRANSACTIONS: Option<u64> =
         "workload.transactions", Kind::Count { min: 1, max: 1_000_000_000_000 } => Measurement;

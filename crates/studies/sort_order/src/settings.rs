@@ -15,7 +15,7 @@ settings! {
     /// Order of the rows: none (as generated), random (shuffled), columns
     /// ("l_shipdate,l_returnflag"), advise (the smallest predicted size) or advise:2, advise:3 and
     /// so on (the next best).
-    pub ORDER: String = "workload.order", Kind::Text, "none";
+    pub ORDER: String = "workload.order", Kind::Text, "none" => @Trial;
     /// Storage of the rows: table (the engine's own), or parquet (a file that Steelbench writes and
     /// the engine reads).
     pub FORMAT: TableFormat = "workload.format", TableFormat::KIND, "table";

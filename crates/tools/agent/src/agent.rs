@@ -345,6 +345,7 @@ impl Session {
             voice: voice.clone(),
             registry: self.registry,
             allowed: self.hello.allowed.clone(),
+            commands: self.commands,
             fetched: self.fetched.clone(),
             origin: self.origin,
         };

@@ -1,14 +1,12 @@
 //! Whole blocks of a plan on this machine, and the reports on them.
 
-use crate::bundle::{Bundle, NO_CONFIGURATION, permit, plan_of};
+use crate::bundle::{Bundle, NO_CONFIGURATION, permit, plan_of, refuse};
 use crate::error::AgentError;
 use crate::message::{BlockOrder, Reply, decode_reply, encode_result, unpack};
 use crate::part::{Control, Voice};
-use engine::setup::Setup;
-use engine::{Ability, lock};
-use experiment::common::{ENGINE, PROBE};
-use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL};
-use experiment::{Configuration, Experiment};
+use engine::lock;
+use experiment::Experiment;
+use experiment::common::PROBE;
 use observations::{FailureKind, RunEnd, TrialRecord, TrialStatus, redacted_message};
 use runner::{
     BlockPart, Interrupt, Manual, Options, PlanPart, Registry, ReportContent, RunChoices,
@@ -122,13 +120,14 @@ impl BlockTask {
         let folder = WorkFolder::create(&self.folder, PREFIX, OWNER);
         let path = self.folder.clone();
         let folder = folder.map_err(|source| AgentError::File { path, source })?;
-        let experiment = bundle.experiment(self.registry, folder.path())?;
+        let place = folder.path().join("experiment");
+        let experiment =
+            bundle.experiment(self.registry, &place, |experiment| self.permitted(experiment))?;
         if plan_of(&experiment) != self.order.plan {
             let message = "its configurations differ from those of the run: are other engines \
                            installed there?";
             return Err(AgentError::Order(message.into()));
         }
-        self.permitted(&experiment)?;
         let (blocks, configurations) =
             (self.order.blocks.clone(), self.order.configurations.clone());
         if configurations
@@ -166,41 +165,10 @@ impl BlockTask {
         for configuration in &experiment.configurations {
             permit(&self.allowed, &configuration.get(PROBE))?;
         }
-        match self.command(experiment).filter(|_| !self.commands) {
-            Some(cause) => Err(AgentError::Order(format!(
-                "{cause}, which its owner has to permit by --allow command"
-            ))),
-            None => Ok(()),
+        if self.commands {
+            return Ok(());
         }
-    }
-
-    /// Returns by what an experiment can run programs on this machine, if by anything.
-    fn command(&self, experiment: &Experiment) -> Option<&'static str> {
-        let hooks = [BEFORE_RUN, AFTER_RUN, BEFORE_TRIAL, AFTER_TRIAL];
-        if hooks.iter().any(|hook| experiment.get(*hook).is_some())
-            || experiment
-                .volumes
-                .iter()
-                .any(|volume| volume.prepare.is_some() || volume.cleanup.is_some())
-        {
-            return Some("the experiment has hooks");
-        }
-        experiment.configurations.iter().find_map(|configuration| self.command_of(configuration))
-    }
-
-    fn command_of(&self, configuration: &Configuration) -> Option<&'static str> {
-        let probes = self.registry.probes.iter().flat_map(|probe| probe.declarations().commands);
-        let disturbing =
-            self.registry.disturbances.iter().flat_map(|disturbance| disturbance.commands());
-        let mut commands = probes.chain(disturbing);
-        if commands.any(|path| configuration.value(path).is_some()) {
-            return Some("the experiment has commands");
-        }
-        let engine = self.registry.engine(&configuration.get(ENGINE))?;
-        let is_embedded = engine.abilities.contains(&Ability::Embedded);
-        let is_remote =
-            configuration.value("target.url").is_some() && Setup::files(configuration).is_empty();
-        (!is_embedded && !is_remote).then_some("the experiment starts servers or clients")
+        refuse(runner::reach_beyond(self.registry, experiment, Some(&self.folder)))
     }
 
     fn report(&self, content: &ReportContent) {

@@ -100,12 +100,18 @@ impl Bundle {
             .map_err(|error| AgentError::Unreadable { cause: error.to_string() })
     }
 
-    /// Writes the files into a folder, and reads the experiment there.
+    /// Writes the files into a folder, and reads the experiment there. It has to be permitted
+    /// first: its engines load their libraries to validate it.
     ///
     /// # Errors
-    /// When a file lies outside of the experiment's folder, or this version of Steelbench does not
-    /// accept the experiment.
-    pub fn experiment(&self, registry: Registry, folder: &Path) -> Result<Experiment, AgentError> {
+    /// When a file lies outside of the experiment's folder, this version of Steelbench does not
+    /// accept the experiment, or it is not permitted.
+    pub fn experiment(
+        &self,
+        registry: Registry,
+        folder: &Path,
+        permit: impl FnOnce(&Experiment) -> Result<(), AgentError>,
+    ) -> Result<Experiment, AgentError> {
         for (path, content) in &self.files {
             let mut parts = Path::new(path).components();
             if !parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
@@ -117,12 +123,11 @@ impl Bundle {
             std::fs::create_dir_all(place.parent().unwrap_or(folder)).map_err(at)?;
             std::fs::write(&place, content).map_err(at)?;
         }
-        let mut parsed = experiment::parse(&self.source, &registry.catalog());
-        if let Ok(parsed) = &mut parsed {
-            parsed.folder = folder.to_path_buf();
-        }
-        let loaded = parsed.and_then(|parsed| runner::load(registry, parsed));
-        loaded.map_err(|errors| self.refused(&errors))
+        let parsed = experiment::parse(&self.source, &registry.catalog());
+        let mut parsed = parsed.map_err(|errors| self.refused(&errors))?;
+        parsed.folder = folder.to_path_buf();
+        permit(&parsed)?;
+        runner::load(registry, parsed).map_err(|errors| self.refused(&errors))
     }
 
     fn refused(&self, errors: &FileErrors) -> AgentError {
@@ -164,6 +169,12 @@ pub const NO_CONFIGURATION: &str = "its experiment has no such configuration";
 pub fn permit(allowed: &[String], probe: &str) -> Result<(), AgentError> {
     let cause = || AgentError::Order(format!("its owner does not permit the probe {probe}"));
     if allowed.iter().any(|name| name == probe) { Ok(()) } else { Err(cause()) }
+}
+
+/// Returns the error for what an experiment reaches beyond its trials, if it does.
+pub fn refuse(cause: Option<String>) -> Result<(), AgentError> {
+    let refused = |cause| format!("{cause}, which its owner has to permit by --allow command");
+    cause.map_or(Ok(()), |cause| Err(AgentError::Order(refused(cause))))
 }
 
 /// Drops the stream of a run.

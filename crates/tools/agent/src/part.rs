@@ -1,6 +1,6 @@
 //! An agent's part of a trial's load.
 
-use crate::bundle::{Bundle, NO_CONFIGURATION, permit, probe};
+use crate::bundle::{Bundle, NO_CONFIGURATION, permit, probe, refuse};
 use crate::bus::Sender;
 use crate::error::AgentError;
 use crate::message::{BundleName, DonePart, Order, Reply, encode_reply, encode_result, to_run};
@@ -13,6 +13,7 @@ use observe::MachineMonitor;
 use probe::generation::{Generation, Part};
 use probe::{LoadRecord, ProbeError, Target, TrialContext};
 use runner::Registry;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -126,6 +127,8 @@ pub struct Task {
     pub registry: Registry,
     /// Probes that the owner permits.
     pub allowed: Vec<String>,
+    /// The owner permits commands.
+    pub commands: bool,
     /// The experiment of the trial before.
     pub fetched: Fetched,
     /// The origin of the agent's clock.
@@ -154,6 +157,10 @@ impl Task {
         let probe = probe(self.registry, configuration);
         let probe = probe.ok_or_else(|| refused("it has no such probe"))?;
         permit(&self.allowed, probe.declarations().name)?;
+        if !self.commands {
+            let folder = Path::new("");
+            refuse(runner::reach_of_trials(self.registry, configuration, folder))?;
+        }
         let engine = self.registry.engine(&configuration.get(ENGINE));
         let engine = engine.ok_or_else(|| refused("it has no such engine"))?;
         let sharing =

@@ -24,13 +24,13 @@ settings! {
     pub FILE_SIZE: u64 = "target.file_size", SIZE, "1 GiB", Value "\"256 MiB\"";
     /// Volume (or list of volumes, round robin) for the data files; default: the results
     /// directory's file system.
-    pub VOLUME: Vec<String> = "target.volume", Kind::TextList => DataPlace;
+    pub VOLUME: Vec<String> = "target.volume", Kind::TextList => DataPlace @Trial;
     /// Volume for the log file; default: that of the first data file.
-    pub LOG_VOLUME: Option<String> = "target.log_volume", Kind::Text => LogPlace;
+    pub LOG_VOLUME: Option<String> = "target.log_volume", Kind::Text => LogPlace @Trial;
     /// Size of the log file, if a stream uses it.
     pub LOG_SIZE: u64 = "target.log_size", SIZE, "256 MiB";
     /// Volume for the backup file; default: that of the first data file.
-    pub BACKUP_VOLUME: Option<String> = "target.backup_volume", Kind::Text => BackupPlace;
+    pub BACKUP_VOLUME: Option<String> = "target.backup_volume", Kind::Text => BackupPlace @Trial;
     /// Existing files or block devices to use instead of new data files. Allow writing to them on
     /// the command line: --overwrite FILE, --destroy /dev/X.
     pub PATHS: Vec<String> = "target.paths", Kind::TextList => DataPlace;
