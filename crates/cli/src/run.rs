@@ -139,7 +139,11 @@ impl Tool for Run {
             retry_failed: self.retry_failed,
             manual_done: self.manual_done,
             label: self.label.clone(),
-            permits: Permits { overwrite: self.overwrite.clone(), destroy: self.destroy.clone() },
+            permits: Permits {
+                overwrite: self.overwrite.clone(),
+                destroy: self.destroy.clone(),
+                is_confined: false,
+            },
             futile: Vec::new(),
         };
         let session = Session { choices, json: self.json, full: self.full };

@@ -16,6 +16,7 @@ fn shared(target: &str, blocks: u32, machines: &str) -> String {
 const SCRIPTED: &str = "engine = \"null\"\nspread = 0.9";
 const SLOW: &str = "engine = \"null\"\nreal_delay = \"10 ms\"";
 const TWO: &str = "[machines]\ncount = 2\ncheck = 3\n";
+const NO_CHECK: &str = "[machines]\ncount = 2\ncheck = 0\n";
 
 /// Figures of each trial of the plan.
 const FIGURES: &str = "SELECT c.position, t.block, t.sequence, t.attempt, t.elapsed_s, \
@@ -79,7 +80,7 @@ fn a_block_of_a_lost_machine_is_repeated_by_another_one() {
         return;
     }
     let broker = UserBroker::start();
-    let lab = Lab::with(&shared(SLOW, 4, "[machines]\ncount = 2\ncheck = 0\n"));
+    let lab = Lab::with(&shared(SLOW, 4, NO_CHECK));
     let folder = lab.path("").display().to_string();
     let agent = |name: &str| broker.agent(&program(), &["--name", name, "--folder", &folder]);
     let (_stays, leaves) = (agent("stays"), agent("leaves"));
@@ -177,6 +178,67 @@ fn what_cannot_run_on_machines_is_refused() {
     let hooks = "SELECT count(*) FROM hooks WHERE exit_code = 0";
     // Two configurations in two blocks, and two repeats of the check on each machine.
     assert_eq!(lab.rows("t", hooks), ["8"]);
+    for agent in agents {
+        agent.end().expect(0);
+    }
+}
+
+/// Without permission for commands an agent loads no library from the network, and confines
+/// statements to the files of their trial.
+#[test]
+fn an_agent_confines_experiments_to_their_trials() {
+    if !has_broker() {
+        return;
+    }
+    let broker = UserBroker::start();
+    let lab = Lab::with("");
+    let (url, token) = (broker.url(), broker.folder.path().join("token"));
+    let options = ["--agents", "2", "--broker", &url, "--token-file", token.to_str().unwrap()];
+    let agents = ["a", "b"].map(|name| {
+        let folder = lab.path("agents").join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        let options = ["--name", name, "--folder", folder.to_str().unwrap()];
+        broker.agent(&program(), &options)
+    });
+    let run = |file: &str, code: i32| {
+        lab.write("e.toml", file);
+        lab.run_with(&[&options[..], &["--fresh"]].concat(), code)
+    };
+    let user = rusqlite::Connection::open(lab.path("user.db")).unwrap();
+    user.execute_batch("CREATE TABLE t (x); INSERT INTO t VALUES (1)").unwrap();
+    let attack = format!("ATTACH '{}' AS u;\nDELETE FROM u.t;\n", lab.path("user.db").display());
+    lab.write("attack.sql", &attack);
+    lab.write("tables.sql", "CREATE TABLE items (id INTEGER PRIMARY KEY);\n");
+    lab.write("load.sql", "SELECT count(*) FROM items;\n");
+    let scripted = |setup: &str, load: &str| {
+        format!(
+            "[experiment]\nname = \"t\"\n[target]\nengine = \"sqlite\"\nsetup.sql = \
+             \"{setup}\"\n[workload]\nprobe = \"script\"\nscript = \"{load}\"\nconnections = \
+             1\ntransactions = 1\nprotocol = \"simple\"\n[repeats]\nblocks = 2\n{NO_CHECK}"
+        )
+    };
+    run(&scripted("attack.sql", "load.sql"), 1).says("not authorized");
+    run(&scripted("tables.sql", "load.sql"), 0);
+    let rows: i64 = user.query_row("SELECT count(*) FROM t", [], |row| row.get(0)).unwrap();
+    assert_eq!(rows, 1);
+
+    // Volumes are in the agent's own folder, or refused.
+    let volume = |path: &str| {
+        let target = "engine = \"sqlite\"\nvolume = \"v\"";
+        format!("{}[[volume]]\nname = \"v\"\npath = \"{path}\"\n", shared(target, 2, NO_CHECK))
+    };
+    let outside = volume(lab.path("").to_str().unwrap());
+    run(&outside, 1).says("volume v is a folder of this machine, which its owner has to permit");
+    let library = std::env::var("STEELBENCH_TEST_DUCKDB_LIBS").unwrap_or_default();
+    if let Some(library) = library.split(':').next().filter(|library| !library.is_empty()) {
+        let target = format!("engine = \"duckdb\"\nlibrary = \"{library}\"");
+        let file = shared(&target, 2, NO_CHECK).replace("[1, 2]", "[1]");
+        run(&file, 1).says("target.library can reach programs, libraries and files");
+        for agent in &agents {
+            let maps = format!("/proc/{}/maps", agent.0.as_ref().unwrap().id());
+            assert!(!std::fs::read_to_string(maps).unwrap().contains("libduckdb"));
+        }
+    }
     for agent in agents {
         agent.end().expect(0);
     }

@@ -112,13 +112,17 @@ impl Folders {
     }
 }
 
-/// Existing objects that the user allows to be overwritten by naming them on the command line.
+/// The user's permissions on the command line: existing objects that may be overwritten, and files
+/// that the statements of an experiment may reach.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Permits {
     /// Files that were there before us.
     pub overwrite: Vec<PathBuf>,
     /// Block devices.
     pub destroy: Vec<PathBuf>,
+    /// The experiment is untrusted: an embedded engine confines its statements to the files of the
+    /// trial.
+    pub is_confined: bool,
 }
 
 impl Permits {
@@ -128,7 +132,7 @@ impl Permits {
         let real = |paths: Vec<PathBuf>| {
             paths.into_iter().map(|path| path.canonicalize().unwrap_or(path)).collect()
         };
-        Self { overwrite: real(self.overwrite), destroy: real(self.destroy) }
+        Self { overwrite: real(self.overwrite), destroy: real(self.destroy), ..self }
     }
 }
 

@@ -180,7 +180,7 @@ impl Tables for DuckDbInstance {
         if let Some(limit) = work.statement_limit {
             self.limit.get_or_init(|| limit);
         }
-        Ok(())
+        self.target.seal(&connection)
     }
 
     fn stored_bytes(&self) -> Result<Option<u64>> {

@@ -9,6 +9,7 @@
 //! - `session`: a connection of the load; `interrupt`: how its statements are stopped
 //! - `dialect`: how tables and operations are written; `explain`: their plans, and profiles by
 //!   operator
+//! - `confinement`: the limits of statements of untrusted experiments
 //! - `setup`: tables of one's own, made once
 //! - `export`: rows of a user's table as a Parquet file; `backups`: all tables beside a load
 //! - `stored`: how tables lie column by column, as tables and as Parquet files
@@ -20,6 +21,7 @@
 mod backups;
 mod bulk;
 mod compression;
+mod confinement;
 mod dialect;
 mod engine;
 mod explain;

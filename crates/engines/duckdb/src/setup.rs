@@ -1,5 +1,6 @@
 //! Tables of one's own: a database file that a dump and SQL make once, and that trials copy.
 
+use super::confinement::fix_settings;
 use super::library::{Connection, failed};
 use super::target::Target;
 use engine::setup::{Setup, Unset, first_bytes, substituted};
@@ -44,22 +45,26 @@ fn make(setup: &Setup, target: &Target, path: &Path) -> Result<()> {
         copied.map_err(EngineError::at(&dump.place()))?;
     }
     let connection = target.connect_to(&target.open_at(path)?)?;
+    if target.is_confined() {
+        fix_settings(&connection)?;
+    }
     if let Some(dump) = dump
         && database.is_none()
     {
-        run(&connection, dump, None)?;
+        run(&connection, dump, None, target)?;
     }
     for file in &setup.sql {
-        run(&connection, file, Some(&setup.variables))?;
+        run(&connection, file, Some(&setup.variables), target)?;
     }
     connection.run("CHECKPOINT").map_err(failed("finishing the tables of target.setup"))
 }
 
-/// Runs the statements of a file, which finds other files beside itself.
+/// Runs the statements of a file, which finds other files beside itself unless it is confined.
 fn run(
     connection: &Connection,
     file: &NamedFile,
     variables: Option<&[(String, String)]>,
+    target: &Target,
 ) -> Result<()> {
     let place = file.place();
     let sql = fs::read_to_string(&place).map_err(EngineError::at(&place))?;
@@ -69,6 +74,9 @@ fn run(
         None => sql,
     };
     let doing = || format!("running {}", file.path);
+    if target.is_confined() {
+        return connection.run(&sql).map_err(failed(doing()));
+    }
     let folder = super::dialect::literal(&folder_of(file).to_string_lossy());
     connection.run(&format!("SET file_search_path = {folder}")).map_err(failed(doing()))?;
     connection.run(&sql).map_err(failed(doing()))?;

@@ -1,6 +1,7 @@
 //! The database of a trial, which its sessions share, and its files.
 
 use super::compression::Compression;
+use super::confinement::{Confinement, fix_settings};
 use super::dialect::{DuckDbDialect, SQL, literal};
 use super::find;
 use super::interrupt::Interrupter;
@@ -29,6 +30,8 @@ pub struct Target {
     /// Below the database, which is closed before they are removed.
     pub files: Files,
     pub settings: Settings,
+    /// The limits of an untrusted experiment.
+    confinement: Option<Confinement>,
     pub workers: Workers,
     pub interrupter: Interrupter,
     cache: CacheState,
@@ -53,6 +56,7 @@ impl Target {
         Ok(Self {
             library,
             settings: Settings::from_configuration(configuration, library)?,
+            confinement: folders.permits.is_confined.then(|| Confinement::within(folders)),
             // Last of what can fail before the database is there: from here on its files are ours.
             files: Files::at(folder.join("data.duckdb"))?,
             workers: Workers::next(),
@@ -70,15 +74,32 @@ impl Target {
     /// Opens the database.
     pub fn open(&self) -> Result<()> {
         *lock(&self.database) = Some(self.open_at(&self.files.database)?);
-        Ok(())
+        match &self.confinement {
+            Some(confinement) if confinement.is_sealed() => fix_settings(&self.connect()?),
+            _ => Ok(()),
+        }
+    }
+
+    /// From here on statements of the user run in the database.
+    pub fn seal(&self, connection: &Connection) -> Result<()> {
+        let Some(confinement) = &self.confinement else { return Ok(()) };
+        confinement.seal();
+        fix_settings(connection)
+    }
+
+    /// Returns whether statements reach the files of the trial only.
+    pub fn is_confined(&self) -> bool {
+        self.confinement.is_some()
     }
 
     /// Opens a database from a thread whose name its worker threads get.
     pub fn open_at(&self, path: &Path) -> Result<Arc<Database>> {
-        let opened = self
-            .workers
-            .starting(|| Database::open(self.library, Some(path), self.settings.global()))
-            .map_err(|error| EngineError::no_thread(&error))?;
+        let (library, settings) = (self.library, self.settings.global());
+        let open = || match &self.confinement {
+            Some(confinement) => confinement.open(library, path, settings),
+            None => Database::open(library, Some(path), settings),
+        };
+        let opened = self.workers.starting(open).map_err(|error| EngineError::no_thread(&error))?;
         opened.map_err(failed(format!("opening {}", path.display())))
     }
 

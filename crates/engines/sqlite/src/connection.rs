@@ -1,6 +1,7 @@
 //! The data files of a trial and the connections to them: which VFS, which settings, how to wait
 //! for a lock.
 
+use super::confinement;
 use super::failures::failed;
 use super::pragma::{self, Pragma};
 use super::settings::{
@@ -52,6 +53,8 @@ pub(crate) struct DataFiles {
     pub part: AtomicUsize,
     pragmas: Vec<Pragma>,
     growth_bytes: u64,
+    /// Statements reach no other files.
+    is_confined: bool,
 }
 
 impl DataFiles {
@@ -76,6 +79,7 @@ impl DataFiles {
             part: AtomicUsize::new(0),
             pragmas: pragma::from_settings(configuration),
             growth_bytes: configuration.get(FILE_GROWTH),
+            is_confined: place.permits.is_confined,
         };
         for file in 0..files.paths.len() {
             let path = &files.paths[file];
@@ -161,8 +165,9 @@ impl DataFiles {
 
     /// Opens a data file to prepare it; a new one takes the settings that are kept in the file.
     pub fn open(&self, path: &Path, is_new: bool) -> Result<Connection> {
-        let connection = open(path, false)?;
+        let mut connection = open(path, false)?;
         self.configure(&connection, is_new)?;
+        self.confine(&mut connection)?;
         Ok(connection)
     }
 
@@ -180,8 +185,8 @@ impl DataFiles {
     /// that all are attached to.
     pub fn connect(&self, operations: usize) -> Result<Vec<Connection>> {
         let files = if self.open == Open::Attached { 1 } else { self.paths.len() };
-        let connections = self.paths[..files].iter().map(|path| self.connect_to(path));
-        let connections = connections.collect::<Result<Vec<_>, _>>()?;
+        let connections = self.paths[..files].iter().map(|path| self.connect_anywhere(path));
+        let mut connections = connections.collect::<Result<Vec<_>, _>>()?;
         for (file, path) in self.paths.iter().enumerate().skip(files) {
             let schema = self.schema_of(file);
             connections[0]
@@ -189,7 +194,8 @@ impl DataFiles {
                 .map_err(|error| failed(format!("attaching {}", path.display()), &error))?;
             pragma::apply(&self.pragmas, &connections[0], &schema, false)?;
         }
-        for connection in &connections {
+        for connection in &mut connections {
+            self.confine(connection)?;
             let statements = operations * (self.paths.len() / files) + OWN_STATEMENTS;
             connection.set_prepared_statement_cache_capacity(statements);
         }
@@ -203,6 +209,13 @@ impl DataFiles {
 
     /// A connection of a session waits for locks, and stops when the trial is asked to.
     pub fn connect_to(&self, path: &Path) -> Result<Connection> {
+        let mut connection = self.connect_anywhere(path)?;
+        self.confine(&mut connection)?;
+        Ok(connection)
+    }
+
+    /// As [`Self::connect_to`], but other files can still be attached.
+    fn connect_anywhere(&self, path: &Path) -> Result<Connection> {
         let mut connection = open(path, self.timed)?;
         let (timeout_ms, cancel) = ((self.busy_timeout_s * 1e3) as u64, self.cancel.clone());
         let wait = move |tries: i32| match next_sleep_ms(tries.max(0) as usize, timeout_ms) {
@@ -222,6 +235,15 @@ impl DataFiles {
             .map_err(|error| failed(format!("opening {}", path.display()), &error))?;
         self.configure(&connection, false)?;
         Ok(connection)
+    }
+
+    /// Confines the statements of an untrusted experiment to the files that a connection has open.
+    pub fn confine(&self, connection: &mut Connection) -> Result<()> {
+        if self.is_confined {
+            confinement::confine(connection)
+                .map_err(|error| failed("confining statements to their files".into(), &error))?;
+        }
+        Ok(())
     }
 
     fn configure(&self, connection: &Connection, is_new: bool) -> Result<()> {

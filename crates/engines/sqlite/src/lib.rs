@@ -9,6 +9,7 @@
 
 mod backups;
 mod cell;
+mod confinement;
 mod connection;
 mod dialect;
 mod engine;

@@ -61,6 +61,7 @@ fn make(setup: &Setup, files: &DataFiles, path: &Path) -> Result<()> {
         copied.map_err(EngineError::at(&dump.place()))?;
         let mut connection = connection::open(path, false)?;
         stop_with(&mut connection, &files.cancel);
+        files.confine(&mut connection)?;
         files
             .rebuild(&connection)
             .map_err(|error| failed(format!("restoring {}", dump.path), &error))?;

@@ -213,6 +213,7 @@ impl Files {
         Permits {
             overwrite: self.overwrite.iter().cloned().chain(all_paths).collect(),
             destroy: self.destroy.clone(),
+            ..Permits::default()
         }
     }
 }

@@ -34,7 +34,7 @@ fn try_run(configuration: &Configuration, overwrite: Vec<PathBuf>) -> Result<Obs
     );
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().to_path_buf();
-    let permits = Permits { overwrite, destroy: Vec::new() };
+    let permits = Permits { overwrite, ..Permits::default() };
     let place = Folders {
         directory: directory.clone(),
         volumes: Vec::new(),

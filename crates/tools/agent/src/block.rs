@@ -4,7 +4,7 @@ use crate::bundle::{Bundle, NO_CONFIGURATION, permit, plan_of, refuse};
 use crate::error::AgentError;
 use crate::message::{BlockOrder, Reply, decode_reply, encode_result, unpack};
 use crate::part::{Control, Voice};
-use engine::lock;
+use engine::{Permits, lock};
 use experiment::Experiment;
 use experiment::common::PROBE;
 use observations::{FailureKind, RunEnd, TrialRecord, TrialStatus, redacted_message};
@@ -143,6 +143,7 @@ impl BlockTask {
             registry: self.registry,
             choices: RunChoices {
                 results: folder.path().join("results.steelbench"),
+                permits: Permits { is_confined: !self.commands, ..Permits::default() },
                 ..RunChoices::default()
             },
             interrupt: Interrupt::from(self.control.interrupt()),

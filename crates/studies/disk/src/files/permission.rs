@@ -61,7 +61,7 @@ mod tests {
         std::fs::write(&other, "x").unwrap();
         let roundabout = real.join("link");
         std::os::unix::fs::symlink(&mine, &roundabout).unwrap();
-        let permits = Permits { overwrite: vec![roundabout], destroy: Vec::new() };
+        let permits = Permits { overwrite: vec![roundabout], ..Permits::default() };
         assert!(forbidden(&mine, &mine, Origin::Existing, &permits).is_some());
         let permits = permits.resolved();
         assert_eq!(forbidden(&mine, &mine, Origin::Existing, &permits), None);
