@@ -32,6 +32,9 @@ pub struct Check {
     /// Results file whose trials the estimate uses [default: results/NAME.steelbench]
     #[arg(long, value_name = "FILE")]
     pub results: Option<PathBuf>,
+    /// Check the file as `run --untrusted` does
+    #[arg(long)]
+    pub untrusted: bool,
     /// Print everything as JSON
     #[arg(long)]
     pub json: bool,
@@ -51,7 +54,8 @@ impl Tool for Check {
         ["steelbench check random-insert.toml", "steelbench check random-insert.toml --order all"];
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
-        let experiment = context.experiment(&self.file)?;
+        let experiment = context.experiment_by(&self.file, self.untrusted)?;
+        let permits = Permits { is_confined: self.untrusted, ..Permits::default() };
         refuse_search(&experiment, &self.file)?;
         let plan = Plan::new(&experiment);
         let results = results::path(self.results.as_ref(), &experiment.name);
@@ -60,7 +64,7 @@ impl Tool for Check {
             context.registry,
             &experiment,
             &results,
-            &Permits::default(),
+            &permits,
             &Stop::when(|| false),
         );
         let invalid = experiment.objections(&findings.invalid);
@@ -70,7 +74,8 @@ impl Tool for Check {
         }
         if findings.missing.is_empty() {
             let stop = stop_by(&signals::stop_flag()?);
-            let answers = runner::rehearse(context.registry, &experiment, &results, &stop);
+            let answers =
+                runner::rehearse(context.registry, &experiment, &results, &permits, &stop);
             if stop.is_asked() {
                 return Err(Failure::interrupted("interrupted"));
             }

@@ -39,6 +39,10 @@ pub struct Run {
     /// Permit writing to this block device of `target.paths`; everything on it is lost
     #[arg(long, value_name = "DEVICE")]
     pub destroy: Vec<PathBuf>,
+    /// Refuse a file that reaches more of this machine than its trials, and confine its statements
+    /// to their files
+    #[arg(long, conflicts_with_all = ["overwrite", "destroy"])]
+    pub untrusted: bool,
     /// Print events and the summary as JSON, one object per line
     #[arg(long)]
     pub json: bool,
@@ -123,7 +127,7 @@ impl Tool for Run {
     ];
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
-        let experiment = context.experiment(&self.file)?;
+        let experiment = context.experiment_by(&self.file, self.untrusted)?;
         refuse_search(&experiment, &self.file)?;
         let results = results::path(self.results.as_ref(), &experiment.name);
         let experiment = if self.fresh {
@@ -132,6 +136,8 @@ impl Tool for Run {
             let place = RunPlace { context, file: &self.file, results: &results };
             self.steps.continued(&place, experiment)?
         };
+        // What a step adds is read from the results file.
+        context.verify_reach(&experiment, self.untrusted)?;
         let choices = RunChoices {
             agents: self.others.agents(&experiment, &results)?,
             results,
@@ -142,7 +148,7 @@ impl Tool for Run {
             permits: Permits {
                 overwrite: self.overwrite.clone(),
                 destroy: self.destroy.clone(),
-                is_confined: false,
+                is_confined: self.untrusted,
             },
             futile: Vec::new(),
         };

@@ -115,6 +115,7 @@ mod time;
 mod timeouts;
 mod try_change;
 mod tune;
+mod untrusted;
 mod unwritable;
 mod volumes;
 mod waits;

@@ -113,11 +113,40 @@ impl Context {
     /// # Errors
     /// All that is wrong with it, each with its line.
     pub fn experiment(&self, path: &Path) -> Result<Experiment, Failure> {
+        self.experiment_by(path, false)
+    }
+
+    /// As [`Self::experiment`]. An untrusted file is refused before it loads or runs anything that
+    /// reaches more of the machine than its trials.
+    ///
+    /// # Errors
+    /// All that is wrong with it, each with its line, or what it reaches.
+    pub fn experiment_by(&self, path: &Path, is_untrusted: bool) -> Result<Experiment, Failure> {
         let name = path.display().to_string();
         let source = experiment::read_text(path, experiment::SOURCE_BYTES_MAX)
             .map_err(|error| Failure::usage(format!("{name}: {error}")))?;
-        self.experiment_of(path, &source)
-            .map_err(|errors| Failure::usage(errors.render(&name, &source)))
+        let failed = |errors: FileErrors| Failure::usage(errors.render(&name, &source));
+        let experiment = self.parsed(path, &source).map_err(failed)?;
+        self.verify_reach(&experiment, is_untrusted)?;
+        runner::load(self.registry, experiment).map_err(failed)
+    }
+
+    /// Makes sure that an untrusted experiment reaches only its trials.
+    ///
+    /// # Errors
+    /// What it reaches.
+    pub fn verify_reach(&self, experiment: &Experiment, is_untrusted: bool) -> Result<(), Failure> {
+        let cause = is_untrusted.then(|| runner::reach_beyond(self.registry, experiment, None));
+        match cause.flatten() {
+            Some(cause) => Err(Failure::usage(format!("{cause}, which --untrusted refuses"))),
+            None => Ok(()),
+        }
+    }
+
+    fn parsed(&self, path: &Path, source: &str) -> Result<Experiment, FileErrors> {
+        let mut experiment = experiment::parse(source, &self.registry.catalog())?;
+        experiment.folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        Ok(experiment)
     }
 
     /// Validates this text in the place of an experiment file.
@@ -125,9 +154,7 @@ impl Context {
     /// # Errors
     /// All that is wrong with it, each with its line.
     pub fn experiment_of(&self, path: &Path, source: &str) -> Result<Experiment, FileErrors> {
-        let mut experiment = experiment::parse(source, &self.registry.catalog())?;
-        experiment.folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-        runner::load(self.registry, experiment)
+        runner::load(self.registry, self.parsed(path, source)?)
     }
 
     /// Validates the experiment of a quick command. Errors call its file `name`.

@@ -52,6 +52,7 @@ pub fn rehearse(
     registry: Registry,
     experiment: &Experiment,
     results: &Path,
+    permits: &Permits,
     stop: &Stop,
 ) -> Rehearsal {
     let (cancel, started) = (Cancel::new(), Instant::now());
@@ -66,7 +67,7 @@ pub fn rehearse(
             }
             true
         },
-        || all(registry, experiment, results, &cancel),
+        || all(registry, experiment, results, permits, &cancel),
     );
     answers.unwrap_or_else(|error| {
         let failed = vec![EngineError::no_thread(&error).to_string()];
@@ -76,7 +77,13 @@ pub fn rehearse(
 
 /// Statements are asked on each different kind of target, and each value of a setting once on each
 /// kind: a server for every combination of settings would take a minute where a few do.
-fn all(registry: Registry, experiment: &Experiment, results: &Path, cancel: &Cancel) -> Rehearsal {
+fn all(
+    registry: Registry,
+    experiment: &Experiment,
+    results: &Path,
+    permits: &Permits,
+    cancel: &Cancel,
+) -> Rehearsal {
     let (mut answers, mut requested) = (Rehearsal::default(), HashSet::new());
     let (mut prepared, mut refused) = (0, BTreeSet::new());
     let mut place = None;
@@ -90,7 +97,8 @@ fn all(registry: Registry, experiment: &Experiment, results: &Path, cancel: &Can
             continue;
         }
         requested.extend(questions);
-        let asking = EngineCheck { registry, experiment, engine, probe, configuration, cancel };
+        let asking =
+            EngineCheck { registry, experiment, engine, probe, configuration, permits, cancel };
         match asking.answers(&statements, results, &mut place) {
             Ok(plans) => {
                 for (statement, plan) in plans {
@@ -223,6 +231,7 @@ struct EngineCheck<'a> {
     engine: &'static Engine,
     probe: &'static dyn Probe,
     configuration: &'a Configuration,
+    permits: &'a Permits,
     cancel: &'a Cancel,
 }
 
@@ -331,8 +340,8 @@ impl EngineCheck<'_> {
             volumes.push((volume.name.clone(), folder.path().to_path_buf()));
             created.push(folder);
         }
-        let folders =
-            Folders { directory, volumes, permits: Permits::default(), cgroup_joins: Vec::new() };
+        let permits = self.permits.clone();
+        let folders = Folders { directory, volumes, permits, cgroup_joins: Vec::new() };
         Ok(Place {
             engine: self.engine.name,
             volumes: names.into_iter().map(str::to_owned).collect(),
