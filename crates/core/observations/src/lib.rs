@@ -8,6 +8,7 @@ mod device_use;
 mod digest;
 mod event;
 mod fact;
+mod figures;
 mod folded;
 mod health;
 mod histogram;

@@ -1,5 +1,6 @@
 //! The use of processor time by processes: sampled call stacks.
 
+use crate::range;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
@@ -59,7 +60,7 @@ pub struct Stack {
 impl Profile {
     /// Number of samples.
     pub fn samples(&self) -> u64 {
-        self.stacks.iter().map(|stack| stack.samples).fold(0, u64::saturating_add)
+        range::total(self.stacks.iter().map(|stack| stack.samples))
     }
 
     /// Seconds on a processor that these samples represent.
