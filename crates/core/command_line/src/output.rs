@@ -129,6 +129,11 @@ pub fn width() -> usize {
 /// Prints a JSON value in one line, without passwords.
 pub fn print_json(mut value: Value) -> Result<ExitCode, Failure> {
     redact_json(&mut value);
+    print_object(&value)
+}
+
+/// Prints a JSON value of which the passwords are hidden already in one line.
+fn print_object(value: &Value) -> Result<ExitCode, Failure> {
     print_as_it_is(&format!("{}\n", report::escaped(&value.to_string())))
 }
 
@@ -144,7 +149,7 @@ pub fn show(
     document: impl FnOnce() -> Document,
 ) -> Result<ExitCode, Failure> {
     match form {
-        Form { json: true, .. } => print_json(json().map_err(Failure::failed)?),
+        Form { json: true, .. } => print_object(&json().map_err(Failure::failed)?),
         Form { md: true, .. } => print_as_it_is(&report::markdown(&document())),
         Form { .. } => print_document(&document()),
     }
