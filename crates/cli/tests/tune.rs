@@ -479,12 +479,7 @@ fn failed_trials_run_again_on_request() {
 /// Whose values `--undo` gives to a server are never those of another user.
 #[test]
 fn records_of_former_settings_are_read_only_where_no_other_user_can_write() {
-    let lab = Lab::with(
-        "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nurl = \
-         \"postgres://127.0.0.1:1/db\"\nallow_server_settings = true\n[workload]\nprobe = \
-         \"insert\"\nrows = 100\n[[knob]]\nsetting = \"target.settings.work_mem\"\nrange = [64, \
-         128]\n",
-    );
+    let lab = Lab::with(SERVER);
     let undo = ["tune", "e.toml", "--undo"];
     let mut homeless = lab.command(&undo);
     homeless.env_remove("HOME").env_remove("XDG_STATE_HOME");
