@@ -134,7 +134,7 @@ impl Context {
     /// Makes sure that an untrusted experiment reaches only its trials.
     ///
     /// # Errors
-    /// What it reaches.
+    /// When it reaches more.
     pub fn verify_reach(&self, experiment: &Experiment, is_untrusted: bool) -> Result<(), Failure> {
         let cause = is_untrusted.then(|| runner::reach_beyond(self.registry, experiment, None));
         match cause.flatten() {

@@ -271,16 +271,16 @@ mod tests {
             return;
         }
         // Another user's file and folders, and a link that another user has made.
-        let nobody = |path: &Path| std::os::unix::fs::lchown(path, Some(65_534), None).unwrap();
+        let give_away = |path: &Path| std::os::unix::fs::lchown(path, Some(65_534), None).unwrap();
         for path in [&file, &folder, &base.path().join("steelbench"), &base.path().into()] {
-            nobody(path);
+            give_away(path);
             assert!(verify(&file).is_err(), "{}", path.display());
             chown(path, Some(0), None).unwrap();
         }
         let link = folder.join("link");
         symlink(&file, &link).unwrap();
         verify(&link).unwrap();
-        nobody(&link);
+        give_away(&link);
         assert!(verify(&link).is_err());
     }
 

@@ -138,7 +138,7 @@ impl Catalog {
     }
 
     /// The settings of a configuration by path, with the part of a machine that each can reach.
-    /// What no declaration covers can reach anything.
+    /// A setting without a declaration can reach anything.
     pub fn reaches<'a>(
         &self,
         configuration: &'a Configuration,

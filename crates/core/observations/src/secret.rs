@@ -99,8 +99,8 @@ fn remember(value: &str) {
 /// Bytes that Base64 writes together.
 const BASE64_BYTES: usize = 3;
 
-/// The signs of a value in Base64 that do not depend on what is around it, behind so many bytes
-/// beyond a multiple of three; with the other two signs of URLs too.
+/// The signs of a value in Base64 that do not depend on what is around it, with `before` bytes in
+/// front of it beyond a multiple of three; with the other two signs of URLs too.
 fn packed(value: &str, before: usize) -> [String; 2] {
     let bytes = [&b"\0\0"[..before], value.as_bytes()].concat();
     let text = BASE64_STANDARD_NO_PAD.encode(&bytes);
