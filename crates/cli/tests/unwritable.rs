@@ -1,10 +1,10 @@
 //! Folders without write permission, and a full disk: the error names the place, and no partial
 //! file is left.
 
-use crate::common::{Exit, Lab, SmallDisk, end, is_root, scripted, signal, wait_until};
+use crate::common::{Exit, Lab, NOBODY, SmallDisk, end, is_root, scripted, signal, wait_until};
 use std::collections::BTreeSet;
 use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
 
 /// All files and folders below one.
@@ -97,10 +97,14 @@ fn a_cache_that_may_not_be_written_fails_the_trial_that_needs_it() {
     std::fs::create_dir(lab.path("results")).unwrap();
     std::fs::create_dir(lab.path("cache")).unwrap();
     allow(&lab, "results", 0o777);
+    if is_root() {
+        // A folder that its user closed; others' folders are no caches.
+        chown(lab.path("cache"), Some(NOBODY), None).unwrap();
+    }
     allow(&lab, "cache", 0o555);
     unprivileged(&lab, &["run", "e.toml"]).expect(1).says("cache/steelbench").says(DENIED);
     assert_eq!((lab.trials("t"), lab.work_folders().len()), (1, 0));
-    allow(&lab, "cache", 0o777);
+    allow(&lab, "cache", 0o755);
     unprivileged(&lab, &["run", "e.toml", "--retry-failed"]).expect(0);
     assert_eq!(lab.rows("t", "SELECT status FROM trials ORDER BY id"), ["failed", "done"]);
     allow(&lab, "", 0o755);
