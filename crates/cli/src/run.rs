@@ -39,8 +39,7 @@ pub struct Run {
     /// Permit writing to this block device of `target.paths`; everything on it is lost
     #[arg(long, value_name = "DEVICE")]
     pub destroy: Vec<PathBuf>,
-    /// Refuse a file that reaches more of this machine than its trials, and confine its statements
-    /// to their files
+    /// Refuse a file that reaches beyond its trials, and confine it to them
     #[arg(long, conflicts_with_all = ["overwrite", "destroy"])]
     pub untrusted: bool,
     /// Print events and the summary as JSON, one object per line

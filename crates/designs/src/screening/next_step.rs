@@ -36,7 +36,7 @@ struct NextStep {
     /// Repeat the best run that a screening predicts, the baseline and the worst
     #[arg(long)]
     confirm: bool,
-    /// Continue a screening as a response surface over its active numeric factors
+    /// Continue a screening as a surface over its active numeric factors
     #[arg(long)]
     surface: bool,
 }

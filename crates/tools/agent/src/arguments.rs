@@ -35,7 +35,7 @@ struct AgentArguments {
     /// Number of agents that generate load or run blocks: here, on --hosts or at --broker
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     agents: Option<u32>,
-    /// auto (a private nats-server), or the URL of your broker
+    /// URL of your broker, or auto: a private nats-server
     #[arg(long, value_name = "URL", default_value = "auto", requires = "agents")]
     broker: String,
     /// File with the token of your broker, which only its owner can read
