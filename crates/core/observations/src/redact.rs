@@ -12,6 +12,7 @@ use crate::folded::{Folded, escape};
 use crate::secret::{Secret, without_known};
 use serde_json::Value;
 use std::cell::RefCell;
+use std::collections::VecDeque;
 
 /// The text with a star for each character of what is, or may be, a secret in it:
 ///
@@ -48,8 +49,8 @@ fn without_forms(text: &str) -> String {
     if !text.contains(is_sign) && !names::has_token(text) {
         return text.to_owned();
     }
-    // Records repeat a text in each trial of a run.
-    if HARMLESS.with_borrow(|harmless| harmless == text) {
+    // Records repeat texts in each trial of a run.
+    if HARMLESS.with_borrow(|texts| texts.iter().any(|harmless| harmless == text)) {
         return text.to_owned();
     }
     let folded = Folded::new(text, escape);
@@ -57,15 +58,22 @@ fn without_forms(text: &str) -> String {
     ranges.extend(names::secrets(&folded.text));
     commands::secrets(&folded.text, all, 0, &mut ranges);
     let shown = folded.hide(text, ranges);
-    if shown == text {
-        HARMLESS.with_borrow_mut(|harmless| text.clone_into(harmless));
+    if shown == text && text.len() <= REMEMBERED_BYTES_MAX {
+        HARMLESS.with_borrow_mut(|texts| {
+            texts.truncate(REMEMBERED_TEXTS - 1);
+            texts.push_front(text.to_owned());
+        });
     }
     shown
 }
 
+/// Labels of configurations, texts of scripts and warnings.
+const REMEMBERED_TEXTS: usize = 16;
+const REMEMBERED_BYTES_MAX: usize = 128 << 10;
+
 thread_local! {
-    /// The last text without a secret that was searched.
-    static HARMLESS: RefCell<String> = const { RefCell::new(String::new()) };
+    /// The last texts without a secret that were searched.
+    static HARMLESS: RefCell<VecDeque<String>> = const { RefCell::new(VecDeque::new()) };
 }
 
 /// Hides what is, or may be, a password in the texts of a JSON document, and the texts of names
