@@ -1,8 +1,10 @@
 //! Processes that are identified by a variable in their environment, even if they have changed
-//! their group or session.
+//! their group or session; and by a limit that they inherited, even if they have cleared it and
+//! have another parent.
 
 use crate::child::{Capture, Exit, Streams, run};
 use crate::processes;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::collections::HashSet;
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -17,6 +19,9 @@ const GRACE: Duration = Duration::from_millis(500);
 const PAUSE: Duration = Duration::from_millis(5);
 /// A killed process may just have started another: rounds of looking for them.
 const ROUNDS: u32 = 10;
+
+/// The resource whose limit identifies what we started.
+const LIMITED: Resource = Resource::Rttime;
 
 /// Script of the guard: it waits for the end of its input, which is the end of this process, and
 /// kills processes with our mark, whose prefix is its first argument. proc(5): `environ` has a zero
@@ -88,17 +93,40 @@ impl Mark {
         killed
     }
 
+    /// Those with this mark, and those that lost any: they have our limit and no ancestor here.
     fn bearers(&self) -> Vec<i32> {
         let Some(before) = self.before.get() else { return Vec::new() };
-        let mark = format!("{}={}", Self::VARIABLE, self.value);
-        processes::all()
-            .filter(|pid| !before.contains(pid))
-            .filter(|pid| {
-                let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-                environment.split(|byte| *byte == 0).any(|part| part == mark.as_bytes())
-            })
-            .collect()
+        let (mut bearers, mut without) = (Vec::new(), Vec::new());
+        for pid in processes::all().filter(|pid| !before.contains(pid)) {
+            match mark_of(pid) {
+                Some(mark) if mark == self.value.as_bytes() => bearers.push(pid),
+                None if Guard::has_limit(pid) => without.push(pid),
+                _ => {}
+            }
+        }
+        if !without.is_empty() {
+            // Later than the processes themselves: what was just started is of the family, and may
+            // not have its environment yet.
+            let family = processes::with_descendants(&[std::process::id() as i32]);
+            without.retain(|pid| {
+                family.binary_search(pid).is_err()
+                    && processes::is_alive(*pid)
+                    && mark_of(*pid).is_none()
+            });
+            bearers.extend(without);
+        }
+        bearers
     }
+}
+
+/// The mark in the environment of a process.
+fn mark_of(pid: i32) -> Option<Vec<u8>> {
+    let environment = std::fs::read(processes::path(pid, "environ")).unwrap_or_default();
+    let mut parts = environment.split(|byte| *byte == 0);
+    parts.find_map(|part| {
+        let value = part.strip_prefix(Mark::VARIABLE.as_bytes())?;
+        Some(value.strip_prefix(b"=")?.to_vec())
+    })
 }
 
 impl Default for Mark {
@@ -129,6 +157,9 @@ pub fn run_marked(
 /// `PR_SET_PDEATHSIG` would end the command itself, but nothing that it has started, and it has to
 /// be set between fork(2) and execve(2): without it, commands are started by vfork(2), which takes
 /// less time.
+///
+/// From its start on, what we start inherits a soft limit that names us (getrlimit(2)): for the
+/// time that a process of a real-time policy runs without a system call, far beyond any.
 #[derive(Debug)]
 struct Guard(Child);
 
@@ -146,8 +177,24 @@ impl Guard {
         command.args(["-c", GUARD, &marks]).current_dir("/").process_group(0);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let guard = Arc::new(Self(command.spawn()?));
+        // Where no limit as high is permitted, daemons are found by their environment alone.
+        let limit = Rlimit { current: Some(Self::limit()), ..getrlimit(LIMITED) };
+        let _ = setrlimit(LIMITED, limit);
         *shared = Arc::downgrade(&guard);
         Ok(guard)
+    }
+
+    /// Microseconds that no process runs, and no other process of ours has for its limit.
+    fn limit() -> u64 {
+        (1 << 62) + u64::from(std::process::id())
+    }
+
+    /// Returns whether a process inherited our limit.
+    fn has_limit(pid: i32) -> bool {
+        let limits = processes::text(pid, "limits").unwrap_or_default();
+        let line = limits.lines().find_map(|line| line.strip_prefix("Max realtime timeout"));
+        let current = line.and_then(|line| line.split_ascii_whitespace().next());
+        current.and_then(|current| current.parse().ok()) == Some(Self::limit())
     }
 }
 
@@ -164,24 +211,33 @@ mod tests {
     use super::{Capture, Mark, run};
     use std::process::Command;
 
-    #[test]
-    fn who_flees_into_a_session_of_its_own_is_found_by_its_environment() {
+    /// Runs a script of the shell that leaves a process behind; what was found of it and killed,
+    /// and whether the end of its group did that before.
+    fn left_behind(script: &str) -> (Vec<String>, bool) {
         let mark = Mark::new();
         let mut command = Command::new("sh");
-        command
-            .args(["-c", "setsid sleep 1000 > /dev/null 2>&1 & exit 0"])
-            .env(Mark::VARIABLE, mark.value());
+        command.args(["-c", script]).env(Mark::VARIABLE, mark.value());
         let ended = run(&command, [None, None, None], Capture::default(), &|| false).unwrap();
         assert!(ended.status.success());
-        // On its way into its own session the end of the group can have hit it; while it starts
-        // another program, it has no environment.
+        // While it starts another program, it has no environment.
         let looks = std::iter::repeat_with(|| {
             std::thread::sleep(std::time::Duration::from_millis(5));
             mark.kill()
         });
         let killed = looks.take(200).find(|killed| ended.left_group || !killed.is_empty());
-        let killed = killed.unwrap_or_default();
-        assert!(ended.left_group || killed.len() == 1, "{killed:?}");
         assert_eq!(mark.kill(), Vec::<String>::new());
+        (killed.unwrap_or_default(), ended.left_group)
+    }
+
+    #[test]
+    fn who_flees_is_found_by_the_environment_or_the_limit() {
+        // On its way into its own session the end of the group can have hit it.
+        let (killed, with_group) = left_behind("setsid sleep 1000 > /dev/null 2>&1 & exit 0");
+        assert!(with_group || killed.len() == 1, "{killed:?}");
+        // A daemon that forks twice and has no variable of ours. Of two marks at the same time the
+        // first that looks finds it: not in another test.
+        let script = "env -i setsid --wait sh -c '/bin/sleep 1000 > /dev/null 2>&1 & exit 0'";
+        let (killed, _) = left_behind(script);
+        assert!(matches!(&killed[..], [daemon] if daemon.starts_with("sleep (")), "{killed:?}");
     }
 }
