@@ -400,7 +400,7 @@ fn a_gain_has_one_interval_and_its_risk_is_named() {
 }
 
 /// A server that does not run, with permission to change its settings.
-const SERVER: &str = r#"
+pub const SERVER: &str = r#"
 [experiment]
 name = "live"
 [target]

@@ -2,7 +2,9 @@
 //! folder, a socket, a link to itself, a file larger than memory.
 
 use crate::attack::arena::{Arena, Limits, Tries, USUAL, campaign};
+use crate::attack::kills::SEARCH;
 use crate::common::scripted;
+use crate::tune::SERVER;
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
@@ -71,6 +73,12 @@ const PLACES: &[(&str, &[&str])] = &[
     ("c.json", &["waits", "c.json"]),
     ("c.json", &["survey", "merge", "c.json"]),
     ("c.json", &["capture", "host=127.0.0.1 port=1", "--seconds=0.1", "--output", "c.json"]),
+    ("h.json", &["import", "h.json"]),
+    ("h.log", &["import", "h.log"]),
+    ("results/tuned-search.steelbench", &["tune", "tuned.toml"]),
+    ("results/tuned.steelbench", &["tune", "tuned.toml"]),
+    ("../state/steelbench/servers/server-settings-1.json", &["tune", "live.toml", "--undo"]),
+    ("../state/steelbench/servers/server-settings-1.applied", &["tune", "live.toml", "--undo"]),
 ];
 
 #[test]
@@ -83,6 +91,8 @@ fn other_than_regular_files() {
             removed.unwrap();
         }
         arena.write("good.toml", scripted(1, "", "").as_bytes());
+        arena.write("tuned.toml", SEARCH.as_bytes());
+        arena.write("live.toml", SERVER.as_bytes());
         let script = scripted(1, "", "").replace("insert", "script");
         let script = script.replace("rows = 10\nrows_per_transaction = 1", "script = \"s.sql\"");
         arena.write("script.toml", script.as_bytes());
@@ -122,6 +132,8 @@ fn other_than_regular_files() {
         arena.run(command, limits).map_err(|why| format!("{what} as {place}: {why}"))?;
         // Steelbench does not remove a work folder without its marker.
         let _ = std::fs::remove_file(arena.path("results/t.steelbench.work"));
+        // It is not among what is removed before the next try.
+        let _ = std::fs::remove_file(&path).or_else(|_| std::fs::remove_dir_all(&path));
         arena.is_clean().map_err(|why| format!("{what} as {place}: {why}"))
     });
 }

@@ -200,6 +200,49 @@ fn scripts() {
     });
 }
 
+/// Measurements as other tools print them, by the names of their files.
+const MEASUREMENTS: [(&str, &str); 5] = [
+    (
+        "h.json",
+        r#"{"results": [{"command": "a", "mean": 1.5, "times": [1.0, 2.0],
+            "parameters": {"n": "1"}, "exit_codes": [0, 0]}]}"#,
+    ),
+    (
+        "f.json",
+        r#"{"fio version": "fio-3.33", "jobs": [{"jobname": "r", "error": 0, "read":
+            {"total_ios": 100, "iops": 5000.0, "bw": 20000, "runtime": 1000, "clat_ns":
+            {"mean": 190000.0, "percentile": {"99.000000": 400000}}}}]}"#,
+    ),
+    (
+        "s.txt",
+        "Number of threads: 4\n\nSQL statistics:\n    transactions:    10000  (1000.50 per \
+         sec.)\n\nGeneral statistics:\n    total time:    9.9950s\n    total number of events:    \
+         10000\n\nLatency (ms):\n         avg:    3.99\n         95th percentile:    5.67\n",
+    ),
+    ("p.log", "0 1 2000 0 1700000000 2000\n0 2 4000 0 1700000000 6000 7\n1 1 failed 0 17 70\n"),
+    ("t.csv", "configuration,block,throughput (tx/s),latency p99 (ms)\na,1,100,5\nb,1,200,3\n"),
+];
+
+/// Such measurements, possibly manipulated: what is refused leaves no run.
+#[test]
+fn imports() {
+    campaign("imports", Tries { short: 10, full: 1000 }, |random| {
+        let arena = Arena::new();
+        let (name, text) = *random.in_turn(&MEASUREMENTS);
+        let bytes = large(random).unwrap_or_else(|| mutated(random, text));
+        arena.write(name, &bytes);
+        let imported = arena.run(&["import", name], USUAL)?;
+        let has_run = arena.path("results/imported.steelbench").exists();
+        if imported.status.success() != has_run {
+            return Err(format!("has a run: {has_run}: {}", imported.text()));
+        }
+        if has_run {
+            arena.run(&["show", "imported", "--full"], USUAL)?;
+        }
+        arena.is_clean()
+    });
+}
+
 /// An inventory of a machine with a server, and a profile, as other machines would have written
 /// them.
 fn documents() -> [String; 2] {

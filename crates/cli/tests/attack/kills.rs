@@ -152,8 +152,8 @@ fn kills_mariadb() {
     kills("mariadb", FULL, &jobs);
 }
 
-fn start(arena: &Arena, cache: Option<&Path>) -> Child {
-    let mut command = arena.lab.command(&["run", "e.toml"]);
+fn start(arena: &Arena, verb: &str, cache: Option<&Path>) -> Child {
+    let mut command = arena.lab.command(&[verb, "e.toml"]);
     command
         .current_dir(arena.path(""))
         .stdout(Stdio::null())
@@ -177,6 +177,48 @@ fn kills(engine: &str, full: u64, jobs: &[Job]) {
     });
 }
 
+/// A search of few and short trials.
+pub const SEARCH: &str = r#"
+[experiment]
+name = "tuned"
+response = "elapsed"
+[target]
+engine = "null"
+delay = "4 ms"
+[workload]
+probe = "insert"
+connections = 1
+rows = 4
+rows_per_transaction = 1
+[[knob]]
+setting = "target.delay"
+range = ["0.2 ms", "9 ms"]
+[tune]
+budget = "16 trials"
+[repeats]
+blocks = 2
+"#;
+
+/// A search goes on whatever a kill has left of its results files.
+#[test]
+fn kills_tune() {
+    campaign("kills_tune", Tries { short: 2, full: 40 }, |random| {
+        let arena = Arena::new();
+        arena.write("e.toml", SEARCH.as_bytes());
+        for _ in 0..KILLS {
+            let mut child = start(&arena, "tune", None);
+            std::thread::sleep(Duration::from_millis(random.below(500) as u64));
+            let _ = child.kill();
+            child.wait().unwrap();
+        }
+        let last = arena.run(&["tune", "e.toml"], LONG)?;
+        if !last.status.success() {
+            return Err(format!("does not go on: {}", last.text()));
+        }
+        arena.is_clean()
+    });
+}
+
 /// Query of the recorded trials.
 const RECORDED: &str = "SELECT coalesce(group_concat(id || ' ' || block || ' ' || configuration \
                         || ' ' || status || ' ' || started_ms || ';', ''), '') FROM (SELECT * \
@@ -193,7 +235,7 @@ fn killed(job: &Job, random: &mut Random, on_server: bool) -> Result<(), String>
     let cache = is_made.then_some(cache.as_path());
     let (mut recorded, mut memory) = (String::new(), Vec::new());
     for _ in 0..KILLS {
-        let mut child = start(&arena, cache);
+        let mut child = start(&arena, "run", cache);
         std::thread::sleep(Duration::from_millis(random.below(job.longest_ms) as u64));
         memory.extend(shared_memory(&arena));
         let _ = child.kill();
@@ -321,7 +363,7 @@ fn kills_of_servers() {
         let limits = "[limits]\ntrial_time = \"60 s\"\n";
         let file = servers::managed(2, &format!("[{version}]"), ["", load, limits]);
         arena.write("e.toml", file.as_bytes());
-        let mut child = start(&arena, None);
+        let mut child = start(&arena, "run", None);
         let begun = Instant::now();
         let mut next = Duration::from_millis(random.below(3000) as u64);
         let mut kills = Vec::new();
