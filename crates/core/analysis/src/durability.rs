@@ -1,19 +1,47 @@
-//! Settings by which commits may be lost after a crash. Engines state these settings; speed that
-//! was bought with them is not a gain of the same work.
+//! Settings by which a crash can lose commits or tear pages. Engines state these settings; speed
+//! that was bought with them is not a gain of the same work.
 
 use crate::settings::engine;
 use crate::{FactorEffect, Summary, wording};
-use experiment::DurabilityRule;
+use experiment::{DurabilityRule, Risk};
 use observations::ConfigurationRecord;
 
+/// A setting that weakens durability.
+#[derive(Clone, PartialEq)]
+struct Weakened {
+    /// `synchronous=off`
+    setting: String,
+    risks: &'static [Risk],
+}
+
+/// What a crash can do with these settings.
+fn consequence<'w>(weakened: impl IntoIterator<Item = &'w Weakened>) -> &'static str {
+    let mut risks: Vec<Risk> =
+        weakened.into_iter().flat_map(|weakened| weakened.risks).copied().collect();
+    risks.sort_unstable();
+    risks.dedup();
+    match risks[..] {
+        [Risk::Pages] => "pages may be torn after a crash",
+        [Risk::Commits, Risk::Pages] => "commits may be lost and pages torn after a crash",
+        _ => "commits may be lost after a crash",
+    }
+}
+
+fn listed<'w>(weakened: impl IntoIterator<Item = &'w Weakened>) -> Vec<String> {
+    weakened.into_iter().map(|weakened| weakened.setting.clone()).collect()
+}
+
 impl Summary<'_> {
-    /// The settings by which commits of a configuration may be lost: `synchronous=off`.
-    pub(crate) fn weakened(&self, configuration: usize) -> Vec<String> {
+    /// The settings that weaken the durability of a configuration.
+    fn weakened(&self, configuration: usize) -> Vec<Weakened> {
         let configuration = &self.recording.configurations[configuration];
         let rules = self.rules(configuration).iter();
-        let weakened =
-            rules.filter_map(|rule| Some((rule.path, rule.weakened(&configuration.settings)?)));
-        weakened.map(|(path, value)| format!("{}={value}", wording::short_name(path))).collect()
+        let weakened = rules.filter_map(|rule| {
+            let value = rule.weakened(&configuration.settings)?;
+            let setting = format!("{}={value}", wording::short_name(rule.path));
+            Some(Weakened { setting, risks: rule.risks })
+        });
+        weakened.collect()
     }
 
     fn rules(&self, configuration: &ConfigurationRecord) -> &'static [DurabilityRule] {
@@ -23,7 +51,7 @@ impl Summary<'_> {
     }
 
     /// The configurations of a level, and by which settings all of them weaken durability.
-    fn weakened_level(&self, effect: &FactorEffect, level: &str) -> Vec<String> {
+    fn weakened_level(&self, effect: &FactorEffect, level: &str) -> Vec<Weakened> {
         let rows = self.recording.configurations.iter().enumerate();
         let rows = rows.filter(|(_, row)| row.level(&effect.factor) == Some(level));
         let all = rows.map(|(at, _)| self.weakened(at));
@@ -35,34 +63,34 @@ impl Summary<'_> {
     /// ` With synchronous=off, commits may be lost after a crash.`
     pub(crate) fn durability_of_levels(&self, effect: &FactorEffect) -> String {
         let name = wording::short_name(&effect.factor);
-        let of_level: Vec<(&str, Vec<String>)> = effect
+        let of_level: Vec<(&str, Vec<Weakened>)> = effect
             .levels
             .iter()
             .filter(|level| level.trials > 0)
             .map(|level| (level.level.as_str(), self.weakened_level(effect, &level.level)))
             .collect();
         let everywhere =
-            |text: &String| of_level.iter().all(|(_, weakened)| weakened.contains(text));
-        let weaker: Vec<String> = of_level
+            |setting: &Weakened| of_level.iter().all(|(_, weakened)| weakened.contains(setting));
+        let specific: Vec<(String, Vec<&Weakened>)> = of_level
             .iter()
-            .filter_map(|(level, weakened)| {
-                let specific: Vec<&str> = weakened
-                    .iter()
-                    .filter(|setting| !everywhere(setting))
-                    .map(String::as_str)
-                    .collect();
-                let level = format!("{name}={level}");
-                match specific[..] {
-                    [] => None,
-                    [only] if only == level => Some(level),
-                    _ => Some(format!("{level} ({})", specific.join(", "))),
-                }
+            .map(|(level, weakened)| {
+                let specific = weakened.iter().filter(|setting| !everywhere(setting));
+                (format!("{name}={level}"), specific.collect::<Vec<_>>())
+            })
+            .filter(|(_, specific)| !specific.is_empty())
+            .collect();
+        let weaker: Vec<String> = specific
+            .iter()
+            .map(|(level, specific)| match specific[..] {
+                [only] if only.setting == *level => level.clone(),
+                _ => format!("{level} ({})", listed(specific.iter().copied()).join(", ")),
             })
             .collect();
         if weaker.is_empty() {
             return String::new();
         }
-        format!(" With {}, {MAY_BE_LOST}.", wording::list(&weaker))
+        let all = specific.iter().flat_map(|(_, specific)| specific.iter().copied());
+        format!(" With {}, {}.", wording::list(&weaker), consequence(all))
     }
 
     /// The settings that weaken durability against another configuration, by position; empty
@@ -74,13 +102,13 @@ impl Summary<'_> {
         if more.is_empty() {
             return String::new();
         }
-        format!(" With {}, {MAY_BE_LOST}.", wording::list(&more))
+        format!(" With {}, {}.", wording::list(&listed(&more)), consequence(&more))
     }
 
     /// Unequal durability between engines, else settings that weaken all that was measured; `None`
     /// where the factors tell it.
     pub(crate) fn durability_caveat(&self) -> Option<String> {
-        let all: Vec<(&str, Vec<String>)> = self
+        let all: Vec<(&str, Vec<Weakened>)> = self
             .configurations
             .iter()
             .filter(|row| row.done > 0)
@@ -89,7 +117,7 @@ impl Summary<'_> {
                 Some((engine, self.weakened(row.index)))
             })
             .collect();
-        let mut engines: Vec<(&str, &Vec<String>)> = Vec::new();
+        let mut engines: Vec<(&str, &Vec<Weakened>)> = Vec::new();
         for (name, weakened) in &all {
             if engines.iter().all(|(known, _)| known != name) {
                 engines.push((name, weakened));
@@ -104,23 +132,23 @@ impl Summary<'_> {
         }
         let (weak, strong): (Vec<_>, Vec<_>) =
             engines.into_iter().partition(|(_, weakened)| !weakened.is_empty());
-        let named = weak.iter().map(|(engine, by)| format!("{engine} ({})", by.join(", ")));
+        let may = consequence(weak.iter().flat_map(|(_, by)| by.iter()));
+        let named =
+            weak.iter().map(|(engine, by)| format!("{engine} ({})", listed(*by).join(", ")));
         let named = wording::list(&named.collect::<Vec<_>>());
         match (weak.is_empty(), strong.is_empty()) {
             (true, _) => None,
-            (false, true) => Some(format!("In every configuration {MAY_BE_LOST}: {named}.")),
+            (false, true) => Some(format!("In every configuration {may}: {named}.")),
             (false, false) => {
                 let strong: Vec<String> =
                     strong.iter().map(|(engine, _)| (*engine).to_owned()).collect();
                 let verb = if strong.len() == 1 { "keeps" } else { "keep" };
                 Some(format!(
-                    "Durability is unequal between engines: with {named} {MAY_BE_LOST}; {} {verb} \
-                     every commit. Set target.durability to apply one to all.",
+                    "Durability is unequal between engines: with {named} {may}; {} {verb} every \
+                     commit. Set target.durability to apply one to all.",
                     wording::list(&strong)
                 ))
             }
         }
     }
 }
-
-const MAY_BE_LOST: &str = "commits may be lost after a crash";

@@ -1,7 +1,7 @@
 //! The first finding answers the question, and says what its answer costs.
 
 use analysis::{FindingKind, Standing, Summary, summarize};
-use experiment::DurabilityRule;
+use experiment::{DurabilityRule, Risk};
 use observations::{Recording, Response, Value};
 use testing::recordings::{Factor, Random, done, failed, observed, recording};
 
@@ -122,6 +122,7 @@ fn levels_that_compute_something_else_are_different_work() {
 
 const RULES: &[DurabilityRule] = &[DurabilityRule {
     path: "target.settings.sync",
+    risks: &[Risk::Commits],
     keeps: &["on"],
     applied: [Some("on"), Some("off")],
 }];
@@ -134,6 +135,8 @@ fn with_engines(run: &mut Recording, engines: &[&str], syncs: &[&str]) {
         configuration.settings.insert("target.settings.sync".into(), Value::Text((*sync).into()));
     }
 }
+
+const PAGES: &[DurabilityRule] = &[DurabilityRule { risks: &[Risk::Pages], ..RULES[0] }];
 
 #[test]
 fn a_level_that_weakens_durability_says_so() {
@@ -151,6 +154,9 @@ fn a_level_that_weakens_durability_says_so() {
         let first = summary.headline().unwrap().text;
         assert!(first.starts_with(begins), "{first}");
         assert!(first.ends_with(" With sync=off, commits may be lost after a crash."), "{first}");
+        summary.durability = vec![("a", PAGES)];
+        let first = summary.headline().unwrap().text;
+        assert!(first.ends_with(" With sync=off, pages may be torn after a crash."), "{first}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! The findings of experiments with known truth, in full: `data/findings.txt`.
 
 use analysis::summarize;
-use experiment::DurabilityRule;
+use experiment::{DurabilityRule, Risk};
 use observations::{Recording, Response, Value};
 use std::fmt::Write as _;
 use testing::recordings::{Factor, Random, done, failed, observed, recording};
@@ -10,6 +10,7 @@ const EXPECTED: &str = include_str!("data/findings.txt");
 
 const RULES: &[DurabilityRule] = &[DurabilityRule {
     path: "target.settings.sync",
+    risks: &[Risk::Commits],
     keeps: &["on"],
     applied: [Some("on"), Some("off")],
 }];

@@ -16,7 +16,7 @@ pub struct Engine {
     pub name: &'static str,
     /// The settings in `[target]`.
     pub settings: &'static [Declaration],
-    /// The settings by which commits may be lost after a crash.
+    /// The settings that weaken durability.
     pub durability: &'static [DurabilityRule],
     /// The forms in which people give its settings to it, the usual one first.
     pub settings_forms: &'static [SettingsForm],

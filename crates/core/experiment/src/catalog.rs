@@ -27,7 +27,7 @@ pub struct Catalog {
     pub engines: Vec<(&'static str, &'static [Declaration])>,
     /// Probe name and its `workload.*` settings.
     pub probes: Vec<(&'static str, &'static [Declaration])>,
-    /// Engine name and its settings by which commits may be lost after a crash.
+    /// Engine name and its settings that weaken durability.
     pub durability: Vec<(&'static str, &'static [DurabilityRule])>,
     /// Levels in example files by the name of the probe or engine, probes first: of those for which
     /// the first setting that can be doubled says little.
@@ -132,7 +132,7 @@ impl Catalog {
         known.map(|(_, known_path)| *known_path)
     }
 
-    /// The settings of an engine by which commits may be lost after a crash.
+    /// The settings of an engine that weaken durability.
     pub fn durability_rules(&self, engine: &str) -> &'static [DurabilityRule] {
         owned(&self.durability, engine)
     }

@@ -23,12 +23,23 @@ settings! {
         "target.durability", Durability::KIND => Durability, Shown "\"full\"";
 }
 
-/// An engine's setting by which commits may be lost after a crash.
+/// What a crash can do where a setting weakens durability.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Risk {
+    /// The last commits are lost.
+    Commits,
+    /// Pages are written in part: the database may not be readable.
+    Pages,
+}
+
+/// An engine's setting that weakens durability.
 #[derive(Debug, Clone, Copy)]
 pub struct DurabilityRule {
     /// The dotted path.
     pub path: &'static str,
-    /// The values with which no commit is lost, in lower case; every other one weakens. A switch is
+    /// What a crash can do with other values than those that keep what was committed.
+    pub risks: &'static [Risk],
+    /// The values with which nothing is lost, in lower case; every other one weakens. A switch is
     /// `on` or `off`.
     pub keeps: &'static [&'static str],
     /// The value for [`Durability::Full`] and for [`Durability::Relaxed`]; `None` leaves it alone.
@@ -89,11 +100,16 @@ mod tests {
 
     const SYNC: DurabilityRule = DurabilityRule {
         path: "target.settings.sync",
+        risks: &[Risk::Commits],
         keeps: &["on", "1"],
         applied: [Some("on"), Some("off")],
     };
-    const PAGES: DurabilityRule =
-        DurabilityRule { path: "target.settings.pages", keeps: &["on"], applied: [None; 2] };
+    const PAGES: DurabilityRule = DurabilityRule {
+        path: "target.settings.pages",
+        risks: &[Risk::Pages],
+        keeps: &["on"],
+        applied: [None; 2],
+    };
 
     fn settings(values: &[(&str, Value)]) -> BTreeMap<String, Value> {
         values.iter().map(|(path, value)| ((*path).to_owned(), value.clone())).collect()

@@ -58,7 +58,7 @@ pub use design_file::{DESIGN_KIND, DesignFile, DesignPlace, GRID};
 pub use design_runs::{Added, DesignRuns, STAGE, Stage};
 pub use document::{Entry, Leaf, Node};
 pub use draft::{Draft, LinkedSettings};
-pub use durability::{Durability, DurabilityRule};
+pub use durability::{Durability, DurabilityRule, Risk};
 pub use error::{Errors, Fault, FileError, FileErrors, Invalid};
 pub use example::example;
 pub use experiment::{

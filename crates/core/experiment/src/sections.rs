@@ -72,6 +72,6 @@ pub trait SectionReader {
     /// The settings that a key may mean, of different engines; if there is none, an error.
     fn lookup(&mut self, leaf: &Leaf<'_>) -> Vec<&'static Declaration>;
 
-    /// The settings of an engine by which commits may be lost after a crash.
+    /// The settings of an engine that weaken durability.
     fn durability_rules(&self, engine: &str) -> &'static [DurabilityRule];
 }

@@ -2,7 +2,9 @@
 
 use crate::common::catalog;
 use experiment::durability::DURABILITY;
-use experiment::{Catalog, Declaration, DurabilityRule, Experiment, FileErrors, Value, parse};
+use experiment::{
+    Catalog, Declaration, DurabilityRule, Experiment, FileErrors, Risk, Value, parse,
+};
 
 const SQLITE: &[Declaration] = &[
     DURABILITY.declaration,
@@ -17,11 +19,13 @@ const SQLITE: &[Declaration] = &[
 const RULES: [&[DurabilityRule]; 2] = [
     &[DurabilityRule {
         path: "target.settings.synchronous",
+        risks: &[Risk::Commits],
         keeps: &["full"],
         applied: [Some("full"), Some("normal")],
     }],
     &[DurabilityRule {
         path: "target.settings.flush_log",
+        risks: &[Risk::Commits],
         keeps: &["1"],
         applied: [Some("1"), Some("2")],
     }],

@@ -6,7 +6,7 @@ use engine::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup};
 use engine::{CacheState, Result, SettingsForm};
 use experiment::durability::DURABILITY;
 use experiment::settings;
-use experiment::{Configuration, DurabilityRule, Invalid, Kind, Value};
+use experiment::{Configuration, DurabilityRule, Invalid, Kind, Risk, Value};
 use servers::altered::{self, ALLOW_RESTART, ALLOW_SERVER_SETTINGS};
 use servers::hosted::HostSettings;
 use servers::settings::path;
@@ -88,17 +88,25 @@ settings! {
 pub const DURABILITY_RULES: &[DurabilityRule] = &[
     DurabilityRule {
         path: "target.settings.innodb_flush_log_at_trx_commit",
+        risks: &[Risk::Commits],
         keeps: &["1", "3"],
         applied: [Some("1"), Some("2")],
     },
-    DurabilityRule { path: "target.settings.sync_binlog", keeps: &["1"], applied: [None; 2] },
+    DurabilityRule {
+        path: "target.settings.sync_binlog",
+        risks: &[Risk::Commits],
+        keeps: &["1"],
+        applied: [None; 2],
+    },
     DurabilityRule {
         path: "target.settings.innodb_doublewrite",
+        risks: &[Risk::Pages],
         keeps: &["on", "1", "fast", "detect_and_recover"],
         applied: [None; 2],
     },
     DurabilityRule {
         path: "target.settings.innodb_flush_method",
+        risks: &[Risk::Commits, Risk::Pages],
         keeps: &["fsync", "o_dsync", "o_direct", "o_direct_no_fsync", "littlesync"],
         applied: [None; 2],
     },

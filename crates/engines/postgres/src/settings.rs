@@ -8,7 +8,7 @@ use engine::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup};
 use engine::{CacheState, Result, SettingsForm};
 use experiment::durability::DURABILITY;
 use experiment::settings;
-use experiment::{Configuration, DurabilityRule, Invalid, Kind, Value};
+use experiment::{Configuration, DurabilityRule, Invalid, Kind, Risk, Value};
 use servers::altered::{self, ALLOW_RESTART, ALLOW_SERVER_SETTINGS};
 use servers::hosted::HostSettings;
 use std::path::PathBuf;
@@ -73,12 +73,19 @@ settings! {
 pub const DURABILITY_RULES: &[DurabilityRule] = &[
     DurabilityRule {
         path: "target.settings.synchronous_commit",
+        risks: &[Risk::Commits],
         keeps: &["on", "1", "local", "remote_write", "remote_apply"],
         applied: [Some("on"), Some("off")],
     },
-    DurabilityRule { path: "target.settings.fsync", keeps: &["on", "1"], applied: [None; 2] },
+    DurabilityRule {
+        path: "target.settings.fsync",
+        risks: &[Risk::Commits, Risk::Pages],
+        keeps: &["on", "1"],
+        applied: [None; 2],
+    },
     DurabilityRule {
         path: "target.settings.full_page_writes",
+        risks: &[Risk::Pages],
         keeps: &["on", "1"],
         applied: [None; 2],
     },

@@ -4,7 +4,7 @@ use super::cell::text_of;
 use super::failures::failed;
 use Form::{Number, Position, Switch, Word};
 use engine::{EngineError, Result, SettingsForm};
-use experiment::{Configuration, DurabilityRule, Invalid, Value};
+use experiment::{Configuration, DurabilityRule, Invalid, Risk, Value};
 use rusqlite::Connection;
 
 /// How a PRAGMA's value is written and read back.
@@ -50,11 +50,13 @@ const OF_THE_FILE: [&str; 2] = ["page_size", "auto_vacuum"];
 pub const DURABILITY_RULES: &[DurabilityRule] = &[
     DurabilityRule {
         path: "target.settings.synchronous",
+        risks: &[Risk::Commits],
         keeps: &["full", "extra", "2", "3"],
         applied: [Some("full"), Some("normal")],
     },
     DurabilityRule {
         path: "target.settings.journal_mode",
+        risks: &[Risk::Pages],
         keeps: &["delete", "truncate", "persist", "wal"],
         applied: [None; 2],
     },

@@ -2,7 +2,7 @@
 
 use engine::CacheState;
 use experiment::durability::DURABILITY;
-use experiment::{Configuration, DurabilityRule, Invalid, Kind, Value, settings};
+use experiment::{Configuration, DurabilityRule, Invalid, Kind, Risk, Value, settings};
 use servers::altered::{ALLOW_SERVER_SETTINGS, is_permitted};
 use std::collections::BTreeMap;
 
@@ -79,6 +79,7 @@ settings! {
 /// Transactions may request what `allowed` permits; the load does not.
 pub const DURABILITY_RULES: &[DurabilityRule] = &[DurabilityRule {
     path: "target.delayed_durability",
+    risks: &[Risk::Commits],
     keeps: &["disabled", "allowed"],
     applied: [Some("disabled"), Some("forced")],
 }];
