@@ -162,8 +162,7 @@ fn nothing_found(summary: &Summary, effect: &FactorEffect) -> String {
                 format!(" ({blocks} would show {})", wording::percent(detectable.relative))
             }
             Some(needed) => {
-                let more = number::count(needed.saturating_sub(detectable.blocks) as u64);
-                format!(" ({blocks}; {more} more would show {size})")
+                format!(" ({blocks}; {} more would show {size})", missing(&detectable, needed))
             }
             None => format!(" ({blocks}; {size} cannot be shown)"),
         }
@@ -173,6 +172,14 @@ fn nothing_found(summary: &Summary, effect: &FactorEffect) -> String {
         wording::short_name(&effect.factor),
         effect.levels[effect.reference].level
     )
+}
+
+/// The blocks that a run lacks. Where the spread is hardly known, their number is not.
+fn missing(detectable: &Detectable, needed: usize) -> String {
+    if detectable.blocks <= 2 || detectable.relative > RELATIVE_MAX {
+        return "many".to_owned();
+    }
+    number::count(needed.saturating_sub(detectable.blocks) as u64)
 }
 
 /// The difference that a run has to find.
@@ -330,7 +337,7 @@ fn power(detectable: &Detectable, margin: f64, unit: &str) -> String {
         _ if detectable.relative <= margin => String::new(),
         Some(needed) => format!(
             ", {} more would detect {}",
-            number::count(needed.saturating_sub(detectable.blocks) as u64),
+            missing(detectable, needed),
             wording::plain_percent(margin)
         ),
         None => format!(", and {} cannot be detected", wording::plain_percent(margin)),

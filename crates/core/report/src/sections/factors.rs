@@ -49,10 +49,13 @@ pub fn effect_section(summary: &Summary, factor: &FactorEffect) -> Section {
         .with(Column::left("its best configuration"), |(_, level)| best(summary, factor, level))
         .optional(1);
     section.table(table);
-    section.note(format!(
-        "[ ]: 95 % CI of the ratio, adjusted for all {} of the factors.",
-        number::plural(summary.factors.family, "test")
-    ));
+    match summary.factors.family {
+        0 => {}
+        1 => section.note("[ ]: 95 % CI of the ratio."),
+        family => section.note(format!(
+            "[ ]: 95 % CI of the ratio, adjusted for all {family} tests of the factors."
+        )),
+    }
     if factor.left_out > 0 {
         section.note(format!(
             "Means cover the blocks and levels of the other factors where every level has a \
